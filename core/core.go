@@ -1,0 +1,73 @@
+// Package core says what a thing becomes when something happens to it, and what must follow.
+//
+// Everything here is a value: Step takes a value and an event and gives the next value, the effects
+// that have to be carried out with it, and a refusal if the event is not allowed. The package refuses
+// to know where values are kept, what time it is, who is asking, or how an effect is performed:
+// instants and ids arrive inside the events.
+package core
+
+// An Instant is a moment in microseconds since 1970-01-01T00:00:00Z. The zero Instant means "never".
+type Instant int64
+
+// An Effect is something that must happen together with a state change: it is performed in the same
+// transaction as the change, or not at all. Deliver, Record and Post are the only effects.
+type Effect interface{ effect() }
+
+// Deliver hands the instruction out to the host as its n-th send.
+type Deliver struct{ Send int }
+
+// Record appends an event of the given type, about the thing that stepped, to the event log.
+type Record struct{ Type EventType }
+
+// Post leaves a notice of the given kind, about the thing that stepped, for the host.
+type Post struct{ Kind NoticeKind }
+
+func (Deliver) effect() {}
+func (Record) effect()  {}
+func (Post) effect()    {}
+
+// An EventType names what happened, as noun.verb. It is the type of a record in the event log and
+// the word that the wire shows.
+type EventType string
+
+// The events of the log.
+const (
+	InstructionQueued       EventType = "instruction.queued"       // accepted, waits for a dispatch
+	InstructionSent         EventType = "instruction.sent"         // handed out, for the first time or again
+	InstructionAcknowledged EventType = "instruction.acknowledged" // the effect was confirmed
+	InstructionFailed       EventType = "instruction.failed"       // its sends are used up
+	InstructionCancelled    EventType = "instruction.cancelled"    // withdrawn by the host
+	InstructionUndelivered  EventType = "instruction.undelivered"  // a send that never reached the host is taken back
+	InstructionLateAck      EventType = "instruction.late_ack"     // confirmed after it had failed
+
+	RunStarted    EventType = "run.started"    // the journey of an item began
+	RunSuperseded EventType = "run.superseded" // a newer run of the same item took over
+	RunLedger     EventType = "run.ledger"     // the progress facts of a run were read anew from its plan
+
+	LedgerChanged EventType = "ledger.changed" // a plan file reads differently than before
+
+	NoticePosted   EventType = "notice.posted"   // the host has something to consume
+	NoticeConsumed EventType = "notice.consumed" // the host has seen it
+)
+
+// EventTypes lists every event type, in the order of their declaration.
+func EventTypes() []EventType {
+	return []EventType{
+		InstructionQueued, InstructionSent, InstructionAcknowledged, InstructionFailed,
+		InstructionCancelled, InstructionUndelivered, InstructionLateAck,
+		RunStarted, RunSuperseded, RunLedger,
+		LedgerChanged,
+		NoticePosted, NoticeConsumed,
+	}
+}
+
+// A NoticeKind says why the host is told something.
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	NoticeInstructionFailed NoticeKind = "instruction.failed" // a tracked instruction was never acknowledged
+)
+
+// NoticeKinds lists every notice kind.
+func NoticeKinds() []NoticeKind { return []NoticeKind{NoticeInstructionFailed} }
