@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"errors"
+	"reflect"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// explain takes the closer look: it walks over the params value by value and lists what is wrong. If
+// nothing is, they are read again, without their open members.
+func (s *shape) explain(raw []byte, dst reflect.Value) *Error {
+	if err := syntax(raw); err != nil {
+		return err
+	}
+	var w walk
+	params, at := unwrap(raw)
+	if params == nil {
+		w.wrong("", trim(raw), "an object")
+		return w.error()
+	}
+	w.object(at, params, s, true)
+	if len(w.found) > 0 {
+		return w.error()
+	}
+	dst.SetZero()
+	if err := json.Unmarshal(params, dst.Addr().Interface(), open); err != nil {
+		return NewError(InvalidParams, "params cannot be read: "+err.Error())
+	}
+	return nil
+}
+
+// syntax refuses what is not well-formed JSON.
+func syntax(raw []byte) *Error {
+	if len(trim(raw)) == 0 {
+		return nil
+	}
+	var v jsontext.Value
+	err := json.Unmarshal(raw, &v)
+	if err == nil {
+		return nil
+	}
+	code, what := InvalidUTF8, "params are not valid UTF-8, or have half of a surrogate pair"
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		code, what = DuplicateKey, "params have a member twice"
+	case json.Unmarshal(raw, &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil:
+		code, what = ParseError, "params are not JSON"
+	}
+	found, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
+		return NewError(code, what)
+	}
+	what += ", at byte " + strconv.FormatInt(found.ByteOffset, 10)
+	pointer := clip(string(found.JSONPointer), maxPointer)
+	if pointer != "" {
+		what += " (" + pointer + ")"
+	}
+	return NewError(code, what).With("pointer", pointer).With("offset", found.ByteOffset)
+}

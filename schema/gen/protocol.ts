@@ -1,0 +1,959 @@
+// Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.
+
+/** The version of the protocol that is described here. */
+export type ProtocolVersion = 1;
+
+/** A Time is an RFC 3339 instant in UTC. */
+export type Time = string;
+
+/** A Code is the stable name of an error: the contract of data.code. */
+export type ErrorCode =
+  /** The message is not JSON. The session goes on with the next message. */
+  | "PARSE_ERROR"
+  /** The frame around the message is broken. The session goes on with the next frame that can be found. */
+  | "FRAMING_ERROR"
+  /** The message is not valid UTF-8, or has half of a surrogate pair. */
+  | "INVALID_UTF8"
+  /** The message is JSON but not a request. */
+  | "INVALID_REQUEST"
+  /** A request with the same id is still being worked on. */
+  | "DUPLICATE_ID"
+  /** A member occurs twice in one object. */
+  | "DUPLICATE_KEY"
+  /** The batch is empty or has too many members. */
+  | "INVALID_BATCH"
+  /** The message is larger than limits.max_message_bytes. */
+  | "MESSAGE_TOO_LARGE"
+  /** The message is nested more deeply than 128 levels. */
+  | "NESTING_TOO_DEEP"
+  /** There is no such method; details.did_you_mean lists the nearest. */
+  | "METHOD_NOT_FOUND"
+  /** A param is missing or not of its type; details.errors lists all of them with a JSON Pointer each. */
+  | "INVALID_PARAMS"
+  /** A param is not known; details names it and the nearest known one. */
+  | "UNKNOWN_FIELD"
+  /** The content is empty or only white space. */
+  | "EMPTY_CONTENT"
+  /** The path leaves the workspace or is not a portable relative path. */
+  | "PATH_OUTSIDE_WORKSPACE"
+  /** A defect of waybill. data.incident finds the details in its log. */
+  | "INTERNAL"
+  /** The request was cancelled before anything was applied. */
+  | "CANCELLED"
+  /** The thing is in a state that does not allow this; data.details.state names it. */
+  | "INVALID_STATE"
+  /** No instruction has this id. */
+  | "INSTRUCTION_NOT_FOUND"
+  /** No run has this id. */
+  | "RUN_NOT_FOUND"
+  /** The workspace has no such plan. */
+  | "PLAN_NOT_FOUND"
+  /** Nothing has this id. */
+  | "SUBJECT_NOT_FOUND"
+  /** The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew. */
+  | "CURSOR_EXPIRED"
+  /** The idempotency key was used before with other params. */
+  | "IDEMPOTENCY_MISMATCH"
+  /** A value is over its limit; details.limit names it. */
+  | "TOO_LARGE"
+  /** The plan file is not there. */
+  | "progress_ledger_missing_tasks"
+  /** No item can be read from the plan file; details says what was tried. */
+  | "progress_ledger_parse_failed"
+  /** A fact that the prompt needs is missing or damaged. */
+  | "progress_ledger_incomplete"
+  /** The plan has no item with this id. */
+  | "item_not_found"
+  /** The prompt is over its budget and nothing more may be cut from it. */
+  | "dispatch_prompt_overflow_terminal"
+  /** No workspace could be found; the message lists what was tried. */
+  | "WORKSPACE_UNRESOLVED"
+  /** The protocol version is not served; details has the range. */
+  | "UNSUPPORTED_VERSION"
+  /** Too many instructions wait already. */
+  | "QUEUE_FULL"
+  /** Too many requests are in hand already. */
+  | "OVERLOADED"
+  /** waybill is on its way out; nothing new is accepted. */
+  | "SHUTTING_DOWN"
+  /** The disk is full. Acknowledging existing work and reading go on. */
+  | "STORE_FULL"
+  /** The store could not be read or written; retry with the same idempotency key. */
+  | "STORE_IO_ERROR"
+  /** The store can be read only. */
+  | "STORE_READ_ONLY"
+  /** The store was written by a newer waybill. */
+  | "STORE_NEWER_SCHEMA"
+  /** Another process holds the store. */
+  | "STORE_BUSY"
+  /** The store is damaged; `waybill status` says where. */
+  | "STORE_CORRUPT"
+  /** The file of the store was removed or replaced while it was open. */
+  | "STORE_LOST"
+  /** The store lies where it cannot be used safely. */
+  | "STORE_UNSAFE";
+
+/** AckRule says which reported events acknowledge an instruction. */
+export interface AckRule {
+  /** the exact type */
+  event_type: string;
+  /** path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal */
+  match?: Record<string, unknown>;
+}
+
+/** AcknowledgeParams are the params of acknowledge. */
+export interface AcknowledgeParams {
+  instruction_id: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** AcknowledgeResult is the result of acknowledge. */
+export interface AcknowledgeResult {
+  instruction: Instruction;
+  /** whether this was known before */
+  already: boolean;
+  /** nothing had been sent, and nothing will be */
+  before_dispatch?: boolean;
+  seq: number;
+}
+
+/** Because is one reason for a state. */
+export interface Because {
+  rule: string;
+  text: string;
+  event_seq?: number;
+}
+
+/** CancelInstructionParams are the params of cancel_instruction: one instruction, or all of a session. */
+export interface CancelInstructionParams {
+  instruction_id?: string;
+  /** with all: the session to clear */
+  session_id?: string;
+  /** default `false` */
+  all?: boolean;
+  reason?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** CancelInstructionResult is the result of cancel_instruction. */
+export interface CancelInstructionResult {
+  /** the one that was named */
+  instruction?: Instruction;
+  /** how many were outstanding and no longer are */
+  cancelled: number;
+  seq: number;
+}
+
+/** CancelParams are the params of $/cancelRequest. */
+export interface CancelParams {
+  /** the id of the request to cancel */
+  id: unknown;
+}
+
+/** Capabilities lists what can be called and heard. */
+export interface Capabilities {
+  methods: Array<string>;
+  notifications: Array<string>;
+}
+
+/** ClientInfo names the host. */
+export interface ClientInfo {
+  name?: string;
+  version?: string;
+  [ignored: string]: unknown;
+}
+
+/** Compaction says what was done to fit the budget. */
+export interface Compaction {
+  applied: boolean;
+  stage: string;
+  trace: Array<TraceStep>;
+}
+
+/** CompactionParams steer how a prompt over its budget is made smaller. */
+export interface CompactionParams {
+  /** default `true` */
+  auto?: boolean;
+  /** default `true` */
+  prune?: boolean;
+  context?: Array<string>;
+  prompt_override?: string;
+}
+
+/** CompilePromptParams are the params of compile_prompt. */
+export interface CompilePromptParams {
+  run_id: string;
+  role: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
+  /** replaces the item's own prompt, word for word */
+  task_prompt?: string;
+  /** packet.cursor that the agent acknowledged last */
+  since?: string;
+  /** a whole number from 1 to 1000000; default `1200` */
+  max_output_tokens?: number;
+  /** a whole number from 1 to 10000000 */
+  max_input_tokens?: number;
+  compaction?: CompactionParams;
+}
+
+/** CompilePromptResult is the result of compile_prompt. */
+export interface CompilePromptResult {
+  prompt: string;
+  stable_prefix: string;
+  /** SHA-256, hex */
+  stable_prefix_hash: string;
+  /** SHA-256, hex */
+  full_prompt_hash: string;
+  packet: Packet;
+  prompt_tokens_before: number;
+  prompt_tokens_after: number;
+  prompt_token_budget: number;
+  compaction: Compaction;
+  omitted: Array<Omission>;
+  ledger_mode: "ledger_only" | "ledger_plus_fallback";
+  fallback_reason?: string;
+  /** what is wrong with the file, for a person */
+  fallback_detail?: string;
+  /** whether the plan was read anew */
+  rebuilt: boolean;
+}
+
+/** ConsumeNoticesParams are the params of consume_notices. */
+export interface ConsumeNoticesParams {
+  notice_ids: Array<string>;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** ConsumeNoticesResult is the result of consume_notices. */
+export interface ConsumeNoticesResult {
+  /** those that were still there */
+  consumed: Array<string>;
+  seq: number;
+}
+
+/** Counters count what went wrong in a run, each independently. */
+export interface Counters {
+  /** by role */
+  invalid_results: Record<string, number>;
+  worker_failures: number;
+  review_rejections: number;
+  stalled: number;
+  review_loop: number;
+}
+
+/** Counts counts what is in the store. */
+export interface Counts {
+  /** by state */
+  instructions: Record<string, number>;
+  /** by status */
+  tasks: Record<string, number>;
+  /** by state */
+  runs: Record<string, number>;
+  notices_open: number;
+}
+
+/** Diagnostic says what the parser did not take at face value. */
+export interface Diagnostic {
+  line: number;
+  column?: number;
+  severity: "info" | "warning" | "error";
+  code: string;
+  message: string;
+}
+
+/** DispatchParams are the params of dispatch_instructions. */
+export interface DispatchParams {
+  /** default `default` */
+  session_id?: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** of content; one larger content is sent alone; a whole number from 1 to 8388608; default `1048576` */
+  max_bytes?: number;
+  /** how long to wait for something to hand out; a whole number from 0 to 25000; default `0` */
+  wait_ms?: number;
+  /** how old the last send must be before a repeat or a failure; a whole number from 0 to 86400000; default `0` */
+  min_age_ms?: number;
+  /** whether text gets a prefix on repeats; default `true` */
+  escalate?: boolean;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** DispatchResult is the result of dispatch_instructions. */
+export interface DispatchResult {
+  instructions: Array<Send>;
+  /** those whose sends were used up in this pass */
+  failed: Array<Instruction>;
+  /** how many more could be handed out now */
+  remaining: number;
+  seq: number;
+}
+
+/** An Error is the error object of an answer. */
+export interface Error {
+  /** the number of data.code */
+  code: number;
+  /** one sentence: what is wrong, where, and what to do */
+  message: string;
+  data: ErrorData;
+}
+
+/** ErrorData is what an error says to a program. */
+export interface ErrorData {
+  /** the stable name of the error */
+  code: ErrorCode;
+  /** whether the same call may succeed later */
+  retryable: boolean;
+  /** whether the call took effect */
+  outcome: "not_applied" | "applied" | "unknown";
+  /** when to try again */
+  retry_after_ms?: number;
+  /** what to do about it */
+  hint?: string;
+  /** facts, by the code */
+  details?: Record<string, unknown>;
+  /** finds the details in the log of waybill */
+  incident?: string;
+}
+
+/** Event is one record of the event log. */
+export interface Event {
+  seq: number;
+  at: Time;
+  type: string;
+  subject_id: string;
+  data: Record<string, unknown>;
+}
+
+/** EventList is the result of events_since. */
+export interface EventList {
+  events: Array<Event>;
+  /** for the next call */
+  cursor: string;
+  more: boolean;
+}
+
+/** EventsSinceParams are the params of events_since. */
+export interface EventsSinceParams {
+  /** "0" for the beginning */
+  cursor: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  types?: Array<string>;
+}
+
+/** ExplainParams are the params of explain: an id, or an item of a plan. */
+export interface ExplainParams {
+  subject_id?: string;
+  plan?: string;
+  item_id?: string;
+}
+
+/** Explanation is the result of explain. */
+export interface Explanation {
+  subject: string;
+  state: string;
+  because: Array<Because>;
+  next: Array<NextStep>;
+}
+
+/** Fact is one fact of a run. */
+export interface Fact {
+  k: string;
+  v: string;
+}
+
+/** FailedParams are the params of get_failed_instructions. */
+export interface FailedParams {
+  session_id?: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
+/** Fingerprint tells two versions of a file apart. */
+export interface Fingerprint {
+  mtime_ms: number;
+  size: number;
+  /** SHA-256 of the bytes, in hex; this decides */
+  hash: string;
+}
+
+/** GetLedgerParams are the params of get_ledger. */
+export interface GetLedgerParams {
+  run_id: string;
+  /** without it, both */
+  kind?: "task" | "progress";
+  /** the etag that the host has */
+  if_none_match?: string;
+}
+
+/** GetPlanParams are the params of get_plan. */
+export interface GetPlanParams {
+  /** path relative to the workspace, or the name of the folder it lies in */
+  plan: string;
+}
+
+/** InitRunParams are the params of init_run. */
+export interface InitRunParams {
+  plan: string;
+  item_id: string;
+  policy?: Policy;
+  /** default `existing` */
+  resume?: "existing" | "new";
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** InitRunResult is the result of init_run. */
+export interface InitRunResult {
+  run: Run;
+  created: boolean;
+  seq: number;
+}
+
+/** InitializeParams are the params of initialize. Unknown members are ignored here, and only here. */
+export interface InitializeParams {
+  /** a whole number from 0 to 1000000; default `1` */
+  protocol_version?: number;
+  client_info?: ClientInfo;
+  /** when this process is gone, waybill leaves */
+  process_id?: number;
+  workspace_folders?: Array<WorkspaceFolder>;
+  root_uri?: string;
+  [ignored: string]: unknown;
+}
+
+/** InitializeResult is the result of initialize. */
+export interface InitializeResult {
+  protocol_version: number;
+  server_info: ServerInfo;
+  /** absent while none could be found */
+  workspace?: Workspace;
+  capabilities: Capabilities;
+  limits: Limits;
+  /** for events_since: from here on */
+  cursor: string;
+}
+
+/** Instruction is an instruction as the host sees it. */
+export interface Instruction {
+  instruction_id: string;
+  session_id: string;
+  content: string;
+  state: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  /** whether an acknowledgement is expected */
+  tracked: boolean;
+  priority: boolean;
+  /** how often it was handed out */
+  sends: number;
+  /** 1 + max_retries */
+  sends_max: number;
+  ack_on?: AckRule;
+  created_at: Time;
+  last_sent_at?: Time;
+  acknowledged_at?: Time;
+  acknowledged_by?: "call" | "event";
+  failed_at?: Time;
+  /** when it was acknowledged after it had failed */
+  late_ack_at?: Time;
+  cancelled_at?: Time;
+  /** why it was cancelled */
+  reason?: string;
+}
+
+/** InstructionList is a page of instructions. */
+export interface InstructionList {
+  items: Array<Instruction>;
+  next_cursor?: string;
+}
+
+/** InstructionNote is the params of instruction/available and instruction/updated. A content of more than 4 KiB is left out; it comes with the dispatch. */
+export interface InstructionNote {
+  seq: number;
+  subject_id: string;
+  state: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  instruction_id: string;
+  session_id: string;
+  tracked: boolean;
+  priority: boolean;
+  sends: number;
+  sends_max: number;
+  content?: string;
+  content_bytes: number;
+  reason?: string;
+}
+
+/** InstructionResult is one instruction after a change. */
+export interface InstructionResult {
+  instruction: Instruction;
+  seq: number;
+}
+
+/** Item is one task line of a plan. */
+export interface Item {
+  item_id: string;
+  title: string;
+  status: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
+  optional: boolean;
+  line: number;
+  level: number;
+  parent_id?: string;
+  depends_on: Array<string>;
+  parallel: boolean;
+  prompt?: string;
+  requirements: Array<string>;
+  files: Array<string>;
+  details: Array<string>;
+  leverage?: string;
+  purpose?: string;
+  blocked_reason?: string;
+  /** of a parent, from its children */
+  derived_status?: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
+}
+
+/** Ledger is the result of get_ledger. */
+export interface Ledger {
+  etag: string;
+  not_modified?: boolean;
+  task_ledger?: TaskLedger;
+  progress_ledger?: ProgressLedger;
+}
+
+/** LedgerNote is the params of ledger/changed. */
+export interface LedgerNote {
+  seq: number;
+  plan: string;
+  fingerprint: Fingerprint;
+  /** items that were added, removed or read differently */
+  changed_ids: Array<string>;
+}
+
+/** Limits are the bounds in force. */
+export interface Limits {
+  max_message_bytes: number;
+  max_content_bytes: number;
+  max_pending: number;
+}
+
+/** ListInstructionsParams are the params of list_instructions. */
+export interface ListInstructionsParams {
+  session_id?: string;
+  state?: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
+/** ListNoticesParams are the params of list_notices. */
+export interface ListNoticesParams {
+  session_id?: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
+/** NextStep is something that would move the subject on. */
+export interface NextStep {
+  action: string;
+  text: string;
+}
+
+/** Notice is a durable message to the host. */
+export interface Notice {
+  notice_id: string;
+  kind: string;
+  session_id?: string;
+  subject_id: string;
+  text: string;
+  data: Record<string, unknown>;
+  created_at: Time;
+  /** how often it was handed to a host */
+  deliveries: number;
+}
+
+/** NoticeList is the result of list_notices. */
+export interface NoticeList {
+  items: Array<Notice>;
+  next_cursor?: string;
+}
+
+/** NoticeNote is the params of notice/posted. */
+export interface NoticeNote {
+  seq: number;
+  notice: Notice;
+}
+
+/** Omission is something that was left out of a prompt. */
+export interface Omission {
+  what: string;
+  why: string;
+}
+
+/** Packet is the set of ledger facts behind the stable prefix. */
+export interface Packet {
+  cursor: string;
+  /** the cursor that a delta builds on */
+  base?: string;
+  mode: "full" | "delta";
+  why_full?: string;
+  facts: Record<string, string>;
+  removed: Array<string>;
+}
+
+/** PingResult is the result of ping. */
+export interface PingResult {
+  pong: boolean;
+}
+
+/** Plan is the result of get_plan. */
+export interface Plan {
+  plan: string;
+  path: string;
+  dialect: string;
+  fingerprint: Fingerprint;
+  totals: Totals;
+  items: Array<Item>;
+  diagnostics: Array<Diagnostic>;
+  /** why this is the last good reading and not the file as it is */
+  stale?: string;
+}
+
+/** PlanError says why a plan cannot be read. */
+export interface PlanError {
+  code: ErrorCode;
+  reason?: string;
+  message: string;
+}
+
+/** PlanList is the result of list_plans. */
+export interface PlanList {
+  items: Array<PlanSummary>;
+}
+
+/** PlanSummary is one plan in a list. */
+export interface PlanSummary {
+  /** how other methods name it */
+  plan: string;
+  path: string;
+  dialect?: string;
+  totals: Totals;
+  fingerprint: Fingerprint;
+  diagnostics_count: number;
+  /** why it cannot be read */
+  error?: PlanError;
+}
+
+/** Policy holds the limits of a run. */
+export interface Policy {
+  /** a whole number from 0 to 100; default `1` */
+  invalid_retries?: number;
+  /** a whole number from 0 to 100; default `1` */
+  reviewer_fresh_runs?: number;
+  /** a whole number from 0 to 100; default `1` */
+  worker_failures?: number;
+  /** a whole number from 1 to 100; default `3` */
+  review_rejections?: number;
+  /** a whole number from 1 to 100; default `2` */
+  stalled_threshold?: number;
+  /** a whole number from 1 to 100; default `2` */
+  review_loop_threshold?: number;
+}
+
+/** A Problem is one thing that is wrong with the params of a call; details.errors lists them. */
+export interface Problem {
+  /** JSON Pointer into params; empty for params itself */
+  pointer: string;
+  /** what is wrong, where, and what to do */
+  message: string;
+  /** what the value must be */
+  expected: string;
+  /** what it is; long values are cut */
+  found: string;
+}
+
+/** ProgressLedger is what a run knows about its plan. */
+export interface ProgressLedger {
+  plan: string;
+  item_id: string;
+  source_path: string;
+  source_fingerprint: Fingerprint;
+  totals: Totals;
+  active_item_id?: string;
+  current_item?: Item;
+}
+
+/** QueueInstructionParams are the params of queue_instruction. */
+export interface QueueInstructionParams {
+  /** at most 1 MiB */
+  content: string;
+  /** default `default` */
+  session_id?: string;
+  /** goes ahead of those without; default `false` */
+  priority?: boolean;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** QueueInstructionWithAckParams are the params of queue_instruction_with_ack. */
+export interface QueueInstructionWithAckParams {
+  /** at most 1 MiB */
+  content: string;
+  /** default `default` */
+  session_id?: string;
+  /** default `false` */
+  priority?: boolean;
+  /** sends after the first; a whole number from 0 to 1000; default `3` */
+  max_retries?: number;
+  /** a reported event that matches acknowledges the instruction */
+  ack_on?: AckRule;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** QueueInstructionWithAckResult is the result of queue_instruction_with_ack. */
+export interface QueueInstructionWithAckResult {
+  instruction_id: string;
+  instruction: Instruction;
+  seq: number;
+}
+
+/** ReportEventParams are the params of report_event. */
+export interface ReportEventParams {
+  type: string;
+  data?: Record<string, unknown>;
+  /** without it, all sessions are looked at */
+  session_id?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** ReportEventResult is the result of report_event. */
+export interface ReportEventResult {
+  /** the ids of the instructions that matched */
+  acknowledged: Array<string>;
+  unmatched: boolean;
+  seq: number;
+}
+
+/** ReviewIssue is one finding of a reviewer. */
+export interface ReviewIssue {
+  severity: string;
+  file?: string;
+  message: string;
+  fix?: string;
+}
+
+/** ReviewLoop says how often the same issues came back. */
+export interface ReviewLoop {
+  count: number;
+  threshold: number;
+  flagged: boolean;
+}
+
+/** Run is the journey of one item of one plan. */
+export interface Run {
+  run_id: string;
+  plan: string;
+  item_id: string;
+  state: "running" | "blocked" | "done" | "failed";
+  counters: Counters;
+  policy: Policy;
+  plan_version: number;
+  created_at: Time;
+  updated_at: Time;
+}
+
+/** RunParams are the params of a method about one run. */
+export interface RunParams {
+  run_id: string;
+}
+
+/** Send is one instruction as it is handed out. */
+export interface Send {
+  instruction_id: string;
+  content: string;
+  /** which send this is, from 1 */
+  send: number;
+  sends_max: number;
+  tracked: boolean;
+  /** what to hand to the agent */
+  text: string;
+}
+
+/** ServerInfo names this process. */
+export interface ServerInfo {
+  name: string;
+  version: string;
+  pid: number;
+}
+
+/** Snapshot is the result of get_snapshot. */
+export interface Snapshot {
+  run_id: string;
+  revision: number;
+  status: "running" | "blocked" | "done" | "failed";
+  facts: Array<Fact>;
+  updated_at: Time;
+}
+
+/** Stalled says how long a run has made no progress. */
+export interface Stalled {
+  consecutive_non_progress: number;
+  threshold: number;
+  flagged: boolean;
+}
+
+/** StatusResult is the result of get_status. */
+export interface StatusResult {
+  version: string;
+  uptime_ms: number;
+  workspace: Workspace;
+  store: StoreStatus;
+  watcher: WatcherStatus;
+  counts: Counts;
+  /** what is not as it should be, a sentence each */
+  degraded: Array<string>;
+}
+
+/** StoreStatus describes the store. */
+export interface StoreStatus {
+  kind: string;
+  path?: string;
+  size_bytes: number;
+  mode: "read_write" | "read_only";
+  schema_version: number;
+}
+
+/** TaskLedger is what a run knows about the work on its item. */
+export interface TaskLedger {
+  run_id: string;
+  item_id: string;
+  plan_version: number;
+  summary?: string;
+  reviewer_assessment?: string;
+  reviewer_issues: Array<ReviewIssue>;
+  blockers: Array<string>;
+  required_fixes: Array<string>;
+  stalled: Stalled;
+  review_loop: ReviewLoop;
+  rejections: number;
+  replan_hint?: string;
+  attempts: number;
+}
+
+/** Totals counts the items of a plan: leaves and childless parents once, parents as groups. */
+export interface Totals {
+  total: number;
+  completed: number;
+  in_progress: number;
+  pending: number;
+  blocked: number;
+  skipped: number;
+  /** parents with children; not in total */
+  groups: number;
+}
+
+/** TraceStep is the size of the prompt after one stage. */
+export interface TraceStep {
+  stage: string;
+  prompt_tokens: number;
+}
+
+/** WatcherStatus describes the watcher. */
+export interface WatcherStatus {
+  mode: "inotify" | "kqueue" | "windows" | "polling" | "off";
+  /** why it polls */
+  reason?: string;
+  plans: number;
+}
+
+/** Workspace is the directory that waybill works for. */
+export interface Workspace {
+  id: string;
+  root: string;
+  state_dir: string;
+  /** which rule found it */
+  resolved_by: string;
+}
+
+/** WorkspaceFolder is a directory that the host works in. */
+export interface WorkspaceFolder {
+  /** a file URI or an absolute path */
+  uri: string;
+  name?: string;
+  [ignored: string]: unknown;
+}
+
+/** From the name of a method to its params and its result. */
+export interface MethodMap {
+  /** Says who is talking and which directory is worked in. Optional and idempotent: every method works without it. */
+  "initialize": { params: InitializeParams; result: InitializeResult };
+  /** Answers at once. */
+  "ping": { params: Record<string, never>; result: PingResult };
+  /** Describes the process, its store, its watcher, what is in the store, and everything that is degraded. */
+  "get_status": { params: Record<string, never>; result: StatusResult };
+  /** Gives the OpenRPC document of this binary. */
+  "rpc.discover": { params: Record<string, never>; result: Record<string, unknown> };
+  /** Refuses new work from here on, finishes what is in hand, then answers null. */
+  "shutdown": { params: Record<string, never>; result: null };
+  /** Ends the process: with status 0 after shutdown, with 1 without. */
+  "exit": { params: Record<string, never>; result: null };
+  /** Accepted and ignored, for hosts that always say it. */
+  "initialized": { params: Record<string, never>; result: null };
+  /** Asks that a request in hand be given up. It is answered CANCELLED if nothing was applied, as usual otherwise. */
+  "$/cancelRequest": { params: CancelParams; result: null };
+  /** Queues a plain instruction: handed out once, not tracked. */
+  "queue_instruction": { params: QueueInstructionParams; result: InstructionResult };
+  /** Queues a tracked instruction: handed out again in each dispatch pass, at most 1 + max_retries times, until it is acknowledged; then it fails, with a notice. */
+  "queue_instruction_with_ack": { params: QueueInstructionWithAckParams; result: QueueInstructionWithAckResult };
+  /** One dispatch pass: hands out what is queued, then once more what was sent and not acknowledged, and fails what has used up its sends. */
+  "dispatch_instructions": { params: DispatchParams; result: DispatchResult };
+  /** Confirms that a tracked instruction took effect. Twice is the same answer; one that failed stays failed and keeps late_ack_at. */
+  "acknowledge": { params: AcknowledgeParams; result: AcknowledgeResult };
+  /** Reports something that happened; acknowledges every outstanding instruction whose ack_on matches it. */
+  "report_event": { params: ReportEventParams; result: ReportEventResult };
+  /** Lists the instructions that were never acknowledged. */
+  "get_failed_instructions": { params: FailedParams; result: InstructionList };
+  /** Lists instructions as they were queued. */
+  "list_instructions": { params: ListInstructionsParams; result: InstructionList };
+  /** Withdraws one instruction, or with all everything outstanding of a session. */
+  "cancel_instruction": { params: CancelInstructionParams; result: CancelInstructionResult };
+  /** Lists the plans of the workspace with their totals. */
+  "list_plans": { params: Record<string, never>; result: PlanList };
+  /** Gives one plan as it was read: every item, and a diagnostic for everything that is not one. */
+  "get_plan": { params: GetPlanParams; result: Plan };
+  /** Starts the journey of one item, or gives the live run that it already has. */
+  "init_run": { params: InitRunParams; result: InitRunResult };
+  /** Compiles the prompt for a role of a run from what is true now. The plan is checked on every call. */
+  "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
+  /** Gives the ledgers of a run as they are stored. */
+  "get_ledger": { params: GetLedgerParams; result: Ledger };
+  /** Gives the revisioned facts of a run. */
+  "get_snapshot": { params: RunParams; result: Snapshot };
+  /** Gives what happened after a cursor, in order and without gaps. */
+  "events_since": { params: EventsSinceParams; result: EventList };
+  /** Lists the notices that were not consumed. */
+  "list_notices": { params: ListNoticesParams; result: NoticeList };
+  /** Marks notices as seen, so that they are not delivered again. */
+  "consume_notices": { params: ConsumeNoticesParams; result: ConsumeNoticesResult };
+  /** Says why a thing is as it is, and what would move it on. */
+  "explain": { params: ExplainParams; result: Explanation };
+}
+
+/** From the name of a notification that waybill sends to its params. */
+export interface NotificationMap {
+  /** An instruction waits for a dispatch. */
+  "instruction/available": InstructionNote;
+  /** An instruction moved on. */
+  "instruction/updated": InstructionNote;
+  /** A plan reads differently than before. */
+  "ledger/changed": LedgerNote;
+  /** There is a notice to consume. */
+  "notice/posted": NoticeNote;
+}

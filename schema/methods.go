@@ -1,0 +1,141 @@
+package schema
+
+// Methods declares every method, in the order of the documents.
+var Methods = []Method{
+	method[InitializeParams, InitializeResult](Method{
+		Name: "initialize", Group: "lifecycle", Kind: Control,
+		Doc:    "Says who is talking and which directory is worked in. Optional and idempotent: every method works without it.",
+		Errors: []Code{BadVersion},
+	}),
+	method[None, PingResult](Method{
+		Name: "ping", Group: "lifecycle", Kind: Control,
+		Doc: "Answers at once.",
+	}),
+	method[None, StatusResult](Method{
+		Name: "get_status", Group: "lifecycle", Kind: Read,
+		Doc: "Describes the process, its store, its watcher, what is in the store, and everything that is degraded.",
+	}),
+	method[None, OpenRPC](Method{
+		Name: "rpc.discover", Group: "lifecycle", Kind: Control,
+		Doc: "Gives the OpenRPC document of this binary.",
+	}),
+	method[None, Null](Method{
+		Name: "shutdown", Group: "lifecycle", Kind: Connection,
+		Doc: "Refuses new work from here on, finishes what is in hand, then answers null.",
+	}),
+	method[None, Null](Method{
+		Name: "exit", Group: "lifecycle", Kind: Connection, Notification: true,
+		Doc: "Ends the process: with status 0 after shutdown, with 1 without.",
+	}),
+	method[None, Null](Method{
+		Name: "initialized", Aliases: []string{"notifications/initialized"}, Group: "lifecycle", Kind: Connection, Notification: true,
+		Doc: "Accepted and ignored, for hosts that always say it.",
+	}),
+	method[CancelParams, Null](Method{
+		Name: "$/cancelRequest", Aliases: []string{"$/cancel_request"}, Group: "lifecycle", Kind: Connection, Notification: true,
+		Doc: "Asks that a request in hand be given up. It is answered CANCELLED if nothing was applied, as usual otherwise.",
+	}),
+
+	method[QueueInstructionParams, InstructionResult](Method{
+		Name: "queue_instruction", Aliases: []string{"queue"}, Group: "instructions", Kind: Change,
+		Doc:    "Queues a plain instruction: handed out once, not tracked.",
+		Errors: []Code{EmptyContent, TooLarge, QueueFull},
+	}),
+	method[QueueInstructionWithAckParams, QueueInstructionWithAckResult](Method{
+		Name: "queue_instruction_with_ack", Group: "instructions", Kind: Change,
+		Doc:    "Queues a tracked instruction: handed out again in each dispatch pass, at most 1 + max_retries times, until it is acknowledged; then it fails, with a notice.",
+		Errors: []Code{EmptyContent, TooLarge, QueueFull},
+	}),
+	method[DispatchParams, DispatchResult](Method{
+		Name: "dispatch_instructions", Group: "instructions", Kind: Change,
+		Doc: "One dispatch pass: hands out what is queued, then once more what was sent and not acknowledged, and fails what has used up its sends.",
+	}),
+	method[AcknowledgeParams, AcknowledgeResult](Method{
+		Name: "acknowledge", Aliases: []string{"ack"}, Group: "instructions", Kind: Change,
+		Doc:    "Confirms that a tracked instruction took effect. Twice is the same answer; one that failed stays failed and keeps late_ack_at.",
+		Errors: []Code{InstructionGone, InvalidState},
+	}),
+	method[ReportEventParams, ReportEventResult](Method{
+		Name: "report_event", Group: "instructions", Kind: Change,
+		Doc:    "Reports something that happened; acknowledges every outstanding instruction whose ack_on matches it.",
+		Errors: []Code{TooLarge},
+	}),
+	method[FailedParams, InstructionList](Method{
+		Name: "get_failed_instructions", Group: "instructions", Kind: Read,
+		Doc: "Lists the instructions that were never acknowledged.",
+	}),
+	method[ListInstructionsParams, InstructionList](Method{
+		Name: "list_instructions", Group: "instructions", Kind: Read,
+		Doc: "Lists instructions as they were queued.",
+	}),
+	method[CancelInstructionParams, CancelInstructionResult](Method{
+		Name: "cancel_instruction", Group: "instructions", Kind: Change,
+		Doc:    "Withdraws one instruction, or with all everything outstanding of a session.",
+		Errors: []Code{InstructionGone, InvalidState},
+	}),
+
+	method[None, PlanList](Method{
+		Name: "list_plans", Group: "plans", Kind: Read,
+		Doc: "Lists the plans of the workspace with their totals.",
+	}),
+	method[GetPlanParams, Plan](Method{
+		Name: "get_plan", Group: "plans", Kind: Read,
+		Doc:    "Gives one plan as it was read: every item, and a diagnostic for everything that is not one.",
+		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed},
+	}),
+	method[InitRunParams, InitRunResult](Method{
+		Name: "init_run", Group: "plans", Kind: Change,
+		Doc:    "Starts the journey of one item, or gives the live run that it already has.",
+		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed, ItemGone},
+	}),
+	method[CompilePromptParams, CompilePromptResult](Method{
+		Name: "compile_prompt", Group: "plans", Kind: Read,
+		Doc:    "Compiles the prompt for a role of a run from what is true now. The plan is checked on every call.",
+		Errors: []Code{RunGone, ItemGone, LedgerMissing, LedgerIncomplete, PromptOverflow},
+	}),
+	method[GetLedgerParams, Ledger](Method{
+		Name: "get_ledger", Group: "plans", Kind: Read,
+		Doc:    "Gives the ledgers of a run as they are stored.",
+		Errors: []Code{RunGone, LedgerIncomplete},
+	}),
+	method[RunParams, Snapshot](Method{
+		Name: "get_snapshot", Group: "plans", Kind: Read,
+		Doc:    "Gives the revisioned facts of a run.",
+		Errors: []Code{RunGone},
+	}),
+
+	method[EventsSinceParams, EventList](Method{
+		Name: "events_since", Group: "log", Kind: Read,
+		Doc:    "Gives what happened after a cursor, in order and without gaps.",
+		Errors: []Code{CursorGone},
+	}),
+	method[ListNoticesParams, NoticeList](Method{
+		Name: "list_notices", Group: "log", Kind: Read,
+		Doc: "Lists the notices that were not consumed.",
+	}),
+	method[ConsumeNoticesParams, ConsumeNoticesResult](Method{
+		Name: "consume_notices", Group: "log", Kind: Change,
+		Doc: "Marks notices as seen, so that they are not delivered again.",
+	}),
+	method[ExplainParams, Explanation](Method{
+		Name: "explain", Group: "log", Kind: Read,
+		Doc:    "Says why a thing is as it is, and what would move it on.",
+		Errors: []Code{SubjectGone},
+	}),
+}
+
+// Notifications declares every message that is sent unasked. They are hints: each carries seq, and
+// events_since rebuilds everything.
+var Notifications = []Notification{
+	notification[InstructionNote]("instruction/available", "An instruction waits for a dispatch."),
+	notification[InstructionNote]("instruction/updated", "An instruction moved on."),
+	notification[LedgerNote]("ledger/changed", "A plan reads differently than before."),
+	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
+}
+
+// Everywhere lists the errors that every method may answer.
+var Everywhere = []Code{
+	InvalidParams, UnknownField, Internal, Cancelled, Overloaded, ShuttingDown,
+	NoWorkspace, IdempotencyClash, StoreFull, StoreIO, StoreReadOnly, StoreNewer,
+	StoreBusy, StoreCorrupt, StoreLost, StoreUnsafe,
+}

@@ -1,0 +1,208 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// A Time is an RFC 3339 instant in UTC.
+type Time string
+
+// Instruction is an instruction as the host sees it.
+type Instruction struct {
+	InstructionID  string   `json:"instruction_id" schema:"id"`
+	SessionID      string   `json:"session_id" schema:"id"`
+	Content        string   `json:"content"`
+	State          string   `json:"state" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	Tracked        bool     `json:"tracked" doc:"whether an acknowledgement is expected"`
+	Priority       bool     `json:"priority"`
+	Sends          int      `json:"sends" doc:"how often it was handed out"`
+	SendsMax       int      `json:"sends_max" doc:"1 + max_retries"`
+	AckOn          *AckRule `json:"ack_on,omitzero"`
+	CreatedAt      Time     `json:"created_at"`
+	LastSentAt     Time     `json:"last_sent_at,omitzero"`
+	AcknowledgedAt Time     `json:"acknowledged_at,omitzero"`
+	AcknowledgedBy string   `json:"acknowledged_by,omitzero" schema:"enum=call|event"`
+	FailedAt       Time     `json:"failed_at,omitzero"`
+	LateAckAt      Time     `json:"late_ack_at,omitzero" doc:"when it was acknowledged after it had failed"`
+	CancelledAt    Time     `json:"cancelled_at,omitzero"`
+	Reason         string   `json:"reason,omitzero" doc:"why it was cancelled"`
+}
+
+// AckRule says which reported events acknowledge an instruction.
+type AckRule struct {
+	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
+	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal"`
+}
+
+// Send is one instruction as it is handed out.
+type Send struct {
+	InstructionID string `json:"instruction_id" schema:"id"`
+	Content       string `json:"content"`
+	Send          int    `json:"send" doc:"which send this is, from 1"`
+	SendsMax      int    `json:"sends_max"`
+	Tracked       bool   `json:"tracked"`
+	Text          string `json:"text" doc:"what to hand to the agent"`
+}
+
+// Fingerprint tells two versions of a file apart.
+type Fingerprint struct {
+	MtimeMS int64  `json:"mtime_ms"`
+	Size    int64  `json:"size"`
+	Hash    string `json:"hash" doc:"SHA-256 of the bytes, in hex; this decides"`
+}
+
+// Totals counts the items of a plan: leaves and childless parents once, parents as groups.
+type Totals struct {
+	Total      int `json:"total"`
+	Completed  int `json:"completed"`
+	InProgress int `json:"in_progress"`
+	Pending    int `json:"pending"`
+	Blocked    int `json:"blocked"`
+	Skipped    int `json:"skipped"`
+	Groups     int `json:"groups" doc:"parents with children; not in total"`
+}
+
+// Item is one task line of a plan.
+type Item struct {
+	ItemID        string   `json:"item_id"`
+	Title         string   `json:"title"`
+	Status        string   `json:"status" schema:"enum=pending|in_progress|completed|blocked|skipped"`
+	Optional      bool     `json:"optional"`
+	Line          int      `json:"line"`
+	Level         int      `json:"level"`
+	ParentID      string   `json:"parent_id,omitzero"`
+	DependsOn     []string `json:"depends_on"`
+	Parallel      bool     `json:"parallel"`
+	Prompt        string   `json:"prompt,omitzero"`
+	Requirements  []string `json:"requirements"`
+	Files         []string `json:"files"`
+	Details       []string `json:"details"`
+	Leverage      string   `json:"leverage,omitzero"`
+	Purpose       string   `json:"purpose,omitzero"`
+	BlockedReason string   `json:"blocked_reason,omitzero"`
+	DerivedStatus string   `json:"derived_status,omitzero" schema:"enum=pending|in_progress|completed|blocked|skipped" doc:"of a parent, from its children"`
+}
+
+// Diagnostic says what the parser did not take at face value.
+type Diagnostic struct {
+	Line     int    `json:"line"`
+	Column   int    `json:"column,omitzero"`
+	Severity string `json:"severity" schema:"enum=info|warning|error"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+}
+
+// Run is the journey of one item of one plan.
+type Run struct {
+	RunID       string   `json:"run_id" schema:"id"`
+	Plan        string   `json:"plan"`
+	ItemID      string   `json:"item_id"`
+	State       string   `json:"state" schema:"enum=running|blocked|done|failed"`
+	Counters    Counters `json:"counters"`
+	Policy      Policy   `json:"policy"`
+	PlanVersion int      `json:"plan_version"`
+	CreatedAt   Time     `json:"created_at"`
+	UpdatedAt   Time     `json:"updated_at"`
+}
+
+// Counters count what went wrong in a run, each independently.
+type Counters struct {
+	InvalidResults   map[string]int `json:"invalid_results" doc:"by role"`
+	WorkerFailures   int            `json:"worker_failures"`
+	ReviewRejections int            `json:"review_rejections"`
+	Stalled          int            `json:"stalled"`
+	ReviewLoop       int            `json:"review_loop"`
+}
+
+// Policy holds the limits of a run.
+type Policy struct {
+	InvalidRetries      *int `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1"`
+	ReviewerFreshRuns   *int `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1"`
+	WorkerFailures      *int `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1"`
+	ReviewRejections    *int `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3"`
+	StalledThreshold    *int `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2"`
+	ReviewLoopThreshold *int `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2"`
+}
+
+// ReviewIssue is one finding of a reviewer.
+type ReviewIssue struct {
+	Severity string `json:"severity"`
+	File     string `json:"file,omitzero"`
+	Message  string `json:"message"`
+	Fix      string `json:"fix,omitzero"`
+}
+
+// Stalled says how long a run has made no progress.
+type Stalled struct {
+	ConsecutiveNonProgress int  `json:"consecutive_non_progress"`
+	Threshold              int  `json:"threshold"`
+	Flagged                bool `json:"flagged"`
+}
+
+// ReviewLoop says how often the same issues came back.
+type ReviewLoop struct {
+	Count     int  `json:"count"`
+	Threshold int  `json:"threshold"`
+	Flagged   bool `json:"flagged"`
+}
+
+// TaskLedger is what a run knows about the work on its item.
+type TaskLedger struct {
+	RunID              string        `json:"run_id" schema:"id"`
+	ItemID             string        `json:"item_id"`
+	PlanVersion        int           `json:"plan_version"`
+	Summary            string        `json:"summary,omitzero"`
+	ReviewerAssessment string        `json:"reviewer_assessment,omitzero"`
+	ReviewerIssues     []ReviewIssue `json:"reviewer_issues"`
+	Blockers           []string      `json:"blockers"`
+	RequiredFixes      []string      `json:"required_fixes"`
+	Stalled            Stalled       `json:"stalled"`
+	ReviewLoop         ReviewLoop    `json:"review_loop"`
+	Rejections         int           `json:"rejections"`
+	ReplanHint         string        `json:"replan_hint,omitzero"`
+	Attempts           int           `json:"attempts"`
+}
+
+// ProgressLedger is what a run knows about its plan.
+type ProgressLedger struct {
+	Plan              string      `json:"plan"`
+	ItemID            string      `json:"item_id"`
+	SourcePath        string      `json:"source_path"`
+	SourceFingerprint Fingerprint `json:"source_fingerprint"`
+	Totals            Totals      `json:"totals"`
+	ActiveItemID      string      `json:"active_item_id,omitzero"`
+	CurrentItem       *Item       `json:"current_item,omitzero"`
+}
+
+// Fact is one fact of a run.
+type Fact struct {
+	K string `json:"k"`
+	V string `json:"v"`
+}
+
+// Notice is a durable message to the host.
+type Notice struct {
+	NoticeID   string         `json:"notice_id" schema:"id"`
+	Kind       string         `json:"kind"`
+	SessionID  string         `json:"session_id,omitzero"`
+	SubjectID  string         `json:"subject_id"`
+	Text       string         `json:"text"`
+	Data       jsontext.Value `json:"data" schema:"object"`
+	CreatedAt  Time           `json:"created_at"`
+	Deliveries int            `json:"deliveries" doc:"how often it was handed to a host"`
+}
+
+// Event is one record of the event log.
+type Event struct {
+	Seq       int64          `json:"seq"`
+	At        Time           `json:"at"`
+	Type      string         `json:"type"`
+	SubjectID string         `json:"subject_id"`
+	Data      jsontext.Value `json:"data" schema:"object"`
+}
+
+// Workspace is the directory that waybill works for.
+type Workspace struct {
+	ID         string `json:"id"`
+	Root       string `json:"root"`
+	StateDir   string `json:"state_dir"`
+	ResolvedBy string `json:"resolved_by" doc:"which rule found it"`
+}

@@ -1,0 +1,182 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// None is the params of a method that takes none.
+type None struct{}
+
+// Keyed is part of the params of every changing method.
+type Keyed struct {
+	IdempotencyKey string `json:"idempotency_key,omitzero" schema:"id" doc:"the same key with the same params gives the first answer again"`
+}
+
+// Page is part of the params of every list.
+type Page struct {
+	Limit  *int   `json:"limit,omitzero" schema:"min=1,max=500,default=50"`
+	Cursor string `json:"cursor,omitzero" doc:"next_cursor of the page before"`
+}
+
+// InitializeParams are the params of initialize. Unknown members are ignored here, and only here.
+type InitializeParams struct {
+	_                struct{}          `schema:"open"`
+	ProtocolVersion  *int              `json:"protocol_version,omitzero" schema:"min=0,max=1000000,default=1"`
+	ClientInfo       *ClientInfo       `json:"client_info,omitzero"`
+	ProcessID        *int64            `json:"process_id,omitzero" doc:"when this process is gone, waybill leaves"`
+	WorkspaceFolders []WorkspaceFolder `json:"workspace_folders,omitzero"`
+	RootURI          string            `json:"root_uri,omitzero"`
+}
+
+// ClientInfo names the host.
+type ClientInfo struct {
+	_       struct{} `schema:"open"`
+	Name    string   `json:"name,omitzero"`
+	Version string   `json:"version,omitzero"`
+}
+
+// WorkspaceFolder is a directory that the host works in.
+type WorkspaceFolder struct {
+	_    struct{} `schema:"open"`
+	URI  string   `json:"uri" schema:"required" doc:"a file URI or an absolute path"`
+	Name string   `json:"name,omitzero"`
+}
+
+// CancelParams are the params of $/cancelRequest.
+type CancelParams struct {
+	ID jsontext.Value `json:"id" schema:"required" doc:"the id of the request to cancel"`
+}
+
+// QueueInstructionParams are the params of queue_instruction.
+type QueueInstructionParams struct {
+	Content   string `json:"content" schema:"required,nonblank" doc:"at most 1 MiB"`
+	SessionID string `json:"session_id,omitzero" schema:"id,default=default"`
+	Priority  bool   `json:"priority,omitzero" schema:"default=false" doc:"goes ahead of those without"`
+	Keyed
+}
+
+// QueueInstructionWithAckParams are the params of queue_instruction_with_ack.
+type QueueInstructionWithAckParams struct {
+	Content    string   `json:"content" schema:"required,nonblank" doc:"at most 1 MiB"`
+	SessionID  string   `json:"session_id,omitzero" schema:"id,default=default"`
+	Priority   bool     `json:"priority,omitzero" schema:"default=false"`
+	MaxRetries *int     `json:"max_retries,omitzero" schema:"min=0,max=1000,default=3" doc:"sends after the first"`
+	AckOn      *AckRule `json:"ack_on,omitzero" doc:"a reported event that matches acknowledges the instruction"`
+	Keyed
+}
+
+// DispatchParams are the params of dispatch_instructions.
+type DispatchParams struct {
+	SessionID string `json:"session_id,omitzero" schema:"id,default=default"`
+	Limit     *int   `json:"limit,omitzero" schema:"min=1,max=500,default=50"`
+	MaxBytes  *int   `json:"max_bytes,omitzero" schema:"min=1,max=8388608,default=1048576" doc:"of content; one larger content is sent alone"`
+	WaitMS    int    `json:"wait_ms,omitzero" schema:"min=0,max=25000,default=0" doc:"how long to wait for something to hand out"`
+	MinAgeMS  int    `json:"min_age_ms,omitzero" schema:"min=0,max=86400000,default=0" doc:"how old the last send must be before a repeat or a failure"`
+	Escalate  *bool  `json:"escalate,omitzero" schema:"default=true" doc:"whether text gets a prefix on repeats"`
+	Keyed
+}
+
+// AcknowledgeParams are the params of acknowledge.
+type AcknowledgeParams struct {
+	InstructionID string `json:"instruction_id" schema:"required,id"`
+	Keyed
+}
+
+// ReportEventParams are the params of report_event.
+type ReportEventParams struct {
+	Type      string         `json:"type" schema:"required"`
+	Data      jsontext.Value `json:"data,omitzero" schema:"object"`
+	SessionID string         `json:"session_id,omitzero" schema:"id" doc:"without it, all sessions are looked at"`
+	Keyed
+}
+
+// FailedParams are the params of get_failed_instructions.
+type FailedParams struct {
+	SessionID string `json:"session_id,omitzero" schema:"id"`
+	Page
+}
+
+// ListInstructionsParams are the params of list_instructions.
+type ListInstructionsParams struct {
+	SessionID string `json:"session_id,omitzero" schema:"id"`
+	State     string `json:"state,omitzero" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	Page
+}
+
+// CancelInstructionParams are the params of cancel_instruction: one instruction, or all of a session.
+type CancelInstructionParams struct {
+	InstructionID string `json:"instruction_id,omitzero" schema:"id"`
+	SessionID     string `json:"session_id,omitzero" schema:"id" doc:"with all: the session to clear"`
+	All           bool   `json:"all,omitzero" schema:"default=false"`
+	Reason        string `json:"reason,omitzero"`
+	Keyed
+}
+
+// GetPlanParams are the params of get_plan.
+type GetPlanParams struct {
+	Plan string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
+}
+
+// InitRunParams are the params of init_run.
+type InitRunParams struct {
+	Plan   string  `json:"plan" schema:"required"`
+	ItemID string  `json:"item_id" schema:"required"`
+	Policy *Policy `json:"policy,omitzero"`
+	Resume string  `json:"resume,omitzero" schema:"enum=existing|new,default=existing"`
+	Keyed
+}
+
+// CompilePromptParams are the params of compile_prompt.
+type CompilePromptParams struct {
+	RunID           string            `json:"run_id" schema:"required,id"`
+	Role            string            `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
+	TaskPrompt      string            `json:"task_prompt,omitzero" doc:"replaces the item's own prompt, word for word"`
+	Since           string            `json:"since,omitzero" doc:"packet.cursor that the agent acknowledged last"`
+	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200"`
+	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000"`
+	Compaction      *CompactionParams `json:"compaction,omitzero"`
+}
+
+// CompactionParams steer how a prompt over its budget is made smaller.
+type CompactionParams struct {
+	Auto           *bool    `json:"auto,omitzero" schema:"default=true"`
+	Prune          *bool    `json:"prune,omitzero" schema:"default=true"`
+	Context        []string `json:"context,omitzero"`
+	PromptOverride string   `json:"prompt_override,omitzero"`
+}
+
+// RunParams are the params of a method about one run.
+type RunParams struct {
+	RunID string `json:"run_id" schema:"required,id"`
+}
+
+// GetLedgerParams are the params of get_ledger.
+type GetLedgerParams struct {
+	RunID       string `json:"run_id" schema:"required,id"`
+	Kind        string `json:"kind,omitzero" schema:"enum=task|progress" doc:"without it, both"`
+	IfNoneMatch string `json:"if_none_match,omitzero" doc:"the etag that the host has"`
+}
+
+// EventsSinceParams are the params of events_since.
+type EventsSinceParams struct {
+	Cursor string   `json:"cursor" schema:"required" doc:"\"0\" for the beginning"`
+	Limit  *int     `json:"limit,omitzero" schema:"min=1,max=500,default=50"`
+	Types  []string `json:"types,omitzero"`
+}
+
+// ListNoticesParams are the params of list_notices.
+type ListNoticesParams struct {
+	SessionID string `json:"session_id,omitzero" schema:"id"`
+	Page
+}
+
+// ConsumeNoticesParams are the params of consume_notices.
+type ConsumeNoticesParams struct {
+	NoticeIDs []string `json:"notice_ids" schema:"required,id"`
+	Keyed
+}
+
+// ExplainParams are the params of explain: an id, or an item of a plan.
+type ExplainParams struct {
+	SubjectID string `json:"subject_id,omitzero" schema:"id"`
+	Plan      string `json:"plan,omitzero"`
+	ItemID    string `json:"item_id,omitzero"`
+}

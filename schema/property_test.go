@@ -1,0 +1,212 @@
+package schema_test
+
+import (
+	"bytes"
+	jsonv1 "encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/schema"
+)
+
+// FuzzDecode sends any bytes as the params of any method.
+func FuzzDecode(f *testing.F) {
+	f.Add(uint8(9), []byte(call))
+	for i := range schema.Methods {
+		f.Add(uint8(i), []byte(`[{"content":"a","instruction_id":"i","type":"t","plan":"p","run_id":"r","role":"worker","cursor":"0"}]`))
+		f.Add(uint8(i), []byte(`{"_meta":null,"x-a":"","limit":1.0,"data":{"a":"\u0000"},"match":{},"ack_on":{"event_type":"\ud800"}}`))
+	}
+	f.Fuzz(func(t *testing.T, method uint8, raw []byte) {
+		m := schema.Methods[int(method)%len(schema.Methods)]
+		params := reflect.New(m.Params).Interface()
+		err := schema.Decode(raw, params)
+		if err != nil {
+			lawfulRefusal(t, err)
+			return
+		}
+		roundTrip(t, params)
+		acceptedByOthers(t, m, raw, params)
+	})
+}
+
+// lawfulRefusal holds for every error of Decode, whatever the params were.
+func lawfulRefusal(t *testing.T, err *schema.Error) {
+	t.Helper()
+	require.Contains(t, []schema.Code{
+		schema.ParseError, schema.InvalidUTF8, schema.DuplicateKey,
+		schema.InvalidParams, schema.UnknownField, schema.EmptyContent,
+	}, err.Data.Code)
+	require.NotEmpty(t, err.Data.Details, "the message alone: %s", err.Message)
+	_, encodeErr := schema.Encode(err)
+	require.NoError(t, encodeErr)
+}
+
+// roundTrip holds for all decoded params: they are written as what reads as the same again.
+func roundTrip(t interface {
+	require.TestingT
+	Helper()
+}, params any,
+) {
+	t.Helper()
+	text, err := schema.Encode(params)
+	require.NoError(t, err)
+	again := reflect.New(reflect.TypeOf(params).Elem()).Interface()
+	fault := schema.Decode(text, again)
+	if fault != nil {
+		require.Fail(t, "written params are refused", "%s: %s", text, fault.Message)
+	}
+	text2, err := schema.Encode(again)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(text2))
+}
+
+// acceptedByOthers holds for all accepted params: a plain decoder reads the same from them. That one
+// does not care for case, so where unknown members are ignored it may read more.
+func acceptedByOthers(t *testing.T, m schema.Method, raw []byte, params any) {
+	t.Helper()
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || m.Name == "initialize" {
+		return
+	}
+	if raw[0] == '[' {
+		raw = bytes.TrimSpace(raw[1 : len(raw)-1])
+	}
+	plain := reflect.New(m.Params).Interface()
+	require.NoError(t, jsonv1.Unmarshal(raw, plain))
+	ours, err := schema.Encode(params)
+	require.NoError(t, err)
+	theirs, err := schema.Encode(plain)
+	require.NoError(t, err)
+	require.Equal(t, string(ours), string(theirs))
+}
+
+// paramsSchemas gives the published schema of each method's params.
+func paramsSchemas(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	var document struct {
+		Defs map[string]map[string]any `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(schema.JSONSchema(), &document))
+	schemas := map[string]map[string]any{}
+	for name, def := range document.Defs {
+		if method, ok := strings.CutSuffix(name, ".params"); ok {
+			schemas[method] = def
+		}
+	}
+	return schemas
+}
+
+// What is published must be what is done: Decode accepts params exactly if their schema does.
+func TestPublishedSchemasAgreeWithDecode(t *testing.T) {
+	schemas := paramsSchemas(t)
+	for _, m := range schema.Methods {
+		published := schemas[m.Name]
+		require.NotNil(t, published, m.Name)
+		t.Run(m.Name, func(t *testing.T) {
+			agree(t, m, published)
+		})
+	}
+}
+
+func agree(t *testing.T, m schema.Method, published map[string]any) {
+	var accepted, refused int
+	rapid.Check(t, func(t *rapid.T) {
+		document := drawObject(t, published)
+		raw, err := json.Marshal(document)
+		require.NoError(t, err)
+		var asRead any // what a validator sees
+		require.NoError(t, jsonv1.Unmarshal(raw, &asRead))
+
+		params := reflect.New(m.Params).Interface()
+		fault := schema.Decode(raw, params)
+		if valid(published, asRead) != (fault == nil) {
+			t.Fatalf("%s: the schema says %v, Decode says %v", raw, valid(published, asRead), fault)
+		}
+		if fault != nil {
+			refused++
+			return
+		}
+		accepted++
+		roundTrip(t, params)
+	})
+	require.NotZero(t, accepted, "no params were right")
+	require.NotZero(t, refused, "no params were wrong")
+}
+
+// drawDocument draws params that keep a schema, but for a fault here and there.
+func drawDocument(t *rapid.T, s map[string]any) any {
+	if rapid.IntRange(0, 24).Draw(t, "wrong") == 0 {
+		return rapid.SampledFrom([]any{nil, true, 0, -1, 7, 2.5, "", " ", "a b", "x", []any{}, []any{1}, map[string]any{}, map[string]any{"zz": 1}}).Draw(t, "instead")
+	}
+	switch s["type"] {
+	case "object":
+		return drawObject(t, s)
+	case "array":
+		items := rapid.IntRange(0, 3).Draw(t, "items")
+		list := []any{}
+		for range items {
+			list = append(list, drawDocument(t, s["items"].(map[string]any)))
+		}
+		return list
+	case "string":
+		if enum, ok := s["enum"].([]any); ok {
+			return rapid.SampledFrom(enum).Draw(t, "word")
+		}
+		return drawText(t)
+	case "integer":
+		return drawInteger(t, s)
+	case "boolean":
+		return rapid.Bool().Draw(t, "flag")
+	}
+	return rapid.SampledFrom([]any{nil, 1, "a", []any{nil}, map[string]any{"k": nil}}).Draw(t, "any")
+}
+
+func drawObject(t *rapid.T, s map[string]any) any {
+	object := map[string]any{}
+	properties, _ := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	for _, name := range sortedKeys(properties) {
+		likely := 2
+		for _, r := range required {
+			if r == name {
+				likely = 15
+			}
+		}
+		if rapid.IntRange(0, likely).Draw(t, name) > 0 {
+			object[name] = drawDocument(t, properties[name].(map[string]any))
+		}
+	}
+	if rapid.IntRange(0, 5).Draw(t, "more") == 0 {
+		object["unheard_of"] = 1
+	}
+	if free, ok := s["additionalProperties"].(map[string]any); ok {
+		object["a.b"] = drawDocument(t, free)
+	}
+	return object
+}
+
+func drawInteger(t *rapid.T, s map[string]any) any {
+	low, high := -10, 1000
+	if minimum, ok := s["minimum"].(float64); ok {
+		low = int(minimum)
+	}
+	if maximum, ok := s["maximum"].(float64); ok {
+		high = int(maximum)
+	}
+	if rapid.IntRange(0, 5).Draw(t, "outside") == 0 {
+		return rapid.SampledFrom([]any{low - 1, high + 1}).Draw(t, "number")
+	}
+	return rapid.IntRange(low, high).Draw(t, "number")
+}
+
+func drawText(t *rapid.T) any {
+	if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
+		return rapid.StringMatching(`[ a-zA-Z0-9._:/é-]{0,5}|[a-z]{130}`).Draw(t, "text")
+	}
+	return rapid.StringMatching(`[a-zA-Z0-9._:-]{1,128}`).Draw(t, "text")
+}

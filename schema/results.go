@@ -1,0 +1,305 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Null is the result of a method that answers null.
+type Null struct{}
+
+// InitializeResult is the result of initialize.
+type InitializeResult struct {
+	ProtocolVersion int          `json:"protocol_version"`
+	ServerInfo      ServerInfo   `json:"server_info"`
+	Workspace       *Workspace   `json:"workspace,omitzero" doc:"absent while none could be found"`
+	Capabilities    Capabilities `json:"capabilities"`
+	Limits          Limits       `json:"limits"`
+	Cursor          string       `json:"cursor" doc:"for events_since: from here on"`
+}
+
+// ServerInfo names this process.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PID     int    `json:"pid"`
+}
+
+// Capabilities lists what can be called and heard.
+type Capabilities struct {
+	Methods       []string `json:"methods"`
+	Notifications []string `json:"notifications"`
+}
+
+// Limits are the bounds in force.
+type Limits struct {
+	MaxMessageBytes int `json:"max_message_bytes"`
+	MaxContentBytes int `json:"max_content_bytes"`
+	MaxPending      int `json:"max_pending"`
+}
+
+// PingResult is the result of ping.
+type PingResult struct {
+	Pong bool `json:"pong"`
+}
+
+// StatusResult is the result of get_status.
+type StatusResult struct {
+	Version   string        `json:"version"`
+	UptimeMS  int64         `json:"uptime_ms"`
+	Workspace Workspace     `json:"workspace"`
+	Store     StoreStatus   `json:"store"`
+	Watcher   WatcherStatus `json:"watcher"`
+	Counts    Counts        `json:"counts"`
+	Degraded  []string      `json:"degraded" doc:"what is not as it should be, a sentence each"`
+}
+
+// StoreStatus describes the store.
+type StoreStatus struct {
+	Kind          string `json:"kind"`
+	Path          string `json:"path,omitzero"`
+	SizeBytes     int64  `json:"size_bytes"`
+	Mode          string `json:"mode" schema:"enum=read_write|read_only"`
+	SchemaVersion int    `json:"schema_version"`
+}
+
+// WatcherStatus describes the watcher.
+type WatcherStatus struct {
+	Mode   string `json:"mode" schema:"enum=inotify|kqueue|windows|polling|off"`
+	Reason string `json:"reason,omitzero" doc:"why it polls"`
+	Plans  int    `json:"plans"`
+}
+
+// Counts counts what is in the store.
+type Counts struct {
+	Instructions map[string]int `json:"instructions" doc:"by state"`
+	Tasks        map[string]int `json:"tasks" doc:"by status"`
+	Runs         map[string]int `json:"runs" doc:"by state"`
+	NoticesOpen  int            `json:"notices_open"`
+}
+
+// InstructionResult is one instruction after a change.
+type InstructionResult struct {
+	Instruction Instruction `json:"instruction"`
+	Seq         int64       `json:"seq"`
+}
+
+// QueueInstructionWithAckResult is the result of queue_instruction_with_ack.
+type QueueInstructionWithAckResult struct {
+	InstructionID string      `json:"instruction_id" schema:"id"`
+	Instruction   Instruction `json:"instruction"`
+	Seq           int64       `json:"seq"`
+}
+
+// DispatchResult is the result of dispatch_instructions.
+type DispatchResult struct {
+	Instructions []Send        `json:"instructions"`
+	Failed       []Instruction `json:"failed" doc:"those whose sends were used up in this pass"`
+	Remaining    int           `json:"remaining" doc:"how many more could be handed out now"`
+	Seq          int64         `json:"seq"`
+}
+
+// AcknowledgeResult is the result of acknowledge.
+type AcknowledgeResult struct {
+	Instruction    Instruction `json:"instruction"`
+	Already        bool        `json:"already" doc:"whether this was known before"`
+	BeforeDispatch bool        `json:"before_dispatch,omitzero" doc:"nothing had been sent, and nothing will be"`
+	Seq            int64       `json:"seq"`
+}
+
+// ReportEventResult is the result of report_event.
+type ReportEventResult struct {
+	Acknowledged []string `json:"acknowledged" doc:"the ids of the instructions that matched"`
+	Unmatched    bool     `json:"unmatched"`
+	Seq          int64    `json:"seq"`
+}
+
+// InstructionList is a page of instructions.
+type InstructionList struct {
+	Items      []Instruction `json:"items"`
+	NextCursor string        `json:"next_cursor,omitzero"`
+}
+
+// CancelInstructionResult is the result of cancel_instruction.
+type CancelInstructionResult struct {
+	Instruction *Instruction `json:"instruction,omitzero" doc:"the one that was named"`
+	Cancelled   int          `json:"cancelled" doc:"how many were outstanding and no longer are"`
+	Seq         int64        `json:"seq"`
+}
+
+// PlanSummary is one plan in a list.
+type PlanSummary struct {
+	Plan             string      `json:"plan" doc:"how other methods name it"`
+	Path             string      `json:"path"`
+	Dialect          string      `json:"dialect,omitzero"`
+	Totals           Totals      `json:"totals"`
+	Fingerprint      Fingerprint `json:"fingerprint"`
+	DiagnosticsCount int         `json:"diagnostics_count"`
+	Error            *PlanError  `json:"error,omitzero" doc:"why it cannot be read"`
+}
+
+// PlanError says why a plan cannot be read.
+type PlanError struct {
+	Code    Code   `json:"code"`
+	Reason  string `json:"reason,omitzero"`
+	Message string `json:"message"`
+}
+
+// PlanList is the result of list_plans.
+type PlanList struct {
+	Items []PlanSummary `json:"items"`
+}
+
+// Plan is the result of get_plan.
+type Plan struct {
+	Plan        string       `json:"plan"`
+	Path        string       `json:"path"`
+	Dialect     string       `json:"dialect"`
+	Fingerprint Fingerprint  `json:"fingerprint"`
+	Totals      Totals       `json:"totals"`
+	Items       []Item       `json:"items"`
+	Diagnostics []Diagnostic `json:"diagnostics"`
+	Stale       string       `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+}
+
+// InitRunResult is the result of init_run.
+type InitRunResult struct {
+	Run     Run   `json:"run"`
+	Created bool  `json:"created"`
+	Seq     int64 `json:"seq"`
+}
+
+// CompilePromptResult is the result of compile_prompt.
+type CompilePromptResult struct {
+	Prompt             string     `json:"prompt"`
+	StablePrefix       string     `json:"stable_prefix"`
+	StablePrefixHash   string     `json:"stable_prefix_hash" doc:"SHA-256, hex"`
+	FullPromptHash     string     `json:"full_prompt_hash" doc:"SHA-256, hex"`
+	Packet             Packet     `json:"packet"`
+	PromptTokensBefore int        `json:"prompt_tokens_before"`
+	PromptTokensAfter  int        `json:"prompt_tokens_after"`
+	PromptTokenBudget  int        `json:"prompt_token_budget"`
+	Compaction         Compaction `json:"compaction"`
+	Omitted            []Omission `json:"omitted"`
+	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
+	FallbackReason     string     `json:"fallback_reason,omitzero"`
+	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
+	Rebuilt            bool       `json:"rebuilt" doc:"whether the plan was read anew"`
+}
+
+// Packet is the set of ledger facts behind the stable prefix.
+type Packet struct {
+	Cursor  string            `json:"cursor"`
+	Base    string            `json:"base,omitzero" doc:"the cursor that a delta builds on"`
+	Mode    string            `json:"mode" schema:"enum=full|delta"`
+	WhyFull string            `json:"why_full,omitzero"`
+	Facts   map[string]string `json:"facts"`
+	Removed []string          `json:"removed"`
+}
+
+// Compaction says what was done to fit the budget.
+type Compaction struct {
+	Applied bool        `json:"applied"`
+	Stage   string      `json:"stage"`
+	Trace   []TraceStep `json:"trace"`
+}
+
+// TraceStep is the size of the prompt after one stage.
+type TraceStep struct {
+	Stage        string `json:"stage"`
+	PromptTokens int    `json:"prompt_tokens"`
+}
+
+// Omission is something that was left out of a prompt.
+type Omission struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// Ledger is the result of get_ledger.
+type Ledger struct {
+	Etag           string          `json:"etag"`
+	NotModified    bool            `json:"not_modified,omitzero"`
+	TaskLedger     *TaskLedger     `json:"task_ledger,omitzero"`
+	ProgressLedger *ProgressLedger `json:"progress_ledger,omitzero"`
+}
+
+// Snapshot is the result of get_snapshot.
+type Snapshot struct {
+	RunID     string `json:"run_id" schema:"id"`
+	Revision  int64  `json:"revision"`
+	Status    string `json:"status" schema:"enum=running|blocked|done|failed"`
+	Facts     []Fact `json:"facts"`
+	UpdatedAt Time   `json:"updated_at"`
+}
+
+// EventList is the result of events_since.
+type EventList struct {
+	Events []Event `json:"events"`
+	Cursor string  `json:"cursor" doc:"for the next call"`
+	More   bool    `json:"more"`
+}
+
+// NoticeList is the result of list_notices.
+type NoticeList struct {
+	Items      []Notice `json:"items"`
+	NextCursor string   `json:"next_cursor,omitzero"`
+}
+
+// ConsumeNoticesResult is the result of consume_notices.
+type ConsumeNoticesResult struct {
+	Consumed []string `json:"consumed" doc:"those that were still there"`
+	Seq      int64    `json:"seq"`
+}
+
+// Explanation is the result of explain.
+type Explanation struct {
+	Subject string     `json:"subject"`
+	State   string     `json:"state"`
+	Because []Because  `json:"because"`
+	Next    []NextStep `json:"next"`
+}
+
+// Because is one reason for a state.
+type Because struct {
+	Rule     string `json:"rule"`
+	Text     string `json:"text"`
+	EventSeq int64  `json:"event_seq,omitzero"`
+}
+
+// NextStep is something that would move the subject on.
+type NextStep struct {
+	Action string `json:"action"`
+	Text   string `json:"text"`
+}
+
+// OpenRPC is the result of rpc.discover: the OpenRPC document, as generated.
+type OpenRPC struct{ jsontext.Value }
+
+// InstructionNote is the params of instruction/available and instruction/updated. A content of more
+// than 4 KiB is left out; it comes with the dispatch.
+type InstructionNote struct {
+	Seq           int64  `json:"seq"`
+	SubjectID     string `json:"subject_id" schema:"id"`
+	State         string `json:"state" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	InstructionID string `json:"instruction_id" schema:"id"`
+	SessionID     string `json:"session_id" schema:"id"`
+	Tracked       bool   `json:"tracked"`
+	Priority      bool   `json:"priority"`
+	Sends         int    `json:"sends"`
+	SendsMax      int    `json:"sends_max"`
+	Content       string `json:"content,omitzero"`
+	ContentBytes  int    `json:"content_bytes"`
+	Reason        string `json:"reason,omitzero"`
+}
+
+// LedgerNote is the params of ledger/changed.
+type LedgerNote struct {
+	Seq         int64       `json:"seq"`
+	Plan        string      `json:"plan"`
+	Fingerprint Fingerprint `json:"fingerprint"`
+	ChangedIDs  []string    `json:"changed_ids" doc:"items that were added, removed or read differently"`
+}
+
+// NoticeNote is the params of notice/posted.
+type NoticeNote struct {
+	Seq    int64  `json:"seq"`
+	Notice Notice `json:"notice"`
+}
