@@ -1,0 +1,71 @@
+package planfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/engine/planfile"
+)
+
+func benchRoot(b *testing.B, size int) (*planfile.Root, string) {
+	dir := b.TempDir()
+	path := filepath.Join(dir, ".kiro", "specs", "login", "tasks.md")
+	write(b, path, strings.Repeat("- [ ] a task of forty bytes in a plan ..\n", size/41+1)[:size])
+	return open(b, dir, planfile.Options{Now: later}), path
+}
+
+// The probes are the least that the same answer can cost: one stat, and
+// open+fstat+read+close.
+func BenchmarkUnchanged(b *testing.B) {
+	r, path := benchRoot(b, 20<<10)
+	b.Run("probe-stat", func(b *testing.B) {
+		for b.Loop() {
+			_, err := os.Stat(path)
+			require.NoError(b, err)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		prev, err := r.Read(".kiro/specs/login/tasks.md", nil)
+		require.NoError(b, err)
+		b.ReportAllocs()
+		for b.Loop() {
+			f, err := r.Read(".kiro/specs/login/tasks.md", &prev)
+			if err != nil || !f.Unchanged {
+				b.Fatal(f.Unchanged, err)
+			}
+		}
+	})
+}
+
+func BenchmarkCold(b *testing.B) {
+	r, path := benchRoot(b, 20<<10)
+	b.Run("probe-readfile", func(b *testing.B) {
+		for b.Loop() {
+			_, err := os.ReadFile(path)
+			require.NoError(b, err)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := r.Read(".kiro/specs/login/tasks.md", nil)
+			require.NoError(b, err)
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	r, path := benchRoot(b, 100)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+		write(b, filepath.Join(filepath.Dir(filepath.Dir(path)), name, "tasks.md"), plan)
+	}
+	for b.Loop() {
+		got, err := r.Find(planfile.DefaultPatterns())
+		require.NoError(b, err)
+		require.Len(b, got, 10)
+	}
+}

@@ -1,0 +1,91 @@
+package planfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Reason says why a plan file could not be read. It is a wire word, and an error
+// value so that callers can write errors.Is(err, planfile.Missing).
+type Reason string
+
+const (
+	// Missing: nothing has that name. Error.WorkspaceGone tells whether the
+	// workspace folder itself is gone.
+	Missing Reason = "missing"
+	// NotRegular: a folder, pipe, socket or device has that name. It was not opened.
+	NotRegular Reason = "not_regular"
+	// Unreadable: the system refused or failed (no permission, disk error, stale
+	// network handle). The next call may succeed.
+	Unreadable Reason = "unreadable"
+	// TooLarge: the file is larger than the limit; Error has Size and Limit.
+	TooLarge Reason = "too_large"
+	// OutsideWorkspace: the path, or a link on the way, leads out of the workspace.
+	OutsideWorkspace Reason = "outside_workspace"
+	// SymlinkLoop: links lead in a circle, or through too many steps.
+	SymlinkLoop Reason = "symlink_loop"
+	// SymlinkDangling: a link on the way leads to nothing.
+	SymlinkDangling Reason = "symlink_dangling"
+	// BadPath: the text cannot name a file on every system that waybill runs on.
+	BadPath Reason = "bad_path"
+)
+
+// Error returns the wire word.
+func (r Reason) Error() string { return string(r) }
+
+// Error says which plan file could not be read and why. errors.Is sees both its
+// Reason and the system's error.
+type Error struct {
+	Path          string // as the caller gave it
+	Reason        Reason
+	Size, Limit   int64 // for TooLarge
+	WorkspaceGone bool  // for Missing: the whole workspace folder is gone
+	Err           error // what the system or the check said
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Reason == TooLarge:
+		return fmt.Sprintf("plan %q is too large: %d bytes, the limit is %d", e.Path, e.Size, e.Limit)
+	case e.WorkspaceGone:
+		return fmt.Sprintf("plan %q is missing, and so is the workspace folder: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("plan %q cannot be read (%s): %v", e.Path, e.Reason, e.Err)
+}
+
+// Unwrap returns what the system said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is e's Reason.
+func (e *Error) Is(target error) bool {
+	reason, ok := target.(Reason)
+	return ok && reason == e.Reason
+}
+
+// reasonOf classifies an error of os.Root, or returns the reason of one of ours.
+// os.Root does not export its "path escapes" error; but it is the only one about a
+// path that carries no error number.
+func reasonOf(err error) Reason {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, os.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded):
+		return Unreadable
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Missing
+	case errors.Is(err, syscall.ELOOP):
+		return SymlinkLoop
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return BadPath
+	case errors.Is(err, syscall.ENXIO): // a socket, or a device without a driver
+		return NotRegular
+	case !errors.As(err, &errno):
+		return OutsideWorkspace
+	}
+	return Unreadable
+}

@@ -1,0 +1,46 @@
+//go:build unix
+
+package planfile
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openFlags never waits for the writer of a pipe and never adopts a terminal.
+const openFlags = os.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
+
+// StatPath returns the Stat of whatever path names now, following links. It costs
+// one system call.
+func StatPath(path string) (Stat, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return Stat{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return statOf(&st), nil
+}
+
+func statFile(f *os.File) (Stat, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return Stat{}, &fs.PathError{Op: "fstat", Path: f.Name(), Err: err}
+	}
+	return statOf(&st), nil
+}
+
+// The conversions are needed on some systems and idle on others.
+func statOf(st *unix.Stat_t) Stat {
+	return Stat{
+		Size:    st.Size,
+		MtimeNs: unix.TimespecToNsec(st.Mtim),
+		CtimeNs: unix.TimespecToNsec(st.Ctim),
+		Inode:   uint64(st.Ino),
+		Dev:     uint64(st.Dev),
+	}
+}
+
+// busy reports whether another program holds the file for a moment, which only
+// Windows enforces.
+func busy(error) bool { return false }

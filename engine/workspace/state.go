@@ -1,0 +1,86 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrUnsafeStateDir marks a state folder that somebody else could have prepared. It
+// is never used: a store planted there could queue instructions.
+var ErrUnsafeStateDir = errors.New("unsafe state folder")
+
+// StateBase returns the folder that holds the state folders of all workspaces. It
+// only computes; nothing is made. XDG_STATE_HOME decides on every system; without it
+//
+//	everywhere else   $HOME/.local/state/waybill
+//	Windows           %LOCALAPPDATA%\waybill, else %USERPROFILE%\AppData\Local\waybill
+//
+// As the standard asks, a variable that is not an absolute path is ignored.
+func StateBase(env func(string) string, goos string) (string, error) {
+	absolute := func(name string) (string, bool) {
+		value := env(name)
+		return value, filepath.IsAbs(value)
+	}
+	if dir, ok := absolute("XDG_STATE_HOME"); ok {
+		return filepath.Join(dir, "waybill"), nil
+	}
+	if goos == "windows" {
+		if dir, ok := absolute("LOCALAPPDATA"); ok {
+			return filepath.Join(dir, "waybill"), nil
+		}
+		if dir, ok := absolute("USERPROFILE"); ok {
+			return filepath.Join(dir, "AppData", "Local", "waybill"), nil
+		}
+		return "", errors.New("no place for state: set LOCALAPPDATA or XDG_STATE_HOME to an absolute path")
+	}
+	home, ok := absolute("HOME")
+	if !ok {
+		return "", errors.New("no place for state: set HOME or XDG_STATE_HOME to an absolute path")
+	}
+	return filepath.Join(home, ".local", "state", "waybill"), nil
+}
+
+// EnsureStateDir makes the state folder and the base above it, readable by this user
+// alone, and repairs wider modes. It refuses, with ErrUnsafeStateDir, a folder that
+// belongs to another user and a link in the place of either. On Windows, where the
+// profile folder is private by its access list, only links are refused.
+func (w Workspace) EnsureStateDir() error {
+	if w.StateDir == "" {
+		return errors.New("make state folder: the workspace was resolved without a StateBase")
+	}
+	base := filepath.Dir(w.StateDir)
+	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
+		return fmt.Errorf("make state folder: %w", err)
+	}
+	for _, dir := range []string{base, w.StateDir} {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("make state folder: %w", err)
+		}
+		if err := secure(dir); err != nil {
+			return fmt.Errorf("make state folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// unsafeDir refuses dir and says what a person can do.
+func unsafeDir(dir, why string) error {
+	return fmt.Errorf("%w: %s %s; remove it, or set XDG_STATE_HOME to another place", ErrUnsafeStateDir, dir, why)
+}
+
+// refuseOther refuses whatever is at dir unless it is a real folder.
+func refuseOther(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0:
+		return unsafeDir(dir, "is a link")
+	case !info.IsDir():
+		return unsafeDir(dir, "is not a folder")
+	}
+	return nil
+}
