@@ -1,0 +1,150 @@
+package ledger
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// marker is what a line begins with.
+type marker struct {
+	kind  markerKind
+	after int // index in the line after the marker
+	next  int // index of what follows it and the white space behind it
+}
+
+type markerKind uint8
+
+const (
+	markerNone    markerKind = iota
+	markerBullet             // - * +
+	markerOrdered            // 1. 1)
+	markerHeading            // # to ######
+)
+
+// markerAt reads the marker at s[i].
+func markerAt(s string, i int) marker {
+	m := marker{after: i + 1}
+	switch c := s[i]; {
+	case c == '-' || c == '*' || c == '+':
+		m.kind = markerBullet
+	case c == '#':
+		for m.after < len(s) && s[m.after] == '#' {
+			m.after++
+		}
+		if m.after-i <= 6 {
+			m.kind = markerHeading
+		}
+	case isDigit(c):
+		for m.after < len(s) && isDigit(s[m.after]) {
+			m.after++
+		}
+		if m.after < len(s) && (s[m.after] == '.' || s[m.after] == ')') {
+			m.kind = markerOrdered
+			m.after++
+		}
+	}
+	if m.kind == markerNone {
+		return marker{after: i, next: i}
+	}
+	m.next = skipBlanks(s, pastSpace(s, m.after))
+	return m
+}
+
+// spaced reports whether the marker is one for Markdown: white space or nothing follows.
+func (m *marker) spaced(s string) bool {
+	return m.next > m.after || m.kind != markerNone && m.after == len(s)
+}
+
+// box is a checkbox in a line.
+type box struct {
+	open, close int // indices of the brackets
+	optional    bool
+	tight       bool // white space is missing before or behind the box, or behind the id
+}
+
+// boxAt reads the checkbox whose bracket stands behind the marker: with at
+// most one character in it, and not the beginning of a link.
+func boxAt(s string, m marker) (box, bool) {
+	i := m.next
+	if i+1 == len(s) {
+		return box{}, false
+	}
+	end := i + 1
+	switch {
+	case s[end] == ']':
+	case end+1 < len(s) && s[end+1] == ']':
+		end++
+	default:
+		end += markWidth(s[end:])
+	}
+	if end >= len(s) || s[end] != ']' {
+		return box{}, false
+	}
+	if end+1 < len(s) && (s[end+1] == '(' || s[end+1] == '[') {
+		return box{}, false
+	}
+	return box{open: i, close: end, tight: i == m.after}, true
+}
+
+// markWidth returns the width of the character that s begins with.
+func markWidth(s string) int {
+	_, width := utf8.DecodeRuneInString(s)
+	// Emoji often carry a selector that has no width of its own.
+	const selector = "\ufe0f"
+	if strings.HasPrefix(s[width:], selector) {
+		width += len(selector)
+	}
+	return width
+}
+
+// mark returns what stands between the brackets.
+func (b *box) mark(s string) string { return s[b.open+1 : b.close] }
+
+// label reads what stands behind the box: an optional star, an id and a title.
+// The id is "" when there is none.
+func (b *box) label(s string) (id, title string) {
+	i := b.close + 1
+	if i == len(s) {
+		return "", ""
+	}
+	if s[i] == '*' && !strings.HasPrefix(s[i:], bold) {
+		b.optional = true
+		i++
+	}
+	from := skipBlanks(s, pastSpace(s, i))
+	if from == i && from < len(s) {
+		b.tight = true
+	}
+	if strings.HasPrefix(s[from:], bold) {
+		if id, title, tight := boldID(s[from+len(bold):]); id != "" {
+			b.tight = b.tight || tight
+			return id, title
+		}
+	}
+	id, end, tight := readID(s[from:])
+	if tight {
+		b.tight = true
+	}
+	if title = trim(s[pastSpace(s, from+end):]); id != "" && title != "" && title[0] >= utf8.RuneSelf {
+		// Scripts that put no space behind an id have their own dots there.
+		title = trim(strings.TrimLeft(title, "、．。：）"))
+	}
+	return id, title
+}
+
+const bold = "**"
+
+// boldID reads what follows the opening marks of "**1.2** title", "**1.2
+// title**" and "**1.2 title** more".
+func boldID(s string) (id, title string, tight bool) {
+	inside, after, ok := strings.Cut(s, bold)
+	if !ok {
+		return "", "", false
+	}
+	id, end, tight := readID(inside)
+	head := trim(inside[end:])
+	if head != "" && trim(after) != "" {
+		return id, head + after, tight
+	}
+	return id, head + trim(after), tight
+}

@@ -1,0 +1,277 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+const rainPlan = `# Rain
+- [x] 1. Base
+- [-] 2. Reports
+  - [-] 2.1 Daily mail
+    - keep the old address
+    - Files: mail/daily.go, mail/daily_test.go
+    - Purpose: the farmers know before breakfast
+    - _Leverage: mail/base.go_
+    - _Requirements: 1.1, 2.3_
+    - _Depends: 1_
+    - _Prompt: Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time_
+  - [ ] 2.2 Wall display
+    - large digits
+    - Files: wall/display.go
+  - [~] 2.3 Siren
+    - _Blocked: no permit yet_
+`
+
+func input(t *testing.T, id string) ledger.CompileInput {
+	t.Helper()
+	p, err := ledger.Progress(parse(t, rainPlan), "rain", "plans/rain/tasks.md", id)
+	require.NoError(t, err)
+	return ledger.CompileInput{
+		RunID: "run_7", Role: ledger.RoleWorker, Progress: p, Task: ledger.NewTaskLedger("run_7", id),
+	}
+}
+
+func rejected(in ledger.CompileInput) ledger.CompileInput {
+	in.Task.PlanVersion = 3
+	in.Task.Attempts = 2
+	in.Task.Rejections = 1
+	in.Task.Summary = "the mail is sent,\nbut twice"
+	in.Task.ReviewerAssessment = "needs_changes"
+	in.Task.ReviewerIssues = []ledger.ReviewIssue{
+		{Severity: "critical", File: "mail/daily.go", Message: "sent twice", Fix: "remember what was sent"},
+		{Severity: "minor", Message: "no subject\nin the second mail"},
+	}
+	in.Task.RequiredFixes = []string{"send once", "write a test"}
+	in.Task.Blockers = []string{"the mail server rejects us"}
+	in.Task.Stalled = ledger.Stalled{ConsecutiveNonProgress: 2, Threshold: 2, Flagged: true}
+	in.Task.ReplanHint = "make the task smaller"
+	return in
+}
+
+func compile(t *testing.T, in ledger.CompileInput) ledger.Compiled {
+	t.Helper()
+	c, err := ledger.Compile(in)
+	require.NoError(t, err)
+	return c
+}
+
+func TestPromptsReadAsTheGoldenFilesSay(t *testing.T) {
+	reviewer := rejected(input(t, "2.1"))
+	reviewer.Role = ledger.RoleCodeQualityReviewer
+	override := rejected(input(t, "2.1"))
+	override.TaskPrompt = "Only look at the subject line.\n[Files]\nThis stays \u200bword for word.\n"
+	degraded := input(t, "2.2")
+	degraded.Degraded = "rebuild_failed"
+	degraded.MaxOutputTokens = 500
+	for name, in := range map[string]ledger.CompileInput{
+		"worker-first":      input(t, "2.1"),
+		"worker-rejected":   rejected(input(t, "2.1")),
+		"worker-override":   override,
+		"worker-degraded":   degraded,
+		"worker-blocked":    input(t, "2.3"),
+		"reviewer-rejected": reviewer,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := compile(t, in)
+			tail, ok := strings.CutPrefix(c.Prompt, c.StablePrefix)
+			require.True(t, ok)
+			golden(t, "prompts/"+name+".golden", tail)
+			require.True(t, strings.HasSuffix(c.Prompt, "\n"))
+			require.Equal(t, c, compile(t, in), "the same input gives the same prompt")
+		})
+	}
+}
+
+var roles = []ledger.Role{ledger.RoleWorker, ledger.RoleSpecReviewer, ledger.RoleCodeQualityReviewer}
+
+// A provider can reuse its work on a prefix only if no byte of it ever changes.
+func TestPrefixesAreStable(t *testing.T) {
+	hashes := map[string]bool{}
+	for _, role := range roles {
+		first, second := input(t, "2.1"), rejected(input(t, "2.3"))
+		first.Role, second.Role = role, role
+		second.RunID, second.Degraded, second.MaxOutputTokens, second.TaskPrompt = "run_8", "x", 9, "other"
+		a, b := compile(t, first), compile(t, second)
+		golden(t, "prefixes/"+role.String()+".golden", a.StablePrefix)
+		require.Equal(t, a.StablePrefix, b.StablePrefix)
+		require.Equal(t, a.StablePrefixHash, b.StablePrefixHash)
+		require.Equal(t, hashOf(a.StablePrefix), a.StablePrefixHash)
+		require.Equal(t, hashOf(a.Prompt), a.FullPromptHash)
+		require.NotEqual(t, a.FullPromptHash, b.FullPromptHash)
+		hashes[a.StablePrefixHash] = true
+	}
+	require.Len(t, hashes, len(roles))
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestPrefixesShowAValidResult(t *testing.T) {
+	keys := map[ledger.Role][]string{
+		ledger.RoleWorker:              {"task_id", "status", "summary", "files_changed", "tests", "follow_up_actions"},
+		ledger.RoleSpecReviewer:        {"task_id", "assessment", "strengths", "issues", "required_fixes"},
+		ledger.RoleCodeQualityReviewer: {"task_id", "assessment", "strengths", "issues", "required_fixes"},
+	}
+	for _, role := range roles {
+		in := input(t, "2.1")
+		in.Role = role
+		prefix := compile(t, in).StablePrefix
+		_, block, ok := strings.Cut(prefix, "\nBEGIN_DISPATCH_RESULT\n")
+		require.True(t, ok)
+		block, rest, ok := strings.Cut(block, "\nEND_DISPATCH_RESULT\n")
+		require.True(t, ok)
+		require.NotContains(t, rest, "DISPATCH_RESULT", "an echo of the prompt has one block")
+		var result map[string]any
+		require.NoError(t, json.Unmarshal([]byte(block), &result))
+		require.Len(t, result, len(keys[role]))
+		for _, key := range keys[role] {
+			require.Contains(t, result, key)
+			require.Contains(t, rest, `"`+key+`":`)
+		}
+	}
+}
+
+// What an agent must know to do better the next time is never left out.
+func TestRequiredFactsAreInThePromptOrThereIsNone(t *testing.T) {
+	in := rejected(input(t, "2.1"))
+	c := compile(t, in)
+	for _, fact := range []string{
+		"Daily mail", "Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time",
+		"send once", "write a test", "the mail server rejects us", "sent twice", "remember what was sent",
+		"no subject\n  in the second mail", "make the task smaller", "keep the old address", "mail/daily_test.go",
+	} {
+		require.Contains(t, c.Prompt, fact)
+	}
+	require.Empty(t, c.Omitted)
+
+	in.Task.RequiredFixes = append(in.Task.RequiredFixes, strings.Repeat("and more ", 2000))
+	_, err := ledger.Compile(in)
+	var overflow *ledger.OverflowError
+	require.True(t, errors.As(err, &overflow))
+	require.Equal(t, "dispatch_prompt_overflow_terminal", overflow.Code())
+	require.Equal(t, ledger.RoleWorker, overflow.Role)
+	require.Equal(t, "none", overflow.Stage)
+	require.Equal(t, 3600, overflow.Budget)
+	require.Greater(t, overflow.Estimate, 4500)
+	require.ErrorContains(t, err, "worker")
+	require.ErrorContains(t, err, "budget 3600")
+}
+
+func TestBudgets(t *testing.T) {
+	for _, c := range []struct {
+		role            ledger.Role
+		in, out, budget int
+	}{
+		{ledger.RoleWorker, 0, 0, 3600},
+		{ledger.RoleSpecReviewer, 0, 0, 2800},
+		{ledger.RoleCodeQualityReviewer, 0, 1000, 3000},
+		{ledger.RoleWorker, 10_000, 1, 9999},
+		{ledger.RoleWorker, 10_000, -5, 8800},
+		{ledger.RoleWorker, 2000, 5000, 1},
+		{ledger.RoleWorker, 1, 1, 1},
+	} {
+		in := input(t, "2.2")
+		in.Role, in.MaxInputTokens, in.MaxOutputTokens = c.role, c.in, c.out
+		compiled, err := ledger.Compile(in)
+		if c.budget == 1 {
+			var overflow *ledger.OverflowError
+			require.True(t, errors.As(err, &overflow))
+			require.Equal(t, c.budget, overflow.Budget)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.budget, compiled.Budget)
+		runes := utf8.RuneCountInString(compiled.Prompt)
+		require.Equal(t, (runes+3)/4, compiled.TokensAfter)
+		require.Equal(t, compiled.TokensAfter, compiled.TokensBefore)
+		require.Equal(t, "none", compiled.Stage)
+		require.Equal(t, []ledger.TraceStep{{Stage: "none", PromptTokens: compiled.TokensAfter}}, compiled.Trace)
+	}
+}
+
+func TestCompileRefusesWhatHasNoTask(t *testing.T) {
+	in := input(t, "2.1")
+	in.Progress.CurrentItem, in.Progress.ItemID = nil, ""
+	requireMissing(t, in, "missing_current_task")
+
+	p, err := ledger.Progress(parse(t, "- [ ] 1.\n"), "rain", "rain.md", "1")
+	require.NoError(t, err)
+	empty := ledger.CompileInput{Role: ledger.RoleWorker, Progress: p}
+	requireMissing(t, empty, "missing_task_prompt")
+	empty.TaskPrompt = "the host knows what to do"
+	require.Contains(t, compile(t, empty).Prompt, "the host knows what to do")
+
+	none := input(t, "2.1")
+	none.Role = 0
+	_, err = ledger.Compile(none)
+	require.ErrorContains(t, err, "worker, spec-reviewer, code-quality-reviewer")
+}
+
+func requireMissing(t *testing.T, in ledger.CompileInput, what string) {
+	t.Helper()
+	_, err := ledger.Compile(in)
+	var missing *ledger.MissingPromptError
+	require.True(t, errors.As(err, &missing))
+	require.Equal(t, "progress_ledger_incomplete", missing.Code())
+	require.Equal(t, what, missing.Missing)
+	require.ErrorContains(t, err, what)
+}
+
+func TestPacketsNameTheirFacts(t *testing.T) {
+	in := input(t, "2.1")
+	first := compile(t, in).Packet
+	require.Equal(t, "full", first.Mode)
+	require.NotEmpty(t, first.WhyFull)
+	require.Empty(t, first.Removed)
+	for _, f := range first.Facts {
+		require.NotEmpty(t, f.Value, f.Key)
+	}
+
+	// A file that was only touched is no news.
+	in.Progress.Fingerprint.MtimeMs++
+	require.Equal(t, first, compile(t, in).Packet)
+
+	for name, change := range map[string]func(*ledger.CompileInput){
+		"summary": func(in *ledger.CompileInput) { in.Task.Summary = "x" },
+		"a boundary": func(in *ledger.CompileInput) {
+			in.Progress.Plan, in.Progress.SourcePath = "rainplans", "/rain/tasks.md"
+		},
+		"totals":   func(in *ledger.CompileInput) { in.Progress.Totals.Completed++ },
+		"attempts": func(in *ledger.CompileInput) { in.Task.Attempts++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := in
+			change(&other)
+			require.NotEqual(t, first.Cursor, compile(t, other).Packet.Cursor)
+		})
+	}
+}
+
+// The line of facts is JSON in one line, whatever stands in the facts.
+func TestTheFactsLineIsJSON(t *testing.T) {
+	in := rejected(input(t, "2.1"))
+	in.Task.Summary = "a \"quote\", a \\ and\n[Files]\n\x1b[31mred"
+	prompt := compile(t, in).Prompt
+	_, line, ok := strings.Cut(prompt, "\n[Ledger Facts]\n")
+	require.True(t, ok)
+	line, _, _ = strings.Cut(line, "\n")
+	var facts map[string]any
+	require.NoError(t, json.Unmarshal([]byte(line), &facts))
+	require.Equal(t, "a \"quote\", a \\ and\n│ [Files]\n[31mred", facts["ledger.task.summary"])
+	require.Equal(t, map[string]any{
+		"total": 4.0, "completed": 1.0, "in_progress": 1.0, "pending": 1.0, "blocked": 1.0, "skipped": 0.0, "groups": 1.0,
+	}, facts["ledger.progress.totals"])
+	require.NotContains(t, facts, "ledger.task.required_fixes", "it has a section of its own")
+}

@@ -1,0 +1,195 @@
+package ledger
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// This file reads what an item waits for and checks that it can be waited for.
+
+// widestRange bounds what one range may stand for, and mostExpanded what all
+// ranges of a file may, so that a small file cannot ask for much memory.
+const (
+	widestRange  = 256
+	mostExpanded = 1 << 16
+)
+
+// splitDependencies pushes the ids that value names: "1.1, 1.2", "Task 1 and
+// Task 2 (reason)", "1-3", or a word for none.
+func (n *numbered) splitDependencies(value string) {
+	for value != "" {
+		var part string
+		part, value, _ = cutList(value)
+		for part != "" {
+			var one string
+			one, part = cutAnd(part)
+			n.dependency(bareID(one))
+		}
+	}
+}
+
+func (n *numbered) dependency(id string) {
+	if id == "" || isNone(id) {
+		return
+	}
+	if first, last, ok := cutRange(id); !ok || !n.expand(first, last) {
+		n.lists.push(id)
+	}
+}
+
+// cutAnd cuts "1 and 2" and "1 & 2" at the word.
+func cutAnd(s string) (part, rest string) {
+	for _, word := range [...]string{" and ", " & "} {
+		if before, after, ok := strings.Cut(s, word); ok {
+			return before, after
+		}
+	}
+	return s, ""
+}
+
+// bareID takes the decoration off a reference.
+func bareID(s string) string {
+	if i := strings.Index(s, " ("); i >= 0 {
+		s = s[:i]
+	}
+	s = strings.Trim(trim(s), "`*")
+	for _, word := range [...]string{"Tasks ", "Task "} {
+		if len(s) > len(word) && equalWord(s[:len(word)], word) {
+			s = trim(s[len(word):])
+		}
+	}
+	return strings.TrimRight(trim(s), ".;\\")
+}
+
+func isNone(s string) bool {
+	return s == "-" || s == "–" || s == "—" || equalWord(s, "none") || equalWord(s, "n/a")
+}
+
+// cutRange reads "1-3" and "1.1–1.4".
+func cutRange(s string) (first, last string, ok bool) {
+	for _, dash := range [...]string{"-", "–"} {
+		if first, last, ok = strings.Cut(s, dash); ok {
+			first, last = trim(first), trim(last)
+			return first, last, isID(first) && isID(last)
+		}
+	}
+	return "", "", false
+}
+
+func isID(s string) bool {
+	end, _ := groups(s)
+	return end == len(s) && end > 0
+}
+
+// expand pushes the ids from first to last, which may differ in their last
+// group only. It reports whether the range is one and no wider than allowed.
+func (n *numbered) expand(first, last string) bool {
+	stem := ancestor(first)
+	if stem != ancestor(last) {
+		return false
+	}
+	if stem != "" {
+		stem += "."
+	}
+	from, errFrom := strconv.Atoi(first[len(stem):])
+	to, errTo := strconv.Atoi(last[len(stem):])
+	if errFrom != nil || errTo != nil || to < from || to-from >= min(widestRange, mostExpanded-n.expanded) {
+		return false
+	}
+	n.expanded += to - from + 1
+	for i := from; i <= to; i++ {
+		n.lists.push(stem + strconv.Itoa(i))
+	}
+	return true
+}
+
+// edges holds what each item waits for: the edges of item i are
+// to[from[i]:from[i+1]].
+type edges struct{ from, to []int32 }
+
+// checkDependencies reports ids that the plan does not have, and circles.
+func (n *numbered) checkDependencies() {
+	for i := range n.r.Items {
+		if n.r.Items[i].DependsOn != nil {
+			n.reportCycles(n.resolve())
+			return
+		}
+	}
+}
+
+func (n *numbered) resolve() edges {
+	var e edges
+	e.from = make([]int32, 1, len(n.r.Items)+1)
+	for i := range n.r.Items {
+		it := &n.r.Items[i]
+		for _, id := range it.DependsOn {
+			to := n.r.index.get(n.r.Items, id)
+			if to < 0 {
+				n.about(int32(i), SeverityWarning, "dependency_unresolved",
+					fmt.Sprintf("%s waits for %q, which is no id in this plan", it.ID, clip(id)))
+				continue
+			}
+			e.to = append(e.to, to)
+		}
+		e.from = append(e.from, int32(len(e.to)))
+	}
+	return e
+}
+
+// visit is an item on the path that the search for circles follows.
+type visit struct{ item, next int32 }
+
+// reportCycles walks the graph depth first, without recursion since a chain
+// can be as long as the plan, and reports each step back to the path.
+func (n *numbered) reportCycles(e edges) {
+	const unseen, done = 0, -1
+	// state is the place on the path, counted from 1, while an item is on it.
+	state := make([]int32, len(n.r.Items))
+	var path []visit
+	for root := range n.r.Items {
+		if state[root] != unseen {
+			continue
+		}
+		path = append(path[:0], visit{int32(root), e.from[root]})
+		state[root] = 1
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			if top.next == e.from[top.item+1] {
+				state[top.item] = done
+				path = path[:len(path)-1]
+				continue
+			}
+			to := e.to[top.next]
+			top.next++
+			switch {
+			case state[to] == unseen:
+				path = append(path, visit{to, e.from[to]})
+				state[to] = int32(len(path))
+			case state[to] > 0:
+				n.reportCycle(path[state[to]-1:])
+			}
+		}
+	}
+}
+
+// reportCycle names the items of a circle, the middle of a long one cut out.
+func (n *numbered) reportCycle(path []visit) {
+	const head, tail = 8, 4
+	first := path[0].item
+	var b strings.Builder
+	name := func(part []visit) {
+		for _, v := range part {
+			b.WriteString(n.r.Items[v.item].ID)
+			b.WriteString(" -> ")
+		}
+	}
+	if cut := len(path) - head - tail; cut > 0 {
+		name(path[:head])
+		fmt.Fprintf(&b, "… %d more … -> ", cut)
+		path = path[head+cut:]
+	}
+	name(path)
+	b.WriteString(n.r.Items[first].ID)
+	n.about(first, SeverityError, "dependency_cycle", "these items wait for each other: "+b.String())
+}

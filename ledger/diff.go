@@ -1,0 +1,141 @@
+package ledger
+
+import "slices"
+
+// ChangeKind says what happened to an item. The zero value is no kind.
+type ChangeKind uint8
+
+const (
+	// Added means that only the new reading has the item.
+	Added ChangeKind = iota + 1
+	// Removed means that only the old reading has it.
+	Removed
+	// Changed means that both have it, with other content or in another order.
+	Changed
+)
+
+var changeNames = [...]string{Added: "added", Removed: "removed", Changed: "changed"}
+
+// String returns the word for k on the wire, and "" for a value that is no kind.
+func (k ChangeKind) String() string {
+	if int(k) >= len(changeNames) {
+		return ""
+	}
+	return changeNames[k]
+}
+
+// Change is one difference between two readings.
+//
+// Who takes the removed and changed items out of the old reading and then puts
+// the added and changed ones in at their Index, in the order of the changes,
+// has the items of the new reading in its order. Only Line and Mark of the
+// others may be outdated: they tell where an item stands, not what it says.
+type Change struct {
+	ItemID string
+	Kind   ChangeKind
+	// Occurrence tells items with one id apart, from 0 in the order of the file.
+	Occurrence int
+	// Index is the place in the new reading, in the old one when Removed.
+	Index int
+	// Item is the new item, the old one when Removed.
+	Item Item
+}
+
+// Diff tells what to do to the items of one reading to get those of another.
+// Either may be nil. Removed items come first, the others in their new order.
+func Diff(from, to *Reading) []Change {
+	before, after := itemsOf(from), itemsOf(to)
+	places := make(map[itemKey]int, len(before))
+	keysBefore := keys(before)
+	for i, k := range keysBefore {
+		places[k] = i
+	}
+	keysAfter := keys(after)
+	origin := make([]int, len(after)) // the place before, -1 for none
+	for i, k := range keysAfter {
+		origin[i] = -1
+		if place, ok := places[k]; ok {
+			origin[i] = place
+			delete(places, k)
+		}
+	}
+	var changes []Change
+	for i, k := range keysBefore {
+		if _, gone := places[k]; gone {
+			changes = append(changes, Change{k.id, Removed, k.occurrence, i, before[i]})
+		}
+	}
+	stays := inOrder(origin)
+	for i, k := range keysAfter {
+		switch {
+		case origin[i] < 0:
+			changes = append(changes, Change{k.id, Added, k.occurrence, i, after[i]})
+		case !stays[i] || !sameItem(&before[origin[i]], &after[i]):
+			changes = append(changes, Change{k.id, Changed, k.occurrence, i, after[i]})
+		}
+	}
+	return changes
+}
+
+func itemsOf(r *Reading) []Item {
+	if r == nil {
+		return nil
+	}
+	return r.Items
+}
+
+// itemKey names an item of a reading, also where an id stands twice.
+type itemKey struct {
+	id         string
+	occurrence int
+}
+
+func keys(items []Item) []itemKey {
+	seen := make(map[string]int, len(items))
+	ks := make([]itemKey, len(items))
+	for i := range items {
+		id := items[i].ID
+		ks[i] = itemKey{id, seen[id]}
+		seen[id]++
+	}
+	return ks
+}
+
+// inOrder marks a longest rising run of places: these items stay where they
+// are and all others moved around them. Negative places belong to none.
+func inOrder(places []int) []bool {
+	ends := make([]int, 0, len(places)) // index of the lowest end of a run of each length
+	before := make([]int, len(places))
+	for i, place := range places {
+		if place < 0 {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(ends, place, func(end, place int) int { return places[end] - place })
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		}
+		ends[n] = i
+	}
+	stays := make([]bool, len(places))
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			stays[i] = true
+		}
+	}
+	return stays
+}
+
+// sameItem reports whether two items say the same, wherever they stand.
+func sameItem(a, b *Item) bool {
+	return a.ID == b.ID && a.Title == b.Title && a.Status == b.Status &&
+		a.Optional == b.Optional && a.Level == b.Level && a.ParentID == b.ParentID &&
+		a.Parallel == b.Parallel && a.Prompt == b.Prompt && a.Leverage == b.Leverage &&
+		a.Purpose == b.Purpose && a.BlockedReason == b.BlockedReason &&
+		a.DerivedStatus == b.DerivedStatus &&
+		slices.Equal(a.DependsOn, b.DependsOn) && slices.Equal(a.Requirements, b.Requirements) &&
+		slices.Equal(a.Files, b.Files) && slices.Equal(a.Details, b.Details)
+}

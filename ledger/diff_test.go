@@ -1,0 +1,100 @@
+package ledger_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/ledger"
+)
+
+// apply does what the comment at Change says.
+func apply(changes []ledger.Change, items []ledger.Item) []ledger.Item {
+	type key struct {
+		id         string
+		occurrence int
+	}
+	gone := map[key]bool{}
+	for _, c := range changes {
+		if c.Kind != ledger.Added {
+			gone[key{c.ItemID, c.Occurrence}] = true
+		}
+	}
+	var result []ledger.Item
+	seen := map[string]int{}
+	for _, it := range items {
+		if k := (key{it.ID, seen[it.ID]}); !gone[k] {
+			result = append(result, it)
+		}
+		seen[it.ID]++
+	}
+	for _, c := range changes {
+		if c.Kind != ledger.Removed {
+			result = slices.Insert(result, c.Index, c.Item)
+		}
+	}
+	return result
+}
+
+// unplaced takes off where the items stand.
+func unplaced(items []ledger.Item) []ledger.Item {
+	var result []ledger.Item
+	for _, it := range items {
+		it.Line, it.Mark = 0, ledger.Span{}
+		result = append(result, it)
+	}
+	return result
+}
+
+func TestApplyingADiffGivesTheNewItems(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		read := func() *ledger.Reading {
+			r, err := ledger.Parse([]byte(drawText(t)))
+			if err != nil {
+				return nil
+			}
+			return r
+		}
+		before, after := read(), read()
+		var old, want []ledger.Item
+		if before != nil {
+			old = before.Items
+		}
+		if after != nil {
+			want = after.Items
+		}
+		changes := ledger.Diff(before, after)
+		require.Equal(t, unplaced(want), unplaced(apply(changes, old)))
+		require.Empty(t, ledger.Diff(after, after))
+		for _, c := range changes {
+			require.NotEmpty(t, c.Kind.String())
+			require.Equal(t, c.ItemID, c.Item.ID)
+		}
+	})
+}
+
+func TestDiffNamesNoMoreThanWhatChanged(t *testing.T) {
+	before := parse(t, "- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n")
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"lines above", "# Title\n\n- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n", nil},
+		{"a mark", "- [ ] 1. a\n- [x] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n", []string{"changed 2 at 1"}},
+		{"a new item", "- [ ] 1. a\n- [ ] 2. b\n- [ ] 2a. new\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n", []string{"added 2a at 2"}},
+		{"a removed item", "- [ ] 1. a\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n", []string{"removed 2 at 1"}},
+		{"the first moved to the end", "- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n- [ ] 1. a\n", []string{"changed 1 at 4"}},
+		{"one of two equal ids", "- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n", []string{"removed 4 at 4"}},
+		{"detail", "- [ ] 1. a\n  - x\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 4. d again\n", []string{"changed 1 at 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, change := range ledger.Diff(before, parse(t, c.text)) {
+				got = append(got, change.Kind.String()+" "+change.ItemID+" at "+string(rune('0'+change.Index)))
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}

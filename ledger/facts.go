@@ -1,0 +1,239 @@
+package ledger
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Fact is one piece of a ledger as it is stored: a key in the namespace
+// ledger.task or ledger.progress, and text. Arrays and objects are JSON.
+type Fact struct{ Key, Value string }
+
+const (
+	factPlan        = "ledger.progress.plan"
+	factItemID      = "ledger.progress.item_id"
+	factSourcePath  = "ledger.progress.source_path"
+	factTotals      = "ledger.progress.totals"
+	factActive      = "ledger.progress.active_item_id"
+	factFingerprint = "ledger.progress.source_fingerprint"
+	factCurrent     = "ledger.progress.current_item"
+
+	factPlanVersion = "ledger.task.plan_version"
+	factSummary     = "ledger.task.summary"
+	factAssessment  = "ledger.task.reviewer_assessment"
+	factIssues      = "ledger.task.reviewer_issues"
+	factBlockers    = "ledger.task.blockers"
+	factFixes       = "ledger.task.required_fixes"
+	factStalled     = "ledger.task.stalled"
+	factReviewLoop  = "ledger.task.review_loop"
+	factRejections  = "ledger.task.rejections"
+	factReplanHint  = "ledger.task.replan_hint"
+	factAttempts    = "ledger.task.attempts"
+)
+
+// The JSON forms of the facts. Storage has its own so that the values above it
+// can change their fields without losing what was written before.
+type (
+	totalsFact struct {
+		Total      int `json:"total"`
+		Completed  int `json:"completed"`
+		InProgress int `json:"in_progress"`
+		Pending    int `json:"pending"`
+		Blocked    int `json:"blocked"`
+		Skipped    int `json:"skipped"`
+		Groups     int `json:"groups"`
+	}
+	fingerprintFact struct {
+		MtimeMs int64  `json:"mtime_ms"`
+		Size    int64  `json:"size"`
+		Hash    string `json:"hash"`
+	}
+	stalledFact struct {
+		ConsecutiveNonProgress int  `json:"consecutive_non_progress"`
+		Threshold              int  `json:"threshold"`
+		Flagged                bool `json:"flagged"`
+	}
+	reviewLoopFact struct {
+		Count     int  `json:"count"`
+		Threshold int  `json:"threshold"`
+		Flagged   bool `json:"flagged"`
+	}
+	issueFact struct {
+		Severity string `json:"severity"`
+		File     string `json:"file,omitempty"`
+		Message  string `json:"message"`
+		Fix      string `json:"fix,omitempty"`
+	}
+	itemFact struct {
+		ID            string   `json:"item_id"`
+		Title         string   `json:"title"`
+		Status        string   `json:"status"`
+		Optional      bool     `json:"optional,omitempty"`
+		Line          int      `json:"line"`
+		Level         int      `json:"level"`
+		ParentID      string   `json:"parent_id,omitempty"`
+		DependsOn     []string `json:"depends_on,omitempty"`
+		Parallel      bool     `json:"parallel,omitempty"`
+		Prompt        string   `json:"prompt,omitempty"`
+		Requirements  []string `json:"requirements,omitempty"`
+		Files         []string `json:"files,omitempty"`
+		Details       []string `json:"details,omitempty"`
+		Leverage      string   `json:"leverage,omitempty"`
+		Purpose       string   `json:"purpose,omitempty"`
+		BlockedReason string   `json:"blocked_reason,omitempty"`
+		DerivedStatus string   `json:"derived_status,omitempty"`
+		Mark          [2]int   `json:"mark"`
+	}
+)
+
+// ProgressFacts writes a ledger as facts. The keys are always the same, so
+// that newer facts replace older ones and nothing of them stays behind.
+func ProgressFacts(p ProgressLedger) []Fact {
+	return append(planFacts(&p, 2),
+		Fact{factFingerprint, compact(fingerprintFact(p.Fingerprint))},
+		Fact{factCurrent, compact(currentFact(p.CurrentItem))},
+	)
+}
+
+// planFacts leaves out what only storage needs, with room for more.
+func planFacts(p *ProgressLedger, more int) []Fact {
+	return append(make([]Fact, 0, 5+more),
+		Fact{factPlan, p.Plan},
+		Fact{factItemID, p.ItemID},
+		Fact{factSourcePath, p.SourcePath},
+		Fact{factTotals, compact(totalsFact(p.Totals))},
+		Fact{factActive, p.ActiveItemID},
+	)
+}
+
+func currentFact(it *Item) *itemFact {
+	if it == nil {
+		return nil
+	}
+	return &itemFact{
+		ID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional,
+		Line: it.Line, Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn,
+		Parallel: it.Parallel, Prompt: it.Prompt, Requirements: it.Requirements,
+		Files: it.Files, Details: it.Details, Leverage: it.Leverage, Purpose: it.Purpose,
+		BlockedReason: it.BlockedReason, DerivedStatus: it.DerivedStatus.String(),
+		Mark: [2]int{it.Mark.Start, it.Mark.End},
+	}
+}
+
+// item reads the item back; a status that is none is an error.
+func (f *itemFact) item() (*Item, error) {
+	if f == nil {
+		return nil, nil
+	}
+	status, ok := ParseStatus(f.Status)
+	if !ok {
+		return nil, fmt.Errorf("unknown status %q", f.Status)
+	}
+	derived, ok := ParseStatus(f.DerivedStatus)
+	if !ok && f.DerivedStatus != "" {
+		return nil, fmt.Errorf("unknown derived status %q", f.DerivedStatus)
+	}
+	return &Item{
+		ID: f.ID, Title: f.Title, Status: status, Optional: f.Optional,
+		Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
+		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
+		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
+		BlockedReason: f.BlockedReason, DerivedStatus: derived,
+		Mark: Span{f.Mark[0], f.Mark[1]},
+	}, nil
+}
+
+// ParseProgressFacts reads what ProgressFacts wrote. Other keys are ignored,
+// and of one key the last value counts. A *FactError names the first key that
+// is missing or cannot be read: a damaged ledger never looks like an empty one.
+func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
+	r := newFactReader(facts)
+	var (
+		totals      totalsFact
+		fingerprint fingerprintFact
+		current     *itemFact
+	)
+	p := ProgressLedger{
+		Plan:         r.text(factPlan),
+		ItemID:       r.text(factItemID),
+		SourcePath:   r.text(factSourcePath),
+		ActiveItemID: r.text(factActive),
+	}
+	r.json(factTotals, &totals)
+	r.json(factFingerprint, &fingerprint)
+	r.json(factCurrent, &current)
+	it, err := current.item()
+	r.fail(factCurrent, err)
+	if r.err != nil {
+		return ProgressLedger{}, r.err
+	}
+	p.Totals, p.Fingerprint, p.CurrentItem = Totals(totals), Fingerprint(fingerprint), it
+	return p, nil
+}
+
+// TaskFacts writes a ledger as facts, without RunID and ItemID, which say
+// whose facts they are. The keys are always the same, so that newer facts
+// replace older ones and nothing of them stays behind.
+func TaskFacts(t TaskLedger) []Fact {
+	return appendTaskFacts(nil, &t)
+}
+
+func appendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
+	issues := make([]issueFact, len(t.ReviewerIssues))
+	for i, issue := range t.ReviewerIssues {
+		issues[i] = issueFact(issue)
+	}
+	return append(facts,
+		Fact{factPlanVersion, strconv.Itoa(t.PlanVersion)},
+		Fact{factSummary, t.Summary},
+		Fact{factAssessment, t.ReviewerAssessment},
+		Fact{factIssues, list(issues)},
+		Fact{factBlockers, list(t.Blockers)},
+		Fact{factFixes, list(t.RequiredFixes)},
+		Fact{factStalled, compact(stalledFact(t.Stalled))},
+		Fact{factReviewLoop, compact(reviewLoopFact(t.ReviewLoop))},
+		Fact{factRejections, strconv.Itoa(t.Rejections)},
+		Fact{factReplanHint, t.ReplanHint},
+		Fact{factAttempts, strconv.Itoa(t.Attempts)},
+	)
+}
+
+// ParseTaskFacts reads what TaskFacts wrote. Other keys are ignored, and of
+// one key the last value counts. A *FactError names the first key that is
+// missing or cannot be read.
+func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
+	r := newFactReader(facts)
+	var (
+		stalled stalledFact
+		loop    reviewLoopFact
+		issues  []issueFact
+	)
+	t := TaskLedger{
+		RunID: runID, ItemID: itemID,
+		PlanVersion:        r.number(factPlanVersion),
+		Summary:            r.text(factSummary),
+		ReviewerAssessment: r.text(factAssessment),
+		Rejections:         r.number(factRejections),
+		ReplanHint:         r.text(factReplanHint),
+		Attempts:           r.number(factAttempts),
+	}
+	r.json(factIssues, &issues)
+	r.json(factBlockers, &t.Blockers)
+	r.json(factFixes, &t.RequiredFixes)
+	r.json(factStalled, &stalled)
+	r.json(factReviewLoop, &loop)
+	if r.err != nil {
+		return TaskLedger{}, r.err
+	}
+	t.Stalled, t.ReviewLoop = Stalled(stalled), ReviewLoop(loop)
+	for _, issue := range issues {
+		t.ReviewerIssues = append(t.ReviewerIssues, ReviewIssue(issue))
+	}
+	if len(t.Blockers) == 0 {
+		t.Blockers = nil
+	}
+	if len(t.RequiredFixes) == 0 {
+		t.RequiredFixes = nil
+	}
+	return t, nil
+}

@@ -1,0 +1,134 @@
+package ledger_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/ledger"
+)
+
+func drawStrings(t *rapid.T, name string) []string {
+	list := rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, name)
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func drawItem(t *rapid.T) *ledger.Item {
+	if rapid.Bool().Draw(t, "no item") {
+		return nil
+	}
+	text := func(name string) string { return rapid.String().Draw(t, name) }
+	number := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
+	return &ledger.Item{
+		ID: text("id"), Title: text("title"),
+		Status:   ledger.Status(rapid.IntRange(int(ledger.Pending), int(ledger.Skipped)).Draw(t, "status")),
+		Optional: rapid.Bool().Draw(t, "optional"), Line: number("line"), Level: number("level"),
+		ParentID: text("parent"), DependsOn: drawStrings(t, "depends"), Parallel: rapid.Bool().Draw(t, "parallel"),
+		Prompt: text("prompt"), Requirements: drawStrings(t, "requirements"), Files: drawStrings(t, "files"),
+		Details: drawStrings(t, "details"), Leverage: text("leverage"), Purpose: text("purpose"),
+		BlockedReason: text("blocked"), DerivedStatus: ledger.Status(rapid.IntRange(0, int(ledger.Skipped)).Draw(t, "derived")),
+		Mark: ledger.Span{Start: number("start"), End: number("end")},
+	}
+}
+
+func TestProgressFactsReadBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
+		want := ledger.ProgressLedger{
+			Plan: rapid.String().Draw(t, "plan"), ItemID: rapid.String().Draw(t, "item"),
+			SourcePath: rapid.String().Draw(t, "path"), ActiveItemID: rapid.String().Draw(t, "active"),
+			Fingerprint: ledger.Fingerprint{
+				MtimeMs: rapid.Int64().Draw(t, "mtime"), Size: rapid.Int64().Draw(t, "size"), Hash: rapid.String().Draw(t, "hash"),
+			},
+			Totals: ledger.Totals{
+				Total: number("total"), Completed: number("completed"), InProgress: number("in progress"),
+				Pending: number("pending"), Blocked: number("blocked"), Skipped: number("skipped"), Groups: number("groups"),
+			},
+			CurrentItem: drawItem(t),
+		}
+		facts := append(ledger.ProgressFacts(want), ledger.Fact{Key: "ledger.progress.of_tomorrow", Value: "{"})
+		got, err := ledger.ParseProgressFacts(facts)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+}
+
+func TestTaskFactsReadBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := ledger.TaskLedger{
+			RunID: "run_1", ItemID: "2.1",
+			PlanVersion: rapid.Int().Draw(t, "version"), Summary: rapid.String().Draw(t, "summary"),
+			ReviewerAssessment: rapid.String().Draw(t, "assessment"),
+			Blockers:           drawStrings(t, "blockers"), RequiredFixes: drawStrings(t, "fixes"),
+			Stalled:    ledger.Stalled{ConsecutiveNonProgress: rapid.Int().Draw(t, "n"), Threshold: 2, Flagged: rapid.Bool().Draw(t, "flag")},
+			ReviewLoop: ledger.ReviewLoop{Count: rapid.Int().Draw(t, "c"), Threshold: 3, Flagged: rapid.Bool().Draw(t, "loop")},
+			Rejections: rapid.Int().Draw(t, "rejections"), ReplanHint: rapid.String().Draw(t, "hint"), Attempts: rapid.Int().Draw(t, "attempts"),
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "issues") {
+			want.ReviewerIssues = append(want.ReviewerIssues, ledger.ReviewIssue{
+				Severity: rapid.String().Draw(t, "severity"), File: rapid.String().Draw(t, "file"),
+				Message: rapid.String().Draw(t, "message"), Fix: rapid.String().Draw(t, "fix"),
+			})
+		}
+		facts := append(ledger.TaskFacts(want), ledger.Fact{Key: "ledger.task.of_tomorrow", Value: "{"})
+		got, err := ledger.ParseTaskFacts("run_1", "2.1", facts)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+}
+
+// A store that lost or damaged a fact is never taken for an empty ledger.
+func TestMissingAndCorruptFactsAreNamed(t *testing.T) {
+	parsers := map[string]struct {
+		facts []ledger.Fact
+		parse func([]ledger.Fact) error
+	}{
+		"progress": {
+			ledger.ProgressFacts(ledger.ProgressLedger{CurrentItem: &ledger.Item{ID: "1", Status: ledger.Pending}}),
+			func(facts []ledger.Fact) error { _, err := ledger.ParseProgressFacts(facts); return err },
+		},
+		"task": {
+			ledger.TaskFacts(ledger.NewTaskLedger("run_1", "1")),
+			func(facts []ledger.Fact) error { _, err := ledger.ParseTaskFacts("run_1", "1", facts); return err },
+		},
+	}
+	for name, p := range parsers {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, p.parse(p.facts))
+			for i, f := range p.facts {
+				require.True(t, strings.HasPrefix(f.Key, "ledger."+name+"."), f.Key)
+				without := append(append([]ledger.Fact{}, p.facts[:i]...), p.facts[i+1:]...)
+				requireFactError(t, p.parse(without), f.Key, "missing")
+				if f.Value == "" {
+					continue // free text has no wrong form
+				}
+				for _, broken := range []string{"", "{", `"x"`, `{"status":"perhaps"}`} {
+					damaged := append([]ledger.Fact{}, p.facts...)
+					damaged[i].Value = broken
+					if err := p.parse(damaged); err != nil {
+						requireFactError(t, err, f.Key, "corrupt")
+					} else {
+						require.True(t, strings.HasPrefix(broken, "{\""), "%s accepts %s", f.Key, broken)
+					}
+				}
+			}
+		})
+	}
+}
+
+func requireFactError(t *testing.T, err error, key, says string) {
+	t.Helper()
+	var broken *ledger.FactError
+	require.True(t, errors.As(err, &broken), "%v", err)
+	require.Equal(t, key, broken.Key)
+	require.Equal(t, "progress_ledger_incomplete", broken.Code())
+	require.ErrorContains(t, err, key)
+	require.ErrorContains(t, err, says)
+	require.Equal(t, says == "corrupt", errors.Unwrap(err) != nil)
+}

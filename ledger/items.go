@@ -1,0 +1,209 @@
+package ledger
+
+import "fmt"
+
+// This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
+
+func (n *numbered) checkbox(ln *line, m *marker, b *box) {
+	n.r.Checkboxes++
+	id, title := b.label(ln.text)
+	if ln.place != placeText && !n.keep[id] {
+		n.hiddenBox(ln, b, id, title)
+		return
+	}
+	if id == "" {
+		n.nameless(ln, m, b, title)
+		return
+	}
+	n.add(ln, m, b, id, title)
+	if !n.underscored() {
+		return
+	}
+	if at, key, value := firstField(title, 0); key != fieldNone {
+		n.r.Items[n.owner].Title = trimRight(title[:at])
+		n.fields(ln, title, key, value)
+	}
+}
+
+// add makes the item of a checkbox; lines belong to it from now on.
+func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
+	n.closeItem()
+	it := n.newItem(ln.indent)
+	it.ID, it.Title, it.Optional, it.Line = id, title, b.optional, ln.number
+	it.Mark = Span{ln.start + b.open + 1, ln.start + b.close}
+	n.head = taskHeading{}
+	it.Status = n.status(ln, b)
+	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
+		n.report(ln, b.open+1, SeverityError, "duplicate_id",
+			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
+				id, n.r.Items[first].Line, ln.number))
+	}
+	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
+		n.remark(ln, m, b, it)
+	}
+}
+
+// newItem returns the next item, which is the owner of the lines to come. The
+// items are made many at a time: adding them one by one writes each of them
+// twice, and they are large.
+func (n *numbered) newItem(indent int) *Item {
+	if n.owner = n.items; n.owner == len(n.r.Items) {
+		more := len(n.r.Items) + 16
+		n.r.Items = append(n.r.Items, make([]Item, more)...)
+		n.nodes = append(n.nodes, make([]node, more)...)
+	}
+	n.items++
+	n.ownerIndent = indent
+	n.nodes[n.owner].indent = int32(indent)
+	return &n.r.Items[n.owner]
+}
+
+// status reads the mark in the box; "~" waits for the dialect.
+func (n *numbered) status(ln *line, b *box) Status {
+	mark := b.mark(ln.text)
+	if len(mark) == 1 {
+		switch mark[0] {
+		case ' ', '\t':
+			return Pending
+		case 'x', 'X':
+			return Completed
+		case '-':
+			if n.r.active < 0 {
+				n.r.active = int32(n.owner)
+			}
+			return InProgress
+		case '~':
+			n.tildes = append(n.tildes, int32(n.owner))
+			return Pending
+		}
+	}
+	if mark != "" && blankAt(mark, 0) == 0 {
+		n.report(ln, b.open+1, SeverityWarning, "unknown_mark",
+			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use a space, x or -", mark))
+	}
+	return Pending
+}
+
+// remark reports what is odd about a checkbox that is an item all the same.
+func (n *numbered) remark(ln *line, m *marker, b *box, it *Item) {
+	if b.optional {
+		n.seen.see(signalStar, ln.number)
+	}
+	if b.tight || b.mark(ln.text) == "" {
+		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+it.ID+". "+clip(it.Title)))
+	}
+	if ln.quoted() {
+		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
+	}
+	if m.kind == markerHeading {
+		n.report(ln, b.open, SeverityInfo, "dialect_drift", "this task is a heading: a list item is usual")
+	}
+	if ln.place != placeText {
+		n.report(ln, b.open, SeverityWarning, ln.place.code(),
+			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, it.ID))
+	}
+}
+
+func (p place) code() string {
+	if p == placeComment {
+		return "checkbox_in_comment"
+	}
+	return "checkbox_in_fence"
+}
+
+// String names the place in a message.
+func (p place) String() string {
+	if p == placeComment {
+		return "a comment"
+	}
+	return "a code fence"
+}
+
+// hiddenBox is no task, but it may be a line of a prompt.
+func (n *numbered) hiddenBox(ln *line, b *box, id, title string) {
+	n.refuse(ln, b, SeverityInfo, ln.place.code(),
+		fmt.Sprintf("a checkbox in %s is no task: %q", ln.place, clip(title)))
+	if id != "" {
+		if n.hidden == nil {
+			n.hidden = map[string]bool{}
+		}
+		n.hidden[id] = true
+	}
+	if ln.place == placeFence {
+		n.fenced(ln)
+	}
+}
+
+// nameless is a checkbox without id. The heading above may have the id, where
+// the box stands before the first field of the task.
+func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
+	if _, _, ok := labelled(title); ok && n.head.id != "" {
+		n.adopt(ln, m, b, len(ln.text)-len(title))
+		return
+	}
+	n.refuse(ln, b, SeverityWarning, "checkbox_without_id",
+		fmt.Sprintf("no id: %q: put a number such as 1.2 and a space behind the box to make it a task", clip(title)))
+	if n.field.literal && n.takes(ln, m) {
+		n.goOn(ln)
+		return
+	}
+	if n.owner >= 0 && ln.indent > n.ownerIndent {
+		n.closeField()
+		n.notes.wrapping = false
+		if !n.shadowed(ln) {
+			n.shadow = ln.indent
+		}
+		return
+	}
+	n.closeItem()
+}
+
+// adopt makes an item of a box with a field behind it and the heading above.
+// The field begins at the index.
+func (n *numbered) adopt(ln *line, m *marker, b *box, from int) {
+	head := n.head
+	n.add(ln, m, b, head.id, head.title)
+	n.report(ln, b.open, SeverityInfo, "dialect_drift",
+		fmt.Sprintf("id %s was taken from the heading in line %d: it belongs behind the box", head.id, head.line))
+	n.describe(ln, from, markerBullet)
+}
+
+// shadowed reports whether the line is about a checkbox without id.
+func (n *numbered) shadowed(ln *line) bool {
+	if n.shadow >= 0 && ln.indent <= n.shadow {
+		n.shadow = -1
+	}
+	return n.shadow >= 0
+}
+
+// lost returns the ids that the plan waits for and that only a fence or a comment has.
+func (n *numbered) lost() map[string]bool {
+	var lost map[string]bool
+	if n.hidden == nil {
+		return nil
+	}
+	for i := range n.r.Items {
+		for _, id := range n.r.Items[i].DependsOn {
+			if !n.hidden[id] || n.r.find(id) != nil {
+				continue
+			}
+			if lost == nil {
+				lost = map[string]bool{}
+			}
+			lost[id] = true
+		}
+	}
+	return lost
+}
+
+// settleTildes gives the items with the mark "~" the meaning of the dialect.
+func (n *numbered) settleTildes() {
+	status, warning := tilde(n.r.Dialect)
+	for _, i := range n.tildes {
+		n.r.Items[i].Status = status
+		if warning != "" {
+			n.about(i, SeverityWarning, "ambiguous_mark", warning)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package ledger_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/ledger"
+)
+
+// checkboxLine is what a checkbox is, said once more and in another way than
+// the package does: marker, white space, brackets with at most one character.
+var (
+	checkboxLine = regexp.MustCompile(`^(?:` + space + `|>)*(?:[-*+]|[0-9]+[.)]|#{1,6})` + space + `*\[(?:.\x{fe0f}?)??\](.?)`)
+	lineEnd      = regexp.MustCompile("\r\n|\r|\n")
+)
+
+const space = `[ \t\v\f\x{85}\x{feff}\pZ]`
+
+func countCheckboxes(src []byte) int {
+	n := 0
+	for _, line := range lineEnd.Split(strings.TrimPrefix(string(src), "\ufeff"), -1) {
+		if m := checkboxLine.FindStringSubmatch(line); m != nil && m[1] != "(" && m[1] != "[" {
+			n++
+		}
+	}
+	return n
+}
+
+// checkLaws holds whatever the bytes are.
+func checkLaws(t require.TestingT, src []byte) {
+	r, err := ledger.Parse(src)
+	if err != nil {
+		var refusal *ledger.ParseError
+		require.True(t, errors.As(err, &refusal), "%T", err)
+		require.NotEmpty(t, refusal.Message)
+		if refusal.Reason == ledger.ReasonNoItems {
+			require.Equal(t, countCheckboxes(src), refusal.Checkboxes)
+			require.Equal(t, refusal.Checkboxes, countNotTasks(refusal.Diagnostics))
+			require.NotEmpty(t, refusal.Tried)
+		}
+		return
+	}
+	require.True(t, utf8.Valid(src))
+	require.Equal(t, countCheckboxes(src), r.Checkboxes, "checkboxes in %q", src)
+	require.Equal(t, r.Checkboxes, len(r.Items)+countNotTasks(r.Diagnostics), "items and diagnostics of %q", src)
+	require.Equal(t, ledger.Hash(src), r.Hash)
+	require.EqualValues(t, len(src), r.Size)
+	require.True(t, slices.IsSortedFunc(r.Diagnostics, func(a, b ledger.Diagnostic) int { return a.Line - b.Line }))
+	total := r.Totals.Completed + r.Totals.InProgress + r.Totals.Pending + r.Totals.Blocked + r.Totals.Skipped
+	require.Equal(t, r.Totals.Total, total)
+	require.Equal(t, len(r.Items), r.Totals.Total+r.Totals.Groups)
+	for i := range r.Items {
+		checkItem(t, src, r, &r.Items[i])
+	}
+	for _, d := range r.Diagnostics {
+		require.Positive(t, d.Line)
+		require.Positive(t, d.Column)
+		require.NotEmpty(t, d.Code)
+		require.NotEmpty(t, d.Severity.String())
+	}
+}
+
+func checkItem(t require.TestingT, src []byte, r *ledger.Reading, it *ledger.Item) {
+	require.Equal(t, byte('['), src[it.Mark.Start-1])
+	require.Equal(t, byte(']'), src[it.Mark.End])
+	require.NotEmpty(t, it.ID)
+	require.LessOrEqual(t, len(it.ID), 128)
+	require.NotEmpty(t, it.Status.String())
+	first, ok := r.Item(it.ID)
+	require.True(t, ok)
+	require.LessOrEqual(t, first.Line, it.Line)
+	if it.ParentID == "" {
+		require.Zero(t, it.Level)
+		return
+	}
+	parent, ok := r.Item(it.ParentID)
+	require.True(t, ok)
+	require.NotZero(t, it.Level)
+	if first.Line == it.Line && strings.HasPrefix(it.ID, it.ParentID+".") {
+		require.Equal(t, parent.Level+1, it.Level)
+	}
+}
+
+func countNotTasks(diagnostics []ledger.Diagnostic) int {
+	n := 0
+	for _, d := range diagnostics {
+		if d.NotATask {
+			n++
+		}
+	}
+	return n
+}
+
+func FuzzParse(f *testing.F) {
+	plans, err := filepath.Glob("testdata/plans/*.md")
+	require.NoError(f, err)
+	for _, path := range plans {
+		src, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(src)
+	}
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) { checkLaws(t, src) })
+}
+
+// seeds are shapes that a reader of lines gets wrong.
+var seeds = []string{
+	"", "\n", "\ufeff", "- [ ]", "- [", "-[]", "[ ] 1. x", "- [ ] 1", "- [ ] 1.\r- [x] 2\r\n",
+	"# [ ] 1. x", "####### [ ] 1. x", "> > 1) [-] 1.2a x", "\u00a0-\u00a0[\u00a0]\u00a01.\u00a0x",
+	"- [ ] 1. a _Prompt: |\n  x\n\n  y_\n", "- [ ] 1. a\n  _Prompt: b _Leverage: c_ _Depends: 1_ d_",
+	"- [ ] 1. a\n~~~\n_Prompt: |\n  b\n\n~~~\n", "- [ ] 1\n  - [ ] 1.1.1\n- [ ] 1.1\n",
+	"### Task 1: x\n- [x] **Files**: a\n", "- [ ] 1. a\n<!--\n- [ ] 2. b\n-->\n_Depends: 2_",
+	"- [ ] **1.** a\n- [ ] **2. b** c\n- [ ]* **3 d**", "- [ ] 1. a\n  - Files:\n    - b (c)\n\n  x\n",
+	"- [ ] 1.2 a\n  - [ ] 7 b\n    - [ ] 1 c\n      - [ ] 1.2.1 d",
+	"- [ ] 1 _ _Prompt: _ _\n__\n_", "#[]](0)", "# [0\ufe0f]", "- [x]: a\n- [[] 1 b\n- [ ][a]\n- []] 2 c",
+}
+
+// fragments are lines and half lines of which any order makes a text.
+var fragments = []string{
+	"- [ ] 1. one", "- [x] 1.1 two", "  * [-] 1.2 three", "+ [~] 2 four", "1. [X] 2.1 five", "2) [] 3 six",
+	"-[ ] 4 seven", "- [?] 5. eight", "- [ ]* 6 nine", "- [ ] nameless", "    - [ ] deeper nameless",
+	"> - [ ] 7 quoted", "### [ ] 8 heading", "- [ ](link)", "  - _Requirements: 1.1, a_b_", "  - _Leverage: x_",
+	"  - _Prompt: Role: r | Task: t_", "  - _Prompt: folded", "  - _Prompt: |", "    text", "    closed_", "",
+	"```", "~~~md", "````", "<!-- open", "-->", "<!-- closed -->", "## Heading", "### Task 9: nine",
+	"- [ ] **Files**: a.go", "  - Files: a.go, b.go (new)", "  - Files:", "    - c.go", "  - Purpose: p",
+	"  - _Depends: 1-3, 9_", "  - **Depends on:** Task 1, 2.1", "  - _Blocked: why_", "  - detail", "    goes on",
+	"\t- tab", "\u3000- [ ] 10　wide", "- [ ] 1\\. escaped", "text", "- [ ] 1.1.1 deep", "      - [ ] 11 indented",
+}
+
+func drawText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 24).Draw(t, "lines"), "\n")
+}
+
+func TestEveryCheckboxIsAnItemOrHasOneDiagnostic(t *testing.T) {
+	t.Run("plans", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { checkLaws(t, []byte(drawText(t))) })
+	})
+	t.Run("bytes", func(t *testing.T) {
+		pieces := rapid.SampledFrom([]string{
+			"- [ ] ", "[", "]", "x", "_", "_Prompt:", " ", "\t", "\n", "\r", ">", "#", "1", ".", "*", "`", "```", "~~~",
+			"<!--", "-->", "\\", "\u00a0", "\ufeff", "é", "✓", "\x00", "\xff", ":", "|", "(", ")", ",", "-",
+		})
+		rapid.Check(t, func(t *rapid.T) {
+			checkLaws(t, []byte(strings.Join(rapid.SliceOfN(pieces, 0, 60).Draw(t, "pieces"), "")))
+		})
+	})
+	t.Run("seeds", func(t *testing.T) {
+		for _, seed := range seeds {
+			checkLaws(t, []byte(seed))
+		}
+	})
+}

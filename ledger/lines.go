@@ -1,0 +1,236 @@
+package ledger
+
+import "strings"
+
+// This file reads the lines below a task.
+
+// textLine is a line outside fences and comments that is no checkbox.
+func (n *numbered) textLine(ln *line, m *marker) {
+	if m.kind == markerHeading && m.spaced(ln.text) && n.heading(ln, m) {
+		return
+	}
+	if n.owner < 0 || n.shadowed(ln) {
+		return
+	}
+	if n.field.begun() {
+		if n.takes(ln, m) {
+			n.goOn(ln)
+			return
+		}
+		n.closeField()
+	}
+	from, kind := ln.body, markerNone
+	if m.spaced(ln.text) {
+		kind = m.kind
+		if kind == markerBullet {
+			from = m.next
+		}
+	}
+	n.describe(ln, from, kind)
+}
+
+// describe reads one line of a task's description, which begins at the index,
+// behind a bullet if there is one.
+func (n *numbered) describe(ln *line, from int, kind markerKind) {
+	text := ln.text[from:]
+	if text == "" {
+		return
+	}
+	if text[0] == '_' || n.underscored() {
+		if at, key, value := firstField(text, 0); key != fieldNone {
+			if at > 0 {
+				n.note(trimRight(text[:at]), false)
+			}
+			n.list.key = fieldNone
+			n.fields(ln, text, key, value)
+			return
+		}
+	}
+	if key, value, ok := labelled(text); ok {
+		n.set(key, value)
+		n.list.open(key, value, ln.indent)
+		n.notes.wrapping = false
+		return
+	}
+	bullet := kind == markerBullet || kind == markerOrdered
+	if bullet && n.list.has(ln.indent) {
+		n.set(n.list.key, text)
+		return
+	}
+	n.list.key = fieldNone
+	switch {
+	case bullet:
+		n.note(text, false)
+		if strings.HasPrefix(text, "**Property ") {
+			n.seen.see(signalProperty, ln.number)
+		}
+	case ln.indent > n.ownerIndent:
+		n.note(text, n.notes.wrapping && kind == markerNone)
+	}
+}
+
+// heading ends the task above it, unless it is a part of that task's text. It
+// reports whether the line has been dealt with.
+func (n *numbered) heading(ln *line, m *marker) bool {
+	if n.field.begun() && n.takes(ln, m) || n.owner >= 0 && ln.indent > n.ownerIndent {
+		return false
+	}
+	n.closeItem()
+	text := trim(strings.TrimRight(ln.text[m.next:], "#"))
+	switch {
+	case equalWord(text, "Task Dependency Graph"):
+		n.seen.see(signalGraph, ln.number)
+	case equalWord(text, "Implementation Plan"):
+		n.seen.see(signalHeading, ln.number)
+	}
+	n.head = readTaskHeading(text, ln.number)
+	return true
+}
+
+func readTaskHeading(text string, line int) taskHeading {
+	const word = "Task "
+	if len(text) < len(word) || !equalWord(text[:len(word)], word) {
+		return taskHeading{}
+	}
+	text = trim(text[len(word):])
+	id, end, _ := readID(text)
+	if id == "" {
+		return taskHeading{}
+	}
+	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: line}
+}
+
+// fenced is a line in a fence. It can go on with a prompt, and drifted plans
+// keep a whole prompt in a fence.
+func (n *numbered) fenced(ln *line) {
+	if n.owner < 0 || n.shadowed(ln) {
+		return
+	}
+	if n.field.begun() {
+		if n.takes(ln, &marker{}) {
+			n.goOn(ln)
+			return
+		}
+		n.closeField()
+	}
+	text := ln.content()
+	key, value := fieldAt(text, 0)
+	if key != fieldPrompt || ln.edge {
+		return
+	}
+	n.report(ln, ln.body, SeverityInfo, "dialect_drift", "this prompt stands in a fence: it belongs below its task")
+	n.fields(ln, text, key, value)
+	n.field.fenced = n.field.begun()
+}
+
+func (n *numbered) blankLine() {
+	n.notes.wrapping = false
+	switch {
+	case n.field.key == fieldPrompt:
+		n.field.blanks++
+	case n.field.begun():
+		n.closeField()
+	}
+}
+
+// closeItem ends the description of the current task.
+func (n *numbered) closeItem() {
+	if n.owner < 0 {
+		return
+	}
+	if n.field.begun() {
+		n.closeField()
+	}
+	n.r.Items[n.owner].Details = n.notes.take()
+	n.list.key = fieldNone
+	n.owner, n.shadow = -1, -1
+}
+
+// openList is a label such as "Files:" whose values stand in bullets below it.
+type openList struct {
+	key    fieldKey
+	indent int
+}
+
+func (l *openList) open(key fieldKey, value string, indent int) {
+	*l = openList{}
+	if value == "" && key != fieldPurpose {
+		*l = openList{key: key, indent: indent}
+	}
+}
+
+func (l *openList) has(indent int) bool {
+	return l.key != fieldNone && indent > l.indent
+}
+
+// notes gathers the details of the current item.
+type notes struct {
+	lists    arena
+	last     []string // the lines of the last detail, if there are several
+	wrapping bool     // the next line may go on with the last detail
+}
+
+// note adds a detail, or a line to the last one.
+func (n *numbered) note(text string, more bool) {
+	ns := &n.notes
+	switch {
+	case text == "":
+		return
+	case !more:
+		if len(ns.last) > 0 {
+			ns.unwrap()
+		}
+		ns.lists.push(text)
+	case len(ns.last) == 0:
+		ns.last = append(ns.last, *ns.lists.top(), text)
+	default:
+		ns.last = append(ns.last, text)
+	}
+	ns.wrapping = true
+}
+
+// unwrap ends a last detail of several lines.
+func (ns *notes) unwrap() {
+	*ns.lists.top() = strings.Join(ns.last, " ")
+	ns.last = ns.last[:0]
+}
+
+// take returns the details and forgets them.
+func (ns *notes) take() []string {
+	if len(ns.last) > 0 {
+		ns.unwrap()
+	}
+	ns.wrapping = false
+	return ns.lists.take()
+}
+
+// arena cuts many small slices of strings out of few large ones.
+type arena struct {
+	free []string
+	used int // how much of free the slice in the making has
+}
+
+// push adds a string to the slice in the making.
+func (a *arena) push(s string) {
+	if a.used == len(a.free) {
+		const chunk = 512
+		free := make([]string, max(2*a.used, chunk))
+		copy(free, a.free)
+		a.free = free
+	}
+	a.free[a.used] = s
+	a.used++
+}
+
+// top is the last string that was pushed.
+func (a *arena) top() *string { return &a.free[a.used-1] }
+
+// take ends the slice in the making and returns it, nil when it is empty.
+func (a *arena) take() []string {
+	if a.used == 0 {
+		return nil
+	}
+	s := a.free[:a.used:a.used]
+	a.free, a.used = a.free[a.used:], 0
+	return s
+}

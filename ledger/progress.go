@@ -1,0 +1,39 @@
+package ledger
+
+// ProgressLedger is what a plan says about itself and one of its items.
+type ProgressLedger struct {
+	// Plan names the plan, ItemID the item that was asked for; "" asked for the active one.
+	Plan, ItemID string
+	SourcePath   string
+	Fingerprint  Fingerprint
+	Totals       Totals
+	// ActiveItemID is "" when no item is in progress.
+	ActiveItemID string
+	// CurrentItem is the item asked for, else the active one, else nil.
+	CurrentItem *Item
+}
+
+// Progress takes from a reading what a prompt for the item needs. An id that
+// the reading does not have is an *ItemError: another item never stands in.
+// With an empty id the active item is current.
+func Progress(r *Reading, plan, sourcePath, itemID string) (ProgressLedger, error) {
+	active := r.activeItem()
+	current := active
+	if itemID != "" {
+		if current = r.find(itemID); current == nil {
+			return ProgressLedger{}, &ItemError{Plan: plan, ItemID: itemID}
+		}
+	}
+	p := ProgressLedger{
+		Plan: plan, ItemID: itemID, SourcePath: sourcePath,
+		Fingerprint: r.Fingerprint, Totals: r.Totals,
+	}
+	if active != nil {
+		p.ActiveItemID = active.ID
+	}
+	if current != nil {
+		it := *current
+		p.CurrentItem = &it
+	}
+	return p, nil
+}

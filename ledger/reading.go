@@ -1,0 +1,163 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Span is a range of bytes of the source as it was given, End excluded.
+type Span struct{ Start, End int }
+
+// Item is one task of a plan.
+type Item struct {
+	// ID is the text of the id, never a number: 1.1 and 1.10 are two ids.
+	ID    string
+	Title string
+	// Line counts from 1.
+	Line int
+	// Level is the number of ancestors, 0 at the top.
+	Level  int
+	Status Status
+	// DerivedStatus is what the children of a parent add up to; 0 for an item
+	// without children. Status stays what the plan says.
+	DerivedStatus Status
+	// Optional items do not hold up the end of their parent.
+	Optional bool
+	Parallel bool
+	// ParentID is "" at the top.
+	ParentID string
+	// DependsOn holds the ids as the plan names them, ranges expanded. An id
+	// that the plan does not have stays in the list and has a diagnostic.
+	DependsOn []string
+	Prompt    string
+
+	Requirements, Files, Details []string
+
+	Leverage, Purpose, BlockedReason string
+	// Mark is the span between the brackets of the checkbox, empty for "[]".
+	// Mark.End is 0 only for an item that does not come from a checkbox.
+	Mark Span
+}
+
+// Diagnostic says what was odd about one place of a plan.
+type Diagnostic struct {
+	// Line and Column count from 1, columns in characters.
+	Line, Column int
+	Severity     Severity
+	Code         string
+	Message      string
+	// NotATask marks the one diagnostic of a checkbox that is no item.
+	NotATask bool
+}
+
+// Totals counts the items that are work by themselves: leaves and childless
+// parents once each. Parents with children are Groups and counted nowhere else.
+type Totals struct {
+	Total, Completed, InProgress, Pending, Blocked, Skipped, Groups int
+}
+
+func (t *Totals) add(s Status) {
+	t.Total++
+	switch s {
+	case Pending:
+		t.Pending++
+	case InProgress:
+		t.InProgress++
+	case Completed:
+		t.Completed++
+	case Blocked:
+		t.Blocked++
+	case Skipped:
+		t.Skipped++
+	}
+}
+
+// Fingerprint tells one version of a file from another. Hash decides;
+// MtimeMs is only a hint and the caller's to set.
+type Fingerprint struct {
+	MtimeMs, Size int64
+	// Hash is the SHA-256 of the bytes in lower-case hex.
+	Hash string
+}
+
+// Evidence is one reason for the dialect of a reading. A reason for another
+// dialect than the chosen one names a runner-up.
+type Evidence struct {
+	Line    int
+	Dialect string
+	Signal  string
+}
+
+// Reading is what a plan file says. Its slices are shared and must not be changed.
+type Reading struct {
+	// Dialect is "spec-context", "spec-workflow" or "kiro", and "" for a blank file.
+	Dialect  string
+	Evidence []Evidence
+	Fingerprint
+	// Items are in the order of the file.
+	Items []Item
+	// Diagnostics are in the order of their lines.
+	Diagnostics []Diagnostic
+	Totals      Totals
+	// Checkboxes counts every checkbox in the file. It equals the number of
+	// items that come from a checkbox plus the diagnostics marked NotATask.
+	Checkboxes int
+
+	index  index
+	active int32 // the first item in progress, -1 for none
+}
+
+// Item returns the first item with the id. It takes constant time on a reading
+// that came from Parse.
+func (r *Reading) Item(id string) (Item, bool) {
+	if it := r.find(id); it != nil {
+		return *it, true
+	}
+	return Item{}, false
+}
+
+// Active returns the id of the first item in progress in the order of the
+// file, and "" when there is none.
+func (r *Reading) Active() (id string) {
+	if it := r.activeItem(); it != nil {
+		return it.ID
+	}
+	return ""
+}
+
+// find also serves readings that were put together by hand and have no index.
+func (r *Reading) find(id string) *Item {
+	if r.index.built() {
+		if i := r.index.get(r.Items, id); i >= 0 {
+			return &r.Items[i]
+		}
+		return nil
+	}
+	for i := range r.Items {
+		if r.Items[i].ID == id {
+			return &r.Items[i]
+		}
+	}
+	return nil
+}
+
+func (r *Reading) activeItem() *Item {
+	if r.index.built() {
+		if r.active < 0 {
+			return nil
+		}
+		return &r.Items[r.active]
+	}
+	for i := range r.Items {
+		if r.Items[i].Status == InProgress {
+			return &r.Items[i]
+		}
+	}
+	return nil
+}
+
+// Hash returns the SHA-256 of src in lower-case hex.
+func Hash(src []byte) string {
+	sum := sha256.Sum256(src)
+	return hex.EncodeToString(sum[:])
+}

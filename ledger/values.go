@@ -1,0 +1,104 @@
+package ledger
+
+import "strings"
+
+// This file takes the values of fields apart.
+
+// set stores the value of a field in the current item.
+func (n *numbered) set(key fieldKey, value string) {
+	it := &n.r.Items[n.owner]
+	value = trim(value)
+	switch key {
+	case fieldNone:
+	case fieldRequirements:
+		n.splitRequirements(value)
+		it.Requirements = n.taken(it.Requirements)
+	case fieldLeverage:
+		it.Leverage = value
+	case fieldPrompt:
+		it.Prompt = value
+	case fieldDepends:
+		n.splitDependencies(value)
+		it.DependsOn = n.taken(it.DependsOn)
+	case fieldBlocked:
+		it.BlockedReason = value
+	case fieldFiles:
+		n.splitFiles(value)
+		it.Files = n.taken(it.Files)
+	case fieldPurpose:
+		it.Purpose = value
+	}
+}
+
+// splitRequirements drops the word that stands for "some quality" and refers to nothing.
+func (n *numbered) splitRequirements(list string) {
+	for list != "" {
+		var part string
+		if part, list, _ = cutList(list); part != "" && part != "NFR" {
+			n.lists.push(part)
+		}
+	}
+}
+
+// splitFiles drops remarks in brackets and the quotes of code.
+func (n *numbered) splitFiles(list string) {
+	for list != "" {
+		var part string
+		var brackets bool
+		part, list, brackets = cutList(list)
+		if brackets {
+			part = withoutRemark(part)
+		}
+		if part != "" && part[0] == '`' {
+			part = strings.Trim(part, "`")
+		}
+		if part != "" {
+			n.lists.push(part)
+		}
+	}
+}
+
+// withoutRemark cuts " (new)" out of a file name. Brackets inside a path are a part of it.
+func withoutRemark(s string) string {
+	i := strings.Index(s, " (")
+	if i < 0 {
+		return s
+	}
+	end := strings.IndexByte(s[i:], ')')
+	if end < 0 {
+		return s
+	}
+	return trim(trimRight(s[:i]) + s[i+end+1:])
+}
+
+// taken returns what was pushed, behind what is there already.
+func (n *numbered) taken(list []string) []string {
+	if list == nil {
+		return n.lists.take()
+	}
+	return append(list, n.lists.take()...)
+}
+
+// cutList cuts s at the first comma that does not stand in brackets, and says
+// whether the part has any.
+func cutList(s string) (part, rest string, brackets bool) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c > ',' { // letters, digits, dots and slashes: most of what there is
+			continue
+		}
+		switch c {
+		case '(':
+			depth++
+			brackets = true
+		case ')':
+			depth = max(0, depth-1)
+		case ',':
+			if depth == 0 {
+				return trim(s[:i]), s[pastSpace(s, i+1):], brackets
+			}
+		}
+	}
+	return trim(s), "", brackets
+}
