@@ -1,0 +1,121 @@
+package sqlite_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// play is what the test binary does as a child. It answers on stdout.
+func play(part string) int {
+	// The faults that strace injects are counted per thread.
+	runtime.LockOSThread()
+	parts := map[string]func(*sqlite.Store) error{
+		"append": appendForever,
+		"some":   appendSome,
+		"steps":  followSteps,
+		"hold":   holdUpdate,
+	}
+	s, err := openAsChild(part)
+	if err != nil {
+		say(describe(err))
+		return 1
+	}
+	if act, ok := parts[part]; ok {
+		if err := act(s); err != nil {
+			say(describe(err))
+			return 1
+		}
+	}
+	if err := s.Close(); err != nil {
+		say(describe(err))
+		return 1
+	}
+	return 0
+}
+
+func openAsChild(part string) (*sqlite.Store, error) {
+	if os.Getenv("UMASK") == "0" {
+		clearUmask()
+	}
+	o := sqlite.Options{Path: os.Getenv("STORE")}
+	if part == "migrate" {
+		return sqlite.OpenSteps(context.Background(), o, nextStep)
+	}
+	return sqlite.Open(context.Background(), o)
+}
+
+// appendForever appends one record an Update and says each number when it is durable.
+func appendForever(s *sqlite.Store) error {
+	for {
+		if err := appendAndSay(s); err != nil {
+			return err
+		}
+	}
+}
+
+// appendSome does the same as often as COUNT says.
+func appendSome(s *sqlite.Store) error {
+	n, err := strconv.Atoi(os.Getenv("COUNT"))
+	for range n {
+		err = errors.Join(err, appendAndSay(s))
+	}
+	return err
+}
+
+func appendAndSay(s *sqlite.Store) error {
+	var seq int64
+	err := s.Update(context.Background(), func(tx store.Tx) error {
+		if err := appendOne(tx); err != nil {
+			return err
+		}
+		var err error
+		_, seq, err = tx.Bounds()
+		return err
+	})
+	if err == nil {
+		say(seq)
+	}
+	return err
+}
+
+// followSteps answers each line with one, until there is none.
+func followSteps(s *sqlite.Store) error {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		switch lines.Text() {
+		case "update":
+			if err := appendAndSay(s); err != nil {
+				say(describe(err))
+			}
+		case "newest":
+			var seq int64
+			err := s.View(context.Background(), func(tx store.Tx) (err error) {
+				_, seq, err = tx.Bounds()
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			say(seq)
+		case "read only?":
+			say(s.Status(context.Background()).ReadOnly)
+		}
+	}
+	return lines.Err()
+}
+
+// holdUpdate stays inside an Update until a line comes.
+func holdUpdate(s *sqlite.Store) error {
+	return s.Update(context.Background(), func(tx store.Tx) error {
+		say("holding")
+		_, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		return errors.Join(err, appendOne(tx))
+	})
+}

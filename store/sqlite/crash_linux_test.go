@@ -1,0 +1,166 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"waybill/store/sqlite"
+)
+
+// TestFaultS5_CrashWhileMigrating kills a migration at every write, sync, rename and removal. The
+// next opening finds the old tables or the new ones, and every record.
+func TestFaultS5_CrashWhileMigrating(t *testing.T) {
+	old := oldStore(t)
+	crashSweep(t, "migrate", func(t *testing.T, path string) {
+		copyFile(t, old, path)
+	}, func(t *testing.T, path string, _ []string) {
+		s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, s.Close()) }()
+		require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
+		require.EqualValues(t, oldRecords, newest(t, s))
+		sound(t, s)
+	})
+}
+
+// TestFaultS21_CrashWhileWriting kills a process that makes a store, writes to it and closes it, at
+// every write, sync, rename and removal. What it said was durable is there.
+func TestFaultS21_CrashWhileWriting(t *testing.T) {
+	crashSweep(t, "some", func(*testing.T, string) {}, func(t *testing.T, path string, said []string) {
+		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, s.Close()) }()
+		have := newest(t, s)
+		require.GreaterOrEqual(t, have, int64(len(numbers(t, said))))
+		update(t, s, appendOne)
+		require.Equal(t, have+1, newest(t, s))
+		sound(t, s)
+	})
+}
+
+// crashSweep runs a child that plays the part again and again, and kills it at the first, second, …
+// call of each kind that changes a file, until it gets to its end.
+func crashSweep(t *testing.T, part string, prepare func(*testing.T, string), check func(*testing.T, string, []string)) {
+	step := 1
+	if testing.Short() || raceEnabled {
+		step = 11
+	}
+	for _, call := range []string{"pwrite64", "fsync", "ftruncate", "unlink", "unlinkat", "renameat"} {
+		t.Run(call, func(t *testing.T) {
+			for n := 1; ; n += step {
+				path := path(t)
+				prepare(t, path)
+				cmd := command(t, part, path, strace(t, os.DevNull, fmt.Sprintf("%s:signal=KILL:when=%d", call, n))...)
+				cmd.Env = append(cmd.Env, "COUNT=2")
+				out, err := cmd.Output()
+				check(t, path, strings.Fields(string(out)))
+				if err == nil {
+					t.Logf("%d points", n-1)
+					return
+				}
+			}
+		})
+	}
+}
+
+// TestDurable_KilledAtRandom kills a writing process at random moments. What it said was durable is
+// there, also in the next opening and the one after.
+func TestDurable_KilledAtRandom(t *testing.T) {
+	path := path(t)
+	rounds := 20
+	if testing.Short() {
+		rounds = 4
+	}
+	for range rounds {
+		c := start(t, command(t, "append", path))
+		last := c.line(t)
+		for range rand.IntN(60) {
+			last = c.line(t)
+		}
+		require.NoError(t, c.Process.Kill())
+		if more := c.rest(); len(more) > 0 {
+			last = more[len(more)-1]
+		}
+		_ = c.Wait()
+		s := open(t, sqlite.Options{Path: path})
+		require.GreaterOrEqual(t, newest(t, s), numbers(t, []string{last})[0])
+		sound(t, s)
+	}
+}
+
+// TestDurable_PowerCut cuts the power of a disk while a process writes to it: the kernel drops what it
+// has not synced, like a machine that is switched off. What was said to be durable is there.
+func TestDurable_PowerCut(t *testing.T) {
+	for _, tool := range []string{"mkfs.ext4", "mount", "umount"} {
+		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
+			t.Skip("a disk to switch off takes root and " + tool)
+		}
+	}
+	image := filepath.Join(t.TempDir(), "disk")
+	require.NoError(t, os.WriteFile(image, nil, 0o600))
+	require.NoError(t, os.Truncate(image, 64<<20))
+	shell(t, "mkfs.ext4", "-q", "-F", image)
+	dir := t.TempDir()
+	if err := exec.CommandContext(t.Context(), "mount", "-o", "loop", image, dir).Run(); err != nil {
+		t.Skip("there are no loop devices")
+	}
+	mounted := true
+	t.Cleanup(func() {
+		if mounted {
+			_ = unix.Unmount(dir, unix.MNT_DETACH)
+		}
+	})
+	path := filepath.Join(dir, "state", "waybill", "store.db")
+	for range 3 {
+		c := start(t, command(t, "append", path))
+		last := c.line(t)
+		for range 50 + rand.IntN(100) {
+			last = c.line(t)
+		}
+		cutPower(t, dir)
+		require.NoError(t, c.Process.Kill())
+		for _, line := range c.rest() {
+			if seq, err := strconv.ParseInt(line, 10, 64); err == nil {
+				last = strconv.FormatInt(seq, 10)
+			}
+		}
+		_ = c.Wait()
+		shell(t, "umount", dir)
+		mounted = false
+		shell(t, "mount", "-o", "loop", image, dir)
+		mounted = true
+
+		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, newest(t, s), numbers(t, []string{last})[0])
+		sound(t, s)
+		require.NoError(t, s.Close())
+	}
+}
+
+// cutPower makes the file system drop what is not on its disk and answer every call with an error.
+func cutPower(t *testing.T, dir string) {
+	t.Helper()
+	const shutdown, withoutFlushingTheLog = 0x8004587d, 2
+	d, err := os.Open(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	if err := unix.IoctlSetPointerInt(int(d.Fd()), shutdown, withoutFlushingTheLog); err != nil {
+		t.Skipf("this file system cannot be shut down: %v", err)
+	}
+}
+
+func shell(t *testing.T, line ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()
+	require.NoError(t, err, "%v: %s", line, out)
+}

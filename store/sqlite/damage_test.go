@@ -1,0 +1,337 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// fullStore makes a closed store with rows in every table.
+func fullStore(t *testing.T) string {
+	t.Helper()
+	path := path(t)
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	for n := int64(1); n <= 300; n += 10 {
+		update(t, s, func(tx store.Tx) error { return fillTen(tx, n) })
+	}
+	require.NoError(t, s.Close())
+	return path
+}
+
+// fillTen queues ten instructions from number n on, acknowledges some, and puts one of everything else.
+func fillTen(tx store.Tx, n int64) error {
+	for i := n; i < n+10; i++ {
+		if err := queueOne(tx, i); err != nil {
+			return err
+		}
+		if i%3 == 0 {
+			if err := acknowledgeOne(tx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return putOthers(tx, n+9)
+}
+
+func putOthers(tx store.Tx, n int64) error {
+	run, _ := core.StartRun(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), core.DefaultPolicy(), 1)
+	if err := tx.PutRun(run); err != nil {
+		return err
+	}
+	if err := tx.PutFacts(run.ID, []store.Fact{{Key: "ledger.task.summary", Value: content}}); err != nil {
+		return err
+	}
+	if err := tx.PutNotice(store.Notice{ID: fmt.Sprint("ntc_", n), Kind: core.NoticeInstructionFailed, Text: content, Position: n}); err != nil {
+		return err
+	}
+	return tx.PutAnswer(store.Answer{Key: fmt.Sprint("key_", n), Result: content, At: core.Instant(n)})
+}
+
+// dump reads everything that fullStore has put, by its front, as one text.
+func dump(t *testing.T, s store.Store) (text string, err error) {
+	t.Helper()
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		text = ""
+		add := func(value any, err error) error {
+			text += fmt.Sprintf("%+v\n", value)
+			return err
+		}
+		errs := []error{
+			add(tx.Instructions(store.InstructionQuery{Limit: 10_000})),
+			add(tx.Instructions(store.InstructionQuery{State: core.StateQueued, Session: "default", Order: store.ByUrgency, Limit: 10_000})),
+			add(tx.InstructionCounts()),
+			add(tx.Events(0, 10_000, nil)),
+			add(tx.EventsOf(benchID(30), 0, 10)),
+			add(tx.Notices("", 0, 10_000)),
+			add(tx.RunCounts()),
+		}
+		for n := int64(10); n <= 300; n += 10 {
+			run, _, err := tx.LatestRun("tasks.md", fmt.Sprint(n))
+			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))))
+			a, _, err := tx.Answered(fmt.Sprint("key_", n))
+			errs = append(errs, add(a, err))
+			in, _, err := tx.Instruction(benchID(n))
+			errs = append(errs, add(in, err))
+		}
+		for _, err := range errs {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return text, err
+}
+
+// TestFaultS4_FlippedBits: the disk gives back another bit than it was given. Reading gives what was
+// written or an error, never something else.
+func TestFaultS4_FlippedBits(t *testing.T) {
+	source := fullStore(t)
+	clean, err := os.ReadFile(source)
+	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: source})
+	want, err := dump(t, s)
+	require.NoError(t, err)
+
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	flips := 200
+	if testing.Short() || raceEnabled {
+		flips = 30
+	}
+	path := filepath.Join(fastDir(t), "store.db")
+	noticed := 0
+	for range flips {
+		rotten := append([]byte(nil), clean...)
+		bit := random.IntN(len(clean) * 8)
+		rotten[bit/8] ^= 1 << (bit % 8)
+		require.NoError(t, os.WriteFile(path, rotten, 0o600))
+		if readRotten(t, path, want, fmt.Sprintf("seed %d, bit %d of byte %d", seed, bit%8, bit/8)) {
+			noticed++
+		}
+		for _, part := range []string{path, path + "-wal", path + "-shm", path + ".lock"} {
+			_ = os.Remove(part)
+		}
+	}
+	t.Logf("%d of %d flips noticed; the others changed nothing that is kept", noticed, flips)
+	require.Positive(t, noticed)
+}
+
+// readRotten reports whether reading the store ends in an error, and fails t if it gives something
+// else than was written without one.
+func readRotten(t *testing.T, path, want, flip string) (noticed bool) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	if err != nil {
+		return true
+	}
+	defer func() { require.NoError(t, s.Close()) }()
+	got, err := dump(t, s)
+	if err != nil {
+		requireFault(t, err, store.Corrupt)
+		return true
+	}
+	if got == want {
+		return false
+	}
+	// An index can leave out a row that is there; that is for Verify to find.
+	damage, err := s.Verify(t.Context())
+	require.NoError(t, err, flip)
+	require.NotEmpty(t, damage, flip)
+	return true
+}
+
+// TestFaultS4_NotAStore: what is not a store, or not one any more, is refused and left as it is.
+func TestFaultS4_NotAStore(t *testing.T) {
+	whole, err := os.ReadFile(fullStore(t))
+	require.NoError(t, err)
+	another := path(t)
+	change(t, another, "CREATE TABLE cats (name TEXT)")
+	foreign, err := os.ReadFile(another)
+	require.NoError(t, err)
+	for name, contents := range map[string][]byte{
+		"a text":                 []byte("this is a letter and not a database, however long it may be, so leave it alone please"),
+		"half a store":           whole[:len(whole)/2],
+		"a store without an end": whole[:len(whole)-4096],
+		"a store without a head": append(make([]byte, 100), whole[100:]...),
+		"an odd length":          whole[:len(whole)-1000],
+		"another database":       foreign,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := path(t)
+			require.NoError(t, os.WriteFile(path, contents, 0o600))
+			_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			requireFault(t, err, store.Corrupt)
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.True(t, string(contents) == string(after), "the file was written to")
+		})
+	}
+}
+
+// TestFaultS4_EmptiedStore: a file that was a store and is empty now is not taken for a new one.
+func TestFaultS4_EmptiedStore(t *testing.T) {
+	path := fullStore(t)
+	require.NoError(t, os.Truncate(path, 0))
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	e := fault(t, err, store.Corrupt)
+	require.Contains(t, e.Message, "400 events")
+}
+
+// TestVerifyNamesTheDamage: each row that is not what was written is found, and by its name.
+func TestVerifyNamesTheDamage(t *testing.T) {
+	rows := map[string]string{
+		"UPDATE instructions SET content = 'other' WHERE position = 7":                              "instruction " + benchID(7),
+		"UPDATE runs SET stalled = 9 WHERE id = 'run_20'":                                           "run run_20",
+		"UPDATE facts SET value = 'other' WHERE run_id = 'run_20'":                                  "fact ledger.task.summary of run run_20",
+		"UPDATE events SET data = '{}' WHERE seq = 17":                                              "event 17",
+		"DELETE FROM events WHERE seq = 17":                                                         "events 17 to 17",
+		"DELETE FROM events WHERE seq = 1":                                                          "events 1 to 1",
+		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":                                     "notice ntc_20",
+		"UPDATE answers SET result = 'other' WHERE key = 'key_20'":                                  "the answer for the key key_20",
+		"DELETE FROM instructions WHERE position = 7":                                               "the count of queued instructions",
+		"UPDATE instructions SET sum = x'0000000000000000' WHERE position = 8":                      "instruction " + benchID(8),
+		"PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON": "table facts",
+	}
+	source := fullStore(t)
+	for statement, want := range rows {
+		t.Run(want, func(t *testing.T) {
+			path := path(t)
+			copyFile(t, source, path)
+			change(t, path, statement)
+			s := open(t, sqlite.Options{Path: path})
+			damage, err := s.Verify(t.Context())
+			require.NoError(t, err)
+			var found []string
+			for _, d := range damage {
+				found = append(found, d.What)
+				require.NotEmpty(t, d.Detail)
+			}
+			require.Equal(t, []string{want}, found)
+		})
+	}
+}
+
+// TestFaultS4_TornLog: the end of the event log is not what it was. The store is not continued.
+func TestFaultS4_TornLog(t *testing.T) {
+	for _, statement := range []string{
+		"DELETE FROM events WHERE seq = 400",
+		"DELETE FROM events WHERE seq > 390",
+		"UPDATE events SET data = '{}' WHERE seq = 395",
+		"UPDATE events SET hash = randomblob(32) WHERE seq = 400",
+		"UPDATE head SET newest = 399",
+		"DELETE FROM head",
+	} {
+		path := fullStore(t)
+		change(t, path, statement)
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		requireFault(t, err, store.Corrupt)
+	}
+}
+
+// TestSalvage: of a store with damaged pages every readable row is kept, and the damaged file as it is.
+func TestSalvage(t *testing.T) {
+	path := fullStore(t)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	damagedRow := "UPDATE instructions SET content = 'other' WHERE position = 7"
+	change(t, path, damagedRow, "UPDATE events SET data = '{}' WHERE seq = 17")
+	zeroPageOf(t, path, "instructions", 100)
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Len(t, before, len(whole))
+
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	aside, err := os.ReadFile(result.SetAside)
+	require.NoError(t, err)
+	require.True(t, string(before) == string(aside), "the damaged file is set aside as it was")
+	require.Equal(t, []string{"table instructions"}, result.Unreadable)
+	require.Equal(t, map[string]int{"instructions": 1, "events": 18}, result.Lost)
+	require.Equal(t, 30, result.Kept["runs"])
+	require.Equal(t, 30, result.Kept["facts"])
+	require.Equal(t, 30, result.Kept["notices"])
+	require.Equal(t, 30, result.Kept["answers"])
+	require.Greater(t, result.Kept["instructions"], 250)
+	require.Equal(t, 400-18, result.Kept["events"], "those behind the one that follows the damaged one")
+
+	s := open(t, sqlite.Options{Path: path})
+	sound(t, s)
+	requireInstructions(t, s, int64(result.Kept["instructions"]))
+	require.EqualValues(t, 400, newest(t, s))
+	update(t, s, appendOne)
+	require.EqualValues(t, 401, newest(t, s))
+}
+
+// zeroPageOf overwrites a page in the middle of a table.
+func zeroPageOf(t *testing.T, path, table string, position int) {
+	t.Helper()
+	db := raw(t, path)
+	var page int64
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'
+		ORDER BY path LIMIT 1 OFFSET 5`, table).Scan(&page))
+	require.NoError(t, db.Close())
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(make([]byte, 4096), (page-1)*4096)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+// TestSalvageOfAText: nothing can be kept of what is no database, but it is set aside, and the numbers
+// that the lock file remembers are not given again.
+func TestSalvageOfAText(t *testing.T) {
+	path := fullStore(t)
+	require.NoError(t, os.WriteFile(path, []byte("not a database at all, but a text that is longer than a header"), 0o600))
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Empty(t, result.Kept)
+	require.Equal(t, []string{"the file"}, result.Unreadable)
+	s := open(t, sqlite.Options{Path: path})
+	sound(t, s)
+	update(t, s, appendOne)
+	require.EqualValues(t, 401, newest(t, s))
+}
+
+// TestSalvageOfATornLog: a log that has lost its end is not continued from where it was torn.
+func TestSalvageOfATornLog(t *testing.T) {
+	path := fullStore(t)
+	change(t, path, "DELETE FROM events WHERE seq > 390")
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Zero(t, result.Kept["events"])
+	s := open(t, sqlite.Options{Path: path})
+	sound(t, s)
+	update(t, s, appendOne)
+	require.EqualValues(t, 401, newest(t, s))
+}
+
+// TestSalvageWithoutWAL: a log that is whole, but shorter than others have seen it, is not continued
+// with numbers that were given before.
+func TestSalvageWithoutWAL(t *testing.T) {
+	path := withoutWAL(t)
+	_, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path})
+	require.Empty(t, s.Status(t.Context()).Degraded)
+	update(t, s, appendOne)
+	require.EqualValues(t, oldRecords+4, newest(t, s))
+	sound(t, s)
+}
+
+// TestSalvageOfNothing: where there is no store, there is nothing to salvage.
+func TestSalvageOfNothing(t *testing.T) {
+	_, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path(t)})
+	requireFault(t, err, store.Corrupt)
+	_, err = sqlite.Salvage(t.Context(), sqlite.Options{})
+	require.ErrorContains(t, err, "Path")
+}

@@ -1,0 +1,243 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// TestFaultS1_FullDisk: no space is left. Nothing is half applied, what exists is read and finished,
+// and all goes on when there is space again.
+func TestFaultS1_FullDisk(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", 0, "size=4m,mode=0700")
+	s := open(t, sqlite.Options{Path: filepath.Join(dir, "store.db")})
+	require.True(t, noteWith(s, t, "tmpfs"), "it says that the store ends with the machine")
+
+	queued := int64(0)
+	queue := func(tx store.Tx) error {
+		in := instruction(queued + 1)
+		in.Content = strings.Repeat("x", 20_000)
+		return tx.PutInstruction(in)
+	}
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		for n := range int64(1000) { // 20 MB, and no heed to any error
+			in := instruction(n + 1)
+			in.Content = strings.Repeat("x", 20_000)
+			_ = tx.PutInstruction(in)
+			_ = appendOne(tx)
+		}
+		return nil
+	})
+	requireFault(t, err, store.Full)
+	requireInstructions(t, s, 0)
+	require.Zero(t, newest(t, s), "what came after the fault is not applied either")
+
+	for err = nil; err == nil; {
+		if err = s.Update(t.Context(), queue); err == nil {
+			queued++
+		}
+	}
+	e := fault(t, err, store.Full)
+	require.Equal(t, store.NotApplied, e.Outcome)
+	require.Positive(t, queued)
+
+	for n := int64(1); n <= min(queued, 20); n++ { // far more than one transaction that fits by chance
+		require.NoError(t, s.UpdateReserved(t.Context(), func(tx store.Tx) error { return acknowledge(tx, n) }))
+		requireFault(t, s.Update(t.Context(), queue), store.Full)
+	}
+	requireInstructions(t, s, queued)
+	require.True(t, noteWith(s, t, "the disk is full"))
+
+	require.NoError(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, "size=16m"))
+	update(t, s, queue)
+	require.FileExists(t, filepath.Join(dir, "store.db.reserve"), "the reserve is taken back first")
+	queued++
+	requireInstructions(t, s, queued)
+	sound(t, s)
+}
+
+// TestFaultS1_FullAtOpening: the disk is full when a store is opened. The reserve makes room for what
+// opening needs, so that what exists can be finished.
+func TestFaultS1_FullAtOpening(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", 0, "size=4m,mode=0700")
+	path := filepath.Join(dir, "store.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(instruction(1)) })
+	require.NoError(t, s.Close())
+	filler, err := os.Create(filepath.Join(dir, "filler"))
+	require.NoError(t, err)
+	for err == nil {
+		_, err = filler.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, filler.Close())
+
+	s = open(t, sqlite.Options{Path: path})
+	require.NoError(t, s.UpdateReserved(t.Context(), func(tx store.Tx) error { return acknowledge(tx, 1) }))
+	requireFault(t, s.Update(t.Context(), appendOne), store.Full)
+}
+
+// TestFaultS2_WriteOrSyncFails: in the middle of an Update the disk reports an error, once. The Update
+// ends in doubt or was not applied, the store opens itself anew and goes on, and nothing that was
+// confirmed is missing.
+func TestFaultS2_WriteOrSyncFails(t *testing.T) {
+	faults := []string{"fsync:error=EIO:when=1"}
+	step := 1
+	if testing.Short() || raceEnabled {
+		step = 4
+	}
+	for n := 1; n <= 10; n += step { // more writes than an Update makes
+		faults = append(faults, fmt.Sprintf("pwrite64:error=EIO:when=%d", n))
+	}
+	for _, inject := range faults {
+		t.Run(inject, func(t *testing.T) {
+			path := path(t)
+			c := stepper(t, path)
+			require.Equal(t, "1", c.ask(t, "update"))
+			attach(t, c, inject)
+			said := []string{c.ask(t, "update"), c.ask(t, "update"), c.ask(t, "update")}
+			if strings.HasPrefix(inject, "fsync") {
+				require.Equal(t, "io unknown", said[0])
+			}
+			confirmed := slices.DeleteFunc(slices.Clone(said), func(line string) bool {
+				return line == "io unknown" || line == "io not_applied"
+			})
+			require.GreaterOrEqual(t, len(confirmed), 2, "it goes on by itself: %v", said)
+			last := numbers(t, confirmed)[len(confirmed)-1]
+			require.Equal(t, "false", c.ask(t, "read only?"))
+			require.Equal(t, strconv.FormatInt(last, 10), c.ask(t, "newest"))
+			require.NoError(t, c.in.Close())
+			require.Empty(t, c.rest())
+			require.NoError(t, c.Wait())
+
+			s := open(t, sqlite.Options{Path: path})
+			require.Equal(t, last, newest(t, s))
+			sound(t, s)
+		})
+	}
+}
+
+// TestFaultS2_DiskFailsTwice: the disk fails, recovers, and fails again. That ends all writing;
+// reading goes on.
+func TestFaultS2_DiskFailsTwice(t *testing.T) {
+	path := path(t)
+	c := stepper(t, path)
+	require.Equal(t, "1", c.ask(t, "update"))
+	detach := attach(t, c, "fsync:error=EIO:when=1")
+	require.Equal(t, "io unknown", c.ask(t, "update"))
+	before := c.ask(t, "update")
+	detach()
+	attach(t, c, "fsync:error=EIO:when=1")
+	require.Equal(t, "io unknown", c.ask(t, "update"))
+	require.Equal(t, "read_only not_applied", c.ask(t, "update"))
+	require.Equal(t, "true", c.ask(t, "read only?"))
+	require.GreaterOrEqual(t, numbers(t, []string{c.ask(t, "newest")})[0], numbers(t, []string{before})[0])
+}
+
+// TestFaultS2_DiskFailsForGood: the disk fails and does not recover. Nothing is written to it any more.
+func TestFaultS2_DiskFailsForGood(t *testing.T) {
+	path := path(t)
+	c := stepper(t, path)
+	require.Equal(t, "1", c.ask(t, "update"))
+	attach(t, c, "fsync:error=EIO:when=1+")
+	require.Equal(t, "io unknown", c.ask(t, "update"))
+	require.Equal(t, "read_only not_applied", c.ask(t, "update"))
+	require.Contains(t, []string{"1", "2"}, c.ask(t, "newest"), "what is in doubt may be there")
+}
+
+// TestFaultS3_ReadOnlyMount: the file system is mounted for reading only. The store opens, says so,
+// reads, and refuses to write.
+func TestFaultS3_ReadOnlyMount(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "store.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	update(t, s, appendOne)
+	require.NoError(t, s.Close())
+
+	frozen := readOnlyMount(t, dir)
+	s = open(t, sqlite.Options{Path: filepath.Join(frozen, "store.db")})
+	requireReadOnly(t, s, 1)
+
+	missing := filepath.Join(frozen, "another.db")
+	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: missing})
+	requireFault(t, err, store.ReadOnly)
+}
+
+// TestFaultS3_ReadOnlyMountAfterCrash: the same with a -wal that a crash has left: its records are read.
+func TestFaultS3_ReadOnlyMountAfterCrash(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, command(t, "steps", filepath.Join(dir, "store.db")))
+	require.Equal(t, "1", c.ask(t, "update"))
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+
+	s := open(t, sqlite.Options{Path: filepath.Join(readOnlyMount(t, dir), "store.db")})
+	requireReadOnly(t, s, 1)
+}
+
+// readOnlyMount gives the directory under another name, where it cannot be written.
+func readOnlyMount(t *testing.T, dir string) string {
+	t.Helper()
+	twin := mount(t, dir, "", unix.MS_BIND, "")
+	require.NoError(t, unix.Mount("", twin, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""))
+	return twin
+}
+
+func requireReadOnly(t *testing.T, s store.Store, records int64) {
+	t.Helper()
+	status := s.Status(t.Context())
+	require.True(t, status.ReadOnly)
+	require.NotEmpty(t, status.Degraded)
+	require.Equal(t, records, newest(t, s))
+	e := fault(t, s.Update(t.Context(), appendOne), store.ReadOnly)
+	require.Equal(t, store.NotApplied, e.Outcome)
+	requireFault(t, s.UpdateReserved(t.Context(), appendOne), store.ReadOnly)
+	sound(t, s)
+}
+
+// TestFaultS3_ReadOnlyFile: the file may not be written, or its directory may not, by a user who is
+// not root, whom no mode stops.
+func TestFaultS3_ReadOnlyFile(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("becoming another user takes root")
+	}
+	for name, modes := range map[string][2]os.FileMode{"file": {0o400, 0o700}, "directory": {0o600, 0o500}} {
+		t.Run(name, func(t *testing.T) {
+			const nobody = 65534
+			dir, err := os.MkdirTemp("/tmp", "read-only-") // t.TempDir is closed to others
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+			path := filepath.Join(dir, "store.db")
+			s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+			require.NoError(t, err)
+			update(t, s, appendOne)
+			require.NoError(t, s.Close())
+			for _, file := range []string{path, path + ".lock", path + ".reserve", dir} {
+				require.NoError(t, os.Chown(file, nobody, nobody))
+			}
+			require.NoError(t, os.Chmod(path, modes[0]))
+			require.NoError(t, os.Chmod(dir, modes[1]))
+
+			cmd := command(t, "steps", path)
+			cmd.Path = "/proc/self/exe" // of the child itself, which cannot reach it by its name
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+			c := start(t, cmd)
+			require.Equal(t, "true", c.ask(t, "read only?"))
+			require.Equal(t, "1", c.ask(t, "newest"))
+			require.Equal(t, "read_only not_applied", c.ask(t, "update"))
+		})
+	}
+}

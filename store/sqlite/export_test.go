@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+
+	"waybill/store"
+)
+
+// What follows is inside because it cannot be seen from the front: there is one version of the tables
+// so far, and every SQLite that can be linked is new enough.
+
+// A Step is a migration of a test.
+type Step struct {
+	Version int
+	Script  string
+}
+
+// OpenSteps is Open with further migrations behind those of the package.
+func OpenSteps(ctx context.Context, o Options, further ...Step) (*Store, error) {
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range further {
+		steps = append(steps, migration{version: step.Version, script: step.Script})
+	}
+	for i := range steps {
+		if steps[i].digest, err = digestAfter(ctx, steps[:i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return open(ctx, o, steps)
+}
+
+// LatestDigest gives the digest that is noted for the newest tables, and the one that they have.
+func LatestDigest(ctx context.Context) (noted, real string, err error) {
+	steps, err := migrations()
+	if err != nil {
+		return "", "", err
+	}
+	real, err = digestAfter(ctx, steps)
+	return steps[len(steps)-1].digest, real, err
+}
+
+func digestAfter(ctx context.Context, steps []migration) (digest string, err error) {
+	c, err := connect(ctx, "/digest", "mode=memory")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = firstError(err, c.close()) }()
+	for _, step := range steps {
+		if err := c.script(ctx, step.script); err != nil {
+			return "", err
+		}
+	}
+	return digestOf(c)
+}
+
+// CheckVersion tells whether a version of SQLite is new enough.
+func CheckVersion(version string) error { return checkVersion(version) }
+
+// QueryPlan tells how SQLite would carry out a query.
+func (s *Store) QueryPlan(ctx context.Context, q store.InstructionQuery) (plan string, err error) {
+	where, args := conditions(q)
+	err = s.reading(ctx, func(c *conn) (bool, error) {
+		return true, c.query(func(r *row) error {
+			_, _, _ = r.integer(), r.integer(), r.integer()
+			plan += r.text() + "\n"
+			return r.err
+		}, "EXPLAIN QUERY PLAN SELECT content FROM instructions"+where+order(q.Order)+" LIMIT 50", args...)
+	})
+	return plan, err
+}

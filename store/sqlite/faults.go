@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"waybill/store"
+)
+
+// afterFault does what a fault of the store asks for, and gives the error to return. The turn and the
+// lock are held, and no transaction is open.
+func (s *Store) afterFault(err error) error {
+	e := classify(s.place.path, err)
+	switch e.Kind {
+	case store.IO:
+		s.revive(e)
+	case store.Lost:
+		return s.lose(s.place.path, e.Outcome)
+	case store.Corrupt:
+		// A row that is not what was written spoils nothing but itself. A file that SQLite cannot
+		// make sense of is only made worse by writing.
+		if code(e) != 0 {
+			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: salvage what is readable", s.place.path))
+		}
+	case store.Full, store.ReadOnly, store.NewerSchema, store.Busy, store.Unsafe, store.Closed, store.Cancelled:
+	}
+	return e
+}
+
+// revive opens the writing connection anew after the disk failed. After a failed sync the system
+// takes for clean what never reached the disk: what this connection believes to be stored may not
+// be. The second failure is one too many.
+func (s *Store) revive(why *store.Error) {
+	s.ioFaults++
+	s.o.Logger.Error("the disk of the store failed", "path", s.place.path, "reason", why.Error(), "times", s.ioFaults)
+	if s.ioFaults > 1 {
+		s.stop(fault(store.ReadOnly, why.Err, "the disk of the store %s failed twice: it is only read until waybill is restarted", s.place.path))
+		return
+	}
+	s.note("the disk of the store failed once: " + why.Error())
+	if err := s.reconnect(context.Background()); err != nil {
+		s.stop(fault(store.ReadOnly, err, "the store %s could not be opened again after its disk had failed: it is only read", s.place.path))
+	}
+}
+
+// reconnect opens the writing connection anew and checks what it finds.
+func (s *Store) reconnect(ctx context.Context) error {
+	s.dropWriter()
+	c, err := connect(ctx, s.place.path, readWrite)
+	if err != nil {
+		return err
+	}
+	s.w = c
+	if err := c.script(ctx, s.writerSettings()); err != nil {
+		return err
+	}
+	if err := s.checkIntegrity(ctx); err != nil {
+		return err
+	}
+	if err := s.startLogAnew(); err != nil {
+		return err
+	}
+	if err := s.checkLog(); err != nil {
+		return err
+	}
+	if !s.database.there() {
+		return fmt.Errorf("%s was replaced", s.place.path)
+	}
+	s.files, err = identify(s.place.parts())
+	return err
+}
+
+// startLogAnew moves everything out of the write-ahead log and begins it from its start. What a failed
+// sync left in the log may be in the memory of the system only, and would be a hole on the disk
+// before all that is written behind it.
+func (s *Store) startLogAnew() error {
+	if s.place.volume.remote {
+		return nil
+	}
+	busy := int64(1)
+	if err := s.w.query(func(r *row) error {
+		busy = r.integer()
+		return r.err
+	}, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return errors.New("its write-ahead log is still being read")
+	}
+	return nil
+}
+
+// lose ends all writing, because part is not the file that it was, and rescues what the connection
+// still sees. The rescue is a copy beside the lost database: what has its name now is not touched.
+func (s *Store) lose(part string, outcome store.Outcome) error {
+	s.mu.Lock()
+	s.alone = true // a new connection would open whatever has the name now
+	s.mu.Unlock()
+	rescued, err := s.rescue(time.Now())
+	text := fmt.Sprintf("%s was removed or replaced while the store was open, and nothing is written any more: ", part)
+	if err == nil {
+		text += fmt.Sprintf("everything up to now was rescued to %s; put it in place and restart", rescued)
+		s.removeOrphans()
+	} else {
+		text += "a copy could not be rescued either"
+	}
+	lost := &store.Error{Kind: store.Lost, Outcome: outcome, Message: text, Err: err}
+	kept := *lost
+	s.stop(&kept)
+	return lost
+}
+
+// rescue copies what the writing connection sees.
+func (s *Store) rescue(now time.Time) (path string, err error) {
+	path = fmt.Sprintf("%s.rescued-%s-%d", s.place.path, stamp(now), os.Getpid())
+	if err := makeDir(filepath.Dir(path)); err != nil {
+		return "", err
+	}
+	return path, copyInto(context.Background(), s.w, path)
+}
+
+// removeOrphans removes our -wal and -shm if the database beside them is another one by now: SQLite
+// would replay them into it.
+func (s *Store) removeOrphans() {
+	if s.database.there() {
+		return
+	}
+	for _, part := range s.files[1:] {
+		if part.there() {
+			_ = os.Remove(part.path)
+		}
+	}
+}
+
+func stamp(now time.Time) string { return now.UTC().Format("20060102T150405Z") }
+
+// copyInto writes a copy of the database that c sees to path, durably, and replaces what was there.
+func copyInto(ctx context.Context, c *conn, path string) (err error) {
+	temp := path + ".part"
+	if err := errors.Join(removeAny(temp), makeEmpty(temp)); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp)
+		}
+	}()
+	if _, err := c.exec("VACUUM INTO ?", temp); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := syncFile(temp); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func removeAny(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// makeEmpty makes an empty file that only we can read; SQLite would give it another mode.
+func makeEmpty(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFile)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Backup writes a copy of the store, as it is at one moment, to a file that only its owner can read. A
+// file of that name is replaced when the copy is whole and durable.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if id, err := idOf(path); err == nil && id == s.database.id {
+		return fault(store.Unsafe, nil, "%s is the store itself: name another file for the backup", path)
+	}
+	err := s.reading(ctx, func(c *conn) (bool, error) {
+		// SQLite takes a copy for a change. The connection is not used for anything else any more.
+		if err := c.script(ctx, "PRAGMA query_only = OFF"); err != nil {
+			return false, err
+		}
+		return false, copyInto(ctx, c, path)
+	})
+	if err != nil {
+		return classify(s.place.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package sqlite
+
+import (
+	"bytes"
+	"strings"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+const (
+	instructionColumns = `position, id, session, content, tracked, priority, max_retries, ack_event, ack_match,
+		created_at, state, sends, sent_at, ended_at, ack_by, reason, late_ack_at, sum`
+
+	selectInstruction = "SELECT " + instructionColumns + " FROM instructions WHERE id = ?"
+
+	// A new instruction is nearly always queued, and each value that need not be bound counts.
+	insertQueued = `INSERT INTO instructions (position, id, session, content, tracked, priority, max_retries,
+		ack_event, ack_match, created_at, state, sends, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, ?)`
+
+	insertInstruction = "INSERT INTO instructions (" + instructionColumns + `)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+	updatePhase = `UPDATE instructions SET state = ?, sends = ?, sent_at = ?, ended_at = ?, ack_by = ?,
+		reason = ?, late_ack_at = ?, sum = ? WHERE position = ?`
+)
+
+// takeInstruction takes instructionColumns and checks them against their sum.
+func takeInstruction(r *row, buf *encoder) (in core.Instruction, err error) {
+	in.Position, in.ID, in.Session, in.Content = r.integer(), r.text(), r.text(), r.text()
+	in.Tracked, in.Priority, in.MaxRetries = r.integer() != 0, r.integer() != 0, int(r.integer())
+	in.AckOn = core.AckRule{EventType: r.maybeText(), Match: r.maybeText()}
+	in.CreatedAt = core.Instant(r.integer())
+	in.Phase = takePhase(r).phase()
+	sum := r.blob()
+	if r.err != nil || in.Phase == nil {
+		return in, damaged("instruction " + in.ID)
+	}
+	*buf = buf.instruction(in)
+	if !bytes.Equal(sum, buf.sum()) {
+		return in, damaged("instruction " + in.ID)
+	}
+	return in, nil
+}
+
+func (t *tx) Instruction(id string) (in core.Instruction, ok bool, err error) {
+	err = t.get(func() error {
+		in, ok, err = t.instruction(id)
+		return err
+	})
+	return in, ok, err
+}
+
+func (t *tx) instruction(id string) (in core.Instruction, ok bool, err error) {
+	if in, ok = t.known[id]; ok {
+		return in, true, nil
+	}
+	err = t.c.query(func(r *row) error {
+		in, err = takeInstruction(r, &t.buf)
+		ok = err == nil
+		return err
+	}, selectInstruction, id)
+	if ok {
+		t.remember(in)
+	}
+	return in, ok, err
+}
+
+// remember notes what is stored, for a putting verb to come.
+func (t *tx) remember(in core.Instruction) {
+	if t.writable {
+		t.known[in.ID] = in
+	}
+}
+
+func (t *tx) PutInstruction(in core.Instruction) error {
+	return t.put(func() error { return t.putInstruction(in) })
+}
+
+// putInstruction tries to insert what it has not met before, so that a new instruction, the most
+// frequent case, costs one statement.
+func (t *tx) putInstruction(in core.Instruction) error {
+	old, ok := t.known[in.ID]
+	if !ok {
+		err := t.create(in)
+		if !refused(err) {
+			return err
+		}
+		if old, ok, err = t.instruction(in.ID); err != nil {
+			return err
+		}
+		if !ok {
+			return refuse("put instruction %s: position %d is taken or below 1, or a law of core is broken: %v",
+				in.ID, in.Position, err)
+		}
+	}
+	fixed := old
+	fixed.Phase = in.Phase
+	if fixed != in {
+		return refuse("put instruction %s: only its phase can be replaced", in.ID)
+	}
+	return t.replacePhase(old, in)
+}
+
+func (t *tx) create(in core.Instruction) error {
+	h, err := t.changeHead()
+	if err != nil {
+		return err
+	}
+	t.buf = t.buf.instruction(in)
+	ackEvent, ackMatch := any(nil), any(nil)
+	if in.AckOn != (core.AckRule{}) {
+		ackEvent, ackMatch = in.AckOn.EventType, in.AckOn.Match
+	}
+	args := append(make([]any, 0, 18), in.Position, in.ID, in.Session, in.Content, flag(in.Tracked), flag(in.Priority),
+		int64(in.MaxRetries), ackEvent, ackMatch, int64(in.CreatedAt))
+	text := insertQueued
+	if in.State() != core.StateQueued {
+		p := flat(in.Phase).columns()
+		text, args = insertInstruction, append(args, p[:]...)
+	}
+	if _, err := t.c.exec(text, append(args, t.buf.sum())...); err != nil {
+		return err
+	}
+	h.counts[stateIndex(in.State())]++
+	t.known[in.ID] = in
+	t.writes++
+	return nil
+}
+
+func (t *tx) replacePhase(old, in core.Instruction) error {
+	h, err := t.changeHead()
+	if err != nil {
+		return err
+	}
+	t.buf = t.buf.instruction(in)
+	p := flat(in.Phase).columns()
+	if _, err := t.c.exec(updatePhase, p[0], p[1], p[2], p[3], p[4], p[5], p[6], t.buf.sum(), in.Position); err != nil {
+		return err
+	}
+	h.counts[stateIndex(old.State())]--
+	h.counts[stateIndex(in.State())]++
+	t.known[in.ID] = in
+	t.writes++
+	return nil
+}
+
+func (t *tx) Instructions(q store.InstructionQuery) (page []core.Instruction, err error) {
+	err = t.get(func() error {
+		if q.After != 0 && q.Order != store.ByPosition {
+			return refuse("instructions: After goes with the order ByPosition only")
+		}
+		where, args := conditions(q)
+		limit := q.Limit
+		if limit <= 0 {
+			limit = store.DefaultLimit
+		}
+		text := "SELECT " + instructionColumns + " FROM instructions" + where + order(q.Order) + " LIMIT ?"
+		return t.c.query(func(r *row) error {
+			in, err := takeInstruction(r, &t.buf)
+			if err != nil {
+				return err
+			}
+			t.remember(in)
+			page = append(page, in)
+			return nil
+		}, text, append(args, int64(limit))...)
+	})
+	return page, err
+}
+
+func (t *tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
+	err = t.get(func() error {
+		q.After = 0
+		where, args := conditions(q)
+		count, err := t.c.number("SELECT count(*) FROM instructions"+where, args...)
+		n = int(count)
+		return err
+	})
+	return n, err
+}
+
+func (t *tx) InstructionCounts() (counts map[core.State]int, err error) {
+	err = t.get(func() error {
+		h, err := t.theHead()
+		if err != nil {
+			return err
+		}
+		counts = make(map[core.State]int)
+		for i, state := range core.States() {
+			counts[state] = int(h.counts[i])
+		}
+		return nil
+	})
+	return counts, err
+}
+
+// conditions gives the WHERE of a query and its arguments. The words that name a state or a kind are
+// part of the text, because a partial index is only used if the text alone says that it applies.
+func conditions(q store.InstructionQuery) (where string, args []any) {
+	var terms []string
+	add := func(term string, values ...any) {
+		terms = append(terms, term)
+		args = append(args, values...)
+	}
+	if q.Session != "" {
+		add("session = ?", q.Session)
+	}
+	if q.State != "" {
+		add(stateTerm(q.State))
+	}
+	if q.Tracked {
+		add("tracked = 1")
+	}
+	if q.SentBefore != 0 {
+		add("sends > 0 AND (sent_at <= ? OR sent_at > ?)", int64(q.SentBefore), int64(q.Now))
+	}
+	if q.Exhausted != nil {
+		add("(sends >= 1 + tracked * max_retries) = ?", flag(*q.Exhausted))
+	}
+	if q.AckEvent != "" {
+		add("ack_event = ? AND state IN ('queued', 'sent') AND (state = 'queued' OR tracked = 1)", q.AckEvent)
+	}
+	if q.After != 0 {
+		add("position > ?", q.After)
+	}
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(terms, " AND "), args
+}
+
+func stateTerm(state core.State) string {
+	if stateIndex(state) < 0 {
+		return "FALSE"
+	}
+	return "state = '" + string(state) + "'"
+}
+
+func order(o store.Order) string {
+	switch o {
+	case store.ByPosition:
+		return " ORDER BY position"
+	case store.ByUrgency:
+		return " ORDER BY priority DESC, position"
+	case store.ByLastSend:
+		return " ORDER BY sent_at, position" // never sent is NULL, which comes first
+	}
+	panic("sqlite: unknown order")
+}

@@ -1,0 +1,200 @@
+package sqlite
+
+import (
+	"bytes"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+const (
+	runColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
+		review_rejections_max, stalled_threshold, review_loop_threshold, invalid_worker, invalid_spec, invalid_quality,
+		worker_failures, review_rejections, stalled, review_loop, plan_version, revision, created_at, updated_at, sum`
+
+	selectRun       = "SELECT " + runColumns + " FROM runs WHERE id = ?"
+	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
+	runValues       = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	insertRun       = "INSERT INTO runs (" + runColumns + ") VALUES " + runValues
+	updateRun       = "UPDATE runs SET (" + runColumns + ") = " + runValues + " WHERE id = ?"
+
+	factColumns = "run_id, key, value, sum"
+	selectFacts = "SELECT " + factColumns + " FROM facts WHERE run_id = ? ORDER BY key"
+	insertFact  = "INSERT INTO facts (" + factColumns + ") VALUES (?, ?, ?, ?)"
+)
+
+// numbersOf gives the integers of a run in the order of their columns.
+func numbersOf(run core.Run) [17]int64 {
+	p, n := run.Policy, run.Counters
+	return [...]int64{
+		int64(p.InvalidRetries), int64(p.ReviewerFreshRuns), int64(p.WorkerFailures),
+		int64(p.ReviewRejections), int64(p.StalledThreshold), int64(p.ReviewLoopThreshold),
+		int64(n.InvalidResults[0]), int64(n.InvalidResults[1]), int64(n.InvalidResults[2]),
+		int64(n.WorkerFailures), int64(n.ReviewRejections), int64(n.Stalled), int64(n.ReviewLoop),
+		int64(run.PlanVersion), run.Revision, int64(run.CreatedAt), int64(run.UpdatedAt),
+	}
+}
+
+// takeRun takes runColumns and checks them against their sum.
+func takeRun(r *row, buf *encoder) (number int64, run core.Run, err error) {
+	number, run.ID, run.Plan, run.ItemID = r.integer(), r.text(), r.text(), r.text()
+	run.State = core.RunState(r.text())
+	next := func() int { return int(r.integer()) }
+	run.Policy = core.Policy{
+		InvalidRetries: next(), ReviewerFreshRuns: next(), WorkerFailures: next(),
+		ReviewRejections: next(), StalledThreshold: next(), ReviewLoopThreshold: next(),
+	}
+	run.Counters = core.Counters{
+		InvalidResults: [core.Roles]int{next(), next(), next()},
+		WorkerFailures: next(), ReviewRejections: next(), Stalled: next(), ReviewLoop: next(),
+	}
+	run.PlanVersion, run.Revision = next(), r.integer()
+	run.CreatedAt, run.UpdatedAt = core.Instant(r.integer()), core.Instant(r.integer())
+	sum := r.blob()
+	*buf = buf.run(number, run)
+	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
+		return number, run, damaged("run " + run.ID)
+	}
+	return number, run, nil
+}
+
+func (t *tx) Run(id string) (run core.Run, ok bool, err error) {
+	err = t.get(func() error {
+		_, run, ok, err = t.run(selectRun, id)
+		return err
+	})
+	return run, ok, err
+}
+
+func (t *tx) LatestRun(plan, itemID string) (run core.Run, ok bool, err error) {
+	err = t.get(func() error {
+		_, run, ok, err = t.run(selectLatestRun, plan, itemID)
+		return err
+	})
+	return run, ok, err
+}
+
+func (t *tx) run(text string, args ...any) (number int64, run core.Run, ok bool, err error) {
+	err = t.c.query(func(r *row) error {
+		number, run, err = takeRun(r, &t.buf)
+		ok = err == nil
+		return err
+	}, text, args...)
+	return number, run, ok, err
+}
+
+func (t *tx) PutRun(run core.Run) error {
+	return t.put(func() error {
+		number, _, ok, err := t.run(selectRun, run.ID)
+		if err != nil {
+			return err
+		}
+		if ok {
+			_, err = t.c.exec(updateRun, append(runArgs(number, run, &t.buf), run.ID)...)
+		} else {
+			err = t.createRun(run)
+		}
+		if err == nil {
+			t.writes++
+		}
+		return err
+	})
+}
+
+func (t *tx) createRun(run core.Run) error {
+	last, err := t.c.number("SELECT coalesce(max(number), 0) FROM runs")
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(insertRun, runArgs(last+1, run, &t.buf)...)
+	return err
+}
+
+// runArgs gives the values of runColumns.
+func runArgs(number int64, run core.Run, buf *encoder) []any {
+	args := []any{number, run.ID, run.Plan, run.ItemID, string(run.State)}
+	for _, n := range numbersOf(run) {
+		args = append(args, n)
+	}
+	*buf = buf.run(number, run)
+	return append(args, buf.sum())
+}
+
+func (t *tx) RunCounts() (counts map[core.RunState]int, err error) {
+	err = t.get(func() error {
+		counts = make(map[core.RunState]int)
+		for _, state := range core.RunStates() {
+			counts[state] = 0
+		}
+		return t.c.query(func(r *row) error {
+			state := core.RunState(r.text())
+			counts[state] = int(r.integer())
+			return r.err
+		}, "SELECT state, count(*) FROM runs GROUP BY state")
+	})
+	return counts, err
+}
+
+func (t *tx) Facts(runID string) (facts []store.Fact, err error) {
+	err = t.get(func() error {
+		return t.c.query(func(r *row) error {
+			_, f, err := takeFact(r, &t.buf)
+			facts = append(facts, f)
+			return err
+		}, selectFacts, runID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return facts, nil
+}
+
+func takeFact(r *row, buf *encoder) (runID string, f store.Fact, err error) {
+	runID, f.Key, f.Value = r.text(), r.text(), r.text()
+	sum := r.blob()
+	*buf = buf.fact(runID, f)
+	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
+		return runID, f, damaged("fact " + f.Key + " of run " + runID)
+	}
+	return runID, f, nil
+}
+
+func (t *tx) PutFacts(runID string, facts []store.Fact) error {
+	return t.put(func() error {
+		if err := t.factsAllowed(runID, facts); err != nil {
+			return err
+		}
+		if _, err := t.c.exec("DELETE FROM facts WHERE run_id = ?", runID); err != nil {
+			return err
+		}
+		for _, f := range facts {
+			if err := t.insertFact(runID, f); err != nil {
+				return err
+			}
+		}
+		t.writes++
+		return nil
+	})
+}
+
+func (t *tx) insertFact(runID string, f store.Fact) error {
+	t.buf = t.buf.fact(runID, f)
+	_, err := t.c.exec(insertFact, runID, f.Key, f.Value, t.buf.sum())
+	return err
+}
+
+// factsAllowed looks before anything is deleted, so that a refusal leaves the facts as they are.
+func (t *tx) factsAllowed(runID string, facts []store.Fact) error {
+	keys := make(map[string]bool, len(facts))
+	for _, f := range facts {
+		if keys[f.Key] {
+			return refuse("put facts of run %s: the key %q is given twice", runID, f.Key)
+		}
+		keys[f.Key] = true
+	}
+	n, err := t.c.number("SELECT count(*) FROM runs WHERE id = ?", runID)
+	if err == nil && n == 0 {
+		return refuse("put facts: there is no run %q", runID)
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"waybill/store"
+)
+
+// Salvaged says what a salvage kept. Tables are known by their names in the file.
+type Salvaged struct {
+	// SetAside is where the damaged file is now. It is as it was.
+	SetAside string
+	// Kept and Lost count the rows that were copied, and those that were read but are not what was
+	// written.
+	Kept, Lost map[string]int
+	// Unreadable names the tables of which a part could not even be read.
+	Unreadable []string
+}
+
+// Salvage copies every readable row whose checksum is right into a new store, puts it in the place
+// of the damaged one, and sets that aside. Of the event log it keeps the newest unbroken part, so
+// that numbers stay free of gaps and none is given twice. Processes that have the old store open will
+// find it lost.
+func Salvage(ctx context.Context, o Options) (Salvaged, error) {
+	steps, err := migrations()
+	if err != nil {
+		return Salvaged{}, err
+	}
+	if o, err = o.filled(); err != nil {
+		return Salvaged{}, err
+	}
+	p, err := locate(o)
+	if err != nil {
+		return Salvaged{}, err
+	}
+	lock := newLockFile(p.lockPath())
+	defer func() { _ = lock.close() }()
+	if err := lock.acquire(ctx, o.LockWait); err != nil {
+		return Salvaged{}, classify(p.path, err)
+	}
+	defer lock.release(true)
+	if err := p.inspect(); err != nil {
+		return Salvaged{}, err
+	}
+	if p.fresh {
+		return Salvaged{}, fault(store.Corrupt, nil, "there is no store at %s that could be salvaged", p.path)
+	}
+	w := wreck{place: p, steps: steps, record: &lock.says}
+	result, err := w.salvage(ctx)
+	if err != nil {
+		return result, classify(p.path, err)
+	}
+	return result, nil
+}
+
+// wreck is a damaged store under salvage.
+type wreck struct {
+	place  *place
+	steps  []migration
+	record *record
+	old, c *conn // from and to
+	result Salvaged
+}
+
+func (w *wreck) salvage(ctx context.Context) (Salvaged, error) {
+	w.result.Kept, w.result.Lost = make(map[string]int), make(map[string]int)
+	temp := w.place.path + ".salvaging"
+	err := w.fill(ctx, temp)
+	if err == nil {
+		err = w.swap(temp)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return w.result, err
+}
+
+// fill makes the new store under another name.
+func (w *wreck) fill(ctx context.Context, temp string) (err error) {
+	if err := errors.Join(removeAny(temp), removeAny(temp+"-journal"), makeEmpty(temp)); err != nil {
+		return err
+	}
+	if w.c, err = connect(ctx, temp, readWrite); err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, w.c.close()) }()
+	if err := w.c.script(ctx, settings+"PRAGMA synchronous = EXTRA; PRAGMA auto_vacuum = INCREMENTAL;"); err != nil {
+		return err
+	}
+	if err := migrate(ctx, w.c, w.steps, labels{}); err != nil {
+		return err
+	}
+	if w.old, err = connect(ctx, w.place.path, readOnly); err != nil {
+		return err
+	}
+	defer func() { _ = w.old.close() }()
+	t, err := begin(ctx, w.place.path, w.c, true)
+	if err != nil {
+		return err
+	}
+	defer t.end(errOver)
+	if err := w.copy(ctx, t); err != nil {
+		return err
+	}
+	w.record.newest = t.head.newest
+	return t.commit()
+}
+
+// unreadable notes a part that cannot be read. Only damage is borne: what was not read because the
+// disk failed may be readable tomorrow.
+func (w *wreck) unreadable(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if kindOf(err) != store.Corrupt {
+		return err
+	}
+	w.result.Unreadable = append(w.result.Unreadable, what)
+	return nil
+}
+
+func (w *wreck) copy(ctx context.Context, t *tx) error {
+	readable, err := w.examine(ctx)
+	if err != nil {
+		return err
+	}
+	if !readable {
+		log := suffix{w: w, t: t}
+		return log.finish(w.record.newest)
+	}
+	for _, tb := range tables() {
+		if err := w.copyTable(ctx, t, tb); err != nil {
+			return err
+		}
+	}
+	return w.copyEvents(t)
+}
+
+// examine reports whether anything in the old file can be read.
+func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
+	if err := w.old.script(ctx, settings); err != nil {
+		return false, w.unreadable("the file", err)
+	}
+	found, err := readLabels(w.old)
+	if err != nil {
+		return false, w.unreadable("the file", err)
+	}
+	if latest := w.steps[len(w.steps)-1].version; found.version != int64(latest) && found.tables > 0 {
+		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages version %d only",
+			w.place.path, found.version, latest)
+	}
+	return found.tables > 0, nil
+}
+
+// copyTable reads the table from its beginning, and if that breaks off, also from its end.
+func (w *wreck) copyTable(ctx context.Context, t *tx, tb table) error {
+	seen := make(map[string]bool)
+	take := func(key []any, item any, damage error) error {
+		name := fmt.Sprint(key...)
+		if seen[name] {
+			return nil
+		}
+		seen[name] = true
+		if damage != nil {
+			w.result.Lost[tb.name]++
+			return nil
+		}
+		switch err := tb.insert(t, item); {
+		case refused(err):
+			w.result.Lost[tb.name]++
+		case err != nil:
+			return err
+		default:
+			w.result.Kept[tb.name]++
+		}
+		return nil
+	}
+	err := tb.scan(ctx, w.old, false, take)
+	if err == nil {
+		return nil
+	}
+	if err := w.unreadable("table "+tb.name, err); err != nil {
+		return err
+	}
+	if err := tb.scan(ctx, w.old, true, take); err != nil && kindOf(err) != store.Corrupt {
+		return err
+	}
+	return nil
+}
+
+// copyEvents copies the newest records, from the newest backwards, as far as each follows from the
+// one before it.
+func (w *wreck) copyEvents(t *tx) error {
+	kept := suffix{w: w, t: t}
+	if h, err := readHead(w.old, nil); err == nil {
+		kept.trust(h)
+	} else if kindOf(err) == store.IO && code(err) != 0 {
+		return err
+	}
+	var buf encoder
+	err := w.old.query(func(r *row) error {
+		ev, damage := takeEvent(r, &buf)
+		return kept.add(ev, damage)
+	}, "SELECT "+eventColumns+" FROM events ORDER BY seq DESC")
+	if !errors.Is(err, errBroken) {
+		if err := w.unreadable("table events", err); err != nil {
+			return err
+		}
+	}
+	return kept.finish(w.record.newest)
+}
+
+// swap puts the new store in the place of the old one, which keeps its contents under another name.
+func (w *wreck) swap(temp string) error {
+	aside := w.place.path + ".corrupt-" + stamp(time.Now())
+	if err := moveAny(w.place.path+"-wal", aside+"-wal"); err != nil {
+		return err
+	}
+	if err := removeAny(w.place.path + "-shm"); err != nil {
+		return err
+	}
+	// With a link, the path names a whole store at every moment. Where there are no links, it names
+	// none for a moment.
+	if err := os.Link(w.place.path, aside); err != nil {
+		if err := os.Rename(w.place.path, aside); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(temp, w.place.path); err != nil {
+		return err
+	}
+	w.result.SetAside = aside
+	return syncDir(w.place.dir())
+}
+
+func moveAny(from, to string) error {
+	if err := os.Rename(from, to); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"waybill/store"
+)
+
+// asReader gives the error of a reading. What looks like damage in tables of a newer version is what
+// this version does not know.
+func (s *Store) asReader(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped != nil && s.stopped.Kind == store.NewerSchema && isKind(err, store.Corrupt) {
+		return s.stopped
+	}
+	return err
+}
+
+// refusal tells why nothing can be written, or nil.
+func (s *Store) refusal() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return closedFault()
+	}
+	if s.stopped != nil {
+		return s.stopped
+	}
+	return nil
+}
+
+func closedFault() error { return fault(store.Closed, nil, "the store is closed") }
+
+func isKind(err error, kind store.Kind) bool {
+	var e *store.Error
+	return errors.As(err, &e) && e.Kind == kind
+}
+
+// stop ends all writing. The first reason stays.
+func (s *Store) stop(why *store.Error) {
+	why.Outcome = store.NotApplied
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped == nil {
+		s.stopped = why
+		s.notes = append(s.notes, why.Error())
+		s.o.Logger.Error("the store is not written any more", "path", s.place.path, "kind", why.Kind.String(), "reason", why.Error())
+	}
+}
+
+// note keeps something for Status.
+func (s *Store) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, text)
+	s.o.Logger.Warn("the store is degraded", "path", s.place.path, "reason", text)
+}
+
+// Status describes the store. It reads no more than the sizes of the files.
+func (s *Store) Status(context.Context) store.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := store.Status{
+		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed,
+		SchemaVersion: s.version, Degraded: append([]string(nil), s.notes...),
+	}
+	for _, part := range s.place.parts()[:2] {
+		if info, err := os.Stat(part); err == nil {
+			status.SizeBytes += info.Size()
+		}
+	}
+	return status
+}

@@ -1,0 +1,235 @@
+// Package sqlite keeps a store in one SQLite file that several processes may use at the same time.
+// It refuses to decide anything about what it keeps, to lie on a disk that several machines share,
+// and to write to a file that is damaged, of a newer waybill, or not there any more.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"waybill/store"
+)
+
+// Options say where a store lies and how patient it is. Only Path is required.
+type Options struct {
+	// Path names the database file. It is made, with its directory, if it is not there.
+	Path string
+	// Logger is told what a person may have to look after; nil for nobody.
+	Logger *slog.Logger
+	// LockWait is how long an Update waits for other processes before it is refused as Busy; 0 for 5 s.
+	LockWait time.Duration
+	// ViewLimit is how long a View may last before it is ended; 0 for 10 s.
+	ViewLimit time.Duration
+	// PrivateDir says that the directory holds nothing but the store: it is kept at mode 0700.
+	PrivateDir bool
+	// AllowRemote permits a file system that is shared between machines, for one process at a time.
+	AllowRemote bool
+}
+
+func (o Options) filled() (Options, error) {
+	switch {
+	case o.Path == "":
+		return o, errors.New("sqlite options: Path is empty")
+	case o.LockWait < 0:
+		return o, errors.New("sqlite options: LockWait is negative")
+	case o.ViewLimit < 0:
+		return o, errors.New("sqlite options: ViewLimit is negative")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.LockWait == 0 {
+		o.LockWait = 5 * time.Second
+	}
+	if o.ViewLimit == 0 {
+		o.ViewLimit = 10 * time.Second
+	}
+	return o, nil
+}
+
+// A Store is a store.Store in an SQLite file.
+type Store struct {
+	o     Options
+	place *place
+	steps []migration
+	mode  access // of the connections
+
+	turn     turn // held by who uses the fields down to ioFaults
+	lock     *lockFile
+	w        *conn // the one connection that writes; nil if there is none
+	files    identity
+	ioFaults int
+
+	database part // which file the store is
+	readers  *pool
+	changed  chan struct{} // signalled by poll and by updates; nobody closes it
+	seen     atomic.Int64  // how many commits of all processes are known
+	ended    chan struct{} // closed by Close
+	polling  sync.WaitGroup
+
+	mu      sync.Mutex // guards the rest
+	notes   []string
+	version int          // of the tables
+	stopped *store.Error // why nothing is written any more, or nil
+	alone   bool         // there are no connections but the writing one, and Views use it
+	polls   bool
+	closed  bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// turn is a lock that can be waited for with a context.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return gaveUp(err)
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return gaveUp(ctx.Err())
+	}
+}
+
+func (t turn) give() { <-t }
+
+// Update runs fn in a transaction, as store.Store says. Callers of one process take turns, and so do
+// the processes.
+func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
+	return s.update(ctx, fn, false)
+}
+
+// UpdateReserved is Update for changes that only finish something. On a full disk it may use the
+// reserved space.
+func (s *Store) UpdateReserved(ctx context.Context, fn func(tx store.Tx) error) error {
+	return s.update(ctx, fn, true)
+}
+
+func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved bool) error {
+	if err := s.turn.take(ctx); err != nil {
+		return err
+	}
+	defer s.turn.give()
+	if err := s.refusal(); err != nil {
+		return err
+	}
+	if err := s.lock.acquire(ctx, s.o.LockWait); err != nil {
+		return s.withoutLock(err)
+	}
+	before := s.lock.says
+	defer func() { s.lock.release(s.lock.says != before) }()
+	if s.seen.Swap(before.commits) != before.commits {
+		s.signal()
+	}
+	if !reserved {
+		if err := s.takeBackReserve(); err != nil {
+			return err
+		}
+		return s.transact(ctx, fn)
+	}
+	err := s.transact(ctx, fn)
+	if isKind(err, store.Full) && s.giveUpReserve() {
+		err = s.transact(ctx, fn)
+	}
+	return err
+}
+
+// withoutLock gives the error for an Update that did not get the lock. Who removes the directory of
+// a store removes the place for its lock file, too.
+func (s *Store) withoutLock(err error) error {
+	if part, gone := s.files.changed(); gone {
+		return s.lose(part, store.NotApplied)
+	}
+	return classify(s.place.path, err)
+}
+
+// transact runs fn in a transaction. The lock is held. The files are compared before, so that
+// nothing is written into the files of another database, and after, so that nobody is told that a
+// change is kept which only a file without a name keeps.
+func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error {
+	if part, gone := s.files.changed(); gone {
+		return s.lose(part, store.NotApplied)
+	}
+	t, err := begin(ctx, s.place.path, s.w, true)
+	if err != nil {
+		return s.afterFault(err)
+	}
+	defer t.end(errOver) // rolls back after an error and after a panic of fn
+	err = fn(t)
+	if t.lost != nil {
+		t.end(errOver)
+		return s.afterFault(t.lost)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.commit(); err != nil {
+		return s.afterFault(err)
+	}
+	if t.headRead {
+		s.lock.says.newest = t.head.newest
+	}
+	s.lock.says.commits++
+	s.seen.Store(s.lock.says.commits)
+	if part, gone := s.files.changed(); gone {
+		return s.lose(part, store.Unknown)
+	}
+	return nil
+}
+
+// View runs fn on one moment of the store, on a connection that only reads.
+func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
+	err := s.reading(ctx, func(c *conn) (sound bool, err error) {
+		t, err := begin(ctx, s.place.path, c, false)
+		if err != nil {
+			return false, err
+		}
+		limit := time.AfterFunc(s.o.ViewLimit, func() { t.expire(s.o.ViewLimit) })
+		defer limit.Stop()
+		defer t.end(errOver) // after a panic of fn
+		err = fn(t)
+		if t.end(errOver); err == nil && !errors.Is(t.over, errOver) {
+			err = t.over // it was ended before, and fn has not noticed
+		}
+		return t.lost == nil || isKind(t.lost, store.Cancelled), err
+	})
+	return s.asReader(err)
+}
+
+// Close ends the store. It waits for the Update and the Views under way.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.ended)
+	s.mu.Unlock()
+	s.polling.Wait()
+
+	s.turn <- struct{}{}
+	defer s.turn.give()
+	return s.closeAll()
+}
+
+// closeAll closes the connections. The turn is held.
+func (s *Store) closeAll() error {
+	errs := []error{s.readers.close()}
+	if s.w != nil {
+		errs = append(errs, s.w.close())
+		s.w = nil
+	}
+	if err := errors.Join(append(errs, s.lock.close())...); err != nil {
+		return classify(s.place.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package sqlite_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+func TestOptionsAreChecked(t *testing.T) {
+	for want, o := range map[string]sqlite.Options{
+		"Path":      {},
+		"LockWait":  {Path: "x", LockWait: -1},
+		"ViewLimit": {Path: "x", ViewLimit: -1},
+	} {
+		_, err := sqlite.Open(t.Context(), o)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestChanged: commits of another process are signalled, and our own are not.
+func TestChanged(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	changed := s.Changed()
+	c := stepper(t, path)
+	for _, seq := range []string{"1", "2", "3"} {
+		require.Equal(t, seq, c.ask(t, "update"))
+		awaitSignal(t, changed)
+		require.Equal(t, seq, c.ask(t, "newest"))
+	}
+	for range 20 {
+		update(t, s, appendOne)
+	}
+	require.Empty(t, changed, "our own commits are no news")
+	require.Equal(t, "24", c.ask(t, "update"))
+	update(t, s, appendOne)
+	awaitSignal(t, changed)
+}
+
+func awaitSignal(t *testing.T, changed <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-changed:
+	case <-time.After(time.Minute): // only a test that fails waits that long
+		require.FailNow(t, "no signal came")
+	}
+}
+
+// TestLockFileRemoved: without its lock file a store goes on, with a new one that others find.
+func TestLockFileRemoved(t *testing.T) {
+	unixOnly(t, "an open file cannot be removed here")
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	other := open(t, sqlite.Options{Path: path, LockWait: time.Millisecond})
+	require.NoError(t, os.Remove(path+".lock"))
+	update(t, s, func(tx store.Tx) error {
+		e := fault(t, other.Update(t.Context(), appendOne), store.Busy)
+		require.Contains(t, e.Message, "process", "it waits for the lock of the new file")
+		return appendOne(tx)
+	})
+	update(t, other, appendOne)
+	require.EqualValues(t, 2, newest(t, s))
+	sound(t, s)
+}
+
+// TestForeignLockFile: a lock file that says something else is used as a lock and written anew.
+func TestForeignLockFile(t *testing.T) {
+	for _, text := range []string{"", "12345\n", "waybill lock 2\nnewest 99\n", strings.Repeat("\x00", 500)} {
+		path := path(t)
+		require.NoError(t, os.WriteFile(path+".lock", []byte(text), 0o600))
+		s := open(t, sqlite.Options{Path: path})
+		update(t, s, appendOne)
+		require.EqualValues(t, 1, newest(t, s))
+		require.Empty(t, s.Status(t.Context()).Degraded)
+	}
+}
+
+// TestCallersTakeTurns: an Update waits for the one before it only as long as its context lasts.
+func TestCallersTakeTurns(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	update(t, s, func(tx store.Tx) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		requireFault(t, s.Update(ctx, appendOne), store.Cancelled)
+		return appendOne(tx)
+	})
+	require.EqualValues(t, 1, newest(t, s))
+}
+
+// TestManyViews: more Views than there are connections wait for each other, and for no longer than
+// their contexts.
+func TestManyViews(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	update(t, s, appendOne)
+	var wg, all sync.WaitGroup
+	const held = 4
+	all.Add(held)
+	leave := make(chan struct{})
+	for range held {
+		wg.Go(func() {
+			err := s.View(t.Context(), func(store.Tx) error {
+				all.Done()
+				<-leave
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	requireFault(t, s.View(ctx, func(store.Tx) error { return nil }), store.Cancelled)
+	close(leave)
+	require.EqualValues(t, 1, newest(t, s))
+	wg.Wait()
+}
+
+// TestStatus: what a person wants to know about a healthy store.
+func TestStatus(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, appendOne)
+	status := s.Status(t.Context())
+	require.Equal(t, "sqlite", status.Kind)
+	require.Equal(t, path, status.Path)
+	require.Equal(t, 1, status.SchemaVersion)
+	require.Greater(t, status.SizeBytes, int64(4096))
+	require.False(t, status.ReadOnly)
+	require.Empty(t, status.Degraded)
+	require.NoError(t, s.Close())
+	require.True(t, s.Status(t.Context()).ReadOnly)
+}
+
+// TestLogger: what degrades a store is logged, and no contents are.
+func TestLogger(t *testing.T) {
+	path := oldStore(t)
+	require.NoError(t, os.Remove(path))
+	var log strings.Builder
+	open(t, sqlite.Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "event 300")
+}
+
+// TestLawsOfCoreAreRepeated: a value that core can never have given is refused by the tables, and the
+// transaction goes on.
+func TestLawsOfCoreAreRepeated(t *testing.T) {
+	tracked, plain := instruction(1), instruction(1)
+	plain.Tracked, plain.MaxRetries = false, 0
+	illegal := map[string]struct {
+		in    core.Instruction
+		phase core.Phase
+	}{
+		"more sends than allowed":          {tracked, core.Sent{Sends: 5, At: 1}},
+		"a plain one sent twice":           {plain, core.Sent{Sends: 2, At: 1}},
+		"sent, but never":                  {tracked, core.Sent{}},
+		"negative sends":                   {tracked, core.Sent{Sends: -1, At: 1}},
+		"a send without a number":          {tracked, core.Acknowledged{SentAt: 1, At: 1, By: core.ByCall}},
+		"a plain one acknowledged":         {plain, core.Acknowledged{At: 1, By: core.ByCall}},
+		"a plain one failed":               {plain, core.Failed{Sends: 1, SentAt: 1, At: 1}},
+		"failed before it was sent":        {tracked, core.Failed{At: 1}},
+		"acknowledged by nobody":           {tracked, core.Acknowledged{At: 1}},
+		"acknowledged by somebody unknown": {tracked, core.Acknowledged{At: 1, By: "wish"}},
+	}
+	s := open(t, sqlite.Options{Path: path(t)})
+	for name, row := range illegal {
+		update(t, s, func(tx store.Tx) error {
+			row.in.Phase = row.phase
+			require.Error(t, tx.PutInstruction(row.in), name)
+			requireNoInstructions(t, tx)
+			return nil
+		})
+		err := s.Update(t.Context(), func(tx store.Tx) error {
+			row.in.Phase = core.Queued{}
+			require.NoError(t, tx.PutInstruction(row.in))
+			row.in.Phase = row.phase
+			return tx.PutInstruction(row.in)
+		})
+		require.Error(t, err, name)
+	}
+	requireInstructions(t, s, 0)
+	update(t, s, func(tx store.Tx) error {
+		run, _ := core.StartRun("run", "tasks.md", "1", core.DefaultPolicy(), 1)
+		run.State = "paused"
+		require.Error(t, tx.PutRun(run))
+		run.State, run.Revision = core.RunDone, 0
+		require.Error(t, tx.PutRun(run))
+		require.Error(t, tx.PutNotice(store.Notice{ID: "n", Position: 1, Deliveries: -1}))
+		return nil
+	})
+	sound(t, s)
+}
+
+func requireNoInstructions(t *testing.T, tx store.Tx) {
+	t.Helper()
+	n, err := tx.CountInstructions(store.InstructionQuery{})
+	require.NoError(t, err)
+	require.Zero(t, n)
+	counts, err := tx.InstructionCounts()
+	require.NoError(t, err)
+	require.Zero(t, counts[core.StateQueued])
+}
+
+// TestQueryPlans: the questions that are asked at each turn of an agent are answered from an index.
+func TestQueryPlans(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	no := false
+	for want, q := range map[string]store.InstructionQuery{
+		"instructions_queued (session=?)":     {Session: "a", State: core.StateQueued, Order: store.ByUrgency},
+		"instructions_sent (session=?)":       {Session: "a", State: core.StateSent, Tracked: true, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no},
+		"instructions_rule (ack_event=?)":     {AckEvent: "tool.done"},
+		"USING INDEX instructions_failed":     {State: core.StateFailed},
+		"INTEGER PRIMARY KEY (rowid>?)":       {After: 10},
+		"instructions_rule (ack_event=? AND ": {AckEvent: "tool.done", After: 10},
+	} {
+		plan, err := s.QueryPlan(t.Context(), q)
+		require.NoError(t, err)
+		require.Contains(t, plan, want)
+		require.NotContains(t, plan, "TEMP B-TREE", want)
+	}
+}
+
+// TestBackup: a backup is a store of its own, as it was at that moment.
+func TestBackup(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	update(t, s, appendOne)
+	backup := path(t)
+	require.NoError(t, os.WriteFile(backup, []byte("an older backup"), 0o600))
+	require.NoError(t, s.Backup(t.Context(), backup))
+	update(t, s, appendOne)
+	copied := open(t, sqlite.Options{Path: backup})
+	require.EqualValues(t, 1, newest(t, copied))
+	sound(t, copied)
+	info, err := os.Stat(backup)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.EqualValues(t, 0o600, info.Mode().Perm())
+	}
+	require.Error(t, s.Backup(t.Context(), filepath.Join(backup, "below a file")))
+	requireFault(t, s.Backup(t.Context(), s.Status(t.Context()).Path), store.Unsafe)
+	require.EqualValues(t, 2, newest(t, s))
+}

@@ -1,0 +1,228 @@
+// Package store states the promise that every database of waybill keeps, and the few verbs that the
+// engine speaks to it. What a state may become is not decided here, and no database decides it:
+// SQL gets and puts, and its CHECK constraints only repeat the core's laws.
+//
+// # The promise
+//
+// Durable. When Update returns nil, everything that its function put has reached stable storage: it
+// survives kill -9 and loss of power. A database that cannot promise this for a device says so in
+// its Status.
+//
+// Whole. When Update returns an error of kind NotApplied, or its function returned an error, nothing
+// of it is ever seen. Only an error of kind Unknown leaves that open, and then everything or nothing
+// is there.
+//
+// Serial. Updates of all processes happen one after the other. A View sees one moment, and every
+// Update that had returned before the View began.
+//
+// Gap-free. The event log is numbered 1, 2, 3, … in commit order, without gaps, whatever failed in
+// between, until Prune cuts off its oldest part. Each record carries a hash over itself and the hash
+// of the record before, so that a lost, changed or inserted record is found by Verify.
+//
+// Honest. Before Update returns nil it has made sure that the database it wrote is still the one
+// that the next process will open. What it reads is checked against a checksum stored with it.
+//
+// Fair. Processes that write to one store take turns.
+package store
+
+import (
+	"context"
+
+	"waybill/core"
+)
+
+// A Store is one workspace's durable memory. All methods may be called from any goroutine.
+type Store interface {
+	// Update runs fn in a transaction and commits it durably if fn returns nil. An error of fn is
+	// returned as it is, and nothing is applied; the same holds for a panic of fn. fn may be run
+	// more than once, so it must touch nothing but tx and values that it sets anew in each run, and
+	// use no other method of the store. fn must not keep tx.
+	// Every other error is an *Error. When ctx ends before the commit has begun, nothing is applied;
+	// after that, the end of ctx is not heeded any more.
+	Update(ctx context.Context, fn func(tx Tx) error) error
+
+	// UpdateReserved is Update for changes that only bring to an end what is there already: an
+	// acknowledgement, a failure with its notice, a cancellation, a consumed notice. When there is
+	// no space left for an Update, they may use the space that the store holds in reserve for them.
+	UpdateReserved(ctx context.Context, fn func(tx Tx) error) error
+
+	// View runs fn on one consistent reading. The putting verbs of its tx return an *Error of kind
+	// ReadOnly. Views run beside each other and beside an Update. A View may be ended by force, with
+	// an *Error of kind Cancelled, if it goes on for much longer than a reading takes.
+	View(ctx context.Context, fn func(tx Tx) error) error
+
+	// Changed returns a channel of size one that is signalled after commits of other processes, as
+	// well as this one can notice them. It never closes.
+	Changed() <-chan struct{}
+
+	// Status describes the store as it is now.
+	Status(ctx context.Context) Status
+
+	// Verify reads everything and reports every record that is not what was written.
+	Verify(ctx context.Context) ([]Damage, error)
+
+	// Close ends the store. Calls under way are finished first.
+	Close() error
+}
+
+// A Tx is one transaction. Getting verbs see what the same transaction put before. A Tx must not be
+// used by two goroutines at once, and not after its function has returned.
+//
+// A putting verb that would break a rule given here, such as a Position that is taken, returns an
+// error and changes nothing; the transaction goes on. Once a verb has returned an *Error, the
+// transaction is lost: Update returns that error whatever fn returns.
+type Tx interface {
+	// Writes counts the verbs that have put, appended, consumed or pruned something so far in this
+	// transaction.
+	Writes() int
+
+	// Instruction gets an instruction; ok is false if there is none with that id.
+	Instruction(id string) (in core.Instruction, ok bool, err error)
+	// PutInstruction creates an instruction, or replaces the phase of the one with its id. The other
+	// fields are fixed when it is created: putting another value for one is refused. So is a
+	// Position that another instruction has, or one below 1.
+	PutInstruction(in core.Instruction) error
+	// Instructions gives the instructions that the query selects, in its order.
+	Instructions(q InstructionQuery) ([]core.Instruction, error)
+	// CountInstructions counts what the query selects, without regard to After and Limit.
+	CountInstructions(q InstructionQuery) (int, error)
+	// InstructionCounts counts all instructions by state; every state has an entry. It takes no
+	// longer for many instructions than for few.
+	InstructionCounts() (map[core.State]int, error)
+
+	// Run gets a run; ok is false if there is none with that id.
+	Run(id string) (run core.Run, ok bool, err error)
+	// LatestRun gets the run of the item that was put first last, whatever its state.
+	LatestRun(plan, itemID string) (run core.Run, ok bool, err error)
+	// PutRun creates or replaces a run.
+	PutRun(run core.Run) error
+	// RunCounts counts all runs by state; every state has an entry.
+	RunCounts() (map[core.RunState]int, error)
+	// Facts gives the facts of a run, by key in ascending order of its bytes.
+	Facts(runID string) ([]Fact, error)
+	// PutFacts replaces all facts of a run. A run that was never put is refused, and so is a key
+	// that is given twice.
+	PutFacts(runID string, facts []Fact) error
+
+	// Append adds a record to the event log and gives it the next number. The log keeps time
+	// running forwards: an At before that of the last record is stored as that of the last record.
+	Append(ev Event) (seq int64, err error)
+	// Events gives at most limit records after the given number, in order. With types, only those
+	// of these types. A limit below 1 gives nothing, here and in the verbs below.
+	Events(after int64, limit int, types []core.EventType) ([]Event, error)
+	// EventsOf gives at most limit records about one subject after the given number, in order.
+	EventsOf(subject string, after int64, limit int) ([]Event, error)
+	// Bounds gives the numbers of the oldest record that is kept and of the newest. An empty log
+	// has oldest = newest+1.
+	Bounds() (oldest, newest int64, err error)
+	// SeqBefore gives the number of the last record with At < at, or oldest-1.
+	SeqBefore(at core.Instant) (int64, error)
+
+	// PutNotice creates a notice or replaces it. A Position that another notice has, or one below
+	// 1, is refused.
+	PutNotice(n Notice) error
+	// Notice gets a notice that was not consumed.
+	Notice(id string) (n Notice, ok bool, err error)
+	// Notices gives notices that were not consumed, by Position in ascending order, at most limit,
+	// after the given Position; with a session, only those for it.
+	Notices(session string, after int64, limit int) ([]Notice, error)
+	// CountNotices counts the notices that were not consumed.
+	CountNotices() (int, error)
+	// ConsumeNotice removes a notice; ok is false if there is none with that id.
+	ConsumeNotice(id string) (ok bool, err error)
+
+	// Answered gets the answer that was given for an idempotency key.
+	Answered(key string) (a Answer, ok bool, err error)
+	// PutAnswer keeps the answer for its key. If the key has an answer already, that one stays.
+	PutAnswer(a Answer) error
+
+	// Prune removes at most limit records of each kind that nobody waits for and that are older
+	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
+	// last change), answers, and the oldest part of the event log. It never touches queued,
+	// outstanding or failed instructions, runs, facts or notices. It gives how many records it
+	// removed.
+	Prune(before core.Instant, limit int) (int, error)
+}
+
+// An Order says in which order instructions are given.
+type Order uint8
+
+// The orders. All are total, so that pages neither overlap nor skip.
+const (
+	ByPosition Order = iota // as they were queued
+	ByUrgency               // priority first, then as they were queued
+	ByLastSend              // never sent first, then longest unsent, then as they were queued
+)
+
+// An InstructionQuery selects instructions. The zero value of each field selects all.
+type InstructionQuery struct {
+	Session string
+	State   core.State
+	// Tracked selects tracked instructions only.
+	Tracked bool
+	// SentBefore selects instructions that were sent, and last at or before this instant or after
+	// Now (the clock was set back). Zero selects all.
+	SentBefore, Now core.Instant
+	// Exhausted selects by whether the sends are used up: nil selects all.
+	Exhausted *bool
+	// AckEvent selects outstanding instructions whose acknowledgement rule names this event type.
+	AckEvent string
+	Order    Order
+	// After is the Position behind which to go on. With another order than ByPosition it is refused.
+	After int64
+	// Limit is the most to give; 0 means 500.
+	Limit int
+}
+
+// DefaultLimit is the Limit of a query that names none.
+const DefaultLimit = 500
+
+// An Event is a record of the event log. Seq, At (see Append) and Hash are given by the store.
+type Event struct {
+	Seq     int64
+	At      core.Instant
+	Type    core.EventType
+	Subject string // the id of the thing that it is about
+	Data    string // a JSON object: what changed
+	Hash    Hash
+}
+
+// A Fact is one fact of a run.
+type Fact struct{ Key, Value string }
+
+// A Notice is a message to the host that stays until it is consumed.
+type Notice struct {
+	ID         string
+	Kind       core.NoticeKind
+	Session    string // whom it concerns, or ""
+	Subject    string
+	Text       string // one sentence for a person
+	Data       string // a JSON object
+	CreatedAt  core.Instant
+	Position   int64 // orders the notices of a store
+	Deliveries int   // how often it was handed to a host
+}
+
+// An Answer is what a call with an idempotency key was answered.
+type Answer struct {
+	Key         string
+	Fingerprint string // of the method and the params; the same key with another one is a mistake
+	Result      string // the answer, as JSON
+	At          core.Instant
+}
+
+// A Status describes a store.
+type Status struct {
+	Kind          string // "sqlite", "memory"
+	Path          string // where it is, or ""
+	SizeBytes     int64
+	ReadOnly      bool
+	SchemaVersion int
+	Degraded      []string // what is not as it should be, a sentence each
+}
+
+// A Damage is a record that is not what was written.
+type Damage struct {
+	What   string // which record, e.g. "event 17" or "instruction ins_…"
+	Detail string
+}
