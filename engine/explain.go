@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"waybill/core"
+	"waybill/store"
+)
+
+// Explain says why the thing with that id is as it is.
+func Explain(tx store.Tx, id string) (core.Explanation, error) {
+	history, err := occurrences(tx, id)
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	if in, ok, err := tx.Instruction(id); err != nil || ok {
+		return in.Explain(history), err
+	}
+	if run, ok, err := tx.Run(id); err != nil || ok {
+		return run.Explain(history), err
+	}
+	if n, ok, err := tx.Notice(id); err != nil || ok {
+		return Explain(tx, n.Subject)
+	}
+	return core.Explanation{}, core.Missing("instruction, run or notice", id)
+}
+
+func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {
+	var history []core.Occurrence
+	var after int64
+	for {
+		page, err := tx.EventsOf(id, after, store.DefaultLimit)
+		if err != nil || len(page) == 0 {
+			return history, err
+		}
+		for _, ev := range page {
+			after = ev.Seq
+			history = append(history, core.Occurrence{Seq: ev.Seq, At: ev.At, Type: ev.Type})
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Follow looks at every plan of the workspace, and again at each one that take names whenever wake is
+// signalled, so that a change of a plan is recorded soon after it happened. A file that is caught
+// half-written is looked at once more when it has had time to settle. Follow returns when ctx ends.
+func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() []string) {
+	paths, err := e.o.Plans.List()
+	if err != nil {
+		e.o.Logger.Warn("not every plan was found", "err", err)
+	}
+	again := time.NewTimer(0) // for the first look, and then for what settles
+	defer again.Stop()
+	settling := paths
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+			settling = e.glance(ctx, append(settling, take()...))
+		case <-again.C:
+			settling = e.glance(ctx, settling)
+		}
+		if len(settling) > 0 {
+			again.Reset(settlePeriod)
+		}
+	}
+}
+
+// glance looks at the plans and gives those that have to be looked at again soon.
+func (e *Engine) glance(ctx context.Context, paths []string) []string {
+	var settling []string
+	seen := map[string]bool{}
+	for _, path := range paths {
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		plan, err := e.Plan(ctx, path)
+		if err == nil && plan.Stale == StaleSettling {
+			settling = append(settling, path)
+		}
+	}
+	return settling
+}

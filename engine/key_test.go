@@ -1,0 +1,155 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/engine"
+)
+
+// keyed makes a change happen once for a key and a fingerprint.
+func keyed(key, fingerprint string, c engine.Change) engine.Change {
+	c.Key, c.Fingerprint, c.Encode = key, fingerprint, func(v any) ([]byte, error) { return json.Marshal(v) }
+	return c
+}
+
+func TestSameKeyGetsTheFirstAnswer(t *testing.T) {
+	e := start(t, watch())
+	first, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
+	require.NoError(t, err)
+	require.Equal(t, "x", first)
+	again, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
+	require.NoError(t, err)
+	require.Equal(t, engine.Replay{JSON: `"x"`}, again)
+	require.Equal(t, []string{"x"}, contents(t, e))
+}
+
+func TestSameKeyWithAnotherFingerprintIsRefused(t *testing.T) {
+	e := start(t, watch())
+	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
+	require.NoError(t, err)
+	_, err = e.Do(t.Context(), keyed("k", "g", queue("s", "y")))
+	var refusal *core.Refusal
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, core.KeyReused, refusal.Kind)
+	require.Equal(t, []string{"x"}, contents(t, e))
+}
+
+func TestFailuresAreNotRemembered(t *testing.T) {
+	e := start(t, watch())
+	for name, failing := range map[string]engine.Change{
+		"refused": {Apply: func(*engine.Tx) (any, error) { return nil, core.Missing("run", "r") }},
+		"broken":  breaks(func() error { return errBroken }),
+		"panics":  breaks(func() error { panic(errBroken) }),
+	} {
+		_, err := e.Do(t.Context(), keyed(name, "f", failing))
+		require.Error(t, err)
+		result, err := e.Do(t.Context(), keyed(name, "another one", queue("s", name)))
+		require.NoError(t, err, "the key of a change that was %s is taken", name)
+		require.Equal(t, name, result)
+	}
+}
+
+func TestAnswerThatCannotBeRememberedIsNotApplied(t *testing.T) {
+	e := start(t, watch())
+	unspeakable := errors.New("unspeakable")
+	c := keyed("k", "f", queue("s", "x"))
+	c.Encode = func(any) ([]byte, error) { return nil, unspeakable }
+	_, err := e.Do(t.Context(), c)
+	require.ErrorIs(t, err, unspeakable)
+	require.Empty(t, contents(t, e))
+}
+
+func TestKeyOutlivesTheProcess(t *testing.T) {
+	st := watch()
+	e := build(t, engine.Options{Open: open(st)})
+	stop := run(t, e)
+	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
+	require.NoError(t, err)
+	stop()
+	e = start(t, st)
+	again, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
+	require.NoError(t, err)
+	require.Equal(t, engine.Replay{JSON: `"x"`}, again)
+	require.Equal(t, []string{"x"}, contents(t, e))
+}
+
+func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
+	e := start(t, watch())
+	var applied atomic.Int32
+	answers := make(chan string)
+	for range 64 {
+		go func() { // ends with its answer
+			result, err := e.Do(t.Context(), keyed("k", "f", engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+				applied.Add(1)
+				in, err := tx.Queue(core.Instruction{Session: "s", Content: "x"})
+				return in.ID, err
+			}}))
+			switch r := result.(type) {
+			case engine.Replay:
+				answers <- r.JSON
+			default:
+				answers <- fmt.Sprintf("%q%s", r, trouble(err))
+			}
+		}()
+	}
+	first := <-answers
+	require.Regexp(t, `^"ins_[0-9a-f-]{36}"$`, first)
+	for range 63 {
+		require.Equal(t, first, <-answers)
+	}
+	require.EqualValues(t, 1, applied.Load())
+	require.Equal(t, []string{"x"}, contents(t, e))
+}
+
+// trouble shows an error where there should be none.
+func trouble(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " " + err.Error()
+}
+
+func TestReplayIsNotWaitedFor(t *testing.T) {
+	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, watch())
+		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
+		require.Equal(t, patience, elapsed())
+		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
+		require.Equal(t, patience, elapsed())
+	})
+}
+
+// The wait ends while its last run is being committed. Its answer must be remembered all the same.
+func TestAnswerOfAWaitThatEndsDuringTheCommitIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
+		st := watch()
+		st.after = func(n int) {
+			if n == 1 {
+				time.Sleep(patience)
+			}
+		}
+		e := start(t, st)
+		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
+		require.Equal(t, patience, elapsed())
+		do(t, e, queue("s", "x"))
+		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
+	})
+}
+
+func TestWaitersWithOneKeyGetOneAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		e := start(t, watch())
+		a, b := waits(t, t.Context(), e, keyed("k", "f", next("s", 0))), waits(t, t.Context(), e, keyed("k", "f", next("s", 0)))
+		do(t, e, tracked("s", "x", 3))
+		got := []outcome{<-a, <-b}
+		require.ElementsMatch(t, []outcome{{result: []string{"x"}}, {result: engine.Replay{JSON: `["x"]`}}}, got)
+	})
+}

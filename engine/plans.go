@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"waybill/core"
+	"waybill/engine/planfile"
+	"waybill/ledger"
+)
+
+// settlePeriod is how long a file that suddenly says less is given to say the rest: editors truncate
+// a file before they write it. It is not shorter than the watcher's quiet period.
+const settlePeriod = 150 * time.Millisecond
+
+// Why a Plan is not what the file says now.
+const (
+	StaleSettling = "settling"       // the file is being written
+	StaleEmpty    = "empty"          // the file was emptied
+	StaleRebuild  = "rebuild_failed" // the file cannot be read, or nothing can be read from it
+)
+
+// Plans reads the plan files of one workspace and remembers what it read. Every Read looks at the
+// file itself; only if the file has provably not changed is the memory used. All methods may be
+// called from any goroutine.
+type Plans struct {
+	root *planfile.Root
+	o    PlanOptions
+
+	mu    sync.Mutex // guards plans, not what they hold
+	plans map[string]*plan
+}
+
+// PlanOptions configures Plans. Every zero value works.
+type PlanOptions struct {
+	// Patterns say where List looks; by default in the usual places.
+	Patterns []string
+	// Watch is told each path once, when a plan was read from it first.
+	Watch func(path string)
+	// Now is the clock; by default time.Now.
+	Now func() time.Time
+}
+
+// plan is the memory of one file.
+type plan struct {
+	mu        sync.Mutex // guards what follows; held while the file is read
+	file      planfile.File
+	hash      string          // of file.Bytes
+	reading   *ledger.Reading // the last good one, or nil
+	current   bool            // whether reading is what file says
+	fault     error           // why it is not
+	announced *ledger.Reading // what the event log knows
+	since     int64           // up to here, the event log holds nothing newer about the plan
+}
+
+// NewPlans gives the plans of a workspace.
+func NewPlans(root *planfile.Root, o PlanOptions) *Plans {
+	if o.Patterns == nil {
+		o.Patterns = planfile.DefaultPatterns()
+	}
+	if o.Watch == nil {
+		o.Watch = func(string) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Plans{root: root, o: o, plans: map[string]*plan{}}
+}
+
+// A Plan is one plan as it was read.
+type Plan struct {
+	Path    string
+	Reading *ledger.Reading
+	// Stale, if not empty, says why Reading is the last good one and not the file as it is now.
+	// Fault then is the error.
+	Stale string
+	Fault error
+	// unannounced reports whether the event log does not know this reading yet.
+	unannounced bool
+}
+
+// List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
+// the list then holds what was found elsewhere.
+func (p *Plans) List() ([]string, error) {
+	found, err := p.root.Find(p.o.Patterns)
+	if err != nil {
+		return found, &SearchError{err}
+	}
+	return found, nil
+}
+
+// A SearchError says what could not be searched for plans.
+type SearchError struct{ Err error }
+
+// Error gives what the system said.
+func (e *SearchError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what the system said.
+func (e *SearchError) Unwrap() error { return e.Err }
+
+// Gone reports whether the workspace folder itself is not there any more.
+func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
+
+// Resolve gives the path of the plan that a host means: a path relative to the workspace, or the
+// name of the folder that a plan lies in. A name that is neither that of a plan's folder nor that of
+// a file is refused.
+func (p *Plans) Resolve(name string) (string, error) {
+	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") {
+		return path.Clean(name), nil
+	}
+	found, err := p.List()
+	for _, candidate := range found {
+		if path.Base(path.Dir(candidate)) == name {
+			return candidate, nil
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := p.root.Read(name, nil); errors.Is(err, planfile.Missing) {
+		return "", core.Missing("plan", name)
+	}
+	return name, nil
+}
+
+// Known counts the plans that were read so far.
+func (p *Plans) Known() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.plans)
+}
+
+// Read gives the plan at a path relative to the workspace. An error means that there is no reading
+// at all; it is a *planfile.Error or a *ledger.ParseError.
+func (p *Plans) Read(rel string) (Plan, error) { return p.read(rel, 0) }
+
+// read is Read; since is where the event log was before.
+func (p *Plans) read(rel string, since int64) (Plan, error) {
+	m, known := p.memory(rel)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	file, err := p.root.Read(rel, &m.file)
+	switch {
+	case err != nil:
+		m.file, m.current, m.fault = planfile.File{}, false, err
+	case !file.Unchanged:
+		p.parse(m, file)
+	}
+	if m.reading == nil {
+		return Plan{}, m.fault
+	}
+	if !known {
+		m.since = since
+		p.keep(rel, m)
+	}
+	v := Plan{Path: rel, Reading: m.reading}
+	if !m.current {
+		v.Stale, v.Fault = staleness(m.fault), m.fault
+	}
+	v.unannounced = m.announced.Hash != m.reading.Hash
+	return v, nil
+}
+
+// memory gives what is remembered of a path, or an empty memory that nobody keeps yet.
+func (p *Plans) memory(rel string) (m *plan, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m, known = p.plans[rel]; known {
+		return m, true
+	}
+	return &plan{}, false
+}
+
+// keep remembers a path once a plan was read from it, so that what hosts misspell takes no room and
+// is not watched. If two read it first at once, one of them is forgotten, and nothing is lost.
+func (p *Plans) keep(rel string, m *plan) {
+	p.mu.Lock()
+	_, known := p.plans[rel]
+	if !known {
+		p.plans[rel] = m
+	}
+	p.mu.Unlock()
+	if !known {
+		p.o.Watch(rel)
+	}
+}
+
+// A StaleError says why the last good reading of a plan is used although its file can be read.
+type StaleError struct {
+	Path   string
+	Reason string // StaleSettling or StaleEmpty
+}
+
+// Error names the plan and what is wrong with its file.
+func (e *StaleError) Error() string {
+	what := "was emptied"
+	if e.Reason == StaleSettling {
+		what = "was written just now and says less than before"
+	}
+	return fmt.Sprintf("the file of plan %q %s; its last good reading is used", e.Path, what)
+}
+
+func staleness(fault error) string {
+	if stale, ok := errors.AsType[*StaleError](fault); ok {
+		return stale.Reason
+	}
+	return StaleRebuild
+}
+
+// parse takes new bytes of a file in. A reading that is not good leaves the last good one in place.
+func (p *Plans) parse(m *plan, file planfile.File) {
+	m.file = file
+	hash := ledger.Hash(file.Bytes)
+	if m.current && hash == m.hash {
+		return // touched, not changed
+	}
+	reading, err := ledger.Parse(file.Bytes)
+	m.hash, m.fault = hash, err
+	m.current = err == nil
+	if err == nil && m.reading != nil {
+		m.fault = p.suspect(m.reading, reading, file)
+		m.current = m.fault == nil
+	} else if err != nil && m.reading != nil && p.settling(file) {
+		m.fault = &StaleError{file.Path, StaleSettling}
+	}
+	if !m.current {
+		return
+	}
+	reading.MtimeMs = file.Stat.MtimeMs()
+	m.reading = reading
+	if m.announced == nil {
+		m.announced = reading // where this process came in
+	}
+}
+
+// suspect says why a reading that parsed is not believed yet.
+func (p *Plans) suspect(last, next *ledger.Reading, file planfile.File) error {
+	switch {
+	case len(next.Items) < len(last.Items) && p.settling(file):
+		return &StaleError{file.Path, StaleSettling}
+	case len(next.Items) == 0 && len(last.Items) > 0:
+		return &StaleError{file.Path, StaleEmpty}
+	}
+	return nil
+}
+
+// settling reports whether the file was written so recently that the rest may still be to come.
+func (p *Plans) settling(file planfile.File) bool {
+	age := p.o.Now().Sub(time.Unix(0, file.Stat.MtimeNs))
+	return file.Unstable || (age >= 0 && age < settlePeriod)
+}

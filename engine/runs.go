@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"waybill/core"
+	"waybill/ledger"
+	"waybill/store"
+)
+
+// StartRun starts the run of an item, or gives the live one that there is already, unless a new one
+// is asked for. created reports which.
+func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy core.Policy, renew bool) (run core.Run, created bool, err error) {
+	live, ok, err := tx.LatestRun(progress.Plan, progress.ItemID)
+	switch {
+	case err != nil:
+		return run, false, err
+	case ok && live.Live() && !renew:
+		return live, false, nil
+	case ok && live.Live():
+		next, effects := live.Supersede(tx.now)
+		if err := tx.saveRun(next, effects); err != nil {
+			return run, false, err
+		}
+	}
+	run, effects := core.StartRun(tx.engine.o.NewID("run_"), progress.Plan, progress.ItemID, policy, tx.now)
+	task := ledger.NewTaskLedger(run.ID, run.ItemID)
+	task.Stalled.Threshold = policy.StalledThreshold
+	task.ReviewLoop.Threshold = policy.ReviewLoopThreshold
+	if err := tx.saveRun(run, effects); err != nil {
+		return run, false, err
+	}
+	facts := append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...)
+	return run, true, tx.PutFacts(run.ID, stored(facts))
+}
+
+// runEvent is the data of the run events.
+type runEvent struct {
+	Plan     string        `json:"plan"`
+	ItemID   string        `json:"item_id"`
+	State    core.RunState `json:"state"`
+	Revision int64         `json:"revision"`
+}
+
+func (tx *Tx) saveRun(run core.Run, effects []core.Effect) error {
+	if err := tx.PutRun(run); err != nil {
+		return err
+	}
+	for _, effect := range effects {
+		switch e := effect.(type) {
+		case core.Record:
+			data := runEvent{run.Plan, run.ItemID, run.State, run.Revision}
+			if err := tx.record(e.Type, run.ID, data); err != nil {
+				return err
+			}
+		case core.Deliver, core.Post: // no event of a run has these effects
+		}
+	}
+	return nil
+}
+
+// reread replaces the facts of a run that come from its plan. It gives the run unchanged if another
+// process was faster.
+func (tx *Tx) reread(id, hash string, progress []ledger.Fact) (core.Run, error) {
+	run, facts, err := tx.loadRun(id)
+	if err != nil || ledger.SourceHash(facts) == hash {
+		return run, err
+	}
+	run, effects := run.Reread(tx.now)
+	if err := tx.saveRun(run, effects); err != nil {
+		return run, err
+	}
+	return run, tx.PutFacts(id, stored(ledger.Renew(facts, progress)))
+}
+
+func (tx *Tx) loadRun(id string) (core.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
+
+func loadRun(tx store.Tx, id string) (core.Run, []ledger.Fact, error) {
+	run, ok, err := tx.Run(id)
+	if err != nil {
+		return run, nil, err
+	}
+	if !ok {
+		return run, nil, core.Missing("run", id)
+	}
+	facts, err := tx.Facts(id)
+	return run, loaded(facts), err
+}
+
+func stored(facts []ledger.Fact) []store.Fact {
+	out := make([]store.Fact, len(facts))
+	for i, f := range facts {
+		out[i] = store.Fact(f)
+	}
+	return out
+}
+
+func loaded(facts []store.Fact) []ledger.Fact {
+	out := make([]ledger.Fact, len(facts))
+	for i, f := range facts {
+		out[i] = ledger.Fact(f)
+	}
+	return out
+}
+
+// A RunView is a run together with its ledgers, as they are now.
+type RunView struct {
+	Run      core.Run
+	Task     ledger.TaskLedger
+	Progress ledger.ProgressLedger
+	// Gone, if not nil, is the *ledger.ItemError for an item that the plan does not have any more.
+	// Then Progress has no current item, and nobody is to be asked to work on it.
+	Gone error
+	// Rebuilt reports whether the plan was read anew for this view.
+	Rebuilt bool
+	// Fallback, if not empty, says why Progress is not what the file says now; Fault is the error.
+	Fallback string
+	Fault    error
+}
+
+// Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
+// stored facts say, the facts are renewed first. If it cannot be read, the view is made from what
+// was read last, and says so.
+func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
+	v, facts, err := e.stored(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	plan, err := e.Plan(ctx, v.Run.Plan)
+	if err != nil {
+		v.Fallback, v.Fault = StaleRebuild, err
+		return v, v.recall(facts)
+	}
+	v.Fallback, v.Fault = plan.Stale, plan.Fault
+	if plan.Stale != "" {
+		v.recallNewer(facts, plan.Reading)
+		return v, nil
+	}
+	v.take(plan.Reading)
+	if ledger.SourceHash(facts) == plan.Reading.Hash {
+		return v, nil
+	}
+	v.Rebuilt = true
+	return v, e.renew(ctx, &v)
+}
+
+// take makes the view from a reading. If the item is gone from the plan, so are the facts about it,
+// and no later prompt can be made from them.
+func (v *RunView) take(r *ledger.Reading) {
+	v.Progress, v.Gone = ledger.Progress(r, v.Run.Plan, v.Run.Plan, v.Run.ItemID)
+	if v.Gone != nil {
+		v.Progress = ledger.ProgressLedger{
+			Plan: v.Run.Plan, ItemID: v.Run.ItemID, SourcePath: v.Run.Plan,
+			Fingerprint: r.Fingerprint, Totals: r.Totals, ActiveItemID: r.Active(),
+		}
+	}
+}
+
+// recall makes the view from the stored facts.
+func (v *RunView) recall(facts []ledger.Fact) (err error) {
+	v.Progress, err = ledger.ParseProgressFacts(facts)
+	if err == nil && v.Progress.CurrentItem == nil {
+		v.Gone = &ledger.ItemError{Plan: v.Run.Plan, ItemID: v.Run.ItemID}
+	}
+	return err
+}
+
+// recallNewer makes the view from the last good reading of this process, or from the stored facts if
+// another process has read a later version of the file. Neither is news that would be worth storing.
+func (v *RunView) recallNewer(facts []ledger.Fact, last *ledger.Reading) {
+	if v.recall(facts) != nil || v.Progress.Fingerprint.MtimeMs <= last.MtimeMs {
+		v.take(last)
+	}
+}
+
+// renew stores the facts that the view was made from. A store that takes no writes does not stop
+// anybody from reading on.
+func (e *Engine) renew(ctx context.Context, v *RunView) error {
+	result, err := e.Do(ctx, Change{
+		Apply: func(tx *Tx) (any, error) {
+			return tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
+		},
+	})
+	var fault *store.Error
+	switch {
+	case errors.As(err, &fault):
+		e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
+		return nil
+	case err != nil:
+		return err
+	}
+	v.Run = result.(core.Run)
+	return nil
+}
+
+// stored gives the run and its task ledger from the store.
+func (e *Engine) stored(ctx context.Context, id string) (v RunView, facts []ledger.Fact, err error) {
+	err = e.View(ctx, func(tx store.Tx) error {
+		v.Run, facts, err = loadRun(tx, id)
+		return err
+	})
+	if err != nil {
+		return v, nil, err
+	}
+	v.Task, err = ledger.ParseTaskFacts(v.Run.ID, v.Run.ItemID, facts)
+	return v, facts, err
+}
