@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"waybill/engine"
+	"waybill/schema"
+)
+
+// control binds a method that is answered on the spot.
+func control[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
+	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
+		p := new(P)
+		if fault := schema.Decode(params, p); fault != nil {
+			done(Answer{Err: fault})
+			return
+		}
+		done(answer(fn(ctx, p)))
+	}}
+}
+
+// read binds a method that changes nothing.
+func read[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
+	return control(name, fn)
+}
+
+// A work is a change that a method has prepared: everything that can be slow has been done.
+type work[R any] struct {
+	engine *engine.Engine
+	change engine.Change
+	apply  func(tx *engine.Tx) (*R, error)
+	key    string
+	// undelivered is called when the answer did not reach the host.
+	undelivered func()
+}
+
+// change binds a method that changes something. fn prepares the change, in the order of the calls.
+func change[P, R any](name string, fn func(ctx context.Context, p *P) (*work[R], error)) Entry {
+	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
+		p := new(P)
+		if fault := schema.Decode(params, p); fault != nil {
+			done(Answer{Err: fault})
+			return
+		}
+		w, err := fn(ctx, p)
+		if err == nil {
+			err = w.identify(name, p)
+		}
+		if err != nil {
+			done(answer[R](nil, err))
+			return
+		}
+		w.submit(ctx, done)
+	}}
+}
+
+// identify makes a change with an idempotency key known by its method and params, whatever the
+// order and spelling in which they were sent.
+func (w *work[R]) identify(name string, params any) error {
+	if w.key == "" {
+		return nil
+	}
+	text, err := schema.Encode(params)
+	if err != nil {
+		return err
+	}
+	canonical := jsontext.Value(text)
+	if err := canonical.Format(jsontext.ReorderRawObjects(true)); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(append([]byte(name+"\n"), canonical...))
+	w.change.Key, w.change.Fingerprint = w.key, hex.EncodeToString(sum[:])
+	w.change.Encode = schema.Encode
+	return nil
+}
+
+func (w *work[R]) submit(ctx context.Context, done func(Answer)) {
+	w.change.Apply = func(tx *engine.Tx) (any, error) { return w.apply(tx) }
+	w.engine.Submit(ctx, w.change, func(result any, err error) {
+		if err != nil {
+			done(answer[R](nil, err))
+			return
+		}
+		switch r := result.(type) {
+		case engine.Replay:
+			done(Answer{Result: jsontext.Value(r.JSON)})
+		default:
+			done(Answer{Result: r, Undelivered: w.undelivered})
+		}
+	})
+}
+
+func answer[R any](result *R, err error) Answer {
+	if err != nil {
+		fault, cause := faultOf(err)
+		return Answer{Err: fault, Cause: cause}
+	}
+	return Answer{Result: result}
+}
+
+// declared gives the declaration of a method; the table of handlers is generated from them.
+func declared(name string) schema.Method {
+	for _, m := range schema.Methods {
+		if m.Name == name {
+			return m
+		}
+	}
+	panic("api: no method is called " + name)
+}

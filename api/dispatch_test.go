@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+func TestPlainInstructionIsSentOnce(t *testing.T) {
+	h := newHost(t, setup{})
+	queued := h.call("queue", `{"content":"x"}`)
+	queued.has("queued", "instruction.state")
+	queued.has("default", "instruction.session_id")
+	queued.has(false, "instruction.tracked")
+	queued.has(1, "instruction.sends_max")
+	queued.has(0, "instruction.sends")
+	queued.lacks("instruction.last_sent_at")
+	queued.has(1, "seq")
+	pass := h.pass()
+	require.Equal(t, []string{"x"}, pass.sent())
+	pass.has(false, "instructions.0.tracked")
+	require.Empty(t, h.pass().sent())
+	h.call("list_instructions", `{}`).has("sent", "items.0.state")
+	h.refused(schema.InvalidState, "acknowledge", `{"instruction_id":%q}`, queued.str("instruction.instruction_id"))
+}
+
+func TestSessionsAreSeparate(t *testing.T) {
+	h := newHost(t, setup{})
+	h.call("queue_instruction", `{"content":"mine","session_id":"s"}`)
+	h.call("queue_instruction", `{"content":"other"}`)
+	require.Equal(t, []string{"other"}, h.pass().sent())
+	require.Equal(t, []string{"mine"}, h.call("dispatch_instructions", `{"session_id":"s"}`).sent())
+}
+
+func TestQueuedGoBeforeRepeatsAndPriorityGoesFirst(t *testing.T) {
+	h := newHost(t, setup{})
+	h.track(`{"content":"old 1"}`)
+	h.track(`{"content":"old 2","priority":true}`)
+	require.Equal(t, []string{"old 2", "old 1"}, h.pass().sent())
+	h.call("queue_instruction", `{"content":"a"}`)
+	h.call("queue_instruction", `{"content":"b","priority":true}`)
+	h.call("queue_instruction", `{"content":"c"}`)
+	h.call("queue_instruction", `{"content":"d","priority":true}`)
+	want := []string{"b", "d", "a", "c", "old 1", "old 2"} // repeats go by their last send
+	require.Equal(t, want, h.pass().each("instructions", "content"))
+}
+
+func TestDispatchInPages(t *testing.T) {
+	h := newHost(t, setup{})
+	for i := range 5 {
+		h.track(`{"content":"%d","max_retries":1}`, i)
+	}
+	for i, want := range []struct {
+		sent      []string
+		remaining int
+	}{
+		{[]string{"0", "1"}, 3}, {[]string{"2", "3"}, 3}, // of which two were sent before
+		{[]string{"4", "0"}, 3}, {[]string{"1", "2"}, 2}, {[]string{"3", "4"}, 0},
+	} {
+		pass := h.call("dispatch_instructions", `{"limit":2}`)
+		require.Equal(t, want.sent, pass.each("instructions", "content"), "pass %d", i)
+		pass.has(want.remaining, "remaining")
+	}
+}
+
+func TestDispatchKeepsToItsBytes(t *testing.T) {
+	h := newHost(t, setup{})
+	for _, size := range []int{40, 60, 1, 500, 20} {
+		h.call("queue_instruction", `{"content":"%s"}`, strings.Repeat("x", size))
+	}
+	for i, want := range [][]int{{40, 60}, {1}, {500}, {20}} {
+		pass := h.call("dispatch_instructions", `{"max_bytes":100}`)
+		sizes := []int{}
+		for _, content := range pass.sent() {
+			sizes = append(sizes, len(content))
+		}
+		require.Equal(t, want, sizes, "pass %d", i)
+		pass.has([]int{3, 2, 1, 0}[i], "remaining")
+	}
+}
+
+// Failures carry their contents as well, and an answer must not grow over every bound with them.
+func TestFailuresOfOnePassAreBounded(t *testing.T) {
+	h := newHost(t, setup{})
+	for range 5 {
+		h.track(`{"content":"%s","max_retries":0}`, strings.Repeat("x", 40))
+	}
+	h.pass()
+	failed := 0
+	for _, want := range []int{2, 2, 1} {
+		pass := h.call("dispatch_instructions", `{"max_bytes":100}`)
+		require.Empty(t, pass.sent())
+		require.Len(t, pass.each("failed", "state"), want)
+		failed += want
+		require.Len(t, h.call("list_notices", `{}`).each("items", "kind"), failed)
+	}
+}
+
+func TestRepeatsGetMoreUrgent(t *testing.T) {
+	h := newHost(t, setup{})
+	h.track(`{"content":"x","max_retries":4}`)
+	for _, want := range []string{"x", "**REMINDER:** x", "**IMPORTANT:** x", "**URGENT:** x"} {
+		pass := h.pass()
+		pass.has(want, "instructions.0.text")
+		pass.has("x", "instructions.0.content")
+	}
+	h.call("dispatch_instructions", `{"escalate":false}`).has("x", "instructions.0.text")
+}
+
+// A chatty host does not use all sends up at once if it does not want to.
+func TestMinAgeDelaysRepeatsAndTheFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, setup{})
+		h.track(`{"content":"x","max_retries":1}`)
+		pass := func() object { return h.call("dispatch_instructions", `{"min_age_ms":30000,"escalate":false}`) }
+		require.Equal(t, []string{"x"}, pass().sent())
+		time.Sleep(30*time.Second - time.Millisecond)
+		require.Empty(t, pass().sent())
+		time.Sleep(time.Millisecond)
+		require.Equal(t, []string{"x"}, pass().sent())
+		time.Sleep(29 * time.Second)
+		require.Empty(t, pass().each("failed", "state"))
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"failed"}, pass().each("failed", "state"))
+	})
+}
+
+func TestCancelEverythingOfASession(t *testing.T) {
+	h := newHost(t, setup{})
+	h.call("queue_instruction", `{"content":"over","session_id":"s"}`)
+	h.call("dispatch_instructions", `{"session_id":"s"}`)
+	h.track(`{"content":"sent","session_id":"s"}`)
+	h.call("dispatch_instructions", `{"session_id":"s"}`)
+	h.track(`{"content":"queued","session_id":"s"}`)
+	h.call("queue_instruction", `{"content":"plain","session_id":"s"}`)
+	h.track(`{"content":"other"}`)
+	gone := h.call("cancel_instruction", `{"session_id":"s","all":true,"reason":"reset"}`)
+	gone.has(3, "cancelled")
+	gone.has(h.seq(), "seq")
+	gone.lacks("instruction")
+	require.Empty(t, h.call("dispatch_instructions", `{"session_id":"s"}`).sent())
+	require.Equal(t, []string{"other"}, h.pass().sent())
+	list := h.call("list_instructions", `{"state":"cancelled"}`)
+	require.Equal(t, []string{"sent", "queued", "plain"}, list.each("items", "content"))
+	require.Equal(t, []string{"reset", "reset", "reset"}, list.each("items", "reason"))
+	h.call("cancel_instruction", `{"session_id":"s","all":true}`).has(0, "cancelled")
+}
+
+func TestCancelNamesOneThingOrASession(t *testing.T) {
+	h := newHost(t, setup{})
+	for params, pointer := range map[string]string{
+		`{}`:                     "/instruction_id",
+		`{"session_id":"s"}`:     "/instruction_id",
+		`{"all":true}`:           "/session_id",
+		`{"reason":"no reason"}`: "/instruction_id",
+		`{"all":true,"session_id":"s","instruction_id":"i"}`: "/instruction_id",
+	} {
+		fault := h.refused(schema.InvalidParams, "cancel_instruction", "%s", params)
+		fault.has(pointer, "data.details.errors.0.pointer")
+	}
+}

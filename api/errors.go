@@ -1,0 +1,195 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/engine/workspace"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// faultOf gives the error object for an error: the only place where errors become codes. An error
+// that has no code is a defect; then cause is that error, for the log of the front door, which gives
+// the host an incident number to find it by.
+func faultOf(err error) (fault *schema.Error, cause error) {
+	if coded, ok := errors.AsType[*schema.Error](err); ok {
+		return coded, nil
+	}
+	if refusal, ok := errors.AsType[*core.Refusal](err); ok {
+		return refused(refusal), nil
+	}
+	if broken, ok := errors.AsType[*store.Error](err); ok {
+		return storeFault(broken), nil
+	}
+	if fault := planFault(err); fault != nil {
+		return fault, nil
+	}
+	if lost, ok := errors.AsType[*workspace.UnresolvedError](err); ok {
+		return schema.NewError(schema.NoWorkspace, lost.Error()), nil
+	}
+	switch {
+	case errors.Is(err, engine.ErrOverloaded):
+		fault := schema.NewError(schema.Overloaded, err.Error())
+		fault.Data.RetryAfterMS = retryAfterMS
+		return fault, nil
+	case errors.Is(err, engine.ErrStopped):
+		return schema.NewError(schema.ShuttingDown, "waybill is shutting down; nothing new is accepted"), nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return schema.NewError(schema.Cancelled, "the request was cancelled; nothing was applied"), nil
+	}
+	return internal(err)
+}
+
+// retryAfterMS is when a call that was refused for load may be tried again.
+const retryAfterMS = 100
+
+func internal(err error) (fault *schema.Error, cause error) {
+	if p, ok := errors.AsType[*engine.Panic](err); ok {
+		err = fmt.Errorf("%w\n%s", err, p.Stack)
+	}
+	return schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").
+		Hint("look for the incident in the log of waybill"), err
+}
+
+func refused(r *core.Refusal) *schema.Error {
+	fault := schema.NewError(refusalCode(r), r.Message)
+	if r.State != "" {
+		fault = fault.With("state", r.State)
+	}
+	if r.Subject != "" {
+		fault = fault.With(subjectKey(r.Noun), r.Subject)
+	}
+	return fault
+}
+
+// subjectKey gives the name under which the details have what was refused.
+func subjectKey(noun string) string {
+	switch noun {
+	case "instruction", "run", "notice":
+		return noun + "_id"
+	case "plan", "idempotency_key":
+		return noun
+	}
+	return "subject_id"
+}
+
+func refusalCode(r *core.Refusal) schema.Code {
+	switch r.Kind {
+	case core.InvalidState:
+		return schema.InvalidState
+	case core.QueueFull:
+		return schema.QueueFull
+	case core.KeyReused:
+		return schema.IdempotencyClash
+	case core.NotFound:
+		return missingCode(r.Noun)
+	}
+	panic("api: refusal of unknown kind " + r.Kind.String())
+}
+
+func missingCode(noun string) schema.Code {
+	switch noun {
+	case "instruction":
+		return schema.InstructionGone
+	case "run":
+		return schema.RunGone
+	case "plan":
+		return schema.PlanGone
+	}
+	return schema.SubjectGone
+}
+
+func storeFault(e *store.Error) *schema.Error {
+	fault := schema.NewError(storeCode(e.Kind), e.Error())
+	if e.Outcome == store.Unknown {
+		fault.Data.Outcome = schema.OutcomeUnknown
+		return fault.Hint("repeat the call with the same idempotency_key: it takes effect once")
+	}
+	return fault
+}
+
+func storeCode(k store.Kind) schema.Code {
+	switch k {
+	case store.Full:
+		return schema.StoreFull
+	case store.IO:
+		return schema.StoreIO
+	case store.ReadOnly:
+		return schema.StoreReadOnly
+	case store.Corrupt:
+		return schema.StoreCorrupt
+	case store.NewerSchema:
+		return schema.StoreNewer
+	case store.Busy:
+		return schema.StoreBusy
+	case store.Lost:
+		return schema.StoreLost
+	case store.Unsafe:
+		return schema.StoreUnsafe
+	case store.Cancelled:
+		return schema.Cancelled
+	case store.Closed:
+		return schema.ShuttingDown
+	}
+	panic("api: store error of unknown kind " + k.String())
+}
+
+// planFault gives the error object for an error about a plan or a ledger, or nil.
+func planFault(err error) *schema.Error {
+	if e, ok := errors.AsType[*planfile.Error](err); ok {
+		return fileFault(e)
+	}
+	if e, ok := errors.AsType[*engine.SearchError](err); ok {
+		return searchFault(e)
+	}
+	if e, ok := errors.AsType[*engine.StaleError](err); ok {
+		return schema.NewError(schema.LedgerUnparsed, e.Error()).With("reason", e.Reason).With("path", e.Path)
+	}
+	if e, ok := errors.AsType[*ledger.ParseError](err); ok {
+		return schema.NewError(schema.LedgerUnparsed, e.Error()).
+			With("reason", e.Reason).With("line", e.Line).With("offset", e.Offset).With("checkboxes", e.Checkboxes)
+	}
+	if e, ok := errors.AsType[*ledger.ItemError](err); ok {
+		return schema.NewError(schema.ItemGone, e.Error()).With("item_id", e.ItemID)
+	}
+	if e, ok := errors.AsType[*ledger.OverflowError](err); ok {
+		return schema.NewError(schema.PromptOverflow, e.Error()).
+			With("prompt_tokens", e.Estimate).With("budget", e.Budget).With("stage", e.Stage)
+	}
+	if e, ok := errors.AsType[*ledger.FactError](err); ok {
+		return schema.NewError(schema.LedgerIncomplete, e.Error()).With("key", e.Key)
+	}
+	if e, ok := errors.AsType[*ledger.MissingPromptError](err); ok {
+		return schema.NewError(schema.LedgerIncomplete, e.Error()).With("missing", e.Missing)
+	}
+	return nil
+}
+
+func searchFault(e *engine.SearchError) *schema.Error {
+	if e.Gone() {
+		return schema.NewError(schema.NoWorkspace, "the folder of the workspace is gone: "+e.Error())
+	}
+	return schema.NewError(schema.LedgerUnparsed, e.Error()).With("reason", string(planfile.Unreadable))
+}
+
+func fileFault(e *planfile.Error) *schema.Error {
+	code := schema.LedgerUnparsed
+	switch e.Reason {
+	case planfile.Missing, planfile.SymlinkDangling:
+		code = schema.LedgerMissing
+	case planfile.OutsideWorkspace, planfile.BadPath:
+		code = schema.PathOutside
+	case planfile.NotRegular, planfile.Unreadable, planfile.TooLarge, planfile.SymlinkLoop:
+	}
+	fault := schema.NewError(code, e.Error()).With("reason", string(e.Reason)).With("path", e.Path)
+	if e.Reason == planfile.TooLarge {
+		return fault.With("size", e.Size).With("limit", e.Limit)
+	}
+	return fault
+}

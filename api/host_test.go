@@ -1,0 +1,294 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"waybill/api"
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/engine/workspace"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A lasting store is one in memory that survives Close as a file would, and fails when it is told to.
+type lasting struct {
+	*memory.Store
+	mu    sync.Mutex // guards fault
+	fault error
+}
+
+func newLasting() *lasting { return &lasting{Store: memory.New()} }
+
+// fail makes every later Update fail; nil ends that.
+func (s *lasting) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = err
+}
+
+func (s *lasting) Update(ctx context.Context, fn func(store.Tx) error) error {
+	s.mu.Lock()
+	fault := s.fault
+	s.mu.Unlock()
+	if fault != nil {
+		return fault
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+func (s *lasting) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, fn)
+}
+
+func (*lasting) Close() error { return nil }
+
+// setup says how a host's process is made. The zero value works.
+type setup struct {
+	dir        string      // the workspace; by default a new folder
+	store      store.Store // by default an empty one
+	maxPending int
+	newID      func(string) string
+	now        func() time.Time
+	sources    workspace.Sources // instead of the workspace
+	version    string
+	watcher    func() schema.WatcherStatus
+	heard      func(pid int64)
+	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
+}
+
+// A host talks to a service as a front door does: with the names of methods, and JSON.
+type host struct {
+	*api.Service
+	t     *testing.T
+	dir   string
+	store store.Store
+	table *api.Table
+	clock func() time.Time
+	stop  func() // ends the process; what was called before is carried out
+}
+
+func newHost(t *testing.T, s setup) *host {
+	t.Helper()
+	if s.dir == "" {
+		s.dir = t.TempDir()
+	}
+	if s.store == nil {
+		s.store = newLasting()
+	}
+	if s.sources == (workspace.Sources{}) {
+		s.sources.Flag = s.dir
+	}
+	h := &host{t: t, dir: s.dir, store: s.store, clock: time.Now}
+	if s.now != nil {
+		h.clock = s.now
+	}
+	h.launch(s)
+	h.table = h.Table()
+	return h
+}
+
+// launch makes the service, whose engine is started when it is needed.
+func (h *host) launch(s setup) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	h.stop = func() {
+		cancel()
+		running.Wait()
+	}
+	h.t.Cleanup(h.stop)
+	if s.start == nil {
+		s.start = func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
+			root, err := planfile.Open(ws.Root, planfile.Options{MaxBytes: 64 << 10})
+			if err != nil {
+				return nil, nil, err
+			}
+			plans := engine.NewPlans(root, engine.PlanOptions{Now: s.now})
+			e, err := engine.New(engine.Options{
+				Open:  func(context.Context) (store.Store, error) { return s.store, nil },
+				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending,
+			})
+			running.Go(func() {
+				if err := e.Run(ctx); err != nil {
+					h.t.Error(err)
+				}
+				_ = root.Close()
+			})
+			return e, plans, err
+		}
+	}
+	var err error
+	h.Service, err = api.New(api.Options{
+		Version: s.version, Sources: s.sources, Start: s.start, Watcher: s.watcher, Host: s.heard, Now: s.now,
+	})
+	require.NoError(h.t, err)
+}
+
+// begin calls a method and does not wait for its answer. params is JSON, with verbs for args.
+func (h *host) begin(ctx context.Context, method, params string, args ...any) <-chan api.Answer {
+	h.t.Helper()
+	entry, ok := h.table.Entry(method)
+	require.True(h.t, ok, "no method %s", method)
+	done := make(chan api.Answer, 2) // room for a second answer, which would be a defect
+	entry.Start(ctx, fmt.Appendf(nil, params, args...), func(a api.Answer) { done <- a })
+	if entry.Kind != schema.Change {
+		require.Len(h.t, done, 1, "%s had not answered when it returned", method)
+	}
+	return done
+}
+
+// call calls a method that is to succeed.
+func (h *host) call(method, params string, args ...any) object {
+	h.t.Helper()
+	return h.result(<-h.begin(h.t.Context(), method, params, args...))
+}
+
+// result is the result of an answer that is to be a success.
+func (h *host) result(a api.Answer) object {
+	h.t.Helper()
+	if a.Err != nil {
+		require.Fail(h.t, "refused", "%s: %s\n%v\n%v", a.Err.Data.Code, a.Err.Message, a.Err.Data.Details, a.Cause)
+	}
+	text, err := schema.Encode(a.Result)
+	require.NoError(h.t, err)
+	return newObject(h.t, text)
+}
+
+// refused calls a method that is to be refused with a code, and to change nothing.
+func (h *host) refused(code schema.Code, method, params string, args ...any) object {
+	h.t.Helper()
+	before := h.seq()
+	a := <-h.begin(h.t.Context(), method, params, args...)
+	require.NotNil(h.t, a.Err, "%s was not refused", method)
+	require.Nil(h.t, a.Result)
+	require.Equal(h.t, code, a.Err.Data.Code, "%s", a.Err.Message)
+	require.Equal(h.t, schema.ErrorNumber(code), a.Err.Code)
+	require.Equal(h.t, schema.OutcomeNotApplied, a.Err.Data.Outcome)
+	require.Equal(h.t, before, h.seq(), "it was refused and changed something")
+	text, err := schema.Encode(a.Err)
+	require.NoError(h.t, err)
+	return newObject(h.t, text)
+}
+
+// seq is the newest event of the store.
+func (h *host) seq() (newest int64) {
+	h.t.Helper()
+	require.NoError(h.t, h.store.View(h.t.Context(), func(tx store.Tx) (err error) {
+		_, newest, err = tx.Bounds()
+		return err
+	}))
+	return newest
+}
+
+// write writes a file of the workspace whose writing ended so long ago.
+func (h *host) write(name, text string, ago time.Duration) {
+	h.t.Helper()
+	path := filepath.Join(h.dir, filepath.FromSlash(name))
+	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(h.t, os.WriteFile(path, []byte(text), 0o644))
+	require.NoError(h.t, os.Chtimes(path, time.Time{}, h.clock().Add(-ago)))
+}
+
+// remove removes a file of the workspace.
+func (h *host) remove(name string) {
+	h.t.Helper()
+	require.NoError(h.t, os.Remove(filepath.Join(h.dir, filepath.FromSlash(name))))
+}
+
+// An object is a JSON object as a host receives it.
+type object struct {
+	t     *testing.T
+	text  string
+	value any
+}
+
+func newObject(t *testing.T, text []byte) object {
+	t.Helper()
+	o := object{t: t, text: string(text)}
+	require.NoError(t, json.Unmarshal(text, &o.value))
+	return o
+}
+
+// find gives what is at a path such as items.0.state, if it is there.
+func (o object) find(path string) (v any, ok bool) {
+	v = o.value
+	for _, step := range strings.Split(path, ".") {
+		switch node := v.(type) {
+		case map[string]any:
+			v, ok = node[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if ok = err == nil && i < len(node); ok {
+				v = node[i]
+			}
+		default:
+			ok = false
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// at gives what is at a path, where something must be. Numbers are of type float64.
+func (o object) at(path string) any {
+	o.t.Helper()
+	v, ok := o.find(path)
+	require.True(o.t, ok, "nothing is at %s of %s", path, o.text)
+	return v
+}
+
+// str gives the string at a path.
+func (o object) str(path string) string {
+	o.t.Helper()
+	s, ok := o.at(path).(string)
+	require.True(o.t, ok, "no string is at %s of %s", path, o.text)
+	return s
+}
+
+// has asserts what is at a path.
+func (o object) has(want any, path string) {
+	o.t.Helper()
+	switch n := want.(type) {
+	case int:
+		want = float64(n)
+	case int64:
+		want = float64(n)
+	}
+	require.Equal(o.t, want, o.at(path), "at %s of %s", path, o.text)
+}
+
+// lacks asserts that nothing is at a path.
+func (o object) lacks(path string) {
+	o.t.Helper()
+	v, ok := o.find(path)
+	require.False(o.t, ok, "at %s is %v", path, v)
+}
+
+// each gives the strings at a path in every element of a list.
+func (o object) each(list, path string) []string {
+	o.t.Helper()
+	elements, ok := o.at(list).([]any)
+	require.True(o.t, ok, "no list is at %s of %s", list, o.text)
+	got := make([]string, len(elements))
+	for i, element := range elements {
+		got[i] = object{o.t, o.text, element}.str(path)
+	}
+	return got
+}

@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// defaultSession is the session of a call that names none.
+const defaultSession = "default"
+
+func (s *Service) queueInstruction(_ context.Context, p *schema.QueueInstructionParams) (*work[schema.InstructionResult], error) {
+	in, err := newInstruction(p.Content, p.SessionID, p.Priority)
+	if err != nil {
+		return nil, err
+	}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InstructionResult, error) {
+		queued, err := tx.Queue(in)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.InstructionResult{Instruction: wireInstruction(queued), Seq: seq}, err
+	})
+}
+
+func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInstructionWithAckParams) (*work[schema.QueueInstructionWithAckResult], error) {
+	in, err := newInstruction(p.Content, p.SessionID, p.Priority)
+	if err != nil {
+		return nil, err
+	}
+	in.Tracked, in.MaxRetries = true, or(p.MaxRetries, 3)
+	if in.AckOn, err = coreRule(p.AckOn); err != nil {
+		return nil, err
+	}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.QueueInstructionWithAckResult, error) {
+		queued, err := tx.Queue(in)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.QueueInstructionWithAckResult{
+			InstructionID: queued.ID, Instruction: wireInstruction(queued), Seq: seq,
+		}, err
+	})
+}
+
+func newInstruction(content, session string, priority bool) (core.Instruction, error) {
+	if err := within("/content", len(content), schema.MaxContentBytes); err != nil {
+		return core.Instruction{}, err
+	}
+	return core.Instruction{Session: orDefault(session), Content: content, Priority: priority}, nil
+}
+
+// within refuses a text of more bytes than its limit.
+func within(pointer string, size, limit int) error {
+	if size <= limit {
+		return nil
+	}
+	return schema.NewError(schema.TooLarge,
+		fmt.Sprintf("%s has %d bytes; at most %d are allowed", pointer, size, limit)).
+		With("limit", limit).With("size", size).With("pointer", pointer)
+}
+
+func coreRule(r *schema.AckRule) (core.AckRule, error) {
+	if r == nil {
+		return core.AckRule{}, nil
+	}
+	match, err := schema.Encode(r.Match)
+	if err != nil {
+		return core.AckRule{}, err
+	}
+	if err := within("/ack_on", len(r.EventType)+len(match), schema.MaxReplyBytes); err != nil {
+		return core.AckRule{}, err
+	}
+	rule, err := core.NewAckRule(r.EventType, string(match))
+	if err != nil {
+		return rule, problem("/ack_on", "/ack_on is not a rule: "+err.Error(), "a rule", string(match))
+	}
+	return rule, nil
+}
+
+// prepare gives the work of a change.
+func prepare[R any](s *Service, key schema.Keyed, apply func(tx *engine.Tx) (*R, error)) (*work[R], error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	return &work[R]{engine: e, apply: apply, key: key.IdempotencyKey}, nil
+}
+
+// finishing marks a change that only finishes existing work.
+func finishing[R any](w *work[R], err error) (*work[R], error) {
+	if err == nil {
+		w.change.Finishes = true
+	}
+	return w, err
+}
+
+func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchParams) (*work[schema.DispatchResult], error) {
+	pass := engine.Pass{
+		Session: orDefault(p.SessionID), Limit: or(p.Limit, schema.DefaultPage),
+		MaxBytes: or(p.MaxBytes, schema.MaxContentBytes), MinAge: int64(p.MinAgeMS) * 1000,
+	}
+	var last engine.Dispatched // of the last run; read only after the commit
+	w, err := prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.DispatchResult, error) {
+		d, err := tx.Dispatch(pass)
+		if err != nil {
+			return nil, err
+		}
+		last = d
+		seq, err := tx.Seq()
+		return &schema.DispatchResult{
+			Instructions: mapped(d.Deliveries, func(d engine.Delivery) schema.Send { return wireSend(d, or(p.Escalate, true)) }),
+			Failed:       mapped(d.Failed, wireInstruction), Remaining: d.Remaining, Seq: seq,
+		}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.change.Session, w.change.Wait = pass.Session, time.Duration(p.WaitMS)*time.Millisecond
+	w.change.Idle = func(any) bool { return last.Empty() }
+	w.change.Due = func(any) core.Instant { return last.Due }
+	if w.key == "" { // with a key, the host can ask for this very answer again
+		w.undelivered = func() { takeBack(w.engine, last.Deliveries) }
+	}
+	return w, nil
+}
+
+func orDefault(session string) string {
+	if session == "" {
+		return defaultSession
+	}
+	return session
+}
+
+// takeBack undoes the sends of an answer that the host never got. It waits for nothing, because it
+// may be called from the goroutine that commits; what was submitted before the engine stops is
+// carried out. If even this fails, the sends count: an instruction may then be sent once less, never
+// once more.
+func takeBack(e *engine.Engine, deliveries []engine.Delivery) {
+	if len(deliveries) == 0 {
+		return
+	}
+	e.Submit(context.Background(), engine.Change{Finishes: true, Apply: func(tx *engine.Tx) (any, error) {
+		return nil, tx.Undeliver(deliveries)
+	}}, func(any, error) {})
+}
+
+func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*work[schema.AcknowledgeResult], error) {
+	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.AcknowledgeResult, error) {
+		in, already, before, err := tx.Acknowledge(p.InstructionID)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.AcknowledgeResult{
+			Instruction: wireInstruction(in), Already: already, BeforeDispatch: before, Seq: seq,
+		}, err
+	}))
+}
+
+func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*work[schema.ReportEventResult], error) {
+	if err := within("/data", len(p.Data), schema.MaxContentBytes); err != nil {
+		return nil, err
+	}
+	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportEventResult, error) {
+		ids, err := tx.Report(p.SessionID, p.Type, string(p.Data))
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.ReportEventResult{Acknowledged: ids, Unmatched: len(ids) == 0, Seq: seq}, err
+	}))
+}
+
+func (s *Service) cancelInstruction(_ context.Context, p *schema.CancelInstructionParams) (*work[schema.CancelInstructionResult], error) {
+	if err := oneOrAll(p); err != nil {
+		return nil, err
+	}
+	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.CancelInstructionResult, error) {
+		result := &schema.CancelInstructionResult{}
+		var err error
+		if p.All {
+			result.Cancelled, err = tx.CancelSession(p.SessionID, p.Reason)
+		} else {
+			err = cancelOne(tx, p, result)
+		}
+		if err != nil {
+			return nil, err
+		}
+		result.Seq, err = tx.Seq()
+		return result, err
+	}))
+}
+
+// oneOrAll refuses params that name neither an instruction nor all of a session, or both, and a reason
+// that is too long.
+func oneOrAll(p *schema.CancelInstructionParams) error {
+	switch {
+	case p.All && p.SessionID == "":
+		return badParam("/session_id", "present when all is true", p.SessionID)
+	case p.All && p.InstructionID != "":
+		return badParam("/instruction_id", "absent when all is true", p.InstructionID)
+	case !p.All && p.InstructionID == "":
+		return badParam("/instruction_id", "present; or session_id together with all:true", p.InstructionID)
+	}
+	return within("/reason", len(p.Reason), schema.MaxReplyBytes)
+}
+
+func cancelOne(tx *engine.Tx, p *schema.CancelInstructionParams, result *schema.CancelInstructionResult) error {
+	in, moved, err := tx.Cancel(p.InstructionID, p.Reason)
+	if err != nil {
+		return err
+	}
+	if moved {
+		result.Cancelled = 1
+	}
+	w := wireInstruction(in)
+	result.Instruction = &w
+	return nil
+}
+
+func (s *Service) getFailedInstructions(ctx context.Context, p *schema.FailedParams) (*schema.InstructionList, error) {
+	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.StateFailed}, p.Page)
+}
+
+func (s *Service) listInstructions(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
+	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.State(p.State)}, p.Page)
+}
+
+func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, page schema.Page) (*schema.InstructionList, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	if q.After, err = pageAfter(page); err != nil {
+		return nil, err
+	}
+	limit := or(page.Limit, schema.DefaultPage)
+	q.Limit = limit + 1 // one more tells whether there is a next page
+	var found []core.Instruction
+	if err := e.View(ctx, func(tx store.Tx) error {
+		found, err = tx.Instructions(q)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	list := &schema.InstructionList{Items: []schema.Instruction{}}
+	size := 0
+	for i, in := range found {
+		size += len(in.Content)
+		if i == limit || (i > 0 && size > pageBytes) {
+			list.NextCursor = strconv.FormatInt(found[i-1].Position, 10)
+			break
+		}
+		list.Items = append(list.Items, wireInstruction(in))
+	}
+	return list, nil
+}
+
+// pageBytes bounds what a page holds, so that no answer is larger than a host can take; one larger
+// thing comes alone.
+const pageBytes = 512 << 10
+
+// pageAfter reads the cursor of a list.
+func pageAfter(p schema.Page) (int64, error) {
+	if p.Cursor == "" {
+		return 0, nil
+	}
+	after, err := strconv.ParseInt(p.Cursor, 10, 64)
+	if err != nil || after < 0 {
+		return 0, badParam("/cursor", "next_cursor of the page before", p.Cursor)
+	}
+	return after, nil
+}

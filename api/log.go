@@ -1,0 +1,190 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+func (s *Service) eventsSince(ctx context.Context, p *schema.EventsSinceParams) (*schema.EventList, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	types, err := eventTypes(p.Types)
+	if err != nil {
+		return nil, err
+	}
+	limit := or(p.Limit, schema.DefaultPage)
+	var events []store.Event
+	var after, newest int64
+	if err := e.View(ctx, func(tx store.Tx) error {
+		var oldest int64
+		if oldest, newest, err = tx.Bounds(); err != nil {
+			return err
+		}
+		if after, err = position(tx, p.Cursor); err != nil {
+			return err
+		}
+		if (after < oldest-1 && p.Cursor != "0") || after > newest {
+			return schema.NewError(schema.CursorGone, "the log does not reach to this cursor, or not any more; read the lists anew and go on from details.oldest").
+				With("oldest", cursorSeq(oldest-1))
+		}
+		events, err = tx.Events(after, limit+1, types)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return eventPage(events, limit, after, newest), nil
+}
+
+// eventPage cuts a page off. A page that holds all there is moves the cursor to the newest event,
+// also past those of other types.
+func eventPage(events []store.Event, limit int, after, newest int64) *schema.EventList {
+	list := &schema.EventList{Events: []schema.Event{}, Cursor: cursorSeq(max(after, newest))}
+	size := 0
+	for i, ev := range events {
+		size += len(ev.Data)
+		if i == limit || (i > 0 && size > pageBytes) {
+			list.More, list.Cursor = true, cursorSeq(events[i-1].Seq)
+			break
+		}
+		list.Events = append(list.Events, wireEvent(ev))
+	}
+	return list
+}
+
+func eventTypes(names []string) ([]core.EventType, error) {
+	known := core.EventTypes()
+	types := make([]core.EventType, 0, len(names))
+	for i, name := range names {
+		if !slices.Contains(known, core.EventType(name)) {
+			return nil, badParam("/types/"+strconv.Itoa(i), "a type of event", name).
+				With("known", known)
+		}
+		types = append(types, core.EventType(name))
+	}
+	return types, nil
+}
+
+func (s *Service) listNotices(ctx context.Context, p *schema.ListNoticesParams) (*schema.NoticeList, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	after, err := pageAfter(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	limit := or(p.Limit, schema.DefaultPage)
+	var found []store.Notice
+	if err := e.View(ctx, func(tx store.Tx) error {
+		found, err = tx.Notices(p.SessionID, after, limit+1)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	list := &schema.NoticeList{}
+	if len(found) > limit {
+		found = found[:limit]
+		list.NextCursor = strconv.FormatInt(found[limit-1].Position, 10)
+	}
+	list.Items = mapped(found, func(n store.Notice) schema.Notice {
+		n.Deliveries++ // this one
+		return wireNotice(n)
+	})
+	delivered(e, found)
+	return list, nil
+}
+
+// delivered counts in the background that notices were handed out: nobody waits for a tally.
+func delivered(e *engine.Engine, notices []store.Notice) {
+	if len(notices) == 0 {
+		return
+	}
+	ids := mapped(notices, func(n store.Notice) string { return n.ID })
+	e.Submit(context.Background(), engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+		return nil, tx.Delivered(ids)
+	}}, func(any, error) {})
+}
+
+func (s *Service) consumeNotices(_ context.Context, p *schema.ConsumeNoticesParams) (*work[schema.ConsumeNoticesResult], error) {
+	if len(p.NoticeIDs) > schema.MaxPage {
+		return nil, badParam("/notice_ids", "a list of at most 500 ids", len(p.NoticeIDs))
+	}
+	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ConsumeNoticesResult, error) {
+		consumed, err := tx.Consume(p.NoticeIDs)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.ConsumeNoticesResult{Consumed: consumed, Seq: seq}, err
+	}))
+}
+
+func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema.Explanation, error) {
+	if p.SubjectID == "" && (p.Plan == "" || p.ItemID == "") {
+		return nil, badParam("/subject_id", "an id; or plan together with item_id", p.SubjectID)
+	}
+	if p.SubjectID == "" {
+		return s.explainItem(ctx, p.Plan, p.ItemID)
+	}
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	var found core.Explanation
+	err = e.View(ctx, func(tx store.Tx) error {
+		found, err = engine.Explain(tx, p.SubjectID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return wireExplanation(found), nil
+}
+
+func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema.Explanation, error) {
+	e, plan, err := s.plan(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	item, ok := plan.Reading.Item(itemID)
+	if !ok {
+		return nil, &ledger.ItemError{Plan: plan.Path, ItemID: itemID}
+	}
+	found := &schema.Explanation{Subject: plan.Path + " " + itemID, State: item.Status.String()}
+	found.Because = append(found.Because, schema.Because{
+		Rule: "plan.mark", Text: "line " + strconv.Itoa(item.Line) + " of " + plan.Path + " says so",
+	})
+	err = e.View(ctx, func(tx store.Tx) error {
+		run, ok, err := tx.LatestRun(plan.Path, itemID)
+		if err != nil || !ok {
+			return err
+		}
+		why, err := engine.Explain(tx, run.ID)
+		found.Because = append(found.Because, wireExplanation(why).Because...)
+		found.Next = wireExplanation(why).Next
+		return err
+	})
+	if len(found.Next) == 0 {
+		found.Next = []schema.NextStep{{Action: "init_run", Text: "starts the work on this item"}}
+	}
+	return found, err
+}
+
+func wireExplanation(x core.Explanation) *schema.Explanation {
+	return &schema.Explanation{
+		Subject: x.Subject, State: x.State,
+		Because: mapped(x.Because, func(r core.Reason) schema.Because { return schema.Because(r) }),
+		Next: mapped(x.Next, func(a core.Action) schema.NextStep {
+			return schema.NextStep{Action: a.Name, Text: a.Text}
+		}),
+	}
+}

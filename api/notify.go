@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// redeliverEvery is how often a notice that nobody consumes is announced again.
+const redeliverEvery = 5 * time.Minute
+
+// Notify sends the notifications of the workspace until ctx ends: one for each event from when the
+// store was opened on, and one for each notice that was open already. Notices that stay open are
+// announced again every few minutes. send must not block.
+func (s *Service) Notify(ctx context.Context, send func(method string, params any)) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.ready:
+	}
+	e, _, err := s.backend()
+	if err != nil {
+		return err
+	}
+	wake, stop := e.Subscribe()
+	defer stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-e.Opened():
+	}
+	f := &feed{engine: e, after: e.Head(), send: send}
+	f.redeliver(ctx)
+	again := time.NewTicker(redeliverEvery)
+	defer again.Stop()
+	for {
+		if err := f.catchUp(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case <-again.C:
+			f.redeliver(ctx)
+		}
+	}
+}
+
+// A feed turns events into notifications, in order.
+type feed struct {
+	engine *engine.Engine
+	after  int64 // the last event that was turned
+	send   func(method string, params any)
+}
+
+// catchUp sends what happened since the last time. What the store cannot give now is sent after the
+// next wake.
+func (f *feed) catchUp(ctx context.Context) error {
+	for {
+		var events []store.Event
+		err := f.engine.View(ctx, func(tx store.Tx) error {
+			var err error
+			if events, err = tx.Events(f.after, store.DefaultLimit, nil); err != nil {
+				return err
+			}
+			return f.turn(tx, events)
+		})
+		if _, unread := errors.AsType[*store.Error](err); unread || ctx.Err() != nil {
+			return nil
+		}
+		if err != nil || len(events) == 0 {
+			return err
+		}
+	}
+}
+
+func (f *feed) turn(tx store.Tx, events []store.Event) error {
+	for _, ev := range events {
+		if err := f.one(tx, ev); err != nil {
+			return err
+		}
+		f.after = ev.Seq
+	}
+	return nil
+}
+
+// one sends the notification for one event. A thing that is gone by now has nothing to be told of.
+func (f *feed) one(tx store.Tx, ev store.Event) error {
+	switch ev.Type {
+	case core.InstructionQueued, core.InstructionUndelivered:
+		return f.instruction(tx, ev, "instruction/available")
+	case core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
+		core.InstructionCancelled, core.InstructionLateAck:
+		return f.instruction(tx, ev, "instruction/updated")
+	case core.LedgerChanged:
+		return f.ledger(ev)
+	case core.NoticePosted:
+		n, ok, err := tx.Notice(ev.Subject)
+		if ok && err == nil {
+			f.notice(ev.Seq, n)
+		}
+		return err
+	case core.RunStarted, core.RunSuperseded, core.RunLedger, core.NoticeConsumed:
+	}
+	return nil
+}
+
+// noteBytes is the largest content that a notification carries.
+const noteBytes = 4 << 10
+
+func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
+	in, ok, err := tx.Instruction(ev.Subject)
+	if err != nil || !ok {
+		return err
+	}
+	var moved struct {
+		State  string `json:"state"`
+		Sends  int    `json:"sends"`
+		Reason string `json:"reason"`
+	}
+	if err := json.Unmarshal([]byte(ev.Data), &moved); err != nil {
+		return err
+	}
+	note := schema.InstructionNote{
+		Seq: ev.Seq, SubjectID: in.ID, State: moved.State, InstructionID: in.ID, SessionID: in.Session,
+		Tracked: in.Tracked, Priority: in.Priority, Sends: moved.Sends, SendsMax: in.SendsMax(),
+		ContentBytes: len(in.Content), Reason: moved.Reason,
+	}
+	if len(in.Content) <= noteBytes {
+		note.Content = in.Content
+	}
+	f.send(name, &note)
+	return nil
+}
+
+func (f *feed) ledger(ev store.Event) error {
+	var data struct {
+		Hash    string   `json:"hash"`
+		MtimeMs int64    `json:"mtime_ms"`
+		Size    int64    `json:"size"`
+		Changed []string `json:"changed_ids"`
+	}
+	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil {
+		return err
+	}
+	f.send("ledger/changed", &schema.LedgerNote{
+		Seq: ev.Seq, Plan: ev.Subject, ChangedIDs: data.Changed,
+		Fingerprint: schema.Fingerprint{MtimeMS: data.MtimeMs, Size: data.Size, Hash: data.Hash},
+	})
+	return nil
+}
+
+func (f *feed) notice(seq int64, n store.Notice) {
+	n.Deliveries++
+	f.send("notice/posted", &schema.NoticeNote{Seq: seq, Notice: wireNotice(n)})
+	delivered(f.engine, []store.Notice{n})
+}
+
+// redeliver announces the notices that are open. What cannot be read now is announced next time.
+func (f *feed) redeliver(ctx context.Context) {
+	var open []store.Notice
+	_ = f.engine.View(ctx, func(tx store.Tx) (err error) {
+		open, err = tx.Notices("", 0, store.DefaultLimit)
+		return err
+	})
+	for _, n := range open {
+		if n.Position <= f.after {
+			f.notice(n.Position, n)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanList, error) {
+	e, plans, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	paths, err := plans.List()
+	if err != nil && len(paths) == 0 {
+		return nil, err
+	}
+	return &schema.PlanList{Items: mapped(paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) })}, nil
+}
+
+// summary describes a plan; one that cannot be read is listed with the reason.
+func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSummary {
+	w := schema.PlanSummary{Plan: path, Path: path}
+	plan, err := e.Plan(ctx, path)
+	if err == nil {
+		err = plan.Fault
+	}
+	if plan.Reading != nil {
+		w.Dialect, w.Totals = plan.Reading.Dialect, wireTotals(plan.Reading.Totals)
+		w.Fingerprint, w.DiagnosticsCount = wireFingerprint(plan.Reading.Fingerprint), len(plan.Reading.Diagnostics)
+	}
+	if err != nil {
+		fault, _ := faultOf(err)
+		reason, _ := fault.Data.Details["reason"].(string)
+		w.Error = &schema.PlanError{Code: fault.Data.Code, Reason: reason, Message: fault.Message}
+	}
+	return w
+}
+
+// plan finds and reads the plan that a host means.
+func (s *Service) plan(ctx context.Context, name string) (*engine.Engine, engine.Plan, error) {
+	e, plans, err := s.backend()
+	if err != nil {
+		return nil, engine.Plan{}, err
+	}
+	path, err := plans.Resolve(name)
+	if err != nil {
+		return nil, engine.Plan{}, err
+	}
+	plan, err := e.Plan(ctx, path)
+	return e, plan, err
+}
+
+func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema.Plan, error) {
+	_, plan, err := s.plan(ctx, p.Plan)
+	if err != nil {
+		return nil, err
+	}
+	r := plan.Reading
+	return &schema.Plan{
+		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
+		Totals: wireTotals(r.Totals), Items: mapped(r.Items, wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
+		Stale: plan.Stale,
+	}, nil
+}
+
+func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
+	progress, fault := s.departure(ctx, p)
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
+		if fault != nil {
+			return nil, fault // not before, so that a call which comes again with its key gets its first answer
+		}
+		run, created, err := tx.StartRun(progress, corePolicy(p.Policy), p.Resume == "new")
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.InitRunResult{Run: wireRun(run), Created: created, Seq: seq}, err
+	})
+}
+
+// departure gives what a new run begins with.
+func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, error) {
+	_, plan, err := s.plan(ctx, p.Plan)
+	if err != nil {
+		return ledger.ProgressLedger{}, err
+	}
+	if plan.Stale != "" && plan.Stale != engine.StaleSettling {
+		return ledger.ProgressLedger{}, plan.Fault // a journey does not begin on a map that is known to be wrong
+	}
+	return ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
+}
+
+func corePolicy(w *schema.Policy) core.Policy {
+	p := core.DefaultPolicy()
+	if w == nil {
+		return p
+	}
+	return core.Policy{
+		InvalidRetries:      or(w.InvalidRetries, p.InvalidRetries),
+		ReviewerFreshRuns:   or(w.ReviewerFreshRuns, p.ReviewerFreshRuns),
+		WorkerFailures:      or(w.WorkerFailures, p.WorkerFailures),
+		ReviewRejections:    or(w.ReviewRejections, p.ReviewRejections),
+		StalledThreshold:    or(w.StalledThreshold, p.StalledThreshold),
+		ReviewLoopThreshold: or(w.ReviewLoopThreshold, p.ReviewLoopThreshold),
+	}
+}
+
+func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	view, err := e.Look(ctx, p.RunID)
+	if err != nil {
+		return nil, err
+	}
+	role, ok := ledger.ParseRole(p.Role)
+	if !ok {
+		return nil, badParam("/role", "a role", p.Role)
+	}
+	if view.Gone != nil {
+		return nil, view.Gone
+	}
+	compiled, err := ledger.Compile(ledger.CompileInput{
+		RunID: p.RunID, Role: role, Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
+		MaxOutputTokens: or(p.MaxOutputTokens, 1200), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return wireCompiled(compiled, view, p.Since), nil
+}
+
+func wireCompiled(c ledger.Compiled, view engine.RunView, since string) *schema.CompilePromptResult {
+	w := &schema.CompilePromptResult{
+		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
+		Packet:             wirePacket(c.Packet, since),
+		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
+		Compaction: schema.Compaction{
+			Applied: c.Stage != "none", Stage: c.Stage,
+			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep { return schema.TraceStep(t) }),
+		},
+		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
+		LedgerMode: "ledger_only", Rebuilt: view.Rebuilt,
+	}
+	if view.Fallback != "" {
+		w.LedgerMode, w.FallbackReason, w.FallbackDetail = "ledger_plus_fallback", view.Fallback, view.Fault.Error()
+	}
+	return w
+}
+
+// wirePacket gives a packet that is always whole: what an agent acknowledged earlier is not kept, so
+// nothing can be left out on the strength of it.
+func wirePacket(p ledger.Packet, since string) schema.Packet {
+	w := schema.Packet{Cursor: p.Cursor, Mode: p.Mode, WhyFull: p.WhyFull, Facts: map[string]string{}, Removed: p.Removed}
+	if since != "" {
+		w.WhyFull = "no_history"
+	}
+	for _, f := range p.Facts {
+		w.Facts[f.Key] = f.Value
+	}
+	return w
+}
+
+func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*schema.Ledger, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	view, err := e.Look(ctx, p.RunID)
+	if err != nil {
+		return nil, err
+	}
+	w := &schema.Ledger{Etag: etag(view)}
+	if p.IfNoneMatch == w.Etag {
+		w.NotModified = true
+		return w, nil
+	}
+	if p.Kind != "progress" {
+		w.TaskLedger = wireTaskLedger(view.Task)
+	}
+	if p.Kind != "task" {
+		w.ProgressLedger = wireProgressLedger(view.Progress)
+	}
+	return w, nil
+}
+
+// etag names a version of a run's ledgers. The revision alone would not do: while the store takes no
+// writes, the plan moves on without it.
+func etag(v engine.RunView) string {
+	return fmt.Sprintf("%s:%d:%.12s", v.Run.ID, v.Run.Revision, v.Progress.Fingerprint.Hash)
+}
+
+func (s *Service) getSnapshot(ctx context.Context, p *schema.RunParams) (*schema.Snapshot, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	var w *schema.Snapshot
+	err = e.View(ctx, func(tx store.Tx) error {
+		run, ok, err := tx.Run(p.RunID)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return core.Missing("run", p.RunID)
+		}
+		facts, err := tx.Facts(p.RunID)
+		w = &schema.Snapshot{
+			RunID: run.ID, Revision: run.Revision, Status: string(run.State), UpdatedAt: wireTime(run.UpdatedAt),
+			Facts: mapped(facts, func(f store.Fact) schema.Fact { return schema.Fact{K: f.Key, V: f.Value} }),
+		}
+		return err
+	})
+	return w, err
+}

@@ -1,0 +1,170 @@
+// Package api binds each method of the wire to one small function, and translates between the words
+// of the wire and the values of the core. Front doors find the methods in a Table.
+//
+// The package refuses to hold a rule of the domain, to know how a message is framed, and to open
+// anything by itself: where the workspace is and how its engine comes to life is handed in.
+package api
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"waybill/engine"
+	"waybill/engine/workspace"
+	"waybill/schema"
+)
+
+// Options configures a Service. Start is required.
+type Options struct {
+	Version string
+	// Sources say where to look for the workspace; initialize adds the folder that the host names.
+	Sources workspace.Sources
+	// Start brings the engine of a workspace to life. It is called once it is needed, and again if
+	// it failed.
+	Start func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error)
+	// Watcher describes the watcher.
+	Watcher func() schema.WatcherStatus
+	// Host is told the process id of the host when the host names it.
+	Host func(pid int64)
+	// Now is the clock; by default time.Now.
+	Now func() time.Time
+}
+
+// A Service answers methods for one workspace. All methods may be called from any goroutine.
+type Service struct {
+	o       Options
+	started time.Time
+	ready   chan struct{} // closed when the engine is there
+
+	mu     sync.Mutex // guards what follows
+	folder string     // that initialize named
+	ws     workspace.Workspace
+	engine *engine.Engine // nil until a method needed it
+	plans  *engine.Plans
+}
+
+// New gives a service that has touched nothing yet.
+func New(o Options) (*Service, error) {
+	if o.Start == nil {
+		return nil, errors.New("api: Options.Start is missing")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Host == nil {
+		o.Host = func(int64) {}
+	}
+	if o.Watcher == nil {
+		o.Watcher = func() schema.WatcherStatus { return schema.WatcherStatus{Mode: "off"} }
+	}
+	return &Service{o: o, started: o.Now(), ready: make(chan struct{})}, nil
+}
+
+// Table gives every method with its handler.
+func (s *Service) Table() *Table {
+	entries := s.entries()
+	for _, m := range schema.Methods {
+		if m.Kind == schema.Connection {
+			entries = append(entries, Entry{Method: m})
+		}
+	}
+	return NewTable(entries)
+}
+
+// backend gives the engine and the plans of the workspace, and finds and starts them first if that
+// was not done.
+func (s *Service) backend() (*engine.Engine, *engine.Plans, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.engine != nil {
+		return s.engine, s.plans, nil
+	}
+	ws, err := s.resolve()
+	if err != nil {
+		return nil, nil, err
+	}
+	s.engine, s.plans, err = s.o.Start(ws)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.ws = ws
+	close(s.ready)
+	return s.engine, s.plans, nil
+}
+
+// resolve finds the workspace; the caller holds mu.
+func (s *Service) resolve() (workspace.Workspace, error) {
+	if s.engine != nil {
+		return s.ws, nil
+	}
+	sources := s.o.Sources
+	if sources.InitFolder == "" {
+		sources.InitFolder = s.folder
+	}
+	return workspace.Resolve(sources)
+}
+
+func (s *Service) initialize(_ context.Context, p *schema.InitializeParams) (*schema.InitializeResult, error) {
+	if p.ProtocolVersion != nil && *p.ProtocolVersion < schema.ProtocolVersion {
+		return nil, schema.NewError(schema.BadVersion, "protocol_version must be 1 or newer").
+			With("min", schema.ProtocolVersion).With("max", schema.ProtocolVersion)
+	}
+	if p.ProcessID != nil {
+		s.o.Host(*p.ProcessID)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case len(p.WorkspaceFolders) > 0:
+		s.folder = p.WorkspaceFolders[0].URI
+	case p.RootURI != "":
+		s.folder = p.RootURI
+	}
+	result := &schema.InitializeResult{
+		ProtocolVersion: schema.ProtocolVersion,
+		ServerInfo:      schema.ServerInfo{Name: "waybill", Version: s.o.Version, PID: os.Getpid()},
+		Capabilities:    capabilities(),
+		Limits: schema.Limits{
+			MaxMessageBytes: schema.MaxMessageBytes, MaxContentBytes: schema.MaxContentBytes, MaxPending: schema.MaxPending,
+		},
+		Cursor: cursorAt(s.o.Now()),
+	}
+	if ws, err := s.resolve(); err == nil {
+		found := wireWorkspace(ws)
+		result.Workspace = &found
+	}
+	return result, nil
+}
+
+func capabilities() schema.Capabilities {
+	var c schema.Capabilities
+	for _, m := range schema.Methods {
+		c.Methods = append(c.Methods, m.Name)
+	}
+	for _, n := range schema.Notifications {
+		c.Notifications = append(c.Notifications, n.Name)
+	}
+	return c
+}
+
+func (s *Service) ping(context.Context, *schema.None) (*schema.PingResult, error) {
+	return &schema.PingResult{Pong: true}, nil
+}
+
+func (s *Service) rpcDiscover(context.Context, *schema.None) (*schema.OpenRPC, error) {
+	return &schema.OpenRPC{Value: schema.OpenRPCDocument(s.o.Version)}, nil
+}
+
+// Subscribe gives a channel of size one that is signalled after every commit, of this process and of
+// others. stop ends the subscription.
+func (s *Service) Subscribe() (wake <-chan struct{}, stop func(), err error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, nil, err
+	}
+	wake, stop = e.Subscribe()
+	return wake, stop, nil
+}

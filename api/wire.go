@@ -1,0 +1,220 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/engine/workspace"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// wireTime gives an instant as the wire shows it; never is the empty string, which is left out.
+func wireTime(at core.Instant) schema.Time {
+	if at == 0 {
+		return ""
+	}
+	return schema.Time(time.UnixMicro(int64(at)).UTC().Format("2006-01-02T15:04:05.000000Z"))
+}
+
+func wireInstruction(in core.Instruction) schema.Instruction {
+	w := schema.Instruction{
+		InstructionID: in.ID, SessionID: in.Session, Content: in.Content, State: string(in.State()),
+		Tracked: in.Tracked, Priority: in.Priority, Sends: in.Sends(), SendsMax: in.SendsMax(),
+		AckOn: wireRule(in.AckOn), CreatedAt: wireTime(in.CreatedAt), LastSentAt: wireTime(in.LastSentAt()),
+	}
+	switch p := in.Phase.(type) {
+	case core.Queued, core.Sent:
+	case core.Acknowledged:
+		w.AcknowledgedAt, w.AcknowledgedBy = wireTime(p.At), string(p.By)
+	case core.Failed:
+		w.FailedAt, w.LateAckAt = wireTime(p.At), wireTime(p.LateAckAt)
+	case core.Cancelled:
+		w.CancelledAt, w.Reason = wireTime(p.At), p.Reason
+	}
+	return w
+}
+
+func wireRule(r core.AckRule) *schema.AckRule {
+	if r.EventType == "" {
+		return nil
+	}
+	w := &schema.AckRule{EventType: r.EventType}
+	if r.Match != "" {
+		// The rule was checked when it came in: it is an object.
+		var match map[string]json.RawMessage
+		if json.Unmarshal([]byte(r.Match), &match) == nil {
+			w.Match = make(map[string]jsontext.Value, len(match))
+			for path, value := range match {
+				w.Match[path] = jsontext.Value(value)
+			}
+		}
+	}
+	return w
+}
+
+func wireWorkspace(ws workspace.Workspace) schema.Workspace {
+	return schema.Workspace{ID: ws.ID, Root: ws.Root, StateDir: ws.StateDir, ResolvedBy: ws.ResolvedBy}
+}
+
+func wireFingerprint(f ledger.Fingerprint) schema.Fingerprint {
+	return schema.Fingerprint{MtimeMS: f.MtimeMs, Size: f.Size, Hash: f.Hash}
+}
+
+func wireTotals(t ledger.Totals) schema.Totals { return schema.Totals(t) }
+
+func wireItem(it ledger.Item) schema.Item {
+	w := schema.Item{
+		ItemID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Line: it.Line,
+		Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn, Parallel: it.Parallel, Prompt: it.Prompt,
+		Requirements: it.Requirements, Files: it.Files, Details: it.Details, Leverage: it.Leverage,
+		Purpose: it.Purpose, BlockedReason: it.BlockedReason,
+	}
+	if it.DerivedStatus != 0 {
+		w.DerivedStatus = it.DerivedStatus.String()
+	}
+	return w
+}
+
+func wireDiagnostic(d ledger.Diagnostic) schema.Diagnostic {
+	return schema.Diagnostic{
+		Line: d.Line, Column: d.Column, Severity: d.Severity.String(), Code: d.Code, Message: d.Message,
+	}
+}
+
+// mapped translates a list; it is never nil.
+func mapped[A, B any](list []A, fn func(A) B) []B {
+	out := make([]B, len(list))
+	for i, v := range list {
+		out[i] = fn(v)
+	}
+	return out
+}
+
+func wireRun(r core.Run) schema.Run {
+	invalid := map[string]int{}
+	for i, n := range r.Counters.InvalidResults {
+		invalid[core.Role(i+1).String()] = n
+	}
+	p := r.Policy
+	return schema.Run{
+		RunID: r.ID, Plan: r.Plan, ItemID: r.ItemID, State: string(r.State),
+		Counters: schema.Counters{
+			InvalidResults: invalid, WorkerFailures: r.Counters.WorkerFailures,
+			ReviewRejections: r.Counters.ReviewRejections, Stalled: r.Counters.Stalled, ReviewLoop: r.Counters.ReviewLoop,
+		},
+		Policy: schema.Policy{
+			InvalidRetries: &p.InvalidRetries, ReviewerFreshRuns: &p.ReviewerFreshRuns, WorkerFailures: &p.WorkerFailures,
+			ReviewRejections: &p.ReviewRejections, StalledThreshold: &p.StalledThreshold, ReviewLoopThreshold: &p.ReviewLoopThreshold,
+		},
+		PlanVersion: r.PlanVersion, CreatedAt: wireTime(r.CreatedAt), UpdatedAt: wireTime(r.UpdatedAt),
+	}
+}
+
+func wireTaskLedger(t ledger.TaskLedger) *schema.TaskLedger {
+	return &schema.TaskLedger{
+		RunID: t.RunID, ItemID: t.ItemID, PlanVersion: t.PlanVersion, Summary: t.Summary,
+		ReviewerAssessment: t.ReviewerAssessment,
+		ReviewerIssues: mapped(t.ReviewerIssues, func(i ledger.ReviewIssue) schema.ReviewIssue {
+			return schema.ReviewIssue(i)
+		}),
+		Blockers: t.Blockers, RequiredFixes: t.RequiredFixes, Stalled: schema.Stalled(t.Stalled),
+		ReviewLoop: schema.ReviewLoop(t.ReviewLoop), Rejections: t.Rejections, ReplanHint: t.ReplanHint, Attempts: t.Attempts,
+	}
+}
+
+func wireProgressLedger(p ledger.ProgressLedger) *schema.ProgressLedger {
+	w := &schema.ProgressLedger{
+		Plan: p.Plan, ItemID: p.ItemID, SourcePath: p.SourcePath, SourceFingerprint: wireFingerprint(p.Fingerprint),
+		Totals: wireTotals(p.Totals), ActiveItemID: p.ActiveItemID,
+	}
+	if p.CurrentItem != nil {
+		item := wireItem(*p.CurrentItem)
+		w.CurrentItem = &item
+	}
+	return w
+}
+
+func wireNotice(n store.Notice) schema.Notice {
+	return schema.Notice{
+		NoticeID: n.ID, Kind: string(n.Kind), SessionID: n.Session, SubjectID: n.Subject, Text: n.Text,
+		Data: jsontext.Value(n.Data), CreatedAt: wireTime(n.CreatedAt), Deliveries: n.Deliveries,
+	}
+}
+
+func wireEvent(ev store.Event) schema.Event {
+	return schema.Event{
+		Seq: ev.Seq, At: wireTime(ev.At), Type: string(ev.Type), SubjectID: ev.Subject, Data: jsontext.Value(ev.Data),
+	}
+}
+
+func wireSend(d engine.Delivery, escalate bool) schema.Send {
+	in := d.Instruction
+	text := in.Content
+	if escalate {
+		text = core.Escalated(in.Content, d.Send)
+	}
+	return schema.Send{
+		InstructionID: in.ID, Content: in.Content, Send: d.Send, SendsMax: in.SendsMax(), Tracked: in.Tracked, Text: text,
+	}
+}
+
+// A cursor of the event log is the number of an event, or a moment behind "@". The second kind is
+// what initialize gives: it names a position without a look at the store.
+func cursorAt(at time.Time) string { return "@" + strconv.FormatInt(at.UnixMicro(), 10) }
+
+func cursorSeq(seq int64) string { return strconv.FormatInt(seq, 10) }
+
+// position finds the event behind which a cursor points.
+func position(tx store.Tx, cursor string) (int64, error) {
+	moment, timed := strings.CutPrefix(cursor, "@")
+	n, err := strconv.ParseInt(moment, 10, 64)
+	if err != nil || n < 0 {
+		return 0, badParam("/cursor", "a cursor that waybill gave, or \"0\" for the beginning", cursor)
+	}
+	if timed {
+		return tx.SeqBefore(core.Instant(n))
+	}
+	return n, nil
+}
+
+// badParam gives INVALID_PARAMS for one param.
+func badParam(pointer, expected string, found any) *schema.Error {
+	shown := clipped(fmt.Sprintf("%#v", found))
+	return problem(pointer, pointer+" must be "+expected+", not "+shown, expected, shown)
+}
+
+// problem refuses one param with a message of its own.
+func problem(pointer, message, expected, found string) *schema.Error {
+	return schema.NewError(schema.InvalidParams, message).With("errors", []schema.Problem{{
+		Pointer: pointer, Message: message, Expected: expected, Found: clipped(found),
+	}})
+}
+
+// clipped bounds what an error repeats of its params, which may be as large as a message.
+func clipped(text string) string {
+	const limit = 48
+	runes := 0
+	for i := range text {
+		if runes++; runes > limit {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// or gives the value that a pointer points to, or the default of an absent one.
+func or[T any](p *T, absent T) T {
+	if p == nil {
+		return absent
+	}
+	return *p
+}
