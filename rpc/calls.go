@@ -1,0 +1,77 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"waybill/api"
+	"waybill/schema"
+)
+
+// A call is a request or a notification that is being carried out.
+type call struct {
+	message
+	entry *api.Entry
+	size  int    // that it counts for in the gate
+	key   string // nothing if it cannot be cancelled
+
+	// ctx is of this call alone. It is kept here because a call waits for its turn in a channel.
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   atomic.Bool // finish was called
+}
+
+// changes reports whether the call may change something.
+func (c *call) changes() bool { return c.entry.Kind == schema.Change }
+
+// A register finds the calls by their ids while they can be cancelled and while no other request may
+// have their id.
+type register struct {
+	named atomic.Int64 // len(byKey), for who only wants to know that there is none
+
+	mu    sync.Mutex // guards what follows
+	byKey map[string]*call
+}
+
+func newRegister() *register { return &register{byKey: map[string]*call{}} }
+
+// busy reports whether a call has this id.
+func (r *register) busy(id []byte) bool {
+	if id == nil || r.named.Load() == 0 {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byKey[key(id)] != nil
+}
+
+func (r *register) add(c *call) {
+	if c.id == nil {
+		return
+	}
+	c.key = key(c.id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byKey[c.key] = c
+	r.named.Add(1)
+}
+
+func (r *register) remove(c *call) {
+	if c.key == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byKey, c.key)
+	r.named.Add(-1)
+}
+
+// cancel ends the context of the call with this id, if there is one.
+func (r *register) cancel(id []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, ok := r.byKey[key(id)]; ok {
+		c.cancel()
+	}
+}

@@ -1,0 +1,212 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"waybill/api"
+	"waybill/schema"
+)
+
+const (
+	// workers is how many Read methods run at a time.
+	workers = 64
+	// keepParams is up to what size params are left in memory until the answer is written.
+	keepParams = 4 << 10
+)
+
+// A dispatcher is the library's Handler. Handle runs on the reader and waits for room at most; what
+// may take time is carried out by the lane, one after the other, or by a worker.
+type dispatcher struct {
+	stream  *stream
+	table   *api.Table
+	outbox  *outbox
+	flush   func() // has what is in the outbox written
+	gate    *gate
+	calls   *register
+	open    countdown // calls that have no answer yet
+	trouble *trouble
+	words   map[string]string // every name of the connection's own methods, and what it means
+
+	lane  chan *call   // Change methods; never closed
+	reads chan *call   // Read methods; never closed
+	begun atomic.Int64 // Read methods that are in reads or with a worker
+	team  int          // workers so far; only the reader knows
+
+	work    context.Context // of all calls; ends when what is left is given up
+	giveUp  context.CancelFunc
+	running sync.WaitGroup // the lane, the workers, and who waits to answer a shutdown
+	quit    chan struct{}  // closed when no call will come any more
+
+	polite   atomic.Bool   // shutdown was asked for
+	exited   atomic.Bool   // exit was said
+	stop     func()        // ends the reading
+	stopping chan struct{} // closed by stop
+}
+
+// Handle takes the message that the stream hands over. req has its method; everything else stayed
+// outside the library.
+func (d *dispatcher) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	m := d.stream.take()
+	if d.calls.busy(m.id) {
+		d.refuse(m, req.Method, duplicateID())
+		return
+	}
+	if word, ok := d.words[req.Method]; ok {
+		d.connection(word, m)
+		return
+	}
+	entry, ok := d.table.Entry(req.Method)
+	if !ok {
+		d.refuse(m, req.Method, unknownMethod(req.Method, d.table.Names()))
+		return
+	}
+	if fault := d.admit(len(m.params)); fault != nil {
+		d.refuse(m, entry.Name, fault)
+		return
+	}
+	d.begin(&call{message: m, entry: entry, size: len(m.params)})
+}
+
+// admit waits for room and reserves it, or says why there is none.
+func (d *dispatcher) admit(size int) *schema.Error {
+	if d.polite.Load() {
+		return shuttingDown()
+	}
+	for !d.gate.room(size) || d.outbox.full() {
+		if fault := d.await(); fault != nil {
+			return fault
+		}
+	}
+	d.gate.enter(size)
+	return nil
+}
+
+// await waits until there may be more room. A host that reads no answers, or work that does not move
+// at all, is not waited for: what is behind in the input may be the cancellation that helps.
+func (d *dispatcher) await() *schema.Error {
+	if d.outbox.stuck.Load() || d.gate.moved.idle() >= patience {
+		return overloaded()
+	}
+	d.outbox.kick()
+	again := time.NewTimer(patience)
+	defer again.Stop()
+	select {
+	case <-d.gate.freed:
+	case <-again.C:
+	case <-d.stopping:
+		return shuttingDown()
+	}
+	return nil
+}
+
+// refuse answers a request that is not begun. A notification cannot be answered, so it is logged.
+func (d *dispatcher) refuse(m message, method string, fault *schema.Error) {
+	if m.id == nil {
+		d.trouble.unheard(method, fault)
+		return
+	}
+	m.fault = fault
+	d.stream.refuse(m)
+}
+
+// begin carries the call out, or passes it to who does.
+func (d *dispatcher) begin(c *call) {
+	d.open.add(1)
+	c.ctx = d.work
+	if c.size > keepParams {
+		c.id = bytes.Clone(c.id) // or it would keep the params in memory until it is answered
+	}
+	switch c.entry.Kind {
+	case schema.Control, schema.Connection:
+		d.start(c)
+	case schema.Read:
+		c.ctx, c.cancel = context.WithCancel(d.work)
+		d.calls.add(c)
+		d.hire()
+		d.reads <- c
+	case schema.Change:
+		c.ctx, c.cancel = context.WithCancel(d.work)
+		d.calls.add(c)
+		d.lane <- c
+	}
+}
+
+// hire adds a worker unless there is one for each Read method in hand.
+func (d *dispatcher) hire() {
+	if d.begun.Add(1) <= int64(d.team) || d.team == workers {
+		return
+	}
+	d.team++
+	d.running.Go(func() {
+		d.serve(d.reads, func(c *call) {
+			d.start(c)
+			d.begun.Add(-1)
+		})
+	})
+}
+
+// serve carries calls out one after the other until quit.
+func (d *dispatcher) serve(calls <-chan *call, do func(*call)) {
+	for {
+		select {
+		case c := <-calls:
+			do(c)
+		case <-d.quit:
+			return
+		}
+	}
+}
+
+// start runs the method. It has its answer when this returns, unless it is a change.
+func (d *dispatcher) start(c *call) {
+	defer func() {
+		if fault := d.trouble.caught(recover(), c.entry.Name); fault != nil {
+			if c.changes() {
+				fault.Data.Outcome = schema.OutcomeUnknown
+			}
+			d.finish(c, failed(fault))
+		}
+	}()
+	if c.ctx.Err() != nil {
+		d.finish(c, failed(cancelled()))
+		return
+	}
+	c.entry.Start(c.ctx, c.params, func(a api.Answer) { d.finish(c, a) })
+	d.gate.moved.beat()
+	if !c.changes() && !c.done.Load() {
+		d.finish(c, failed(d.trouble.broken(c.entry.Name+" gave no answer", nil)))
+	}
+}
+
+// finish takes the answer of a call. It may be called by any goroutine, and waits for nothing.
+func (d *dispatcher) finish(c *call, a api.Answer) {
+	if !c.done.CompareAndSwap(false, true) {
+		d.trouble.log.Error("a method answered twice", "method", c.entry.Name)
+		return
+	}
+	if c.cancel != nil {
+		c.cancel()
+		d.calls.remove(c)
+	}
+	c.params = nil
+	d.gate.free(c.size)
+	a = d.trouble.explained(a, c.entry.Name)
+	if c.id == nil && a.Err != nil {
+		d.trouble.unheard(c.entry.Name, a.Err)
+	}
+	d.outbox.put(c.batch, c.place, item{id: c.id, answer: a, change: c.changes(), silent: c.id == nil, held: 1})
+	switch c.entry.Kind {
+	case schema.Control, schema.Connection: // the reader flushes before it reads on
+	case schema.Read:
+		d.flush()
+	case schema.Change:
+		d.outbox.kick() // whoever answers changes has better things to do than to write
+	}
+	d.open.done(1)
+}

@@ -1,0 +1,59 @@
+package rpc_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// The conversations in testdata are lines: "# " is a remark, "> " is what the host sends, "< " is what
+// it hears before it sends the next one. They are the same in every framing.
+func TestGoldenConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			golden, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for _, framing := range bothFramings {
+				synctest.Test(t, func(t *testing.T) {
+					h := connect(t, newFixture())
+					h.framing = framing
+					got := replay(h, string(golden))
+					_ = h.end()
+					if *update {
+						require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+						return
+					}
+					require.Equal(t, string(golden), got)
+				})
+			}
+		})
+	}
+}
+
+// replay holds the conversation again.
+func replay(h *host, golden string) string {
+	var got strings.Builder
+	for line := range strings.Lines(golden) {
+		if strings.HasPrefix(line, "< ") {
+			continue
+		}
+		got.WriteString(line)
+		if message, ok := strings.CutPrefix(line, "> "); ok {
+			h.send(strings.TrimSuffix(message, "\n"))
+			for _, answer := range h.hear() {
+				got.WriteString("< " + answer + "\n")
+			}
+		}
+	}
+	return got.String()
+}

@@ -1,0 +1,258 @@
+package rpc_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+	"waybill/rpc"
+)
+
+// A host is the peer of a server over two net.Pipes, inside a bubble of synctest: it can tell when the
+// server has nothing left to do.
+type host struct {
+	t       testing.TB
+	in      net.Conn // to the server
+	out     net.Conn // from the server
+	log     *records
+	framing rpc.Framing // that it speaks
+	cancel  context.CancelFunc
+
+	mu    sync.Mutex // guards what follows
+	heard bytes.Buffer
+
+	exit chan int
+}
+
+// connect starts a server with the fixture's table, or with what change makes of the options.
+func connect(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
+	h := deaf(t, f, change...)
+	h.listen()
+	return h
+}
+
+// deaf is connect for a host that does not read what the server writes, until listen.
+func deaf(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
+	serverIn, in := net.Pipe()
+	out, serverOut := net.Pipe()
+	h := &host{t: t, in: in, out: out, log: &records{}, framing: rpc.Lines, exit: make(chan int, 1)}
+	incidents := 0
+	o := rpc.Options{
+		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(h.log),
+		Incident: func() string {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			incidents++
+			return fmt.Sprintf("inc_%d", incidents)
+		},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.cancel = cancel
+	t.Cleanup(func() { // for a test that fails half-way
+		cancel()
+		_, _ = in.Close(), out.Close()
+	})
+	go func() { // ends when the server does
+		code, err := rpc.Serve(ctx, o)
+		if err != nil {
+			panic(err)
+		}
+		cancel()
+		h.exit <- code
+	}()
+	return h
+}
+
+// listen reads everything that the server writes from now on.
+func (h *host) listen() {
+	go func() { // ends when the server closes its output
+		buffer := make([]byte, 1<<20)
+		for {
+			n, err := h.out.Read(buffer)
+			h.mu.Lock()
+			h.heard.Write(buffer[:n])
+			h.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// send writes messages in the framing of the host, and waits until the server has nothing to do.
+func (h *host) send(messages ...string) {
+	for _, m := range messages {
+		h.raw(framed(h.framing, m))
+	}
+	synctest.Wait()
+}
+
+// raw writes bytes as they are.
+func (h *host) raw(text string) {
+	_, err := io.WriteString(h.in, text)
+	require.NoError(h.t, err, "the server does not read %q", text)
+}
+
+// hear gives the messages that came since the last call.
+func (h *host) hear() []string {
+	synctest.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text := h.heard.String()
+	h.heard.Reset()
+	return unframeAll(h.t, h.framing, text)
+}
+
+// ask sends a message and gives the only answer.
+func (h *host) ask(message string) string {
+	h.send(message)
+	heard := h.hear()
+	require.Len(h.t, heard, 1, "answers to %s", message)
+	return heard[0]
+}
+
+// end closes the input and gives the exit code.
+func (h *host) end() int {
+	require.NoError(h.t, h.in.Close())
+	return <-h.exit
+}
+
+func framed(f rpc.Framing, message string) string {
+	if f == rpc.Headers {
+		return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(message), message)
+	}
+	return message + "\n"
+}
+
+// unframed reads one message, strictly.
+func unframed(f rpc.Framing, r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	if f != rpc.Headers {
+		return strings.TrimSuffix(line, "\n"), nil
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line, "Content-Length: "), "\r\n"))
+	if err != nil {
+		return "", err
+	}
+	body := make([]byte, n+2)
+	_, err = io.ReadFull(r, body)
+	return string(body[2:]), err
+}
+
+// A reply is what a test looks at in an answer.
+type reply struct {
+	ID     json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Code         string         `json:"code"`
+			Retryable    bool           `json:"retryable"`
+			Outcome      string         `json:"outcome"`
+			RetryAfterMS int            `json:"retry_after_ms"`
+			Hint         string         `json:"hint"`
+			Details      map[string]any `json:"details"`
+			Incident     string         `json:"incident"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+func parse(t testing.TB, answer string) reply {
+	t.Helper()
+	var r reply
+	require.NoError(t, json.Unmarshal([]byte(answer), &r), answer)
+	require.NotEmpty(t, r.ID, answer)
+	return r
+}
+
+// brief says an answer in a few words: its id, and the result or the code. A batch is in brackets.
+func brief(t testing.TB, answer string) string {
+	t.Helper()
+	if strings.HasPrefix(answer, "[") {
+		var members []json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(answer), &members))
+		return "[" + strings.Join(briefs(t, members), "; ") + "]"
+	}
+	r := parse(t, answer)
+	if r.Error != nil {
+		require.Nil(t, r.Result, answer)
+		return fmt.Sprintf("%s %d %s", r.ID, r.Error.Code, r.Error.Data.Code)
+	}
+	return fmt.Sprintf("%s %s", r.ID, r.Result)
+}
+
+func briefs[S ~[]E, E ~string | ~[]byte](t testing.TB, answers S) []string {
+	t.Helper()
+	said := []string{}
+	for _, a := range answers {
+		said = append(said, brief(t, string(a)))
+	}
+	return said
+}
+
+// A records is a slog.Handler that keeps everything.
+type records struct {
+	mu   sync.Mutex // guards what follows
+	said []string
+}
+
+func (r *records) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *records) Handle(_ context.Context, rec slog.Record) error {
+	text := rec.Level.String() + " " + rec.Message
+	rec.Attrs(func(a slog.Attr) bool {
+		text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		return true
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, text)
+	return nil
+}
+
+func (r *records) WithAttrs([]slog.Attr) slog.Handler { return r }
+
+func (r *records) WithGroup(string) slog.Handler { return r }
+
+func (r *records) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.said, "\n")
+}
+
+// table is for options that need another one than the fixture's.
+func table(entries ...api.Entry) func(*rpc.Options) {
+	return func(o *rpc.Options) { o.Table = api.NewTable(entries) }
+}
+
+func unframeAll(t testing.TB, f rpc.Framing, text string) (messages []string) {
+	t.Helper()
+	for r := bufio.NewReader(strings.NewReader(text)); ; {
+		m, err := unframed(f, r)
+		if err != nil {
+			require.ErrorIs(t, err, io.EOF, "after %q", messages)
+			return messages
+		}
+		messages = append(messages, m)
+	}
+}

@@ -1,0 +1,192 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+	"waybill/rpc"
+	"waybill/schema"
+)
+
+// shutdown finishes what is in hand before it answers, and lets nothing new in.
+func TestShutdownFinishesWhatIsInHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		h.send(request(1, "wait", ""), request(2, "shutdown", ""), request(3, "change", ""), notification("change", ""))
+		require.Equal(t, []string{"3 5030 SHUTTING_DOWN"}, briefs(t, h.hear()))
+		f.answerAll()
+		require.Equal(t, []string{`1 "waited"`, "2 null"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"wait"}, f.startedSoFar())
+		h.send(notification("exit", ""))
+		require.Zero(t, <-h.exit)
+		require.Contains(t, h.log.text(), "method=change code=SHUTTING_DOWN")
+	})
+}
+
+// A host waits two seconds for the answer to shutdown. What is still waiting after one is cancelled.
+func TestShutdownCancelsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := connect(t, newFixture())
+		h.send(request(1, "wait", ""), request(2, "block", ""))
+		time.Sleep(time.Hour)
+		start := time.Now()
+		h.send(request(3, "shutdown", ""))
+		require.Empty(t, h.hear())
+		time.Sleep(time.Second)
+		answers := briefs(t, h.hear())
+		require.ElementsMatch(t, []string{"1 -32800 CANCELLED", "2 -32800 CANCELLED", "3 null"}, answers)
+		require.Equal(t, "3 null", answers[2])
+		require.Zero(t, h.end())
+		require.Equal(t, time.Second, time.Since(start))
+	})
+}
+
+// What does not even end when it is cancelled is not waited for.
+func TestShutdownIsAnsweredWhateverHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		h := connect(t, newFixture(), table(entry("hang", schema.Read, func(_ context.Context, _ []byte, done func(api.Answer)) {
+			<-free
+			done(api.Answer{})
+		})))
+		h.send(request(1, "hang", ""), request(2, "shutdown", ""))
+		time.Sleep(1500 * time.Millisecond)
+		require.Equal(t, []string{"2 null"}, briefs(t, h.hear()))
+		start := time.Now()
+		require.Zero(t, h.end())
+		require.Less(t, time.Since(start), 1700*time.Millisecond)
+		require.Contains(t, h.log.text(), "is left behind")
+		close(free)
+	})
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, row := range []struct {
+		messages []string
+		want     int
+	}{
+		{[]string{notification("exit", "")}, 1},
+		{[]string{request(1, "exit", "")}, 1},
+		{[]string{request(1, "shutdown", ""), notification("exit", "")}, 0},
+		{[]string{notification("shutdown", ""), notification("exit", "")}, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := connect(t, newFixture())
+			start := time.Now()
+			h.send(row.messages...)
+			require.Equal(t, row.want, <-h.exit, "%q", row.messages)
+			require.Zero(t, time.Since(start), "%q", row.messages)
+		})
+	}
+}
+
+// What comes before exit is answered, what comes after it is not even read.
+func TestExitFinishesWhatIsInHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		h.send(request(1, "wait", ""))
+		h.raw(request(2, "change", "{}") + "\n" + notification("exit", "") + "\n" + request(3, "change", "{}") + "\n")
+		f.answerAll()
+		require.Equal(t, 1, <-h.exit)
+		require.ElementsMatch(t, []string{`1 "waited"`, "2 {}"}, briefs(t, h.hear()))
+	})
+}
+
+// At the end of the input everything that was read is carried out, however long it takes, as long as
+// something moves.
+func TestEndCarriesEverythingOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := entry("slow", schema.Change, func(ctx context.Context, _ []byte, done func(api.Answer)) {
+			time.Sleep(900 * time.Millisecond)
+			done(api.Answer{Result: ctx.Err() == nil})
+		})
+		h := connect(t, newFixture(), table(slow))
+		for i := range 100 {
+			h.raw(framed(rpc.Lines, request(i, "slow", "")))
+		}
+		require.Zero(t, h.end())
+		answers := briefs(t, h.hear())
+		require.Len(t, answers, 100)
+		require.Equal(t, "99 true", answers[99])
+	})
+}
+
+// The end of the context is as the end of the input: nothing more is read, the rest is answered.
+func TestContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		h.send(request(1, "wait", ""), request(2, "wait", ""))
+		h.cancel()
+		synctest.Wait()
+		go func() { _, _ = io.WriteString(h.in, request(3, "change", "")+"\n") }() // ends with the connection
+		synctest.Wait()
+		f.answerAll()
+		require.Zero(t, <-h.exit)
+		require.Equal(t, []string{`1 "waited"`, `2 "waited"`}, briefs(t, h.hear()))
+		require.NotContains(t, f.startedSoFar(), "change")
+	})
+}
+
+// An input that nothing interrupts does not keep Serve.
+func TestInputThatCannotBeInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := &stubborn{free: make(chan struct{})}
+		h := connect(t, newFixture(), func(o *rpc.Options) { o.In = in })
+		synctest.Wait()
+		start := time.Now()
+		h.cancel()
+		require.Zero(t, <-h.exit)
+		require.Less(t, time.Since(start), time.Second)
+		close(in.free)
+	})
+}
+
+// A stubborn is an input whose Read does not mind Close.
+type stubborn struct{ free chan struct{} }
+
+func (s *stubborn) Read([]byte) (int, error) {
+	<-s.free
+	return 0, io.EOF
+}
+
+func (*stubborn) Close() error { return nil }
+
+// An input that cannot be read any more is at its end.
+func TestInputFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := connect(t, newFixture(), func(o *rpc.Options) {
+			o.In = io.NopCloser(io.MultiReader(
+				&oneByOne{text: request(1, "ping", "") + "\n" + request(2, "pi", "")},
+				failing{errors.New("the cable is out")}))
+		})
+		require.Zero(t, <-h.exit)
+		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.hear()))
+		require.Contains(t, h.log.text(), "the cable is out")
+	})
+}
+
+// A oneByOne gives a byte at a time.
+type oneByOne struct{ text string }
+
+func (o *oneByOne) Read(p []byte) (int, error) {
+	if o.text == "" {
+		return 0, io.EOF
+	}
+	p[0] = o.text[0]
+	o.text = o.text[1:]
+	return 1, nil
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

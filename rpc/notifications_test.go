@@ -1,0 +1,184 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+	"waybill/rpc"
+	"waybill/schema"
+)
+
+// A notifier is one that the test can make send.
+type notifier struct {
+	send  func(method string, params any)
+	begun chan struct{}
+	ended chan struct{}
+}
+
+func notify(n *notifier) func(*rpc.Options) {
+	n.begun, n.ended = make(chan struct{}), make(chan struct{})
+	return func(o *rpc.Options) {
+		o.Notify = func(ctx context.Context, send func(string, any)) error {
+			n.send = send
+			close(n.begun)
+			<-ctx.Done()
+			close(n.ended)
+			return ctx.Err()
+		}
+	}
+}
+
+func (n *notifier) isBegun() bool {
+	select {
+	case <-n.begun:
+		return true
+	default:
+		return false
+	}
+}
+
+// A note is what the notifications of these tests say.
+type note struct {
+	Seq int `json:"seq"`
+}
+
+// Notifications are sent once the framing is known, in the order in which they were given, behind the
+// answers that were given before.
+func TestNotifications(t *testing.T) {
+	for _, framing := range bothFramings {
+		synctest.Test(t, func(t *testing.T) {
+			n := &notifier{}
+			h := connect(t, newFixture(), notify(n))
+			h.framing = framing
+			synctest.Wait()
+			require.False(t, n.isBegun(), "nobody knows yet how to say it")
+			h.send(request(1, "ping", ""))
+			<-n.begun
+			n.send("task/updated", &note{1})
+			n.send("ledger/changed", &note{2})
+			n.send("log", nil)
+			require.Equal(t, []string{
+				`{"jsonrpc":"2.0","id":1,"result":{"pong":true}}`,
+				`{"jsonrpc":"2.0","method":"task/updated","params":{"seq":1}}`,
+				`{"jsonrpc":"2.0","method":"ledger/changed","params":{"seq":2}}`,
+				`{"jsonrpc":"2.0","method":"log"}`,
+			}, h.hear())
+			require.Zero(t, h.end())
+			<-n.ended
+			n.send("log", nil)
+		})
+	}
+}
+
+// An answer is written before what is announced after it, although another goroutine announces it.
+func TestAnswerPrecedesItsNotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // makes answering and announcing one
+		var send func(string, any)
+		ready := make(chan struct{})
+		act := entry("act", schema.Change, func(_ context.Context, params []byte, done func(api.Answer)) {
+			id := string(params)
+			go func() { // ends at once
+				mu.Lock()
+				defer mu.Unlock()
+				done(api.Answer{Result: id})
+				send("acted", id)
+			}()
+		})
+		h := connect(t, newFixture(), table(act), func(o *rpc.Options) {
+			o.Notify = func(ctx context.Context, s func(string, any)) error {
+				send = s
+				close(ready)
+				<-ctx.Done()
+				return nil
+			}
+		})
+		h.raw("\n{") // the first byte, so that the notifier begins
+		<-ready
+		h.raw("}\n")
+		for i := range 100 {
+			h.raw(framed(rpc.Lines, request(i, "act", fmt.Sprint(i))))
+		}
+		heard := h.hear()[1:]
+		require.Len(t, heard, 200)
+		for i := 0; i < 200; i += 2 {
+			id := parse(t, heard[i]).ID
+			require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"acted","params":"%s"}`, id), heard[i+1])
+		}
+		require.Zero(t, h.end())
+	})
+}
+
+// A host that does not read misses notifications. It is told how many, where they are missing.
+func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notifier{}
+		h := deaf(t, newFixture(), notify(n))
+		h.send(request(1, "ping", ""))
+		<-n.begun
+		const sent = 10_000
+		for i := range sent {
+			n.send("noted", &note{i})
+		}
+		h.listen()
+		heard := h.hear()
+		require.Equal(t, `1 {"pong":true}`, brief(t, heard[0]))
+		notes, marker := heard[1:len(heard)-1], heard[len(heard)-1]
+		require.GreaterOrEqual(t, len(notes), 256)
+		for i, text := range notes {
+			require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"noted","params":{"seq":%d}}`, i), text)
+		}
+		require.Regexp(t, `"method":"log","params":{"level":"warning","message":".*events_since has everything","dropped":`+fmt.Sprint(sent-len(notes))+`}`, marker)
+		n.send("noted", &note{sent})
+		require.Len(t, h.hear(), 1, "the gap is over")
+		require.Zero(t, h.end())
+	})
+}
+
+// The marker stands before the next notification, if there is one.
+func TestGapMarkerPrecedesTheNextNotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notifier{}
+		h := deaf(t, newFixture(), notify(n))
+		h.send(request(1, "ping", ""))
+		<-n.begun
+		for i := range 1000 {
+			n.send("noted", &note{i})
+		}
+		time.Sleep(time.Second) // what is queued gets encoded meanwhile, which makes room
+		n.send("noted", &note{1000})
+		h.listen()
+		heard := h.hear()
+		require.Contains(t, heard[len(heard)-2], `"dropped":`)
+		require.Contains(t, heard[len(heard)-1], `"seq":1000`)
+		require.Zero(t, h.end())
+	})
+}
+
+// What goes wrong with notifications does not concern the session.
+func TestNotifierFails(t *testing.T) {
+	for want, fail := range map[string]func(send func(string, any)) error{
+		"the notifier panicked":            func(func(string, any)) error { panic("no idea") },
+		"cause=the log is gone":            func(func(string, any)) error { return errors.New("the log is gone") },
+		"a notification cannot be encoded": func(send func(string, any)) error { send("unspeakable", "\xff"); return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := connect(t, newFixture(), func(o *rpc.Options) {
+				o.Notify = func(_ context.Context, send func(string, any)) error { return fail(send) }
+			})
+			h.send(request(1, "ping", ""))
+			require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.hear()))
+			require.Contains(t, h.log.text(), want)
+			require.Equal(t, `2 {"pong":true}`, brief(t, h.ask(request(2, "ping", ""))))
+			require.Zero(t, h.end())
+		})
+	}
+}

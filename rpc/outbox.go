@@ -1,0 +1,233 @@
+package rpc
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"waybill/api"
+	"waybill/schema"
+)
+
+const (
+	// maxUnwrittenBytes bounds what is waiting to be written.
+	maxUnwrittenBytes = 16 << 20
+	// itemBytes is what an answer counts for until it is encoded.
+	itemBytes = 512
+	// maxNotes and noteBytes bound the notifications that wait, by themselves and behind answers.
+	maxNotes  = 256
+	noteBytes = 1 << 20
+)
+
+// An item is something to be written: an answer, the answers of a batch, or a notification.
+type item struct {
+	id     []byte // as it was sent; nil for a notification to the host
+	answer api.Answer
+	batch  []item
+	silent bool   // the answer of a notification: nobody hears it
+	method string // of a notification to the host
+	params any
+	held   int  // places in the gate that are free once this is written
+	change bool // the answer is that of a method that changes something
+}
+
+func failed(e *schema.Error) api.Answer { return api.Answer{Err: e} }
+
+// An outbox keeps, in one order, what is to be written until its writer gets to it. Nobody who puts
+// something into it waits.
+type outbox struct {
+	gate    *gate
+	trouble *trouble
+	wake    chan struct{} // holds a token if the writer should look again; never closed
+	// broken is closed by fail: the host takes no more.
+	broken chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	queue   []item
+	batches map[*batch]bool // whose answers are not all there
+	notes   int             // notifications in queue
+	gap     int             // notifications that were dropped since the last one in queue
+	closing bool            // nothing will be put any more
+	gone    bool            // the writer ended or was given up: what is put now is undelivered
+
+	moved pulse        // when some of an answer was written
+	items atomic.Int64 // not encoded yet
+	bytes atomic.Int64 // encoded and not written yet
+	// stuck says that the host has taken nothing for a while although there is something to take.
+	stuck atomic.Bool
+}
+
+func newOutbox(g *gate, t *trouble) *outbox {
+	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: newPulse(), wake: make(chan struct{}, 1), broken: make(chan struct{})}
+}
+
+// put queues an answer, by itself or in its place in a batch. It leaves it to the caller to kick the
+// writer.
+func (o *outbox) put(b *batch, place int, it item) {
+	if b != nil {
+		whole, complete := b.put(place, it)
+		if !complete {
+			return
+		}
+		it = whole
+	}
+	if it.silent && it.answer.Undelivered == nil {
+		o.gate.leave(it.held)
+		return
+	}
+	o.mu.Lock()
+	delete(o.batches, b)
+	gone := o.gone
+	if !gone {
+		o.queue = append(o.queue, it)
+		o.items.Add(1)
+	}
+	o.mu.Unlock()
+	if gone {
+		o.drop(&it)
+	}
+}
+
+// expect tells of a batch whose answers will come.
+func (o *outbox) expect(b *batch) {
+	if b.missing == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.batches[b] = true
+}
+
+// notify queues a notification, unless too many wait already. Then it is dropped, and a log
+// notification in its place says so.
+func (o *outbox) notify(method string, params any) {
+	o.mu.Lock()
+	switch {
+	case o.gone || o.closing:
+	case o.notes >= maxNotes || o.bytes.Load() >= noteBytes:
+		o.gap++
+	default:
+		o.mark()
+		o.queue = append(o.queue, item{method: method, params: params})
+		o.items.Add(1)
+		o.notes++
+	}
+	o.mu.Unlock()
+	o.kick()
+}
+
+// A gapNote is the params of the log notification that marks a gap.
+type gapNote struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+	Dropped int    `json:"dropped"`
+}
+
+// mark queues the marker of a gap, if there is one. The caller holds mu.
+func (o *outbox) mark() {
+	if o.gap == 0 {
+		return
+	}
+	o.queue = append(o.queue, item{method: "log", params: &gapNote{
+		Level:   "warning",
+		Message: "notifications were dropped here because they were not read in time; events_since has everything",
+		Dropped: o.gap,
+	}})
+	o.items.Add(1)
+	o.notes++
+	o.gap = 0
+}
+
+// kick wakes the writer.
+func (o *outbox) kick() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// full reports whether so much waits that not even a refusal fits.
+func (o *outbox) full() bool {
+	return o.bytes.Load()+itemBytes*o.items.Load() >= maxUnwrittenBytes
+}
+
+// waitForSpace waits while the outbox is full. It is the only place where the reader waits for the
+// host to read, and the host has to have left 16 MiB unread; the wait ends when the writer gives up.
+func (o *outbox) waitForSpace(stopping <-chan struct{}) {
+	for o.full() {
+		o.kick()
+		select {
+		case <-o.gate.freed:
+		case <-o.broken:
+			return
+		case <-stopping:
+			return
+		}
+	}
+}
+
+// take gives the writer what is queued, in exchange for an empty slice. more is false when nothing
+// is queued and nothing will be.
+func (o *outbox) take(empty []item) (items []item, more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		o.mark()
+	}
+	items, o.queue, o.notes = o.queue, empty, 0
+	return items, len(items) > 0 || !o.closing
+}
+
+// close lets the writer end when it has written what is queued.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.closing = true
+	o.mu.Unlock()
+	o.kick()
+}
+
+// drop is for what will not be written: its places are free, and what was handed out with it is
+// taken back.
+func (o *outbox) drop(it *item) {
+	o.takeBack(it.undelivered())
+	o.gate.leave(it.held)
+}
+
+func (o *outbox) takeBack(calls []func()) {
+	for _, call := range calls {
+		func() {
+			defer func() { _ = o.trouble.caught(recover(), "taking back an answer") }()
+			call()
+		}()
+	}
+}
+
+// fail notes that the host takes nothing any more, and why.
+func (o *outbox) fail(cause error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.failed() {
+		o.trouble.log.Warn("the output cannot be written any further", "cause", cause)
+		close(o.broken)
+	}
+}
+
+func (o *outbox) failed() bool {
+	select {
+	case <-o.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// leave takes what is left, and lets nothing in any more.
+func (o *outbox) leave() []item {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	left, batches := o.queue, o.batches
+	o.queue, o.batches, o.gone = nil, nil, true
+	for b := range batches {
+		left = append(left, b.leave()...)
+	}
+	return left
+}

@@ -1,0 +1,235 @@
+package rpc
+
+import (
+	"fmt"
+
+	"waybill/schema"
+)
+
+// space is what JSON takes for white space.
+const space = " \t\r\n"
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// A scanner goes over a message once and checks that it is JSON which every reader understands in
+// the same way: well-formed, in UTF-8, no member twice in an object, at most schema.MaxDepth levels.
+// It builds no values. Its methods report whether to go on; if not, fault says why.
+type scanner struct {
+	data  []byte
+	pos   int
+	names names
+	// fault is why the message cannot be read any further.
+	fault *schema.Error
+	// refused is why a message that can be read is not accepted. Reading goes on to find its id.
+	refused *schema.Error
+}
+
+// forget lets go of the message.
+func (s *scanner) forget() {
+	s.data = nil
+	if cap(s.names.all) > 4*fewNames {
+		s.names.all = nil
+	} else {
+		clear(s.names.all[:cap(s.names.all)])
+	}
+}
+
+// value reads one value. depth is the level that it would open.
+func (s *scanner) value(depth int) bool {
+	switch s.peek() {
+	case '{':
+		return s.object(depth, nil)
+	case '[':
+		return s.array(depth)
+	case '"':
+		_, _, ok := s.text()
+		return ok
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return s.number()
+	}
+	return s.unexpected("a value")
+}
+
+// object reads an object. Its members are shown to e, if there is one.
+func (s *scanner) object(depth int, e *envelope) bool {
+	if depth > schema.MaxDepth {
+		return s.tooDeep()
+	}
+	scope := s.names.open()
+	defer s.names.close(scope)
+	s.pos++
+	if s.space(); s.eat('}') {
+		return true
+	}
+	for {
+		name, ok := s.name()
+		if !ok {
+			return false
+		}
+		fresh := s.names.add(&scope, name)
+		if !fresh {
+			s.doubled(name)
+		}
+		if s.space(); !s.eat(':') {
+			return s.unexpected("a colon")
+		}
+		s.space()
+		from := s.pos
+		if !s.value(depth + 1) {
+			return false
+		}
+		if e != nil {
+			e.member(name, s.data[from:s.pos], fresh)
+		}
+		if s.space(); s.eat('}') {
+			return true
+		}
+		if !s.eat(',') {
+			return s.unexpected("a comma or a closing brace")
+		}
+		s.space()
+	}
+}
+
+func (s *scanner) array(depth int) bool {
+	if depth > schema.MaxDepth {
+		return s.tooDeep()
+	}
+	return s.elements(func() bool { return s.value(depth + 1) })
+}
+
+// elements reads an array whose elements are read by element.
+func (s *scanner) elements(element func() bool) bool {
+	s.pos++
+	if s.space(); s.eat(']') {
+		return true
+	}
+	for {
+		if !element() {
+			return false
+		}
+		if s.space(); s.eat(']') {
+			return true
+		}
+		if !s.eat(',') {
+			return s.unexpected("a comma or a closing bracket")
+		}
+		s.space()
+	}
+}
+
+// tooDeep refuses the message and skips the rest of the value, which needs no stack however deep it
+// goes: only strings and brackets count, and whether the brackets match does not matter any more.
+func (s *scanner) tooDeep() bool {
+	if s.refused == nil {
+		s.refused = schema.NewError(schema.NestingTooDeep, fmt.Sprintf("the message is nested more deeply than %d levels at byte %d", schema.MaxDepth, s.pos)).
+			With("limit", schema.MaxDepth)
+	}
+	for open := 0; s.pos < len(s.data); {
+		switch s.data[s.pos] {
+		case '"':
+			if _, _, ok := s.text(); !ok {
+				return false
+			}
+			continue
+		case '{', '[':
+			open++
+		case '}', ']':
+			open--
+		}
+		if s.pos++; open == 0 {
+			return true
+		}
+	}
+	return s.unexpected("a closing bracket")
+}
+
+func (s *scanner) number() bool {
+	s.eat('-')
+	if !s.eat('0') && !s.digits() {
+		return s.unexpected("a digit")
+	}
+	if s.eat('.') && !s.digits() {
+		return s.unexpected("a digit")
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		if !s.eat('+') {
+			s.eat('-')
+		}
+		if !s.digits() {
+			return s.unexpected("a digit")
+		}
+	}
+	return true
+}
+
+// digits reads as many digits as there are and reports whether there is one.
+func (s *scanner) digits() bool {
+	from := s.pos
+	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
+		s.pos++
+	}
+	return s.pos > from
+}
+
+func (s *scanner) word(w string) bool {
+	for i := range len(w) {
+		if !s.eat(w[i]) {
+			return s.unexpected(w)
+		}
+	}
+	return true
+}
+
+// peek gives the next byte, and 0 at the end: no valid message has a 0 where it is asked for.
+func (s *scanner) peek() byte {
+	if s.pos == len(s.data) {
+		return 0
+	}
+	return s.data[s.pos]
+}
+
+func (s *scanner) eat(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.data) && isSpace(s.data[s.pos]) {
+		s.pos++
+	}
+}
+
+// unexpected ends the reading: something else should be here.
+func (s *scanner) unexpected(wanted string) bool {
+	found := "the message ends"
+	if s.pos < len(s.data) {
+		found = fmt.Sprintf("there is %q", s.data[s.pos])
+	}
+	s.fault = schema.NewError(schema.ParseError, fmt.Sprintf("not JSON: %s at byte %d where %s should be", found, s.pos, wanted)).
+		With("byte", s.pos)
+	return false
+}
+
+// garbled ends the reading: a string is not text.
+func (s *scanner) garbled(what string) bool {
+	s.fault = schema.NewError(schema.InvalidUTF8, fmt.Sprintf("%s at byte %d", what, s.pos)).With("byte", s.pos)
+	return false
+}
+
+func (s *scanner) doubled(name []byte) {
+	if s.refused == nil {
+		s.refused = schema.NewError(schema.DuplicateKey, fmt.Sprintf("the member %q occurs twice in one object, before byte %d", excerpt(name), s.pos)).
+			Hint("send each member once")
+	}
+}

@@ -1,0 +1,192 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// linger is how long Serve waits for goroutines that have been told to end. What takes longer is in
+// foreign hands, such as a read that nothing interrupts.
+const linger = 100 * time.Millisecond
+
+// A tally counts what a host is never told.
+type tally struct {
+	refused   atomic.Int64 // messages that got an error without being carried out
+	responses atomic.Int64 // to requests that were never sent
+	unheard   atomic.Int64 // notifications that failed
+	incidents atomic.Int64
+}
+
+// A server is one connection.
+type server struct {
+	o          Options
+	stream     *stream
+	dispatcher *dispatcher
+	outbox     *outbox
+	writer     *writer
+	tally      tally
+
+	notes     sync.WaitGroup // the notifier
+	notesCtx  context.Context
+	stopNotes context.CancelFunc
+}
+
+func newServer(ctx context.Context, o Options) *server {
+	s := &server{o: o}
+	t := &trouble{log: o.Logger, incident: o.Incident, tally: &s.tally}
+	g, stopping := newGate(), make(chan struct{})
+	s.outbox = newOutbox(g, t)
+	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
+	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: &s.tally, stopping: stopping, ended: make(chan struct{})}
+	s.stream.frames = newFrames(&source{o.In, s.writer.flush}, o.MaxMessageBytes, o.Framing, s.open)
+	s.dispatcher = &dispatcher{
+		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
+		trouble: t, words: connectionWords(),
+		lane: make(chan *call, maxInHand), reads: make(chan *call, maxInHand),
+		quit: make(chan struct{}), stopping: stopping,
+		stop: sync.OnceFunc(func() { close(stopping) }),
+	}
+	// What is in hand when ctx ends is still carried out.
+	ctx = context.WithoutCancel(ctx)
+	s.dispatcher.work, s.dispatcher.giveUp = context.WithCancel(ctx)
+	s.notesCtx, s.stopNotes = context.WithCancel(ctx)
+	return s
+}
+
+// A source has everything written that was answered on the spot before it reads on, so that this is
+// written together.
+type source struct {
+	in    io.Reader
+	flush func()
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	s.flush()
+	return s.in.Read(p)
+}
+
+// open is called when the framing is known: before that nothing could be written.
+func (s *server) open(f Framing) {
+	s.writer.framing = f
+	if s.o.Notify == nil {
+		return
+	}
+	s.notes.Go(func() { // ends when stopNotes was called
+		t := s.dispatcher.trouble
+		defer func() { _ = t.caught(recover(), "the notifier") }()
+		if err := s.o.Notify(s.notesCtx, s.outbox.notify); err != nil && s.notesCtx.Err() == nil {
+			t.log.Warn("no more notifications will be sent", "cause", err)
+		}
+	})
+}
+
+// run serves until there is a reason to end, and cleans up.
+func (s *server) run(ctx context.Context) (exitCode int) {
+	d := s.dispatcher
+	written := make(chan struct{})
+	go func() { // ends when the outbox is closed and empty
+		defer close(written)
+		s.writer.run()
+	}()
+	d.running.Go(func() { d.serve(d.lane, d.start) })
+	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), s.stream, d, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
+	select {
+	case <-s.stream.ended:
+	case <-s.outbox.broken:
+	case <-ctx.Done():
+	}
+	s.leave()
+	s.drain(written)
+	s.release(conn)
+	if d.exited.Load() && !d.polite.Load() {
+		return 1
+	}
+	return 0
+}
+
+// leave ends the reading.
+func (s *server) leave() {
+	d := s.dispatcher
+	d.stop()
+	d.gate.moved.beat()
+	interrupt(s.o.In)
+	s.within(linger, s.stream.ended)
+	d.open.close()
+	d.gate.held.close()
+}
+
+// interrupt makes a Read that is under way come back. The stream is closed later, for it may be the
+// output as well.
+func interrupt(in io.ReadCloser) {
+	if r, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && r.SetReadDeadline(time.Unix(1, 0)) == nil {
+		return
+	}
+	_ = in.Close()
+}
+
+// drain lets everything in hand be carried out, answered and written, as long as that moves.
+func (s *server) drain(written <-chan struct{}) {
+	d := s.dispatcher
+	answered := d.settle(d.gate.held.zero)
+	s.stopNotes()
+	s.outbox.close()
+	if answered && d.settle(written) {
+		return
+	}
+	s.outbox.fail(errLeftBehind)
+	_ = s.o.Out.Close()
+	if !s.within(linger, written) {
+		s.writer.abandon()
+	}
+}
+
+var errLeftBehind = fmt.Errorf("nothing moved for %v on the way out", hardStop)
+
+// release ends what is still there, and waits for it.
+func (s *server) release(conn *jsonrpc2.Conn) {
+	d := s.dispatcher
+	d.giveUp()
+	close(d.quit)
+	_ = s.o.Out.Close()
+	_ = s.o.In.Close()
+	_ = conn.Close()
+	ended := make(chan struct{})
+	go func() { // ends with the last of them
+		defer close(ended)
+		s.notes.Wait()
+		d.running.Wait()
+	}()
+	if !s.within(linger, ended) {
+		s.o.Logger.Warn("a method or the notifier did not end and is left behind")
+	}
+	t := &s.tally
+	s.o.Logger.Info("the connection ended", "refused", t.refused.Load(), "responses", t.responses.Load(),
+		"failed_notifications", t.unheard.Load(), "incidents", t.incidents.Load())
+}
+
+// within reports whether done was closed in time.
+func (s *server) within(d time.Duration, done <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// A libraryLog takes what the library has to say: nothing that a host has to know.
+type libraryLog struct{ log *slog.Logger }
+
+func (l libraryLog) Printf(format string, args ...any) {
+	l.log.Debug(strings.TrimSpace(fmt.Sprintf(format, args...)))
+}
