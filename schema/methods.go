@@ -71,7 +71,7 @@ var Methods = []Method{
 	method[CancelInstructionParams, CancelInstructionResult](Method{
 		Name: "cancel_instruction", Group: "instructions", Kind: Change,
 		Doc:    "Withdraws one instruction, or with all everything outstanding of a session.",
-		Errors: []Code{InstructionGone, InvalidState},
+		Errors: []Code{InstructionGone, InvalidState, TooLarge},
 	}),
 
 	method[None, PlanList](Method{

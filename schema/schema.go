@@ -35,7 +35,7 @@ const ProtocolVersion = 1
 const (
 	MaxMessageBytes = 8 << 20   // one message
 	MaxContentBytes = 1 << 20   // the content of one instruction
-	MaxReplyBytes   = 64 << 10  // one reply
+	MaxReplyBytes   = 64 << 10  // one reply, one reason, one acknowledgement rule
 	MaxPending      = 1_000_000 // instructions that wait for something
 	MaxDepth        = 128       // levels of JSON
 	MaxBatch        = 100       // members of a batch

@@ -1,0 +1,71 @@
+# waybill. `make demo` and `make test` need nothing but Go; `make help` lists the rest.
+
+SHELL   := /bin/bash
+GO      ?= go
+BIN     := bin/waybill
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# The race detector needs a C compiler. Without one the tests run all the same, without it.
+RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
+ifeq ($(RACE),)
+$(info note: no C compiler found, so tests run without the race detector)
+else
+export CGO_ENABLED = 1
+endif
+TESTFLAGS ?=
+
+GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZTIME    ?= 5s
+
+.PHONY: help build demo test check fmt lint vet generate verify cross bench fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the static binary into bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+
+demo: build ## play a host against the real binary, in under 10 seconds
+	@$(BIN) demo
+
+test: ## run every test, shuffled, with the race detector
+	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
+
+check: fmt vet lint verify cross test ## everything that must hold
+
+fmt: ## fail if a file is not formatted
+	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: ## staticcheck and the linters of .golangci.yaml
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(GOLANGCI) run
+
+generate: ## rewrite the generated files
+	$(GO) test ./schema -run TestGenerated -update
+
+verify: ## fail if generated files or the module files are stale
+	$(GO) test ./schema -run TestGenerated
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+cross: ## fail if it does not build, tests included, for the other systems
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null .
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./...
+
+bench: build ## benchmarks, each as a ratio to a raw probe in the same run
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./bench ./rpc ./store/sqlite ./ledger ./watcher ./schema ./engine/planfile
+
+fuzz: ## fuzz every target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+clean: ## remove what was built
+	rm -rf bin

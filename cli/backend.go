@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/engine/workspace"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/sqlite"
+	"waybill/watcher"
+)
+
+// storeName is the file of the store in its folder.
+const storeName = "store.db"
+
+// A backend brings the engine of a workspace to life, and everything that runs beside it, and ends
+// them all.
+type backend struct {
+	store  string // --store
+	follow bool   // whether plans are watched
+	logger *slog.Logger
+
+	// running ends first what looks at the workspace, then the engine.
+	watching, running *group
+
+	mu    sync.Mutex       // guards watch
+	watch *watcher.Watcher // nil until a workspace was found, or for good without follow
+}
+
+// A group is goroutines that are ended together.
+type group struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+func newGroup() *group {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &group{ctx: ctx, cancel: cancel}
+}
+
+// run starts fn; it ends when the group is stopped.
+func (g *group) run(fn func(ctx context.Context)) { g.wg.Go(func() { fn(g.ctx) }) }
+
+func (g *group) stop() {
+	g.cancel()
+	g.wg.Wait()
+}
+
+func newBackend(storeFlag string, follow bool, logger *slog.Logger) *backend {
+	return &backend{store: storeFlag, follow: follow, logger: logger, watching: newGroup(), running: newGroup()}
+}
+
+// stop ends everything that start began. What was submitted before is committed first.
+func (b *backend) stop() {
+	b.watching.stop()
+	b.running.stop()
+}
+
+// start gives the running engine of a workspace and its plans. The store is opened when it is needed.
+func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
+	path, err := storePath(b.store, ws)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := planfile.Open(ws.Root, planfile.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	watch, err := b.newWatcher()
+	if err != nil {
+		return nil, nil, err
+	}
+	plans := engine.NewPlans(root, engine.PlanOptions{Watch: b.add(watch, ws.Root)})
+	e, err := engine.New(engine.Options{Open: b.open(path, ws), Plans: plans, Logger: b.logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	b.running.run(func(ctx context.Context) {
+		if err := e.Run(ctx); err != nil {
+			b.logger.Error("the engine ended badly", "err", err)
+		}
+		_ = root.Close() // nothing was written through it
+	})
+	if watch != nil {
+		b.observe(e, watch, ws.Root)
+	}
+	return e, plans, nil
+}
+
+func (b *backend) newWatcher() (*watcher.Watcher, error) {
+	if !b.follow {
+		return nil, nil
+	}
+	w, err := watcher.New(watcher.Options{Logger: b.logger})
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watch = w
+	return w, nil
+}
+
+func (b *backend) add(w *watcher.Watcher, root string) func(string) {
+	return func(rel string) {
+		if w == nil {
+			return
+		}
+		if err := w.Add(filepath.Join(root, filepath.FromSlash(rel))); err != nil {
+			b.logger.Warn("a plan is not watched", "plan", rel, "err", err)
+		}
+	}
+}
+
+// observe runs the watcher and lets the engine look at what it names.
+func (b *backend) observe(e *engine.Engine, w *watcher.Watcher, root string) {
+	b.watching.run(func(ctx context.Context) {
+		if err := w.Run(ctx); err != nil && ctx.Err() == nil {
+			b.logger.Error("the watcher ended badly", "err", err)
+		}
+	})
+	b.watching.run(func(ctx context.Context) {
+		e.Follow(ctx, w.Wake(), func() []string { return relative(root, w.Take()) })
+	})
+}
+
+func relative(root string, paths []string) []string {
+	rels := make([]string, 0, len(paths))
+	for _, path := range paths {
+		if rel, err := filepath.Rel(root, path); err == nil {
+			rels = append(rels, filepath.ToSlash(rel))
+		}
+	}
+	return rels
+}
+
+// open gives the function that opens the store at path.
+func (b *backend) open(path string, ws workspace.Workspace) func(context.Context) (store.Store, error) {
+	return func(ctx context.Context) (store.Store, error) {
+		if b.store == "" {
+			if err := ws.EnsureStateDir(); err != nil {
+				return nil, stateFault(err)
+			}
+			b.remember(ws)
+		}
+		return sqlite.Open(ctx, sqlite.Options{Path: path, Logger: b.logger})
+	}
+}
+
+// stateFault tells a state folder that must not be used from one that cannot be made now.
+func stateFault(err error) error {
+	if errors.Is(err, workspace.ErrUnsafeStateDir) {
+		return &store.Error{Kind: store.Unsafe, Message: "the state folder cannot be used", Err: err}
+	}
+	return &store.Error{Kind: store.IO, Message: "the state folder cannot be made", Err: err}
+}
+
+// remember notes which folder the state belongs to, and says so if it is another than before.
+func (b *backend) remember(ws workspace.Workspace) {
+	before, err := ws.Remember()
+	switch {
+	case err != nil:
+		b.logger.Warn("the identity of the workspace was not noted", "err", err)
+	case before != nil:
+		b.logger.Warn("the workspace is another folder than before at the same path; its instructions and runs are kept",
+			"path", ws.Root, "inode", ws.Ino, "inode_before", before.Ino)
+	}
+}
+
+// storePath gives the file that --store means: a *.db file, or store.db in a folder.
+func storePath(flag string, ws workspace.Workspace) (string, error) {
+	switch {
+	case flag == "" && ws.StateDir == "":
+		return "", usageError{errors.New("there is no place for the store: set HOME or XDG_STATE_HOME, or give --store")}
+	case flag == "":
+		return filepath.Join(ws.StateDir, storeName), nil
+	case strings.HasSuffix(flag, ".db"):
+		return filepath.Abs(flag)
+	}
+	if err := os.MkdirAll(flag, 0o700); err != nil {
+		return "", fmt.Errorf("--store %s: %w", flag, err)
+	}
+	return filepath.Abs(filepath.Join(flag, storeName))
+}
+
+// checkStore refuses a --store that names a kind of store which this binary does not have.
+func checkStore(flag string) error {
+	scheme, _, isURL := strings.Cut(flag, "://")
+	if !isURL {
+		return nil
+	}
+	return usageError{fmt.Errorf("--store: this waybill has no store for %q; name a *.db file or a folder", scheme)}
+}
+
+// status describes the watcher.
+func (b *backend) status() schema.WatcherStatus {
+	b.mu.Lock()
+	w := b.watch
+	b.mu.Unlock()
+	if w == nil {
+		return schema.WatcherStatus{Mode: "off"}
+	}
+	st := w.Status()
+	return schema.WatcherStatus{Mode: string(st.Mode), Reason: st.Reason, Plans: st.Files}
+}

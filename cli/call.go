@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"waybill/schema"
+)
+
+func (a *app) callCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "call METHOD [PARAMS]", Short: "Carry out one method and print its result", Args: cobra.RangeArgs(1, 2),
+		Long: "Carry out one method on the store of the workspace and print its result as JSON.\nPARAMS is a JSON object, or - to read it from standard input.",
+		Example: `  waybill call queue_instruction '{"content": "Prefer small commits."}'
+  waybill call get_plan '{"plan": "tasks.md"}'`,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return callable(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			params, err := a.params(args[1:])
+			if err != nil {
+				return err
+			}
+			l, err := a.local()
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			result, err := l.answer(cmd.Context(), args[0], params)
+			if err != nil {
+				return err
+			}
+			return a.printDocument(result)
+		},
+	}
+}
+
+// params gives the params of a call from the rest of its arguments.
+func (a *app) params(args []string) ([]byte, error) {
+	switch {
+	case len(args) == 0:
+		return nil, nil
+	case args[0] != "-":
+		return []byte(args[0]), nil
+	}
+	text, err := io.ReadAll(io.LimitReader(a.In, schema.MaxMessageBytes+1))
+	if err == nil && len(text) > schema.MaxMessageBytes {
+		err = fmt.Errorf("the params are larger than %d bytes", schema.MaxMessageBytes)
+	}
+	return text, err
+}
+
+// callable lists the methods that are not about a connection.
+func callable() []string {
+	var names []string
+	for _, m := range schema.Methods {
+		if m.Kind != schema.Connection {
+			names = append(names, m.Name+"\t"+strings.SplitAfterN(m.Doc, ".", 2)[0])
+		}
+	}
+	return names
+}

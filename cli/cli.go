@@ -1,0 +1,199 @@
+// Package cli is the terminal: the commands that a person or a script types.
+//
+// It wires the other rooms together and prints what they say. It refuses to know a rule of the
+// domain, to print untrusted text as it is, and to exit the process: that is main's.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"waybill/engine/workspace"
+	"waybill/schema"
+)
+
+// Streams are the standard streams of the process.
+type Streams struct{ In, Out, Err *os.File }
+
+// The exit codes of the terminal commands. `serve` has its own, see `waybill serve --help`.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitNotFound = 3
+	exitConflict = 4
+	exitStore    = 5
+	exitBusy     = 75
+)
+
+// app is one run of the program.
+type app struct {
+	Streams
+	version string
+	env     func(string) string
+
+	workspace string // --workspace
+	store     string // --store
+	json      bool   // --json
+	noColor   bool   // --no-color
+
+	code int // what serve ended with
+}
+
+// usageError is a mistake in how a command was typed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Main runs the command line and gives the exit code.
+func Main(args []string, streams Streams, version string) int {
+	a := &app{Streams: streams, version: version, env: os.Getenv}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return a.code
+	}
+	a.complain(err)
+	return exitCode(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "waybill",
+		Short: "Hand work to coding agents without losing any of it",
+		Long: `waybill is a sidecar for agent hosts: instructions that are acknowledged or fail loudly, and
+prompts that are compiled from what is true now. With a pipe on its standard input it serves
+JSON-RPC; with a terminal it prints this help.`,
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return checkStore(a.store) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if term.IsTerminal(int(a.In.Fd())) {
+				return cmd.Help()
+			}
+			return a.serve(cmd.Context(), serveFlags{framing: "auto"})
+		},
+	}
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.workspace, "workspace", "", "the directory to work in (default: found from where you are)")
+	flags.StringVar(&a.store, "store", "", "the store: a *.db file or a folder (default: in the state folder of the workspace)")
+	flags.BoolVar(&a.json, "json", false, "print JSON")
+	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
+	root.AddCommand(a.serveCommand(), a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(),
+		a.versionCommand(), a.schemaCommand(), a.demoCommand())
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	return root
+}
+
+// strict makes a wrong number of arguments a usage error in every command.
+func strict(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, child := range cmd.Commands() {
+		strict(child)
+	}
+}
+
+// sources says where this process looks for its workspace.
+func (a *app) sources() workspace.Sources {
+	cwd, _ := os.Getwd() // without one, the other sources decide
+	home, _ := os.UserHomeDir()
+	state, _ := workspace.StateBase(a.env, runtime.GOOS) // without one, --store is needed
+	return workspace.Sources{
+		StateBase: state,
+		Flag:      a.workspace, EnvWorkspace: a.env("WAYBILL_WORKSPACE"),
+		ClaudeProjectDir: a.env("CLAUDE_PROJECT_DIR"), Cwd: cwd, Home: home,
+	}
+}
+
+// complain prints an error: what, why, and its code.
+func (a *app) complain(err error) {
+	fault := new(schema.Error)
+	if !errors.As(err, &fault) {
+		a.say("waybill: " + plain(err.Error()))
+		return
+	}
+	if a.json {
+		_ = a.print(map[string]any{"error": fault})
+		return
+	}
+	a.say(fmt.Sprintf("waybill: %s (%s)", plain(fault.Message), fault.Data.Code))
+	if fault.Data.Hint != "" {
+		a.say("  " + plain(fault.Data.Hint))
+	}
+}
+
+// say writes a line to standard error. If even that is gone, there is nobody to tell.
+func (a *app) say(line string) { _, _ = fmt.Fprintln(a.Err, line) }
+
+func exitCode(err error) int {
+	if _, ok := errors.AsType[usageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") {
+		return exitUsage
+	}
+	fault, ok := errors.AsType[*schema.Error](err)
+	if !ok {
+		return exitFailed
+	}
+	switch {
+	case fault.Data.Code == schema.StoreBusy, fault.Data.Code == schema.Overloaded:
+		return exitBusy
+	case fault.Code == schema.ErrorNumber(schema.InvalidParams), fault.Data.Code == schema.MethodNotFound:
+		return exitUsage
+	case fault.Code == schema.ErrorNumber(schema.RunGone), fault.Data.Code == schema.ItemGone, fault.Data.Code == schema.LedgerMissing:
+		return exitNotFound
+	case fault.Code == schema.ErrorNumber(schema.InvalidState), fault.Code == schema.ErrorNumber(schema.IdempotencyClash):
+		return exitConflict
+	case fault.Code == schema.ErrorNumber(schema.StoreFull), fault.Code == schema.ErrorNumber(schema.StoreIO):
+		return exitStore
+	}
+	return exitFailed
+}
+
+// print writes one JSON object and a newline.
+func (a *app) print(v any) error {
+	text, err := schema.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "%s\n", text)
+	return err
+}
+
+// printDocument writes a document that is JSON already.
+func (a *app) printDocument(doc []byte) error {
+	_, err := a.Out.Write(append(doc, '\n'))
+	return err
+}
+
+// logger gives the log of the process, to w. WAYBILL_LOG sets the level; by default only what needs
+// attention is said.
+func (a *app) logger(w io.Writer) *slog.Logger {
+	level := slog.LevelWarn
+	if text := a.env("WAYBILL_LOG"); text != "" {
+		if err := level.UnmarshalText([]byte(text)); err != nil {
+			level = slog.LevelDebug
+		}
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,333 @@
+// Package demo plays a host: it spawns the real binary, hands it work over a real pipe, and checks
+// every answer. What it prints is what happened.
+//
+// It refuses to reach into the other rooms: what it knows of waybill, it knows from the wire.
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"waybill/schema"
+)
+
+// Options says what to play with.
+type Options struct {
+	Binary    string // the waybill to spawn
+	Workspace fs.FS  // copied before anything is changed
+	Print     func(format string, args ...any)
+	// Bold, Good and Faint dress a text for the terminal.
+	Bold, Good, Faint func(text string) string
+}
+
+// limit bounds the whole play; it takes a fraction of that.
+const limit = 30 * time.Second
+
+// A play is one run of the demo.
+type play struct {
+	Options
+	ctx       context.Context
+	workspace string
+	state     string
+	child     *child
+	runID     string
+}
+
+// Run plays the demo. An error says which answer was not what it must be.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "waybill-demo-")
+	if err != nil {
+		return err
+	}
+	p := &play{Options: o, ctx: ctx, workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state")}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.CopyFS(p.workspace, o.Workspace); err != nil {
+		return fmt.Errorf("copy the example workspace: %w", err)
+	}
+	start := time.Now()
+	for _, scene := range []struct {
+		title string
+		play  func() error
+	}{
+		{"A host spawns waybill", p.handshake},
+		{"Instructions are acknowledged or fail loudly", p.instructions},
+		{"A prompt is compiled from the plan on disk", p.compile},
+		{"The plan changes under it", p.edit},
+		{"kill -9 in the middle of the work", p.crash},
+		{"The host says goodbye", p.goodbye},
+	} {
+		p.Print("\n%s\n", p.Bold("── "+scene.title))
+		if err := scene.play(); err != nil {
+			if p.child != nil {
+				_ = p.child.kill()
+			}
+			return fmt.Errorf("%s: %w", scene.title, err)
+		}
+	}
+	p.Print("\n%s\n", p.Good(fmt.Sprintf("Everything went as promised, in %.1f s.", time.Since(start).Seconds())))
+	return nil
+}
+
+// call makes a call and shows it with what came back.
+func (p *play) call(method string, params, result any, show func() string) error {
+	if err := p.child.conn.Call(p.ctx, method, params, result); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	p.Print("  %s %s\n", p.Faint("→"), method)
+	p.Print("  %s %s\n", p.Faint("←"), show())
+	return nil
+}
+
+// must turns a broken expectation into an error.
+func must(holds bool, format string, args ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+func (p *play) handshake() (err error) {
+	if p.child, err = spawn(p.ctx, p.Binary, p.workspace, p.state); err != nil {
+		return err
+	}
+	var r schema.InitializeResult
+	name := map[string]any{"client_info": map[string]string{"name": "demo-host", "version": "1"}}
+	return p.call("initialize", name, &r, func() string {
+		return fmt.Sprintf("%s %s, protocol %d, %d methods, pid %d",
+			r.ServerInfo.Name, r.ServerInfo.Version, r.ProtocolVersion, len(r.Capabilities.Methods), r.ServerInfo.PID)
+	})
+}
+
+// maxRetries is how often the instruction that nobody acknowledges is sent again.
+const maxRetries = 2
+
+func (p *play) instructions() error {
+	tested, ignored, err := p.queue()
+	if err != nil {
+		return err
+	}
+	if err := p.firstPass(tested, ignored); err != nil {
+		return err
+	}
+	if err := p.report(tested); err != nil {
+		return err
+	}
+	return p.untilFailed(ignored)
+}
+
+// queue queues a plain instruction and two tracked ones and gives the ids of the latter.
+func (p *play) queue() (tested, ignored string, err error) {
+	var plain schema.InstructionResult
+	err = p.call("queue_instruction", map[string]any{"content": "Prefer small commits."}, &plain, func() string {
+		return "plain: handed out once, not tracked"
+	})
+	if err != nil {
+		return "", "", err
+	}
+	var first, second schema.QueueInstructionWithAckResult
+	err = p.call("queue_instruction_with_ack", map[string]any{
+		"content": "Run `make test` and fix what fails.",
+		"ack_on": map[string]any{
+			"event_type": "command.finished", "match": map[string]any{"command": "make test", "exit_code": 0},
+		},
+	}, &first, func() string { return first.InstructionID + " (acknowledged by an event)" })
+	if err != nil {
+		return "", "", err
+	}
+	err = p.call("queue_instruction_with_ack", map[string]any{
+		"content": "Read CONTRIBUTING.md before the next change.", "max_retries": maxRetries,
+	}, &second, func() string { return second.InstructionID + fmt.Sprintf(" (max_retries %d)", maxRetries) })
+	return first.InstructionID, second.InstructionID, err
+}
+
+func (p *play) dispatch() (schema.DispatchResult, error) {
+	var r schema.DispatchResult
+	err := p.call("dispatch_instructions", map[string]any{}, &r, func() string {
+		return fmt.Sprintf("%d to hand to the agent, %d failed", len(r.Instructions), len(r.Failed))
+	})
+	for _, send := range r.Instructions {
+		p.Print("      send %d of %d  %s\n", send.Send, send.SendsMax, send.Text)
+	}
+	return r, err
+}
+
+func (p *play) firstPass(tested, ignored string) error {
+	r, err := p.dispatch()
+	if err != nil {
+		return err
+	}
+	if err := must(len(r.Instructions) == 3, "the first pass handed out %d instructions, not 3", len(r.Instructions)); err != nil {
+		return err
+	}
+	for _, send := range r.Instructions {
+		if err := must(send.Send == 1, "the first send of %s has the number %d", send.InstructionID, send.Send); err != nil {
+			return err
+		}
+	}
+	return must(r.Instructions[1].InstructionID == tested && r.Instructions[2].InstructionID == ignored, "the pass is not in the order of queueing")
+}
+
+// report tells what the agent did; only the exact match acknowledges.
+func (p *play) report(tested string) error {
+	for _, exit := range []int{1, 0} {
+		var r schema.ReportEventResult
+		err := p.call("report_event", map[string]any{
+			"type": "command.finished", "data": map[string]any{"command": "make test", "exit_code": exit},
+		}, &r, func() string { return fmt.Sprintf("exit_code %d acknowledged %v", exit, r.Acknowledged) })
+		if err != nil {
+			return err
+		}
+		matched := len(r.Acknowledged) == 1 && r.Acknowledged[0] == tested
+		if err := must(matched == (exit == 0), "exit_code %d acknowledged %v", exit, r.Acknowledged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilFailed dispatches until the ignored instruction has failed, and checks that this is after
+// exactly 1 + max_retries sends, with a notice.
+func (p *play) untilFailed(ignored string) error {
+	sends := 1
+	for {
+		r, err := p.dispatch()
+		if err != nil {
+			return err
+		}
+		if len(r.Failed) > 0 {
+			if err := must(r.Failed[0].InstructionID == ignored && len(r.Instructions) == 0, "the wrong instruction failed"); err != nil {
+				return err
+			}
+			break
+		}
+		sends++
+		if err := must(len(r.Instructions) == 1 && r.Instructions[0].Send == sends, "send %d did not come", sends); err != nil {
+			return err
+		}
+	}
+	if err := must(sends == 1+maxRetries, "it failed after %d sends, not %d", sends, 1+maxRetries); err != nil {
+		return err
+	}
+	raw, err := p.child.await(p.ctx, "notice/posted", func(json.RawMessage) bool { return true })
+	if err != nil {
+		return err
+	}
+	var n schema.NoticeNote
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return err
+	}
+	p.Print("  %s %s\n      %s\n", p.Faint("⇠"), "notice/posted", n.Notice.Text)
+	return must(n.Notice.SubjectID == ignored, "the notice is about %s", n.Notice.SubjectID)
+}
+
+// planName is the plan of the example workspace.
+const planName = "tasks.md"
+
+func (p *play) compile() error {
+	var plan schema.Plan
+	if err := p.call("get_plan", map[string]any{"plan": planName}, &plan, func() string {
+		return fmt.Sprintf("%d items, %d of %d done, %d diagnostics, dialect %s",
+			len(plan.Items), plan.Totals.Completed, plan.Totals.Total, len(plan.Diagnostics), plan.Dialect)
+	}); err != nil {
+		return err
+	}
+	item := inProgress(plan.Items)
+	var run schema.InitRunResult
+	if err := p.call("init_run", map[string]any{"plan": planName, "item_id": item.ItemID}, &run, func() string {
+		return fmt.Sprintf("%s for item %s: %s", run.Run.RunID, item.ItemID, item.Title)
+	}); err != nil {
+		return err
+	}
+	p.runID = run.Run.RunID
+	c, err := p.prompt()
+	if err != nil {
+		return err
+	}
+	for _, line := range tail(c.Prompt, 6) {
+		p.Print("      %s\n", p.Faint(line))
+	}
+	return must(c.LedgerMode == "ledger_only", "ledger_mode is %s", c.LedgerMode)
+}
+
+func inProgress(items []schema.Item) schema.Item {
+	for _, it := range items {
+		if it.Status == "in_progress" && it.DerivedStatus == "" {
+			return it
+		}
+	}
+	return items[0]
+}
+
+func (p *play) prompt() (schema.CompilePromptResult, error) {
+	var c schema.CompilePromptResult
+	err := p.call("compile_prompt", map[string]any{"run_id": p.runID, "role": "worker"}, &c, func() string {
+		return fmt.Sprintf("%d tokens of %d, prefix %.8s, packet cursor %s, totals %s",
+			c.PromptTokensAfter, c.PromptTokenBudget, c.StablePrefixHash, c.Packet.Cursor, c.Packet.Facts["ledger.progress.totals"])
+	})
+	return c, err
+}
+
+// edit saves the plan as an editor does, by writing a new file and renaming it over the old one.
+func (p *play) edit() error {
+	before, err := p.prompt()
+	if err != nil {
+		return err
+	}
+	id, err := p.completeOne()
+	if err != nil {
+		return err
+	}
+	raw, err := p.child.await(p.ctx, "ledger/changed", func(params json.RawMessage) bool {
+		var n schema.LedgerNote
+		return json.Unmarshal(params, &n) == nil && slices.Contains(n.ChangedIDs, id)
+	})
+	if err != nil {
+		return err
+	}
+	var n schema.LedgerNote
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return err
+	}
+	p.Print("  %s ledger/changed  items %v, hash %.8s\n", p.Faint("⇠"), n.ChangedIDs, n.Fingerprint.Hash)
+	after, err := p.prompt()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		must(after.StablePrefixHash == before.StablePrefixHash, "the stable prefix changed"),
+		must(after.Packet.Cursor != before.Packet.Cursor, "the packet did not change"),
+		must(after.FullPromptHash != before.FullPromptHash, "the prompt did not change"),
+	)
+}
+
+func (p *play) goodbye() error {
+	var notices schema.NoticeList
+	if err := p.call("list_notices", map[string]any{}, &notices, func() string {
+		return fmt.Sprintf("%d open: it was delivered, but nobody consumed it, so it is still there", len(notices.Items))
+	}); err != nil {
+		return err
+	}
+	if err := must(len(notices.Items) == 1, "%d notices are open, not 1", len(notices.Items)); err != nil {
+		return err
+	}
+	var consumed schema.ConsumeNoticesResult
+	if err := p.call("consume_notices", map[string]any{"notice_ids": []string{notices.Items[0].NoticeID}}, &consumed, func() string {
+		return "consumed " + consumed.Consumed[0]
+	}); err != nil {
+		return err
+	}
+	if err := p.child.leave(p.ctx); err != nil {
+		return err
+	}
+	p.Print("  shutdown, exit: the process ended with status 0\n")
+	return nil
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"waybill/api"
+	"waybill/schema"
+)
+
+// A local is a service in this process, for commands that look at the store without a server. The
+// store may be in use by servers at the same time.
+type local struct {
+	*api.Service
+	table   *api.Table
+	backend *backend
+}
+
+// local opens the service of the workspace.
+func (a *app) local() (*local, error) {
+	b := newBackend(a.store, false, a.logger(a.Err))
+	s, err := api.New(api.Options{Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status})
+	if err != nil {
+		return nil, err
+	}
+	return &local{Service: s, table: s.Table(), backend: b}, nil
+}
+
+func (l *local) close() { l.backend.stop() }
+
+// call carries out a method and decodes its answer into result.
+func (l *local) call(ctx context.Context, method string, params, result any) error {
+	text, err := schema.Encode(params)
+	if err != nil {
+		return err
+	}
+	if text, err = l.answer(ctx, method, text); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, result)
+}
+
+// answer carries out a method and gives its answer as JSON.
+func (l *local) answer(ctx context.Context, method string, params []byte) ([]byte, error) {
+	entry, ok := l.table.Entry(method)
+	if !ok || entry.Start == nil {
+		near := schema.Nearest(method, l.table.Names())
+		return nil, schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(method)+" to call").
+			With("did_you_mean", near).Hint("perhaps: " + strings.Join(near, ", "))
+	}
+	answers := make(chan api.Answer, 1)
+	entry.Start(ctx, params, func(answer api.Answer) { answers <- answer })
+	answer := <-answers
+	switch {
+	case answer.Cause != nil:
+		return nil, answer.Cause // nobody but the person at the terminal could look it up
+	case answer.Err != nil:
+		return nil, answer.Err
+	}
+	return schema.Encode(answer.Result)
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"waybill/cli/demo"
+	"waybill/examples"
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo", Short: "Play a host against a real waybill process, in under 10 seconds", Args: cobra.NoArgs,
+		Long: "Spawn this binary on a copy of the example workspace, hand it work as a host would, edit its plan,\nkill it in the middle, and check every answer. Exits with 1 if anything is not as promised.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			binary, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			workspace, err := examples.Workspace()
+			if err != nil {
+				return err
+			}
+			script := &script{app: a}
+			err = demo.Run(cmd.Context(), demo.Options{
+				Binary: binary, Workspace: workspace, Print: script.print,
+				Bold: a.style("1"), Good: a.style("32"), Faint: a.style("2"),
+			})
+			if a.json {
+				return script.finish(err)
+			}
+			return err
+		},
+	}
+}
+
+// A script prints the transcript as it comes, or collects its lines for --json.
+type script struct {
+	app   *app
+	lines []string
+}
+
+func (s *script) print(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !s.app.json {
+		_, _ = fmt.Fprint(s.app.Out, text) // who closed the output does not want to see more
+		return
+	}
+	for _, line := range strings.Split(strings.Trim(text, "\n"), "\n") {
+		s.lines = append(s.lines, strings.TrimSpace(line))
+	}
+}
+
+func (s *script) finish(err error) error {
+	printed := s.app.print(map[string]any{"ok": err == nil, "transcript": s.lines})
+	if err != nil {
+		return err
+	}
+	return printed
+}
+
+// style gives a function that dresses a text in an ANSI style, on a terminal that wants colours.
+func (a *app) style(code string) func(string) string {
+	if !a.colours() {
+		return func(text string) string { return text }
+	}
+	return func(text string) string { return "\x1b[" + code + "m" + text + "\x1b[0m" }
+}
+
+func (a *app) colours() bool {
+	switch {
+	case a.noColor || a.json || a.env("NO_COLOR") != "":
+		return false
+	case a.env("CLICOLOR_FORCE") != "" && a.env("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return term.IsTerminal(int(a.Out.Fd()))
+}

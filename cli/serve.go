@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"waybill/api"
+	"waybill/rpc"
+)
+
+// exitStdio is the exit code of serve when standard input or output cannot be used.
+const exitStdio = 4
+
+// memoryLimit is the soft limit of the process's memory, unless GOMEMLIMIT says otherwise.
+const memoryLimit = 256 << 20
+
+// lastBreath bounds what happens after the connection has ended: what was committed is safe by then,
+// so this only keeps a disk that hangs from keeping the process.
+const lastBreath = 1500 * time.Millisecond
+
+type serveFlags struct {
+	framing       string
+	noParentWatch bool
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	var stdio bool
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve JSON-RPC on standard input and output (the default with a pipe)", Args: cobra.NoArgs,
+		Long: `Serve JSON-RPC 2.0 on standard input and output. Standard output carries protocol and nothing else.
+
+Exit codes: 0 at the end of input, after a signal and after shutdown and exit; 1 after exit without
+shutdown; 2 for a mistake on the command line; 4 if standard input or output cannot be used.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+	}
+	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
+	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
+	_ = cmd.Flags().MarkHidden("stdio")
+	_ = cmd.RegisterFlagCompletionFunc("framing",
+		cobra.FixedCompletions([]string{"auto", "line", "header"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// serve is one conversation with one host. It ends with a.code.
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	framing, err := rpc.ParseFraming(f.framing)
+	if err != nil {
+		return usageError{err}
+	}
+	in, out, err := rpc.Stdio()
+	if err != nil {
+		a.code = exitStdio
+		a.say("waybill: " + err.Error())
+		return nil
+	}
+	if a.env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	log := rpc.NewLogWriter(a.Err)
+	logging := newGroup()
+	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
+	defer logging.stop()
+	logger := a.logger(log)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go leaveOnSignals(stop) // ends with the process
+	var host atomic.Int64
+	if !f.noParentWatch {
+		go func() { // ends with ctx
+			if rpc.WatchParent(ctx, host.Load) == nil {
+				logger.Info("the host is gone")
+				stop()
+			}
+		}()
+	}
+	b := newBackend(a.store, true, logger)
+	service, err := api.New(api.Options{
+		Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Host: host.Store,
+	})
+	if err != nil {
+		return err
+	}
+	a.code, err = rpc.Serve(ctx, rpc.Options{
+		In: in, Out: out, Table: service.Table(), Notify: service.Notify, Framing: framing, Logger: logger,
+	})
+	within(lastBreath, b.stop)
+	return err
+}
+
+// within runs fn and waits for it, but not for ever.
+func within(period time.Duration, fn func()) {
+	done := make(chan struct{})
+	go func() { // ends with fn, or with the process
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(period):
+	}
+}
+
+// leaveOnSignals ends the conversation at the first signal that asks for it. The second one finds
+// nobody listening and ends the process at once.
+func leaveOnSignals(stop func()) {
+	leave := []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, leave...)
+	<-signals
+	signal.Reset(leave...)
+	stop()
+}
