@@ -116,7 +116,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if err != nil {
 		return nil, err
 	}
-	view, err := e.Look(ctx, p.RunID)
+	view, err := e.Peek(ctx, p.RunID)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +202,8 @@ func (s *Service) getSnapshot(ctx context.Context, p *schema.RunParams) (*schema
 	if err != nil {
 		return nil, err
 	}
+	// Brings the facts up to date first. Where that cannot be done, the snapshot is what there is.
+	_, _ = e.Look(ctx, p.RunID)
 	var w *schema.Snapshot
 	err = e.View(ctx, func(tx store.Tx) error {
 		run, ok, err := tx.Run(p.RunID)

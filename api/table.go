@@ -3,8 +3,13 @@ package api
 import (
 	"context"
 
+	"waybill/engine"
 	"waybill/schema"
 )
+
+// ErrHurry is the cause to end a context with when the host is leaving: nobody will wait any more,
+// but what was asked for is still wanted.
+var ErrHurry = engine.ErrHurry
 
 // An Answer is what a method came to: a result or an error, never both.
 type Answer struct {
@@ -30,7 +35,8 @@ type Entry struct {
 	// one after the other gets them applied in that order, while their answers are still to come.
 	//
 	// A ctx that ends before anything was applied makes the answer CANCELLED; after that it has no
-	// influence. done must not block.
+	// influence. If its cause is ErrHurry, a change is applied all the same, and one that waits for
+	// something is answered with what there is. done must not block.
 	Start func(ctx context.Context, params []byte, done func(Answer))
 }
 

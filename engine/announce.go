@@ -13,15 +13,19 @@ import (
 // Plan reads a plan of the workspace. If it reads differently than the last time, that is recorded
 // in the event log.
 func (e *Engine) Plan(ctx context.Context, path string) (Plan, error) {
-	var since int64
-	if !e.o.Plans.known(path) {
-		since = e.newest(ctx) // before the file is read, so that no record about it is missed
-	}
-	plan, err := e.o.Plans.read(path, since)
+	plan, err := e.readPlan(ctx, path)
 	if err == nil && plan.unannounced {
 		e.announcePlan(ctx, path)
 	}
 	return plan, err
+}
+
+func (e *Engine) readPlan(ctx context.Context, path string) (Plan, error) {
+	var since int64
+	if !e.o.Plans.known(path) {
+		since = e.newest(ctx) // before the file is read, so that no record about it is missed
+	}
+	return e.o.Plans.read(path, since)
 }
 
 // newest is the newest event, or 0 if that cannot be told.

@@ -80,7 +80,8 @@ type Engine struct {
 	foreign int               // counts the signals that another process committed
 	pending int               // estimate of the outstanding instructions; -1 is unknown
 	subs    map[chan struct{}]struct{}
-	untidy  int // puts until the store is tidied again
+	untidy  int                  // puts until the store is tidied again
+	runs    map[string]storedRun // what stored has read
 }
 
 // New gives an engine that does nothing until Run is called.
@@ -110,6 +111,7 @@ func New(o Options) (*Engine, error) {
 		waiting: map[*job]struct{}{},
 		pending: -1,
 		subs:    map[chan struct{}]struct{}{},
+		runs:    map[string]storedRun{},
 	}, nil
 }
 

@@ -123,26 +123,50 @@ type RunView struct {
 // stored facts say, the facts are renewed first. If it cannot be read, the view is made from what
 // was read last, and says so.
 func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
+	v, err := e.view(ctx, id)
+	if err != nil || !v.Rebuilt {
+		return v, err
+	}
+	stored := make(chan error, 1)
+	e.renew(ctx, v, func(run core.Run, err error) {
+		v.Run = run
+		stored <- err
+	})
+	return v, <-stored
+}
+
+// Peek is Look for a caller to whom the facts matter and not whether they are stored yet: it does
+// not wait for the disk. They are stored soon after.
+func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
+	v, err := e.view(ctx, id)
+	if err == nil && v.Rebuilt {
+		e.renew(context.WithoutCancel(ctx), v, func(core.Run, error) {})
+	}
+	return v, err
+}
+
+// view makes the view of a run. Rebuilt says that its facts are still to be stored.
+func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 	v, facts, err := e.stored(ctx, id)
 	if err != nil {
 		return v, err
 	}
-	plan, err := e.Plan(ctx, v.Run.Plan)
+	plan, err := e.readPlan(ctx, v.Run.Plan)
 	if err != nil {
 		v.Fallback, v.Fault = StaleRebuild, err
 		return v, v.recall(facts)
 	}
 	v.Fallback, v.Fault = plan.Stale, plan.Fault
+	v.Rebuilt = plan.Stale == "" && ledger.SourceHash(facts) != plan.Reading.Hash
+	if plan.unannounced && !v.Rebuilt {
+		e.announcePlan(ctx, plan.Path)
+	}
 	if plan.Stale != "" {
 		v.recallNewer(facts, plan.Reading)
 		return v, nil
 	}
 	v.take(plan.Reading)
-	if ledger.SourceHash(facts) == plan.Reading.Hash {
-		return v, nil
-	}
-	v.Rebuilt = true
-	return v, e.renew(ctx, &v)
+	return v, nil
 }
 
 // take makes the view from a reading. If the item is gone from the plan, so are the facts about it,
@@ -174,35 +198,80 @@ func (v *RunView) recallNewer(facts []ledger.Fact, last *ledger.Reading) {
 	}
 }
 
-// renew stores the facts that the view was made from. A store that takes no writes does not stop
-// anybody from reading on.
-func (e *Engine) renew(ctx context.Context, v *RunView) error {
-	result, err := e.Do(ctx, Change{
-		Apply: func(tx *Tx) (any, error) {
-			return tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
-		},
+// renew stores the facts that the view was made from, and records in the same transaction that the
+// plan changed if nobody has. done is given the run as it is then. A store that takes no writes does
+// not stop anybody from reading on.
+func (e *Engine) renew(ctx context.Context, v RunView, done func(core.Run, error)) {
+	change, unannounced := e.o.Plans.pending(v.Run.Plan)
+	var seq int64 // of the record about the plan
+	e.Submit(ctx, Change{Apply: func(tx *Tx) (any, error) {
+		if unannounced {
+			var err error
+			if seq, err = tx.announce(change); err != nil {
+				return nil, err
+			}
+		}
+		return tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
+	}}, func(result any, err error) {
+		if _, broken := errors.AsType[*store.Error](err); broken {
+			e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
+			done(v.Run, nil)
+			return
+		}
+		if err != nil {
+			done(v.Run, err)
+			return
+		}
+		if unannounced {
+			e.o.Plans.announcedAs(change.path, change.next, seq)
+		}
+		done(result.(core.Run), nil)
 	})
-	var fault *store.Error
-	switch {
-	case errors.As(err, &fault):
-		e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
-		return nil
-	case err != nil:
-		return err
-	}
-	v.Run = result.(core.Run)
-	return nil
 }
 
-// stored gives the run and its task ledger from the store.
-func (e *Engine) stored(ctx context.Context, id string) (v RunView, facts []ledger.Fact, err error) {
-	err = e.View(ctx, func(tx store.Tx) error {
-		v.Run, facts, err = loadRun(tx, id)
+// A storedRun is what the store said about a run when the newest event was the one with that number.
+type storedRun struct {
+	newest int64
+	run    core.Run
+	task   ledger.TaskLedger
+	facts  []ledger.Fact
+}
+
+// stored gives the run and its task ledger from the store. Every change of a run leaves an event, so
+// that what was read before is still true while the newest event is the same.
+func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact, error) {
+	e.mu.Lock()
+	last := e.runs[id]
+	e.mu.Unlock()
+	err := e.View(ctx, func(tx store.Tx) error {
+		_, newest, err := tx.Bounds()
+		if err != nil || (newest == last.newest && last.run.ID != "") {
+			return err
+		}
+		last = storedRun{newest: newest}
+		last.run, last.facts, err = loadRun(tx, id)
 		return err
 	})
 	if err != nil {
-		return v, nil, err
+		return RunView{}, nil, err
 	}
-	v.Task, err = ledger.ParseTaskFacts(v.Run.ID, v.Run.ItemID, facts)
-	return v, facts, err
+	if last.task.RunID == "" {
+		if last.task, err = ledger.ParseTaskFacts(id, last.run.ItemID, last.facts); err != nil {
+			return RunView{Run: last.run}, last.facts, err
+		}
+		e.keep(id, last)
+	}
+	return RunView{Run: last.run, Task: last.task}, last.facts, nil
+}
+
+// maxRuns bounds the runs that are kept in memory; there are rarely more than a few under way.
+const maxRuns = 256
+
+func (e *Engine) keep(id string, r storedRun) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.runs) >= maxRuns {
+		clear(e.runs)
+	}
+	e.runs[id] = r
 }

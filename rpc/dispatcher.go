@@ -39,9 +39,9 @@ type dispatcher struct {
 	team  int          // workers so far; only the reader knows
 
 	work    context.Context // of all calls; ends when what is left is given up
-	giveUp  context.CancelFunc
-	running sync.WaitGroup // the lane, the workers, and who waits to answer a shutdown
-	quit    chan struct{}  // closed when no call will come any more
+	giveUp  func()          // ends work, with api.ErrHurry for its cause
+	running sync.WaitGroup  // the lane, the workers, and who waits to answer a shutdown
+	quit    chan struct{}   // closed when no call will come any more
 
 	polite   atomic.Bool   // shutdown was asked for
 	exited   atomic.Bool   // exit was said

@@ -115,19 +115,12 @@ func (o *outbox) notify(method string, params any) {
 	o.kick()
 }
 
-// A gapNote is the params of the log notification that marks a gap.
-type gapNote struct {
-	Level   string `json:"level"`
-	Message string `json:"message"`
-	Dropped int    `json:"dropped"`
-}
-
 // mark queues the marker of a gap, if there is one. The caller holds mu.
 func (o *outbox) mark() {
 	if o.gap == 0 {
 		return
 	}
-	o.queue = append(o.queue, item{method: "log", params: &gapNote{
+	o.queue = append(o.queue, item{method: "log", params: &schema.LogNote{
 		Level:   "warning",
 		Message: "notifications were dropped here because they were not read in time; events_since has everything",
 		Dropped: o.gap,

@@ -15,8 +15,9 @@
 //
 // # When more comes in than goes out
 //
-// At most 1,024 requests are in hand: taken, and their answers not yet written. When so many are, there
-// are two ways to keep the next one out, and each is right at its time.
+// At most 1,024 requests are in hand: taken, and their answers not yet written. Those that have no answer
+// yet have at most 64 MiB of params. When there is no room, there are two ways to keep the next one out,
+// and each is right at its time.
 //
 // As long as something moves, the reader waits for room. A shell that pipes in 100,000 lines gets
 // 100,000 answers, as fast as they can be given and read. The wait is short, for there is room with the

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"waybill/api"
 )
 
 // linger is how long Serve waits for goroutines that have been told to end. What takes longer is in
@@ -56,7 +58,8 @@ func newServer(ctx context.Context, o Options) *server {
 	}
 	// What is in hand when ctx ends is still carried out.
 	ctx = context.WithoutCancel(ctx)
-	s.dispatcher.work, s.dispatcher.giveUp = context.WithCancel(ctx)
+	work, giveUp := context.WithCancelCause(ctx)
+	s.dispatcher.work, s.dispatcher.giveUp = work, func() { giveUp(api.ErrHurry) }
 	s.notesCtx, s.stopNotes = context.WithCancel(ctx)
 	return s
 }

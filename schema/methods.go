@@ -131,6 +131,7 @@ var Notifications = []Notification{
 	notification[InstructionNote]("instruction/updated", "An instruction moved on."),
 	notification[LedgerNote]("ledger/changed", "A plan reads differently than before."),
 	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
+	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped."),
 }
 
 // Everywhere lists the errors that every method may answer.

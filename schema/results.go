@@ -303,3 +303,10 @@ type NoticeNote struct {
 	Seq    int64  `json:"seq"`
 	Notice Notice `json:"notice"`
 }
+
+// LogNote is the params of log. It is about no event, so it carries no seq.
+type LogNote struct {
+	Level   string `json:"level" schema:"enum=warning|error"`
+	Message string `json:"message"`
+	Dropped int    `json:"dropped,omitzero" doc:"how many notifications were dropped in this place; events_since has what they were about"`
+}

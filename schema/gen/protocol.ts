@@ -558,6 +558,14 @@ export interface ListNoticesParams {
   cursor?: string;
 }
 
+/** LogNote is the params of log. It is about no event, so it carries no seq. */
+export interface LogNote {
+  level: "warning" | "error";
+  message: string;
+  /** how many notifications were dropped in this place; events_since has what they were about */
+  dropped?: number;
+}
+
 /** NextStep is something that would move the subject on. */
 export interface NextStep {
   action: string;
@@ -956,4 +964,6 @@ export interface NotificationMap {
   "ledger/changed": LedgerNote;
   /** There is a notice to consume. */
   "notice/posted": NoticeNote;
+  /** Something about the connection itself, such as notifications that were dropped. */
+  "log": LogNote;
 }
