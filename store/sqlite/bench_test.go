@@ -1,11 +1,13 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,4 +185,38 @@ func BenchmarkOpen(b *testing.B) {
 		require.NoError(b, s.Close())
 	}
 	b.ReportMetric(float64(opening.Microseconds())/float64(b.N), "µs/open")
+}
+
+// BenchmarkTwoProcesses measures how fairly two processes that write without a pause share a store.
+func BenchmarkTwoProcesses(b *testing.B) {
+	path := path(b)
+	s := open(b, sqlite.Options{Path: path})
+	var theirs lineCounter
+	cmd := command(b, "append", path)
+	cmd.Stdout = &theirs
+	require.NoError(b, cmd.Start())
+	for theirs.lines.Load() == 0 {
+		require.NoError(b, s.Update(b.Context(), appendOne))
+	}
+	before := theirs.lines.Load()
+	var worst time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		require.NoError(b, s.Update(b.Context(), appendOne))
+		worst = max(worst, time.Since(begun))
+	}
+	ours, others := float64(b.N), float64(theirs.lines.Load()-before)
+	require.NoError(b, cmd.Process.Kill())
+	_ = cmd.Wait()
+	b.ReportMetric(min(ours, others)/max(ours, others), "slower/faster")
+	b.ReportMetric(float64(worst.Microseconds())/1000, "ms-worst-wait")
+	b.ReportMetric((ours+others)/b.Elapsed().Seconds(), "updates/s")
+}
+
+// lineCounter counts the lines written to it.
+type lineCounter struct{ lines atomic.Int64 }
+
+func (c *lineCounter) Write(text []byte) (int, error) {
+	c.lines.Add(int64(bytes.Count(text, []byte{'\n'})))
+	return len(text), nil
 }

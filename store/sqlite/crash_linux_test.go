@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -99,6 +98,9 @@ func TestDurable_KilledAtRandom(t *testing.T) {
 
 // TestDurable_PowerCut cuts the power of a disk while a process writes to it: the kernel drops what it
 // has not synced, like a machine that is switched off. What was said to be durable is there.
+//
+// Only what was said before the cut counts. A sync that is under way while a file system is shut down
+// may answer that all is well, with any program; a machine without power answers nothing.
 func TestDurable_PowerCut(t *testing.T) {
 	for _, tool := range []string{"mkfs.ext4", "mount", "umount"} {
 		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
@@ -128,11 +130,7 @@ func TestDurable_PowerCut(t *testing.T) {
 		}
 		cutPower(t, dir)
 		require.NoError(t, c.Process.Kill())
-		for _, line := range c.rest() {
-			if seq, err := strconv.ParseInt(line, 10, 64); err == nil {
-				last = strconv.FormatInt(seq, 10)
-			}
-		}
+		_ = c.rest()
 		_ = c.Wait()
 		shell(t, "umount", dir)
 		mounted = false

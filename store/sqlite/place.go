@@ -74,7 +74,7 @@ func (p *place) inspect() error {
 	if err := p.checkFile(); err != nil {
 		return err
 	}
-	for _, name := range append(p.parts()[1:], p.lockPath(), p.reservePath()) {
+	for _, name := range append(p.parts()[1:], p.lockPath(), gatePath(p.lockPath()), p.reservePath()) {
 		if err := p.makePrivate(name); err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func TestFaultS7_ClosedWhileWaiting(t *testing.T) {
 	require.Equal(t, "holding", c.line(t))
 	requireFault(t, s.Update(t.Context(), appendOne), store.Busy)
 	require.NoError(t, s.Close())
-	require.Len(t, openFiles(t, filepath.Dir(path)), 1, "the lock file, for the request that lasts")
+	require.Len(t, openFiles(t, filepath.Dir(path)), 2, "the lock file and its gate, for the request that lasts")
 	_, err = fmt.Fprintln(c.in)
 	require.NoError(t, err)
 	require.Empty(t, c.rest())

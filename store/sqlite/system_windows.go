@@ -18,10 +18,22 @@ func idOf(path string) (fileID, error) {
 	if err != nil {
 		return fileID{}, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
+	return idIn(info), nil
+}
+
+func idOfFile(f *os.File) (fileID, error) {
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
+		return fileID{}, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return idIn(info), nil
+}
+
+func idIn(info windows.ByHandleFileInformation) fileID {
 	return fileID{
 		device: uint64(info.VolumeSerialNumber),
 		number: uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow),
-	}, nil
+	}
 }
 
 // owner gives the user -1, who is nobody to be compared with: whose a file is, is told by access
