@@ -51,7 +51,7 @@ var rooms = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":    {"rpc", "cli/demo"}, // the demo plays a host
 	"github.com/fsnotify/fsnotify":       {"watcher"},
 	"modernc.org/sqlite":                 {"store/sqlite"},
-	"github.com/google/uuid":             {"engine", "api"},
+	"github.com/google/uuid":             {"engine"},
 	"github.com/go-json-experiment/json": {"schema", "api", "rpc"},
 	"github.com/spf13/cobra":             {"cli"},
 	"golang.org/x/term":                  {"cli"},

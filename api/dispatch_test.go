@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -59,8 +60,8 @@ func TestDispatchInPages(t *testing.T) {
 		sent      []string
 		remaining int
 	}{
-		{[]string{"0", "1"}, 3}, {[]string{"2", "3"}, 3}, // of which two were sent before
-		{[]string{"4", "0"}, 3}, {[]string{"1", "2"}, 2}, {[]string{"3", "4"}, 0},
+		{[]string{"0", "1"}, 3}, {[]string{"2", "3"}, 1}, {[]string{"4"}, 0}, // one pass
+		{[]string{"0", "1"}, 3}, {[]string{"2", "3"}, 1}, {[]string{"4"}, 0}, // and the next
 	} {
 		pass := h.call("dispatch_instructions", `{"limit":2}`)
 		require.Equal(t, want.sent, pass.each("instructions", "content"), "pass %d", i)
@@ -162,5 +163,27 @@ func TestCancelNamesOneThingOrASession(t *testing.T) {
 	} {
 		fault := h.refused(schema.InvalidParams, "cancel_instruction", "%s", params)
 		fault.has(pointer, "data.details.errors.0.pointer")
+	}
+}
+
+// A host that calls until nothing remains has carried out one pass: what it was handed in the first
+// call was not burnt by the second.
+func TestAPassInSeveralCallsSendsOnce(t *testing.T) {
+	h := newHost(t, setup{})
+	for range 120 {
+		h.call("queue_instruction_with_ack", `{"content":"c","max_retries":1}`)
+	}
+	for pass, want := range []struct{ sent, failed int }{{120, 0}, {120, 0}, {0, 120}} {
+		sent, failed := 0, 0
+		for more := true; more; {
+			d := h.call("dispatch_instructions", `{}`)
+			var page schema.DispatchResult
+			require.NoError(t, json.Unmarshal([]byte(d.text), &page))
+			sent += len(page.Instructions)
+			failed += len(page.Failed)
+			more = page.Remaining > 0
+		}
+		require.Equal(t, want.sent, sent, "pass %d", pass+1)
+		require.Equal(t, want.failed, failed, "pass %d", pass+1)
 	}
 }

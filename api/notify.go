@@ -12,8 +12,14 @@ import (
 	"waybill/store"
 )
 
-// redeliverEvery is how often a notice that nobody consumes is announced again.
-const redeliverEvery = 5 * time.Minute
+const (
+	// redeliverEvery is how often a notice that nobody consumes is announced again.
+	redeliverEvery = 5 * time.Minute
+	// redeliverAtOnce bounds how many are announced before others get a turn, and redeliverPause is
+	// how long that is.
+	redeliverAtOnce = 100
+	redeliverPause  = 50 * time.Millisecond
+)
 
 // Notify sends the notifications of the workspace until ctx ends: one for each event from when the
 // store was opened on, and one for each notice that was open already. Notices that stay open are
@@ -36,8 +42,7 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 	case <-e.Opened():
 	}
 	f := &feed{engine: e, after: e.Head(), send: send}
-	f.redeliver(ctx)
-	again := time.NewTicker(redeliverEvery)
+	again := time.NewTimer(f.redeliver(ctx))
 	defer again.Stop()
 	for {
 		if err := f.catchUp(ctx); err != nil {
@@ -48,7 +53,7 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 			return nil
 		case <-wake:
 		case <-again.C:
-			f.redeliver(ctx)
+			again.Reset(f.redeliver(ctx))
 		}
 	}
 }
@@ -57,6 +62,7 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 type feed struct {
 	engine *engine.Engine
 	after  int64 // the last event that was turned
+	round  int64 // the last notice that was announced again in this round
 	send   func(method string, params any)
 }
 
@@ -163,16 +169,24 @@ func (f *feed) notice(seq int64, n store.Notice) {
 	delivered(f.engine, []store.Notice{n})
 }
 
-// redeliver announces the notices that are open. What cannot be read now is announced next time.
-func (f *feed) redeliver(ctx context.Context) {
+// redeliver announces the next few of the notices that are open, and gives the time until it wants to
+// go on: a host that reads gets them all, and nobody gets them all at once. What cannot be read now is
+// announced in the next round.
+func (f *feed) redeliver(ctx context.Context) time.Duration {
 	var open []store.Notice
-	_ = f.engine.View(ctx, func(tx store.Tx) (err error) {
-		open, err = tx.Notices("", 0, store.DefaultLimit)
+	err := f.engine.View(ctx, func(tx store.Tx) (err error) {
+		open, err = tx.Notices("", f.round, redeliverAtOnce)
 		return err
 	})
 	for _, n := range open {
-		if n.Position <= f.after {
+		f.round = n.Position
+		if n.Position <= f.after { // else it is announced as news
 			f.notice(n.Position, n)
 		}
 	}
+	if err != nil || len(open) < redeliverAtOnce {
+		f.round = 0
+		return redeliverEvery
+	}
+	return redeliverPause
 }

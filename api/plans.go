@@ -134,7 +134,22 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if err != nil {
 		return nil, err
 	}
-	return wireCompiled(compiled, view, p.Since), nil
+	w := wireCompiled(compiled, view, p.Since)
+	w.Omitted = append(w.Omitted, unused(p.Compaction)...)
+	return w, nil
+}
+
+// unused lists what a host gave for a compaction that was not needed.
+func unused(c *schema.CompactionParams) []schema.Omission {
+	var list []schema.Omission
+	const why = "the prompt fits its budget and was not compacted"
+	if c != nil && len(c.Context) > 0 {
+		list = append(list, schema.Omission{What: "compaction.context", Why: why})
+	}
+	if c != nil && c.PromptOverride != "" {
+		list = append(list, schema.Omission{What: "compaction.prompt_override", Why: why})
+	}
+	return list
 }
 
 func wireCompiled(c ledger.Compiled, view engine.RunView, since string) *schema.CompilePromptResult {

@@ -104,6 +104,11 @@ func TestCompilePrompt(t *testing.T) {
 	require.Equal(t, prompt.at("prompt_tokens_before"), prompt.at("prompt_tokens_after"))
 	require.Equal(t, text, h.compile(run).str("prompt"))
 
+	steered := h.call("compile_prompt", `{"run_id":%q,"role":"worker","compaction":{"auto":true,"context":["c"],"prompt_override":"o"}}`, run)
+	require.Equal(t, text, steered.str("prompt"))
+	steered.has("compaction.context", "omitted.0.what")
+	steered.has("compaction.prompt_override", "omitted.1.what")
+
 	since := h.call("compile_prompt", `{"run_id":%q,"role":"implementer","since":%q}`, run, prompt.str("packet.cursor"))
 	since.has("full", "packet.mode")
 	since.has("no_history", "packet.why_full")

@@ -15,6 +15,7 @@ import (
 	"waybill/engine"
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/store"
 )
 
 // Options configures a Service. Start is required.
@@ -107,7 +108,7 @@ func (s *Service) resolve() (workspace.Workspace, error) {
 	return workspace.Resolve(sources)
 }
 
-func (s *Service) initialize(_ context.Context, p *schema.InitializeParams) (*schema.InitializeResult, error) {
+func (s *Service) initialize(ctx context.Context, p *schema.InitializeParams) (*schema.InitializeResult, error) {
 	if p.ProtocolVersion != nil && *p.ProtocolVersion < schema.ProtocolVersion {
 		return nil, schema.NewError(schema.BadVersion, "protocol_version must be 1 or newer").
 			With("min", schema.ProtocolVersion).With("max", schema.ProtocolVersion)
@@ -115,6 +116,7 @@ func (s *Service) initialize(_ context.Context, p *schema.InitializeParams) (*sc
 	if p.ProcessID != nil {
 		s.o.Host(*p.ProcessID)
 	}
+	cursor := s.cursor(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -130,13 +132,38 @@ func (s *Service) initialize(_ context.Context, p *schema.InitializeParams) (*sc
 		Limits: schema.Limits{
 			MaxMessageBytes: schema.MaxMessageBytes, MaxContentBytes: schema.MaxContentBytes, MaxPending: schema.MaxPending,
 		},
-		Cursor: cursorAt(s.o.Now()),
+		Cursor: cursor,
 	}
 	if ws, err := s.resolve(); err == nil {
 		found := wireWorkspace(ws)
 		result.Workspace = &found
 	}
 	return result, nil
+}
+
+// cursor gives a cursor that points to now. While the store is not open it names a moment, because
+// nobody should wait for a disk to say hello.
+func (s *Service) cursor(ctx context.Context) string {
+	moment := cursorAt(s.o.Now())
+	s.mu.Lock()
+	e := s.engine
+	s.mu.Unlock()
+	if e == nil {
+		return moment
+	}
+	select {
+	case <-e.Opened():
+	default:
+		return moment
+	}
+	var newest int64
+	if err := e.View(ctx, func(tx store.Tx) (err error) {
+		_, newest, err = tx.Bounds()
+		return err
+	}); err != nil {
+		return moment
+	}
+	return cursorSeq(newest)
 }
 
 func capabilities() schema.Capabilities {

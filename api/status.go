@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"waybill/core"
 	"waybill/engine"
@@ -30,7 +31,7 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 		w.Degraded = append(w.Degraded, w.Watcher.Reason)
 	}
 	w.Degraded = append(w.Degraded, stalePlans(ctx, e, plans)...)
-	w.Watcher.Plans = plans.Known() // with those that were just read
+	w.Watcher.Plans = len(plans.Known()) // with those that were just read
 	return w, e.View(ctx, func(tx store.Tx) error { return count(tx, &w.Counts) })
 }
 
@@ -47,10 +48,10 @@ func storeMode(st store.Status) string {
 	return "read_write"
 }
 
-// stalePlans gives a sentence for each plan that is not read as it is.
+// stalePlans gives a sentence for each plan that is not read as it is, or has gone.
 func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []string {
 	var sentences []string
-	paths, err := plans.List()
+	paths, err := allPlans(plans)
 	if err != nil {
 		sentences = append(sentences, err.Error())
 	}
@@ -64,6 +65,15 @@ func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []st
 		}
 	}
 	return sentences
+}
+
+// allPlans gives the plans that are there and those that were, so that none goes without a word. The
+// error says which folder could not be searched.
+func allPlans(plans *engine.Plans) ([]string, error) {
+	paths, err := plans.List()
+	paths = append(paths, plans.Known()...)
+	slices.Sort(paths)
+	return slices.Compact(paths), err
 }
 
 // count fills the counts in, with a zero for every state that nothing is in.

@@ -171,6 +171,10 @@ func wireSend(d engine.Delivery, escalate bool) schema.Send {
 // what initialize gives: it names a position without a look at the store.
 func cursorAt(at time.Time) string { return "@" + strconv.FormatInt(at.UnixMicro(), 10) }
 
+// stampSlack is how long before its commit an event may have got its moment. A cursor that names a
+// moment rather gives the events of that time again than miss one.
+const stampSlack = core.Instant(time.Second / time.Microsecond)
+
 func cursorSeq(seq int64) string { return strconv.FormatInt(seq, 10) }
 
 // position finds the event behind which a cursor points.
@@ -181,7 +185,7 @@ func position(tx store.Tx, cursor string) (int64, error) {
 		return 0, badParam("/cursor", "a cursor that waybill gave, or \"0\" for the beginning", cursor)
 	}
 	if timed {
-		return tx.SeqBefore(core.Instant(n))
+		return tx.SeqBefore(core.Instant(n) - stampSlack)
 	}
 	return n, nil
 }

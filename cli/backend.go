@@ -153,7 +153,8 @@ func (b *backend) open(path string, ws workspace.Workspace) func(context.Context
 			}
 			b.remember(ws)
 		}
-		return sqlite.Open(ctx, sqlite.Options{Path: path, Logger: b.logger})
+		// A folder that is named as the store, or made for it, is private; that of a file may have others.
+		return sqlite.Open(ctx, sqlite.Options{Path: path, Logger: b.logger, PrivateDir: !strings.HasSuffix(b.store, ".db")})
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -148,7 +147,7 @@ func (a *app) complain(err error) {
 func (a *app) say(line string) { _, _ = fmt.Fprintln(a.Err, line) }
 
 func exitCode(err error) int {
-	if _, ok := errors.AsType[usageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
 	fault, ok := errors.AsType[*schema.Error](err)

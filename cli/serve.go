@@ -23,7 +23,7 @@ const memoryLimit = 256 << 20
 
 // lastBreath bounds what happens after the connection has ended: what was committed is safe by then,
 // so this only keeps a disk that hangs from keeping the process.
-const lastBreath = 1500 * time.Millisecond
+const lastBreath = 300 * time.Millisecond
 
 type serveFlags struct {
 	framing       string

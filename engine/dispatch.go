@@ -35,15 +35,19 @@ func (d Dispatched) Empty() bool { return len(d.Deliveries) == 0 && len(d.Failed
 // sent and not acknowledged, longest unsent first. What was sent first in this pass is not repeated
 // in it, because the repeats are looked up before anything is sent. Instructions whose sends are
 // used up fail.
+//
+// A pass that is too large for one answer goes on in the next call: Remaining says so, and until it
+// is through, nothing that it has sent is sent again.
 func (tx *Tx) Dispatch(p Pass) (Dispatched, error) {
 	var d Dispatched
-	failed, err := tx.exhaust(p)
+	began := tx.engine.passBegan(p.Session, tx.now)
+	failed, err := tx.exhaust(p, began)
 	if err != nil {
 		return d, err
 	}
 	d.Failed = failed
 	queued := store.InstructionQuery{Session: p.Session, State: core.StateQueued, Order: store.ByUrgency}
-	repeats := tx.repeats(p)
+	repeats := tx.repeats(p, began)
 	found, err := tx.upTo(p.Limit, queued, repeats)
 	if err != nil {
 		return d, err
@@ -57,6 +61,7 @@ func (tx *Tx) Dispatch(p Pass) (Dispatched, error) {
 	if d.Deliveries, err = tx.send(chosen, p); err != nil {
 		return d, err
 	}
+	tx.engine.passLeft(p.Session, min(began, tx.now-1), d.Remaining)
 	if d.Empty() && p.MinAge > 0 {
 		d.Due, err = tx.nextDue(p)
 	}
@@ -75,18 +80,42 @@ func (tx *Tx) upTo(limit int, first, second store.InstructionQuery) ([]core.Inst
 	return append(found, more...), err
 }
 
-// repeats selects what was sent, waits for its acknowledgement, and may be sent once more now.
-func (tx *Tx) repeats(p Pass) store.InstructionQuery {
+// repeats selects what was sent before the pass began, waits for its acknowledgement, and may be sent
+// once more now.
+func (tx *Tx) repeats(p Pass, began core.Instant) store.InstructionQuery {
 	left := false
 	return store.InstructionQuery{
 		Session: p.Session, State: core.StateSent, Tracked: true, Exhausted: &left,
-		SentBefore: tx.now - core.Instant(p.MinAge), Now: tx.now, Order: store.ByLastSend,
+		SentBefore: min(tx.now-core.Instant(p.MinAge), began), Now: tx.now, Order: store.ByLastSend,
+	}
+}
+
+// passBegan gives the last moment whose sends may be repeated: now, unless an earlier call has left a
+// part of its pass.
+func (e *Engine) passBegan(session string, now core.Instant) core.Instant {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if began, going := e.passes[session]; going {
+		return began
+	}
+	return now
+}
+
+// passLeft notes whether a part of the pass, which began after that moment, is left for the next call.
+// That is kept in memory only:
+// at worst a pass that a crash cut in two repeats something early.
+func (e *Engine) passLeft(session string, before core.Instant, remaining int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.passes, session)
+	if remaining > 0 {
+		e.passes[session] = before
 	}
 }
 
 // exhaust fails what has used up its sends. What is too much for one answer fails in a later pass.
-func (tx *Tx) exhaust(p Pass) ([]core.Instruction, error) {
-	q := tx.repeats(p)
+func (tx *Tx) exhaust(p Pass, began core.Instant) ([]core.Instruction, error) {
+	q := tx.repeats(p, began)
 	*q.Exhausted = true
 	used, err := tx.Instructions(q)
 	if err != nil {

@@ -82,6 +82,9 @@ type Engine struct {
 	subs    map[chan struct{}]struct{}
 	untidy  int                  // puts until the store is tidied again
 	runs    map[string]storedRun // what stored has read
+	// renewals has the hash of the plan whose facts are being stored, by run.
+	renewals map[string]string
+	passes   map[string]core.Instant // when a pass began that has a part left, by session
 }
 
 // New gives an engine that does nothing until Run is called.
@@ -105,13 +108,15 @@ func New(o Options) (*Engine, error) {
 		o.Keep = 30 * 24 * time.Hour
 	}
 	return &Engine{
-		o:       o,
-		wake:    make(chan struct{}, 1),
-		opened:  make(chan struct{}),
-		waiting: map[*job]struct{}{},
-		pending: -1,
-		subs:    map[chan struct{}]struct{}{},
-		runs:    map[string]storedRun{},
+		o:        o,
+		wake:     make(chan struct{}, 1),
+		opened:   make(chan struct{}),
+		waiting:  map[*job]struct{}{},
+		pending:  -1,
+		subs:     map[chan struct{}]struct{}{},
+		runs:     map[string]storedRun{},
+		passes:   map[string]core.Instant{},
+		renewals: map[string]string{},
 	}, nil
 }
 

@@ -129,9 +129,9 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (brok
 	if err != nil {
 		return nil, 0, err
 	}
-	now := e.Now()
 	err = update(st, ctx, func(stx store.Tx) error {
 		broken = nil
+		now := e.Now() // and not before: it may take seconds until it is our turn to write
 		for _, j := range group {
 			before := stx.Writes()
 			j.result, j.err = e.run(stx, j, now)

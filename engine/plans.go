@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -128,11 +130,12 @@ func (p *Plans) Resolve(name string) (string, error) {
 	return name, nil
 }
 
-// Known counts the plans that were read so far.
-func (p *Plans) Known() int {
+// Known gives the paths of the plans that were read so far, in ascending order, whether they are
+// still there or not.
+func (p *Plans) Known() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.plans)
+	return slices.Sorted(maps.Keys(p.plans))
 }
 
 // Read gives the plan at a path relative to the workspace. An error means that there is no reading

@@ -139,10 +139,34 @@ func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 // not wait for the disk. They are stored soon after.
 func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
-	if err == nil && v.Rebuilt {
-		e.renew(context.WithoutCancel(ctx), v, func(core.Run, error) {})
+	if err != nil || !v.Rebuilt {
+		return v, err
 	}
-	return v, err
+	hash := v.Progress.Fingerprint.Hash
+	if v.Rebuilt = e.beginRenewal(id, hash); v.Rebuilt {
+		e.renew(context.WithoutCancel(ctx), v, func(core.Run, error) { e.endRenewal(id, hash) })
+	}
+	return v, nil
+}
+
+// beginRenewal reports whether nobody is storing the facts of that reading already, and notes that
+// somebody is from now on.
+func (e *Engine) beginRenewal(id, hash string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.renewals[id] == hash {
+		return false
+	}
+	e.renewals[id] = hash
+	return true
+}
+
+func (e *Engine) endRenewal(id, hash string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.renewals[id] == hash {
+		delete(e.renewals, id)
+	}
 }
 
 // view makes the view of a run. Rebuilt says that its facts are still to be stored.

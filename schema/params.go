@@ -135,7 +135,8 @@ type CompilePromptParams struct {
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 }
 
-// CompactionParams steer how a prompt over its budget is made smaller.
+// CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not
+// touched, and then context and prompt_override have no part in it: omitted says so.
 type CompactionParams struct {
 	Auto           *bool    `json:"auto,omitzero" schema:"default=true"`
 	Prune          *bool    `json:"prune,omitzero" schema:"default=true"`

@@ -92,7 +92,7 @@ type QueueInstructionWithAckResult struct {
 type DispatchResult struct {
 	Instructions []Send        `json:"instructions"`
 	Failed       []Instruction `json:"failed" doc:"those whose sends were used up in this pass"`
-	Remaining    int           `json:"remaining" doc:"how many more could be handed out now"`
+	Remaining    int           `json:"remaining" doc:"how much of this pass is left for the next call; nothing is repeated before it is through"`
 	Seq          int64         `json:"seq"`
 }
 

@@ -172,7 +172,7 @@ export interface Compaction {
   trace: Array<TraceStep>;
 }
 
-/** CompactionParams steer how a prompt over its budget is made smaller. */
+/** CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched, and then context and prompt_override have no part in it: omitted says so. */
 export interface CompactionParams {
   /** default `true` */
   auto?: boolean;
@@ -286,7 +286,7 @@ export interface DispatchResult {
   instructions: Array<Send>;
   /** those whose sends were used up in this pass */
   failed: Array<Instruction>;
-  /** how many more could be handed out now */
+  /** how much of this pass is left for the next call; nothing is repeated before it is through */
   remaining: number;
   seq: number;
 }

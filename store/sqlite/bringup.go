@@ -49,7 +49,7 @@ func (s *Store) examine() (found labels, err error) {
 	}
 	switch {
 	case found.empty() && s.lock.says.newest > 0:
-		return found, fault(store.Corrupt, nil, "the store %s is empty, but %d events were written to it: put a copy back or salvage it",
+		return found, fault(store.Corrupt, nil, "the store %s is empty, but %d events were written to it: put a copy back, or move it and its lock file %[1]s.lock away to begin anew",
 			s.place.path, s.lock.says.newest)
 	case !found.empty() && found.application != applicationID:
 		return found, fault(store.Corrupt, nil, "%s is a database of another program: name another file", s.place.path)
@@ -116,7 +116,7 @@ func (s *Store) checkIntegrity(ctx context.Context) error {
 		return err
 	}
 	if says != "ok" {
-		return fault(store.Corrupt, nil, "the store %s is damaged (%s): salvage what is readable", s.place.path, says)
+		return fault(store.Corrupt, nil, "the store %s is damaged (%s) and was left as it is: put a copy back, or move it away to begin anew", s.place.path, says)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func classify(path string, err error) *store.Error {
 		return gaveUp(err)
 	}
 	if row, ok := errors.AsType[damaged](err); ok {
-		return fault(store.Corrupt, nil, "%v: check the store %s and salvage what is readable", row, path)
+		return fault(store.Corrupt, nil, "%v: the store %s was left as it is; put a copy back, or move it away to begin anew", row, path)
 	}
 	switch kindOf(err) {
 	case store.Full:
@@ -50,7 +50,7 @@ func classify(path string, err error) *store.Error {
 	case store.ReadOnly:
 		return fault(store.ReadOnly, err, "the store %s cannot be written: check the permissions of the file and its directory", path)
 	case store.Corrupt:
-		return fault(store.Corrupt, err, "the store %s is damaged or not a database: check it and salvage what is readable", path)
+		return fault(store.Corrupt, err, "the store %s is damaged or not a database, and was left as it is: put a copy back, or move it away to begin anew", path)
 	case store.Busy:
 		return fault(store.Busy, err, "the store %s is locked by a program that takes no turns with waybill: try again", path)
 	case store.Lost:

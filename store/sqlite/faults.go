@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"waybill/store"
@@ -24,7 +25,7 @@ func (s *Store) afterFault(err error) error {
 		// A row that is not what was written spoils nothing but itself. A file that SQLite cannot
 		// make sense of is only made worse by writing.
 		if code(e) != 0 {
-			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: salvage what is readable", s.place.path))
+			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: it was left as it is; put a copy back, or move it away to begin anew", s.place.path))
 		}
 	case store.Full, store.ReadOnly, store.NewerSchema, store.Busy, store.Unsafe, store.Closed, store.Cancelled:
 	}
@@ -114,13 +115,39 @@ func (s *Store) lose(part string, outcome store.Outcome) error {
 	return lost
 }
 
+// rescuedMark begins what the name of a copy of a lost store has behind the name of the store.
+const rescuedMark = ".rescued-"
+
 // rescue copies what the writing connection sees.
 func (s *Store) rescue(now time.Time) (path string, err error) {
-	path = fmt.Sprintf("%s.rescued-%s-%d", s.place.path, stamp(now), os.Getpid())
+	path = fmt.Sprintf("%s%s%s-%d", s.place.path, rescuedMark, stamp(now), os.Getpid())
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return "", err
 	}
 	return path, copyInto(context.Background(), s.w, path)
+}
+
+// checkRescued refuses to begin anew beside what was rescued from a store that was lost: it would look
+// as if everything were gone.
+func (p *place) checkRescued() error {
+	entries, err := os.ReadDir(p.dir())
+	if err != nil {
+		return err
+	}
+	var rescued []string
+	for _, entry := range entries {
+		name, ours := strings.CutPrefix(entry.Name(), filepath.Base(p.path)+rescuedMark)
+		// Beside a copy that was looked into lie the files of SQLite and of its lock.
+		if ours && !strings.Contains(name, ".") && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
+			rescued = append(rescued, filepath.Join(p.dir(), entry.Name()))
+		}
+	}
+	if len(rescued) == 0 {
+		return nil
+	}
+	newest := rescued[len(rescued)-1] // the name begins with the time
+	return fault(store.Lost, nil, "the store %s is gone, and what it held was rescued to %s: move that back to %s to go on with it, or move every %s%s* away to begin anew",
+		p.path, newest, p.path, p.path, rescuedMark)
 }
 
 // removeOrphans removes our -wal and -shm if the database beside them is another one by now: SQLite

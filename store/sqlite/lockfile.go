@@ -125,7 +125,17 @@ func (l *lockFile) take(ctx context.Context, patience time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return gaveUp(err)
 	}
+	return l.busy()
+}
+
+// busy tells who has the lock. Whoever got it and did not come to write so left the name of the one
+// before him, which may be ours.
+func (l *lockFile) busy() error {
 	by := l.read().holder
+	if by.pid == 0 || by == l.self {
+		return fault(store.Busy, nil, "somebody else has the lock of the store and has kept us waiting for too long (%s): try again, or end the process that hangs",
+			l.path)
+	}
 	return fault(store.Busy, nil, "process %d on %s is writing to the store and has kept us waiting for too long (%s): try again, or end it if it hangs",
 		by.pid, by.host, l.path)
 }

@@ -61,6 +61,46 @@ func requireRescued(t *testing.T, path, message string, records int64) {
 	sound(t, rescued)
 }
 
+// TestFaultS11_RestartAfterALossIsNotEmpty: a store whose database was removed is opened again. It does
+// not begin anew beside what was rescued, but says where that is; moved back, it is the store.
+func TestFaultS11_RestartAfterALossIsNotEmpty(t *testing.T) {
+	unixOnly(t, "an open file cannot be removed here")
+	path := path(t)
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	for range 3 {
+		update(t, s, appendOne)
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		require.NoError(t, os.Remove(file))
+	}
+	requireFault(t, s.Update(t.Context(), appendOne), store.Lost)
+	require.NoError(t, s.Close())
+	copies, err := filepath.Glob(path + ".rescued-*")
+	require.NoError(t, err)
+	require.Len(t, copies, 1)
+	looked, err := sqlite.Open(t.Context(), sqlite.Options{Path: copies[0]})
+	require.NoError(t, err)
+	require.NoError(t, looked.Close())
+	require.FileExists(t, copies[0]+".lock", "it is not taken for a copy")
+
+	for range 2 {
+		_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		e := fault(t, err, store.Lost)
+		require.Contains(t, e.Message, copies[0])
+		require.Contains(t, e.Message, "move that back to "+path+" ")
+		require.NoFileExists(t, path, "nothing was begun")
+	}
+	require.NoError(t, os.Rename(copies[0], path))
+	again := open(t, sqlite.Options{Path: path})
+	require.EqualValues(t, 3, newest(t, again))
+	require.NoError(t, again.Close())
+
+	require.NoError(t, os.Remove(path))
+	anew := open(t, sqlite.Options{Path: path})
+	require.Zero(t, newest(t, anew), "with no copy beside it, it begins anew")
+}
+
 // TestFaultS11_ReplacedIsNotMixed: another store takes the place of ours. Ours does not read it, and
 // leaves behind nothing that would be replayed into it.
 func TestFaultS11_ReplacedIsNotMixed(t *testing.T) {

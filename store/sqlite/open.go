@@ -58,7 +58,7 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
 		turn: newTurn(), lock: newLockFile(place.lockPath()), readers: newPool(),
-		changed: make(chan struct{}, 1), ended: make(chan struct{}),
+		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[damaged]bool),
 	}
 	if err := s.start(ctx); err != nil {
 		_ = s.closeAll()
@@ -100,6 +100,9 @@ func (s *Store) start(ctx context.Context) error {
 func (s *Store) startWriting(ctx context.Context) error {
 	s.dropWriter()
 	if s.place.fresh {
+		if err := s.place.checkRescued(); err != nil {
+			return err
+		}
 		if err := s.makeFile(); err != nil {
 			return err
 		}

@@ -40,6 +40,66 @@ func TestFaultS7_HolderIsStopped(t *testing.T) {
 	require.EqualValues(t, 2, newest(t, s))
 }
 
+// TestFaultS7_WaiterIsStopped: a process that waits for the lock has closed the gate, and is stopped.
+// Those who come later are not kept out, and the one that waited goes on when it may.
+func TestFaultS7_WaiterIsStopped(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	waiter := stepper(t, path)
+	require.NotEmpty(t, waiter.ask(t, "newest"), "it is open")
+	gate, err := os.OpenFile(path+".lock.gate", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, gate.Close()) }()
+	update(t, s, func(tx store.Tx) error {
+		_, err := fmt.Fprintln(waiter.in, "update")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return stoppedAtGate(t, waiter, gate) }, time.Minute, 10*time.Millisecond)
+		return appendOne(tx)
+	})
+	for range 3 {
+		update(t, s, appendOne)
+	}
+	another := open(t, sqlite.Options{Path: path})
+	update(t, another, appendOne)
+
+	require.NoError(t, waiter.Process.Signal(syscall.SIGCONT))
+	require.Equal(t, "6", waiter.line(t))
+	update(t, s, appendOne)
+	require.EqualValues(t, 7, newest(t, s))
+}
+
+// stoppedAtGate stops the child, and lets it go on if it has not closed the gate yet.
+func stoppedAtGate(t *testing.T, c *child, gate *os.File) bool {
+	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
+	var status unix.WaitStatus
+	_, err := unix.Wait4(c.Process.Pid, &status, unix.WUNTRACED, nil)
+	require.NoError(t, err)
+	require.True(t, status.Stopped())
+	if err := unix.Flock(int(gate.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		require.ErrorIs(t, err, unix.EWOULDBLOCK)
+		return true
+	}
+	require.NoError(t, unix.Flock(int(gate.Fd()), unix.LOCK_UN))
+	require.NoError(t, c.Process.Signal(syscall.SIGCONT))
+	return false
+}
+
+// TestFaultS7_HolderIsNameless: whoever has the lock did not come to write his name. Ours, which is
+// the last in the file, is not given for it.
+func TestFaultS7_HolderIsNameless(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path, LockWait: time.Millisecond})
+	update(t, s, appendOne)
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer func() { _ = lock.Close() }()
+	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
+	require.NotContains(t, e.Message, strconv.Itoa(os.Getpid()))
+	require.Contains(t, e.Message, path+".lock")
+	require.NoError(t, lock.Close())
+}
+
 // TestFaultS14_FilesAreNotInherited: a program that we start gets none of our files.
 func TestFaultS14_FilesAreNotInherited(t *testing.T) {
 	path := path(t)

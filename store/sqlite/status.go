@@ -59,6 +59,29 @@ func (s *Store) note(text string) {
 	s.o.Logger.Warn("the store is degraded", "path", s.place.path, "reason", text)
 }
 
+// maxSpoilt bounds how many damaged rows are noted one by one.
+const maxSpoilt = 20
+
+// noteDamage keeps for Status, once for each row, that it is not what was written. In tables of a newer
+// version that may only be what this version does not know.
+func (s *Store) noteDamage(row damaged) {
+	s.mu.Lock()
+	newer := s.stopped != nil && s.stopped.Kind == store.NewerSchema
+	known := newer || s.spoilt[row] || len(s.spoilt) > maxSpoilt
+	if !known {
+		s.spoilt[row] = true
+	}
+	n := len(s.spoilt)
+	s.mu.Unlock()
+	switch {
+	case known:
+	case n > maxSpoilt:
+		s.note("more records are damaged than are named here")
+	default:
+		s.note(row.Error() + ": it cannot be read, and the rest of the store goes on")
+	}
+}
+
 // Status describes the store. It reads no more than the sizes of the files.
 func (s *Store) Status(context.Context) store.Status {
 	s.mu.Lock()

@@ -73,9 +73,10 @@ type Store struct {
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
-	version int          // of the tables
-	stopped *store.Error // why nothing is written any more, or nil
-	alone   bool         // there are no connections but the writing one, and Views use it
+	spoilt  map[damaged]bool // the rows noted as damaged
+	version int              // of the tables
+	stopped *store.Error     // why nothing is written any more, or nil
+	alone   bool             // there are no connections but the writing one, and Views use it
 	polls   bool
 	closed  bool
 }
@@ -162,6 +163,7 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return s.afterFault(err)
 	}
+	t.onDamage = s.noteDamage
 	defer t.end(errOver) // rolls back after an error and after a panic of fn
 	err = fn(t)
 	if t.lost != nil {
@@ -192,6 +194,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		if err != nil {
 			return false, err
 		}
+		t.onDamage = s.noteDamage
 		limit := time.AfterFunc(s.o.ViewLimit, func() { t.expire(s.o.ViewLimit) })
 		defer limit.Stop()
 		defer t.end(errOver) // after a panic of fn

@@ -8,15 +8,24 @@ import (
 )
 
 // overtaking is how long a process that waits bears to be overtaken by others.
-const overtaking = 4 * time.Millisecond
+const overtaking = 2 * time.Millisecond
+
+// How long a closed gate is respected, and how often it is tried. Who closed it may have been stopped,
+// and is fair to nobody then.
+const (
+	gateRespect  = 250 * time.Millisecond
+	gateInterval = 500 * time.Microsecond
+)
 
 // turnstile is two files with a lock in each. The lock is what everybody wants. The system wakes
 // those who wait for it in turn, but does not keep it for them, so that a process that has just let
 // go of it and comes back at once is nearly always first. That is the fastest way for all, as long
 // as it does not last: whoever has been overtaken for a while closes the gate, through which all
-// who come must go, until he has the lock.
+// who come must go, until he has the lock. The gate is a courtesy and protects nothing: one that stays
+// closed is passed by.
 type turnstile struct {
 	lock, gate *os.File
+	stuck      atomic.Bool // the gate stayed closed, and has not been seen open since
 }
 
 func openTurnstile(path string) (*turnstile, error) {
@@ -35,11 +44,19 @@ func gatePath(lockPath string) string { return lockPath + ".gate" }
 
 // try takes the lock if that needs no waiting.
 func (t *turnstile) try() (had bool, err error) {
-	if open := t.closeGate(); !open {
-		return false, nil
+	if open, err := t.tryGate(); err != nil || (!open && !t.stuck.Load()) {
+		return false, err
 	}
-	t.openGate()
 	return tryLock(t.lock)
+}
+
+// tryGate goes through the gate if it is open.
+func (t *turnstile) tryGate() (open bool, err error) {
+	if open, err = tryLock(t.gate); open {
+		t.openGate()
+		t.stuck.Store(false)
+	}
+	return open, err
 }
 
 // closeGate makes all others wait at the gate, unless one of them has closed it.
@@ -52,12 +69,25 @@ func (t *turnstile) openGate() { _ = unlock(t.gate) }
 
 // wait goes through the gate, which it tells, and takes the lock, however long that lasts.
 func (t *turnstile) wait(passed *atomic.Bool) error {
-	if err := waitLock(t.gate); err != nil {
+	if err := t.passGate(); err != nil {
 		return err
 	}
-	t.openGate()
 	passed.Store(true)
 	return waitLock(t.lock)
+}
+
+// passGate waits until the gate is open, or has been closed for so long that it is passed by. It asks
+// again and again, because a request that blocks could not be withdrawn.
+func (t *turnstile) passGate() error {
+	for end := time.Now().Add(gateRespect); !t.stuck.Load(); time.Sleep(gateInterval) {
+		if open, err := t.tryGate(); open || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			t.stuck.Store(true)
+		}
+	}
+	return nil
 }
 
 // unlock lets go of the lock. It cannot fail in a way that closing the file would not mend.

@@ -19,6 +19,7 @@ type tx struct {
 	c         *conn
 	cancelled func() error // why the call that the transaction serves is given up, or nil
 	writable  bool
+	onDamage  func(damaged) // told of each row that is not what was written; nil for nobody
 
 	mu       sync.Mutex // held by a verb at work, and by what ends the transaction; guards the rest
 	over     error      // why no verb is carried out any more, or nil
@@ -154,6 +155,9 @@ func (t *tx) judge(err error) error {
 		return err
 	case refused(err):
 		return fmt.Errorf("a rule of the tables of %s is broken: %w", t.path, err)
+	}
+	if row, ok := errors.AsType[damaged](err); ok && t.onDamage != nil {
+		t.onDamage(row)
 	}
 	failed := classify(t.path, err)
 	t.lost = failed
