@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,8 +21,16 @@ type call struct {
 	// ctx is of this call alone. It is kept here because a call waits for its turn in a channel.
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   atomic.Bool // finish was called
+	begun  atomic.Bool  // start was called
+	state  atomic.Int32 // open, until it is answered or given up
 }
+
+// The states of a call.
+const (
+	open     = iota
+	answered // by its method, or in its place
+	givenUp  // answered on the way out, although its method is still at it
+)
 
 // changes reports whether the call may change something.
 func (c *call) changes() bool { return c.entry.Kind == schema.Change }
@@ -65,6 +75,13 @@ func (r *register) remove(c *call) {
 	defer r.mu.Unlock()
 	delete(r.byKey, c.key)
 	r.named.Add(-1)
+}
+
+// left gives the calls that have no answer yet.
+func (r *register) left() []*call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.byKey))
 }
 
 // cancel ends the context of the call with this id, if there is one.

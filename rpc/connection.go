@@ -11,8 +11,11 @@ import (
 const (
 	// grace is how long what is in hand may stand still, on the way out, until it is cancelled.
 	grace = time.Second
-	// hardStop is how long it may stand still until it is left behind.
-	hardStop = 1500 * time.Millisecond
+	// lastCall is how long it may stand still until it is answered in place of its method.
+	lastCall = 1150 * time.Millisecond
+	// hardStop is how long it may stand still until it is left behind. With two times linger, Serve
+	// returns 1.5 s after the last movement.
+	hardStop = 1300 * time.Millisecond
 )
 
 // connectionWords maps every name of a method that concerns the connection to the name that
@@ -69,18 +72,30 @@ func (d *dispatcher) shutdown(m message) {
 	})
 }
 
-// settle waits for done, as long as something moves. What has stood still for a while is cancelled;
-// if that does not help either, settle reports false.
+// settle waits for done, as long as something moves. What has stood still for a while is cancelled,
+// then answered as given up; if that does not help either, settle reports false.
 func (d *dispatcher) settle(done <-chan struct{}) bool {
+	var said time.Time // when everything was answered; that itself is no movement
 	for {
-		idle := min(d.gate.moved.idle(), d.outbox.moved.idle())
-		wait := grace - idle
-		if idle >= grace {
-			d.giveUp()
-			wait = hardStop - idle
+		idle := d.gate.moved.idle()
+		if !said.IsZero() {
+			idle = lastCall + time.Since(said)
 		}
-		if wait <= 0 {
+		idle = min(idle, d.outbox.moved.idle())
+		wait := hardStop - idle
+		switch {
+		case idle < grace:
+			wait = grace - idle
+		case idle >= hardStop && !said.IsZero():
 			return false
+		case idle < lastCall:
+			d.giveUp()
+			wait = lastCall - idle
+		case said.IsZero():
+			d.giveUp()
+			d.answerLeft()
+			said = time.Now()
+			wait = hardStop - lastCall
 		}
 		timer := time.NewTimer(wait)
 		select {

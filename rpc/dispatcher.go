@@ -145,7 +145,7 @@ func (d *dispatcher) hire() {
 	d.team++
 	d.running.Go(func() {
 		d.serve(d.reads, func(c *call) {
-			d.start(c)
+			d.carry(c)
 			d.begun.Add(-1)
 		})
 	})
@@ -163,6 +163,21 @@ func (d *dispatcher) serve(calls <-chan *call, do func(*call)) {
 	}
 }
 
+// carry starts a call when the answers that the host left unread leave room for another. On the way
+// out a change does not wait for that: it was taken, so it takes effect.
+func (d *dispatcher) carry(c *call) {
+	var leaving <-chan struct{}
+	if c.changes() {
+		leaving = d.stopping
+	}
+	d.outbox.awaitEase(c.ctx, leaving)
+	if c.batch != nil && d.outbox.parked.Load() >= maxUnwrittenBytes {
+		d.finish(c, failed(heavyBatch()))
+		return
+	}
+	d.start(c)
+}
+
 // start runs the method. It has its answer when this returns, unless it is a change.
 func (d *dispatcher) start(c *call) {
 	defer func() {
@@ -173,34 +188,67 @@ func (d *dispatcher) start(c *call) {
 			d.finish(c, failed(fault))
 		}
 	}()
+	// Before the look at ctx: a call that is given up after ctx ended, and is not begun, never will be.
+	c.begun.Store(true)
 	if c.ctx.Err() != nil {
 		d.finish(c, failed(cancelled()))
 		return
 	}
 	c.entry.Start(c.ctx, c.params, func(a api.Answer) { d.finish(c, a) })
 	d.gate.moved.beat()
-	if !c.changes() && !c.done.Load() {
+	if !c.changes() && c.state.Load() == open {
 		d.finish(c, failed(d.trouble.broken(c.entry.Name+" gave no answer", nil)))
 	}
 }
 
 // finish takes the answer of a call. It may be called by any goroutine, and waits for nothing.
 func (d *dispatcher) finish(c *call, a api.Answer) {
-	if !c.done.CompareAndSwap(false, true) {
+	if !c.state.CompareAndSwap(open, answered) {
+		d.late(c, a)
+		return
+	}
+	c.params = nil
+	d.answer(c, a)
+}
+
+// late takes an answer of a call that has one.
+func (d *dispatcher) late(c *call, a api.Answer) {
+	if c.state.Load() != givenUp {
 		d.trouble.log.Error("a method answered twice", "method", c.entry.Name)
 		return
 	}
+	it := item{answer: a}
+	d.outbox.takeBack(it.undelivered())
+}
+
+// answerLeft answers, in place of their methods, the calls that do not end.
+func (d *dispatcher) answerLeft() {
+	for _, c := range d.calls.left() {
+		if c.state.CompareAndSwap(open, givenUp) {
+			d.trouble.log.Warn("a method did not end and was given up", "method", c.entry.Name)
+			d.answer(c, failed(leftBehind(c)))
+		}
+	}
+}
+
+// answer passes the answer of a call on.
+func (d *dispatcher) answer(c *call, a api.Answer) {
 	if c.cancel != nil {
 		c.cancel()
 		d.calls.remove(c)
 	}
-	c.params = nil
 	d.gate.free(c.size)
 	a = d.trouble.explained(a, c.entry.Name)
 	if c.id == nil && a.Err != nil {
 		d.trouble.unheard(c.entry.Name, a.Err)
 	}
-	d.outbox.put(c.batch, c.place, item{id: c.id, answer: a, change: c.changes(), silent: c.id == nil, held: 1})
+	it := item{id: c.id, answer: a, change: c.changes(), silent: c.id == nil, held: 1}
+	// Many workers can be ahead of the one writer.
+	ahead := c.entry.Kind == schema.Read && d.outbox.items.Load() > fewItems
+	if c.batch != nil || ahead || d.outbox.behind() {
+		d.outbox.weigh(&it)
+	}
+	d.outbox.put(c.batch, c.place, it)
 	switch c.entry.Kind {
 	case schema.Control, schema.Connection: // the reader flushes before it reads on
 	case schema.Read:

@@ -37,6 +37,9 @@ func (e *encoder) item(it *item) []byte {
 }
 
 func (e *encoder) answer(dst []byte, it *item) []byte {
+	if it.text != nil {
+		return append(dst, it.text...)
+	}
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), it.id...)
 	fault := it.answer.Err
 	if fault == nil {

@@ -22,13 +22,31 @@ func shuttingDown() *schema.Error {
 }
 
 // retryAfterMS is what a host is told that asks for more than can be in hand.
-const retryAfterMS = 250
+const retryAfterMS = 100
 
 func overloaded() *schema.Error {
 	e := schema.NewError(schema.Overloaded, fmt.Sprintf("%d requests are in hand, or their answers are not being read", maxInHand)).
 		With("limit", maxInHand).
 		Hint("read the answers, and wait for some of them before sending more")
 	e.Data.RetryAfterMS = retryAfterMS
+	return e
+}
+
+// heavyBatch refuses a member of a batch when the answers of batches that are not complete fill the
+// memory there is for them. None of them can be written yet, so there is nothing to wait for.
+func heavyBatch() *schema.Error {
+	return schema.NewError(schema.Overloaded, fmt.Sprintf("the answers of batches that are not complete exceed %d bytes", maxUnwrittenBytes)).
+		With("limit", maxUnwrittenBytes).
+		Hint("send requests with large answers one by one")
+}
+
+// leftBehind answers a call that hangs on the way out.
+func leftBehind(c *call) *schema.Error {
+	e := schema.NewError(schema.ShuttingDown, "waybill is on its way out and the request did not end in time").
+		Hint("start a new process and look there")
+	if c.changes() && c.begun.Load() {
+		e.Data.Outcome = schema.OutcomeUnknown
+	}
 	return e
 }
 

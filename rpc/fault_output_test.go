@@ -2,16 +2,22 @@ package rpc_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/api"
 	"waybill/rpc"
+	"waybill/schema"
 )
 
 // A host that does not read must not stop the server from reading: a cancellation still works, and
@@ -53,7 +59,7 @@ func TestFaultR18_RefusalSaysWhenToTryAgain(t *testing.T) {
 		e := parse(t, answers[len(answers)-1]).Error
 		require.Equal(t, "OVERLOADED", e.Data.Code)
 		require.True(t, e.Data.Retryable)
-		require.Positive(t, e.Data.RetryAfterMS)
+		require.Equal(t, 100, e.Data.RetryAfterMS)
 		require.Equal(t, "not_applied", e.Data.Outcome)
 		require.Zero(t, h.end())
 	})
@@ -103,6 +109,62 @@ func TestFaultR18_UnreadAnswersAreBounded(t *testing.T) {
 		require.Len(t, answers, 35)
 		require.Zero(t, h.end())
 	})
+}
+
+// The same for a burst that is taken in before anything is answered: an answer that nobody reads counts
+// for what it is at once, and no other call is begun while too much is unread.
+func TestFaultR18_BurstOfLargeAnswersIsBounded(t *testing.T) {
+	for _, kind := range []schema.Kind{schema.Read, schema.Change} {
+		for _, shape := range []string{"one by one", "batch"} {
+			t.Run(fmt.Sprint(kind, " ", shape), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { burst(t, kind, shape == "batch") })
+			})
+		}
+	}
+}
+
+func burst(t *testing.T, kind schema.Kind, batch bool) {
+	const n, size = 1000, 900_000
+	begun := atomic.Int64{}
+	h := deaf(t, newFixture(), table(entry("large", kind, func(_ context.Context, _ []byte, done func(api.Answer)) {
+		begun.Add(1)
+		done(api.Answer{Result: strings.Repeat("x", size)})
+	})))
+	before := heap()
+	requests := make([]string, n)
+	for i := range requests {
+		requests[i] = request(i, "large", "")
+	}
+	lines := requests
+	if batch {
+		lines = nil
+		for members := range slices.Chunk(requests, 50) {
+			lines = append(lines, "["+strings.Join(members, ",")+"]")
+		}
+	}
+	h.raw(strings.Join(lines, "\n") + "\n")
+	time.Sleep(500 * time.Millisecond)
+	require.Less(t, heap()-before, int64(150<<20))
+	require.Less(t, begun.Load(), int64(100))
+	answers := bufio.NewReaderSize(h.out, 1<<20)
+	for range len(lines) / 5 { // more than was begun before
+		_, err := answers.ReadSlice('\n')
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = answers.ReadSlice('\n')
+		}
+		require.NoError(t, err)
+	}
+	require.NoError(t, h.out.Close())
+	require.Zero(t, <-h.exit)
+	require.NoError(t, h.in.Close())
+}
+
+// heap gives how much memory is in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // A host that reads nothing for five seconds is gone. What was handed out is taken back.

@@ -59,12 +59,69 @@ func TestShutdownIsAnsweredWhateverHangs(t *testing.T) {
 		})))
 		h.send(request(1, "hang", ""), request(2, "shutdown", ""))
 		time.Sleep(1500 * time.Millisecond)
-		require.Equal(t, []string{"2 null"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"1 5030 SHUTTING_DOWN", "2 null"}, briefs(t, h.hear()))
 		start := time.Now()
 		require.Zero(t, h.end())
 		require.Less(t, time.Since(start), 1700*time.Millisecond)
 		require.Contains(t, h.log.text(), "is left behind")
 		close(free)
+	})
+}
+
+// What is never answered by its method is answered in its place, with what is known of it, and the
+// process ends in time whether it was asked to go by the end of the input, a signal or exit.
+func TestLeavingAnswersWhatHangs(t *testing.T) {
+	for name, leave := range map[string]func(h *host){
+		"end of the input": func(h *host) { require.NoError(t, h.in.Close()) },
+		"signal":           func(h *host) { h.cancel() },
+		"exit":             func(h *host) { h.raw(notification("exit", "") + "\n") },
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { leaveBehind(t, leave) }) })
+	}
+}
+
+func leaveBehind(t *testing.T, leave func(h *host)) {
+	free := make(chan struct{})
+	back := 0
+	var late func()
+	hang := func(_ context.Context, _ []byte, done func(api.Answer)) {
+		<-free
+		done(api.Answer{})
+	}
+	h := connect(t, newFixture(), table(
+		entry("lose", schema.Change, func(_ context.Context, _ []byte, done func(api.Answer)) {
+			late = func() { done(api.Answer{Undelivered: func() { back++ }}) }
+		}),
+		entry("look", schema.Read, hang), entry("stick", schema.Change, hang)))
+	h.send(request(1, "lose", ""), request(2, "look", ""), request(3, "stick", ""), request(4, "lose", ""))
+	start := time.Now()
+	leave(h)
+	<-h.exit
+	require.LessOrEqual(t, time.Since(start), 1500*time.Millisecond)
+	outcomes := map[string]string{}
+	for _, answer := range h.hear() {
+		r := parse(t, answer)
+		require.Equal(t, "SHUTTING_DOWN", r.Error.Data.Code)
+		require.Equal(t, 5030, r.Error.Code)
+		outcomes[string(r.ID)] = r.Error.Data.Outcome
+	}
+	require.Equal(t, map[string]string{"1": "unknown", "2": "not_applied", "3": "unknown", "4": "not_applied"}, outcomes)
+	late()
+	require.Equal(t, 1, back, "an answer that comes after that was not delivered")
+	close(free)
+	synctest.Wait()
+	require.NotContains(t, h.log.text(), "answered twice")
+}
+
+// What hangs behind an output that takes nothing does not keep the process longer.
+func TestLeavingInTimeBehindABlockedOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lose := entry("lose", schema.Change, func(context.Context, []byte, func(api.Answer)) {})
+		h := deaf(t, newFixture(), table(lose))
+		h.send(request(1, "lose", ""))
+		start := time.Now()
+		require.Zero(t, h.end())
+		require.LessOrEqual(t, time.Since(start), 1500*time.Millisecond)
 	})
 }
 

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"bytes"
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -22,12 +24,22 @@ const (
 type item struct {
 	id     []byte // as it was sent; nil for a notification to the host
 	answer api.Answer
+	text   []byte // the whole answer, if it was encoded ahead of its turn
 	batch  []item
 	silent bool   // the answer of a notification: nobody hears it
 	method string // of a notification to the host
 	params any
 	held   int  // places in the gate that are free once this is written
 	change bool // the answer is that of a method that changes something
+}
+
+// size is what was encoded ahead.
+func (it *item) size() (n int) {
+	n = len(it.text)
+	for i := range it.batch {
+		n += len(it.batch[i].text)
+	}
+	return n
 }
 
 func failed(e *schema.Error) api.Answer { return api.Answer{Err: e} }
@@ -49,26 +61,33 @@ type outbox struct {
 	closing bool            // nothing will be put any more
 	gone    bool            // the writer ended or was given up: what is put now is undelivered
 
-	moved pulse        // when some of an answer was written
-	items atomic.Int64 // not encoded yet
-	bytes atomic.Int64 // encoded and not written yet
+	moved pulse         // when some of an answer was written
+	tried pulse         // when the writer began to write what is encoded, or the host took some
+	eased chan struct{} // holds a token if less may be unwritten than before; never closed
+	items atomic.Int64  // not taken over by the writer's encoder yet
+	// parked is how many bytes the answers in batches have that are not complete.
+	parked atomic.Int64
+	ahead  atomic.Int64 // bytes of those items that were encoded ahead
+	bytes  atomic.Int64 // encoded and not written yet
 	// stuck says that the host has taken nothing for a while although there is something to take.
 	stuck atomic.Bool
 }
 
 func newOutbox(g *gate, t *trouble) *outbox {
-	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: newPulse(), wake: make(chan struct{}, 1), broken: make(chan struct{})}
+	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: newPulse(), tried: newPulse(), eased: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan struct{})}
 }
 
 // put queues an answer, by itself or in its place in a batch. It leaves it to the caller to kick the
 // writer.
 func (o *outbox) put(b *batch, place int, it item) {
 	if b != nil {
+		o.parked.Add(int64(it.size()))
 		whole, complete := b.put(place, it)
 		if !complete {
 			return
 		}
 		it = whole
+		o.parked.Add(-int64(it.size()))
 	}
 	if it.silent && it.answer.Undelivered == nil {
 		o.gate.leave(it.held)
@@ -80,6 +99,7 @@ func (o *outbox) put(b *batch, place int, it item) {
 	if !gone {
 		o.queue = append(o.queue, it)
 		o.items.Add(1)
+		o.ahead.Add(int64(it.size()))
 	}
 	o.mu.Unlock()
 	if gone {
@@ -140,7 +160,56 @@ func (o *outbox) kick() {
 
 // full reports whether so much waits that not even a refusal fits.
 func (o *outbox) full() bool {
-	return o.bytes.Load()+itemBytes*o.items.Load() >= maxUnwrittenBytes
+	return o.bytes.Load()+o.ahead.Load()+itemBytes*o.items.Load() >= maxUnwrittenBytes
+}
+
+// behind reports whether the host does not keep up with what is written. Then the size of another
+// answer has to be known at once, for nobody knows when the writer gets to it.
+func (o *outbox) behind() bool {
+	n := o.bytes.Load() + o.ahead.Load()
+	return n >= chunkBytes || n > 0 && o.tried.idle() >= slice
+}
+
+// weigh encodes an answer ahead of its turn, so that it counts for what it is.
+func (o *outbox) weigh(it *item) {
+	if it.silent {
+		return
+	}
+	e := encoder{trouble: o.trouble}
+	it.text = bytes.Clone(e.answer(nil, it)) // without the room that it grew into
+	it.answer.Result, it.answer.Err = nil, nil
+	o.takeBack(e.lost)
+}
+
+// awaitEase waits while the outbox is full, until ctx ends or leaving is closed.
+func (o *outbox) awaitEase(ctx context.Context, leaving <-chan struct{}) {
+	if !o.full() {
+		return
+	}
+	for o.full() {
+		o.kick()
+		select {
+		case <-o.eased:
+		case <-o.broken:
+			return
+		case <-leaving:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+	o.ease() // there may be others who wait
+}
+
+// ease lets one who waits look again, unless there is no room.
+func (o *outbox) ease() {
+	if o.full() {
+		return
+	}
+	select {
+	case o.eased <- struct{}{}:
+	default:
+	}
 }
 
 // waitForSpace waits while the outbox is full. It is the only place where the reader waits for the

@@ -10,10 +10,25 @@ type receipt struct {
 // progress settles what is written in full, now that n more bytes are.
 func (w *writer) progress(n int) {
 	w.outbox.stuck.Store(false)
+	w.outbox.tried.beat()
 	w.written += n
 	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
 	w.outbox.gate.leave(w.settle())
 	w.outbox.gate.wake()
+	w.outbox.ease()
+}
+
+// compact moves what is not written to the start of pending, once the rest is the larger part: to a
+// host that reads slowly there is always something left to write. The caller holds turn and mu.
+func (w *writer) compact() {
+	if w.written < chunkBytes || w.written < len(w.pending)/2 {
+		return
+	}
+	for i := range w.receipts {
+		w.receipts[i].end -= w.written
+	}
+	w.pending = w.pending[:copy(w.pending, w.pending[w.written:])]
+	w.written = 0
 }
 
 // settle takes the receipts of what is written and gives the places that they held. Only answers have
@@ -62,6 +77,7 @@ func (w *writer) discard() {
 	w.mu.Unlock()
 	w.outbox.items.Add(-int64(len(items)))
 	for i := range items {
+		w.outbox.ahead.Add(-int64(items[i].size()))
 		w.outbox.drop(&items[i])
 	}
 }

@@ -43,12 +43,21 @@ func serveStdio() int {
 	logCtx, endLog := context.WithCancel(context.Background())
 	var helpers sync.WaitGroup
 	helpers.Go(func() { _ = log.Run(logCtx) })
+	named, _ := strconv.ParseInt(os.Getenv(hostEnv), 10, 64)
+	looks, found := 0, make(chan struct{}) // closed when the named process has been found
 	helpers.Go(func() {
-		named, _ := strconv.ParseInt(os.Getenv(hostEnv), 10, 64)
-		if rpc.WatchParent(ctx, func() int64 { return named }) == nil {
+		if rpc.WatchParent(ctx, func() int64 {
+			if looks++; looks == 2 { // the first look is over
+				close(found)
+			}
+			return named
+		}) == nil {
 			gone()
 		}
 	})
+	if named != 0 {
+		<-found // else it could be killed before anybody knew that it lived
+	}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	code, err := rpc.Serve(ctx, rpc.Options{In: in, Out: out, Table: processTable(log), Logger: logger})
 	if err != nil {

@@ -99,7 +99,7 @@ func (s *server) run(ctx context.Context) (exitCode int) {
 		defer close(written)
 		s.writer.run()
 	}()
-	d.running.Go(func() { d.serve(d.lane, d.start) })
+	d.running.Go(func() { d.serve(d.lane, d.carry) })
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), s.stream, d, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
 	select {
 	case <-s.stream.ended:

@@ -147,14 +147,17 @@ func (w *writer) encode(limit int) {
 	lost, places := w.encodeHeard(limit)
 	w.outbox.takeBack(lost)
 	w.outbox.gate.leave(places)
+	w.outbox.ease()
 }
 
 // encodeHeard leaves out what nobody hears, and gives what to call for it and the places that it held.
 func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := w.next
+	w.compact()
+	before, ahead := w.next, 0
 	for ; w.next < len(w.taken) && len(w.pending)-w.written < limit; w.next++ {
+		ahead += w.taken[w.next].size()
 		switch it := &w.taken[w.next]; {
 		case it.silent:
 			lost, places = append(lost, it.undelivered()...), places+it.held
@@ -168,12 +171,14 @@ func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 	}
 	w.outbox.items.Add(int64(before - w.next))
 	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
+	w.outbox.ahead.Add(int64(-ahead))
 	lost, w.encoder.lost = append(lost, w.encoder.lost...), nil
 	return lost, places
 }
 
 // write brings pending to the host, or finds out that there is none.
 func (w *writer) write() {
+	w.outbox.tried.beat()
 	stuck := time.Duration(0)
 	for w.written < len(w.pending) {
 		n, err := w.attempt(w.pending[w.written:])

@@ -79,6 +79,7 @@ func (t *turnstile) wait(passed *atomic.Bool) error {
 // passGate waits until the gate is open, or has been closed for so long that it is passed by. It asks
 // again and again, because a request that blocks could not be withdrawn.
 func (t *turnstile) passGate() error {
+	//nolint:forbidigo // no system waits for a file lock for a bounded time
 	for end := time.Now().Add(gateRespect); !t.stuck.Load(); time.Sleep(gateInterval) {
 		if open, err := t.tryGate(); open || err != nil {
 			return err
