@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -76,12 +77,15 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	go leaveOnSignals(stop) // ends with the process
 	var host atomic.Int64
 	if !f.noParentWatch {
+		watching := make(chan struct{}) // closed when the parent is known
+		known := sync.OnceFunc(func() { close(watching) })
 		go func() { // ends with ctx
-			if rpc.WatchParent(ctx, host.Load) == nil {
+			if rpc.WatchParent(ctx, func() int64 { known(); return host.Load() }) == nil {
 				logger.Info("the host is gone")
 				stop()
 			}
 		}()
+		<-watching // a parent that dies right after the first answer must have been known before
 	}
 	b := newBackend(a.store, true, logger)
 	service, err := api.New(api.Options{

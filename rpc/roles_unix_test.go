@@ -44,10 +44,15 @@ func serveStdio() int {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { _ = log.Run(logCtx) })
 	named, _ := strconv.ParseInt(os.Getenv(hostEnv), 10, 64)
-	looks, found := 0, make(chan struct{}) // closed when the named process has been found
+	// Nobody may die before it is known who is watched: the parent is after the first look, a process
+	// that was named after the second.
+	looks, enough, found := 0, 1, make(chan struct{})
+	if named != 0 {
+		enough = 2
+	}
 	helpers.Go(func() {
 		if rpc.WatchParent(ctx, func() int64 {
-			if looks++; looks == 2 { // the first look is over
+			if looks++; looks == enough {
 				close(found)
 			}
 			return named
@@ -55,9 +60,7 @@ func serveStdio() int {
 			gone()
 		}
 	})
-	if named != 0 {
-		<-found // else it could be killed before anybody knew that it lived
-	}
+	<-found
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	code, err := rpc.Serve(ctx, rpc.Options{In: in, Out: out, Table: processTable(log), Logger: logger})
 	if err != nil {
