@@ -276,3 +276,16 @@ func TestPlansCanBeReadWithoutAStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, plan.Reading.Items, 2)
 }
+
+// Look once returned the run as it was before its facts were stored: it took the value and waited
+// in one statement, whose order the language leaves open.
+func TestLookShowsTheRunAsItWasStored(t *testing.T) {
+	d := newDesk(t)
+	s := newSite(t, watch(), d)
+	d.write("tasks.md", twoItems, time.Hour)
+	begun := s.begin("1")
+	d.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
+	v := s.look(begun.ID)
+	require.True(t, v.Rebuilt)
+	require.Equal(t, begun.Revision+1, v.Run.Revision)
+}

@@ -132,7 +132,8 @@ func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 		v.Run = run
 		stored <- err
 	})
-	return v, <-stored
+	err = <-stored // before v is read: renew puts the run that was stored into it
+	return v, err
 }
 
 // Peek is Look for a caller to whom the facts matter and not whether they are stored yet: it does

@@ -100,8 +100,8 @@ var ErrorTable = []ErrorRow{
 	{StoreReadOnly, 5071, false, "The store can be read only."},
 	{StoreNewer, 5071, false, "The store was written by a newer waybill."},
 	{StoreBusy, 5071, true, "Another process holds the store."},
-	{StoreCorrupt, 5071, false, "The store is damaged; `waybill status` says where."},
-	{StoreLost, 5071, false, "The file of the store was removed or replaced while it was open."},
+	{StoreCorrupt, 5071, false, "The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted."},
+	{StoreLost, 5071, false, "The file of the store was removed or replaced while it was open; the message says where its rescued content lies."},
 	{StoreUnsafe, 5071, false, "The store lies where it cannot be used safely."},
 }
 

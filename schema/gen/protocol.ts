@@ -86,9 +86,9 @@ export type ErrorCode =
   | "STORE_NEWER_SCHEMA"
   /** Another process holds the store. */
   | "STORE_BUSY"
-  /** The store is damaged; `waybill status` says where. */
+  /** The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted. */
   | "STORE_CORRUPT"
-  /** The file of the store was removed or replaced while it was open. */
+  /** The file of the store was removed or replaced while it was open; the message says where its rescued content lies. */
   | "STORE_LOST"
   /** The store lies where it cannot be used safely. */
   | "STORE_UNSAFE";
