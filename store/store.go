@@ -219,6 +219,13 @@ type Status struct {
 	ReadOnly      bool
 	SchemaVersion int
 	Degraded      []string // what is not as it should be, a sentence each
+	Peers         []Peer   // the others that work on it now, as far as they can be known
+}
+
+// A Peer is another process that has a store open.
+type Peer struct {
+	PID     int
+	Version string // of its waybill
 }
 
 // A Damage is a record that is not what was written.

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,6 +146,25 @@ func BenchmarkStatements(b *testing.B) {
 			next += int64(b.N)
 		})
 	}
+}
+
+// BenchmarkPages measures pages of a few rows, as most calls ask for them.
+func BenchmarkPages(b *testing.B) {
+	s, err := sqlite.Open(b.Context(), sqlite.Options{Path: filepath.Join(b.TempDir(), "store.db")})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, s.Close()) }()
+	update(b, s, func(tx store.Tx) error { return fillTen(tx, 1) })
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, s.View(b.Context(), readPages))
+	}
+}
+
+func readPages(tx store.Tx) error {
+	_, err := tx.Instructions(store.InstructionQuery{Session: "default", State: core.StateQueued, Limit: 3})
+	_, ofOne := tx.EventsOf(benchID(3), 0, 3)
+	_, notices := tx.Notices("", 0, 3)
+	return errors.Join(err, ofOne, notices)
 }
 
 func BenchmarkView(b *testing.B) {

@@ -18,7 +18,7 @@ import (
 // be started anew.
 func TestFaultS16_LongReading(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, ViewLimit: 10 * time.Millisecond})
+	s := open(t, sqlite.Options{Path: path}.Viewing(10*time.Millisecond))
 	err := s.View(t.Context(), func(tx store.Tx) error {
 		var err error
 		for err == nil {

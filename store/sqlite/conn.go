@@ -33,6 +33,10 @@ type conn struct {
 	stmts map[string]*stmt // prepared once, by their text
 }
 
+// limited ends a statement whose last argument bounds its rows. A bare ? there would have SQLite prepare
+// the statement anew whenever another number is bound, because it plans for the number.
+const limited = " LIMIT ?+0"
+
 type stmt struct {
 	driver.Stmt
 	args []driver.NamedValue // reused by each call

@@ -272,6 +272,68 @@ func TestSalvage(t *testing.T) {
 	require.EqualValues(t, 401, newest(t, s))
 }
 
+// TestSalvageIntoANewFile: the damaged store stays where and as it is, and what is there is not replaced.
+func TestSalvageIntoANewFile(t *testing.T) {
+	damaged, target := fullStore(t), path(t)
+	change(t, damaged, "UPDATE instructions SET content = 'other' WHERE position = 7")
+	before, err := os.ReadFile(damaged)
+	require.NoError(t, err)
+	result, err := sqlite.SalvageTo(t.Context(), sqlite.Options{Path: damaged}, target)
+	require.NoError(t, err)
+	require.Equal(t, target, result.Path)
+	require.Empty(t, result.SetAside)
+	require.Equal(t, map[string]int{"instructions": 1}, result.Lost)
+	after, err := os.ReadFile(damaged)
+	require.NoError(t, err)
+	require.True(t, string(before) == string(after))
+	_, err = sqlite.SalvageTo(t.Context(), sqlite.Options{Path: damaged}, target)
+	requireFault(t, err, store.Unsafe)
+	s := open(t, sqlite.Options{Path: target})
+	sound(t, s)
+	requireInstructions(t, s, 299)
+}
+
+// TestExamine: what is found from outside, without touching anything.
+func TestExamine(t *testing.T) {
+	levels := func(path string) map[string]sqlite.Level {
+		worst := map[string]sqlite.Level{}
+		for _, f := range sqlite.Examine(t.Context(), sqlite.Options{Path: path}) {
+			require.Equal(t, f.Level == sqlite.LevelOK, f.Fix == "", "%+v", f)
+			worst[f.Check] = f.Level
+		}
+		return worst
+	}
+	source := fullStore(t)
+	for name, level := range levels(source) {
+		if name != "file system" { // may be in memory
+			require.Equal(t, sqlite.LevelOK, level, name)
+		}
+	}
+	for want, statement := range map[string]string{
+		"rows":      "UPDATE instructions SET content = 'other' WHERE position = 7",
+		"event log": "DELETE FROM events WHERE seq = 17",
+		"counts":    "DELETE FROM instructions WHERE position = 7",
+		"schema":    "CREATE TABLE extras (x)",
+		"structure": "PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON",
+	} {
+		path := path(t)
+		copyFile(t, source, path)
+		change(t, path, statement)
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, sqlite.LevelFail, levels(path)[want], want)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.True(t, string(before) == string(after), want)
+	}
+
+	nowhere := filepath.Join(t.TempDir(), "none", "store.db")
+	require.Equal(t, map[string]sqlite.Level{"file": sqlite.LevelWarn}, levels(nowhere))
+	require.NoDirExists(t, filepath.Dir(nowhere))
+	require.NoError(t, os.Remove(source))
+	require.Equal(t, map[string]sqlite.Level{"file": sqlite.LevelFail}, levels(source), "it is not there any more")
+}
+
 // zeroPageOf overwrites a page in the middle of a table.
 func zeroPageOf(t *testing.T, path, table string, position int) {
 	t.Helper()

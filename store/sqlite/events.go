@@ -14,7 +14,7 @@ const (
 	eventColumns   = "seq, at, type, subject, data, hash, sum"
 	insertEvent    = "INSERT INTO events (" + eventColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?)"
 	selectEvents   = "SELECT " + eventColumns + " FROM events WHERE seq > ?"
-	selectEventsOf = "SELECT " + eventColumns + " FROM events WHERE subject = ? AND seq > ? ORDER BY seq LIMIT ?"
+	selectEventsOf = "SELECT " + eventColumns + " FROM events WHERE subject = ? AND seq > ? ORDER BY seq" + limited
 )
 
 // takeEvent takes eventColumns and checks them against their sum.
@@ -64,7 +64,7 @@ func (t *tx) Events(after int64, limit int, types []core.EventType) ([]store.Eve
 			args = append(args, string(kind))
 		}
 	}
-	return t.events(limit, text+" ORDER BY seq LIMIT ?", args...)
+	return t.events(limit, text+" ORDER BY seq"+limited, args...)
 }
 
 func (t *tx) EventsOf(subject string, after int64, limit int) ([]store.Event, error) {
@@ -144,7 +144,7 @@ func (t *tx) Prune(before core.Instant, limit int) (removed int, err error) {
 func (t *tx) pruneInstructions(before core.Instant, limit int64) (int64, error) {
 	const over = `SELECT id FROM instructions WHERE
 		(state IN ('acknowledged', 'cancelled') OR (state = 'sent' AND tracked = 0)) AND coalesce(ended_at, sent_at) < ?
-		ORDER BY coalesce(ended_at, sent_at), position LIMIT ?`
+		ORDER BY coalesce(ended_at, sent_at), position` + limited
 	var ids []string
 	if err := t.c.query(func(r *row) error {
 		ids = append(ids, r.text())
@@ -178,7 +178,7 @@ func (t *tx) removeInstruction(id string) error {
 }
 
 func (t *tx) pruneAnswers(before core.Instant, limit int64) (int64, error) {
-	return t.c.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answers WHERE at < ? ORDER BY at, key LIMIT ?)",
+	return t.c.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answers WHERE at < ? ORDER BY at, key"+limited+")",
 		int64(before), limit)
 }
 

@@ -2,12 +2,25 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"waybill/store"
 )
 
 // What follows is inside because it cannot be seen from the front: there is one version of the tables
 // so far, and every SQLite that can be linked is new enough.
+
+// Waiting gives the options with another patience for other processes: a test cannot wait for seconds.
+func (o Options) Waiting(d time.Duration) Options {
+	o.lockWait = d
+	return o
+}
+
+// Viewing gives the options with another limit for Views.
+func (o Options) Viewing(d time.Duration) Options {
+	o.viewLimit = d
+	return o
+}
 
 // A Step is a migration of a test.
 type Step struct {

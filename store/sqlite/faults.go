@@ -185,10 +185,14 @@ func copyInto(ctx context.Context, c *conn, path string) (err error) {
 	if err := syncFile(temp); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	return moveDurably(temp, path)
+}
+
+func moveDurably(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(to))
 }
 
 func removeAny(path string) error {
@@ -213,23 +217,4 @@ func syncFile(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// Backup writes a copy of the store, as it is at one moment, to a file that only its owner can read. A
-// file of that name is replaced when the copy is whole and durable.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	if id, err := idOf(path); err == nil && id == s.database.id {
-		return fault(store.Unsafe, nil, "%s is the store itself: name another file for the backup", path)
-	}
-	err := s.reading(ctx, func(c *conn) (bool, error) {
-		// SQLite takes a copy for a change. The connection is not used for anything else any more.
-		if err := c.script(ctx, "PRAGMA query_only = OFF"); err != nil {
-			return false, err
-		}
-		return false, copyInto(ctx, c, path)
-	})
-	if err != nil {
-		return classify(s.place.path, err)
-	}
-	return nil
 }

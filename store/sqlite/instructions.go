@@ -155,7 +155,7 @@ func (t *tx) Instructions(q store.InstructionQuery) (page []core.Instruction, er
 		if limit <= 0 {
 			limit = store.DefaultLimit
 		}
-		text := "SELECT " + instructionColumns + " FROM instructions" + where + order(q.Order) + " LIMIT ?"
+		text := "SELECT " + instructionColumns + " FROM instructions" + where + order(q.Order) + limited
 		return t.c.query(func(r *row) error {
 			in, err := takeInstruction(r, &t.buf)
 			if err != nil {

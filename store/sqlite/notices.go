@@ -79,7 +79,7 @@ func (t *tx) Notices(session string, after int64, limit int) (page []store.Notic
 			n, err := takeNotice(r, &t.buf)
 			page = append(page, n)
 			return err
-		}, text+" ORDER BY position LIMIT ?", append(args, int64(max(limit, 0)))...)
+		}, text+" ORDER BY position"+limited, append(args, int64(max(limit, 0)))...)
 	})
 	if err != nil {
 		return nil, err

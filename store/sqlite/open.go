@@ -67,13 +67,14 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	for _, note := range place.notes {
 		s.note(note)
 	}
+	s.presence = place.appear(o.Version)
 	return s, nil
 }
 
 // start opens the connection that writes, under the lock, so that nobody else makes or migrates the
 // same store.
 func (s *Store) start(ctx context.Context) error {
-	err := s.lock.acquire(ctx, s.o.LockWait)
+	err := s.lock.acquire(ctx, s.o.lockWait)
 	if err != nil {
 		if !isKind(classify(s.place.path, err), store.ReadOnly) {
 			return err
@@ -143,7 +144,7 @@ func (s *Store) readerSettings() string { return s.patience() + settings + "PRAG
 
 // patience gives the setting for how long SQLite waits for programs that do not take turns with us.
 func (s *Store) patience() string {
-	return fmt.Sprintf("PRAGMA busy_timeout = %d;\n", s.o.LockWait.Milliseconds())
+	return fmt.Sprintf("PRAGMA busy_timeout = %d;\n", s.o.lockWait.Milliseconds())
 }
 
 func (s *Store) writerSettings() string {

@@ -21,7 +21,7 @@ import (
 // busy, and by whom; when it goes on, so do they.
 func TestFaultS7_HolderIsStopped(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, LockWait: 200 * time.Millisecond})
+	s := open(t, sqlite.Options{Path: path}.Waiting(200*time.Millisecond))
 	c := start(t, command(t, "hold", path))
 	require.Equal(t, "holding", c.line(t))
 	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
@@ -88,7 +88,7 @@ func stoppedAtGate(t *testing.T, c *child, gate *os.File) bool {
 // the last in the file, is not given for it.
 func TestFaultS7_HolderIsNameless(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, LockWait: time.Millisecond})
+	s := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	update(t, s, appendOne)
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR, 0)
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestCloseLeavesNoFile(t *testing.T) {
 // nothing behind when the lock is had.
 func TestFaultS7_ClosedWhileWaiting(t *testing.T) {
 	path := path(t)
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, LockWait: time.Millisecond})
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	require.NoError(t, err)
 	c := start(t, command(t, "hold", path))
 	require.Equal(t, "holding", c.line(t))

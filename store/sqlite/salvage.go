@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 
 // Salvaged says what a salvage kept. Tables are known by their names in the file.
 type Salvaged struct {
-	// SetAside is where the damaged file is now. It is as it was.
+	// Path is where the new store is.
+	Path string
+	// SetAside is where the damaged file is now, or "" if it was left in its place. It is as it was.
 	SetAside string
 	// Kept and Lost count the rows that were copied, and those that were read but are not what was
 	// written.
@@ -25,7 +28,23 @@ type Salvaged struct {
 // of the damaged one, and sets that aside. Of the event log it keeps the newest unbroken part, so
 // that numbers stay free of gaps and none is given twice. Processes that have the old store open will
 // find it lost.
-func Salvage(ctx context.Context, o Options) (Salvaged, error) {
+func Salvage(ctx context.Context, o Options) (Salvaged, error) { return salvage(ctx, o, "") }
+
+// SalvageTo does the same into a new file, and leaves the damaged store where and as it is. A file that
+// is there already is never replaced.
+func SalvageTo(ctx context.Context, o Options, path string) (Salvaged, error) {
+	if err := claim(path); err != nil {
+		return Salvaged{}, err
+	}
+	result, err := salvage(ctx, o, path)
+	if err != nil {
+		_ = os.Remove(path)
+	}
+	return result, err
+}
+
+// salvage makes the new store at target, or without one in the place of the old, under the lock.
+func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	steps, err := migrations()
 	if err != nil {
 		return Salvaged{}, err
@@ -39,7 +58,7 @@ func Salvage(ctx context.Context, o Options) (Salvaged, error) {
 	}
 	lock := newLockFile(p.lockPath())
 	defer func() { _ = lock.close() }()
-	if err := lock.acquire(ctx, o.LockWait); err != nil {
+	if err := lock.acquire(ctx, o.lockWait); err != nil {
 		return Salvaged{}, classify(p.path, err)
 	}
 	defer lock.release(true)
@@ -50,7 +69,7 @@ func Salvage(ctx context.Context, o Options) (Salvaged, error) {
 		return Salvaged{}, fault(store.Corrupt, nil, "there is no store at %s that could be salvaged", p.path)
 	}
 	w := wreck{place: p, steps: steps, record: &lock.says}
-	result, err := w.salvage(ctx)
+	result, err := w.salvage(ctx, target)
 	if err != nil {
 		return result, classify(p.path, err)
 	}
@@ -63,15 +82,22 @@ type wreck struct {
 	steps  []migration
 	record *record
 	old, c *conn // from and to
+	newest int64 // number of the newest event of the new store
 	result Salvaged
 }
 
-func (w *wreck) salvage(ctx context.Context) (Salvaged, error) {
+func (w *wreck) salvage(ctx context.Context, target string) (Salvaged, error) {
 	w.result.Kept, w.result.Lost = make(map[string]int), make(map[string]int)
-	temp := w.place.path + ".salvaging"
+	w.result.Path = cmp.Or(target, w.place.path)
+	temp := w.result.Path + ".salvaging"
 	err := w.fill(ctx, temp)
-	if err == nil {
+	switch {
+	case err != nil:
+	case target == "":
+		w.record.newest = w.newest
 		err = w.swap(temp)
+	default:
+		err = moveDurably(temp, target)
 	}
 	if err != nil {
 		_ = os.Remove(temp)
@@ -106,7 +132,7 @@ func (w *wreck) fill(ctx context.Context, temp string) (err error) {
 	if err := w.copy(ctx, t); err != nil {
 		return err
 	}
-	w.record.newest = t.head.newest
+	w.newest = t.head.newest
 	return t.commit()
 }
 
@@ -230,11 +256,11 @@ func (w *wreck) swap(temp string) error {
 			return err
 		}
 	}
-	if err := os.Rename(temp, w.place.path); err != nil {
+	if err := moveDurably(temp, w.place.path); err != nil {
 		return err
 	}
 	w.result.SetAside = aside
-	return syncDir(w.place.dir())
+	return nil
 }
 
 func moveAny(from, to string) error {

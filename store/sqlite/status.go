@@ -82,13 +82,14 @@ func (s *Store) noteDamage(row damaged) {
 	}
 }
 
-// Status describes the store. It reads no more than the sizes of the files.
+// Status describes the store. It reads no more than the sizes of the files and who else has it open.
 func (s *Store) Status(context.Context) store.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := store.Status{
 		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed,
 		SchemaVersion: s.version, Degraded: append([]string(nil), s.notes...),
+		Peers: s.place.peers(s.presence),
 	}
 	for _, part := range s.place.parts()[:2] {
 		if info, err := os.Stat(part); err == nil {

@@ -14,39 +14,35 @@ import (
 	"waybill/store"
 )
 
-// Options say where a store lies and how patient it is. Only Path is required.
+// Options say where a store lies. Only Path is required.
 type Options struct {
 	// Path names the database file. It is made, with its directory, if it is not there.
 	Path string
+	// Version is that of this program; others that have the store open see it in their Status.
+	Version string
 	// Logger is told what a person may have to look after; nil for nobody.
 	Logger *slog.Logger
-	// LockWait is how long an Update waits for other processes before it is refused as Busy; 0 for 5 s.
-	LockWait time.Duration
-	// ViewLimit is how long a View may last before it is ended; 0 for 10 s.
-	ViewLimit time.Duration
 	// PrivateDir says that the directory holds nothing but the store: it is kept at mode 0700.
 	PrivateDir bool
 	// AllowRemote permits a file system that is shared between machines, for one process at a time.
 	AllowRemote bool
+
+	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
+	viewLimit time.Duration // how long a View may last before it is ended; 0 for 10 s
 }
 
 func (o Options) filled() (Options, error) {
-	switch {
-	case o.Path == "":
+	if o.Path == "" {
 		return o, errors.New("sqlite options: Path is empty")
-	case o.LockWait < 0:
-		return o, errors.New("sqlite options: LockWait is negative")
-	case o.ViewLimit < 0:
-		return o, errors.New("sqlite options: ViewLimit is negative")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.LockWait == 0 {
-		o.LockWait = 5 * time.Second
+	if o.lockWait == 0 {
+		o.lockWait = 5 * time.Second
 	}
-	if o.ViewLimit == 0 {
-		o.ViewLimit = 10 * time.Second
+	if o.viewLimit == 0 {
+		o.viewLimit = 10 * time.Second
 	}
 	return o, nil
 }
@@ -64,7 +60,8 @@ type Store struct {
 	files    identity
 	ioFaults int
 
-	database part // which file the store is
+	database part      // which file the store is
+	presence *presence // nil if others cannot see us
 	readers  *pool
 	changed  chan struct{} // signalled by poll and by updates; nobody closes it
 	seen     atomic.Int64  // how many commits of all processes are known
@@ -122,7 +119,7 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 	if err := s.refusal(); err != nil {
 		return err
 	}
-	if err := s.lock.acquire(ctx, s.o.LockWait); err != nil {
+	if err := s.lock.acquire(ctx, s.o.lockWait); err != nil {
 		return s.withoutLock(err)
 	}
 	before := s.lock.says
@@ -195,7 +192,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 			return false, err
 		}
 		t.onDamage = s.noteDamage
-		limit := time.AfterFunc(s.o.ViewLimit, func() { t.expire(s.o.ViewLimit) })
+		limit := time.AfterFunc(s.o.viewLimit, func() { t.expire(s.o.viewLimit) })
 		defer limit.Stop()
 		defer t.end(errOver) // after a panic of fn
 		err = fn(t)
@@ -226,6 +223,7 @@ func (s *Store) Close() error {
 
 // closeAll closes the connections. The turn is held.
 func (s *Store) closeAll() error {
+	s.presence.vanish()
 	errs := []error{s.readers.close()}
 	if s.w != nil {
 		errs = append(errs, s.w.close())

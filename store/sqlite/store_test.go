@@ -19,14 +19,8 @@ import (
 )
 
 func TestOptionsAreChecked(t *testing.T) {
-	for want, o := range map[string]sqlite.Options{
-		"Path":      {},
-		"LockWait":  {Path: "x", LockWait: -1},
-		"ViewLimit": {Path: "x", ViewLimit: -1},
-	} {
-		_, err := sqlite.Open(t.Context(), o)
-		require.ErrorContains(t, err, want)
-	}
+	_, err := sqlite.Open(t.Context(), sqlite.Options{})
+	require.ErrorContains(t, err, "Path")
 }
 
 // TestChanged: commits of another process are signalled, and our own are not.
@@ -63,7 +57,7 @@ func TestLockFileRemoved(t *testing.T) {
 	unixOnly(t, "an open file cannot be removed here")
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path})
-	other := open(t, sqlite.Options{Path: path, LockWait: time.Millisecond})
+	other := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	require.NoError(t, os.Remove(path+".lock"))
 	update(t, s, func(tx store.Tx) error {
 		e := fault(t, other.Update(t.Context(), appendOne), store.Busy)
@@ -233,14 +227,17 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// TestBackup: a backup is a store of its own, as it was at that moment.
+// TestBackup: a backup is a store of its own, as it was at that moment. What is there is not replaced.
 func TestBackup(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path(t)})
 	update(t, s, appendOne)
 	backup := path(t)
-	require.NoError(t, os.WriteFile(backup, []byte("an older backup"), 0o600))
-	require.NoError(t, s.Backup(t.Context(), backup))
+	damage, err := s.Backup(t.Context(), backup)
+	require.NoError(t, err)
+	require.Empty(t, damage)
 	update(t, s, appendOne)
+	_, err = s.Backup(t.Context(), backup)
+	requireFault(t, err, store.Unsafe)
 	copied := open(t, sqlite.Options{Path: backup})
 	require.EqualValues(t, 1, newest(t, copied))
 	sound(t, copied)
@@ -249,7 +246,20 @@ func TestBackup(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		require.EqualValues(t, 0o600, info.Mode().Perm())
 	}
-	require.Error(t, s.Backup(t.Context(), filepath.Join(backup, "below a file")))
-	requireFault(t, s.Backup(t.Context(), s.Status(t.Context()).Path), store.Unsafe)
+	_, err = s.Backup(t.Context(), filepath.Join(backup, "below a file"))
+	requireFault(t, err, store.IO)
+	_, err = s.Backup(t.Context(), s.Status(t.Context()).Path)
+	requireFault(t, err, store.Unsafe)
 	require.EqualValues(t, 2, newest(t, s))
+}
+
+// TestBackupOfADamagedStore: a damaged record is copied as it is, and named.
+func TestBackupOfADamagedStore(t *testing.T) {
+	path := fullStore(t)
+	change(t, path, "UPDATE instructions SET content = 'other' WHERE position = 7")
+	s := open(t, sqlite.Options{Path: path})
+	damage, err := s.Backup(t.Context(), path+".copy")
+	require.NoError(t, err)
+	require.Len(t, damage, 1)
+	require.Equal(t, "instruction "+benchID(7), damage[0].What)
 }

@@ -114,5 +114,5 @@ func (tb table) page(last []any, backwards bool) (text string, args []any) {
 		text += " WHERE (" + columns + ") " + compare + " (?" + strings.Repeat(", ?", tb.keys-1) + ")"
 		args = slices.Clone(last)
 	}
-	return text + " ORDER BY " + strings.ReplaceAll(columns, ",", direction+",") + direction + " LIMIT ?", append(args, int64(pageSize))
+	return text + " ORDER BY " + strings.ReplaceAll(columns, ",", direction+",") + direction + limited, append(args, int64(pageSize))
 }

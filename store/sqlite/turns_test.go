@@ -75,7 +75,7 @@ func TestFaultS7_AllMakeTheStore(t *testing.T) {
 // caller takes over its place in the queue.
 func TestFaultS7_WaitEnds(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, LockWait: time.Hour})
+	s := open(t, sqlite.Options{Path: path}.Waiting(time.Hour))
 	c := start(t, command(t, "hold", path))
 	require.Equal(t, "holding", c.line(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -91,14 +91,14 @@ func TestFaultS7_WaitEnds(t *testing.T) {
 // lock from others when it comes up.
 func TestFaultS7_GivenUpWaiting(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, LockWait: time.Millisecond})
+	s := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
 	c := start(t, command(t, "hold", path))
 	require.Equal(t, "holding", c.line(t))
 	requireFault(t, s.Update(t.Context(), appendOne), store.Busy)
 	_, err := fmt.Fprintln(c.in)
 	require.NoError(t, err)
 	require.Empty(t, c.rest())
-	another := open(t, sqlite.Options{Path: path, LockWait: 10 * time.Second})
+	another := open(t, sqlite.Options{Path: path}.Waiting(10*time.Second))
 	update(t, another, appendOne)
 	require.EqualValues(t, 2, newest(t, another))
 }
@@ -143,7 +143,7 @@ func TestFaultS8_ReadersThatWrite(t *testing.T) {
 // moment on, and we wait for it, until it has been too long.
 func TestFaultS8_ForeignLock(t *testing.T) {
 	path := path(t)
-	s := open(t, sqlite.Options{Path: path, LockWait: 10 * time.Millisecond})
+	s := open(t, sqlite.Options{Path: path}.Waiting(10*time.Millisecond))
 	db := raw(t, path, "PRAGMA busy_timeout = 0")
 	update(t, s, func(tx store.Tx) error {
 		if _, _, err := tx.Bounds(); err != nil {
@@ -178,7 +178,7 @@ func TestFaultS10_SharedBetweenMachines(t *testing.T) {
 	require.EqualValues(t, 1, newest(t, s))
 	require.NoFileExists(t, path+"-shm")
 	sound(t, s)
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path, AllowRemote: true, LockWait: time.Millisecond})
+	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path, AllowRemote: true}.Waiting(time.Millisecond))
 	requireFault(t, err, store.Busy)
 	require.NoError(t, s.Close())
 	again := open(t, sqlite.Options{Path: path, AllowRemote: true})

@@ -18,10 +18,8 @@ func (s *Store) Verify(ctx context.Context) ([]store.Damage, error) {
 	v := verifier{ctx: ctx}
 	err := s.reading(ctx, func(c *conn) (bool, error) {
 		v.c = c
-		for _, check := range []func() error{v.structure, v.tables, v.events, v.counts} {
-			if err := v.report(check()); err != nil {
-				return false, classify(s.place.path, err)
-			}
+		if err := v.all(); err != nil {
+			return false, classify(s.place.path, err)
 		}
 		return true, nil
 	})
@@ -33,6 +31,15 @@ type verifier struct {
 	ctx   context.Context
 	c     *conn
 	found []store.Damage
+}
+
+func (v *verifier) all() error {
+	for _, check := range []func() error{v.structure, v.tables, v.events, v.counts} {
+		if err := v.report(check()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v *verifier) add(what, format string, args ...any) {
@@ -94,7 +101,7 @@ func (v *verifier) events() error {
 				n++
 				ev, damage := takeEvent(r, &buf)
 				return link.follow(ev, damage)
-			}, selectEvents+" ORDER BY seq LIMIT ?", link.seq, int64(pageSize)); err != nil {
+			}, selectEvents+" ORDER BY seq"+limited, link.seq, int64(pageSize)); err != nil {
 				return err
 			}
 			if n < pageSize {

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"waybill/store"
+)
+
+// Backup writes a copy of the store, as it is at one moment, to a new file that only its owner can
+// read, and reads the copy again. found is what in it is not what was written: a damaged record is
+// copied as it is. When Backup returns, the copy is whole and durable, or there is none. A file that is
+// there already is never replaced.
+func (s *Store) Backup(ctx context.Context, path string) (found []store.Damage, err error) {
+	if err := claim(path); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}()
+	err = s.reading(ctx, func(c *conn) (bool, error) {
+		// SQLite takes a copy for a change. The connection is not used for anything else any more.
+		if err := c.script(ctx, "PRAGMA query_only = OFF"); err != nil {
+			return false, err
+		}
+		return false, copyInto(ctx, c, path)
+	})
+	if err == nil {
+		found, err = verifyFile(ctx, path)
+	}
+	if err != nil {
+		return nil, classify(s.place.path, err)
+	}
+	return found, nil
+}
+
+// claim makes the file empty, so that nobody else makes it meanwhile, and refuses one that is there.
+func claim(path string) error {
+	switch err := makeEmpty(path); {
+	case errors.Is(err, fs.ErrExist):
+		return fault(store.Unsafe, nil, "%s is there already and is not replaced: name a new file", path)
+	case err != nil:
+		return fault(store.IO, err, "%s cannot be made: name a file in a folder that is there and can be written", path)
+	}
+	return nil
+}
+
+// verifyFile checks a database that nobody writes.
+func verifyFile(ctx context.Context, path string) ([]store.Damage, error) {
+	v := verifier{ctx: ctx}
+	err := readFile(ctx, path, frozen, func(c *conn) error {
+		v.c = c
+		return v.all()
+	})
+	return v.found, err
+}

@@ -1,0 +1,254 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"waybill/store"
+)
+
+// A Level says how a check ended.
+type Level string
+
+// The levels.
+const (
+	LevelOK   Level = "ok"
+	LevelWarn Level = "warn" // the store works, but not as it should
+	LevelFail Level = "fail" // the store cannot be used, or holds what was not written
+)
+
+// A Finding is what one check of a store has found.
+type Finding struct {
+	Check string
+	Level Level
+	Text  string // what was found, one sentence
+	Fix   string // what to do about it; empty if all is well
+}
+
+// lowSpace is how little space is worth a warning: what a busy store writes in some minutes.
+const lowSpace = 64 << 20
+
+// Examine checks the store at o.Path from the outside: it makes nothing, repairs nothing, and changes
+// no file but those in which SQLite notes that somebody reads. Processes that use the store go on.
+// It checks as far as it gets, and the last finding tells why it went no further.
+func Examine(ctx context.Context, o Options) []Finding {
+	e := &examination{ctx: ctx, path: o.Path, allowRemote: o.AllowRemote}
+	for _, check := range []func() bool{e.file, e.modes, e.volume, e.space, e.schema, e.contents} {
+		if !check() {
+			break
+		}
+	}
+	return e.findings
+}
+
+// examination is one Examine. Each check reports whether the next one makes sense.
+type examination struct {
+	ctx      context.Context
+	path     string
+	findings []Finding
+
+	allowRemote bool
+}
+
+func (e *examination) find(check string, level Level, fix, format string, args ...any) bool {
+	e.findings = append(e.findings, Finding{Check: check, Level: level, Text: fmt.Sprintf(format, args...), Fix: fix})
+	return level != LevelFail
+}
+
+// broken notes an error that ended a check.
+func (e *examination) broken(check string, err error) bool {
+	kind := classify(e.path, err).Kind
+	switch kind {
+	case store.Corrupt:
+		return e.find(check, LevelFail, salvageFix, "it is damaged or not a database: %v", err)
+	case store.Full, store.IO, store.ReadOnly, store.NewerSchema, store.Busy, store.Lost, store.Unsafe, store.Closed, store.Cancelled:
+	}
+	return e.find(check, LevelFail, "check the disk and the permissions, and try again", "it cannot be read: %v", err)
+}
+
+const salvageFix = "end all processes that use the store, then run `waybill salvage`; the damaged file is kept"
+
+func (e *examination) file() bool {
+	real, err := filepath.EvalSymlinks(e.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e.missing()
+	}
+	if err != nil {
+		return e.broken("file", err)
+	}
+	e.path = real
+	info, err := os.Lstat(real)
+	if err != nil {
+		return e.broken("file", err)
+	}
+	if !info.Mode().IsRegular() {
+		return e.find("file", LevelFail, "name another store", "%s is not a regular file", real)
+	}
+	uid, names, err := owner(real)
+	switch {
+	case err != nil:
+		return e.broken("file", err)
+	case uid >= 0 && uid != os.Geteuid():
+		return e.find("file", LevelFail, "use a store of your own", "%s belongs to user %d", real, uid)
+	case names > 1:
+		return e.find("file", LevelWarn, "remove the other names: opened by one of them, the store would be damaged",
+			"%s has %d hard links", real, names)
+	}
+	return e.find("file", LevelOK, "", "%s has %d bytes", real, info.Size())
+}
+
+// missing tells a store that was never made from one that is gone. Either way there is nothing to check.
+func (e *examination) missing() bool {
+	p := place{path: e.path}
+	if err := p.checkRescued(); err != nil && isKind(err, store.Lost) {
+		return e.find("file", LevelFail, "follow what is said there", "%v", err)
+	}
+	if newest := e.record().newest; newest > 0 {
+		e.find("file", LevelFail, "put a backup there, or remove "+p.lockPath()+" to begin anew",
+			"there is no store at %s, but %d events were written to it", e.path, newest)
+		return false
+	}
+	e.find("file", LevelWarn, "nothing: the first call that needs a store makes it", "there is no store at %s yet", e.path)
+	return false
+}
+
+// record reads what the lock file says, without the lock: one call reads it as a whole.
+func (e *examination) record() record {
+	text, err := os.ReadFile((&place{path: e.path}).lockPath())
+	if err != nil {
+		return record{}
+	}
+	return parseRecord(text)
+}
+
+func (e *examination) modes() bool {
+	if !modesCount {
+		return true
+	}
+	p := place{path: e.path}
+	var open []string
+	for _, name := range append(p.parts(), p.lockPath(), gatePath(p.lockPath()), p.reservePath()) {
+		if info, err := os.Lstat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
+			open = append(open, fmt.Sprintf("%s (%v)", filepath.Base(name), info.Mode().Perm()))
+		}
+	}
+	info, err := os.Stat(p.dir())
+	if err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return e.find("modes", LevelFail, "chmod go-w "+p.dir(), "everybody may replace files in %s", p.dir())
+	}
+	if len(open) > 0 {
+		return e.find("modes", LevelWarn, "nothing: they are made private when the store is opened next",
+			"open to other users: %s", strings.Join(open, ", "))
+	}
+	return e.find("modes", LevelOK, "", "the files of the store are private")
+}
+
+func (e *examination) volume() bool {
+	p := place{path: e.path}
+	var err error
+	if p.volume, err = volumeOf(p.dir()); err != nil {
+		return e.broken("file system", err)
+	}
+	if err := p.checkVolume(e.allowRemote); err != nil {
+		return e.find("file system", LevelFail, "move the store to a local disk, or name another one with --store", "%v", err)
+	}
+	if p.volume.remote {
+		return e.find("file system", LevelWarn, "move the store to a local disk", "it lies on %s, and is for one process at a time", p.volume.name)
+	}
+	if p.volume.volatile {
+		return e.find("file system", LevelWarn, "move the store to a disk", "it is %s, which ends with this machine", p.volume.name)
+	}
+	return e.find("file system", LevelOK, "", "%s is on a local disk", p.dir())
+}
+
+func (e *examination) space() bool {
+	p := place{path: e.path}
+	v, err := volumeOf(p.dir())
+	switch {
+	case err != nil:
+		return e.broken("space", err)
+	case e.record().spent:
+		return e.find("space", LevelWarn, "free some space", "the disk was full: the reserve for finishing existing work is in use, and %d MiB are free", v.free>>20)
+	case v.free < lowSpace:
+		return e.find("space", LevelWarn, "free some space", "only %d MiB are free", v.free>>20)
+	}
+	return e.find("space", LevelOK, "", "%d MiB are free", v.free>>20)
+}
+
+// reader runs fn with a connection that only reads. Where not even the files for that can be made, the
+// write-ahead log is left out.
+func (e *examination) reader(fn func(c *conn) error) error {
+	var err error
+	for _, mode := range []access{readOnly, frozen} {
+		if err = readFile(e.ctx, e.path, mode, fn); err == nil || isKind(classify(e.path, err), store.Corrupt) {
+			return err
+		}
+	}
+	return err
+}
+
+// readFile runs fn with a connection of its own to the database at path.
+func readFile(ctx context.Context, path string, mode access, fn func(c *conn) error) (err error) {
+	c, err := connect(ctx, path, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, c.close()) }()
+	if err := c.script(ctx, settings+"PRAGMA query_only = ON; PRAGMA busy_timeout = 5000;"); err != nil {
+		return err
+	}
+	return fn(c)
+}
+
+func (e *examination) schema() bool {
+	steps, err := migrations()
+	if err != nil {
+		return e.broken("schema", err)
+	}
+	latest := steps[len(steps)-1]
+	ok := false
+	err = e.reader(func(c *conn) error {
+		found, err := readLabels(c)
+		if err != nil {
+			return err
+		}
+		ok = e.labelled(found, latest)
+		if !ok {
+			return nil
+		}
+		if err := checkTables(c, latest); err != nil {
+			ok = e.find("schema", LevelFail, salvageFix, "%v", err)
+			return nil
+		}
+		e.find("schema", LevelOK, "", "the tables have version %d", found.version)
+		return nil
+	})
+	if err != nil {
+		return e.broken("schema", err)
+	}
+	return ok
+}
+
+// labelled reports whether the tables are those of this version, which alone it can check further.
+func (e *examination) labelled(found labels, latest migration) bool {
+	switch {
+	case found.empty() && e.record().newest > 0:
+		e.find("schema", LevelFail, salvageFix, "the store is empty, but %d events were written to it", e.record().newest)
+	case found.empty():
+		e.find("schema", LevelWarn, "nothing: the tables are made when the store is opened next", "the store is empty")
+	case found.application != applicationID:
+		e.find("schema", LevelFail, "name another store", "it is a database of another program")
+	case found.version > int64(latest.version):
+		e.find("schema", LevelWarn, "use the newer waybill; this one can only read the store", "the tables have version %d, and this waybill knows version %d", found.version, latest.version)
+	case found.version < int64(latest.version):
+		e.find("schema", LevelWarn, "nothing: the store is backed up and brought up to date when it is opened next", "the tables have version %d of %d", found.version, latest.version)
+	default:
+		return true
+	}
+	return false
+}

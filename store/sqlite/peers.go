@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"waybill/store"
+)
+
+// Whoever has a store open for writing keeps a small file beside it, with a lock on it that goes away
+// with the process: it says which process of which version that is. A file whose lock is free is what
+// a process has left that was killed, and is removed. All of this is courtesy: no promise of the store
+// depends on it, and what goes wrong with it is passed over.
+
+// presence is the file of this process, or nil.
+type presence struct{ file *os.File }
+
+const (
+	peerMark   = ".peer-" // in the name of the file, behind the name of the store
+	peerFormat = "waybill peer 1\npid %d\nversion %s\n"
+	peerSize   = 256
+	// peerTries bounds how often the file is made anew, because somebody has found it before it was
+	// locked and taken it for one that was left.
+	peerTries = 3
+)
+
+// appear makes the file of this process, and removes what dead ones have left.
+func (p *place) appear(version string) *presence {
+	_ = p.peers(nil)
+	for range peerTries {
+		f, err := os.CreateTemp(p.dir(), filepath.Base(p.path)+peerMark+"*")
+		if err != nil {
+			return nil
+		}
+		locked, err := tryLock(f)
+		if err == nil && locked {
+			_, err = fmt.Fprintf(f, peerFormat, os.Getpid(), plain(cmp.Or(version, "unknown")))
+		}
+		if err == nil && locked && isAt(f, f.Name()) {
+			return &presence{f}
+		}
+		_ = errors.Join(f.Close(), removeAny(f.Name()))
+	}
+	return nil
+}
+
+func isAt(f *os.File, path string) bool {
+	open, err := idOfFile(f)
+	if err != nil {
+		return false
+	}
+	there, err := idOf(path)
+	return err == nil && there == open
+}
+
+// vanish removes the file. It is closed first, because some systems do not remove an open one.
+func (p *presence) vanish() {
+	if p != nil {
+		_ = errors.Join(p.file.Close(), removeAny(p.file.Name()))
+	}
+}
+
+// peers gives the others that have the store open, and removes what dead ones have left.
+func (p *place) peers(self *presence) (all []store.Peer) {
+	entries, err := os.ReadDir(p.dir())
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		name := filepath.Join(p.dir(), entry.Name())
+		if !strings.HasPrefix(name, p.path+peerMark) || (self != nil && name == self.file.Name()) {
+			continue
+		}
+		if peer, ok := readPeer(name); ok {
+			all = append(all, peer)
+		}
+	}
+	return all
+}
+
+// readPeer reads the file of another process; ok is false if that is gone.
+func readPeer(name string) (peer store.Peer, ok bool) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return peer, false
+	}
+	defer func() { _ = f.Close() }() // and with it the lock
+	if free, err := tryLock(f); err != nil || free {
+		if free {
+			_ = os.Remove(name)
+		}
+		return peer, false
+	}
+	text := make([]byte, peerSize)
+	n, _ := f.ReadAt(text, 0)
+	found, err := fmt.Sscanf(string(text[:n]), peerFormat, &peer.PID, &peer.Version)
+	return peer, found == 2 && err == nil
+}
