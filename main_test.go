@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +42,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv(asWaybill, "") // the program's own children find themselves by name
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"spoil": spoil, "modes": modes},
 		Condition: func(cond string) (bool, error) {
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
@@ -49,6 +52,40 @@ func TestScripts(t *testing.T) {
 			return err == nil, nil
 		},
 	})
+}
+
+// spoil is the command `spoil FILE TEXT`: it flips a bit of the file where the text is first, as a bad
+// disk does.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: spoil FILE TEXT")
+	}
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	at := bytes.Index(data, []byte(args[1]))
+	if at < 0 {
+		ts.Fatalf("%s has no %q", path, args[1])
+	}
+	data[at] ^= 1
+	ts.Check(os.WriteFile(path, data, 0o600))
+}
+
+// modes is the command `modes FOLDER`: it fails unless the folder and all in it are for their owner only.
+func modes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: modes FOLDER")
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = fmt.Errorf("%s is open to others: %v", path, info.Mode())
+		}
+		return err
+	}))
 }
 
 // ids and times differ from run to run.
@@ -127,6 +164,17 @@ func TestExitCodes(t *testing.T) {
 		{0, []string{"call", "queue_instruction", `{"content":"x","idempotency_key":"k"}`}},
 		{4, []string{"call", "queue_instruction", `{"content":"y","idempotency_key":"k"}`}},
 		{5, []string{"status", "--store", filepath.Join(dir, "text.db")}},
+		{0, []string{"doctor"}},
+		{0, []string{"doctor", "--store", filepath.Join(dir, "none.db")}},
+		{1, []string{"doctor", "--workspace", filepath.Join(dir, "none")}},
+		{5, []string{"doctor", "--store", filepath.Join(dir, "text.db")}},
+		{2, []string{"backup"}},
+		{0, []string{"backup", filepath.Join(dir, "copy.db")}},
+		{4, []string{"backup", filepath.Join(dir, "copy.db")}},
+		{5, []string{"backup", filepath.Join(dir, "none", "copy.db")}},
+		{3, []string{"backup", filepath.Join(dir, "none"), "--store", filepath.Join(dir, "none.db")}},
+		{3, []string{"salvage", "--store", filepath.Join(dir, "none.db")}},
+		{4, []string{"salvage", filepath.Join(dir, "copy.db")}},
 	} {
 		cmd := exec.Command(self, c.args...)
 		cmd.Dir = filepath.Join(dir, "work")

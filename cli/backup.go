@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"waybill/api"
+	"waybill/engine/workspace"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "backup FILE", Short: "Write a copy of the store to a new file", Args: cobra.ExactArgs(1),
+		Long: `Write a copy of the store, as it is at one moment, to a new file, and read it again to check it.
+Processes that use the store go on. To go back to a copy, end them all and put it in the place that
+` + "`waybill where`" + ` prints, without the -wal and -shm files that lie there.
+
+Exit code 5 with a copy means that a record in it is damaged, as it is in the store.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := a.existingStore(args)
+			if err != nil {
+				return err
+			}
+			s, err := sqlite.Open(cmd.Context(), a.storeOptions(path))
+			if err != nil {
+				return storeFault(err)
+			}
+			damage, err := s.Backup(cmd.Context(), args[0])
+			if err = errors.Join(err, s.Close()); err != nil {
+				return storeFault(err)
+			}
+			return a.reportBackup(args[0], damage)
+		},
+	}
+}
+
+func (a *app) reportBackup(path string, damage []store.Damage) error {
+	if len(damage) > 0 {
+		a.code = exitStore
+	}
+	path, _ = filepath.Abs(path) // as far as the current folder is known
+	if a.json {
+		found := make([]map[string]string, 0, len(damage))
+		for _, d := range damage {
+			found = append(found, map[string]string{"what": d.What, "detail": d.Detail})
+		}
+		return a.print(map[string]any{"path": path, "damage": found})
+	}
+	for _, d := range damage {
+		a.say("waybill: " + plain(d.What+": "+d.Detail))
+	}
+	_, err := fmt.Fprintf(a.Out, "%s\n", plain(path))
+	return err
+}
+
+func (a *app) salvageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "salvage [FILE]", Short: "Save what is readable of a damaged store", Args: cobra.MaximumNArgs(1),
+		Long: `Copy every readable record of a damaged store whose checksum is right into a new store, and count
+what was lost. With FILE, the new store is written there, and the damaged one stays in its place.
+Without, it takes the place of the damaged one, which is set aside beside it. The damaged file is never
+changed and never deleted. End all processes that use the store before.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := a.existingStore(args)
+			if err != nil {
+				return err
+			}
+			var result sqlite.Salvaged
+			if len(args) == 0 {
+				result, err = sqlite.Salvage(cmd.Context(), a.storeOptions(path))
+			} else {
+				result, err = sqlite.SalvageTo(cmd.Context(), a.storeOptions(path), args[0])
+			}
+			if err != nil {
+				return storeFault(err)
+			}
+			return a.reportSalvage(result)
+		},
+	}
+}
+
+func (a *app) reportSalvage(r sqlite.Salvaged) error {
+	if a.json {
+		return a.print(map[string]any{
+			"path": r.Path, "set_aside": r.SetAside, "kept": r.Kept, "lost": r.Lost, "unreadable": append([]string{}, r.Unreadable...),
+		})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "store         %s\n", plain(r.Path))
+	if r.SetAside != "" {
+		fmt.Fprintf(&b, "set aside     %s\n", plain(r.SetAside))
+	}
+	tables := slices.AppendSeq(slices.Collect(maps.Keys(r.Kept)), maps.Keys(r.Lost))
+	slices.Sort(tables)
+	for _, name := range slices.Compact(tables) {
+		fmt.Fprintf(&b, "%-13s %d kept, %d lost\n", name, r.Kept[name], r.Lost[name])
+	}
+	for _, what := range r.Unreadable {
+		fmt.Fprintf(&b, "unreadable    a part of %s: how much was in it is not known\n", what)
+	}
+	_, err := fmt.Fprint(a.Out, b.String())
+	return err
+}
+
+// existingStore gives the file of the store, which must be there, and makes sure that the files to be
+// made are not.
+func (a *app) existingStore(wanted []string) (string, error) {
+	ws, err := workspace.Resolve(a.sources())
+	if err != nil && a.store == "" {
+		return "", schema.NewError(schema.NoWorkspace, err.Error())
+	}
+	path, err := storePath(a.store, ws)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", schema.NewError(schema.SubjectGone, "there is no store at "+path)
+	}
+	for _, file := range wanted {
+		if _, err := os.Lstat(file); err == nil {
+			return "", schema.NewError(schema.InvalidState, file+" is there already and is not replaced: name a new file")
+		}
+	}
+	return path, nil
+}
+
+func (a *app) storeOptions(path string) sqlite.Options {
+	return sqlite.Options{Path: path, Version: a.version, Logger: a.logger(a.Err), AllowRemote: a.shared}
+}
+
+// storeFault gives the error object for an error of the store.
+func storeFault(err error) error {
+	if _, ok := errors.AsType[*store.Error](err); ok {
+		return api.Fault(err)
+	}
+	return err
+}
