@@ -51,14 +51,17 @@ type job struct {
 	waits   bool     // the result has nothing in it, and there is time to wait for a better one
 	touched []string // sessions that something was made available for
 
-	// While the job is parked, timer wakes it and unwatch ends the watch over ctx.
-	timer   *time.Timer
-	unwatch func() bool
+	timer *time.Timer // wakes the job while it is parked
+
+	// See giveup.go.
+	begun, answered bool        // guarded by Engine.mu
+	unwatch         func() bool // ends the watch over ctx
+	crew            *crew       // guarded by Engine.mu; nil unless its transaction is about to begin
 }
 
 // Submit gives the change its place in the order of changes, without waiting for anything. done is
 // called exactly once, after the commit, and must not block. A ctx that ends before the change was
-// applied makes it end with ctx's cause; later it has no influence.
+// applied makes it end with ctx's cause, at once; later it has no influence.
 func (e *Engine) Submit(ctx context.Context, c Change, done func(result any, err error)) {
 	j := &job{Change: c, ctx: ctx, done: done}
 	if c.Wait > 0 {
@@ -79,6 +82,7 @@ func (e *Engine) enqueue(j *job) error {
 		return ErrOverloaded
 	}
 	e.queue = append(e.queue, j)
+	e.watchLocked(j)
 	signal(e.wake)
 	return nil
 }
@@ -103,18 +107,18 @@ func (e *Engine) commit(ctx context.Context, group []*job) {
 	live := group
 	for len(live) > 0 {
 		foreign := e.foreignSeen()
-		broken, writes, err := e.attempt(ctx, live, store.Store.Update)
+		applied, broken, writes, err := e.attempt(ctx, live, store.Store.Update)
 		switch {
 		case broken != nil:
 		case err != nil:
 			e.settleFailed(ctx, live, err)
 			return
 		default:
-			e.settle(live, writes, foreign)
+			e.settle(applied, writes, foreign)
 			return
 		}
 		// The transaction is gone; the one that broke it is answered with its own error.
-		broken.done(nil, broken.err)
+		e.answer(broken, nil, broken.err)
 		live = without(live, broken)
 	}
 }
@@ -122,17 +126,19 @@ func (e *Engine) commit(ctx context.Context, group []*job) {
 // An update is a way to run a transaction on a store.
 type update func(st store.Store, ctx context.Context, fn func(store.Tx) error) error
 
-// attempt runs the group in one transaction. broken is a change that failed after it had put
-// something; then nothing was applied.
-func (e *Engine) attempt(ctx context.Context, group []*job, update update) (broken *job, writes int, err error) {
+// attempt runs those of the group that have not given up in one transaction. broken is a change that
+// failed after it had put something; then nothing was applied.
+func (e *Engine) attempt(ctx context.Context, group []*job, update update) (applied []*job, broken *job, writes int, err error) {
+	ctx, leave := e.muster(ctx, group)
+	defer leave()
 	st, err := e.store(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	err = update(st, ctx, func(stx store.Tx) error {
-		broken = nil
+		applied, broken = e.begin(group), nil
 		now := e.Now() // and not before: it may take seconds until it is our turn to write
-		for _, j := range group {
+		for _, j := range applied {
 			before := stx.Writes()
 			j.result, j.err = e.run(stx, j, now)
 			if j.err != nil && stx.Writes() != before {
@@ -146,7 +152,7 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (brok
 	if broken != nil && !errors.Is(err, errRedo) {
 		broken = nil
 	}
-	return broken, writes, err
+	return applied, broken, writes, err
 }
 
 func without(group []*job, gone *job) []*job {
@@ -232,7 +238,7 @@ func (e *Engine) settle(group []*job, writes, foreign int) {
 			e.park(j, foreign)
 			continue
 		}
-		j.done(j.result, j.err)
+		e.answer(j, j.result, j.err)
 	}
 	if writes == 0 {
 		return
@@ -251,7 +257,7 @@ func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
 	full := errors.As(err, &fault) && fault.Kind == store.Full
 	for _, j := range group {
 		if !full || !j.Finishes {
-			j.done(nil, err)
+			e.answer(j, nil, err)
 			continue
 		}
 		e.finish(ctx, j)
@@ -259,13 +265,13 @@ func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
 }
 
 func (e *Engine) finish(ctx context.Context, j *job) {
-	broken, writes, err := e.attempt(ctx, []*job{j}, store.Store.UpdateReserved)
+	applied, broken, writes, err := e.attempt(ctx, []*job{j}, store.Store.UpdateReserved)
 	switch {
 	case broken != nil:
-		j.done(nil, j.err)
+		e.answer(j, nil, j.err)
 	case err != nil:
-		j.done(nil, err)
+		e.answer(j, nil, err)
 	default:
-		e.settle([]*job{j}, writes, e.foreignSeen())
+		e.settle(applied, writes, e.foreignSeen())
 	}
 }

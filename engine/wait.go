@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"waybill/core"
@@ -26,6 +25,7 @@ func (e *Engine) patient(j *job, result any) bool {
 func (e *Engine) park(j *job, foreign int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.watchLocked(j)
 	if e.stopped || e.foreign != foreign {
 		e.requeueLocked(j)
 		return
@@ -36,7 +36,6 @@ func (e *Engine) park(j *job, foreign int) {
 	}
 	e.waiting[j] = struct{}{}
 	j.timer = time.AfterFunc(until.Sub(e.o.Now()), func() { e.requeue(j) })
-	j.unwatch = context.AfterFunc(j.ctx, func() { e.requeue(j) })
 }
 
 // requeue puts a parked job back in the queue; of several calls only the first does.
@@ -50,16 +49,19 @@ func (e *Engine) requeue(j *job) {
 
 // requeueLocked ignores the bound of the queue: the job was let in before.
 func (e *Engine) requeueLocked(j *job) {
-	if _, parked := e.waiting[j]; parked {
-		delete(e.waiting, j)
-		j.timer.Stop()
-		j.unwatch()
-	}
+	e.unparkLocked(j)
 	if e.stopped {
 		j.deadline = time.Time{} // nothing will come any more
 	}
 	e.queue = append(e.queue, j)
 	signal(e.wake)
+}
+
+func (e *Engine) unparkLocked(j *job) {
+	if _, parked := e.waiting[j]; parked {
+		delete(e.waiting, j)
+		j.timer.Stop()
+	}
 }
 
 // rouse puts the parked jobs of these sessions back in the queue.
