@@ -4,130 +4,292 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"waybill/core"
 	"waybill/ledger"
 	"waybill/store"
 )
 
-// Plan reads a plan of the workspace. If it reads differently than the last time, that is recorded
-// in the event log.
+// Plan reads a plan of the workspace. If it reads differently than the event log says, or is gone,
+// that is recorded there.
 func (e *Engine) Plan(ctx context.Context, path string) (Plan, error) {
-	plan, err := e.readPlan(ctx, path)
-	if err == nil && plan.unannounced {
+	plan, err := e.readPlan(ctx, path, nil)
+	if plan.unannounced {
 		e.announcePlan(ctx, path)
 	}
 	return plan, err
 }
 
-func (e *Engine) readPlan(ctx context.Context, path string) (Plan, error) {
-	var since int64
-	if !e.o.Plans.known(path) {
-		since = e.newest(ctx) // before the file is read, so that no record about it is missed
+// readPlan reads a plan. The first time, the event log is asked what it says about the plan, so that
+// a change is noticed which came about while no process looked. facts are those of a run of the plan,
+// if the caller has them.
+func (e *Engine) readPlan(ctx context.Context, path string, facts []ledger.Fact) (Plan, error) {
+	if e.o.Plans.introduced(path) {
+		return e.o.Plans.Read(path)
 	}
-	return e.o.Plans.read(path, since)
-}
-
-// newest is the newest event, or 0 if that cannot be told.
-func (e *Engine) newest(ctx context.Context) (seq int64) {
-	err := e.View(ctx, func(tx store.Tx) (err error) {
-		_, seq, err = tx.Bounds()
-		return err
-	})
-	if err != nil {
-		return 0
+	said, err := e.said(ctx, path) // before the file is read, so that no record about it is missed
+	plan, fault := e.o.Plans.Read(path)
+	if err == nil && said.Hash == "" {
+		said.Hash, err = e.remembered(ctx, path, plan.Reading, facts)
 	}
-	return seq
-}
-
-// announcePlan records that a plan changed. What cannot be recorded now is tried again at the next
-// look at the plan.
-func (e *Engine) announcePlan(ctx context.Context, path string) {
-	change, ok := e.o.Plans.pending(path)
-	if !ok {
-		return
+	if err == nil { // else the log is asked again at the next look
+		plan.unannounced, plan.again = e.o.Plans.introduce(path, said, plan.Reading, fault)
 	}
-	seq, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.announce(change) }})
-	if err != nil {
-		e.o.Logger.Warn("a change of a plan was not recorded", "plan", path, "err", err)
-		return
-	}
-	e.o.Plans.announcedAs(path, change.next, seq.(int64))
+	return plan, fault
 }
 
-// A change of a plan that the event log may not know.
-type planChange struct {
-	path       string
-	base, next *ledger.Reading
-	since      int64 // a change that is on record behind here may be this one
-}
-
-// pending gives the change that is still to be announced.
-func (p *Plans) pending(rel string) (planChange, bool) {
-	m, known := p.memory(rel)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !known || m.announced.Hash == m.reading.Hash {
-		return planChange{}, false
-	}
-	return planChange{rel, m.announced, m.reading, m.since}, true
-}
-
-// known reports whether a plan was read from the path before.
-func (p *Plans) known(rel string) bool {
-	_, known := p.memory(rel)
-	return known
-}
-
-// announcedAs notes that the event log knows the reading, and where.
-func (p *Plans) announcedAs(rel string, reading *ledger.Reading, seq int64) {
-	m, _ := p.memory(rel)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if seq > m.since { // else somebody noted a later one meanwhile
-		m.announced, m.since = reading, seq
-	}
-}
-
-// ledgerEvent is the data of ledger.changed.
-type ledgerEvent struct {
+// LedgerEvent is the data of ledger.changed.
+type LedgerEvent struct {
 	Hash    string   `json:"hash"`
 	MtimeMs int64    `json:"mtime_ms"`
 	Size    int64    `json:"size"`
 	Changed []string `json:"changed_ids"`
+	// Unseen reports that the plan changed while no process looked. Which items did is not known.
+	Unseen bool `json:"unseen,omitempty"`
+	// Gone reports that the file is not there any more. What it said last has the hash.
+	Gone bool `json:"gone,omitempty"`
 }
 
-// announce records what became of a plan, and gives the number of the record. Of several processes
-// that see the same edit, the first one records it.
+// says reports whether two records leave a host with the same picture of the plan.
+func (ev LedgerEvent) says(other LedgerEvent) bool {
+	return ev.Gone == other.Gone && (ev.Gone || ev.Hash == other.Hash)
+}
+
+func ledgerEvent(f ledger.Fingerprint) LedgerEvent {
+	return LedgerEvent{Hash: f.Hash, MtimeMs: f.MtimeMs, Size: f.Size, Changed: []string{}}
+}
+
+// logged is what the event log says about a plan.
+type logged struct {
+	LedgerEvent
+	seq  int64           // up to here, the log holds nothing newer about the plan
+	base *ledger.Reading // has that hash; nil if this process did not read it
+}
+
+// said asks the event log what it says about a plan. The hash is empty if it says nothing.
+func (e *Engine) said(ctx context.Context, path string) (l logged, err error) {
+	err = e.View(ctx, func(tx store.Tx) error {
+		if _, l.seq, err = tx.Bounds(); err != nil {
+			return err
+		}
+		l.LedgerEvent, _, err = lastLedger(tx, path, 0)
+		return err
+	})
+	return l, err
+}
+
+// remembered gives the hash of the plan that the facts of its runs were read from, for a plan that
+// the event log says nothing about: that of the reading if one of them has it, else that of another
+// one, and nothing if there is no run.
+func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading, facts []ledger.Fact) (hash string, err error) {
+	hash = ledger.SourceHash(facts)
+	if r == nil || hash == r.Hash {
+		return hash, nil
+	}
+	err = e.View(ctx, func(tx store.Tx) error {
+		if none, err := noRuns(tx); none || err != nil {
+			return err
+		}
+		for i := range r.Items {
+			of, err := sourceOfRun(tx, path, r.Items[i].ID)
+			if err != nil {
+				return err
+			}
+			if of != "" {
+				hash = of
+			}
+			if of == r.Hash {
+				break
+			}
+		}
+		return nil
+	})
+	return hash, err
+}
+
+func noRuns(tx store.Tx) (bool, error) {
+	counts, err := tx.RunCounts()
+	for _, n := range counts {
+		if n > 0 {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+// sourceOfRun gives the hash of the plan that the facts of an item's latest run were read from.
+func sourceOfRun(tx store.Tx, path, itemID string) (string, error) {
+	run, ok, err := tx.LatestRun(path, itemID)
+	if err != nil || !ok {
+		return "", err
+	}
+	facts, err := tx.Facts(run.ID)
+	return ledger.SourceHash(loaded(facts)), err
+}
+
+// announcePlan records what the event log does not know about a plan, also what came up while that
+// was recorded. What cannot be recorded now is tried again at the next look at the plan.
+func (e *Engine) announcePlan(ctx context.Context, path string) {
+	for {
+		change, ok := e.o.Plans.pending(path)
+		if !ok {
+			return
+		}
+		seq, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.announce(change) }})
+		if err != nil {
+			e.o.Logger.Warn("a change of a plan was not recorded", "plan", path, "err", err)
+			return
+		}
+		e.o.Plans.announcedAs(change, seq.(int64))
+	}
+}
+
+// announceLater is announcePlan for a caller that must not wait.
+func (e *Engine) announceLater(path string) {
+	change, ok := e.o.Plans.pending(path)
+	if !ok {
+		return
+	}
+	apply := func(tx *Tx) (any, error) { return tx.announce(change) }
+	e.Submit(context.Background(), Change{Apply: apply}, func(seq any, err error) {
+		if err != nil {
+			e.o.Logger.Warn("a change of a plan was not recorded", "plan", path, "err", err)
+			return
+		}
+		e.o.Plans.announcedAs(change, seq.(int64))
+		e.announceLater(path)
+	})
+}
+
+// A planChange is something about a plan that the event log may not know.
+type planChange struct {
+	path  string
+	event LedgerEvent
+	next  *ledger.Reading // has the hash of the event, or nil
+	since int64           // a record about the plan behind here may say the same
+}
+
+// pending gives what is still to be announced.
+func (p *Plans) pending(rel string) (planChange, bool) {
+	m, _ := p.memory(rel)
+	m.mu.Lock()
+	if !m.news(p.o.Now()) {
+		m.mu.Unlock()
+		return planChange{}, false
+	}
+	said, reading, gone := *m.log, m.reading, m.gone()
+	m.mu.Unlock() // before the readings are compared, which takes a while
+	if gone {
+		said.Changed, said.Unseen, said.Gone = []string{}, false, true
+		return planChange{rel, said.LedgerEvent, said.base, said.seq}, true
+	}
+	event := ledgerEvent(reading.Fingerprint)
+	switch {
+	case said.Hash == reading.Hash: // it was gone, and has come back
+	case said.base == nil:
+		event.Unseen = true
+	default:
+		for _, change := range ledger.Diff(said.base, reading) {
+			event.Changed = append(event.Changed, change.ItemID)
+		}
+	}
+	return planChange{rel, event, reading, said.seq}, true
+}
+
+// introduced reports whether the event log was asked about the plan.
+func (p *Plans) introduced(rel string) bool {
+	m, _ := p.memory(rel)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.log != nil
+}
+
+// introduce notes what the event log said before the plan was read: that becomes the first thing
+// known about it. A plan of which nothing is on record begins with its first reading. One that is on
+// record and cannot be read is remembered, too, and may have gone.
+func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault error) (news, again bool) {
+	m, known := p.memory(rel)
+	if !known && (first != nil || said.Hash != "") {
+		m = p.keep(rel, m)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if said.Hash == "" && first != nil {
+		said.LedgerEvent = ledgerEvent(first.Fingerprint)
+	}
+	if first != nil && said.Hash == first.Hash {
+		said.base = first
+	}
+	now := p.o.Now()
+	if m.log == nil && said.Hash != "" { // else somebody else was faster
+		m.log = &said
+		m.noteFault(fault, now)
+	}
+	return m.news(now), m.wavers(now)
+}
+
+// announcedAs notes that the event log knows the change, and up to where it was read.
+func (p *Plans) announcedAs(c planChange, seq int64) {
+	m, _ := p.memory(c.path)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.log == nil || seq > m.log.seq { // else somebody noted a later one meanwhile
+		m.log = &logged{c.event, seq, c.next}
+	}
+}
+
+// news reports whether the event log has to be told something. A file that goes away is given time
+// to come back: there are editors that save by removing a file and writing it anew.
+func (m *plan) news(now time.Time) bool {
+	switch {
+	case m.log == nil:
+		return false
+	case m.gone():
+		return !m.log.Gone && now.Sub(m.lost) >= settlePeriod
+	case m.log.Gone:
+		return m.current
+	}
+	return m.reading != nil && m.reading.Hash != m.log.Hash
+}
+
+// wavers reports whether the plan has to be looked at once more soon, because time alone will make
+// something of what it is now.
+func (m *plan) wavers(now time.Time) bool {
+	if m.gone() {
+		return m.log != nil && !m.log.Gone && now.Sub(m.lost) < settlePeriod
+	}
+	return m.fault != nil && staleness(m.fault) == StaleSettling
+}
+
+// announce records a change of a plan, and gives the number of the newest record. Of several
+// processes that see the same change, the first one records it.
 func (tx *Tx) announce(c planChange) (seq int64, err error) {
-	hash, seq, err := tx.lastLedger(c.path, c.since)
-	if err != nil || hash == c.next.Hash {
+	last, seq, err := lastLedger(tx.Tx, c.path, c.since)
+	if err != nil || (seq > c.since && last.says(c.event)) {
 		return seq, err
 	}
-	ids := []string{}
-	for _, change := range ledger.Diff(c.base, c.next) {
-		ids = append(ids, change.ItemID)
-	}
-	if err := tx.record(core.LedgerChanged, c.path, ledgerEvent{
-		Hash: c.next.Hash, MtimeMs: c.next.MtimeMs, Size: c.next.Size, Changed: ids,
-	}); err != nil {
+	if err := tx.record(core.LedgerChanged, c.path, c.event); err != nil {
 		return 0, err
 	}
 	return tx.Seq()
 }
 
-// lastLedger gives the hash and the number of the newest ledger.changed of a plan behind after.
-func (tx *Tx) lastLedger(path string, after int64) (hash string, seq int64, err error) {
+// lastLedger gives the newest ledger.changed of a plan behind after, and its number; if there is
+// none, the number is after.
+func lastLedger(tx store.Tx, path string, after int64) (last LedgerEvent, seq int64, err error) {
 	for {
 		page, err := tx.EventsOf(path, after, store.DefaultLimit)
 		if err != nil || len(page) == 0 {
-			return hash, after, err
+			return last, after, err
 		}
-		last := page[len(page)-1]
-		var data ledgerEvent
-		if err := json.Unmarshal([]byte(last.Data), &data); err != nil {
-			return "", 0, fmt.Errorf("read event %d: %w", last.Seq, err)
+		ev := page[len(page)-1]
+		last, after = LedgerEvent{}, ev.Seq
+		if err := json.Unmarshal([]byte(ev.Data), &last); err != nil {
+			return last, 0, fmt.Errorf("read event %d: %w", ev.Seq, err)
 		}
-		hash, after = data.Hash, last.Seq
+		if len(page) < store.DefaultLimit {
+			return last, after, nil
+		}
 	}
 }

@@ -37,10 +37,8 @@ type Options struct {
 	// NewID makes a unique id with the given prefix; by default from a UUIDv7.
 	NewID  func(prefix string) string
 	Logger *slog.Logger
-	// MaxPending bounds the instructions that wait for something; by default a million.
+	// MaxPending bounds the instructions that wait for something; 0 is no bound.
 	MaxPending int
-	// Keep is how long things that nobody waits for are kept; by default 30 days.
-	Keep time.Duration
 }
 
 // maxQueued bounds the changes that wait for a commit; front doors keep far fewer in hand.
@@ -82,8 +80,8 @@ type Engine struct {
 	subs    map[chan struct{}]struct{}
 	untidy  int                  // puts until the store is tidied again
 	runs    map[string]storedRun // what stored has read
-	// renewals has the hash of the plan whose facts are being stored, by run.
-	renewals map[string]string
+	// renewals has the facts that are on their way to the store, by run.
+	renewals map[string]*renewal
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
 }
 
@@ -101,12 +99,6 @@ func New(o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.MaxPending == 0 {
-		o.MaxPending = 1_000_000
-	}
-	if o.Keep == 0 {
-		o.Keep = 30 * 24 * time.Hour
-	}
 	return &Engine{
 		o:        o,
 		wake:     make(chan struct{}, 1),
@@ -116,7 +108,7 @@ func New(o Options) (*Engine, error) {
 		subs:     map[chan struct{}]struct{}{},
 		runs:     map[string]storedRun{},
 		passes:   map[string]core.Instant{},
-		renewals: map[string]string{},
+		renewals: map[string]*renewal{},
 	}, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Follow looks at every plan of the workspace, and again at each one that take names whenever wake is
 // signalled, so that a change of a plan is recorded soon after it happened. A file that is caught
-// half-written is looked at once more when it has had time to settle. Follow returns when ctx ends.
+// half-written, or not there, is looked at once more when it has had time to settle. Follow returns when ctx ends.
 func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() []string) {
 	paths, err := e.o.Plans.List()
 	if err != nil {
@@ -40,8 +40,7 @@ func (e *Engine) glance(ctx context.Context, paths []string) []string {
 			continue
 		}
 		seen[path] = true
-		plan, err := e.Plan(ctx, path)
-		if err == nil && plan.Stale == StaleSettling {
+		if plan, _ := e.Plan(ctx, path); plan.again {
 			settling = append(settling, path)
 		}
 	}

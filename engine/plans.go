@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,9 +41,7 @@ type Plans struct {
 
 // PlanOptions configures Plans. Every zero value works.
 type PlanOptions struct {
-	// Patterns say where List looks; by default in the usual places.
-	Patterns []string
-	// Watch is told each path once, when a plan was read from it first.
+	// Watch is told each path once, when a plan was read from it first, or is known to have been there.
 	Watch func(path string)
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
@@ -50,21 +49,33 @@ type PlanOptions struct {
 
 // plan is the memory of one file.
 type plan struct {
-	mu        sync.Mutex // guards what follows; held while the file is read
-	file      planfile.File
-	hash      string          // of file.Bytes
-	reading   *ledger.Reading // the last good one, or nil
-	current   bool            // whether reading is what file says
-	fault     error           // why it is not
-	announced *ledger.Reading // what the event log knows
-	since     int64           // up to here, the event log holds nothing newer about the plan
+	mu      sync.Mutex // guards what follows; held while the file is read
+	file    planfile.File
+	reading *ledger.Reading // the last good one, or nil
+	turn    int64           // counts the good readings
+	current bool            // whether reading is what file says
+	fault   error           // why it is not
+	lost    time.Time       // when the file was first found to be gone; zero while it is there
+	log     *logged         // what the event log says about the plan; nil until it was asked
+}
+
+func (m *plan) gone() bool { return !m.lost.IsZero() }
+
+// noteFault notes why the file could not be read, or nil if it could.
+func (m *plan) noteFault(fault error, now time.Time) {
+	if fault != nil {
+		m.fault = fault
+	}
+	switch gone := errors.Is(fault, planfile.Missing) || errors.Is(fault, planfile.SymlinkDangling); {
+	case !gone:
+		m.lost = time.Time{}
+	case !m.gone():
+		m.lost = now
+	}
 }
 
 // NewPlans gives the plans of a workspace.
 func NewPlans(root *planfile.Root, o PlanOptions) *Plans {
-	if o.Patterns == nil {
-		o.Patterns = planfile.DefaultPatterns()
-	}
 	if o.Watch == nil {
 		o.Watch = func(string) {}
 	}
@@ -82,14 +93,17 @@ type Plan struct {
 	// Fault then is the error.
 	Stale string
 	Fault error
-	// unannounced reports whether the event log does not know this reading yet.
+	turn  int64 // a later reading has a higher one
+	// unannounced reports whether there is something about the plan that the event log does not know.
 	unannounced bool
+	// again reports whether the plan has to be looked at again soon, whatever a watcher says.
+	again bool
 }
 
 // List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
 // the list then holds what was found elsewhere.
 func (p *Plans) List() ([]string, error) {
-	found, err := p.root.Find(p.o.Patterns)
+	found, err := p.root.Find(planfile.DefaultPatterns())
 	if err != nil {
 		return found, &SearchError{err}
 	}
@@ -130,8 +144,8 @@ func (p *Plans) Resolve(name string) (string, error) {
 	return name, nil
 }
 
-// Known gives the paths of the plans that were read so far, in ascending order, whether they are
-// still there or not.
+// Known gives the paths of the plans that were read so far, or that are known to have been there, in
+// ascending order, whether they are still there or not.
 func (p *Plans) Known() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,32 +154,29 @@ func (p *Plans) Known() []string {
 
 // Read gives the plan at a path relative to the workspace. An error means that there is no reading
 // at all; it is a *planfile.Error or a *ledger.ParseError.
-func (p *Plans) Read(rel string) (Plan, error) { return p.read(rel, 0) }
-
-// read is Read; since is where the event log was before.
-func (p *Plans) read(rel string, since int64) (Plan, error) {
+func (p *Plans) Read(rel string) (Plan, error) {
 	m, known := p.memory(rel)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now := p.o.Now()
 	file, err := p.root.Read(rel, &m.file)
+	m.noteFault(err, now)
 	switch {
 	case err != nil:
-		m.file, m.current, m.fault = planfile.File{}, false, err
+		m.file, m.current = planfile.File{}, false
 	case !file.Unchanged:
 		p.parse(m, file)
 	}
+	v := Plan{Path: rel, Reading: m.reading, turn: m.turn, unannounced: m.news(now), again: m.wavers(now)}
 	if m.reading == nil {
-		return Plan{}, m.fault
+		return v, m.fault
 	}
 	if !known {
-		m.since = since
 		p.keep(rel, m)
 	}
-	v := Plan{Path: rel, Reading: m.reading}
 	if !m.current {
 		v.Stale, v.Fault = staleness(m.fault), m.fault
 	}
-	v.unannounced = m.announced.Hash != m.reading.Hash
 	return v, nil
 }
 
@@ -180,17 +191,19 @@ func (p *Plans) memory(rel string) (m *plan, known bool) {
 }
 
 // keep remembers a path once a plan was read from it, so that what hosts misspell takes no room and
-// is not watched. If two read it first at once, one of them is forgotten, and nothing is lost.
-func (p *Plans) keep(rel string, m *plan) {
+// is not watched. If two read it first at once, one of them is forgotten, and nothing is lost. It
+// gives the memory that is kept.
+func (p *Plans) keep(rel string, m *plan) *plan {
 	p.mu.Lock()
-	_, known := p.plans[rel]
+	kept, known := p.plans[rel]
 	if !known {
-		p.plans[rel] = m
+		kept, p.plans[rel] = m, m
 	}
 	p.mu.Unlock()
 	if !known {
 		p.o.Watch(rel)
 	}
+	return kept
 }
 
 // A StaleError says why the last good reading of a plan is used although its file can be read.
@@ -217,13 +230,13 @@ func staleness(fault error) string {
 
 // parse takes new bytes of a file in. A reading that is not good leaves the last good one in place.
 func (p *Plans) parse(m *plan, file planfile.File) {
+	same := m.current && bytes.Equal(file.Bytes, m.file.Bytes)
 	m.file = file
-	hash := ledger.Hash(file.Bytes)
-	if m.current && hash == m.hash {
+	if same {
 		return // touched, not changed
 	}
 	reading, err := ledger.Parse(file.Bytes)
-	m.hash, m.fault = hash, err
+	m.fault = err
 	m.current = err == nil
 	if err == nil && m.reading != nil {
 		m.fault = p.suspect(m.reading, reading, file)
@@ -236,9 +249,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 	}
 	reading.MtimeMs = file.Stat.MtimeMs()
 	m.reading = reading
-	if m.announced == nil {
-		m.announced = reading // where this process came in
-	}
+	m.turn++
 }
 
 // suspect says why a reading that parsed is not believed yet.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"waybill/core"
 )
@@ -12,6 +13,8 @@ const (
 	pruneEvery = 5000
 	// pruneBatch bounds what one change removes, so that nobody waits long behind it.
 	pruneBatch = 500
+	// keepFor is how long things that nobody waits for are kept.
+	keepFor = 30 * 24 * time.Hour
 )
 
 // tidy looks for things that are older than the engine keeps them, once the store was opened and
@@ -30,7 +33,7 @@ func (e *Engine) tidy(writes int) {
 }
 
 func (e *Engine) prune() {
-	before := core.Instant(e.o.Now().Add(-e.o.Keep).UnixMicro())
+	before := core.Instant(e.o.Now().Add(-keepFor).UnixMicro())
 	apply := func(tx *Tx) (any, error) { return tx.Prune(before, pruneBatch) }
 	e.Submit(context.Background(), Change{Apply: apply}, func(removed any, err error) {
 		switch {

@@ -60,18 +60,19 @@ func (tx *Tx) saveRun(run core.Run, effects []core.Effect) error {
 	return nil
 }
 
-// reread replaces the facts of a run that come from its plan. It gives the run unchanged if another
-// process was faster.
-func (tx *Tx) reread(id, hash string, progress []ledger.Fact) (core.Run, error) {
+// reread replaces the facts of a run that come from its plan, and gives both as they are then. It
+// changes nothing if another process was faster.
+func (tx *Tx) reread(id, hash string, progress []ledger.Fact) (core.Run, []ledger.Fact, error) {
 	run, facts, err := tx.loadRun(id)
 	if err != nil || ledger.SourceHash(facts) == hash {
-		return run, err
+		return run, facts, err
 	}
 	run, effects := run.Reread(tx.now)
 	if err := tx.saveRun(run, effects); err != nil {
-		return run, err
+		return run, nil, err
 	}
-	return run, tx.PutFacts(id, stored(ledger.Renew(facts, progress)))
+	facts = ledger.Renew(facts, progress)
+	return run, facts, tx.PutFacts(id, stored(facts))
 }
 
 func (tx *Tx) loadRun(id string) (core.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
@@ -117,6 +118,7 @@ type RunView struct {
 	// Fallback, if not empty, says why Progress is not what the file says now; Fault is the error.
 	Fallback string
 	Fault    error
+	turn     int64 // of the reading; a later one has a higher one
 }
 
 // Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
@@ -127,47 +129,35 @@ func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 	if err != nil || !v.Rebuilt {
 		return v, err
 	}
-	stored := make(chan error, 1)
-	e.renew(ctx, v, func(run core.Run, err error) {
-		v.Run = run
-		stored <- err
-	})
-	err = <-stored // before v is read: renew puts the run that was stored into it
-	return v, err
+	type outcome struct {
+		run core.Run
+		err error
+	}
+	stored := make(chan outcome, 1)
+	e.renew(v, func(run core.Run, err error) { stored <- outcome{run, err} })
+	unless := ctx.Done()
+	for {
+		select {
+		case o := <-stored:
+			v.Run = o.run
+			return v, o.err
+		case <-unless:
+			if !errors.Is(context.Cause(ctx), ErrHurry) {
+				return v, context.Cause(ctx)
+			}
+			unless = nil // nobody is to wait for long, but it is on its way already
+		}
+	}
 }
 
 // Peek is Look for a caller to whom the facts matter and not whether they are stored yet: it does
 // not wait for the disk. They are stored soon after.
 func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
-	if err != nil || !v.Rebuilt {
-		return v, err
+	if err == nil && v.Rebuilt {
+		v.Rebuilt = e.renew(v, func(core.Run, error) {})
 	}
-	hash := v.Progress.Fingerprint.Hash
-	if v.Rebuilt = e.beginRenewal(id, hash); v.Rebuilt {
-		e.renew(context.WithoutCancel(ctx), v, func(core.Run, error) { e.endRenewal(id, hash) })
-	}
-	return v, nil
-}
-
-// beginRenewal reports whether nobody is storing the facts of that reading already, and notes that
-// somebody is from now on.
-func (e *Engine) beginRenewal(id, hash string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.renewals[id] == hash {
-		return false
-	}
-	e.renewals[id] = hash
-	return true
-}
-
-func (e *Engine) endRenewal(id, hash string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.renewals[id] == hash {
-		delete(e.renewals, id)
-	}
+	return v, err
 }
 
 // view makes the view of a run. Rebuilt says that its facts are still to be stored.
@@ -176,8 +166,12 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 	if err != nil {
 		return v, err
 	}
-	plan, err := e.readPlan(ctx, v.Run.Plan)
+	plan, err := e.readPlan(ctx, v.Run.Plan, facts)
+	v.turn = plan.turn
 	if err != nil {
+		if plan.unannounced {
+			e.announcePlan(ctx, plan.Path)
+		}
 		v.Fallback, v.Fault = StaleRebuild, err
 		return v, v.recall(facts)
 	}
@@ -221,37 +215,6 @@ func (v *RunView) recallNewer(facts []ledger.Fact, last *ledger.Reading) {
 	if v.recall(facts) != nil || v.Progress.Fingerprint.MtimeMs <= last.MtimeMs {
 		v.take(last)
 	}
-}
-
-// renew stores the facts that the view was made from, and records in the same transaction that the
-// plan changed if nobody has. done is given the run as it is then. A store that takes no writes does
-// not stop anybody from reading on.
-func (e *Engine) renew(ctx context.Context, v RunView, done func(core.Run, error)) {
-	change, unannounced := e.o.Plans.pending(v.Run.Plan)
-	var seq int64 // of the record about the plan
-	e.Submit(ctx, Change{Apply: func(tx *Tx) (any, error) {
-		if unannounced {
-			var err error
-			if seq, err = tx.announce(change); err != nil {
-				return nil, err
-			}
-		}
-		return tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
-	}}, func(result any, err error) {
-		if _, broken := errors.AsType[*store.Error](err); broken {
-			e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
-			done(v.Run, nil)
-			return
-		}
-		if err != nil {
-			done(v.Run, err)
-			return
-		}
-		if unannounced {
-			e.o.Plans.announcedAs(change.path, change.next, seq)
-		}
-		done(result.(core.Run), nil)
-	})
 }
 
 // A storedRun is what the store said about a run when the newest event was the one with that number.

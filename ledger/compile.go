@@ -100,9 +100,8 @@ func Compile(in CompileInput) (Compiled, error) {
 }
 
 func (in *CompileInput) check() error {
-	if in.Role.String() == "" {
-		return fmt.Errorf("compile prompt: role %d is none: use one of %s, %s, %s",
-			in.Role, RoleWorker, RoleSpecReviewer, RoleCodeQualityReviewer)
+	if !in.Role.known() {
+		return fmt.Errorf("compile prompt: role %d is none", in.Role)
 	}
 	it := in.Progress.CurrentItem
 	if it == nil {

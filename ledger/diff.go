@@ -45,13 +45,26 @@ type Change struct {
 // Either may be nil. Removed items come first, the others in their new order.
 func Diff(from, to *Reading) []Change {
 	before, after := itemsOf(from), itemsOf(to)
-	places := make(map[itemKey]int, len(before))
-	keysBefore := keys(before)
+	// Most edits touch a few neighbours. What is the same before and behind them costs one look each.
+	head := 0
+	for head < min(len(before), len(after)) && sameItem(&before[head], &after[head]) {
+		head++
+	}
+	tail := 0
+	for tail < min(len(before), len(after))-head && sameItem(&before[len(before)-1-tail], &after[len(after)-1-tail]) {
+		tail++
+	}
+	return diff(before, after, head, tail)
+}
+
+// diff compares what lies between a head and a tail that are the same.
+func diff(before, after []Item, head, tail int) []Change {
+	keysBefore, keysAfter := keys(before, head, tail), keys(after, head, tail)
+	places := make(map[itemKey]int, len(keysBefore))
 	for i, k := range keysBefore {
 		places[k] = i
 	}
-	keysAfter := keys(after)
-	origin := make([]int, len(after)) // the place before, -1 for none
+	origin := make([]int, len(keysAfter)) // the place before, -1 for none
 	for i, k := range keysAfter {
 		origin[i] = -1
 		if place, ok := places[k]; ok {
@@ -62,16 +75,17 @@ func Diff(from, to *Reading) []Change {
 	var changes []Change
 	for i, k := range keysBefore {
 		if _, gone := places[k]; gone {
-			changes = append(changes, Change{k.id, Removed, k.occurrence, i, before[i]})
+			changes = append(changes, Change{k.id, Removed, k.occurrence, head + i, before[head+i]})
 		}
 	}
 	stays := inOrder(origin)
 	for i, k := range keysAfter {
+		item := &after[head+i]
 		switch {
 		case origin[i] < 0:
-			changes = append(changes, Change{k.id, Added, k.occurrence, i, after[i]})
-		case !stays[i] || !sameItem(&before[origin[i]], &after[i]):
-			changes = append(changes, Change{k.id, Changed, k.occurrence, i, after[i]})
+			changes = append(changes, Change{k.id, Added, k.occurrence, head + i, *item})
+		case !stays[i] || !sameItem(&before[head+origin[i]], item):
+			changes = append(changes, Change{k.id, Changed, k.occurrence, head + i, *item})
 		}
 	}
 	return changes
@@ -90,11 +104,24 @@ type itemKey struct {
 	occurrence int
 }
 
-func keys(items []Item) []itemKey {
-	seen := make(map[string]int, len(items))
-	ks := make([]itemKey, len(items))
-	for i := range items {
-		id := items[i].ID
+// keys names the items between a head and a tail.
+func keys(items []Item, head, tail int) []itemKey {
+	middle := items[head : len(items)-tail]
+	if len(middle) == 0 {
+		return nil
+	}
+	seen := make(map[string]int, len(middle))
+	for i := range middle {
+		seen[middle[i].ID] = 0
+	}
+	for i := range items[:head] {
+		if n, ok := seen[items[i].ID]; ok {
+			seen[items[i].ID] = n + 1
+		}
+	}
+	ks := make([]itemKey, len(middle))
+	for i := range middle {
+		id := middle[i].ID
 		ks[i] = itemKey{id, seen[id]}
 		seen[id]++
 	}

@@ -130,7 +130,7 @@ func (e *OverflowError) Code() string { return "dispatch_prompt_overflow_termina
 
 // Error gives the figures and the ways out.
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("compile prompt: about %d tokens for a %s, budget %d, after stage %q: "+
+	return fmt.Sprintf("compile prompt: about %d tokens, budget %d, after stage %q: "+
 		"raise max_input_tokens, lower max_output_tokens or shorten the item",
-		e.Estimate, e.Role, e.Budget, e.Stage)
+		e.Estimate, e.Budget, e.Stage)
 }

@@ -42,25 +42,3 @@ func TestChangeWords(t *testing.T) {
 		require.Equal(t, words[kind], kind.String())
 	}
 }
-
-func TestRoleWords(t *testing.T) {
-	words := map[string]ledger.Role{
-		"worker": ledger.RoleWorker, "implementer": ledger.RoleWorker,
-		"spec-reviewer": ledger.RoleSpecReviewer, "reviewer": ledger.RoleSpecReviewer,
-		"code-quality-reviewer": ledger.RoleCodeQualityReviewer,
-	}
-	for word, role := range words {
-		parsed, ok := ledger.ParseRole(word)
-		require.True(t, ok, word)
-		require.Equal(t, role, parsed)
-		again, ok := ledger.ParseRole(role.String())
-		require.True(t, ok)
-		require.Equal(t, role, again)
-	}
-	for _, word := range []string{"", "Worker", "tester"} {
-		_, ok := ledger.ParseRole(word)
-		require.False(t, ok, word)
-	}
-	require.Empty(t, ledger.Role(0).String())
-	require.Empty(t, ledger.Role(9).String())
-}

@@ -51,9 +51,18 @@ func (e *Error) Error() string {
 	case e.Reason == TooLarge:
 		return fmt.Sprintf("plan %q is too large: %d bytes, the limit is %d", e.Path, e.Size, e.Limit)
 	case e.WorkspaceGone:
-		return fmt.Sprintf("plan %q is missing, and so is the workspace folder: %v", e.Path, e.Err)
+		return fmt.Sprintf("plan %q is missing, and so is the workspace folder: %v", e.Path, plainly(e.Err))
 	}
-	return fmt.Sprintf("plan %q cannot be read (%s): %v", e.Path, e.Reason, e.Err)
+	return fmt.Sprintf("plan %q cannot be read (%s): %v", e.Path, e.Reason, plainly(e.Err))
+}
+
+// plainly gives what the system said without the name of the system call, which tells a person
+// nothing, and without the path, which whoever says it has said.
+func plainly(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // Unwrap returns what the system said.

@@ -38,7 +38,7 @@ func (r *Root) Find(patterns []string) ([]string, error) {
 		return nil, err
 	}
 	if err := r.refresh(); err != nil {
-		return nil, fmt.Errorf("find plans: %w", err)
+		return nil, fmt.Errorf("find plans in the workspace folder: %w", plainly(err))
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -118,7 +118,7 @@ func (s *search) list(dir string) []string {
 		return err
 	})
 	if err != nil && reasonOf(err) == Unreadable {
-		s.errs = append(s.errs, fmt.Errorf("find plans in %s: %w", dir, err))
+		s.errs = append(s.errs, fmt.Errorf("find plans in the folder %q: %w", dir, plainly(err)))
 	}
 	return names
 }
@@ -144,7 +144,7 @@ func (s *search) add(name string) {
 	info, err := s.root.lstat(name)
 	if err != nil {
 		if reasonOf(err) == Unreadable {
-			s.errs = append(s.errs, fmt.Errorf("find plans: %w", err))
+			s.errs = append(s.errs, fmt.Errorf("find plans: look at %q: %w", name, plainly(err)))
 		}
 		return
 	}

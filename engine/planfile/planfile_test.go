@@ -426,3 +426,20 @@ func TestConcurrentReadsOfARestlessWorkspace(t *testing.T) {
 	}
 	readers.Wait()
 }
+
+// What went wrong is said in words, not with the name of the call that failed.
+func TestErrorsNameNoSystemCalls(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, dir, planfile.Options{})
+	_, err := r.Read("tasks.md", nil)
+	require.ErrorContains(t, err, `plan "tasks.md" cannot be read (missing)`)
+	require.NotRegexp(t, `stat|openat|CreateFile`, err.Error())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	if os.RemoveAll(dir) != nil {
+		t.Skip("this system does not remove a folder that is open")
+	}
+	_, err = r.Find(planfile.DefaultPatterns())
+	require.ErrorContains(t, err, "find plans in the workspace folder: ")
+	require.NotRegexp(t, `stat|openat|CreateFile`, err.Error())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

@@ -41,6 +41,21 @@ func (w Workspace) Remember() (replaced *Identity, err error) {
 	return replaced, nil
 }
 
+// remembered reports whether the folder at the canonical path dir has been a workspace:
+// its state folder is there and names this very folder, not another one that was at
+// the path before. It looks at one file, and only that of dir's own state.
+func (s Sources) remembered(dir string) bool {
+	if s.StateBase == "" {
+		return false
+	}
+	id, err := readIdentity(filepath.Join(s.StateBase, idOf(identityPath(dir)), identityFile))
+	if err != nil || id == nil || id.Root != dir {
+		return false
+	}
+	_, ino, err := inodeOf(dir)
+	return err == nil && ino == id.Ino
+}
+
 // readIdentity returns nil when there is no record, or none that can be understood:
 // the record only serves a warning, so a damaged one is replaced.
 func readIdentity(path string) (*Identity, error) {

@@ -71,9 +71,10 @@ var errTooWide = errors.New("is the root or the home folder, which is never a wo
 
 // Resolve finds the workspace: the first of --workspace, WAYBILL_WORKSPACE, the folder
 // of initialize and CLAUDE_PROJECT_DIR that was given, else the nearest folder above
-// Cwd that looks like a project. A host without a project names "/" or the home
-// folder: from initialize and CLAUDE_PROJECT_DIR that counts as not given. Every
-// failure is an *UnresolvedError.
+// Cwd that looks like a project, or has been a workspace before: deleting tasks.md
+// must not make another folder the workspace. A host without a project names "/" or
+// the home folder: from initialize and CLAUDE_PROJECT_DIR that counts as not given.
+// Every failure is an *UnresolvedError.
 func Resolve(s Sources) (Workspace, error) {
 	unresolved := &UnresolvedError{}
 	for _, c := range []struct {
@@ -139,6 +140,16 @@ func (s Sources) named(source, value string) (Workspace, error) {
 // markers are the names that make a folder a project.
 var markers = []string{"tasks.md", "TASKS.md", ".git", ".kiro", ".spec-context", ".spec-workflow"}
 
+// marked reports whether the folder at dir has the name of a project in it.
+func marked(dir string) bool {
+	for _, marker := range markers {
+		if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // above finds the nearest project at or above Cwd.
 func (s Sources) above() (Workspace, error) {
 	dir, err := canonical(s.Cwd)
@@ -146,10 +157,8 @@ func (s Sources) above() (Workspace, error) {
 		return Workspace{}, err
 	}
 	for !s.tooWide(dir) {
-		for _, marker := range markers {
-			if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
-				return s.at(byCwd, dir)
-			}
+		if marked(dir) || s.remembered(dir) {
+			return s.at(byCwd, dir)
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -253,6 +253,69 @@ func TestFaultF18_ReplacedWorkspaceIsNoticed(t *testing.T) {
 	require.Len(t, entries, 1, "no temporary file is left")
 }
 
+// Only tasks.md marked the workspace, and it was deleted: a start in a folder below finds the same
+// workspace all the same, not the project around it and not none.
+func TestFaultF2_WorkspaceIsFoundAfterItsOnlyMarkerIsGone(t *testing.T) {
+	for _, outerMarker := range []string{".git", ""} {
+		base := t.TempDir()
+		outer := project(t, filepath.Join(base, "outer"))
+		if outerMarker != "" {
+			project(t, outer, outerMarker)
+		}
+		dir := project(t, filepath.Join(outer, "ws"), "tasks.md")
+		s := workspace.Sources{Cwd: project(t, filepath.Join(dir, "src", "deep")), Home: base, StateBase: filepath.Join(base, "state")}
+		before, err := workspace.Resolve(s)
+		require.NoError(t, err)
+		require.Equal(t, dir, before.Root)
+		require.NoError(t, before.EnsureStateDir())
+		_, err = before.Remember()
+		require.NoError(t, err)
+
+		require.NoError(t, os.Remove(filepath.Join(dir, "tasks.md")))
+		after, err := workspace.Resolve(s)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+	}
+}
+
+// What is remembered of another folder marks nothing: one that was at the same path before, one
+// whose record was moved or damaged, and none that is too wide.
+func TestRememberedWorkspaceMustBeTheSameFolder(t *testing.T) {
+	base := t.TempDir()
+	dir := project(t, filepath.Join(base, "ws"))
+	s := workspace.Sources{Cwd: dir, Home: base, StateBase: filepath.Join(base, "state")}
+	named := s
+	named.Flag = dir
+	w, err := workspace.Resolve(named)
+	require.NoError(t, err)
+	require.NoError(t, w.EnsureStateDir())
+	_ = unresolved(t, s) // a state folder without a record
+	_, err = w.Remember()
+	require.NoError(t, err)
+	again, err := workspace.Resolve(s)
+	require.NoError(t, err)
+	require.Equal(t, w.ID, again.ID)
+	home := s
+	home.Home = dir
+	_ = unresolved(t, home)
+
+	record := filepath.Join(w.StateDir, "workspace.json")
+	text, err := os.ReadFile(record)
+	require.NoError(t, err)
+	for name, spoiled := range map[string]string{
+		"of another path": strings.Replace(string(text), "ws", "xy", 1),
+		"damaged":         "{",
+	} {
+		require.NoError(t, os.WriteFile(record, []byte(spoiled), 0o600))
+		_, err := workspace.Resolve(s)
+		require.Error(t, err, name)
+	}
+	require.NoError(t, os.WriteFile(record, text, 0o600))
+	require.NoError(t, os.Rename(dir, dir+"-old")) // kept, so that its inode is not used again
+	project(t, dir)
+	_ = unresolved(t, s)
+}
+
 func TestFolderPathForms(t *testing.T) {
 	for _, c := range []struct{ text, linux, windows string }{
 		{"/home/me/p", "/home/me/p", "/home/me/p"},

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"waybill/core"
+	"waybill/ledger"
+	"waybill/store"
+)
+
+// When a plan was edited, the facts of its runs are to be stored anew. Of each run, one such renewal
+// is on its way at most, and the newest of the later readings waits behind it; those in between are
+// never stored. So a plan that is edited faster than the disk syncs leaves no queue behind, and its
+// last state is stored all the same.
+
+// A renewal is the renewal of the facts of one run. It is guarded by Engine.mu.
+type renewal struct {
+	order        // on its way
+	next  *order // behind it, or nil
+}
+
+// An order to store the facts that a view was made from.
+type order struct {
+	view RunView
+	done []func(core.Run, error)
+}
+
+func (o *order) hash() string { return o.view.Progress.Fingerprint.Hash }
+
+// renew stores the facts that the view was made from, or those of a later reading. done is given the
+// run as it is then; it must not block. fresh reports that nobody was about to store that reading.
+func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
+	e.mu.Lock()
+	r, going := e.renewals[v.Run.ID]
+	if !going {
+		r = &renewal{order: order{v, []func(core.Run, error){done}}}
+		e.renewals[v.Run.ID] = r
+	} else {
+		fresh = r.join(v, done)
+	}
+	e.mu.Unlock()
+	if going {
+		return fresh
+	}
+	e.storeFacts(v)
+	return true
+}
+
+// join adds to a renewal that is going on.
+func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
+	hash := v.Progress.Fingerprint.Hash
+	switch {
+	case r.next == nil && (r.hash() == hash || v.turn < r.view.turn):
+		r.done = append(r.done, done)
+		return false
+	case r.next == nil:
+		r.next = &order{view: v}
+		fresh = true
+	case v.turn >= r.next.view.turn:
+		fresh = r.next.hash() != hash
+		r.next.view = v
+	}
+	r.next.done = append(r.next.done, done)
+	return fresh
+}
+
+// A renewed is what storing the facts of a run came to.
+type renewed struct {
+	run   core.Run
+	facts []ledger.Fact
+	seq   int64 // the newest event
+}
+
+// storeFacts stores the facts that the view was made from, and records in the same transaction that
+// the plan changed if nobody has. A store that takes no writes does not stop anybody from reading on.
+func (e *Engine) storeFacts(v RunView) {
+	change, unannounced := e.o.Plans.pending(v.Run.Plan)
+	apply := func(tx *Tx) (any, error) {
+		if unannounced {
+			if _, err := tx.announce(change); err != nil {
+				return nil, err
+			}
+		}
+		var r renewed
+		var err error
+		r.run, r.facts, err = tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
+		if err != nil {
+			return nil, err
+		}
+		r.seq, err = tx.Seq()
+		return r, err
+	}
+	e.Submit(context.Background(), Change{Apply: apply}, func(result any, err error) {
+		run := v.Run
+		r, stored := result.(renewed)
+		if stored {
+			run = r.run
+			e.keepRenewed(r)
+			if unannounced {
+				e.o.Plans.announcedAs(change, r.seq)
+			}
+		}
+		if _, broken := errors.AsType[*store.Error](err); broken {
+			e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
+			err = nil
+		}
+		if last := e.arrived(run, err); last && stored {
+			e.announceLater(run.Plan) // it may have turned back to what it was before
+		}
+	})
+}
+
+// keepRenewed spares the next look at the run the reading of what was just written.
+func (e *Engine) keepRenewed(r renewed) {
+	task, err := ledger.ParseTaskFacts(r.run.ID, r.run.ItemID, r.facts)
+	if err == nil { // else the next look says so
+		e.keep(r.run.ID, storedRun{newest: r.seq, run: r.run, task: task, facts: r.facts})
+	}
+}
+
+// arrived answers those who waited for the order that was on its way, and sends the one behind it. last
+// reports that there was none.
+func (e *Engine) arrived(run core.Run, err error) (last bool) {
+	e.mu.Lock()
+	r := e.renewals[run.ID]
+	done, next := r.done, r.next
+	if next == nil {
+		delete(e.renewals, run.ID)
+	} else {
+		r.order, r.next = *next, nil
+	}
+	e.mu.Unlock()
+	for _, tell := range done {
+		tell(run, err)
+	}
+	if next == nil {
+		return true
+	}
+	e.storeFacts(next.view)
+	return false
+}
