@@ -37,7 +37,7 @@ func BenchmarkWriteToWake(b *testing.B) {
 		})
 	})
 	b.Run("watcher-default", func(b *testing.B) {
-		r := start(b, watcher.Options{})
+		r := start(b, tuned{Periods: watcher.Usual})
 		file := r.path("tasks.md")
 		write(b, file, "")
 		r.watch(file)

@@ -116,6 +116,8 @@ func TestFaultF13_OverflowReportsEveryFile(t *testing.T) {
 	r := start(t, fast(), "tasks.md", "docs/tasks.md")
 	require.NoError(t, os.Mkdir(r.path("docs"), 0o755))
 	r.settle()
+	require.Zero(t, r.Status().LastRescan)
+	began := time.Now()
 	resume := r.PauseDrain()
 	for i := range kept/2 + 4096 { // two notifications each, and what is in the buffers
 		f, err := os.Create(r.path(fmt.Sprint("f", i)))
@@ -130,6 +132,7 @@ func TestFaultF13_OverflowReportsEveryFile(t *testing.T) {
 	require.Equal(t, watcher.Inotify, s.Mode)
 	require.NotZero(t, s.Overflows)
 	require.NotZero(t, s.Rescans)
+	require.False(t, s.LastRescan.Before(began))
 	r.change(func() { write(t, r.path("docs/tasks.md"), "x") }, "docs/tasks.md")
 	r.change(func() { write(t, r.path("tasks.md"), "xy") }, "tasks.md")
 }

@@ -35,10 +35,8 @@ func (w *Watcher) publish(seen map[string]sight) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for path, s := range seen {
-		if f := w.files[path]; f != nil { // not removed since
-			f.seen = s
-			w.ready[path] = true
-		}
+		w.files[path].seen = s
+		w.ready[path] = true
 	}
 	if len(w.ready) > 0 {
 		signal(w.wake)
@@ -96,8 +94,7 @@ func (w *Watcher) sights(chosen func(*file) bool) map[string]sight {
 func (w *Watcher) markChanged(path string, now sight) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if f := w.files[path]; f != nil {
-		f.seen, f.dirty = now, true
-		w.batch.touch()
-	}
+	f := w.files[path]
+	f.seen, f.dirty = now, true
+	w.batch.touch()
 }

@@ -31,6 +31,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	defer w.end()
 	r := run{w: w}
 	r.connect()
+	w.once.Do(func() { close(w.connected) })
 	defer r.disconnect()
 	r.loop(ctx)
 	return nil
@@ -55,8 +56,8 @@ func (w *Watcher) end() {
 }
 
 func (r *run) loop(ctx context.Context) {
-	o := r.w.opts
-	safety, poll, retry := time.NewTicker(o.SafetyEvery), time.NewTicker(o.PollEvery), time.NewTicker(o.RetryNotifyEvery)
+	every := r.w.every
+	safety, poll, retry := time.NewTicker(every.SafetyEvery), time.NewTicker(every.PollEvery), time.NewTicker(every.RetryNotifyEvery)
 	defer safety.Stop()
 	defer poll.Stop()
 	defer retry.Stop()
@@ -168,9 +169,6 @@ func (w *Watcher) note(event fsnotify.Event) {
 	found := false
 	mark := func(path string) {
 		f := w.files[path]
-		if f == nil {
-			return
-		}
 		found, f.dirty = true, true
 		// What is written stays where it is; all else can move a name.
 		f.stale = f.stale || event.Op&^(fsnotify.Write|fsnotify.Chmod) != 0
@@ -194,6 +192,7 @@ func (w *Watcher) noteError(err error) {
 		w.count.overflows++
 	}
 	w.count.rescans++
+	w.rescan = time.Now()
 	w.opts.Logger.Warn("file notifications were lost, looking at every file", "err", err)
 	for dir := range w.folders {
 		w.suspect[dir] = true

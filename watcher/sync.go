@@ -70,10 +70,9 @@ func (r *run) unmoved(traced map[string]way) bool {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	for _, path := range moved {
-		if f := r.w.files[path]; f != nil {
-			f.stale, f.dirty = true, true
-			r.w.batch.touch()
-		}
+		f := r.w.files[path]
+		f.stale, f.dirty = true, true
+		r.w.batch.touch()
 	}
 	return len(moved) == 0
 }
@@ -97,9 +96,7 @@ func (w *Watcher) install(traced map[string]way) (dirs, suspect map[string]bool)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for path, way := range traced {
-		if f := w.files[path]; f != nil {
-			f.points = way.points
-		}
+		w.files[path].points = way.points
 	}
 	w.folders = index{}
 	dirs = map[string]bool{}

@@ -16,52 +16,36 @@ import (
 	"waybill/engine/workspace"
 )
 
-// Options tunes a Watcher. The zero value works; a negative duration is refused.
+// Options tunes a Watcher. The zero value works.
 type Options struct {
-	// Quiet is how long a file must rest before a change is reported, so that an
-	// editor has finished writing; 0 means 100 ms.
-	Quiet time.Duration
-	// MaxWait is how long files that never rest may delay a report; 0 means 500 ms.
-	MaxWait time.Duration
-	// PollEvery is the pause between looks at files that cannot be watched; 0 means 1 s.
-	PollEvery time.Duration
-	// SafetyEvery is the pause between looks at every file, in case the system lost a
-	// notification without saying so; 0 means 30 s.
-	SafetyEvery time.Duration
-	// RetryNotifyEvery is the pause between attempts to leave polling; 0 means 1 h.
-	RetryNotifyEvery time.Duration
 	// ForcePolling never asks the system for notifications.
 	ForcePolling bool
 	// Logger hears of changes of mode and of lost notifications; nil means nobody.
 	Logger *slog.Logger
 }
 
-func (o Options) filled() (Options, error) {
-	for _, d := range []struct {
-		name  string
-		value *time.Duration
-		zero  time.Duration
-	}{
-		{"Quiet", &o.Quiet, 100 * time.Millisecond},
-		{"MaxWait", &o.MaxWait, 500 * time.Millisecond},
-		{"PollEvery", &o.PollEvery, time.Second},
-		{"SafetyEvery", &o.SafetyEvery, 30 * time.Second},
-		{"RetryNotifyEvery", &o.RetryNotifyEvery, time.Hour},
-	} {
-		if *d.value < 0 {
-			return o, fmt.Errorf("watcher: %s is %v; it must not be negative", d.name, *d.value)
-		}
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-	}
-	if o.MaxWait < o.Quiet {
-		return o, fmt.Errorf("watcher: MaxWait is %v; it must not be shorter than Quiet, %v", o.MaxWait, o.Quiet)
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	return o, nil
+// periods are the same for everyone but tests, which are in a hurry.
+type periods struct {
+	// Quiet is how long a file must rest before a change is reported, so that an
+	// editor has finished writing.
+	Quiet time.Duration
+	// MaxWait is how long files that never rest may delay a report.
+	MaxWait time.Duration
+	// PollEvery is the pause between looks at files that cannot be watched.
+	PollEvery time.Duration
+	// SafetyEvery is the pause between looks at every file, in case the system lost a
+	// notification without saying so.
+	SafetyEvery time.Duration
+	// RetryNotifyEvery is the pause between attempts to leave polling.
+	RetryNotifyEvery time.Duration
+}
+
+var usual = periods{
+	Quiet:            100 * time.Millisecond,
+	MaxWait:          500 * time.Millisecond,
+	PollEvery:        time.Second,
+	SafetyEvery:      30 * time.Second,
+	RetryNotifyEvery: time.Hour,
 }
 
 // Mode is how a Watcher learns of changes.
@@ -74,7 +58,7 @@ const (
 	Kqueue Mode = "kqueue"
 	// Windows is the notification service of Windows.
 	Windows Mode = "windows"
-	// Polling is looking at each file every PollEvery.
+	// Polling is looking at each file every second.
 	Polling Mode = "polling"
 )
 
@@ -87,14 +71,20 @@ type Status struct {
 	Events    uint64 // notifications received
 	Overflows uint64 // times that the system dropped notifications
 	Rescans   uint64 // times that every file was reported because notifications were lost
+
+	LastRescan time.Time // zero when there was none
 }
 
 // Watcher watches files. All its methods are safe for concurrent use.
 type Watcher struct {
 	opts   Options
+	every  periods
 	batch  *batch
 	wake   chan struct{} // size 1; nobody closes it
 	resync chan struct{} // size 1, tells Run that files has changed; nobody closes it
+
+	connected chan struct{} // closed by the first Run, once
+	once      sync.Once     // for that
 
 	// remote tells remote file systems. Only tests replace it.
 	remote func(path string) (kind string, remote bool)
@@ -103,11 +93,12 @@ type Watcher struct {
 	running bool
 	native  bool             // Run has a connection to the notification service
 	reason  string           // why it has none
-	files   map[string]*file // by path
+	files   map[string]*file // by path; none is ever taken out
 	folders index            // what a notification concerns
 	suspect map[string]bool  // folders whose notifications may have ended
 	ready   map[string]bool  // reported, waiting for Take
 	count   struct{ events, overflows, rescans uint64 }
+	rescan  time.Time // the last one
 }
 
 // file is one watched path.
@@ -132,22 +123,26 @@ func look(path string) sight {
 }
 
 // New returns a Watcher of no files. It starts nothing: call Run.
-func New(o Options) (*Watcher, error) {
-	o, err := o.filled()
-	if err != nil {
-		return nil, err
+func New(o Options) *Watcher { return newWatcher(o, usual) }
+
+func newWatcher(o Options, every periods) *Watcher {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Watcher{
-		opts:    o,
-		batch:   newBatch(o.Quiet, o.MaxWait),
-		wake:    make(chan struct{}, 1),
-		resync:  make(chan struct{}, 1),
-		remote:  workspace.RemoteFS,
-		reason:  notRunning,
-		files:   map[string]*file{},
-		suspect: map[string]bool{},
-		ready:   map[string]bool{},
-	}, nil
+		opts:   o,
+		every:  every,
+		batch:  newBatch(every.Quiet, every.MaxWait),
+		wake:   make(chan struct{}, 1),
+		resync: make(chan struct{}, 1),
+
+		connected: make(chan struct{}),
+		remote:    workspace.RemoteFS,
+		reason:    notRunning,
+		files:     map[string]*file{},
+		suspect:   map[string]bool{},
+		ready:     map[string]bool{},
+	}
 }
 
 const notRunning = "the watcher is not running"
@@ -170,20 +165,13 @@ func (w *Watcher) Add(path string) error {
 	return nil
 }
 
-// Remove ends the watch on path. It is not reported any more, not even by the next
-// Take.
-func (w *Watcher) Remove(path string) {
-	path = filepath.Clean(path)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.files, path)
-	delete(w.ready, path)
-	signal(w.resync)
-}
-
 // Wake returns the channel that receives a value after paths became ready for Take.
 // It holds one value and is never closed.
 func (w *Watcher) Wake() <-chan struct{} { return w.wake }
+
+// Connected returns a channel that is closed when Run has first put its watches in place. What Status
+// says before then is of no interest.
+func (w *Watcher) Connected() <-chan struct{} { return w.connected }
 
 // Take returns, sorted, the paths that may have changed since the last Take.
 func (w *Watcher) Take() []string {
@@ -206,6 +194,8 @@ func (w *Watcher) Status() Status {
 		Events:    w.count.events,
 		Overflows: w.count.overflows,
 		Rescans:   w.count.rescans,
+
+		LastRescan: w.rescan,
 	}
 	if !w.native {
 		return s

@@ -26,12 +26,20 @@ const patience = 30 * time.Second
 
 // fast makes tests quick, and keeps the safety look out of them: what they see, they
 // see by notification or by polling.
-func fast() watcher.Options {
-	return watcher.Options{
+func fast() tuned {
+	return tuned{Periods: watcher.Periods{
 		Quiet: time.Millisecond, MaxWait: 20 * time.Millisecond,
-		PollEvery: 2 * time.Millisecond, SafetyEvery: time.Hour,
-	}
+		PollEvery: 2 * time.Millisecond, SafetyEvery: time.Hour, RetryNotifyEvery: time.Hour,
+	}}
 }
+
+// tuned is how a watcher is made in a test.
+type tuned struct {
+	watcher.Options
+	watcher.Periods
+}
+
+func (o tuned) watcher() *watcher.Watcher { return watcher.NewWith(o.Options, o.Periods) }
 
 // rig is a running watcher of some files in a fresh folder.
 type rig struct {
@@ -42,10 +50,9 @@ type rig struct {
 	marks  int
 }
 
-func start(t testing.TB, o watcher.Options, rel ...string) *rig {
+func start(t testing.TB, o tuned, rel ...string) *rig {
 	t.Helper()
-	w, err := watcher.New(o)
-	require.NoError(t, err)
+	w := o.watcher()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	r := &rig{Watcher: w, t: t, dir: filepath.Join(base, "home", "ws"), marker: filepath.Join(base, "marker", "file")}
@@ -137,7 +144,7 @@ func rename(t testing.TB, from, to string) {
 }
 
 // bothModes runs a test with notifications and with polling.
-func bothModes(t *testing.T, test func(t *testing.T, o watcher.Options)) {
+func bothModes(t *testing.T, test func(t *testing.T, o tuned)) {
 	t.Run("notified", func(t *testing.T) { test(t, fast()) })
 	t.Run("polled", func(t *testing.T) {
 		o := fast()
@@ -147,7 +154,7 @@ func bothModes(t *testing.T, test func(t *testing.T, o watcher.Options)) {
 }
 
 func TestChangesOfAFileAreReported(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		r := start(t, o, "tasks.md", "docs/tasks.md")
 		file := r.path("tasks.md")
 		r.change(func() { write(t, file, "created") }, "tasks.md")
@@ -172,22 +179,6 @@ func TestOtherFilesOfTheFolderAreNotReported(t *testing.T) {
 		write(t, r.path(name), "x")
 	}
 	require.Empty(t, r.settle())
-}
-
-func TestRemoveEndsTheReports(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
-		r := start(t, o, "a.md", "b.md")
-		r.settle()
-		write(t, r.path("a.md"), "x")
-		r.Remove(r.path("a.md"))
-		r.Remove(r.path("never added"))
-		write(t, r.path("a.md"), "xy")
-		require.NotContains(t, r.settle(), r.path("a.md"))
-		r.change(func() { write(t, r.path("b.md"), "x") }, "b.md")
-		require.Equal(t, 2, r.Status().Files)
-		r.watch(r.path("a.md"))
-		r.change(func() { write(t, r.path("a.md"), "xyz") }, "a.md")
-	})
 }
 
 func TestAddIsIdempotentAndRefusesRelativePaths(t *testing.T) {
@@ -218,19 +209,6 @@ func TestTakeIsSortedAndEmptiesTheList(t *testing.T) {
 		got = append(got, paths...)
 	}
 	require.Empty(t, r.Take())
-}
-
-func TestNewRefusesBadOptions(t *testing.T) {
-	for field, o := range map[string]watcher.Options{
-		"Quiet":            {Quiet: -1},
-		"MaxWait":          {MaxWait: time.Millisecond},
-		"PollEvery":        {PollEvery: -1},
-		"SafetyEvery":      {SafetyEvery: -1},
-		"RetryNotifyEvery": {RetryNotifyEvery: -1},
-	} {
-		_, err := watcher.New(o)
-		require.ErrorContains(t, err, field)
-	}
 }
 
 // A program saves by writing a new file and renaming it over the old one.
@@ -265,7 +243,7 @@ func TestFaultF9_SavesByRename(t *testing.T) {
 			require.NoError(t, os.Remove(file+".new"))
 		},
 	}
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		for name, save := range saves {
 			t.Run(name, func(t *testing.T) {
 				r := start(t, o, "tasks.md")
@@ -315,7 +293,7 @@ func TestFaultF10_FoldersComeAndGo(t *testing.T) {
 			write(t, filepath.Join(folder, "tasks.md"), "again")
 		},
 	}
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		for name, move := range moves {
 			t.Run(name, func(t *testing.T) {
 				r := start(t, o)
@@ -359,7 +337,7 @@ func TestFaultF10_FoldersSwapNames(t *testing.T) {
 
 // Nothing on the way to the file exists yet.
 func TestFaultF10_FileInFoldersThatAreMadeLater(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		r := start(t, o, "a/b/c/d/tasks.md")
 		r.settle()
 		for _, dir := range []string{"a", "a/b", "a/b/c", "a/b/c/d"} {
@@ -410,8 +388,7 @@ func TestFaultF10_SafetyLookPutsTheWatchesRight(t *testing.T) {
 // The file system does not tell of changes: the file is polled, the others are not.
 func TestFaultF11_RemoteFilesArePolled(t *testing.T) {
 	o := fast()
-	w, err := watcher.New(o)
-	require.NoError(t, err)
+	w := o.watcher()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	r := &rig{Watcher: w, t: t, dir: filepath.Join(base, "ws"), marker: filepath.Join(base, "marker", "file")}
@@ -450,7 +427,7 @@ func TestFaultF11_RemoteFilesArePolled(t *testing.T) {
 func TestFaultF14_StormIsCoalesced(t *testing.T) {
 	o := fast()
 	o.Quiet, o.MaxWait = 20*time.Millisecond, 100*time.Millisecond
-	bothModes(t, func(t *testing.T, mode watcher.Options) {
+	bothModes(t, func(t *testing.T, mode tuned) {
 		o := o
 		o.ForcePolling = mode.ForcePolling
 		r := start(t, o, "tasks.md")
@@ -536,7 +513,7 @@ func symlink(t testing.TB, target, name string) {
 
 // The plan is a link, or in a folder that is one: what it leads to is watched too.
 func TestFaultF15_TargetsOfLinksAreWatched(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		r := start(t, o)
 		write(t, r.path("real/a/tasks.md"), "a")
 		write(t, r.path("real/b/tasks.md"), "bb")
@@ -582,7 +559,7 @@ func TestFaultF15_CircleOfLinks(t *testing.T) {
 
 // The whole workspace is deleted during the run, and comes back.
 func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		r := start(t, o)
 		write(t, r.path("tasks.md"), "x")
 		write(t, r.path(".kiro/specs/one/tasks.md"), "x")
@@ -599,9 +576,8 @@ func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
 
 // A second Run is refused, a later one watches on and reports what happened between.
 func TestRunAgain(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
-		w, err := watcher.New(o)
-		require.NoError(t, err)
+	bothModes(t, func(t *testing.T, o tuned) {
+		w := o.watcher()
 		file := filepath.Join(t.TempDir(), "tasks.md")
 		require.NoError(t, w.Add(file))
 		require.Equal(t, watcher.Polling, w.Status().Mode)
@@ -626,11 +602,10 @@ func TestRunAgain(t *testing.T) {
 
 // Starting, stopping and all methods at once, many times: nothing hangs, nothing leaks.
 func TestStartStopStress(t *testing.T) {
-	bothModes(t, func(t *testing.T, o watcher.Options) {
+	bothModes(t, func(t *testing.T, o tuned) {
 		o.SafetyEvery, o.RetryNotifyEvery = time.Millisecond, time.Millisecond
 		dir := t.TempDir()
-		w, err := watcher.New(o)
-		require.NoError(t, err)
+		w := o.watcher()
 		for i := range 60 {
 			ctx, cancel := context.WithCancel(t.Context())
 			var all sync.WaitGroup
@@ -644,7 +619,6 @@ func TestStartStopStress(t *testing.T) {
 					w.Status()
 					w.Take()
 					if i%2 == 0 {
-						w.Remove(path)
 						_ = os.RemoveAll(filepath.Dir(path))
 					}
 				})
