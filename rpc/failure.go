@@ -80,7 +80,7 @@ func (t *trouble) broken(what string, cause any, attrs ...any) *schema.Error {
 type trouble struct {
 	log      *slog.Logger
 	incident func() string
-	tally    *tally
+	tally    *Tally
 }
 
 // caught is for deferred calls: it gives the error for a panic, or nil if there was none.
@@ -110,5 +110,5 @@ func (t *trouble) unheard(method string, fault *schema.Error) {
 	t.log.Warn("a notification failed", "method", method, "code", fault.Data.Code, "cause", fault.Message)
 }
 
-// newIncident is the default of Options.Incident.
+// newIncident is how defects are named outside of tests.
 func newIncident() string { return "inc_" + strings.ToLower(rand.Text()[:12]) }

@@ -236,6 +236,50 @@ func TestFaultR27_CancelledBeforeItsTurn(t *testing.T) {
 	})
 }
 
+// What was taken in and given out is not kept: after many requests, small ones and large ones,
+// and some that were refused, the memory in use is what it was.
+func TestFaultR29_MemoryIsGivenBack(t *testing.T) {
+	const small, large, bound = 20_000, 400, 4 << 20
+	serverIn, in, err := os.Pipe()
+	require.NoError(t, err)
+	out, serverOut, err := os.Pipe()
+	require.NoError(t, err)
+	f := newFixture()
+
+	exit := make(chan int, 1)
+	go func() { // ends with the input
+		code, err := rpc.Serve(context.Background(), rpc.Options{In: serverIn, Out: serverOut, Table: f.table()})
+		if err != nil {
+			panic(err)
+		}
+		exit <- code
+	}()
+	answers := bufio.NewReaderSize(out, 1<<20)
+	rounds := func(n int, message func(i int) string) {
+		for first := 0; first < n; first += 100 {
+			for i := range 100 {
+				_, err := fmt.Fprintln(in, message(first+i))
+				require.NoError(t, err)
+				_, err = answers.ReadSlice('\n')
+				require.NoError(t, err)
+			}
+		}
+	}
+	text := `"` + strings.Repeat("x", 64<<10) + `"` // 64 of these are over the bound
+	many := func(times int) {
+		rounds(small*times/10, func(i int) string { return request(i, []string{"find", "ping", "no_such_method"}[i%3], "{}") })
+		rounds(large*times/10, func(i int) string { return request(i, "echo", text) })
+		rounds(large*times/10, func(i int) string { return request(i, "hand_out", `{"size":65536}`) })
+	}
+	many(1) // buffers grow and workers are hired
+	before := heap()
+	many(10)
+	require.Less(t, heap()-before, int64(bound))
+	require.NoError(t, in.Close())
+	require.Zero(t, <-exit)
+	require.NoError(t, out.Close())
+}
+
 // No handshake is needed, and the words of other handshakes do no harm.
 func TestFaultR28_NothingHasToBeSaidFirst(t *testing.T) {
 	for _, f := range bothFramings {
@@ -272,7 +316,6 @@ func TestServeNeedsItsOptions(t *testing.T) {
 		"rpc: Options.Out is missing":        func(o *rpc.Options) { o.Out = nil },
 		"rpc: Options.Table is missing":      func(o *rpc.Options) { o.Table = nil },
 		"rpc: Options.Framing is framing(3)": func(o *rpc.Options) { o.Framing = 3 },
-		"rpc: Options.MaxMessageBytes is -1": func(o *rpc.Options) { o.MaxMessageBytes = -1 },
 	} {
 		o := good
 		spoil(&o)

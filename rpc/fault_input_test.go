@@ -75,7 +75,7 @@ func TestFaultR4_OversizeMessageIsSkipped(t *testing.T) {
 		require.EqualValues(t, schema.MaxMessageBytes, parse(t, answers[1]).Error.Data.Details["limit"])
 	}
 	synctest.Test(t, func(t *testing.T) {
-		h := connect(t, newFixture(), func(o *rpc.Options) { o.MaxMessageBytes = 100 })
+		h := connect(t, newFixture(), func(o *rpc.Options) { o.SetMaxMessageBytes(100) })
 		require.Equal(t, "1 47", brief(t, h.ask(exactly(100))))
 		require.Equal(t, "null -32600 MESSAGE_TOO_LARGE", brief(t, h.ask(exactly(101))))
 		require.Equal(t, "null -32600 MESSAGE_TOO_LARGE", brief(t, h.ask(exactly(100_000))))

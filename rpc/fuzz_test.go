@@ -193,7 +193,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		last := "\n" + request(`"last"`, "ping", "") + "\n"
 		in := io.MultiReader(bytes.NewReader(stream), strings.NewReader(last))
-		text := serveAll(t, newFixture(), io.NopCloser(in), func(o *rpc.Options) { o.MaxMessageBytes = limit })
+		text := serveAll(t, newFixture(), io.NopCloser(in), func(o *rpc.Options) { o.SetMaxMessageBytes(limit) })
 		framing := rpc.Lines
 		if strings.HasPrefix(text, "Content-Length: ") {
 			framing = rpc.Headers

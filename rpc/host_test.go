@@ -52,13 +52,13 @@ func deaf(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 	incidents := 0
 	o := rpc.Options{
 		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(h.log),
-		Incident: func() string {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			incidents++
-			return fmt.Sprintf("inc_%d", incidents)
-		},
 	}
+	o.SetIncident(func() string {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		incidents++
+		return fmt.Sprintf("inc_%d", incidents)
+	})
 	for _, c := range change {
 		c(&o)
 	}

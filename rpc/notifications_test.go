@@ -120,8 +120,8 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 // A host that does not read misses notifications. It is told how many, where they are missing.
 func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &notifier{}
-		h := deaf(t, newFixture(), notify(n))
+		n, tally := &notifier{}, &rpc.Tally{}
+		h := deaf(t, newFixture(), notify(n), func(o *rpc.Options) { o.Tally = tally })
 		h.send(request(1, "ping", ""))
 		<-n.begun
 		const sent = 10_000
@@ -139,6 +139,7 @@ func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
 		require.Regexp(t, `"method":"log","params":{"level":"warning","message":".*events_since has everything","dropped":`+fmt.Sprint(sent-len(notes))+`}`, marker)
 		n.send("noted", &note{sent})
 		require.Len(t, h.hear(), 1, "the gap is over")
+		require.EqualValues(t, sent-len(notes), tally.Status().NotificationsDropped)
 		require.Zero(t, h.end())
 	})
 }

@@ -125,6 +125,7 @@ func (o *outbox) notify(method string, params any) {
 	case o.gone || o.closing:
 	case o.notes >= maxNotes || o.bytes.Load() >= noteBytes:
 		o.gap++
+		o.trouble.tally.dropped.Add(1)
 	default:
 		o.mark()
 		o.queue = append(o.queue, item{method: method, params: params})
@@ -170,13 +171,16 @@ func (o *outbox) behind() bool {
 	return n >= chunkBytes || n > 0 && o.tried.idle() >= slice
 }
 
-// weigh encodes an answer ahead of its turn, so that it counts for what it is.
+// weigh encodes an answer ahead of its turn, so that it counts for what it is. Once the host takes
+// nothing any more, an answer counts for nothing.
 func (o *outbox) weigh(it *item) {
 	if it.silent {
 		return
 	}
 	e := encoder{trouble: o.trouble}
-	it.text = bytes.Clone(e.answer(nil, it)) // without the room that it grew into
+	if !o.failed() {
+		it.text = bytes.Clone(e.answer(nil, it)) // without the room that it grew into
+	}
 	it.answer.Result, it.answer.Err = nil, nil
 	o.takeBack(e.lost)
 }

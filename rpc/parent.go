@@ -2,35 +2,58 @@ package rpc
 
 import (
 	"context"
+	"math"
+	"sync/atomic"
 	"time"
 )
 
-// lookEvery is how often WatchParent looks.
+// lookEvery is how often a ParentWatch looks.
 const lookEvery = time.Second
 
-// WatchParent returns nil within two seconds after the host is gone: the process that started this
-// one, or the one whose id host gives. host may be nil, and may give another id later, or 0 for none;
-// an id that is not that of a living process when it is first given belongs to another machine, and
-// is not watched. If ctx ends before, WatchParent returns its error.
-//
+// A ParentWatch notices that the host is gone: the process that started this one, or one that is named.
 // The end of the input says the same sooner, but not if another process holds the other end of the pipe.
-func WatchParent(ctx context.Context, host func() int64) error {
-	parent := findParent()
-	defer parent.close()
+type ParentWatch struct {
+	parent *parent
+	named  atomic.Int64
+	wake   chan struct{} // holds a token if named may have changed; never closed
+}
+
+// NewParentWatch takes note of the parent, so that it is known from then on. It starts nothing: call Run.
+func NewParentWatch() *ParentWatch {
+	return &ParentWatch{parent: findParent(), wake: make(chan struct{}, 1)}
+}
+
+// Name has the process with this id watched too, in place of one that was named before; 0 is none. It
+// is looked at at once. It may be called by any goroutine, and does not block.
+func (w *ParentWatch) Name(id int64) {
+	w.named.Store(id)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run returns nil within two seconds after the host is gone, and at once if the process that is named is
+// gone already. A number that cannot be that of a process is not watched. Nor is any if the parent is in
+// another PID namespace, as it is for what is started in a container: then a host's id means nothing
+// here. If ctx ends before, Run returns its error. It is called once.
+func (w *ParentWatch) Run(ctx context.Context) error {
+	defer w.parent.close()
 	named := watched{}
 	defer named.close()
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
 	for {
-		if host != nil {
-			named.turnTo(host())
+		if !w.parent.elsewhere() {
+			named.turnTo(w.named.Load())
 		}
-		if parent.gone() || named.gone() {
+		if w.parent.gone() || named.gone() {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-w.wake:
 		case <-again.C:
 		}
 	}
@@ -39,7 +62,8 @@ func WatchParent(ctx context.Context, host func() int64) error {
 // A watched is a process that was named, or none.
 type watched struct {
 	id      int64
-	process *process // nil if there was none with this id
+	absent  bool     // there is no process with this id
+	process *process // nil if it is absent or may not be watched
 }
 
 // turnTo watches the process with this id from now on.
@@ -49,12 +73,14 @@ func (w *watched) turnTo(id int64) {
 	}
 	w.close()
 	*w = watched{id: id}
-	if id > 0 && id == int64(int32(id)) {
-		w.process = findProcess(int(id))
+	if id > 0 && id <= math.MaxInt32 {
+		var there bool
+		w.process, there = findProcess(int(id))
+		w.absent = !there
 	}
 }
 
-func (w *watched) gone() bool { return w.process != nil && w.process.gone() }
+func (w *watched) gone() bool { return w.absent || w.process != nil && w.process.gone() }
 
 func (w *watched) close() {
 	if w.process != nil {

@@ -8,15 +8,15 @@ type process struct {
 	fd int // -1 where the kernel gives none
 }
 
-// findProcess gives nil if there is no such process.
-func findProcess(id int) *process {
+// findProcess reports whether there is such a process.
+func findProcess(id int) (p *process, there bool) {
 	if fd, err := unix.PidfdOpen(id, 0); err == nil {
-		return &process{id: id, fd: fd}
+		return &process{id: id, fd: fd}, true
 	}
 	if !exists(id) {
-		return nil
+		return nil, false
 	}
-	return &process{id: id, fd: -1}
+	return &process{id: id, fd: -1}, true
 }
 
 // gone reports whether the process ended, even if nobody has asked how yet.

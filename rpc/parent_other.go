@@ -5,12 +5,12 @@ package rpc
 // A process is known by its id.
 type process struct{ id int }
 
-// findProcess gives nil if there is no such process.
-func findProcess(id int) *process {
+// findProcess reports whether there is such a process.
+func findProcess(id int) (p *process, there bool) {
 	if !exists(id) {
-		return nil
+		return nil, false
 	}
-	return &process{id: id}
+	return &process{id: id}, true
 }
 
 func (p *process) gone() bool { return !exists(p.id) }

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,20 +13,30 @@ import (
 	"waybill/rpc"
 )
 
-// Numbers that are nobody's process do not end anything: they may be those of another machine.
-func TestWatchParentIgnoresStrangers(t *testing.T) {
-	for _, host := range []func() int64{
-		nil,
-		func() int64 { return 0 },
-		func() int64 { return -1 },
-		func() int64 { return math.MaxInt32 },
-		func() int64 { return math.MaxInt64 },
-		func() int64 { return 1<<32 + 1 },
-	} {
+// Numbers that no process can have do not end anything.
+func TestParentWatchIgnoresWhatIsNoProcess(t *testing.T) {
+	for _, id := range []int64{0, -1, math.MinInt64, math.MaxInt64, 1<<32 + 1, math.MaxInt32 + 1, int64(os.Getpid())} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			require.ErrorIs(t, rpc.WatchParent(ctx, host), context.DeadlineExceeded)
+			w := rpc.NewParentWatch()
+			w.Name(id)
+			require.ErrorIs(t, w.Run(ctx), context.DeadlineExceeded)
 		})
 	}
+}
+
+// The host died before its first look, so its id is nobody's by the time it is named.
+func TestFaultR19_NamedHostIsDeadAlready(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := rpc.NewParentWatch()
+		gone := make(chan error, 1)
+		go func() { gone <- w.Run(t.Context()) }() // ends when it finds out
+		synctest.Wait()
+		require.Empty(t, gone)
+		start := time.Now()
+		w.Name(math.MaxInt32) // no system gives this one to a process
+		require.NoError(t, <-gone)
+		require.Zero(t, time.Since(start), "it is looked at when it is named, not at the next second")
+	})
 }

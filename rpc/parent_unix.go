@@ -17,6 +17,9 @@ func findParent() *parent { return &parent{id: os.Getppid()} }
 
 func (p *parent) gone() bool { return os.Getppid() != p.id }
 
+// elsewhere reports whether the parent is in another PID namespace: there it has an id, here it has none.
+func (p *parent) elsewhere() bool { return p.id == 0 }
+
 func (p *parent) close() {}
 
 // exists reports whether there is a process with this id.

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -9,14 +10,14 @@ import (
 // A process is held by a handle, so that another one which gets its id later is not mistaken for it.
 type process struct{ handle windows.Handle }
 
-// findProcess gives nil if there is no such process, or none that may be watched.
-func findProcess(id int) *process {
+// findProcess reports whether there is such a process. It gives nil for one that may not be watched.
+func findProcess(id int) (p *process, there bool) {
 	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION
 	handle, err := windows.OpenProcess(access, false, uint32(id))
 	if err != nil {
-		return nil
+		return nil, !errors.Is(err, windows.ERROR_INVALID_PARAMETER) // which means that there is none
 	}
-	return &process{handle: handle}
+	return &process{handle: handle}, true
 }
 
 func (p *process) gone() bool {
@@ -41,7 +42,7 @@ func (p *process) bornBefore(other windows.Handle) bool {
 type parent struct{ process *process }
 
 func findParent() *parent {
-	p := findProcess(os.Getppid())
+	p, _ := findProcess(os.Getppid())
 	if p != nil && !p.bornBefore(windows.CurrentProcess()) {
 		p.close()
 		p = nil
@@ -51,6 +52,9 @@ func findParent() *parent {
 
 // gone is false for a parent that cannot be watched: then only the end of the input tells.
 func (p *parent) gone() bool { return p.process != nil && p.process.gone() }
+
+// elsewhere is false: process ids are the same for everyone here.
+func (p *parent) elsewhere() bool { return false }
 
 func (p *parent) close() {
 	if p.process != nil {

@@ -115,6 +115,25 @@ func TestFaultR19_NamedHostIsKilled(t *testing.T) {
 	require.Equal(t, exitedWell, c.ended())
 }
 
+// The server runs in a PID namespace, as in a container, and is started from outside: what the host
+// knows itself by is nobody there, and must not end the session.
+func TestFaultR19_HostOutsideTheNamespaceIsNotMissed(t *testing.T) {
+	unshare := []string{"unshare", "--user", "--map-root-user", "--pid", "--fork"}
+	if err := exec.Command(unshare[0], append(unshare[1:], "true")...).Run(); err != nil {
+		t.Skipf("no PID namespaces here: %v", err)
+	}
+	c := spawn(t, func(cmd *exec.Cmd) {
+		self := cmd.Path
+		cmd.Path, cmd.Err = exec.Command(unshare[0]).Path, nil
+		cmd.Args = append(unshare, self)
+		cmd.Env = append(cmd.Env, hostEnv+"=2147483647") // which no system gives to a process
+	})
+	require.Equal(t, `1 {"pong":true}`, c.ask(request(1, "ping", "")))
+	require.Equal(t, `2 "gone on"`, c.ask(request(2, "find", `"gone on"`)))
+	require.Equal(t, exitedWell, c.end())
+	require.NotContains(t, c.log.String(), "the host is gone")
+}
+
 func TestFaultR19_HostEndsTheInput(t *testing.T) {
 	c := spawn(t)
 	require.Equal(t, `1 {"pong":true}`, c.ask(request(1, "ping", "")))

@@ -44,24 +44,15 @@ func serveStdio() int {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { _ = log.Run(logCtx) })
 	named, _ := strconv.ParseInt(os.Getenv(hostEnv), 10, 64)
-	// Nobody may die before it is known who is watched: the parent is after the first look, a process
-	// that was named after the second.
-	looks, enough, found := 0, 1, make(chan struct{})
-	if named != 0 {
-		enough = 2
-	}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	watch := rpc.NewParentWatch()
+	watch.Name(named)
 	helpers.Go(func() {
-		if rpc.WatchParent(ctx, func() int64 {
-			if looks++; looks == enough {
-				close(found)
-			}
-			return named
-		}) == nil {
+		if watch.Run(ctx) == nil {
+			logger.Info("the host is gone")
 			gone()
 		}
 	})
-	<-found
-	logger := slog.New(slog.NewTextHandler(log, nil))
 	code, err := rpc.Serve(ctx, rpc.Options{In: in, Out: out, Table: processTable(log), Logger: logger})
 	if err != nil {
 		logger.Error("serve", "cause", err)

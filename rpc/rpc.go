@@ -64,12 +64,16 @@ type Options struct {
 	Notify func(ctx context.Context, send func(method string, params any)) error
 	// Framing is Auto unless the host needs to be told.
 	Framing Framing
-	// MaxMessageBytes bounds one message; by default it is schema.MaxMessageBytes.
-	MaxMessageBytes int
 	// Logger gets what the host cannot be told; by default nobody does.
 	Logger *slog.Logger
-	// Incident gives a new name for a defect, which is told to the host and to the log.
-	Incident func() string
+	// Tally, if not nil, counts what the host was not told, for who wants to know.
+	Tally *Tally
+
+	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.
+	maxMessageBytes int
+	// incident gives a new name for a defect, which is told to the host and to the log; tests want
+	// one that they know.
+	incident func() string
 }
 
 // Serve answers the host's requests until its input or ctx ends, it says exit, or it reads no answers
@@ -95,17 +99,18 @@ func (o *Options) fill() error {
 		return errors.New("rpc: Options.Table is missing")
 	case o.Framing > Headers:
 		return fmt.Errorf("rpc: Options.Framing is %v", o.Framing)
-	case o.MaxMessageBytes < 0:
-		return fmt.Errorf("rpc: Options.MaxMessageBytes is %d", o.MaxMessageBytes)
 	}
-	if o.MaxMessageBytes == 0 {
-		o.MaxMessageBytes = schema.MaxMessageBytes
+	if o.Tally == nil {
+		o.Tally = new(Tally)
+	}
+	if o.maxMessageBytes == 0 {
+		o.maxMessageBytes = schema.MaxMessageBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Incident == nil {
-		o.Incident = newIncident
+	if o.incident == nil {
+		o.incident = newIncident
 	}
 	return nil
 }

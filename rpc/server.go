@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -19,14 +18,6 @@ import (
 // foreign hands, such as a read that nothing interrupts.
 const linger = 100 * time.Millisecond
 
-// A tally counts what a host is never told.
-type tally struct {
-	refused   atomic.Int64 // messages that got an error without being carried out
-	responses atomic.Int64 // to requests that were never sent
-	unheard   atomic.Int64 // notifications that failed
-	incidents atomic.Int64
-}
-
 // A server is one connection.
 type server struct {
 	o          Options
@@ -34,7 +25,6 @@ type server struct {
 	dispatcher *dispatcher
 	outbox     *outbox
 	writer     *writer
-	tally      tally
 
 	notes     sync.WaitGroup // the notifier
 	notesCtx  context.Context
@@ -43,12 +33,12 @@ type server struct {
 
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{o: o}
-	t := &trouble{log: o.Logger, incident: o.Incident, tally: &s.tally}
+	t := &trouble{log: o.Logger, incident: o.incident, tally: o.Tally}
 	g, stopping := newGate(), make(chan struct{})
 	s.outbox = newOutbox(g, t)
 	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
-	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: &s.tally, stopping: stopping, ended: make(chan struct{})}
-	s.stream.frames = newFrames(&source{o.In, s.writer.flush}, o.MaxMessageBytes, o.Framing, s.open)
+	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: o.Tally, stopping: stopping, ended: make(chan struct{})}
+	s.stream.frames = newFrames(&source{o.In, s.writer.flush}, o.maxMessageBytes, o.Framing, s.open)
 	s.dispatcher = &dispatcher{
 		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
 		trouble: t, words: connectionWords(),
@@ -121,7 +111,7 @@ func (s *server) leave() {
 	d.stop()
 	d.gate.moved.beat()
 	interrupt(s.o.In)
-	s.within(linger, s.stream.ended)
+	within(linger, s.stream.ended)
 	d.open.close()
 	d.gate.held.close()
 }
@@ -146,7 +136,7 @@ func (s *server) drain(written <-chan struct{}) {
 	}
 	s.outbox.fail(errLeftBehind)
 	_ = s.o.Out.Close()
-	if !s.within(linger, written) {
+	if !within(linger, written) {
 		s.writer.abandon()
 	}
 }
@@ -167,16 +157,16 @@ func (s *server) release(conn *jsonrpc2.Conn) {
 		s.notes.Wait()
 		d.running.Wait()
 	}()
-	if !s.within(linger, ended) {
+	if !within(linger, ended) {
 		s.o.Logger.Warn("a method or the notifier did not end and is left behind")
 	}
-	t := &s.tally
+	t := s.o.Tally
 	s.o.Logger.Info("the connection ended", "refused", t.refused.Load(), "responses", t.responses.Load(),
-		"failed_notifications", t.unheard.Load(), "incidents", t.incidents.Load())
+		"failed_notifications", t.unheard.Load(), "dropped_notifications", t.dropped.Load(), "incidents", t.incidents.Load())
 }
 
 // within reports whether done was closed in time.
-func (s *server) within(d time.Duration, done <-chan struct{}) bool {
+func within(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

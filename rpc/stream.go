@@ -20,7 +20,7 @@ type stream struct {
 	scanner scanner
 	outbox  *outbox
 	log     *slog.Logger
-	tally   *tally
+	tally   *Tally
 
 	members []message // of a batch, that are still to be handed over
 	now     message   // that the library is handing over
