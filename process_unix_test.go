@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/sqlite"
 )
 
 // patience bounds every wait for a process. No test passes or fails by how fast it is.
@@ -69,7 +71,11 @@ type peer struct {
 
 func (w world) serve(t *testing.T, args ...string) *peer {
 	t.Helper()
-	cmd := w.command(t, append([]string{"serve"}, args...)...)
+	return start(t, w.command(t, append([]string{"serve"}, args...)...))
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *peer {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -98,6 +104,11 @@ func (p *peer) call(method, params string) (reply, error) {
 	if _, err := fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", p.next, method, params); err != nil {
 		return reply{}, err
 	}
+	return p.answer(p.next)
+}
+
+// answer gives the answer to the request with that id; what comes before it is passed over.
+func (p *peer) answer(id int) (reply, error) {
 	for {
 		line, err := p.out.ReadBytes('\n')
 		if err != nil {
@@ -107,7 +118,7 @@ func (p *peer) call(method, params string) (reply, error) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return reply{}, fmt.Errorf("stdout has %q: %w", line, err)
 		}
-		if r.ID == p.next {
+		if r.ID == id {
 			return r, nil
 		}
 	}
@@ -217,6 +228,42 @@ func TestFaultR20_SignalsEndTheProcessWithZero(t *testing.T) {
 	}
 }
 
+// The first signal lets what is in hand be finished, which takes a while here, for a call waits for
+// something. The second one ends the process at once, by the signal.
+func TestFaultR20_SecondSignalEndsTheProcessAtOnce(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		cmd := newWorld(t).command(t, "serve")
+		cmd.Env = append(cmd.Env, "WAYBILL_LOG=info")
+		log, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		p := start(t, cmd)
+		_, err = fmt.Fprintln(p.in, `{"jsonrpc":"2.0","id":7000,"method":"dispatch_instructions","params":{"wait_ms":25000}}`)
+		require.NoError(t, err)
+		p.must("queue_instruction", `{"content":"the other call waits by now","session_id":"s"}`, nil)
+		require.NoError(t, cmd.Process.Signal(sig))
+		for line, lines := "", bufio.NewReader(log); !strings.Contains(line, "a second signal"); {
+			line, err = lines.ReadString('\n')
+			require.NoError(t, err, "the first signal was not noticed")
+		}
+		require.NoError(t, cmd.Process.Signal(sig))
+		require.Equal(t, -1, p.end(), "it went the long way")
+		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		require.True(t, ok)
+		require.True(t, status.Signaled())
+		require.Equal(t, sig, status.Signal())
+	}
+}
+
+// The host is dead by the time that its id is looked at, and the parent and the input stay.
+func TestFaultR19_HostThatDiedBeforeItWasLookedAt(t *testing.T) {
+	w := newWorld(t)
+	host := w.command(t, "version")
+	require.NoError(t, host.Run())
+	p := w.serve(t)
+	p.must("initialize", fmt.Sprintf(`{"process_id":%d}`, host.Process.Pid), nil)
+	require.Equal(t, 0, p.end())
+}
+
 func TestFaultR20_ExitCodesOfTheHandshakeOfDeparture(t *testing.T) {
 	p := newWorld(t).serve(t)
 	p.must("shutdown", `{}`, nil)
@@ -290,16 +337,41 @@ func TestFaultR22_ClosedLogDoesNotKill(t *testing.T) {
 	require.Contains(t, string(out), "pong")
 }
 
-// The machine sleeps and wakes up: nothing is sent in a burst, because only a pass sends.
+// The machine sleeps and wakes up: what was sent meanwhile is answered, and nothing is sent in a burst,
+// because only a pass sends.
 func TestFaultR23_SuspendedProcessGoesOn(t *testing.T) {
+	const asked = 500
 	p := newWorld(t).serve(t)
 	p.must("queue_instruction_with_ack", `{"content":"x"}`, nil)
 	p.must("dispatch_instructions", `{}`, nil)
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	p.stop()
+	for i := range asked {
+		_, err := fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":"queue_instruction","params":{"content":"%d","session_id":"s"}}`+"\n", 1000+i, i)
+		require.NoError(t, err)
+	}
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
+	for i := range asked {
+		r, err := p.answer(1000 + i)
+		require.NoError(t, err)
+		require.Nil(t, r.Error)
+	}
 	var list struct{ Items []struct{ Sends int } }
-	p.must("list_instructions", `{}`, &list)
+	p.must("list_instructions", `{"session_id":"default"}`, &list)
+	require.Len(t, list.Items, 1)
 	require.Equal(t, 1, list.Items[0].Sends)
+}
+
+// stop suspends the process, and returns when it does nothing any more.
+func (p *peer) stop() {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	require.NoError(p.t, err)
+	require.True(p.t, status.Stopped())
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)); err == nil { // where there is one
+		require.Contains(p.t, string(stat), ") T ")
+	}
 }
 
 // Every byte of standard output is protocol, whatever goes wrong.
@@ -367,65 +439,21 @@ func TestFaultR30_TwoProcessesShareOneStore(t *testing.T) {
 	}
 }
 
-// What was answered is there after kill -9, exactly once, whenever it comes.
-func TestAnswersSurviveKill(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, seed))
+// Nobody reads what a call prints: what it handed out is taken back, and uses up no send.
+func TestCallThatCannotPrintTakesBackWhatItHandedOut(t *testing.T) {
 	w := newWorld(t)
-	want := map[string]string{} // id -> the state that was answered last
-	for range 12 {
-		p := w.serve(t)
-		w.workUntilKilled(p, r.IntN(120), want)
-	}
-	p := w.serve(t)
-	got, cursor := map[string]string{}, ""
-	for {
-		var page struct {
-			Items []struct {
-				ID    string `json:"instruction_id"`
-				State string `json:"state"`
-			} `json:"items"`
-			Next string `json:"next_cursor"`
-		}
-		p.must("list_instructions", fmt.Sprintf(`{"limit":500,"cursor":%q}`, cursor), &page)
-		for _, in := range page.Items {
-			require.NotContains(t, got, in.ID)
-			got[in.ID] = in.State
-		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
-	}
-	for id, state := range want {
-		// The last call of a round may have been applied without an answer.
-		require.Contains(t, []string{state, "acknowledged"}, got[id], "%s was answered as %s", id, state)
-	}
-	require.NotEmpty(t, want)
-}
-
-// workUntilKilled queues and acknowledges, and kills the process when so many calls were answered
-// and another one is on its way.
-func (w world) workUntilKilled(p *peer, calls int, want map[string]string) {
-	p.t.Helper()
-	last := ""
-	for i := range calls {
-		var queued struct {
-			ID string `json:"instruction_id"`
-		}
-		if i%2 == 0 {
-			p.must("queue_instruction_with_ack", `{"content":"x"}`, &queued)
-			last = queued.ID
-			want[last] = "queued"
-			continue
-		}
-		p.must("acknowledge", fmt.Sprintf(`{"instruction_id":%q}`, last), nil)
-		want[last] = "acknowledged"
-	}
-	_, err := fmt.Fprintln(p.in, `{"jsonrpc":"2.0","id":0,"method":"queue_instruction","params":{"content":"on its way"}}`)
-	require.NoError(p.t, err)
-	require.NoError(p.t, p.cmd.Process.Kill())
-	_ = p.cmd.Wait()
+	w.pipe(t, `{"jsonrpc":"2.0","id":1,"method":"queue_instruction_with_ack","params":{"content":"x"}}`)
+	cmd := w.command(t, "call", "dispatch_instructions")
+	outR, outW, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, outR.Close())
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = outW, &said
+	require.Error(t, cmd.Run())
+	require.NoError(t, outW.Close())
+	require.Equal(t, 1, cmd.ProcessState.ExitCode(), "it did not die by a signal")
+	require.Contains(t, said.String(), "is taken back")
+	require.Contains(t, w.pipe(t, `{"jsonrpc":"2.0","id":1,"method":"list_instructions"}`), `"state":"queued","tracked":true,"priority":false,"sends":0`)
 }
 
 // tail -f in one process shows what another one did.
@@ -447,4 +475,35 @@ func TestTailFollowsOtherProcesses(t *testing.T) {
 	require.Contains(t, second, `"seq":2,`)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
+}
+
+// Another process has the lock of the store, and does not let go of it before the answer is there.
+func TestFaultR27_CancelIsAnsweredWhileAnotherProcessHoldsTheLock(t *testing.T) {
+	w := newWorld(t)
+	p := w.serve(t, "--store", w.state)
+	p.must("queue_instruction", `{"content":"before"}`, nil)
+	other, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(w.state, "store.db")})
+	require.NoError(t, err)
+	require.NoError(t, other.Update(t.Context(), func(store.Tx) error {
+		// The call behind it is not cancelled and waits on.
+		_, err := io.WriteString(p.in, `{"jsonrpc":"2.0","id":100,"method":"queue_instruction","params":{"content":"cancelled"}}
+{"jsonrpc":"2.0","id":101,"method":"queue_instruction","params":{"content":"kept"}}
+`)
+		require.NoError(t, err)
+		p.must("list_instructions", `{}`, nil) // by the time of its answer both wait for the lock
+		_, err = io.WriteString(p.in, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":100}}`+"\n")
+		require.NoError(t, err)
+		r, err := p.answer(100)
+		require.NoError(t, err)
+		require.NotNil(t, r.Error)
+		require.Equal(t, -32800, r.Error.Code)
+		return nil
+	}))
+	require.NoError(t, other.Close())
+	r, err := p.answer(101)
+	require.NoError(t, err)
+	require.Nil(t, r.Error)
+	var page struct{ Items []struct{ Content string } }
+	p.must("list_instructions", `{}`, &page)
+	require.Equal(t, []struct{ Content string }{{"before"}, {"kept"}}, page.Items)
 }

@@ -11,8 +11,8 @@ import (
 	"waybill/schema"
 )
 
-// control binds a method that is answered on the spot.
-func control[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
+// ask binds a method that changes nothing.
+func ask[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
 		if fault := schema.Decode(params, p); fault != nil {
@@ -21,11 +21,6 @@ func control[P, R any](name string, fn func(ctx context.Context, p *P) (*R, erro
 		}
 		done(answer(fn(ctx, p)))
 	}}
-}
-
-// read binds a method that changes nothing.
-func read[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
-	return control(name, fn)
 }
 
 // A work is a change that a method has prepared: everything that can be slow has been done.

@@ -49,6 +49,12 @@ func faultOf(err error) (fault *schema.Error, cause error) {
 // retryAfterMS is when a call that was refused for load may be tried again.
 const retryAfterMS = 100
 
+// Fault gives the error object for an error that did not come by a method.
+func Fault(err error) *schema.Error {
+	fault, _ := faultOf(err)
+	return fault
+}
+
 func internal(err error) (fault *schema.Error, cause error) {
 	if p, ok := errors.AsType[*engine.Panic](err); ok {
 		err = fmt.Errorf("%w\n%s", err, p.Stack)
@@ -110,6 +116,9 @@ func storeFault(e *store.Error) *schema.Error {
 	if e.Outcome == store.Unknown {
 		fault.Data.Outcome = schema.OutcomeUnknown
 		return fault.Hint("repeat the call with the same idempotency_key: it takes effect once")
+	}
+	if e.Kind == store.Corrupt {
+		return fault.Hint("`waybill doctor` says what is damaged; `waybill salvage` rescues what can be read and sets the rest aside")
 	}
 	return fault
 }

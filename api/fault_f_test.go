@@ -42,16 +42,23 @@ func TestFaultF1_MissingPlan(t *testing.T) {
 
 // The plan goes missing during a run.
 func TestFaultF2_PlanMissingAfterInit(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
-	h, run := planned(t, setup{dir: dir, store: st})
+	dir, st, now := t.TempDir(), newLasting(), time.Now()
+	still := func() time.Time { return now } // so that the plan is not found to be gone for good, which is recorded
+	h, run := planned(t, setup{dir: dir, store: st, now: still})
 	h.remove("tasks.md")
 	h.degraded(run, "rebuild_failed")
 	h.stop()
-	h = newHost(t, setup{dir: dir, store: st}) // which never read the file
+	h = newHost(t, setup{dir: dir, store: st, now: still}) // which never read the file
 	h.degraded(run, "rebuild_failed")
 	h.refused(schema.LedgerMissing, "init_run", `{"plan":"tasks.md","item_id":"1"}`)
-	h.call("get_ledger", `{"run_id":%q}`, run).has("First", "progress_ledger.current_item.title")
+	ledgers := h.call("get_ledger", `{"run_id":%q}`, run)
+	ledgers.has("First", "progress_ledger.current_item.title")
+	ledgers.has("ledger_plus_fallback", "ledger_mode")
+	ledgers.has("rebuild_failed", "fallback_reason")
 	h.write("tasks.md", twoItems, time.Hour)
+	ledgers = h.call("get_ledger", `{"run_id":%q}`, run)
+	ledgers.has("ledger_only", "ledger_mode")
+	ledgers.lacks("fallback_reason")
 	h.compile(run).has("ledger_only", "ledger_mode")
 }
 

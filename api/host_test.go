@@ -68,6 +68,7 @@ type setup struct {
 	sources    workspace.Sources // instead of the workspace
 	version    string
 	watcher    func() schema.WatcherStatus
+	connection func() *schema.ConnectionStatus
 	heard      func(pid int64)
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
@@ -134,7 +135,7 @@ func (h *host) launch(s setup) {
 	}
 	var err error
 	h.Service, err = api.New(api.Options{
-		Version: s.version, Sources: s.sources, Start: s.start, Watcher: s.watcher, Host: s.heard, Now: s.now,
+		Version: s.version, Sources: s.sources, Start: s.start, Watcher: s.watcher, Connection: s.connection, Host: s.heard, Now: s.now,
 	})
 	require.NoError(h.t, err)
 }

@@ -19,6 +19,9 @@ const (
 	// how long that is.
 	redeliverAtOnce = 100
 	redeliverPause  = 50 * time.Millisecond
+	// breather is how long the feed rests after it has sent something. A lone event is sent at once;
+	// what comes thick and fast is read a page at a time and not one by one.
+	breather = 5 * time.Millisecond
 )
 
 // Notify sends the notifications of the workspace until ctx ends: one for each event from when the
@@ -45,8 +48,12 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 	again := time.NewTimer(f.redeliver(ctx))
 	defer again.Stop()
 	for {
+		before := f.after
 		if err := f.catchUp(ctx); err != nil {
 			return err
+		}
+		if f.after > before && !rest(ctx, breather) {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -58,11 +65,24 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 	}
 }
 
+// rest waits, and reports whether ctx let it.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
 // A feed turns events into notifications, in order.
 type feed struct {
 	engine *engine.Engine
-	after  int64 // the last event that was turned
-	round  int64 // the last notice that was announced again in this round
+	after  int64                       // the last event that was turned
+	round  int64                       // the last notice that was announced again in this round
+	seen   map[string]core.Instruction // the instructions of this page
 	send   func(method string, params any)
 }
 
@@ -81,13 +101,15 @@ func (f *feed) catchUp(ctx context.Context) error {
 		if _, unread := errors.AsType[*store.Error](err); unread || ctx.Err() != nil {
 			return nil
 		}
-		if err != nil || len(events) == 0 {
+		if err != nil || len(events) < store.DefaultLimit {
 			return err
 		}
 	}
 }
 
+// turn sends the notifications for a page of events.
 func (f *feed) turn(tx store.Tx, events []store.Event) error {
+	f.seen = map[string]core.Instruction{}
 	for _, ev := range events {
 		if err := f.one(tx, ev); err != nil {
 			return err
@@ -121,8 +143,21 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 // noteBytes is the largest content that a notification carries.
 const noteBytes = 4 << 10
 
+// fixed gives an instruction, of which only those fields are to be believed that never change: the
+// event says the rest.
+func (f *feed) fixed(tx store.Tx, id string) (in core.Instruction, ok bool, err error) {
+	if in, ok = f.seen[id]; ok {
+		return in, true, nil
+	}
+	in, ok, err = tx.Instruction(id)
+	if ok && err == nil {
+		f.seen[id] = in
+	}
+	return in, ok, err
+}
+
 func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
-	in, ok, err := tx.Instruction(ev.Subject)
+	in, ok, err := f.fixed(tx, ev.Subject)
 	if err != nil || !ok {
 		return err
 	}
@@ -147,17 +182,12 @@ func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
 }
 
 func (f *feed) ledger(ev store.Event) error {
-	var data struct {
-		Hash    string   `json:"hash"`
-		MtimeMs int64    `json:"mtime_ms"`
-		Size    int64    `json:"size"`
-		Changed []string `json:"changed_ids"`
-	}
+	var data engine.LedgerEvent
 	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil {
 		return err
 	}
 	f.send("ledger/changed", &schema.LedgerNote{
-		Seq: ev.Seq, Plan: ev.Subject, ChangedIDs: data.Changed,
+		Seq: ev.Seq, Plan: ev.Subject, ChangedIDs: data.Changed, Unseen: data.Unseen, Gone: data.Gone,
 		Fingerprint: schema.Fingerprint{MtimeMS: data.MtimeMs, Size: data.Size, Hash: data.Hash},
 	})
 	return nil

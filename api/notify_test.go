@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,8 +54,9 @@ func (e *ear) hear(method string, params any) {
 	e.notes = append(e.notes, note{method, newObject(e.t, text)})
 }
 
-// heard gives what was sent since the last time, when nothing more is to come.
+// heard gives what was sent since the last time, when nothing more is to come: the feed may be resting.
 func (e *ear) heard() []note {
+	time.Sleep(5 * time.Millisecond)
 	synctest.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,6 +197,100 @@ func TestChangedPlanIsAnnounced(t *testing.T) {
 		notes[0].has([]any{"3"}, "changed_ids")
 		notes[0].has(plan.at("fingerprint"), "fingerprint")
 	})
+}
+
+// The defect: a change was told only to those who asked if nobody ran when it was made, and a plan
+// that was deleted was never mentioned.
+func TestPlanThatWasEditedUnseenOrDeletedIsAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, st := t.TempDir(), newLasting()
+		h, run := planned(t, setup{dir: dir, store: st})
+		h.stop()
+		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
+		h = newHost(t, setup{dir: dir, store: st})
+		ear := h.listen()
+		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
+		notes := ear.heard()
+		require.Equal(t, []string{"2 ledger/changed"}, methods(notes))
+		notes[0].has(true, "unseen")
+		notes[0].has([]any{}, "changed_ids")
+		notes[0].lacks("gone")
+		notes[0].has(plan.at("fingerprint"), "fingerprint")
+
+		h.remove("tasks.md")
+		h.compile(run).has("ledger_plus_fallback", "ledger_mode")
+		require.Empty(t, ear.heard())
+		time.Sleep(time.Second) // it may have been about to come back
+		for range 2 {
+			h.compile(run)
+		}
+		notes = ear.heard()
+		require.Equal(t, []string{"3 ledger/changed"}, methods(notes))
+		notes[0].has(true, "gone")
+		notes[0].has(plan.at("fingerprint"), "fingerprint")
+		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
+		h.call("get_plan", `{"plan":"tasks.md"}`)
+		notes = ear.heard()
+		require.Equal(t, []string{"4 ledger/changed"}, methods(notes))
+		notes[0].lacks("gone")
+		notes[0].lacks("unseen")
+	})
+}
+
+// A lone event is told at once. What follows on its heels is told a few milliseconds later.
+func TestLoneEventIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, setup{})
+		ear := h.listen()
+		told := func(n int) {
+			t.Helper()
+			synctest.Wait()
+			ear.mu.Lock()
+			defer ear.mu.Unlock()
+			require.Len(t, ear.notes, n)
+		}
+		for round := range 3 {
+			time.Sleep(time.Second)
+			h.call("queue_instruction", `{"content":"x"}`)
+			told(3*round + 1)
+			h.call("queue_instruction", `{"content":"y"}`)
+			h.call("queue_instruction", `{"content":"z"}`)
+			told(3*round + 1)
+			time.Sleep(5 * time.Millisecond)
+			told(3*round + 3)
+		}
+	})
+}
+
+// The defect: after each event, the feed read the log once more to find nothing.
+func TestFeedReadsABurstAsAPageAndNothingBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &counting{lasting: newLasting()}
+		h := newHost(t, setup{store: st})
+		ear := h.listen()
+		h.call("queue_instruction", `{"content":"x"}`)
+		require.Len(t, ear.heard(), 1)
+		before := st.views.Load()
+		h.call("queue_instruction", `{"content":"x"}`)
+		require.Len(t, ear.heard(), 1)
+		require.EqualValues(t, 1, st.views.Load()-before)
+		for range 50 {
+			h.call("queue_instruction", `{"content":"x"}`)
+		}
+		require.Len(t, ear.heard(), 50)
+		require.LessOrEqual(t, st.views.Load()-before, int64(3))
+	})
+}
+
+// A counting store counts its views.
+type counting struct {
+	*lasting
+	views atomic.Int64
+}
+
+func (s *counting) View(ctx context.Context, fn func(store.Tx) error) error {
+	s.views.Add(1)
+	return s.lasting.View(ctx, fn)
 }
 
 // A view that fails now and then.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"waybill/core"
@@ -20,7 +21,10 @@ func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanLi
 	if err != nil && len(paths) == 0 {
 		return nil, err
 	}
-	return &schema.PlanList{Items: mapped(paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) })}, nil
+	return &schema.PlanList{
+		Items:    mapped(paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) }),
+		Problems: sentences(err),
+	}, nil
 }
 
 // summary describes a plan; one that cannot be read is listed with the reason.
@@ -120,7 +124,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if err != nil {
 		return nil, err
 	}
-	role, ok := ledger.ParseRole(p.Role)
+	role, ok := core.ParseRole(p.Role)
 	if !ok {
 		return nil, badParam("/role", "a role", p.Role)
 	}
@@ -128,7 +132,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 		return nil, view.Gone
 	}
 	compiled, err := ledger.Compile(ledger.CompileInput{
-		RunID: p.RunID, Role: role, Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
+		RunID: p.RunID, Role: promptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
 		MaxOutputTokens: or(p.MaxOutputTokens, 1200), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
 	})
 	if err != nil {
@@ -162,12 +166,32 @@ func wireCompiled(c ledger.Compiled, view engine.RunView, since string) *schema.
 			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep { return schema.TraceStep(t) }),
 		},
 		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
-		LedgerMode: "ledger_only", Rebuilt: view.Rebuilt,
+		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
 	}
-	if view.Fallback != "" {
-		w.LedgerMode, w.FallbackReason, w.FallbackDetail = "ledger_plus_fallback", view.Fallback, view.Fault.Error()
+	if view.Fault != nil {
+		w.FallbackDetail = view.Fault.Error()
 	}
 	return w
+}
+
+// promptRole gives the prompt that an agent of a role needs.
+func promptRole(r core.Role) ledger.Role {
+	switch r {
+	case core.Worker:
+		return ledger.RoleWorker
+	case core.SpecReviewer:
+		return ledger.RoleSpecReviewer
+	case core.CodeQualityReviewer:
+		return ledger.RoleCodeQualityReviewer
+	}
+	panic("api: unknown " + r.String())
+}
+
+func ledgerMode(v engine.RunView) string {
+	if v.Fallback != "" {
+		return "ledger_plus_fallback"
+	}
+	return "ledger_only"
 }
 
 // wirePacket gives a packet that is always whole: what an agent acknowledged earlier is not kept, so
@@ -192,7 +216,7 @@ func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*sc
 	if err != nil {
 		return nil, err
 	}
-	w := &schema.Ledger{Etag: etag(view)}
+	w := &schema.Ledger{Etag: etag(view), LedgerMode: ledgerMode(view), FallbackReason: view.Fallback}
 	if p.IfNoneMatch == w.Etag {
 		w.NotModified = true
 		return w, nil
@@ -217,8 +241,11 @@ func (s *Service) getSnapshot(ctx context.Context, p *schema.RunParams) (*schema
 	if err != nil {
 		return nil, err
 	}
-	// Brings the facts up to date first. Where that cannot be done, the snapshot is what there is.
-	_, _ = e.Look(ctx, p.RunID)
+	// Brings the facts up to date first. Damaged ones are shown as they are, to whoever looks into that.
+	_, err = e.Look(ctx, p.RunID)
+	if _, damaged := errors.AsType[*ledger.FactError](err); err != nil && !damaged {
+		return nil, err
+	}
 	var w *schema.Snapshot
 	err = e.View(ctx, func(tx store.Tx) error {
 		run, ok, err := tx.Run(p.RunID)

@@ -28,6 +28,10 @@ type Options struct {
 	Start func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 	// Watcher describes the watcher.
 	Watcher func() schema.WatcherStatus
+	// Connection describes the connection to the host; without one there is none to describe.
+	Connection func() *schema.ConnectionStatus
+	// Degraded gives what is not as it should be with what Start brought to life, a sentence each.
+	Degraded func() []string
 	// Host is told the process id of the host when the host names it.
 	Host func(pid int64)
 	// Now is the clock; by default time.Now.
@@ -60,6 +64,12 @@ func New(o Options) (*Service, error) {
 	}
 	if o.Watcher == nil {
 		o.Watcher = func() schema.WatcherStatus { return schema.WatcherStatus{Mode: "off"} }
+	}
+	if o.Connection == nil {
+		o.Connection = func() *schema.ConnectionStatus { return nil }
+	}
+	if o.Degraded == nil {
+		o.Degraded = func() []string { return nil }
 	}
 	return &Service{o: o, started: o.Now(), ready: make(chan struct{})}, nil
 }

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"waybill/core"
 	"waybill/engine"
@@ -25,11 +27,14 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 		Store: schema.StoreStatus{
 			Kind: st.Kind, Path: st.Path, SizeBytes: st.SizeBytes, Mode: storeMode(st), SchemaVersion: st.SchemaVersion,
 		},
-		Watcher: s.o.Watcher(), Degraded: append([]string{}, st.Degraded...),
+		Watcher: s.o.Watcher(), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
 	}
+	w.Degraded = append(w.Degraded, otherVersions(st.Peers, s.o.Version)...)
+	w.Degraded = append(w.Degraded, s.o.Degraded()...)
 	if w.Watcher.Reason != "" {
 		w.Degraded = append(w.Degraded, w.Watcher.Reason)
 	}
+	w.Degraded = append(w.Degraded, unheard(w.Connection)...)
 	w.Degraded = append(w.Degraded, stalePlans(ctx, e, plans)...)
 	w.Watcher.Plans = len(plans.Known()) // with those that were just read
 	return w, e.View(ctx, func(tx store.Tx) error { return count(tx, &w.Counts) })
@@ -48,23 +53,55 @@ func storeMode(st store.Status) string {
 	return "read_write"
 }
 
+// otherVersions gives a sentence for each process of another version that works on the store.
+func otherVersions(peers []store.Peer, ours string) (said []string) {
+	for _, peer := range peers {
+		if peer.Version != ours {
+			said = append(said, fmt.Sprintf("another waybill of version %s (process %d) works on this store, and this is version %s; "+
+				"restart the older one", peer.Version, peer.PID, ours))
+		}
+	}
+	return said
+}
+
+// unheard gives a sentence for what host and waybill did not hear of each other.
+func unheard(c *schema.ConnectionStatus) (said []string) {
+	if c == nil {
+		return nil
+	}
+	if c.NotificationsFailed > 0 {
+		said = append(said, fmt.Sprintf("notifications of the host that failed: %d; "+
+			"send what must not fail as requests, which are answered", c.NotificationsFailed))
+	}
+	if c.NotificationsDropped > 0 {
+		said = append(said, fmt.Sprintf("notifications that the host did not read in time and that were dropped: %d; "+
+			"events_since has what they told of", c.NotificationsDropped))
+	}
+	return said
+}
+
 // stalePlans gives a sentence for each plan that is not read as it is, or has gone.
 func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []string {
-	var sentences []string
 	paths, err := allPlans(plans)
-	if err != nil {
-		sentences = append(sentences, err.Error())
-	}
+	said := sentences(err)
 	for _, path := range paths {
 		plan, err := e.Plan(ctx, path)
 		if err == nil {
 			err = plan.Fault
 		}
 		if err != nil {
-			sentences = append(sentences, "plan "+path+": "+err.Error())
+			said = append(said, "plan "+path+": "+err.Error())
 		}
 	}
-	return sentences
+	return said
+}
+
+// sentences gives the parts of a joined error, each by itself. The list is not nil.
+func sentences(err error) []string {
+	if err == nil {
+		return []string{}
+	}
+	return strings.Split(err.Error(), "\n") // names of files are quoted, so no other line ends are in it
 }
 
 // allPlans gives the plans that are there and those that were, so that none goes without a word. The

@@ -78,3 +78,23 @@ func TestStatusOfAReadOnlyStore(t *testing.T) {
 	status.has(4096, "store.size_bytes")
 	status.has(3, "store.schema_version")
 }
+
+// crowded is a store that others have open, too.
+type crowded struct{ store.Store }
+
+func (c crowded) Status(ctx context.Context) store.Status {
+	st := c.Store.Status(ctx)
+	st.Peers = []store.Peer{{PID: 41, Version: "1.0.0"}, {PID: 42, Version: "1.1.0"}}
+	return st
+}
+
+// The binary was replaced while a process of the old one works on. Who asks is told.
+func TestFaultR30_AnotherVersionIsDegraded(t *testing.T) {
+	h := newHost(t, setup{store: crowded{newLasting()}, version: "1.1.0"})
+	require.Contains(t, h.call("get_status", `{}`).at("degraded"),
+		"another waybill of version 1.0.0 (process 41) works on this store, and this is version 1.1.0; restart the older one")
+	h = newHost(t, setup{store: crowded{newLasting()}, version: "1.0.0"})
+	degraded := fmt.Sprint(h.call("get_status", `{}`).at("degraded"))
+	require.Contains(t, degraded, "(process 42)")
+	require.NotContains(t, degraded, "(process 41)")
+}

@@ -11,6 +11,7 @@ import (
 	"waybill/api"
 	"waybill/engine"
 	"waybill/schema"
+	"waybill/store"
 )
 
 // waits asserts that a dispatch waits, and gives its answer to come.
@@ -144,10 +145,33 @@ func TestFaultR27_CancelledBeforeTheCommit(t *testing.T) {
 	a := <-h.begin(ctx, "queue_instruction", `{"content":"x","idempotency_key":"k"}`)
 	require.Equal(t, schema.Cancelled, a.Err.Data.Code)
 	require.Zero(t, h.seq())
-	ctx, cancel = context.WithCancel(t.Context())
-	a = <-h.begin(ctx, "queue_instruction", `{"content":"x","idempotency_key":"k"}`)
+}
+
+// A hasty store calls a function between the commit and the answer.
+type hasty struct {
+	*lasting
+	committed func()
+}
+
+func (s hasty) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := s.lasting.Update(ctx, fn)
+	s.committed()
+	return err
+}
+
+// The cancellation comes when the change is on disk and its answer is not given yet, and comes again
+// after that: the answer is the usual one, and so is that of the repetition.
+func TestFaultR27_CancelledAfterTheCommit(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h := newHost(t, setup{store: hasty{newLasting(), cancel}})
+	a := <-h.begin(ctx, "queue_instruction", `{"content":"x","idempotency_key":"k"}`)
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	first := h.result(a)
+	first.has("x", "instruction.content")
 	cancel()
-	h.result(a).has("x", "instruction.content")
+	again := h.call("queue_instruction", `{"content":"x","idempotency_key":"k"}`)
+	again.has(first.at("instruction.instruction_id"), "instruction.instruction_id")
+	require.EqualValues(t, 1, h.seq())
 }
 
 // The machine sleeps for hours. Repeats are made by passes, so none has piled up.

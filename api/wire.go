@@ -22,7 +22,7 @@ func wireTime(at core.Instant) schema.Time {
 	if at == 0 {
 		return ""
 	}
-	return schema.Time(time.UnixMicro(int64(at)).UTC().Format("2006-01-02T15:04:05.000000Z"))
+	return schema.TimeOf(time.UnixMicro(int64(at)))
 }
 
 func wireInstruction(in core.Instruction) schema.Instruction {

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"waybill/engine"
 	"waybill/engine/planfile"
@@ -25,15 +27,19 @@ const storeName = "store.db"
 // A backend brings the engine of a workspace to life, and everything that runs beside it, and ends
 // them all.
 type backend struct {
-	store  string // --store
-	follow bool   // whether plans are watched
-	logger *slog.Logger
+	version string // of this program
+	store   string // --store
+	shared  bool   // --shared-disk
+	follow  bool   // whether plans are watched
+	poll    bool   // whether they are watched without the help of the system
+	logger  *slog.Logger
 
 	// running ends first what looks at the workspace, then the engine.
 	watching, running *group
 
-	mu    sync.Mutex       // guards watch
-	watch *watcher.Watcher // nil until a workspace was found, or for good without follow
+	mu       sync.Mutex       // guards what follows
+	watch    *watcher.Watcher // nil until a workspace was found, or for good without follow
+	degraded []string         // what a person should know, a sentence each
 }
 
 // A group is goroutines that are ended together.
@@ -56,14 +62,28 @@ func (g *group) stop() {
 	g.wg.Wait()
 }
 
-func newBackend(storeFlag string, follow bool, logger *slog.Logger) *backend {
-	return &backend{store: storeFlag, follow: follow, logger: logger, watching: newGroup(), running: newGroup()}
+func newBackend(version, storeFlag string, follow bool, logger *slog.Logger) *backend {
+	return &backend{version: version, store: storeFlag, follow: follow, logger: logger, watching: newGroup(), running: newGroup()}
 }
 
 // stop ends everything that start began. What was submitted before is committed first.
 func (b *backend) stop() {
 	b.watching.stop()
 	b.running.stop()
+}
+
+// abandon is stop for a process that ends: what takes longer than the period is left to the end of
+// the process.
+func (b *backend) abandon(period time.Duration) {
+	stopped := make(chan struct{})
+	go func() { // ends with stop, or with the process
+		defer close(stopped)
+		b.stop()
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(period):
+	}
 }
 
 // start gives the running engine of a workspace and its plans. The store is opened when it is needed.
@@ -76,12 +96,11 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err != nil {
 		return nil, nil, err
 	}
-	watch, err := b.newWatcher()
-	if err != nil {
-		return nil, nil, err
-	}
+	watch := b.newWatcher()
 	plans := engine.NewPlans(root, engine.PlanOptions{Watch: b.add(watch, ws.Root)})
-	e, err := engine.New(engine.Options{Open: b.open(path, ws), Plans: plans, Logger: b.logger})
+	e, err := engine.New(engine.Options{
+		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,18 +116,15 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	return e, plans, nil
 }
 
-func (b *backend) newWatcher() (*watcher.Watcher, error) {
+func (b *backend) newWatcher() *watcher.Watcher {
 	if !b.follow {
-		return nil, nil
+		return nil
 	}
-	w, err := watcher.New(watcher.Options{Logger: b.logger})
-	if err != nil {
-		return nil, err
-	}
+	w := watcher.New(watcher.Options{ForcePolling: b.poll, Logger: b.logger})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.watch = w
-	return w, nil
+	return w
 }
 
 func (b *backend) add(w *watcher.Watcher, root string) func(string) {
@@ -154,7 +170,7 @@ func (b *backend) open(path string, ws workspace.Workspace) func(context.Context
 			b.remember(ws)
 		}
 		// A folder that is named as the store, or made for it, is private; that of a file may have others.
-		return sqlite.Open(ctx, sqlite.Options{Path: path, Logger: b.logger, PrivateDir: !strings.HasSuffix(b.store, ".db")})
+		return sqlite.Open(ctx, sqlite.Options{Path: path, Version: b.version, Logger: b.logger, PrivateDir: !strings.HasSuffix(b.store, ".db"), AllowRemote: b.shared})
 	}
 }
 
@@ -175,7 +191,18 @@ func (b *backend) remember(ws workspace.Workspace) {
 	case before != nil:
 		b.logger.Warn("the workspace is another folder than before at the same path; its instructions and runs are kept",
 			"path", ws.Root, "inode", ws.Ino, "inode_before", before.Ino)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.degraded = append(b.degraded, fmt.Sprintf("the workspace %s is another folder than before at the same path; "+
+			"the instructions and runs of the earlier one are kept: if they are not meant for this one, give --store another place", ws.Root))
 	}
+}
+
+// troubles gives what a person should know about what start began, a sentence each.
+func (b *backend) troubles() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.degraded)
 }
 
 // storePath gives the file that --store means: a *.db file, or store.db in a folder.
@@ -211,6 +238,17 @@ func (b *backend) status() schema.WatcherStatus {
 	if w == nil {
 		return schema.WatcherStatus{Mode: "off"}
 	}
+	select {
+	case <-w.Connected(): // else it would pass for one that has failed
+	case <-b.watching.ctx.Done():
+	}
 	st := w.Status()
-	return schema.WatcherStatus{Mode: string(st.Mode), Reason: st.Reason, Plans: st.Files}
+	status := schema.WatcherStatus{
+		Mode: string(st.Mode), Reason: st.Reason, Plans: st.Files,
+		Overflows: int64(st.Overflows), Rescans: int64(st.Rescans),
+	}
+	if !st.LastRescan.IsZero() {
+		status.LastRescanAt = schema.TimeOf(st.LastRescan)
+	}
+	return status
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -32,13 +33,32 @@ func (a *app) callCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			result, err := l.answer(cmd.Context(), args[0], params)
-			if err != nil {
-				return err
-			}
-			return a.printDocument(result)
+			mindReader()
+			return a.answer(cmd.Context(), l, args[0], params)
 		},
 	}
+}
+
+// answer carries out a method and prints its result. If nobody takes that, what was handed out with it
+// is taken back, as it is when a host is gone.
+func (a *app) answer(ctx context.Context, l *local, method string, params []byte) error {
+	answer, err := l.carryOut(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	text, err := schema.Encode(answer.Result)
+	if err == nil {
+		err = a.printDocument(text)
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("print the result of %s: %w", method, err)
+	if answer.Undelivered == nil {
+		return err
+	}
+	answer.Undelivered()
+	return fmt.Errorf("what it handed out is taken back and will be handed out again: %w", err)
 }
 
 // params gives the params of a call from the rest of its arguments.

@@ -11,7 +11,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -42,6 +44,7 @@ type app struct {
 
 	workspace string // --workspace
 	store     string // --store
+	shared    bool   // --shared-disk
 	json      bool   // --json
 	noColor   bool   // --no-color
 
@@ -90,10 +93,11 @@ JSON-RPC; with a terminal it prints this help.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.workspace, "workspace", "", "the directory to work in (default: found from where you are)")
 	flags.StringVar(&a.store, "store", "", "the store: a *.db file or a folder (default: in the state folder of the workspace)")
+	flags.BoolVar(&a.shared, "shared-disk", false, "use the store although other machines share its disk, for one process at a time")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
 	root.AddCommand(a.serveCommand(), a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(),
-		a.versionCommand(), a.schemaCommand(), a.demoCommand())
+		a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand())
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root
@@ -142,6 +146,10 @@ func (a *app) complain(err error) {
 		a.say("  " + plain(fault.Data.Hint))
 	}
 }
+
+// mindReader makes writing to an output that nobody reads any more an error, which can be dealt with,
+// instead of the end of the process.
+func mindReader() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // say writes a line to standard error. If even that is gone, there is nobody to tell.
 func (a *app) say(line string) { _, _ = fmt.Fprintln(a.Err, line) }

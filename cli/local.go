@@ -20,8 +20,9 @@ type local struct {
 
 // local opens the service of the workspace.
 func (a *app) local() (*local, error) {
-	b := newBackend(a.store, false, a.logger(a.Err))
-	s, err := api.New(api.Options{Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status})
+	b := newBackend(a.version, a.store, false, a.logger(a.Err))
+	b.shared = a.shared
+	s, err := api.New(api.Options{Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles})
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +45,19 @@ func (l *local) call(ctx context.Context, method string, params, result any) err
 
 // answer carries out a method and gives its answer as JSON.
 func (l *local) answer(ctx context.Context, method string, params []byte) ([]byte, error) {
+	answer, err := l.carryOut(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Encode(answer.Result)
+}
+
+// carryOut carries out a method. The answer is a success.
+func (l *local) carryOut(ctx context.Context, method string, params []byte) (api.Answer, error) {
 	entry, ok := l.table.Entry(method)
 	if !ok || entry.Start == nil {
 		near := schema.Nearest(method, l.table.Names())
-		return nil, schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(method)+" to call").
+		return api.Answer{}, schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(method)+" to call").
 			With("did_you_mean", near).Hint("perhaps: " + strings.Join(near, ", "))
 	}
 	answers := make(chan api.Answer, 1)
@@ -55,9 +65,9 @@ func (l *local) answer(ctx context.Context, method string, params []byte) ([]byt
 	answer := <-answers
 	switch {
 	case answer.Cause != nil:
-		return nil, answer.Cause // nobody but the person at the terminal could look it up
+		return api.Answer{}, answer.Cause // nobody but the person at the terminal could look it up
 	case answer.Err != nil:
-		return nil, answer.Err
+		return api.Answer{}, answer.Err
 	}
-	return schema.Encode(answer.Result)
+	return answer, nil
 }

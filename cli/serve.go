@@ -2,11 +2,10 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +28,7 @@ const lastBreath = 300 * time.Millisecond
 type serveFlags struct {
 	framing       string
 	noParentWatch bool
+	poll          bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -44,6 +44,7 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 	}
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
+	cmd.Flags().BoolVar(&f.poll, "poll", false, "look at the plans every second, for a file system that does not tell of changes")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -74,53 +75,46 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go leaveOnSignals(stop) // ends with the process
-	var host atomic.Int64
+	leaveOnSignals(logger, stop)
+	// Here and not beside the conversation: a parent that dies right after the first answer must have
+	// been known before.
+	host := rpc.NewParentWatch()
 	if !f.noParentWatch {
-		watching := make(chan struct{}) // closed when the parent is known
-		known := sync.OnceFunc(func() { close(watching) })
 		go func() { // ends with ctx
-			if rpc.WatchParent(ctx, func() int64 { known(); return host.Load() }) == nil {
-				logger.Info("the host is gone")
+			if host.Run(ctx) == nil {
+				logger.Warn("the host is gone: the parent process, or the one that initialize named with process_id")
 				stop()
 			}
 		}()
-		<-watching // a parent that dies right after the first answer must have been known before
 	}
-	b := newBackend(a.store, true, logger)
+	b := newBackend(a.version, a.store, true, logger)
+	b.shared = a.shared
+	b.poll = f.poll
+	tally := new(rpc.Tally)
 	service, err := api.New(api.Options{
-		Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Host: host.Store,
+		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
+		Watcher: b.status, Connection: tally.Status, Degraded: b.troubles,
 	})
 	if err != nil {
 		return err
 	}
 	a.code, err = rpc.Serve(ctx, rpc.Options{
-		In: in, Out: out, Table: service.Table(), Notify: service.Notify, Framing: framing, Logger: logger,
+		In: in, Out: out, Table: service.Table(), Notify: service.Notify, Framing: framing, Logger: logger, Tally: tally,
 	})
-	within(lastBreath, b.stop)
+	b.abandon(lastBreath)
 	return err
-}
-
-// within runs fn and waits for it, but not for ever.
-func within(period time.Duration, fn func()) {
-	done := make(chan struct{})
-	go func() { // ends with fn, or with the process
-		defer close(done)
-		fn()
-	}()
-	select {
-	case <-done:
-	case <-time.After(period):
-	}
 }
 
 // leaveOnSignals ends the conversation at the first signal that asks for it. The second one finds
 // nobody listening and ends the process at once.
-func leaveOnSignals(stop func()) {
+func leaveOnSignals(logger *slog.Logger, stop func()) {
 	leave := []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, leave...)
-	<-signals
-	signal.Reset(leave...)
-	stop()
+	signal.Notify(signals, leave...) // before the first answer, or a signal right after it would kill
+	go func() {                      // ends with the process
+		first := <-signals
+		signal.Reset(leave...)
+		logger.Info("leaving; a second signal ends the process at once", "signal", first)
+		stop()
+	}()
 }

@@ -31,6 +31,7 @@ func (a *app) tailCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
+			mindReader()
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return a.tail(ctx, l, f)

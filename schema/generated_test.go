@@ -52,7 +52,11 @@ func handlersGo(t *testing.T) []byte {
 		if m.Kind == schema.Connection {
 			continue
 		}
-		fmt.Fprintf(&b, "%s[schema.%s, schema.%s](%q, s.%s),\n", m.Kind, m.Params.Name(), m.Result.Name(), m.Name, handlerName(m.Name))
+		bind := "ask"
+		if m.Kind == schema.Change {
+			bind = "change"
+		}
+		fmt.Fprintf(&b, "%s[schema.%s, schema.%s](%q, s.%s),\n", bind, m.Params.Name(), m.Result.Name(), m.Name, handlerName(m.Name))
 	}
 	b.WriteString("}\n}\n")
 	source, err := format.Source(b.Bytes())

@@ -1,9 +1,16 @@
 package schema
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // A Time is an RFC 3339 instant in UTC.
 type Time string
+
+// TimeOf spells an instant, to the microsecond.
+func TimeOf(t time.Time) Time { return Time(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
 
 // Instruction is an instruction as the host sees it.
 type Instruction struct {

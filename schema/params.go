@@ -21,7 +21,7 @@ type InitializeParams struct {
 	_                struct{}          `schema:"open"`
 	ProtocolVersion  *int              `json:"protocol_version,omitzero" schema:"min=0,max=1000000,default=1"`
 	ClientInfo       *ClientInfo       `json:"client_info,omitzero"`
-	ProcessID        *int64            `json:"process_id,omitzero" doc:"when this process is gone, waybill leaves"`
+	ProcessID        *int64            `json:"process_id,omitzero" doc:"when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out"`
 	WorkspaceFolders []WorkspaceFolder `json:"workspace_folders,omitzero"`
 	RootURI          string            `json:"root_uri,omitzero"`
 }

@@ -42,13 +42,14 @@ type PingResult struct {
 
 // StatusResult is the result of get_status.
 type StatusResult struct {
-	Version   string        `json:"version"`
-	UptimeMS  int64         `json:"uptime_ms"`
-	Workspace Workspace     `json:"workspace"`
-	Store     StoreStatus   `json:"store"`
-	Watcher   WatcherStatus `json:"watcher"`
-	Counts    Counts        `json:"counts"`
-	Degraded  []string      `json:"degraded" doc:"what is not as it should be, a sentence each"`
+	Version    string            `json:"version"`
+	UptimeMS   int64             `json:"uptime_ms"`
+	Workspace  Workspace         `json:"workspace"`
+	Store      StoreStatus       `json:"store"`
+	Watcher    WatcherStatus     `json:"watcher"`
+	Connection *ConnectionStatus `json:"connection,omitzero" doc:"absent without one, as in the terminal commands"`
+	Counts     Counts            `json:"counts"`
+	Degraded   []string          `json:"degraded" doc:"what is not as it should be, a sentence each"`
 }
 
 // StoreStatus describes the store.
@@ -65,6 +66,16 @@ type WatcherStatus struct {
 	Mode   string `json:"mode" schema:"enum=inotify|kqueue|windows|polling|off"`
 	Reason string `json:"reason,omitzero" doc:"why it polls"`
 	Plans  int    `json:"plans"`
+
+	Overflows    int64 `json:"overflows" doc:"how often the system dropped notifications of files"`
+	Rescans      int64 `json:"rescans" doc:"how often every plan was looked at again because of that"`
+	LastRescanAt Time  `json:"last_rescan_at,omitzero"`
+}
+
+// ConnectionStatus describes the connection that the question came over.
+type ConnectionStatus struct {
+	NotificationsFailed  int64 `json:"notifications_failed" doc:"of the host's own: nobody is answered, so nothing else says that they had no effect"`
+	NotificationsDropped int64 `json:"notifications_dropped" doc:"to the host, which did not read them in time; events_since has what they told of"`
 }
 
 // Counts counts what is in the store.
@@ -144,7 +155,8 @@ type PlanError struct {
 
 // PlanList is the result of list_plans.
 type PlanList struct {
-	Items []PlanSummary `json:"items"`
+	Items    []PlanSummary `json:"items"`
+	Problems []string      `json:"problems" doc:"what could not be searched, a sentence each: plans that lie there are missing from items"`
 }
 
 // Plan is the result of get_plan.
@@ -219,6 +231,8 @@ type Ledger struct {
 	NotModified    bool            `json:"not_modified,omitzero"`
 	TaskLedger     *TaskLedger     `json:"task_ledger,omitzero"`
 	ProgressLedger *ProgressLedger `json:"progress_ledger,omitzero"`
+	LedgerMode     string          `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
+	FallbackReason string          `json:"fallback_reason,omitzero" doc:"why the progress ledger is not what the file says now"`
 }
 
 // Snapshot is the result of get_snapshot.
@@ -296,6 +310,8 @@ type LedgerNote struct {
 	Plan        string      `json:"plan"`
 	Fingerprint Fingerprint `json:"fingerprint"`
 	ChangedIDs  []string    `json:"changed_ids" doc:"items that were added, removed or read differently"`
+	Unseen      bool        `json:"unseen,omitzero" doc:"the plan changed while no process looked, so it is not known which items did"`
+	Gone        bool        `json:"gone,omitzero" doc:"the file is not there any more; the fingerprint is that of what it said last"`
 }
 
 // NoticeNote is the params of notice/posted.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,15 +21,15 @@ const callers = 16
 
 // crash kills the child while calls are on their way, starts another on the same store, and looks
 // for every instruction that had been answered.
-func (p *play) crash() error {
-	answered := p.queueUntilKilled()
+func (p *play) crash(ctx context.Context) error {
+	answered := p.queueUntilKilled(ctx)
 	p.Print("  %d calls were answered before the process was killed, others were on their way\n", len(answered))
-	next, err := spawn(p.ctx, p.Binary, p.workspace, p.state)
+	next, err := spawn(ctx, p.Binary, p.workspace, p.state)
 	if err != nil {
 		return err
 	}
 	p.child = next
-	found, err := p.inStore()
+	found, err := p.inStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (p *play) crash() error {
 
 // queueUntilKilled queues instructions from several callers until the child dies, and gives the ids
 // in the answers.
-func (p *play) queueUntilKilled() []string {
+func (p *play) queueUntilKilled(ctx context.Context) []string {
 	var mu sync.Mutex // guards answered
 	var answered []string
 	var count atomic.Int64
@@ -56,7 +57,7 @@ func (p *play) queueUntilKilled() []string {
 			for {
 				var r schema.InstructionResult
 				params := map[string]any{"content": "A note that must not get lost.", "session_id": "crash"}
-				if p.child.conn.Call(p.ctx, "queue_instruction", params, &r) != nil {
+				if p.child.conn.Call(ctx, "queue_instruction", params, &r) != nil {
 					return // the child is gone
 				}
 				mu.Lock()
@@ -70,7 +71,7 @@ func (p *play) queueUntilKilled() []string {
 	}
 	select {
 	case <-enough:
-	case <-p.ctx.Done():
+	case <-ctx.Done():
 	}
 	_ = p.child.kill() // if it is dead already, what is missing will tell
 	wg.Wait()
@@ -78,12 +79,12 @@ func (p *play) queueUntilKilled() []string {
 }
 
 // inStore gives the ids of all instructions of the session.
-func (p *play) inStore() (map[string]bool, error) {
+func (p *play) inStore(ctx context.Context) (map[string]bool, error) {
 	found := map[string]bool{}
 	params := map[string]any{"session_id": "crash", "limit": schema.MaxPage}
 	for {
 		var page schema.InstructionList
-		if err := p.child.conn.Call(p.ctx, "list_instructions", params, &page); err != nil {
+		if err := p.child.conn.Call(ctx, "list_instructions", params, &page); err != nil {
 			return nil, err
 		}
 		for _, in := range page.Items {
@@ -97,9 +98,9 @@ func (p *play) inStore() (map[string]bool, error) {
 }
 
 // completeOne marks the first pending leaf of the plan as completed on disk and gives its id.
-func (p *play) completeOne() (string, error) {
+func (p *play) completeOne(ctx context.Context) (string, error) {
 	var plan schema.Plan
-	if err := p.child.conn.Call(p.ctx, "get_plan", map[string]any{"plan": planName}, &plan); err != nil {
+	if err := p.child.conn.Call(ctx, "get_plan", map[string]any{"plan": planName}, &plan); err != nil {
 		return "", err
 	}
 	path := filepath.Join(p.workspace, planName)

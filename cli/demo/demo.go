@@ -33,7 +33,6 @@ const limit = 30 * time.Second
 // A play is one run of the demo.
 type play struct {
 	Options
-	ctx       context.Context
 	workspace string
 	state     string
 	child     *child
@@ -48,7 +47,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	p := &play{Options: o, ctx: ctx, workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state")}
+	p := &play{Options: o, workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state")}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err := os.CopyFS(p.workspace, o.Workspace); err != nil {
 		return fmt.Errorf("copy the example workspace: %w", err)
@@ -56,7 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	start := time.Now()
 	for _, scene := range []struct {
 		title string
-		play  func() error
+		play  func(ctx context.Context) error
 	}{
 		{"A host spawns waybill", p.handshake},
 		{"Instructions are acknowledged or fail loudly", p.instructions},
@@ -66,7 +65,7 @@ func Run(ctx context.Context, o Options) error {
 		{"The host says goodbye", p.goodbye},
 	} {
 		p.Print("\n%s\n", p.Bold("── "+scene.title))
-		if err := scene.play(); err != nil {
+		if err := scene.play(ctx); err != nil {
 			if p.child != nil {
 				_ = p.child.kill()
 			}
@@ -78,8 +77,8 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // call makes a call and shows it with what came back.
-func (p *play) call(method string, params, result any, show func() string) error {
-	if err := p.child.conn.Call(p.ctx, method, params, result); err != nil {
+func (p *play) call(ctx context.Context, method string, params, result any, show func() string) error {
+	if err := p.child.conn.Call(ctx, method, params, result); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	p.Print("  %s %s\n", p.Faint("→"), method)
@@ -95,13 +94,13 @@ func must(holds bool, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-func (p *play) handshake() (err error) {
-	if p.child, err = spawn(p.ctx, p.Binary, p.workspace, p.state); err != nil {
+func (p *play) handshake(ctx context.Context) (err error) {
+	if p.child, err = spawn(ctx, p.Binary, p.workspace, p.state); err != nil {
 		return err
 	}
 	var r schema.InitializeResult
 	name := map[string]any{"client_info": map[string]string{"name": "demo-host", "version": "1"}}
-	return p.call("initialize", name, &r, func() string {
+	return p.call(ctx, "initialize", name, &r, func() string {
 		return fmt.Sprintf("%s %s, protocol %d, %d methods, pid %d",
 			r.ServerInfo.Name, r.ServerInfo.Version, r.ProtocolVersion, len(r.Capabilities.Methods), r.ServerInfo.PID)
 	})
@@ -110,31 +109,31 @@ func (p *play) handshake() (err error) {
 // maxRetries is how often the instruction that nobody acknowledges is sent again.
 const maxRetries = 2
 
-func (p *play) instructions() error {
-	tested, ignored, err := p.queue()
+func (p *play) instructions(ctx context.Context) error {
+	tested, ignored, err := p.queue(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.firstPass(tested, ignored); err != nil {
+	if err := p.firstPass(ctx, tested, ignored); err != nil {
 		return err
 	}
-	if err := p.report(tested); err != nil {
+	if err := p.report(ctx, tested); err != nil {
 		return err
 	}
-	return p.untilFailed(ignored)
+	return p.untilFailed(ctx, ignored)
 }
 
 // queue queues a plain instruction and two tracked ones and gives the ids of the latter.
-func (p *play) queue() (tested, ignored string, err error) {
+func (p *play) queue(ctx context.Context) (tested, ignored string, err error) {
 	var plain schema.InstructionResult
-	err = p.call("queue_instruction", map[string]any{"content": "Prefer small commits."}, &plain, func() string {
+	err = p.call(ctx, "queue_instruction", map[string]any{"content": "Prefer small commits."}, &plain, func() string {
 		return "plain: handed out once, not tracked"
 	})
 	if err != nil {
 		return "", "", err
 	}
 	var first, second schema.QueueInstructionWithAckResult
-	err = p.call("queue_instruction_with_ack", map[string]any{
+	err = p.call(ctx, "queue_instruction_with_ack", map[string]any{
 		"content": "Run `make test` and fix what fails.",
 		"ack_on": map[string]any{
 			"event_type": "command.finished", "match": map[string]any{"command": "make test", "exit_code": 0},
@@ -143,15 +142,15 @@ func (p *play) queue() (tested, ignored string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	err = p.call("queue_instruction_with_ack", map[string]any{
+	err = p.call(ctx, "queue_instruction_with_ack", map[string]any{
 		"content": "Read CONTRIBUTING.md before the next change.", "max_retries": maxRetries,
 	}, &second, func() string { return second.InstructionID + fmt.Sprintf(" (max_retries %d)", maxRetries) })
 	return first.InstructionID, second.InstructionID, err
 }
 
-func (p *play) dispatch() (schema.DispatchResult, error) {
+func (p *play) dispatch(ctx context.Context) (schema.DispatchResult, error) {
 	var r schema.DispatchResult
-	err := p.call("dispatch_instructions", map[string]any{}, &r, func() string {
+	err := p.call(ctx, "dispatch_instructions", map[string]any{}, &r, func() string {
 		return fmt.Sprintf("%d to hand to the agent, %d failed", len(r.Instructions), len(r.Failed))
 	})
 	for _, send := range r.Instructions {
@@ -160,8 +159,8 @@ func (p *play) dispatch() (schema.DispatchResult, error) {
 	return r, err
 }
 
-func (p *play) firstPass(tested, ignored string) error {
-	r, err := p.dispatch()
+func (p *play) firstPass(ctx context.Context, tested, ignored string) error {
+	r, err := p.dispatch(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,10 +176,10 @@ func (p *play) firstPass(tested, ignored string) error {
 }
 
 // report tells what the agent did; only the exact match acknowledges.
-func (p *play) report(tested string) error {
+func (p *play) report(ctx context.Context, tested string) error {
 	for _, exit := range []int{1, 0} {
 		var r schema.ReportEventResult
-		err := p.call("report_event", map[string]any{
+		err := p.call(ctx, "report_event", map[string]any{
 			"type": "command.finished", "data": map[string]any{"command": "make test", "exit_code": exit},
 		}, &r, func() string { return fmt.Sprintf("exit_code %d acknowledged %v", exit, r.Acknowledged) })
 		if err != nil {
@@ -196,10 +195,10 @@ func (p *play) report(tested string) error {
 
 // untilFailed dispatches until the ignored instruction has failed, and checks that this is after
 // exactly 1 + max_retries sends, with a notice.
-func (p *play) untilFailed(ignored string) error {
+func (p *play) untilFailed(ctx context.Context, ignored string) error {
 	sends := 1
 	for {
-		r, err := p.dispatch()
+		r, err := p.dispatch(ctx)
 		if err != nil {
 			return err
 		}
@@ -217,7 +216,7 @@ func (p *play) untilFailed(ignored string) error {
 	if err := must(sends == 1+maxRetries, "it failed after %d sends, not %d", sends, 1+maxRetries); err != nil {
 		return err
 	}
-	raw, err := p.child.await(p.ctx, "notice/posted", func(json.RawMessage) bool { return true })
+	raw, err := p.child.await(ctx, "notice/posted", func(json.RawMessage) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -232,9 +231,9 @@ func (p *play) untilFailed(ignored string) error {
 // planName is the plan of the example workspace.
 const planName = "tasks.md"
 
-func (p *play) compile() error {
+func (p *play) compile(ctx context.Context) error {
 	var plan schema.Plan
-	if err := p.call("get_plan", map[string]any{"plan": planName}, &plan, func() string {
+	if err := p.call(ctx, "get_plan", map[string]any{"plan": planName}, &plan, func() string {
 		return fmt.Sprintf("%d items, %d of %d done, %d diagnostics, dialect %s",
 			len(plan.Items), plan.Totals.Completed, plan.Totals.Total, len(plan.Diagnostics), plan.Dialect)
 	}); err != nil {
@@ -242,13 +241,13 @@ func (p *play) compile() error {
 	}
 	item := inProgress(plan.Items)
 	var run schema.InitRunResult
-	if err := p.call("init_run", map[string]any{"plan": planName, "item_id": item.ItemID}, &run, func() string {
+	if err := p.call(ctx, "init_run", map[string]any{"plan": planName, "item_id": item.ItemID}, &run, func() string {
 		return fmt.Sprintf("%s for item %s: %s", run.Run.RunID, item.ItemID, item.Title)
 	}); err != nil {
 		return err
 	}
 	p.runID = run.Run.RunID
-	c, err := p.prompt()
+	c, err := p.prompt(ctx)
 	if err != nil {
 		return err
 	}
@@ -267,9 +266,9 @@ func inProgress(items []schema.Item) schema.Item {
 	return items[0]
 }
 
-func (p *play) prompt() (schema.CompilePromptResult, error) {
+func (p *play) prompt(ctx context.Context) (schema.CompilePromptResult, error) {
 	var c schema.CompilePromptResult
-	err := p.call("compile_prompt", map[string]any{"run_id": p.runID, "role": "worker"}, &c, func() string {
+	err := p.call(ctx, "compile_prompt", map[string]any{"run_id": p.runID, "role": "worker"}, &c, func() string {
 		return fmt.Sprintf("%d tokens of %d, prefix %.8s, packet cursor %s, totals %s",
 			c.PromptTokensAfter, c.PromptTokenBudget, c.StablePrefixHash, c.Packet.Cursor, c.Packet.Facts["ledger.progress.totals"])
 	})
@@ -277,16 +276,16 @@ func (p *play) prompt() (schema.CompilePromptResult, error) {
 }
 
 // edit saves the plan as an editor does, by writing a new file and renaming it over the old one.
-func (p *play) edit() error {
-	before, err := p.prompt()
+func (p *play) edit(ctx context.Context) error {
+	before, err := p.prompt(ctx)
 	if err != nil {
 		return err
 	}
-	id, err := p.completeOne()
+	id, err := p.completeOne(ctx)
 	if err != nil {
 		return err
 	}
-	raw, err := p.child.await(p.ctx, "ledger/changed", func(params json.RawMessage) bool {
+	raw, err := p.child.await(ctx, "ledger/changed", func(params json.RawMessage) bool {
 		var n schema.LedgerNote
 		return json.Unmarshal(params, &n) == nil && slices.Contains(n.ChangedIDs, id)
 	})
@@ -298,7 +297,7 @@ func (p *play) edit() error {
 		return err
 	}
 	p.Print("  %s ledger/changed  items %v, hash %.8s\n", p.Faint("⇠"), n.ChangedIDs, n.Fingerprint.Hash)
-	after, err := p.prompt()
+	after, err := p.prompt(ctx)
 	if err != nil {
 		return err
 	}
@@ -309,9 +308,9 @@ func (p *play) edit() error {
 	)
 }
 
-func (p *play) goodbye() error {
+func (p *play) goodbye(ctx context.Context) error {
 	var notices schema.NoticeList
-	if err := p.call("list_notices", map[string]any{}, &notices, func() string {
+	if err := p.call(ctx, "list_notices", map[string]any{}, &notices, func() string {
 		return fmt.Sprintf("%d open: it was delivered, but nobody consumed it, so it is still there", len(notices.Items))
 	}); err != nil {
 		return err
@@ -320,12 +319,12 @@ func (p *play) goodbye() error {
 		return err
 	}
 	var consumed schema.ConsumeNoticesResult
-	if err := p.call("consume_notices", map[string]any{"notice_ids": []string{notices.Items[0].NoticeID}}, &consumed, func() string {
+	if err := p.call(ctx, "consume_notices", map[string]any{"notice_ids": []string{notices.Items[0].NoticeID}}, &consumed, func() string {
 		return "consumed " + consumed.Consumed[0]
 	}); err != nil {
 		return err
 	}
-	if err := p.child.leave(p.ctx); err != nil {
+	if err := p.child.leave(ctx); err != nil {
 		return err
 	}
 	p.Print("  shutdown, exit: the process ended with status 0\n")

@@ -219,6 +219,14 @@ export interface CompilePromptResult {
   rebuilt: boolean;
 }
 
+/** ConnectionStatus describes the connection that the question came over. */
+export interface ConnectionStatus {
+  /** of the host's own: nobody is answered, so nothing else says that they had no effect */
+  notifications_failed: number;
+  /** to the host, which did not read them in time; events_since has what they told of */
+  notifications_dropped: number;
+}
+
 /** ConsumeNoticesParams are the params of consume_notices. */
 export interface ConsumeNoticesParams {
   notice_ids: Array<string>;
@@ -420,7 +428,7 @@ export interface InitializeParams {
   /** a whole number from 0 to 1000000; default `1` */
   protocol_version?: number;
   client_info?: ClientInfo;
-  /** when this process is gone, waybill leaves */
+  /** when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out */
   process_id?: number;
   workspace_folders?: Array<WorkspaceFolder>;
   root_uri?: string;
@@ -521,6 +529,9 @@ export interface Ledger {
   not_modified?: boolean;
   task_ledger?: TaskLedger;
   progress_ledger?: ProgressLedger;
+  ledger_mode: "ledger_only" | "ledger_plus_fallback";
+  /** why the progress ledger is not what the file says now */
+  fallback_reason?: string;
 }
 
 /** LedgerNote is the params of ledger/changed. */
@@ -530,6 +541,10 @@ export interface LedgerNote {
   fingerprint: Fingerprint;
   /** items that were added, removed or read differently */
   changed_ids: Array<string>;
+  /** the plan changed while no process looked, so it is not known which items did */
+  unseen?: boolean;
+  /** the file is not there any more; the fingerprint is that of what it said last */
+  gone?: boolean;
 }
 
 /** Limits are the bounds in force. */
@@ -642,6 +657,8 @@ export interface PlanError {
 /** PlanList is the result of list_plans. */
 export interface PlanList {
   items: Array<PlanSummary>;
+  /** what could not be searched, a sentence each: plans that lie there are missing from items */
+  problems: Array<string>;
 }
 
 /** PlanSummary is one plan in a list. */
@@ -824,6 +841,8 @@ export interface StatusResult {
   workspace: Workspace;
   store: StoreStatus;
   watcher: WatcherStatus;
+  /** absent without one, as in the terminal commands */
+  connection?: ConnectionStatus;
   counts: Counts;
   /** what is not as it should be, a sentence each */
   degraded: Array<string>;
@@ -879,6 +898,11 @@ export interface WatcherStatus {
   /** why it polls */
   reason?: string;
   plans: number;
+  /** how often the system dropped notifications of files */
+  overflows: number;
+  /** how often every plan was looked at again because of that */
+  rescans: number;
+  last_rescan_at?: Time;
 }
 
 /** Workspace is the directory that waybill works for. */
