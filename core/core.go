@@ -10,11 +10,14 @@ package core
 type Instant int64
 
 // An Effect is something that must happen together with a state change: it is performed in the same
-// transaction as the change, or not at all. Deliver, Record and Post are the only effects.
+// transaction as the change, or not at all. Deliver, Keep, Record and Post are the only effects.
 type Effect interface{ effect() }
 
 // Deliver hands the instruction out to the host as its n-th send.
 type Deliver struct{ Send int }
+
+// Keep saves an attempt of the task that stepped.
+type Keep struct{ Attempt Attempt }
 
 // Record appends an event of the given type, about the thing that stepped, to the event log.
 type Record struct{ Type EventType }
@@ -23,6 +26,7 @@ type Record struct{ Type EventType }
 type Post struct{ Kind NoticeKind }
 
 func (Deliver) effect() {}
+func (Keep) effect()    {}
 func (Record) effect()  {}
 func (Post) effect()    {}
 
@@ -40,6 +44,25 @@ const (
 	InstructionUndelivered  EventType = "instruction.undelivered"  // a send that never reached the host is taken back
 	InstructionLateAck      EventType = "instruction.late_ack"     // confirmed after it had failed
 
+	TaskCreated         EventType = "task.created"          // accepted, waits to be claimed
+	TaskReleased        EventType = "task.released"         // nothing that it depends on is missing any more
+	TaskCancelRequested EventType = "task.cancel_requested" // its end was asked for; the worker has to report it
+	TaskSettled         EventType = "task.settled"          // it is over, or waits for a person
+	TaskReplied         EventType = "task.replied"          // a person answered, and it goes on
+	TaskRetried         EventType = "task.retried"          // somebody set it going again
+
+	AttemptStarted   EventType = "attempt.started"   // a worker claimed it
+	AttemptReturned  EventType = "attempt.returned"  // the worker never learned of it, and it is pending again
+	AttemptBound     EventType = "attempt.bound"     // its session and model are known
+	AttemptProgress  EventType = "attempt.progress"  // its worker told how far it is
+	AttemptReported  EventType = "attempt.reported"  // the host told something about its session
+	AttemptFinished  EventType = "attempt.finished"  // it is over
+	AttemptScheduled EventType = "attempt.scheduled" // it takes over from one that failed or was lost
+	AttemptStale     EventType = "attempt.stale"     // somebody reported about it when it was not his any more
+
+	BreakerOpened EventType = "breaker.opened" // a model failed so often that it is left alone for a while
+	BreakerClosed EventType = "breaker.closed" // it works again
+
 	RunStarted    EventType = "run.started"    // the journey of an item began
 	RunSuperseded EventType = "run.superseded" // a newer run of the same item took over
 	RunLedger     EventType = "run.ledger"     // the progress facts of a run were read anew from its plan
@@ -55,6 +78,10 @@ func EventTypes() []EventType {
 	return []EventType{
 		InstructionQueued, InstructionSent, InstructionAcknowledged, InstructionFailed,
 		InstructionCancelled, InstructionUndelivered, InstructionLateAck,
+		TaskCreated, TaskReleased, TaskCancelRequested, TaskSettled, TaskReplied, TaskRetried,
+		AttemptStarted, AttemptReturned, AttemptBound, AttemptProgress, AttemptReported, AttemptFinished,
+		AttemptScheduled, AttemptStale,
+		BreakerOpened, BreakerClosed,
 		RunStarted, RunSuperseded, RunLedger,
 		LedgerChanged,
 		NoticePosted, NoticeConsumed,
@@ -66,8 +93,18 @@ type NoticeKind string
 
 // The kinds of notices.
 const (
-	NoticeInstructionFailed NoticeKind = "instruction.failed" // a tracked instruction was never acknowledged
+	NoticeInstructionFailed NoticeKind = "instruction.failed"       // a tracked instruction was never acknowledged
+	NoticeTaskFinished      NoticeKind = "task.finished"            // a task is over, in whatever way
+	NoticeTaskAwaiting      NoticeKind = "task.awaiting_response"   // a task asks a person
+	NoticeRetryScheduled    NoticeKind = "task.retry_scheduled"     // an attempt failed, and the next one is queued
+	NoticeRetryReady        NoticeKind = "task.retry_session_ready" // the next one has its session
+	NoticeAllFinished       NoticeKind = "tasks.all_finished"       // every task that a session started is over
 )
 
 // NoticeKinds lists every notice kind.
-func NoticeKinds() []NoticeKind { return []NoticeKind{NoticeInstructionFailed} }
+func NoticeKinds() []NoticeKind {
+	return []NoticeKind{
+		NoticeInstructionFailed, NoticeTaskFinished, NoticeTaskAwaiting, NoticeRetryScheduled,
+		NoticeRetryReady, NoticeAllFinished,
+	}
+}

@@ -115,13 +115,16 @@ func (f *footnotes) mark(text string) string {
 		i = len(f.texts)
 		f.texts = append(f.texts, text)
 	}
-	return string(rune('a' + i))
+	return letter(i)
 }
+
+// letter counts a, b, … z, aa, bb, ….
+func letter(i int) string { return strings.Repeat(string(rune('a'+i%26)), 1+i/26) }
 
 func (f *footnotes) String() string {
 	var b strings.Builder
 	for i, text := range f.texts {
-		fmt.Fprintf(&b, "(%c) %s\n", 'a'+i, text)
+		fmt.Fprintf(&b, "(%s) %s\n", letter(i), text)
 	}
 	return b.String()
 }

@@ -65,11 +65,19 @@ func TestListsNameEveryConstant(t *testing.T) {
 	require.Equal(t, declared(t, "NoticeKind"), texts(core.NoticeKinds()))
 	require.Equal(t, declared(t, "State"), texts(core.States()))
 	require.Equal(t, declared(t, "RunState"), texts(core.RunStates()))
+	require.Equal(t, declared(t, "TaskStatus"), texts(core.TaskStatuses()))
+	require.Equal(t, declared(t, "ErrorReason"), texts(core.ErrorReasons()))
+	require.Equal(t, declared(t, "AttemptStatus"), texts(core.AttemptStatuses()))
+	require.Equal(t, declared(t, "Cause"), texts(core.Causes()))
+	require.Equal(t, declared(t, "Class"), texts(core.Classes()))
+	require.Equal(t, declared(t, "RetryMode"), texts(core.RetryModes()))
+	require.Equal(t, declared(t, "SessionKind"), texts(core.SessionKinds()))
 }
 
 func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
 	dotted := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 	word := regexp.MustCompile(`^[a-z_]+$`)
+	loud := regexp.MustCompile(`^[A-Z_]+$`)
 	for _, list := range []struct {
 		names []string
 		form  *regexp.Regexp
@@ -78,6 +86,13 @@ func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
 		{texts(core.NoticeKinds()), dotted},
 		{texts(core.States()), word},
 		{texts(core.RunStates()), word},
+		{texts(core.TaskStatuses()), loud},
+		{texts(core.ErrorReasons()), word},
+		{texts(core.AttemptStatuses()), word},
+		{texts(core.Causes()), word},
+		{texts(core.Classes()), word},
+		{texts(core.RetryModes()), word},
+		{texts(core.SessionKinds()), word},
 		{[]string{string(core.ByCall), string(core.ByEvent)}, word},
 	} {
 		seen := map[string]bool{}
@@ -98,6 +113,24 @@ func TestEveryStateIsThatOfOnePhase(t *testing.T) {
 		require.Equal(t, phase.State(), core.Instruction{Phase: phase}.State())
 	}
 	require.Equal(t, core.States(), states)
+}
+
+func TestEveryTaskStatusIsThatOfOnePhase(t *testing.T) {
+	phases := []core.TaskPhase{
+		core.TaskQueued{},
+		core.TaskRunning{},
+		core.TaskComplete{},
+		core.TaskAwaiting{},
+		core.TaskErrored{},
+		core.TaskCancelled{},
+		core.TaskBlocked{},
+	}
+	var statuses []core.TaskStatus
+	for _, phase := range phases {
+		statuses = append(statuses, phase.Status())
+		require.Equal(t, phase.Status(), core.Task{Phase: phase}.Status())
+	}
+	require.Equal(t, core.TaskStatuses(), statuses)
 }
 
 func TestRolesRoundTripTheirNames(t *testing.T) {
@@ -128,7 +161,13 @@ func TestRefusalKindsHaveNames(t *testing.T) {
 	require.Equal(t, "queue_full", core.QueueFull.String())
 	require.Equal(t, "key_reused", core.KeyReused.String())
 	require.Equal(t, "refusal(0)", core.RefusalKind(0).String(), "the zero kind is none")
-	require.Equal(t, "refusal(5)", (core.KeyReused + 1).String(), "a new kind needs a name")
+	require.Equal(t, "stale_attempt", core.StaleAttempt.String())
+	require.Equal(t, "already_resolved", core.AlreadyResolved.String())
+	require.Equal(t, "session_taken", core.SessionTaken.String())
+	require.Equal(t, "attempt_finalized", core.AttemptFinalized.String())
+	require.Equal(t, "retry_pending", core.RetryPending.String())
+	require.Equal(t, "bad_dependency", core.BadDependency.String())
+	require.Equal(t, "refusal(11)", (core.BadDependency + 1).String(), "a new kind needs a name")
 }
 
 func TestMissingNamesTheThing(t *testing.T) {

@@ -1,0 +1,197 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/core"
+)
+
+const second core.Instant = 1_000_000
+
+// ended gives an attempt that ended at an instant, with a failure of a class, or with none.
+func ended(id string, status core.AttemptStatus, class core.Class, at core.Instant) core.Attempt {
+	return core.Attempt{ID: id, Model: opus, Phase: core.Ended{Status: status, At: at, Failure: core.Failure{Class: class}}}
+}
+
+func failedOn(id string, at core.Instant) core.Attempt {
+	return ended(id, core.AttemptError, core.ClassProvider, at)
+}
+
+// noted gives the breaker after attempts have ended, none of which recorded anything.
+func noted(t *testing.T, b core.Breaker, attempts ...core.Attempt) core.Breaker {
+	t.Helper()
+	for _, a := range attempts {
+		next, effects := b.Note(a)
+		require.Empty(t, effects)
+		b = next
+	}
+	return b
+}
+
+// opened gives a breaker that has just opened.
+func opened(t *testing.T, at core.Instant) core.Breaker {
+	t.Helper()
+	b := core.Breaker{Key: opus.Key()}
+	for range 4 {
+		b = noted(t, b, failedOn("att_1", at))
+		require.False(t, b.Open(at))
+	}
+	b, effects := b.Note(failedOn("att_1", at))
+	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerOpened}}, effects)
+	return b
+}
+
+func TestBreakerOpensAtTheFifthFailureInARow(t *testing.T) {
+	b := opened(t, noon)
+	require.True(t, b.Open(noon))
+	require.True(t, b.Open(noon+30*second-1))
+	require.False(t, b.Open(noon+30*second), "one may try now")
+}
+
+func TestSuccessStartsTheRowAnew(t *testing.T) {
+	for _, status := range []core.AttemptStatus{core.AttemptCompleted, core.AttemptAwaiting} {
+		b := core.Breaker{Key: opus.Key()}
+		for range 4 {
+			b = noted(t, b, failedOn("att_1", noon))
+		}
+		b = noted(t, b, ended("att_1", status, "", noon))
+		require.Equal(t, core.Breaker{Key: opus.Key()}, b, status)
+	}
+}
+
+// A worker that dies, a person that cancels and a prompt that is too long say nothing about a model.
+func TestOnlyFailuresOfClassProviderCount(t *testing.T) {
+	b := core.Breaker{Key: opus.Key()}
+	for range 20 {
+		b = noted(
+			t, b,
+			ended("att_1", core.AttemptError, core.ClassTransient, noon), ended("att_1", core.AttemptError, core.ClassTerminal, noon),
+			ended("att_1", core.AttemptError, core.ClassUser, noon), ended("att_1", core.AttemptLost, core.ClassProvider, noon),
+			ended("att_1", core.AttemptCancelled, core.ClassProvider, noon), ended("att_1", core.AttemptInterrupted, "", noon),
+			core.Attempt{ID: "att_1", Phase: core.Running{}}, core.Attempt{ID: "att_1", Phase: core.Pending{}},
+		)
+	}
+	require.Equal(t, core.Breaker{Key: opus.Key()}, b)
+}
+
+func TestOneProbeAtATime(t *testing.T) {
+	b := opened(t, noon)
+	at := noon + 30*second
+	b = b.Admit("att_probe", at)
+	require.True(t, b.Open(at), "the probe is on its way")
+
+	b = noted(t, b, failedOn("att_other", at), ended("att_old", core.AttemptCompleted, "", at))
+	require.True(t, b.Open(at), "who was let through before it opened says nothing any more")
+
+	closed, effects := b.Note(ended("att_probe", core.AttemptCompleted, "", at))
+	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerClosed}}, effects)
+	require.Equal(t, core.Breaker{Key: opus.Key()}, closed)
+	require.False(t, closed.Open(at))
+}
+
+func TestEachFailedProbeDoublesTheWhileUpToItsCap(t *testing.T) {
+	b, at := opened(t, noon), noon
+	for _, wait := range []core.Instant{30, 60, 120, 240, 300, 300, 300} {
+		require.True(t, b.Open(at), "%d", wait)
+		require.Equal(t, at+wait*second, b.Frees(at))
+		require.True(t, b.Open(at+wait*second-1), "%d", wait)
+		require.False(t, b.Open(at+wait*second), "%d", wait)
+		at += wait * second
+		b = b.Admit("att_probe", at)
+		var effects []core.Effect
+		b, effects = b.Note(failedOn("att_probe", at))
+		require.Equal(t, []core.Effect{core.Record{Type: core.BreakerOpened}}, effects)
+	}
+}
+
+func TestProbeThatSaysNothingMakesRoomForTheNext(t *testing.T) {
+	at := noon + 30*second
+	b := opened(t, noon).Admit("att_probe", at)
+	for _, over := range []core.Attempt{
+		ended("att_probe", core.AttemptLost, core.ClassTransient, at), ended("att_probe", core.AttemptCancelled, "", at),
+		ended("att_probe", core.AttemptError, core.ClassTerminal, at),
+	} {
+		next := noted(t, b, over)
+		require.False(t, next.Open(at))
+		require.True(t, next.Admit("att_next", at).Open(at))
+	}
+}
+
+// A claim that never reached its worker tries nothing.
+func TestProbeThatWasTakenBackMakesRoomForTheNext(t *testing.T) {
+	at := noon + 30*second
+	b := opened(t, noon).Admit("att_probe", at)
+	require.True(t, noted(t, b, core.Attempt{ID: "att_other", Phase: core.Pending{}}).Open(at))
+	require.False(t, noted(t, b, core.Attempt{ID: "att_probe", Phase: core.Pending{}}).Open(at))
+}
+
+func TestOpenBreakerSaysWhenTimeAloneFreesIt(t *testing.T) {
+	b := opened(t, noon)
+	require.Equal(t, noon+30*second, b.Frees(noon))
+	require.Equal(t, noon+330*second, b.Admit("att_probe", noon+30*second).Frees(noon+30*second))
+}
+
+func TestProbeOfWhichNothingIsHeardIsGivenUp(t *testing.T) {
+	at := noon + 30*second
+	b := opened(t, noon).Admit("att_probe", at)
+	require.True(t, b.Open(at+300*second-1))
+	require.False(t, b.Open(at+300*second))
+	b = b.Admit("att_next", at+300*second)
+	late := noted(t, b, ended("att_probe", core.AttemptCompleted, "", at+301*second))
+	require.Equal(t, b, late, "the one that was given up says nothing any more")
+}
+
+// A clock that was set back must not hold a model back until it has caught up.
+func TestFaultD25_ClockSetBackDoesNotHoldAModelBack(t *testing.T) {
+	b := opened(t, noon)
+	require.False(t, b.Open(noon-300*second))
+	probing := b.Admit("att_probe", noon+30*second)
+	require.False(t, probing.Open(noon-400*second))
+}
+
+func TestClosedBreakerAdmitsEverybody(t *testing.T) {
+	b := core.Breaker{Key: opus.Key()}
+	require.Equal(t, b, b.Admit("att_1", noon))
+	require.False(t, b.Open(noon))
+}
+
+// Whatever happens, a breaker that hears nothing more lets somebody through after the longest while, and
+// one probe that succeeds closes it.
+func TestBreakerHoldsNothingBackForEver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, at := core.Breaker{Key: opus.Key()}, noon
+		for n := range rapid.IntRange(0, 60).Draw(t, "length") {
+			at += core.Instant(rapid.Int64Range(-600, 600).Draw(t, "later")) * second
+			id := attemptID(rapid.IntRange(0, 3).Draw(t, "attempt"))
+			if rapid.Bool().Draw(t, "claim") {
+				if !b.Open(at) {
+					b = b.Admit(id, at)
+				}
+				continue
+			}
+			status := rapid.SampledFrom(core.AttemptStatuses()[2:]).Draw(t, "status")
+			before := b
+			b, _ = b.Note(ended(id, status, rapid.SampledFrom(core.Classes()).Draw(t, "class"), at))
+			if b.Opened > before.Opened && b.Until > at+300*second {
+				t.Fatalf("step %d: open until %d at %d", n, b.Until, at)
+			}
+		}
+		if b.Open(at) && (b.Frees(at) <= at || b.Frees(at) > at+300*second || b.Probe == "" && b.Open(b.Frees(at))) {
+			t.Fatalf("frees at %d: %+v at %d", b.Frees(at), b, at)
+		}
+		silent := at + rapid.SampledFrom([]core.Instant{300, 301, 1_000_000}).Draw(t, "silence")*second
+		if silent = max(silent, b.Until, b.ProbedAt+300*second); b.Open(silent) {
+			t.Fatalf("still open: %+v at %d", b, silent)
+		}
+		if early := min(b.Until, b.ProbedAt) - 301*second; b.Open(early) {
+			t.Fatalf("held back by a clock that was set back: %+v at %d", b, early)
+		}
+		b, _ = b.Admit("att_probe", silent).Note(ended("att_probe", core.AttemptCompleted, "", silent))
+		if b != (core.Breaker{Key: opus.Key()}) {
+			t.Fatalf("a success did not close it: %+v", b)
+		}
+	})
+}

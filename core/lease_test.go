@@ -1,0 +1,159 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/core"
+)
+
+func leaseOf(t require.TestingT, task core.Task) core.Lease {
+	p, running := task.Current.Phase.(core.Running)
+	require.True(t, running)
+	return p.Lease
+}
+
+// observed puts a look at the lease to a running task and tells whether the attempt was lost.
+func observed(t require.TestingT, task core.Task, at, calm core.Instant) (core.Task, bool) {
+	next, _, err := task.Step(core.ExpireLease{At: at, Calm: calm, Next: successor(task)})
+	require.NoError(t, err)
+	return next, next.Status() != core.StatusRunning
+}
+
+func TestLeaseRunsForItsLengthAndNotAMicrosecondLess(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims) // from 200
+	require.Equal(t, core.Lease{Token: "tok_01", Epoch: 1, ExpiresAt: 1200, Length: leaseLength}, leaseOf(t, task))
+	_, lost := observed(t, task, 1199, 0)
+	require.False(t, lost)
+	over, lost := observed(t, task, 1200, 0)
+	require.True(t, lost)
+	require.Equal(t, core.CauseRetry, over.Current.Cause)
+}
+
+func TestHeartbeatMayChangeTheLength(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims, as(beats, func(e *core.Heartbeat) { e.At, e.Length = 300, 50 }))
+	require.Equal(t, core.Instant(350), leaseOf(t, task).ExpiresAt)
+	task = lived(t, task, as(beats, func(e *core.Heartbeat) { e.At = 340 }))
+	require.Equal(t, core.Instant(390), leaseOf(t, task).ExpiresAt, "the new length stays")
+}
+
+// A laptop that slept has kept its workers from reporting. They get a whole lease when it wakes.
+func TestObserverThatSleptWaitsOneLeaseLength(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	for calm := core.Instant(1200); calm < 9000; calm += 700 {
+		_, lost := observed(t, task, calm, calm)
+		require.False(t, lost)
+		_, lost = observed(t, task, calm+leaseLength-1, calm)
+		require.False(t, lost)
+		_, lost = observed(t, task, calm+leaseLength, calm)
+		require.True(t, lost)
+	}
+}
+
+// Whoever wakes just before the end of a lease has kept its worker from reporting all the same.
+func TestObserverThatWokeJustBeforeTheEndWaitsOneLeaseLength(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	_, lost := observed(t, task, 1200, 1199)
+	require.False(t, lost)
+	_, lost = observed(t, task, 1199+leaseLength, 1199)
+	require.True(t, lost)
+}
+
+// A clock that is set back a year must not give a dead worker a year.
+func TestFaultD25_LeaseNeverOutlivesItsLengthWhenTheClockIsSetBack(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	next, lost := observed(t, task, -5_000_000, 0)
+	require.False(t, lost)
+	require.Equal(t, core.Instant(-5_000_000+leaseLength), leaseOf(t, next).ExpiresAt)
+	require.Equal(t, task.UpdatedAt, next.UpdatedAt)
+	_, lost = observed(t, next, -5_000_000+leaseLength, -6_000_000)
+	require.True(t, lost)
+}
+
+func TestFaultD25_AttemptNeverEndsBeforeItBegan(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	over := lived(t, task, as(completes, func(e *core.FinishAttempt) { e.At = 3 }))
+	require.Equal(t, core.Instant(200), over.Current.EndedAt())
+	require.Equal(t, core.Instant(200), over.UpdatedAt)
+}
+
+func TestLostAttemptSaysHowLongNothingWasHeard(t *testing.T) {
+	for length, want := range map[int64]string{
+		-7: "0s", 1: "0ms", 250_000: "250ms", 999_999: "999ms", 1_000_000: "1s", 59_999_999: "59s", 60_000_000: "1m 0s",
+		3_599_000_000: "59m 59s", 3_600_000_000: "1h 0m 0s", 3_723_000_000: "1h 2m 3s", 0: "0s",
+	} {
+		task := lived(t, newTask(t, 0), as(claims, func(e *core.ClaimTask) { e.Length = length }))
+		_, effects, err := task.Step(core.ExpireLease{At: 1 << 40, Next: successor(task)})
+		require.NoError(t, err)
+		why := kept(effects)[0].Failure()
+		require.Equal(t, core.Failure{
+			Class: core.ClassTransient, Name: "LeaseExpired",
+			Message: `nothing was heard of worker "w1" for ` + want + ", the length of its lease",
+		}, why)
+	}
+}
+
+// The waits before retries on one model, as the tasks show them.
+func waits(t require.TestingT, next core.Successor, retries int) []int64 {
+	task, _ := core.CreateTask("tsk_1", "att_00", 1, launch(t, retries+1), 0, 0)
+	at := core.Instant(0)
+	var all []int64
+	for n := range retries {
+		at += 100_000_000
+		task, _, _ = task.Step(core.ClaimTask{At: at, Worker: "w", Token: tokenOf(n), Length: leaseLength})
+		e := breaks(core.ClassTransient, core.RetryAuto)(task, at).(core.FinishAttempt)
+		e.Next = next
+		e.Next.AttemptID = attemptID(n + 1)
+		var err error
+		task, _, err = task.Step(e)
+		require.NoError(t, err)
+		p := task.Phase.(core.TaskQueued)
+		if p.NotBefore == 0 {
+			all = append(all, 0)
+			continue
+		}
+		all = append(all, int64(p.NotBefore-at))
+	}
+	return all
+}
+
+func TestRetriesOnOneModelWaitTwiceAsLongEachTimeUpToAMinute(t *testing.T) {
+	seconds := func(all ...int64) []int64 {
+		for i := range all {
+			all[i] *= 1_000_000
+		}
+		return all
+	}
+	require.Equal(t, seconds(1, 2, 4, 8, 16, 32, 60, 60), waits(t, core.Successor{Base: 1_000_000}, 8))
+	require.Equal(t, seconds(60, 60), waits(t, core.Successor{Base: 90_000_000}, 2))
+	require.Equal(t, []int64{1_500_000, 3_000_000}, waits(t, core.Successor{Base: 1_000_000, Jitter: 999}, 2))
+	require.Equal(t, make([]int64, 5), waits(t, core.Successor{Jitter: 999}, 5), "without a base nothing waits")
+}
+
+// A wait beyond the longest one is a clock that was set back; the longest one is not.
+func TestFaultD25_LongestWaitIsWaitedAndALongerOneIsNot(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims, as(failsTransient, func(e *core.FinishAttempt) { e.Next.Base = 60_000_000 }))
+	due := task.Phase.(core.TaskQueued).NotBefore
+	require.False(t, task.Claimable(due-1))
+	require.True(t, task.Claimable(due))
+	require.False(t, task.Claimable(due-60_000_000))
+	require.True(t, task.Claimable(due-60_000_001))
+}
+
+func TestBackoffKeepsItsBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.Int64Range(1, 1<<62).Draw(t, "base")
+		jitter := rapid.IntRange(0, 999).Draw(t, "jitter")
+		for n, wait := range waits(t, core.Successor{Base: base, Jitter: jitter}, 8) {
+			least := int64(60_000_000)
+			if doubled := float64(base) * float64(int(1)<<n); doubled < 60e6 {
+				least = base << n
+			}
+			if wait < least || wait > min(least+least/2, 60_000_000) {
+				t.Fatalf("wait %d of base %d and jitter %d is %d", n+1, base, jitter, wait)
+			}
+		}
+	})
+}

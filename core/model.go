@@ -1,0 +1,117 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A Model names what an agent runs on. The zero Model is "whatever the host chooses".
+type Model struct {
+	Provider string
+	ID       string
+	Variant  string // such as a level of effort; may be empty
+}
+
+// String gives provider/model, and what is known if a part is missing.
+func (m Model) String() string {
+	switch {
+	case m == Model{}:
+		return "unknown-model"
+	case m.Provider == "":
+		return m.ID
+	case m.ID == "":
+		return m.Provider
+	}
+	return m.Provider + "/" + m.ID
+}
+
+// Key names provider and model for comparison: case does not matter, nor whether a version is written
+// with a dot or a hyphen, and the variant does not either, because what ails a provider ails all of them.
+func (m Model) Key() string {
+	if m == (Model{}) {
+		return ""
+	}
+	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), ".", "-") }
+	return fold(m.Provider) + "/" + fold(m.ID)
+}
+
+// A Chain is the models that a task may run on, in the order in which they are tried. The zero Chain
+// names none. Two chains compare with ==.
+type Chain struct{ text string } // a JSON array of triples, or ""
+
+// A ChainError says which entry of a list of models cannot be one of a chain.
+type ChainError struct {
+	Index   int // from 0
+	Field   string
+	Message string
+}
+
+// Error names the entry and what is wrong with it.
+func (e *ChainError) Error() string { return fmt.Sprintf("models/%d: %s", e.Index, e.Message) }
+
+// NewChain makes a chain. An entry without a provider or a model is refused, and so is one that would
+// try again what an earlier one has tried: the same model, or only another variant of it. Every
+// problem is a *ChainError.
+func NewChain(models []Model) (Chain, error) {
+	if len(models) == 0 {
+		return Chain{}, nil
+	}
+	seen := map[string]int{}
+	triples := make([][3]string, len(models))
+	for i, m := range models {
+		if strings.TrimSpace(m.Provider) == "" {
+			return Chain{}, &ChainError{i, "provider_id", "provider_id is empty"}
+		}
+		if strings.TrimSpace(m.ID) == "" {
+			return Chain{}, &ChainError{i, "model_id", "model_id is empty"}
+		}
+		if first, twice := seen[m.Key()]; twice {
+			return Chain{}, &ChainError{i, "", repeated(models, first, m)}
+		}
+		seen[m.Key()] = i
+		triples[i] = [3]string{m.Provider, m.ID, m.Variant}
+	}
+	text, err := json.Marshal(triples)
+	if err != nil {
+		panic("core: strings do not encode: " + err.Error())
+	}
+	return Chain{string(text)}, nil
+}
+
+func repeated(models []Model, first int, m Model) string {
+	if models[first].Variant == m.Variant {
+		return fmt.Sprintf("%s is models/%d already; name each model once", m, first)
+	}
+	return fmt.Sprintf("%s is models/%d already, and another variant of a model that failed is no way out; "+
+		"name each model once", m, first)
+}
+
+// Models gives the models in order.
+func (c Chain) Models() []Model {
+	if c.text == "" {
+		return nil
+	}
+	var triples [][3]string
+	if err := json.Unmarshal([]byte(c.text), &triples); err != nil {
+		panic("core: chain was not made by NewChain: " + err.Error())
+	}
+	models := make([]Model, len(triples))
+	for i, t := range triples {
+		models[i] = Model{t[0], t[1], t[2]}
+	}
+	return models
+}
+
+// Len counts the models.
+func (c Chain) Len() int { return len(c.Models()) }
+
+// index finds a model in the chain; -1 means that it is not there.
+func (c Chain) index(m Model) int {
+	for i, other := range c.Models() {
+		if other.Key() == m.Key() {
+			return i
+		}
+	}
+	return -1
+}
