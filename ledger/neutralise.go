@@ -13,7 +13,7 @@ var reserved = [...]string{
 	headTask, headPrompt, headDetails, headRequirements, headFiles, headLeverage,
 	headFixes, headBlockers, headIssues, headHint, headFacts, headNow,
 	markerBegin, markerEnd,
-	"[Previous Output]", "[User Reply]", "[Continue Task]", "RETRY CONTEXT:",
+	headPrevious, headReply, headContinue, "RETRY CONTEXT:",
 }
 
 // neutraliser makes text from files and agents unable to pass for a part of
