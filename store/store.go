@@ -37,6 +37,7 @@ type Store interface {
 	// returned as it is, and nothing is applied; the same holds for a panic of fn. fn may be run
 	// more than once, so it must touch nothing but tx and values that it sets anew in each run, and
 	// use no other method of the store. fn must not keep tx.
+	// Nothing is applied either, and the error says why, if fn leaves a task that is not Coherent.
 	// Every other error is an *Error. When ctx ends before the commit has begun, nothing is applied;
 	// after that, the end of ctx is not heeded any more.
 	Update(ctx context.Context, fn func(tx Tx) error) error
@@ -104,6 +105,66 @@ type Tx interface {
 	// that is given twice.
 	PutFacts(runID string, facts []Fact) error
 
+	// Task gets a task with its newest attempt; ok is false if there is none with that id.
+	Task(id string) (t core.Task, ok bool, err error)
+	// PutTask creates a task, or replaces what may change of the one with its id. Launch, Position and
+	// CreatedAt are fixed when it is created: putting another value for one is refused. So is a Position
+	// that another task has, or one below 1. Current is not put with it: see PutAttempt, which a new
+	// task has to come before. Of a task that exists, it does not matter which is put first. When the
+	// transaction ends, each task that it put, or of which it put an attempt, must be Coherent.
+	PutTask(t core.Task) error
+	// Tasks gives the tasks that the query selects, by Position in ascending order, each with its newest
+	// attempt. One that is not what was written is left out, here and in Leased, so that it holds up no
+	// other; the Status tells of it.
+	Tasks(q TaskQuery) ([]core.Task, error)
+	// CountTasks counts what the query selects, without regard to After and Limit.
+	CountTasks(q TaskQuery) (int, error)
+	// NextReady gives the earliest moment behind the given instant at which a queued task that waits for
+	// no other may begin its retry, or 0 if there is none.
+	NextReady(after core.Instant) (core.Instant, error)
+	// TaskCounts counts all tasks by status; every status has an entry. It takes no longer for many
+	// tasks than for few.
+	TaskCounts() (map[core.TaskStatus]int, error)
+	// AddDependency notes that a task waits for another one. Both must have been put, or it is refused.
+	// Twice is once.
+	AddDependency(taskID, on string) error
+	// Dependents gives the ids of the tasks that wait for the given one, in ascending order, at most
+	// limit, behind the id after.
+	Dependents(on, after string, limit int) ([]string, error)
+
+	// Attempt gets an attempt; ok is false if there is none with that id.
+	Attempt(id string) (a core.Attempt, ok bool, err error)
+	// PutAttempt creates an attempt of a task that was put, or replaces the one with its id, of which
+	// TaskID, Number, Cause and CreatedAt are fixed. A new one has the next number of its task, from 1,
+	// and is refused while another attempt of the task is not finished: whoever ends one and begins the
+	// next puts them in this order. Of a finished attempt only Stale changes: putting another value for
+	// anything else is refused. So is a token or a session that another attempt has.
+	PutAttempt(a core.Attempt) error
+	// Attempts gives at most limit attempts of a task behind the given number, in order.
+	Attempts(taskID string, after, limit int) ([]core.Attempt, error)
+	// AttemptOf gets the attempt that runs or ran in a session.
+	AttemptOf(session string) (a core.Attempt, ok bool, err error)
+	// AttemptUnder gets the attempt that is or was under the lease with that token.
+	AttemptUnder(token string) (a core.Attempt, ok bool, err error)
+	// Leased gives at most limit running attempts whose leases end behind the given instant, by the end
+	// of the lease and then by id in ascending order. Leases may end at the same instant, so that who
+	// goes on behind the last of a page may skip some.
+	Leased(after core.Instant, limit int) ([]core.Attempt, error)
+
+	// AddReply keeps an answer to a task that was put. Its Number must be the next of its task, from 1.
+	// Replies are never changed or removed.
+	AddReply(r Reply) error
+	// Replies gives at most limit replies to a task behind the given number, in order.
+	Replies(taskID string, after, limit int) ([]Reply, error)
+
+	// Breaker gets the breaker of a model by its key; ok is false if it was never put.
+	Breaker(key string) (b core.Breaker, ok bool, err error)
+	// PutBreaker creates or replaces a breaker.
+	PutBreaker(b core.Breaker) error
+	// OpenedBreakers gives the breakers that have opened and were not closed since, by key in ascending
+	// order.
+	OpenedBreakers() ([]core.Breaker, error)
+
 	// Append adds a record to the event log and gives it the next number. The log keeps time
 	// running forwards: an At before that of the last record is stored as that of the last record.
 	Append(ev Event) (seq int64, err error)
@@ -139,8 +200,8 @@ type Tx interface {
 	// Prune removes at most limit records of each kind that nobody waits for and that are older
 	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
 	// last change), answers, and the oldest part of the event log. It never touches queued,
-	// outstanding or failed instructions, runs, facts or notices. It gives how many records it
-	// removed.
+	// outstanding or failed instructions, runs, facts, tasks, attempts, replies, breakers or notices. It
+	// gives how many records it removed.
 	Prune(before core.Instant, limit int) (int, error)
 }
 
@@ -176,6 +237,35 @@ type InstructionQuery struct {
 
 // DefaultLimit is the Limit of a query that names none.
 const DefaultLimit = 500
+
+// A TaskQuery selects tasks. The zero value of each field selects all.
+type TaskQuery struct {
+	Status core.TaskStatus
+	// Live selects tasks that are not over: QUEUED, RUNNING and AWAITING_RESPONSE.
+	Live   bool
+	RunID  string
+	Role   string
+	Parent string
+	// ReadyAt selects tasks that core.Task.Claimable allows to be claimed at this instant.
+	ReadyAt core.Instant
+	// Except leaves tasks out whose newest attempt is for a model with one of these keys.
+	Except []string
+	// After is the Position behind which to go on.
+	After int64
+	// Limit is the most to give; 0 means 500.
+	Limit int
+}
+
+// A Reply is a person's answer to a task.
+type Reply struct {
+	TaskID    string
+	Number    int    // from 1
+	AttemptID string // the attempt that asked, or that was the newest
+	Question  string // what it had asked, or ""
+	Text      string
+	By        string // who answered, if that was said
+	At        core.Instant
+}
 
 // An Event is a record of the event log. Seq, At (see Append) and Hash are given by the store.
 type Event struct {

@@ -44,6 +44,9 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 	if t.lost != nil {
 		return t.lost
 	}
+	if err := t.settled(); err != nil {
+		return err
+	}
 	if err := s.usable(ctx); err != nil {
 		return err
 	}

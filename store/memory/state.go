@@ -17,6 +17,8 @@ type state struct {
 	runOrder *node[string, int64]   // by id
 	facts    *node[string, []store.Fact]
 
+	tasks
+
 	events *node[int64, store.Event]
 	oldest int64 // newest+1 if the log is empty
 	newest int64

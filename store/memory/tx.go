@@ -17,7 +17,8 @@ type tx struct {
 	writable  bool
 	over      bool
 	writes    int
-	lost      error // the *store.Error that a verb returned, after which nothing may be applied
+	touched   map[string]bool // the tasks that were put, or of which an attempt was
+	lost      error           // the *store.Error that a verb returned, after which nothing may be applied
 }
 
 var errOver = errors.New("the transaction is over: a Tx must not be kept")

@@ -5,8 +5,14 @@ import (
 	"time"
 )
 
-// pollInterval is how long a commit of another process may go unnoticed. A look costs one short read.
-const pollInterval = 100 * time.Millisecond
+// How long a commit of another process may go unnoticed. A look costs one short read and a wake-up,
+// together up to 100 µs, so they are frequent only while others are at work.
+const (
+	pollInterval = 100 * time.Millisecond
+	busyInterval = 20 * time.Millisecond
+	// busyFor is how long after a commit of another process the next one is looked for so often.
+	busyFor = 10 * time.Second
+)
 
 // Changed gives the channel that is signalled after commits of other processes. The first call begins
 // to look for them; who never asks pays nothing.
@@ -22,18 +28,25 @@ func (s *Store) Changed() <-chan struct{} {
 
 // poll looks at the count of commits in the lock file.
 func (s *Store) poll() {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
+	timer := time.NewTimer(pollInterval)
+	defer timer.Stop()
+	var found time.Time // when the last commit of another process was
 	for {
 		select {
 		case <-s.ended:
 			return
-		case <-ticker.C:
-			text, err := os.ReadFile(s.place.lockPath())
-			if err == nil && s.learn(parseRecord(text).commits) {
-				s.signal()
-			}
+		case <-timer.C:
 		}
+		text, err := os.ReadFile(s.place.lockPath())
+		if err == nil && s.learn(parseRecord(text).commits) {
+			s.signal()
+			found = time.Now()
+		}
+		interval := pollInterval
+		if time.Since(found) < busyFor {
+			interval = busyInterval
+		}
+		timer.Reset(interval)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"waybill/core"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -21,6 +22,7 @@ func play(part string) int {
 		"some":   appendSome,
 		"steps":  followSteps,
 		"hold":   holdUpdate,
+		"claim":  claimForever,
 	}
 	s, err := openAsChild(part)
 	if err != nil {
@@ -109,6 +111,33 @@ func followSteps(s *sqlite.Store) error {
 		}
 	}
 	return lines.Err()
+}
+
+// claimForever waits for a line, then claims tasks until there is none, and says which.
+func claimForever(s *sqlite.Store) error {
+	say("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	ids, err := claimAll(context.Background(), s, strconv.Itoa(os.Getpid()))
+	for _, id := range ids {
+		say(id)
+	}
+	return err
+}
+
+// claimAll claims tasks until there is none, under tokens that begin with the name.
+func claimAll(ctx context.Context, s *sqlite.Store, name string) (ids []string, err error) {
+	for {
+		var t core.Task
+		if err := s.Update(ctx, func(tx store.Tx) (err error) {
+			t, err = claimOldest(tx, name+" "+strconv.Itoa(len(ids)), 1_000_000)
+			return err
+		}); err != nil || t.ID == "" {
+			return ids, err
+		}
+		ids = append(ids, t.ID)
+	}
 }
 
 // holdUpdate stays inside an Update until a line comes.

@@ -39,10 +39,13 @@ func fillTen(tx store.Tx, n int64) error {
 			}
 		}
 	}
-	return putOthers(tx, n+9)
+	if err := putRunsAndNotices(tx, n+9); err != nil {
+		return err
+	}
+	return staff(tx, (n+9)/10)
 }
 
-func putOthers(tx store.Tx, n int64) error {
+func putRunsAndNotices(tx store.Tx, n int64) error {
 	run, _ := core.StartRun(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), core.DefaultPolicy(), 1)
 	if err := tx.PutRun(run); err != nil {
 		return err
@@ -89,7 +92,11 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 		}
 		return nil
 	})
-	return text, err
+	if err != nil {
+		return "", err
+	}
+	tasks, err := dumpTasks(t, s)
+	return text + tasks, err
 }
 
 // TestFaultS4_FlippedBits: the disk gives back another bit than it was given. Reading gives what was

@@ -26,8 +26,9 @@ type Salvaged struct {
 
 // Salvage copies every readable row whose checksum is right into a new store, puts it in the place
 // of the damaged one, and sets that aside. Of the event log it keeps the newest unbroken part, so
-// that numbers stay free of gaps and none is given twice. Processes that have the old store open will
-// find it lost.
+// that numbers stay free of gaps and none is given twice. A task is kept with all its attempts and
+// replies or not at all; what waited for one that is lost waits on, until somebody cancels it. Processes
+// that have the old store open will find it lost.
 func Salvage(ctx context.Context, o Options) (Salvaged, error) { return salvage(ctx, o, "") }
 
 // SalvageTo does the same into a new file, and leaves the damaged store where and as it is. A file that
@@ -159,9 +160,19 @@ func (w *wreck) copy(ctx context.Context, t *tx) error {
 		return log.finish(w.record.newest)
 	}
 	for _, tb := range tables() {
+		there, err := w.has(tb.name)
+		if err != nil {
+			return err
+		}
+		if !there {
+			continue
+		}
 		if err := w.copyTable(ctx, t, tb); err != nil {
 			return err
 		}
+	}
+	if err := w.dropHalfTasks(ctx, t); err != nil {
+		return err
 	}
 	return w.copyEvents(t)
 }
@@ -175,8 +186,8 @@ func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
 	if err != nil {
 		return false, w.unreadable("the file", err)
 	}
-	if latest := w.steps[len(w.steps)-1].version; found.version != int64(latest) && found.tables > 0 {
-		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages version %d only",
+	if latest := w.steps[len(w.steps)-1].version; (found.version < 1 || found.version > int64(latest)) && found.tables > 0 {
+		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages versions up to %d only",
 			w.place.path, found.version, latest)
 	}
 	return found.tables > 0, nil

@@ -160,12 +160,15 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return s.afterFault(err)
 	}
-	t.onDamage = s.noteDamage
+	t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
 	defer t.end(errOver) // rolls back after an error and after a panic of fn
 	err = fn(t)
 	if t.lost != nil {
 		t.end(errOver)
 		return s.afterFault(t.lost)
+	}
+	if err == nil {
+		err = t.incoherent()
 	}
 	if err != nil {
 		return err
@@ -191,7 +194,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		if err != nil {
 			return false, err
 		}
-		t.onDamage = s.noteDamage
+		t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
 		limit := time.AfterFunc(s.o.viewLimit, func() { t.expire(s.o.viewLimit) })
 		defer limit.Stop()
 		defer t.end(errOver) // after a panic of fn

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ type table struct {
 	keys    int // how many of the first columns are the primary key
 	take    func(r *row, buf *encoder) (item any, err error)
 	insert  func(t *tx, item any) error
+	from    string // where the columns come from, if they are more than the table's own
+	// whole tells, in Detail, what is wrong with a row whose sums are right; nil where nothing can be.
+	whole func(c *conn, item any) (store.Damage, error)
 }
 
 type numberedRun struct {
@@ -31,49 +35,50 @@ type factOf struct {
 // tables gives all tables whose rows stand for themselves, in an order in which they can be filled.
 // The records of the event log depend on each other and are treated by themselves.
 func tables() []table {
-	return []table{
+	own := []table{
 		{
-			"instructions", instructionColumns, 1,
-			func(r *row, buf *encoder) (any, error) { return takeInstruction(r, buf) },
-			func(t *tx, item any) error { return t.create(item.(core.Instruction)) },
+			name: "instructions", columns: instructionColumns, keys: 1,
+			take:   func(r *row, buf *encoder) (any, error) { return takeInstruction(r, buf) },
+			insert: func(t *tx, item any) error { return t.create(item.(core.Instruction)) },
 		},
 		{
-			"runs", runColumns, 1,
-			func(r *row, buf *encoder) (any, error) {
+			name: "runs", columns: runColumns, keys: 1,
+			take: func(r *row, buf *encoder) (any, error) {
 				number, run, err := takeRun(r, buf)
 				return numberedRun{number, run}, err
 			},
-			func(t *tx, item any) error {
+			insert: func(t *tx, item any) error {
 				n := item.(numberedRun)
 				_, err := t.c.exec(insertRun, runArgs(n.number, n.run, &t.buf)...)
 				return err
 			},
 		},
 		{
-			"facts", factColumns, 2,
-			func(r *row, buf *encoder) (any, error) {
+			name: "facts", columns: factColumns, keys: 2,
+			take: func(r *row, buf *encoder) (any, error) {
 				id, f, err := takeFact(r, buf)
 				return factOf{id, f}, err
 			},
-			func(t *tx, item any) error {
+			insert: func(t *tx, item any) error {
 				f := item.(factOf)
 				return t.insertFact(f.runID, f.fact)
 			},
 		},
 		{
-			"notices", noticeColumns, 1,
-			func(r *row, buf *encoder) (any, error) { return takeNotice(r, buf) },
-			func(t *tx, item any) error {
+			name: "notices", columns: noticeColumns, keys: 1,
+			take: func(r *row, buf *encoder) (any, error) { return takeNotice(r, buf) },
+			insert: func(t *tx, item any) error {
 				_, err := t.c.exec(insertNotice, noticeArgs(item.(store.Notice), &t.buf)...)
 				return err
 			},
 		},
 		{
-			"answers", answerColumns, 1,
-			func(r *row, buf *encoder) (any, error) { return takeAnswer(r, buf) },
-			func(t *tx, item any) error { return t.PutAnswer(item.(store.Answer)) },
+			name: "answers", columns: answerColumns, keys: 1,
+			take:   func(r *row, buf *encoder) (any, error) { return takeAnswer(r, buf) },
+			insert: func(t *tx, item any) error { return t.PutAnswer(item.(store.Answer)) },
 		},
 	}
+	return append(own, taskTables()...)
 }
 
 const pageSize = 500
@@ -109,7 +114,7 @@ func (tb table) page(last []any, backwards bool) (text string, args []any) {
 	if backwards {
 		compare, direction = "<", " DESC"
 	}
-	text = "SELECT " + tb.columns + " FROM " + tb.name
+	text = "SELECT " + tb.columns + " FROM " + cmp.Or(tb.from, tb.name)
 	if len(last) > 0 {
 		text += " WHERE (" + columns + ") " + compare + " (?" + strings.Repeat(", ?", tb.keys-1) + ")"
 		args = slices.Clone(last)

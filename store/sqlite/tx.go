@@ -19,7 +19,8 @@ type tx struct {
 	c         *conn
 	cancelled func() error // why the call that the transaction serves is given up, or nil
 	writable  bool
-	onDamage  func(damaged) // told of each row that is not what was written; nil for nobody
+	onDamage  func(damaged)      // told of each row that is not what was written; nil for nobody
+	isSpoilt  func(damaged) bool // reports whether that has been told before; nil for never
 
 	mu       sync.Mutex // held by a verb at work, and by what ends the transaction; guards the rest
 	over     error      // why no verb is carried out any more, or nil
@@ -30,7 +31,8 @@ type tx struct {
 	headRead bool
 	headPut  bool
 	known    map[string]core.Instruction // what is stored of the instructions met so far
-	buf      encoder                     // scratch
+	book     taskBook
+	buf      encoder // scratch
 }
 
 var errOver = errors.New("the transaction is over: a Tx must not be kept")
@@ -82,6 +84,9 @@ func (t *tx) prepareCommit() error {
 		if err := t.storeHead(); err != nil {
 			return classify(t.path, err)
 		}
+	}
+	if err := t.storeTaskCounts(); err != nil {
+		return classify(t.path, err)
 	}
 	if t.pruned {
 		if err := t.c.query(func(*row) error { return nil }, "PRAGMA incremental_vacuum(1024)"); err != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // Verify has SQLite check the structure of the file, and checks every row against its checksum, the
-// chain of the event log from its oldest record to its newest, and the counts.
+// chain of the event log from its oldest record to its newest, each task against its newest attempt, and
+// the counts.
 func (s *Store) Verify(ctx context.Context) ([]store.Damage, error) {
 	if err := s.refusal(); isKind(err, store.NewerSchema) {
 		return nil, err
@@ -34,7 +35,7 @@ type verifier struct {
 }
 
 func (v *verifier) all() error {
-	for _, check := range []func() error{v.structure, v.tables, v.events, v.counts} {
+	for _, check := range []func() error{v.structure, v.tables, v.events, v.counts, v.taskCounts} {
 		if err := v.report(check()); err != nil {
 			return err
 		}
@@ -77,7 +78,12 @@ func (v *verifier) structure() error {
 
 func (v *verifier) tables() error {
 	for _, tb := range tables() {
-		err := tb.scan(v.ctx, v.c, false, func(_ []any, _ any, damage error) error { return v.report(damage) })
+		err := tb.scan(v.ctx, v.c, false, func(_ []any, item any, damage error) error {
+			if damage != nil || tb.whole == nil {
+				return v.report(damage)
+			}
+			return v.wholeness(tb, item)
+		})
 		if err := v.report(err); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ func drawGetting(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawGetOne), rapid.Custom(drawQuery), rapid.Custom(drawQuery), rapid.Custom(drawQuery),
 		rapid.Custom(drawEvents), rapid.Custom(drawSeqBefore), rapid.Custom(drawNotices), rapid.Just(counts()),
+		rapid.Custom(drawGetTask), rapid.Custom(drawTaskQuery), rapid.Custom(drawTaskQuery), rapid.Custom(drawLeased),
 	).Draw(t, "get")
 }
 
@@ -97,7 +98,9 @@ func counts() verb {
 		runs, errRuns := tx.RunCounts()
 		notices, errNotices := tx.CountNotices()
 		oldest, newest, errBounds := tx.Bounds()
-		return answer(err, states) + answer(errRuns, runs) + answer(errNotices, notices) +
+		tasks, errTasks := tx.TaskCounts()
+		breakers, errBreakers := tx.OpenedBreakers()
+		return answer(errTasks, tasks) + answer(errBreakers, breakers) + answer(err, states) + answer(errRuns, runs) + answer(errNotices, notices) +
 			answer(errBounds, oldest, newest)
 	}}
 }

@@ -92,6 +92,7 @@ func saboteurs() map[string]sabotage {
 	all := make(map[string]sabotage)
 	for _, some := range []map[string]sabotage{
 		transactionSaboteurs(), lifeSaboteurs(), eventSaboteurs(), instructionSaboteurs(), otherSaboteurs(),
+		taskSaboteurs(), attemptSaboteurs(),
 	} {
 		for law, saboteur := range some {
 			all[law] = saboteur

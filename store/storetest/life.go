@@ -125,6 +125,7 @@ func putText(t T, tx store.Tx, i int, text string) {
 	ev := event(core.InstructionQueued, name, start)
 	ev.Data = text
 	appendTo(t, tx, ev)
+	putTaskText(t, tx, name, position, text)
 	n := notice(name, position)
 	n.Text = text
 	require.NoError(t, tx.PutNotice(n))
@@ -148,6 +149,7 @@ func requireText(t T, tx store.Tx, i int, text string) {
 	require.NoError(t, err)
 	require.Len(t, evs, 1)
 	require.True(t, evs[0].Data == text, "event %d is altered", i)
+	requireTaskText(t, tx, name, text)
 	n, _, err := tx.Notice(name)
 	require.NoError(t, err)
 	require.True(t, n.Text == text, "notice %d is altered", i)

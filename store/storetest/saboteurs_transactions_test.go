@@ -155,6 +155,31 @@ func (m *moments) Events(after int64, limit int, types []core.EventType) (evs []
 	return evs, err
 }
 
+func (m *moments) TaskCounts() (n map[core.TaskStatus]int, err error) {
+	m.anew(func(tx store.Tx) error { n, err = tx.TaskCounts(); return nil })
+	return n, err
+}
+
+func (m *moments) Attempts(id string, after, limit int) (all []core.Attempt, err error) {
+	m.anew(func(tx store.Tx) error { all, err = tx.Attempts(id, after, limit); return nil })
+	return all, err
+}
+
+func (m *moments) Dependents(on, after string, limit int) (ids []string, err error) {
+	m.anew(func(tx store.Tx) error { ids, err = tx.Dependents(on, after, limit); return nil })
+	return ids, err
+}
+
+func (m *moments) Replies(id string, after, limit int) (all []store.Reply, err error) {
+	m.anew(func(tx store.Tx) error { all, err = tx.Replies(id, after, limit); return nil })
+	return all, err
+}
+
+func (m *moments) OpenedBreakers() (all []core.Breaker, err error) {
+	m.anew(func(tx store.Tx) error { all, err = tx.OpenedBreakers(); return nil })
+	return all, err
+}
+
 // appliesLater applies an update when the next one comes.
 func appliesLater(s store.Store) do {
 	var pending func(store.Tx) error

@@ -36,7 +36,8 @@ type Law struct {
 // Laws gives all laws. The names are unique and never change their meaning.
 func Laws() []Law {
 	return slices.Concat(transactionLaws(), lifeLaws(), eventLaws(), instructionLaws(), orderLaws(),
-		runLaws(), noticeLaws(), answerLaws(), pruneLaws())
+		runLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
+		replyLaws())
 }
 
 // Run runs the laws as subtests. For each law, place gives the function that opens a store there.

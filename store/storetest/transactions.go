@@ -39,6 +39,10 @@ func everything(t T, tx store.Tx) {
 	appendTo(t, tx, event(core.InstructionQueued, "a", start))
 	require.NoError(t, tx.PutNotice(notice("n", 1)))
 	require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "f", Result: "{}", At: start}))
+	putTasks(t, tx, completed(task("before", 1)), task("t", 2))
+	require.NoError(t, tx.AddDependency("t", "before"))
+	require.NoError(t, tx.AddReply(reply("t", 1)))
+	require.NoError(t, tx.PutBreaker(core.Breaker{Key: "anthropic/opus", Failures: 5, Opened: 1, Until: start}))
 }
 
 // census counts what there is of each kind that everything puts.
@@ -54,7 +58,19 @@ func census(t T, tx store.Tx) map[string]int {
 	require.NoError(t, err)
 	_, answered, err := tx.Answered("key")
 	require.NoError(t, err)
+	tasks, err := tx.TaskCounts()
+	require.NoError(t, err)
+	attempts, err := tx.Attempts("t", 0, 10)
+	require.NoError(t, err)
+	dependents, err := tx.Dependents("before", "", 10)
+	require.NoError(t, err)
+	replies, err := tx.Replies("t", 0, 10)
+	require.NoError(t, err)
+	breakers, err := tx.OpenedBreakers()
+	require.NoError(t, err)
 	found := map[string]int{
+		"tasks": tasks[core.StatusQueued], "attempts": len(attempts), "dependents": len(dependents),
+		"replies": len(replies), "breakers": len(breakers),
 		"instructions": instructions, "runs": runs[core.RunRunning], "facts": len(facts),
 		"events": len(allEvents(t, tx)), "notices": notices, "answers": 0,
 	}
@@ -133,18 +149,21 @@ func writesAreCounted(t T, s store.Store) {
 	update(t, s, func(tx store.Tx) {
 		require.Zero(t, tx.Writes())
 		everything(t, tx)
-		require.Equal(t, 6, tx.Writes())
+		require.Equal(t, 13, tx.Writes())
 		_ = census(t, tx)
 		require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "again"}))
 		ok, err := tx.ConsumeNotice("no such notice")
 		require.NoError(t, err)
 		require.False(t, ok)
 		require.Error(t, tx.PutInstruction(tracked("b", 1)), "the position is taken")
-		require.Equal(t, 6, tx.Writes(), "nothing more has been put")
+		require.Error(t, tx.PutTask(task("u", 1)), "the position is taken")
+		require.Error(t, tx.PutAttempt(attempt("t", 2)), "the first attempt is not finished")
+		require.NoError(t, tx.AddDependency("t", "before"))
+		require.Equal(t, 13, tx.Writes(), "nothing more has been put")
 		ok, err = tx.ConsumeNotice("n")
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, 7, tx.Writes())
+		require.Equal(t, 14, tx.Writes())
 	})
 	view(t, s, func(tx store.Tx) { require.Zero(t, tx.Writes()) })
 }
@@ -215,7 +234,12 @@ func viewCannotPut(t T, s store.Store) {
 			_, err := tx.ConsumeNotice("n")
 			return err
 		},
-		"PutAnswer": func(tx store.Tx) error { return tx.PutAnswer(store.Answer{Key: "other"}) },
+		"PutAnswer":     func(tx store.Tx) error { return tx.PutAnswer(store.Answer{Key: "other"}) },
+		"PutTask":       func(tx store.Tx) error { return tx.PutTask(task("u", 3)) },
+		"PutAttempt":    func(tx store.Tx) error { return tx.PutAttempt(attempt("t", 1).Belated()) },
+		"AddDependency": func(tx store.Tx) error { return tx.AddDependency("t", "before") },
+		"AddReply":      func(tx store.Tx) error { return tx.AddReply(reply("t", 2)) },
+		"PutBreaker":    func(tx store.Tx) error { return tx.PutBreaker(core.Breaker{Key: "other"}) },
 		"Prune": func(tx store.Tx) error {
 			_, err := tx.Prune(start+day, 10)
 			return err

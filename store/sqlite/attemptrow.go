@@ -1,0 +1,92 @@
+package sqlite
+
+import "waybill/core"
+
+var (
+	attemptNames = []string{
+		"task", "number", "id", "cause", "link", "provider", "model", "variant", "model_key", "created_at", "stale",
+		"status", "worker", "session", "token", "started_at", "epoch", "expires_at", "length", "ended_at",
+		"class", "name", "http", "message", "digest",
+	}
+	attemptColumns = qualified("attempts", attemptNames) + ", tasks.id"
+	selectAttempts = "SELECT " + attemptColumns + " FROM " + attemptTable
+	insertAttempt  = inserting("attempts", attemptNames)
+)
+
+const attemptTable = "attempts LEFT JOIN tasks ON tasks.position = attempts.task"
+
+// attemptRow gives the values of attemptNames. position is that of the attempt's task.
+func attemptRow(position int64, a core.Attempt) []any {
+	values := []any{
+		position, int64(a.Number), a.ID, string(a.Cause), int64(a.Link), a.Model.Provider, a.Model.ID, a.Model.Variant,
+		a.Model.Key(), int64(a.CreatedAt), int64(a.Stale), string(a.Status()), a.Worker(), orNull(a.Session()),
+		orNull(a.Token()), nil, nil, nil, nil, nil, "", "", int64(0), "", "",
+	}
+	switch p := a.Phase.(type) {
+	case core.Pending:
+	case core.Running:
+		values[15], values[16] = int64(p.StartedAt), int64(p.Lease.Epoch)
+		values[17], values[18] = int64(p.Lease.ExpiresAt), p.Lease.Length
+	case core.Ended:
+		if p.Token != "" || p.StartedAt != 0 {
+			values[15] = int64(p.StartedAt)
+		}
+		values[19], values[20], values[21] = int64(p.At), string(p.Failure.Class), p.Failure.Name
+		values[22], values[23], values[24] = int64(p.Failure.HTTP), p.Failure.Message, p.Digest
+	}
+	return values
+}
+
+// takeAttempt takes the columns of attemptNames and checks them against their sum.
+func takeAttempt(r *row, buf *encoder, taskID string) (position int64, a core.Attempt, err error) {
+	a.ID, _ = r.values[r.next+2].(string)
+	if !r.sound(kindAttempt, len(attemptNames), buf) {
+		return 0, a, damaged("attempt " + a.ID)
+	}
+	position, a.TaskID, a.Number = r.integer(), taskID, int(r.integer())
+	a.ID, a.Cause, a.Link = r.text(), core.Cause(r.text()), int(r.integer())
+	a.Model = core.Model{Provider: r.text(), ID: r.text(), Variant: r.text()}
+	key := r.text()
+	a.CreatedAt, a.Stale = core.Instant(r.integer()), int(r.integer())
+	a.Phase = takeAttemptPhase(r)
+	r.take() // the sum
+	if r.err != nil || a.Phase == nil || key != a.Model.Key() {
+		return position, a, damaged("attempt " + a.ID)
+	}
+	return position, a, nil
+}
+
+// takeAttemptPhase gives the phase, or nil if there is no such status.
+func takeAttemptPhase(r *row) core.AttemptPhase {
+	over := core.Ended{
+		Status: core.AttemptStatus(r.text()), Worker: r.text(), Session: r.maybeText(), Token: r.maybeText(),
+		StartedAt: core.Instant(r.maybeInteger()),
+	}
+	lease := core.Lease{
+		Token: over.Token, Epoch: int(r.maybeInteger()),
+		ExpiresAt: core.Instant(r.maybeInteger()), Length: r.maybeInteger(),
+	}
+	over.At = core.Instant(r.maybeInteger())
+	over.Failure = core.Failure{Class: core.Class(r.text()), Name: r.text(), HTTP: int(r.integer()), Message: r.text()}
+	over.Digest = r.text()
+	switch over.Status {
+	case core.AttemptPending:
+		return core.Pending{}
+	case core.AttemptRunning:
+		return core.Running{Worker: over.Worker, Session: over.Session, StartedAt: over.StartedAt, Lease: lease}
+	case core.AttemptCompleted, core.AttemptError, core.AttemptCancelled, core.AttemptInterrupted, core.AttemptLost,
+		core.AttemptAwaiting:
+		return over
+	}
+	return nil
+}
+
+// takeOwnedAttempt takes attemptColumns. An attempt whose task is missing is damaged.
+func takeOwnedAttempt(r *row, buf *encoder) (position int64, a core.Attempt, err error) {
+	id, owned := r.values[len(attemptNames)+1].(string)
+	position, a, err = takeAttempt(r, buf, id)
+	if err == nil && !owned {
+		err = damaged("attempt " + a.ID)
+	}
+	return position, a, err
+}

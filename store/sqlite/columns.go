@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"bytes"
+	"strings"
+)
+
+// The tables of tasks are written by their columns: a row is the values of its columns in the order of
+// their names, each int64, string or nil, and its sum is made of them.
+
+// columns writes the values of a row, each behind its kind, so that no two rows give the same bytes.
+func (e encoder) columns(values []any) encoder {
+	for _, v := range values {
+		e = e.column(v)
+	}
+	return e
+}
+
+func (e encoder) column(value any) encoder {
+	switch v := value.(type) {
+	case nil:
+		return append(e, 0)
+	case int64:
+		return append(e, 1).integer(v)
+	case string:
+		return append(e, 2).text(v)
+	}
+	return append(e, 3) // nothing that we write
+}
+
+// summed gives the values with their sum behind them.
+func (t *tx) summed(table byte, values []any) []any {
+	t.buf = t.buf.table(table).columns(values)
+	return append(values, t.buf.sum())
+}
+
+// sound reports whether the next n values are those that the sum behind them was made of.
+func (r *row) sound(table byte, n int, buf *encoder) bool {
+	sum, ok := r.values[r.next+n].([]byte)
+	if !ok {
+		return false
+	}
+	*buf = buf.table(table)
+	for _, v := range r.values[r.next : r.next+n] {
+		*buf = buf.column(v)
+	}
+	return bytes.Equal(sum, buf.sum())
+}
+
+// qualified lists the columns of a table and its sum, as a SELECT over several tables names them.
+func qualified(table string, names []string) string {
+	return table + "." + strings.Join(names, ", "+table+".") + ", " + table + ".sum"
+}
+
+// inserting gives the statement that inserts a whole row.
+func inserting(table string, names []string) string { return "INSERT" + into(table, names) }
+
+// replacing gives the one that puts a whole row in the place of the one with its key.
+func replacing(table string, names []string) string { return "REPLACE" + into(table, names) }
+
+func into(table string, names []string) string {
+	return " INTO " + table + " (" + strings.Join(names, ", ") + ", sum) VALUES (?" + strings.Repeat(", ?", len(names)) + ")"
+}
+
+// replace writes those values of a row that are others than before. A column that a statement does not
+// name costs no index anything.
+func (t *tx) replace(table string, kind byte, names []string, before, after []any, where string, keys ...any) error {
+	var set []string
+	var args []any
+	for i, name := range names {
+		if before[i] != after[i] {
+			set, args = append(set, name+" = ?"), append(args, after[i])
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	t.buf = t.buf.table(kind).columns(after)
+	args = append(append(args, t.buf.sum()), keys...)
+	_, err := t.c.exec("UPDATE "+table+" SET "+strings.Join(set, ", ")+", sum = ? WHERE "+where, args...)
+	return err
+}
+
+// orNull gives NULL for the empty text.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"slices"
+
+	"waybill/core"
+)
+
+// taskCounts counts the tasks by status, in the order of core.TaskStatuses.
+type taskCounts [7]int64
+
+func taskIndex(s core.TaskStatus) int { return slices.Index(core.TaskStatuses(), s) }
+
+const (
+	countNames       = "queued, running, complete, awaiting_response, error, cancelled, blocked, sum"
+	selectTaskCounts = "SELECT " + countNames + " FROM task_counts"
+	updateTaskCounts = "UPDATE task_counts SET (" + countNames + ") = (?, ?, ?, ?, ?, ?, ?, ?) WHERE one = 1"
+	whatTaskCounts   = damaged("the count of tasks")
+)
+
+func readTaskCounts(c *conn, buf encoder) (counts taskCounts, err error) {
+	found := false
+	err = c.query(func(r *row) error {
+		found = r.sound(kindTaskCounts, len(counts), &buf)
+		for i := range counts {
+			counts[i] = r.integer()
+		}
+		return r.err
+	}, selectTaskCounts)
+	if err == nil && !found {
+		err = whatTaskCounts
+	}
+	return counts, err
+}
+
+// theTaskCounts gives the counts, for reading.
+func (t *tx) theTaskCounts() (*taskCounts, error) {
+	if t.book.countsRead {
+		return &t.book.counts, nil
+	}
+	counts, err := readTaskCounts(t.c, t.buf)
+	if err != nil {
+		return nil, err
+	}
+	t.book.counts, t.book.countsRead = counts, true
+	return &t.book.counts, nil
+}
+
+// count notes, for commit to store, that a task has come from one status to another. "" is none.
+func (t *tx) count(from, to core.TaskStatus) error {
+	if from == to {
+		return nil
+	}
+	counts, err := t.theTaskCounts()
+	if err != nil {
+		return err
+	}
+	if from != "" {
+		counts[taskIndex(from)]--
+	}
+	if to != "" {
+		counts[taskIndex(to)]++
+	}
+	t.book.countsPut = true
+	return nil
+}
+
+func (t *tx) storeTaskCounts() error {
+	if !t.book.countsPut {
+		return nil
+	}
+	values := make([]any, 0, len(t.book.counts)+1)
+	for _, n := range t.book.counts {
+		values = append(values, n)
+	}
+	_, err := t.c.exec(updateTaskCounts, t.summed(kindTaskCounts, values)...)
+	return err
+}
+
+func (t *tx) TaskCounts() (counts map[core.TaskStatus]int, err error) {
+	err = t.get(func() error {
+		stored, err := t.theTaskCounts()
+		if err != nil {
+			return err
+		}
+		counts = make(map[core.TaskStatus]int)
+		for i, status := range core.TaskStatuses() {
+			counts[status] = int(stored[i])
+		}
+		return nil
+	})
+	return counts, err
+}

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"errors"
+	"strings"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+// maxBackoff is the longest wait that core gives a retry. Who is to wait longer waits because a clock
+// was set back, and core.Task.Claimable lets him go on; a law of the law book holds the two together.
+const maxBackoff = 60_000_000
+
+const selectNextReady = `SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry
+	WHERE status = 'QUEUED' AND waits = 0 AND not_before > 0 AND not_before > ?`
+
+// liveStatuses are those of tasks that are not over.
+var liveStatuses = []core.TaskStatus{core.StatusQueued, core.StatusRunning, core.StatusAwaiting}
+
+func (t *tx) Tasks(q store.TaskQuery) (page []core.Task, err error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = store.DefaultLimit
+	}
+	text, args := selectingTasks(q)
+	err = t.get(func() error {
+		return ending(t.c.query(func(r *row) error {
+			task, err := t.takeTask(r)
+			if err != nil {
+				return t.leaveOut(err)
+			}
+			if page = append(page, task); len(page) == limit {
+				return errEnough
+			}
+			return nil
+		}, text, args...))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// errEnough ends the reading of a list that is full. A LIMIT would count the rows that are left out.
+var errEnough = errors.New("the list is full")
+
+// ending gives the error of a reading, if it is more than its end.
+func ending(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// selectingTasks gives the statement that lists what a query selects. What is live is listed status by
+// status, which SQLite merges in the order of their index.
+func selectingTasks(q store.TaskQuery) (text string, args []any) {
+	parts := []store.TaskQuery{q}
+	if q.Live && q.Status == "" && q.RunID == "" && q.Parent == "" && q.ReadyAt == 0 {
+		parts = nil
+		for _, status := range liveStatuses {
+			part := q
+			part.Live, part.Status = false, status
+			parts = append(parts, part)
+		}
+	}
+	var texts []string
+	for _, part := range parts {
+		where, more := taskConditions(part)
+		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(readyIndex(part))+where)
+		args = append(args, more...)
+	}
+	order := " ORDER BY tasks.position"
+	if len(parts) > 1 {
+		order = " ORDER BY 1"
+	}
+	return strings.Join(texts, " UNION ALL ") + order, args
+}
+
+// readyIndex names the index that what is ready is looked up in. SQLite, which knows nothing of how many
+// rows there are, would take another one.
+func readyIndex(q store.TaskQuery) string {
+	if q.ReadyAt != 0 && q.RunID == "" && q.Parent == "" {
+		return " INDEXED BY tasks_ready"
+	}
+	return ""
+}
+
+// taskConditions gives the WHERE of a query and its arguments. Words and zeros that an index is made for
+// are part of the text, because a partial index is only used if the text alone says that it applies.
+func taskConditions(q store.TaskQuery) (where string, args []any) {
+	var terms []string
+	add := func(term string, values ...any) {
+		terms = append(terms, term)
+		args = append(args, values...)
+	}
+	if q.Status != "" {
+		add(statusTerm(q.Status))
+	}
+	if q.Live {
+		add("tasks.status IN ('QUEUED', 'RUNNING', 'AWAITING_RESPONSE')")
+	}
+	if q.RunID != "" {
+		add("tasks.run_id <> '' AND tasks.run_id = ?", q.RunID)
+	}
+	if q.Role != "" {
+		add("tasks.role = ?", q.Role)
+	}
+	if q.Parent != "" {
+		add("tasks.parent <> '' AND tasks.parent = ?", q.Parent)
+	}
+	if q.ReadyAt != 0 {
+		add("tasks.status = 'QUEUED' AND tasks.waits = 0 AND (tasks.not_before <= ? OR tasks.not_before > ?)",
+			int64(q.ReadyAt), int64(q.ReadyAt)+maxBackoff)
+	}
+	if len(q.Except) > 0 {
+		add("coalesce(attempts.model_key, '') NOT IN (?" + strings.Repeat(", ?", len(q.Except)-1) + ")")
+		for _, key := range q.Except {
+			args = append(args, key)
+		}
+	}
+	if q.After != 0 {
+		add("tasks.position > ?", q.After)
+	}
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return " WHERE " + strings.Join(terms, " AND "), args
+}
+
+func statusTerm(status core.TaskStatus) string {
+	if taskIndex(status) < 0 {
+		return "FALSE"
+	}
+	return "tasks.status = '" + string(status) + "'"
+}
+
+func (t *tx) CountTasks(q store.TaskQuery) (n int, err error) {
+	q.After = 0
+	where, args := taskConditions(q)
+	from := "tasks" + readyIndex(q)
+	if len(q.Except) > 0 {
+		from += newestAttempt
+	}
+	err = t.get(func() error {
+		count, err := t.c.number("SELECT count(*) FROM "+from+where, args...)
+		n = int(count)
+		return err
+	})
+	return n, err
+}
+
+func (t *tx) NextReady(after core.Instant) (next core.Instant, err error) {
+	err = t.get(func() error {
+		at, err := t.c.number(selectNextReady, int64(after))
+		next = core.Instant(at)
+		return err
+	})
+	return next, err
+}

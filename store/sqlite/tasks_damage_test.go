@@ -1,0 +1,298 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// staffedTasks is how many tasks staffed makes.
+const staffedTasks = 30
+
+// staffed makes a closed store with tasks of all kinds: every third has failed once and runs again, every
+// third has asked and was answered, and the others have completed. Each but the first waits for the first.
+func staffed(t *testing.T) string {
+	t.Helper()
+	path := path(t)
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	for n := int64(1); n <= staffedTasks; n++ {
+		update(t, s, func(tx store.Tx) error { return staff(tx, n) })
+	}
+	require.NoError(t, s.Close())
+	return path
+}
+
+func staff(tx store.Tx, n int64) error {
+	next := core.Successor{AttemptID: fmt.Sprint("att_", n, "_2")}
+	failed := core.Failure{Class: core.ClassTransient, Name: "Overloaded", Message: content}
+	again := core.ClaimTask{At: 9, Worker: "w", Token: fmt.Sprint("again_", n), Length: 1000}
+	events := map[int64][]core.TaskEvent{
+		0: {claimOf(n), finishOf(n)},
+		1: {claimOf(n), core.FinishAttempt{At: 9, Token: fmt.Sprint("tok_", n), Status: core.AttemptError, Failure: failed, Next: next}, again},
+		2: {
+			claimOf(n),
+			core.FinishAttempt{At: 9, Token: fmt.Sprint("tok_", n), Status: core.AttemptAwaiting, Question: content},
+			core.ReplyToTask{At: 9, Text: content, Next: next},
+		},
+	}
+	if err := errors.Join(createTask(tx, n), happen(tx, n, events[n%3]...)); err != nil {
+		return err
+	}
+	if n%3 == 2 {
+		if err := tx.AddReply(store.Reply{TaskID: taskID(n), Number: 1, AttemptID: "att", Text: content}); err != nil {
+			return err
+		}
+	}
+	if n > 1 {
+		if err := tx.AddDependency(taskID(n), taskID(1)); err != nil {
+			return err
+		}
+	}
+	return tx.PutBreaker(core.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
+}
+
+// TestVerifyNamesTheDamageOfTasks: whatever is altered of a task is found, and by its name.
+func TestVerifyNamesTheDamageOfTasks(t *testing.T) {
+	rows := map[string][]string{
+		"UPDATE tasks SET waits = 1 WHERE position = 3":                        {"task " + taskID(3)},
+		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":        {"task " + taskID(3)},
+		"UPDATE launches SET prompt = 'other' WHERE task = 3":                  {"task " + taskID(3)},
+		"DELETE FROM launches WHERE task = 3":                                  {"task " + taskID(3)},
+		"UPDATE said SET output = 'other' WHERE task = 3":                      {"task " + taskID(3)},
+		"DELETE FROM said WHERE task = 3":                                      {"task " + taskID(3)},
+		"INSERT INTO carried SELECT 3, reply, sum FROM carried WHERE task = 2": {"task " + taskID(3)},
+		"UPDATE carried SET reply = 'other' WHERE task = 2":                    {"task " + taskID(2)},
+		"UPDATE replies SET text = 'other' WHERE task = 2":                     {"a reply to task " + taskID(2)},
+		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
+			"the dependency of task " + taskID(4) + " on " + taskID(1),
+		},
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'": {"the breaker of model provider/model-4"},
+		"UPDATE attempts SET stale = 9 WHERE id = 'att_1_1'":           {"attempt att_1_1"},
+		"UPDATE attempts SET model_key = 'x' WHERE id = 'att_3_1'":     {"attempt att_3_1", "attempt att_3_1"}, // with its task, and by itself
+		"DELETE FROM attempts WHERE id = 'att_1_1'":                    {"task " + taskID(1)},
+		"UPDATE task_counts SET running = running + 1":                 {"the count of tasks"},
+	}
+	source := staffed(t)
+	for statement, want := range rows {
+		t.Run(statement, func(t *testing.T) {
+			path := path(t)
+			copyFile(t, source, path)
+			change(t, path, statement)
+			s := open(t, sqlite.Options{Path: path})
+			damage, err := s.Verify(t.Context())
+			require.NoError(t, err)
+			var found []string
+			for _, d := range damage {
+				found = append(found, d.What)
+				require.NotEmpty(t, d.Detail)
+			}
+			require.Equal(t, want, found)
+		})
+	}
+}
+
+// TestFaultS4_DamagedTaskStopsNoOther: a task and an attempt that are not what was written are refused and
+// named, and every other task goes on.
+func TestFaultS4_DamagedTaskStopsNoOther(t *testing.T) {
+	path := staffed(t)
+	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 3",
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'")
+	s := open(t, sqlite.Options{Path: path})
+	for range 2 {
+		requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
+			_, _, err := tx.Task(taskID(3))
+			return err
+		}), store.Corrupt)
+		requireFault(t, s.Update(t.Context(), func(tx store.Tx) error { return happen(tx, 4) }), store.Corrupt)
+	}
+	degraded := s.Status(t.Context()).Degraded
+	require.Len(t, degraded, 2)
+	require.Contains(t, degraded[0], "task "+taskID(3)+" ")
+	require.Contains(t, degraded[1], "attempt att_4_2 ")
+	update(t, s, func(tx store.Tx) error { return happen(tx, 2, claimOf(200)) })
+	update(t, s, func(tx store.Tx) error { return createTask(tx, 99) })
+}
+
+// TestFaultS4_DamageHoldsUpNobody: the task that is first in the queue, the lease that ends first and a
+// breaker are not what was written. Claims, looks at leases and lists pass them by, and the status names
+// them.
+func TestFaultS4_DamageHoldsUpNobody(t *testing.T) {
+	path := staffed(t)
+	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 2",
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_10_2'",
+		"DELETE FROM attempts WHERE task = 5 AND number = 2", // of a task that says it is queued
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-1'")
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, func(tx store.Tx) error {
+		claimed, err := claimOldest(tx, "new", 5000)
+		require.NoError(t, err)
+		require.Equal(t, taskID(8), claimed.ID)
+		page, err := tx.Tasks(store.TaskQuery{Limit: 3})
+		require.NoError(t, err)
+		require.Equal(t, []string{taskID(1), taskID(3), taskID(4)}, []string{page[0].ID, page[1].ID, page[2].ID})
+		leases, err := tx.Leased(0, 1)
+		require.NoError(t, err)
+		require.Equal(t, "att_13_2", leases[0].ID)
+		_, ok, err := tx.Breaker("provider/model-1")
+		require.NoError(t, err)
+		require.False(t, ok)
+		opened, err := tx.OpenedBreakers()
+		require.Len(t, opened, staffedTasks-1)
+		return err
+	})
+	degraded := strings.Join(s.Status(t.Context()).Degraded, "\n")
+	for _, what := range []string{"task " + taskID(2), "task " + taskID(5), "attempt att_10_2", "model provider/model-1"} {
+		require.Contains(t, degraded, what)
+	}
+}
+
+// TestFaultS4_LeaseOfADamagedTask: the lease that ends first is of a task that is not what was written.
+// Once that was noticed, nobody is given it again, and those behind it end in time.
+func TestFaultS4_LeaseOfADamagedTask(t *testing.T) {
+	path := staffed(t)
+	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 10")
+	s := open(t, sqlite.Options{Path: path})
+	expire := func(tx store.Tx) error {
+		due, err := tx.Leased(0, 1)
+		if err != nil {
+			return err
+		}
+		_, ok, err := tx.Task(due[0].TaskID)
+		require.True(t, ok || err != nil)
+		return err
+	}
+	requireFault(t, s.Update(t.Context(), expire), store.Corrupt)
+	update(t, s, expire)
+}
+
+// TestSalvageOfTasks: a task is kept with all that belongs to it, or not at all, and the rest of the store
+// is whole.
+func TestSalvageOfTasks(t *testing.T) {
+	path := staffed(t)
+	change(t, path,
+		"UPDATE launches SET prompt = 'other' WHERE task = 3",          // a task without its prompt
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'",    // its newest attempt
+		"UPDATE attempts SET worker = 'other' WHERE id = 'att_7_1'",    // an earlier one
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'", // a breaker
+		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '"+taskID(6)+"'")
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Equal(t, staffedTasks-3, result.Kept["tasks"])
+	require.Equal(t, 3, result.Lost["tasks"])
+	require.Equal(t, 1, result.Lost["breakers"])
+	require.Equal(t, staffedTasks-1, result.Kept["breakers"])
+	require.Equal(t, 10, result.Kept["replies"])
+	s := open(t, sqlite.Options{Path: path})
+	sound(t, s)
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		for _, n := range []int64{3, 4, 7} {
+			_, ok, err := tx.Task(taskID(n))
+			require.NoError(t, err)
+			require.False(t, ok)
+		}
+		left, err := tx.Dependents(taskID(1), "", 100)
+		require.Len(t, left, staffedTasks-1-4)
+		require.Equal(t, len(left), result.Kept["dependencies"])
+		return err
+	}))
+	update(t, s, func(tx store.Tx) error { return createTask(tx, 99) })
+}
+
+// TestFaultS5_StoreBeforeTasks: a store of a waybill that knew no tasks is copied, then gets their tables,
+// and keeps what it has.
+func TestFaultS5_StoreBeforeTasks(t *testing.T) {
+	path := path(t)
+	former, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, former.Status(t.Context()).SchemaVersion)
+	update(t, former, func(tx store.Tx) error {
+		for n := int64(1); n <= 20; n++ {
+			if err := queueOne(tx, n); err != nil {
+				return err
+			}
+		}
+		return putRunsAndNotices(tx, 20)
+	})
+	require.NoError(t, former.Close())
+
+	s := open(t, sqlite.Options{Path: path})
+	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
+	require.Empty(t, s.Status(t.Context()).Degraded)
+	requireInstructions(t, s, 20)
+	sound(t, s)
+	for n := int64(1); n <= 3; n++ {
+		update(t, s, func(tx store.Tx) error { return staff(tx, n) })
+	}
+	sound(t, s)
+	copied, err := os.ReadFile(path + ".version-1")
+	require.NoError(t, err)
+	require.False(t, strings.Contains(string(copied), "CREATE TABLE tasks"), "the copy is of the store as it was")
+}
+
+// TestSalvageOfAFormerStore: a damaged store of a waybill that knew no tasks is salvaged into one that does.
+func TestSalvageOfAFormerStore(t *testing.T) {
+	path := path(t)
+	former, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
+	require.NoError(t, err)
+	update(t, former, func(tx store.Tx) error { return errors.Join(queueOne(tx, 1), queueOne(tx, 2)) })
+	require.NoError(t, former.Close())
+	change(t, path, "UPDATE instructions SET content = 'other' WHERE position = 1")
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"instructions": 1}, result.Lost)
+	require.Empty(t, result.Unreadable)
+	s := open(t, sqlite.Options{Path: path})
+	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
+	requireInstructions(t, s, 1)
+	update(t, s, func(tx store.Tx) error { return staff(tx, 1) })
+	sound(t, s)
+}
+
+// TestBackupHasTasks: a backup has the tasks, too.
+func TestBackupHasTasks(t *testing.T) {
+	s := open(t, sqlite.Options{Path: staffed(t)})
+	backup := path(t)
+	found, err := s.Backup(t.Context(), backup)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	copied := open(t, sqlite.Options{Path: backup})
+	sound(t, copied)
+	want, err := dumpTasks(t, s)
+	require.NoError(t, err)
+	got, err := dumpTasks(t, copied)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// dumpTasks reads everything that staffed has put, by its front, as one text.
+func dumpTasks(t *testing.T, s store.Store) (text string, err error) {
+	t.Helper()
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		text = ""
+		add := func(value any, err error) error {
+			text += fmt.Sprintf("%+v\n", value)
+			return err
+		}
+		errs := []error{
+			add(tx.Tasks(store.TaskQuery{Limit: 10_000})), add(tx.Tasks(store.TaskQuery{Live: true})),
+			add(tx.Tasks(store.TaskQuery{ReadyAt: 1 << 40})), add(tx.TaskCounts()), add(tx.Leased(0, 1000)),
+			add(tx.Dependents(taskID(1), "", 1000)), add(tx.OpenedBreakers()), add(tx.NextReady(0)),
+		}
+		for n := int64(1); n <= staffedTasks; n++ {
+			errs = append(errs, add(tx.Attempts(taskID(n), 0, 100)), add(tx.Replies(taskID(n), 0, 100)))
+			a, _, err := tx.AttemptUnder(fmt.Sprint("tok_", n))
+			errs = append(errs, add(a, err))
+		}
+		return errors.Join(errs...)
+	})
+	return text, err
+}

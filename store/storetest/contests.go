@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+// contestants is how many try at the same time.
+const contestants = 64
+
+func contestLaws() []Law {
+	return []Law{
+		law("each task is claimed once", claimIsExclusive),
+		law("the first reply wins", firstReplyWins),
+		law("only the holder of the lease ends an attempt", finishIsFenced),
+	}
+}
+
+// step has an event happen to a task, and puts what it becomes.
+func step(tx store.Tx, id string, event core.TaskEvent) (core.Task, error) {
+	t, ok, err := tx.Task(id)
+	if err == nil && !ok {
+		err = core.Missing("task", id)
+	}
+	if err != nil {
+		return t, err
+	}
+	next, effects, err := t.Step(event)
+	if err != nil {
+		return t, err
+	}
+	if err := tx.PutTask(next); err != nil {
+		return t, err
+	}
+	for _, effect := range effects {
+		if keep, ok := effect.(core.Keep); ok {
+			if err := tx.PutAttempt(keep.Attempt); err != nil {
+				return t, err
+			}
+		}
+	}
+	return next, nil
+}
+
+// contest has everybody try at the same time and gives the errors.
+func contest(try func(i int) error) []error {
+	var wg sync.WaitGroup
+	errs := make([]error, contestants)
+	for i := range contestants {
+		wg.Go(func() { errs[i] = try(i) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// claimIsExclusive lets everybody claim the oldest task that is ready, until there is none.
+func claimIsExclusive(t T, s store.Store) {
+	const tasks = contestants + 16
+	update(t, s, func(tx store.Tx) {
+		for i := range int64(tasks) {
+			putTasks(t, tx, task(fmt.Sprint("t", i), i+1))
+		}
+	})
+	var mu sync.Mutex // guards claimed
+	claimed := make(map[string]int)
+	errs := contest(func(i int) error {
+		for n := 0; ; n++ {
+			id := ""
+			if err := s.Update(t.Context(), func(tx store.Tx) error {
+				id = ""
+				ready, err := tx.Tasks(store.TaskQuery{ReadyAt: start + day, Limit: 1})
+				if err != nil || len(ready) == 0 {
+					return err
+				}
+				id = ready[0].ID
+				_, err = step(tx, id, core.ClaimTask{At: start + day, Worker: "w", Token: fmt.Sprint("tok ", i, " ", n), Length: 1})
+				return err
+			}); err != nil || id == "" {
+				return err
+			}
+			mu.Lock()
+			claimed[id]++
+			mu.Unlock()
+			if n > tasks {
+				return errors.New("there is no end of tasks")
+			}
+		}
+	})
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Len(t, claimed, tasks, "every task is claimed")
+	for id, times := range claimed {
+		require.Equal(t, 1, times, "times that %s was claimed", id)
+	}
+	view(t, s, func(tx store.Tx) {
+		counts, err := tx.TaskCounts()
+		require.NoError(t, err)
+		require.Equal(t, tasks, counts[core.StatusRunning])
+	})
+}
+
+// firstReplyWins lets everybody answer one question.
+func firstReplyWins(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, awaiting(task("t", 1))) })
+	errs := contest(func(i int) error {
+		return s.Update(t.Context(), func(tx store.Tx) error {
+			said := reply("t", 1)
+			said.Text = fmt.Sprint("answer ", i)
+			_, err := step(tx, "t", core.ReplyToTask{
+				At: start + 2*day, Text: said.Text, Next: core.Successor{AttemptID: fmt.Sprint("att ", i)},
+			})
+			if err != nil {
+				return err
+			}
+			return tx.AddReply(said)
+		})
+	})
+	winner := -1
+	for i, err := range errs {
+		if err == nil {
+			require.Equal(t, -1, winner, "two replies won")
+			winner = i
+			continue
+		}
+		refusal, ok := errors.AsType[*core.Refusal](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, core.AlreadyResolved, refusal.Kind)
+	}
+	require.NotEqual(t, -1, winner, "no reply won")
+	view(t, s, func(tx store.Tx) {
+		given := replies(t, tx, "t", 0, 10)
+		require.Len(t, given, 1)
+		require.Equal(t, fmt.Sprint("answer ", winner), given[0].Text)
+		got := getTask(t, tx, "t")
+		require.Equal(t, given[0].Text, got.Reply)
+		require.Equal(t, fmt.Sprint("att ", winner), got.Current.ID)
+	})
+}
+
+// finishIsFenced has a worker lose its lease to another one and report all the same.
+func finishIsFenced(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) {
+		putTasks(t, tx, task("t", 1))
+		for _, event := range []core.TaskEvent{
+			core.ClaimTask{At: start, Worker: "first", Token: "lost", Length: 1},
+			core.ExpireLease{At: start + day, Next: core.Successor{AttemptID: "second"}},
+			core.ClaimTask{At: start + day, Worker: "second", Token: "held", Length: int64(day)},
+		} {
+			_, err := step(tx, "t", event)
+			require.NoError(t, err)
+		}
+	})
+	errs := contest(func(i int) error {
+		return s.Update(t.Context(), func(tx store.Tx) error {
+			_, err := step(tx, "t", core.FinishAttempt{
+				At: start + day, Token: []string{"lost", "held"}[i%2], Status: core.AttemptCompleted, Output: fmt.Sprint(i),
+			})
+			return err
+		})
+	})
+	finished := 0
+	for i, err := range errs {
+		if err == nil {
+			require.Equal(t, 1, i%2, "an attempt was ended under a lease that was lost")
+			finished++
+			continue
+		}
+		require.True(t, core.IsStale(err), "%v", err)
+	}
+	require.Equal(t, 1, finished, "another report is no report of the same")
+	view(t, s, func(tx store.Tx) {
+		all, err := tx.Attempts("t", 0, 10)
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		require.Equal(t, core.AttemptLost, all[0].Status())
+		require.Equal(t, core.AttemptCompleted, all[1].Status())
+		require.Equal(t, core.StatusComplete, getTask(t, tx, "t").Status())
+	})
+}

@@ -1,0 +1,258 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+func taskLaws() []Law {
+	return []Law{
+		law("a task comes back in every phase, with every field", everyTaskComesBack),
+		law("of a task, launch, position and creation are fixed", launchIsFixed),
+		law("no two tasks share a position", taskPositionsAreTaken),
+		law("a task and its newest attempt agree in the end", tasksAreCoherent),
+		law("the newest attempt is the current one", newestIsCurrent),
+		law("counts of tasks by status agree with the rows", taskCountsAgree),
+		law("dependents are listed in order, each once", dependentsAreListed),
+		law("prune leaves tasks alone", pruneLeavesTasks),
+	}
+}
+
+// putTasks puts tasks with their newest attempts.
+func putTasks(t T, tx store.Tx, all ...core.Task) {
+	t.Helper()
+	for _, one := range all {
+		require.NoError(t, tx.PutTask(one))
+		require.NoError(t, tx.PutAttempt(one.Current))
+	}
+}
+
+func getTask(t T, tx store.Tx, id string) core.Task {
+	t.Helper()
+	got, ok, err := tx.Task(id)
+	require.NoError(t, err)
+	require.True(t, ok, "there is no task %s", id)
+	return got
+}
+
+func requireTask(t T, tx store.Tx, want core.Task) {
+	t.Helper()
+	require.Equal(t, want, getTask(t, tx, want.ID))
+	listed, err := tx.Tasks(store.TaskQuery{After: want.Position - 1, Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, []core.Task{want}, listed)
+}
+
+// everyTaskComesBack puts tasks of which every field differs from the others in all phases.
+func everyTaskComesBack(t T, s store.Store) {
+	view(t, s, func(tx store.Tx) {
+		_, ok, err := tx.Task("t1")
+		require.NoError(t, err)
+		require.False(t, ok)
+	})
+	all := rapid.Custom(drawWholeTask)
+	seen := make(map[core.TaskStatus]bool)
+	for i := range 60 {
+		want := all.Example(i)
+		want.ID, want.Position = fmt.Sprint("t", i), int64(i)*7+1
+		want.Current.ID, want.Current.TaskID = "a"+want.ID, want.ID
+		want.Current.Phase = own(want.Current.Phase, want.ID)
+		seen[want.Status()] = true
+		update(t, s, func(tx store.Tx) {
+			putTasks(t, tx, want)
+			requireTask(t, tx, want)
+		})
+		view(t, s, func(tx store.Tx) { requireTask(t, tx, want) })
+	}
+	require.Len(t, seen, len(core.TaskStatuses()), "not every phase was drawn")
+}
+
+// own gives a phase whose session and token are those of nobody else.
+func own(phase core.AttemptPhase, id string) core.AttemptPhase {
+	mine := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return text + " of " + id
+	}
+	switch p := phase.(type) {
+	case core.Pending:
+		return p
+	case core.Running:
+		p.Session, p.Lease.Token = mine(p.Session), mine(p.Lease.Token)
+		return p
+	case core.Ended:
+		p.Session, p.Token = mine(p.Session), mine(p.Token)
+		return p
+	}
+	panic("storetest: attempt without a phase")
+}
+
+func launchIsFixed(t T, s store.Store) {
+	original := task("t", 7)
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, original) })
+	changes := map[string]func(*core.Task){
+		"position":     func(t *core.Task) { t.Position = 8 },
+		"creation":     func(t *core.Task) { t.CreatedAt++ },
+		"prompt":       func(t *core.Task) { t.Launch.Prompt = "other" },
+		"description":  func(t *core.Task) { t.Launch.Description = "other" },
+		"run":          func(t *core.Task) { t.Launch.RunID = "other" },
+		"role":         func(t *core.Task) { t.Launch.Role = "other" },
+		"parent":       func(t *core.Task) { t.Launch.Parent = "other" },
+		"chain":        func(t *core.Task) { t.Launch.Chain = core.Chain{} },
+		"attempts":     func(t *core.Task) { t.Launch.MaxAttempts = 9 },
+		"dependencies": func(t *core.Task) { t.Launch.DependsOn = `["other"]` },
+		"labels":       func(t *core.Task) { t.Launch.Labels = `{"other":1}` },
+	}
+	for name, change := range changes {
+		changed := original
+		changed.Output = "said"
+		change(&changed)
+		update(t, s, func(tx store.Tx) {
+			require.Error(t, tx.PutTask(changed), name)
+			requireTask(t, tx, original)
+			require.Error(t, tx.PutTask(changed), "%s, after a reading", name)
+		})
+	}
+	view(t, s, func(tx store.Tx) { requireTask(t, tx, original) })
+}
+
+func taskPositionsAreTaken(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) {
+		putTasks(t, tx, task("a", 7))
+		require.Error(t, tx.PutTask(task("b", 7)))
+		require.Error(t, tx.PutTask(task("b", 0)))
+		require.Error(t, tx.PutTask(task("b", -1)))
+		putTasks(t, tx, task("b", 6))
+	})
+	view(t, s, func(tx store.Tx) {
+		require.Equal(t, []string{"b", "a"}, selectedTasks(t, tx, store.TaskQuery{}))
+	})
+}
+
+// tasksAreCoherent leaves a task in the lurch in each way there is. Within a transaction it may be.
+func tasksAreCoherent(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, task("t", 1)) })
+	halves := map[string]func(tx store.Tx) error{
+		"no attempt":                     func(tx store.Tx) error { return tx.PutTask(task("u", 2)) },
+		"running, and its attempt not":   func(tx store.Tx) error { return tx.PutTask(begun(task("t", 1))) },
+		"queued, and its attempt runs":   func(tx store.Tx) error { return tx.PutAttempt(begun(task("t", 1)).Current) },
+		"complete, and its attempt not":  func(tx store.Tx) error { return tx.PutTask(completed(task("t", 1))) },
+		"queued, and its attempt is not": func(tx store.Tx) error { return tx.PutAttempt(errored(task("t", 1)).Current) },
+	}
+	for name, half := range halves {
+		require.Error(t, s.Update(t.Context(), half), name)
+		view(t, s, func(tx store.Tx) {
+			requireTask(t, tx, task("t", 1))
+			n, err := tx.CountTasks(store.TaskQuery{})
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+		})
+	}
+	update(t, s, func(tx store.Tx) {
+		now := begun(task("t", 1))
+		require.NoError(t, tx.PutAttempt(now.Current), "it does not matter which is put first")
+		require.NoError(t, tx.PutTask(now))
+	})
+	view(t, s, func(tx store.Tx) { requireTask(t, tx, begun(task("t", 1))) })
+}
+
+func newestIsCurrent(t T, s store.Store) {
+	now := task("t", 1)
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, now, task("other", 2)) })
+	for number := 2; number <= 12; number++ {
+		update(t, s, func(tx store.Tx) {
+			require.NoError(t, tx.PutAttempt(over(now.Current, core.AttemptError)))
+			now.Current = attempt("t", number)
+			require.NoError(t, tx.PutAttempt(now.Current))
+			requireTask(t, tx, now)
+		})
+		update(t, s, func(tx store.Tx) {
+			require.NoError(t, tx.PutAttempt(over(attempt("t", 1), core.AttemptError).Belated()), "an earlier one")
+			require.Equal(t, now, getTask(t, tx, "t"))
+			altered := now
+			altered.Current = core.Attempt{}
+			require.NoError(t, tx.PutTask(altered), "the attempt is not put with its task")
+		})
+		view(t, s, func(tx store.Tx) { requireTask(t, tx, now) })
+	}
+}
+
+func taskCountsAgree(t T, s store.Store) {
+	requireCounts := func(queued, running, complete, failed int) {
+		t.Helper()
+		view(t, s, func(tx store.Tx) {
+			got, err := tx.TaskCounts()
+			require.NoError(t, err)
+			require.Equal(t, map[core.TaskStatus]int{
+				core.StatusQueued: queued, core.StatusRunning: running, core.StatusComplete: complete,
+				core.StatusAwaiting: 0, core.StatusError: failed, core.StatusCancelled: 0, core.StatusBlocked: 0,
+			}, got)
+			for status, n := range got {
+				rows, err := tx.CountTasks(store.TaskQuery{Status: status})
+				require.NoError(t, err)
+				require.Equal(t, n, rows, "tasks that are %s", status)
+			}
+		})
+	}
+	requireCounts(0, 0, 0, 0)
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, task("a", 1), task("b", 2), task("c", 3)) })
+	requireCounts(3, 0, 0, 0)
+	update(t, s, func(tx store.Tx) {
+		putTasks(t, tx, begun(task("a", 1)), completed(task("a", 1)), begun(task("b", 2)), begun(task("b", 2)))
+	})
+	requireCounts(1, 1, 1, 0)
+	require.Error(t, s.Update(t.Context(), func(tx store.Tx) error {
+		putTasks(t, tx, errored(task("c", 3)))
+		return errNo
+	}))
+	requireCounts(1, 1, 1, 0)
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, errored(task("c", 3))) })
+	requireCounts(0, 1, 1, 1)
+}
+
+func dependentsAreListed(t T, s store.Store) {
+	of := func(tx store.Tx, on, after string, limit int) []string {
+		found, err := tx.Dependents(on, after, limit)
+		require.NoError(t, err)
+		return append([]string{}, found...)
+	}
+	update(t, s, func(tx store.Tx) {
+		putTasks(t, tx, task("root", 1), task("c", 2), task("B", 3), task("a", 4))
+		for _, id := range []string{"c", "a", "B", "a"} {
+			require.NoError(t, tx.AddDependency(id, "root"))
+		}
+		require.NoError(t, tx.AddDependency("a", "c"))
+		require.Error(t, tx.AddDependency("nobody", "root"))
+		require.Error(t, tx.AddDependency("a", "nobody"))
+	})
+	view(t, s, func(tx store.Tx) {
+		require.Equal(t, []string{"B", "a", "c"}, of(tx, "root", "", 10))
+		require.Equal(t, []string{"B", "a"}, of(tx, "root", "", 2))
+		require.Equal(t, []string{"c"}, of(tx, "root", "a", 2))
+		require.Equal(t, []string{"a"}, of(tx, "c", "", 10))
+		require.Empty(t, of(tx, "a", "", 10))
+		require.Empty(t, of(tx, "nobody", "", 10))
+		require.Empty(t, of(tx, "root", "", 0))
+	})
+}
+
+func pruneLeavesTasks(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) { everything(t, tx) })
+	update(t, s, func(tx store.Tx) {
+		_, err := tx.Prune(start+900*day, 1000)
+		require.NoError(t, err)
+	})
+	view(t, s, func(tx store.Tx) {
+		left := census(t, tx)
+		for _, kind := range []string{"tasks", "attempts", "dependents", "replies", "breakers"} {
+			require.Equal(t, 1, left[kind], kind)
+		}
+		requireTask(t, tx, completed(task("before", 1)))
+	})
+}
