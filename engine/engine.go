@@ -39,6 +39,9 @@ type Options struct {
 	Logger *slog.Logger
 	// MaxPending bounds the instructions that wait for something; 0 is no bound.
 	MaxPending int
+	// Backoff is the first wait before a task is tried again on the model that it failed on; by
+	// default a second. Negative means that nothing waits.
+	Backoff time.Duration
 }
 
 // maxQueued bounds the changes that wait for a commit; front doors keep far fewer in hand.
@@ -63,6 +66,7 @@ type Engine struct {
 
 	wake   chan struct{} // size 1, never closed: something was queued
 	opened chan struct{} // closed when the store was opened
+	leased chan struct{} // size 1, never closed: somebody may have got a lease
 
 	// opening is held while the store is opened, which may take as long as another process holds it.
 	// It guards st and head until opened is closed; from then on they do not change. It guards closed.
@@ -83,6 +87,7 @@ type Engine struct {
 	// renewals has the facts that are on their way to the store, by run.
 	renewals map[string]*renewal
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
+	watch    watch                   // over the leases
 }
 
 // New gives an engine that does nothing until Run is called.
@@ -99,10 +104,17 @@ func New(o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	switch {
+	case o.Backoff == 0:
+		o.Backoff = time.Second
+	case o.Backoff < 0:
+		o.Backoff = 0
+	}
 	return &Engine{
 		o:        o,
 		wake:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
+		leased:   make(chan struct{}, 1),
 		waiting:  map[*job]struct{}{},
 		pending:  -1,
 		subs:     map[chan struct{}]struct{}{},
@@ -127,6 +139,11 @@ func (e *Engine) Run(ctx context.Context) error {
 		defer close(foreign)
 		e.watchForeign(stopForeign)
 	}()
+	leases := make(chan struct{}) // closed when the goroutine below has ended
+	go func() {
+		defer close(leases)
+		e.watchLeases(ctx)
+	}()
 	work := context.WithoutCancel(ctx) // what was accepted is carried out, even on the way out
 	for running := true; running; {
 		select {
@@ -140,6 +157,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.drain(work)
 	close(stopForeign)
 	<-foreign
+	<-leases
 	return e.close()
 }
 

@@ -17,10 +17,23 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 	if run, ok, err := tx.Run(id); err != nil || ok {
 		return run.Explain(history), err
 	}
+	if t, ok, err := tx.Task(id); err != nil || ok {
+		return t.Explain(history), err
+	}
+	if a, ok, err := tx.Attempt(id); err != nil || ok {
+		return orExplain(tx, a.TaskID, err)
+	}
 	if n, ok, err := tx.Notice(id); err != nil || ok {
 		return Explain(tx, n.Subject)
 	}
-	return core.Explanation{}, core.Missing("instruction, run or notice", id)
+	return core.Explanation{}, core.Missing("instruction, task, attempt, run or notice", id)
+}
+
+func orExplain(tx store.Tx, id string, err error) (core.Explanation, error) {
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	return Explain(tx, id)
 }
 
 func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {

@@ -50,6 +50,7 @@ type job struct {
 	err     error
 	waits   bool     // the result has nothing in it, and there is time to wait for a better one
 	touched []string // sessions that something was made available for
+	leased  bool     // somebody got a lease
 
 	timer *time.Timer // wakes the job while it is parked
 
@@ -172,7 +173,7 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 			err = &Panic{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
-	j.waits, j.touched = false, nil
+	j.waits, j.touched, j.leased = false, nil, false
 	if err := j.ctx.Err(); err != nil && !errors.Is(context.Cause(j.ctx), ErrHurry) {
 		return nil, context.Cause(j.ctx)
 	}
@@ -185,7 +186,7 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 	if result, err = j.Apply(tx); err != nil {
 		return nil, err
 	}
-	j.touched = tx.touched
+	j.touched, j.leased = tx.touched, tx.leased
 	if j.waits = e.patient(j, result); j.waits || j.Key == "" {
 		return result, nil
 	}
@@ -237,6 +238,9 @@ func (e *Engine) settle(group []*job, writes, foreign int) {
 		if j.waits {
 			e.park(j, foreign)
 			continue
+		}
+		if j.leased {
+			e.beginLooking()
 		}
 		e.answer(j, j.result, j.err)
 	}

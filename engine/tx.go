@@ -15,6 +15,7 @@ type Tx struct {
 	engine  *Engine
 	now     core.Instant
 	touched []string
+	leased  bool // somebody got a lease
 }
 
 // Now is the moment at which the change happens, the same throughout.

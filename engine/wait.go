@@ -94,6 +94,7 @@ func (e *Engine) noteForeign() {
 	defer e.mu.Unlock()
 	e.foreign++
 	e.pending = -1
+	signal(e.leased)
 	for j := range e.waiting {
 		e.requeueLocked(j)
 	}

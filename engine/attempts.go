@@ -1,0 +1,333 @@
+package engine
+
+import (
+	"waybill/core"
+	"waybill/ledger"
+	"waybill/store"
+)
+
+// Claimers is the session under which changes wait that wait for a task. No host can name it.
+const Claimers = "\x00claim"
+
+// A Claim says what a worker wants.
+type Claim struct {
+	Worker string
+	RunID  string // "" for any
+	Role   string // "" for any
+	Length int64  // of the lease, in microseconds
+}
+
+// A Claimed is what a worker got.
+type Claimed struct {
+	Task   core.Task // the zero Task if there was none
+	Lease  core.Lease
+	Prompt string
+	// Due is when time alone may make a task ready, or zero.
+	Due core.Instant
+}
+
+// Empty reports whether there was no task to give.
+func (c Claimed) Empty() bool { return c.Task.ID == "" }
+
+// ClaimTask gives the oldest task that is ready to a worker. Leases that have run out are seen to
+// first, so that what they held is ready too.
+func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
+	if err := tx.ExpireLeases(); err != nil {
+		return Claimed{}, err
+	}
+	held, err := tx.heldBack()
+	if err != nil {
+		return Claimed{}, err
+	}
+	ready, err := tx.Tasks(store.TaskQuery{
+		ReadyAt: tx.now, RunID: c.RunID, Role: c.Role, Except: held.keys, Limit: 1,
+	})
+	if err != nil {
+		return Claimed{}, err
+	}
+	if len(ready) == 0 {
+		return tx.nextTask(held.until)
+	}
+	t, err := tx.stepTask(ready[0], core.ClaimTask{
+		At: tx.now, Worker: c.Worker, Token: tx.engine.o.NewID("lease_"), Length: c.Length,
+	})
+	if err != nil {
+		return Claimed{}, err
+	}
+	if err := tx.admitted(t.Current); err != nil {
+		return Claimed{}, err
+	}
+	tx.leased = true
+	claimed := Claimed{Task: t, Lease: t.Current.Phase.(core.Running).Lease}
+	claimed.Prompt, err = prompt(tx, t)
+	return claimed, err
+}
+
+// ReturnClaim takes back a claim of which the worker never learned, so that it costs the task no attempt
+// and nobody waits for the end of its lease.
+func (tx *Tx) ReturnClaim(c Claimed) error {
+	t, err := tx.task(c.Task.ID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.stepTask(t, core.ReturnTask{At: tx.now, Token: c.Lease.Token})
+	return err
+}
+
+// nextTask says when it is worth to look again. breakers is when one of them may let somebody through.
+func (tx *Tx) nextTask(breakers core.Instant) (Claimed, error) {
+	due := breakers
+	ready, err := tx.NextReady(tx.now)
+	if err != nil {
+		return Claimed{}, err
+	}
+	if ready != 0 && (due == 0 || ready < due) {
+		due = ready
+	}
+	return Claimed{Due: due}, nil
+}
+
+// held are the models that nobody may try now.
+type held struct {
+	keys  []string
+	until core.Instant // when the first of them may be tried, or zero
+}
+
+func (tx *Tx) heldBack() (held, error) {
+	var h held
+	breakers, err := tx.OpenedBreakers()
+	for _, b := range breakers {
+		if !b.Open(tx.now) {
+			continue
+		}
+		h.keys = append(h.keys, b.Key)
+		if frees := b.Frees(tx.now); h.until == 0 || frees < h.until {
+			h.until = frees
+		}
+	}
+	return h, err
+}
+
+// admitted tells an open breaker that an attempt tries its model.
+func (tx *Tx) admitted(a core.Attempt) error {
+	b, ok, err := tx.Breaker(a.Model.Key())
+	if err != nil || !ok {
+		return err
+	}
+	if next := b.Admit(a.ID, tx.now); next != b {
+		return tx.PutBreaker(next)
+	}
+	return nil
+}
+
+// mostEarlier is how many earlier answers a prompt may repeat.
+const mostEarlier = 50
+
+// prompt gives what the attempt that was just claimed is to be told.
+func prompt(tx store.Tx, t core.Task) (string, error) {
+	if !t.Continues() {
+		return t.Launch.Prompt, nil
+	}
+	before := max(0, t.Replies-1-mostEarlier)
+	earlier, err := tx.Replies(t.ID, before, t.Replies-1-before)
+	if err != nil {
+		return "", err
+	}
+	d := ledger.Dialogue{Before: before, Task: t.Launch.Prompt, Output: t.Output, Question: t.Question, Reply: t.Reply}
+	for _, r := range earlier {
+		d.Earlier = append(d.Earlier, ledger.Exchange{Question: r.Question, Reply: r.Text})
+	}
+	text, _ := ledger.Continuation(d)
+	return text, nil
+}
+
+// A Reported is what became of a worker's report.
+type Reported struct {
+	Applied bool
+	// Reason is why it was not applied: stale_attempt or unknown_session.
+	Reason  string
+	Task    core.Task
+	Attempt core.Attempt // the one that the report was about, if it is known
+	// Next is the attempt that takes over from a failed one, or nil.
+	Next *core.Attempt
+}
+
+// Why a report is not applied.
+const (
+	ReasonStale   = "stale_attempt"
+	ReasonUnknown = "unknown_session"
+)
+
+// BindSession says in which session an attempt runs.
+func (tx *Tx) BindSession(taskID, attemptID, token, session string, model core.Model) (Reported, error) {
+	t, err := tx.task(taskID)
+	if err != nil {
+		return Reported{}, err
+	}
+	if a, ok, err := tx.Attempt(attemptID); err != nil || !ok || a.TaskID != taskID {
+		return Reported{}, orMissing(err, "attempt", attemptID)
+	}
+	e := core.BindSession{At: tx.now, AttemptID: attemptID, Token: token, Session: session, Model: model}
+	next, effects, err := t.Step(e)
+	if err != nil {
+		return tx.belated(t, token, "bind_session", allowing(t, err))
+	}
+	bound, taken, err := tx.AttemptOf(session)
+	if err != nil {
+		return Reported{}, err
+	}
+	if taken && bound.ID != attemptID {
+		return Reported{}, &core.Refusal{
+			Kind: core.SessionTaken, Noun: "task", Subject: t.ID, State: string(t.Status()),
+			Message: "session " + session + " runs attempt " + bound.ID + " of task " + bound.TaskID + "; a session runs one attempt",
+		}
+	}
+	if next != t {
+		err = tx.saveTask(t, next, effects, Progress{})
+	}
+	return Reported{Applied: true, Task: next, Attempt: next.Current}, err
+}
+
+// Heartbeat says that the worker of a task is at it. A length of zero keeps that of the lease.
+func (tx *Tx) Heartbeat(taskID, token string, length int64, said Progress) (Reported, error) {
+	t, err := tx.task(taskID)
+	if err != nil {
+		return Reported{}, err
+	}
+	beat := core.Heartbeat{At: tx.now, Token: token, Length: length, Progress: said.Message != ""}
+	next, err := tx.stepSaying(t, beat, said)
+	if err != nil {
+		return tx.belated(t, token, "heartbeat", err)
+	}
+	return Reported{Applied: true, Task: next, Attempt: next.Current}, nil
+}
+
+// FinishAttempt takes a worker's last report about its attempt. The same report once more is given the
+// same answer, whatever has become of the task since.
+func (tx *Tx) FinishAttempt(taskID string, e core.FinishAttempt) (Reported, error) {
+	t, err := tx.task(taskID)
+	if err != nil {
+		return Reported{}, err
+	}
+	e.At, e.Next = tx.now, tx.successor()
+	a, known, err := tx.AttemptUnder(e.Token)
+	if err != nil {
+		return Reported{}, err
+	}
+	if known && a.TaskID == taskID && a.EndedBy(e) {
+		return tx.finished(t, a)
+	}
+	next, err := tx.stepTask(t, e)
+	if err != nil {
+		return tx.belated(t, e.Token, "finish_attempt", err)
+	}
+	over, _, err := tx.Attempt(t.Current.ID)
+	if err != nil {
+		return Reported{}, err
+	}
+	return tx.finished(next, over)
+}
+
+// finished gives the answer about an attempt that a report has ended.
+func (tx *Tx) finished(t core.Task, over core.Attempt) (Reported, error) {
+	r := Reported{Applied: true, Task: t, Attempt: over}
+	following, err := tx.Attempts(t.ID, over.Number, 1)
+	if err != nil {
+		return Reported{}, err
+	}
+	if len(following) == 1 && following[0].Cause == core.CauseRetry {
+		r.Next = &following[0]
+	}
+	return r, nil
+}
+
+// HearSession takes what the host saw of a session: to which attempt it belongs, and whether that one
+// is still the newest, is found out before anything else.
+func (tx *Tx) HearSession(e core.HearSession, said Progress) (Reported, error) {
+	a, known, err := tx.AttemptOf(e.Session)
+	if err != nil || !known {
+		return Reported{Reason: ReasonUnknown}, err
+	}
+	t, err := tx.task(a.TaskID)
+	if err != nil {
+		return Reported{}, err
+	}
+	e.At, e.Next, e.Telling = tx.now, tx.successor(), said.Message != ""
+	said.Heard = e.Kind
+	next, err := tx.stepSaying(t, e, said)
+	if err != nil {
+		return tx.belated(t, a.Token(), "report_session_event", err)
+	}
+	r := Reported{Applied: true, Task: next, Attempt: next.Current}
+	if a, _, err = tx.Attempt(a.ID); err == nil {
+		r.Attempt = a
+	}
+	return r, err
+}
+
+// belated records a report about an attempt that is not the reporter's any more. Any other error is
+// given back.
+func (tx *Tx) belated(t core.Task, token, call string, err error) (Reported, error) {
+	if !core.IsStale(err) {
+		return Reported{}, err
+	}
+	r := Reported{Reason: ReasonStale, Task: t}
+	data := StaleEvent{Call: call, Status: t.Status()}
+	a, known, err := tx.AttemptUnder(token)
+	if err != nil {
+		return r, err
+	}
+	if known && a.TaskID == t.ID {
+		r.Attempt = a.Belated()
+		data.AttemptID, data.Number, data.Attempt = a.ID, a.Number, a.Status()
+		if err := tx.PutAttempt(r.Attempt); err != nil {
+			return r, err
+		}
+		if a.ID == t.Current.ID {
+			r.Task.Current = r.Attempt
+		}
+	}
+	return r, tx.record(core.AttemptStale, t.ID, data)
+}
+
+// A StaleEvent is the data of attempt.stale.
+type StaleEvent struct {
+	Call      string             `json:"call"`
+	AttemptID string             `json:"attempt_id,omitempty"`
+	Number    int                `json:"attempt_number,omitempty"`
+	Attempt   core.AttemptStatus `json:"attempt_status,omitempty"`
+	Status    core.TaskStatus    `json:"status"`
+}
+
+// RetryTask sets an ended task going again.
+func (tx *Tx) RetryTask(id string, model core.Model) (core.Task, error) {
+	t, err := tx.task(id)
+	if err != nil {
+		return t, err
+	}
+	return tx.stepTask(t, core.RetryTask{At: tx.now, Model: model, Next: tx.successor()})
+}
+
+// CancelTask withdraws a task. One that is running is only asked to end.
+func (tx *Tx) CancelTask(id, reason string) (core.Task, error) {
+	t, err := tx.task(id)
+	if err != nil {
+		return t, err
+	}
+	return tx.stepTask(t, core.CancelTask{At: tx.now, Reason: reason})
+}
+
+// ReplyToTask continues a task with a person's answer. It gives the status that the task had.
+func (tx *Tx) ReplyToTask(id, text, by string) (t core.Task, before core.TaskStatus, err error) {
+	was, err := tx.task(id)
+	if err != nil {
+		return was, "", err
+	}
+	t, err = tx.stepTask(was, core.ReplyToTask{At: tx.now, Text: text, Next: tx.successor()})
+	if err != nil {
+		return t, was.Status(), err
+	}
+	return t, was.Status(), tx.AddReply(store.Reply{
+		TaskID: id, Number: t.Replies, AttemptID: was.Current.ID, Question: was.Question, Text: text, By: by, At: tx.now,
+	})
+}
