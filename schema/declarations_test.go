@@ -31,7 +31,7 @@ func TestMethodsAreDeclaredWell(t *testing.T) {
 		}
 	}
 	for _, n := range schema.Notifications {
-		require.Regexp(t, `^([a-z]+/[a-z]+|log)$`, n.Name)
+		require.Regexp(t, `^([a-z]+/[a-z]+(_[a-z]+)*|log)$`, n.Name)
 		require.Regexp(t, `\.$`, n.Doc, n.Name)
 	}
 }
@@ -84,7 +84,11 @@ func TestNamesOnTheWireAreSnakeCase(t *testing.T) {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				require.Regexp(t, `^[a-z]+(_[a-z]+)*$`, name, "%s.%s", object.Name(), f.Name)
 				if strings.Contains(name, "_ms") {
-					require.Contains(t, []reflect.Kind{reflect.Int, reflect.Int64}, f.Type.Kind(), "%s.%s", object.Name(), f.Name)
+					number := f.Type
+					if number.Kind() == reflect.Pointer {
+						number = number.Elem()
+					}
+					require.Contains(t, []reflect.Kind{reflect.Int, reflect.Int64}, number.Kind(), "%s.%s", object.Name(), f.Name)
 				}
 			}
 		}

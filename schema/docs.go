@@ -15,6 +15,8 @@ var (
 	objectsSource string
 	//go:embed params.go
 	paramsSource string
+	//go:embed tasks.go
+	tasksSource string
 	//go:embed results.go
 	resultsSource string
 )
@@ -26,7 +28,7 @@ const generatedBy = "Generated from the declarations in schema/ by `go test ./sc
 func typeComments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)
-	for _, source := range []string{errorsSource, objectsSource, paramsSource, resultsSource} {
+	for _, source := range []string{errorsSource, objectsSource, paramsSource, resultsSource, tasksSource} {
 		for _, found := range declaration.FindAllStringSubmatch(source, -1) {
 			lines := strings.Split(strings.TrimSpace(found[1]), "\n")
 			for i, line := range lines {

@@ -23,11 +23,17 @@ const (
 	Cancelled        Code = "CANCELLED"
 	InvalidState     Code = "INVALID_STATE"
 	InstructionGone  Code = "INSTRUCTION_NOT_FOUND"
+	TaskGone         Code = "TASK_NOT_FOUND"
+	AttemptGone      Code = "ATTEMPT_NOT_FOUND"
 	RunGone          Code = "RUN_NOT_FOUND"
 	PlanGone         Code = "PLAN_NOT_FOUND"
 	SubjectGone      Code = "SUBJECT_NOT_FOUND"
 	CursorGone       Code = "CURSOR_EXPIRED"
 	IdempotencyClash Code = "IDEMPOTENCY_MISMATCH"
+	Conflict         Code = "CONFLICT"
+	AlreadyResolved  Code = "ALREADY_RESOLVED"
+	SessionBound     Code = "SESSION_ALREADY_BOUND"
+	AttemptFinalized Code = "ATTEMPT_FINALIZED"
 	TooLarge         Code = "TOO_LARGE"
 	LedgerMissing    Code = "progress_ledger_missing_tasks"
 	LedgerUnparsed   Code = "progress_ledger_parse_failed"
@@ -77,13 +83,19 @@ var ErrorTable = []ErrorRow{
 	{PathOutside, -32602, false, "The path leaves the workspace or is not a portable relative path."},
 	{Internal, -32603, false, "A defect of waybill. data.incident finds the details in its log."},
 	{Cancelled, -32800, true, "The request was cancelled before anything was applied."},
-	{InvalidState, 4000, false, "The thing is in a state that does not allow this; data.details.state names it."},
+	{InvalidState, 4000, false, "The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows."},
 	{InstructionGone, 4040, false, "No instruction has this id."},
+	{TaskGone, 4040, false, "No task has this id."},
+	{AttemptGone, 4040, false, "The task has no attempt with this id."},
 	{RunGone, 4040, false, "No run has this id."},
 	{PlanGone, 4040, false, "The workspace has no such plan."},
 	{SubjectGone, 4040, false, "Nothing has this id."},
 	{CursorGone, 4040, false, "The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew."},
 	{IdempotencyClash, 4090, false, "The idempotency key was used before with other params."},
+	{Conflict, 4090, false, "The task cannot take this besides what is under way; details.status names where it is."},
+	{AlreadyResolved, 4090, false, "Somebody else has answered the task; details.status names where it is."},
+	{SessionBound, 4090, false, "The session runs another attempt, or the attempt runs in another session."},
+	{AttemptFinalized, 4090, false, "The attempt is over and does not change any more."},
 	{TooLarge, 4130, false, "A value is over its limit; details.limit names it."},
 	{LedgerMissing, 4220, true, "The plan file is not there."},
 	{LedgerUnparsed, 4220, true, "No item can be read from the plan file; details says what was tried."},

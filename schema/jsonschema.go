@@ -25,6 +25,7 @@ type node struct {
 	Maximum     *int64         `json:"maximum,omitzero"`
 	MinLength   int            `json:"minLength,omitzero"`
 	MinItems    int            `json:"minItems,omitzero"`
+	AnyOf       []*node        `json:"anyOf,omitzero"`
 	Items       *node          `json:"items,omitzero"`
 	Properties  ordered        `json:"properties,omitzero"`
 	Required    []string       `json:"required,omitzero"`
@@ -100,6 +101,9 @@ func (d describer) body(s *shape) *node {
 	for i := range s.fields {
 		f := &s.fields[i]
 		member := d.node(f.shape, f.rules)
+		if f.nullable {
+			member = &node{AnyOf: []*node{member, {Type: "null"}}}
+		}
 		if f.doc != "" {
 			member.Description = f.doc
 		}

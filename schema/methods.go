@@ -74,6 +74,70 @@ var Methods = []Method{
 		Errors: []Code{InstructionGone, InvalidState, TooLarge},
 	}),
 
+	method[CreateTaskParams, TaskResult](Method{
+		Name: "create_task", Group: "tasks", Kind: Change,
+		Doc:    "Queues a unit of work for an agent, with the models that it may run on and the tasks that it waits for.",
+		Errors: []Code{EmptyContent, TooLarge, QueueFull, RunGone, TaskGone},
+	}),
+	method[ClaimTaskParams, ClaimTaskResult](Method{
+		Name: "claim_task", Group: "tasks", Kind: Change,
+		Doc: "Gives the oldest task that is ready to a worker, under a lease, with the prompt to run. Of many callers one gets it.",
+	}),
+	method[BindSessionParams, AttemptReport](Method{
+		Name: "bind_session", Group: "tasks", Kind: Change,
+		Doc:    "Says in which session, and on which model, an attempt runs.",
+		Errors: []Code{TaskGone, AttemptGone, SessionBound, AttemptFinalized},
+	}),
+	method[HeartbeatParams, HeartbeatResult](Method{
+		Name: "heartbeat", Group: "tasks", Kind: Change,
+		Doc:    "Says that the worker is at it, and extends its lease. The answer says whether the task was asked to end.",
+		Errors: []Code{TaskGone, TooLarge},
+	}),
+	method[FinishAttemptParams, FinishAttemptResult](Method{
+		Name: "finish_attempt", Group: "tasks", Kind: Change,
+		Doc:    "Reports how an attempt ended. A failure is retried on the same model, on the next one, or not at all, as its class says. The same report twice is the same answer.",
+		Errors: []Code{TaskGone, TooLarge},
+	}),
+	method[SessionEventParams, SessionEventResult](Method{
+		Name: "report_session_event", Group: "tasks", Kind: Change,
+		Doc:    "Reports what the host saw of a session. What is about a session that does not work on its task any more changes nothing.",
+		Errors: []Code{TooLarge},
+	}),
+	method[RetryTaskParams, RetryTaskResult](Method{
+		Name: "retry_task", Group: "tasks", Kind: Change,
+		Doc:    "Sets a task going again that is in ERROR, CANCELLED or BLOCKED, with a fresh budget of attempts.",
+		Errors: []Code{TaskGone, InvalidState, Conflict},
+	}),
+	method[CancelTaskParams, TaskResult](Method{
+		Name: "cancel_task", Group: "tasks", Kind: Change,
+		Doc:    "Withdraws a task. One that runs is asked to end: it is over when its worker reports so, or its lease runs out.",
+		Errors: []Code{TaskGone, InvalidState, TooLarge},
+	}),
+	method[TaskParams, TaskDetail](Method{
+		Name: "get_task", Group: "tasks", Kind: Read,
+		Doc:    "Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few.",
+		Errors: []Code{TaskGone},
+	}),
+	method[ListTasksParams, TaskList](Method{
+		Name: "list_tasks", Group: "tasks", Kind: Read,
+		Doc: "Lists tasks as they were created, and says what a queued one waits for.",
+	}),
+	method[TimelineParams, Timeline](Method{
+		Name: "get_timeline", Group: "tasks", Kind: Read,
+		Doc:    "Gives the attempts of a task in order, and as text, a line each.",
+		Errors: []Code{TaskGone},
+	}),
+
+	method[ListAwaitingParams, AwaitingList](Method{
+		Name: "list_awaiting", Group: "replies", Kind: Read,
+		Doc: "Lists the tasks that wait for a person, the oldest first.",
+	}),
+	method[ReplyParams, ReplyResult](Method{
+		Name: "reply", Group: "replies", Kind: Change,
+		Doc:    "Answers a task and continues it. Of many answers the first wins.",
+		Errors: []Code{TaskGone, InvalidState, AlreadyResolved, EmptyContent, TooLarge},
+	}),
+
 	method[None, PlanList](Method{
 		Name: "list_plans", Group: "plans", Kind: Read,
 		Doc: "Lists the plans of the workspace with their totals.",
@@ -129,6 +193,9 @@ var Methods = []Method{
 var Notifications = []Notification{
 	notification[InstructionNote]("instruction/available", "An instruction waits for a dispatch."),
 	notification[InstructionNote]("instruction/updated", "An instruction moved on."),
+	notification[TaskNote]("task/updated", "A task moved on."),
+	notification[TaskNote]("task/awaiting_response", "A task asks a person."),
+	notification[AttemptNote]("attempt/updated", "An attempt moved on, or somebody reported about it."),
 	notification[LedgerNote]("ledger/changed", "A plan reads differently than before."),
 	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
 	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped."),

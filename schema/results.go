@@ -314,10 +314,12 @@ type LedgerNote struct {
 	Gone        bool        `json:"gone,omitzero" doc:"the file is not there any more; the fingerprint is that of what it said last"`
 }
 
-// NoticeNote is the params of notice/posted.
+// NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted
+// shortly after one another come in one.
 type NoticeNote struct {
-	Seq    int64  `json:"seq"`
-	Notice Notice `json:"notice"`
+	Seq     int64    `json:"seq"`
+	Notice  Notice   `json:"notice" doc:"the last of notices"`
+	Notices []Notice `json:"notices" doc:"all that come with this, in order"`
 }
 
 // LogNote is the params of log. It is about no event, so it carries no seq.

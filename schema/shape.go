@@ -39,6 +39,7 @@ type field struct {
 	doc      string
 	path     []int // for reflect.Value.FieldByIndex
 	optional bool
+	nullable bool // of a result: null is a value of its own
 	rules    rules
 	shape    *shape
 }
@@ -186,6 +187,7 @@ func (c compiler) field(sf reflect.StructField, path []int) field {
 	if f.shape.kind == anything && f.rules.object {
 		f.shape = &shape{kind: anyObject, typ: f.shape.typ}
 	}
+	f.nullable = sf.Type.Kind() == reflect.Pointer && !f.optional && !f.rules.required
 	if why := f.nonsense(sf.Type); why != "" {
 		panic("schema: " + sf.Name + " (" + name + "): " + why)
 	}

@@ -72,7 +72,11 @@ func (t *typescript) member(f *field) {
 	if f.optional {
 		mark = "?"
 	}
-	t.printf("  %s%s: %s;\n", f.name, mark, f.shape.typescript(f.rules))
+	kind := f.shape.typescript(f.rules)
+	if f.nullable {
+		kind += " | null"
+	}
+	t.printf("  %s%s: %s;\n", f.name, mark, kind)
 }
 
 // remark is all that is to say about a member beside its type.

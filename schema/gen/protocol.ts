@@ -40,10 +40,14 @@ export type ErrorCode =
   | "INTERNAL"
   /** The request was cancelled before anything was applied. */
   | "CANCELLED"
-  /** The thing is in a state that does not allow this; data.details.state names it. */
+  /** The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows. */
   | "INVALID_STATE"
   /** No instruction has this id. */
   | "INSTRUCTION_NOT_FOUND"
+  /** No task has this id. */
+  | "TASK_NOT_FOUND"
+  /** The task has no attempt with this id. */
+  | "ATTEMPT_NOT_FOUND"
   /** No run has this id. */
   | "RUN_NOT_FOUND"
   /** The workspace has no such plan. */
@@ -54,6 +58,14 @@ export type ErrorCode =
   | "CURSOR_EXPIRED"
   /** The idempotency key was used before with other params. */
   | "IDEMPOTENCY_MISMATCH"
+  /** The task cannot take this besides what is under way; details.status names where it is. */
+  | "CONFLICT"
+  /** Somebody else has answered the task; details.status names where it is. */
+  | "ALREADY_RESOLVED"
+  /** The session runs another attempt, or the attempt runs in another session. */
+  | "SESSION_ALREADY_BOUND"
+  /** The attempt is over and does not change any more. */
+  | "ATTEMPT_FINALIZED"
   /** A value is over its limit; details.limit names it. */
   | "TOO_LARGE"
   /** The plan file is not there. */
@@ -118,11 +130,95 @@ export interface AcknowledgeResult {
   seq: number;
 }
 
+/** Attempt is one execution of a task. */
+export interface Attempt {
+  attempt_id: string;
+  task_id: string;
+  /** from 1 */
+  attempt_number: number;
+  /** why it was made */
+  cause: "first" | "retry" | "reply" | "request";
+  status: "pending" | "running" | "completed" | "error" | "cancelled" | "interrupted" | "lost" | "awaiting_response";
+  worker?: string;
+  session_id?: string;
+  model?: Model;
+  /** in a timeline, of a long one the beginning */
+  error?: string;
+  error_class?: "transient" | "provider" | "terminal" | "user";
+  created_at: Time;
+  started_at?: Time;
+  completed_at?: Time;
+  duration_ms?: number;
+  /** reports that came when it was not theirs to make any more */
+  stale_events: number;
+}
+
+/** AttemptNote is the params of attempt/updated. */
+export interface AttemptNote {
+  seq: number;
+  subject_id: string;
+  /** the type of the event */
+  event: string;
+  attempt_id: string;
+  task_id: string;
+  attempt_number: number;
+  status: "pending" | "running" | "completed" | "error" | "cancelled" | "interrupted" | "lost" | "awaiting_response";
+  worker?: string;
+  session_id?: string;
+  model?: string;
+  error_class?: string;
+  /** of a progress */
+  message?: string;
+  /** of a report that came too late: which */
+  call?: string;
+}
+
+/** AttemptReport says what became of a report about an attempt. */
+export interface AttemptReport {
+  applied: boolean;
+  /** why it was not applied */
+  reason?: "stale_attempt" | "unknown_session";
+  attempt?: Attempt;
+  seq: number;
+}
+
+/** Awaiting is a task that waits for a person. */
+export interface Awaiting {
+  task_id: string;
+  description?: string;
+  question: string;
+  /** the end of the output */
+  output_excerpt: string;
+  since: Time;
+  waiting_ms: number;
+  /** the clock was set back since it began to wait */
+  clock_skew?: boolean;
+  url?: string;
+}
+
+/** AwaitingList is a page of tasks that wait for a person. */
+export interface AwaitingList {
+  items: Array<Awaiting>;
+  next_cursor?: string;
+}
+
 /** Because is one reason for a state. */
 export interface Because {
   rule: string;
   text: string;
   event_seq?: number;
+}
+
+/** BindSessionParams are the params of bind_session. */
+export interface BindSessionParams {
+  task_id: string;
+  attempt_id: string;
+  lease_token: string;
+  session_id: string;
+  /** what it really runs on */
+  model?: Model;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
 }
 
 /** CancelInstructionParams are the params of cancel_instruction: one instruction, or all of a session. */
@@ -152,10 +248,49 @@ export interface CancelParams {
   id: unknown;
 }
 
+/** CancelTaskParams are the params of cancel_task. */
+export interface CancelTaskParams {
+  task_id: string;
+  reason?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
 /** Capabilities lists what can be called and heard. */
 export interface Capabilities {
   methods: Array<string>;
   notifications: Array<string>;
+}
+
+/** Claim is a task in the hands of a worker. */
+export interface Claim {
+  task: Task;
+  attempt: Attempt;
+  lease: Lease;
+  /** what to run */
+  prompt: string;
+  /** whether prompt carries a person's answer */
+  continuation: boolean;
+}
+
+/** ClaimTaskParams are the params of claim_task. */
+export interface ClaimTaskParams {
+  worker: string;
+  run_id?: string;
+  role?: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
+  /** how long to wait for a task; a whole number from 0 to 25000; default `0` */
+  wait_ms?: number;
+  /** a whole number from 1000 to 3600000; default `60000` */
+  lease_ms?: number;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** ClaimTaskResult is the result of claim_task. */
+export interface ClaimTaskResult {
+  /** null if no task is ready */
+  claim: Claim | null;
+  seq: number;
 }
 
 /** ClientInfo names the host. */
@@ -262,6 +397,25 @@ export interface Counts {
   notices_open: number;
 }
 
+/** CreateTaskParams are the params of create_task. */
+export interface CreateTaskParams {
+  /** at most 1 MiB */
+  prompt: string;
+  description?: string;
+  run_id?: string;
+  role?: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
+  parent_session_id?: string;
+  /** in the order in which they are tried; none leaves it to the host */
+  models?: Array<Model>;
+  /** tasks that must complete first */
+  depends_on?: Array<string>;
+  /** attempts that may fail or be lost; by default the number of models, at least 1; a whole number from 1 to 10000 */
+  max_attempts?: number;
+  labels?: Record<string, string>;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
 /** Diagnostic says what the parser did not take at face value. */
 export interface Diagnostic {
   line: number;
@@ -324,6 +478,16 @@ export interface ErrorData {
   details?: Record<string, unknown>;
   /** finds the details in the log of waybill */
   incident?: string;
+}
+
+/** ErrorSaid is what a worker says went wrong. */
+export interface ErrorSaid {
+  message: string;
+  /** without it, a published table tells */
+  class?: "transient" | "provider" | "terminal" | "user";
+  /** a whole number from 0 to 999 */
+  http_status?: number;
+  name?: string;
 }
 
 /** Event is one record of the event log. */
@@ -390,6 +554,34 @@ export interface Fingerprint {
   hash: string;
 }
 
+/** FinishAttemptParams are the params of finish_attempt. */
+export interface FinishAttemptParams {
+  task_id: string;
+  lease_token: string;
+  status: "completed" | "error" | "cancelled" | "interrupted" | "awaiting_response";
+  /** at most 1 MiB */
+  output?: string;
+  /** what the person is asked, with awaiting_response; without it the output is the question */
+  question?: string;
+  /** what went wrong */
+  error?: ErrorSaid;
+  /** default `auto` */
+  retry?: "auto" | "never" | "same_model";
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** FinishAttemptResult is the result of finish_attempt. */
+export interface FinishAttemptResult {
+  applied: boolean;
+  reason?: "stale_attempt";
+  task: Task;
+  attempt?: Attempt;
+  /** the attempt that takes over */
+  retry?: Retry;
+  seq: number;
+}
+
 /** GetLedgerParams are the params of get_ledger. */
 export interface GetLedgerParams {
   run_id: string;
@@ -403,6 +595,27 @@ export interface GetLedgerParams {
 export interface GetPlanParams {
   /** path relative to the workspace, or the name of the folder it lies in */
   plan: string;
+}
+
+/** HeartbeatParams are the params of heartbeat. */
+export interface HeartbeatParams {
+  task_id: string;
+  lease_token: string;
+  /** its length from now on; a whole number from 1000 to 3600000 */
+  lease_ms?: number;
+  progress?: Progress;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** HeartbeatResult is the result of heartbeat. */
+export interface HeartbeatResult {
+  applied: boolean;
+  reason?: "stale_attempt";
+  lease?: Lease;
+  /** the worker is to stop and report cancelled */
+  cancel_requested: boolean;
+  seq: number;
 }
 
 /** InitRunParams are the params of init_run. */
@@ -523,6 +736,14 @@ export interface Item {
   derived_status?: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
 }
 
+/** Lease is the right to report about an attempt. */
+export interface Lease {
+  token: string;
+  /** grows with each claim of the task */
+  epoch: number;
+  expires_at: Time;
+}
+
 /** Ledger is the result of get_ledger. */
 export interface Ledger {
   etag: string;
@@ -554,6 +775,14 @@ export interface Limits {
   max_pending: number;
 }
 
+/** ListAwaitingParams are the params of list_awaiting. */
+export interface ListAwaitingParams {
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
 /** ListInstructionsParams are the params of list_instructions. */
 export interface ListInstructionsParams {
   session_id?: string;
@@ -573,12 +802,30 @@ export interface ListNoticesParams {
   cursor?: string;
 }
 
+/** ListTasksParams are the params of list_tasks. */
+export interface ListTasksParams {
+  status?: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
+  run_id?: string;
+  parent_session_id?: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
 /** LogNote is the params of log. It is about no event, so it carries no seq. */
 export interface LogNote {
   level: "warning" | "error";
   message: string;
   /** how many notifications were dropped in this place; events_since has what they were about */
   dropped?: number;
+}
+
+/** Model names what an agent runs on. */
+export interface Model {
+  provider_id: string;
+  model_id: string;
+  variant?: string;
 }
 
 /** NextStep is something that would move the subject on. */
@@ -606,10 +853,13 @@ export interface NoticeList {
   next_cursor?: string;
 }
 
-/** NoticeNote is the params of notice/posted. */
+/** NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted shortly after one another come in one. */
 export interface NoticeNote {
   seq: number;
+  /** the last of notices */
   notice: Notice;
+  /** all that come with this, in order */
+  notices: Array<Notice>;
 }
 
 /** Omission is something that was left out of a prompt. */
@@ -702,6 +952,13 @@ export interface Problem {
   found: string;
 }
 
+/** Progress says how far a worker is. */
+export interface Progress {
+  message: string;
+  /** a whole number from 0 to 100 */
+  percent?: number;
+}
+
 /** ProgressLedger is what a run knows about its plan. */
 export interface ProgressLedger {
   plan: string;
@@ -748,6 +1005,35 @@ export interface QueueInstructionWithAckResult {
   seq: number;
 }
 
+/** Reply is a person's answer to a task. */
+export interface Reply {
+  reply: string;
+  question?: string;
+  by?: string;
+  at: Time;
+  /** the attempt that had asked */
+  attempt_id: string;
+}
+
+/** ReplyParams are the params of reply. */
+export interface ReplyParams {
+  task_id: string;
+  /** at most 64 KiB */
+  reply: string;
+  by?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** ReplyResult is the result of reply. */
+export interface ReplyResult {
+  success: boolean;
+  task_id: string;
+  old_status: "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
+  new_status: "QUEUED";
+  seq: number;
+}
+
 /** ReportEventParams are the params of report_event. */
 export interface ReportEventParams {
   type: string;
@@ -763,6 +1049,30 @@ export interface ReportEventResult {
   /** the ids of the instructions that matched */
   acknowledged: Array<string>;
   unmatched: boolean;
+  seq: number;
+}
+
+/** Retry is an attempt that takes over from a failed one. */
+export interface Retry {
+  attempt: Attempt;
+  model?: Model;
+  /** of the failure */
+  class: "transient" | "provider" | "terminal" | "user";
+}
+
+/** RetryTaskParams are the params of retry_task. */
+export interface RetryTaskParams {
+  task_id: string;
+  /** without it, the chain begins anew */
+  model?: Model;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** RetryTaskResult is the result of retry_task. */
+export interface RetryTaskResult {
+  task: Task;
+  attempt: Attempt;
   seq: number;
 }
 
@@ -818,6 +1128,25 @@ export interface ServerInfo {
   pid: number;
 }
 
+/** SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name. */
+export interface SessionEventParams {
+  session_id: string;
+  type: "started" | "progress" | "idle" | "error" | "deleted";
+  data?: Record<string, unknown>;
+  message?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** SessionEventResult is the result of report_session_event. */
+export interface SessionEventResult {
+  applied: boolean;
+  reason?: "stale_attempt" | "unknown_session";
+  task_id?: string;
+  attempt_id?: string;
+  seq: number;
+}
+
 /** Snapshot is the result of get_snapshot. */
 export interface Snapshot {
   run_id: string;
@@ -857,6 +1186,64 @@ export interface StoreStatus {
   schema_version: number;
 }
 
+/** Task is a task as the host sees it. What says how the work stands is that of its newest attempt. */
+export interface Task {
+  task_id: string;
+  status: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
+  /** of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said */
+  reason?: string;
+  /** in lists, of a long one the beginning */
+  prompt: string;
+  prompt_bytes: number;
+  description?: string;
+  role?: string;
+  run_id?: string;
+  /** the session that is told of its end */
+  parent_session_id?: string;
+  models: Array<Model>;
+  max_attempts: number;
+  /** attempts that failed or were lost since somebody last set it going */
+  failures: number;
+  labels?: Record<string, string>;
+  current_attempt_id?: string;
+  attempt_number?: number;
+  session_id?: string;
+  model?: Model;
+  /** what the last attempt that said something said; in lists, of a long one the beginning */
+  output?: string;
+  question?: string;
+  /** the answer that an attempt carries and none has acted on yet */
+  user_reply?: string;
+  error?: TaskError;
+  depends_on: Array<string>;
+  /** what holds a queued task back */
+  waiting_for?: Array<WaitingFor>;
+  /** when a retry may begin */
+  not_before?: Time;
+  /** its end was asked for; the worker has to report it */
+  cancel_requested_at?: Time;
+  created_at: Time;
+  updated_at: Time;
+  started_at?: Time;
+  completed_at?: Time;
+}
+
+/** TaskDetail is the result of get_task. */
+export interface TaskDetail {
+  task: Task;
+  attempts: Array<Attempt>;
+  replies: Array<Reply>;
+}
+
+/** TaskError is what went wrong in an attempt. */
+export interface TaskError {
+  message: string;
+  /** what may help */
+  class?: "transient" | "provider" | "terminal" | "user";
+  http_status?: number;
+  name?: string;
+}
+
 /** TaskLedger is what a run knows about the work on its item. */
 export interface TaskLedger {
   run_id: string;
@@ -872,6 +1259,56 @@ export interface TaskLedger {
   rejections: number;
   replan_hint?: string;
   attempts: number;
+}
+
+/** TaskList is a page of tasks. */
+export interface TaskList {
+  items: Array<Task>;
+  next_cursor?: string;
+}
+
+/** TaskNote is the params of task/updated and task/awaiting_response. */
+export interface TaskNote {
+  seq: number;
+  subject_id: string;
+  /** the type of the event */
+  event: string;
+  task_id: string;
+  status: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
+  reason?: string;
+  attempt_id: string;
+  attempt_number: number;
+  session_id?: string;
+  parent_session_id?: string;
+  run_id?: string;
+  /** of task/awaiting_response; one of more than 4 KiB is left out */
+  question?: string;
+}
+
+/** TaskParams are the params of a method about one task. */
+export interface TaskParams {
+  task_id: string;
+}
+
+/** TaskResult is one task after a change. */
+export interface TaskResult {
+  task: Task;
+  seq: number;
+}
+
+/** Timeline is the result of get_timeline. */
+export interface Timeline {
+  attempts: Array<Attempt>;
+  /** how many attempts there are */
+  total: number;
+  text: string;
+}
+
+/** TimelineParams are the params of get_timeline. */
+export interface TimelineParams {
+  task_id: string;
+  /** of more attempts, the first and the last few; a whole number from 1 to 500; default `14` */
+  max_lines?: number;
 }
 
 /** Totals counts the items of a plan: leaves and childless parents once, parents as groups. */
@@ -890,6 +1327,15 @@ export interface Totals {
 export interface TraceStep {
   stage: string;
   prompt_tokens: number;
+}
+
+/** WaitingFor is something that holds a task back. */
+export interface WaitingFor {
+  kind: "depends_on" | "retry_delay" | "provider_cooling";
+  task_id?: string;
+  /** of that task */
+  status?: string;
+  until?: Time;
 }
 
 /** WatcherStatus describes the watcher. */
@@ -956,6 +1402,32 @@ export interface MethodMap {
   "list_instructions": { params: ListInstructionsParams; result: InstructionList };
   /** Withdraws one instruction, or with all everything outstanding of a session. */
   "cancel_instruction": { params: CancelInstructionParams; result: CancelInstructionResult };
+  /** Queues a unit of work for an agent, with the models that it may run on and the tasks that it waits for. */
+  "create_task": { params: CreateTaskParams; result: TaskResult };
+  /** Gives the oldest task that is ready to a worker, under a lease, with the prompt to run. Of many callers one gets it. */
+  "claim_task": { params: ClaimTaskParams; result: ClaimTaskResult };
+  /** Says in which session, and on which model, an attempt runs. */
+  "bind_session": { params: BindSessionParams; result: AttemptReport };
+  /** Says that the worker is at it, and extends its lease. The answer says whether the task was asked to end. */
+  "heartbeat": { params: HeartbeatParams; result: HeartbeatResult };
+  /** Reports how an attempt ended. A failure is retried on the same model, on the next one, or not at all, as its class says. The same report twice is the same answer. */
+  "finish_attempt": { params: FinishAttemptParams; result: FinishAttemptResult };
+  /** Reports what the host saw of a session. What is about a session that does not work on its task any more changes nothing. */
+  "report_session_event": { params: SessionEventParams; result: SessionEventResult };
+  /** Sets a task going again that is in ERROR, CANCELLED or BLOCKED, with a fresh budget of attempts. */
+  "retry_task": { params: RetryTaskParams; result: RetryTaskResult };
+  /** Withdraws a task. One that runs is asked to end: it is over when its worker reports so, or its lease runs out. */
+  "cancel_task": { params: CancelTaskParams; result: TaskResult };
+  /** Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few. */
+  "get_task": { params: TaskParams; result: TaskDetail };
+  /** Lists tasks as they were created, and says what a queued one waits for. */
+  "list_tasks": { params: ListTasksParams; result: TaskList };
+  /** Gives the attempts of a task in order, and as text, a line each. */
+  "get_timeline": { params: TimelineParams; result: Timeline };
+  /** Lists the tasks that wait for a person, the oldest first. */
+  "list_awaiting": { params: ListAwaitingParams; result: AwaitingList };
+  /** Answers a task and continues it. Of many answers the first wins. */
+  "reply": { params: ReplyParams; result: ReplyResult };
   /** Lists the plans of the workspace with their totals. */
   "list_plans": { params: Record<string, never>; result: PlanList };
   /** Gives one plan as it was read: every item, and a diagnostic for everything that is not one. */
@@ -984,6 +1456,12 @@ export interface NotificationMap {
   "instruction/available": InstructionNote;
   /** An instruction moved on. */
   "instruction/updated": InstructionNote;
+  /** A task moved on. */
+  "task/updated": TaskNote;
+  /** A task asks a person. */
+  "task/awaiting_response": TaskNote;
+  /** An attempt moved on, or somebody reported about it. */
+  "attempt/updated": AttemptNote;
   /** A plan reads differently than before. */
   "ledger/changed": LedgerNote;
   /** There is a notice to consume. */

@@ -1,0 +1,370 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Model names what an agent runs on.
+type Model struct {
+	ProviderID string `json:"provider_id" schema:"required"`
+	ModelID    string `json:"model_id" schema:"required"`
+	Variant    string `json:"variant,omitzero"`
+}
+
+// Task is a task as the host sees it. What says how the work stands is that of its newest attempt.
+type Task struct {
+	TaskID            string            `json:"task_id" schema:"id"`
+	Status            string            `json:"status" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
+	Reason            string            `json:"reason,omitzero" doc:"of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said"`
+	Prompt            string            `json:"prompt" doc:"in lists, of a long one the beginning"`
+	PromptBytes       int               `json:"prompt_bytes"`
+	Description       string            `json:"description,omitzero"`
+	Role              string            `json:"role,omitzero"`
+	RunID             string            `json:"run_id,omitzero"`
+	ParentSessionID   string            `json:"parent_session_id,omitzero" doc:"the session that is told of its end"`
+	Models            []Model           `json:"models"`
+	MaxAttempts       int               `json:"max_attempts"`
+	Failures          int               `json:"failures" doc:"attempts that failed or were lost since somebody last set it going"`
+	Labels            map[string]string `json:"labels,omitzero"`
+	CurrentAttemptID  string            `json:"current_attempt_id,omitzero"`
+	AttemptNumber     int               `json:"attempt_number,omitzero"`
+	SessionID         string            `json:"session_id,omitzero"`
+	Model             *Model            `json:"model,omitzero"`
+	Output            string            `json:"output,omitzero" doc:"what the last attempt that said something said; in lists, of a long one the beginning"`
+	Question          string            `json:"question,omitzero"`
+	UserReply         string            `json:"user_reply,omitzero" doc:"the answer that an attempt carries and none has acted on yet"`
+	Error             *TaskError        `json:"error,omitzero"`
+	DependsOn         []string          `json:"depends_on"`
+	WaitingFor        []WaitingFor      `json:"waiting_for,omitzero" doc:"what holds a queued task back"`
+	NotBefore         Time              `json:"not_before,omitzero" doc:"when a retry may begin"`
+	CancelRequestedAt Time              `json:"cancel_requested_at,omitzero" doc:"its end was asked for; the worker has to report it"`
+	CreatedAt         Time              `json:"created_at"`
+	UpdatedAt         Time              `json:"updated_at"`
+	StartedAt         Time              `json:"started_at,omitzero"`
+	CompletedAt       Time              `json:"completed_at,omitzero"`
+}
+
+// WaitingFor is something that holds a task back.
+type WaitingFor struct {
+	Kind   string `json:"kind" schema:"enum=depends_on|retry_delay|provider_cooling"`
+	TaskID string `json:"task_id,omitzero"`
+	Status string `json:"status,omitzero" doc:"of that task"`
+	Until  Time   `json:"until,omitzero"`
+}
+
+// TaskError is what went wrong in an attempt.
+type TaskError struct {
+	Message    string `json:"message"`
+	Class      string `json:"class,omitzero" schema:"enum=transient|provider|terminal|user" doc:"what may help"`
+	HTTPStatus int    `json:"http_status,omitzero"`
+	Name       string `json:"name,omitzero"`
+}
+
+// Attempt is one execution of a task.
+type Attempt struct {
+	AttemptID     string `json:"attempt_id" schema:"id"`
+	TaskID        string `json:"task_id" schema:"id"`
+	AttemptNumber int    `json:"attempt_number" doc:"from 1"`
+	Cause         string `json:"cause" schema:"enum=first|retry|reply|request" doc:"why it was made"`
+	Status        string `json:"status" schema:"enum=pending|running|completed|error|cancelled|interrupted|lost|awaiting_response"`
+	Worker        string `json:"worker,omitzero"`
+	SessionID     string `json:"session_id,omitzero"`
+	Model         *Model `json:"model,omitzero"`
+	Error         string `json:"error,omitzero" doc:"in a timeline, of a long one the beginning"`
+	ErrorClass    string `json:"error_class,omitzero" schema:"enum=transient|provider|terminal|user"`
+	CreatedAt     Time   `json:"created_at"`
+	StartedAt     Time   `json:"started_at,omitzero"`
+	CompletedAt   Time   `json:"completed_at,omitzero"`
+	DurationMS    int64  `json:"duration_ms,omitzero"`
+	StaleEvents   int    `json:"stale_events" doc:"reports that came when it was not theirs to make any more"`
+}
+
+// Lease is the right to report about an attempt.
+type Lease struct {
+	Token     string `json:"token"`
+	Epoch     int    `json:"epoch" doc:"grows with each claim of the task"`
+	ExpiresAt Time   `json:"expires_at"`
+}
+
+// Reply is a person's answer to a task.
+type Reply struct {
+	Reply     string `json:"reply"`
+	Question  string `json:"question,omitzero"`
+	By        string `json:"by,omitzero"`
+	At        Time   `json:"at"`
+	AttemptID string `json:"attempt_id" schema:"id" doc:"the attempt that had asked"`
+}
+
+// CreateTaskParams are the params of create_task.
+type CreateTaskParams struct {
+	Prompt          string            `json:"prompt" schema:"required,nonblank" doc:"at most 1 MiB"`
+	Description     string            `json:"description,omitzero"`
+	RunID           string            `json:"run_id,omitzero" schema:"id"`
+	Role            string            `json:"role,omitzero" schema:"enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
+	ParentSessionID string            `json:"parent_session_id,omitzero" schema:"id"`
+	Models          []Model           `json:"models,omitzero" doc:"in the order in which they are tried; none leaves it to the host"`
+	DependsOn       []string          `json:"depends_on,omitzero" schema:"id" doc:"tasks that must complete first"`
+	MaxAttempts     *int              `json:"max_attempts,omitzero" schema:"min=1,max=10000" doc:"attempts that may fail or be lost; by default the number of models, at least 1"`
+	Labels          map[string]string `json:"labels,omitzero"`
+	Keyed
+}
+
+// ClaimTaskParams are the params of claim_task.
+type ClaimTaskParams struct {
+	Worker  string `json:"worker" schema:"required,id"`
+	RunID   string `json:"run_id,omitzero" schema:"id"`
+	Role    string `json:"role,omitzero" schema:"enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
+	WaitMS  int    `json:"wait_ms,omitzero" schema:"min=0,max=25000,default=0" doc:"how long to wait for a task"`
+	LeaseMS *int   `json:"lease_ms,omitzero" schema:"min=1000,max=3600000,default=60000"`
+	Keyed
+}
+
+// BindSessionParams are the params of bind_session.
+type BindSessionParams struct {
+	TaskID     string `json:"task_id" schema:"required,id"`
+	AttemptID  string `json:"attempt_id" schema:"required,id"`
+	LeaseToken string `json:"lease_token" schema:"required,id"`
+	SessionID  string `json:"session_id" schema:"required,id"`
+	Model      *Model `json:"model,omitzero" doc:"what it really runs on"`
+	Keyed
+}
+
+// HeartbeatParams are the params of heartbeat.
+type HeartbeatParams struct {
+	TaskID     string    `json:"task_id" schema:"required,id"`
+	LeaseToken string    `json:"lease_token" schema:"required,id"`
+	LeaseMS    *int      `json:"lease_ms,omitzero" schema:"min=1000,max=3600000" doc:"its length from now on"`
+	Progress   *Progress `json:"progress,omitzero"`
+	Keyed
+}
+
+// Progress says how far a worker is.
+type Progress struct {
+	Message string `json:"message" schema:"required"`
+	Percent *int   `json:"percent,omitzero" schema:"min=0,max=100"`
+}
+
+// FinishAttemptParams are the params of finish_attempt.
+type FinishAttemptParams struct {
+	TaskID     string     `json:"task_id" schema:"required,id"`
+	LeaseToken string     `json:"lease_token" schema:"required,id"`
+	Status     string     `json:"status" schema:"required,enum=completed|error|cancelled|interrupted|awaiting_response"`
+	Output     string     `json:"output,omitzero" doc:"at most 1 MiB"`
+	Question   string     `json:"question,omitzero" doc:"what the person is asked, with awaiting_response; without it the output is the question"`
+	Error      *ErrorSaid `json:"error,omitzero" doc:"what went wrong"`
+	Retry      string     `json:"retry,omitzero" schema:"enum=auto|never|same_model,default=auto"`
+	Keyed
+}
+
+// ErrorSaid is what a worker says went wrong.
+type ErrorSaid struct {
+	Message    string `json:"message" schema:"required"`
+	Class      string `json:"class,omitzero" schema:"enum=transient|provider|terminal|user" doc:"without it, a published table tells"`
+	HTTPStatus int    `json:"http_status,omitzero" schema:"min=0,max=999"`
+	Name       string `json:"name,omitzero"`
+}
+
+// SessionEventParams are the params of report_session_event. For type error, data may have class,
+// http_status and name.
+type SessionEventParams struct {
+	SessionID string         `json:"session_id" schema:"required,id"`
+	Type      string         `json:"type" schema:"required,enum=started|progress|idle|error|deleted"`
+	Data      jsontext.Value `json:"data,omitzero" schema:"object"`
+	Message   string         `json:"message,omitzero"`
+	Keyed
+}
+
+// RetryTaskParams are the params of retry_task.
+type RetryTaskParams struct {
+	TaskID string `json:"task_id" schema:"required,id"`
+	Model  *Model `json:"model,omitzero" doc:"without it, the chain begins anew"`
+	Keyed
+}
+
+// CancelTaskParams are the params of cancel_task.
+type CancelTaskParams struct {
+	TaskID string `json:"task_id" schema:"required,id"`
+	Reason string `json:"reason,omitzero"`
+	Keyed
+}
+
+// TaskParams are the params of a method about one task.
+type TaskParams struct {
+	TaskID string `json:"task_id" schema:"required,id"`
+}
+
+// ListTasksParams are the params of list_tasks.
+type ListTasksParams struct {
+	Status          string `json:"status,omitzero" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
+	RunID           string `json:"run_id,omitzero" schema:"id"`
+	ParentSessionID string `json:"parent_session_id,omitzero" schema:"id"`
+	Page
+}
+
+// TimelineParams are the params of get_timeline.
+type TimelineParams struct {
+	TaskID   string `json:"task_id" schema:"required,id"`
+	MaxLines *int   `json:"max_lines,omitzero" schema:"min=1,max=500,default=14" doc:"of more attempts, the first and the last few"`
+}
+
+// ListAwaitingParams are the params of list_awaiting.
+type ListAwaitingParams struct {
+	Page
+}
+
+// ReplyParams are the params of reply.
+type ReplyParams struct {
+	TaskID string `json:"task_id" schema:"required,id"`
+	Reply  string `json:"reply" schema:"required,nonblank" doc:"at most 64 KiB"`
+	By     string `json:"by,omitzero"`
+	Keyed
+}
+
+// TaskResult is one task after a change.
+type TaskResult struct {
+	Task Task  `json:"task"`
+	Seq  int64 `json:"seq"`
+}
+
+// ClaimTaskResult is the result of claim_task.
+type ClaimTaskResult struct {
+	Claim *Claim `json:"claim" doc:"null if no task is ready"`
+	Seq   int64  `json:"seq"`
+}
+
+// Claim is a task in the hands of a worker.
+type Claim struct {
+	Task         Task    `json:"task"`
+	Attempt      Attempt `json:"attempt"`
+	Lease        Lease   `json:"lease"`
+	Prompt       string  `json:"prompt" doc:"what to run"`
+	Continuation bool    `json:"continuation" doc:"whether prompt carries a person's answer"`
+}
+
+// AttemptReport says what became of a report about an attempt.
+type AttemptReport struct {
+	Applied bool     `json:"applied"`
+	Reason  string   `json:"reason,omitzero" schema:"enum=stale_attempt|unknown_session" doc:"why it was not applied"`
+	Attempt *Attempt `json:"attempt,omitzero"`
+	Seq     int64    `json:"seq"`
+}
+
+// HeartbeatResult is the result of heartbeat.
+type HeartbeatResult struct {
+	Applied         bool   `json:"applied"`
+	Reason          string `json:"reason,omitzero" schema:"enum=stale_attempt"`
+	Lease           *Lease `json:"lease,omitzero"`
+	CancelRequested bool   `json:"cancel_requested" doc:"the worker is to stop and report cancelled"`
+	Seq             int64  `json:"seq"`
+}
+
+// FinishAttemptResult is the result of finish_attempt.
+type FinishAttemptResult struct {
+	Applied bool     `json:"applied"`
+	Reason  string   `json:"reason,omitzero" schema:"enum=stale_attempt"`
+	Task    Task     `json:"task"`
+	Attempt *Attempt `json:"attempt,omitzero"`
+	Retry   *Retry   `json:"retry,omitzero" doc:"the attempt that takes over"`
+	Seq     int64    `json:"seq"`
+}
+
+// Retry is an attempt that takes over from a failed one.
+type Retry struct {
+	Attempt Attempt `json:"attempt"`
+	Model   *Model  `json:"model,omitzero"`
+	Class   string  `json:"class" schema:"enum=transient|provider|terminal|user" doc:"of the failure"`
+}
+
+// SessionEventResult is the result of report_session_event.
+type SessionEventResult struct {
+	Applied   bool   `json:"applied"`
+	Reason    string `json:"reason,omitzero" schema:"enum=stale_attempt|unknown_session"`
+	TaskID    string `json:"task_id,omitzero" schema:"id"`
+	AttemptID string `json:"attempt_id,omitzero" schema:"id"`
+	Seq       int64  `json:"seq"`
+}
+
+// RetryTaskResult is the result of retry_task.
+type RetryTaskResult struct {
+	Task    Task    `json:"task"`
+	Attempt Attempt `json:"attempt"`
+	Seq     int64   `json:"seq"`
+}
+
+// TaskDetail is the result of get_task.
+type TaskDetail struct {
+	Task     Task      `json:"task"`
+	Attempts []Attempt `json:"attempts"`
+	Replies  []Reply   `json:"replies"`
+}
+
+// TaskList is a page of tasks.
+type TaskList struct {
+	Items      []Task `json:"items"`
+	NextCursor string `json:"next_cursor,omitzero"`
+}
+
+// Timeline is the result of get_timeline.
+type Timeline struct {
+	Attempts []Attempt `json:"attempts"`
+	Total    int       `json:"total" doc:"how many attempts there are"`
+	Text     string    `json:"text"`
+}
+
+// Awaiting is a task that waits for a person.
+type Awaiting struct {
+	TaskID        string `json:"task_id" schema:"id"`
+	Description   string `json:"description,omitzero"`
+	Question      string `json:"question"`
+	OutputExcerpt string `json:"output_excerpt" doc:"the end of the output"`
+	Since         Time   `json:"since"`
+	WaitingMS     int64  `json:"waiting_ms"`
+	ClockSkew     bool   `json:"clock_skew,omitzero" doc:"the clock was set back since it began to wait"`
+	URL           string `json:"url,omitzero"`
+}
+
+// AwaitingList is a page of tasks that wait for a person.
+type AwaitingList struct {
+	Items      []Awaiting `json:"items"`
+	NextCursor string     `json:"next_cursor,omitzero"`
+}
+
+// ReplyResult is the result of reply.
+type ReplyResult struct {
+	Success   bool   `json:"success"`
+	TaskID    string `json:"task_id" schema:"id"`
+	OldStatus string `json:"old_status" schema:"enum=AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
+	NewStatus string `json:"new_status" schema:"enum=QUEUED"`
+	Seq       int64  `json:"seq"`
+}
+
+// TaskNote is the params of task/updated and task/awaiting_response.
+type TaskNote struct {
+	Seq             int64  `json:"seq"`
+	SubjectID       string `json:"subject_id" schema:"id"`
+	Event           string `json:"event" doc:"the type of the event"`
+	TaskID          string `json:"task_id" schema:"id"`
+	Status          string `json:"status" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
+	Reason          string `json:"reason,omitzero"`
+	AttemptID       string `json:"attempt_id" schema:"id"`
+	AttemptNumber   int    `json:"attempt_number"`
+	SessionID       string `json:"session_id,omitzero"`
+	ParentSessionID string `json:"parent_session_id,omitzero"`
+	RunID           string `json:"run_id,omitzero"`
+	Question        string `json:"question,omitzero" doc:"of task/awaiting_response; one of more than 4 KiB is left out"`
+}
+
+// AttemptNote is the params of attempt/updated.
+type AttemptNote struct {
+	Seq           int64  `json:"seq"`
+	SubjectID     string `json:"subject_id" schema:"id"`
+	Event         string `json:"event" doc:"the type of the event"`
+	AttemptID     string `json:"attempt_id" schema:"id"`
+	TaskID        string `json:"task_id" schema:"id"`
+	AttemptNumber int    `json:"attempt_number"`
+	Status        string `json:"status" schema:"enum=pending|running|completed|error|cancelled|interrupted|lost|awaiting_response"`
+	Worker        string `json:"worker,omitzero"`
+	SessionID     string `json:"session_id,omitzero"`
+	Model         string `json:"model,omitzero"`
+	ErrorClass    string `json:"error_class,omitzero"`
+	Message       string `json:"message,omitzero" doc:"of a progress"`
+	Call          string `json:"call,omitzero" doc:"of a report that came too late: which"`
+}
