@@ -66,18 +66,34 @@ func internal(err error) (fault *schema.Error, cause error) {
 func refused(r *core.Refusal) *schema.Error {
 	fault := schema.NewError(refusalCode(r), r.Message)
 	if r.State != "" {
-		fault = fault.With("state", r.State)
+		fault = fault.With(stateKey(r.Noun), r.State)
 	}
 	if r.Subject != "" {
 		fault = fault.With(subjectKey(r.Noun), r.Subject)
 	}
+	if r.Pointer != "" {
+		fault = fault.With("errors", []schema.Problem{{
+			Pointer: r.Pointer, Message: r.Message, Expected: "a value that is allowed there", Found: clipped(r.Subject),
+		}})
+	}
+	if r.Allowed != nil {
+		fault = fault.With("allowed", r.Allowed)
+	}
 	return fault
+}
+
+// stateKey gives the name under which the details have where the thing is.
+func stateKey(noun string) string {
+	if noun == "task" {
+		return "status"
+	}
+	return "state"
 }
 
 // subjectKey gives the name under which the details have what was refused.
 func subjectKey(noun string) string {
 	switch noun {
-	case "instruction", "run", "notice":
+	case "instruction", "task", "attempt", "run", "notice":
 		return noun + "_id"
 	case "plan", "idempotency_key":
 		return noun
@@ -95,6 +111,17 @@ func refusalCode(r *core.Refusal) schema.Code {
 		return schema.IdempotencyClash
 	case core.NotFound:
 		return missingCode(r.Noun)
+	case core.AlreadyResolved:
+		return schema.AlreadyResolved
+	case core.SessionTaken:
+		return schema.SessionBound
+	case core.AttemptFinalized:
+		return schema.AttemptFinalized
+	case core.RetryPending:
+		return schema.Conflict
+	case core.BadDependency:
+		return schema.InvalidParams
+	case core.StaleAttempt: // is an answer, see engine.Reported
 	}
 	panic("api: refusal of unknown kind " + r.Kind.String())
 }
@@ -103,6 +130,10 @@ func missingCode(noun string) schema.Code {
 	switch noun {
 	case "instruction":
 		return schema.InstructionGone
+	case "task":
+		return schema.TaskGone
+	case "attempt":
+		return schema.AttemptGone
 	case "run":
 		return schema.RunGone
 	case "plan":

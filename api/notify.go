@@ -44,7 +44,8 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 		return nil
 	case <-e.Opened():
 	}
-	f := &feed{engine: e, after: e.Head(), send: send}
+	f := &feed{engine: e, after: e.Head(), send: send, posting: newPosting()}
+	defer f.posting.timer.Stop()
 	again := time.NewTimer(f.redeliver(ctx))
 	defer again.Stop()
 	for {
@@ -59,6 +60,8 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 		case <-ctx.Done():
 			return nil
 		case <-wake:
+		case <-f.posting.timer.C:
+			f.flush(ctx)
 		case <-again.C:
 			again.Reset(f.redeliver(ctx))
 		}
@@ -84,6 +87,8 @@ type feed struct {
 	round  int64                       // the last notice that was announced again in this round
 	seen   map[string]core.Instruction // the instructions of this page
 	send   func(method string, params any)
+
+	posting *posting
 }
 
 // catchUp sends what happened since the last time. What the store cannot give now is sent after the
@@ -127,6 +132,11 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 	case core.InstructionSent, core.InstructionAcknowledged, core.InstructionFailed,
 		core.InstructionCancelled, core.InstructionLateAck:
 		return f.instruction(tx, ev, "instruction/updated")
+	case core.TaskCreated, core.TaskReleased, core.TaskCancelRequested, core.TaskSettled, core.TaskReplied, core.TaskRetried,
+		core.AttemptStarted, core.AttemptReturned, core.AttemptBound, core.AttemptProgress, core.AttemptReported, core.AttemptFinished, core.AttemptScheduled:
+		return f.task(tx, ev)
+	case core.AttemptStale:
+		return f.stale(ev)
 	case core.LedgerChanged:
 		return f.ledger(ev)
 	case core.NoticePosted:
@@ -135,7 +145,8 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 			f.notice(ev.Seq, n)
 		}
 		return err
-	case core.RunStarted, core.RunSuperseded, core.RunLedger, core.NoticeConsumed:
+	case core.RunStarted, core.RunSuperseded, core.RunLedger, core.NoticeConsumed,
+		core.BreakerOpened, core.BreakerClosed:
 	}
 	return nil
 }
@@ -191,12 +202,6 @@ func (f *feed) ledger(ev store.Event) error {
 		Fingerprint: schema.Fingerprint{MtimeMS: data.MtimeMs, Size: data.Size, Hash: data.Hash},
 	})
 	return nil
-}
-
-func (f *feed) notice(seq int64, n store.Notice) {
-	n.Deliveries++
-	f.send("notice/posted", &schema.NoticeNote{Seq: seq, Notice: wireNotice(n)})
-	delivered(f.engine, []store.Notice{n})
 }
 
 // redeliver announces the next few of the notices that are open, and gives the time until it wants to

@@ -165,7 +165,10 @@ func TestStatus(t *testing.T) {
 		status.has(0, "counts.instructions.cancelled")
 		status.has(1, "counts.runs.running")
 		status.has(0, "counts.runs.done")
-		status.has(map[string]any{}, "counts.tasks")
+		for _, task := range []string{"QUEUED", "RUNNING", "COMPLETE", "AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"} {
+			status.has(0, "counts.tasks."+task)
+		}
+		require.Len(t, status.at("counts.tasks"), 7)
 		status.has(1, "counts.notices_open")
 		degraded := status.at("degraded").([]any)
 		require.Len(t, degraded, 3)

@@ -123,9 +123,16 @@ func count(tx store.Tx, w *schema.Counts) error {
 	if err != nil {
 		return err
 	}
+	tasks, err := tx.TaskCounts()
+	if err != nil {
+		return err
+	}
 	w.Instructions, w.Runs, w.Tasks = map[string]int{}, map[string]int{}, map[string]int{}
 	for _, state := range core.States() {
 		w.Instructions[string(state)] = instructions[state]
+	}
+	for _, status := range core.TaskStatuses() {
+		w.Tasks[string(status)] = tasks[status]
 	}
 	for _, state := range core.RunStates() {
 		w.Runs[string(state)] = runs[state]

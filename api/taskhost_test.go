@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+)
+
+// create creates a task and gives its id. params is the JSON of the members beside the prompt.
+func (h *host) create(params string, args ...any) string {
+	h.t.Helper()
+	if params != "" {
+		params = ", " + params
+	}
+	return h.call("create_task", `{"prompt": "do it"`+params+`}`, args...).str("task.task_id")
+}
+
+// bind binds the attempt of a claim to a session.
+func (h *host) bind(claim object, session string) object {
+	h.t.Helper()
+	return h.call("bind_session", `{"task_id": %q, "attempt_id": %q, "lease_token": %q, "session_id": %q}`,
+		claim.str("claim.task.task_id"), claim.str("claim.attempt.attempt_id"), claim.str("claim.lease.token"), session)
+}
+
+// beat sends a heartbeat for a claim; rest is the params beside the task and the lease.
+func (h *host) beat(claim object, rest string) object {
+	h.t.Helper()
+	if rest != "" {
+		rest = ", " + rest
+	}
+	return h.call("heartbeat", `{"task_id": %q, "lease_token": %q%s}`,
+		claim.str("claim.task.task_id"), claim.str("claim.lease.token"), rest)
+}
+
+// task gives what get_task says.
+func (h *host) task(id string) object {
+	h.t.Helper()
+	return h.call("get_task", `{"task_id": %q}`, id)
+}
+
+// is asserts the status of a task.
+func (h *host) is(status, id string) {
+	h.t.Helper()
+	h.task(id).has(status, "task.status")
+}
+
+// asked brings a new task to where it waits for a person.
+func (h *host) asked(params string, args ...any) string {
+	h.t.Helper()
+	id := h.create(params, args...)
+	c := h.claim("w")
+	c.has(id, "claim.task.task_id")
+	h.finish(c, `"status": "awaiting_response", "output": "I looked.", "question": "oak or elm?"`).
+		has("AWAITING_RESPONSE", "task.status")
+	return id
+}
+
+// in brings a new task into a status.
+func (h *host) in(status string) (id string, claim object) {
+	h.t.Helper()
+	id = h.create(``)
+	if status == "QUEUED" {
+		return id, claim
+	}
+	if status == "CANCELLED" {
+		h.call("cancel_task", `{"task_id": %q}`, id)
+		return id, claim
+	}
+	claim = h.claim("w")
+	switch status {
+	case "COMPLETE":
+		h.finish(claim, `"status": "completed"`)
+	case "AWAITING_RESPONSE":
+		h.finish(claim, `"status": "awaiting_response", "question": "well?"`)
+	case "ERROR":
+		h.finish(claim, `"status": "error", "error": {"message": "no", "class": "terminal"}`)
+	case "RUNNING":
+	default:
+		require.Fail(h.t, "no way into "+status)
+	}
+	h.is(status, id)
+	return id, claim
+}
+
+// nothing asserts that there is nothing to claim.
+func (h *host) nothing() {
+	h.t.Helper()
+	h.call("claim_task", `{"worker": "w"}`).has(nil, "claim")
+}
+
+// claimWaits asserts that a claim waits, and gives its answer to come.
+func (h *host) claimWaits(ctx context.Context) <-chan api.Answer {
+	h.t.Helper()
+	done := h.begin(ctx, "claim_task", `{"worker": "waiting", "wait_ms": 25000}`)
+	synctest.Wait()
+	require.Empty(h.t, done, "it did not wait")
+	return done
+}
+
+// logged gives the events of a type about a subject.
+func (h *host) logged(kind, subject string) []object {
+	h.t.Helper()
+	found := []object{}
+	all := h.call("events_since", `{"cursor": "0", "limit": 500, "types": [%q]}`, kind)
+	for _, ev := range all.at("events").([]any) {
+		if o := (object{h.t, all.text, ev}); o.str("subject_id") == subject {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// instant reads a time of the wire.
+func (o object) instant(path string) time.Time {
+	o.t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, o.str(path))
+	require.NoError(o.t, err)
+	return at
+}
+
+// mirrored asserts that what a task says of its work is what its newest attempt says.
+func (h *host) mirrored(id string) {
+	h.t.Helper()
+	all := h.call("get_timeline", `{"task_id": %q, "max_lines": 500}`, id)
+	attempts := all.at("attempts").([]any)
+	last := object{h.t, all.text, attempts[len(attempts)-1]}
+	task := h.task(id)
+	for ours, theirs := range map[string]string{
+		"current_attempt_id": "attempt_id", "attempt_number": "attempt_number", "session_id": "session_id",
+		"model": "model", "started_at": "started_at", "completed_at": "completed_at", "error.message": "error", "error.class": "error_class",
+	} {
+		want, known := last.find(theirs)
+		got, shown := task.find("task." + ours)
+		require.Equal(h.t, known, shown, ours)
+		require.Equal(h.t, want, got, ours)
+	}
+	for i, a := range attempts {
+		o := object{h.t, all.text, a}
+		o.has(i+1, "attempt_number")
+		if i < len(attempts)-1 {
+			require.NotContains(h.t, []string{"pending", "running"}, o.str("status"), "two attempts are live")
+		}
+	}
+}
+
+func timedTasks(t *testing.T, s setup, test func(t *testing.T, h *host)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newHost(t, s)) })
+}

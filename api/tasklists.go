@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"unicode/utf8"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/schema"
+	"waybill/store"
+)
+
+func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.TaskDetail, error) {
+	d := &schema.TaskDetail{}
+	return d, s.withTask(ctx, p.TaskID, func(tx store.Tx, t core.Task, now core.Instant) (err error) {
+		if d.Task, err = wireTask(tx, t, now); err != nil {
+			return err
+		}
+		attempts, _, err := engine.Timeline(tx, t, core.TimelineLines)
+		if err != nil {
+			return err
+		}
+		d.Attempts = mapped(attempts, wireAttempt)
+		replies, err := tx.Replies(t.ID, max(0, t.Replies-maxReplies), maxReplies)
+		d.Replies = mapped(newest(replies), wireReply)
+		return err
+	})
+}
+
+// maxReplies bounds the replies that are shown with a task.
+const maxReplies = 50
+
+// newest gives the last ones that are not too much for one answer together, and at least the last.
+func newest(replies []store.Reply) []store.Reply {
+	size := 0
+	for i := len(replies) - 1; i >= 0; i-- {
+		if size += len(replies[i].Text) + len(replies[i].Question); size > pageBytes && i < len(replies)-1 {
+			return replies[i+1:]
+		}
+	}
+	return replies
+}
+
+// withTask runs fn with a task that must be there, on one reading of the store.
+func (s *Service) withTask(ctx context.Context, id string, fn func(tx store.Tx, t core.Task, now core.Instant) error) error {
+	e, _, err := s.backend()
+	if err != nil {
+		return err
+	}
+	return e.View(ctx, func(tx store.Tx) error {
+		t, ok, err := tx.Task(id)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return core.Missing("task", id)
+		}
+		return fn(tx, t, e.Now())
+	})
+}
+
+func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*schema.Timeline, error) {
+	w := &schema.Timeline{}
+	return w, s.withTask(ctx, p.TaskID, func(tx store.Tx, t core.Task, _ core.Instant) error {
+		attempts, text, err := engine.Timeline(tx, t, or(p.MaxLines, core.TimelineLines))
+		w.Attempts, w.Total, w.Text = mapped(attempts, briefAttempt), t.Current.Number, text
+		return err
+	})
+}
+
+func (s *Service) listTasks(ctx context.Context, p *schema.ListTasksParams) (*schema.TaskList, error) {
+	list := &schema.TaskList{Items: []schema.Task{}}
+	q := store.TaskQuery{Status: core.TaskStatus(p.Status), RunID: p.RunID, Parent: p.ParentSessionID}
+	next, err := s.pageOfTasks(ctx, q, p.Page, func(tx store.Tx, t core.Task, now core.Instant) (int, error) {
+		w, err := wireTask(tx, t, now)
+		w = shortened(w)
+		list.Items = append(list.Items, w)
+		return taskBytes(w), err
+	})
+	list.NextCursor = next
+	return list, err
+}
+
+func (s *Service) listAwaiting(ctx context.Context, p *schema.ListAwaitingParams) (*schema.AwaitingList, error) {
+	list := &schema.AwaitingList{Items: []schema.Awaiting{}}
+	q := store.TaskQuery{Status: core.StatusAwaiting}
+	next, err := s.pageOfTasks(ctx, q, p.Page, func(_ store.Tx, t core.Task, now core.Instant) (int, error) {
+		w := wireAwaiting(t, now)
+		list.Items = append(list.Items, w)
+		return len(w.Question) + len(w.OutputExcerpt) + len(w.Description), nil
+	})
+	list.NextCursor = next
+	return list, err
+}
+
+// pageOfTasks calls fn with each task of a page and gives the cursor of the next one. fn gives how many
+// bytes the task takes.
+func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schema.Page, fn func(store.Tx, core.Task, core.Instant) (int, error)) (next string, err error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return "", err
+	}
+	if q.After, err = pageAfter(page); err != nil {
+		return "", err
+	}
+	limit := or(page.Limit, schema.DefaultPage)
+	q.Limit = limit + 1 // one more tells whether there is a next page
+	err = e.View(ctx, func(tx store.Tx) error {
+		found, err := tx.Tasks(q)
+		if err != nil {
+			return err
+		}
+		size := 0
+		for i, t := range found {
+			if i == limit || size > pageBytes {
+				next = strconv.FormatInt(found[i-1].Position, 10)
+				return nil
+			}
+			bytes, err := fn(tx, t, e.Now())
+			if err != nil {
+				return err
+			}
+			size += bytes
+		}
+		return nil
+	})
+	return next, err
+}
+
+// excerptBytes bounds what a list shows of a long text.
+const excerptBytes = 1024
+
+// shortened is a task as a list shows it.
+func shortened(t schema.Task) schema.Task {
+	t.Prompt, t.Output, t.Question = beginning(t.Prompt), beginning(t.Output), beginning(t.Question)
+	t.UserReply, t.Description, t.Reason = beginning(t.UserReply), beginning(t.Description), beginning(t.Reason)
+	if t.Error != nil {
+		t.Error.Message = beginning(t.Error.Message)
+	}
+	return t
+}
+
+// taskBytes is about how long the parts of a task are that a host has chosen the length of.
+func taskBytes(t schema.Task) int {
+	size := len(t.Prompt) + len(t.Output) + len(t.Question) + len(t.UserReply) + len(t.Description) + len(t.Reason)
+	for k, v := range t.Labels {
+		size += len(k) + len(v)
+	}
+	for _, m := range t.Models {
+		size += len(m.ProviderID) + len(m.ModelID) + len(m.Variant)
+	}
+	for _, id := range t.DependsOn {
+		size += 2 * len(id) // it may be among waiting_for too
+	}
+	return size
+}
+
+func beginning(text string) string {
+	if len(text) <= excerptBytes {
+		return text
+	}
+	cut := excerptBytes
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+func ending(text string) string {
+	if len(text) <= excerptBytes {
+		return text
+	}
+	cut := len(text) - excerptBytes
+	for cut < len(text) && !utf8.RuneStart(text[cut]) {
+		cut++
+	}
+	return "…" + text[cut:]
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// task sends what the event says of the task, and what it says of the attempt that it is about. Both
+// are made of the event alone, so that they say how things were and not how they are by now.
+func (f *feed) task(tx store.Tx, ev store.Event) error {
+	var data engine.TaskEvent
+	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil {
+		return err
+	}
+	if strings.HasPrefix(string(ev.Type), "attempt.") {
+		f.attempt(ev, data)
+		moves := []core.EventType{core.AttemptStarted, core.AttemptReturned, core.AttemptScheduled}
+		if !slices.Contains(moves, ev.Type) {
+			return nil // the task stays where it is, or has an event of its own
+		}
+	}
+	note := schema.TaskNote{
+		Seq: ev.Seq, SubjectID: ev.Subject, Event: string(ev.Type), TaskID: ev.Subject, Status: string(data.Status),
+		Reason: data.Reason, AttemptID: data.AttemptID, AttemptNumber: data.Number, SessionID: data.Session,
+		ParentSessionID: data.Parent, RunID: data.RunID,
+	}
+	if ev.Type != core.TaskSettled || data.Status != core.StatusAwaiting {
+		f.send("task/updated", &note)
+		return nil
+	}
+	t, ok, err := tx.Task(ev.Subject)
+	if err != nil || !ok {
+		return err
+	}
+	if t.Current.ID == data.AttemptID && len(t.Question) <= noteBytes {
+		note.Question = t.Question
+	}
+	f.send("task/awaiting_response", &note)
+	return nil
+}
+
+func (f *feed) attempt(ev store.Event, data engine.TaskEvent) {
+	f.send("attempt/updated", &schema.AttemptNote{
+		Seq: ev.Seq, SubjectID: data.AttemptID, Event: string(ev.Type), AttemptID: data.AttemptID, TaskID: ev.Subject,
+		AttemptNumber: data.Number, Status: string(data.Attempt), Worker: data.Worker, SessionID: data.Session,
+		Model: data.Model, ErrorClass: string(data.Class), Message: data.Message,
+	})
+}
+
+// stale sends that somebody reported about an attempt that was not his any more, if it is known which.
+func (f *feed) stale(ev store.Event) error {
+	var data engine.StaleEvent
+	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil || data.AttemptID == "" {
+		return err
+	}
+	f.send("attempt/updated", &schema.AttemptNote{
+		Seq: ev.Seq, SubjectID: data.AttemptID, Event: string(ev.Type), AttemptID: data.AttemptID, TaskID: ev.Subject,
+		AttemptNumber: data.Number, Status: string(data.Attempt), Call: data.Call,
+	})
+	return nil
+}
