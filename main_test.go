@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,7 +44,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv(asWaybill, "") // the program's own children find themselves by name
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"spoil": spoil, "modes": modes},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits,
+		},
 		Condition: func(cond string) (bool, error) {
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
@@ -88,14 +92,48 @@ func modes(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
+// capture NAME PATTERN puts the first group of the pattern, as it is in the last standard output, into
+// the environment of the script.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME PATTERN")
+	}
+	found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("standard output does not have %s with one group", args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// exits CODE COMMAND… runs a command that must end with that code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	code, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil && code == 0:
+	case !ok:
+		ts.Fatalf("it ended with %v, not with %d", err, code)
+	case ended.ExitCode() != code:
+		ts.Fatalf("it ended with %d, not with %d", ended.ExitCode(), code)
+	}
+}
+
 // ids and times differ from run to run.
 var (
-	anyID   = regexp.MustCompile(`(ins|run|ntc)_[0-9a-f-]{36}`)
+	anyID   = regexp.MustCompile(`(ins|tsk|att|run|ntc|lease)_[0-9a-f-]{36}`)
 	anyTime = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`)
+	anyWait = regexp.MustCompile(`\bfor (<?\d+m?s):`)
+	anyAge  = regexp.MustCompile(` +\d+s #`)
 )
 
 func normal(text string) string {
 	text = anyID.ReplaceAllString(text, "${1}_…")
+	text = anyAge.ReplaceAllString(anyWait.ReplaceAllString(text, "for …:"), " … #")
 	return anyTime.ReplaceAllString(text, "…")
 }
 
@@ -108,16 +146,15 @@ func TestReadmeTranscript(t *testing.T) {
 	}
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(readme), "```console\n")
-	require.True(t, found, "the README has no console block")
-	block, _, _ := strings.Cut(rest, "```")
+	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllSubmatch(readme, -1)
+	require.Len(t, blocks, 2, "the console blocks of the README")
 
 	dir := t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(self, filepath.Join(dir, "waybill")))
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "work"), os.DirFS("examples/workspace")))
-	for _, step := range strings.Split(block, "$ ")[1:] {
+	for _, step := range steps(blocks) {
 		command, want := split(step)
 		cmd := exec.Command(bash, "-c", command)
 		cmd.Dir = filepath.Join(dir, "work")
@@ -126,6 +163,16 @@ func TestReadmeTranscript(t *testing.T) {
 		require.NoError(t, err, "%s\n%s", command, got)
 		require.Equal(t, normal(want), normal(string(got)), "the README says something else about: %s", command)
 	}
+}
+
+// steps gives the commands of all blocks, each with what it prints.
+func steps(blocks [][][]byte) (all []string) {
+	for _, block := range blocks {
+		for _, step := range strings.Split("\n"+string(block[1]), "\n$ ")[1:] {
+			all = append(all, strings.TrimSuffix(step, "\n")+"\n")
+		}
+	}
+	return all
 }
 
 // split divides a step of a transcript into its command, which goes on over lines that end in a

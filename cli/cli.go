@@ -98,6 +98,7 @@ JSON-RPC; with a terminal it prints this help.`,
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
 	root.AddCommand(a.serveCommand(), a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(),
 		a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand())
+	root.AddCommand(a.taskCommands()...)
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root

@@ -61,6 +61,7 @@ func Run(ctx context.Context, o Options) error {
 		{"Instructions are acknowledged or fail loudly", p.instructions},
 		{"A prompt is compiled from the plan on disk", p.compile},
 		{"The plan changes under it", p.edit},
+		{"A task changes models, asks, and goes on with the answer", p.task},
 		{"kill -9 in the middle of the work", p.crash},
 		{"The host says goodbye", p.goodbye},
 	} {
@@ -306,27 +307,4 @@ func (p *play) edit(ctx context.Context) error {
 		must(after.Packet.Cursor != before.Packet.Cursor, "the packet did not change"),
 		must(after.FullPromptHash != before.FullPromptHash, "the prompt did not change"),
 	)
-}
-
-func (p *play) goodbye(ctx context.Context) error {
-	var notices schema.NoticeList
-	if err := p.call(ctx, "list_notices", map[string]any{}, &notices, func() string {
-		return fmt.Sprintf("%d open: it was delivered, but nobody consumed it, so it is still there", len(notices.Items))
-	}); err != nil {
-		return err
-	}
-	if err := must(len(notices.Items) == 1, "%d notices are open, not 1", len(notices.Items)); err != nil {
-		return err
-	}
-	var consumed schema.ConsumeNoticesResult
-	if err := p.call(ctx, "consume_notices", map[string]any{"notice_ids": []string{notices.Items[0].NoticeID}}, &consumed, func() string {
-		return "consumed " + consumed.Consumed[0]
-	}); err != nil {
-		return err
-	}
-	if err := p.child.leave(ctx); err != nil {
-		return err
-	}
-	p.Print("  shutdown, exit: the process ended with status 0\n")
-	return nil
 }

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// What a person reads is laid out in columns of the terminal: most characters take one, some two, and
+// marks that sit on another character none. All texts here have gone through plain.
+
+const (
+	pipeWidth   = 80 // of a line that goes into a pipe or a file
+	leastWidth  = 40 // narrower terminals break lines themselves
+	gutter      = "  │ "
+	quotedLines = 24 // of a text that somebody wrote; --json has all of it
+)
+
+// width is how long a line may be.
+func (a *app) width() int {
+	if !term.IsTerminal(int(a.Out.Fd())) {
+		return pipeWidth
+	}
+	width, _, err := term.GetSize(int(a.Out.Fd()))
+	if err != nil || width == 0 {
+		return pipeWidth
+	}
+	return max(width, leastWidth)
+}
+
+// columns counts the columns that a text takes.
+func columns(text string) int {
+	n := 0
+	for _, r := range text {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.Is(doubleWidth, r):
+		return 2
+	}
+	return 1
+}
+
+// doubleWidth has the characters that terminals give two columns: East Asian ones and pictures.
+var doubleWidth = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x115f, 1},
+		{0x231a, 0x231b, 1},
+		{0x2329, 0x232a, 1},
+		{0x23e9, 0x23ec, 1},
+		{0x23f0, 0x23f0, 1},
+		{0x23f3, 0x23f3, 1},
+		{0x25fd, 0x25fe, 1},
+		{0x2614, 0x2615, 1},
+		{0x2648, 0x2653, 1},
+		{0x267f, 0x267f, 1},
+		{0x2693, 0x2693, 1},
+		{0x26a1, 0x26a1, 1},
+		{0x26aa, 0x26ab, 1},
+		{0x26bd, 0x26be, 1},
+		{0x26c4, 0x26c5, 1},
+		{0x26ce, 0x26ce, 1},
+		{0x26d4, 0x26d4, 1},
+		{0x26ea, 0x26ea, 1},
+		{0x26f2, 0x26f3, 1},
+		{0x26f5, 0x26f5, 1},
+		{0x26fa, 0x26fa, 1},
+		{0x26fd, 0x26fd, 1},
+		{0x2705, 0x2705, 1},
+		{0x270a, 0x270b, 1},
+		{0x2728, 0x2728, 1},
+		{0x274c, 0x274c, 1},
+		{0x274e, 0x274e, 1},
+		{0x2753, 0x2755, 1},
+		{0x2757, 0x2757, 1},
+		{0x2795, 0x2797, 1},
+		{0x27b0, 0x27b0, 1},
+		{0x27bf, 0x27bf, 1},
+		{0x2b1b, 0x2b1c, 1},
+		{0x2b50, 0x2b50, 1},
+		{0x2b55, 0x2b55, 1},
+		{0x2e80, 0x303e, 1},
+		{0x3041, 0xa4cf, 1},
+		{0xa960, 0xa97f, 1},
+		{0xac00, 0xd7a3, 1},
+		{0xf900, 0xfaff, 1},
+		{0xfe30, 0xfe6f, 1},
+		{0xff01, 0xff60, 1},
+		{0xffe0, 0xffe6, 1},
+	},
+	R32: []unicode.Range32{
+		{0x16fe0, 0x18cff, 1},
+		{0x1b000, 0x1b2ff, 1},
+		{0x1f004, 0x1f004, 1},
+		{0x1f0cf, 0x1f0cf, 1},
+		{0x1f18e, 0x1f18e, 1},
+		{0x1f191, 0x1f19a, 1},
+		{0x1f1e6, 0x1f202, 1},
+		{0x1f210, 0x1f23b, 1},
+		{0x1f240, 0x1f248, 1},
+		{0x1f250, 0x1f251, 1},
+		{0x1f260, 0x1f265, 1},
+		{0x1f300, 0x1f64f, 1},
+		{0x1f680, 0x1f6ff, 1},
+		{0x1f7e0, 0x1f7eb, 1},
+		{0x1f90c, 0x1f9ff, 1},
+		{0x1fa70, 0x1faff, 1},
+		{0x20000, 0x3fffd, 1},
+	},
+}
+
+// fit cuts a text to at most n columns, with a mark where it was cut; n is at least 1.
+func fit(text string, n int) string {
+	if columns(text) <= n {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for _, r := range text {
+		if used += runeColumns(r); used > n-1 {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String() + "…"
+}
+
+// left fills a text up to n columns, right puts it at the end of them.
+func left(text string, n int) string { return text + strings.Repeat(" ", max(0, n-columns(text))) }
+
+func right(text string, n int) string { return strings.Repeat(" ", max(0, n-columns(text))) + text }
+
+// quote sets a text apart that somebody else wrote: each line begins with a gutter, so that none of
+// them can pass for one of ours, and of a long text the beginning is given.
+func quote(text string, width int) string {
+	var b strings.Builder
+	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
+	n := 0
+	for i, line := range lines {
+		for _, part := range wrap(plain(line), width-columns(gutter)) {
+			if n++; n > quotedLines {
+				b.WriteString(gutter + "… " + count(len(lines)-i, "line") + " more; --json has all of it\n")
+				return b.String()
+			}
+			b.WriteString(strings.TrimRight(gutter+part, " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// wrap breaks a line into lines of at most n columns, between words where that is possible.
+func wrap(line string, n int) []string {
+	var lines []string
+	for columns(line) > n {
+		at, used, space := 0, 0, 0 // where to cut: at the last space that fits, or where it is full
+		for i, r := range line {
+			if r == ' ' && i > 0 {
+				space = i
+			}
+			if used += runeColumns(r); used > n {
+				at = i
+				break
+			}
+		}
+		if space > 0 {
+			at = space
+		}
+		lines = append(lines, line[:at])
+		line = strings.TrimPrefix(line[at:], " ")
+	}
+	return append(lines, line)
+}
