@@ -206,6 +206,7 @@ func TestExitCodes(t *testing.T) {
 		{2, []string{"call", "frobnicate"}},
 		{2, []string{"call", "queue_instruction", `{"contents":"x"}`}},
 		{2, []string{"tail", "--since", "yesterday"}},
+		{2, []string{"serve", "--retry-delay", "2h"}},
 		{3, []string{"call", "acknowledge", `{"instruction_id":"ins_x"}`}},
 		{3, []string{"call", "init_run", `{"plan":"tasks.md","item_id":"99"}`}},
 		{0, []string{"call", "queue_instruction", `{"content":"x","idempotency_key":"k"}`}},

@@ -122,7 +122,7 @@ func (h *host) launch(s setup) {
 			plans := engine.NewPlans(root, engine.PlanOptions{Now: s.now})
 			e, err := engine.New(engine.Options{
 				Open:  func(context.Context) (store.Store, error) { return s.store, nil },
-				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending,
+				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending, Backoff: time.Second,
 			})
 			running.Go(func() {
 				if err := e.Run(ctx); err != nil {

@@ -32,7 +32,9 @@ type backend struct {
 	shared  bool   // --shared-disk
 	follow  bool   // whether plans are watched
 	poll    bool   // whether they are watched without the help of the system
-	logger  *slog.Logger
+	// retryDelay is the first wait before a task is tried again on the same model.
+	retryDelay time.Duration
+	logger     *slog.Logger
 
 	// running ends first what looks at the workspace, then the engine.
 	watching, running *group
@@ -63,7 +65,10 @@ func (g *group) stop() {
 }
 
 func newBackend(version, storeFlag string, follow bool, logger *slog.Logger) *backend {
-	return &backend{version: version, store: storeFlag, follow: follow, logger: logger, watching: newGroup(), running: newGroup()}
+	return &backend{
+		version: version, store: storeFlag, follow: follow, logger: logger, retryDelay: time.Second,
+		watching: newGroup(), running: newGroup(),
+	}
 }
 
 // stop ends everything that start began. What was submitted before is committed first.
@@ -100,6 +105,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, engine.PlanOptions{Watch: b.add(watch, ws.Root)})
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
+		Backoff: b.retryDelay,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -84,7 +85,7 @@ JSON-RPC; with a terminal it prints this help.`,
 			if term.IsTerminal(int(a.In.Fd())) {
 				return cmd.Help()
 			}
-			return a.serve(cmd.Context(), serveFlags{framing: "auto"})
+			return a.serve(cmd.Context(), serveFlags{framing: "auto", retryDelay: time.Second})
 		},
 	}
 	root.SetOut(a.Out)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -29,6 +30,7 @@ type serveFlags struct {
 	framing       string
 	noParentWatch bool
 	poll          bool
+	retryDelay    time.Duration
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -45,6 +47,8 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
 	cmd.Flags().BoolVar(&f.poll, "poll", false, "look at the plans every second, for a file system that does not tell of changes")
+	cmd.Flags().DurationVar(&f.retryDelay, "retry-delay", time.Second,
+		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -57,6 +61,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	framing, err := rpc.ParseFraming(f.framing)
 	if err != nil {
 		return usageError{err}
+	}
+	if f.retryDelay < 0 || f.retryDelay > time.Minute {
+		return usageError{fmt.Errorf("--retry-delay %s: must be from 0 to 1m", f.retryDelay)}
 	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
@@ -90,6 +97,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	b := newBackend(a.version, a.store, true, logger)
 	b.shared = a.shared
 	b.poll = f.poll
+	b.retryDelay = f.retryDelay
 	tally := new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,

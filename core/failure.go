@@ -49,11 +49,11 @@ type Successor struct {
 // of itself added, and ends at a minute.
 func (s Successor) backoff(n int) int64 {
 	wait := s.Base
-	for ; n > 1 && wait < maxBackoff; n-- {
+	for ; n > 1 && wait < MaxBackoff; n-- {
 		wait *= 2
 	}
-	wait = min(wait, maxBackoff)
-	return min(wait+wait/2*int64(s.Jitter)/999, maxBackoff)
+	wait = min(wait, MaxBackoff)
+	return min(wait+wait/2*int64(s.Jitter)/999, MaxBackoff)
 }
 
 // A plan for the time after a failure.

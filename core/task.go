@@ -182,14 +182,14 @@ func (t Task) Reason() string {
 // Continues reports whether the attempts of the task carry a person's answer.
 func (t Task) Continues() bool { return t.Reply != "" }
 
-// maxBackoff bounds the wait before a retry, in microseconds. Whoever is to wait longer than that
+// MaxBackoff bounds the wait before a retry, in microseconds. Whoever is to wait longer than that
 // waits because a clock was set back.
-const maxBackoff = 60_000_000
+const MaxBackoff = 60_000_000
 
 // Claimable reports whether a worker may have the task at that moment.
 func (t Task) Claimable(at Instant) bool {
 	p, queued := t.Phase.(TaskQueued)
-	return queued && t.Waits == 0 && (p.NotBefore <= at || p.NotBefore > at+maxBackoff)
+	return queued && t.Waits == 0 && (p.NotBefore <= at || p.NotBefore > at+MaxBackoff)
 }
 
 // CreateTask gives a new task with its first attempt and its effects. waits counts the tasks that it

@@ -39,8 +39,8 @@ type Options struct {
 	Logger *slog.Logger
 	// MaxPending bounds the instructions that wait for something; 0 is no bound.
 	MaxPending int
-	// Backoff is the first wait before a task is tried again on the model that it failed on; by
-	// default a second. Negative means that nothing waits.
+	// Backoff is the first wait before a task is tried again on the model that it failed on. It doubles
+	// with each failure, up to core.MaxBackoff. 0 means that nothing waits.
 	Backoff time.Duration
 }
 
@@ -103,12 +103,6 @@ func New(o Options) (*Engine, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	switch {
-	case o.Backoff == 0:
-		o.Backoff = time.Second
-	case o.Backoff < 0:
-		o.Backoff = 0
 	}
 	return &Engine{
 		o:        o,

@@ -80,7 +80,7 @@ func inYard(t *testing.T, test func(t *testing.T, y *yard)) {
 			}
 			return nil
 		}
-		y.e = build(t, engine.Options{Open: open(y.st), Now: y.now, Backoff: -1})
+		y.e = build(t, engine.Options{Open: open(y.st), Now: y.now})
 		run(t, y.e)
 		test(t, y)
 	})

@@ -8,10 +8,6 @@ import (
 	"waybill/store"
 )
 
-// maxBackoff is the longest wait that core gives a retry. Who is to wait longer waits because a clock
-// was set back, and core.Task.Claimable lets him go on; a law of the law book holds the two together.
-const maxBackoff = 60_000_000
-
 const selectNextReady = `SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry
 	WHERE status = 'QUEUED' AND waits = 0 AND not_before > 0 AND not_before > ?`
 
@@ -112,7 +108,7 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 	}
 	if q.ReadyAt != 0 {
 		add("tasks.status = 'QUEUED' AND tasks.waits = 0 AND (tasks.not_before <= ? OR tasks.not_before > ?)",
-			int64(q.ReadyAt), int64(q.ReadyAt)+maxBackoff)
+			int64(q.ReadyAt), int64(q.ReadyAt)+core.MaxBackoff)
 	}
 	if len(q.Except) > 0 {
 		add("coalesce(attempts.model_key, '') NOT IN (?" + strings.Repeat(", ?", len(q.Except)-1) + ")")
