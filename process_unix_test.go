@@ -228,37 +228,48 @@ func TestFaultR20_SignalsEndTheProcessWithZero(t *testing.T) {
 	}
 }
 
-// The first signal lets what is in hand be finished, which takes a while here, for nobody reads the
-// answer. The second one ends the process at once, by the signal.
+// The first signal lets what is in hand be finished, which takes 1.5 s here, for nobody reads the
+// answer. The second one ends the process at once, by the signal. On a machine that gives this test no
+// time for so long, the second one may come too late; then it is tried again.
 func TestFaultR20_SecondSignalEndsTheProcessAtOnce(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		cmd := newWorld(t).command(t, "serve")
-		cmd.Env = append(cmd.Env, "WAYBILL_LOG=info")
-		in, err := cmd.StdinPipe()
-		require.NoError(t, err)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		log, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		// The answer repeats the content. It is larger than a pipe, so it keeps the process from leaving.
-		_, err = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"queue_instruction","params":{"content":%q}}`+"\n",
-			strings.Repeat("x", 512<<10))
-		require.NoError(t, err)
-		_, err = io.ReadFull(out, make([]byte, 1))
-		require.NoError(t, err)
-		require.NoError(t, cmd.Process.Signal(sig))
-		for line, lines := "", bufio.NewReader(log); !strings.Contains(line, "a second signal"); {
-			line, err = lines.ReadString('\n')
-			require.NoError(t, err, "the first signal was not noticed")
+		ended := secondSignal(t, sig)
+		for tries := 1; tries < 5 && !ended.Signaled(); tries++ {
+			ended = secondSignal(t, sig)
 		}
-		require.NoError(t, cmd.Process.Signal(sig))
-		require.Error(t, cmd.Wait())
-		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-		require.True(t, ok)
-		require.True(t, status.Signaled(), "it went the long way")
-		require.Equal(t, sig, status.Signal())
+		require.True(t, ended.Signaled(), "it went the long way")
+		require.Equal(t, sig, ended.Signal())
 	}
+}
+
+// secondSignal gives how a process ended that was sent the signal, and again when it had noticed it.
+func secondSignal(t *testing.T, sig syscall.Signal) syscall.WaitStatus {
+	t.Helper()
+	cmd := newWorld(t).command(t, "serve")
+	cmd.Env = append(cmd.Env, "WAYBILL_LOG=info")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	log, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	// The answer repeats the content. It is larger than a pipe, so it keeps the process from leaving.
+	_, err = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"queue_instruction","params":{"content":%q}}`+"\n",
+		strings.Repeat("x", 512<<10))
+	require.NoError(t, err)
+	_, err = io.ReadFull(out, make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(sig))
+	for line, lines := "", bufio.NewReader(log); !strings.Contains(line, "a second signal"); {
+		line, err = lines.ReadString('\n')
+		require.NoError(t, err, "the first signal was not noticed")
+	}
+	require.NoError(t, cmd.Process.Signal(sig))
+	_ = cmd.Wait() // the state says more
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	return status
 }
 
 // The host is dead by the time that its id is looked at, and the parent and the input stay.

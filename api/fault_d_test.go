@@ -265,11 +265,11 @@ func TestFaultD14_Ids(t *testing.T) {
 
 // The clock is set back by a day.
 func TestFaultD25_ClockBackwards(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	h := newHost(t, setup{now: func() time.Time { return now }})
+	c := newClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	h := newHost(t, setup{now: c.now})
 	h.track(`{"content":"x"}`)
 	h.pass()
-	now = now.Add(-24 * time.Hour)
+	c.move(-24 * time.Hour)
 	h.call("dispatch_instructions", `{"min_age_ms":1000}`).has(2, "instructions.0.send")
 	log := h.call("events_since", `{"cursor":"0"}`)
 	for i, at := range log.each("events", "at") {

@@ -64,14 +64,14 @@ func TestFaultF2_PlanMissingAfterInit(t *testing.T) {
 
 // An editor truncates the file before it writes it.
 func TestFaultF8_HalfWrittenPlan(t *testing.T) {
-	now := time.Now()
-	h, run := planned(t, setup{now: func() time.Time { return now }})
+	c := newClock(time.Now())
+	h, run := planned(t, setup{now: c.now})
 	h.write("tasks.md", "", 0)
 	h.degraded(run, "settling")
 	list := h.call("list_plans", `{}`)
 	list.has("settling", "items.0.error.reason")
 	h.call("init_run", `{"plan":"tasks.md","item_id":"2"}`).has(true, "created")
-	now = now.Add(time.Second)
+	c.move(time.Second)
 	h.degraded(run, "empty") // the file wins, and says nothing
 	fault := h.refused(schema.LedgerUnparsed, "init_run", `{"plan":"tasks.md","item_id":"1"}`)
 	fault.has("empty", "data.details.reason")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,19 @@ type setup struct {
 	heard      func(pid int64)
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
+
+// A clock stands still until it is moved. It may be read meanwhile.
+type clock struct{ micros atomic.Int64 }
+
+func newClock(at time.Time) *clock {
+	c := new(clock)
+	c.micros.Store(at.UnixMicro())
+	return c
+}
+
+func (c *clock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC() }
+
+func (c *clock) move(by time.Duration) { c.micros.Add(by.Microseconds()) }
 
 // A host talks to a service as a front door does: with the names of methods, and JSON.
 type host struct {
