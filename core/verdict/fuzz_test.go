@@ -1,0 +1,129 @@
+package verdict_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/core/verdict"
+)
+
+// FuzzJudge holds the laws to any text.
+func FuzzJudge(f *testing.F) {
+	for _, e := range examples(f) {
+		f.Add(e.text, uint8(e.asked.Role), "2.1")
+	}
+	f.Fuzz(func(t *testing.T, text string, role uint8, item string) {
+		asked := verdict.Asked{Role: core.Role(role % (core.Roles + 1)), ItemID: item, TaskID: "tsk_7"}
+		if asked.Role == 0 {
+			require.Equal(t, verdict.Invalid, verdict.Judge(text, asked).Verdict, "nobody was asked")
+			return
+		}
+		for _, law := range laws {
+			if !law.own {
+				require.Empty(t, law.check(verdict.Judge, text, asked), law.name)
+			}
+		}
+		j := verdict.Judge(text, asked)
+		require.LessOrEqual(t, len(j.Errors), 51)
+		require.LessOrEqual(t, len(j.Warnings), 6*len(verdict.Tolerances()))
+		for _, g := range []verdict.Grammar{verdict.JSONBlock, verdict.V2} {
+			rendered, err := verdict.Render(j.Result, g)
+			if err != nil {
+				continue
+			}
+			again := verdict.Judge(rendered, verdict.Asked{Role: j.Result.Role, ItemID: j.Result.TaskID})
+			require.Empty(t, again.Errors)
+			require.Equal(t, j.Result, again.Result)
+		}
+	})
+}
+
+// FuzzJSON compares the walk over JSON with the standard library: the same texts are JSON, and they
+// have the same members.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{
+		`{}`, `{"a":[1,-0.5e+3,true,false,null,"x"]}`, `{"a":"\u00e9\ud83d\ude00\\\""}`, `{"a":1,"a":2}`, `{"a":01}`,
+		`{"a":"` + "\x01" + `"}`, `{"a":1,}`, `{"a" : [ ] , "b":{ }}`, `{"a":-}`, `{"a":1.}`, `{"a":1e}`, `{"a":tru}`, `{"a"}`,
+		`{"task_id":"2.1"}`, `{"summary":"\ud800"}`, "{\"a\":\"\xff\"}", `{"a":[[[[]]]]}`, `{"a":1`, `{"a":[1}`, `{"a":[1 2]}`, `{"a":1 "b":2}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		if !strings.HasPrefix(text, "{") || strings.Contains(text, "DISPATCH_RESULT") || depth(text) > 128 ||
+			strings.TrimRight(text, " \t\r\n`*:") != strings.TrimRight(text, " \t\r\n") {
+			return
+		}
+		j := verdict.Judge("BEGIN_DISPATCH_RESULT\n"+text+"\nEND_DISPATCH_RESULT", asked(core.Worker))
+		broken := slices.ContainsFunc(j.Errors, func(p verdict.Problem) bool { return p.Fault == verdict.BlockBroken })
+		if json.Valid([]byte(text)) {
+			require.False(t, broken, "%q", text)
+			require.Equal(t, verdict.JSONBlock, j.Grammar)
+			sameSummary(t, text, j)
+			return
+		}
+		require.NotEqual(t, verdict.JSONBlock, grammarOf(j), "%q", text)
+	})
+}
+
+// grammarOf gives the grammar of a judgement, and none for a block that was begun and is broken.
+func grammarOf(j verdict.Judgement) verdict.Grammar {
+	if slices.ContainsFunc(j.Errors, func(p verdict.Problem) bool { return p.Fault == verdict.BlockBroken }) {
+		return verdict.None
+	}
+	return j.Grammar
+}
+
+// sameSummary compares one string member with what the standard library makes of it.
+func sameSummary(t *testing.T, text string, j verdict.Judgement) {
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(text), &members))
+	raw, ok := members["summary"]
+	if !ok || raw[0] != '"' {
+		return
+	}
+	var want string
+	require.NoError(t, json.Unmarshal(raw, &want))
+	require.Equal(t, want, j.Result.Summary)
+}
+
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+func depth(text string) int {
+	now, most := 0, 0
+	for _, b := range jsonString.ReplaceAllString(text, "") {
+		switch b {
+		case '{', '[':
+			now++
+			most = max(most, now)
+		case '}', ']':
+			now--
+		}
+	}
+	return most
+}
+
+// FuzzRetryPrompt: whatever an agent printed, the errors about it are lines of the retry prompt, the
+// original prompt is at its end, and an echo of it is no result.
+func FuzzRetryPrompt(f *testing.F) {
+	for _, e := range examples(f) {
+		f.Add(e.text, "Do it.", uint8(e.asked.Role))
+	}
+	f.Fuzz(func(t *testing.T, text, prompt string, role uint8) {
+		question := asked(core.Role(role%core.Roles + 1))
+		j := verdict.Judge(text, question)
+		retry := verdict.RetryPrompt(prompt, question, j.Errors)
+		require.True(t, verdict.IsRetry(retry))
+		context, ok := strings.CutSuffix(retry, "\n---\n"+prompt)
+		require.True(t, ok)
+		constant, _ := strings.CutSuffix(verdict.RetryPrompt(prompt, question, nil), "\n---\n"+prompt)
+		require.Equal(t, strings.Count(constant, "\n")+max(len(j.Errors)-1, 0), strings.Count(context, "\n"))
+		require.Equal(t, verdict.Invalid, verdict.Judge(context, question).Verdict, context)
+	})
+}

@@ -1,0 +1,274 @@
+package verdict_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/core/verdict"
+)
+
+type judge func(text string, asked verdict.Asked) verdict.Judgement
+
+// A law is what must hold for every text. It says what is wrong, or nothing.
+type law struct {
+	name  string
+	check func(judge judge, text string, asked verdict.Asked) string
+	own   bool // it looks at texts of its own
+}
+
+var laws = []law{
+	{"the same text has the same judgement", sameTwice, false},
+	{"white space at the end does not matter", blankEnd, false},
+	{"white space at the ends of lines does not matter", blankLineEnds, false},
+	{"a result is invalid if and only if there are errors", invalidHasErrors, false},
+	{"another task's result is invalid", foreignTask, false},
+	{"a result has what the matrix requires", hasRequired, false},
+	{"the status word decides the verdict", wordDecides, false},
+	{"errors are shown on one line and have a place", shownOnOneLine, false},
+	{"what is tolerated is remarked", wrappingIsRemarked, true},
+	{"what a wrapping says is not the result's", wrappingChangesNothing, true},
+	{"free text passes nothing that it also doubts", doubtPassesNothing, true},
+	{"a later result block takes the place of an earlier one", lastBlockCounts, false},
+	{"every missing field is named", everyMissing, true},
+}
+
+func sameTwice(judge judge, text string, asked verdict.Asked) string {
+	return differ(judge(text, asked), judge(strings.Clone(text), asked))
+}
+
+func blankEnd(judge judge, text string, asked verdict.Asked) string {
+	return differ(judge(text, asked), judge(text+" \t\r\n\u00a0\n", asked))
+}
+
+// blankLineEnds is about what a text says. The body keeps what its lines have.
+func blankLineEnds(judge judge, text string, asked verdict.Asked) string {
+	if strings.Contains(text, "\r") {
+		return ""
+	}
+	before, after := judge(text, asked), judge(strings.ReplaceAll(text, "\n", " \t\n"), asked)
+	before.Result.Body, after.Result.Body = "", ""
+	if before.Verdict == verdict.Invalid { // what was found may be shown with more space in it
+		return differ(before.Verdict, after.Verdict)
+	}
+	return differ(before, after)
+}
+
+func invalidHasErrors(judge judge, text string, asked verdict.Asked) string {
+	j := judge(text, asked)
+	if (j.Verdict == verdict.Invalid) != (len(j.Errors) > 0) {
+		return fmt.Sprintf("%s with %d errors", j.Verdict, len(j.Errors))
+	}
+	if !slices.Contains(verdict.Verdicts(), j.Verdict) || !slices.Contains(verdict.Grammars(), j.Grammar) {
+		return fmt.Sprintf("%q by %q", j.Verdict, j.Grammar)
+	}
+	if j.Grammar == verdict.None && j.Verdict != verdict.Invalid {
+		return "a verdict by no grammar"
+	}
+	return ""
+}
+
+func foreignTask(judge judge, text string, asked verdict.Asked) string {
+	j := judge(text, verdict.Asked{Role: asked.Role, ItemID: "9.9.9"})
+	if j.Grammar != verdict.Legacy && j.Verdict != verdict.Invalid && j.Result.TaskID != "9.9.9" {
+		return "it was taken for 9.9.9"
+	}
+	return ""
+}
+
+func hasRequired(judge judge, text string, asked verdict.Asked) string {
+	j := judge(text, asked)
+	if j.Grammar != verdict.V2 || j.Verdict == verdict.Invalid {
+		return ""
+	}
+	for _, rule := range verdict.Matrix() {
+		if rule.Grammar != j.Grammar || rule.Role != asked.Role || rule.Status != j.Result.Status {
+			continue
+		}
+		if slices.Contains(rule.Required, "git_range") && j.Result.GitRange == "" ||
+			slices.Contains(rule.Required, "issues") && len(j.Result.Issues) == 0 {
+			return "a required field is empty"
+		}
+		return ""
+	}
+	return "no row of the matrix has this status"
+}
+
+func wordDecides(judge judge, text string, asked verdict.Asked) string {
+	j := judge(text, asked)
+	if j.Verdict == verdict.Invalid {
+		return ""
+	}
+	in := verdict.V2Status // the words of statements are the same
+	if j.Grammar == verdict.JSONBlock {
+		in = verdict.ReviewerBlock
+		if asked.Role == core.Worker {
+			in = verdict.WorkerBlock
+		}
+	}
+	word, ok := verdict.Lookup(in, j.Result.Status)
+	if !ok || word.Means != string(j.Verdict) {
+		return fmt.Sprintf("%s of a %s became %s", j.Result.Status, asked.Role, j.Verdict)
+	}
+	return ""
+}
+
+func shownOnOneLine(judge judge, text string, asked verdict.Asked) string {
+	j := judge(text, asked)
+	last := strings.Count(text, "\n") + 1
+	for _, p := range j.Errors {
+		for _, s := range []string{p.Field, p.Expected, p.Found, p.Message} {
+			if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) || utf8.RuneCountInString(s) > 160 {
+				return fmt.Sprintf("%q is shown", s)
+			}
+		}
+		if p.Line < 1 || p.Line > last || p.Message == "" || p.Field == "" || !slices.Contains(verdict.Faults(), p.Fault) {
+			return fmt.Sprintf("%+v", p)
+		}
+	}
+	for _, w := range j.Warnings {
+		if w.Line < 1 || w.Line > last || w.Message == "" || strings.ContainsFunc(w.Message, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return fmt.Sprintf("%+v", w)
+		}
+	}
+	return ""
+}
+
+// A wrapping is something around a result that does not change it.
+type wrapping struct {
+	remark verdict.Remark
+	wrap   func(string) string
+	blocks bool // it is remarked around result blocks, too
+}
+
+var wrappings = []wrapping{
+	{"byte_order_mark", func(s string) string { return "\ufeff" + s }, true},
+	{"carriage_returns", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }, true},
+	{"leading_blank", func(s string) string { return "\n \n" + s }, false},
+	{"preamble", func(s string) string { return "Here it is.\n\n" + s }, false},
+	{"code_fence", func(s string) string { return "```\n" + s + "```\n" }, true},
+	{"mentioned_markers", func(s string) string { return s + "\nThat was BEGIN_DISPATCH_RESULT.\n" }, true},
+}
+
+func wrappingIsRemarked(judge judge, _ string, _ verdict.Asked) string {
+	for text, role := range plainResults {
+		for _, w := range wrappings {
+			if strings.HasPrefix(text, "BEGIN") && !w.blocks {
+				continue
+			}
+			if !remarked(judge(w.wrap(text), asked(role)), w.remark) {
+				return fmt.Sprintf("no %s for %q", w.remark, w.wrap(text))
+			}
+		}
+	}
+	return ""
+}
+
+func remarked(j verdict.Judgement, remark verdict.Remark) bool {
+	return slices.ContainsFunc(j.Warnings, func(w verdict.Warning) bool { return w.Remark == remark })
+}
+
+var plainResults = map[string]core.Role{
+	workerHeaders: core.Worker, gapsHeaders: core.SpecReviewer,
+	block(workerObject): core.Worker, block(gapsObject): core.CodeQualityReviewer,
+}
+
+func wrappingChangesNothing(judge judge, _ string, _ verdict.Asked) string {
+	for text, role := range plainResults {
+		want := judge(text, asked(role))
+		for _, w := range wrappings {
+			got := judge(w.wrap(text), asked(role))
+			want.Result.Body, got.Result.Body = "", ""
+			if d := differ(want.Result, got.Result); d != "" || got.Verdict != want.Verdict {
+				return fmt.Sprintf("%s: %s", w.remark, d)
+			}
+		}
+	}
+	return ""
+}
+
+func doubtPassesNothing(judge judge, _ string, _ verdict.Asked) string {
+	statements := []string{"APPROVED", "Review passed.", "Spec review passed."}
+	for _, s := range statements {
+		for _, doubt := range []string{"It is not approved.", "Spec review FAILED.", "However, a test is missing.", "2 tests FAILED", "error: no test"} {
+			for _, text := range []string{s + "\n" + doubt, doubt + "\n\n" + s, s + " " + doubt} {
+				if j := judge(text, asked(core.SpecReviewer)); j.Verdict != verdict.Invalid {
+					return fmt.Sprintf("%q is %s", text, j.Verdict)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func lastBlockCounts(judge judge, text string, asked verdict.Asked) string {
+	last := block(workerObject)
+	if asked.Role != core.Worker {
+		last = block(gapsObject)
+	}
+	want, got := judge(last, asked), judge(text+"\n\n"+last, asked)
+	if got.Grammar != want.Grammar || got.Verdict != want.Verdict {
+		return fmt.Sprintf("%s by %s", got.Verdict, got.Grammar)
+	}
+	return differ(want.Result, got.Result)
+}
+
+func everyMissing(judge judge, _ string, _ verdict.Asked) string {
+	for _, c := range []struct {
+		text string
+		role core.Role
+		want string
+	}{
+		{block("{}"), core.Worker, "task_id status summary files_changed tests follow_up_actions"},
+		{block("{}"), core.SpecReviewer, "task_id assessment strengths issues required_fixes"},
+		{block(`{"task_id":"2.1","assessment":"approved","strengths":[],"issues":[{}],"required_fixes":[]}`), core.SpecReviewer, "issues[0].severity issues[0].message issues[0].fix"},
+		{"role: worker\n", core.Worker, "task_id status"},
+		{"role: worker\nstatus: pass\n", core.Worker, "task_id git_range"},
+		{"task_id: 2.1\nstatus: gaps\n", core.CodeQualityReviewer, "role issues"},
+	} {
+		if got := strings.Join(fields(judge(c.text, asked(c.role)).Errors), " "); got != c.want {
+			return fmt.Sprintf("%q: %s instead of %s", c.text, got, c.want)
+		}
+	}
+	return ""
+}
+
+// differ says how two judgements differ.
+func differ(want, got any) string {
+	if a, b := fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", got); a != b {
+		return fmt.Sprintf("%s\nbecame\n%s", a, b)
+	}
+	return ""
+}
+
+// specimens is the corpus, and each text of it asked from every role.
+func specimens(t testing.TB) []example {
+	var all []example
+	for _, e := range examples(t) {
+		for i := range core.Roles {
+			e.asked.Role = core.Role(i + 1)
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func TestLaws(t *testing.T) {
+	all := specimens(t)
+	for _, law := range laws {
+		t.Run(law.name, func(t *testing.T) {
+			for i, e := range all {
+				if law.own && i > 0 {
+					break
+				}
+				require.Empty(t, law.check(verdict.Judge, e.text, e.asked), "%s: %q", e.name, e.text)
+			}
+		})
+	}
+}
