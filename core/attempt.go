@@ -70,6 +70,9 @@ type Lease struct {
 	Epoch     int
 	ExpiresAt Instant
 	Length    int64 // in microseconds: what a sign of life extends it to
+	// Spared says that the lease had run out, and was given its whole length once more by somebody who
+	// had not watched when it did. A sign of life clears it.
+	Spared bool
 }
 
 // extended gives the lease as it is after a sign of life. A length of zero keeps the present one.
