@@ -138,8 +138,8 @@ type Tx interface {
 	// TaskID, Number, Cause and CreatedAt are fixed. A new one has the next number of its task, from 1,
 	// and is refused while another attempt of the task is not finished: whoever ends one and begins the
 	// next puts them in this order. Of a finished attempt only Stale changes: putting another value for
-	// anything else is refused. So is a token that another attempt has, and a session that an attempt of another task has or
-	// one that is not finished.
+	// anything else is refused. So is a token that another attempt has, and a session that an attempt
+	// of another task has, or an unfinished one.
 	PutAttempt(a core.Attempt) error
 	// Attempts gives at most limit attempts of a task behind the given number, in order.
 	Attempts(taskID string, after, limit int) ([]core.Attempt, error)
