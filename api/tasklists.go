@@ -21,15 +21,32 @@ func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.Ta
 		if err != nil {
 			return err
 		}
-		d.Attempts = mapped(attempts, wireAttempt)
-		replies, err := tx.Replies(t.ID, max(0, t.Replies-maxReplies), maxReplies)
-		d.Replies = mapped(newest(replies), wireReply)
+		d.Attempts, d.AttemptsTotal = mapped(attempts, wireAttempt), t.Current.Number
+		d.RepliesTotal = t.Replies
+		after := or(p.RepliesAfter, max(0, t.Replies-maxReplies))
+		replies, err := tx.Replies(t.ID, after, maxReplies)
+		if p.RepliesAfter != nil {
+			d.Replies = mapped(oldest(replies), wireReply)
+		} else {
+			d.Replies = mapped(newest(replies), wireReply)
+		}
 		return err
 	})
 }
 
 // maxReplies bounds the replies that are shown with a task.
 const maxReplies = 50
+
+// oldest gives the first ones that are not too much for one answer together, and at least the first.
+func oldest(replies []store.Reply) []store.Reply {
+	size := 0
+	for i, r := range replies {
+		if size += len(r.Text) + len(r.Question); size > pageBytes && i > 0 {
+			return replies[:i]
+		}
+	}
+	return replies
+}
 
 // newest gives the last ones that are not too much for one answer together, and at least the last.
 func newest(replies []store.Reply) []store.Reply {
@@ -105,27 +122,45 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 		return "", err
 	}
 	limit := or(page.Limit, schema.DefaultPage)
-	q.Limit = limit + 1 // one more tells whether there is a next page
 	err = e.View(ctx, func(tx store.Tx) error {
-		found, err := tx.Tasks(q)
-		if err != nil {
-			return err
-		}
+		next = ""
 		size := 0
-		for i, t := range found {
+		return eachTask(tx, q, func(i int, before, t core.Task) (bool, error) {
 			if i == limit || size > pageBytes {
-				next = strconv.FormatInt(found[i-1].Position, 10)
-				return nil
+				next = strconv.FormatInt(before.Position, 10)
+				return false, nil
 			}
 			bytes, err := fn(tx, t, e.Now())
-			if err != nil {
-				return err
-			}
 			size += bytes
-		}
-		return nil
+			return true, err
+		})
 	})
 	return next, err
+}
+
+// tasksAtOnce is how many tasks a list has in memory: each of them may be megabytes, of which the list
+// shows the beginning.
+const tasksAtOnce = 8
+
+// eachTask calls fn with the tasks of a query in order, and with the one before each, until fn says that
+// it was enough.
+func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t core.Task) (bool, error)) error {
+	var before core.Task
+	q.Limit = tasksAtOnce
+	for i := 0; ; {
+		found, err := tx.Tasks(q)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, t := range found {
+			if more, err := fn(i, before, t); err != nil || !more {
+				return err
+			}
+			before = core.Task{Position: t.Position} // without its texts
+			i++
+		}
+		q.After = before.Position
+	}
 }
 
 // excerptBytes bounds what a list shows of a long text.

@@ -154,7 +154,7 @@ func wireRetry(r engine.Reported) *schema.Retry {
 }
 
 func wireReply(r store.Reply) schema.Reply {
-	return schema.Reply{Reply: r.Text, Question: r.Question, By: r.By, At: wireTime(r.At), AttemptID: r.AttemptID}
+	return schema.Reply{Number: r.Number, Reply: r.Text, Question: r.Question, By: r.By, At: wireTime(r.At), AttemptID: r.AttemptID}
 }
 
 // wireAwaiting gives a task that waits for a person. A clock that was set back since then does not make

@@ -37,7 +37,8 @@ type Options struct {
 	// NewID makes a unique id with the given prefix; by default from a UUIDv7.
 	NewID  func(prefix string) string
 	Logger *slog.Logger
-	// MaxPending bounds the instructions that wait for something; 0 is no bound.
+	// MaxPending bounds the instructions that wait for something, and the tasks that are under way; 0 is
+	// no bound.
 	MaxPending int
 	// Backoff is the first wait before a task is tried again on the model that it failed on. It doubles
 	// with each failure, up to core.MaxBackoff. 0 means that nothing waits.

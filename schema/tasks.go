@@ -86,6 +86,7 @@ type Lease struct {
 
 // Reply is a person's answer to a task.
 type Reply struct {
+	Number    int    `json:"number" doc:"from 1"`
 	Reply     string `json:"reply"`
 	Question  string `json:"question,omitzero"`
 	By        string `json:"by,omitzero"`
@@ -186,9 +187,10 @@ type CancelTaskParams struct {
 	Keyed
 }
 
-// TaskParams are the params of a method about one task.
+// TaskParams are the params of get_task.
 type TaskParams struct {
-	TaskID string `json:"task_id" schema:"required,id"`
+	TaskID       string `json:"task_id" schema:"required,id"`
+	RepliesAfter *int   `json:"replies_after,omitzero" schema:"min=0,max=1000000000" doc:"the number of a reply: those behind it are given, in order"`
 }
 
 // ListTasksParams are the params of list_tasks.
@@ -291,9 +293,11 @@ type RetryTaskResult struct {
 
 // TaskDetail is the result of get_task.
 type TaskDetail struct {
-	Task     Task      `json:"task"`
-	Attempts []Attempt `json:"attempts"`
-	Replies  []Reply   `json:"replies"`
+	Task          Task      `json:"task"`
+	Attempts      []Attempt `json:"attempts" doc:"of very many, the first and the last few; get_timeline gives more"`
+	AttemptsTotal int       `json:"attempts_total"`
+	Replies       []Reply   `json:"replies" doc:"of very many, the last 50; replies_after gives the others"`
+	RepliesTotal  int       `json:"replies_total"`
 }
 
 // TaskList is a page of tasks.

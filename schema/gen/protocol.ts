@@ -1007,6 +1007,8 @@ export interface QueueInstructionWithAckResult {
 
 /** Reply is a person's answer to a task. */
 export interface Reply {
+  /** from 1 */
+  number: number;
   reply: string;
   question?: string;
   by?: string;
@@ -1231,8 +1233,12 @@ export interface Task {
 /** TaskDetail is the result of get_task. */
 export interface TaskDetail {
   task: Task;
+  /** of very many, the first and the last few; get_timeline gives more */
   attempts: Array<Attempt>;
+  attempts_total: number;
+  /** of very many, the last 50; replies_after gives the others */
   replies: Array<Reply>;
+  replies_total: number;
 }
 
 /** TaskError is what went wrong in an attempt. */
@@ -1285,9 +1291,11 @@ export interface TaskNote {
   question?: string;
 }
 
-/** TaskParams are the params of a method about one task. */
+/** TaskParams are the params of get_task. */
 export interface TaskParams {
   task_id: string;
+  /** the number of a reply: those behind it are given, in order; a whole number from 0 to 1000000000 */
+  replies_after?: number;
 }
 
 /** TaskResult is one task after a change. */
