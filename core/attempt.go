@@ -8,7 +8,7 @@ type Attempt struct {
 	Number int // from 1, without gaps
 	Cause  Cause
 	// Link is the place in the task's chain that the attempt was made for, or -1 if it was made for a
-	// model that is not in it. A host that binds another model leaves it.
+	// model that is not in it. A host that binds a model further on in the chain moves it there.
 	Link      int
 	Model     Model
 	CreatedAt Instant
@@ -52,8 +52,8 @@ type Ended struct {
 	Worker    string        // "" if it never began
 	Session   string
 	StartedAt Instant // zero if it never began
-	At        Instant
-	Token     string // of the lease that it ended under
+	At        Instant // before StartedAt if the clock was set back meanwhile
+	Token     string  // of the lease that it ended under
 	Failure   Failure
 	// Digest is of the report that ended it, so that the same report again is known; "" if none did.
 	Digest string
@@ -71,7 +71,7 @@ type Lease struct {
 	ExpiresAt Instant
 	Length    int64 // in microseconds: what a sign of life extends it to
 	// Spared says that the lease had run out, and was given its whole length once more by somebody who
-	// had not watched when it did. A sign of life clears it.
+	// had not watched it well enough to end it. A sign of life clears it.
 	Spared bool
 }
 
@@ -80,15 +80,24 @@ func (l Lease) extended(at Instant, length int64) Lease {
 	if length > 0 {
 		l.Length = length
 	}
-	l.ExpiresAt = at + Instant(l.Length)
+	l.ExpiresAt, l.Spared = at+Instant(l.Length), false
 	return l
 }
 
-// runOut reports whether a lease has ended in the eyes of an observer who has watched without a gap
-// since calm. Somebody who slept, or whose clock jumped, has kept everybody from reporting through him:
-// he gives each lease its whole length from when he came back, also one that ends just after that.
-func (l Lease) runOut(at, calm Instant) bool {
-	return at >= max(l.ExpiresAt, calm+Instant(l.Length))
+// runOut reports whether a lease whose end has come is over in the eyes of an observer who has watched
+// without a gap since calm. A worker that lives speaks up well within half of its lease. Somebody who
+// was not there in all of the last half, because he slept, was not started yet or his clock jumped,
+// cannot tell it from one that had nobody to speak to, and spares the lease, but only once: were it not
+// for that, those who never watch for long would never end it.
+func (l Lease) runOut(calm Instant) bool {
+	return l.Spared || calm <= l.ExpiresAt-Instant(l.Length/2)
+}
+
+// spared is the lease with its whole length once more, for want of somebody who has watched it.
+func (l Lease) spared(at Instant) Lease {
+	l = l.extended(at, 0)
+	l.Spared = true
+	return l
 }
 
 // rebased is the lease as a clock that was set back has to see it: none lasts longer than its length.
@@ -222,11 +231,17 @@ func (a Attempt) EndedBy(report FinishAttempt) bool {
 	return over && p.Digest != "" && p.Token == report.Token && p.Digest == report.digest()
 }
 
+// ClockSkew reports whether the attempt ended before it began, by a clock that was set back meanwhile.
+func (a Attempt) ClockSkew() bool {
+	p, over := a.Phase.(Ended)
+	return over && p.At < p.StartedAt
+}
+
 // end ends the attempt.
 func (a Attempt) end(status AttemptStatus, at Instant, failure Failure, digest string) Attempt {
 	a.Phase = Ended{
 		Status: status, Worker: a.Worker(), Session: a.Session(), StartedAt: a.StartedAt(),
-		At: max(at, a.StartedAt()), Token: a.Token(), Failure: failure, Digest: digest,
+		At: at, Token: a.Token(), Failure: failure, Digest: digest,
 	}
 	return a
 }

@@ -9,7 +9,10 @@ import (
 	"waybill/core"
 )
 
-const second core.Instant = 1_000_000
+const (
+	second core.Instant = 1_000_000
+	day                 = 86_400 * second
+)
 
 // ended gives an attempt that ended at an instant, with a failure of a class, or with none.
 func ended(id string, status core.AttemptStatus, class core.Class, at core.Instant) core.Attempt {
@@ -131,17 +134,71 @@ func TestProbeThatWasTakenBackMakesRoomForTheNext(t *testing.T) {
 func TestOpenBreakerSaysWhenTimeAloneFreesIt(t *testing.T) {
 	b := opened(t, noon)
 	require.Equal(t, noon+30*second, b.Frees(noon))
-	require.Equal(t, noon+330*second, b.Admit("att_probe", noon+30*second).Frees(noon+30*second))
+	require.Equal(t, noon+30*second+day, b.Admit("att_probe", noon+30*second).Frees(noon+30*second))
 }
 
-func TestProbeOfWhichNothingIsHeardIsGivenUp(t *testing.T) {
+// Agents work for hours. A probe that is at it all the time must not be given up, and its success counts.
+func TestProbeThatTakesLongerThanTheLongestWhileIsNotGivenUp(t *testing.T) {
 	at := noon + 30*second
 	b := opened(t, noon).Admit("att_probe", at)
-	require.True(t, b.Open(at+300*second-1))
-	require.False(t, b.Open(at+300*second))
-	b = b.Admit("att_next", at+300*second)
-	late := noted(t, b, ended("att_probe", core.AttemptCompleted, "", at+301*second))
-	require.Equal(t, b, late, "the one that was given up says nothing any more")
+	for _, later := range []core.Instant{300, 301, 3600, 20 * 3600} {
+		require.True(t, b.Open(at+later*second))
+	}
+	b, effects := b.Note(ended("att_probe", core.AttemptCompleted, "", at+20*3600*second))
+	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerClosed}}, effects)
+	require.Equal(t, core.Breaker{Key: opus.Key()}, b)
+}
+
+// Whatever succeeds on the model, after it was left alone, shows that it works again.
+func TestSuccessOfAnybodyWhoBeganAfterTheOpeningClosesTheBreaker(t *testing.T) {
+	opening := noon
+	for claimed, closes := range map[core.Instant]bool{opening - 1: false, opening: true, opening + 5: true} {
+		b := opened(t, opening).Admit("att_probe", opening+30*second)
+		b, effects := b.Note(began(ended("att_other", core.AttemptCompleted, "", opening+900*second), claimed))
+		require.Equal(t, closes, b == core.Breaker{Key: opus.Key()}, claimed)
+		require.Equal(t, closes, len(effects) > 0, claimed)
+	}
+	b := opened(t, opening).Admit("att_probe", opening+30*second)
+	require.Equal(t, b, noted(t, b, began(failedOn("att_other", opening+900*second), opening+5)), "only the probe may fail it")
+}
+
+// began gives an ended attempt that was claimed at an instant.
+func began(a core.Attempt, at core.Instant) core.Attempt {
+	over := a.Phase.(core.Ended)
+	over.StartedAt = at
+	a.Phase = over
+	return a
+}
+
+// A record of a probe that is damaged never tells of its end.
+func TestProbeOfWhichNoEndIsEverHeardMakesRoomAfterADay(t *testing.T) {
+	at := noon + 30*second
+	b := opened(t, noon).Admit("att_probe", at)
+	require.True(t, b.Open(at+day-1))
+	require.False(t, b.Open(at+day))
+}
+
+// A probe that the host runs on another model tries this one no more.
+func TestProbeThatLeavesTheModelMakesRoomForTheNext(t *testing.T) {
+	at := noon + 30*second
+	b := opened(t, noon).Admit("att_probe", at)
+	require.Equal(t, b, b.Leave("att_other"))
+	require.False(t, b.Leave("att_probe").Open(at))
+}
+
+// That a file is not found says nothing against a model, in however many tasks.
+func TestGuessedClassDoesNotShutAModel(t *testing.T) {
+	b := core.Breaker{Key: opus.Key()}
+	for range 20 {
+		for _, message := range []string{"file not found: a.go", "insufficient permissions", "bad request", "not enough credit"} {
+			why := core.Classify(core.Failure{Message: message})
+			require.Equal(t, core.ClassProvider, why.Class, message)
+			a := failedOn("att_1", noon)
+			a.Phase = core.Ended{Status: core.AttemptError, At: noon, Failure: why}
+			b = noted(t, b, a)
+		}
+	}
+	require.Equal(t, core.Breaker{Key: opus.Key()}, b)
 }
 
 // A clock that was set back must not hold a model back until it has caught up.
@@ -158,8 +215,8 @@ func TestClosedBreakerAdmitsEverybody(t *testing.T) {
 	require.False(t, b.Open(noon))
 }
 
-// Whatever happens, a breaker that hears nothing more lets somebody through after the longest while, and
-// one probe that succeeds closes it.
+// Whatever happens, a breaker that hears nothing more lets somebody through after the longest while, or a
+// day after its probe began, and one probe that succeeds closes it.
 func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, at := core.Breaker{Key: opus.Key()}, noon
@@ -179,11 +236,15 @@ func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 				t.Fatalf("step %d: open until %d at %d", n, b.Until, at)
 			}
 		}
-		if b.Open(at) && (b.Frees(at) <= at || b.Frees(at) > at+300*second || b.Probe == "" && b.Open(b.Frees(at))) {
+		longest := 300 * second
+		if b.Probe != "" {
+			longest = day
+		}
+		if b.Open(at) && (b.Frees(at) <= at || b.Frees(at) > at+longest || b.Probe == "" && b.Open(b.Frees(at))) {
 			t.Fatalf("frees at %d: %+v at %d", b.Frees(at), b, at)
 		}
 		silent := at + rapid.SampledFrom([]core.Instant{300, 301, 1_000_000}).Draw(t, "silence")*second
-		if silent = max(silent, b.Until, b.ProbedAt+300*second); b.Open(silent) {
+		if silent = max(silent, b.Until, b.ProbedAt+day); b.Open(silent) {
 			t.Fatalf("still open: %+v at %d", b, silent)
 		}
 		if early := min(b.Until, b.ProbedAt) - 301*second; b.Open(early) {

@@ -38,6 +38,10 @@ in any order; ␣ is the edge of a word.
 `
 
 const classesTail = `
+A row marked * is a guess: it chooses the next model, and says nothing against the one that failed, so that
+"file not found" in five tasks shuts no model. That holds as well when a worker gives the class
+itself and its failure says nothing that another row knows.
+
 What no row knows is terminal: nothing says that trying again would help. Only for
 ` + "`report_session_event`" + ` it is transient, since the session may go on. A task whose failure says that
 somebody gave up waiting (` + "`TimeoutError`" + `, 408 or 504) and that is not retried ends with the reason ` + "`timeout`" + `.
@@ -67,7 +71,11 @@ func classesPage() string {
 	}
 	b.WriteString(classesMiddle)
 	for i, rule := range core.ClassRules() {
-		fmt.Fprintf(&b, "| %d | %s | %s | `%s` | %s |\n", i+1, rule.Of, alternatives(rule), rule.Class, rule.Why)
+		guess := ""
+		if rule.Guess {
+			guess = " *"
+		}
+		fmt.Fprintf(&b, "| %d%s | %s | %s | `%s` | %s |\n", i+1, guess, rule.Of, alternatives(rule), rule.Class, rule.Why)
 	}
 	b.WriteString(classesTail)
 	return b.String()

@@ -15,6 +15,9 @@ type ClassRule struct {
 	Words []string
 	Codes []int  // of a status: one of them
 	Why   string // for the reader of the table
+	// Guess marks a row that knows too little to say anything against a model: it chooses the next
+	// one, and no Breaker counts it.
+	Guess bool
 }
 
 // ClassRules gives the table. The first row that fits decides, so that what says stop beats what says
@@ -22,20 +25,20 @@ type ClassRule struct {
 // what stands between their words: "model_not_found" and "Model not found!" read alike.
 func ClassRules() []ClassRule {
 	return []ClassRule{
-		{ClassUser, "name", []string{"messageabortederror", "aborterror", "permissiondeniederror", "usererror"}, nil, "a person stopped it or has to allow it"},
-		{ClassTerminal, "name", []string{"contextlengtherror", "timeouterror", "validationerror", "syntaxerror"}, nil, "the same request fails everywhere"},
-		{ClassUser, "name", []string{"quotaexceedederror", "insufficientcreditserror", "freeusagelimiterror"}, nil, "a person has to pay or to wait"},
-		{ClassProvider, "name", []string{"ratelimiterror", "modelunavailableerror", "providermodelnotfounderror", "providerconnectionerror", "authenticationerror"}, nil, "another provider may have it"},
+		{ClassUser, "name", []string{"messageabortederror", "aborterror", "permissiondeniederror", "usererror"}, nil, "a person stopped it or has to allow it", false},
+		{ClassTerminal, "name", []string{"contextlengtherror", "timeouterror", "validationerror", "syntaxerror"}, nil, "the same request fails everywhere", false},
+		{ClassUser, "name", []string{"quotaexceedederror", "insufficientcreditserror", "freeusagelimiterror"}, nil, "a person has to pay or to wait", false},
+		{ClassProvider, "name", []string{"ratelimiterror", "modelunavailableerror", "providermodelnotfounderror", "providerconnectionerror", "authenticationerror"}, nil, "another provider may have it", false},
 		{ClassUser, "message", []string{
 			"quota+exceeded", "quota+reset", "billing+limit", "monthly+limit", "daily+limit", " plan +limit",
 			"subscription+limit", "free usage+limit", "credits+exhausted", "out of credits", " no credits",
 			"insufficient+credit", "insufficient+balance", "balance+exhausted", "balance+too low",
 			"payment required", "capacity+exhausted", " arrears", "fair use", "使用上限", "额度不足", "余额不足", "已耗尽",
-		}, nil, "a person has to pay or to wait"},
-		{ClassTransient, "message", []string{"retrying in+rate limit", "retrying in+cool", "retrying in+credential"}, nil, "the provider tries again by itself"},
-		{ClassUser, "status", nil, []int{402}, "payment required"},
-		{ClassProvider, "status", nil, []int{401, 403, 404, 429}, "another provider may have it"},
-		{ClassTransient, "status", nil, []int{408, 500, 502, 503, 504, 529}, "the provider is busy or ails"},
+		}, nil, "a person has to pay or to wait", false},
+		{ClassTransient, "message", []string{"retrying in+rate limit", "retrying in+cool", "retrying in+credential"}, nil, "the provider tries again by itself", false},
+		{ClassUser, "status", nil, []int{402}, "payment required", false},
+		{ClassProvider, "status", nil, []int{401, 403, 404, 429}, "another provider may have it", false},
+		{ClassTransient, "status", nil, []int{408, 500, 502, 503, 504, 529}, "the provider is busy or ails", false},
 		{ClassProvider, "message", []string{
 			"rate limit", "usage limit", "too many requests", "unknown provider", "provider not found",
 			"provider not available", "provider not configured", "provider+forbidden", " no provider",
@@ -43,17 +46,17 @@ func ClassRules() []ClassRule {
 			"model+not available", "model+unavailable", " no models", "api key", "apikey", "auth key",
 			"authentication", "unauthorized", " no connected providers", "all providers+unavailable",
 			"all providers+disconnected", "all providers+exhausted", "频率限制", "请求过于频繁",
-		}, nil, "another provider may have it"},
-		{ClassTerminal, "status", nil, []int{400, 413, 422}, "the same request fails everywhere"},
+		}, nil, "another provider may have it", false},
+		{ClassTerminal, "status", nil, []int{400, 413, 422}, "the same request fails everywhere", false},
 		{ClassTransient, "message", []string{
 			"overloaded", "unavailable", "bad gateway", "gateway timeout", "network error", "connection error",
 			"connection reset", "connection refused", "socket hang up", "econnreset", "econnrefused",
 			"etimedout", "internal server error", "timeout", "timed out", "try again", "out of memory",
 			" 429 ", " 502 ", " 503 ", " 504 ", " 529 ", "暂时不可用", "服务不可用", "请稍后重试",
-		}, nil, "the same again may succeed"},
+		}, nil, "the same again may succeed", false},
 		{ClassProvider, "message", []string{
 			"quota", " credit", " balance ", "insufficient", "not found", "bad request",
-		}, nil, "nothing more is known, and another provider may see it differently"},
+		}, nil, "nothing more is known, and another provider may see it differently", true},
 	}
 }
 
@@ -70,13 +73,27 @@ func classified(f Failure, unknown Class) Failure {
 		return f
 	}
 	f.Class = unknown
-	for _, rule := range ClassRules() {
-		if rule.fits(f) {
-			f.Class = rule.Class
-			break
-		}
+	if rule, known := f.rule(); known {
+		f.Class = rule.Class
 	}
 	return f
+}
+
+// rule gives the first row of the table that fits.
+func (f Failure) rule() (rule ClassRule, known bool) {
+	rules := ClassRules()
+	if i := slices.IndexFunc(rules, func(r ClassRule) bool { return r.fits(f) }); i >= 0 {
+		return rules[i], true
+	}
+	return ClassRule{}, false
+}
+
+// guessed reports whether what the failure says of itself speaks for its class no louder than a guess. One
+// to which the worker gave that class by the same words is taken for one too: "file not found" in five
+// tasks must not shut a model, whoever classed it.
+func (f Failure) guessed() bool {
+	rule, known := f.rule()
+	return known && rule.Guess && rule.Class == f.Class
 }
 
 func (r ClassRule) fits(f Failure) bool {

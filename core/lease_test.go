@@ -42,12 +42,16 @@ func TestHeartbeatMayChangeTheLength(t *testing.T) {
 // A laptop that slept has kept its workers from reporting. They get a whole lease when it wakes.
 func TestObserverThatSleptWaitsOneLeaseLength(t *testing.T) {
 	task := lived(t, newTask(t, 0), claims)
-	for calm := core.Instant(1200); calm < 9000; calm += 700 {
-		_, lost := observed(t, task, calm, calm)
+	for woke := core.Instant(1200); woke < 9000; woke += 700 {
+		spared, lost := observed(t, task, woke, woke)
 		require.False(t, lost)
-		_, lost = observed(t, task, calm+leaseLength-1, calm)
+		require.Equal(t, core.Lease{
+			Token: "tok_01", Epoch: 1, ExpiresAt: woke + leaseLength, Length: leaseLength, Spared: true,
+		}, leaseOf(t, spared))
+		require.Equal(t, task.UpdatedAt, spared.UpdatedAt)
+		_, lost = observed(t, spared, woke+leaseLength-1, woke)
 		require.False(t, lost)
-		_, lost = observed(t, task, calm+leaseLength, calm)
+		_, lost = observed(t, spared, woke+leaseLength, woke)
 		require.True(t, lost)
 	}
 }
@@ -55,9 +59,43 @@ func TestObserverThatSleptWaitsOneLeaseLength(t *testing.T) {
 // Whoever wakes just before the end of a lease has kept its worker from reporting all the same.
 func TestObserverThatWokeJustBeforeTheEndWaitsOneLeaseLength(t *testing.T) {
 	task := lived(t, newTask(t, 0), claims)
-	_, lost := observed(t, task, 1200, 1199)
+	spared, lost := observed(t, task, 1200, 1199)
 	require.False(t, lost)
-	_, lost = observed(t, task, 1199+leaseLength, 1199)
+	_, lost = observed(t, spared, 1199+leaseLength, 1199)
+	require.False(t, lost)
+	_, lost = observed(t, spared, 1200+leaseLength, 1199)
+	require.True(t, lost)
+}
+
+// A worker that lives speaks up within half of its lease: whoever was there for that may end it.
+func TestObserverThatWatchedTheLastHalfEndsTheLease(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims) // to 1200
+	_, lost := observed(t, task, 1200, 701)
+	require.False(t, lost)
+	_, lost = observed(t, task, 1200, 700)
+	require.True(t, lost)
+}
+
+// Those who look once and go away would spare it for ever.
+func TestObserversThatNeverWatchEndALeaseTheSecondTime(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	task, lost := observed(t, task, 5000, 5000)
+	require.False(t, lost)
+	task, lost = observed(t, task, 5999, 5999)
+	require.False(t, lost)
+	_, lost = observed(t, task, 6000, 6000)
+	require.True(t, lost)
+}
+
+// The defect: a worker was given time once in its life, and lost its attempt when the machine slept again.
+func TestLeaseIsSparedAgainAfterASignOfLife(t *testing.T) {
+	task := lived(t, newTask(t, 0), claims)
+	task, _ = observed(t, task, 5000, 5000)
+	task = lived(t, task, as(beats, func(e *core.Heartbeat) { e.At = 5900 }))
+	require.False(t, leaseOf(t, task).Spared)
+	task, lost := observed(t, task, 90_000, 90_000)
+	require.False(t, lost)
+	_, lost = observed(t, task, 90_000+leaseLength, 90_000)
 	require.True(t, lost)
 }
 
@@ -72,11 +110,18 @@ func TestFaultD25_LeaseNeverOutlivesItsLengthWhenTheClockIsSetBack(t *testing.T)
 	require.True(t, lost)
 }
 
-func TestFaultD25_AttemptNeverEndsBeforeItBegan(t *testing.T) {
+// A clock that is set back while an attempt runs is not hidden: its end is told as it was seen, and that it
+// cannot be right.
+func TestFaultD25_AttemptThatEndsBeforeItBeganSaysSo(t *testing.T) {
 	task := lived(t, newTask(t, 0), claims)
+	require.False(t, task.Current.ClockSkew())
 	over := lived(t, task, as(completes, func(e *core.FinishAttempt) { e.At = 3 }))
-	require.Equal(t, core.Instant(200), over.Current.EndedAt())
+	require.Equal(t, core.Instant(3), over.Current.EndedAt())
 	require.Equal(t, core.Instant(200), over.UpdatedAt)
+	require.True(t, over.Current.ClockSkew())
+	over = lived(t, task, as(completes, func(e *core.FinishAttempt) { e.At = 200 }))
+	require.False(t, over.Current.ClockSkew(), "it took no tick of the clock")
+	require.False(t, lived(t, newTask(t, 0), cancels).Current.ClockSkew(), "it never began")
 }
 
 func TestLostAttemptSaysHowLongNothingWasHeard(t *testing.T) {

@@ -14,7 +14,8 @@ type Task struct {
 	// Waits counts the tasks that must complete before this one may be claimed.
 	Waits int
 	Spent Spent
-	// Output and Question are what the last attempt that said something said.
+	// Output and Question are what the last attempt said that completed, asked, or said something as it
+	// ended otherwise. While there is a Reply, they are what it was given to.
 	Output   string
 	Question string
 	// Reply is the answer that the attempts carry until one of them has an outcome, or "".

@@ -116,7 +116,11 @@ func taskFacts(task core.Task) []string {
 		fmt.Sprintf("spent %d (%d)", task.Spent.Failures, task.Spent.OnModel),
 	}
 	if p, running := a.Phase.(core.Running); running {
-		facts = append(facts, fmt.Sprintf("lease to %d", p.Lease.ExpiresAt))
+		lease := fmt.Sprintf("lease to %d", p.Lease.ExpiresAt)
+		if p.Lease.Spared {
+			lease += ", spared"
+		}
+		facts = append(facts, lease)
 		if p.Session != "" {
 			facts = append(facts, "in "+p.Session)
 		}

@@ -47,6 +47,25 @@ func (t Task) ended(status AttemptStatus, at Instant, why Failure, digest string
 	return next, append([]Effect{Keep{t.Current}, Record{AttemptFinished}}, effects...), err
 }
 
+// withdrawn is the phase of a task whose cancellation has come about.
+func (t Task) withdrawn(at Instant, reason string) TaskPhase {
+	if p, running := t.Phase.(TaskRunning); running && p.CancelAt != 0 {
+		reason = p.CancelReason
+	}
+	return TaskCancelled{At: at, Reason: reason}
+}
+
+// said keeps what the report says for the next prompt and for whoever looks. What completes the task, or
+// asks, is all that was said. While a reply waits to have its effect, no other end touches the dialogue:
+// the answer would stand under what it was never given to. Without one, who says nothing leaves what is there.
+func (t Task) said(e FinishAttempt) Task {
+	answers := e.Status == AttemptCompleted || e.Status == AttemptAwaiting && t.Phase.(TaskRunning).CancelAt == 0
+	if answers || !t.Continues() && e.Output+e.Question != "" {
+		t.Output, t.Question = e.Output, e.Question
+	}
+	return t
+}
+
 // settle gives the task a phase in which it waits for a person or is over.
 func (t Task) settle(at Instant, phase TaskPhase) (Task, []Effect, error) {
 	t.Phase = phase

@@ -89,7 +89,9 @@ type CancelTask struct {
 type ReplyToTask struct {
 	At   Instant
 	Text string // not blank
-	Next Successor
+	// AttemptID is the attempt whose question is answered; "" is whichever is the newest.
+	AttemptID string
+	Next      Successor
 }
 
 // BlockTask holds a task back, because its run does.

@@ -73,22 +73,33 @@ var taskLaws = []taskLaw{
 		}
 		panic("unknown event")
 	}},
-	{"a lease ends when it has run out for somebody who was awake", func(_ *taskWitness, s taskSight) bool {
-		e, expiry := s.event.(core.ExpireLease)
-		was, running := s.before.Current.Phase.(core.Running)
-		if !expiry || !running {
+	{"a lease ends when it has run out for somebody who watched, or for the second time", func(_ *taskWitness, s taskSight) bool {
+		e, was, expiry := expiryOf(s)
+		over := e.At >= was.ExpiresAt && (was.Spared || e.Calm <= was.ExpiresAt-core.Instant(was.Length/2))
+		return expiry && (s.after.Status() != core.StatusRunning) != over
+	}},
+	{"a lease that has run out goes on only when it is spared, and for its length", func(_ *taskWitness, s taskSight) bool {
+		e, was, expiry := expiryOf(s)
+		is, runs := s.after.Current.Phase.(core.Running)
+		if !expiry || !runs || e.At < was.ExpiresAt {
 			return false
 		}
-		length := core.Instant(was.Lease.Length)
-		due := e.At >= was.Lease.ExpiresAt && e.At >= e.Calm+length
-		return (s.after.Status() != core.StatusRunning) != due
+		was.ExpiresAt, was.Spared = e.At+core.Instant(was.Length), true
+		return is.Lease != was
 	}},
-	{"an observer shortens a lease only to its length", func(_ *taskWitness, s taskSight) bool {
-		e, expiry := s.event.(core.ExpireLease)
-		was, running := s.before.Current.Phase.(core.Running)
+	{"an observer shortens a lease that runs only to its length", func(_ *taskWitness, s taskSight) bool {
+		e, was, expiry := expiryOf(s)
 		is, runs := s.after.Current.Phase.(core.Running)
-		return expiry && running && runs &&
-			is.Lease.ExpiresAt != min(was.Lease.ExpiresAt, e.At+core.Instant(was.Lease.Length))
+		if !expiry || !runs || e.At >= was.ExpiresAt {
+			return false
+		}
+		was.ExpiresAt = min(was.ExpiresAt, e.At+core.Instant(was.Length))
+		return is.Lease != was
+	}},
+	{"a lease of which something was heard may be spared again", func(_ *taskWitness, s taskSight) bool {
+		_, length := signOfLife(s)
+		is, running := s.after.Current.Phase.(core.Running)
+		return length > 0 && running && is.Lease.Spared
 	}},
 	{"a sign of life gives the lease its length", func(_ *taskWitness, s taskSight) bool {
 		at, length := signOfLife(s)
@@ -113,7 +124,7 @@ var taskLaws = []taskLaw{
 	{"a claim is taken back only while nothing was heard of it", func(_ *taskWitness, s taskSight) bool {
 		e, isReturn := s.event.(core.ReturnTask)
 		was, running := s.before.Current.Phase.(core.Running)
-		unheard := running && was.Lease.Token == e.Token && was.Session == "" &&
+		unheard := running && was.Lease.Token == e.Token && was.Session == "" && !was.Lease.Spared &&
 			was.Lease.ExpiresAt == was.StartedAt+core.Instant(was.Lease.Length)
 		return isReturn && (s.after != s.before) != unheard
 	}},
@@ -198,6 +209,17 @@ var taskLaws = []taskLaw{
 		}
 		return s.after.Reply != want
 	}},
+	{"what was said stands as it was said", func(_ *taskWitness, s taskSight) bool {
+		e, isReport := s.event.(core.FinishAttempt)
+		status := s.after.Current.Status()
+		output, question := s.before.Output, s.before.Question
+		switch {
+		case !isReport || s.before.Current.Finished() || s.after == s.before:
+		case status == core.AttemptCompleted || status == core.AttemptAwaiting, !s.before.Continues() && e.Output+e.Question != "":
+			output, question = e.Output, e.Question
+		}
+		return s.after.Output != output || s.after.Question != question
+	}},
 	{"the first answer wins", func(_ *taskWitness, s taskSight) bool {
 		_, isReply := s.event.(core.ReplyToTask)
 		refusal, _ := errors.AsType[*core.Refusal](s.err)
@@ -224,8 +246,7 @@ var taskLaws = []taskLaw{
 		return s.after.Status() != s.before.Status() && !slices.ContainsFunc(s.effects, isRecord)
 	}},
 	{"time does not run backwards", func(_ *taskWitness, s taskSight) bool {
-		over, ended := s.after.Current.Phase.(core.Ended)
-		return s.after.UpdatedAt < s.before.UpdatedAt || ended && over.At < over.StartedAt
+		return s.after.UpdatedAt < s.before.UpdatedAt
 	}},
 	{"a mere sign of life is no change of the task", func(_ *taskWitness, s taskSight) bool {
 		_, length := signOfLife(s)

@@ -58,6 +58,7 @@ func taskSituations(t testing.TB) []taskSituation {
 	row("running, model outside the chain", fresh, claims, failsTerminal, retries(gemini), claims, binds)
 	row("running, bound to another model", fresh, claims, as(binds, func(e *core.BindSession) { e.Model = gemini }))
 	row("running, a retry without a session", fresh, claims, loses, late(claims))
+	row("running, spared once", fresh, claims, expires(1500, 1400))
 	row("complete", fresh, claims, completes)
 	row("awaiting an answer", fresh, claims, asks)
 	row("error, failed", fresh, claims, failsTerminal)
@@ -139,7 +140,8 @@ func taskTables() []taskTable {
 			{"expire, lease runs", expires(matrixNow, 0)},
 			{"expire, lease ended", expires(9000, 0)},
 			{"expire, observer woke a moment ago", expires(9000, 8500)},
-			{"expire, observer awake for a lease", expires(9000, 8000)},
+			{"expire, observer came in its last half", watched(leaseLength/2 - 1)},
+			{"expire, observer awake for half of it", watched(leaseLength / 2)},
 			{"expire, clock set back", expires(50, 0)},
 		}},
 		{"Reports of an end", []taskHappening{
@@ -188,5 +190,16 @@ func taskTables() []taskTable {
 func expires(at, calm core.Instant) taskMove {
 	return func(task core.Task, _ core.Instant) core.TaskEvent {
 		return core.ExpireLease{At: at, Calm: calm, Next: successor(task)}
+	}
+}
+
+// watched is the end of a lease in the eyes of somebody who has watched that much of it.
+func watched(span core.Instant) taskMove {
+	return func(task core.Task, _ core.Instant) core.TaskEvent {
+		p, running := task.Current.Phase.(core.Running)
+		if !running {
+			return expires(9000, 8500)(task, 0)
+		}
+		return expires(p.Lease.ExpiresAt, p.Lease.ExpiresAt-span)(task, 0)
 	}
 }

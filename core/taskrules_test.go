@@ -171,16 +171,6 @@ func TestFaultD15_ReplySurvivesEveryEndButAnOutcome(t *testing.T) {
 	require.Equal(t, 1, answered.Replies)
 }
 
-// The next prompt of a continuation needs what led to the question.
-func TestAttemptThatSaysNothingLeavesWhatWasSaid(t *testing.T) {
-	answered := lived(t, newTask(t, 0), claims, asks, replies, claims, loses)
-	require.Equal(t, "half done", answered.Output)
-	require.Equal(t, "which blue?", answered.Question)
-	done := lived(t, answered, claims, completes)
-	require.Equal(t, "done", done.Output)
-	require.Empty(t, done.Question)
-}
-
 // A question is not a failure, and its answer does not use up the budget, nor refill it.
 func TestAnswerNeitherUsesUpNorRefillsTheBudget(t *testing.T) {
 	task := lived(t, newTask(t, 0), claims, failsTransient, claims, asks, replies)
@@ -204,6 +194,23 @@ func TestBoundModelStaysOnTheSameLinkAndGoesWithTheNext(t *testing.T) {
 	next := lived(t, bound, failsProvider).Current
 	require.Equal(t, gpt, next.Model)
 	require.Equal(t, 1, next.Link)
+}
+
+// A host that runs on a model of the chain has passed those before it, so that a failure there leads on.
+func TestRetryNeverGoesBackToTheModelThatHasJustFailed(t *testing.T) {
+	on := func(m core.Model) taskMove { return as(binds, func(e *core.BindSession) { e.Model = m }) }
+	fresh, _ := core.CreateTask("tsk_1", attemptID(1), 1, launch(t, 6, opus, gpt, gemini), 0, createdAt)
+	next := lived(t, fresh, claims, on(gpt), failsProvider)
+	require.Equal(t, gemini, next.Current.Model)
+	require.Equal(t, 2, next.Current.Link)
+
+	last := lived(t, fresh, claims, failsProvider, claims, failsProvider, claims, on(opus))
+	require.Equal(t, 2, last.Current.Link, "what has failed is not begun again")
+	require.Equal(t, core.TaskErrored{Reason: core.ReasonExhausted}, lived(t, last, failsProvider).Phase)
+
+	shared := lived(t, fresh, claims, failsTransient, claims, on(gpt))
+	require.Equal(t, core.Spent{Failures: 1}, shared.Spent, "the share of the other model begins")
+	require.Equal(t, gpt, lived(t, shared, failsTransient).Current.Model)
 }
 
 // A claim that never reached its worker costs nothing: the attempt keeps its number and its budget.

@@ -100,11 +100,26 @@ var taskSaboteurs = []taskSaboteur{
 		}
 		return e
 	})},
-	{"ends leases in its sleep", "a lease ends when it has run out for somebody who was awake", misreading(func(_ core.Task, e core.ExpireLease) core.TaskEvent {
+	{"ends leases in its sleep", "a lease ends when it has run out for somebody who watched, or for the second time", misreading(func(_ core.Task, e core.ExpireLease) core.TaskEvent {
 		e.Calm = 0
 		return e
 	})},
-	{"does not see that the clock was set back", "an observer shortens a lease only to its length", misreading(func(task core.Task, e core.ExpireLease) core.TaskEvent {
+	{"spares for ever", "a lease that has run out goes on only when it is spared, and for its length", spoiling(func(s *taskSight) {
+		if p, running := s.after.Current.Phase.(core.Running); running {
+			p.Lease.Spared = false
+			s.after.Current.Phase = p
+			resave(s)
+		}
+	})},
+	{"does not forget that it spared", "a lease of which something was heard may be spared again", spoiling(func(s *taskSight) {
+		was, _ := s.before.Current.Phase.(core.Running)
+		if p, running := s.after.Current.Phase.(core.Running); running && was.Lease.Spared {
+			p.Lease.Spared = true
+			s.after.Current.Phase = p
+			resave(s)
+		}
+	})},
+	{"does not see that the clock was set back", "an observer shortens a lease that runs only to its length", misreading(func(task core.Task, e core.ExpireLease) core.TaskEvent {
 		if p, running := task.Current.Phase.(core.Running); running && p.Lease.ExpiresAt > e.At+core.Instant(p.Lease.Length) {
 			e.At = p.Lease.ExpiresAt - core.Instant(p.Lease.Length)
 		}
@@ -214,6 +229,11 @@ var taskSaboteurs = []taskSaboteur{
 	{"clears the reply when the attempt begins", "a reply stays until it has had its effect", spoiling(func(s *taskSight) {
 		if _, isClaim := s.event.(core.ClaimTask); isClaim && s.err == nil {
 			s.after.Reply = ""
+		}
+	})},
+	{"puts an answer under a log", "what was said stands as it was said", spoiling(func(s *taskSight) {
+		if e, isReport := s.event.(core.FinishAttempt); isReport && s.after != s.before && e.Output != "" {
+			s.after.Output, s.after.Question = e.Output, e.Question
 		}
 	})},
 	{"gives the second answer a common refusal", "the first answer wins", spoiling(func(s *taskSight) {

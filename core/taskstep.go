@@ -18,7 +18,8 @@ import "fmt"
 //   - a failure gives one attempt more or an end, never both;
 //   - COMPLETE is final; out of ERROR, CANCELLED and BLOCKED, only RetryTask and ReplyToTask lead back
 //     into the queue;
-//   - a reply stays with the task until an attempt that carries it has an outcome;
+//   - a reply stays with the task, under what it was given to, until an attempt that carries it has an
+//     outcome;
 //   - every end and every question leaves a notice.
 func (t Task) Step(event TaskEvent) (Task, []Effect, error) {
 	switch e := event.(type) {
@@ -103,15 +104,27 @@ func (t Task) bind(e BindSession) (Task, []Effect, error) {
 	first := p.Session == ""
 	p.Session = e.Session
 	p.Lease = p.Lease.extended(e.At, 0)
-	if e.Model != (Model{}) {
-		t.Current.Model = e.Model
-	}
 	t.Current.Phase = p
+	t = t.on(e.Model)
 	effects := []Effect{Keep{t.Current}, Record{AttemptBound}}
 	if first && t.Current.Cause == CauseRetry {
 		effects = append(effects, Post{NoticeRetryReady})
 	}
 	return t.moved(e.At, effects...)
+}
+
+// on gives the task with the model that its newest attempt was bound to. One that stands further on in the
+// chain moves the attempt there, so that what follows goes on behind it and never back to what has failed.
+func (t Task) on(model Model) Task {
+	if model == (Model{}) {
+		return t
+	}
+	t.Current.Model = model
+	if link := t.Launch.Chain.index(model); link > t.Current.Link {
+		t.Current.Link = link
+		t.Spent.OnModel = 0
+	}
+	return t
 }
 
 func (t Task) heartbeat(e Heartbeat) (Task, []Effect, error) {
@@ -142,12 +155,17 @@ func (t Task) expire(e ExpireLease) (Task, []Effect, error) {
 	if !running {
 		return t, nil, nil
 	}
-	if rebased := p.Lease.rebased(e.At); rebased != p.Lease {
-		p.Lease = rebased
+	lease := p.Lease.rebased(e.At)
+	due := e.At >= lease.ExpiresAt
+	if due && !lease.runOut(e.Calm) {
+		lease = lease.spared(e.At)
+	}
+	if lease != p.Lease {
+		p.Lease = lease
 		t.Current.Phase = p
 		return t, []Effect{Keep{t.Current}}, nil
 	}
-	if !p.Lease.runOut(e.At, e.Calm) {
+	if !due {
 		return t, nil, nil
 	}
 	message := fmt.Sprintf("nothing was heard of worker %q for %s, the length of its lease", p.Worker, span(p.Lease.Length))
@@ -164,7 +182,7 @@ func (t Task) finish(e FinishAttempt) (Task, []Effect, error) {
 		return t, nil, err
 	}
 	cancelled := t.Phase.(TaskRunning).CancelAt != 0
-	t = t.said(e.Output, e.Question)
+	t = t.said(e)
 	switch e.Status {
 	case AttemptCompleted:
 		return t.ended(AttemptCompleted, e.At, Failure{}, e.digest(), TaskComplete{})
@@ -185,23 +203,6 @@ func (t Task) finish(e FinishAttempt) (Task, []Effect, error) {
 	case AttemptPending, AttemptRunning, AttemptLost:
 	}
 	panic(fmt.Sprintf("core: attempt %s of worker %s finished as %s", t.Current.ID, p.Worker, e.Status))
-}
-
-// withdrawn is the phase of a task whose cancellation has come about.
-func (t Task) withdrawn(at Instant, reason string) TaskPhase {
-	if p, running := t.Phase.(TaskRunning); running && p.CancelAt != 0 {
-		reason = p.CancelReason
-	}
-	return TaskCancelled{At: at, Reason: reason}
-}
-
-// said keeps what an attempt said. One that said nothing leaves what the one before it said, which the
-// next prompt of a continuation needs.
-func (t Task) said(output, question string) Task {
-	if output != "" || question != "" {
-		t.Output, t.Question = output, question
-	}
-	return t
 }
 
 func (t Task) hear(e HearSession) (Task, []Effect, error) {
@@ -227,93 +228,6 @@ func (t Task) hear(e HearSession) (Task, []Effect, error) {
 		return t.alive(p, e.At, 0, Record{AttemptReported})
 	}
 	panic("core: unknown session event " + string(e.Kind))
-}
-
-func (t Task) again(e RetryTask) (Task, []Effect, error) {
-	switch t.Phase.(type) {
-	case TaskErrored, TaskCancelled, TaskBlocked:
-		t.Spent = Spent{}
-		return t.queue(t.anew(e), e.At, TaskRetried)
-	case TaskQueued:
-		return t.conflict(RetryPending, fmt.Sprintf("task %s is %s: its attempt %d is pending already",
-			t.ID, t.Status(), t.Current.Number))
-	case TaskRunning:
-		return t.refuse("retried: an attempt is running; cancel it first")
-	case TaskAwaiting:
-		return t.refuse("retried: it waits for an answer; reply to it, or cancel it first")
-	case TaskComplete:
-		return t.refuse("retried: it is over; create a new task")
-	}
-	panic("core: task without a phase")
-}
-
-func (t Task) cancel(e CancelTask) (Task, []Effect, error) {
-	switch p := t.Phase.(type) {
-	case TaskQueued:
-		why := Failure{Class: ClassUser, Message: e.Reason}
-		return t.ended(AttemptCancelled, e.At, why, "", TaskCancelled(e))
-	case TaskRunning:
-		if p.CancelAt != 0 {
-			return t, nil, nil
-		}
-		t.Phase = TaskRunning{CancelAt: e.At, CancelReason: e.Reason}
-		return t.moved(e.At, Record{TaskCancelRequested})
-	case TaskAwaiting, TaskBlocked:
-		return t.settle(e.At, TaskCancelled(e))
-	case TaskCancelled:
-		return t, nil, nil
-	case TaskErrored, TaskComplete:
-		return t.refuse("cancelled: it is over")
-	}
-	panic("core: task without a phase")
-}
-
-func (t Task) reply(e ReplyToTask) (Task, []Effect, error) {
-	switch t.Phase.(type) {
-	case TaskAwaiting:
-	case TaskErrored, TaskCancelled, TaskBlocked:
-		t.Spent = Spent{}
-	case TaskQueued, TaskRunning:
-		if t.Continues() {
-			return t.conflict(AlreadyResolved, fmt.Sprintf("task %s was answered already and is %s", t.ID, t.Status()))
-		}
-		return t.refuse("replied to: it has not asked anything")
-	case TaskComplete:
-		return t.refuse("replied to: it is over; create a new task")
-	}
-	t.Reply = e.Text
-	t.Replies++
-	next := t.attempt(e.Next.AttemptID, CauseReply, t.Current.Link, e.At)
-	next.Model = t.Current.Model
-	return t.queue(next, e.At, TaskReplied)
-}
-
-func (t Task) block(e BlockTask) (Task, []Effect, error) {
-	switch t.Phase.(type) {
-	case TaskQueued:
-		why := Failure{Class: ClassUser, Message: e.Reason}
-		return t.ended(AttemptCancelled, e.At, why, "", TaskBlocked(e))
-	case TaskAwaiting, TaskErrored:
-		return t.settle(e.At, TaskBlocked(e))
-	case TaskBlocked:
-		return t, nil, nil
-	case TaskRunning:
-		return t.refuse("blocked: an attempt is running")
-	case TaskComplete, TaskCancelled:
-		return t.refuse("blocked: it is over")
-	}
-	panic("core: task without a phase")
-}
-
-func (t Task) dependencyDone(e DependencyDone) (Task, []Effect, error) {
-	if t.Waits == 0 {
-		panic("core: task " + t.ID + " waits for nothing")
-	}
-	t.Waits--
-	if t.Waits > 0 || t.Status() != StatusQueued {
-		return t, []Effect{}, nil
-	}
-	return t.moved(e.At, Record{TaskReleased})
 }
 
 // held gives the running attempt's phase to whoever shows its token.

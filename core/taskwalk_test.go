@@ -45,6 +45,10 @@ func strides() []taskStride {
 		plainly("error, retry would wait very long", as(failsTransient, func(e *core.FinishAttempt) {
 			e.Next.Base, e.Next.Jitter = 1<<62, 999
 		})),
+		plainly("error, with a log", reporting(failsTransient, "partial log", "")),
+		plainly("complete, without a word", reporting(completes, "", "")),
+		plainly("bind, next model of the chain", as(binds, func(e *core.BindSession) { e.Model = gpt })),
+		plainly("reply, to what the first attempt asked", as(replies, func(e *core.ReplyToTask) { e.AttemptID = attemptID(1) })),
 		plainly("expire, long after", expires(1<<40, 0)),
 		taskStride{"the same report again", func(w *taskWitness, at core.Instant) core.TaskEvent {
 			if w.report == nil {
@@ -114,27 +118,48 @@ func TestEveryShortWalkOfATaskKeepsTheLaws(t *testing.T) {
 	}
 }
 
-func TestLongWalksOfATaskKeepTheLaws(t *testing.T) {
-	all := strides()
-	rapid.Check(t, func(t *rapid.T) {
-		models := []core.Model{opus, gpt, gemini}[:rapid.IntRange(0, 3).Draw(t, "models")]
-		waits := rapid.IntRange(0, 2).Draw(t, "waits")
-		limit := rapid.IntRange(1, 6).Draw(t, "max_attempts")
-		w := watch(core.CreateTask("tsk_1", attemptID(1), 1, launch(t, limit, models...), waits, createdAt))
-		at := createdAt
-		var path []string
-		for range rapid.IntRange(1, 60).Draw(t, "length") {
-			at += core.Instant(rapid.IntRange(0, 400).Draw(t, "later"))
-			m := rapid.SampledFrom(all).Draw(t, "move")
-			event := m.event(&w, at)
-			if event == nil {
-				continue
-			}
-			path = append(path, m.name)
-			if law := w.advance(core.Task.Step, event); law != "" {
-				t.Fatalf("%q is broken by %q", law, path)
-			}
+// taskStroll follows a walk that is written as bytes, two for a move and how much later it comes, and gives
+// the law that is broken and the moves up to there, or "".
+func taskStroll(w taskWitness, walk []byte) (law string, path []string) {
+	all, at := strides(), createdAt
+	for i := 0; i+1 < len(walk); i += 2 {
+		m := all[int(walk[i])%len(all)]
+		at += 2 * core.Instant(walk[i+1])
+		event := m.event(&w, at)
+		if event == nil {
+			continue
 		}
+		path = append(path, m.name)
+		if law := w.advance(core.Task.Step, event); law != "" {
+			return law, path
+		}
+	}
+	return "", path
+}
+
+// strolling gives the witness of a new task with so many models, tasks that it waits for, and attempts.
+func strolling(t require.TestingT, models, waits, limit int) taskWitness {
+	chain := []core.Model{opus, gpt, gemini}[:models]
+	return watch(core.CreateTask("tsk_1", attemptID(1), 1, launch(t, limit, chain...), waits, createdAt))
+}
+
+func TestLongWalksOfATaskKeepTheLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := strolling(t, rapid.IntRange(0, 3).Draw(t, "models"), rapid.IntRange(0, 2).Draw(t, "waits"), rapid.IntRange(1, 6).Draw(t, "max_attempts"))
+		if law, path := taskStroll(w, rapid.SliceOfN(rapid.Byte(), 2, 120).Draw(t, "walk")); law != "" {
+			t.Fatalf("%q is broken by %q", law, path)
+		}
+	})
+}
+
+func FuzzTaskLaws(f *testing.F) {
+	f.Add(uint8(2), uint8(0), uint8(4), []byte{0, 1, 10, 1, 20, 1, 30, 1, 0, 50})
+	f.Add(uint8(0), uint8(1), uint8(1), []byte{5, 200, 0, 9, 13, 7, 23, 0, 0, 1})
+	f.Add(uint8(3), uint8(2), uint8(6), []byte{5, 1, 5, 1, 0, 1, 6, 1, 25, 1, 0, 100, 12, 0})
+	f.Fuzz(func(t *testing.T, models, waits, limit uint8, walk []byte) {
+		w := strolling(t, int(models)%4, int(waits)%3, 1+int(limit)%8)
+		law, path := taskStroll(w, walk[:min(len(walk), 400)])
+		require.Empty(t, law, "broken by %q", path)
 	})
 }
 
@@ -145,9 +170,8 @@ func TestFailingWalksKeepTheLaws(t *testing.T) {
 		breaks(core.ClassProvider, core.RetrySame), loses,
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		models := []core.Model{opus, gpt, gemini}[:rapid.IntRange(0, 3).Draw(t, "models")]
 		limit := rapid.IntRange(1, 8).Draw(t, "max_attempts")
-		w := watch(core.CreateTask("tsk_1", attemptID(1), 1, launch(t, limit, models...), 0, createdAt))
+		w := strolling(t, rapid.IntRange(0, 3).Draw(t, "models"), 0, limit)
 		at := createdAt
 		for w.task.Status() == core.StatusQueued {
 			at += 100_000 // behind every wait

@@ -78,6 +78,9 @@ func (w *taskWitness) count(s taskSight) {
 	if s.before.Status().Ended() && s.after.Status() == core.StatusQueued {
 		w.failures, w.onModel = 0, 0
 	}
+	if _, isBind := s.event.(core.BindSession); isBind && s.after.Current.Link != s.before.Current.Link {
+		w.onModel = 0
+	}
 	if over, failed := failure(s); failed {
 		w.failures++
 		if over.Status() == core.AttemptError {
@@ -167,4 +170,11 @@ func failedAt(event core.TaskEvent) core.Instant {
 	}
 	e, _ := event.(core.FinishAttempt)
 	return e.At
+}
+
+// expiryOf gives a look at the lease of a task that runs, and the lease as it was.
+func expiryOf(s taskSight) (e core.ExpireLease, was core.Lease, ok bool) {
+	e, expiry := s.event.(core.ExpireLease)
+	p, running := s.before.Current.Phase.(core.Running)
+	return e, p.Lease, expiry && running
 }
