@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A Dialogue is what a task and a person have said to each other, and what the task is about.
@@ -59,10 +61,31 @@ func (n *neutraliser) previous(d Dialogue) []string {
 	if d.Output != "" {
 		parts = append(parts, n.text(d.Output))
 	}
-	if d.Question != "" && !strings.Contains(d.Output, d.Question) {
+	if d.Question != "" && !asks(d.Output, d.Question) {
 		parts = append(parts, n.text(d.Question))
 	}
 	return parts
+}
+
+// asks reports whether the output has the question as a reader sees it: as lines of its own, or at its end.
+// A short question may occur in the middle of anything.
+func asks(output, question string) bool {
+	output, question = unindented(output), unindented(question)
+	if question == "" || strings.Contains("\n"+output+"\n", "\n"+question+"\n") {
+		return true
+	}
+	before, ends := strings.CutSuffix(output, question)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return ends && !unicode.IsLetter(last) && !unicode.IsDigit(last)
+}
+
+// unindented gives a text without the white space around it and around its lines.
+func unindented(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // earlierBytes bounds what is repeated of earlier exchanges, so that a task that asks again and again

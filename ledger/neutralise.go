@@ -8,13 +8,35 @@ import (
 // quoteMark stands in front of a content line that looks like structure.
 const quoteMark = "│ "
 
-// reserved are the lines that mean something in our prompts.
-var reserved = [...]string{
-	headTask, headPrompt, headDetails, headRequirements, headFiles, headLeverage,
-	headFixes, headBlockers, headIssues, headHint, headFacts, headNow,
-	markerBegin, markerEnd,
-	headPrevious, headReply, headContinue, "RETRY CONTEXT:",
+// A heading means something in our prompts where a line begins with it.
+type heading struct {
+	text string
+	// alone says that the line is the heading and nothing else, but for a colon and what follows it: there
+	// are sentences that begin like this.
+	alone bool
 }
+
+// bracketed are the headings that begin with a bracket, and spelled the others.
+var (
+	bracketed = [...]heading{
+		{headTask, true},
+		{headPrompt, true},
+		{headDetails, true},
+		{headRequirements, true},
+		{headFiles, true},
+		{headLeverage, true},
+		{headFixes, true},
+		{headBlockers, true},
+		{headIssues, true},
+		{headHint, true},
+		{headFacts, true},
+		{headNow, true},
+		{headPrevious, false},
+		{headReply, false},
+		{headContinue, false},
+	}
+	spelled = [...]heading{{markerBegin, true}, {markerEnd, true}, {"RETRY CONTEXT:", false}}
+)
 
 // neutraliser makes text from files and agents unable to pass for a part of
 // the prompt that it stands in, and counts what it had to change. Clean text
@@ -98,8 +120,8 @@ func after(s string, i int) rune {
 	return r
 }
 
-// quoteHeadings puts the quote mark before each line that is a reserved one,
-// whatever its case and the white space around it.
+// quoteHeadings puts the quote mark before each line that a reader, or a model,
+// may take for one of our headings.
 func (n *neutraliser) quoteHeadings(s string) string {
 	var b strings.Builder
 	kept := 0
@@ -123,15 +145,90 @@ func (n *neutraliser) quoteHeadings(s string) string {
 	return b.String()
 }
 
+// isReserved reports whether a line begins with one of our headings, whatever its
+// case, the white space in it, and the markup around it. Most lines are known by
+// their first letter not to.
 func isReserved(line string) bool {
-	line = trim(line)
-	if line == "" || strings.IndexByte("[bBeErR", line[0]) < 0 {
+	at := pastMarkup(line)
+	if at == len(line) {
 		return false
 	}
-	for _, r := range &reserved {
-		if equalWord(line, r) {
+	switch line[at] {
+	case '[':
+		return beginsOne(line[at:], bracketed[:])
+	case 'b', 'B', 'e', 'E', 'r', 'R':
+		return beginsOne(line[at:], spelled[:])
+	}
+	return false
+}
+
+func beginsOne(line string, headings []heading) bool {
+	for _, h := range headings {
+		if rest, found := cutHeading(line, h.text); found && (!h.alone || standsAlone(rest)) {
 			return true
 		}
 	}
 	return false
+}
+
+// pastMarkup returns the index of the first byte that is neither white space nor
+// what Markdown puts at the beginning of a line.
+func pastMarkup(line string) int {
+	i := 0
+	for i < len(line) {
+		c := line[i]
+		if width := blankAt(line, i); width > 0 {
+			i += width
+		} else if c >= 'A' && c != '\\' && c != '_' && c != '`' && c != '|' && c != '~' ||
+			c < 'A' && strings.IndexByte("#>*-+.)0123456789", c) < 0 {
+			break
+		} else {
+			i++
+		}
+	}
+	return i
+}
+
+// standsAlone reports whether a heading that rest follows has its line to itself:
+// nothing follows but markup, or there is a colon.
+func standsAlone(rest string) bool {
+	for i := 0; i < len(rest); {
+		width := blankAt(rest, i)
+		switch {
+		case width > 0:
+			i += width
+		case rest[i] == ':':
+			return true
+		case strings.IndexByte("#*_`~|\\", rest[i]) >= 0:
+			i++
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// cutHeading cuts a heading off the beginning of a line. A space in the heading is
+// any white space, and there may be more of it inside the brackets.
+func cutHeading(line, heading string) (rest string, found bool) {
+	i := 0
+	for j := 0; j < len(heading); j++ {
+		c := heading[j]
+		blank := i
+		if c == ' ' || c == ']' || j > 0 && heading[j-1] == '[' {
+			i = skipBlanks(line, i)
+		}
+		if c == ' ' {
+			if i == blank {
+				return "", false
+			}
+			continue
+		}
+		_, width := utf8.DecodeRuneInString(line[i:])
+		if i == len(line) || !strings.EqualFold(line[i:i+width], heading[j:j+1]) {
+			return "", false
+		}
+		i += width
+	}
+	return line[i:], true
 }
