@@ -72,6 +72,11 @@ type Store interface {
 // A putting verb that would break a rule given here, such as a Position that is taken, returns an
 // error and changes nothing; the transaction goes on. Once a verb has returned an *Error, the
 // transaction is lost: Update returns that error whatever fn returns.
+//
+// Damage of one record holds up no other. A getting verb that meets a record that is not what was
+// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. Tasks,
+// Attempts, Leased, Dependents, Replies and the breakers leave such a record out. The Status names it
+// either way.
 type Tx interface {
 	// Writes counts the verbs that have put, appended, consumed or pruned something so far in this
 	// transaction.
@@ -114,8 +119,7 @@ type Tx interface {
 	// transaction ends, each task that it put, or of which it put an attempt, must be Coherent.
 	PutTask(t core.Task) error
 	// Tasks gives the tasks that the query selects, by Position in ascending order, each with its newest
-	// attempt. One that is not what was written is left out, here and in Leased, so that it holds up no
-	// other; the Status tells of it.
+	// attempt.
 	Tasks(q TaskQuery) ([]core.Task, error)
 	// CountTasks counts what the query selects, without regard to After and Limit.
 	CountTasks(q TaskQuery) (int, error)

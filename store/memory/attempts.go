@@ -21,7 +21,14 @@ func (t *tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
 }
 
 func (t *tx) AttemptOf(session string) (a core.Attempt, ok bool, err error) {
-	return t.attemptIn(t.state.sessions, session)
+	if err := t.getting(); err != nil {
+		return a, false, err
+	}
+	in, ok := t.state.sessions.get(session)
+	if !ok {
+		return a, false, nil
+	}
+	return t.state.sit(in.last().value), true, nil
 }
 
 func (t *tx) AttemptUnder(token string) (a core.Attempt, ok bool, err error) {
@@ -60,13 +67,13 @@ func (t *tx) PutAttempt(a core.Attempt) error {
 	return nil
 }
 
-// free reports whether another attempt has the token or the session.
+// free reports whether another attempt has the token, or one of another task the session.
 func (t *tx) free(a core.Attempt) error {
 	if in, ok := t.state.tokens.get(a.Token()); ok && t.state.sit(in).ID != a.ID {
 		return errors.New("its token is that of another attempt")
 	}
-	if in, ok := t.state.sessions.get(a.Session()); ok && t.state.sit(in).ID != a.ID {
-		return errors.New("its session is that of another attempt")
+	if in, ok := t.state.sessions.get(a.Session()); ok && in.last().value.taskID != a.TaskID {
+		return errors.New("its session is that of another task")
 	}
 	return nil
 }
@@ -102,7 +109,7 @@ func (s *tasks) putAttempt(a core.Attempt) {
 	in := seat{a.TaskID, a.Number}
 	if old := s.sit(in); old.Number > 0 {
 		s.tokens = s.tokens.remove(old.Token())
-		s.sessions = s.sessions.remove(old.Session())
+		s.leaveSession(old)
 		s.running = s.running.remove(old.ID)
 	}
 	of, _ := s.attempts.get(a.TaskID)
@@ -111,11 +118,22 @@ func (s *tasks) putAttempt(a core.Attempt) {
 	if a.Token() != "" {
 		s.tokens = s.tokens.put(a.Token(), in)
 	}
-	if a.Session() != "" {
-		s.sessions = s.sessions.put(a.Session(), in)
+	if session := a.Session(); session != "" {
+		carried, _ := s.sessions.get(session)
+		s.sessions = s.sessions.put(session, carried.put(a.Number, in))
 	}
 	if _, running := a.Phase.(core.Running); running {
 		s.running = s.running.put(a.ID, in)
+	}
+}
+
+// leaveSession forgets that the attempt runs or ran in its session.
+func (s *tasks) leaveSession(a core.Attempt) {
+	carried, _ := s.sessions.get(a.Session())
+	if carried = carried.remove(a.Number); carried == nil {
+		s.sessions = s.sessions.remove(a.Session())
+	} else {
+		s.sessions = s.sessions.put(a.Session(), carried)
 	}
 }
 

@@ -22,8 +22,8 @@ type tasks struct {
 	attempts *node[string, *node[int, core.Attempt]] // by task and number
 	seats    *node[string, seat]                     // of the attempts, by id
 	tokens   *node[string, seat]
-	sessions *node[string, seat]
-	running  *node[string, seat] // by id
+	sessions *node[string, *node[int, seat]] // by number: all of one task
+	running  *node[string, seat]             // by id
 }
 
 // seat says where an attempt is.

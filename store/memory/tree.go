@@ -83,6 +83,14 @@ func (n *node[K, V]) first() *node[K, V] {
 	return n
 }
 
+// last gives the node with the greatest key of a tree that is not empty.
+func (n *node[K, V]) last() *node[K, V] {
+	for n.right != nil {
+		n = n.right
+	}
+	return n
+}
+
 // after gives the entries with a greater key, in ascending order.
 func (n *node[K, V]) after(key K) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) { n.walk(&key, yield) }

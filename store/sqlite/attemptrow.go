@@ -5,7 +5,7 @@ import "waybill/core"
 var (
 	attemptNames = []string{
 		"task", "number", "id", "cause", "link", "provider", "model", "variant", "model_key", "created_at", "stale",
-		"status", "worker", "session", "token", "started_at", "epoch", "expires_at", "length", "ended_at",
+		"status", "worker", "session", "token", "started_at", "epoch", "expires_at", "length", "spared", "ended_at",
 		"class", "name", "http", "message", "digest",
 	}
 	attemptColumns = qualified("attempts", attemptNames) + ", tasks.id"
@@ -20,19 +20,19 @@ func attemptRow(position int64, a core.Attempt) []any {
 	values := []any{
 		position, int64(a.Number), a.ID, string(a.Cause), int64(a.Link), a.Model.Provider, a.Model.ID, a.Model.Variant,
 		a.Model.Key(), int64(a.CreatedAt), int64(a.Stale), string(a.Status()), a.Worker(), orNull(a.Session()),
-		orNull(a.Token()), nil, nil, nil, nil, nil, "", "", int64(0), "", "",
+		orNull(a.Token()), nil, nil, nil, nil, nil, nil, "", "", int64(0), "", "",
 	}
 	switch p := a.Phase.(type) {
 	case core.Pending:
 	case core.Running:
 		values[15], values[16] = int64(p.StartedAt), int64(p.Lease.Epoch)
-		values[17], values[18] = int64(p.Lease.ExpiresAt), p.Lease.Length
+		values[17], values[18], values[19] = int64(p.Lease.ExpiresAt), p.Lease.Length, flag(p.Lease.Spared)
 	case core.Ended:
 		if p.Token != "" || p.StartedAt != 0 {
 			values[15] = int64(p.StartedAt)
 		}
-		values[19], values[20], values[21] = int64(p.At), string(p.Failure.Class), p.Failure.Name
-		values[22], values[23], values[24] = int64(p.Failure.HTTP), p.Failure.Message, p.Digest
+		values[20], values[21], values[22] = int64(p.At), string(p.Failure.Class), p.Failure.Name
+		values[23], values[24], values[25] = int64(p.Failure.HTTP), p.Failure.Message, p.Digest
 	}
 	return values
 }
@@ -64,7 +64,7 @@ func takeAttemptPhase(r *row) core.AttemptPhase {
 	}
 	lease := core.Lease{
 		Token: over.Token, Epoch: int(r.maybeInteger()),
-		ExpiresAt: core.Instant(r.maybeInteger()), Length: r.maybeInteger(),
+		ExpiresAt: core.Instant(r.maybeInteger()), Length: r.maybeInteger(), Spared: r.maybeInteger() != 0,
 	}
 	over.At = core.Instant(r.maybeInteger())
 	over.Failure = core.Failure{Class: core.Class(r.text()), Name: r.text(), HTTP: int(r.integer()), Message: r.text()}

@@ -2,7 +2,10 @@ package sqlite
 
 import "waybill/core"
 
-const leasedBehind = " WHERE attempts.expires_at > ? ORDER BY attempts.expires_at, attempts.id"
+const (
+	leasedBehind = " WHERE attempts.expires_at > ? ORDER BY attempts.expires_at, attempts.id"
+	ofSession    = "attempts.session = ? ORDER BY attempts.number DESC LIMIT 1"
+)
 
 func (t *tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
 	err = t.get(func() error {
@@ -14,7 +17,7 @@ func (t *tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
 
 func (t *tx) AttemptOf(session string) (a core.Attempt, ok bool, err error) {
 	err = t.get(func() error {
-		a, ok, err = t.attempt("attempts.session = ?", session)
+		a, ok, err = t.attempt(ofSession, session)
 		return err
 	})
 	return a, ok, err
@@ -68,9 +71,12 @@ func (t *tx) createAttempt(task core.Task, a core.Attempt) error {
 	if newest := task.Current; newest.Number > 0 && !newest.Finished() {
 		return refuse("put attempt %s: attempt %s of its task is not finished", a.ID, newest.ID)
 	}
+	if err := t.ownSession(task, a); err != nil {
+		return err
+	}
 	_, err := t.c.exec(insertAttempt, t.summed(kindAttempt, attemptRow(task.Position, a))...)
 	if refused(err) {
-		return refuse("put attempt %s: its id, token or session is that of another, or a law of core is broken: %v", a.ID, err)
+		return refuse("put attempt %s: its id or token is that of another, or a law of core is broken: %v", a.ID, err)
 	}
 	if err == nil {
 		t.noteAttempt(task, a)
@@ -87,10 +93,28 @@ func (t *tx) replaceAttempt(task core.Task, old, a core.Attempt) error {
 			return refuse("put attempt %s: it is finished", a.ID)
 		}
 	}
+	if a.Session() != old.Session() {
+		if err := t.ownSession(task, a); err != nil {
+			return err
+		}
+	}
 	err := t.replace("attempts", kindAttempt, attemptNames, attemptRow(task.Position, old), attemptRow(task.Position, a),
 		"task = ? AND number = ?", task.Position, int64(a.Number))
 	if err == nil {
 		t.noteAttempt(task, a)
+	}
+	return err
+}
+
+// ownSession refuses a session that carries another task; any of its attempts tells, because all are of one.
+// That no two unfinished attempts have one is what then follows from a task having only one.
+func (t *tx) ownSession(task core.Task, a core.Attempt) error {
+	if a.Session() == "" {
+		return nil
+	}
+	carried, err := t.c.number("SELECT task FROM attempts WHERE session = ? LIMIT 1", a.Session())
+	if err == nil && carried != 0 && carried != task.Position {
+		err = refuse("put attempt %s: its session is that of another task", a.ID)
 	}
 	return err
 }
@@ -103,42 +127,21 @@ func (t *tx) noteAttempt(task core.Task, a core.Attempt) {
 	t.noteTask(task)
 }
 
-func (t *tx) Attempts(taskID string, after, limit int) (page []core.Attempt, err error) {
-	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
-			_, a, err := takeOwnedAttempt(r, &t.buf)
-			page = append(page, a)
-			return err
-		}, selectAttempts+" WHERE tasks.id = ? AND attempts.number > ? ORDER BY attempts.number LIMIT ?+0",
-			taskID, int64(after), int64(max(limit, 0)))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+func (t *tx) Attempts(taskID string, after, limit int) ([]core.Attempt, error) {
+	return listed(t, limit, func(r *row) (core.Attempt, error) {
+		_, a, err := takeOwnedAttempt(r, &t.buf)
+		return a, err
+	}, selectAttempts+" WHERE tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
 }
 
-func (t *tx) Leased(after core.Instant, limit int) (page []core.Attempt, err error) {
-	err = t.get(func() error {
-		if limit < 1 {
-			return nil
+// Leased passes by what is an attempt of a task that is known to be damaged: whoever would end it could not
+// even read what it is an attempt of.
+func (t *tx) Leased(after core.Instant, limit int) ([]core.Attempt, error) {
+	return listed(t, limit, func(r *row) (core.Attempt, error) {
+		_, a, err := takeOwnedAttempt(r, &t.buf)
+		if of := damaged("task " + a.TaskID); err == nil && t.isSpoilt != nil && t.isSpoilt(of) {
+			err = of
 		}
-		return ending(t.c.query(func(r *row) error {
-			_, a, err := takeOwnedAttempt(r, &t.buf)
-			if err == nil && t.isSpoilt != nil && t.isSpoilt(damaged("task "+a.TaskID)) {
-				return nil // whoever would end it could not even read what it is an attempt of
-			}
-			if err != nil {
-				return t.leaveOut(err)
-			}
-			if page = append(page, a); len(page) == limit {
-				return errEnough
-			}
-			return nil
-		}, selectAttempts+leasedBehind, int64(after)))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+		return a, err
+	}, selectAttempts+leasedBehind, int64(after))
 }

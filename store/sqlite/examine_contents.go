@@ -14,15 +14,12 @@ func (e *examination) contents() bool {
 	}
 	err = e.reader(func(c *conn) error {
 		v := verifier{ctx: e.ctx, c: c}
-		for _, check := range []struct {
-			name string
-			run  func() error
-		}{{"structure", v.structure}, {"rows", v.tables}, {"event log", v.events}, {"counts", v.counts}} {
-			v.found = nil
-			if err := v.report(check.run()); err != nil {
+		for _, check := range v.checks() {
+			found, err := v.alone(check)
+			if err != nil {
 				return err
 			}
-			e.verified(check.name, v.found)
+			e.verified(check.name, found)
 		}
 		return e.compareRecord(c)
 	})

@@ -22,6 +22,12 @@ func (s *Store) TaskPlan(ctx context.Context, q store.TaskQuery) (plan string, e
 	return s.plan(ctx, text, args...)
 }
 
+// TaskCountPlan tells how it would count them.
+func (s *Store) TaskCountPlan(ctx context.Context, q store.TaskQuery) (plan string, err error) {
+	text, args := countingTasks(q)
+	return s.plan(ctx, text, args...)
+}
+
 // LeasePlan and RetryPlan tell it of the looks that are taken again and again.
 func (s *Store) LeasePlan(ctx context.Context) (plan string, err error) {
 	return s.plan(ctx, selectAttempts+leasedBehind, int64(1))

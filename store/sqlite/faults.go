@@ -167,8 +167,8 @@ func stamp(now time.Time) string { return now.UTC().Format("20060102T150405Z") }
 
 // copyInto writes a copy of the database that c sees to path, durably, and replaces what was there.
 func copyInto(ctx context.Context, c *conn, path string) (err error) {
-	temp := path + ".part"
-	if err := errors.Join(removeAny(temp), makeEmpty(temp)); err != nil {
+	temp, err := makeTemp(path + ".part-*")
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -209,6 +209,30 @@ func makeEmpty(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// makeTemp makes such a file under a name that nobody has: the last * of the pattern becomes something else.
+func makeTemp(pattern string) (path string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(pattern), filepath.Base(pattern))
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// vacant gives the name, or one like it, under which there is no database yet.
+func vacant(name string) string {
+	for n, path := 2, name; ; n++ {
+		if !exists(path) && !exists(path+"-wal") {
+			return path
+		}
+		path = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func syncFile(path string) error {

@@ -38,6 +38,26 @@ func oldStore(t *testing.T) string {
 	return path
 }
 
+const formerRecords = 40
+
+// formerStore gives a closed store with the tables of version 1.
+func formerStore(t *testing.T) string {
+	t.Helper()
+	path := path(t)
+	s, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
+	require.NoError(t, err)
+	update(t, s, func(tx store.Tx) error {
+		for n := range int64(formerRecords) {
+			if err := queueOne(tx, n+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, s.Close())
+	return path
+}
+
 func copyFile(t testing.TB, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)

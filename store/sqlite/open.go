@@ -67,7 +67,6 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	for _, note := range place.notes {
 		s.note(note)
 	}
-	s.presence = place.appear(o.Version)
 	return s, nil
 }
 
@@ -79,13 +78,13 @@ func (s *Store) start(ctx context.Context) error {
 		if !isKind(classify(s.place.path, err), store.ReadOnly) {
 			return err
 		}
-		if unsafe := s.place.inspect(); unsafe != nil {
+		if unsafe := s.enter(); unsafe != nil {
 			return unsafe
 		}
 		return s.startReading(ctx, err)
 	}
 	defer func() { s.lock.release(true) }()
-	if err := s.place.inspect(); err != nil {
+	if err := s.enter(); err != nil {
 		return err
 	}
 	err = s.startWriting(ctx)
@@ -96,6 +95,16 @@ func (s *Store) start(ctx context.Context) error {
 		return s.startReading(ctx, err)
 	}
 	return err
+}
+
+// enter looks whether the place can be used, and has others see us. It is done under the lock, so that
+// nobody takes the store from its place between the two.
+func (s *Store) enter() error {
+	if err := s.place.inspect(); err != nil {
+		return err
+	}
+	s.presence = s.place.appear(s.o.Version)
+	return nil
 }
 
 func (s *Store) startWriting(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"waybill/store"
@@ -14,7 +15,8 @@ import (
 // Whoever has a store open for writing keeps a small file beside it, with a lock on it that goes away
 // with the process: it says which process of which version that is. A file whose lock is free is what
 // a process has left that was killed, and is removed. All of this is courtesy: no promise of the store
-// depends on it, and what goes wrong with it is passed over.
+// depends on it, and what goes wrong with it is passed over. A salvage looks at it before it takes the place
+// of a store.
 
 // presence is the file of this process, or nil.
 type presence struct{ file *os.File }
@@ -80,6 +82,20 @@ func (p *place) peers(self *presence) (all []store.Peer) {
 		}
 	}
 	return all
+}
+
+// inUse tells who has the store open, or nil.
+func (p *place) inUse() error {
+	peers := p.peers(nil)
+	if len(peers) == 0 {
+		return nil
+	}
+	pids := make([]string, len(peers))
+	for i, peer := range peers {
+		pids[i] = strconv.Itoa(peer.PID)
+	}
+	return fault(store.Busy, nil, "the store %s is in use by process %s: end it and try again, or write the new store to another file with `waybill salvage FILE`",
+		p.path, strings.Join(pids, ", "))
 }
 
 // readPeer reads the file of another process; ok is false if that is gone.

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"fmt"
+
 	"waybill/core"
 	"waybill/store"
 )
@@ -27,7 +29,7 @@ func takeReply(r *row, buf *encoder) (position int64, reply store.Reply, err err
 	r.take() // the sum
 	reply.TaskID = r.text()
 	if !sound || r.err != nil {
-		return position, reply, damaged("a reply to task " + reply.TaskID)
+		return position, reply, damaged(fmt.Sprintf("reply %d to task %s", reply.Number, reply.TaskID))
 	}
 	return position, reply, nil
 }
@@ -56,20 +58,12 @@ func (t *tx) AddReply(r store.Reply) error {
 	})
 }
 
-func (t *tx) Replies(taskID string, after, limit int) (page []store.Reply, err error) {
-	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
-			_, reply, err := takeReply(r, &t.buf)
-			page = append(page, reply)
-			return err
-		}, "SELECT "+replyColumns+" FROM "+replyTable+
-			" WHERE tasks.id = ? AND replies.number > ? ORDER BY replies.number LIMIT ?+0",
-			taskID, int64(after), int64(max(limit, 0)))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+func (t *tx) Replies(taskID string, after, limit int) ([]store.Reply, error) {
+	return listed(t, limit, func(r *row) (store.Reply, error) {
+		_, reply, err := takeReply(r, &t.buf)
+		return reply, err
+	}, "SELECT "+replyColumns+" FROM "+replyTable+
+		" WHERE tasks.id = ? AND replies.number > ? ORDER BY replies.number", taskID, int64(after))
 }
 
 func (t *tx) AddDependency(taskID, on string) error {
@@ -95,18 +89,10 @@ func takeDependency(r *row, buf *encoder) (d dependency, err error) {
 	return d, nil
 }
 
-func (t *tx) Dependents(on, after string, limit int) (ids []string, err error) {
-	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
-			d, err := takeDependency(r, &t.buf)
-			ids = append(ids, d.task)
-			return err
-		}, "SELECT "+qualified("dependencies", dependencyNames)+
-			" FROM dependencies WHERE depends_on = ? AND task > ? ORDER BY task LIMIT ?+0",
-			on, after, int64(max(limit, 0)))
-	})
-	if err != nil {
-		return nil, err
-	}
-	return ids, nil
+func (t *tx) Dependents(on, after string, limit int) ([]string, error) {
+	return listed(t, limit, func(r *row) (string, error) {
+		d, err := takeDependency(r, &t.buf)
+		return d.task, err
+	}, "SELECT "+qualified("dependencies", dependencyNames)+
+		" FROM dependencies WHERE depends_on = ? AND task > ? ORDER BY task", on, after)
 }

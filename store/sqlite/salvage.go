@@ -22,13 +22,15 @@ type Salvaged struct {
 	Kept, Lost map[string]int
 	// Unreadable names the tables of which a part could not even be read.
 	Unreadable []string
+	// Stranded names the tasks that wait for one that was lost, in the order of their creation.
+	Stranded []Stranded
 }
 
 // Salvage copies every readable row whose checksum is right into a new store, puts it in the place
 // of the damaged one, and sets that aside. Of the event log it keeps the newest unbroken part, so
 // that numbers stay free of gaps and none is given twice. A task is kept with all its attempts and
-// replies or not at all; what waited for one that is lost waits on, until somebody cancels it. Processes
-// that have the old store open will find it lost.
+// replies or not at all; what waited for one that is lost is Stranded and waits on, until somebody cancels
+// it. While a process has the store open it is left as it is, and the error is of kind Busy.
 func Salvage(ctx context.Context, o Options) (Salvaged, error) { return salvage(ctx, o, "") }
 
 // SalvageTo does the same into a new file, and leaves the damaged store where and as it is. A file that
@@ -69,6 +71,9 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	if p.fresh {
 		return Salvaged{}, fault(store.Corrupt, nil, "there is no store at %s that could be salvaged", p.path)
 	}
+	if err := p.inUse(); target == "" && err != nil {
+		return Salvaged{}, err
+	}
 	w := wreck{place: p, steps: steps, record: &lock.says}
 	result, err := w.salvage(ctx, target)
 	if err != nil {
@@ -90,8 +95,11 @@ type wreck struct {
 func (w *wreck) salvage(ctx context.Context, target string) (Salvaged, error) {
 	w.result.Kept, w.result.Lost = make(map[string]int), make(map[string]int)
 	w.result.Path = cmp.Or(target, w.place.path)
-	temp := w.result.Path + ".salvaging"
-	err := w.fill(ctx, temp)
+	temp, err := makeTemp(w.result.Path + ".salvaging-*")
+	if err != nil {
+		return w.result, err
+	}
+	err = w.fill(ctx, temp)
 	switch {
 	case err != nil:
 	case target == "":
@@ -106,11 +114,8 @@ func (w *wreck) salvage(ctx context.Context, target string) (Salvaged, error) {
 	return w.result, err
 }
 
-// fill makes the new store under another name.
+// fill makes the new store in an empty file.
 func (w *wreck) fill(ctx context.Context, temp string) (err error) {
-	if err := errors.Join(removeAny(temp), removeAny(temp+"-journal"), makeEmpty(temp)); err != nil {
-		return err
-	}
 	if w.c, err = connect(ctx, temp, readWrite); err != nil {
 		return err
 	}
@@ -172,6 +177,9 @@ func (w *wreck) copy(ctx context.Context, t *tx) error {
 		}
 	}
 	if err := w.dropHalfTasks(ctx, t); err != nil {
+		return err
+	}
+	if err := w.mendWaits(ctx, t); err != nil {
 		return err
 	}
 	return w.copyEvents(t)
@@ -253,7 +261,7 @@ func (w *wreck) copyEvents(t *tx) error {
 
 // swap puts the new store in the place of the old one, which keeps its contents under another name.
 func (w *wreck) swap(temp string) error {
-	aside := w.place.path + ".corrupt-" + stamp(time.Now())
+	aside := vacant(w.place.path + ".corrupt-" + stamp(time.Now()))
 	if err := moveAny(w.place.path+"-wal", aside+"-wal"); err != nil {
 		return err
 	}

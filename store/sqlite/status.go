@@ -59,22 +59,24 @@ func (s *Store) note(text string) {
 	s.o.Logger.Warn("the store is degraded", "path", s.place.path, "reason", text)
 }
 
-// maxSpoilt bounds how many damaged rows are noted one by one.
-const maxSpoilt = 20
+const (
+	maxSpoilt      = 20      // how many damaged rows are noted one by one
+	maxKnownSpoilt = 100_000 // how many are known, so that nobody meets them again and again
+)
 
 // noteDamage keeps for Status, once for each row, that it is not what was written. In tables of a newer
 // version that may only be what this version does not know.
 func (s *Store) noteDamage(row damaged) {
 	s.mu.Lock()
 	newer := s.stopped != nil && s.stopped.Kind == store.NewerSchema
-	known := newer || s.spoilt[row] || len(s.spoilt) > maxSpoilt
+	known := newer || s.spoilt[row] || len(s.spoilt) >= maxKnownSpoilt
 	if !known {
 		s.spoilt[row] = true
 	}
 	n := len(s.spoilt)
 	s.mu.Unlock()
 	switch {
-	case known:
+	case known, n > maxSpoilt+1:
 	case n > maxSpoilt:
 		s.note("more records are damaged than are named here")
 	default:

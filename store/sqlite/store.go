@@ -70,7 +70,7 @@ type Store struct {
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
-	spoilt  map[damaged]bool // the rows noted as damaged
+	spoilt  map[damaged]bool // the rows known as damaged
 	version int              // of the tables
 	stopped *store.Error     // why nothing is written any more, or nil
 	alone   bool             // there are no connections but the writing one, and Views use it

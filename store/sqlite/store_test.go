@@ -57,7 +57,7 @@ func TestLockFileRemoved(t *testing.T) {
 	unixOnly(t, "an open file cannot be removed here")
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path})
-	other := open(t, sqlite.Options{Path: path}.Waiting(time.Millisecond))
+	other := open(t, sqlite.Options{Path: path}.Waiting(250*time.Millisecond))
 	require.NoError(t, os.Remove(path+".lock"))
 	update(t, s, func(tx store.Tx) error {
 		e := fault(t, other.Update(t.Context(), appendOne), store.Busy)

@@ -2,31 +2,54 @@ package sqlite
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"waybill/core"
 	"waybill/store"
 )
 
-const selectNextReady = `SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry
-	WHERE status = 'QUEUED' AND waits = 0 AND not_before > 0 AND not_before > ?`
+// What core says of a status is asked of core, and stands in the text of a statement as the indexes have it.
+var (
+	liveStatuses = slices.DeleteFunc(core.TaskStatuses(), core.TaskStatus.Ended)
+	liveTerm     = "tasks.status IN (" + quoted(liveStatuses) + ")"
+	free         = "tasks.status = " + quoted([]core.TaskStatus{core.StatusQueued}) + " AND tasks.waits = 0"
 
-// liveStatuses are those of tasks that are not over.
-var liveStatuses = []core.TaskStatus{core.StatusQueued, core.StatusRunning, core.StatusAwaiting}
+	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry WHERE " + free +
+		" AND not_before > 0 AND not_before > ?"
+)
 
-func (t *tx) Tasks(q store.TaskQuery) (page []core.Task, err error) {
+// quoted writes statuses as SQL has them.
+func quoted(statuses []core.TaskStatus) string {
+	texts := make([]string, len(statuses))
+	for i, status := range statuses {
+		texts[i] = "'" + string(status) + "'"
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (t *tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = store.DefaultLimit
 	}
 	text, args := selectingTasks(q)
+	return listed(t, limit, t.takeTask, text, args...)
+}
+
+// listed carries out a getting verb that gives at most limit things, each of a row. One that is not what was
+// written is noted and left out, so that it holds up no other; a LIMIT in the statement would count it.
+func listed[V any](t *tx, limit int, take func(*row) (V, error), text string, args ...any) (page []V, err error) {
 	err = t.get(func() error {
+		if limit < 1 {
+			return nil
+		}
 		return ending(t.c.query(func(r *row) error {
-			task, err := t.takeTask(r)
+			one, err := take(r)
 			if err != nil {
 				return t.leaveOut(err)
 			}
-			if page = append(page, task); len(page) == limit {
+			if page = append(page, one); len(page) == limit {
 				return errEnough
 			}
 			return nil
@@ -38,7 +61,7 @@ func (t *tx) Tasks(q store.TaskQuery) (page []core.Task, err error) {
 	return page, nil
 }
 
-// errEnough ends the reading of a list that is full. A LIMIT would count the rows that are left out.
+// errEnough ends the reading of a list that is full.
 var errEnough = errors.New("the list is full")
 
 // ending gives the error of a reading, if it is more than its end.
@@ -64,7 +87,7 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 	var texts []string
 	for _, part := range parts {
 		where, more := taskConditions(part)
-		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(readyIndex(part))+where)
+		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(bestIndex(part))+where)
 		args = append(args, more...)
 	}
 	order := " ORDER BY tasks.position"
@@ -74,11 +97,16 @@ func selectingTasks(q store.TaskQuery) (text string, args []any) {
 	return strings.Join(texts, " UNION ALL ") + order, args
 }
 
-// readyIndex names the index that what is ready is looked up in. SQLite, which knows nothing of how many
-// rows there are, would take another one.
-func readyIndex(q store.TaskQuery) string {
-	if q.ReadyAt != 0 && q.RunID == "" && q.Parent == "" {
+// bestIndex names the index that what is ready, and what lives of a parent, is looked up in. SQLite, which
+// knows nothing of how many rows there are, would take another one.
+func bestIndex(q store.TaskQuery) string {
+	switch {
+	case q.RunID != "":
+		return ""
+	case q.ReadyAt != 0 && q.Parent == "":
 		return " INDEXED BY tasks_ready"
+	case q.ReadyAt == 0 && q.Parent != "" && q.Live:
+		return " INDEXED BY tasks_children"
 	}
 	return ""
 }
@@ -95,7 +123,7 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		add(statusTerm(q.Status))
 	}
 	if q.Live {
-		add("tasks.status IN ('QUEUED', 'RUNNING', 'AWAITING_RESPONSE')")
+		add(liveTerm)
 	}
 	if q.RunID != "" {
 		add("tasks.run_id <> '' AND tasks.run_id = ?", q.RunID)
@@ -107,7 +135,7 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		add("tasks.parent <> '' AND tasks.parent = ?", q.Parent)
 	}
 	if q.ReadyAt != 0 {
-		add("tasks.status = 'QUEUED' AND tasks.waits = 0 AND (tasks.not_before <= ? OR tasks.not_before > ?)",
+		add(free+" AND (tasks.not_before <= ? OR tasks.not_before > ?)",
 			int64(q.ReadyAt), int64(q.ReadyAt)+core.MaxBackoff)
 	}
 	if len(q.Except) > 0 {
@@ -129,22 +157,28 @@ func statusTerm(status core.TaskStatus) string {
 	if taskIndex(status) < 0 {
 		return "FALSE"
 	}
-	return "tasks.status = '" + string(status) + "'"
+	return "tasks.status = " + quoted([]core.TaskStatus{status})
 }
 
 func (t *tx) CountTasks(q store.TaskQuery) (n int, err error) {
-	q.After = 0
-	where, args := taskConditions(q)
-	from := "tasks" + readyIndex(q)
-	if len(q.Except) > 0 {
-		from += newestAttempt
-	}
+	text, args := countingTasks(q)
 	err = t.get(func() error {
-		count, err := t.c.number("SELECT count(*) FROM "+from+where, args...)
+		count, err := t.c.number(text, args...)
 		n = int(count)
 		return err
 	})
 	return n, err
+}
+
+// countingTasks gives the statement that counts what a query selects.
+func countingTasks(q store.TaskQuery) (text string, args []any) {
+	q.After = 0
+	where, args := taskConditions(q)
+	from := "tasks" + bestIndex(q)
+	if len(q.Except) > 0 {
+		from += newestAttempt
+	}
+	return "SELECT count(*) FROM " + from + where, args
 }
 
 func (t *tx) NextReady(after core.Instant) (next core.Instant, err error) {

@@ -64,9 +64,7 @@ func (t *tx) leaveOut(err error) error {
 	if !ok {
 		return err
 	}
-	if t.onDamage != nil {
-		t.onDamage(d)
-	}
+	t.met(d)
 	return nil
 }
 

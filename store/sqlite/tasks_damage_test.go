@@ -60,46 +60,6 @@ func staff(tx store.Tx, n int64) error {
 	return tx.PutBreaker(core.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
 }
 
-// TestVerifyNamesTheDamageOfTasks: whatever is altered of a task is found, and by its name.
-func TestVerifyNamesTheDamageOfTasks(t *testing.T) {
-	rows := map[string][]string{
-		"UPDATE tasks SET waits = 1 WHERE position = 3":                        {"task " + taskID(3)},
-		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":        {"task " + taskID(3)},
-		"UPDATE launches SET prompt = 'other' WHERE task = 3":                  {"task " + taskID(3)},
-		"DELETE FROM launches WHERE task = 3":                                  {"task " + taskID(3)},
-		"UPDATE said SET output = 'other' WHERE task = 3":                      {"task " + taskID(3)},
-		"DELETE FROM said WHERE task = 3":                                      {"task " + taskID(3)},
-		"INSERT INTO carried SELECT 3, reply, sum FROM carried WHERE task = 2": {"task " + taskID(3)},
-		"UPDATE carried SET reply = 'other' WHERE task = 2":                    {"task " + taskID(2)},
-		"UPDATE replies SET text = 'other' WHERE task = 2":                     {"a reply to task " + taskID(2)},
-		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
-			"the dependency of task " + taskID(4) + " on " + taskID(1),
-		},
-		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'": {"the breaker of model provider/model-4"},
-		"UPDATE attempts SET stale = 9 WHERE id = 'att_1_1'":           {"attempt att_1_1"},
-		"UPDATE attempts SET model_key = 'x' WHERE id = 'att_3_1'":     {"attempt att_3_1", "attempt att_3_1"}, // with its task, and by itself
-		"DELETE FROM attempts WHERE id = 'att_1_1'":                    {"task " + taskID(1)},
-		"UPDATE task_counts SET running = running + 1":                 {"the count of tasks"},
-	}
-	source := staffed(t)
-	for statement, want := range rows {
-		t.Run(statement, func(t *testing.T) {
-			path := path(t)
-			copyFile(t, source, path)
-			change(t, path, statement)
-			s := open(t, sqlite.Options{Path: path})
-			damage, err := s.Verify(t.Context())
-			require.NoError(t, err)
-			var found []string
-			for _, d := range damage {
-				found = append(found, d.What)
-				require.NotEmpty(t, d.Detail)
-			}
-			require.Equal(t, want, found)
-		})
-	}
-}
-
 // TestFaultS4_DamagedTaskStopsNoOther: a task and an attempt that are not what was written are refused and
 // named, and every other task goes on.
 func TestFaultS4_DamagedTaskStopsNoOther(t *testing.T) {

@@ -85,7 +85,8 @@ func TestTaskQueryPlans(t *testing.T) {
 		"page of all":        {store.TaskQuery{After: 9}, "SEARCH tasks USING INTEGER PRIMARY KEY (rowid>?)"},
 		"page of a status":   {store.TaskQuery{Status: core.StatusError, After: 9}, "INDEX tasks_status (status=? AND "},
 		"page of a run":      {store.TaskQuery{RunID: "run", After: 9}, "INDEX tasks_run (run_id=? AND "},
-		"page of a parent":   {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_parent (parent=? AND "},
+		"page of a parent":   {store.TaskQuery{Parent: "ses", After: 9}, "INDEX tasks_parent (parent=? AND "},
+		"what lives of one":  {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_children (parent=? AND "},
 		"page of what lives": {store.TaskQuery{Live: true, After: 9}, "INDEX tasks_status (status=? AND "},
 	} {
 		plan, err := s.TaskPlan(t.Context(), row.q)
@@ -101,6 +102,25 @@ func TestTaskQueryPlans(t *testing.T) {
 	plan, err = s.RetryPlan(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, plan, "INDEX tasks_retry (not_before>?)")
+}
+
+// TestTaskCountPlans: what is counted at the end of each task is counted in an index of what is asked for.
+// Once it took a look at every task that the same session had ever begun.
+func TestTaskCountPlans(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	for name, row := range map[string]struct {
+		q    store.TaskQuery
+		want string
+	}{
+		"of a parent, alive": {store.TaskQuery{Parent: "ses", Live: true}, "COVERING INDEX tasks_children (parent=?)"},
+		"of a parent":        {store.TaskQuery{Parent: "ses"}, "COVERING INDEX tasks_parent (parent=?)"},
+		"of a status":        {store.TaskQuery{Status: core.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
+		"ready":              {store.TaskQuery{ReadyAt: 5}, "COVERING INDEX tasks_ready"},
+	} {
+		plan, err := s.TaskCountPlan(t.Context(), row.q)
+		require.NoError(t, err)
+		require.Contains(t, plan, row.want, name)
+	}
 }
 
 // TestLawsOfTasksAreRepeated: a task or an attempt that core can never have given is refused by the
@@ -136,7 +156,6 @@ func TestLawsOfTasksAreRepeated(t *testing.T) {
 		"ended as running":          core.Ended{Status: core.AttemptRunning, Token: "tok", At: 1},
 		"ended in no known way":     core.Ended{Status: "vanished", Token: "tok", At: 1},
 		"completed without a lease": core.Ended{Status: core.AttemptCompleted, At: 1},
-		"ended before it began":     core.Ended{Status: core.AttemptError, Token: "tok", StartedAt: 5, At: 4},
 		"began without a token":     core.Ended{Status: core.AttemptCancelled, StartedAt: 5, At: 5},
 		"failed in no known way":    core.Ended{Status: core.AttemptError, Token: "tok", At: 1, Failure: core.Failure{Class: "odd"}},
 	}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"fmt"
 
 	"waybill/core"
@@ -19,58 +18,72 @@ type ownedReply struct {
 	reply    store.Reply
 }
 
-// taskTables gives the tables of tasks, in an order in which they can be filled. A task stands for the
-// tables with its texts, too.
+// taskTables gives the tables of tasks, in an order in which they can be filled.
 func taskTables() []table {
-	return []table{
-		{
-			name: "tasks", columns: taskColumns, keys: 1, from: taskTable(""),
-			take:   func(r *row, buf *encoder) (any, error) { return takeTask(r, buf) },
-			insert: func(t *tx, item any) error { return t.createTask(item.(core.Task)) },
-			whole: func(c *conn, item any) (store.Damage, error) {
-				task := item.(core.Task)
-				detail, err := half(c, task)
-				return store.Damage{What: "task " + task.ID, Detail: detail}, err
-			},
+	return []table{tasksTable(), attemptsTable(), repliesTable(), dependenciesTable(), breakersTable()}
+}
+
+// tasksTable stands for the tables with the texts of the tasks, too.
+func tasksTable() table {
+	return table{
+		name: "tasks", columns: taskColumns, keys: 1, from: taskTable(""),
+		take:   func(r *row, buf *encoder) (any, error) { return takeTask(r, buf) },
+		insert: func(t *tx, item any) error { return t.createTask(item.(core.Task)) },
+		whole: func(c *conn, item any) (store.Damage, error) {
+			task := item.(core.Task)
+			detail, err := half(c, task)
+			return store.Damage{What: "task " + task.ID, Detail: detail}, err
 		},
-		{
-			name: "attempts", columns: attemptColumns, keys: 2, from: attemptTable,
-			take: func(r *row, buf *encoder) (any, error) {
-				position, a, err := takeOwnedAttempt(r, buf)
-				return ownedAttempt{position, a}, err
-			},
-			insert: func(t *tx, item any) error {
-				a := item.(ownedAttempt)
-				_, err := t.c.exec(insertAttempt, t.summed(kindAttempt, attemptRow(a.position, a.attempt))...)
-				return err
-			},
+	}
+}
+
+func attemptsTable() table {
+	return table{
+		name: "attempts", columns: attemptColumns, keys: 2, from: attemptTable,
+		take: func(r *row, buf *encoder) (any, error) {
+			position, a, err := takeOwnedAttempt(r, buf)
+			return ownedAttempt{position, a}, err
 		},
-		{
-			name: "replies", columns: replyColumns, keys: 2, from: replyTable,
-			take: func(r *row, buf *encoder) (any, error) {
-				position, reply, err := takeReply(r, buf)
-				return ownedReply{position, reply}, err
-			},
-			insert: func(t *tx, item any) error {
-				r := item.(ownedReply)
-				_, err := t.c.exec(insertReply, t.summed(kindReply, replyRow(r.position, r.reply))...)
-				return err
-			},
+		insert: func(t *tx, item any) error {
+			a := item.(ownedAttempt)
+			_, err := t.c.exec(insertAttempt, t.summed(kindAttempt, attemptRow(a.position, a.attempt))...)
+			return err
 		},
-		{
-			name: "dependencies", columns: qualified("dependencies", dependencyNames), keys: 2,
-			take: func(r *row, buf *encoder) (any, error) { return takeDependency(r, buf) },
-			insert: func(t *tx, item any) error {
-				d := item.(dependency)
-				_, err := t.c.exec(insertDependent, t.summed(kindDependency, []any{d.on, d.task})...)
-				return err
-			},
+	}
+}
+
+func repliesTable() table {
+	return table{
+		name: "replies", columns: replyColumns, keys: 2, from: replyTable,
+		take: func(r *row, buf *encoder) (any, error) {
+			position, reply, err := takeReply(r, buf)
+			return ownedReply{position, reply}, err
 		},
-		{
-			name: "breakers", columns: breakerColumns, keys: 1,
-			take:   func(r *row, buf *encoder) (any, error) { return takeBreaker(r, buf) },
-			insert: func(t *tx, item any) error { return t.PutBreaker(item.(core.Breaker)) },
+		insert: func(t *tx, item any) error {
+			r := item.(ownedReply)
+			_, err := t.c.exec(insertReply, t.summed(kindReply, replyRow(r.position, r.reply))...)
+			return err
 		},
+	}
+}
+
+func dependenciesTable() table {
+	return table{
+		name: "dependencies", columns: qualified("dependencies", dependencyNames), keys: 2,
+		take: func(r *row, buf *encoder) (any, error) { return takeDependency(r, buf) },
+		insert: func(t *tx, item any) error {
+			d := item.(dependency)
+			_, err := t.c.exec(insertDependent, t.summed(kindDependency, []any{d.on, d.task})...)
+			return err
+		},
+	}
+}
+
+func breakersTable() table {
+	return table{
+		name: "breakers", columns: breakerColumns, keys: 1,
+		take:   func(r *row, buf *encoder) (any, error) { return takeBreaker(r, buf) },
+		insert: func(t *tx, item any) error { return t.PutBreaker(item.(core.Breaker)) },
 	}
 }
 
@@ -118,61 +131,4 @@ func (v *verifier) taskCounts() error {
 		}
 		return nil
 	})
-}
-
-// has reports whether the old store has a table. One of a former waybill has fewer.
-func (w *wreck) has(table string) (bool, error) {
-	n, err := w.old.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table)
-	return n > 0, err
-}
-
-// dropHalfTasks removes the tasks of which something that they are made of was lost. Half a task would
-// break what everybody relies on who reads one, and it is still in the file that is set aside.
-func (w *wreck) dropHalfTasks(ctx context.Context, t *tx) error {
-	var halves []core.Task
-	if err := taskTables()[0].scan(ctx, t.c, false, func(_ []any, item any, damage error) error {
-		if damage != nil {
-			return damage
-		}
-		task := item.(core.Task)
-		detail, err := half(t.c, task)
-		if detail != "" {
-			halves = append(halves, task)
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, task := range halves {
-		if err := w.dropTask(t, task); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *wreck) dropTask(t *tx, task core.Task) error {
-	for _, of := range []struct {
-		table, where string
-		key          any
-	}{
-		{"replies", "task", task.Position},
-		{"attempts", "task", task.Position},
-		{"dependencies", "task", task.ID},
-		{"dependencies", "depends_on", task.ID},
-		{"carried", "task", task.Position},
-		{"said", "task", task.Position},
-		{"launches", "task", task.Position},
-		{"tasks", "position", task.Position},
-	} {
-		n, err := t.c.exec("DELETE FROM "+of.table+" WHERE "+of.where+" = ?", of.key)
-		if err != nil {
-			return err
-		}
-		if _, counted := w.result.Kept[of.table]; counted {
-			w.result.Kept[of.table] -= int(n)
-			w.result.Lost[of.table] += int(n)
-		}
-	}
-	return t.count(task.Status(), "")
 }

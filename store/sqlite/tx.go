@@ -122,7 +122,19 @@ func (t *tx) get(verb func() error) error {
 	if err := t.ended(); err != nil {
 		return err
 	}
-	return t.judge(verb())
+	err := verb()
+	if row, ok := errors.AsType[damaged](err); ok {
+		t.met(row)
+		return classify(t.path, err) // the transaction is as it was
+	}
+	return t.judge(err)
+}
+
+// met passes on that a row is not what was written.
+func (t *tx) met(row damaged) {
+	if t.onDamage != nil {
+		t.onDamage(row)
+	}
 }
 
 // put carries out a putting verb.
@@ -161,8 +173,8 @@ func (t *tx) judge(err error) error {
 	case refused(err):
 		return fmt.Errorf("a rule of the tables of %s is broken: %w", t.path, err)
 	}
-	if row, ok := errors.AsType[damaged](err); ok && t.onDamage != nil {
-		t.onDamage(row)
+	if row, ok := errors.AsType[damaged](err); ok {
+		t.met(row)
 	}
 	failed := classify(t.path, err)
 	t.lost = failed

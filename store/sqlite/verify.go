@@ -32,15 +32,40 @@ type verifier struct {
 	ctx   context.Context
 	c     *conn
 	found []store.Damage
+	named map[damaged]bool // the rows that were found: some are read by more than one way
+}
+
+// A verification is one of the checks of a verifier.
+type verification struct {
+	name string
+	run  func() error
+}
+
+// checks gives all checks, for Verify and for Examine.
+func (v *verifier) checks() []verification {
+	return []verification{
+		{"structure", v.structure},
+		{"rows", v.tables},
+		{"event log", v.events},
+		{"counts", v.counts},
+		{"task counts", v.taskCounts},
+	}
 }
 
 func (v *verifier) all() error {
-	for _, check := range []func() error{v.structure, v.tables, v.events, v.counts, v.taskCounts} {
-		if err := v.report(check()); err != nil {
+	for _, check := range v.checks() {
+		if err := v.report(check.run()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// alone gives what one check finds, whatever others have found before.
+func (v *verifier) alone(check verification) ([]store.Damage, error) {
+	v.found, v.named = nil, nil
+	err := v.report(check.run())
+	return v.found, err
 }
 
 func (v *verifier) add(what, format string, args ...any) {
@@ -50,7 +75,13 @@ func (v *verifier) add(what, format string, args ...any) {
 // report turns the error of a file that cannot be made sense of into a finding.
 func (v *verifier) report(err error) error {
 	if row, ok := errors.AsType[damaged](err); ok {
-		v.add(string(row), "it is not what was written")
+		if v.named == nil {
+			v.named = make(map[damaged]bool)
+		}
+		if !v.named[row] {
+			v.named[row] = true
+			v.add(string(row), "it is not what was written")
+		}
 		return nil
 	}
 	if err != nil && v.ctx.Err() == nil && kindOf(err) == store.Corrupt {

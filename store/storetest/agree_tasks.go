@@ -85,7 +85,7 @@ func drawAttempt(t *rapid.T, taskID string, number int) core.Attempt {
 	case core.AttemptPending:
 		return a
 	case core.AttemptRunning:
-		lease := core.Lease{Token: token, Epoch: number, ExpiresAt: drawInstant(t), Length: rapid.Int64Range(1, 9).Draw(t, "length")}
+		lease := core.Lease{Token: token, Epoch: number, ExpiresAt: drawInstant(t), Length: rapid.Int64Range(1, 9).Draw(t, "length"), Spared: drawSome(t, "spared")}
 		a.Phase = core.Running{Worker: worker, Session: session, StartedAt: started, Lease: lease}
 		return a
 	case core.AttemptCompleted, core.AttemptError, core.AttemptInterrupted, core.AttemptLost, core.AttemptAwaiting, core.AttemptCancelled:

@@ -17,7 +17,8 @@ func attemptLaws() []Law {
 		law("attempts are numbered without gaps", attemptsAreNumbered),
 		law("a task has one unfinished attempt", oneUnfinished),
 		law("a finished attempt changes only by stale reports", finishedStays),
-		law("a token and a session belong to one attempt", tokensAreOwn),
+		law("a token belongs to one attempt, a session to one task", tokensAreOwn),
+		law("a session carries several attempts of its task", sessionGoesOn),
 		law("a claim that was given back leaves its token to nobody", tokenGivenBack),
 		law("attempts of a task are paged in order", attemptsArePaged),
 		law("leases are listed by their ends", leasesAreListed),
@@ -32,10 +33,12 @@ func lifetimes(a core.Attempt) []core.Attempt {
 	}
 	lease := core.Lease{Token: "tok", Epoch: a.Number, ExpiresAt: start + day, Length: 5}
 	longer := core.Lease{Token: "tok", Epoch: a.Number, ExpiresAt: start + 2*day, Length: 6}
+	spared := longer
+	spared.Spared = true
 	running := []core.Attempt{
 		in(core.Pending{}),
 		in(core.Running{Worker: "w", StartedAt: start + 1, Lease: lease}),
-		in(core.Running{Worker: "w", StartedAt: start + 1, Lease: longer}),
+		in(core.Running{Worker: "w", StartedAt: start + 1, Lease: spared}),
 		in(core.Running{Worker: "w", Session: "ses", StartedAt: start + 1, Lease: lease}),
 	}
 	a.Model = core.Model{Provider: "p", ID: "m", Variant: "v"}
@@ -205,54 +208,6 @@ func finishedStays(t T, s store.Store) {
 			}
 		})
 		view(t, s, func(tx store.Tx) { require.Equal(t, done, getAttempt(t, tx, done.ID)) })
-	}
-}
-
-func tokenGivenBack(t T, s store.Store) {
-	claimed := runs(attempt("a", 1), start)
-	token := claimed.Token()
-	update(t, s, func(tx store.Tx) { putTasks(t, tx, as(task("a", 1), claimed)) })
-	update(t, s, func(tx store.Tx) { putTasks(t, tx, as(task("a", 1), attempt("a", 1))) })
-	view(t, s, func(tx store.Tx) {
-		require.Equal(t, attempt("a", 1), getAttempt(t, tx, claimed.ID))
-		_, ok, err := tx.AttemptUnder(token)
-		require.NoError(t, err)
-		require.False(t, ok, "the token still finds the attempt")
-		leased, err := tx.Leased(0, 10)
-		require.NoError(t, err)
-		require.Empty(t, leased)
-	})
-	update(t, s, func(tx store.Tx) { putTasks(t, tx, as(task("a", 1), claimed), as(task("b", 2), attempt("b", 1))) })
-}
-
-func tokensAreOwn(t T, s store.Store) {
-	bound := func(taskID, session, token string) core.Attempt {
-		a := runs(attempt(taskID, 1), start)
-		p := a.Phase.(core.Running)
-		p.Session, p.Lease.Token = session, token
-		a.Phase = p
-		return a
-	}
-	update(t, s, func(tx store.Tx) {
-		putTasks(t, tx, as(task("a", 1), bound("a", "ses", "tok")), as(task("b", 2), bound("b", "", "tok b")))
-	})
-	for _, ended := range []bool{false, true} {
-		update(t, s, func(tx store.Tx) {
-			if ended {
-				last := over(attempt("a", 1), core.AttemptError)
-				p := last.Phase.(core.Ended)
-				p.Session, p.Token = "ses", "tok"
-				last.Phase = p
-				putTasks(t, tx, as(task("a", 1), last))
-			}
-			require.Error(t, tx.PutAttempt(bound("b", "ses", "tok b")))
-			require.Error(t, tx.PutAttempt(bound("b", "", "tok")))
-			require.NoError(t, tx.PutTask(begun(task("c", 3))))
-			require.Error(t, tx.PutAttempt(bound("c", "", "tok")), "a new one")
-			require.Error(t, tx.PutAttempt(bound("c", "ses", "tok c")), "a new one")
-			require.NoError(t, tx.PutAttempt(bound("c", "ses c", "tok c")))
-			require.Equal(t, bound("b", "", "tok b"), getAttempt(t, tx, "att_b_1"))
-		})
 	}
 }
 

@@ -70,27 +70,16 @@ func claimIsExclusive(t T, s store.Store) {
 	var mu sync.Mutex // guards claimed
 	claimed := make(map[string]int)
 	errs := contest(func(i int) error {
-		for n := 0; ; n++ {
-			id := ""
-			if err := s.Update(t.Context(), func(tx store.Tx) error {
-				id = ""
-				ready, err := tx.Tasks(store.TaskQuery{ReadyAt: start + day, Limit: 1})
-				if err != nil || len(ready) == 0 {
-					return err
-				}
-				id = ready[0].ID
-				_, err = step(tx, id, core.ClaimTask{At: start + day, Worker: "w", Token: fmt.Sprint("tok ", i, " ", n), Length: 1})
-				return err
-			}); err != nil || id == "" {
+		for n := range tasks + 1 {
+			id, err := claimOldest(t, s, fmt.Sprint("tok ", i, " ", n))
+			if err != nil || id == "" {
 				return err
 			}
 			mu.Lock()
 			claimed[id]++
 			mu.Unlock()
-			if n > tasks {
-				return errors.New("there is no end of tasks")
-			}
 		}
+		return errors.New("there is no end of tasks")
 	})
 	for _, err := range errs {
 		require.NoError(t, err)
@@ -104,6 +93,21 @@ func claimIsExclusive(t T, s store.Store) {
 		require.NoError(t, err)
 		require.Equal(t, tasks, counts[core.StatusRunning])
 	})
+}
+
+// claimOldest claims the oldest task that is ready, and gives its id, or "" if there is none.
+func claimOldest(t T, s store.Store, token string) (id string, err error) {
+	err = s.Update(t.Context(), func(tx store.Tx) error {
+		id = ""
+		ready, err := tx.Tasks(store.TaskQuery{ReadyAt: start + day, Limit: 1})
+		if err != nil || len(ready) == 0 {
+			return err
+		}
+		id = ready[0].ID
+		_, err = step(tx, id, core.ClaimTask{At: start + day, Worker: "w", Token: token, Length: 1})
+		return err
+	})
+	return id, err
 }
 
 // firstReplyWins lets everybody answer one question.

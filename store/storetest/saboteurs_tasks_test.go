@@ -38,13 +38,14 @@ func taskSaboteurs() map[string]sabotage {
 func attemptSaboteurs() map[string]sabotage {
 	lenient := txs(func(tx store.Tx) store.Tx { return lenientAttempts{tx} })
 	return map[string]sabotage{
-		"an attempt comes back in every phase":                      txs(func(tx store.Tx) store.Tx { return forgetsDigest{tx} }),
+		"an attempt comes back in every phase":                      txs(func(tx store.Tx) store.Tx { return sparesNobody{tx} }),
 		"an attempt is found by its session and its token":          txs(func(tx store.Tx) store.Tx { return findsLive{tx} }),
 		"of an attempt, task, number, cause and creation are fixed": lenient,
 		"attempts are numbered without gaps":                        lenient,
 		"a task has one unfinished attempt":                         lenient,
 		"a finished attempt changes only by stale reports":          lenient,
-		"a token and a session belong to one attempt":               lenient,
+		"a token belongs to one attempt, a session to one task":     lenient,
+		"a session carries several attempts of its task":            txs(func(tx store.Tx) store.Tx { return staysWithTheFirst{tx} }),
 		"a claim that was given back leaves its token to nobody":    remembersTokens,
 		"attempts of a task are paged in order":                     txs(func(tx store.Tx) store.Tx { return attemptsFromStart{tx} }),
 		"leases are listed by their ends":                           txs(func(tx store.Tx) store.Tx { return leasesFromEnd{tx} }),
@@ -281,14 +282,28 @@ func (l lenientAttempts) PutAttempt(a core.Attempt) error {
 	return nil
 }
 
-type forgetsDigest struct{ store.Tx }
+type sparesNobody struct{ store.Tx }
 
-func (f forgetsDigest) PutAttempt(a core.Attempt) error {
-	if p, ended := a.Phase.(core.Ended); ended {
-		p.Digest = ""
+func (f sparesNobody) PutAttempt(a core.Attempt) error {
+	if p, running := a.Phase.(core.Running); running {
+		p.Lease.Spared = false
 		a.Phase = p
 	}
 	return f.Tx.PutAttempt(a)
+}
+
+// staysWithTheFirst has the first attempt of a session answer for it.
+type staysWithTheFirst struct{ store.Tx }
+
+func (s staysWithTheFirst) AttemptOf(session string) (core.Attempt, bool, error) {
+	a, ok, err := s.Tx.AttemptOf(session)
+	all, _ := s.Attempts(a.TaskID, 0, 100)
+	for _, earlier := range all {
+		if ok && earlier.Session() == session {
+			return earlier, ok, err
+		}
+	}
+	return a, ok, err
 }
 
 // findsLive finds only attempts that are not over.

@@ -67,14 +67,30 @@ func teamIDs() []string {
 	return []string{"q1", "q2", "q3", "q4", "q5", "r1", "r2", "a1", "c1", "e1", "x1", "b1"}
 }
 
+// A selection is a query and the tasks of the team that it selects.
+type selection struct {
+	q    store.TaskQuery
+	want []string
+}
+
 func taskQueriesSelect(t T, s store.Store) {
 	team(t, s)
-	opus, gpt := core.Model{Provider: "anthropic", ID: "opus-4-1"}.Key(), core.Model{Provider: "openai", ID: "gpt-5-1"}.Key()
+	view(t, s, func(tx store.Tx) {
+		for _, rows := range []map[string]selection{selections(), readySelections()} {
+			for name, row := range rows {
+				require.Equal(t, row.want, selectedTasks(t, tx, row.q), name)
+				n, err := tx.CountTasks(row.q)
+				require.NoError(t, err)
+				require.Equal(t, len(row.want), n, name)
+			}
+		}
+	})
+}
+
+func selections() map[string]selection {
 	type query = store.TaskQuery
-	rows := map[string]struct {
-		q    query
-		want []string
-	}{
+	opus := core.Model{Provider: "anthropic", ID: "opus-4-1"}.Key()
+	return map[string]selection{
 		"all":                   {query{}, teamIDs()},
 		"queued":                {query{Status: core.StatusQueued}, []string{"q1", "q2", "q3", "q4", "q5"}},
 		"running":               {query{Status: core.StatusRunning}, []string{"r1", "r2"}},
@@ -95,7 +111,17 @@ func taskQueriesSelect(t T, s store.Store) {
 		"run and role":          {query{RunID: "run", Role: "worker"}, []string{"q1", "r1", "a1", "e1"}},
 		"parent":                {query{Parent: "ses"}, []string{"q1", "r1", "a1", "e1"}},
 		"live of a parent":      {query{Parent: "ses", Live: true}, []string{"q1", "r1", "a1"}},
+		"and of a status":       {query{Parent: "ses", Live: true, Status: core.StatusQueued}, []string{"q1"}},
+		"and of no status":      {query{Parent: "ses", Live: true, Status: "GONE"}, []string{}},
+		"and of a run":          {query{Parent: "ses", Live: true, RunID: "run"}, []string{"q1", "r1", "a1"}},
 		"status of a run":       {query{RunID: "run", Status: core.StatusError}, []string{"e1"}},
+	}
+}
+
+func readySelections() map[string]selection {
+	type query = store.TaskQuery
+	opus, gpt := core.Model{Provider: "anthropic", ID: "opus-4-1"}.Key(), core.Model{Provider: "openai", ID: "gpt-5-1"}.Key()
+	return map[string]selection{
 		"ready":                 {query{ReadyAt: start}, []string{"q1", "q2", "q5"}},
 		"ready later":           {query{ReadyAt: start + 1000}, []string{"q1", "q2", "q4", "q5"}},
 		"ready in a run":        {query{ReadyAt: start, RunID: "run"}, []string{"q1"}},
@@ -108,14 +134,6 @@ func taskQueriesSelect(t T, s store.Store) {
 		"except no model":       {query{ReadyAt: start, Except: []string{""}}, []string{"q1", "q2"}},
 		"except an unknown one": {query{ReadyAt: start, Except: []string{"x/y"}}, []string{"q1", "q2", "q5"}},
 	}
-	view(t, s, func(tx store.Tx) {
-		for name, row := range rows {
-			require.Equal(t, row.want, selectedTasks(t, tx, row.q), name)
-			n, err := tx.CountTasks(row.q)
-			require.NoError(t, err)
-			require.Equal(t, len(row.want), n, name)
-		}
-	})
 }
 
 // readyIsClaimable holds the query against core, around the moments at which its answer turns.

@@ -35,6 +35,7 @@ CREATE INDEX tasks_retry ON tasks (not_before) WHERE status = 'QUEUED' AND waits
 CREATE INDEX tasks_status ON tasks (status, position);
 CREATE INDEX tasks_run ON tasks (run_id, position) WHERE run_id <> '';
 CREATE INDEX tasks_parent ON tasks (parent, position) WHERE parent <> '';
+CREATE INDEX tasks_children ON tasks (parent, position, status) WHERE parent <> '' AND status IN ('QUEUED', 'RUNNING', 'AWAITING_RESPONSE');
 
 CREATE TABLE launches (
 	task        INTEGER PRIMARY KEY REFERENCES tasks (position),
@@ -78,8 +79,9 @@ CREATE TABLE attempts (
 	token      TEXT,    -- NULL: it never began
 	started_at INTEGER, -- NULL: it never began
 	epoch      INTEGER CHECK (epoch = number),
-	expires_at INTEGER, -- this and the two beside it: of the lease of one that runs
+	expires_at INTEGER, -- this, the one above and the two below: of the lease of one that runs
 	length     INTEGER,
+	spared     INTEGER CHECK (spared IN (0, 1)),
 	ended_at   INTEGER, -- NULL: it is not finished
 	class      TEXT NOT NULL CHECK (class IN ('', 'transient', 'provider', 'terminal', 'user')),
 	name       TEXT NOT NULL,
@@ -91,17 +93,17 @@ CREATE TABLE attempts (
 	CHECK ((status IN ('pending', 'running')) = (ended_at IS NULL)),
 	CHECK ((status = 'running') = (expires_at IS NOT NULL)),
 	CHECK ((expires_at IS NULL) = (length IS NULL) AND (expires_at IS NULL) = (epoch IS NULL)),
+	CHECK ((expires_at IS NULL) = (spared IS NULL)),
 	CHECK ((token IS NULL) = (started_at IS NULL)),
 	CHECK (token <> '' AND session <> ''),
 	CHECK (token IS NOT NULL OR (worker = '' AND session IS NULL AND status IN ('pending', 'cancelled'))),
 	CHECK (token IS NULL OR status <> 'pending'),
-	CHECK (ended_at >= started_at),
 	CHECK (ended_at IS NOT NULL OR (class = '' AND name = '' AND http = 0 AND message = '' AND digest = ''))
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX attempts_open ON attempts (task) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX attempts_token ON attempts (token) WHERE token IS NOT NULL;
-CREATE UNIQUE INDEX attempts_session ON attempts (session) WHERE session IS NOT NULL;
+CREATE INDEX attempts_session ON attempts (session, number, task) WHERE session IS NOT NULL;
 CREATE INDEX attempts_leased ON attempts (expires_at, id) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE replies (
