@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"waybill/core"
@@ -273,23 +271,4 @@ func (tx *Tx) announce(c planChange) (seq int64, err error) {
 		return 0, err
 	}
 	return tx.Seq()
-}
-
-// lastLedger gives the newest ledger.changed of a plan behind after, and its number; if there is
-// none, the number is after.
-func lastLedger(tx store.Tx, path string, after int64) (last LedgerEvent, seq int64, err error) {
-	for {
-		page, err := tx.EventsOf(path, after, store.DefaultLimit)
-		if err != nil || len(page) == 0 {
-			return last, after, err
-		}
-		ev := page[len(page)-1]
-		last, after = LedgerEvent{}, ev.Seq
-		if err := json.Unmarshal([]byte(ev.Data), &last); err != nil {
-			return last, 0, fmt.Errorf("read event %d: %w", ev.Seq, err)
-		}
-		if len(page) < store.DefaultLimit {
-			return last, after, nil
-		}
-	}
 }

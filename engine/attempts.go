@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"waybill/core"
 	"waybill/store"
 )
@@ -25,7 +27,7 @@ const (
 	ReasonUnknown = "unknown_session"
 )
 
-// BindSession says in which session an attempt runs.
+// BindSession says in which session an attempt runs, and on which model.
 func (tx *Tx) BindSession(taskID, attemptID, token, session string, model core.Model) (Reported, error) {
 	t, err := tx.task(taskID)
 	if err != nil {
@@ -39,20 +41,52 @@ func (tx *Tx) BindSession(taskID, attemptID, token, session string, model core.M
 	if err != nil {
 		return tx.belated(t, token, "bind_session", allowing(t, err))
 	}
-	bound, taken, err := tx.AttemptOf(session)
-	if err != nil {
+	if err := tx.sessionFree(session, t); err != nil {
 		return Reported{}, err
 	}
-	if taken && bound.ID != attemptID {
-		return Reported{}, &core.Refusal{
-			Kind: core.SessionTaken, Noun: "task", Subject: t.ID, State: string(t.Status()),
-			Message: "session " + session + " runs attempt " + bound.ID + " of task " + bound.TaskID + "; a session runs one attempt",
+	bound := Reported{Applied: true, Task: next, Attempt: next.Current}
+	if next == t {
+		return bound, nil
+	}
+	if err := tx.rebreak(t.Current, next.Current); err != nil {
+		return Reported{}, err
+	}
+	return bound, tx.saveTask(t, next, effects, Progress{})
+}
+
+// sessionFree refuses a session that the newest attempt of the task may not run in: one of another task, or
+// of an attempt that is not over. One in which an earlier attempt of the task ran may go on with it.
+func (tx *Tx) sessionFree(session string, t core.Task) error {
+	bound, taken, err := tx.AttemptOf(session)
+	if err != nil || !taken || bound.ID == t.Current.ID || bound.TaskID == t.ID && bound.Finished() {
+		return err
+	}
+	what := fmt.Sprintf("attempt %s of task %s, which is %s; a session is of one task for good", bound.ID, bound.TaskID, bound.Status())
+	if bound.TaskID == t.ID {
+		what = fmt.Sprintf("attempt %s of this task, which is %s; a session runs one attempt at a time", bound.ID, bound.Status())
+	}
+	return &core.Refusal{
+		Kind: core.SessionTaken, Noun: "task", Subject: t.ID, State: string(t.Status()),
+		Message: fmt.Sprintf("session %q is that of %s", session, what),
+	}
+}
+
+// rebreak tells the breakers that an attempt is bound to another model than it was claimed for.
+func (tx *Tx) rebreak(was, is core.Attempt) error {
+	if was.Model.Key() == is.Model.Key() {
+		return nil
+	}
+	b, known, err := tx.Breaker(was.Model.Key())
+	if err != nil {
+		return err
+	}
+	if freed := b.Leave(was.ID); known && freed != b {
+		tx.touched = append(tx.touched, Claimers) // it may let somebody through
+		if err := tx.PutBreaker(freed); err != nil {
+			return err
 		}
 	}
-	if next != t {
-		err = tx.saveTask(t, next, effects, Progress{})
-	}
-	return Reported{Applied: true, Task: next, Attempt: next.Current}, err
+	return tx.admitted(is)
 }
 
 // Heartbeat says that the worker of a task is at it. A length of zero keeps that of the lease.
@@ -139,7 +173,7 @@ func (tx *Tx) belated(t core.Task, token, call string, err error) (Reported, err
 		return Reported{}, err
 	}
 	r := Reported{Reason: ReasonStale, Task: t}
-	data := StaleEvent{Call: call, Status: t.Status()}
+	data := StaleRecord{Call: call, Status: t.Status()}
 	a, known, err := tx.AttemptUnder(token)
 	if err != nil {
 		return r, err
@@ -157,8 +191,8 @@ func (tx *Tx) belated(t core.Task, token, call string, err error) (Reported, err
 	return r, tx.record(core.AttemptStale, t.ID, data)
 }
 
-// A StaleEvent is the data of attempt.stale.
-type StaleEvent struct {
+// A StaleRecord is the data of attempt.stale.
+type StaleRecord struct {
 	Call      string             `json:"call"`
 	AttemptID string             `json:"attempt_id,omitempty"`
 	Number    int                `json:"attempt_number,omitempty"`
@@ -185,16 +219,17 @@ func (tx *Tx) CancelTask(id, reason string) (core.Task, error) {
 }
 
 // ReplyToTask continues a task with a person's answer. It gives the status that the task had.
-func (tx *Tx) ReplyToTask(id, text, by string) (t core.Task, before core.TaskStatus, err error) {
+func (tx *Tx) ReplyToTask(id string, e core.ReplyToTask, by string) (t core.Task, before core.TaskStatus, err error) {
 	was, err := tx.task(id)
 	if err != nil {
 		return was, "", err
 	}
-	t, err = tx.stepTask(was, core.ReplyToTask{At: tx.now, Text: text, Next: tx.successor()})
+	e.At, e.Next = tx.now, tx.successor()
+	t, err = tx.stepTask(was, e)
 	if err != nil {
 		return t, was.Status(), err
 	}
 	return t, was.Status(), tx.AddReply(store.Reply{
-		TaskID: id, Number: t.Replies, AttemptID: was.Current.ID, Question: was.Question, Text: text, By: by, At: tx.now,
+		TaskID: id, Number: t.Replies, AttemptID: was.Current.ID, Question: was.Question, Text: e.Text, By: by, At: tx.now,
 	})
 }

@@ -29,7 +29,7 @@ func (c Claimed) Empty() bool { return c.Task.ID == "" }
 // ClaimTask gives the oldest task that is ready to a worker. Leases that have run out are seen to
 // first, so that what they held is ready too.
 func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
-	if err := tx.ExpireLeases(); err != nil {
+	if _, err := tx.expireLeases(); err != nil {
 		return Claimed{}, err
 	}
 	held, err := tx.heldBack()
@@ -105,10 +105,11 @@ func (tx *Tx) heldBack() (held, error) {
 	return h, err
 }
 
-// admitted tells an open breaker that an attempt tries its model.
+// admitted tells a breaker that an attempt tries its model. One that holds it back all the same, since the
+// host has its own mind, is not told: it has a probe, or is not due for one.
 func (tx *Tx) admitted(a core.Attempt) error {
 	b, ok, err := tx.Breaker(a.Model.Key())
-	if err != nil || !ok {
+	if err != nil || !ok || b.Open(tx.now) {
 		return err
 	}
 	if next := b.Admit(a.ID, tx.now); next != b {
@@ -131,9 +132,21 @@ func prompt(tx store.Tx, t core.Task) (string, error) {
 		return "", err
 	}
 	d := ledger.Dialogue{Before: before, Task: t.Launch.Prompt, Output: t.Output, Question: t.Question, Reply: t.Reply}
-	for _, r := range earlier {
-		d.Earlier = append(d.Earlier, ledger.Exchange{Question: r.Question, Reply: r.Text})
-	}
+	d.Earlier = exchanges(earlier, before, t.Replies-1)
 	text, _ := ledger.Continuation(d)
 	return text, nil
+}
+
+// exchanges gives the exchanges of a dialogue behind one number and up to another. The store leaves out what
+// is damaged; in its place stands that it is.
+func exchanges(replies []store.Reply, after, last int) (list []ledger.Exchange) {
+	for n := after + 1; n <= last; n++ {
+		next := ledger.Exchange{Reply: "(left out: what was stored is damaged)"}
+		if len(replies) > 0 && replies[0].Number == n {
+			next = ledger.Exchange{Question: replies[0].Question, Reply: replies[0].Text}
+			replies = replies[1:]
+		}
+		list = append(list, next)
+	}
+	return list
 }

@@ -2,46 +2,48 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"waybill/core"
 	"waybill/store"
 )
 
-// Leases end by themselves, in the eyes of whoever looks. Somebody who slept, was stopped, or whose
-// clock jumped cannot tell a worker that died from one that was not let speak, so he gives every lease
-// its whole length again, from when he came back. How long he has looked without a gap is kept here.
+// Leases end by themselves, in the eyes of whoever looks. Somebody who slept, was stopped, has just begun
+// or whose clock jumped cannot tell a worker that died from one that was not let speak. What follows from
+// that is core's to decide; since when this process has looked without a gap is kept here.
 
 const (
 	// lookEvery is how often leases are looked at while there are any.
 	lookEvery = time.Second
-	// gap is how much later than expected a look must come to count as one.
-	gap = 3 * time.Second
-	// expireBatch bounds what one change ends, so that nobody waits long behind it.
-	expireBatch = 64
+	// slack is how much later than expected a look may come, and how much the clock may jump. Less than
+	// is needed costs nothing but that a dead worker's lease ends later.
+	slack = 500 * time.Millisecond
+	// rejected is how long a store that takes no writes at all is left alone.
+	rejected = time.Minute
 )
 
 // A watch knows since when leases have been looked at without a gap.
 type watch struct {
-	going bool         // leases are looked at every lookEvery
+	going bool         // leases are looked at every lookEvery, and what ran out was ended
 	last  time.Time    // the look before, by the monotonic clock; zero before the first
 	wall  time.Time    // the same by the clock on the wall
-	calm  core.Instant // zero: since ever
+	calm  core.Instant // since when; before the first look, nothing
 	back  bool         // the clock was set back since leases were last corrected
 }
 
 // look notes a look at the leases at a moment that the two clocks name.
 func (w *watch) look(now, on time.Time) {
 	on = on.Round(0) // without a reading of the monotonic clock
-	if !w.last.IsZero() {
-		elapsed, wall := now.Sub(w.last), on.Sub(w.wall)
-		stopped := w.going && elapsed > lookEvery+gap   // we did not run
-		jumped := wall-elapsed > gap                    // the machine slept, or its clock was set forward
-		w.back = w.back || elapsed-wall > time.Second/2 // its clock was set back
-		if stopped || jumped {
-			w.calm = core.Instant(on.UnixMicro())
-		}
+	moment := core.Instant(on.UnixMicro())
+	elapsed, wall := now.Sub(w.last), on.Sub(w.wall)
+	stopped := !w.going || elapsed > lookEvery+slack // we did not look, or did not run
+	jumped := wall-elapsed > slack                   // the machine slept, or its clock was set forward
+	if stopped || jumped {
+		w.calm = moment
 	}
+	w.calm = min(w.calm, moment) // nobody watches from a moment on that is still to come
+	w.back = w.back || !w.last.IsZero() && elapsed-wall > slack
 	w.last, w.wall = now, on
 }
 
@@ -81,6 +83,7 @@ func (e *Engine) watchLeases(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	opened := e.opened
+	var told string // the trouble that was last told of
 	for {
 		select {
 		case <-ctx.Done():
@@ -91,109 +94,97 @@ func (e *Engine) watchLeases(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Stop()
-		if wait := e.lookAtLeases(ctx); wait > 0 {
+		wait, err := e.lookAtLeases(ctx)
+		if ctx.Err() == nil {
+			told = e.tellOnce(told, err)
+		}
+		if wait > 0 {
 			timer.Reset(wait)
 		}
 	}
 }
 
+// tellOnce tells of trouble that is not what was told before.
+func (e *Engine) tellOnce(told string, trouble error) string {
+	if trouble == nil {
+		return ""
+	}
+	if text := trouble.Error(); text != told {
+		e.o.Logger.Warn("leases that ran out are not ended", "err", trouble)
+		return text
+	}
+	return told
+}
+
 // lookAtLeases ends what has run out and gives the time until the next look, or zero if nobody has a
-// lease.
-func (e *Engine) lookAtLeases(ctx context.Context) time.Duration {
+// lease. After an error nobody could report either, so that a gap begins.
+func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err error) {
 	select {
 	case <-e.opened:
 	default:
-		return 0 // nobody has needed the store yet
+		return 0, nil // nobody has needed the store yet
 	}
-	var first []core.Attempt
-	if err := e.View(ctx, func(tx store.Tx) (err error) {
-		first, err = tx.Leased(0, 1)
-		return err
-	}); err != nil {
-		return lookEvery
+	first, leased, err := e.firstLease(ctx)
+	if err != nil {
+		return e.interrupted(err), err
 	}
 	_, back := e.looked()
-	e.keepLooking(len(first) > 0)
-	if len(first) == 0 {
+	e.keepLooking(leased)
+	if !leased {
 		e.corrected()
-		return 0
+		return 0, nil
 	}
-	left := time.Duration(first[0].Phase.(core.Running).Lease.ExpiresAt-e.Now()) * time.Microsecond
+	left := time.Duration(first.ExpiresAt-e.Now()) * time.Microsecond
+	back = back || left > time.Duration(first.Length)*time.Microsecond
 	if !back && left > 0 {
-		return min(left, lookEvery)
+		return min(left, lookEvery), nil
 	}
-	e.endLeases(ctx, back)
+	moved, err := e.endLeases(ctx, back)
+	if err != nil {
+		return e.interrupted(err), err
+	}
+	if moved > 0 {
+		signal(e.leased) // more of them may be due already
+	}
+	return lookEvery, nil
+}
+
+// interrupted notes that the watch has a gap, and gives the time until it is tried again.
+func (e *Engine) interrupted(err error) time.Duration {
+	e.keepLooking(false)
+	fault, ok := errors.AsType[*store.Error](err)
+	if ok && (fault.Kind == store.ReadOnly || fault.Kind == store.NewerSchema) {
+		return rejected
+	}
 	return lookEvery
 }
 
-func (e *Engine) endLeases(ctx context.Context, back bool) {
-	_, err := e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) {
-		if back {
-			return nil, tx.rebaseLeases()
+// firstLease gives the lease that ends first, if somebody has one.
+func (e *Engine) firstLease(ctx context.Context) (first core.Lease, leased bool, err error) {
+	err = e.View(ctx, func(tx store.Tx) error {
+		page, err := tx.Leased(0, 1)
+		if leased = len(page) > 0; leased {
+			first = leaseOf(page[0])
 		}
-		return nil, tx.ExpireLeases()
+		return err
+	})
+	return first, leased, err
+}
+
+// endLeases ends what has run out, or corrects the leases after the clock was set back. It gives how many
+// it ended or spared.
+func (e *Engine) endLeases(ctx context.Context, back bool) (moved int, err error) {
+	result, err := e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) {
+		if back {
+			return 0, tx.rebaseLeases()
+		}
+		return tx.expireLeases()
 	}})
-	switch {
-	case err != nil && ctx.Err() == nil:
-		e.o.Logger.Warn("leases that ran out were not ended", "err", err)
-	case err == nil && back:
+	if err != nil {
+		return 0, err
+	}
+	if back {
 		e.corrected()
 	}
-}
-
-// ExpireLeases ends the attempts whose leases have run out. Of very many, the rest is for the next look.
-func (tx *Tx) ExpireLeases() error {
-	calm, _ := tx.engine.looked()
-	first, err := tx.Leased(0, 1)
-	if err != nil || len(first) == 0 || !due(first[0], tx.now) {
-		return err
-	}
-	page, err := tx.Leased(0, store.DefaultLimit) // some may be due and spared, because of a gap
-	if err != nil {
-		return err
-	}
-	ended := 0
-	for _, a := range page {
-		if !due(a, tx.now) || ended == expireBatch {
-			return nil
-		}
-		t, err := tx.expire(a, calm)
-		if err != nil {
-			return err
-		}
-		if t.Current != a {
-			ended++
-		}
-	}
-	return nil
-}
-
-func due(a core.Attempt, now core.Instant) bool { return a.Phase.(core.Running).Lease.ExpiresAt <= now }
-
-// rebaseLeases corrects the leases that seem to last longer than they can, because the clock was set back.
-func (tx *Tx) rebaseLeases() error {
-	var after core.Instant
-	for {
-		page, err := tx.Leased(after, store.DefaultLimit)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, a := range page {
-			if _, err := tx.expire(a, tx.now); err != nil {
-				return err
-			}
-		}
-		after = page[len(page)-1].Phase.(core.Running).Lease.ExpiresAt
-		if len(page) == store.DefaultLimit && after > page[0].Phase.(core.Running).Lease.ExpiresAt {
-			after-- // those that end with the last of a page may not all be in it
-		}
-	}
-}
-
-func (tx *Tx) expire(a core.Attempt, calm core.Instant) (core.Task, error) {
-	t, err := tx.task(a.TaskID)
-	if err != nil {
-		return t, err
-	}
-	return tx.stepTask(t, core.ExpireLease{At: tx.now, Calm: calm, Next: tx.successor()})
+	return result.(int), nil
 }

@@ -33,9 +33,10 @@ func TestLeaseRunsOutByItselfAtItsMoment(t *testing.T) {
 func TestClaimGetsWhatRanOut(t *testing.T) {
 	inYard(t, func(t *testing.T, y *yard) {
 		id := y.create(3)
+		y.sleep(time.Millisecond)
 		release := y.st.hold() // from now on the watch does not come to look
 		y.claim(time.Second)
-		y.sleep(3 * time.Second)
+		y.sleep(1200 * time.Millisecond)
 		y.is(id, core.StatusRunning, 1)
 		got := y.claim(time.Minute)
 		require.Equal(t, id, got.Task.ID)

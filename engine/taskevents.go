@@ -10,9 +10,9 @@ import (
 	"waybill/store"
 )
 
-// A TaskEvent is the data of the events of tasks and attempts: where the task is, and the attempt that
-// the event is about. Attempt.stale has a StaleEvent.
-type TaskEvent struct {
+// A TaskRecord is the data of the events of tasks and attempts: where the task is, and the attempt that
+// the event is about. Attempt.stale has a StaleRecord.
+type TaskRecord struct {
 	Status    core.TaskStatus    `json:"status"`
 	Reason    string             `json:"reason,omitempty"`
 	AttemptID string             `json:"attempt_id"`
@@ -29,8 +29,8 @@ type TaskEvent struct {
 	Percent   *int               `json:"percent,omitempty"`
 }
 
-func describeTask(t core.Task, a core.Attempt) TaskEvent {
-	ev := TaskEvent{
+func describeTask(t core.Task, a core.Attempt) TaskRecord {
+	ev := TaskRecord{
 		Status: t.Status(), Reason: core.Line(t.Reason(), quoted), AttemptID: a.ID, Number: a.Number, Attempt: a.Status(),
 		Worker: a.Worker(), Session: a.Session(), Class: a.Failure().Class,
 		Parent: t.Launch.Parent, RunID: t.Launch.RunID,
@@ -53,34 +53,52 @@ func Dependencies(t core.Task) []string {
 	return ids
 }
 
-// WaitsFor gives the tasks that hold a queued task back: those of its dependencies that are not complete.
-func WaitsFor(tx store.Tx, t core.Task) ([]core.Task, error) {
-	var holding []core.Task
-	if t.Waits == 0 || t.Status() != core.StatusQueued {
+// A Hold is a dependency that holds a task back.
+type Hold struct {
+	TaskID string
+	Status core.TaskStatus // "" if it cannot be read
+}
+
+// WaitsFor gives what holds a queued task back: the first of its dependencies that are not complete.
+func WaitsFor(tx store.Tx, t core.Task) ([]Hold, error) {
+	var holds []Hold
+	left := t.Waits
+	if t.Status() != core.StatusQueued || left == 0 {
 		return nil, nil
 	}
 	for _, id := range Dependencies(t) {
-		on, ok, err := tx.Task(id)
-		if err != nil {
-			return nil, err
+		if left == 0 || len(holds) == mostNamed {
+			break
 		}
-		if ok && on.Status() != core.StatusComplete {
-			holding = append(holding, on)
+		on, ok, err := tx.Task(id)
+		switch {
+		case damaged(err) || err == nil && !ok:
+			holds = append(holds, Hold{TaskID: id})
+		case err != nil:
+			return nil, err
+		case on.Status() != core.StatusComplete:
+			holds = append(holds, Hold{id, on.Status()})
+			left--
 		}
 	}
-	return holding, nil
+	return holds, nil
 }
 
 // Timeline gives the attempts of a task in order, and the same as text. Of more attempts than lines it
-// gives the first few and the last ones, and one line says how many lie between.
+// gives the first few and the last ones, and one line says how many lie between. With one line, that is the
+// newest attempt's.
 func Timeline(tx store.Tx, t core.Task, lines int) (attempts []core.Attempt, text string, err error) {
 	last := t.Current.Number
 	if last <= lines {
 		attempts, err = tx.Attempts(t.ID, 0, last)
 		return attempts, core.Timeline(attempts, 0, nil), err
 	}
+	if lines == 1 {
+		attempts, err = tx.Attempts(t.ID, last-1, 1)
+		return attempts, core.Timeline(attempts, 0, nil), err
+	}
 	first := min(core.TimelineHead, lines/3)
-	rest := max(1, lines-first-1)
+	rest := lines - first - 1
 	head, err := tx.Attempts(t.ID, 0, first)
 	if err != nil {
 		return nil, "", err

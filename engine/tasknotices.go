@@ -22,8 +22,10 @@ type taskNotice struct {
 	NextModel  string          `json:"next_model,omitempty"`
 	Question   string          `json:"question,omitempty"`
 	Timeline   string          `json:"timeline,omitempty"`
+	HoldsBack  *heldNotice     `json:"holds_back,omitempty"`
 	InProgress *int            `json:"in_progress,omitempty"`
-	DurationMS int64           `json:"duration_ms,omitempty"`
+	DurationMS *int64          `json:"duration_ms,omitempty"`
+	ClockSkew  bool            `json:"clock_skew,omitempty"`
 }
 
 // quoted bounds what the data of a notice repeats of what an agent wrote; the task has all of it.
@@ -85,7 +87,15 @@ func (tx *Tx) sayFinished(t core.Task, data *taskNotice) (string, error) {
 		}
 	case core.TaskComplete, core.TaskQueued, core.TaskRunning, core.TaskAwaiting:
 	}
-	data.DurationMS = max(0, int64(tx.now-t.CreatedAt)/1000)
+	took := max(0, int64(tx.now-t.CreatedAt)/1000)
+	data.DurationMS, data.ClockSkew = &took, tx.now < t.CreatedAt || t.Current.ClockSkew()
+	held, err := tx.holdsBack(t)
+	if err != nil {
+		return "", err
+	}
+	if data.HoldsBack = held; held != nil {
+		text += "; " + held.String()
+	}
 	if t.Current.Number > 1 {
 		_, timeline, err := Timeline(tx, t, core.TimelineLines)
 		if err != nil {
@@ -97,7 +107,7 @@ func (tx *Tx) sayFinished(t core.Task, data *taskNotice) (string, error) {
 	if t.Launch.Parent == "" {
 		return text, nil
 	}
-	going, err := tx.CountTasks(store.TaskQuery{Parent: t.Launch.Parent, Live: true})
+	going, _, err := tx.underWay(t.Launch.Parent)
 	data.InProgress = &going
 	return text, err
 }
@@ -106,12 +116,14 @@ func (tx *Tx) sayFinished(t core.Task, data *taskNotice) (string, error) {
 type allNotice struct {
 	ParentSession string                  `json:"parent_session_id"`
 	Counts        map[core.TaskStatus]int `json:"counts"`
+	HeldBack      int                     `json:"held_back,omitempty"` // they wait for one of those that are not complete
 	LastTaskID    string                  `json:"last_task_id"`
 }
 
-// allFinished leaves a notice when the task was the last of its session that went on.
+// allFinished leaves a notice when the task was the last of its session that went on. What is held back
+// does not go on.
 func (tx *Tx) allFinished(t core.Task) error {
-	going, err := tx.CountTasks(store.TaskQuery{Parent: t.Launch.Parent, Live: true})
+	going, held, err := tx.underWay(t.Launch.Parent)
 	if err != nil || going > 0 {
 		return err
 	}
@@ -135,8 +147,11 @@ func (tx *Tx) allFinished(t core.Task) error {
 	if total == 1 {
 		text = fmt.Sprintf("the one task of session %s is over: %s", t.Launch.Parent, t.Status())
 	}
+	if held > 0 {
+		text += fmt.Sprintf("; %d more are held back by what is not complete", held)
+	}
 	return tx.postData(core.NoticeAllFinished, t.Launch.Parent, t.Launch.Parent, text,
-		allNotice{t.Launch.Parent, counts, t.ID})
+		allNotice{t.Launch.Parent, counts, held, t.ID})
 }
 
 // quote gives what somebody else wrote as a part of a line of ours: it can end neither the line nor the

@@ -1,109 +1,11 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"waybill/core"
-	"waybill/store"
 )
-
-// CreateTask accepts a new task that waits for others to complete.
-func (tx *Tx) CreateTask(launch core.Launch, dependsOn []string) (core.Task, error) {
-	waits, err := tx.waits(dependsOn)
-	if err != nil {
-		return core.Task{}, err
-	}
-	if err := tx.admitTask(); err != nil {
-		return core.Task{}, err
-	}
-	if launch.RunID != "" {
-		if _, ok, err := tx.Run(launch.RunID); err != nil || !ok {
-			return core.Task{}, orMissing(err, "run", launch.RunID)
-		}
-	}
-	if len(dependsOn) > 0 {
-		text, err := json.Marshal(dependsOn)
-		if err != nil {
-			return core.Task{}, fmt.Errorf("encode dependencies: %w", err)
-		}
-		launch.DependsOn = string(text)
-	}
-	newest, err := tx.Seq()
-	if err != nil {
-		return core.Task{}, err
-	}
-	o := tx.engine.o
-	t, effects := core.CreateTask(o.NewID("tsk_"), o.NewID("att_"), newest+1, launch, waits, tx.now)
-	if err := tx.saveTask(core.Task{}, t, effects, Progress{}); err != nil {
-		return t, err
-	}
-	for _, on := range dependsOn {
-		if err := tx.AddDependency(t.ID, on); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
-}
-
-// admitTask refuses when too many tasks are under way.
-func (tx *Tx) admitTask() error {
-	most := tx.engine.o.MaxPending
-	if most == 0 {
-		return nil
-	}
-	counts, err := tx.TaskCounts()
-	if err != nil {
-		return err
-	}
-	live := 0
-	for status, n := range counts {
-		if !status.Ended() {
-			live += n
-		}
-	}
-	if live >= most {
-		return &core.Refusal{
-			Kind: core.QueueFull, Noun: "task",
-			Message: fmt.Sprintf("%d tasks are under way already, and no more than %d may be; "+
-				"finish, answer or cancel some first", live, most),
-		}
-	}
-	return nil
-}
-
-// waits counts the tasks of the list that have not completed. Since a task can depend only on tasks
-// that exist, and is never changed, no circle can arise.
-func (tx *Tx) waits(dependsOn []string) (int, error) {
-	waits := 0
-	for i, id := range dependsOn {
-		if slices.Contains(dependsOn[:i], id) {
-			return 0, badDependency(i, id, "is named twice")
-		}
-		t, ok, err := tx.Task(id)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			return 0, badDependency(i, id, "is not the id of a task")
-		}
-		if t.Status() != core.StatusComplete {
-			waits++
-		}
-	}
-	return waits, nil
-}
-
-func badDependency(i int, id, what string) error {
-	return &core.Refusal{
-		Kind: core.BadDependency, Noun: "task", Subject: id,
-		Message: fmt.Sprintf("/depends_on/%d: %q %s; create the tasks that others depend on first", i, core.Line(id, excerptRunes), what),
-		Pointer: fmt.Sprintf("/depends_on/%d", i),
-	}
-}
 
 func orMissing(err error, noun, id string) error {
 	if err != nil {
@@ -245,58 +147,4 @@ type breakerEvent struct {
 	Model    string       `json:"model"`
 	Failures int          `json:"failures,omitempty"`
 	Until    core.Instant `json:"until_us,omitempty"`
-}
-
-// follow does what a move of a task means for others.
-func (tx *Tx) follow(before, t core.Task) error {
-	switch {
-	case t.Status() == core.StatusQueued:
-		tx.touched = append(tx.touched, Claimers)
-	case before.Phase == nil || before.Status() == t.Status():
-		return nil
-	case t.Status() == core.StatusComplete:
-		if err := tx.release(t.ID); err != nil {
-			return err
-		}
-	}
-	if t.Status() == core.StatusCancelled {
-		if err := tx.withdrawInstructions(t.Current); err != nil {
-			return err
-		}
-	}
-	if !t.Status().Ended() || before.Status().Ended() || t.Launch.Parent == "" {
-		return nil // in the last case, it was told when it ended first
-	}
-	return tx.allFinished(t)
-}
-
-// release tells the tasks that wait for a completed one.
-func (tx *Tx) release(id string) error {
-	after := ""
-	for {
-		ids, err := tx.Dependents(id, after, store.DefaultLimit)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		for _, dependent := range ids {
-			after = dependent
-			t, err := tx.task(dependent)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.stepTask(t, core.DependencyDone{At: tx.now}); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// withdrawInstructions cancels what is still outstanding for the session of an attempt that will not
-// read it any more.
-func (tx *Tx) withdrawInstructions(a core.Attempt) error {
-	if a.Session() == "" {
-		return nil
-	}
-	_, err := tx.CancelSession(a.Session(), fmt.Sprintf("attempt %d of task %s is over", a.Number, a.TaskID))
-	return err
 }
