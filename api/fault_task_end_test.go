@@ -197,7 +197,11 @@ func TestFaultD21_TimelineOfVeryManyAttempts(t *testing.T) {
 	require.Len(t, timeline.at("attempts"), 13)
 	require.Len(t, h.call("get_timeline", `{"task_id": %q, "max_lines": 500}`, id).at("attempts"), 499)
 	one := h.call("get_timeline", `{"task_id": %q, "max_lines": 1}`, id)
-	require.NotEmpty(t, one.str("text"))
+	require.True(t, strings.HasPrefix(one.str("text"), "Attempt 600 — PENDING"))
+	require.NotContains(t, one.str("text"), "\n")
+	two := strings.Split(h.call("get_timeline", `{"task_id": %q, "max_lines": 2}`, id).str("text"), "\n")
+	require.Len(t, two, 2)
+	require.Equal(t, "… 599 more", two[0])
 	require.Len(t, h.task(id).at("attempts"), 13)
 	h.refused(schema.InvalidParams, "get_timeline", `{"task_id": %q, "max_lines": 501}`, id)
 	h.refused(schema.InvalidParams, "get_timeline", `{"task_id": %q, "max_lines": 0}`, id)
@@ -244,7 +248,9 @@ func TestFaultD25_ClockThatIsSetBackAndForth(t *testing.T) {
 		shift.Store(int64(-time.Hour))
 		second := h.create(``)
 		done := h.finish(c, `"status": "awaiting_response", "question": "?"`)
-		done.lacks("attempt.duration_ms")
+		done.has(0, "attempt.duration_ms")
+		done.has(true, "attempt.clock_skew")
+		h.call("get_timeline", `{"task_id": %q}`, first).has(true, "attempts.0.clock_skew")
 		shift.Store(int64(-2 * time.Hour))
 		waiting := h.call("list_awaiting", `{}`)
 		waiting.has(0, "items.0.waiting_ms")
@@ -261,6 +267,15 @@ func TestFaultD25_ClockThatIsSetBackAndForth(t *testing.T) {
 			require.False(t, at.Before(last), "the log runs backwards")
 			last = at
 		}
+		other := h.claim("w")
+		other.has(second, "claim.task.task_id")
+		shift.Store(int64(-3 * time.Hour)) // to before it was created
+		h.finish(other, completed)
+		notices := h.call("list_notices", `{}`)
+		end := fmt.Sprintf("items.%d.data.", len(notices.at("items").([]any))-1)
+		notices.has(second, end+"task_id")
+		notices.has(0, end+"duration_ms")
+		notices.has(true, end+"clock_skew")
 	})
 }
 

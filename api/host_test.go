@@ -68,7 +68,7 @@ type setup struct {
 	now        func() time.Time
 	sources    workspace.Sources // instead of the workspace
 	version    string
-	watcher    func() schema.WatcherStatus
+	watcher    func(context.Context) schema.WatcherStatus
 	connection func() *schema.ConnectionStatus
 	heard      func(pid int64)
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)

@@ -26,8 +26,8 @@ type Options struct {
 	// Start brings the engine of a workspace to life. It is called once it is needed, and again if
 	// it failed.
 	Start func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error)
-	// Watcher describes the watcher.
-	Watcher func() schema.WatcherStatus
+	// Watcher describes the watcher; it may wait for it, as long as ctx lets it.
+	Watcher func(ctx context.Context) schema.WatcherStatus
 	// Connection describes the connection to the host; without one there is none to describe.
 	Connection func() *schema.ConnectionStatus
 	// Degraded gives what is not as it should be with what Start brought to life, a sentence each.
@@ -63,7 +63,7 @@ func New(o Options) (*Service, error) {
 		o.Host = func(int64) {}
 	}
 	if o.Watcher == nil {
-		o.Watcher = func() schema.WatcherStatus { return schema.WatcherStatus{Mode: "off"} }
+		o.Watcher = func(context.Context) schema.WatcherStatus { return schema.WatcherStatus{Mode: "off"} }
 	}
 	if o.Connection == nil {
 		o.Connection = func() *schema.ConnectionStatus { return nil }

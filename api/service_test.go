@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -141,7 +142,7 @@ func TestStartIsTriedAgain(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{version: "1.2.3", watcher: func() schema.WatcherStatus {
+		h := newHost(t, setup{version: "1.2.3", watcher: func(context.Context) schema.WatcherStatus {
 			return schema.WatcherStatus{Mode: "polling", Reason: "the file system sends no notifications"}
 		}})
 		time.Sleep(1500 * time.Millisecond)

@@ -27,7 +27,7 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 		Store: schema.StoreStatus{
 			Kind: st.Kind, Path: st.Path, SizeBytes: st.SizeBytes, Mode: storeMode(st), SchemaVersion: st.SchemaVersion,
 		},
-		Watcher: s.o.Watcher(), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
+		Watcher: s.o.Watcher(ctx), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
 	}
 	w.Degraded = append(w.Degraded, otherVersions(st.Peers, s.o.Version)...)
 	w.Degraded = append(w.Degraded, s.o.Degraded()...)

@@ -14,7 +14,7 @@ import (
 // task sends what the event says of the task, and what it says of the attempt that it is about. Both
 // are made of the event alone, so that they say how things were and not how they are by now.
 func (f *feed) task(tx store.Tx, ev store.Event) error {
-	var data engine.TaskEvent
+	var data engine.TaskRecord
 	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (f *feed) task(tx store.Tx, ev store.Event) error {
 	return nil
 }
 
-func (f *feed) attempt(ev store.Event, data engine.TaskEvent) {
+func (f *feed) attempt(ev store.Event, data engine.TaskRecord) {
 	f.send("attempt/updated", &schema.AttemptNote{
 		Seq: ev.Seq, SubjectID: data.AttemptID, Event: string(ev.Type), AttemptID: data.AttemptID, TaskID: ev.Subject,
 		AttemptNumber: data.Number, Status: string(data.Attempt), Worker: data.Worker, SessionID: data.Session,
@@ -55,7 +55,7 @@ func (f *feed) attempt(ev store.Event, data engine.TaskEvent) {
 
 // stale sends that somebody reported about an attempt that was not his any more, if it is known which.
 func (f *feed) stale(ev store.Event) error {
-	var data engine.StaleEvent
+	var data engine.StaleRecord
 	if err := json.Unmarshal([]byte(ev.Data), &data); err != nil || data.AttemptID == "" {
 		return err
 	}

@@ -149,7 +149,7 @@ func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*work[schema.
 		return nil, err
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplyResult, error) {
-		t, before, err := tx.ReplyToTask(p.TaskID, p.Reply, p.By)
+		t, before, err := tx.ReplyToTask(p.TaskID, core.ReplyToTask{Text: p.Reply, AttemptID: p.AttemptID}, p.By)
 		if err != nil {
 			return nil, err
 		}

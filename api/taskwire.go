@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"waybill/core"
@@ -65,8 +66,8 @@ func waitingFor(tx store.Tx, t core.Task, now core.Instant) ([]schema.WaitingFor
 	if err != nil {
 		return nil, err
 	}
-	why := mapped(holding, func(on core.Task) schema.WaitingFor {
-		return schema.WaitingFor{Kind: "depends_on", TaskID: on.ID, Status: string(on.Status())}
+	why := mapped(holding, func(on engine.Hold) schema.WaitingFor {
+		return schema.WaitingFor{Kind: "depends_on", TaskID: on.TaskID, Status: cmp.Or(string(on.Status), "unreadable")}
 	})
 	if t.Waits == 0 && !t.Claimable(now) {
 		why = append(why, schema.WaitingFor{Kind: "retry_delay", Until: wireTime(p.NotBefore)})
@@ -111,7 +112,8 @@ func wireAttempt(a core.Attempt) schema.Attempt {
 		w.Error, w.ErrorClass = f.Message, f.Class
 	}
 	if a.Finished() && a.StartedAt() != 0 {
-		w.DurationMS = max(0, int64(a.EndedAt()-a.StartedAt())/1000)
+		took := max(0, int64(a.EndedAt()-a.StartedAt())/1000)
+		w.DurationMS, w.ClockSkew = &took, a.ClockSkew()
 	}
 	return w
 }
@@ -166,7 +168,8 @@ func wireAwaiting(t core.Task, now core.Instant) schema.Awaiting {
 		question = t.Output
 	}
 	return schema.Awaiting{
-		TaskID: t.ID, Description: beginning(t.Launch.Description), Question: beginning(question), OutputExcerpt: ending(t.Output),
-		Since: wireTime(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
+		TaskID: t.ID, AttemptID: t.Current.ID, Description: beginning(t.Launch.Description), Question: beginning(question),
+		OutputExcerpt: ending(t.Output),
+		Since:         wireTime(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
 	}
 }

@@ -28,7 +28,7 @@ type Task struct {
 	AttemptNumber     int               `json:"attempt_number,omitzero"`
 	SessionID         string            `json:"session_id,omitzero"`
 	Model             *Model            `json:"model,omitzero"`
-	Output            string            `json:"output,omitzero" doc:"what the last attempt that said something said; in lists, of a long one the beginning"`
+	Output            string            `json:"output,omitzero" doc:"what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning"`
 	Question          string            `json:"question,omitzero"`
 	UserReply         string            `json:"user_reply,omitzero" doc:"the answer that an attempt carries and none has acted on yet"`
 	Error             *TaskError        `json:"error,omitzero"`
@@ -73,7 +73,8 @@ type Attempt struct {
 	CreatedAt     Time   `json:"created_at"`
 	StartedAt     Time   `json:"started_at,omitzero"`
 	CompletedAt   Time   `json:"completed_at,omitzero"`
-	DurationMS    int64  `json:"duration_ms,omitzero"`
+	DurationMS    *int64 `json:"duration_ms,omitzero" doc:"of one that began and is over"`
+	ClockSkew     bool   `json:"clock_skew,omitzero" doc:"the clock was set back to before it began; duration_ms is then 0"`
 	StaleEvents   int    `json:"stale_events" doc:"reports that came when it was not theirs to make any more"`
 }
 
@@ -204,7 +205,7 @@ type ListTasksParams struct {
 // TimelineParams are the params of get_timeline.
 type TimelineParams struct {
 	TaskID   string `json:"task_id" schema:"required,id"`
-	MaxLines *int   `json:"max_lines,omitzero" schema:"min=1,max=500,default=14" doc:"of more attempts, the first and the last few"`
+	MaxLines *int   `json:"max_lines,omitzero" schema:"min=1,max=500,default=14" doc:"of more attempts, the first and the last few; with 1, the newest"`
 }
 
 // ListAwaitingParams are the params of list_awaiting.
@@ -217,6 +218,8 @@ type ReplyParams struct {
 	TaskID string `json:"task_id" schema:"required,id"`
 	Reply  string `json:"reply" schema:"required,nonblank" doc:"at most 64 KiB"`
 	By     string `json:"by,omitzero"`
+	// AttemptID ties the answer to one question.
+	AttemptID string `json:"attempt_id,omitzero" schema:"id" doc:"the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED"`
 	Keyed
 }
 
@@ -316,6 +319,7 @@ type Timeline struct {
 // Awaiting is a task that waits for a person.
 type Awaiting struct {
 	TaskID        string `json:"task_id" schema:"id"`
+	AttemptID     string `json:"attempt_id" schema:"id" doc:"the attempt that asked; give it to reply"`
 	Description   string `json:"description,omitzero"`
 	Question      string `json:"question"`
 	OutputExcerpt string `json:"output_excerpt" doc:"the end of the output"`

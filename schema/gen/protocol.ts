@@ -60,9 +60,9 @@ export type ErrorCode =
   | "IDEMPOTENCY_MISMATCH"
   /** The task cannot take this besides what is under way; details.status names where it is. */
   | "CONFLICT"
-  /** Somebody else has answered the task; details.status names where it is. */
+  /** The question was answered, or the task has gone on since; details.status names where it is. */
   | "ALREADY_RESOLVED"
-  /** The session runs another attempt, or the attempt runs in another session. */
+  /** The session is of another task or runs an attempt now, or the attempt runs in another session. */
   | "SESSION_ALREADY_BOUND"
   /** The attempt is over and does not change any more. */
   | "ATTEMPT_FINALIZED"
@@ -148,7 +148,10 @@ export interface Attempt {
   created_at: Time;
   started_at?: Time;
   completed_at?: Time;
+  /** of one that began and is over */
   duration_ms?: number;
+  /** the clock was set back to before it began; duration_ms is then 0 */
+  clock_skew?: boolean;
   /** reports that came when it was not theirs to make any more */
   stale_events: number;
 }
@@ -185,6 +188,8 @@ export interface AttemptReport {
 /** Awaiting is a task that waits for a person. */
 export interface Awaiting {
   task_id: string;
+  /** the attempt that asked; give it to reply */
+  attempt_id: string;
   description?: string;
   question: string;
   /** the end of the output */
@@ -1023,6 +1028,8 @@ export interface ReplyParams {
   /** at most 64 KiB */
   reply: string;
   by?: string;
+  /** the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED */
+  attempt_id?: string;
   /** the same key with the same params gives the first answer again */
   idempotency_key?: string;
 }
@@ -1211,7 +1218,7 @@ export interface Task {
   attempt_number?: number;
   session_id?: string;
   model?: Model;
-  /** what the last attempt that said something said; in lists, of a long one the beginning */
+  /** what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning */
   output?: string;
   question?: string;
   /** the answer that an attempt carries and none has acted on yet */
@@ -1315,7 +1322,7 @@ export interface Timeline {
 /** TimelineParams are the params of get_timeline. */
 export interface TimelineParams {
   task_id: string;
-  /** of more attempts, the first and the last few; a whole number from 1 to 500; default `14` */
+  /** of more attempts, the first and the last few; with 1, the newest; a whole number from 1 to 500; default `14` */
   max_lines?: number;
 }
 

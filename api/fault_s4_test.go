@@ -1,0 +1,40 @@
+package api_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store/sqlite"
+)
+
+// TestFaultS4_DamagedDependencyIsListed: a task that others wait for is not what was written. Those others
+// are listed all the same, and what cannot be read is named.
+func TestFaultS4_DamagedDependencyIsListed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	h := newHost(t, setup{store: st})
+	spoilt, sound := h.create(""), h.create("")
+	id := h.create(`"depends_on": [%q, %q]`, spoilt, sound)
+
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "UPDATE launches SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = ?)", spoilt)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	list := h.call("list_tasks", `{}`)
+	require.Equal(t, []string{sound, id}, list.each("items", "task_id"))
+	for _, name := range []string{"items.1.waiting_for", "task.waiting_for"} {
+		o := list
+		if name == "task.waiting_for" {
+			o = h.task(id)
+		}
+		o.has("unreadable", name+".0.status")
+		o.has(spoilt, name+".0.task_id")
+		o.has("QUEUED", name+".1.status")
+	}
+}
