@@ -1,6 +1,6 @@
 // Command waybill is the sidecar that makes the hand-offs between an agent host and its agents
-// loud: every instruction is acknowledged or fails, and every prompt is compiled from what is true
-// now. See README.md.
+// loud: every instruction is acknowledged or fails, every task ends or waits for a person whose reply
+// continues it, and every prompt is compiled from what is true now. See README.md.
 package main
 
 import (

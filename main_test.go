@@ -14,6 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
 )
 
 // asWaybill, set in the environment, makes the test binary be the program itself. Commands that
@@ -206,6 +208,7 @@ func TestExitCodes(t *testing.T) {
 		{2, []string{"call", "frobnicate"}},
 		{2, []string{"call", "queue_instruction", `{"contents":"x"}`}},
 		{2, []string{"tail", "--since", "yesterday"}},
+		{2, []string{"reply", "tsk_x", "-m", strings.Repeat("x", 1+schema.MaxReplyBytes)}},
 		{2, []string{"serve", "--retry-delay", "2h"}},
 		{3, []string{"call", "acknowledge", `{"instruction_id":"ins_x"}`}},
 		{3, []string{"call", "init_run", `{"plan":"tasks.md","item_id":"99"}`}},
@@ -233,4 +236,17 @@ func TestExitCodes(t *testing.T) {
 		}
 		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s", c.args, out)
 	}
+}
+
+// The README once promised a host in fewer lines than it has.
+func TestReadmeCountsTheLinesOfTheExamples(t *testing.T) {
+	lines := func(name string) int {
+		text, err := os.ReadFile(filepath.Join("examples", "python", name))
+		require.NoError(t, err)
+		return bytes.Count(text, []byte("\n"))
+	}
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.Contains(t, string(readme), fmt.Sprintf("`examples/python/host.py` is a whole host in %d lines, `examples/python/worker.py` a worker in %d.",
+		lines("host.py"), lines("worker.py")))
 }

@@ -33,7 +33,7 @@ question.`,
 			case len(args) == 2 && given:
 				return usageError{errors.New("give either -m or -, not both")}
 			case given:
-				return a.reply(cmd.Context(), id, message)
+				return a.reply(cmd.Context(), schema.ReplyParams{TaskID: id, Reply: message})
 			case len(args) == 2:
 				return a.replyFromInput(cmd.Context(), id)
 			case term.IsTerminal(int(a.In.Fd())):
@@ -47,16 +47,16 @@ question.`,
 	return cmd
 }
 
-func (a *app) reply(ctx context.Context, id, text string) error {
-	if strings.TrimSpace(text) == "" {
+func (a *app) reply(ctx context.Context, p schema.ReplyParams) error {
+	if strings.TrimSpace(p.Reply) == "" {
 		return usageError{errors.New("the reply is blank; the task was not answered")}
 	}
-	if !utf8.ValidString(text) {
+	if !utf8.ValidString(p.Reply) {
 		return usageError{errors.New("the reply is not UTF-8 text; the task was not answered")}
 	}
 	return a.with(func(l *local) error {
 		var r schema.ReplyResult
-		if err := l.call(ctx, "reply", schema.ReplyParams{TaskID: id, Reply: text}, &r); err != nil {
+		if err := l.call(ctx, "reply", p, &r); err != nil {
 			return err
 		}
 		return a.done(r, "%s was %s and is %s again", r.TaskID, r.OldStatus, r.NewStatus)
@@ -72,7 +72,7 @@ func (a *app) replyFromInput(ctx context.Context, id string) error {
 	if len(text) <= schema.MaxReplyBytes {
 		text = []byte(strings.TrimRight(string(text), "\r\n"))
 	}
-	return a.reply(ctx, id, string(text))
+	return a.reply(ctx, schema.ReplyParams{TaskID: id, Reply: string(text)})
 }
 
 // done prints what a change has come to: the result, or a sentence.

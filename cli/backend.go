@@ -97,6 +97,9 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := b.makeFolder(); err != nil {
+		return nil, nil, err
+	}
 	root, err := planfile.Open(ws.Root, planfile.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -211,7 +214,18 @@ func (b *backend) troubles() []string {
 	return slices.Clone(b.degraded)
 }
 
-// storePath gives the file that --store means: a *.db file, or store.db in a folder.
+// makeFolder makes the folder that --store names, if it names one.
+func (b *backend) makeFolder() error {
+	if b.store == "" || strings.HasSuffix(b.store, ".db") {
+		return nil
+	}
+	if err := os.MkdirAll(b.store, 0o700); err != nil {
+		return fmt.Errorf("--store %s: %w", b.store, err)
+	}
+	return nil
+}
+
+// storePath gives the file that --store means: a *.db file, or store.db in a folder. It makes nothing.
 func storePath(flag string, ws workspace.Workspace) (string, error) {
 	switch {
 	case flag == "" && ws.StateDir == "":
@@ -220,9 +234,6 @@ func storePath(flag string, ws workspace.Workspace) (string, error) {
 		return filepath.Join(ws.StateDir, storeName), nil
 	case strings.HasSuffix(flag, ".db"):
 		return filepath.Abs(flag)
-	}
-	if err := os.MkdirAll(flag, 0o700); err != nil {
-		return "", fmt.Errorf("--store %s: %w", flag, err)
 	}
 	return filepath.Abs(filepath.Join(flag, storeName))
 }
@@ -236,17 +247,16 @@ func checkStore(flag string) error {
 	return usageError{fmt.Errorf("--store: this waybill has no store for %q; name a *.db file or a folder", scheme)}
 }
 
-// status describes the watcher.
-func (b *backend) status() schema.WatcherStatus {
+// status describes the watcher. It waits for one that has just been started.
+func (b *backend) status(ctx context.Context) schema.WatcherStatus {
 	b.mu.Lock()
 	w := b.watch
 	b.mu.Unlock()
 	if w == nil {
 		return schema.WatcherStatus{Mode: "off"}
 	}
-	select {
-	case <-w.Connected(): // else it would pass for one that has failed
-	case <-b.watching.ctx.Done():
+	if !b.connected(ctx, w) {
+		return schema.WatcherStatus{Mode: "off", Reason: "the watcher has not come up yet; plans are looked at when they are used"}
 	}
 	st := w.Status()
 	status := schema.WatcherStatus{
@@ -257,4 +267,23 @@ func (b *backend) status() schema.WatcherStatus {
 		status.LastRescanAt = schema.TimeOf(st.LastRescan)
 	}
 	return status
+}
+
+// connectPeriod is how long a status waits for the watches to be in place. A disk that hangs takes longer,
+// and a person who asks for the status then is to get it.
+const connectPeriod = 5 * time.Second
+
+// connected reports whether the watcher has put its watches in place; before, it would pass for one that
+// has failed.
+func (b *backend) connected(ctx context.Context, w *watcher.Watcher) bool {
+	period := time.NewTimer(connectPeriod)
+	defer period.Stop()
+	select {
+	case <-w.Connected():
+		return true
+	case <-b.watching.ctx.Done():
+	case <-ctx.Done():
+	case <-period.C:
+	}
+	return false
 }

@@ -69,8 +69,9 @@ func (a *app) salvageCommand() *cobra.Command {
 		Use: "salvage [FILE]", Short: "Save what is readable of a damaged store", Args: cobra.MaximumNArgs(1),
 		Long: `Copy every readable record of a damaged store whose checksum is right into a new store, and count
 what was lost. With FILE, the new store is written there, and the damaged one stays in its place.
-Without, it takes the place of the damaged one, which is set aside beside it. The damaged file is never
-changed and never deleted. End all processes that use the store before.`,
+Without, it takes the place of the damaged one, which is set aside beside it; for that, end all processes
+that use the store. The damaged file is never changed and never deleted. A task that waits for one that
+was lost is named: it waits until it is cancelled.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := a.existingStore(args)
 			if err != nil {
@@ -94,6 +95,7 @@ func (a *app) reportSalvage(r sqlite.Salvaged) error {
 	if a.json {
 		return a.print(map[string]any{
 			"path": r.Path, "set_aside": r.SetAside, "kept": r.Kept, "lost": r.Lost, "unreadable": append([]string{}, r.Unreadable...),
+			"stranded": stranded(r),
 		})
 	}
 	var b strings.Builder
@@ -109,8 +111,20 @@ func (a *app) reportSalvage(r sqlite.Salvaged) error {
 	for _, what := range r.Unreadable {
 		fmt.Fprintf(&b, "unreadable    a part of %s: how much was in it is not known\n", what)
 	}
+	for _, s := range r.Stranded {
+		fmt.Fprintf(&b, "stranded      %s waits for %s, lost: cancel it, and create it anew without that\n", plain(s.TaskID), plain(strings.Join(s.Lost, ", ")))
+	}
 	_, err := fmt.Fprint(a.Out, b.String())
 	return err
+}
+
+// stranded gives the tasks that wait for what was lost, as JSON has them.
+func stranded(r sqlite.Salvaged) []map[string]any {
+	all := make([]map[string]any, 0, len(r.Stranded))
+	for _, s := range r.Stranded {
+		all = append(all, map[string]any{"task_id": s.TaskID, "lost": s.Lost})
+	}
+	return all
 }
 
 // existingStore gives the file of the store, which must be there, and makes sure that the files to be

@@ -46,11 +46,7 @@ func (a *app) answer(ctx context.Context, l *local, method string, params []byte
 	if err != nil {
 		return err
 	}
-	text, err := schema.Encode(answer.Result)
-	if err == nil {
-		err = a.printDocument(text)
-	}
-	if err == nil {
+	if err = a.print(answer.Result); err == nil {
 		return nil
 	}
 	err = fmt.Errorf("print the result of %s: %w", method, err)
@@ -71,7 +67,7 @@ func (a *app) params(args []string) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(a.In, schema.MaxMessageBytes+1))
 	if err == nil && len(text) > schema.MaxMessageBytes {
-		err = fmt.Errorf("the params are larger than %d bytes", schema.MaxMessageBytes)
+		err = usageError{fmt.Errorf("the params are larger than %d bytes", schema.MaxMessageBytes)}
 	}
 	return text, err
 }

@@ -74,9 +74,13 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "waybill",
 		Short: "Hand work to coding agents without losing any of it",
-		Long: `waybill is a sidecar for agent hosts: instructions that are acknowledged or fail loudly, and
-prompts that are compiled from what is true now. With a pipe on its standard input it serves
-JSON-RPC; with a terminal it prints this help.`,
+		Long: `waybill is a sidecar for agent hosts: instructions that are acknowledged or fail loudly, tasks that are
+kept through failures, questions and the replies to them, and prompts that are compiled from what is
+true now. With a pipe on its standard input it serves JSON-RPC; with a terminal it prints this help.
+
+Exit codes: 0 if it was done; 1 if it failed; 2 for a mistake in an argument, as a value over its limit
+is one; 3 if something named is not there; 4 if its state does not allow it; 5 for a store that cannot be
+used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -167,7 +171,7 @@ func exitCode(err error) int {
 	switch {
 	case fault.Data.Code == schema.StoreBusy, fault.Data.Code == schema.Overloaded:
 		return exitBusy
-	case fault.Code == schema.ErrorNumber(schema.InvalidParams), fault.Data.Code == schema.MethodNotFound:
+	case fault.Code == schema.ErrorNumber(schema.InvalidParams), fault.Data.Code == schema.TooLarge, fault.Data.Code == schema.MethodNotFound:
 		return exitUsage
 	case fault.Code == schema.ErrorNumber(schema.RunGone), fault.Data.Code == schema.ItemGone, fault.Data.Code == schema.LedgerMissing:
 		return exitNotFound
@@ -181,7 +185,7 @@ func exitCode(err error) int {
 
 // print writes one JSON object and a newline.
 func (a *app) print(v any) error {
-	text, err := schema.Encode(v)
+	text, err := encode(v)
 	if err != nil {
 		return err
 	}

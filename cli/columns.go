@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"iter"
+	"math"
 	"strings"
 	"unicode"
 
@@ -11,13 +13,13 @@ import (
 // marks that sit on another character none. All texts here have gone through plain.
 
 const (
-	pipeWidth   = 80 // of a line that goes into a pipe or a file
+	pipeWidth   = 80 // of a page that goes into a pipe or a file
 	leastWidth  = 40 // narrower terminals break lines themselves
 	gutter      = "  │ "
 	quotedLines = 24 // of a text that somebody wrote; --json has all of it
 )
 
-// width is how long a line may be.
+// width is how long a line of a page may be.
 func (a *app) width() int {
 	if !term.IsTerminal(int(a.Out.Fd())) {
 		return pipeWidth
@@ -27,6 +29,15 @@ func (a *app) width() int {
 		return pipeWidth
 	}
 	return max(width, leastWidth)
+}
+
+// lineWidth is how long a line may be that stands for itself, as in a list: who reads it from a pipe
+// looks for something in it, and must find it.
+func (a *app) lineWidth() int {
+	if !term.IsTerminal(int(a.Out.Fd())) {
+		return math.MaxInt
+	}
+	return a.width()
 }
 
 // columns counts the columns that a text takes.
@@ -118,20 +129,23 @@ var doubleWidth = &unicode.RangeTable{
 	},
 }
 
+// cut gives where a text has to end to take at most n columns. It looks no further than there, because
+// texts can be a million times as long as a line.
+func cut(text string, n int) int {
+	for i, r := range text {
+		if n -= runeColumns(r); n < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
 // fit cuts a text to at most n columns, with a mark where it was cut; n is at least 1.
 func fit(text string, n int) string {
-	if columns(text) <= n {
+	if cut(text, n) == len(text) {
 		return text
 	}
-	var b strings.Builder
-	used := 0
-	for _, r := range text {
-		if used += runeColumns(r); used > n-1 {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String() + "…"
+	return text[:cut(text, n-1)] + "…"
 }
 
 // left fills a text up to n columns, right puts it at the end of them.
@@ -142,40 +156,57 @@ func right(text string, n int) string { return strings.Repeat(" ", max(0, n-colu
 // quote sets a text apart that somebody else wrote: each line begins with a gutter, so that none of
 // them can pass for one of ours, and of a long text the beginning is given.
 func quote(text string, width int) string {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	return beginning(pieces(text, width-columns(gutter)), 1+strings.Count(text, "\n"))
+}
+
+// beginning writes the first of the pieces of a text of so many lines, and how many lines it does not
+// come to the end of. It asks for no more pieces than it needs to know that.
+func beginning(pieces iter.Seq2[int, string], lines int) string {
 	var b strings.Builder
-	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 	n := 0
-	for i, line := range lines {
-		for _, part := range wrap(plain(line), width-columns(gutter)) {
-			if n++; n > quotedLines {
-				b.WriteString(gutter + "… " + count(len(lines)-i, "line") + " more; --json has all of it\n")
-				return b.String()
-			}
-			b.WriteString(strings.TrimRight(gutter+part, " ") + "\n")
+	for line, piece := range pieces {
+		if n++; n > quotedLines {
+			b.WriteString(gutter + "… " + count(lines-line, "line") + " more; --json has all of it\n")
+			break
 		}
+		b.WriteString(strings.TrimRight(gutter+piece, " ") + "\n")
 	}
 	return b.String()
 }
 
-// wrap breaks a line into lines of at most n columns, between words where that is possible.
-func wrap(line string, n int) []string {
-	var lines []string
-	for columns(line) > n {
-		at, used, space := 0, 0, 0 // where to cut: at the last space that fits, or where it is full
-		for i, r := range line {
-			if r == ' ' && i > 0 {
-				space = i
+// pieces gives what a text is broken into to fit into n columns, plain, with the number of its line.
+func pieces(text string, n int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number := 0
+		for line := range strings.SplitSeq(text, "\n") {
+			for piece := range wrap(plain(line), n) {
+				if !yield(number, piece) {
+					return
+				}
 			}
-			if used += runeColumns(r); used > n {
-				at = i
-				break
-			}
+			number++
 		}
-		if space > 0 {
-			at = space
-		}
-		lines = append(lines, line[:at])
-		line = strings.TrimPrefix(line[at:], " ")
 	}
-	return append(lines, line)
+}
+
+// wrap breaks a line into lines of at most n columns, between words where that is possible; n is at
+// least 2. Each is made when it is asked for.
+func wrap(line string, n int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for {
+			at := cut(line, n)
+			if at == len(line) {
+				yield(line)
+				return
+			}
+			if space := strings.LastIndexByte(line[:at+1], ' '); space > 0 {
+				at = space
+			}
+			if !yield(line[:at]) {
+				return
+			}
+			line = strings.TrimPrefix(line[at:], " ")
+		}
+	}
 }

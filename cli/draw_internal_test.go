@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,16 @@ func TestShowAtEveryWidth(t *testing.T) {
 		fmt.Fprintf(&all, "── %d columns\n%s\n", width, text)
 	}
 	golden(t, "show.golden", all.String())
+}
+
+// get_task gives the last replies of many; the page says that there were others.
+func TestShowSaysHowManyRepliesItLeavesOut(t *testing.T) {
+	d := life()
+	require.NotContains(t, page{drawing{80, noon, undressed}, ""}.task(d), "before;")
+	for total, want := range map[int]string{2: "\n… 1 reply before; ", 71: "\n… 70 replies before; "} {
+		d.RepliesTotal = total
+		require.Contains(t, page{drawing{80, noon, undressed}, ""}.task(d), want)
+	}
 }
 
 // The drawing in the README is what this one draws.
@@ -218,9 +229,56 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
+// megabyte is as long as a prompt may be, in one line.
+var megabyte = strings.Repeat("Find all packets. ", 1<<20/18)
+
+// A prompt of a megabyte took 16 seconds to show: every line that it breaks into was made, and for each
+// the whole rest was counted.
+func TestQuoteMakesNoMoreThanItShows(t *testing.T) {
+	for name, text := range map[string]string{
+		"words": megabyte, "a word": strings.Repeat("x", 1<<20), "lines": strings.Repeat("x\n", 1<<19), "wide": strings.Repeat("日", 1<<18),
+	} {
+		made := 0
+		counted := func(yield func(int, string) bool) {
+			for line, piece := range pieces(text, 76) {
+				made++
+				if !yield(line, piece) {
+					return
+				}
+			}
+		}
+		require.Equal(t, quote(text, 80), beginning(counted, 1+strings.Count(strings.TrimRight(text, "\n"), "\n")), name)
+		require.Equal(t, quotedLines+1, made, name)
+		require.LessOrEqual(t, testing.AllocsPerRun(1, func() { quote(text, 80) }), 10.0*quotedLines, name)
+	}
+}
+
+// Where a line is cut is told by its beginning alone; what stands behind may be of any length.
+func TestCutIsToldByTheBeginning(t *testing.T) {
+	for text := megabyte; text != ""; text = text[cut(text, 76):] {
+		require.Equal(t, min(76, len(text)), cut(text, 76))
+		require.Equal(t, cut(text, 76), cut(text[:min(77, len(text))], 76))
+	}
+}
+
+func BenchmarkQuoteAMegabyte(b *testing.B) {
+	b.SetBytes(int64(len(megabyte)))
+	for b.Loop() {
+		quote(megabyte, 80)
+	}
+}
+
+func BenchmarkWrapAMegabyte(b *testing.B) {
+	b.SetBytes(int64(len(megabyte)))
+	for b.Loop() {
+		for range wrap(megabyte, 76) {
+		}
+	}
+}
+
 func TestWrapKeepsEveryWord(t *testing.T) {
 	line := "It fails once in ten runs, and nobody knows why: a-word-that-is-longer-than-a-line."
-	wrapped := wrap(line, 20)
+	wrapped := slices.Collect(wrap(line, 20))
 	for _, part := range wrapped {
 		require.LessOrEqual(t, columns(part), 20)
 	}

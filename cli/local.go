@@ -52,13 +52,21 @@ func (l *local) answer(ctx context.Context, method string, params []byte) ([]byt
 	return schema.Encode(answer.Result)
 }
 
+// unknownMethod says which methods there are that the name may mean, or where they are listed.
+func unknownMethod(name string, known []string) *schema.Error {
+	near := schema.Nearest(name, known)
+	fault := schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(name)+" to call").With("did_you_mean", near)
+	if len(near) == 0 {
+		return fault.Hint("`waybill schema` prints the methods")
+	}
+	return fault.Hint("perhaps: " + strings.Join(near, ", "))
+}
+
 // carryOut carries out a method. The answer is a success.
 func (l *local) carryOut(ctx context.Context, method string, params []byte) (api.Answer, error) {
 	entry, ok := l.table.Entry(method)
 	if !ok || entry.Start == nil {
-		near := schema.Nearest(method, l.table.Names())
-		return api.Answer{}, schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(method)+" to call").
-			With("did_you_mean", near).Hint("perhaps: " + strings.Join(near, ", "))
+		return api.Answer{}, unknownMethod(method, l.table.Names())
 	}
 	answers := make(chan api.Answer, 1)
 	entry.Start(ctx, params, func(answer api.Answer) { answers <- answer })

@@ -78,39 +78,46 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	logger := a.logger(log)
+	return a.converse(ctx, f, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
+}
 
+// converse carries the conversation, until the host or a signal ends it.
+func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	leaveOnSignals(logger, stop)
+	leaveOnSignals(o.Logger, stop)
 	// Here and not beside the conversation: a parent that dies right after the first answer must have
 	// been known before.
 	host := rpc.NewParentWatch()
 	if !f.noParentWatch {
-		go func() { // ends with ctx
-			if host.Run(ctx) == nil {
-				logger.Warn("the host is gone: the parent process, or the one that initialize named with process_id")
-				stop()
-			}
-		}()
+		leaveWithHost(ctx, host, o.Logger, stop)
 	}
-	b := newBackend(a.version, a.store, true, logger)
+	b := newBackend(a.version, a.store, true, o.Logger)
 	b.shared = a.shared
 	b.poll = f.poll
 	b.retryDelay = f.retryDelay
-	tally := new(rpc.Tally)
+	o.Tally = new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
-		Watcher: b.status, Connection: tally.Status, Degraded: b.troubles,
+		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,
 	})
 	if err != nil {
 		return err
 	}
-	a.code, err = rpc.Serve(ctx, rpc.Options{
-		In: in, Out: out, Table: service.Table(), Notify: service.Notify, Framing: framing, Logger: logger, Tally: tally,
-	})
+	o.Table, o.Notify = service.Table(), service.Notify
+	a.code, err = rpc.Serve(ctx, o)
 	b.abandon(lastBreath)
 	return err
+}
+
+// leaveWithHost ends the conversation when the host is gone without having said so.
+func leaveWithHost(ctx context.Context, host *rpc.ParentWatch, logger *slog.Logger, stop func()) {
+	go func() { // ends with ctx
+		if host.Run(ctx) == nil {
+			logger.Warn("the host is gone: the parent process, or the one that initialize named with process_id")
+			stop()
+		}
+	}()
 }
 
 // leaveOnSignals ends the conversation at the first signal that asks for it. The second one finds

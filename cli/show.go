@@ -82,6 +82,9 @@ func (p page) task(d schema.TaskDetail) string {
 		fmt.Fprintf(&b, "\n%s\n%s", p.style("1")("attempts"), attempts)
 	}
 	answered := ""
+	if before := d.RepliesTotal - len(d.Replies); before > 0 {
+		fmt.Fprintf(&b, "\n… %s before; get_task gives them with replies_after\n", replies(before))
+	}
 	for _, r := range d.Replies {
 		p.section(&b, "question", r.Question)
 		p.section(&b, p.replyHead(r), r.Reply)

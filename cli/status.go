@@ -15,13 +15,11 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show what is in the store and what needs attention", Args: cobra.NoArgs,
+		Long: `Show what is in the store and what needs attention. What is damaged is left out of the lists and named
+as degraded; the exit code is 0 all the same, because the status could be told. To find out by the exit
+code whether a store is sound, there is ` + "`waybill doctor`" + `.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := a.local()
-			if err != nil {
-				return err
-			}
-			defer l.close()
-			return a.status(cmd.Context(), l)
+			return a.with(func(l *local) error { return a.status(cmd.Context(), l) })
 		},
 	}
 }
@@ -29,6 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 // statusView is what `waybill status --json` prints.
 type statusView struct {
 	schema.StatusResult
+	more     bool                 // whether more tasks wait for a person than are in Awaiting
 	Plans    []schema.PlanSummary `json:"plans"`
 	Notices  []schema.Notice      `json:"notices"`
 	Awaiting []schema.Awaiting    `json:"awaiting"`
@@ -36,9 +35,6 @@ type statusView struct {
 
 func (a *app) status(ctx context.Context, l *local) error {
 	var v statusView
-	if err := l.call(ctx, "get_status", schema.None{}, &v.StatusResult); err != nil {
-		return err
-	}
 	var plans schema.PlanList
 	if err := l.call(ctx, "list_plans", schema.None{}, &plans); err != nil {
 		return err
@@ -51,11 +47,15 @@ func (a *app) status(ctx context.Context, l *local) error {
 	if err := l.call(ctx, "list_awaiting", schema.ListAwaitingParams{}, &awaiting); err != nil {
 		return err
 	}
-	v.Plans, v.Notices, v.Awaiting = plans.Items, notices.Items, awaiting.Items
+	// Behind the lists, so that it tells what they had to leave out.
+	if err := l.call(ctx, "get_status", schema.None{}, &v.StatusResult); err != nil {
+		return err
+	}
+	v.Plans, v.Notices, v.Awaiting, v.more = plans.Items, notices.Items, awaiting.Items, awaiting.NextCursor != ""
 	if a.json {
 		return a.print(v)
 	}
-	_, err := fmt.Fprint(a.Out, v.text(a.width(), a.replyLine))
+	_, err := fmt.Fprint(a.Out, v.text(a.lineWidth(), a.replyLine))
 	return err
 }
 
@@ -76,7 +76,9 @@ func (v statusView) text(width int, reply func(id string) string) string {
 	}
 	v.waiting(&b, width, reply)
 	for _, n := range v.Notices {
-		fmt.Fprintf(&b, "notice        %s  %s\n", n.NoticeID, plain(n.Text))
+		first, _, _ := strings.Cut(n.Text, "\n") // waybill show has all of it
+		head := fmt.Sprintf("notice        %s  ", n.NoticeID)
+		fmt.Fprintf(&b, "%s%s\n", head, fit(plain(first), max(1, width-len(head))))
 	}
 	for _, sentence := range v.Degraded {
 		fmt.Fprintf(&b, "degraded      %s\n", plain(sentence))
@@ -105,8 +107,9 @@ func (v statusView) waiting(b *strings.Builder, width int, reply func(id string)
 		fmt.Fprintf(b, "question      %s\n", fit("for "+since+": "+plain(t.Question), width-14))
 		fmt.Fprintf(b, "              %s\n", reply(t.TaskID))
 	}
-	if more := v.Counts.Tasks["AWAITING_RESPONSE"] - len(v.Awaiting); more > 0 {
-		fmt.Fprintf(b, "              … %d more: waybill ls --status awaiting\n", more)
+	// Those that are counted and not listed may as well be damaged, and then no list has them.
+	if v.more {
+		fmt.Fprintf(b, "              … %d more: waybill ls --status awaiting\n", max(1, v.Counts.Tasks["AWAITING_RESPONSE"]-len(v.Awaiting)))
 	}
 }
 

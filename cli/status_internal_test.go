@@ -12,7 +12,7 @@ import (
 )
 
 func TestStatusShowsWhoWaitsAndThatThereAreMore(t *testing.T) {
-	v := statusView{Awaiting: []schema.Awaiting{
+	v := statusView{more: true, Awaiting: []schema.Awaiting{
 		{TaskID: someTask, Question: "Keep the old data?\n" + hostile, WaitingMS: 200_000},
 	}}
 	v.Counts.Tasks = map[string]int{"AWAITING_RESPONSE": 3, "QUEUED": 2, "COMPLETE": 0}
@@ -25,4 +25,35 @@ func TestStatusShowsWhoWaitsAndThatThereAreMore(t *testing.T) {
 		require.Equal(t, plain(line), line)
 		require.LessOrEqual(t, columns(line), 80, "%q", line)
 	}
+}
+
+// One that is counted and that no list has, as a damaged one is not, is not looked for in an empty list.
+func TestStatusPointsToNoEmptyList(t *testing.T) {
+	var v statusView
+	v.Counts.Tasks = map[string]int{"AWAITING_RESPONSE": 1}
+	v.Degraded = []string{"task " + someTask + ": it is not what was written"}
+	text := v.text(80, (&app{}).replyLine)
+	require.NotContains(t, text, "more")
+	require.Contains(t, text, "\ntasks         1 awaiting\n")
+	require.Contains(t, text, "\ndegraded      task "+someTask+": it is not what was written\n")
+}
+
+// A notice of a task has the whole timeline of it, and a list has a line for it.
+func TestStatusGivesANoticeOneLine(t *testing.T) {
+	v := statusView{Notices: []schema.Notice{
+		{NoticeID: "ntc" + someTask[3:], Text: "task " + someTask + " failed\nAttempt 1 — ERROR\nAttempt 2 — LOST"},
+		{NoticeID: "ntc" + someTask[3:], Text: hostile},
+	}}
+	for _, width := range []int{leastWidth, 80, 200} {
+		text := v.text(width, (&app{}).replyLine)
+		require.NotContains(t, text, "Attempt")
+		require.NotContains(t, text, "attempts")
+		require.Equal(t, 2, strings.Count(text, "\nnotice "))
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "notice") {
+				require.LessOrEqual(t, columns(line), max(width, 57), "%q: its id and a mark are there at any width", line)
+			}
+		}
+	}
+	require.Contains(t, v.text(200, (&app{}).replyLine), "  task "+someTask+" failed\n")
 }

@@ -26,15 +26,12 @@ func (a *app) tailCommand() *cobra.Command {
 		Use: "tail", Short: "Print the event log", Args: cobra.NoArgs,
 		Long: "Print the event log, oldest first, and end at the newest event; with -f go on with what happens.\nWith --json, one event a line.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := a.local()
-			if err != nil {
-				return err
-			}
-			defer l.close()
-			mindReader()
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop()
-			return a.tail(ctx, l, f)
+			return a.with(func(l *local) error {
+				mindReader()
+				ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+				defer stop()
+				return a.tail(ctx, l, f)
+			})
 		},
 	}
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens")
@@ -89,7 +86,7 @@ func (a *app) printEvents(events []schema.Event) error {
 	var b strings.Builder
 	for _, ev := range events {
 		if a.json {
-			text, err := schema.Encode(ev)
+			text, err := encode(ev)
 			if err != nil {
 				return err
 			}

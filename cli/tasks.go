@@ -3,13 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"waybill/engine/workspace"
 	"waybill/schema"
 )
 
@@ -26,7 +24,8 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List tasks, one a line", Args: cobra.NoArgs,
 		Long: `List tasks, oldest first: id, status, age, number of the attempt, and what it is about, with what
-holds a queued one back and its model before that. With --json, one task a line.`,
+holds a queued one back and its model before that. On a terminal, lines are cut to its width; in a pipe
+they are whole. With --json, one task a line.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p.Status = wireStatus(p.Status)
 			return a.with(func(l *local) error { return a.ls(cmd.Context(), l, p) })
@@ -47,8 +46,14 @@ func noFiles(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// with runs fn on the service of the workspace, which lives as long as fn.
+// with runs fn on the service of the workspace, which lives as long as fn. It is for commands about what
+// there is already: a store that was named and is not there is a mistake in its name, and is not made.
 func (a *app) with(fn func(*local) error) error {
+	if a.store != "" {
+		if _, err := a.existingStore(nil); err != nil {
+			return err
+		}
+	}
 	l, err := a.local()
 	if err != nil {
 		return err
@@ -76,13 +81,13 @@ func (a *app) ls(ctx context.Context, l *local, p schema.ListTasksParams) error 
 
 func (a *app) printTasks(tasks []schema.Task) error {
 	var b strings.Builder
-	width, now := a.width(), time.Now()
+	width, now := a.lineWidth(), time.Now()
 	for _, t := range tasks {
 		if !a.json {
 			b.WriteString(a.taskLine(t, width, now) + "\n")
 			continue
 		}
-		text, err := schema.Encode(t)
+		text, err := encode(t)
 		if err != nil {
 			return err
 		}
@@ -182,19 +187,7 @@ func waits(why []schema.WaitingFor, now time.Time) string {
 
 // storeExists reports whether there is a store to look into. Who completes a line must not make one.
 func (a *app) storeExists() bool {
-	if a.store != "" && !exists(a.store) {
-		return false
-	}
-	ws, err := workspace.Resolve(a.sources())
-	if err != nil {
-		return false
-	}
-	path, err := storePath(a.store, ws)
-	return err == nil && exists(path)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := a.existingStore(nil)
 	return err == nil
 }
 

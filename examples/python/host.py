@@ -1,4 +1,4 @@
-"""A host in twenty lines: spawn waybill, hand an instruction over, confirm it, compile a prompt."""
+"""A host: spawn waybill, hand an instruction over, confirm it, compile a prompt."""
 import itertools, json, subprocess, sys
 
 waybill = subprocess.Popen(sys.argv[1:] or ["waybill"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
