@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -219,8 +221,30 @@ func TestFaultR19_ProcessLeavesWhenItsHostDies(t *testing.T) {
 	_ = host.Wait()
 }
 
+// leaving gives the signals that end a conversation. One that is ignored here is ignored by the programs
+// that are started here as well.
+func leaving() []syscall.Signal {
+	return slices.DeleteFunc([]syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP},
+		func(sig syscall.Signal) bool { return signal.Ignored(sig) })
+}
+
+// The defect: under nohup, the end of the terminal ended the process all the same.
+func TestIgnoredSignalStaysIgnored(t *testing.T) {
+	inner := newWorld(t).command(t, "serve")
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" serve`, inner.Path)
+	cmd.Env, cmd.Dir = inner.Env, inner.Dir
+	p := start(t, cmd)
+	p.must("ping", `{}`, nil)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+	for range 200 { // it would be on its way out by then
+		p.must("ping", `{}`, nil)
+	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.end())
+}
+
 func TestFaultR20_SignalsEndTheProcessWithZero(t *testing.T) {
-	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt, syscall.SIGHUP} {
+	for _, sig := range leaving() {
 		p := newWorld(t).serve(t)
 		p.must("queue_instruction", `{"content":"kept"}`, nil)
 		require.NoError(t, p.cmd.Process.Signal(sig))
@@ -232,7 +256,7 @@ func TestFaultR20_SignalsEndTheProcessWithZero(t *testing.T) {
 // answer. The second one ends the process at once, by the signal. On a machine that gives this test no
 // time for so long, the second one may come too late; then it is tried again.
 func TestFaultR20_SecondSignalEndsTheProcessAtOnce(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, sig := range leaving() {
 		ended := secondSignal(t, sig)
 		for tries := 1; tries < 5 && !ended.Signaled(); tries++ {
 			ended = secondSignal(t, sig)

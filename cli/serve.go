@@ -123,7 +123,12 @@ func leaveWithHost(ctx context.Context, host *rpc.ParentWatch, logger *slog.Logg
 // leaveOnSignals ends the conversation at the first signal that asks for it. The second one finds
 // nobody listening and ends the process at once.
 func leaveOnSignals(logger *slog.Logger, stop func()) {
-	leave := []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+	var leave []os.Signal
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as nohup wants it
+			leave = append(leave, sig)
+		}
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, leave...) // before the first answer, or a signal right after it would kill
 	go func() {                      // ends with the process
