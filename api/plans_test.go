@@ -165,20 +165,23 @@ func TestSnapshotThatCannotBeBroughtUpToDateIsRefused(t *testing.T) {
 	h, run := planned(t, setup{store: st})
 	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 	st.stumble.Store(true)
-	a := <-h.begin(t.Context(), "get_snapshot", `{"run_id":%q}`, run)
+	a := <-h.begin(context.WithValue(t.Context(), stumbles{}, true), "get_snapshot", `{"run_id":%q}`, run)
 	require.NotNil(t, a.Err)
 	require.Equal(t, schema.StoreIO, a.Err.Data.Code)
 	h.call("get_snapshot", `{"run_id":%q}`, run).has(2, "revision")
 }
 
-// A stumbling store fails its next View when it is told to.
+// stumbles marks the context of a call during which the store is to stumble; others look at it meanwhile.
+type stumbles struct{}
+
+// A stumbling store fails the next View of a marked call when it is told to.
 type stumbling struct {
 	*lasting
 	stumble atomic.Bool
 }
 
 func (s *stumbling) View(ctx context.Context, fn func(store.Tx) error) error {
-	if s.stumble.CompareAndSwap(true, false) {
+	if ctx.Value(stumbles{}) != nil && s.stumble.CompareAndSwap(true, false) {
 		return &store.Error{Kind: store.IO, Message: "a bad moment"}
 	}
 	return s.lasting.View(ctx, fn)
