@@ -33,6 +33,11 @@ func (o *order) hash() string { return o.view.Progress.Fingerprint.Hash }
 func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
 	e.mu.Lock()
 	r, going := e.renewals[v.Run.ID]
+	if last := e.runs[v.Run.ID]; !going && last.newest > v.newest && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
+		e.mu.Unlock()
+		done(last.run, nil) // it was stored since the view was made
+		return false
+	}
 	if !going {
 		r = &renewal{order: order{v, []func(core.Run, error){done}}}
 		e.renewals[v.Run.ID] = r

@@ -119,6 +119,7 @@ type RunView struct {
 	Fallback string
 	Fault    error
 	turn     int64 // of the reading; a later one has a higher one
+	newest   int64 // event when the run was read
 }
 
 // Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
@@ -249,7 +250,7 @@ func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact,
 		}
 		e.keep(id, last)
 	}
-	return RunView{Run: last.run, Task: last.task}, last.facts, nil
+	return RunView{Run: last.run, Task: last.task, newest: last.newest}, last.facts, nil
 }
 
 // maxRuns bounds the runs that are kept in memory; there are rarely more than a few under way.
