@@ -76,6 +76,18 @@ func RetryPrompt(prompt string, asked Asked, problems []Problem) string {
 // IsRetry reports whether a prompt is one that RetryPrompt made.
 func IsRetry(prompt string) bool { return strings.HasPrefix(prompt, retryPrefix) }
 
+// Original gives the prompt that a retry prompt repeats, and any other prompt as it is.
+func Original(prompt string) string {
+	if !IsRetry(prompt) {
+		return prompt
+	}
+	_, original, found := strings.Cut(prompt, retrySeparator)
+	if !found {
+		return prompt
+	}
+	return original
+}
+
 func problemLines(problems []Problem) string {
 	if len(problems) == 0 {
 		return "- nothing in it was recognised as a result"
