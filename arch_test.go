@@ -45,6 +45,9 @@ var floors = map[string]struct {
 	"cli":      {floor: 5},
 	".":        {floor: 6},
 	"bench":    {floor: 6},
+
+	"examples/fake-agent":      {floor: 6},
+	"examples/fake-agent/play": {floor: 0},
 }
 
 // rooms says which packages may import a third-party library; everything else goes through them.
