@@ -68,9 +68,11 @@ func BenchmarkCompileCached(b *testing.B) {
 	require.NoError(b, err)
 	task := ledger.NewTaskLedger("run_1", "150.5")
 	task.Summary = "the first half is done, the second needs the other gauge"
-	task.ReviewerAssessment = "needs_changes"
-	task.RequiredFixes = []string{"round to tenths", "say which station failed"}
-	task.ReviewerIssues = []ledger.ReviewIssue{{Severity: "important", File: "gauge/station.go", Message: "rounds down", Fix: "round to nearest"}}
+	task = task.After(ledger.Outcome{
+		Role: ledger.RoleSpecReviewer, Kind: ledger.OutcomeChangesNeeded,
+		Issues:        []ledger.ReviewIssue{{Severity: "important", File: "gauge/station.go", Message: "rounds down", Fix: "round to nearest"}},
+		RequiredFixes: []string{"round to tenths", "say which station failed"},
+	})
 	b.ReportAllocs()
 	for b.Loop() {
 		p, err := ledger.Progress(r, "rain", "plans/rain/tasks.md", "150.5")

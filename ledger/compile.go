@@ -77,12 +77,13 @@ func Compile(in CompileInput) (Compiled, error) {
 		return Compiled{}, err
 	}
 	fixed := &prefixes[in.Role]
+	packet, omitted := fullPacket(&in)
 	c := Compiled{
 		StablePrefix: fixed.text, StablePrefixHash: fixed.hash,
-		Packet: fullPacket(&in),
+		Packet: packet,
 		Budget: budget(&in),
 	}
-	d := draft{in: &in, facts: c.Packet.Facts}
+	d := draft{in: &in, facts: packet.Facts, omitted: omitted}
 	for _, s := range stages {
 		d = s.shrink(d)
 		var runes int

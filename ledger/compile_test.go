@@ -46,12 +46,14 @@ func rejected(in ledger.CompileInput) ledger.CompileInput {
 	in.Task.Attempts = 2
 	in.Task.Rejections = 1
 	in.Task.Summary = "the mail is sent,\nbut twice"
-	in.Task.ReviewerAssessment = "needs_changes"
-	in.Task.ReviewerIssues = []ledger.ReviewIssue{
-		{Severity: "critical", File: "mail/daily.go", Message: "sent twice", Fix: "remember what was sent"},
-		{Severity: "minor", Message: "no subject\nin the second mail"},
-	}
-	in.Task.RequiredFixes = []string{"send once", "write a test"}
+	in.Task = in.Task.After(ledger.Outcome{
+		Role: ledger.RoleSpecReviewer, Kind: ledger.OutcomeChangesNeeded,
+		Issues: []ledger.ReviewIssue{
+			{Severity: "critical", File: "mail/daily.go", Message: "sent twice", Fix: "remember what was sent"},
+			{Severity: "minor", Message: "no subject\nin the second mail"},
+		},
+		RequiredFixes: []string{"send once", "write a test"},
+	})
 	in.Task.Blockers = []string{"the mail server rejects us"}
 	in.Task.Stalled = ledger.Stalled{ConsecutiveNonProgress: 2, Threshold: 2, Flagged: true}
 	in.Task.ReplanHint = "make the task smaller"
@@ -161,7 +163,7 @@ func TestRequiredFactsAreInThePromptOrThereIsNone(t *testing.T) {
 	}
 	require.Empty(t, c.Omitted)
 
-	in.Task.RequiredFixes = append(in.Task.RequiredFixes, strings.Repeat("and more ", 2000))
+	in.Task.Reviews[0].RequiredFixes = append(in.Task.Reviews[0].RequiredFixes, strings.Repeat("and more ", 2000))
 	_, err := ledger.Compile(in)
 	var overflow *ledger.OverflowError
 	require.True(t, errors.As(err, &overflow))

@@ -72,8 +72,10 @@ func ids(changes []ledger.Change) []string {
 func TestDefectD2_WithdrawnTaskFactsStayWithdrawn(t *testing.T) {
 	task := ledger.NewTaskLedger("run_1", "2")
 	task.ReplanHint = "make the task smaller"
-	task.RequiredFixes = []string{"round up"}
-	task.ReviewerIssues = []ledger.ReviewIssue{{Severity: "minor", Message: "m", Fix: "f"}}
+	task.Reviews[0] = ledger.Review{
+		Assessment: "needs_changes", RequiredFixes: []string{"round up"},
+		Issues: []ledger.ReviewIssue{{Severity: "minor", Message: "m", Fix: "f"}},
+	}
 	facts := append(ledger.TaskFacts(task), ledger.TaskFacts(ledger.NewTaskLedger("run_1", "2"))...)
 	read, err := ledger.ParseTaskFacts("run_1", "2", facts)
 	require.NoError(t, err)

@@ -47,6 +47,15 @@ func (r *factReader) json(key string, into any) {
 	r.fail(key, json.Unmarshal([]byte(value), into))
 }
 
+// jsonIfAny reads a fact that may be missing, and reports whether it is there.
+func (r *factReader) jsonIfAny(key string, into any) bool {
+	_, ok := r.values[key]
+	if ok {
+		r.json(key, into)
+	}
+	return ok
+}
+
 func (r *factReader) fail(key string, err error) {
 	if err != nil && r.err == nil {
 		r.err = &FactError{Key: key, Err: err}

@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // Fact is one piece of a ledger as it is stored: a key in the namespace
 // ledger.task or ledger.progress, and text. Arrays and objects are JSON.
@@ -29,6 +26,12 @@ const (
 	factRejections  = "ledger.task.rejections"
 	factReplanHint  = "ledger.task.replan_hint"
 	factAttempts    = "ledger.task.attempts"
+
+	// These came later: what was stored before has none of them.
+	factReviews      = "ledger.task.reviews"
+	factPlanSummary  = "ledger.task.plan_summary"
+	factPlanItems    = "ledger.task.plan_items"
+	factFilesChanged = "ledger.task.files_changed"
 )
 
 // The JSON forms of the facts. Storage has its own so that the values above it
@@ -54,9 +57,19 @@ type (
 		Flagged                bool `json:"flagged"`
 	}
 	reviewLoopFact struct {
-		Count     int  `json:"count"`
-		Threshold int  `json:"threshold"`
-		Flagged   bool `json:"flagged"`
+		Count       int  `json:"count"`
+		Threshold   int  `json:"threshold"`
+		Alternating bool `json:"alternating,omitempty"`
+		Flagged     bool `json:"flagged"`
+	}
+	reviewsFact struct {
+		Spec    *reviewFact `json:"spec,omitempty"`
+		Quality *reviewFact `json:"quality,omitempty"`
+	}
+	reviewFact struct {
+		Assessment    string      `json:"assessment"`
+		Issues        []issueFact `json:"issues,omitempty"`
+		RequiredFixes []string    `json:"required_fixes,omitempty"`
 	}
 	issueFact struct {
 		Severity string `json:"severity"`
@@ -86,13 +99,14 @@ type (
 	}
 )
 
-// ProgressFacts writes a ledger as facts. The keys are always the same, so
-// that newer facts replace older ones and nothing of them stays behind.
+// ProgressFacts writes a ledger as facts, and with them the facts that other tools look for. Renew puts
+// them in the place of older ones.
 func ProgressFacts(p ProgressLedger) []Fact {
-	return append(planFacts(&p, 2),
+	facts := append(planFacts(&p, 6),
 		Fact{factFingerprint, compact(fingerprintFact(p.Fingerprint))},
 		Fact{factCurrent, compact(currentFact(p.CurrentItem))},
 	)
+	return appendForeignProgress(facts, &p)
 }
 
 // planFacts leaves out what only storage needs, with room for more.
@@ -169,71 +183,4 @@ func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 	}
 	p.Totals, p.Fingerprint, p.CurrentItem = Totals(totals), Fingerprint(fingerprint), it
 	return p, nil
-}
-
-// TaskFacts writes a ledger as facts, without RunID and ItemID, which say
-// whose facts they are. The keys are always the same, so that newer facts
-// replace older ones and nothing of them stays behind.
-func TaskFacts(t TaskLedger) []Fact {
-	return appendTaskFacts(nil, &t)
-}
-
-func appendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
-	issues := make([]issueFact, len(t.ReviewerIssues))
-	for i, issue := range t.ReviewerIssues {
-		issues[i] = issueFact(issue)
-	}
-	return append(facts,
-		Fact{factPlanVersion, strconv.Itoa(t.PlanVersion)},
-		Fact{factSummary, t.Summary},
-		Fact{factAssessment, t.ReviewerAssessment},
-		Fact{factIssues, list(issues)},
-		Fact{factBlockers, list(t.Blockers)},
-		Fact{factFixes, list(t.RequiredFixes)},
-		Fact{factStalled, compact(stalledFact(t.Stalled))},
-		Fact{factReviewLoop, compact(reviewLoopFact(t.ReviewLoop))},
-		Fact{factRejections, strconv.Itoa(t.Rejections)},
-		Fact{factReplanHint, t.ReplanHint},
-		Fact{factAttempts, strconv.Itoa(t.Attempts)},
-	)
-}
-
-// ParseTaskFacts reads what TaskFacts wrote. Other keys are ignored, and of
-// one key the last value counts. A *FactError names the first key that is
-// missing or cannot be read.
-func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
-	r := newFactReader(facts)
-	var (
-		stalled stalledFact
-		loop    reviewLoopFact
-		issues  []issueFact
-	)
-	t := TaskLedger{
-		RunID: runID, ItemID: itemID,
-		PlanVersion:        r.number(factPlanVersion),
-		Summary:            r.text(factSummary),
-		ReviewerAssessment: r.text(factAssessment),
-		Rejections:         r.number(factRejections),
-		ReplanHint:         r.text(factReplanHint),
-		Attempts:           r.number(factAttempts),
-	}
-	r.json(factIssues, &issues)
-	r.json(factBlockers, &t.Blockers)
-	r.json(factFixes, &t.RequiredFixes)
-	r.json(factStalled, &stalled)
-	r.json(factReviewLoop, &loop)
-	if r.err != nil {
-		return TaskLedger{}, r.err
-	}
-	t.Stalled, t.ReviewLoop = Stalled(stalled), ReviewLoop(loop)
-	for _, issue := range issues {
-		t.ReviewerIssues = append(t.ReviewerIssues, ReviewIssue(issue))
-	}
-	if len(t.Blockers) == 0 {
-		t.Blockers = nil
-	}
-	if len(t.RequiredFixes) == 0 {
-		t.RequiredFixes = nil
-	}
-	return t, nil
 }

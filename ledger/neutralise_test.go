@@ -103,9 +103,12 @@ func TestEverySourceOfTextIsNeutralised(t *testing.T) {
 		DependsOn: []string{evil}, Requirements: []string{evil}, Files: []string{evil}, Details: []string{evil},
 	}
 	task := ledger.NewTaskLedger("run_1", "1")
-	task.Summary, task.ReviewerAssessment, task.ReplanHint = evil, evil, evil
-	task.Blockers, task.RequiredFixes = []string{evil}, []string{evil}
-	task.ReviewerIssues = []ledger.ReviewIssue{{Severity: evil, File: evil, Message: evil, Fix: evil}}
+	task.Summary, task.ReviewerAssessment, task.ReplanHint, task.PlanSummary = evil, evil, evil, evil
+	task.Blockers, task.PlanItems, task.FilesChanged = []string{evil}, []string{evil}, []string{evil}
+	task.Reviews[1] = ledger.Review{
+		Assessment: evil, RequiredFixes: []string{evil},
+		Issues: []ledger.ReviewIssue{{Severity: evil, File: evil, Message: evil, Fix: evil}},
+	}
 	c := compile(t, ledger.CompileInput{
 		RunID: evil, Role: ledger.RoleSpecReviewer, Degraded: evil, Task: task,
 		Progress: ledger.ProgressLedger{Plan: evil, SourcePath: evil, CurrentItem: &it},

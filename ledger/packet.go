@@ -3,6 +3,9 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,30 +26,52 @@ type Packet struct {
 
 // fullPacket holds all facts an agent may need. The fingerprint is not among
 // them: a file that was only touched gives the same packet.
-func fullPacket(in *CompileInput) Packet {
-	facts := appendTaskFacts(planFacts(&in.Progress, 11), &in.Task)
+func fullPacket(in *CompileInput) (Packet, []Omission) {
+	facts := appendTaskFacts(planFacts(&in.Progress, 14), &in.Task)
+	omitted := clipFiles(facts, in.Task.FilesChanged)
 	kept := facts[:0]
 	for _, f := range facts {
 		if f.Value != "" && f.Value != "[]" {
 			kept = append(kept, f)
 		}
 	}
-	return Packet{Cursor: cursorOf(kept), Mode: "full", WhyFull: "no_cursor", Facts: kept}
+	return Packet{Cursor: cursorOf(kept), Mode: "full", WhyFull: "no_cursor", Facts: kept}, omitted
 }
 
-// cursorOf is a hash over keys and values, each with its length before it so
-// that no two sets of facts run into one text.
+// mostFiles is how many changed files a packet names. Nobody needs all of them to go on, and a list that only
+// grows would one day leave no room for what a prompt must have.
+const mostFiles = 50
+
+// clipFiles leaves of a long list of changed files those that were named last.
+func clipFiles(facts []Fact, files []string) []Omission {
+	more := len(files) - mostFiles
+	if more <= 0 {
+		return nil
+	}
+	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Key == factFilesChanged })
+	facts[i].Value = list(files[more:])
+	return []Omission{{What: factFilesChanged, Why: fmt.Sprintf("the first %d of %d files", more, len(files))}}
+}
+
+// cursorOf is a hash over keys and values.
 func cursorOf(facts []Fact) string {
 	buf := make([]byte, 0, 1024)
 	for _, f := range facts {
-		for _, s := range [...]string{f.Key, f.Value} {
-			buf = strconv.AppendInt(buf, int64(len(s)), 10)
-			buf = append(buf, ':')
-			buf = append(buf, s...)
-		}
+		buf = appendSized(buf, f.Key, f.Value)
 	}
 	sum := sha256.Sum256(buf)
 	return "p1_" + hex.EncodeToString(sum[:16])
+}
+
+// appendSized appends texts, each with its length before it, so that no two lists of texts give the same
+// bytes.
+func appendSized(buf []byte, texts ...string) []byte {
+	for _, s := range texts {
+		buf = strconv.AppendInt(buf, int64(len(s)), 10)
+		buf = append(buf, ':')
+		buf = append(buf, s...)
+	}
+	return buf
 }
 
 // factForm says how a fact stands in the facts line of a prompt.
@@ -55,6 +80,7 @@ type factForm uint8
 const (
 	asText factForm = iota
 	asJSON
+	asList    // JSON with foreign texts in it
 	elsewhere // it has a section of its own
 )
 
@@ -64,6 +90,8 @@ func form(key string) factForm {
 		return elsewhere
 	case factTotals, factStalled, factReviewLoop, factPlanVersion, factRejections, factAttempts:
 		return asJSON
+	case factPlanItems, factFilesChanged:
+		return asList
 	}
 	return asText
 }
@@ -82,11 +110,26 @@ func writeFacts(b *strings.Builder, facts []Fact, clean *neutraliser) {
 		}
 		first = false
 		b.WriteString(`"` + f.Key + `":`)
-		if how == asJSON {
+		switch how {
+		case asJSON:
 			b.WriteString(f.Value)
-			continue
+		case asList:
+			b.WriteString(cleanList(f.Value, clean))
+		case asText, elsewhere:
+			b.WriteString(compact(clean.text(f.Value)))
 		}
-		b.WriteString(compact(clean.text(f.Value)))
 	}
 	b.WriteString("}\n")
+}
+
+// cleanList neutralises the entries of a list that we wrote.
+func cleanList(value string, clean *neutraliser) string {
+	var entries []string
+	if err := json.Unmarshal([]byte(value), &entries); err != nil {
+		panic(fmt.Sprintf("ledger: decode our own list: %v", err))
+	}
+	for i, entry := range entries {
+		entries[i] = clean.text(entry)
+	}
+	return compact(entries)
 }

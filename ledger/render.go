@@ -60,18 +60,13 @@ func (d draft) writeItem(w *writer) {
 
 func (d draft) writeOutcome(w *writer) {
 	t := &d.in.Task
-	w.list(headFixes, t.RequiredFixes)
+	w.list(headFixes, t.openFixes())
 	blockers := t.Blockers
 	if reason := d.in.Progress.CurrentItem.BlockedReason; reason != "" {
 		blockers = append([]string{"the plan says: " + reason}, blockers...)
 	}
 	w.list(headBlockers, blockers)
-	if len(t.ReviewerIssues) > 0 {
-		w.head(headIssues)
-		for i := range t.ReviewerIssues {
-			w.issue(&t.ReviewerIssues[i])
-		}
-	}
+	w.issues(t.openIssues())
 	w.section(headHint, t.ReplanHint)
 }
 
@@ -100,8 +95,11 @@ func (w *writer) line(s string) {
 	}
 }
 
+// head begins a section, a blank line behind whatever stands before it.
 func (w *writer) head(name string) {
-	w.WriteByte('\n')
+	if w.Len() > 0 {
+		w.WriteByte('\n')
+	}
 	w.line(name)
 }
 
@@ -139,6 +137,16 @@ func (w *writer) entry(bullet, text string) {
 	}
 	w.WriteString(text)
 	w.WriteByte('\n')
+}
+
+func (w *writer) issues(issues []ReviewIssue) {
+	if len(issues) == 0 {
+		return
+	}
+	w.head(headIssues)
+	for i := range issues {
+		w.issue(&issues[i])
+	}
 }
 
 func (w *writer) issue(issue *ReviewIssue) {

@@ -1,0 +1,51 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counts is what a run counts. The ledger repeats it and counts nothing of it itself.
+type Counts struct {
+	Stalled    Stalled
+	ReviewLoop ReviewLoop
+	// Rejections is how often a review wanted changes.
+	Rejections int
+}
+
+// Counted gives the ledger with these counts. It has a replan hint exactly while a stall or a loop is
+// flagged: advice that outlives its cause sends the next agent the wrong way.
+func (t TaskLedger) Counted(c Counts) TaskLedger {
+	t = t.clone()
+	t.Stalled, t.ReviewLoop, t.Rejections = c.Stalled, c.ReviewLoop, c.Rejections
+	t.ReplanHint = c.hint()
+	return t
+}
+
+// hint says what was counted and what to do about it, or nothing.
+func (c *Counts) hint() string {
+	var why []string
+	if c.Stalled.Flagged {
+		why = append(why, fmt.Sprintf("The work on this item does not move: %s without progress, and %d is the limit.",
+			times(c.Stalled.ConsecutiveNonProgress, "outcome", "outcomes in a row"), c.Stalled.Threshold))
+	}
+	switch {
+	case c.ReviewLoop.Alternating:
+		why = append(why, "Two sets of review findings take turns: what mends the one brings back the other.")
+	case c.ReviewLoop.Flagged:
+		why = append(why, fmt.Sprintf("The reviews go in a circle: %s with the same findings, and %d is the limit.",
+			times(c.ReviewLoop.Count, "review", "reviews in a row"), c.ReviewLoop.Threshold))
+	}
+	if why == nil {
+		return ""
+	}
+	return strings.Join(why, " ") + " Before anybody is sent to it again, make the item smaller, loosen its constraints, " +
+		"or provide what is missing; then replan."
+}
+
+func times(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

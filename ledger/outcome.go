@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// OutcomeKind says what came of sending somebody to work. The zero value is no kind.
+type OutcomeKind uint8
+
+const (
+	// OutcomeCompleted means that the worker did what was asked.
+	OutcomeCompleted OutcomeKind = iota + 1
+	// OutcomeStuck means that the worker cannot go on.
+	OutcomeStuck
+	// OutcomeFailed means that the worker tried and could not.
+	OutcomeFailed
+	// OutcomeCrashed means that an attempt ended without a result.
+	OutcomeCrashed
+	// OutcomeApproved means that the reviewer has nothing against the work.
+	OutcomeApproved
+	// OutcomeChangesNeeded means that the reviewer wants something changed.
+	OutcomeChangesNeeded
+	// OutcomeGaveUp means that the reviewer cannot judge.
+	OutcomeGaveUp
+	// OutcomeUnusable means that the result is none that was asked for.
+	OutcomeUnusable
+)
+
+var outcomeNames = [...]string{
+	OutcomeCompleted:     "completed",
+	OutcomeStuck:         "stuck",
+	OutcomeFailed:        "failed",
+	OutcomeCrashed:       "crashed",
+	OutcomeApproved:      "approved",
+	OutcomeChangesNeeded: "changes_needed",
+	OutcomeGaveUp:        "gave_up",
+	OutcomeUnusable:      "unusable",
+}
+
+// String returns the name of k, and "" for a value that is no kind.
+func (k OutcomeKind) String() string {
+	if int(k) >= len(outcomeNames) {
+		return ""
+	}
+	return outcomeNames[k]
+}
+
+// Outcome is what a role reported, as far as the ledger cares.
+type Outcome struct {
+	Role    Role
+	Kind    OutcomeKind
+	Summary string
+	Issues  []ReviewIssue
+	// RequiredFixes are a reviewer's. FollowUps and FilesChanged are a worker's: what has to happen before
+	// the work can go on, and what it touched.
+	RequiredFixes, FollowUps, FilesChanged []string
+}
+
+// After gives the ledger after an outcome. It shares no slice with t or o.
+//
+// Every turn of a worker is an attempt, however it ended; what a reviewer does is none. A reviewer's report
+// replaces what the same reviewer said before and nothing else, and stands until that reviewer reports again,
+// since only it can tell whether the work does it justice now. A result that cannot be used, and a crash,
+// say nothing about the item.
+//
+// A worker that approves, a reviewer that completes, and a kind or role that is none are a mistake of the
+// caller and panic.
+func (t TaskLedger) After(o Outcome) TaskLedger {
+	t = t.clone()
+	switch o.Role {
+	case RoleWorker:
+		t.worked(&o)
+	case RoleSpecReviewer:
+		t.reviewed(&t.Reviews[0], &o)
+	case RoleCodeQualityReviewer:
+		t.reviewed(&t.Reviews[1], &o)
+	default:
+		panic(fmt.Sprintf("ledger: outcome of role %d, which is none", o.Role))
+	}
+	return t
+}
+
+func (t *TaskLedger) worked(o *Outcome) {
+	t.Attempts++
+	switch o.Kind {
+	case OutcomeCompleted:
+		t.Summary = clipSummary(o.Summary)
+		t.Blockers = nil
+		t.FilesChanged = union(t.FilesChanged, o.FilesChanged)
+	case OutcomeStuck, OutcomeFailed:
+		if summary := clipSummary(o.Summary); summary != "" {
+			t.Summary = summary
+		}
+		t.Blockers = union(t.Blockers, orMessages(o.FollowUps, o.Issues))
+	case OutcomeCrashed, OutcomeUnusable:
+	case OutcomeApproved, OutcomeChangesNeeded, OutcomeGaveUp:
+		panic("ledger: a worker cannot report " + o.Kind.String())
+	default:
+		panic(fmt.Sprintf("ledger: outcome kind %d is none", o.Kind))
+	}
+}
+
+// reviewed takes the report of the reviewer whose review is r, which is one of t.
+func (t *TaskLedger) reviewed(r *Review, o *Outcome) {
+	switch o.Kind {
+	case OutcomeApproved:
+		t.assess(r, Review{Assessment: assessedApproved, Issues: o.Issues})
+		if !t.Reviews[0].rejects() && !t.Reviews[1].rejects() {
+			t.Blockers = nil
+		}
+	case OutcomeChangesNeeded:
+		t.assess(r, Review{assessedChanges, o.Issues, o.RequiredFixes})
+	case OutcomeGaveUp:
+		t.assess(r, Review{assessedBlocked, o.Issues, o.RequiredFixes})
+		t.Blockers = union(t.Blockers, orMessages(o.RequiredFixes, o.Issues))
+	case OutcomeCrashed, OutcomeUnusable:
+	case OutcomeCompleted, OutcomeStuck, OutcomeFailed:
+		panic("ledger: a reviewer cannot report " + o.Kind.String())
+	default:
+		panic(fmt.Sprintf("ledger: outcome kind %d is none", o.Kind))
+	}
+}
+
+func (t *TaskLedger) assess(r *Review, said Review) {
+	*r = Review{said.Assessment, cloned(said.Issues), union(nil, said.RequiredFixes)}
+	t.ReviewerAssessment = said.Assessment
+}
+
+// orMessages gives what is demanded, or where nothing is, what was found.
+func orMessages(demands []string, issues []ReviewIssue) []string {
+	if demands = union(nil, demands); demands != nil {
+		return demands
+	}
+	var messages []string
+	for _, issue := range issues {
+		messages = append(messages, issue.Message)
+	}
+	return messages
+}
+
+// longestSummary is in characters.
+const longestSummary = 2000
+
+// clipSummary keeps an agent that reports at length from filling the next prompt with it. A summary is no
+// fact that a prompt must have: what was found and what is demanded stands elsewhere, whole. The mark at the
+// end shows that something is missing.
+func clipSummary(s string) string {
+	s = strings.TrimSpace(s)
+	n, last := 0, 0
+	for i := range s {
+		if n++; n == longestSummary {
+			last = i
+		}
+		if n > longestSummary {
+			return s[:last] + "…"
+		}
+	}
+	return s
+}
+
+// clone gives a ledger that shares no slice with t.
+func (t TaskLedger) clone() TaskLedger {
+	for i := range t.Reviews {
+		r := &t.Reviews[i]
+		r.Issues, r.RequiredFixes = cloned(r.Issues), cloned(r.RequiredFixes)
+	}
+	t.Blockers, t.PlanItems, t.FilesChanged = cloned(t.Blockers), cloned(t.PlanItems), cloned(t.FilesChanged)
+	return t
+}
+
+// cloned copies a list; an empty one is nil, as it is when a ledger is read back.
+func cloned[T any](list []T) []T { return append([]T(nil), list...) }

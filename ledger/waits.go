@@ -1,0 +1,172 @@
+package ledger
+
+// This file finds out what the items of a plan wait for. Nothing here recurses, and whatever a reading says,
+// circles included, costs in proportion to its items and dependencies: a plan is somebody's text, and a
+// reading may have been put together by hand.
+
+// waits is what is known about the items while Ready looks at them. An item is known by its place; the ids
+// that the plan does not have are counted on behind the last item.
+type waits struct {
+	items   []Item
+	runs    []ItemRun
+	parent  []int32  // -1 at the top
+	kids    []int32  // how many children an item has
+	open    []int32  // how many required leaves at and below an item are not done
+	unmet   edges    // the own dependencies of each item that are not done, each once
+	unknown []string // the ids that the plan does not have
+	held    []int32  // the nearest of the item and its ancestors with an unmet dependency, -1 for none
+	causes  [][]int32
+	left    int
+
+	// What explain writes. An entry of told or named that equals asked means: for this item, already.
+	holds       []Hold
+	told, named []int32
+	asked       int32
+}
+
+func newWaits(r *Reading, run func(itemID string) ItemRun) *waits {
+	n := len(r.Items)
+	w := &waits{
+		items: r.Items, runs: make([]ItemRun, n), parent: make([]int32, n), kids: make([]int32, n),
+		open: make([]int32, n), held: make([]int32, n), named: make([]int32, n),
+	}
+	places := r.places()
+	for i := range w.items {
+		w.runs[i] = run(w.items[i].ID)
+		w.parent[i] = -1
+		if id := w.items[i].ParentID; id != "" {
+			w.parent[i] = places.get(w.items, id)
+		}
+	}
+	order := w.upwards()
+	w.count(order)
+	w.depend(&places)
+	for k := n - 1; k >= 0; k-- { // parents before their children
+		i := order[k]
+		w.held[i] = -1
+		if len(w.unmet.of(i)) > 0 {
+			w.held[i] = i
+		} else if w.parent[i] >= 0 {
+			w.held[i] = w.held[w.parent[i]]
+		}
+	}
+	w.told = make([]int32, n+len(w.unknown))
+	w.holds = make([]Hold, 0, n+len(w.unmet.to)) // often enough
+	w.trace()
+	return w
+}
+
+// places gives the index of a reading, or makes one for a reading that has none.
+func (r *Reading) places() index {
+	if r.index.built() {
+		return r.index
+	}
+	x := newIndex(len(r.Items))
+	for i := range r.Items {
+		x.put(r.Items, int32(i))
+	}
+	return x
+}
+
+// of gives the edges that leave an item.
+func (e *edges) of(i int32) []int32 { return e.to[e.from[i]:e.from[i+1]] }
+
+func (w *waits) leaf(i int32) bool { return w.kids[i] == 0 }
+
+func (w *waits) done(i int32) bool { return w.open[i] == 0 }
+
+// blocked is asked of leaves only: a group is worked on through its children.
+func (w *waits) blocked(i int32) bool {
+	return w.items[i].Status == Blocked || w.runs[i] == RunBlocked
+}
+
+func (w *waits) name(d int32) string {
+	if n := int32(len(w.items)); d >= n {
+		return w.unknown[d-n]
+	}
+	return w.items[d].ID
+}
+
+// heldAncestor gives the nearest ancestor that has an unmet dependency, -1 for none.
+func (w *waits) heldAncestor(i int32) int32 {
+	if w.parent[i] < 0 {
+		return -1
+	}
+	return w.held[w.parent[i]]
+}
+
+// upwards counts the children of each item and gives an order in which all stand before their parents. Items
+// that are their own ancestors stand at the top, each for itself.
+func (w *waits) upwards() []int32 {
+	n := len(w.items)
+	for _, p := range w.parent {
+		if p >= 0 {
+			w.kids[p]++
+		}
+	}
+	waiting := append([]int32(nil), w.kids...)
+	order := make([]int32, 0, n)
+	for i := range waiting {
+		if waiting[i] == 0 {
+			order = append(order, int32(i))
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		if p := w.parent[order[k]]; p >= 0 {
+			if waiting[p]--; waiting[p] == 0 {
+				order = append(order, p)
+			}
+		}
+	}
+	for i := range waiting {
+		if waiting[i] > 0 { // only those on a circle are still waiting for a child
+			w.kids[w.parent[i]]--
+			w.parent[i] = -1
+			order = append(order, int32(i))
+		}
+	}
+	return order
+}
+
+// count counts what is left, from the leaves up.
+func (w *waits) count(order []int32) {
+	for _, i := range order {
+		it := &w.items[i]
+		if w.leaf(i) && it.Status != Completed && it.Status != Skipped && w.runs[i] != RunDone {
+			w.open[i] = 1
+		}
+		switch p := w.parent[i]; {
+		case it.Optional:
+		case p >= 0:
+			w.open[p] += w.open[i]
+		default:
+			w.left += int(w.open[i])
+		}
+	}
+}
+
+// depend finds the unmet dependencies of each item.
+func (w *waits) depend(places *index) {
+	last := make([]int32, len(w.items)) // of each dependency, the last item that has it, counted from 1
+	strangers := map[string]int32{}
+	w.unmet.from = make([]int32, 1, len(w.items)+1)
+	for i := range w.items {
+		for _, id := range w.items[i].DependsOn {
+			d := places.get(w.items, id)
+			if d < 0 {
+				if d = strangers[id]; d == 0 {
+					d = int32(len(last))
+					strangers[id], last = d, append(last, 0)
+					w.unknown = append(w.unknown, id)
+				}
+			} else if w.done(d) {
+				continue
+			}
+			if last[d] <= int32(i) {
+				last[d] = int32(i) + 1
+				w.unmet.to = append(w.unmet.to, d)
+			}
+		}
+		w.unmet.from = append(w.unmet.from, int32(len(w.unmet.to)))
+	}
+}
