@@ -119,7 +119,7 @@ func refusalCode(r *core.Refusal) schema.Code {
 		return schema.AttemptFinalized
 	case core.RetryPending:
 		return schema.Conflict
-	case core.BadDependency:
+	case core.BadDependency, core.Foreign:
 		return schema.InvalidParams
 	case core.StaleAttempt: // is an answer, see engine.Reported
 	}
@@ -232,4 +232,31 @@ func fileFault(e *planfile.Error) *schema.Error {
 		return fault.With("size", e.Size).With("limit", e.Limit)
 	}
 	return fault
+}
+
+// outputFault gives the error object for the file of a result.
+func outputFault(err error) error {
+	e, ok := errors.AsType[*planfile.Error](err)
+	if !ok {
+		return err
+	}
+	shown := clipped(e.Path)
+	fault := schema.NewError(schema.OutputGone, fmt.Sprintf("/output_path: %s cannot be read: %s", shown, e.Reason))
+	switch e.Reason {
+	case planfile.Missing, planfile.SymlinkDangling:
+		fault = schema.NewError(schema.OutputGone, fmt.Sprintf("/output_path: there is no file %s", shown))
+	case planfile.OutsideWorkspace, planfile.BadPath:
+		fault = schema.NewError(schema.PathOutside, fmt.Sprintf("/output_path: %s is neither in the workspace nor in the folder named with --output-dir", shown))
+	case planfile.TooLarge:
+		return within("/output_path", int(e.Size), int(e.Limit))
+	case planfile.NotRegular, planfile.Unreadable, planfile.SymlinkLoop:
+	}
+	return fault.With("reason", string(e.Reason)).With("pointer", "/output_path")
+}
+
+// planError says what is wrong with a plan beside an answer that does without it.
+func planError(err error) *schema.PlanError {
+	fault, _ := faultOf(err)
+	reason, _ := fault.Data.Details["reason"].(string)
+	return &schema.PlanError{Code: fault.Data.Code, Reason: reason, Message: fault.Message}
 }

@@ -62,6 +62,7 @@ func (*lasting) Close() error { return nil }
 // setup says how a host's process is made. The zero value works.
 type setup struct {
 	dir        string      // the workspace; by default a new folder
+	outputDir  string      // where results may lie besides
 	store      store.Store // by default an empty one
 	maxPending int
 	newID      func(string) string
@@ -90,12 +91,13 @@ func (c *clock) move(by time.Duration) { c.micros.Add(by.Microseconds()) }
 // A host talks to a service as a front door does: with the names of methods, and JSON.
 type host struct {
 	*api.Service
-	t     *testing.T
-	dir   string
-	store store.Store
-	table *api.Table
-	clock func() time.Time
-	stop  func() // ends the process; what was called before is carried out
+	t       *testing.T
+	dir     string
+	store   store.Store
+	table   *api.Table
+	clock   func() time.Time
+	outputs string // where results may lie besides, for the tests that need it
+	stop    func() // ends the process; what was called before is carried out
 }
 
 func newHost(t *testing.T, s setup) *host {
@@ -137,6 +139,7 @@ func (h *host) launch(s setup) {
 			e, err := engine.New(engine.Options{
 				Open:  func(context.Context) (store.Store, error) { return s.store, nil },
 				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending, Backoff: time.Second,
+				Outputs: engine.Outputs{Workspace: ws.Root, Other: s.outputDir},
 			})
 			running.Go(func() {
 				if err := e.Run(ctx); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"waybill/core"
 	"waybill/engine"
-	"waybill/ledger"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -126,65 +125,4 @@ func (s *Service) consumeNotices(_ context.Context, p *schema.ConsumeNoticesPara
 		seq, err := tx.Seq()
 		return &schema.ConsumeNoticesResult{Consumed: consumed, Seq: seq}, err
 	}))
-}
-
-func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema.Explanation, error) {
-	if p.SubjectID == "" && (p.Plan == "" || p.ItemID == "") {
-		return nil, badParam("/subject_id", "an id; or plan together with item_id", p.SubjectID)
-	}
-	if p.SubjectID == "" {
-		return s.explainItem(ctx, p.Plan, p.ItemID)
-	}
-	e, _, err := s.backend()
-	if err != nil {
-		return nil, err
-	}
-	var found core.Explanation
-	err = e.View(ctx, func(tx store.Tx) error {
-		found, err = engine.Explain(tx, p.SubjectID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return wireExplanation(found), nil
-}
-
-func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema.Explanation, error) {
-	e, plan, err := s.plan(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	item, ok := plan.Reading.Item(itemID)
-	if !ok {
-		return nil, &ledger.ItemError{Plan: plan.Path, ItemID: itemID}
-	}
-	found := &schema.Explanation{Subject: plan.Path + " " + itemID, State: item.Status.String()}
-	found.Because = append(found.Because, schema.Because{
-		Rule: "plan.mark", Text: "line " + strconv.Itoa(item.Line) + " of " + plan.Path + " says so",
-	})
-	err = e.View(ctx, func(tx store.Tx) error {
-		run, ok, err := tx.LatestRun(plan.Path, itemID)
-		if err != nil || !ok {
-			return err
-		}
-		why, err := engine.Explain(tx, run.ID)
-		found.Because = append(found.Because, wireExplanation(why).Because...)
-		found.Next = wireExplanation(why).Next
-		return err
-	})
-	if len(found.Next) == 0 {
-		found.Next = []schema.NextStep{{Action: "init_run", Text: "starts the work on this item"}}
-	}
-	return found, err
-}
-
-func wireExplanation(x core.Explanation) *schema.Explanation {
-	return &schema.Explanation{
-		Subject: x.Subject, State: x.State,
-		Because: mapped(x.Because, func(r core.Reason) schema.Because { return schema.Because(r) }),
-		Next: mapped(x.Next, func(a core.Action) schema.NextStep {
-			return schema.NextStep{Action: a.Name, Text: a.Text}
-		}),
-	}
 }

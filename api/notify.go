@@ -137,6 +137,8 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 		return f.task(tx, ev)
 	case core.AttemptStale:
 		return f.stale(ev)
+	case core.RunStarted, core.RunSuperseded, core.RunOutcome, core.RunReplanned:
+		return f.run(ev)
 	case core.LedgerChanged:
 		return f.ledger(ev)
 	case core.NoticePosted:
@@ -145,7 +147,7 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 			f.notice(ev.Seq, n)
 		}
 		return err
-	case core.RunStarted, core.RunSuperseded, core.RunLedger, core.NoticeConsumed,
+	case core.RunLedger, core.NoticeConsumed,
 		core.BreakerOpened, core.BreakerClosed:
 	}
 	return nil
@@ -189,6 +191,23 @@ func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
 		note.Content = in.Content
 	}
 	f.send(name, &note)
+	return nil
+}
+
+func (f *feed) run(ev store.Event) error {
+	var said engine.RunRecord
+	if err := json.Unmarshal([]byte(ev.Data), &said); err != nil {
+		return err
+	}
+	note := schema.RunNote{
+		Seq: ev.Seq, SubjectID: ev.Subject, Event: string(ev.Type), RunID: ev.Subject, Plan: said.Plan, ItemID: said.ItemID,
+		State: string(said.State), Reason: string(said.Halt), Revision: said.Revision,
+		Role: said.Role, Verdict: string(said.Verdict), NextAction: string(said.NextAction),
+	}
+	if said.Rule != "" {
+		note.Decision = &schema.Decision{Rule: string(said.Rule), Count: said.Count, Limit: said.Limit}
+	}
+	f.send("run/updated", &note)
 	return nil
 }
 

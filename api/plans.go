@@ -39,9 +39,7 @@ func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSumm
 		w.Fingerprint, w.DiagnosticsCount = wireFingerprint(plan.Reading.Fingerprint), len(plan.Reading.Diagnostics)
 	}
 	if err != nil {
-		fault, _ := faultOf(err)
-		reason, _ := fault.Data.Details["reason"].(string)
-		w.Error = &schema.PlanError{Code: fault.Data.Code, Reason: reason, Message: fault.Message}
+		w.Error = planError(err)
 	}
 	return w
 }
@@ -73,48 +71,6 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 	}, nil
 }
 
-func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
-	progress, fault := s.departure(ctx, p)
-	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
-		if fault != nil {
-			return nil, fault // not before, so that a call which comes again with its key gets its first answer
-		}
-		run, created, err := tx.StartRun(progress, corePolicy(p.Policy), p.Resume == "new")
-		if err != nil {
-			return nil, err
-		}
-		seq, err := tx.Seq()
-		return &schema.InitRunResult{Run: wireRun(run), Created: created, Seq: seq}, err
-	})
-}
-
-// departure gives what a new run begins with.
-func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, error) {
-	_, plan, err := s.plan(ctx, p.Plan)
-	if err != nil {
-		return ledger.ProgressLedger{}, err
-	}
-	if plan.Stale != "" && plan.Stale != engine.StaleSettling {
-		return ledger.ProgressLedger{}, plan.Fault // a journey does not begin on a map that is known to be wrong
-	}
-	return ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
-}
-
-func corePolicy(w *schema.Policy) core.Policy {
-	p := core.DefaultPolicy()
-	if w == nil {
-		return p
-	}
-	return core.Policy{
-		InvalidRetries:      or(w.InvalidRetries, p.InvalidRetries),
-		ReviewerFreshRuns:   or(w.ReviewerFreshRuns, p.ReviewerFreshRuns),
-		WorkerFailures:      or(w.WorkerFailures, p.WorkerFailures),
-		ReviewRejections:    or(w.ReviewRejections, p.ReviewRejections),
-		StalledThreshold:    or(w.StalledThreshold, p.StalledThreshold),
-		ReviewLoopThreshold: or(w.ReviewLoopThreshold, p.ReviewLoopThreshold),
-	}
-}
-
 func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {
 	e, _, err := s.backend()
 	if err != nil {
@@ -124,17 +80,18 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if err != nil {
 		return nil, err
 	}
-	role, ok := core.ParseRole(p.Role)
-	if !ok {
-		return nil, badParam("/role", "a role", p.Role)
+	role, _, err := roleOf(view.Run, p.Role)
+	if err != nil {
+		return nil, err
 	}
 	if view.Gone != nil {
 		return nil, view.Gone
 	}
 	compiled, err := ledger.Compile(ledger.CompileInput{
-		RunID: p.RunID, Role: promptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
-		MaxOutputTokens: or(p.MaxOutputTokens, 1200), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
+		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
+		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
 	})
+	tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +99,9 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	w.Omitted = append(w.Omitted, unused(p.Compaction)...)
 	return w, nil
 }
+
+// usualOutput is how many tokens an agent may write if nobody says otherwise.
+const usualOutput = 1200
 
 // unused lists what a host gave for a compaction that was not needed.
 func unused(c *schema.CompactionParams) []schema.Omission {
@@ -172,19 +132,6 @@ func wireCompiled(c ledger.Compiled, view engine.RunView, since string) *schema.
 		w.FallbackDetail = view.Fault.Error()
 	}
 	return w
-}
-
-// promptRole gives the prompt that an agent of a role needs.
-func promptRole(r core.Role) ledger.Role {
-	switch r {
-	case core.Worker:
-		return ledger.RoleWorker
-	case core.SpecReviewer:
-		return ledger.RoleSpecReviewer
-	case core.CodeQualityReviewer:
-		return ledger.RoleCodeQualityReviewer
-	}
-	panic("api: unknown " + r.String())
 }
 
 func ledgerMode(v engine.RunView) string {

@@ -52,7 +52,8 @@ func waits(n store.Notice) bool {
 	switch n.Kind {
 	case core.NoticeTaskFinished, core.NoticeTaskAwaiting, core.NoticeRetryScheduled, core.NoticeRetryReady:
 		return n.Session != ""
-	case core.NoticeInstructionFailed, core.NoticeAllFinished:
+	case core.NoticeInstructionFailed, core.NoticeAllFinished,
+		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted:
 		return false
 	}
 	panic("api: unknown kind of notice " + string(n.Kind))

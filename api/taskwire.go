@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"waybill/core"
+	"waybill/core/verdict"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
@@ -34,7 +35,7 @@ func wireTask(tx store.Tx, t core.Task, now core.Instant) (schema.Task, error) {
 	a := t.Current
 	w := schema.Task{
 		TaskID: t.ID, Status: string(t.Status()), Reason: t.Reason(), Prompt: t.Launch.Prompt,
-		PromptBytes: len(t.Launch.Prompt), Description: t.Launch.Description, Role: t.Launch.Role,
+		PromptBytes: len(t.Launch.Prompt), RetryContext: verdict.IsRetry(t.Launch.Prompt), Description: t.Launch.Description, Role: t.Launch.Role,
 		RunID: t.Launch.RunID, ParentSessionID: t.Launch.Parent, Models: mapped(t.Launch.Chain.Models(), wireModel),
 		MaxAttempts: t.Launch.MaxAttempts, Failures: t.Spent.Failures, Labels: wireLabels(t.Launch.Labels),
 		CurrentAttemptID: a.ID, AttemptNumber: a.Number, SessionID: a.Session(), Model: knownModel(a.Model),

@@ -100,34 +100,49 @@ func mapped[A, B any](list []A, fn func(A) B) []B {
 }
 
 func wireRun(r core.Run) schema.Run {
-	invalid := map[string]int{}
-	for i, n := range r.Counters.InvalidResults {
-		invalid[core.Role(i+1).String()] = n
-	}
-	p := r.Policy
 	return schema.Run{
-		RunID: r.ID, Plan: r.Plan, ItemID: r.ItemID, State: string(r.State),
+		RunID: r.ID, Plan: r.Plan, ItemID: r.ItemID, State: string(r.State), Reason: string(r.Halt),
 		Counters: schema.Counters{
-			InvalidResults: invalid, WorkerFailures: r.Counters.WorkerFailures,
+			InvalidResults: byRole(r.Counters.InvalidResults, func(n int) int { return n }), WorkerFailures: r.Counters.WorkerFailures,
 			ReviewRejections: r.Counters.ReviewRejections, Stalled: r.Counters.Stalled, ReviewLoop: r.Counters.ReviewLoop,
 		},
-		Policy: schema.Policy{
-			InvalidRetries: &p.InvalidRetries, ReviewerFreshRuns: &p.ReviewerFreshRuns, WorkerFailures: &p.WorkerFailures,
-			ReviewRejections: &p.ReviewRejections, StalledThreshold: &p.StalledThreshold, ReviewLoopThreshold: &p.ReviewLoopThreshold,
-		},
+		Policy: wirePolicy(r.Policy), Standing: byRole(r.Standing, core.Standing.String),
 		PlanVersion: r.PlanVersion, CreatedAt: wireTime(r.CreatedAt), UpdatedAt: wireTime(r.UpdatedAt),
 	}
 }
 
+func wirePolicy(p core.Policy) schema.Policy {
+	w := schema.Policy{
+		InvalidRetries: &p.InvalidRetries, ReviewerFreshRuns: &p.ReviewerFreshRuns, WorkerFailures: &p.WorkerFailures,
+		ReviewRejections: &p.ReviewRejections, StalledThreshold: &p.StalledThreshold, ReviewLoopThreshold: &p.ReviewLoopThreshold,
+	}
+	for i := range core.Roles {
+		if role := core.Role(i + 1); p.Reviewers.Has(role) {
+			w.Reviewers = append(w.Reviewers, role.String())
+		}
+	}
+	return w
+}
+
+// byRole gives the values of an array that is indexed by Role-1 under the names of the roles.
+func byRole[A, B any](values [core.Roles]A, fn func(A) B) map[string]B {
+	named := map[string]B{}
+	for i, v := range values {
+		named[core.Role(i+1).String()] = fn(v)
+	}
+	return named
+}
+
 func wireTaskLedger(t ledger.TaskLedger) *schema.TaskLedger {
 	return &schema.TaskLedger{
-		RunID: t.RunID, ItemID: t.ItemID, PlanVersion: t.PlanVersion, Summary: t.Summary,
-		ReviewerAssessment: t.ReviewerAssessment,
-		ReviewerIssues: mapped(t.ReviewerIssues, func(i ledger.ReviewIssue) schema.ReviewIssue {
+		RunID: t.RunID, ItemID: t.ItemID, PlanVersion: t.PlanVersion, PlanSummary: t.PlanSummary, PlanItems: t.PlanItems,
+		Summary: t.Summary, ReviewerAssessment: t.ReviewerAssessment,
+		ReviewerIssues: mapped(t.ReviewerIssues(), func(i ledger.ReviewIssue) schema.ReviewIssue {
 			return schema.ReviewIssue(i)
 		}),
-		Blockers: t.Blockers, RequiredFixes: t.RequiredFixes, Stalled: schema.Stalled(t.Stalled),
-		ReviewLoop: schema.ReviewLoop(t.ReviewLoop), Rejections: t.Rejections, ReplanHint: t.ReplanHint, Attempts: t.Attempts,
+		Blockers: t.Blockers, RequiredFixes: t.RequiredFixes(), Stalled: schema.Stalled(t.Stalled),
+		ReviewLoop: schema.ReviewLoop(t.ReviewLoop), Rejections: t.Rejections, ReplanHint: t.ReplanHint,
+		FilesChanged: t.FilesChanged, Attempts: t.Attempts,
 	}
 }
 

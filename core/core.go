@@ -10,7 +10,7 @@ package core
 type Instant int64
 
 // An Effect is something that must happen together with a state change: it is performed in the same
-// transaction as the change, or not at all. Deliver, Keep, Record and Post are the only effects.
+// transaction as the change, or not at all. Deliver, Keep, Record, Decide and Post are the only effects.
 type Effect interface{ effect() }
 
 // Deliver hands the instruction out to the host as its n-th send.
@@ -65,6 +65,8 @@ const (
 
 	RunStarted    EventType = "run.started"    // the journey of an item began
 	RunSuperseded EventType = "run.superseded" // a newer run of the same item took over
+	RunOutcome    EventType = "run.outcome"    // an agent reported, or was lost, and the run goes on accordingly
+	RunReplanned  EventType = "run.replanned"  // a new version of the plan was recorded
 	RunLedger     EventType = "run.ledger"     // the progress facts of a run were read anew from its plan
 
 	LedgerChanged EventType = "ledger.changed" // a plan file reads differently than before
@@ -82,7 +84,7 @@ func EventTypes() []EventType {
 		AttemptStarted, AttemptReturned, AttemptBound, AttemptProgress, AttemptReported, AttemptFinished,
 		AttemptScheduled, AttemptStale,
 		BreakerOpened, BreakerClosed,
-		RunStarted, RunSuperseded, RunLedger,
+		RunStarted, RunSuperseded, RunOutcome, RunReplanned, RunLedger,
 		LedgerChanged,
 		NoticePosted, NoticeConsumed,
 	}
@@ -99,12 +101,15 @@ const (
 	NoticeRetryScheduled    NoticeKind = "task.retry_scheduled"     // an attempt failed, and the next one is queued
 	NoticeRetryReady        NoticeKind = "task.retry_session_ready" // the next one has its session
 	NoticeAllFinished       NoticeKind = "tasks.all_finished"       // every task that a session started is over
+	NoticeRunBlocked        NoticeKind = "run.blocked"              // a run waits for a person's decision
+	NoticeRunStalled        NoticeKind = "run.stalled"              // a run moves in circles, or not at all, and wants a new plan
+	NoticePlanCompleted     NoticeKind = "plan.completed"           // every item of a plan is done
 )
 
 // NoticeKinds lists every notice kind.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeInstructionFailed, NoticeTaskFinished, NoticeTaskAwaiting, NoticeRetryScheduled,
-		NoticeRetryReady, NoticeAllFinished,
+		NoticeRetryReady, NoticeAllFinished, NoticeRunBlocked, NoticeRunStalled, NoticePlanCompleted,
 	}
 }

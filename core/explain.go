@@ -10,6 +10,8 @@ type Occurrence struct {
 	Seq  int64
 	At   Instant
 	Type EventType
+	Rule Rule // of a decision, otherwise ""
+	Role Role // whom it was about, if a role
 }
 
 // An Explanation says why a thing is as it is and what would move it on.

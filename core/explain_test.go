@@ -22,10 +22,17 @@ type diary struct {
 // record appends what the effects ask for. Other things fill the numbers between.
 func (d *diary) record(at core.Instant, effects []core.Effect) {
 	for _, effect := range effects {
-		if r, ok := effect.(core.Record); ok {
-			d.seq += 3
-			d.kept = append(d.kept, core.Occurrence{Seq: d.seq, At: at, Type: r.Type})
+		o := core.Occurrence{Seq: d.seq + 3, At: at}
+		switch e := effect.(type) {
+		case core.Record:
+			o.Type = e.Type
+		case core.Decide:
+			o.Type, o.Rule, o.Role = e.Type, e.Decision.Rule, e.Decision.Role
+		case core.Deliver, core.Keep, core.Post:
+			continue
 		}
+		d.seq = o.Seq
+		d.kept = append(d.kept, o)
 	}
 }
 
@@ -163,50 +170,5 @@ func TestExplainKeepsEachReasonOnOneLine(t *testing.T) {
 		for _, reason := range c.in.Explain(c.history).Because {
 			require.NotContains(t, reason.Text, "\n", c.title)
 		}
-	}
-}
-
-func TestExplainRun(t *testing.T) {
-	var b strings.Builder
-	tell := func(title string, run core.Run, history []core.Occurrence) {
-		fmt.Fprintf(&b, "== %s ==\n%s\n", title, written(run.Explain(history)))
-	}
-	var d diary
-	started, effects := core.StartRun("run_1", "docs/tasks.md", "2.1", core.DefaultPolicy(), noon)
-	d.record(noon, effects)
-	tell("running", started, d.kept)
-
-	read, effects := started.Reread(noon + 1_000_000)
-	d.record(noon+1_000_000, effects)
-	tell("running, its plan was read again", read, d.kept)
-
-	troubled := read
-	troubled.Counters = core.Counters{
-		InvalidResults: [core.Roles]int{1, 2, 1}, WorkerFailures: 1, ReviewRejections: 2, Stalled: 1, ReviewLoop: 1,
-	}
-	tell("running, every counter has begun", troubled, d.kept)
-
-	blocked := read
-	blocked.State, blocked.Counters.ReviewRejections = core.RunBlocked, 3
-	tell("blocked", blocked, d.kept)
-
-	done := read
-	done.State = core.RunDone
-	tell("done", done, d.kept)
-
-	superseded, effects := blocked.Supersede(noon + 2_000_000)
-	d.record(noon+2_000_000, effects)
-	tell("failed: a newer run took over", superseded, d.kept)
-	tell("failed, and the log does not go back so far", superseded, nil)
-	golden(t, "explain-run.golden", b.String())
-}
-
-func TestExplainHasAReasonForEveryRunState(t *testing.T) {
-	for _, state := range core.RunStates() {
-		explained := core.Run{ID: "run_1", State: state}.Explain(nil)
-		require.Equal(t, string(state), explained.State)
-		require.NotEmpty(t, explained.Because, state)
-		require.True(t, promises(explained, "init_run"), state)
-		require.Equal(t, state == core.RunRunning, promises(explained, "compile_prompt"), state)
 	}
 }

@@ -65,6 +65,8 @@ func TestListsNameEveryConstant(t *testing.T) {
 	require.Equal(t, declared(t, "NoticeKind"), texts(core.NoticeKinds()))
 	require.Equal(t, declared(t, "State"), texts(core.States()))
 	require.Equal(t, declared(t, "RunState"), texts(core.RunStates()))
+	require.Equal(t, declared(t, "Halt"), texts(core.Halts()))
+	require.Equal(t, declared(t, "NextAction"), texts(core.NextActions()))
 	require.Equal(t, declared(t, "TaskStatus"), texts(core.TaskStatuses()))
 	require.Equal(t, declared(t, "ErrorReason"), texts(core.ErrorReasons()))
 	require.Equal(t, declared(t, "AttemptStatus"), texts(core.AttemptStatuses()))
@@ -86,6 +88,9 @@ func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
 		{texts(core.NoticeKinds()), dotted},
 		{texts(core.States()), word},
 		{texts(core.RunStates()), word},
+		{texts(core.Halts()), word},
+		{texts(core.NextActions()), word},
+		{declared(t, "Rule"), word},
 		{texts(core.TaskStatuses()), loud},
 		{texts(core.ErrorReasons()), word},
 		{texts(core.AttemptStatuses()), word},
@@ -155,6 +160,21 @@ func TestRolesRoundTripTheirNames(t *testing.T) {
 	}
 }
 
+func TestStandingsHaveNames(t *testing.T) {
+	standings := []core.Standing{
+		core.Awaited, core.Submitted, core.Approved, core.Rejected, core.Unusable, core.Replaced, core.Stuck, core.Broken,
+	}
+	var names []string
+	for i, standing := range standings {
+		require.Equal(t, core.Standing(i), standing, "%s is stored as its number", standing)
+		names = append(names, standing.String())
+	}
+	require.Equal(t, []string{
+		"awaited", "submitted", "approved", "rejected", "unusable", "replaced", "stuck", "broken",
+	}, names)
+	require.Equal(t, "standing(8)", (core.Broken + 1).String(), "a new standing needs a name")
+}
+
 func TestRefusalKindsHaveNames(t *testing.T) {
 	require.Equal(t, "invalid_state", core.InvalidState.String())
 	require.Equal(t, "not_found", core.NotFound.String())
@@ -167,7 +187,8 @@ func TestRefusalKindsHaveNames(t *testing.T) {
 	require.Equal(t, "attempt_finalized", core.AttemptFinalized.String())
 	require.Equal(t, "retry_pending", core.RetryPending.String())
 	require.Equal(t, "bad_dependency", core.BadDependency.String())
-	require.Equal(t, "refusal(11)", (core.BadDependency + 1).String(), "a new kind needs a name")
+	require.Equal(t, "foreign", core.Foreign.String())
+	require.Equal(t, "refusal(12)", (core.Foreign + 1).String(), "a new kind needs a name")
 }
 
 func TestMissingNamesTheThing(t *testing.T) {

@@ -17,6 +17,7 @@ const (
 	AttemptFinalized                        // the attempt is over
 	RetryPending                            // the next attempt is pending already
 	BadDependency                           // a task cannot depend on that
+	Foreign                                 // the thing belongs to something else
 )
 
 // String gives the kind's name.
@@ -42,6 +43,8 @@ func (k RefusalKind) String() string {
 		return "retry_pending"
 	case BadDependency:
 		return "bad_dependency"
+	case Foreign:
+		return "foreign"
 	}
 	return fmt.Sprintf("refusal(%d)", uint8(k))
 }

@@ -41,6 +41,27 @@ func ParseRole(name string) (Role, bool) {
 	return 0, false
 }
 
+// A RoleSet is a set of roles.
+type RoleSet uint8
+
+// RolesOf gives the set of the given roles.
+func RolesOf(roles ...Role) RoleSet {
+	var s RoleSet
+	for _, r := range roles {
+		s |= 1 << (r - 1)
+	}
+	return s
+}
+
+// Has reports whether the role is in the set.
+func (s RoleSet) Has(r Role) bool { return s&RolesOf(r) != 0 }
+
+// Reviewer reports whether the role judges the work of another.
+func (r Role) Reviewer() bool { return r == SpecReviewer || r == CodeQualityReviewer }
+
+// reviewers lists the reviewers in the order of their turns.
+var reviewers = [...]Role{SpecReviewer, CodeQualityReviewer}
+
 // A Policy holds the limits of a run. It is fixed when the run starts, so that a later change of
 // the defaults does not move a run that is under way.
 type Policy struct {
@@ -50,6 +71,9 @@ type Policy struct {
 	ReviewRejections    int // rejections at which the run is blocked
 	StalledThreshold    int // outcomes without progress at which a stall is flagged
 	ReviewLoopThreshold int // identical review issues at which a loop is flagged
+	// Reviewers have to approve. None stands for both, or for the one reviewer of a host that knows
+	// one only; see TakeResult.
+	Reviewers RoleSet
 }
 
 // DefaultPolicy is the policy of a run that names none.
@@ -83,16 +107,86 @@ const (
 // RunStates lists the states of a run.
 func RunStates() []RunState { return []RunState{RunRunning, RunBlocked, RunDone, RunFailed} }
 
+// A Standing says how a role stands in a run.
+type Standing uint8
+
+// The standings.
+const (
+	Awaited   Standing = iota // its turn is to come, or has come again
+	Submitted                 // the worker says that it is done
+	Approved                  // the reviewer has nothing to say against the work
+	Rejected                  // the reviewer wants something changed
+	Unusable                  // its result was invalid, and it is asked once more, with the reason
+	Replaced                  // its results were invalid, and another reviewer takes its place
+	Stuck                     // the worker cannot go on
+	Broken                    // the worker failed, and another one takes its place
+)
+
+// standings names the standings, for a person.
+var standings = [...]string{
+	"awaited", "submitted", "approved", "rejected", "unusable", "replaced", "stuck", "broken",
+}
+
+// String gives the standing's name.
+func (s Standing) String() string {
+	if int(s) < len(standings) {
+		return standings[s]
+	}
+	return fmt.Sprintf("standing(%d)", uint8(s))
+}
+
+// A Halt says why a run is blocked.
+type Halt string
+
+// Why a run is blocked. The first four last until a new plan. The others hold as long as the counters and
+// the last findings say so: they also end by themselves when the work moves on.
+const (
+	HaltInvalid     Halt = "invalid_results"     // the results of a role cannot be read
+	HaltFailures    Halt = "worker_failures"     // the workers fail
+	HaltRejections  Halt = "review_rejections"   // the work was rejected too often
+	HaltGaveUp      Halt = "reviewer_gave_up"    // a reviewer cannot judge
+	HaltStalled     Halt = "stalled"             // outcome after outcome brings it no further
+	HaltReviewLoop  Halt = "review_loop"         // review after review finds the same
+	HaltAlternation Halt = "alternating_reviews" // two sets of findings take turns
+)
+
+// Halts lists why a run can be blocked.
+func Halts() []Halt {
+	return []Halt{HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltStalled, HaltReviewLoop, HaltAlternation}
+}
+
+// lasting reports whether only a new plan ends the halt.
+func (h Halt) lasting() bool {
+	switch h {
+	case HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp:
+		return true
+	case HaltStalled, HaltReviewLoop, HaltAlternation:
+	}
+	return false
+}
+
+// remembered is how many sets of issues a run remembers: two that take turns show after four.
+const remembered = 4
+
 // A Run is the journey of one item of one plan. Two runs compare with ==.
 type Run struct {
-	ID          string
-	Plan        string // path relative to the workspace
-	ItemID      string
-	State       RunState
-	Policy      Policy
-	Counters    Counters
-	PlanVersion int   // from 1; each replan records a new one
-	Revision    int64 // from 1; +1 whenever its facts change
+	ID       string
+	Plan     string // path relative to the workspace
+	ItemID   string
+	State    RunState
+	Halt     Halt // why State is blocked; "" in every other state
+	Policy   Policy
+	Counters Counters
+	Standing [Roles]Standing
+	// Sole says that its host knows one reviewer only, who is a SpecReviewer here.
+	Sole bool
+	// Named says that a reviewer has reported under its own name before any other review came.
+	Named bool
+	// Issues are the last sets of issues that were found, the newest first, as digests; "" for none.
+	Issues      [remembered]string
+	PlanVersion int    // from 1; each replan records a new one
+	Frontier    string // a digest of what the plan wants done next
+	Revision    int64  // from 1; +1 whenever its facts change
 	CreatedAt   Instant
 	UpdatedAt   Instant
 }
@@ -101,10 +195,10 @@ type Run struct {
 func (r Run) Live() bool { return r.State == RunRunning || r.State == RunBlocked }
 
 // StartRun gives a new run of an item and its effects.
-func StartRun(id, plan, itemID string, policy Policy, at Instant) (Run, []Effect) {
+func StartRun(id, plan, itemID, frontier string, policy Policy, at Instant) (Run, []Effect) {
 	return Run{
 		ID: id, Plan: plan, ItemID: itemID, State: RunRunning, Policy: policy,
-		PlanVersion: 1, Revision: 1, CreatedAt: at, UpdatedAt: at,
+		PlanVersion: 1, Frontier: frontier, Revision: 1, CreatedAt: at, UpdatedAt: at,
 	}, []Effect{Record{RunStarted}}
 }
 
@@ -114,7 +208,7 @@ func (r Run) Supersede(at Instant) (Run, []Effect) {
 	if !r.Live() {
 		return r, nil
 	}
-	r.State, r.UpdatedAt = RunFailed, at
+	r.State, r.Halt, r.UpdatedAt = RunFailed, "", at
 	return r, []Effect{Record{RunSuperseded}}
 }
 

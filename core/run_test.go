@@ -10,7 +10,7 @@ import (
 
 func started(t *testing.T) core.Run {
 	t.Helper()
-	run, effects := core.StartRun("run_1", "tasks.md", "2.1", core.DefaultPolicy(), 100)
+	run, effects := core.StartRun("run_1", "tasks.md", "2.1", frontier, core.DefaultPolicy(), 100)
 	require.Equal(t, []core.Effect{core.Record{Type: core.RunStarted}}, effects)
 	return run
 }
@@ -18,14 +18,14 @@ func started(t *testing.T) core.Run {
 func TestStartedRunIsAtItsBeginning(t *testing.T) {
 	require.Equal(t, core.Run{
 		ID: "run_1", Plan: "tasks.md", ItemID: "2.1", State: core.RunRunning, Policy: core.DefaultPolicy(),
-		PlanVersion: 1, Revision: 1, CreatedAt: 100, UpdatedAt: 100,
+		PlanVersion: 1, Frontier: frontier, Revision: 1, CreatedAt: 100, UpdatedAt: 100,
 	}, started(t))
 }
 
 // A later change of the defaults must not move a run that is under way.
 func TestRunKeepsThePolicyItStartedWith(t *testing.T) {
 	strict := core.Policy{ReviewRejections: 1, StalledThreshold: 1, ReviewLoopThreshold: 1}
-	run, _ := core.StartRun("run_1", "tasks.md", "2.1", strict, 100)
+	run, _ := core.StartRun("run_1", "tasks.md", "2.1", frontier, strict, 100)
 	run, _ = run.Reread(200)
 	run, _ = run.Supersede(300)
 	require.Equal(t, strict, run.Policy)

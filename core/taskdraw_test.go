@@ -166,7 +166,7 @@ func taskEffectWord(effect core.Effect) string {
 		return "log " + string(e.Type)
 	case core.Post:
 		return "notice " + string(e.Kind)
-	case core.Deliver:
+	case core.Deliver, core.Decide:
 	}
 	return fmt.Sprintf("unknown effect %T", effect)
 }

@@ -122,11 +122,22 @@ func (tx *Tx) FinishAttempt(taskID string, e core.FinishAttempt) (Reported, erro
 	if err != nil {
 		return tx.belated(t, e.Token, "finish_attempt", err)
 	}
+	if next, err = tx.afterRun(next); err != nil {
+		return Reported{}, err
+	}
 	over, _, err := tx.Attempt(t.Current.ID)
 	if err != nil {
 		return Reported{}, err
 	}
 	return tx.finished(next, over)
+}
+
+// afterRun gives what a task is when its run has heard of what happened, and may have held it back.
+func (tx *Tx) afterRun(t core.Task) (core.Task, error) {
+	if t.Launch.RunID == "" {
+		return t, nil
+	}
+	return tx.task(t.ID)
 }
 
 // finished gives the answer about an attempt that a report has ended.
@@ -158,6 +169,9 @@ func (tx *Tx) HearSession(e core.HearSession, said Progress) (Reported, error) {
 	next, err := tx.stepSaying(t, e, said)
 	if err != nil {
 		return tx.belated(t, a.Token(), "report_session_event", err)
+	}
+	if next, err = tx.afterRun(next); err != nil {
+		return Reported{}, err
 	}
 	r := Reported{Applied: true, Task: next, Attempt: next.Current}
 	if a, _, err = tx.Attempt(a.ID); err == nil {

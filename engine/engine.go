@@ -32,6 +32,8 @@ type Options struct {
 	Open func(ctx context.Context) (store.Store, error)
 	// Plans is where plan files are read. Plan, Look and Follow need it.
 	Plans *Plans
+	// Outputs is where the results of agents are read that lie in files.
+	Outputs Outputs
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 	// NewID makes a unique id with the given prefix; by default from a UUIDv7.
@@ -89,6 +91,7 @@ type Engine struct {
 	renewals map[string]*renewal
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
 	watch    watch                   // over the leases
+	counts   tallies                 // that are not stored yet
 }
 
 // New gives an engine that does nothing until Run is called.
@@ -116,6 +119,7 @@ func New(o Options) (*Engine, error) {
 		runs:     map[string]storedRun{},
 		passes:   map[string]core.Instant{},
 		renewals: map[string]*renewal{},
+		counts:   tallies{},
 	}, nil
 }
 
@@ -148,6 +152,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		e.drain(work)
 	}
+	e.storeTallies()
 	e.stop()
 	e.drain(work)
 	close(stopForeign)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/json"
+
 	"waybill/core"
 	"waybill/store"
 )
@@ -46,7 +48,21 @@ func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {
 		}
 		for _, ev := range page {
 			after = ev.Seq
-			history = append(history, core.Occurrence{Seq: ev.Seq, At: ev.At, Type: ev.Type})
+			history = append(history, occurrence(ev))
 		}
 	}
+}
+
+// occurrence gives what an explanation needs of an event.
+func occurrence(ev store.Event) core.Occurrence {
+	o := core.Occurrence{Seq: ev.Seq, At: ev.At, Type: ev.Type}
+	if ev.Type != core.RunOutcome && ev.Type != core.RunReplanned {
+		return o
+	}
+	var said RunRecord
+	if json.Unmarshal([]byte(ev.Data), &said) == nil { // else the event says nothing of a decision
+		o.Rule = said.Rule
+		o.Role, _ = core.ParseRole(said.Role)
+	}
+	return o
 }

@@ -144,6 +144,17 @@ func (p *Plans) Resolve(name string) (string, error) {
 	return name, nil
 }
 
+// Candidates gives the paths at which a plan may have been that is known by the name of its folder.
+func (p *Plans) Candidates(name string) []string {
+	var paths []string
+	for _, pattern := range planfile.DefaultPatterns() {
+		if dir, file := path.Split(pattern); path.Base(dir) == "*" {
+			paths = append(paths, path.Join(path.Dir(path.Clean(dir)), name, file))
+		}
+	}
+	return paths
+}
+
 // Known gives the paths of the plans that were read so far, or that are known to have been there, in
 // ascending order, whether they are still there or not.
 func (p *Plans) Known() []string {

@@ -74,12 +74,14 @@ func (tx *Tx) saveTask(before, t core.Task, effects []core.Effect, said Progress
 		}
 	}
 	about := t.Current // the attempt that a record is about
+	var ended []core.Attempt
 	for _, effect := range effects {
 		var err error
 		switch e := effect.(type) {
 		case core.Keep:
 			if e.Attempt.Finished() {
 				about = e.Attempt
+				ended = append(ended, e.Attempt)
 			}
 			if err = tx.keep(e.Attempt); err == nil && e.Attempt.Status() == core.AttemptLost {
 				err = tx.withdrawInstructions(e.Attempt)
@@ -94,13 +96,16 @@ func (tx *Tx) saveTask(before, t core.Task, effects []core.Effect, said Progress
 			err = tx.record(e.Type, t.ID, ev)
 		case core.Post:
 			err = tx.postTask(t, about, e.Kind)
-		case core.Deliver: // no event of a task has this effect
+		case core.Deliver, core.Decide: // no event of a task has these effects
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return tx.follow(before, t)
+	if err := tx.follow(before, t); err != nil {
+		return err
+	}
+	return tx.loseWorkers(t, ended)
 }
 
 // withoutAttempt gives the part of a task that is stored with the task itself.

@@ -15,7 +15,8 @@ type Tx struct {
 	engine  *Engine
 	now     core.Instant
 	touched []string
-	leased  bool // somebody got a lease
+	leased  bool   // somebody got a lease
+	judged  string // the attempt whose result is being taken, so that its end is not counted once more
 }
 
 // Now is the moment at which the change happens, the same throughout.

@@ -19,6 +19,8 @@ var (
 	tasksSource string
 	//go:embed results.go
 	resultsSource string
+	//go:embed runs.go
+	runsSource string
 )
 
 // generatedBy is said by everything that is generated.
@@ -28,7 +30,7 @@ const generatedBy = "Generated from the declarations in schema/ by `go test ./sc
 func typeComments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)
-	for _, source := range []string{errorsSource, objectsSource, paramsSource, resultsSource, tasksSource} {
+	for _, source := range []string{errorsSource, objectsSource, paramsSource, resultsSource, runsSource, tasksSource} {
 		for _, found := range declaration.FindAllStringSubmatch(source, -1) {
 			lines := strings.Split(strings.TrimSpace(found[1]), "\n")
 			for i, line := range lines {

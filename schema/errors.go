@@ -27,6 +27,7 @@ const (
 	AttemptGone      Code = "ATTEMPT_NOT_FOUND"
 	RunGone          Code = "RUN_NOT_FOUND"
 	PlanGone         Code = "PLAN_NOT_FOUND"
+	OutputGone       Code = "OUTPUT_NOT_FOUND"
 	SubjectGone      Code = "SUBJECT_NOT_FOUND"
 	CursorGone       Code = "CURSOR_EXPIRED"
 	IdempotencyClash Code = "IDEMPOTENCY_MISMATCH"
@@ -89,6 +90,7 @@ var ErrorTable = []ErrorRow{
 	{AttemptGone, 4040, false, "The task has no attempt with this id."},
 	{RunGone, 4040, false, "No run has this id."},
 	{PlanGone, 4040, false, "The workspace has no such plan."},
+	{OutputGone, 4040, true, "There is no file at output_path, or it cannot be read; details.reason says which."},
 	{SubjectGone, 4040, false, "Nothing has this id."},
 	{CursorGone, 4040, false, "The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew."},
 	{IdempotencyClash, 4090, false, "The idempotency key was used before with other params."},

@@ -147,15 +147,35 @@ var Methods = []Method{
 		Doc:    "Gives one plan as it was read: every item, and a diagnostic for everything that is not one.",
 		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed},
 	}),
+	method[ReadyItemsParams, ReadyItems](Method{
+		Name: "ready_items", Group: "plans", Kind: Read,
+		Doc:    "Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it.",
+		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed},
+	}),
 	method[InitRunParams, InitRunResult](Method{
 		Name: "init_run", Group: "plans", Kind: Change,
 		Doc:    "Starts the journey of one item, or gives the live run that it already has.",
 		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed, ItemGone},
 	}),
+	method[ResumeRunParams, ResumeRunResult](Method{
+		Name: "resume_run", Group: "plans", Kind: Read,
+		Doc:    "Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read.",
+		Errors: []Code{RunGone, PlanGone, PathOutside, LedgerIncomplete},
+	}),
 	method[CompilePromptParams, CompilePromptResult](Method{
 		Name: "compile_prompt", Group: "plans", Kind: Read,
 		Doc:    "Compiles the prompt for a role of a run from what is true now. The plan is checked on every call.",
 		Errors: []Code{RunGone, ItemGone, LedgerMissing, LedgerIncomplete, PromptOverflow},
+	}),
+	method[IngestOutputParams, IngestOutputResult](Method{
+		Name: "ingest_output", Group: "plans", Kind: Change,
+		Doc:    "Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too.",
+		Errors: []Code{RunGone, TaskGone, AttemptGone, InvalidState, TooLarge, PathOutside, OutputGone, LedgerIncomplete},
+	}),
+	method[ReplanParams, ReplanResult](Method{
+		Name: "replan", Group: "plans", Kind: Change,
+		Doc:    "Records a new version of the plan for an item. It ends a block exactly if it wants something else done next.",
+		Errors: []Code{RunGone, InvalidState, EmptyContent, TooLarge, LedgerIncomplete},
 	}),
 	method[GetLedgerParams, Ledger](Method{
 		Name: "get_ledger", Group: "plans", Kind: Read,
@@ -165,6 +185,11 @@ var Methods = []Method{
 	method[RunParams, Snapshot](Method{
 		Name: "get_snapshot", Group: "plans", Kind: Read,
 		Doc:    "Gives the revisioned facts of a run.",
+		Errors: []Code{RunGone},
+	}),
+	method[TelemetryParams, Telemetry](Method{
+		Name: "get_telemetry", Group: "plans", Kind: Read,
+		Doc:    "Counts what was compiled and judged, for one run or for all.",
 		Errors: []Code{RunGone},
 	}),
 
@@ -196,6 +221,7 @@ var Notifications = []Notification{
 	notification[TaskNote]("task/updated", "A task moved on."),
 	notification[TaskNote]("task/awaiting_response", "A task asks a person."),
 	notification[AttemptNote]("attempt/updated", "An attempt moved on, or somebody reported about it."),
+	notification[RunNote]("run/updated", "A run began, moved on or ended."),
 	notification[LedgerNote]("ledger/changed", "A plan reads differently than before."),
 	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
 	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped."),

@@ -99,15 +99,17 @@ type Diagnostic struct {
 
 // Run is the journey of one item of one plan.
 type Run struct {
-	RunID       string   `json:"run_id" schema:"id"`
-	Plan        string   `json:"plan"`
-	ItemID      string   `json:"item_id"`
-	State       string   `json:"state" schema:"enum=running|blocked|done|failed"`
-	Counters    Counters `json:"counters"`
-	Policy      Policy   `json:"policy"`
-	PlanVersion int      `json:"plan_version"`
-	CreatedAt   Time     `json:"created_at"`
-	UpdatedAt   Time     `json:"updated_at"`
+	RunID       string            `json:"run_id" schema:"id"`
+	Plan        string            `json:"plan"`
+	ItemID      string            `json:"item_id"`
+	State       string            `json:"state" schema:"enum=running|blocked|done|failed"`
+	Reason      string            `json:"reason,omitzero" doc:"why it is blocked"`
+	Counters    Counters          `json:"counters"`
+	Policy      Policy            `json:"policy"`
+	Standing    map[string]string `json:"standing" doc:"how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken"`
+	PlanVersion int               `json:"plan_version"`
+	CreatedAt   Time              `json:"created_at"`
+	UpdatedAt   Time              `json:"updated_at"`
 }
 
 // Counters count what went wrong in a run, each independently.
@@ -121,12 +123,13 @@ type Counters struct {
 
 // Policy holds the limits of a run.
 type Policy struct {
-	InvalidRetries      *int `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1"`
-	ReviewerFreshRuns   *int `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1"`
-	WorkerFailures      *int `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1"`
-	ReviewRejections    *int `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3"`
-	StalledThreshold    *int `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2"`
-	ReviewLoopThreshold *int `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2"`
+	InvalidRetries      *int     `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1"`
+	ReviewerFreshRuns   *int     `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1"`
+	WorkerFailures      *int     `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1"`
+	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3"`
+	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2"`
+	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2"`
+	Reviewers           []string `json:"reviewers,omitzero" doc:"spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review"`
 }
 
 // ReviewIssue is one finding of a reviewer.
@@ -146,9 +149,10 @@ type Stalled struct {
 
 // ReviewLoop says how often the same issues came back.
 type ReviewLoop struct {
-	Count     int  `json:"count"`
-	Threshold int  `json:"threshold"`
-	Flagged   bool `json:"flagged"`
+	Count       int  `json:"count"`
+	Threshold   int  `json:"threshold"`
+	Alternating bool `json:"alternating,omitzero" doc:"two sets of issues take turns"`
+	Flagged     bool `json:"flagged"`
 }
 
 // TaskLedger is what a run knows about the work on its item.
@@ -165,7 +169,10 @@ type TaskLedger struct {
 	ReviewLoop         ReviewLoop    `json:"review_loop"`
 	Rejections         int           `json:"rejections"`
 	ReplanHint         string        `json:"replan_hint,omitzero"`
-	Attempts           int           `json:"attempts"`
+	PlanSummary        string        `json:"plan_summary,omitzero"`
+	PlanItems          []string      `json:"plan_items"`
+	FilesChanged       []string      `json:"files_changed"`
+	Attempts           int           `json:"attempts" doc:"how often a worker was at it"`
 }
 
 // ProgressLedger is what a run knows about its plan.

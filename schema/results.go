@@ -173,9 +173,11 @@ type Plan struct {
 
 // InitRunResult is the result of init_run.
 type InitRunResult struct {
-	Run     Run   `json:"run"`
-	Created bool  `json:"created"`
-	Seq     int64 `json:"seq"`
+	Run        Run    `json:"run"`
+	Created    bool   `json:"created"`
+	NextAction string `json:"next_action"`
+	Next       Next   `json:"next"`
+	Seq        int64  `json:"seq"`
 }
 
 // CompilePromptResult is the result of compile_prompt.

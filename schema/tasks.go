@@ -16,6 +16,7 @@ type Task struct {
 	Reason            string            `json:"reason,omitzero" doc:"of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said"`
 	Prompt            string            `json:"prompt" doc:"in lists, of a long one the beginning"`
 	PromptBytes       int               `json:"prompt_bytes"`
+	RetryContext      bool              `json:"retry_context,omitzero" doc:"whether the prompt is a retry prompt of ingest_output"`
 	Description       string            `json:"description,omitzero"`
 	Role              string            `json:"role,omitzero"`
 	RunID             string            `json:"run_id,omitzero"`

@@ -74,9 +74,9 @@ type Store interface {
 // transaction is lost: Update returns that error whatever fn returns.
 //
 // Damage of one record holds up no other. A getting verb that meets a record that is not what was
-// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. Tasks,
-// Attempts, Leased, Dependents, Replies and the breakers leave such a record out. The Status names it
-// either way.
+// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. LatestRuns,
+// Tallies, Tasks, Attempts, Leased, Dependents, Replies and the breakers leave such a record out. The Status
+// names it either way.
 type Tx interface {
 	// Writes counts the verbs that have put, appended, consumed or pruned something so far in this
 	// transaction.
@@ -100,6 +100,10 @@ type Tx interface {
 	Run(id string) (run core.Run, ok bool, err error)
 	// LatestRun gets the run of the item that was put first last, whatever its state.
 	LatestRun(plan, itemID string) (run core.Run, ok bool, err error)
+	// LatestRuns gives, of each item of the plan, the run that LatestRun gets, by item in ascending order of
+	// the bytes of its id. An item whose latest run is damaged is left out: an earlier run does not stand
+	// for it.
+	LatestRuns(plan string) ([]core.Run, error)
 	// PutRun creates or replaces a run.
 	PutRun(run core.Run) error
 	// RunCounts counts all runs by state; every state has an entry.
@@ -109,6 +113,13 @@ type Tx interface {
 	// PutFacts replaces all facts of a run. A run that was never put is refused, and so is a key
 	// that is given twice.
 	PutFacts(runID string, facts []Fact) error
+	// AddTallies adds to counters of a run, each of which begins at 0: see Tally.Plus. A name that is given
+	// twice is added twice. A run that was never put is refused, and so is a Tally that Check finds fault
+	// with; then nothing is added. Of a counter that is damaged, what is added is lost, too.
+	AddTallies(runID string, counts []Tally) error
+	// Tallies gives the counters of a run, by name in ascending order; with "" for the run, the sums over
+	// all runs.
+	Tallies(runID string) ([]Tally, error)
 
 	// Task gets a task with its newest attempt; ok is false if there is none with that id.
 	Task(id string) (t core.Task, ok bool, err error)
@@ -205,8 +216,8 @@ type Tx interface {
 	// Prune removes at most limit records of each kind that nobody waits for and that are older
 	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
 	// last change), answers, and the oldest part of the event log. It never touches queued,
-	// outstanding or failed instructions, runs, facts, tasks, attempts, replies, breakers or notices. It
-	// gives how many records it removed.
+	// outstanding or failed instructions, runs, facts, tallies, tasks, attempts, replies, breakers or
+	// notices. It gives how many records it removed.
 	Prune(before core.Instant, limit int) (int, error)
 }
 

@@ -52,6 +52,8 @@ export type ErrorCode =
   | "RUN_NOT_FOUND"
   /** The workspace has no such plan. */
   | "PLAN_NOT_FOUND"
+  /** There is no file at output_path, or it cannot be read; details.reason says which. */
+  | "OUTPUT_NOT_FOUND"
   /** Nothing has this id. */
   | "SUBJECT_NOT_FOUND"
   /** The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew. */
@@ -421,6 +423,21 @@ export interface CreateTaskParams {
   idempotency_key?: string;
 }
 
+/** Criterion is a line of the requirements.md beside a plan that says what SHALL be. */
+export interface Criterion {
+  line: number;
+  text: string;
+}
+
+/** Decision is the rule by which a run moved. */
+export interface Decision {
+  rule: string;
+  /** how often what the rule counts has happened */
+  count?: number;
+  /** the number at which it does something else */
+  limit?: number;
+}
+
 /** Diagnostic says what the parser did not take at face value. */
 export interface Diagnostic {
   line: number;
@@ -428,6 +445,18 @@ export interface Diagnostic {
   severity: "info" | "warning" | "error";
   code: string;
   message: string;
+}
+
+/** DispatchCounts count prompts and results. */
+export interface DispatchCounts {
+  /** compiled */
+  prompts: number;
+  /** refused because they were over their budget */
+  overflows: number;
+  /** judged */
+  results: number;
+  retry_prompts: number;
+  review_rejections: number;
 }
 
 /** DispatchParams are the params of dispatch_instructions. */
@@ -519,6 +548,13 @@ export interface EventsSinceParams {
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   types?: Array<string>;
+}
+
+/** Evidence is what a completed plan rests on. */
+export interface Evidence {
+  acceptance_criteria: Array<Criterion>;
+  outcomes: Array<ItemOutcome>;
+  files_changed: Array<string>;
 }
 
 /** ExplainParams are the params of explain: an id, or an item of a plan. */
@@ -623,6 +659,63 @@ export interface HeartbeatResult {
   seq: number;
 }
 
+/** Hold is one reason why an item cannot be begun. */
+export interface Hold {
+  kind: "depends_on" | "blocked" | "in_progress" | "done" | "parent";
+  item_id?: string;
+}
+
+/** IngestOutputParams are the params of ingest_output: a text, or the path of a file with it. */
+export interface IngestOutputParams {
+  run_id: string;
+  role: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
+  output?: string;
+  /** relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir */
+  output_path?: string;
+  /** the task of the queue that gave this result; its id is then a right task_id in the text, too */
+  task_id?: string;
+  attempt_id?: string;
+  /** finishes the attempt that has this lease, in the same transaction */
+  lease_token?: string;
+  /** what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives */
+  prompt?: string;
+  /** more than that in the result is a warning; a whole number from 1 to 1000000 */
+  max_output_tokens?: number;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** IngestOutputResult is the result of ingest_output. */
+export interface IngestOutputResult {
+  verdict: "pass" | "gaps" | "error" | "invalid";
+  grammar: "json_block" | "v2" | "legacy" | "none";
+  /** absent if nothing could be read */
+  result?: Result;
+  /** why it is invalid, all of it */
+  errors: Array<ResultError>;
+  warnings: Array<ResultWarning>;
+  next_action: string;
+  next: Next;
+  /** absent if nothing moved */
+  decision?: Decision;
+  retry_prompt?: string;
+  counters: Counters;
+  task_ledger: TaskLedger | null;
+  run: Run;
+  /** with plan_completed */
+  evidence?: Evidence;
+  /** whether the agent was given a retry prompt */
+  retry_context?: boolean;
+  /** an estimate for the result, without what stands around it */
+  output_tokens: number;
+  applied: boolean;
+  reason?: "stale_attempt";
+  /** whose attempt was finished */
+  task?: Task;
+  attempt?: Attempt;
+  seq: number;
+}
+
 /** InitRunParams are the params of init_run. */
 export interface InitRunParams {
   plan: string;
@@ -638,6 +731,8 @@ export interface InitRunParams {
 export interface InitRunResult {
   run: Run;
   created: boolean;
+  next_action: string;
+  next: Next;
   seq: number;
 }
 
@@ -741,6 +836,19 @@ export interface Item {
   derived_status?: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
 }
 
+/** ItemOutcome is how one item of a plan came to its end. */
+export interface ItemOutcome {
+  item_id: string;
+  title: string;
+  /** whether a run was approved, or the file says so */
+  done_by: "run" | "plan";
+  run_id?: string;
+  attempts?: number;
+  review_rejections?: number;
+  summary?: string;
+  files_changed: Array<string>;
+}
+
 /** Lease is the right to report about an attempt. */
 export interface Lease {
   token: string;
@@ -831,6 +939,15 @@ export interface Model {
   provider_id: string;
   model_id: string;
   variant?: string;
+}
+
+/** Next says what has to be done so that a run goes on, and why that. */
+export interface Next {
+  action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  /** who has to do it, where an agent has to */
+  role?: string;
+  /** with advance_to_next_item: what can be begun now */
+  item_ids: Array<string>;
 }
 
 /** NextStep is something that would move the subject on. */
@@ -943,6 +1060,8 @@ export interface Policy {
   stalled_threshold?: number;
   /** a whole number from 1 to 100; default `2` */
   review_loop_threshold?: number;
+  /** spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review */
+  reviewers?: Array<string>;
 }
 
 /** A Problem is one thing that is wrong with the params of a call; details.errors lists them. */
@@ -1010,6 +1129,56 @@ export interface QueueInstructionWithAckResult {
   seq: number;
 }
 
+/** ReadyItems is the result of ready_items. */
+export interface ReadyItems {
+  /** in the order of the plan */
+  ready: Array<string>;
+  ready_total: number;
+  waiting: Array<WaitingItem>;
+  /** items that have to be done and are not */
+  left: number;
+  completed: boolean;
+  /** why this rests on the last good reading and not on the file as it is */
+  stale?: string;
+}
+
+/** ReadyItemsParams are the params of ready_items. */
+export interface ReadyItemsParams {
+  /** path relative to the workspace, or the name of the folder it lies in */
+  plan: string;
+  /** of ready; waiting has every other item; a whole number from 1 to 500; default `50` */
+  limit?: number;
+}
+
+/** RebuildCounts count how often the facts of a run were read anew from its plan, and could not be. */
+export interface RebuildCounts {
+  total: number;
+  /** by reason */
+  fallbacks: Record<string, number>;
+}
+
+/** ReplanParams are the params of replan. */
+export interface ReplanParams {
+  run_id: string;
+  /** what is to be done differently */
+  summary: string;
+  /** the steps from here on, in order; without them those of the last version */
+  plan_items?: Array<string>;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** ReplanResult is the result of replan. */
+export interface ReplanResult {
+  run: Run;
+  task_ledger: TaskLedger | null;
+  /** whether something else is to be done next; only that ends a block */
+  frontier_changed: boolean;
+  next_action: string;
+  next: Next;
+  seq: number;
+}
+
 /** Reply is a person's answer to a task. */
 export interface Reply {
   /** from 1 */
@@ -1061,6 +1230,67 @@ export interface ReportEventResult {
   seq: number;
 }
 
+/** Result is what an agent reported, as it was read. What it lacks is left out. */
+export interface Result {
+  role: string;
+  task_id?: string;
+  /** the agent's own word */
+  status: string;
+  git_range?: string;
+  confidence?: string;
+  summary?: string;
+  issues: Array<ReviewIssue>;
+  files_changed: Array<string>;
+  tests: Array<ResultTest>;
+  follow_up_actions: Array<string>;
+  strengths: Array<string>;
+  required_fixes: Array<string>;
+}
+
+/** ResultError is one reason why a result is invalid. */
+export interface ResultError {
+  code: string;
+  field: string;
+  expected: string;
+  found: string;
+  line: number;
+  message: string;
+}
+
+/** ResultTest is something that a worker ran to check its work. */
+export interface ResultTest {
+  command: string;
+  passed: boolean;
+  failures: Array<string>;
+}
+
+/** ResultWarning is something that was tolerated, or is odd, and changed nothing. */
+export interface ResultWarning {
+  code: string;
+  line?: number;
+  message: string;
+}
+
+/** ResumeRunParams are the params of resume_run. */
+export interface ResumeRunParams {
+  plan: string;
+  item_id: string;
+}
+
+/** ResumeRunResult is the result of resume_run. */
+export interface ResumeRunResult {
+  run: Run;
+  resumption_prompt: string;
+  /** whether the plan reads differently than when the run saw it last, or cannot be read */
+  stale: boolean;
+  progress_ledger_error?: PlanError;
+  next_action: string;
+  next: Next;
+  /** with retry_with_preamble */
+  retry_prompt?: string;
+  task_ledger: TaskLedger | null;
+}
+
 /** Retry is an attempt that takes over from a failed one. */
 export interface Retry {
   attempt: Attempt;
@@ -1097,6 +1327,8 @@ export interface ReviewIssue {
 export interface ReviewLoop {
   count: number;
   threshold: number;
+  /** two sets of issues take turns */
+  alternating?: boolean;
   flagged: boolean;
 }
 
@@ -1106,11 +1338,35 @@ export interface Run {
   plan: string;
   item_id: string;
   state: "running" | "blocked" | "done" | "failed";
+  /** why it is blocked */
+  reason?: string;
   counters: Counters;
   policy: Policy;
+  /** how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken */
+  standing: Record<string, string>;
   plan_version: number;
   created_at: Time;
   updated_at: Time;
+}
+
+/** RunNote is the params of run/updated. */
+export interface RunNote {
+  seq: number;
+  subject_id: string;
+  /** the type of the event */
+  event: string;
+  run_id: string;
+  plan: string;
+  item_id: string;
+  state: "running" | "blocked" | "done" | "failed";
+  /** why it is blocked */
+  reason?: string;
+  revision: number;
+  /** who reported */
+  role?: string;
+  verdict?: string;
+  decision?: Decision;
+  next_action?: string;
 }
 
 /** RunParams are the params of a method about one run. */
@@ -1204,6 +1460,8 @@ export interface Task {
   /** in lists, of a long one the beginning */
   prompt: string;
   prompt_bytes: number;
+  /** whether the prompt is a retry prompt of ingest_output */
+  retry_context?: boolean;
   description?: string;
   role?: string;
   run_id?: string;
@@ -1271,6 +1529,10 @@ export interface TaskLedger {
   review_loop: ReviewLoop;
   rejections: number;
   replan_hint?: string;
+  plan_summary?: string;
+  plan_items: Array<string>;
+  files_changed: Array<string>;
+  /** how often a worker was at it */
   attempts: number;
 }
 
@@ -1311,6 +1573,27 @@ export interface TaskResult {
   seq: number;
 }
 
+/** Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before a process was killed; everything else is exact. */
+export interface Telemetry {
+  dispatch: DispatchCounts;
+  tokens: TokenCounts;
+  compaction_stages: Record<string, number>;
+  ledger_modes: Record<string, number>;
+  rebuilds: RebuildCounts;
+  verdicts: Record<string, number>;
+  grammars: Record<string, number>;
+  /** of invalid results, by code */
+  errors: Record<string, number>;
+  /** as they were given with results */
+  next_actions: Record<string, number>;
+}
+
+/** TelemetryParams are the params of get_telemetry. */
+export interface TelemetryParams {
+  /** without it, all runs */
+  run_id?: string;
+}
+
 /** Timeline is the result of get_timeline. */
 export interface Timeline {
   attempts: Array<Attempt>;
@@ -1324,6 +1607,14 @@ export interface TimelineParams {
   task_id: string;
   /** of more attempts, the first and the last few; with 1, the newest; a whole number from 1 to 500; default `14` */
   max_lines?: number;
+}
+
+/** TokenCounts sum up estimates of tokens. */
+export interface TokenCounts {
+  /** of all prompts before they were compacted */
+  prompts_before: number;
+  prompts_after: number;
+  results: number;
 }
 
 /** Totals counts the items of a plan: leaves and childless parents once, parents as groups. */
@@ -1351,6 +1642,12 @@ export interface WaitingFor {
   /** of that task */
   status?: string;
   until?: Time;
+}
+
+/** WaitingItem is an item that cannot be begun now, and why. */
+export interface WaitingItem {
+  item_id: string;
+  because: Array<Hold>;
 }
 
 /** WatcherStatus describes the watcher. */
@@ -1447,14 +1744,24 @@ export interface MethodMap {
   "list_plans": { params: Record<string, never>; result: PlanList };
   /** Gives one plan as it was read: every item, and a diagnostic for everything that is not one. */
   "get_plan": { params: GetPlanParams; result: Plan };
+  /** Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it. */
+  "ready_items": { params: ReadyItemsParams; result: ReadyItems };
   /** Starts the journey of one item, or gives the live run that it already has. */
   "init_run": { params: InitRunParams; result: InitRunResult };
+  /** Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read. */
+  "resume_run": { params: ResumeRunParams; result: ResumeRunResult };
   /** Compiles the prompt for a role of a run from what is true now. The plan is checked on every call. */
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
+  /** Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too. */
+  "ingest_output": { params: IngestOutputParams; result: IngestOutputResult };
+  /** Records a new version of the plan for an item. It ends a block exactly if it wants something else done next. */
+  "replan": { params: ReplanParams; result: ReplanResult };
   /** Gives the ledgers of a run as they are stored. */
   "get_ledger": { params: GetLedgerParams; result: Ledger };
   /** Gives the revisioned facts of a run. */
   "get_snapshot": { params: RunParams; result: Snapshot };
+  /** Counts what was compiled and judged, for one run or for all. */
+  "get_telemetry": { params: TelemetryParams; result: Telemetry };
   /** Gives what happened after a cursor, in order and without gaps. */
   "events_since": { params: EventsSinceParams; result: EventList };
   /** Lists the notices that were not consumed. */
@@ -1477,6 +1784,8 @@ export interface NotificationMap {
   "task/awaiting_response": TaskNote;
   /** An attempt moved on, or somebody reported about it. */
   "attempt/updated": AttemptNote;
+  /** A run began, moved on or ended. */
+  "run/updated": RunNote;
   /** A plan reads differently than before. */
   "ledger/changed": LedgerNote;
   /** There is a notice to consume. */

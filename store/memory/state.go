@@ -16,6 +16,7 @@ type state struct {
 	runs     *node[int64, core.Run] // in the order of their first put, from 1
 	runOrder *node[string, int64]   // by id
 	facts    *node[string, []store.Fact]
+	tallies  *node[string, *node[string, store.Tally]] // by run and name
 
 	tasks
 

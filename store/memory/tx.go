@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"waybill/core"
@@ -70,6 +71,19 @@ func (t *tx) LatestRun(plan, itemID string) (latest core.Run, ok bool, err error
 		}
 	}
 	return latest, ok, nil
+}
+
+func (t *tx) LatestRuns(plan string) ([]core.Run, error) {
+	if err := t.getting(); err != nil {
+		return nil, err
+	}
+	latest := make(map[string]core.Run)
+	for _, run := range t.state.runs.all() {
+		if run.Plan == plan {
+			latest[run.ItemID] = run
+		}
+	}
+	return slices.SortedFunc(maps.Values(latest), func(a, b core.Run) int { return cmp.Compare(a.ItemID, b.ItemID) }), nil
 }
 
 func (t *tx) PutRun(run core.Run) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"waybill/store"
 	"waybill/store/sqlite"
 )
 
@@ -32,27 +31,24 @@ func TestFaultS5_CrashWhileMigrating(t *testing.T) {
 	})
 }
 
-// TestFaultS5_CrashWhileBringingUpAFormerStore does the same to what a waybill has left that knew no tasks,
-// which is first copied and then gets their tables.
+// TestFaultS5_CrashWhileBringingUpAFormerStore does the same to what former waybills have left, which is
+// first copied and then gets the columns and tables that it has not.
 func TestFaultS5_CrashWhileBringingUpAFormerStore(t *testing.T) {
-	former := formerStore(t)
-	crashSweep(t, "some", func(t *testing.T, path string) {
-		copyFile(t, former, path)
-	}, func(t *testing.T, path string, said []string) {
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, s.Close()) }()
-		require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
-		require.GreaterOrEqual(t, newest(t, s), int64(formerRecords+len(numbers(t, said))))
-		requireInstructions(t, s, formerRecords)
-		update(t, s, func(tx store.Tx) error { return staff(tx, 1) })
-		sound(t, s)
-		copied, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path + ".version-1"}, 1)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, copied.Close()) }()
-		require.EqualValues(t, formerRecords, newest(t, copied), "the copy is of the store as it was")
-		requireInstructions(t, copied, formerRecords)
-	})
+	for _, version := range formerVersions() {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			former := formerStore(t, version)
+			crashSweep(t, "some", func(t *testing.T, path string) {
+				copyFile(t, former, path)
+			}, func(t *testing.T, path string, said []string) {
+				s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+				require.NoError(t, err)
+				defer func() { require.NoError(t, s.Close()) }()
+				require.GreaterOrEqual(t, newest(t, s), int64(formerRecords+len(numbers(t, said))))
+				requireBroughtUp(t, s)
+				requireCopyOfFormer(t, path, version)
+			})
+		})
+	}
 }
 
 // TestFaultS21_CrashWhileWriting kills a process that makes a store, writes to it and closes it, at

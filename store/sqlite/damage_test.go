@@ -46,9 +46,17 @@ func fillTen(tx store.Tx, n int64) error {
 }
 
 func putRunsAndNotices(tx store.Tx, n int64) error {
-	run, _ := core.StartRun(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), core.DefaultPolicy(), 1)
+	run, _ := core.StartRun(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), "", core.DefaultPolicy(), 1)
+	if n%30 == 0 {
+		run = blockedRun(run)
+	}
 	if err := tx.PutRun(run); err != nil {
 		return err
+	}
+	if run.State == core.RunBlocked {
+		if err := tx.AddTallies(run.ID, []store.Tally{{Name: "prompt.tokens", N: n}, {Name: "results:worker", N: 2}}); err != nil {
+			return err
+		}
 	}
 	if err := tx.PutFacts(run.ID, []store.Fact{{Key: "ledger.task.summary", Value: content}}); err != nil {
 		return err
@@ -76,10 +84,12 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 			add(tx.EventsOf(benchID(30), 0, 10)),
 			add(tx.Notices("", 0, 10_000)),
 			add(tx.RunCounts()),
+			add(tx.LatestRuns("tasks.md")),
+			add(tx.Tallies("")),
 		}
 		for n := int64(10); n <= 300; n += 10 {
 			run, _, err := tx.LatestRun("tasks.md", fmt.Sprint(n))
-			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))))
+			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))), add(tx.Tallies(fmt.Sprint("run_", n))))
 			a, _, err := tx.Answered(fmt.Sprint("key_", n))
 			errs = append(errs, add(a, err))
 			in, _, err := tx.Instruction(benchID(n))
@@ -209,9 +219,12 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 		"UPDATE instructions SET sum = x'0000000000000000' WHERE position = 8":                      "instruction " + benchID(8),
 		"PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON": "table facts",
 	}
+	for statement, what := range runDamage() {
+		rows[statement] = what
+	}
 	source := fullStore(t)
 	for statement, want := range rows {
-		t.Run(want, func(t *testing.T) {
+		t.Run(statement, func(t *testing.T) {
 			path := path(t)
 			copyFile(t, source, path)
 			change(t, path, statement)
@@ -266,6 +279,7 @@ func TestSalvage(t *testing.T) {
 	require.Equal(t, map[string]int{"instructions": 1, "events": 18}, result.Lost)
 	require.Equal(t, 30, result.Kept["runs"])
 	require.Equal(t, 30, result.Kept["facts"])
+	require.Equal(t, 20, result.Kept["tallies"])
 	require.Equal(t, 30, result.Kept["notices"])
 	require.Equal(t, 30, result.Kept["answers"])
 	require.Greater(t, result.Kept["instructions"], 250)
@@ -403,4 +417,15 @@ func TestSalvageOfNothing(t *testing.T) {
 	requireFault(t, err, store.Corrupt)
 	_, err = sqlite.Salvage(t.Context(), sqlite.Options{})
 	require.ErrorContains(t, err, "Path")
+}
+
+// blockedRun gives the run with something in everything that says how it stands.
+func blockedRun(run core.Run) core.Run {
+	run.State, run.Halt = core.RunBlocked, core.HaltAlternation
+	run.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
+	run.Standing = [core.Roles]core.Standing{core.Submitted, core.Approved, core.Rejected}
+	run.Sole, run.Named = true, true
+	run.Issues = [...]string{"these", "those", "these", "those"}
+	run.Frontier = "2, 3"
+	return run
 }

@@ -37,6 +37,11 @@ func (s *Store) RetryPlan(ctx context.Context) (plan string, err error) {
 	return s.plan(ctx, selectNextReady, int64(1))
 }
 
+// LatestRunsPlan tells it of the latest runs of a plan.
+func (s *Store) LatestRunsPlan(ctx context.Context) (plan string, err error) {
+	return s.plan(ctx, selectLatestRuns, "tasks.md")
+}
+
 func (s *Store) plan(ctx context.Context, text string, args ...any) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
 		return true, c.query(func(r *row) error {

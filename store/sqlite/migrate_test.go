@@ -12,10 +12,10 @@ import (
 )
 
 // nextStep is a migration to a version that there is not yet.
-var nextStep = sqlite.Step{Version: 3, Script: `
+var nextStep = sqlite.Step{Version: 4, Script: `
 	ALTER TABLE notices ADD COLUMN muted INTEGER NOT NULL DEFAULT 0;
 	CREATE TABLE extras (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-	INSERT INTO extras VALUES ('from', 'version 2');
+	INSERT INTO extras VALUES ('from', 'version 3');
 `}
 
 const oldRecords = 300
@@ -29,26 +29,6 @@ func oldStore(t *testing.T) string {
 	update(t, s, func(tx store.Tx) error {
 		for range oldRecords {
 			if err := appendOne(tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	require.NoError(t, s.Close())
-	return path
-}
-
-const formerRecords = 40
-
-// formerStore gives a closed store with the tables of version 1.
-func formerStore(t *testing.T) string {
-	t.Helper()
-	path := path(t)
-	s, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
-	require.NoError(t, err)
-	update(t, s, func(tx store.Tx) error {
-		for n := range int64(formerRecords) {
-			if err := queueOne(tx, n+1); err != nil {
 				return err
 			}
 		}
@@ -91,16 +71,16 @@ func TestFaultS5_OlderTables(t *testing.T) {
 	s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	require.Equal(t, 3, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 	update(t, s, appendOne)
 	sound(t, s)
 
-	before := open(t, sqlite.Options{Path: path + ".version-2"})
-	require.Equal(t, 2, before.Status(t.Context()).SchemaVersion)
+	before := open(t, sqlite.Options{Path: path + ".version-3"})
+	require.Equal(t, 3, before.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, before))
 	sound(t, before)
-	info, err := os.Stat(path + ".version-2")
+	info, err := os.Stat(path + ".version-3")
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 }
@@ -114,7 +94,7 @@ func TestFaultS5_MigrationFails(t *testing.T) {
 	require.Error(t, err)
 	change(t, path, "DROP TABLE extras")
 	s := open(t, sqlite.Options{Path: path})
-	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 3, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 }
 
@@ -131,7 +111,7 @@ func TestFaultS6_NewerTables(t *testing.T) {
 	e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 	require.Equal(t, store.NotApplied, e.Outcome)
 	require.Contains(t, e.Message, "version 7")
-	require.Contains(t, e.Message, "version 2")
+	require.Contains(t, e.Message, "version 3")
 	requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
 		_, err := tx.CountNotices()
 		return err

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	runColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
+	firstRunColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
 		review_rejections_max, stalled_threshold, review_loop_threshold, invalid_worker, invalid_spec, invalid_quality,
-		worker_failures, review_rejections, stalled, review_loop, plan_version, revision, created_at, updated_at, sum`
+		worker_failures, review_rejections, stalled, review_loop, plan_version, revision, created_at, updated_at`
+	runColumns = firstRunColumns + ", " + laterRunColumns + ", sum"
 
 	selectRun       = "SELECT " + runColumns + " FROM runs WHERE id = ?"
 	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
-	runValues       = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	runValues       = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	insertRun       = "INSERT INTO runs (" + runColumns + ") VALUES " + runValues
 	updateRun       = "UPDATE runs SET (" + runColumns + ") = " + runValues + " WHERE id = ?"
 
@@ -50,8 +51,9 @@ func takeRun(r *row, buf *encoder) (number int64, run core.Run, err error) {
 	}
 	run.PlanVersion, run.Revision = next(), r.integer()
 	run.CreatedAt, run.UpdatedAt = core.Instant(r.integer()), core.Instant(r.integer())
+	later := takeLater(r, &run)
 	sum := r.blob()
-	*buf = buf.run(number, run)
+	*buf = buf.run(number, run).later(later)
 	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
 		return number, run, damaged("run " + run.ID)
 	}
@@ -116,8 +118,9 @@ func runArgs(number int64, run core.Run, buf *encoder) []any {
 	for _, n := range numbersOf(run) {
 		args = append(args, n)
 	}
-	*buf = buf.run(number, run)
-	return append(args, buf.sum())
+	later := laterOf(run)
+	*buf = buf.run(number, run).later(later)
+	return append(append(args, later...), buf.sum())
 }
 
 func (t *tx) RunCounts() (counts map[core.RunState]int, err error) {
@@ -164,10 +167,14 @@ func (t *tx) PutFacts(runID string, facts []store.Fact) error {
 		if err := t.factsAllowed(runID, facts); err != nil {
 			return err
 		}
-		if _, err := t.c.exec("DELETE FROM facts WHERE run_id = ?", runID); err != nil {
+		left, err := t.makeRoom(runID, facts)
+		if err != nil {
 			return err
 		}
 		for _, f := range facts {
+			if _, there := left[f.Key]; there {
+				continue
+			}
 			if err := t.insertFact(runID, f); err != nil {
 				return err
 			}
@@ -175,6 +182,42 @@ func (t *tx) PutFacts(runID string, facts []store.Fact) error {
 		t.writes++
 		return nil
 	})
+}
+
+// makeRoom deletes the facts of a run that are not among the given ones as they are, and gives the values of
+// those that are left. Few facts of a run change at a time, and what does not change costs no page. If one of
+// them is damaged, all are deleted.
+func (t *tx) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
+	wanted := make(map[string]string, len(facts))
+	for _, f := range facts {
+		wanted[f.Key] = f.Value
+	}
+	left = make(map[string]string, len(facts))
+	var gone []string
+	broken := false
+	err = t.c.query(func(r *row) error {
+		_, f, err := takeFact(r, &t.buf)
+		broken = broken || err != nil
+		if value, ok := wanted[f.Key]; ok && value == f.Value {
+			left[f.Key] = f.Value
+		} else {
+			gone = append(gone, f.Key)
+		}
+		return nil
+	}, selectFacts, runID)
+	if err != nil {
+		return nil, err
+	}
+	if broken {
+		_, err := t.c.exec("DELETE FROM facts WHERE run_id = ?", runID)
+		return nil, err
+	}
+	for _, key := range gone {
+		if _, err := t.c.exec("DELETE FROM facts WHERE run_id = ? AND key = ?", runID, key); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
 }
 
 func (t *tx) insertFact(runID string, f store.Fact) error {

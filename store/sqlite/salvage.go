@@ -89,6 +89,7 @@ type wreck struct {
 	record *record
 	old, c *conn // from and to
 	newest int64 // number of the newest event of the new store
+	former bool  // the old store has tables of a version before 3
 	result Salvaged
 }
 
@@ -172,6 +173,9 @@ func (w *wreck) copy(ctx context.Context, t *tx) error {
 		if !there {
 			continue
 		}
+		if w.former {
+			tb.columns = cmp.Or(tb.former, tb.columns)
+		}
 		if err := w.copyTable(ctx, t, tb); err != nil {
 			return err
 		}
@@ -198,6 +202,7 @@ func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
 		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages versions up to %d only",
 			w.place.path, found.version, latest)
 	}
+	w.former = found.version < 3
 	return found.tables > 0, nil
 }
 

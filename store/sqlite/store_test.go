@@ -131,7 +131,7 @@ func TestStatus(t *testing.T) {
 	status := s.Status(t.Context())
 	require.Equal(t, "sqlite", status.Kind)
 	require.Equal(t, path, status.Path)
-	require.Equal(t, 2, status.SchemaVersion)
+	require.Equal(t, 3, status.SchemaVersion)
 	require.Greater(t, status.SizeBytes, int64(4096))
 	require.False(t, status.ReadOnly)
 	require.Empty(t, status.Degraded)
@@ -187,7 +187,7 @@ func TestLawsOfCoreAreRepeated(t *testing.T) {
 	}
 	requireInstructions(t, s, 0)
 	update(t, s, func(tx store.Tx) error {
-		run, _ := core.StartRun("run", "tasks.md", "1", core.DefaultPolicy(), 1)
+		run, _ := core.StartRun("run", "tasks.md", "1", "", core.DefaultPolicy(), 1)
 		run.State = "paused"
 		require.Error(t, tx.PutRun(run))
 		run.State, run.Revision = core.RunDone, 0

@@ -18,6 +18,7 @@ type table struct {
 	take    func(r *row, buf *encoder) (item any, err error)
 	insert  func(t *tx, item any) error
 	from    string // where the columns come from, if they are more than the table's own
+	former  string // the columns where the tables have a version before 3, if they are others
 	// whole tells, in Detail, what is wrong with a row whose sums are right; nil where nothing can be.
 	whole func(c *conn, item any) (store.Damage, error)
 }
@@ -42,7 +43,7 @@ func tables() []table {
 			insert: func(t *tx, item any) error { return t.create(item.(core.Instruction)) },
 		},
 		{
-			name: "runs", columns: runColumns, keys: 1,
+			name: "runs", columns: runColumns, keys: 1, former: formerRunColumns,
 			take: func(r *row, buf *encoder) (any, error) {
 				number, run, err := takeRun(r, buf)
 				return numberedRun{number, run}, err
@@ -78,7 +79,7 @@ func tables() []table {
 			insert: func(t *tx, item any) error { return t.PutAnswer(item.(store.Answer)) },
 		},
 	}
-	return append(own, taskTables()...)
+	return append(append(own, talliesTable()), taskTables()...)
 }
 
 const pageSize = 500

@@ -18,6 +18,7 @@ const (
 	kindDependency = 'd'
 	kindBreaker    = 'b'
 	kindTaskCounts = 'T'
+	kindTally      = 'y'
 )
 
 var (

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -165,56 +164,6 @@ func TestSalvageOfTasks(t *testing.T) {
 		return err
 	}))
 	update(t, s, func(tx store.Tx) error { return createTask(tx, 99) })
-}
-
-// TestFaultS5_StoreBeforeTasks: a store of a waybill that knew no tasks is copied, then gets their tables,
-// and keeps what it has.
-func TestFaultS5_StoreBeforeTasks(t *testing.T) {
-	path := path(t)
-	former, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
-	require.NoError(t, err)
-	require.Equal(t, 1, former.Status(t.Context()).SchemaVersion)
-	update(t, former, func(tx store.Tx) error {
-		for n := int64(1); n <= 20; n++ {
-			if err := queueOne(tx, n); err != nil {
-				return err
-			}
-		}
-		return putRunsAndNotices(tx, 20)
-	})
-	require.NoError(t, former.Close())
-
-	s := open(t, sqlite.Options{Path: path})
-	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
-	require.Empty(t, s.Status(t.Context()).Degraded)
-	requireInstructions(t, s, 20)
-	sound(t, s)
-	for n := int64(1); n <= 3; n++ {
-		update(t, s, func(tx store.Tx) error { return staff(tx, n) })
-	}
-	sound(t, s)
-	copied, err := os.ReadFile(path + ".version-1")
-	require.NoError(t, err)
-	require.False(t, strings.Contains(string(copied), "CREATE TABLE tasks"), "the copy is of the store as it was")
-}
-
-// TestSalvageOfAFormerStore: a damaged store of a waybill that knew no tasks is salvaged into one that does.
-func TestSalvageOfAFormerStore(t *testing.T) {
-	path := path(t)
-	former, err := sqlite.OpenFormer(t.Context(), sqlite.Options{Path: path}, 1)
-	require.NoError(t, err)
-	update(t, former, func(tx store.Tx) error { return errors.Join(queueOne(tx, 1), queueOne(tx, 2)) })
-	require.NoError(t, former.Close())
-	change(t, path, "UPDATE instructions SET content = 'other' WHERE position = 1")
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.Equal(t, map[string]int{"instructions": 1}, result.Lost)
-	require.Empty(t, result.Unreadable)
-	s := open(t, sqlite.Options{Path: path})
-	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
-	requireInstructions(t, s, 1)
-	update(t, s, func(tx store.Tx) error { return staff(tx, 1) })
-	sound(t, s)
 }
 
 // TestBackupHasTasks: a backup has the tasks, too.

@@ -99,7 +99,7 @@ func drawAfter(t *rapid.T) int64 { return rapid.Int64Range(0, 12).Draw(t, "after
 func drawPutting(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawPutInstruction), rapid.Custom(drawPutInstruction), rapid.Custom(drawAppend),
-		rapid.Custom(drawPutRun), rapid.Custom(drawPutFacts), rapid.Custom(drawPutNotice),
+		rapid.Custom(drawPutRun), rapid.Custom(drawPutFacts), rapid.Custom(drawAddTallies), rapid.Custom(drawPutNotice),
 		rapid.Custom(drawConsume), rapid.Custom(drawPutAnswer), rapid.Custom(drawPrune), rapid.Custom(drawTaskVerb),
 		rapid.Custom(drawTaskVerb), rapid.Custom(drawTaskVerb),
 	).Draw(t, "put")
@@ -162,6 +162,10 @@ func drawAppend(t *rapid.T) verb {
 func drawPutRun(t *rapid.T) verb {
 	r := run(drawID(t, "run"), drawID(t, "item"))
 	r.State = rapid.SampledFrom(core.RunStates()).Draw(t, "state")
+	if r.State == core.RunBlocked {
+		r.Halt = rapid.SampledFrom(core.Halts()).Draw(t, "halt")
+	}
+	drawStanding(t, &r)
 	r.Revision = rapid.Int64Range(1, 9).Draw(t, "revision")
 	r.UpdatedAt = drawInstant(t)
 	return verb{fmt.Sprintf("PutRun %+v", r), func(tx store.Tx) string { return answer(tx.PutRun(r)) }}

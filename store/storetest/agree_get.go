@@ -23,11 +23,13 @@ func drawGetOne(t *rapid.T) verb {
 		in, okIn, errIn := tx.Instruction("ins" + number)
 		run, okRun, errRun := tx.Run("run" + number)
 		latest, okLatest, errLatest := tx.LatestRun("tasks.md", "item"+number)
+		all, errAll := tx.LatestRuns("tasks.md")
+		counted, errCounted := tx.Tallies("run" + number)
 		facts, errFacts := tx.Facts("run" + number)
 		n, okN, errN := tx.Notice("ntc" + number)
 		a, okA, errA := tx.Answered("key" + number)
 		return answer(errIn, in, okIn) + answer(errRun, run, okRun) + answer(errLatest, latest, okLatest) +
-			answer(errFacts, facts) + answer(errN, n, okN) + answer(errA, a, okA)
+			answer(errFacts, facts) + answer(errAll, all) + answer(errCounted, counted) + answer(errN, n, okN) + answer(errA, a, okA)
 	}}
 }
 
@@ -100,7 +102,8 @@ func counts() verb {
 		oldest, newest, errBounds := tx.Bounds()
 		tasks, errTasks := tx.TaskCounts()
 		breakers, errBreakers := tx.OpenedBreakers()
+		tallies, errTallies := tx.Tallies("")
 		return answer(errTasks, tasks) + answer(errBreakers, breakers) + answer(err, states) + answer(errRuns, runs) + answer(errNotices, notices) +
-			answer(errBounds, oldest, newest)
+			answer(errBounds, oldest, newest) + answer(errTallies, tallies)
 	}}
 }

@@ -11,6 +11,8 @@ func runLaws() []Law {
 	return []Law{
 		law("a run comes back", runComesBack),
 		law("the latest run is the one first put last", latestRun),
+		law("the latest runs of a plan are those of its items, in order", latestRuns),
+		law("how a run stands comes back", standingComesBack),
 		law("counts of runs agree", runCounts),
 		law("facts are replaced as a whole", factsReplaced),
 		law("facts belong to a run and have one value", factsRefused),
@@ -26,7 +28,7 @@ func runComesBack(t T, s store.Store) {
 	update(t, s, func(tx store.Tx) { require.NoError(t, tx.PutRun(want)) })
 	view(t, s, func(tx store.Tx) { requireRun(t, tx, want) })
 
-	want.State = core.RunBlocked
+	want.State, want.Halt = core.RunBlocked, core.HaltRejections
 	want.Counters = core.Counters{
 		InvalidResults: [core.Roles]int{1, 2, 3}, WorkerFailures: 4, ReviewRejections: 5, Stalled: 6, ReviewLoop: 7,
 	}

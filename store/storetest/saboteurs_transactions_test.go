@@ -140,6 +140,16 @@ func (m *moments) Facts(id string) (f []store.Fact, err error) {
 	return f, err
 }
 
+func (m *moments) LatestRuns(plan string) (runs []core.Run, err error) {
+	m.anew(func(tx store.Tx) error { runs, err = tx.LatestRuns(plan); return nil })
+	return runs, err
+}
+
+func (m *moments) Tallies(id string) (all []store.Tally, err error) {
+	m.anew(func(tx store.Tx) error { all, err = tx.Tallies(id); return nil })
+	return all, err
+}
+
 func (m *moments) CountNotices() (n int, err error) {
 	m.anew(func(tx store.Tx) error { n, err = tx.CountNotices(); return nil })
 	return n, err

@@ -36,7 +36,7 @@ type Law struct {
 // Laws gives all laws. The names are unique and never change their meaning.
 func Laws() []Law {
 	return slices.Concat(transactionLaws(), lifeLaws(), eventLaws(), instructionLaws(), orderLaws(),
-		runLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
+		runLaws(), tallyLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
 		replyLaws())
 }
 
@@ -122,7 +122,7 @@ func notice(id string, position int64) store.Notice {
 }
 
 func run(id, item string) core.Run {
-	r, _ := core.StartRun(id, "tasks.md", item, core.DefaultPolicy(), start)
+	r, _ := core.StartRun(id, "tasks.md", item, "what "+item+" wants next", core.DefaultPolicy(), start)
 	return r
 }
 

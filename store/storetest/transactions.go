@@ -36,6 +36,7 @@ func everything(t T, tx store.Tx) {
 	put(t, tx, tracked("a", 1))
 	require.NoError(t, tx.PutRun(run("r", "1.1")))
 	require.NoError(t, tx.PutFacts("r", []store.Fact{{Key: "k", Value: "v"}}))
+	require.NoError(t, tx.AddTallies("r", tallies("results", 1)))
 	appendTo(t, tx, event(core.InstructionQueued, "a", start))
 	require.NoError(t, tx.PutNotice(notice("n", 1)))
 	require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "f", Result: "{}", At: start}))
@@ -53,6 +54,10 @@ func census(t T, tx store.Tx) map[string]int {
 	runs, err := tx.RunCounts()
 	require.NoError(t, err)
 	facts, err := tx.Facts("r")
+	require.NoError(t, err)
+	latest, err := tx.LatestRuns("tasks.md")
+	require.NoError(t, err)
+	counted, err := tx.Tallies("")
 	require.NoError(t, err)
 	notices, err := tx.CountNotices()
 	require.NoError(t, err)
@@ -72,6 +77,7 @@ func census(t T, tx store.Tx) map[string]int {
 		"tasks": tasks[core.StatusQueued], "attempts": len(attempts), "dependents": len(dependents),
 		"replies": len(replies), "breakers": len(breakers),
 		"instructions": instructions, "runs": runs[core.RunRunning], "facts": len(facts),
+		"latest runs": len(latest), "tallies": len(counted),
 		"events": len(allEvents(t, tx)), "notices": notices, "answers": 0,
 	}
 	if answered {
@@ -149,7 +155,7 @@ func writesAreCounted(t T, s store.Store) {
 	update(t, s, func(tx store.Tx) {
 		require.Zero(t, tx.Writes())
 		everything(t, tx)
-		require.Equal(t, 13, tx.Writes())
+		require.Equal(t, 14, tx.Writes())
 		_ = census(t, tx)
 		require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "again"}))
 		ok, err := tx.ConsumeNotice("no such notice")
@@ -159,11 +165,13 @@ func writesAreCounted(t T, s store.Store) {
 		require.Error(t, tx.PutTask(task("u", 1)), "the position is taken")
 		require.Error(t, tx.PutAttempt(attempt("t", 2)), "the first attempt is not finished")
 		require.NoError(t, tx.AddDependency("t", "before"))
-		require.Equal(t, 13, tx.Writes(), "nothing more has been put")
+		require.NoError(t, tx.AddTallies("r", nil))
+		require.Error(t, tx.AddTallies("r", tallies("Results", 1)), "the name is none")
+		require.Equal(t, 14, tx.Writes(), "nothing more has been put")
 		ok, err = tx.ConsumeNotice("n")
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, 14, tx.Writes())
+		require.Equal(t, 15, tx.Writes())
 	})
 	view(t, s, func(tx store.Tx) { require.Zero(t, tx.Writes()) })
 }
@@ -225,6 +233,7 @@ func viewCannotPut(t T, s store.Store) {
 		"PutInstruction": func(tx store.Tx) error { return tx.PutInstruction(tracked("b", 2)) },
 		"PutRun":         func(tx store.Tx) error { return tx.PutRun(run("s", "1.2")) },
 		"PutFacts":       func(tx store.Tx) error { return tx.PutFacts("r", nil) },
+		"AddTallies":     func(tx store.Tx) error { return tx.AddTallies("r", tallies("results", 1)) },
 		"Append": func(tx store.Tx) error {
 			_, err := tx.Append(event(core.InstructionQueued, "b", start))
 			return err

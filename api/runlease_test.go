@@ -1,0 +1,328 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+	"waybill/store"
+)
+
+// leased gives a task of a run in that role, and its claim.
+func (h *host) leased(run, role string) (id string, claim object) {
+	h.t.Helper()
+	id = h.create(`"run_id": %q, "role": %q`, run, role)
+	claim = h.claim("w")
+	claim.has(id, "claim.task.task_id")
+	return id, claim
+}
+
+// lease gives the params with which a result finishes the attempt of a claim.
+func lease(claim object) string {
+	return `"task_id": ` + quoted(claim.str("claim.task.task_id")) + `, "lease_token": ` + quoted(claim.str("claim.lease.token"))
+}
+
+// A result finishes its attempt: as completed if the work can go on with it, and otherwise as an error that the
+// queue does not try again, so that what depends on the task stays where it is.
+func TestResultFinishesItsAttempt(t *testing.T) {
+	for _, c := range []struct {
+		role   string
+		said   step
+		status string
+		class  string
+	}{
+		{"worker", "worker pass", "COMPLETE", ""},
+		{"worker", "worker gaps", "ERROR", "result_gaps"},
+		{"worker", "worker error", "ERROR", "result_error"},
+		{"worker", "worker invalid", "ERROR", "result_invalid"},
+		{"spec-reviewer", "spec pass", "COMPLETE", ""},
+		{"spec-reviewer", "spec gaps", "COMPLETE", ""},
+		{"spec-reviewer", "spec error", "ERROR", "result_error"},
+		{"spec-reviewer", "spec invalid", "ERROR", "result_invalid"},
+	} {
+		t.Run(string(c.said), func(t *testing.T) {
+			h, run := clocked(t, setup{})
+			id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, c.role)
+			dependent := h.create(`"depends_on": [%q]`, id)
+			claim := h.claim("w")
+			role, output := c.said.result()
+			last := h.ingest(run, role, output, lease(claim))
+			last.has(true, "applied")
+			last.has(id, "task.task_id")
+			last.has(c.status, "task.status")
+			last.has(claim.str("claim.attempt.attempt_id"), "attempt.attempt_id")
+			task := h.task(id)
+			task.has(c.status, "task.status")
+			require.Len(t, task.at("attempts"), 1, "the queue tries it again")
+			held := h.task(dependent)
+			if c.status == "COMPLETE" {
+				last.has("completed", "attempt.status")
+				held.lacks("task.waiting_for")
+			} else {
+				last.has("error", "attempt.status")
+				last.has("terminal", "attempt.error_class")
+				held.has(id, "task.waiting_for.0.task_id")
+				h.nothing()
+			}
+			outcome := h.logged("run.outcome", run)
+			require.Len(t, outcome, 1)
+			outcome[0].has(id, "data.task_id")
+			outcome[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
+		})
+	}
+}
+
+// A broken store fails before or after the changes of a transaction were put.
+type broken struct {
+	*lasting
+	late func() error // called when fn has put everything; an error of it is that of the commit
+}
+
+func (b *broken) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return b.lasting.Update(ctx, func(tx store.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return b.late()
+	})
+}
+
+// The attempt and the run move in one transaction: a commit that fails leaves both where they were.
+func TestFailedCommitLeavesRunAndAttempt(t *testing.T) {
+	st := &broken{lasting: newLasting(), late: func() error { return nil }}
+	h, run := clocked(t, setup{store: st})
+	id, claim := h.leased(run, "worker")
+	before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
+	st.late = func() error { return &store.Error{Kind: store.IO, Message: "the disk failed"} }
+	h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+	require.Equal(t, before, h.snapshot(run).text)
+	require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
+	h.is("RUNNING", id)
+	st.late = func() error { return nil }
+	h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
+	h.is("COMPLETE", id)
+	h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+}
+
+// A refusal half-way takes the end of the attempt back, too.
+func TestResultForARunThatIsOverLeavesItsAttempt(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		h := p.host(t)
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.run("1")
+		id, claim := h.leased(run, "worker")
+		h.start("1", `"resume": "new"`)
+		h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+		h.is("RUNNING", id)
+		h.finish(claim, completed).has("COMPLETE", "task.status")
+	})
+}
+
+func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		h := p.host(t)
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.run("1")
+		id, claim := h.leased(run, "worker")
+		h.finish(claim, `"status": "error", "error": {"message": "429", "http_status": 429}`)
+		before := h.snapshot(run).text
+		for i, output := range []string{worked(), "nonsense"} {
+			last := h.ingest(run, "worker", output, lease(claim))
+			last.has(false, "applied")
+			last.has("stale_attempt", "reason")
+			last.lacks("decision")
+			last.has("dispatch_worker", "next_action")
+			h.task(id).has(i+1, "attempts.0.stale_events")
+		}
+		last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)
+		last.has(false, "applied")
+		last.has("stale_attempt", "reason")
+		last.lacks("task")
+		require.Equal(t, before, h.snapshot(run).text)
+		require.Empty(t, h.logged("run.outcome", run))
+		h.call("get_telemetry", `{}`).has(0, "dispatch.results")
+	})
+}
+
+func TestLeaseOfAnotherTaskIsRefused(t *testing.T) {
+	h, run := clocked(t, setup{})
+	mine := h.create(`"run_id": %q`, run)
+	claim := h.claim("w")
+	other, free := h.create(`"run_id": %q`, run), h.create(``)
+	token := `"lease_token": ` + quoted(claim.str("claim.lease.token"))
+	h.badRun("/lease_token", "ingest_output", "%s", ingestParams(run, "worker", worked(), `"task_id": `+quoted(other), token))
+	h.badRun("/lease_token", "ingest_output", "%s", ingestParams(h.run("3"), "worker", says("worker", "3", "pass", ""), token))
+	h.is("RUNNING", mine)
+	second := h.claim("w")
+	third := h.claim("w")
+	third.has(free, "claim.task.task_id")
+	h.badRun("/lease_token", "ingest_output", "%s", ingestParams(run, "worker", worked(), `"lease_token": `+quoted(third.str("claim.lease.token"))))
+	h.badRun("/lease_token", "ingest_output", "%s", ingestParams(run, "worker", worked(), token,
+		`"attempt_id": `+quoted(second.str("claim.attempt.attempt_id"))))
+	require.Empty(t, h.logged("run.outcome", run))
+}
+
+// A host that lost the answer gives the same result again.
+func TestSameResultOfTheSameAttemptMovesTheRunOnce(t *testing.T) {
+	for _, s := range []step{"worker pass", "worker gaps", "worker error", "worker invalid"} {
+		t.Run(string(s), func(t *testing.T) {
+			h, run := clocked(t, setup{})
+			_, claim := h.leased(run, "worker")
+			role, output := s.result()
+			first := h.ingest(run, role, output, lease(claim))
+			again := h.ingest(run, role, output, lease(claim))
+			for _, same := range []string{"next", "counters", "run", "task_ledger", "verdict", "applied", "task", "attempt"} {
+				require.Equal(t, first.at(same), again.at(same), same)
+			}
+			prompt, given := first.find("retry_prompt")
+			repeated, still := again.find("retry_prompt")
+			require.Equal(t, given, still)
+			require.Equal(t, prompt, repeated)
+			again.lacks("decision")
+			require.Len(t, h.logged("run.outcome", run), 1)
+			h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+
+			other := h.ingest(run, role, output+"\nand more\n", lease(claim))
+			other.has("stale_attempt", "reason")
+			require.Equal(t, first.at("run"), other.at("run"))
+		})
+	}
+}
+
+func TestResultWithAKeyIsTakenOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		h := p.host(t)
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.run("1")
+		first := h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`)
+		h.ingest(run, "worker", worked())
+		moved := h.snapshot(run).text
+		require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
+		h.refused(schema.IdempotencyClash, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"idempotency_key": "k"`))
+		h.refused(schema.IdempotencyClash, "replan", `{"run_id": %q, "summary": "x", "idempotency_key": "k"}`, run)
+		h.stop()
+		h = p.host(t)
+		h.remove("tasks.md") // and whatever else has become of the world
+		require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
+		require.Equal(t, moved, h.snapshot(run).text)
+	})
+}
+
+// A worker that is not heard of any more is a failed worker, once.
+func TestLostLeaseIsAFailureOfTheWorker(t *testing.T) {
+	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.run("1")
+		id, claim := h.leased(run, "worker")
+		review, _ := h.leased(run, "spec-reviewer")
+		free := h.create(``)
+		h.claim("w")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		for _, lost := range []string{id, review, free} {
+			h.is("ERROR", lost)
+		}
+		now := h.runIs("1")
+		now.has(1, "run.counters.worker_failures")
+		now.has("broken", "run.standing.worker")
+		now.has("retry_worker", "next_action")
+		outcomes := h.logged("run.outcome", run)
+		require.Len(t, outcomes, 1)
+		outcomes[0].has("worker_failures", "data.rule")
+		outcomes[0].has(id, "data.task_id")
+		outcomes[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
+		h.call("get_ledger", `{"run_id": %q}`, run).has(1, "task_ledger.attempts")
+		h.ingest(run, "worker", worked(), lease(claim)).has("stale_attempt", "reason")
+		h.runIs("1").has("broken", "run.standing.worker")
+	})
+}
+
+// The queue gives the task to one worker after the other, until the run has enough of it.
+func TestRunIsBlockedByWorkersThatAreLost(t *testing.T) {
+	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.run("1")
+		id := h.create(`"run_id": %q, "role": "worker", "max_attempts": 9`, run)
+		other := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
+		h.claim("w").has(id, "claim.task.task_id")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		h.runIs("1").has("running", "run.state")
+		h.is("QUEUED", id)
+		h.claim("w").has(id, "claim.task.task_id")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		now := h.runIs("1")
+		now.has("blocked", "run.state")
+		now.has("worker_failures", "run.reason")
+		h.is("BLOCKED", id)
+		h.is("BLOCKED", other)
+		h.nothing()
+		h.mirrored(id)
+	})
+}
+
+// What a worker reports of itself without a result: a crash is a failure, trouble of others is none.
+func TestOnlyTerminalErrorsAreFailuresOfTheWorker(t *testing.T) {
+	for class, failures := range map[string]int{"terminal": 1, "transient": 0, "provider": 0, "user": 0} {
+		t.Run(class, func(t *testing.T) {
+			h, run := clocked(t, setup{})
+			_, claim := h.leased(run, "worker")
+			report := `"status": "error", "error": {"message": "x", "class": ` + quoted(class) + `}`
+			h.finish(claim, report)
+			h.finish(claim, report) // whose answer was lost
+			h.runIs("1").has(failures, "run.counters.worker_failures")
+			require.Len(t, h.logged("run.outcome", run), failures)
+		})
+	}
+	for _, status := range []string{"completed", "cancelled", "interrupted"} {
+		h, run := clocked(t, setup{})
+		_, claim := h.leased(run, "worker")
+		h.finish(claim, `"status": `+quoted(status))
+		require.Empty(t, h.logged("run.outcome", run), status)
+	}
+	h, run := clocked(t, setup{})
+	_, claim := h.leased(run, "code-quality-reviewer")
+	h.finish(claim, `"status": "error", "error": {"message": "x", "class": "terminal"}`)
+	require.Empty(t, h.logged("run.outcome", run), "a reviewer is no worker")
+}
+
+// A blocked run holds back what nobody has begun, and lets what runs come to its end.
+func TestBlockedRunHoldsBackItsTasks(t *testing.T) {
+	h, run := clocked(t, setup{})
+	running, claim := h.leased(run, "worker")
+	waiting := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
+	behind := h.create(`"run_id": %q, "depends_on": [%q]`, run, running)
+	others := h.create(`"run_id": %q`, h.run("3"))
+	h.walk(run, "worker invalid", "worker invalid").has("blocked", "run.state")
+	for id, status := range map[string]string{running: "RUNNING", waiting: "BLOCKED", behind: "BLOCKED", others: "QUEUED"} {
+		h.is(status, id)
+	}
+	require.Contains(t, h.task(waiting).str("task.reason"), run)
+	last := h.ingest(run, "worker", worked(), lease(claim))
+	last.has("COMPLETE", "task.status")
+	last.has("blocked", "run.state")
+	h.is("BLOCKED", behind)
+	h.claim("w").has(others, "claim.task.task_id")
+	h.nothing()
+}
+
+// The disk is full: what is under way can be brought to its end.
+func TestResultIsTakenOnAFullDisk(t *testing.T) {
+	st := newLasting()
+	h, run := clocked(t, setup{store: st})
+	_, claim := h.leased(run, "worker")
+	st.fail(&store.Error{Kind: store.Full, Message: "no space left on the disk"})
+	h.ingest(run, "worker", worked(), lease(claim)).has("COMPLETE", "task.status")
+	h.refused(schema.StoreFull, "init_run", `{"plan": "tasks.md", "item_id": "3"}`)
+	st.fail(errors.New("nobody knows this one"))
+	a := <-h.begin(t.Context(), "ingest_output", "%s", ingestParams(run, "spec-reviewer", says("spec-reviewer", "1", "pass", "")))
+	require.Equal(t, schema.Internal, a.Err.Data.Code)
+	st.fail(nil)
+	h.runIs("1").has("awaited", "run.standing.spec-reviewer")
+}

@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"waybill/core"
+	"waybill/core/verdict"
+	"waybill/engine"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
+	progress, fault := s.departure(ctx, p)
+	policy, err := corePolicy(p.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
+		if fault != nil {
+			return nil, fault // not before, so that a call which comes again with its key gets its first answer
+		}
+		run, created, err := tx.StartRun(progress, policy, p.Resume == "new")
+		if err != nil {
+			return nil, err
+		}
+		next := run.Next(core.Outlook{})
+		seq, err := tx.Seq()
+		return &schema.InitRunResult{
+			Run: wireRun(run), Created: created, NextAction: string(next.Action), Next: wireNext(next, nil), Seq: seq,
+		}, err
+	})
+}
+
+// departure gives what a new run begins with.
+func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, error) {
+	_, plan, err := s.plan(ctx, p.Plan)
+	if err != nil {
+		return ledger.ProgressLedger{}, err
+	}
+	if plan.Stale != "" && plan.Stale != engine.StaleSettling {
+		return ledger.ProgressLedger{}, plan.Fault // a journey does not begin on a map that is known to be wrong
+	}
+	return ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
+}
+
+func corePolicy(w *schema.Policy) (core.Policy, error) {
+	p := core.DefaultPolicy()
+	if w == nil {
+		return p, nil
+	}
+	p = core.Policy{
+		InvalidRetries:      or(w.InvalidRetries, p.InvalidRetries),
+		ReviewerFreshRuns:   or(w.ReviewerFreshRuns, p.ReviewerFreshRuns),
+		WorkerFailures:      or(w.WorkerFailures, p.WorkerFailures),
+		ReviewRejections:    or(w.ReviewRejections, p.ReviewRejections),
+		StalledThreshold:    or(w.StalledThreshold, p.StalledThreshold),
+		ReviewLoopThreshold: or(w.ReviewLoopThreshold, p.ReviewLoopThreshold),
+	}
+	for i, name := range w.Reviewers {
+		role, ok := core.ParseRole(name)
+		if !ok || !role.Reviewer() {
+			return p, badParam(fmt.Sprintf("/policy/reviewers/%d", i), "spec-reviewer or code-quality-reviewer", name)
+		}
+		p.Reviewers |= core.RolesOf(role)
+	}
+	return p, nil
+}
+
+// roleOf gives the role that a host means. generic reports that it said no more than "reviewer".
+func roleOf(run core.Run, name string) (role core.Role, generic bool, err error) {
+	if name == "reviewer" {
+		return run.Reviewer(), true, nil
+	}
+	role, ok := core.ParseRole(name)
+	if !ok {
+		return 0, false, badParam("/role", "worker, spec-reviewer, code-quality-reviewer or reviewer", name)
+	}
+	return role, false, nil
+}
+
+// mostNamed bounds the items that an answer names as those that can be begun; ready_items has all.
+const mostNamed = 50
+
+func wireNext(n core.Next, ready []string) schema.Next {
+	w := schema.Next{Action: string(n.Action), ItemIDs: []string{}}
+	if n.Role != 0 {
+		w.Role = n.Role.String()
+	}
+	if n.Action == core.AdvanceToNextItem {
+		w.ItemIDs = append(w.ItemIDs, ready[:min(len(ready), mostNamed)]...)
+	}
+	return w
+}
+
+func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*schema.ReadyItems, error) {
+	e, plan, err := s.plan(ctx, p.Plan)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.Readiness(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	limit := min(or(p.Limit, schema.DefaultPage), len(r.Ready))
+	return &schema.ReadyItems{
+		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready),
+		Waiting: mapped(r.Waiting, func(w ledger.Waiting) schema.WaitingItem {
+			return schema.WaitingItem{ItemID: w.ItemID, Because: mapped(w.Because, func(h ledger.Hold) schema.Hold {
+				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
+			})}
+		}),
+		Left: r.Left, Completed: r.Complete, Stale: plan.Stale,
+	}, nil
+}
+
+func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*schema.ResumeRunResult, error) {
+	e, plans, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	run, err := latestRun(ctx, e, plans, p.Plan, p.ItemID)
+	if err != nil {
+		return nil, err
+	}
+	view, err := e.Look(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	standing, err := e.Standing(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	w := &schema.ResumeRunResult{
+		Run: wireRun(view.Run), Stale: view.Rebuilt || view.Fallback != "", TaskLedger: wireTaskLedger(view.Task),
+		NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
+	}
+	fault := view.Fault
+	if fault == nil {
+		fault = view.Gone
+	}
+	if fault != nil {
+		w.ProgressLedgerError = planError(fault)
+	}
+	if standing.Next.Action == core.RetryWithPreamble {
+		w.RetryPrompt = retryPrompt(standing, originalPrompt(view, standing.Next.Role, ""))
+	}
+	w.ResumptionPrompt = ledger.Resumption(resumption(view, standing, w.Stale))
+	return w, nil
+}
+
+// latestRun finds the newest run of an item, also of a plan that is not there any more.
+func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run core.Run, err error) {
+	path, err := plans.Resolve(plan)
+	paths := []string{path}
+	if err != nil {
+		paths = plans.Candidates(plan)
+	}
+	var found bool
+	err = errors.Join(err, e.View(ctx, func(tx store.Tx) error {
+		for _, path := range paths {
+			if run, found, err = tx.LatestRun(path, itemID); err != nil || found {
+				return err
+			}
+		}
+		return nil
+	}))
+	switch {
+	case found:
+		return run, nil
+	case err != nil:
+		return run, err
+	}
+	return run, &core.Refusal{
+		Kind: core.NotFound, Noun: "run", Subject: plan + " " + itemID,
+		Message: fmt.Sprintf("no run of item %q of plan %q was ever started; init_run starts one", itemID, plan),
+	}
+}
+
+// resumption gives what an agent has to know to pick a run up.
+func resumption(view engine.RunView, standing engine.Standing, stale bool) ledger.ResumptionInput {
+	in := ledger.ResumptionInput{
+		Progress: view.Progress, Task: view.Task, Unreadable: view.Fallback, Changed: stale, NextAction: nextSentence(standing.Next),
+	}
+	if s := view.Run.State; s == core.RunBlocked || s == core.RunFailed {
+		in.Halted, in.Why = string(s), string(view.Run.Halt)
+	}
+	return in
+}
+
+// nextSentence says for an agent what has to be done next.
+func nextSentence(n core.Next) string {
+	switch n.Action {
+	case core.DispatchWorker:
+		return "do the task"
+	case core.DispatchReviewer:
+		return fmt.Sprintf("review the work, as the %s", n.Role)
+	case core.DispatchFixes:
+		return "do what the reviewers ask for"
+	case core.RetryWorker:
+		return "try the task again, another way if need be"
+	case core.RetryWithPreamble:
+		return fmt.Sprintf("give the result of the %s once more, in a form that can be read", n.Role)
+	case core.SpawnFreshReviewer:
+		return fmt.Sprintf("review the work from the start, as the %s", n.Role)
+	case core.AdvanceToNextItem:
+		return "go on with the next item of the plan; this one is approved"
+	case core.PlanCompleted:
+		return "nothing; the plan is completed"
+	case core.HaltAndEscalate:
+		return "stop, and let a person decide"
+	}
+	panic("api: unknown action " + string(n.Action))
+}
+
+func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[schema.ReplanResult], error) {
+	if err := checkPlan(p); err != nil {
+		return nil, err
+	}
+	var current *ledger.Item
+	var reading *ledger.Reading
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	view, fault := e.Look(ctx, p.RunID)
+	if fault == nil {
+		fault = view.Gone // nobody can do an item that the plan does not have, however it is planned
+		current, reading = view.Progress.CurrentItem, e.Reading(ctx, view.Run.Plan)
+	}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplanResult, error) {
+		if fault != nil {
+			return nil, fault
+		}
+		after, changed, err := tx.Replan(p.RunID, p.Summary, p.PlanItems, current, reading)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.ReplanResult{
+			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
+			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready), Seq: seq,
+		}, err
+	})
+}
+
+// maxPlanItems bounds the steps of one version of a plan.
+const maxPlanItems = 1000
+
+func checkPlan(p *schema.ReplanParams) error {
+	if strings.TrimSpace(p.Summary) == "" {
+		return schema.NewError(schema.EmptyContent, "/summary is empty; say what is to be done differently").With("pointer", "/summary")
+	}
+	if len(p.PlanItems) > maxPlanItems {
+		return badParam("/plan_items", fmt.Sprintf("a list of at most %d steps", maxPlanItems), len(p.PlanItems))
+	}
+	size := 0
+	for i, item := range p.PlanItems {
+		if strings.TrimSpace(item) == "" {
+			return badParam(fmt.Sprintf("/plan_items/%d", i), "a step that says something", item)
+		}
+		size += len(item)
+	}
+	return errors.Join(
+		within("/summary", len(p.Summary), schema.MaxReplyBytes), within("/plan_items", size, schema.MaxContentBytes),
+	)
+}
+
+func wireResult(r verdict.Result) *schema.Result {
+	if r.Status == "" {
+		return nil
+	}
+	return &schema.Result{
+		Role: r.Role.String(), TaskID: r.TaskID, Status: r.Status, GitRange: r.GitRange, Confidence: r.Confidence,
+		Summary: r.Summary,
+		Issues:  mapped(r.Issues, func(i verdict.Issue) schema.ReviewIssue { return schema.ReviewIssue(i) }),
+		Tests:   mapped(r.Tests, func(t verdict.Test) schema.ResultTest { return schema.ResultTest(t) }),
+
+		FilesChanged: r.FilesChanged, FollowUpActions: r.FollowUps, Strengths: r.Strengths, RequiredFixes: r.RequiredFixes,
+	}
+}
+
+func wireProblem(p verdict.Problem) schema.ResultError {
+	return schema.ResultError{
+		Code: string(p.Fault), Field: p.Field, Expected: p.Expected, Found: p.Found, Line: p.Line, Message: p.Message,
+	}
+}
+
+func wireWarning(w verdict.Warning) schema.ResultWarning {
+	return schema.ResultWarning{Code: string(w.Remark), Line: w.Line, Message: w.Message}
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"waybill/engine"
+	"waybill/ledger"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// tallyPrompt counts a prompt that was compiled, or could not be because nothing more may be cut from it.
+func tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err error) {
+	if _, over := errors.AsType[*ledger.OverflowError](err); over {
+		e.Tally(view.Run.ID, store.Tally{Name: engine.TallyOverflows, N: 1})
+	}
+	if err != nil {
+		return
+	}
+	counts := []store.Tally{
+		{Name: engine.TallyPrompts, N: 1},
+		{Name: engine.TallyBefore, N: int64(c.TokensBefore)},
+		{Name: engine.TallyAfter, N: int64(c.TokensAfter)},
+		{Name: engine.TallyStage + c.Stage, N: 1},
+		{Name: engine.TallyMode + ledgerMode(view), N: 1},
+	}
+	if view.Rebuilt {
+		counts = append(counts, store.Tally{Name: engine.TallyRebuilds, N: 1})
+	}
+	if view.Fallback != "" {
+		counts = append(counts, store.Tally{Name: engine.TallyFallback + view.Fallback, N: 1})
+	}
+	e.Tally(view.Run.ID, counts...)
+}
+
+func (s *Service) getTelemetry(ctx context.Context, p *schema.TelemetryParams) (*schema.Telemetry, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	counts, err := e.Tallies(ctx, p.RunID)
+	if err != nil {
+		return nil, err
+	}
+	behind := func(prefix string) map[string]int64 {
+		found := map[string]int64{}
+		for name, n := range counts {
+			if rest, ok := strings.CutPrefix(name, prefix); ok {
+				found[rest] = n
+			}
+		}
+		return found
+	}
+	return &schema.Telemetry{
+		Dispatch: schema.DispatchCounts{
+			Prompts: counts[engine.TallyPrompts], Overflows: counts[engine.TallyOverflows], Results: counts[engine.TallyResults],
+			RetryPrompts: counts[engine.TallyRetryPrompts], ReviewRejections: counts[engine.TallyRejections],
+		},
+		Tokens: schema.TokenCounts{
+			PromptsBefore: counts[engine.TallyBefore], PromptsAfter: counts[engine.TallyAfter], Results: counts[engine.TallyResultTokens],
+		},
+		CompactionStages: behind(engine.TallyStage), LedgerModes: behind(engine.TallyMode),
+		Rebuilds: schema.RebuildCounts{Total: counts[engine.TallyRebuilds], Fallbacks: behind(engine.TallyFallback)},
+		Verdicts: behind(engine.TallyVerdict), Grammars: behind(engine.TallyGrammar),
+		Errors: behind(engine.TallyError), NextActions: behind(engine.TallyNext),
+	}, nil
+}

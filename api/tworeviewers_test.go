@@ -1,0 +1,155 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+	"waybill/store"
+)
+
+// both gives two results at once, from two goroutines, and gives the answers.
+func (h *host) both(run string, results ...step) []object {
+	h.t.Helper()
+	answers := make([]<-chan api.Answer, len(results))
+	begin := make(chan struct{}) // closed when both are there
+	var calls sync.WaitGroup
+	for i, s := range results {
+		role, output := s.result()
+		calls.Go(func() { // ends when the call is on its way
+			<-begin
+			answers[i] = h.begin(h.t.Context(), "ingest_output", "%s", ingestParams(run, role, output))
+		})
+	}
+	close(begin)
+	calls.Wait()
+	objects := make([]object, len(results))
+	for i, answer := range answers {
+		objects[i] = h.result(<-answer)
+	}
+	return objects
+}
+
+// Two reviewers who report at once are heard one after the other, whoever is first, and neither speaks for
+// the other.
+func TestTwoReviewersReportAtOnce(t *testing.T) {
+	says := func(who, word string) step {
+		if word == "gaps" {
+			return step(who + " gaps:" + who + " wants this")
+		}
+		return step(who + " " + word)
+	}
+	words := []string{"pass", "gaps", "error", "invalid"}
+	for _, spec := range words {
+		for _, quality := range words {
+			t.Run(spec+" and "+quality, func(t *testing.T) {
+				h := newHost(t, setup{})
+				h.write("tasks.md", clockPlan, time.Hour)
+				results := []step{says("spec", spec), says("quality", quality)}
+				var serial []string
+				for _, order := range [][]step{results, {results[1], results[0]}} {
+					run := h.start("1", `"resume": "new"`).str("run.run_id")
+					h.walk(run, "worker pass")
+					h.walk(run, order...)
+					serial = append(serial, h.gist(run))
+				}
+				for turn := range 4 {
+					run := h.start("1", `"resume": "new"`).str("run.run_id")
+					h.walk(run, "worker pass")
+					h.both(run, results[turn%2], results[1-turn%2])
+					require.Contains(t, serial, h.gist(run))
+					require.Len(t, h.logged("run.outcome", run), 3, "both are in the log")
+					wants := h.call("get_ledger", `{"run_id": %q}`, run).each("task_ledger.reviewer_issues", "message")
+					var demanded []string
+					for i, word := range []string{spec, quality} {
+						who := []string{"spec", "quality"}[i]
+						if word == "gaps" {
+							demanded = append(demanded, who+" wants this")
+						}
+						if word == "error" {
+							demanded = append(demanded, "something is missing")
+						}
+					}
+					require.Equal(t, append([]string{}, demanded...), append([]string{}, wants...))
+				}
+			})
+		}
+	}
+}
+
+// gist gives where the newest run of item 1 is, as far as it does not depend on when and under which id.
+func (h *host) gist(run string) string {
+	h.t.Helper()
+	about := h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`)
+	about.has(run, "run.run_id")
+	return fmt.Sprint(about.at("run.state"), about.at("run.standing"), about.at("run.counters"), about.at("next"),
+		about.at("task_ledger.reviewer_issues"), about.at("task_ledger.blockers"), about.at("task_ledger.rejections"))
+}
+
+// A held store lets no update begin while it is held.
+type held struct {
+	*lasting
+	turn sync.Mutex
+}
+
+func (h *held) hold() (free func()) {
+	h.turn.Lock()
+	return h.turn.Unlock
+}
+
+func (h *held) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+	return h.Update(ctx, fn)
+}
+
+func (h *held) Update(ctx context.Context, fn func(store.Tx) error) error {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	return h.lasting.Update(ctx, fn)
+}
+
+// The defect: two results of a host that says no more than "reviewer" came at once. The run took the second for
+// that of the other reviewer, and the ledger for that of the same one, so that what the second one demanded
+// stayed for ever.
+func TestTwoResultsOfAReviewerWithoutANameAtOnce(t *testing.T) {
+	st := &held{lasting: newLasting()}
+	h := newHost(t, setup{store: st})
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.start("1", `"policy": {"reviewers": ["spec-reviewer", "code-quality-reviewer"]}`).str("run.run_id")
+	h.walk(run, "worker pass")
+	free := st.hold()
+	var answers []<-chan api.Answer
+	for _, output := range []string{says("reviewer", "1", "pass", ""), says("reviewer", "1", "gaps", "a")} {
+		answers = append(answers, h.begin(t.Context(), "ingest_output", "%s", ingestParams(run, "reviewer", output)))
+	}
+	free()
+	h.result(<-answers[0]).has("approved", "run.standing.spec-reviewer")
+	h.result(<-answers[1]).has("rejected", "run.standing.code-quality-reviewer")
+	last := h.walk(run, "worker pass", "quality pass")
+	last.has("done", "run.state")
+	last.has([]any{}, "task_ledger.reviewer_issues")
+}
+
+// The defect: the retry prompt that was given for one reviewer was made from the result of the other, and the
+// other one got none.
+func TestRetryPromptIsOfWhoseResultItWas(t *testing.T) {
+	h, run := clocked(t, setup{})
+	h.walk(run, "worker pass")
+	first := h.walk(run, "spec invalid")
+	require.Contains(t, first.str("retry_prompt"), "role: spec-reviewer\n")
+	second := h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "7", "pass", ""))
+	second.has("retry_with_preamble", "next_action")
+	second.has("spec-reviewer", "next.role")
+	require.Equal(t, first.str("retry_prompt"), second.str("retry_prompt"))
+	third := h.walk(run, "spec pass")
+	third.has("retry_with_preamble", "next_action")
+	third.has("code-quality-reviewer", "next.role")
+	require.Contains(t, third.str("retry_prompt"), "role: code-quality-reviewer\n")
+	require.Contains(t, third.str("retry_prompt"), "found 7")
+	resumed := h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`)
+	require.Equal(t, third.str("retry_prompt"), resumed.str("retry_prompt"))
+}

@@ -1,0 +1,265 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+)
+
+// frontier is what the plan wants done next when a run of these tests starts.
+const frontier = "write the parser"
+
+// A runMove is something that can happen to a run. It gives nil where it cannot.
+type runMove func(run core.Run, at core.Instant) core.RunEvent
+
+func reports(role core.Role, said core.Said) runMove {
+	return func(_ core.Run, at core.Instant) core.RunEvent {
+		return core.TakeResult{At: at, Role: role, Said: said}
+	}
+}
+
+// finds is a review that finds the given set of issues.
+func finds(role core.Role, issues string) runMove {
+	return func(_ core.Run, at core.Instant) core.RunEvent {
+		return core.TakeResult{At: at, Role: role, Said: core.SaidGaps, Issues: issues}
+	}
+}
+
+// findsAgain is a review that finds what the last one found.
+func findsAgain(role core.Role) runMove {
+	return func(run core.Run, at core.Instant) core.RunEvent {
+		if run.Issues[0] == "" {
+			return nil
+		}
+		return finds(role, run.Issues[0])(run, at)
+	}
+}
+
+// nameless is the same from a host that says no more than "reviewer".
+func nameless(move runMove) runMove {
+	return func(run core.Run, at core.Instant) core.RunEvent {
+		e, ok := move(run, at).(core.TakeResult)
+		if !ok {
+			return nil
+		}
+		e.Role, e.Generic = 0, true
+		return e
+	}
+}
+
+func replans(frontier string) runMove {
+	return func(_ core.Run, at core.Instant) core.RunEvent { return core.Replan{At: at, Frontier: frontier} }
+}
+
+func replansAlike(run core.Run, at core.Instant) core.RunEvent { return replans(run.Frontier)(run, at) }
+
+func losesWorker(_ core.Run, at core.Instant) core.RunEvent { return core.LoseWorker{At: at} }
+
+var (
+	works        = reports(core.Worker, core.SaidPass)
+	sticks       = reports(core.Worker, core.SaidGaps)
+	workerFails  = reports(core.Worker, core.SaidError)
+	babbles      = reports(core.Worker, core.SaidInvalid)
+	specOK       = reports(core.SpecReviewer, core.SaidPass)
+	specGivesUp  = reports(core.SpecReviewer, core.SaidError)
+	specBabbles  = reports(core.SpecReviewer, core.SaidInvalid)
+	codeOK       = reports(core.CodeQualityReviewer, core.SaidPass)
+	codeGivesUp  = reports(core.CodeQualityReviewer, core.SaidError)
+	codeBabbles  = reports(core.CodeQualityReviewer, core.SaidInvalid)
+	anyOK        = nameless(specOK)
+	anyFinds     = nameless(finds(core.SpecReviewer, "a"))
+	anyGivesUp   = nameless(specGivesUp)
+	anyBabbles   = nameless(specBabbles)
+	replansOther = replans("write a smaller parser")
+)
+
+func specFinds(issues string) runMove { return finds(core.SpecReviewer, issues) }
+
+func codeFinds(issues string) runMove { return finds(core.CodeQualityReviewer, issues) }
+
+// newRun is a run that was just started.
+func newRun(policy core.Policy) core.Run {
+	run, _ := core.StartRun("run_1", "tasks.md", "2.1", frontier, policy, createdAt)
+	return run
+}
+
+// patient is the default policy, but for a number of rejections that is seldom reached.
+func patient() core.Policy {
+	p := core.DefaultPolicy()
+	p.ReviewRejections = 9
+	return p
+}
+
+func reviewedBy(roles ...core.Role) core.Policy {
+	p := core.DefaultPolicy()
+	p.Reviewers = core.RolesOf(roles...)
+	return p
+}
+
+// A runSituation is a row of the matrix: a run that got where it is by events alone.
+type runSituation struct {
+	name    string
+	witness runWitness
+}
+
+func runSituations(t testing.TB) []runSituation {
+	var rows []runSituation
+	row := func(name string, policy core.Policy, moves ...runMove) {
+		w := watchRun(newRun(policy))
+		at := createdAt
+		for _, move := range moves {
+			at += 100
+			require.Empty(t, w.advance(soundRuns, move(w.run, at)), name)
+		}
+		rows = append(rows, runSituation{name, w})
+	}
+	usual, long := core.DefaultPolicy(), patient()
+
+	row("fresh", usual)
+	row("submitted", usual, works)
+	row("the worker is stuck", usual, sticks)
+	row("a worker failed", usual, workerFails)
+	row("a worker failed, the next one did it", usual, losesWorker, works)
+	row("invalid: the worker", usual, babbles)
+	row("invalid: the spec reviewer", usual, works, specBabbles)
+	row("invalid: the spec reviewer, twice", usual, works, specBabbles, specBabbles)
+	row("invalid: the quality reviewer", usual, works, specOK, codeBabbles)
+	row("invalid: the quality reviewer, twice", usual, works, specOK, codeBabbles, codeBabbles)
+	row("spec approved", usual, works, specOK)
+	row("quality approved first", usual, works, codeOK)
+	row("spec rejected", usual, works, specFinds("a"))
+	row("spec rejected, mended", usual, works, specFinds("a"), works)
+	row("spec rejected, the worker is stuck", usual, works, specFinds("a"), sticks)
+	row("both rejected", usual, works, specFinds("a"), codeFinds("b"))
+	row("two rejections, mended", usual, works, specFinds("a"), works, specFinds("b"), works)
+	row("findings a, b, a, mended", long, works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works)
+	row("one reviewer: rejected, mended", usual, works, anyFinds, works)
+	row("one reviewer: invalid", usual, works, anyBabbles)
+	row("policy of quality alone: submitted", reviewedBy(core.CodeQualityReviewer), works)
+	row("blocked: invalid_results, worker", usual, babbles, babbles)
+	row("blocked: invalid_results, spec", usual, works, specBabbles, specBabbles, specBabbles)
+	row("blocked: worker_failures", usual, workerFails, losesWorker)
+	row("blocked: review_rejections", usual, works, specFinds("a"), works, specFinds("b"), works, specFinds("c"))
+	row("blocked: review_rejections, spec approved since", usual,
+		works, specFinds("a"), works, specFinds("b"), works, specFinds("c"), specOK)
+	row("blocked: reviewer_gave_up", usual, works, specGivesUp)
+	row("blocked: stalled", usual, sticks, sticks)
+	row("blocked: review_loop", long, works, specFinds("a"), works, specFinds("a"))
+	row("blocked: review_loop, then stalled", long, works, specFinds("a"), works, specFinds("a"), sticks, sticks)
+	row("blocked: alternating_reviews", long,
+		works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works, specFinds("b"))
+	row("invalid_results, then a new plan", usual, babbles, babbles, replansOther)
+	row("review_rejections, then a new plan", usual,
+		works, specFinds("a"), works, specFinds("b"), works, specFinds("c"), replansOther)
+	row("done", usual, works, specOK, codeOK)
+	row("failed", usual, works, specFinds("a"))
+	last := &rows[len(rows)-1]
+	last.witness.run, _ = last.witness.run.Supersede(matrixNow)
+	return rows
+}
+
+// A runHappening is a column of the matrix.
+type runHappening struct {
+	name  string
+	event runMove
+}
+
+// A runTable is a part of the matrix: some of its columns.
+type runTable struct {
+	title   string
+	columns []runHappening
+}
+
+func runTables() []runTable {
+	tables := []runTable{{"What a worker says", []runHappening{
+		{"worker: pass", works},
+		{"worker: gaps", sticks},
+		{"worker: error", workerFails},
+		{"worker: invalid", babbles},
+		{"worker is lost", losesWorker},
+	}}}
+	for _, part := range []struct {
+		title, name string
+		wrap        func(runMove) runMove
+		role        core.Role
+	}{
+		{"What the spec reviewer says", "spec", asItIs, core.SpecReviewer},
+		{"What the code quality reviewer says", "quality", asItIs, core.CodeQualityReviewer},
+		{"What a reviewer says of whom no more is said", "reviewer", nameless, core.SpecReviewer},
+	} {
+		tables = append(tables, runTable{part.title, []runHappening{
+			{part.name + ": pass", part.wrap(reports(part.role, core.SaidPass))},
+			{part.name + ": gaps, new", part.wrap(finds(part.role, "new"))},
+			{part.name + ": gaps, as before", part.wrap(findsAgain(part.role))},
+			{part.name + ": error", part.wrap(reports(part.role, core.SaidError))},
+			{part.name + ": invalid", part.wrap(reports(part.role, core.SaidInvalid))},
+		}})
+	}
+	return append(tables, runTable{"New plans", []runHappening{
+		{"replan, same frontier", replansAlike},
+		{"replan, another frontier", replansOther},
+	}})
+}
+
+func asItIs(move runMove) runMove { return move }
+
+// A runStory is a whole journey of a run.
+type runStory struct {
+	title  string
+	policy core.Policy
+	moves  []runHappening
+}
+
+func runStories() []runStory {
+	pass, ok, good := runHappening{"worker: pass", works}, runHappening{"spec: pass", specOK}, runHappening{"quality: pass", codeOK}
+	spec := func(issues string) runHappening { return runHappening{"spec: gaps " + issues, specFinds(issues)} }
+	code := func(issues string) runHappening { return runHappening{"quality: gaps " + issues, codeFinds(issues)} }
+	lost, failed := runHappening{"worker is lost", losesWorker}, runHappening{"worker: error", workerFails}
+	stuck, badWorker := runHappening{"worker: gaps", sticks}, runHappening{"worker: invalid", babbles}
+	badSpec, badCode := runHappening{"spec: invalid", specBabbles}, runHappening{"quality: invalid", codeBabbles}
+	other, alike := runHappening{"replan, another frontier", replansOther}, runHappening{"replan, same frontier", replansAlike}
+	usual, long, zero := core.DefaultPolicy(), patient(), core.DefaultPolicy()
+	zero.InvalidRetries, zero.ReviewerFreshRuns, zero.WorkerFailures = 0, 0, 0
+
+	return []runStory{
+		{"Worker, spec, quality, done", usual, []runHappening{pass, ok, good}},
+		{"Two reviewers at once, spec first", usual, []runHappening{pass, spec("a"), code("b"), pass, ok, good}},
+		{"Two reviewers at once, quality first", usual, []runHappening{pass, code("b"), spec("a"), pass, good, ok}},
+		{"An approval stays while the other reviewer's fixes are made", usual, []runHappening{pass, ok, code("a"), pass, good}},
+		{"Invalid results that heal", usual, []runHappening{badWorker, pass, badSpec, ok, badCode, badCode, good}},
+		{"The third invalid result of a reviewer", usual, []runHappening{pass, badSpec, badSpec, badSpec, alike, other, badSpec}},
+		{"The second failure", usual, []runHappening{failed, lost, pass, other, ok, good}},
+		{"The third rejection", usual, []runHappening{pass, spec("a"), pass, spec("b"), pass, spec("c"), pass, ok, good}},
+		{"After the third rejection there is one more chance with each new plan", usual, []runHappening{
+			pass, spec("a"), pass, spec("b"), pass, spec("c"), other, pass, spec("d"),
+		}},
+		{"Identical findings twice", usual, []runHappening{pass, spec("a"), pass, spec("a"), pass, ok, good}},
+		{"Identical findings twice, then others", long, []runHappening{pass, spec("a"), pass, spec("a"), pass, spec("b"), pass, ok, good}},
+		{"A stall upon a loop ends, and the loop is still there", long, []runHappening{pass, spec("a"), pass, spec("a"), stuck, stuck, pass, ok}},
+		{"Findings that take turns: a, b, a, b", long, []runHappening{
+			pass, spec("a"), pass, spec("b"), pass, spec("a"), pass, spec("b"), pass, ok, good,
+		}},
+		{"A stall, ended by a new plan", usual, []runHappening{stuck, stuck, alike, other, stuck, pass}},
+		{"A stall, ended by work", usual, []runHappening{stuck, failed, pass, ok, good}},
+		{"The only reviewer that the host knows", usual, []runHappening{
+			pass, {"reviewer: gaps a", anyFinds}, pass, {"reviewer: invalid", anyBabbles}, {"reviewer: pass", anyOK},
+		}},
+		{"Two reviewers, of whom the host says no more", reviewedBy(core.SpecReviewer, core.CodeQualityReviewer), []runHappening{
+			pass, {"reviewer: pass", anyOK}, {"reviewer: gaps a", anyFinds}, pass, {"reviewer: pass", anyOK},
+		}},
+		{"A host that names its reviewer first, and then no more", usual, []runHappening{
+			pass, spec("a"), pass, {"reviewer: pass", anyOK}, {"reviewer: pass", anyOK},
+		}},
+		{"A policy with one reviewer, and another one who is heard all the same", reviewedBy(core.SpecReviewer), []runHappening{
+			pass, code("a"), pass, good, ok,
+		}},
+		{"A policy without retries: the worker's invalid result", zero, []runHappening{badWorker}},
+		{"A policy without retries: the reviewer's invalid result", zero, []runHappening{pass, badSpec}},
+		{"A policy without retries: a failure", zero, []runHappening{lost}},
+		{"Everything that the policy allows, and done", usual, []runHappening{
+			badWorker, failed, pass, badSpec, badSpec, spec("a"), pass, badCode, ok, badCode, code("b"), stuck, pass, good,
+		}},
+	}
+}

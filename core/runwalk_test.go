@@ -1,0 +1,126 @@
+package core_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/core"
+)
+
+// runStrides are the moves of a walk: all columns of the matrix, and reviews that find this or that.
+func runStrides() []runHappening {
+	var all []runHappening
+	for _, table := range runTables() {
+		all = append(all, table.columns...)
+	}
+	for _, issues := range []string{"a", "b", "c"} {
+		all = append(
+			all,
+			runHappening{"spec: gaps, " + issues, specFinds(issues)},
+			runHappening{"quality: gaps, " + issues, codeFinds(issues)},
+		)
+	}
+	return append(all, runHappening{"replan, as at the start", replans(frontier)})
+}
+
+// A runBreach is a law together with a walk that breaks it.
+type runBreach struct {
+	law  string
+	walk []string
+}
+
+// runHunt tries every walk of at most depth moves and gives the breaches it meets.
+func runHunt(machine runMachine, start runWitness, depth int) []runBreach {
+	all := runStrides()
+	var found []runBreach
+	var walk func(w runWitness, path []string)
+	walk = func(w runWitness, path []string) {
+		if len(path) == depth {
+			return
+		}
+		for _, m := range all {
+			next := w
+			event := m.event(next.run, matrixNow+core.Instant(len(path)))
+			if event == nil {
+				continue
+			}
+			steps := append(slices.Clone(path), m.name)
+			broken := next.advance(machine, event)
+			for _, law := range broken {
+				found = append(found, runBreach{law, steps})
+			}
+			if len(broken) == 0 {
+				walk(next, steps)
+			}
+		}
+	}
+	walk(start, nil)
+	return found
+}
+
+func TestEveryShortWalkOfARunKeepsTheLaws(t *testing.T) {
+	for _, start := range runSituations(t) {
+		require.Empty(t, runHunt(soundRuns, start.witness, 2), start.name)
+	}
+}
+
+// runStroll follows a walk that is written as bytes, one for a move, and gives the laws that are broken and
+// the moves up to there.
+func runStroll(w runWitness, walk []byte) (laws, path []string) {
+	all := runStrides()
+	for i, b := range walk {
+		m := all[int(b)%len(all)]
+		event := m.event(w.run, createdAt+core.Instant(i))
+		if event == nil {
+			continue
+		}
+		path = append(path, m.name)
+		if laws = w.advance(soundRuns, event); len(laws) > 0 {
+			return laws, path
+		}
+	}
+	return nil, path
+}
+
+// policyOf reads a policy from bytes, each limit within the bounds of a host's.
+func policyOf(b [7]byte) core.Policy {
+	within := func(b byte, low, high int) int { return low + int(b)%(high-low+1) }
+	reviewers := []core.RoleSet{
+		0, core.RolesOf(core.SpecReviewer), core.RolesOf(core.CodeQualityReviewer),
+		core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer),
+	}
+	return core.Policy{
+		InvalidRetries: within(b[0], 0, 3), ReviewerFreshRuns: within(b[1], 0, 3), WorkerFailures: within(b[2], 0, 4),
+		ReviewRejections: within(b[3], 1, 12), StalledThreshold: within(b[4], 1, 6), ReviewLoopThreshold: within(b[5], 1, 4),
+		Reviewers: reviewers[int(b[6])%len(reviewers)],
+	}
+}
+
+func drawnPolicy(t *rapid.T) core.Policy {
+	return policyOf([7]byte(rapid.SliceOfN(rapid.Byte(), 7, 7).Draw(t, "policy")))
+}
+
+func TestLongWalksOfARunKeepTheLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := watchRun(newRun(drawnPolicy(t)))
+		if laws, path := runStroll(w, rapid.SliceOfN(rapid.Byte(), 1, 80).Draw(t, "walk")); len(laws) > 0 {
+			t.Fatalf("%q is broken by %q", laws, path)
+		}
+	})
+}
+
+func FuzzRunLaws(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 2, 1, 1, 0}, []byte{0, 5, 10})
+	f.Add([]byte{1, 1, 1, 2, 1, 1, 3}, []byte{3, 0, 9, 9, 9, 20, 21, 9})
+	f.Add([]byte{0, 0, 0, 8, 1, 1, 0}, []byte{0, 22, 0, 24, 0, 22, 0, 24, 1, 1, 21, 0, 15})
+	f.Add([]byte{2, 2, 4, 11, 5, 3, 1}, []byte{4, 1, 2, 0, 16, 19, 15, 28, 15, 15})
+	f.Fuzz(func(t *testing.T, policy, walk []byte) {
+		var limits [7]byte
+		copy(limits[:], policy)
+		laws, path := runStroll(watchRun(newRun(policyOf(limits))), walk[:min(len(walk), 200)])
+		require.Empty(t, laws, "broken by %q", path)
+	})
+}

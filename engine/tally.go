@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"waybill/core"
+	"waybill/core/verdict"
+	"waybill/store"
+)
+
+// What is counted with a change is stored with it. What is counted when a prompt is compiled, which changes
+// nothing, is gathered here and stored a moment later, so that compiling costs no commit. A process that is
+// killed in that moment loses these counts, and nothing else.
+
+// tallyPause is how long counts are gathered before they are stored.
+const tallyPause = time.Second
+
+// tallies are the counts that are not stored yet, by run and name. They are guarded by Engine.mu.
+type tallies map[string]map[string]int64
+
+// Tally adds to the counts of a run, soon.
+func (e *Engine) Tally(run string, counts ...store.Tally) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return
+	}
+	if len(e.counts) == 0 {
+		time.AfterFunc(tallyPause, e.storeTallies) // ends when it has submitted them, or found the engine stopped
+	}
+	of := e.counts[run]
+	if of == nil {
+		of = map[string]int64{}
+		e.counts[run] = of
+	}
+	for _, c := range counts {
+		of[c.Name] += c.N
+	}
+}
+
+// storeTallies submits what was gathered. Nobody waits for it, and a store that takes no writes loses it.
+func (e *Engine) storeTallies() {
+	e.mu.Lock()
+	gathered := e.counts
+	e.counts = tallies{}
+	e.mu.Unlock()
+	if len(gathered) == 0 {
+		return
+	}
+	apply := func(tx *Tx) (any, error) {
+		for _, run := range slices.Sorted(maps.Keys(gathered)) {
+			if err := tx.AddTallies(run, listed(gathered[run])); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	e.Submit(context.Background(), Change{Apply: apply}, func(_ any, err error) {
+		if err != nil {
+			e.o.Logger.Debug("counts were not stored", "err", err)
+		}
+	})
+}
+
+func listed(counts map[string]int64) []store.Tally {
+	var list []store.Tally
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, store.Tally{Name: name, N: counts[name]})
+	}
+	return list
+}
+
+// The names of what is counted; those that end in a dot have what they count behind it.
+const (
+	TallyPrompts      = "prompts"
+	TallyOverflows    = "prompts.overflow"
+	TallyBefore       = "tokens.before"
+	TallyAfter        = "tokens.after"
+	TallyStage        = "stage."
+	TallyMode         = "mode."
+	TallyRebuilds     = "rebuilds"
+	TallyFallback     = "fallback."
+	TallyResults      = "results"
+	TallyResultTokens = "results.tokens"
+	TallyVerdict      = "verdict."
+	TallyGrammar      = "grammar."
+	TallyError        = "error."
+	TallyNext         = "next."
+	TallyRejections   = "rejections"
+	TallyRetryPrompts = "retry_prompts"
+)
+
+// resultTallies gives what is counted of a result.
+func resultTallies(r Result, next core.NextAction) []store.Tally {
+	j := r.Judgement
+	counts := map[string]int64{
+		TallyResults:                     1,
+		TallyResultTokens:                int64(r.Tokens),
+		TallyVerdict + string(j.Verdict): 1,
+		TallyGrammar + string(j.Grammar): 1,
+		TallyNext + string(next):         1,
+	}
+	if j.Verdict == verdict.Gaps && r.Role.Reviewer() {
+		counts[TallyRejections] = 1
+	}
+	if next == core.RetryWithPreamble {
+		counts[TallyRetryPrompts] = 1
+	}
+	for _, problem := range j.Errors {
+		counts[TallyError+string(problem.Fault)]++
+	}
+	return listed(counts)
+}
+
+// Tallies gives what was counted of a run, or of all of them together if none is named.
+func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, error) {
+	counts := map[string]int64{}
+	err := e.View(ctx, func(tx store.Tx) error {
+		if run != "" {
+			if _, ok, err := tx.Run(run); err != nil || !ok {
+				return orMissing(err, "run", run)
+			}
+		}
+		list, err := tx.Tallies(run)
+		for _, c := range list {
+			counts[c.Name] = c.N
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for of, gathered := range e.counts {
+		for name, n := range gathered {
+			if run == "" || run == of {
+				counts[name] += n
+			}
+		}
+	}
+	return counts, nil
+}

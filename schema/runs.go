@@ -1,0 +1,242 @@
+package schema
+
+// What runs are told and tell: params, results, and the objects in them.
+
+// ReadyItemsParams are the params of ready_items.
+type ReadyItemsParams struct {
+	Plan  string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
+	Limit *int   `json:"limit,omitzero" schema:"min=1,max=500,default=50" doc:"of ready; waiting has every other item"`
+}
+
+// ResumeRunParams are the params of resume_run.
+type ResumeRunParams struct {
+	Plan   string `json:"plan" schema:"required"`
+	ItemID string `json:"item_id" schema:"required"`
+}
+
+// IngestOutputParams are the params of ingest_output: a text, or the path of a file with it.
+type IngestOutputParams struct {
+	RunID           string `json:"run_id" schema:"required,id"`
+	Role            string `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
+	Output          string `json:"output,omitzero"`
+	OutputPath      string `json:"output_path,omitzero" doc:"relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir"`
+	TaskID          string `json:"task_id,omitzero" schema:"id" doc:"the task of the queue that gave this result; its id is then a right task_id in the text, too"`
+	AttemptID       string `json:"attempt_id,omitzero" schema:"id"`
+	LeaseToken      string `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
+	Prompt          string `json:"prompt,omitzero" doc:"what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives"`
+	MaxOutputTokens *int   `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000" doc:"more than that in the result is a warning"`
+	Keyed
+}
+
+// ReplanParams are the params of replan.
+type ReplanParams struct {
+	RunID     string   `json:"run_id" schema:"required,id"`
+	Summary   string   `json:"summary" schema:"required" doc:"what is to be done differently"`
+	PlanItems []string `json:"plan_items,omitzero" doc:"the steps from here on, in order; without them those of the last version"`
+	Keyed
+}
+
+// TelemetryParams are the params of get_telemetry.
+type TelemetryParams struct {
+	RunID string `json:"run_id,omitzero" schema:"id" doc:"without it, all runs"`
+}
+
+// ReadyItems is the result of ready_items.
+type ReadyItems struct {
+	Ready      []string      `json:"ready" doc:"in the order of the plan"`
+	ReadyTotal int           `json:"ready_total"`
+	Waiting    []WaitingItem `json:"waiting"`
+	Left       int           `json:"left" doc:"items that have to be done and are not"`
+	Completed  bool          `json:"completed"`
+	Stale      string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
+}
+
+// ResumeRunResult is the result of resume_run.
+type ResumeRunResult struct {
+	Run                 Run         `json:"run"`
+	ResumptionPrompt    string      `json:"resumption_prompt"`
+	Stale               bool        `json:"stale" doc:"whether the plan reads differently than when the run saw it last, or cannot be read"`
+	ProgressLedgerError *PlanError  `json:"progress_ledger_error,omitzero"`
+	NextAction          string      `json:"next_action"`
+	Next                Next        `json:"next"`
+	RetryPrompt         string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
+	TaskLedger          *TaskLedger `json:"task_ledger"`
+}
+
+// IngestOutputResult is the result of ingest_output.
+type IngestOutputResult struct {
+	Verdict      string          `json:"verdict" schema:"enum=pass|gaps|error|invalid"`
+	Grammar      string          `json:"grammar" schema:"enum=json_block|v2|legacy|none"`
+	Result       *Result         `json:"result,omitzero" doc:"absent if nothing could be read"`
+	Errors       []ResultError   `json:"errors" doc:"why it is invalid, all of it"`
+	Warnings     []ResultWarning `json:"warnings"`
+	NextAction   string          `json:"next_action"`
+	Next         Next            `json:"next"`
+	Decision     *Decision       `json:"decision,omitzero" doc:"absent if nothing moved"`
+	RetryPrompt  string          `json:"retry_prompt,omitzero"`
+	Counters     Counters        `json:"counters"`
+	TaskLedger   *TaskLedger     `json:"task_ledger"`
+	Run          Run             `json:"run"`
+	Evidence     *Evidence       `json:"evidence,omitzero" doc:"with plan_completed"`
+	RetryContext bool            `json:"retry_context,omitzero" doc:"whether the agent was given a retry prompt"`
+	OutputTokens int             `json:"output_tokens" doc:"an estimate for the result, without what stands around it"`
+	Applied      bool            `json:"applied"`
+	Reason       string          `json:"reason,omitzero" schema:"enum=stale_attempt"`
+	Task         *Task           `json:"task,omitzero" doc:"whose attempt was finished"`
+	Attempt      *Attempt        `json:"attempt,omitzero"`
+	Seq          int64           `json:"seq"`
+}
+
+// ReplanResult is the result of replan.
+type ReplanResult struct {
+	Run             Run         `json:"run"`
+	TaskLedger      *TaskLedger `json:"task_ledger"`
+	FrontierChanged bool        `json:"frontier_changed" doc:"whether something else is to be done next; only that ends a block"`
+	NextAction      string      `json:"next_action"`
+	Next            Next        `json:"next"`
+	Seq             int64       `json:"seq"`
+}
+
+// Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before
+// a process was killed; everything else is exact.
+type Telemetry struct {
+	Dispatch         DispatchCounts   `json:"dispatch"`
+	Tokens           TokenCounts      `json:"tokens"`
+	CompactionStages map[string]int64 `json:"compaction_stages"`
+	LedgerModes      map[string]int64 `json:"ledger_modes"`
+	Rebuilds         RebuildCounts    `json:"rebuilds"`
+	Verdicts         map[string]int64 `json:"verdicts"`
+	Grammars         map[string]int64 `json:"grammars"`
+	Errors           map[string]int64 `json:"errors" doc:"of invalid results, by code"`
+	NextActions      map[string]int64 `json:"next_actions" doc:"as they were given with results"`
+}
+
+// DispatchCounts count prompts and results.
+type DispatchCounts struct {
+	Prompts          int64 `json:"prompts" doc:"compiled"`
+	Overflows        int64 `json:"overflows" doc:"refused because they were over their budget"`
+	Results          int64 `json:"results" doc:"judged"`
+	RetryPrompts     int64 `json:"retry_prompts"`
+	ReviewRejections int64 `json:"review_rejections"`
+}
+
+// TokenCounts sum up estimates of tokens.
+type TokenCounts struct {
+	PromptsBefore int64 `json:"prompts_before" doc:"of all prompts before they were compacted"`
+	PromptsAfter  int64 `json:"prompts_after"`
+	Results       int64 `json:"results"`
+}
+
+// RebuildCounts count how often the facts of a run were read anew from its plan, and could not be.
+type RebuildCounts struct {
+	Total     int64            `json:"total"`
+	Fallbacks map[string]int64 `json:"fallbacks" doc:"by reason"`
+}
+
+// Result is what an agent reported, as it was read. What it lacks is left out.
+type Result struct {
+	Role            string        `json:"role"`
+	TaskID          string        `json:"task_id,omitzero"`
+	Status          string        `json:"status" doc:"the agent's own word"`
+	GitRange        string        `json:"git_range,omitzero"`
+	Confidence      string        `json:"confidence,omitzero"`
+	Summary         string        `json:"summary,omitzero"`
+	Issues          []ReviewIssue `json:"issues"`
+	FilesChanged    []string      `json:"files_changed"`
+	Tests           []ResultTest  `json:"tests"`
+	FollowUpActions []string      `json:"follow_up_actions"`
+	Strengths       []string      `json:"strengths"`
+	RequiredFixes   []string      `json:"required_fixes"`
+}
+
+// ResultTest is something that a worker ran to check its work.
+type ResultTest struct {
+	Command  string   `json:"command"`
+	Passed   bool     `json:"passed"`
+	Failures []string `json:"failures"`
+}
+
+// ResultError is one reason why a result is invalid.
+type ResultError struct {
+	Code     string `json:"code"`
+	Field    string `json:"field"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+	Line     int    `json:"line"`
+	Message  string `json:"message"`
+}
+
+// ResultWarning is something that was tolerated, or is odd, and changed nothing.
+type ResultWarning struct {
+	Code    string `json:"code"`
+	Line    int    `json:"line,omitzero"`
+	Message string `json:"message"`
+}
+
+// Next says what has to be done so that a run goes on, and why that.
+type Next struct {
+	Action  string   `json:"action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Role    string   `json:"role,omitzero" doc:"who has to do it, where an agent has to"`
+	ItemIDs []string `json:"item_ids" doc:"with advance_to_next_item: what can be begun now"`
+}
+
+// Decision is the rule by which a run moved.
+type Decision struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count,omitzero" doc:"how often what the rule counts has happened"`
+	Limit int    `json:"limit,omitzero" doc:"the number at which it does something else"`
+}
+
+// Evidence is what a completed plan rests on.
+type Evidence struct {
+	AcceptanceCriteria []Criterion   `json:"acceptance_criteria"`
+	Outcomes           []ItemOutcome `json:"outcomes"`
+	FilesChanged       []string      `json:"files_changed"`
+}
+
+// Criterion is a line of the requirements.md beside a plan that says what SHALL be.
+type Criterion struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// ItemOutcome is how one item of a plan came to its end.
+type ItemOutcome struct {
+	ItemID           string   `json:"item_id"`
+	Title            string   `json:"title"`
+	DoneBy           string   `json:"done_by" schema:"enum=run|plan" doc:"whether a run was approved, or the file says so"`
+	RunID            string   `json:"run_id,omitzero"`
+	Attempts         int      `json:"attempts,omitzero"`
+	ReviewRejections int      `json:"review_rejections,omitzero"`
+	Summary          string   `json:"summary,omitzero"`
+	FilesChanged     []string `json:"files_changed"`
+}
+
+// WaitingItem is an item that cannot be begun now, and why.
+type WaitingItem struct {
+	ItemID  string `json:"item_id"`
+	Because []Hold `json:"because"`
+}
+
+// Hold is one reason why an item cannot be begun.
+type Hold struct {
+	Kind   string `json:"kind" schema:"enum=depends_on|blocked|in_progress|done|parent"`
+	ItemID string `json:"item_id,omitzero"`
+}
+
+// RunNote is the params of run/updated.
+type RunNote struct {
+	Seq        int64     `json:"seq"`
+	SubjectID  string    `json:"subject_id" schema:"id"`
+	Event      string    `json:"event" doc:"the type of the event"`
+	RunID      string    `json:"run_id" schema:"id"`
+	Plan       string    `json:"plan"`
+	ItemID     string    `json:"item_id"`
+	State      string    `json:"state" schema:"enum=running|blocked|done|failed"`
+	Reason     string    `json:"reason,omitzero" doc:"why it is blocked"`
+	Revision   int64     `json:"revision"`
+	Role       string    `json:"role,omitzero" doc:"who reported"`
+	Verdict    string    `json:"verdict,omitzero"`
+	Decision   *Decision `json:"decision,omitzero"`
+	NextAction string    `json:"next_action,omitzero"`
+}

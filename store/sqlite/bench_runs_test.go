@@ -1,0 +1,97 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// BenchmarkLatestRuns measures the latest runs of a plan of two thousand items, by how many runs each of
+// them has had. Beside it stands what it costs to get as many runs one by one, by their ids.
+func BenchmarkLatestRuns(b *testing.B) {
+	const items = 2000
+	for _, each := range []int{1, 5, 20} {
+		b.Run(fmt.Sprintf("runs-of-each=%d", each), func(b *testing.B) {
+			s := open(b, sqlite.Options{Path: path(b)})
+			update(b, s, func(tx store.Tx) error { return putJourneys(tx, items, each) })
+			read := func(fn func(tx store.Tx) error) { require.NoError(b, s.View(b.Context(), fn)) }
+			byID := func(tx store.Tx) error {
+				for item := 1; item <= items; item++ {
+					if _, ok, err := tx.Run(journeyID(item, each)); err != nil || !ok {
+						return fmt.Errorf("run of item %d is there %v: %w", item, ok, err)
+					}
+				}
+				return nil
+			}
+			read(byID)
+			const rounds = 5
+			begun := time.Now()
+			for range rounds {
+				read(byID)
+			}
+			one := time.Since(begun) / rounds
+			b.ReportAllocs()
+			for b.Loop() {
+				read(func(tx store.Tx) error {
+					runs, err := tx.LatestRuns("tasks.md")
+					require.Len(b, runs, items)
+					return err
+				})
+			}
+			perCall := b.Elapsed() / time.Duration(b.N)
+			b.ReportMetric(float64(perCall.Microseconds()), "µs/call")
+			b.ReportMetric(float64(one.Microseconds()), "µs/by-id")
+			b.ReportMetric(float64(perCall)/float64(one), "of-by-id")
+		})
+	}
+}
+
+// BenchmarkTallies measures what it costs to add to ten counters, without a share of a commit, and the sums
+// over two thousand runs that have ten each, beside the counters of one.
+func BenchmarkTallies(b *testing.B) {
+	const items = 2000
+	s := open(b, sqlite.Options{Path: path(b)})
+	var counts []store.Tally
+	for n := range int64(10) {
+		counts = append(counts, store.Tally{Name: fmt.Sprint("results:of-kind-", n), N: n})
+	}
+	update(b, s, func(tx store.Tx) error {
+		if err := putJourneys(tx, items, 1); err != nil {
+			return err
+		}
+		for item := 1; item <= items; item++ {
+			if err := tx.AddTallies(journeyID(item, 1), counts); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.Run("add", func(b *testing.B) {
+		b.ReportAllocs()
+		update(b, s, func(tx store.Tx) error {
+			for b.Loop() {
+				if err := tx.AddTallies(journeyID(7, 1), counts); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	for name, id := range map[string]string{"of-one": journeyID(7, 1), "of-all": ""} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				require.NoError(b, s.View(b.Context(), func(tx store.Tx) error {
+					found, err := tx.Tallies(id)
+					require.Len(b, found, len(counts))
+					return err
+				}))
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// runDamage is damage to what fullStore has of runs since version 3: run_20 has nothing there, and run_30
+// has something everywhere.
+func runDamage() map[string]string {
+	rows := map[string]string{
+		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": "run run_20",
+		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        "run run_30",
+		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    "run run_30",
+		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, sole = 0, named = 0, issues_1 = '',
+			issues_2 = '', issues_3 = '', issues_4 = '', frontier = '' WHERE id = 'run_30'`: "run run_30",
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":       "the tally prompt.tokens of run run_30",
+		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'": "the tally prompt of run run_30",
+		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                "the tally results:worker of run run_20",
+	}
+	for _, column := range smallColumns() {
+		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = "run run_20"
+		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = "run run_30"
+	}
+	for _, column := range []string{"issues_1", "issues_2", "issues_3", "issues_4", "frontier"} {
+		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = "run run_20"
+		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = "run run_30"
+	}
+	return rows
+}
+
+// smallColumns are those whose numbers are bytes and flags in core.
+func smallColumns() []string {
+	return []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "sole", "named"}
+}
+
+// TestFaultS4_NumbersThatAreTooLarge: a number is damaged in such a way that its last byte is what it was.
+func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
+	source := fullStore(t)
+	for _, column := range smallColumns() {
+		path := path(t)
+		copyFile(t, source, path)
+		change(t, path, "PRAGMA ignore_check_constraints = ON; UPDATE runs SET "+column+" = "+column+" + 256")
+		s := open(t, sqlite.Options{Path: path})
+		requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
+			_, _, err := tx.Run("run_30")
+			return err
+		}), store.Corrupt)
+	}
+}
+
+// TestTablesHoldTheLawsOfRuns: a run that core can never have given is refused, by the front and behind the
+// store's back, and so is a counter that nobody can have counted.
+func TestTablesHoldTheLawsOfRuns(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	begun, _ := core.StartRun("run", "tasks.md", "1", "2", core.DefaultPolicy(), 1)
+	blocked := blockedRun(begun)
+	update(t, s, func(tx store.Tx) error {
+		for _, halt := range core.Halts() {
+			one := blocked
+			one.Halt = halt
+			require.NoError(t, tx.PutRun(one))
+		}
+		for name, wrong := range map[string]func(*core.Run){
+			"blocked, but not why":     func(r *core.Run) { r.Halt = "" },
+			"blocked, and nobody's to": func(r *core.Run) { r.Halt = "mood" },
+			"not blocked, but why":     func(r *core.Run) { r.State = core.RunRunning },
+			"over, but why":            func(r *core.Run) { r.State = core.RunDone },
+			"an unknown worker":        func(r *core.Run) { r.Standing[0] = core.Broken + 1 },
+			"an unknown reviewer":      func(r *core.Run) { r.Standing[1] = core.Broken + 1 },
+			"another":                  func(r *core.Run) { r.Standing[2] = 255 },
+			"an unknown role":          func(r *core.Run) { r.Policy.Reviewers = 1 << core.Roles },
+		} {
+			one := blocked
+			wrong(&one)
+			require.Error(t, tx.PutRun(one), name)
+		}
+		return tx.AddTallies("run", []store.Tally{{Name: "results", N: 1}})
+	})
+	db := raw(t, path, "PRAGMA busy_timeout = 1000", "PRAGMA foreign_keys = ON")
+	for _, statement := range []string{
+		"UPDATE runs SET sole = 2", "UPDATE runs SET named = 2", "UPDATE runs SET state = 'running'", "UPDATE tallies SET n = -1",
+		"UPDATE tallies SET name = ''", "UPDATE tallies SET name = 'Results'", "UPDATE tallies SET run_id = 'none'",
+		"UPDATE tallies SET name = '" + strings.Repeat("x", 65) + "'", "UPDATE tallies SET sum = x'00'",
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.ErrorContains(t, err, "constraint", statement)
+	}
+	require.NoError(t, db.Close())
+	sound(t, s)
+}
+
+// TestFaultS4_DamagedRunIsNoLatestRun: the latest run of an item is not what was written. The list goes on
+// without the item, no earlier run of it takes its place, and the status names the run.
+func TestFaultS4_DamagedRunIsNoLatestRun(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, func(tx store.Tx) error { return putJourneys(tx, 3, 2) })
+	require.NoError(t, s.Close())
+	change(t, path, "UPDATE runs SET frontier = 'other' WHERE id = '"+journeyID(2, 2)+"'")
+	s = open(t, sqlite.Options{Path: path})
+	for range 2 {
+		update(t, s, func(tx store.Tx) error {
+			runs, err := tx.LatestRuns("tasks.md")
+			require.Len(t, runs, 2)
+			require.Equal(t, journeyID(1, 2), runs[0].ID)
+			require.Equal(t, journeyID(3, 2), runs[1].ID)
+			return err
+		})
+	}
+	degraded := s.Status(t.Context()).Degraded
+	require.Len(t, degraded, 1)
+	require.Contains(t, degraded[0], "run "+journeyID(2, 2)+" ")
+}
+
+// TestFaultS4_DamagedTallyHoldsUpNobody: a counter is not what was written. It is left out and named, and
+// stays so when something is added to it; the others are counted on.
+func TestFaultS4_DamagedTallyHoldsUpNobody(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	both := []store.Tally{{Name: "a", N: 5}, {Name: "b", N: 6}}
+	update(t, s, func(tx store.Tx) error {
+		require.NoError(t, putJourneys(tx, 1, 1))
+		return tx.AddTallies(journeyID(1, 1), both)
+	})
+	require.NoError(t, s.Close())
+	change(t, path, "UPDATE tallies SET n = 50 WHERE name = 'a'")
+	s = open(t, sqlite.Options{Path: path})
+	update(t, s, func(tx store.Tx) error { return tx.AddTallies(journeyID(1, 1), both) })
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		for _, id := range []string{journeyID(1, 1), ""} {
+			left, err := tx.Tallies(id)
+			require.NoError(t, err)
+			require.Equal(t, []store.Tally{{Name: "b", N: 12}}, left)
+		}
+		return nil
+	}))
+	degraded := s.Status(t.Context()).Degraded
+	require.Len(t, degraded, 1)
+	require.Contains(t, degraded[0], "the tally a of run "+journeyID(1, 1)+" ")
+	require.NoError(t, s.Close())
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"tallies": 1}, result.Lost)
+	require.Equal(t, 1, result.Kept["tallies"])
+	sound(t, open(t, sqlite.Options{Path: path}))
+}
+
+// TestSalvageDropsTalliesOfLostRuns: nothing is counted of a run that there is not any more.
+func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
+	path := fullStore(t)
+	change(t, path, "UPDATE runs SET sole = 0 WHERE id = 'run_30'")
+	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"runs": 1, "facts": 1, "tallies": 2}, result.Lost)
+	require.Equal(t, 18, result.Kept["tallies"])
+	s := open(t, sqlite.Options{Path: path})
+	sound(t, s)
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		run, _, err := tx.Run("run_60")
+		want, _ := core.StartRun("run_60", "tasks.md", "60", "", core.DefaultPolicy(), 1)
+		require.Equal(t, blockedRun(want), run)
+		return err
+	}))
+}
+
+// TestLatestRunsPlan: the latest runs of a plan are looked up in an index, in its order, and no other row is
+// read.
+func TestLatestRunsPlan(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	plan, err := s.LatestRunsPlan(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, plan, "SEARCH runs USING COVERING INDEX runs_item (plan=?)")
+	require.Contains(t, plan, "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)")
+	require.NotContains(t, plan, "TEMP B-TREE")
+}
+
+func journeyID(item, run int) string {
+	return fmt.Sprintf("run_0192f0c1-7d3a-7abc-8def-%06d%06d", item, run)
+}
+
+// putJourneys puts runs of items of a plan, in turns; the last of each has come some way.
+func putJourneys(tx store.Tx, items, each int) error {
+	for n := 1; n <= each; n++ {
+		for item := 1; item <= items; item++ {
+			run, _ := core.StartRun(journeyID(item, n), "tasks.md", fmt.Sprintf("%06d", item), "next", core.DefaultPolicy(), 1)
+			if n < each {
+				run, _ = run.Supersede(2)
+			} else {
+				run.Standing[0] = core.Submitted
+			}
+			if err := tx.PutRun(run); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+
+	"waybill/core"
+)
+
+// Runs have columns that the first two versions of the tables had not. A row from those days was summed
+// up without them, and goes on to be right.
+
+const (
+	laterRunColumns = `halt, reviewers, standing_worker, standing_spec, standing_quality, sole, named,
+		issues_1, issues_2, issues_3, issues_4, frontier`
+	laterRunCount = 12
+
+	// formerRunColumns are runColumns as tables of before have them.
+	formerRunColumns = firstRunColumns + ", '', 0, 0, 0, 0, 0, 0, '', '', '', '', '', sum"
+
+	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
+	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
+	selectLatestRuns = "SELECT " + runColumns + ` FROM (
+			SELECT max(number) AS latest FROM runs WHERE plan = ? GROUP BY item_id
+		) CROSS JOIN runs ON number = latest`
+)
+
+// laterOf gives the values of laterRunColumns.
+func laterOf(run core.Run) []any {
+	at := run.Standing
+	return []any{
+		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), flag(run.Sole), flag(run.Named),
+		run.Issues[0], run.Issues[1], run.Issues[2], run.Issues[3], run.Frontier,
+	}
+}
+
+// takeLater takes laterRunColumns, and gives them as they are stored: a number that does not fit into a
+// Standing must not look like one that does.
+func takeLater(r *row, run *core.Run) []any {
+	stored := make([]any, laterRunCount)
+	for i := range stored {
+		stored[i] = r.values[r.next+i]
+	}
+	run.Halt, run.Policy.Reviewers = core.Halt(r.text()), core.RoleSet(r.integer())
+	for i := range run.Standing {
+		run.Standing[i] = core.Standing(r.integer())
+	}
+	run.Sole = r.integer() == 1
+	run.Named = r.integer() == 1
+	for i := range run.Issues {
+		run.Issues[i] = r.text()
+	}
+	run.Frontier = r.text()
+	return stored
+}
+
+// later writes the values of laterRunColumns, unless there is nothing in any of them.
+func (e encoder) later(values []any) encoder {
+	if !slices.ContainsFunc(values, func(v any) bool { return v != "" && v != int64(0) }) {
+		return e
+	}
+	return e.columns(values)
+}
+
+func (t *tx) LatestRuns(plan string) (runs []core.Run, err error) {
+	err = t.get(func() error {
+		return t.c.query(func(r *row) error {
+			_, run, err := takeRun(r, &t.buf)
+			if err != nil {
+				return t.leaveOut(err)
+			}
+			runs = append(runs, run)
+			return nil
+		}, selectLatestRuns, plan)
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(runs, func(a, b core.Run) int { return strings.Compare(a.ItemID, b.ItemID) })
+	return runs, nil
+}

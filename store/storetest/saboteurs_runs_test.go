@@ -1,0 +1,125 @@
+package storetest_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/storetest"
+)
+
+func runSaboteurs() map[string]sabotage {
+	return map[string]sabotage{
+		"the latest runs of a plan are those of its items, in order": txs(func(tx store.Tx) store.Tx { return byRun{tx} }),
+		"how a run stands comes back":                                forgets(func(r *core.Run) { r.Sole = false }),
+		"tallies add up, by run and over all runs":                   txs(func(tx store.Tx) store.Tx { return talliesOnce{tx} }),
+		"tallies belong to a run, and have a plain name and no sign": txs(func(tx store.Tx) store.Tx { return lenientTallies{tx} }),
+		"a tally stops at the largest number":                        txs(func(tx store.Tx) store.Tx { return goesRound{tx} }),
+		"prune leaves tallies alone":                                 prunesTallies,
+	}
+}
+
+// forgets gives a saboteur that forgets something of a run.
+func forgets(something func(*core.Run)) sabotage {
+	return txs(func(tx store.Tx) store.Tx { return forgetful{tx, something} })
+}
+
+type forgetful struct {
+	store.Tx
+	something func(*core.Run)
+}
+
+func (f forgetful) PutRun(run core.Run) error {
+	f.something(&run)
+	return f.Tx.PutRun(run)
+}
+
+// TestNothingOfARunIsForgotten: the law that how a run stands comes back fails for each single thing that a
+// store may forget.
+func TestNothingOfARunIsForgotten(t *testing.T) {
+	laws := storetest.Laws()
+	law := laws[slices.IndexFunc(laws, func(l storetest.Law) bool { return l.Name == "how a run stands comes back" })]
+	for name, something := range map[string]func(*core.Run){
+		"why it is blocked": func(r *core.Run) { r.Halt = "" },
+		"its reviewers":     func(r *core.Run) { r.Policy.Reviewers &= core.RolesOf(core.Worker, core.SpecReviewer) },
+		"the worker":        func(r *core.Run) { r.Standing[0] = core.Awaited },
+		"a reviewer":        func(r *core.Run) { r.Standing[1] &= 3 },
+		"the other":         func(r *core.Run) { r.Standing[2] = core.Awaited },
+		"its host":          func(r *core.Run) { r.Sole = false },
+		"who reported":      func(r *core.Run) { r.Named = false },
+		"the newest issues": func(r *core.Run) { r.Issues[0] = "" },
+		"the oldest issues": func(r *core.Run) { r.Issues[3] = "" },
+		"their order":       func(r *core.Run) { r.Issues[1], r.Issues[2] = r.Issues[2], r.Issues[1] },
+		"its frontier":      func(r *core.Run) { r.Frontier = "" },
+	} {
+		require.NotEmpty(t, breaches(t, law, place(forgets(something))), name)
+	}
+}
+
+// byRun gives the latest runs by their own ids.
+type byRun struct{ store.Tx }
+
+func (b byRun) LatestRuns(plan string) ([]core.Run, error) {
+	runs, err := b.Tx.LatestRuns(plan)
+	slices.SortFunc(runs, func(a, b core.Run) int { return strings.Compare(a.ID, b.ID) })
+	return runs, err
+}
+
+// talliesOnce adds each name once in a call.
+type talliesOnce struct{ store.Tx }
+
+func (o talliesOnce) AddTallies(runID string, counts []store.Tally) error {
+	names := make(map[string]bool)
+	return o.Tx.AddTallies(runID, slices.DeleteFunc(slices.Clone(counts), func(c store.Tally) bool {
+		twice := names[c.Name]
+		names[c.Name] = true
+		return twice
+	}))
+}
+
+// lenientTallies adds what can be added.
+type lenientTallies struct{ store.Tx }
+
+func (l lenientTallies) AddTallies(runID string, counts []store.Tally) error {
+	var errs []error
+	for _, c := range counts {
+		errs = append(errs, l.Tx.AddTallies(runID, []store.Tally{c}))
+	}
+	return errors.Join(errs...)
+}
+
+// goesRound adds up as computers do.
+type goesRound struct{ store.Tx }
+
+func (g goesRound) Tallies(runID string) ([]store.Tally, error) {
+	if runID != "" {
+		return g.Tx.Tallies(runID)
+	}
+	r, err := g.Tx.Tallies("r")
+	if err != nil {
+		return nil, err
+	}
+	other, err := g.Tx.Tallies("other")
+	r[0].N += other[0].N
+	return r, err
+}
+
+// prunesTallies shows no tally any more once Prune was called.
+func prunesTallies(s store.Store) store.Store {
+	pruned := new(bool)
+	return txs(func(tx store.Tx) store.Tx { return uncounted{gone{tx, pruned}} })(s)
+}
+
+type uncounted struct{ gone }
+
+func (u uncounted) Tallies(runID string) ([]store.Tally, error) {
+	if *u.pruned {
+		return nil, nil
+	}
+	return u.Tx.Tallies(runID)
+}
