@@ -37,6 +37,22 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(after.median()-working.median(), "MiB-grown")
 }
 
+// BenchmarkMemoryOfIngest measures what a hundred thousand ingested results add to the resident memory.
+func BenchmarkMemoryOfIngest(b *testing.B) {
+	var working, after, latency series
+	for b.Loop() {
+		r := reviewed(b)
+		r.run(b, manyCalls/10, window, &latency)
+		working = append(working, r.host.resident(b))
+		r.run(b, manyCalls, window, &latency)
+		after = append(after, r.host.resident(b))
+	}
+	reportOnly(b)
+	b.ReportMetric(working.median(), "MiB-working")
+	b.ReportMetric(after.median(), fmt.Sprintf("MiB-after-%d", manyCalls))
+	b.ReportMetric(after.median()-working.median(), "MiB-grown")
+}
+
 var vmRSS = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
 
 // resident gives the resident memory of the server in MiB.

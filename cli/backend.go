@@ -34,6 +34,7 @@ type backend struct {
 	poll    bool   // whether they are watched without the help of the system
 	// retryDelay is the first wait before a task is tried again on the same model.
 	retryDelay time.Duration
+	outputDir  string // --output-dir
 	logger     *slog.Logger
 
 	// running ends first what looks at the workspace, then the engine.
@@ -108,7 +109,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, engine.PlanOptions{Watch: b.add(watch, ws.Root)})
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
-		Backoff: b.retryDelay,
+		Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
 	})
 	if err != nil {
 		return nil, nil, err

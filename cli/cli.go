@@ -102,7 +102,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
 	root.AddCommand(a.serveCommand(), a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(),
-		a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand())
+		a.explainCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
 	root.InitDefaultCompletionCmd()
 	strict(root)

@@ -10,6 +10,7 @@ import (
 
 	"waybill/cli/demo"
 	"waybill/examples"
+	"waybill/examples/fake-agent/play"
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -25,15 +26,30 @@ func (a *app) demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			clock, err := examples.Clock()
+			if err != nil {
+				return err
+			}
 			script := &script{app: a}
 			err = demo.Run(cmd.Context(), demo.Options{
-				Binary: binary, Workspace: workspace, Print: script.print,
+				Binary: binary, Workspace: workspace, Clock: clock, Print: script.print,
 				Bold: a.style("1"), Good: a.style("32"), Faint: a.style("2"),
 			})
 			if a.json {
 				return script.finish(err)
 			}
 			return err
+		},
+	}
+}
+
+// fakeAgentCommand plays the agents of the demo, which has nothing but this binary at hand.
+func (a *app) fakeAgentCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "fake-agent", Short: "Play a coding agent by a script, for the demo", Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.code = play.Main(args, a.In, a.Out, a.Err)
+			return nil
 		},
 	}
 }

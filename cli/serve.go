@@ -31,6 +31,7 @@ type serveFlags struct {
 	noParentWatch bool
 	poll          bool
 	retryDelay    time.Duration
+	outputDir     string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -49,6 +50,8 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 	cmd.Flags().BoolVar(&f.poll, "poll", false, "look at the plans every second, for a file system that does not tell of changes")
 	cmd.Flags().DurationVar(&f.retryDelay, "retry-delay", time.Second,
 		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
+	cmd.Flags().StringVar(&f.outputDir, "output-dir", "",
+		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -64,6 +67,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.retryDelay < 0 || f.retryDelay > time.Minute {
 		return usageError{fmt.Errorf("--retry-delay %s: must be from 0 to 1m", f.retryDelay)}
+	}
+	if info, err := os.Stat(f.outputDir); f.outputDir != "" && (err != nil || !info.IsDir()) {
+		return usageError{fmt.Errorf("--output-dir %s: must be a folder that exists", f.outputDir)}
 	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
@@ -96,6 +102,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	b.shared = a.shared
 	b.poll = f.poll
 	b.retryDelay = f.retryDelay
+	b.outputDir = f.outputDir
 	o.Tally = new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,

@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Binary    string // the waybill to spawn
 	Workspace fs.FS  // copied before anything is changed
+	Clock     fs.FS  // the plan of the third act, likewise
 	Print     func(format string, args ...any)
 	// Bold, Good and Faint dress a text for the terminal.
 	Bold, Good, Faint func(text string) string
@@ -62,6 +63,7 @@ func Run(ctx context.Context, o Options) error {
 		{"A prompt is compiled from the plan on disk", p.compile},
 		{"The plan changes under it", p.edit},
 		{"A task changes models, asks, and goes on with the answer", p.task},
+		{"A plan is worked through by next_action alone", p.plan},
 		{"kill -9 in the middle of the work", p.crash},
 		{"The host says goodbye", p.goodbye},
 	} {

@@ -11,7 +11,7 @@ import (
 
 // left are the notices that must be open in the end: nobody has consumed any.
 var left = []string{
-	"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.awaiting_response", "task.finished",
+	"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.awaiting_response", "task.finished", "run.blocked",
 }
 
 func (p *play) goodbye(ctx context.Context) error {
