@@ -1,0 +1,183 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A worker of a run claims tasks and gives results for them that finish them, until the process is killed. Then
+// the run, its ledger, its tasks and the event log say the same: as many outcomes as finished tasks, each of
+// them counted once, and every result that was answered among them.
+func TestKillTakesNoHalfOfAResult(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, seed))
+	w := newWorld(t)
+	run := w.begin(t)
+	answered := map[string]bool{} // tasks whose results were answered
+	for range 6 {
+		for _, task := range w.ingestUntilKilled(t, run, r.Int64N(60)) {
+			answered[task] = true
+		}
+	}
+	p := w.serve(t)
+	var detail struct {
+		TaskLedger struct {
+			Attempts int `json:"attempts"`
+		} `json:"task_ledger"`
+	}
+	p.must("get_ledger", fmt.Sprintf(`{"run_id":%q,"kind":"task"}`, run), &detail)
+	var counts struct {
+		Dispatch struct {
+			Results int `json:"results"`
+		} `json:"dispatch"`
+	}
+	p.must("get_telemetry", fmt.Sprintf(`{"run_id":%q}`, run), &counts)
+	outcomes := p.outcomes(run)
+	complete := p.complete(run)
+	require.Len(t, complete, len(outcomes), "outcomes in the log, and tasks that were finished")
+	require.Equal(t, len(outcomes), detail.TaskLedger.Attempts, "in the ledger")
+	require.Equal(t, len(outcomes), counts.Dispatch.Results, "in the telemetry")
+	for task := range answered {
+		require.True(t, complete[task], "the result of %s was answered and is lost", task)
+		require.True(t, outcomes[task], "the result of %s was answered and moved nothing", task)
+	}
+	require.NotEmpty(t, answered)
+}
+
+// begin starts the run that all are about.
+func (w world) begin(t *testing.T) string {
+	t.Helper()
+	p := w.serve(t)
+	var started struct {
+		Run struct {
+			ID string `json:"run_id"`
+		} `json:"run"`
+	}
+	p.must("init_run", `{"plan":"tasks.md","item_id":"2.1"}`, &started)
+	require.NoError(t, p.in.Close())
+	require.Zero(t, p.end())
+	return started.Run.ID
+}
+
+// ingestUntilKilled gives the tasks whose results were answered before the process was killed, when so many
+// answers had come and others were on their way.
+func (w world) ingestUntilKilled(t *testing.T, run string, results int64) []string {
+	t.Helper()
+	const workers = 6
+	p := w.serve(t)
+	p.must("ping", `{}`, nil)
+	s := p.share()
+	var mu sync.Mutex // guards done
+	var done []string
+	var count atomic.Int64
+	enough := make(chan struct{}) // closed by the worker that gets the decisive answer
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for {
+				task, ok := s.deliver(run)
+				if !ok {
+					return
+				}
+				mu.Lock()
+				done = append(done, task)
+				mu.Unlock()
+				if count.Add(1) == results+1 {
+					close(enough)
+				}
+			}
+		})
+	}
+	<-enough
+	require.NoError(t, p.cmd.Process.Kill())
+	wg.Wait()
+	_ = p.cmd.Wait()
+	return done
+}
+
+// deliver creates a task, claims one, and gives a result that finishes it. ok is false once the process is gone.
+func (s *switchboard) deliver(run string) (task string, ok bool) {
+	if _, ok := s.call("create_task", fmt.Sprintf(`{"run_id":%q,"role":"worker","prompt":"Draw."}`, run)); !ok {
+		return "", false
+	}
+	r, ok := s.call("claim_task", `{"worker":"w","lease_ms":3600000}`)
+	if !ok {
+		return "", false
+	}
+	var claimed struct {
+		Claim struct {
+			Task struct {
+				TaskID string `json:"task_id"`
+			} `json:"task"`
+			Lease struct {
+				Token string `json:"token"`
+			} `json:"lease"`
+		} `json:"claim"`
+	}
+	if json.Unmarshal(r.Result, &claimed) != nil {
+		return "", false
+	}
+	task = claimed.Claim.Task.TaskID
+	output := `role: worker\ntask_id: ` + task + `\nstatus: pass\ngit_range: a1..b2\n`
+	r, ok = s.call("ingest_output", fmt.Sprintf(`{"run_id":%q,"role":"worker","task_id":%q,"lease_token":%q,"output":"%s"}`,
+		run, task, claimed.Claim.Lease.Token, output))
+	return task, ok && r.Error == nil
+}
+
+// outcomes gives the tasks of which the event log has an outcome of the run.
+func (p *peer) outcomes(run string) map[string]bool {
+	p.t.Helper()
+	tasks, cursor := map[string]bool{}, "0"
+	for {
+		var page struct {
+			Events []struct {
+				Subject string `json:"subject_id"`
+				Data    struct {
+					TaskID string `json:"task_id"`
+				} `json:"data"`
+			} `json:"events"`
+			Cursor string `json:"cursor"`
+			More   bool   `json:"more"`
+		}
+		p.must("events_since", fmt.Sprintf(`{"cursor":%q,"limit":500,"types":["run.outcome"]}`, cursor), &page)
+		for _, ev := range page.Events {
+			require.Equal(p.t, run, ev.Subject)
+			require.False(p.t, tasks[ev.Data.TaskID], "two outcomes of one task")
+			tasks[ev.Data.TaskID] = true
+		}
+		if cursor = page.Cursor; !page.More {
+			return tasks
+		}
+	}
+}
+
+// complete gives the tasks of a run that were finished.
+func (p *peer) complete(run string) map[string]bool {
+	p.t.Helper()
+	tasks, cursor := map[string]bool{}, ""
+	for {
+		var page struct {
+			Items []struct {
+				TaskID string `json:"task_id"`
+			} `json:"items"`
+			Next string `json:"next_cursor"`
+		}
+		p.must("list_tasks", fmt.Sprintf(`{"run_id":%q,"status":"COMPLETE","limit":500%s}`, run, cursor), &page)
+		for _, task := range page.Items {
+			tasks[task.TaskID] = true
+		}
+		if page.Next == "" {
+			return tasks
+		}
+		cursor = fmt.Sprintf(`,"cursor":%q`, page.Next)
+	}
+}
