@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -230,12 +229,13 @@ func staleness(fault error) string {
 
 // parse takes new bytes of a file in. A reading that is not good leaves the last good one in place.
 func (p *Plans) parse(m *plan, file planfile.File) {
-	same := m.current && bytes.Equal(file.Bytes, m.file.Bytes)
+	same := m.current && file.Text == m.file.Text
 	m.file = file
 	if same {
 		return // touched, not changed
 	}
-	reading, err := ledger.Parse(file.Bytes)
+	hash := file.Hash()
+	reading, err := ledger.Read(file.Text)
 	m.fault = err
 	m.current = err == nil
 	if err == nil && m.reading != nil {
@@ -247,7 +247,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 	if !m.current {
 		return
 	}
-	reading.MtimeMs = file.Stat.MtimeMs()
+	reading.Hash, reading.MtimeMs = hash(), file.Stat.MtimeMs()
 	m.reading = reading
 	m.turn++
 }

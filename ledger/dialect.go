@@ -29,16 +29,26 @@ const (
 // *ParseError: the bytes are no UTF-8 text, or a file that is not blank has no
 // item in any dialect. A blank file is a reading without items.
 func Parse(src []byte) (*Reading, error) {
-	if err := checkText(src); err != nil {
+	r, err := Read(string(src))
+	if err != nil {
 		return nil, err
 	}
-	text := string(src)
+	r.Hash = Hash(src)
+	return r, nil
+}
+
+// Read is Parse without the hash of the source, for a caller who finds it out
+// at the same time. The reading shares the memory of the text.
+func Read(text string) (*Reading, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
 	var tried []Attempt
 	var last *Reading
 	for _, f := range families {
 		r, none := f.read(text)
 		if len(r.Items) > 0 || isBlank(text) {
-			r.Fingerprint = Fingerprint{Size: int64(len(src)), Hash: Hash(src)}
+			r.Size = int64(len(text))
 			return r, nil
 		}
 		for _, name := range f.dialects {
