@@ -89,8 +89,8 @@ func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading,
 		if none, err := noRuns(tx); none || err != nil {
 			return err
 		}
-		for i := range r.Items {
-			of, err := sourceOfRun(tx, path, r.Items[i].ID)
+		for id := range r.IDs() {
+			of, err := sourceOfRun(tx, path, id)
 			if err != nil {
 				return err
 			}

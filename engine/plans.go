@@ -255,9 +255,9 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 // suspect says why a reading that parsed is not believed yet.
 func (p *Plans) suspect(last, next *ledger.Reading, file planfile.File) error {
 	switch {
-	case len(next.Items) < len(last.Items) && p.settling(file):
+	case next.Len() < last.Len() && p.settling(file):
 		return &StaleError{file.Path, StaleSettling}
-	case len(next.Items) == 0 && len(last.Items) > 0:
+	case next.Len() == 0 && last.Len() > 0:
 		return &StaleError{file.Path, StaleEmpty}
 	}
 	return nil

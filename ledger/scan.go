@@ -1,6 +1,9 @@
 package ledger
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file knows lines, fences and comments, and nothing of tasks: every
 // dialect reads what the scanner gives.
@@ -146,6 +149,8 @@ type scanner struct {
 	// the comment.
 	endless        [2]int
 	endlessComment bool
+	// missing holds the offsets of the lines where one begins that has no end.
+	missing []int
 	// nextUnder is the next underscore, valid while at or after the current line.
 	nextUnder int
 }
@@ -154,13 +159,23 @@ func newScanner(src string) scanner {
 	return scanner{cursor: newCursor(src), nextUnder: -1}
 }
 
+// scannerAt returns a scanner that begins with the lines of an item. It does
+// not number them.
+func (r *Reading) scannerAt(e *entry) scanner {
+	return scanner{
+		cursor: cursor{src: r.text, pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1,
+		mask: int(e.mask), maskAs: e.place, missing: r.endings,
+	}
+}
+
 // scan moves to the next line and reports whether there is one.
 func (s *scanner) scan() bool {
 	start, end, ok := s.next()
+	ln := &s.line
 	if !ok {
+		ln.start = len(s.src)
 		return false
 	}
-	ln := &s.line
 	ln.number++
 	text := s.src[start:end]
 	if start < end && !solid(text[end-start-1]) {
@@ -197,6 +212,9 @@ func (ln *line) opening() int {
 }
 
 func (s *scanner) open(at int) {
+	if _, endless := slices.BinarySearch(s.missing, s.start); endless {
+		return // it was looked for when the item was found
+	}
 	if s.text[at] == '<' {
 		s.openComment(at)
 	} else {
@@ -292,5 +310,6 @@ func (s *scanner) findUnder() int {
 }
 
 func (s *scanner) report(code, message string) {
+	s.missing = append(s.missing, s.start)
 	s.unclosed = append(s.unclosed, diagnose(&s.line, s.body, SeverityWarning, code, message))
 }
