@@ -161,6 +161,10 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 			r, err := ledger.Parse([]byte(c.text))
 			require.NoError(t, err)
 			require.Equal(t, r.Checkboxes, r.Len()+countNotTasks(r.Diagnostics))
+			require.Len(t, r.Items(), r.Len())
+			more, err := ledger.Parse([]byte(c.text + "\n- [ ] 9999999 the last"))
+			require.NoError(t, err)
+			require.NotEmpty(t, ledger.Diff(r, more))
 		})
 	}
 }

@@ -59,6 +59,8 @@ func checkLaws(t require.TestingT, src []byte) {
 	require.Equal(t, r.Totals.Total, total)
 	require.Equal(t, r.Len(), r.Totals.Total+r.Totals.Groups)
 	items := r.Items()
+	require.Len(t, items, r.Len())
+	require.Equal(t, slices.Collect(r.IDs()), idsOf(items))
 	for i := range items {
 		checkItem(t, src, r, &items[i])
 	}
@@ -68,6 +70,13 @@ func checkLaws(t require.TestingT, src []byte) {
 		require.NotEmpty(t, d.Code)
 		require.NotEmpty(t, d.Severity.String())
 	}
+}
+
+func idsOf(items []ledger.Item) (ids []string) {
+	for _, it := range items {
+		ids = append(ids, it.ID)
+	}
+	return ids
 }
 
 func checkItem(t require.TestingT, src []byte, r *ledger.Reading, it *ledger.Item) {

@@ -85,24 +85,24 @@ func newNumbered(text string) *numbered {
 func describeNumbered(r *Reading, i int32, it *Item) {
 	e := &r.entries[i]
 	n := numbered{
-		scanner: r.scannerAt(e),
+		scanner: r.scannerOf(e),
 		r:       &Reading{}, keep: r.keep, item: it,
 		owner: -1, shadow: -1,
 	}
-	n.lines(int(e.to))
+	n.lines()
 }
 
 func (n *numbered) read() {
-	n.lines(len(n.src))
+	n.lines()
 	if n.r.Len() < cap(n.r.entries)/2 {
 		n.r.entries = slices.Clip(slices.Clone(n.r.entries)) // a reading is kept, so what was made too much goes
 	}
 	n.finish()
 }
 
-// lines reads line by line what begins before the offset.
-func (n *numbered) lines(to int) {
-	for n.scan() && n.start < to {
+// lines reads line by line.
+func (n *numbered) lines() {
+	for n.scan() {
 		ln := &n.line
 		if ln.blank() {
 			n.blankLine()

@@ -151,6 +151,8 @@ type scanner struct {
 	endlessComment bool
 	// missing holds the offsets of the lines where one begins that has no end.
 	missing []int
+	// cut says that the text goes on behind src, where what is not missing is.
+	cut bool
 	// nextUnder is the next underscore, valid while at or after the current line.
 	nextUnder int
 }
@@ -159,12 +161,11 @@ func newScanner(src string) scanner {
 	return scanner{cursor: newCursor(src), nextUnder: -1}
 }
 
-// scannerAt returns a scanner that begins with the lines of an item. It does
-// not number them.
-func (r *Reading) scannerAt(e *entry) scanner {
+// scannerOf returns a scanner of the lines of an item. It does not number them.
+func (r *Reading) scannerOf(e *entry) scanner {
 	return scanner{
-		cursor: cursor{src: r.text, pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1,
-		mask: int(e.mask), maskAs: e.place, missing: r.endings,
+		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1,
+		mask: int(e.mask), maskAs: e.place, cut: true, missing: r.endings,
 	}
 }
 
@@ -249,6 +250,9 @@ func (s *scanner) openFence(at int) {
 			s.endless[kind] = n
 		}
 	}
+	if !ok && s.cut {
+		end, ok = len(s.src), true
+	}
 	if !ok {
 		s.report("unclosed_fence", "this fence is never closed, so it hides nothing: close it or remove it")
 		return
@@ -287,6 +291,9 @@ func (s *scanner) openComment(at int) {
 	from, length := s.start+at+len(opening), -1
 	if !s.endlessComment {
 		length = strings.Index(s.src[from:], closing)
+	}
+	if length < 0 && s.cut {
+		length = len(s.src) - from
 	}
 	if length < 0 {
 		s.endlessComment = true

@@ -1,19 +1,25 @@
 package planfile_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"waybill/engine/planfile"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const plan = "- [ ] 1. first\n- [x] 2. second\n"
 
@@ -44,6 +50,16 @@ func refused(t testing.TB, err error, path string, reason planfile.Reason) planf
 	require.Equal(t, path, e.Path)
 	require.Contains(t, err.Error(), path)
 	return *e
+}
+
+func TestHashIsThatOfTheText(t *testing.T) {
+	for _, size := range []int{0, 1, 8 << 10, 8<<10 + 1, 1 << 20} {
+		f := planfile.File{Text: strings.Repeat("x", size)}
+		hash := f.Hash()
+		want := fmt.Sprintf("%x", sha256.Sum256([]byte(f.Text)))
+		require.Equal(t, want, hash())
+		require.Equal(t, want, hash(), "again")
+	}
 }
 
 func TestReadGivesTheWholeFile(t *testing.T) {
