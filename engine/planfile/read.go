@@ -165,7 +165,7 @@ func (r *Root) readBetweenStats(f *os.File) (File, error) {
 // readText reads up to limit bytes. They pass through a small buffer that stays in the cache of the
 // processor, since a text of this size costs more to clear than to copy.
 func readText(f *os.File, limit int64) (string, error) {
-	const chunk = 64 << 10
+	const chunk = 16 << 10
 	buf := make([]byte, min(limit, chunk))
 	var text strings.Builder
 	text.Grow(int(limit))
