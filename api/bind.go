@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,9 +14,10 @@ import (
 
 // ask binds a method that changes nothing.
 func ask[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
+	decoder := sync.OnceValue(schema.NewDecoder[P])
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
-		if fault := schema.Decode(params, p); fault != nil {
+		if fault := decoder().Decode(params, p); fault != nil {
 			done(Answer{Err: fault})
 			return
 		}
@@ -35,9 +37,10 @@ type work[R any] struct {
 
 // change binds a method that changes something. fn prepares the change, in the order of the calls.
 func change[P, R any](name string, fn func(ctx context.Context, p *P) (*work[R], error)) Entry {
+	decoder := sync.OnceValue(schema.NewDecoder[P])
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
-		if fault := schema.Decode(params, p); fault != nil {
+		if fault := decoder().Decode(params, p); fault != nil {
 			done(Answer{Err: fault})
 			return
 		}

@@ -66,7 +66,7 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 	r := plan.Reading
 	return &schema.Plan{
 		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
-		Totals: wireTotals(r.Totals), Items: mapped(r.Items, wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
+		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
 		Stale: plan.Stale,
 	}, nil
 }

@@ -60,7 +60,7 @@ func (e usageError) Unwrap() error { return e.error }
 // Main runs the command line and gives the exit code.
 func Main(args []string, streams Streams, version string) int {
 	a := &app{Streams: streams, version: version, env: os.Getenv}
-	root := a.root()
+	root := a.root(args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
@@ -70,7 +70,9 @@ func Main(args []string, streams Streams, version string) int {
 	return exitCode(err)
 }
 
-func (a *app) root() *cobra.Command {
+// root gives the command line. A host that spawns `waybill serve` waits for what is made here, so then
+// the other commands are not.
+func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "waybill",
 		Short: "Hand work to coding agents without losing any of it",
@@ -101,8 +103,13 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	flags.BoolVar(&a.shared, "shared-disk", false, "use the store although other machines share its disk, for one process at a time")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
-	root.AddCommand(a.serveCommand(), a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(),
-		a.explainCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
+	root.AddCommand(a.serveCommand())
+	if len(args) > 0 && args[0] == "serve" {
+		strict(root)
+		return root
+	}
+	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
+		a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
 	root.InitDefaultCompletionCmd()
 	strict(root)

@@ -89,8 +89,8 @@ func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading,
 		if none, err := noRuns(tx); none || err != nil {
 			return err
 		}
-		for i := range r.Items {
-			of, err := sourceOfRun(tx, path, r.Items[i].ID)
+		for id := range r.IDs() {
+			of, err := sourceOfRun(tx, path, id)
 			if err != nil {
 				return err
 			}
@@ -164,6 +164,7 @@ func (e *Engine) announceLater(path string) {
 type planChange struct {
 	path  string
 	event LedgerEvent
+	base  *ledger.Reading // what the plan said before, or nil
 	next  *ledger.Reading // has the hash of the event, or nil
 	since int64           // a record about the plan behind here may say the same
 }
@@ -177,22 +178,28 @@ func (p *Plans) pending(rel string) (planChange, bool) {
 		return planChange{}, false
 	}
 	said, reading, gone := *m.log, m.reading, m.gone()
-	m.mu.Unlock() // before the readings are compared, which takes a while
+	m.mu.Unlock()
 	if gone {
 		said.Changed, said.Unseen, said.Gone = []string{}, false, true
-		return planChange{rel, said.LedgerEvent, said.base, said.seq}, true
+		return planChange{path: rel, event: said.LedgerEvent, next: said.base, since: said.seq}, true
 	}
-	event := ledgerEvent(reading.Fingerprint)
-	switch {
-	case said.Hash == reading.Hash: // it was gone, and has come back
-	case said.base == nil:
-		event.Unseen = true
-	default:
-		for _, change := range ledger.Diff(said.base, reading) {
+	c := planChange{path: rel, event: ledgerEvent(reading.Fingerprint), next: reading, since: said.seq}
+	if said.Hash != reading.Hash { // else it was gone, and has come back
+		c.base, c.event.Unseen = said.base, said.base == nil
+	}
+	return c, true
+}
+
+// full gives the event with the items that changed. To find them takes a while, so that only who writes
+// the event down does.
+func (c *planChange) full() LedgerEvent {
+	event := c.event
+	if c.base != nil {
+		for _, change := range ledger.Diff(c.base, c.next) {
 			event.Changed = append(event.Changed, change.ItemID)
 		}
 	}
-	return planChange{rel, event, reading, said.seq}, true
+	return event
 }
 
 // introduced reports whether the event log was asked about the plan.
@@ -267,7 +274,7 @@ func (tx *Tx) announce(c planChange) (seq int64, err error) {
 	if err != nil || (seq > c.since && last.says(c.event)) {
 		return seq, err
 	}
-	if err := tx.record(core.LedgerChanged, c.path, c.event); err != nil {
+	if err := tx.record(core.LedgerChanged, c.path, c.full()); err != nil {
 		return 0, err
 	}
 	return tx.Seq()

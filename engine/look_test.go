@@ -274,7 +274,7 @@ func TestPlansCanBeReadWithoutAStore(t *testing.T) {
 	run(t, e)
 	plan, err := e.Plan(t.Context(), "tasks.md")
 	require.NoError(t, err)
-	require.Len(t, plan.Reading.Items, 2)
+	require.Len(t, plan.Reading.Items(), 2)
 }
 
 // Look once returned the run as it was before its facts were stored: it took the value and waited

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -241,12 +240,13 @@ func staleness(fault error) string {
 
 // parse takes new bytes of a file in. A reading that is not good leaves the last good one in place.
 func (p *Plans) parse(m *plan, file planfile.File) {
-	same := m.current && bytes.Equal(file.Bytes, m.file.Bytes)
+	same := m.current && file.Text == m.file.Text
 	m.file = file
 	if same {
 		return // touched, not changed
 	}
-	reading, err := ledger.Parse(file.Bytes)
+	hash := file.Hash()
+	reading, err := ledger.Read(file.Text)
 	m.fault = err
 	m.current = err == nil
 	if err == nil && m.reading != nil {
@@ -258,7 +258,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 	if !m.current {
 		return
 	}
-	reading.MtimeMs = file.Stat.MtimeMs()
+	reading.Hash, reading.MtimeMs = hash(), file.Stat.MtimeMs()
 	m.reading = reading
 	m.turn++
 }
@@ -266,9 +266,9 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 // suspect says why a reading that parsed is not believed yet.
 func (p *Plans) suspect(last, next *ledger.Reading, file planfile.File) error {
 	switch {
-	case len(next.Items) < len(last.Items) && p.settling(file):
+	case next.Len() < last.Len() && p.settling(file):
 		return &StaleError{file.Path, StaleSettling}
-	case len(next.Items) == 0 && len(last.Items) > 0:
+	case next.Len() == 0 && last.Len() > 0:
 		return &StaleError{file.Path, StaleEmpty}
 	}
 	return nil

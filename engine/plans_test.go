@@ -77,7 +77,7 @@ func (d *desk) ids(name string) (ids []string, stale string) {
 	require.NoError(d.t, err)
 	require.Equal(d.t, p.Stale != "", p.Fault != nil, "stale %q, fault %v", p.Stale, p.Fault)
 	ids = []string{}
-	for _, it := range p.Reading.Items {
+	for _, it := range p.Reading.Items() {
 		ids = append(ids, it.ID)
 	}
 	return ids, p.Stale

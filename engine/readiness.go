@@ -34,7 +34,7 @@ func readiness(tx store.Tx, plan *ledger.Reading, path string) (ledger.Readiness
 	for _, run := range runs {
 		byItem[run.ItemID] = itemRun(run)
 	}
-	return ledger.Ready(plan, func(id string) ledger.ItemRun { return byItem[id] }), nil
+	return ledger.Ready(plan.Items(), func(id string) ledger.ItemRun { return byItem[id] }), nil
 }
 
 func itemRun(run core.Run) ledger.ItemRun {
@@ -98,12 +98,12 @@ func Outcomes(tx store.Tx, plan *ledger.Reading, path string) ([]ItemOutcome, er
 			byItem[run.ItemID] = run
 		}
 	}
-	groups := map[string]bool{}
-	for _, item := range plan.Items {
+	items, groups := plan.Items(), map[string]bool{}
+	for _, item := range items {
 		groups[item.ParentID] = true
 	}
 	var list []ItemOutcome
-	for _, item := range plan.Items {
+	for _, item := range items {
 		if groups[item.ID] {
 			continue // it is done through its children
 		}

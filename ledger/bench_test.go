@@ -50,8 +50,8 @@ func BenchmarkParse2000(b *testing.B) {
 		r, err := ledger.Parse(src)
 		parse += time.Since(middle)
 		hash += middle.Sub(start)
-		if err != nil || len(r.Items) != 2000 {
-			b.Fatal(len(r.Items), err)
+		if err != nil || r.Len() != 2000 {
+			b.Fatal(r.Len(), err)
 		}
 	}
 	b.SetBytes(int64(len(src)))

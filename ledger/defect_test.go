@@ -94,7 +94,7 @@ func TestDefectD8_NoBoxIsDroppedAndNoSampleIsATask(t *testing.T) {
 		"- [ ] 6.No space\n"+
 		"- [ ] no id\n")
 	require.Equal(t, 8, r.Checkboxes)
-	require.Len(t, r.Items, 5)
+	require.Len(t, r.Items(), 5)
 	require.Equal(t, ledger.Completed, item(t, r, "2").Status)
 	require.Len(t, diagnostics(r, "checkbox_in_fence"), 1)
 	require.Len(t, diagnostics(r, "checkbox_without_id"), 2)

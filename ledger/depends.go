@@ -15,6 +15,18 @@ const (
 	mostExpanded = 1 << 16
 )
 
+// wait notes what the current item waits for, besides what it does already.
+func (n *numbered) wait(ids []string) {
+	last := len(n.r.waits) - 1
+	switch {
+	case len(ids) == 0:
+	case last >= 0 && n.r.waits[last].item == int32(n.owner):
+		n.r.waits[last].ids = append(n.r.waits[last].ids, ids...)
+	default:
+		n.r.waits = append(n.r.waits, wait{int32(n.owner), ids})
+	}
+}
+
 // splitDependencies pushes the ids that value names: "1.1, 1.2", "Task 1 and
 // Task 2 (reason)", "1-3", or a word for none.
 func (n *numbered) splitDependencies(value string) {
@@ -110,27 +122,25 @@ type edges struct{ from, to []int32 }
 
 // checkDependencies reports ids that the plan does not have, and circles.
 func (n *numbered) checkDependencies() {
-	for i := range n.r.Items {
-		if n.r.Items[i].DependsOn != nil {
-			n.reportCycles(n.resolve())
-			return
-		}
+	if len(n.r.waits) > 0 {
+		n.reportCycles(n.resolve())
 	}
 }
 
 func (n *numbered) resolve() edges {
-	var e edges
-	e.from = make([]int32, 1, len(n.r.Items)+1)
-	for i := range n.r.Items {
-		it := &n.r.Items[i]
-		for _, id := range it.DependsOn {
-			to := n.r.index.get(n.r.Items, id)
-			if to < 0 {
+	e := edges{from: make([]int32, 1, n.r.Len()+1)}
+	waits := n.r.waits
+	for i := range n.r.entries {
+		if len(waits) > 0 && waits[0].item == int32(i) {
+			for _, id := range waits[0].ids {
+				if to := n.r.find(id); to >= 0 {
+					e.to = append(e.to, to)
+					continue
+				}
 				n.about(int32(i), SeverityWarning, "dependency_unresolved",
-					fmt.Sprintf("%s waits for %q, which is no id in this plan", it.ID, clip(id)))
-				continue
+					fmt.Sprintf("%s waits for %q, which is no id in this plan", n.r.entries[i].id, clip(id)))
 			}
-			e.to = append(e.to, to)
+			waits = waits[1:]
 		}
 		e.from = append(e.from, int32(len(e.to)))
 	}
@@ -145,9 +155,9 @@ type visit struct{ item, next int32 }
 func (n *numbered) reportCycles(e edges) {
 	const unseen, done = 0, -1
 	// state is the place on the path, counted from 1, while an item is on it.
-	state := make([]int32, len(n.r.Items))
+	state := make([]int32, n.r.Len())
 	var path []visit
-	for root := range n.r.Items {
+	for root := range n.r.entries {
 		if state[root] != unseen {
 			continue
 		}
@@ -180,7 +190,7 @@ func (n *numbered) reportCycle(path []visit) {
 	var b strings.Builder
 	name := func(part []visit) {
 		for _, v := range part {
-			b.WriteString(n.r.Items[v.item].ID)
+			b.WriteString(n.r.entries[v.item].id)
 			b.WriteString(" -> ")
 		}
 	}
@@ -190,6 +200,6 @@ func (n *numbered) reportCycle(path []visit) {
 		path = path[head+cut:]
 	}
 	name(path)
-	b.WriteString(n.r.Items[first].ID)
+	b.WriteString(n.r.entries[first].id)
 	n.about(first, SeverityError, "dependency_cycle", "these items wait for each other: "+b.String())
 }

@@ -9,7 +9,7 @@ import (
 // families in order, and the first that finds an item reads the file. Another
 // grammar is another row.
 var families = [...]family{
-	{dialects: []string{specContext, specWorkflow, kiro}, read: readNumbered},
+	{dialects: []string{specContext, specWorkflow, kiro}, read: readNumbered, describe: describeNumbered},
 }
 
 type family struct {
@@ -17,6 +17,8 @@ type family struct {
 	// read returns what the file says. A reading without items also says why
 	// there are none.
 	read func(text string) (r *Reading, none string)
+	// describe adds what the lines of an item say to what its entry does.
+	describe func(r *Reading, i int32, it *Item)
 }
 
 const (
@@ -29,16 +31,26 @@ const (
 // *ParseError: the bytes are no UTF-8 text, or a file that is not blank has no
 // item in any dialect. A blank file is a reading without items.
 func Parse(src []byte) (*Reading, error) {
-	if err := checkText(src); err != nil {
+	r, err := Read(string(src))
+	if err != nil {
 		return nil, err
 	}
-	text := string(src)
+	r.Hash = Hash(src)
+	return r, nil
+}
+
+// Read is Parse without the hash of the source, for a caller who finds it out
+// at the same time. The reading shares the memory of the text.
+func Read(text string) (*Reading, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
 	var tried []Attempt
 	var last *Reading
-	for _, f := range families {
+	for i, f := range families {
 		r, none := f.read(text)
-		if len(r.Items) > 0 || isBlank(text) {
-			r.Fingerprint = Fingerprint{Size: int64(len(src)), Hash: Hash(src)}
+		if r.Len() > 0 || isBlank(text) {
+			r.text, r.family, r.Size = text, int8(i), int64(len(text))
 			return r, nil
 		}
 		for _, name := range f.dialects {

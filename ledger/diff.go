@@ -44,22 +44,28 @@ type Change struct {
 // Diff tells what to do to the items of one reading to get those of another.
 // Either may be nil. Removed items come first, the others in their new order.
 func Diff(from, to *Reading) []Change {
-	before, after := itemsOf(from), itemsOf(to)
+	if from == nil {
+		from = &Reading{}
+	}
+	if to == nil {
+		to = &Reading{}
+	}
+	shorter := min(from.Len(), to.Len())
 	// Most edits touch a few neighbours. What is the same before and behind them costs one look each.
 	head := 0
-	for head < min(len(before), len(after)) && sameItem(&before[head], &after[head]) {
+	for head < shorter && from.same(head, to, head) {
 		head++
 	}
 	tail := 0
-	for tail < min(len(before), len(after))-head && sameItem(&before[len(before)-1-tail], &after[len(after)-1-tail]) {
+	for tail < shorter-head && from.same(from.Len()-1-tail, to, to.Len()-1-tail) {
 		tail++
 	}
-	return diff(before, after, head, tail)
+	return diff(from, to, head, tail)
 }
 
 // diff compares what lies between a head and a tail that are the same.
-func diff(before, after []Item, head, tail int) []Change {
-	keysBefore, keysAfter := keys(before, head, tail), keys(after, head, tail)
+func diff(from, to *Reading, head, tail int) []Change {
+	keysBefore, keysAfter := keys(from.entries, head, tail), keys(to.entries, head, tail)
 	places := make(map[itemKey]int, len(keysBefore))
 	for i, k := range keysBefore {
 		places[k] = i
@@ -75,27 +81,21 @@ func diff(before, after []Item, head, tail int) []Change {
 	var changes []Change
 	for i, k := range keysBefore {
 		if _, gone := places[k]; gone {
-			changes = append(changes, Change{k.id, Removed, k.occurrence, head + i, before[head+i]})
+			changes = append(changes, Change{k.id, Removed, k.occurrence, head + i, from.item(int32(head + i))})
 		}
 	}
 	stays := inOrder(origin)
 	for i, k := range keysAfter {
-		item := &after[head+i]
+		kind := Changed
 		switch {
 		case origin[i] < 0:
-			changes = append(changes, Change{k.id, Added, k.occurrence, head + i, *item})
-		case !stays[i] || !sameItem(&before[head+origin[i]], item):
-			changes = append(changes, Change{k.id, Changed, k.occurrence, head + i, *item})
+			kind = Added
+		case stays[i] && from.same(head+origin[i], to, head+i):
+			continue
 		}
+		changes = append(changes, Change{k.id, kind, k.occurrence, head + i, to.item(int32(head + i))})
 	}
 	return changes
-}
-
-func itemsOf(r *Reading) []Item {
-	if r == nil {
-		return nil
-	}
-	return r.Items
 }
 
 // itemKey names an item of a reading, also where an id stands twice.
@@ -105,23 +105,23 @@ type itemKey struct {
 }
 
 // keys names the items between a head and a tail.
-func keys(items []Item, head, tail int) []itemKey {
-	middle := items[head : len(items)-tail]
+func keys(entries []entry, head, tail int) []itemKey {
+	middle := entries[head : len(entries)-tail]
 	if len(middle) == 0 {
 		return nil
 	}
 	seen := make(map[string]int, len(middle))
 	for i := range middle {
-		seen[middle[i].ID] = 0
+		seen[middle[i].id] = 0
 	}
-	for i := range items[:head] {
-		if n, ok := seen[items[i].ID]; ok {
-			seen[items[i].ID] = n + 1
+	for i := range entries[:head] {
+		if n, ok := seen[entries[i].id]; ok {
+			seen[entries[i].id] = n + 1
 		}
 	}
 	ks := make([]itemKey, len(middle))
 	for i := range middle {
-		id := middle[i].ID
+		id := middle[i].id
 		ks[i] = itemKey{id, seen[id]}
 		seen[id]++
 	}
@@ -154,15 +154,4 @@ func inOrder(places []int) []bool {
 		}
 	}
 	return stays
-}
-
-// sameItem reports whether two items say the same, wherever they stand.
-func sameItem(a, b *Item) bool {
-	return a.ID == b.ID && a.Title == b.Title && a.Status == b.Status &&
-		a.Optional == b.Optional && a.Level == b.Level && a.ParentID == b.ParentID &&
-		a.Parallel == b.Parallel && a.Prompt == b.Prompt && a.Leverage == b.Leverage &&
-		a.Purpose == b.Purpose && a.BlockedReason == b.BlockedReason &&
-		a.DerivedStatus == b.DerivedStatus &&
-		slices.Equal(a.DependsOn, b.DependsOn) && slices.Equal(a.Requirements, b.Requirements) &&
-		slices.Equal(a.Files, b.Files) && slices.Equal(a.Details, b.Details)
 }

@@ -60,10 +60,10 @@ func TestApplyingADiffGivesTheNewItems(t *testing.T) {
 		before, after := read(), read()
 		var old, want []ledger.Item
 		if before != nil {
-			old = before.Items
+			old = before.Items()
 		}
 		if after != nil {
-			want = after.Items
+			want = after.Items()
 		}
 		changes := ledger.Diff(before, after)
 		require.Equal(t, unplaced(want), unplaced(apply(changes, old)))

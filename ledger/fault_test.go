@@ -81,7 +81,7 @@ func TestFaultF6_WhatIsNoTextIsRefusedWithItsPlace(t *testing.T) {
 // first, and the diagnostic names both lines.
 func TestFaultF19_DuplicateIDsAreReportedWithBothLines(t *testing.T) {
 	r := parse(t, "- [ ] 1. first\n- [x] 2. other\n\n- [x] 1. second\n- [-] 1\\. third\n")
-	require.Len(t, r.Items, 4)
+	require.Len(t, r.Items(), 4)
 	require.Equal(t, "first", item(t, r, "1").Title)
 	found := diagnostics(r, "duplicate_id")
 	require.Len(t, found, 2)
@@ -112,7 +112,7 @@ func TestFaultF20_ImpossibleDependenciesAreReportedWithTheirPath(t *testing.T) {
 	require.Len(t, unknown, 1)
 	require.Contains(t, unknown[0].Message, `5 waits for "1.1"`)
 	require.Equal(t, 9, unknown[0].Line)
-	require.Len(t, r.Items, 6)
+	require.Len(t, r.Items(), 6)
 	require.Equal(t, []string{"5"}, item(t, r, "6").DependsOn)
 }
 
@@ -160,7 +160,11 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := ledger.Parse([]byte(c.text))
 			require.NoError(t, err)
-			require.Equal(t, r.Checkboxes, len(r.Items)+countNotTasks(r.Diagnostics))
+			require.Equal(t, r.Checkboxes, r.Len()+countNotTasks(r.Diagnostics))
+			require.Len(t, r.Items(), r.Len())
+			more, err := ledger.Parse([]byte(c.text + "\n- [ ] 9999999 the last"))
+			require.NoError(t, err)
+			require.NotEmpty(t, ledger.Diff(r, more))
 		})
 	}
 }
@@ -181,8 +185,8 @@ func TestFaultF21_IDsAreTextAndLevelsAreMany(t *testing.T) {
 		id += ".1"
 	}
 	deep := parse(t, b.String())
-	require.Equal(t, 9, deep.Items[9].Level)
-	require.Equal(t, deep.Items[8].ID, deep.Items[9].ParentID)
+	require.Equal(t, 9, deep.Items()[9].Level)
+	require.Equal(t, deep.Items()[8].ID, deep.Items()[9].ParentID)
 	require.Equal(t, 9, deep.Totals.Groups)
 }
 
@@ -192,9 +196,9 @@ func TestFaultF21_MarksAndFences(t *testing.T) {
 	want := []ledger.Status{
 		ledger.Completed, ledger.Completed, ledger.InProgress, ledger.Pending, ledger.Pending, ledger.Pending,
 	}
-	require.Len(t, r.Items, len(want))
+	require.Len(t, r.Items(), len(want))
 	for i, status := range want {
-		require.Equal(t, status, r.Items[i].Status, r.Items[i].ID)
+		require.Equal(t, status, r.Items()[i].Status, r.Items()[i].ID)
 	}
 	require.Len(t, diagnostics(r, "ambiguous_mark"), 1)
 	require.Len(t, diagnostics(r, "unknown_mark"), 1)

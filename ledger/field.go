@@ -123,7 +123,9 @@ func (n *numbered) closeField() {
 
 func (n *numbered) storeField() {
 	f := &n.field
-	n.set(f.key, f.text())
+	if n.item != nil || f.key == fieldDepends {
+		n.set(f.key, f.text())
+	}
 	if f.opened.Code != "" {
 		n.r.Diagnostics = append(n.r.Diagnostics, f.opened)
 	}

@@ -65,13 +65,13 @@ func TestIDsAndTitles(t *testing.T) {
 			r := parse(t, "- [ ] 99 keeps the plan from being empty\n- [ ] "+c.text+"\n")
 			require.Equal(t, 2, r.Checkboxes)
 			if c.id == "" {
-				require.Len(t, r.Items, 1)
+				require.Len(t, r.Items(), 1)
 				require.Len(t, diagnostics(r, "checkbox_without_id"), 1)
 				return
 			}
-			require.Len(t, r.Items, 2)
-			require.Equal(t, c.id, r.Items[1].ID)
-			require.Equal(t, c.title, r.Items[1].Title)
+			require.Len(t, r.Items(), 2)
+			require.Equal(t, c.id, r.Items()[1].ID)
+			require.Equal(t, c.title, r.Items()[1].Title)
 		})
 	}
 }
@@ -224,7 +224,7 @@ func TestDependencies(t *testing.T) {
 func TestBoxesInFencesCountWhereThePlanRefersToThem(t *testing.T) {
 	r := parse(t, "- [ ] 1 a\n  - _Depends: 2, 4_\n```\n- [x] 2 b\n- [ ] 3 c\n```\n<!--\n- [ ] 4 d\n-->\n")
 	require.Equal(t, 4, r.Checkboxes)
-	require.Len(t, r.Items, 3)
+	require.Len(t, r.Items(), 3)
 	require.Equal(t, ledger.Completed, item(t, r, "2").Status)
 	require.Empty(t, diagnostics(r, "dependency_unresolved"))
 	require.Equal(t, 1, countNotTasks(r.Diagnostics))
@@ -285,7 +285,7 @@ func TestAFileWithoutTasksSaysWhy(t *testing.T) {
 func TestABlankFileIsAReadingWithoutItems(t *testing.T) {
 	for _, text := range []string{"", "\n", "\ufeff", "\ufeff \r\n\t\n\u00a0"} {
 		r := parse(t, text)
-		require.Empty(t, r.Items)
+		require.Empty(t, r.Items())
 		require.Empty(t, r.Dialect)
 		require.Empty(t, r.Active())
 		require.Equal(t, ledger.Hash([]byte(text)), r.Hash)

@@ -21,19 +21,16 @@ type slot struct{ entry, tag uint32 }
 var indexSeed = maphash.MakeSeed()
 
 func newIndex(items int) index {
-	return index{slots: make([]slot, 1<<bits.Len(uint(items*4)))}
+	return index{slots: make([]slot, 1<<bits.Len(uint(items*2)))}
 }
-
-// built reports whether the index has been made, if only for no items.
-func (x *index) built() bool { return x.slots != nil }
 
 // put enters items[i] unless its id is there already, and returns the first
 // item with that id.
-func (x *index) put(items []Item, i int32) (first int32) {
+func (x *index) put(entries []entry, i int32) (first int32) {
 	if 2*x.used >= len(x.slots) {
-		x.grow(items)
+		x.grow(entries)
 	}
-	s, tag := x.find(items, items[i].ID)
+	s, tag := x.find(entries, entries[i].id)
 	if s.entry == 0 {
 		*s = slot{uint32(i) + 1, tag}
 		x.used++
@@ -41,31 +38,31 @@ func (x *index) put(items []Item, i int32) (first int32) {
 	return int32(s.entry) - 1
 }
 
-func (x *index) grow(items []Item) {
+func (x *index) grow(entries []entry) {
 	old := x.slots
 	x.slots = make([]slot, 2*len(old))
 	for _, s := range old {
 		if s.entry != 0 {
-			free, _ := x.find(items, items[s.entry-1].ID)
+			free, _ := x.find(entries, entries[s.entry-1].id)
 			*free = s
 		}
 	}
 }
 
 // get returns the first item with the id, -1 for none.
-func (x *index) get(items []Item, id string) int32 {
-	s, _ := x.find(items, id)
+func (x *index) get(entries []entry, id string) int32 {
+	s, _ := x.find(entries, id)
 	return int32(s.entry) - 1
 }
 
 // find returns the slot of the id, or the free one where it would go, and its
 // tag. At least half of the slots are free, so the search ends.
-func (x *index) find(items []Item, id string) (*slot, uint32) {
+func (x *index) find(entries []entry, id string) (*slot, uint32) {
 	hash := maphash.String(indexSeed, id)
 	tag, mask := uint32(hash>>32), uint64(len(x.slots)-1)
 	for at := hash & mask; ; at = (at + 1) & mask {
 		s := &x.slots[at]
-		if s.entry == 0 || s.tag == tag && items[s.entry-1].ID == id {
+		if s.entry == 0 || s.tag == tag && entries[s.entry-1].id == id {
 			return s, tag
 		}
 	}

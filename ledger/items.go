@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
 
@@ -20,7 +23,7 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 		return
 	}
 	if at, key, value := firstField(title, 0); key != fieldNone {
-		n.r.Items[n.owner].Title = trimRight(title[:at])
+		n.entitle(trimRight(title[:at]))
 		n.fields(ln, title, key, value)
 	}
 }
@@ -28,34 +31,40 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 // add makes the item of a checkbox; lines belong to it from now on.
 func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	n.closeItem()
-	it := n.newItem(ln.indent)
-	it.ID, it.Title, it.Optional, it.Line = id, title, b.optional, ln.number
-	it.Mark = Span{ln.start + b.open + 1, ln.start + b.close}
 	n.head = taskHeading{}
-	it.Status = n.status(ln, b)
+	n.ownerIndent = ln.indent
+	if n.item != nil {
+		n.owner = 0
+		n.entitle(title)
+		return
+	}
+	e := n.newEntry(ln)
+	e.id, e.optional, e.line = id, b.optional, int32(ln.number)
+	e.from, e.mark, e.markEnd = int32(ln.start), int32(ln.start+b.open+1), int32(ln.start+b.close)
+	if e.place = ln.place; e.place != placeText {
+		e.mask = int32(n.mask)
+	}
+	e.status = n.status(ln, b)
 	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
 		n.report(ln, b.open+1, SeverityError, "duplicate_id",
 			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
-				id, n.r.Items[first].Line, ln.number))
+				id, n.r.entries[first].line, ln.number))
 	}
 	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
-		n.remark(ln, m, b, it)
+		n.remark(ln, m, b, id, title)
 	}
 }
 
-// newItem returns the next item, which is the owner of the lines to come. The
-// items are made many at a time: adding them one by one writes each of them
-// twice, and they are large.
-func (n *numbered) newItem(indent int) *Item {
-	if n.owner = n.items; n.owner == len(n.r.Items) {
-		more := len(n.r.Items) + 16
-		n.r.Items = append(n.r.Items, make([]Item, more)...)
-		n.nodes = append(n.nodes, make([]node, more)...)
+// newEntry returns the entry of the next item, which is the owner of the lines
+// to come. Mostly there is room for it, and what lies there is zero.
+func (n *numbered) newEntry(ln *line) *entry {
+	n.owner = n.r.Len()
+	if n.owner == cap(n.r.entries) {
+		n.r.entries = slices.Grow(n.r.entries, n.owner+16)
 	}
-	n.items++
-	n.ownerIndent = indent
-	n.nodes[n.owner].indent = int32(indent)
-	return &n.r.Items[n.owner]
+	n.r.entries = n.r.entries[:n.owner+1]
+	n.nodes = append(n.nodes, node{indent: int32(ln.indent)})
+	return &n.r.entries[n.owner]
 }
 
 // status reads the mark in the box; "~" waits for the dialect.
@@ -85,13 +94,13 @@ func (n *numbered) status(ln *line, b *box) Status {
 }
 
 // remark reports what is odd about a checkbox that is an item all the same.
-func (n *numbered) remark(ln *line, m *marker, b *box, it *Item) {
+func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if b.optional {
 		n.seen.see(signalStar, ln.number)
 	}
 	if b.tight || b.mark(ln.text) == "" {
 		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
-			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+it.ID+". "+clip(it.Title)))
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+". "+clip(title)))
 	}
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
@@ -101,7 +110,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, it *Item) {
 	}
 	if ln.place != placeText {
 		n.report(ln, b.open, SeverityWarning, ln.place.code(),
-			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, it.ID))
+			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, id))
 	}
 }
 
@@ -164,6 +173,9 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 func (n *numbered) adopt(ln *line, m *marker, b *box, from int) {
 	head := n.head
 	n.add(ln, m, b, head.id, head.title)
+	if n.item == nil {
+		n.r.entries[n.owner].from = int32(head.start)
+	}
 	n.report(ln, b.open, SeverityInfo, "dialect_drift",
 		fmt.Sprintf("id %s was taken from the heading in line %d: it belongs behind the box", head.id, head.line))
 	n.describe(ln, from, markerBullet)
@@ -183,9 +195,9 @@ func (n *numbered) lost() map[string]bool {
 	if n.hidden == nil {
 		return nil
 	}
-	for i := range n.r.Items {
-		for _, id := range n.r.Items[i].DependsOn {
-			if !n.hidden[id] || n.r.find(id) != nil {
+	for _, w := range n.r.waits {
+		for _, id := range w.ids {
+			if !n.hidden[id] || n.r.find(id) >= 0 {
 				continue
 			}
 			if lost == nil {
@@ -201,7 +213,7 @@ func (n *numbered) lost() map[string]bool {
 func (n *numbered) settleTildes() {
 	status, warning := tilde(n.r.Dialect)
 	for _, i := range n.tildes {
-		n.r.Items[i].Status = status
+		n.r.entries[i].status = status
 		if warning != "" {
 			n.about(i, SeverityWarning, "ambiguous_mark", warning)
 		}

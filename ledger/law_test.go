@@ -51,15 +51,18 @@ func checkLaws(t require.TestingT, src []byte) {
 	}
 	require.True(t, utf8.Valid(src))
 	require.Equal(t, countCheckboxes(src), r.Checkboxes, "checkboxes in %q", src)
-	require.Equal(t, r.Checkboxes, len(r.Items)+countNotTasks(r.Diagnostics), "items and diagnostics of %q", src)
+	require.Equal(t, r.Checkboxes, r.Len()+countNotTasks(r.Diagnostics), "items and diagnostics of %q", src)
 	require.Equal(t, ledger.Hash(src), r.Hash)
 	require.EqualValues(t, len(src), r.Size)
 	require.True(t, slices.IsSortedFunc(r.Diagnostics, func(a, b ledger.Diagnostic) int { return a.Line - b.Line }))
 	total := r.Totals.Completed + r.Totals.InProgress + r.Totals.Pending + r.Totals.Blocked + r.Totals.Skipped
 	require.Equal(t, r.Totals.Total, total)
-	require.Equal(t, len(r.Items), r.Totals.Total+r.Totals.Groups)
-	for i := range r.Items {
-		checkItem(t, src, r, &r.Items[i])
+	require.Equal(t, r.Len(), r.Totals.Total+r.Totals.Groups)
+	items := r.Items()
+	require.Len(t, items, r.Len())
+	require.Equal(t, slices.Collect(r.IDs()), idsOf(items))
+	for i := range items {
+		checkItem(t, src, r, &items[i])
 	}
 	for _, d := range r.Diagnostics {
 		require.Positive(t, d.Line)
@@ -67,6 +70,13 @@ func checkLaws(t require.TestingT, src []byte) {
 		require.NotEmpty(t, d.Code)
 		require.NotEmpty(t, d.Severity.String())
 	}
+}
+
+func idsOf(items []ledger.Item) (ids []string) {
+	for _, it := range items {
+		ids = append(ids, it.ID)
+	}
+	return ids
 }
 
 func checkItem(t require.TestingT, src []byte, r *ledger.Reading, it *ledger.Item) {

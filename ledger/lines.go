@@ -83,11 +83,11 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	case equalWord(text, "Implementation Plan"):
 		n.seen.see(signalHeading, ln.number)
 	}
-	n.head = readTaskHeading(text, ln.number)
+	n.head = readTaskHeading(text, ln)
 	return true
 }
 
-func readTaskHeading(text string, line int) taskHeading {
+func readTaskHeading(text string, ln *line) taskHeading {
 	const word = "Task "
 	if len(text) < len(word) || !equalWord(text[:len(word)], word) {
 		return taskHeading{}
@@ -97,7 +97,7 @@ func readTaskHeading(text string, line int) taskHeading {
 	if id == "" {
 		return taskHeading{}
 	}
-	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: line}
+	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: ln.number, start: ln.start}
 }
 
 // fenced is a line in a fence. It can go on with a prompt, and drifted plans
@@ -141,7 +141,11 @@ func (n *numbered) closeItem() {
 	if n.field.begun() {
 		n.closeField()
 	}
-	n.r.Items[n.owner].Details = n.notes.take()
+	if n.item == nil {
+		n.r.entries[n.owner].to = int32(n.start)
+	} else {
+		n.item.Details = n.notes.take()
+	}
 	n.list.key = fieldNone
 	n.owner, n.shadow = -1, -1
 }
@@ -174,7 +178,7 @@ type notes struct {
 func (n *numbered) note(text string, more bool) {
 	ns := &n.notes
 	switch {
-	case text == "":
+	case text == "" || n.item == nil:
 		return
 	case !more:
 		if len(ns.last) > 0 {
@@ -213,7 +217,7 @@ type arena struct {
 // push adds a string to the slice in the making.
 func (a *arena) push(s string) {
 	if a.used == len(a.free) {
-		const chunk = 512
+		const chunk = 16
 		free := make([]string, max(2*a.used, chunk))
 		copy(free, a.free)
 		a.free = free

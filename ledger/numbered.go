@@ -9,15 +9,18 @@ import (
 // This file reads the plans of spec-context, spec-workflow and Kiro: checkboxes
 // with a number behind them, and below each the lines that describe it.
 
-// numbered is one pass over a numbered plan.
+// numbered is one pass over a numbered plan, or over the lines of one item of
+// it. Both follow the same rules, so the second finds in them what the first
+// passed by.
 type numbered struct {
 	scanner
 	r *Reading
+	// item is the item that is being described, nil in a pass over the plan.
+	item *Item
 	// keep holds the ids that count even in fences and comments.
 	keep map[string]bool
 	// hidden holds the ids seen in fences and comments.
 	hidden      map[string]bool
-	items       int // how many of r.Items are made
 	owner       int // the item that lines belong to, -1 for none
 	ownerIndent int
 	// shadow is the indent of a checkbox without id below the owner: deeper
@@ -28,7 +31,7 @@ type numbered struct {
 	list   openList
 	notes  notes
 	lists  arena
-	nodes  []node // beside r.Items
+	nodes  []node // beside r.entries
 	// late holds the items whose parent by id did not stand above them, stem
 	// and stemItem the last parent that did.
 	late     []int32
@@ -42,8 +45,8 @@ type numbered struct {
 
 // taskHeading is a heading such as "#### Task 4: Label the drawers".
 type taskHeading struct {
-	id, title string
-	line      int
+	id, title   string
+	line, start int // of the line: its number and its offset
 }
 
 // readNumbered reads text twice at most: the second time when the plan refers
@@ -53,11 +56,11 @@ func readNumbered(text string) (r *Reading, none string) {
 	n.read()
 	if lost := n.lost(); lost != nil {
 		n = newNumbered(text)
-		n.keep = lost
+		n.keep, n.r.keep = lost, lost
 		n.read()
 	}
 	switch {
-	case len(n.r.Items) > 0:
+	case n.r.Len() > 0:
 	case n.r.Checkboxes == 0:
 		none = "no checkbox"
 	default:
@@ -72,18 +75,32 @@ func newNumbered(text string) *numbered {
 	hint := min(strings.Count(text, "["), len(text)/short+1)
 	return &numbered{
 		scanner: newScanner(text),
-		r:       &Reading{Items: make([]Item, hint), index: newIndex(hint), active: -1},
-		nodes:   make([]node, hint),
+		r:       &Reading{entries: make([]entry, 0, hint), index: newIndex(hint), active: -1},
+		nodes:   make([]node, 0, hint),
 		owner:   -1, shadow: -1,
 	}
 }
 
+// describeNumbered reads the lines of an item once more.
+func describeNumbered(r *Reading, i int32, it *Item) {
+	e := &r.entries[i]
+	n := numbered{
+		scanner: r.scannerOf(e),
+		r:       &Reading{}, keep: r.keep, item: it,
+		owner: -1, shadow: -1,
+	}
+	n.lines()
+}
+
 func (n *numbered) read() {
 	n.lines()
+	if n.r.Len() < cap(n.r.entries)/2 {
+		n.r.entries = slices.Clip(slices.Clone(n.r.entries)) // a reading is kept, so what was made too much goes
+	}
 	n.finish()
 }
 
-// lines reads the file line by line.
+// lines reads line by line.
 func (n *numbered) lines() {
 	for n.scan() {
 		ln := &n.line
@@ -107,23 +124,17 @@ func (n *numbered) lines() {
 		}
 	}
 	n.closeItem()
-	if items := n.r.Items[:n.items:n.items]; 2*n.items < len(n.r.Items) {
-		n.r.Items = slices.Clone(items) // a reading is kept, so what was made too much goes
-	} else {
-		n.r.Items = items
-	}
-	n.nodes = n.nodes[:n.items]
 }
 
 // finish settles what can only be known at the end of the file.
 func (n *numbered) finish() {
-	if len(n.r.Items) > 0 {
-		n.r.Dialect, n.r.Evidence = n.seen.decide(n.r.Items[0].Line)
+	if n.r.Len() > 0 {
+		n.r.Dialect, n.r.Evidence = n.seen.decide(int(n.r.entries[0].line))
 	}
 	n.settleTildes()
 	n.plant()
 	n.checkDependencies()
-	n.r.Diagnostics = append(n.r.Diagnostics, n.unclosed...)
+	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
 }
 
@@ -133,14 +144,14 @@ func (n *numbered) report(ln *line, index int, severity Severity, code, message 
 
 // about reports something about an item, at its mark.
 func (n *numbered) about(i int32, severity Severity, code, message string) {
-	it := &n.r.Items[i]
-	start := it.Mark.Start
+	e := &n.r.entries[i]
+	start := int(e.mark)
 	for start > 0 && n.src[start-1] != '\n' && n.src[start-1] != '\r' {
 		start--
 	}
-	before := strings.TrimPrefix(n.src[start:it.Mark.Start], byteOrderMark)
+	before := strings.TrimPrefix(n.src[start:e.mark], byteOrderMark)
 	n.r.Diagnostics = append(n.r.Diagnostics, Diagnostic{
-		Line: it.Line, Column: utf8.RuneCountInString(before) + 1,
+		Line: int(e.line), Column: utf8.RuneCountInString(before) + 1,
 		Severity: severity, Code: code, Message: message,
 	})
 }

@@ -20,7 +20,7 @@ func dump(src []byte, r *ledger.Reading) string {
 		fmt.Fprintf(&b, "evidence line %d: %s (%s)\n", e.Line, e.Signal, e.Dialect)
 	}
 	fmt.Fprintf(&b, "checkboxes %d\ntotals %+v\nactive %q\n", r.Checkboxes, r.Totals, r.Active())
-	for _, it := range r.Items {
+	for _, it := range r.Items() {
 		dumpItem(&b, src, it)
 	}
 	b.WriteString("\n")

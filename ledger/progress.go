@@ -17,22 +17,18 @@ type ProgressLedger struct {
 // the reading does not have is an *ItemError: another item never stands in.
 // With an empty id the active item is current.
 func Progress(r *Reading, plan, sourcePath, itemID string) (ProgressLedger, error) {
-	active := r.activeItem()
-	current := active
+	current := r.firstActive()
 	if itemID != "" {
-		if current = r.find(itemID); current == nil {
+		if current = r.find(itemID); current < 0 {
 			return ProgressLedger{}, &ItemError{Plan: plan, ItemID: itemID}
 		}
 	}
 	p := ProgressLedger{
 		Plan: plan, ItemID: itemID, SourcePath: sourcePath,
-		Fingerprint: r.Fingerprint, Totals: r.Totals,
+		Fingerprint: r.Fingerprint, Totals: r.Totals, ActiveItemID: r.Active(),
 	}
-	if active != nil {
-		p.ActiveItemID = active.ID
-	}
-	if current != nil {
-		it := *current
+	if current >= 0 {
+		it := r.item(current)
 		p.CurrentItem = &it
 	}
 	return p, nil

@@ -3,6 +3,7 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 )
 
 // Span is a range of bytes of the source as it was given, End excluded.
@@ -88,14 +89,12 @@ type Evidence struct {
 	Signal  string
 }
 
-// Reading is what a plan file says. Its slices are shared and must not be changed.
+// Reading is what a plan file says. It does not change, and its slices must not be changed.
 type Reading struct {
 	// Dialect is "spec-context", "spec-workflow" or "kiro", and "" for a blank file.
 	Dialect  string
 	Evidence []Evidence
 	Fingerprint
-	// Items are in the order of the file.
-	Items []Item
 	// Diagnostics are in the order of their lines.
 	Diagnostics []Diagnostic
 	Totals      Totals
@@ -103,57 +102,72 @@ type Reading struct {
 	// items that come from a checkbox plus the diagnostics marked NotATask.
 	Checkboxes int
 
-	index  index
-	active int32 // the first item in progress, -1 for none
+	text    string
+	family  int8 // that read the text, an index of families
+	entries []entry
+	waits   []wait // in the order of their items
+	keep    map[string]bool
+	endings []int // that are missing, see scanner
+	index   index
+	active  int32 // the first item in progress, -1 for none
 }
 
-// Item returns the first item with the id. It takes constant time on a reading
-// that came from Parse.
-func (r *Reading) Item(id string) (Item, bool) {
-	if it := r.find(id); it != nil {
-		return *it, true
+// Len returns the number of items.
+func (r *Reading) Len() int { return len(r.entries) }
+
+// Items returns all items in the order of the file. Each call reads their
+// descriptions anew, which takes about as long as Parse.
+func (r *Reading) Items() []Item {
+	items := make([]Item, len(r.entries))
+	for i := range items {
+		items[i] = r.item(int32(i))
 	}
-	return Item{}, false
+	return items
+}
+
+// IDs gives the ids of the items in the order of the file.
+func (r *Reading) IDs() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range r.entries {
+			if !yield(r.entries[i].id) {
+				return
+			}
+		}
+	}
+}
+
+// Item returns the first item with the id. It takes as long as reading the
+// lines of that item.
+func (r *Reading) Item(id string) (Item, bool) {
+	i := r.find(id)
+	if i < 0 {
+		return Item{}, false
+	}
+	return r.item(i), true
 }
 
 // Active returns the id of the first item in progress in the order of the
 // file, and "" when there is none.
 func (r *Reading) Active() (id string) {
-	if it := r.activeItem(); it != nil {
-		return it.ID
+	if i := r.firstActive(); i >= 0 {
+		return r.entries[i].id
 	}
 	return ""
 }
 
-// find also serves readings that were put together by hand and have no index.
-func (r *Reading) find(id string) *Item {
-	if r.index.built() {
-		if i := r.index.get(r.Items, id); i >= 0 {
-			return &r.Items[i]
-		}
-		return nil
+func (r *Reading) firstActive() int32 {
+	if r.Len() == 0 {
+		return -1
 	}
-	for i := range r.Items {
-		if r.Items[i].ID == id {
-			return &r.Items[i]
-		}
-	}
-	return nil
+	return r.active
 }
 
-func (r *Reading) activeItem() *Item {
-	if r.index.built() {
-		if r.active < 0 {
-			return nil
-		}
-		return &r.Items[r.active]
+// find returns the first item with the id, -1 for none.
+func (r *Reading) find(id string) int32 {
+	if r.Len() == 0 {
+		return -1
 	}
-	for i := range r.Items {
-		if r.Items[i].Status == InProgress {
-			return &r.Items[i]
-		}
-	}
-	return nil
+	return r.index.get(r.entries, id)
 }
 
 // Hash returns the SHA-256 of src in lower-case hex.

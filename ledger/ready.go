@@ -75,21 +75,21 @@ const mostCauses = 16
 // The reasons of an item come in this order: done, and then no other; in_progress; blocked; each of its own
 // dependencies that is not done, with the blocked items behind it that have not been named for this item;
 // and the same for each ancestor, from the nearest up, with parent at the end.
-func Ready(r *Reading, run func(itemID string) ItemRun) Readiness {
-	w := newWaits(r, run)
+func Ready(items []Item, run func(itemID string) ItemRun) Readiness {
+	w := newWaits(items, run)
 	out := Readiness{Left: w.left, Complete: w.left == 0}
-	ends := make([]int, 0, len(r.Items))
-	for i := range r.Items {
+	ends := make([]int, 0, len(items))
+	for i := range items {
 		if w.underWay(i) {
 			out.UnderWay++
 		}
 		before := len(w.holds)
 		w.explain(int32(i))
 		if len(w.holds) == before {
-			out.Ready = append(out.Ready, r.Items[i].ID)
+			out.Ready = append(out.Ready, items[i].ID)
 			continue
 		}
-		out.Waiting = append(out.Waiting, Waiting{ItemID: r.Items[i].ID})
+		out.Waiting = append(out.Waiting, Waiting{ItemID: items[i].ID})
 		ends = append(ends, len(w.holds))
 	}
 	// The reasons of all items share one array, which has its place only now.

@@ -62,7 +62,7 @@ func TestReadyReadsAsTheGoldenFileSays(t *testing.T) {
 		if c.plan != "" {
 			plan = *parse(t, c.plan)
 		}
-		fmt.Fprintf(&b, "# %s\n%s\n", c.name, tell(ledger.Ready(&plan, runs(c.runs))))
+		fmt.Fprintf(&b, "# %s\n%s\n", c.name, tell(ledger.Ready(plan.Items(), runs(c.runs))))
 	}
 	golden(t, "ready/plans.golden", b.String())
 }
@@ -255,7 +255,7 @@ func drawPlan(t *rapid.T, circles bool) naive {
 func TestReadyIsWhatASlowModelSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
-		require.Equal(t, tell(n.ready()), tell(ledger.Ready(&ledger.Reading{Items: n.items}, runs(n.runs))))
+		require.Equal(t, tell(n.ready()), tell(ledger.Ready(n.items, runs(n.runs))))
 	})
 }
 
@@ -263,14 +263,13 @@ func TestReadyIsWhatASlowModelSays(t *testing.T) {
 func TestABlockedItemHoldsUpItsDependentsOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := drawPlan(t, false)
-		r := &ledger.Reading{Items: n.items}
-		before := ledger.Ready(r, runs(n.runs))
+		before := ledger.Ready(n.items, runs(n.runs))
 		if len(before.Ready) == 0 {
 			t.Skip("nothing to block")
 		}
 		id := rapid.SampledFrom(before.Ready).Draw(t, "blocked")
 		n.runs[id] = ledger.RunBlocked
-		after := ledger.Ready(r, runs(n.runs))
+		after := ledger.Ready(n.items, runs(n.runs))
 		require.Equal(t, slices.DeleteFunc(slices.Clone(before.Ready), func(s string) bool { return s == id }), append([]string{}, after.Ready...))
 		for i, w := range after.Waiting {
 			if w.ItemID == id {
@@ -299,7 +298,7 @@ func TestCausesAreTheFirstOfThePlan(t *testing.T) {
 		ledger.Item{ID: "sum", Status: ledger.Pending, DependsOn: all},
 		ledger.Item{ID: "end", Status: ledger.Pending, DependsOn: []string{"sum"}},
 	)
-	waiting := ledger.Ready(&ledger.Reading{Items: items}, runs(nil)).Waiting
+	waiting := ledger.Ready(items, runs(nil)).Waiting
 	require.Len(t, waiting[40].Because, 80, "its own dependencies are named, all of them")
 	require.Len(t, waiting[41].Because, 17)
 	for i, h := range waiting[41].Because[1:] {
@@ -307,28 +306,28 @@ func TestCausesAreTheFirstOfThePlan(t *testing.T) {
 	}
 }
 
-// No plan that was parsed has such items, and a reading that was put together by hand must not hang.
+// No plan that was parsed has such items, and they must not hang anybody.
 func TestItemsThatAreTheirOwnAncestorsStandForThemselves(t *testing.T) {
-	r := &ledger.Reading{Items: []ledger.Item{
+	items := []ledger.Item{
 		{ID: "1", ParentID: "2", Status: ledger.Pending},
 		{ID: "2", ParentID: "1", Status: ledger.Completed},
 		{ID: "3", ParentID: "3", Status: ledger.Pending},
 		{ID: "4", ParentID: "5", Status: ledger.Pending},
 		{ID: "5", ParentID: "5", Status: ledger.Pending},
-	}}
-	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(ledger.Ready(r, runs(nil))))
+	}
+	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(ledger.Ready(items, runs(nil))))
 }
 
 // Each of these would take minutes, or the whole stack, if the work were more than in proportion.
 func TestReadyCostsInProportion(t *testing.T) {
 	const many = 100_000
-	shape := func(item func(i int, it *ledger.Item)) *ledger.Reading {
+	shape := func(item func(i int, it *ledger.Item)) []ledger.Item {
 		items := make([]ledger.Item, many)
 		for i := range items {
 			items[i] = ledger.Item{ID: fmt.Sprint(i), Status: ledger.Pending}
 			item(i, &items[i])
 		}
-		return &ledger.Reading{Items: items}
+		return items
 	}
 	half := make([]string, many/2)
 	for i := range half {
@@ -337,7 +336,7 @@ func TestReadyCostsInProportion(t *testing.T) {
 	id := func(i int) string { return fmt.Sprint((i + many) % many) }
 	for _, c := range []struct {
 		name string
-		plan *ledger.Reading
+		plan []ledger.Item
 	}{
 		{"chain", shape(func(i int, it *ledger.Item) { it.DependsOn = []string{fmt.Sprint(i - 1)} })},
 		{"chain against the order", shape(func(i int, it *ledger.Item) { it.DependsOn = []string{fmt.Sprint(i + 1)} })},
@@ -378,18 +377,19 @@ func BenchmarkReady2000(b *testing.B) {
 	}
 	r, err := ledger.Parse([]byte(plan.String()))
 	require.NoError(b, err)
+	items := r.Items()
 	table := map[string]ledger.ItemRun{"900": ledger.RunBlocked, "1000": ledger.RunLive}
 	heap := make([]byte, 16<<20)
 	var probe, ready time.Duration
 	b.ReportAllocs()
 	for b.Loop() {
 		start := time.Now()
-		ids := make([]string, 0, len(r.Items))
-		for i := range r.Items {
-			ids = append(ids, r.Items[i].ID)
+		ids := make([]string, 0, len(items))
+		for i := range items {
+			ids = append(ids, items[i].ID)
 		}
 		middle := time.Now()
-		found := ledger.Ready(r, runs(table))
+		found := ledger.Ready(items, runs(table))
 		ready += time.Since(middle)
 		probe += middle.Sub(start)
 		if len(ids) != len(found.Ready)+len(found.Waiting) {

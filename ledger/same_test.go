@@ -35,7 +35,7 @@ func meaningOf(t require.TestingT, text string) meaning {
 		dialect: r.Dialect, evidence: r.Evidence, diagnostics: r.Diagnostics,
 		totals: r.Totals, active: r.Active(), checkboxes: r.Checkboxes,
 	}
-	for _, it := range r.Items {
+	for _, it := range r.Items() {
 		it.Mark = ledger.Span{}
 		// A prompt is text: the white space in it is kept as it was written.
 		it.Prompt = strings.ReplaceAll(it.Prompt, "\u00a0", " ")
@@ -108,7 +108,7 @@ func TestFaultF7_ColumnsDoNotCountByteOrderMarkAndCarriageReturn(t *testing.T) {
 func TestFaultF7_DecomposedLettersBehindANumberAreNoID(t *testing.T) {
 	r, err := ledger.Parse([]byte("- [ ] 1. caf\u0065\u0301\n- [ ] 2e\u0301 x\n"))
 	require.NoError(t, err)
-	require.Len(t, r.Items, 1)
-	require.Equal(t, "caf\u0065\u0301", r.Items[0].Title)
+	require.Len(t, r.Items(), 1)
+	require.Equal(t, "caf\u0065\u0301", r.Items()[0].Title)
 	require.Equal(t, 1, countNotTasks(r.Diagnostics))
 }

@@ -1,6 +1,9 @@
 package ledger
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file knows lines, fences and comments, and nothing of tasks: every
 // dialect reads what the scanner gives.
@@ -146,6 +149,10 @@ type scanner struct {
 	// the comment.
 	endless        [2]int
 	endlessComment bool
+	// missing holds the offsets of the lines where one begins that has no end.
+	missing []int
+	// cut says that the text goes on behind src, where what is not missing is.
+	cut bool
 	// nextUnder is the next underscore, valid while at or after the current line.
 	nextUnder int
 }
@@ -154,13 +161,22 @@ func newScanner(src string) scanner {
 	return scanner{cursor: newCursor(src), nextUnder: -1}
 }
 
+// scannerOf returns a scanner of the lines of an item. It does not number them.
+func (r *Reading) scannerOf(e *entry) scanner {
+	return scanner{
+		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1,
+		mask: int(e.mask), maskAs: e.place, cut: true, missing: r.endings,
+	}
+}
+
 // scan moves to the next line and reports whether there is one.
 func (s *scanner) scan() bool {
 	start, end, ok := s.next()
+	ln := &s.line
 	if !ok {
+		ln.start = len(s.src)
 		return false
 	}
-	ln := &s.line
 	ln.number++
 	text := s.src[start:end]
 	if start < end && !solid(text[end-start-1]) {
@@ -197,6 +213,9 @@ func (ln *line) opening() int {
 }
 
 func (s *scanner) open(at int) {
+	if _, endless := slices.BinarySearch(s.missing, s.start); endless {
+		return // it was looked for when the item was found
+	}
 	if s.text[at] == '<' {
 		s.openComment(at)
 	} else {
@@ -230,6 +249,9 @@ func (s *scanner) openFence(at int) {
 		if end, ok = s.fenceEnd(mark, n); !ok {
 			s.endless[kind] = n
 		}
+	}
+	if !ok && s.cut {
+		end, ok = len(s.src), true
 	}
 	if !ok {
 		s.report("unclosed_fence", "this fence is never closed, so it hides nothing: close it or remove it")
@@ -270,6 +292,9 @@ func (s *scanner) openComment(at int) {
 	if !s.endlessComment {
 		length = strings.Index(s.src[from:], closing)
 	}
+	if length < 0 && s.cut {
+		length = len(s.src) - from
+	}
 	if length < 0 {
 		s.endlessComment = true
 		s.report("unclosed_comment", "this comment is never closed, so it hides nothing: close it or remove it")
@@ -292,5 +317,6 @@ func (s *scanner) findUnder() int {
 }
 
 func (s *scanner) report(code, message string) {
+	s.missing = append(s.missing, s.start)
 	s.unclosed = append(s.unclosed, diagnose(&s.line, s.body, SeverityWarning, code, message))
 }

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -10,22 +9,22 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// checkText returns nil for bytes that are UTF-8 text.
-func checkText(src []byte) *ParseError {
+// checkText returns nil for UTF-8 text.
+func checkText(src string) *ParseError {
 	if order := utf16Order(src); order != "" {
 		return &ParseError{
 			Reason: ReasonNotText, Line: 1,
 			Message: "the file is UTF-16 " + order + " text: save it as UTF-8",
 		}
 	}
-	if at := bytes.IndexByte(src, 0); at >= 0 {
+	if at := strings.IndexByte(src, 0); at >= 0 {
 		line := lineOf(src, at)
 		return &ParseError{
 			Reason: ReasonNotText, Line: line, Offset: at,
 			Message: fmt.Sprintf("NUL byte at offset %d, line %d: a plan is UTF-8 text, not binary data", at, line),
 		}
 	}
-	if utf8.Valid(src) {
+	if utf8.ValidString(src) {
 		return nil
 	}
 	at := invalidAt(src)
@@ -36,20 +35,20 @@ func checkText(src []byte) *ParseError {
 	}
 }
 
-func utf16Order(src []byte) string {
+func utf16Order(src string) string {
 	switch {
-	case bytes.HasPrefix(src, []byte{0xff, 0xfe}):
+	case strings.HasPrefix(src, "\xff\xfe"):
 		return "little-endian"
-	case bytes.HasPrefix(src, []byte{0xfe, 0xff}):
+	case strings.HasPrefix(src, "\xfe\xff"):
 		return "big-endian"
 	}
 	return ""
 }
 
-func invalidAt(src []byte) int {
+func invalidAt(src string) int {
 	at := 0
 	for at < len(src) {
-		r, width := utf8.DecodeRune(src[at:])
+		r, width := utf8.DecodeRuneInString(src[at:])
 		if r == utf8.RuneError && width == 1 {
 			break
 		}
@@ -59,8 +58,8 @@ func invalidAt(src []byte) int {
 }
 
 // lineOf returns the number of the line that holds the offset.
-func lineOf(src []byte, offset int) int {
-	c := newCursor(string(src[:offset]))
+func lineOf(src string, offset int) int {
+	c := newCursor(src[:offset])
 	line := 1
 	for {
 		_, end, ok := c.next()

@@ -7,8 +7,6 @@ import "fmt"
 // node is what the tree knows of one item.
 type node struct {
 	indent   int32
-	parent   int32 // -1 at the top
-	level    int32 // -1 while unknown
 	left     int32 // children that are not settled yet
 	named    bool  // another item names it as parent by its id
 	children tally
@@ -25,40 +23,36 @@ type tally struct {
 // place enters the new item i into the index and looks for its parent among
 // the items above it. It returns the first item that has the same id.
 func (n *numbered) place(i int32, id string) (first int32) {
-	nd := &n.nodes[i]
-	nd.parent, nd.level = -1, -1
+	e := &n.r.entries[i]
+	e.parent, e.level = -1, -1
 	if stem := ancestor(id); stem != "" {
 		// Neighbours mostly share their parent, so the last answer is kept.
 		if stem != n.stem {
-			n.stem, n.stemItem = stem, n.r.index.get(n.r.Items, stem)
+			n.stem, n.stemItem = stem, n.r.find(stem)
 		}
 		if n.stemItem >= 0 {
-			nd.parent = n.stemItem
+			e.parent = n.stemItem
 			n.nodes[n.stemItem].named = true
 		} else {
 			n.stem = ""
 			n.late = append(n.late, i)
 		}
 	}
-	return n.r.index.put(n.r.Items, i)
+	return n.r.index.put(n.r.entries, i)
 }
 
-// plant sets ParentID, Level and DerivedStatus of each item, and the totals.
+// plant sets the parent, the level and the derived status of each item, and the totals.
 func (n *numbered) plant() {
 	for _, i := range n.late {
-		if p := n.nearest(ancestor(n.r.Items[i].ID)); p >= 0 {
-			n.nodes[i].parent = p
+		if p := n.nearest(ancestor(n.r.entries[i].id)); p >= 0 {
+			n.r.entries[i].parent = p
 			n.nodes[p].named = true
 		}
 	}
 	n.parentsByIndent()
 	for i := range n.nodes {
 		n.level(int32(i))
-		nd, it := &n.nodes[i], &n.r.Items[i]
-		it.Level = int(nd.level)
-		if nd.parent >= 0 {
-			it.ParentID = n.r.Items[nd.parent].ID
-		}
+		nd := &n.nodes[i]
 		if nd.left == 0 && !nd.children.some {
 			n.settle(int32(i))
 		}
@@ -69,7 +63,7 @@ func (n *numbered) plant() {
 // that the plan has, -1 for none.
 func (n *numbered) nearest(id string) int32 {
 	for ; id != ""; id = ancestor(id) {
-		if i := n.r.index.get(n.r.Items, id); i >= 0 {
+		if i := n.r.find(id); i >= 0 {
 			return i
 		}
 	}
@@ -84,15 +78,15 @@ func (n *numbered) nearest(id string) int32 {
 func (n *numbered) parentsByIndent() {
 	var path []int32
 	for i := range n.nodes {
-		nd := &n.nodes[i]
+		nd, e := &n.nodes[i], &n.r.entries[i]
 		for len(path) > 0 && n.nodes[path[len(path)-1]].indent >= nd.indent {
 			path = path[:len(path)-1]
 		}
-		if nd.parent < 0 && !nd.named && len(path) > 0 {
-			nd.parent = path[len(path)-1]
+		if e.parent < 0 && !nd.named && len(path) > 0 {
+			e.parent = path[len(path)-1]
 		}
-		if nd.parent >= 0 {
-			n.nodes[nd.parent].left++
+		if e.parent >= 0 {
+			n.nodes[e.parent].left++
 		}
 		path = append(path, int32(i))
 	}
@@ -101,16 +95,16 @@ func (n *numbered) parentsByIndent() {
 // level sets the level of an item and of its ancestors, each of them once.
 func (n *numbered) level(i int32) {
 	steps, at := int32(0), i
-	for at >= 0 && n.nodes[at].level < 0 {
+	for at >= 0 && n.r.entries[at].level < 0 {
 		steps++
-		at = n.nodes[at].parent
+		at = n.r.entries[at].parent
 	}
 	base := int32(-1)
 	if at >= 0 {
-		base = n.nodes[at].level
+		base = n.r.entries[at].level
 	}
-	for at := i; steps > 0; at = n.nodes[at].parent {
-		n.nodes[at].level = base + steps
+	for at := i; steps > 0; at = n.r.entries[at].parent {
+		n.r.entries[at].level = base + steps
 		steps--
 	}
 }
@@ -119,21 +113,21 @@ func (n *numbered) level(i int32) {
 // with the parent when that was its last child.
 func (n *numbered) settle(i int32) {
 	for {
-		it, nd := &n.r.Items[i], &n.nodes[i]
-		status := it.Status
+		e, nd := &n.r.entries[i], &n.nodes[i]
+		status := e.status
 		if nd.children.some {
-			it.DerivedStatus = nd.children.derive(status)
+			e.derived = nd.children.derive(status)
 			n.checkParent(i)
-			status = it.DerivedStatus
+			status = e.derived
 			n.r.Totals.Groups++
 		} else {
 			n.r.Totals.add(status)
 		}
-		p := nd.parent
+		p := e.parent
 		if p < 0 {
 			return
 		}
-		n.nodes[p].children.add(i, status, it.Optional)
+		n.nodes[p].children.add(i, status, e.optional)
 		n.nodes[p].left--
 		if n.nodes[p].left > 0 {
 			return
@@ -174,15 +168,15 @@ func (t *tally) derive(own Status) Status {
 
 // checkParent reports a parent whose mark contradicts its children.
 func (n *numbered) checkParent(i int32) {
-	it, kids := &n.r.Items[i], &n.nodes[i].children
+	e, kids := &n.r.entries[i], &n.nodes[i].children
 	switch {
-	case it.Status == Completed && kids.anyOpen:
-		child := &n.r.Items[kids.open]
+	case e.status == Completed && kids.anyOpen:
+		child := &n.r.entries[kids.open]
 		n.about(i, SeverityWarning, "parent_child_conflict",
 			fmt.Sprintf("%s (line %d) is completed, but %s (line %d) below it is still open",
-				it.ID, it.Line, child.ID, child.Line))
-	case it.Status.open() && it.DerivedStatus == Completed:
+				e.id, e.line, child.id, child.line))
+	case e.status.open() && e.derived == Completed:
 		n.about(i, SeverityInfo, "parent_child_conflict",
-			fmt.Sprintf("%s (line %d) is %s, but everything below it is completed", it.ID, it.Line, it.Status))
+			fmt.Sprintf("%s (line %d) is %s, but everything below it is completed", e.id, e.line, e.status))
 	}
 }

@@ -90,7 +90,7 @@ func TestParents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := parse(t, c.text)
 			var got []string
-			for _, it := range r.Items {
+			for _, it := range r.Items() {
 				got = append(got, it.ID+":"+it.ParentID)
 			}
 			require.Equal(t, c.want, strings.Join(got, " "))
@@ -98,19 +98,24 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// A reading that was put together by hand answers as one from Parse does.
-func TestReadingsMadeByHand(t *testing.T) {
-	r := &ledger.Reading{Items: []ledger.Item{
-		{ID: "1", Status: ledger.Completed},
-		{ID: "2", Status: ledger.InProgress, Title: "first"},
-		{ID: "2", Status: ledger.InProgress, Title: "second"},
-	}}
+func TestTheFirstOfEqualItemsInProgressIsActive(t *testing.T) {
+	r := parse(t, "- [x] 1 done\n- [ ] 2 first\n- [-] 2 second\n- [-] 2 third")
 	require.Equal(t, "2", r.Active())
 	require.Equal(t, "first", item(t, r, "2").Title)
 	_, ok := r.Item("3")
 	require.False(t, ok)
 	p, err := ledger.Progress(r, "p", "p.md", "")
 	require.NoError(t, err)
-	require.Equal(t, "first", p.CurrentItem.Title)
-	require.Empty(t, (&ledger.Reading{}).Active())
+	require.Equal(t, "second", p.CurrentItem.Title)
+}
+
+func TestTheZeroReadingHasNoItems(t *testing.T) {
+	r := new(ledger.Reading)
+	require.Empty(t, r.Active())
+	require.Empty(t, r.Items())
+	_, ok := r.Item("1")
+	require.False(t, ok)
+	p, err := ledger.Progress(r, "p", "p.md", "")
+	require.NoError(t, err)
+	require.Nil(t, p.CurrentItem)
 }

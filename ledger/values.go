@@ -4,12 +4,21 @@ import "strings"
 
 // This file takes the values of fields apart.
 
-// set stores the value of a field in the current item.
+// set stores the value of a field in the current item. What an item waits for
+// concerns others, so it is a part of the entry and not of the description.
 func (n *numbered) set(key fieldKey, value string) {
-	it := &n.r.Items[n.owner]
-	value = trim(value)
+	if key == fieldDepends && n.item == nil {
+		n.splitDependencies(trim(value))
+		n.wait(n.lists.take())
+	}
+	if n.item != nil {
+		n.describeField(n.item, key, trim(value))
+	}
+}
+
+func (n *numbered) describeField(it *Item, key fieldKey, value string) {
 	switch key {
-	case fieldNone:
+	case fieldNone, fieldDepends:
 	case fieldRequirements:
 		n.splitRequirements(value)
 		it.Requirements = n.taken(it.Requirements)
@@ -17,9 +26,6 @@ func (n *numbered) set(key fieldKey, value string) {
 		it.Leverage = value
 	case fieldPrompt:
 		it.Prompt = value
-	case fieldDepends:
-		n.splitDependencies(value)
-		it.DependsOn = n.taken(it.DependsOn)
 	case fieldBlocked:
 		it.BlockedReason = value
 	case fieldFiles:
@@ -27,6 +33,12 @@ func (n *numbered) set(key fieldKey, value string) {
 		it.Files = n.taken(it.Files)
 	case fieldPurpose:
 		it.Purpose = value
+	}
+}
+
+func (n *numbered) entitle(title string) {
+	if n.item != nil {
+		n.item.Title = title
 	}
 }
 

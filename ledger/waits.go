@@ -1,8 +1,7 @@
 package ledger
 
 // This file finds out what the items of a plan wait for. Nothing here recurses, and whatever a reading says,
-// circles included, costs in proportion to its items and dependencies: a plan is somebody's text, and a
-// reading may have been put together by hand.
+// circles included, costs in proportion to its items and dependencies: a plan is somebody's text.
 
 // waits is what is known about the items while Ready looks at them. An item is known by its place; the ids
 // that the plan does not have are counted on behind the last item.
@@ -24,23 +23,23 @@ type waits struct {
 	asked       int32
 }
 
-func newWaits(r *Reading, run func(itemID string) ItemRun) *waits {
-	n := len(r.Items)
+func newWaits(items []Item, run func(itemID string) ItemRun) *waits {
+	n := len(items)
 	w := &waits{
-		items: r.Items, runs: make([]ItemRun, n), parent: make([]int32, n), kids: make([]int32, n),
+		items: items, runs: make([]ItemRun, n), parent: make([]int32, n), kids: make([]int32, n),
 		open: make([]int32, n), held: make([]int32, n), named: make([]int32, n),
 	}
-	places := r.places()
+	places := placesOf(items)
 	for i := range w.items {
 		w.runs[i] = run(w.items[i].ID)
 		w.parent[i] = -1
 		if id := w.items[i].ParentID; id != "" {
-			w.parent[i] = places.get(w.items, id)
+			w.parent[i] = placeOf(places, id)
 		}
 	}
 	order := w.upwards()
 	w.count(order)
-	w.depend(&places)
+	w.depend(places)
 	for k := n - 1; k >= 0; k-- { // parents before their children
 		i := order[k]
 		w.held[i] = -1
@@ -56,16 +55,23 @@ func newWaits(r *Reading, run func(itemID string) ItemRun) *waits {
 	return w
 }
 
-// places gives the index of a reading, or makes one for a reading that has none.
-func (r *Reading) places() index {
-	if r.index.built() {
-		return r.index
+// placesOf gives the place of the first item with each id.
+func placesOf(items []Item) map[string]int32 {
+	places := make(map[string]int32, len(items))
+	for i := range items {
+		if _, taken := places[items[i].ID]; !taken {
+			places[items[i].ID] = int32(i)
+		}
 	}
-	x := newIndex(len(r.Items))
-	for i := range r.Items {
-		x.put(r.Items, int32(i))
+	return places
+}
+
+// placeOf gives the place of an id, -1 for one that the plan does not have.
+func placeOf(places map[string]int32, id string) int32 {
+	if i, ok := places[id]; ok {
+		return i
 	}
-	return x
+	return -1
 }
 
 // of gives the edges that leave an item.
@@ -146,13 +152,13 @@ func (w *waits) count(order []int32) {
 }
 
 // depend finds the unmet dependencies of each item.
-func (w *waits) depend(places *index) {
+func (w *waits) depend(places map[string]int32) {
 	last := make([]int32, len(w.items)) // of each dependency, the last item that has it, counted from 1
 	strangers := map[string]int32{}
 	w.unmet.from = make([]int32, 1, len(w.items)+1)
 	for i := range w.items {
 		for _, id := range w.items[i].DependsOn {
-			d := places.get(w.items, id)
+			d := placeOf(places, id)
 			if d < 0 {
 				if d = strangers[id]; d == 0 {
 					d = int32(len(last))

@@ -66,11 +66,12 @@ func (c contender) start(b *testing.B) *benchHost {
 }
 
 func ours(in io.ReadCloser, out io.WriteCloser) {
+	decoder := schema.NewDecoder[schema.QueueInstructionWithAckParams]()
 	table := api.NewTable([]api.Entry{{
 		Method: schema.Method{Name: "measure", Kind: schema.Control},
 		Start: func(_ context.Context, params []byte, done func(api.Answer)) {
 			var p schema.QueueInstructionWithAckParams
-			if fault := schema.Decode(params, &p); fault != nil {
+			if fault := decoder.Decode(params, &p); fault != nil {
 				done(api.Answer{Err: fault})
 				return
 			}

@@ -13,7 +13,19 @@ var (
 	open   = json.RejectUnknownMembers(false)
 )
 
-// Decode reads the params of a method into dst, which points to a zero value of their type.
+// Decode is Decoder.Decode for params that are read once.
+func Decode(raw []byte, dst any) *Error {
+	return Decoder{shapeOf(reflect.TypeOf(dst))}.Decode(raw, dst)
+}
+
+// A Decoder reads the params of one type. Its making takes longer than its use: it is worth keeping,
+// and not worth making before it is needed.
+type Decoder struct{ shape *shape }
+
+// NewDecoder gives the decoder of params of type P. It panics if a declaration in P makes no sense.
+func NewDecoder[P any]() Decoder { return Decoder{shapeOf(reflect.TypeFor[P]())} }
+
+// Decode reads the params of a method into dst, which points to a zero value of the decoder's type.
 //
 // Names count to the letter. Empty or null params are an empty object, and an array that holds just
 // one object stands for the object. Members called _meta, or with a name that starts with x-, are
@@ -23,9 +35,8 @@ var (
 // and the error lists all that is wrong, each with its place. Its code is UNKNOWN_FIELD if a member
 // is not known, EMPTY_CONTENT if blank text is all that is wrong, and else INVALID_PARAMS. What is
 // not well-formed JSON is refused before that: PARSE_ERROR, INVALID_UTF8 or DUPLICATE_KEY.
-func Decode(raw []byte, dst any) *Error {
-	v := reflect.ValueOf(dst).Elem()
-	s := shapeOf(v.Type())
+func (d Decoder) Decode(raw []byte, dst any) *Error {
+	v, s := reflect.ValueOf(dst).Elem(), d.shape
 	params, _ := unwrap(raw)
 	if params == nil || !s.typed(params, dst) || !s.holds(v, nil) || ambiguous(params) {
 		return s.explain(raw, v)

@@ -44,23 +44,8 @@ type field struct {
 	shape    *shape
 }
 
-// paramShapes has the shape of every type that a host can send. Results are left out, because what
-// only the generators want to know need not be found out at every start.
-var paramShapes = func() compiler {
-	c := compiler{}
-	for _, m := range Methods {
-		c.shape(m.Params)
-	}
-	return c
-}()
-
-// shapeOf gives the shape of a type. One that no method declares is compiled on the spot.
-func shapeOf(t reflect.Type) *shape {
-	if s := paramShapes[t]; s != nil {
-		return s
-	}
-	return compiler{}.shape(t)
-}
+// shapeOf compiles the shape of a type.
+func shapeOf(t reflect.Type) *shape { return compiler{}.shape(t) }
 
 // member finds the field of that name.
 func (s *shape) member(name string) (int, bool) {

@@ -93,7 +93,7 @@ func TestFaultF23_ReadOnlyWorkspace(t *testing.T) {
 		r := open(t, dir, planfile.Options{})
 		f, err := r.Read("tasks.md", nil)
 		require.NoError(t, err)
-		require.Equal(t, plan, string(f.Bytes))
+		require.Equal(t, plan, f.Text)
 		got, err := r.Find(planfile.DefaultPatterns())
 		require.NoError(t, err)
 		require.Equal(t, []string{"tasks.md"}, got)

@@ -38,7 +38,7 @@ func TestFaultF15_LinksInsideAreFollowed(t *testing.T) {
 		for _, rel := range []string{"relative.md", "absolute.md", "mixed.md", "folder/tasks.md", "sub/up.md", "deep/up.md"} {
 			f, err := r.Read(rel, nil)
 			require.NoError(t, err, rel)
-			require.Equal(t, plan, string(f.Bytes), rel)
+			require.Equal(t, plan, f.Text, rel)
 			require.Equal(t, rel, f.Path)
 			same, err := r.Read(rel, &f)
 			require.NoError(t, err, rel)
@@ -60,7 +60,7 @@ func TestFaultF15_RetargetedLinkIsReadAgain(t *testing.T) {
 	symlink(t, "b.md", filepath.Join(dir, "tasks.md"))
 	f, err = r.Read("tasks.md", &f)
 	require.NoError(t, err)
-	require.Equal(t, "bbbb\n", string(f.Bytes))
+	require.Equal(t, "bbbb\n", f.Text)
 }
 
 // A link out of the workspace, to nothing, or in a circle is refused with its own
@@ -141,7 +141,7 @@ func TestFaultF15_SwappedLinkNeverReadsOutside(t *testing.T) {
 			bad++
 		default:
 			good++
-			require.Equal(t, plan, string(f.Bytes))
+			require.Equal(t, plan, f.Text)
 		}
 	}
 	close(done)

@@ -81,7 +81,7 @@ func TestFaultF16_PathsThatAreAccepted(t *testing.T) {
 		write(t, filepath.Join(dir, filepath.FromSlash(rel)), rel)
 		f, err := r.Read(rel, nil)
 		require.NoError(t, err, "%q", rel)
-		require.Equal(t, rel, string(f.Bytes))
+		require.Equal(t, rel, f.Text)
 		require.Equal(t, path.Clean(rel), f.Path)
 	}
 }
@@ -106,7 +106,7 @@ func FuzzReadPath(f *testing.F) {
 			require.True(t, ok, "%T", err)
 			return
 		}
-		require.Equal(t, plan, string(file.Bytes))
+		require.Equal(t, plan, file.Text)
 		require.True(t, filepath.IsLocal(filepath.FromSlash(file.Path)))
 		require.Equal(t, path.Clean(file.Path), file.Path)
 		require.True(t, utf8.ValidString(file.Path))

@@ -1,19 +1,25 @@
 package planfile_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"waybill/engine/planfile"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const plan = "- [ ] 1. first\n- [x] 2. second\n"
 
@@ -46,6 +52,16 @@ func refused(t testing.TB, err error, path string, reason planfile.Reason) planf
 	return *e
 }
 
+func TestHashIsThatOfTheText(t *testing.T) {
+	for _, size := range []int{0, 1, 8 << 10, 8<<10 + 1, 1 << 20} {
+		f := planfile.File{Text: strings.Repeat("x", size)}
+		hash := f.Hash()
+		want := fmt.Sprintf("%x", sha256.Sum256([]byte(f.Text)))
+		require.Equal(t, want, hash())
+		require.Equal(t, want, hash(), "again")
+	}
+}
+
 func TestReadGivesTheWholeFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "docs", "tasks.md"), plan)
@@ -55,7 +71,7 @@ func TestReadGivesTheWholeFile(t *testing.T) {
 		f, err := r.Read(rel, nil)
 		require.NoError(t, err)
 		require.Equal(t, "docs/tasks.md", f.Path)
-		require.Equal(t, plan, string(f.Bytes))
+		require.Equal(t, plan, f.Text)
 		require.EqualValues(t, len(plan), f.Stat.Size)
 		require.Equal(t, f.Stat.MtimeNs/1e6, f.Stat.MtimeMs())
 		require.True(t, f.Settled)
@@ -69,7 +85,7 @@ func TestReadEmptyFile(t *testing.T) {
 	write(t, filepath.Join(dir, "tasks.md"), "")
 	f, err := open(t, dir, planfile.Options{}).Read("tasks.md", nil)
 	require.NoError(t, err)
-	require.Empty(t, f.Bytes)
+	require.Empty(t, f.Text)
 	require.False(t, f.Unstable)
 }
 
@@ -96,7 +112,7 @@ func TestUnchangedNeedsASettledReading(t *testing.T) {
 	same, err := r.Read("tasks.md", &old)
 	require.NoError(t, err)
 	require.True(t, same.Unchanged)
-	require.Equal(t, old.Bytes, same.Bytes)
+	require.Equal(t, old.Text, same.Text)
 	require.Equal(t, old.Stat, same.Stat)
 }
 
@@ -152,7 +168,7 @@ func TestFaultF1_MissingPlanIsReportedAndPickedUpLater(t *testing.T) {
 	write(t, filepath.Join(dir, "specs", "one", "tasks.md"), plan)
 	f, err := r.Read("specs/one/tasks.md", nil)
 	require.NoError(t, err)
-	require.Equal(t, plan, string(f.Bytes))
+	require.Equal(t, plan, f.Text)
 
 	write(t, filepath.Join(dir, "file"), "")
 	_, err = r.Read("file/tasks.md", nil)
@@ -172,7 +188,7 @@ func TestFaultF2_PlanMissingAfterAReading(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	_, err = r.Read("tasks.md", &good)
 	refused(t, err, "tasks.md", planfile.Missing)
-	require.Equal(t, plan, string(good.Bytes))
+	require.Equal(t, plan, good.Text)
 }
 
 // A folder in the place of the plan is not opened as a file.
@@ -212,7 +228,7 @@ func TestFaultF5_LimitIsInclusiveAndHoldsForAGrowingFile(t *testing.T) {
 	r := open(t, dir, planfile.Options{MaxBytes: 8})
 	f, err := r.Read("tasks.md", nil)
 	require.NoError(t, err)
-	require.Len(t, f.Bytes, 8)
+	require.Len(t, f.Text, 8)
 
 	r.BetweenStats(func() { write(t, path, "123456789") })
 	_, err = r.Read("tasks.md", nil)
@@ -234,7 +250,7 @@ func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
 	f, err := r.Read("tasks.md", nil)
 	require.NoError(t, err)
 	require.False(t, f.Unstable)
-	require.Equal(t, plan, string(f.Bytes))
+	require.Equal(t, plan, f.Text)
 	require.Equal(t, 2, saves)
 }
 
@@ -281,7 +297,7 @@ func TestFaultF8_RenameOverWhileReading(t *testing.T) {
 	})
 	f, err := r.Read("tasks.md", nil)
 	require.NoError(t, err)
-	require.Contains(t, []string{"old\n", plan}, string(f.Bytes))
+	require.Contains(t, []string{"old\n", plan}, f.Text)
 	require.False(t, f.Unstable)
 }
 
@@ -316,7 +332,7 @@ func TestFaultF22_PreservedMtimeDoesNotHideAChange(t *testing.T) {
 		second, err := r.Read("tasks.md", &first)
 		require.NoError(t, err)
 		require.False(t, second.Unchanged, name)
-		require.NotEqual(t, first.Bytes, second.Bytes, name)
+		require.NotEqual(t, first.Text, second.Text, name)
 	}
 }
 
@@ -383,14 +399,14 @@ func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
 	write(t, filepath.Join(dir, "tasks.md"), "new\n")
 	f, err := r.Read("tasks.md", &good)
 	require.NoError(t, err)
-	require.Equal(t, "new\n", string(f.Bytes))
+	require.Equal(t, "new\n", f.Text)
 
 	write(t, filepath.Join(dir+"2", "tasks.md"), "other\n")
 	require.NoError(t, os.Rename(dir, dir+"1"))
 	require.NoError(t, os.Rename(dir+"2", dir))
 	f, err = r.Read("tasks.md", &f)
 	require.NoError(t, err)
-	require.Equal(t, "other\n", string(f.Bytes))
+	require.Equal(t, "other\n", f.Text)
 }
 
 // Readers meet a workspace that comes and goes: each answer is a whole file or a
@@ -408,8 +424,8 @@ func TestConcurrentReadsOfARestlessWorkspace(t *testing.T) {
 					if _, ok := errors.AsType[*planfile.Error](err); !ok {
 						t.Errorf("untyped error %v", err)
 					}
-				} else if !f.Unstable && string(f.Bytes) != plan {
-					t.Errorf("torn reading %q", f.Bytes)
+				} else if !f.Unstable && f.Text != plan {
+					t.Errorf("torn reading %q", f.Text)
 				}
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -35,13 +36,13 @@ func (s Stat) MtimeMs() int64 { return s.MtimeNs / int64(time.Millisecond) }
 
 // File is one reading of a plan file.
 type File struct {
-	Path  string // relative to the workspace, cleaned, with "/"
-	Bytes []byte
-	Stat  Stat
+	Path string // relative to the workspace, cleaned, with "/"
+	Text string
+	Stat Stat
 	// Settled reports whether the file was at least two seconds old when it was
 	// read; only then can an equal Stat later spare a read.
 	Settled bool
-	// Unstable reports that the file changed during every try. Bytes may then be cut
+	// Unstable reports that the file changed during every try. Text may then be cut
 	// or mix two versions: keep the last good reading and look again.
 	Unstable bool
 	// Unchanged reports that nothing was read because prev is still true.
@@ -141,9 +142,8 @@ func (r *Root) readBetweenStats(f *os.File) (File, error) {
 		return File{}, &Error{Reason: TooLarge, Size: before.Size, Limit: r.opts.MaxBytes, Err: TooLarge}
 	}
 	// One byte more than the size: a file that grew shows it, and is read no further.
-	buf := make([]byte, before.Size+1)
-	n, err := io.ReadFull(f, buf)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	text, err := readText(f, before.Size+1)
+	if err != nil {
 		return File{}, err
 	}
 	if r.betweenStats != nil {
@@ -153,13 +153,33 @@ func (r *Root) readBetweenStats(f *os.File) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	stable := before == after && int64(n) == before.Size
+	stable := before == after && int64(len(text)) == before.Size
 	return File{
-		Bytes:    buf[:n],
+		Text:     text,
 		Stat:     after,
 		Settled:  stable && settled(after, now),
 		Unstable: !stable,
 	}, nil
+}
+
+// readText reads up to limit bytes. They pass through a small buffer that stays in the cache of the
+// processor, since a text of this size costs more to clear than to copy.
+func readText(f *os.File, limit int64) (string, error) {
+	const chunk = 16 << 10
+	buf := make([]byte, min(limit, chunk))
+	var text strings.Builder
+	text.Grow(int(limit))
+	for left := limit; left > 0; left = limit - int64(text.Len()) {
+		n, err := f.Read(buf[:min(left, int64(len(buf)))])
+		text.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return text.String(), nil
 }
 
 // settled reports whether s was at rest at now. The change time counts as well: it

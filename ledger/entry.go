@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"slices"
+	"sort"
+)
+
+// This file holds what a reading keeps of each item. That is what the items
+// are to each other. How an item is described stays in the text and is read
+// when somebody asks: a file that has changed is mostly read for one item.
+
+// entry is an item without its description.
+type entry struct {
+	id string
+	// Its lines are text[from:to]. They begin with its heading where it got its
+	// id from there.
+	from, to int32
+	// mask is where what hides the item ends, for one that stands in a fence or
+	// a comment and counts all the same.
+	mask            int32
+	mark, markEnd   int32
+	line            int32
+	parent, level   int32 // no parent: -1
+	status, derived Status
+	optional        bool
+	place           place
+}
+
+// wait is what an item waits for.
+type wait struct {
+	item int32
+	ids  []string
+}
+
+// item puts an item together.
+func (r *Reading) item(i int32) Item {
+	e := &r.entries[i]
+	it := Item{
+		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
+		Optional: e.optional, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
+		Mark: Span{int(e.mark), int(e.markEnd)},
+	}
+	families[r.family].describe(r, i, &it)
+	return it
+}
+
+func (r *Reading) parentID(e *entry) string {
+	if e.parent < 0 {
+		return ""
+	}
+	return r.entries[e.parent].id
+}
+
+func (r *Reading) dependsOn(i int32) []string {
+	at := sort.Search(len(r.waits), func(w int) bool { return r.waits[w].item >= i })
+	if at == len(r.waits) || r.waits[at].item != i {
+		return nil
+	}
+	return r.waits[at].ids
+}
+
+// lines returns the lines that an item is read from.
+func (r *Reading) lines(e *entry) string { return r.text[e.from:e.to] }
+
+// same reports whether an item of r says the same as one of another reading,
+// wherever they stand.
+func (r *Reading) same(i int, other *Reading, j int) bool {
+	a, b := &r.entries[i], &other.entries[j]
+	if a.id != b.id || a.status != b.status || a.derived != b.derived || a.optional != b.optional || a.level != b.level ||
+		r.parentID(a) != other.parentID(b) || !slices.Equal(r.dependsOn(int32(i)), other.dependsOn(int32(j))) {
+		return false
+	}
+	if a.place == placeText && b.place == placeText && r.family == other.family && r.lines(a) == other.lines(b) {
+		return true
+	}
+	x, y := r.item(int32(i)), other.item(int32(j))
+	return sameDescription(&x, &y)
+}
+
+func sameDescription(a, b *Item) bool {
+	return a.Title == b.Title && a.Parallel == b.Parallel && a.Prompt == b.Prompt && a.Leverage == b.Leverage &&
+		a.Purpose == b.Purpose && a.BlockedReason == b.BlockedReason && slices.Equal(a.Requirements, b.Requirements) &&
+		slices.Equal(a.Files, b.Files) && slices.Equal(a.Details, b.Details)
+}
