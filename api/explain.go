@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"waybill/core"
 	"waybill/engine"
@@ -48,11 +49,12 @@ func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema
 	if err != nil {
 		return nil, err
 	}
+	holds := holdsOf(ready, itemID)
 	found := &schema.Explanation{
 		Subject: plan.Path + " " + itemID, State: item.Status.String(),
 		Because: []schema.Because{{Rule: "plan.mark", Text: fmt.Sprintf("line %d of %s says %s", item.Line, plan.Path, item.Status)}},
 	}
-	found.Because = append(found.Because, readyReasons(ready, itemID)...)
+	found.Because = append(found.Because, readyReasons(holds, itemID)...)
 	err = e.View(ctx, func(tx store.Tx) error {
 		run, ok, err := tx.LatestRun(plan.Path, itemID)
 		if err != nil || !ok {
@@ -64,21 +66,65 @@ func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema
 		return err
 	})
 	if len(found.Next) == 0 {
-		found.Next = []schema.NextStep{{Action: "init_run", Text: "starts the work on this item"}}
+		found.Next = itemSteps(plan.Reading, holds, itemID)
 	}
 	return found, err
 }
 
-// readyReasons says whether an item can be begun now, and if not, why.
-func readyReasons(r ledger.Readiness, itemID string) []schema.Because {
+// holdsOf gives the reasons why an item cannot be begun, or none if it can.
+func holdsOf(r ledger.Readiness, itemID string) []ledger.Hold {
 	for _, w := range r.Waiting {
 		if w.ItemID == itemID {
-			return mapped(w.Because, func(h ledger.Hold) schema.Because {
-				return schema.Because{Rule: "plan." + string(h.Kind), Text: holdText(h, itemID)}
-			})
+			return w.Because
 		}
 	}
-	return []schema.Because{{Rule: "plan.ready", Text: "it can be begun: everything that it depends on is done"}}
+	return nil
+}
+
+// readyReasons says whether an item can be begun now, and if not, why.
+func readyReasons(holds []ledger.Hold, itemID string) []schema.Because {
+	if len(holds) == 0 {
+		return []schema.Because{{Rule: "plan.ready", Text: "it can be begun: everything that it depends on is done"}}
+	}
+	return mapped(holds, func(h ledger.Hold) schema.Because {
+		return schema.Because{Rule: "plan." + string(h.Kind), Text: holdText(h, itemID)}
+	})
+}
+
+// itemSteps says what moves an item on that never had a run.
+func itemSteps(plan *ledger.Reading, holds []ledger.Hold, itemID string) []schema.NextStep {
+	if len(holds) == 0 {
+		return []schema.NextStep{{Action: "init_run", Text: "starts the work on this item"}}
+	}
+	var steps []schema.NextStep
+	for _, h := range holds {
+		step, ok := holdStep(plan, h, itemID)
+		if ok && !slices.Contains(steps, step) { // an item may both be depended on and be blocked
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// holdStep says what ends a hold, unless what stands before it has said so.
+func holdStep(plan *ledger.Reading, h ledger.Hold, itemID string) (step schema.NextStep, ok bool) {
+	switch h.Kind {
+	case ledger.HeldByDependency, ledger.HeldByBlock:
+		if h.ItemID == itemID {
+			return schema.NextStep{Action: "get_plan", Text: "shows how the file marks it and what it waits for; it can be begun when the file says otherwise"}, true
+		}
+		if _, known := plan.Item(h.ItemID); !known {
+			return schema.NextStep{Action: "get_plan", Text: fmt.Sprintf("shows the items that there are; item %q is none of them", h.ItemID)}, true
+		}
+		return schema.NextStep{Action: "explain", Text: fmt.Sprintf("of item %q says what moves that one on", h.ItemID)}, true
+	case ledger.HeldByWork:
+		return schema.NextStep{Action: "init_run", Text: "takes the work over, if nobody is at it any more"}, true
+	case ledger.HeldByEnd:
+		return schema.NextStep{Action: "init_run", Text: "starts a run of it all the same"}, true
+	case ledger.HeldByParent:
+		return schema.NextStep{Action: "ready_items", Text: "says which of its children can be begun now"}, h.ItemID == ""
+	}
+	panic("api: unknown hold " + string(h.Kind))
 }
 
 func holdText(h ledger.Hold, itemID string) string {

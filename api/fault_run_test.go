@@ -148,4 +148,7 @@ func TestDamagedFactsOfAnotherRunHoldUpNoPlan(t *testing.T) {
 	}
 	last := h.ingest(second, "code-quality-reviewer", says("code-quality-reviewer", "2", "pass", ""))
 	last.has("plan_completed", "next_action")
+	require.Equal(t, []string{"1", "2"}, last.each("evidence.outcomes", "item_id"))
+	last.has(first, "evidence.outcomes.0.run_id")
+	require.Contains(t, last.str("evidence.outcomes.0.summary"), "cannot be read")
 }

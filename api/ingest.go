@@ -241,5 +241,8 @@ func wireOutcome(o engine.ItemOutcome) schema.ItemOutcome {
 		w.DoneBy, w.RunID, w.Attempts = "run", o.Run.ID, o.Ledger.Attempts
 		w.ReviewRejections, w.Summary = o.Run.Counters.ReviewRejections, o.Ledger.Summary
 	}
+	if o.Fault != nil {
+		w.Summary = "what was done cannot be read: " + o.Fault.Error()
+	}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -348,4 +349,32 @@ func TestSubscribersAreWokenByEveryCommit(t *testing.T) {
 		h.call("queue_instruction", `{"content":"x"}`)
 		<-wake
 	}
+}
+
+// The defect: a notice of a kind that the feed did not know ended the process.
+func TestEveryKindOfNoticeIsPosted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, setup{})
+		h.call("queue_instruction", `{"content":"x"}`) // opens the store
+		ear := h.listen()
+		for _, kind := range core.NoticeKinds() {
+			seq := h.seq() + 1
+			require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) error {
+				id := fmt.Sprint("ntc_", seq)
+				if err := tx.PutNotice(store.Notice{ID: id, Kind: kind, Subject: "x", Text: "x", Data: "{}", CreatedAt: 1, Position: seq}); err != nil {
+					return err
+				}
+				_, err := tx.Append(store.Event{Type: core.NoticePosted, Subject: id, Data: "{}"})
+				return err
+			}))
+			h.call("queue_instruction", `{"content":"x"}`) // wakes the feed
+			heard := []string{}
+			for _, n := range ear.heard() {
+				if n.method == "notice/posted" {
+					heard = append(heard, n.str("notice.kind"))
+				}
+			}
+			require.Equal(t, []string{string(kind)}, heard)
+		}
+	})
 }

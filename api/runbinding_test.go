@@ -150,3 +150,44 @@ func TestRunOfAnAbsentItemIsRefused(t *testing.T) {
 	}
 	h.refused(schema.InvalidParams, "init_run", `{"plan": "tasks.md", "item_id": "1", "resume": "maybe"}`)
 }
+
+// Whatever can be read as a result moves its run, however little it says.
+func TestResultsThatSayLittle(t *testing.T) {
+	block := func(body string) string { return "BEGIN_DISPATCH_RESULT\n{" + body + "}\nEND_DISPATCH_RESULT\n" }
+	review := `"task_id": "1", "strengths": [], "issues": [], "required_fixes": [], "assessment": `
+	work := `"task_id": "1", "summary": "", "files_changed": [], "tests": [], "follow_up_actions": [], "status": `
+	for _, c := range []struct{ role, output, verdict string }{
+		{"spec-reviewer", block(review + `"needs_changes"`), "gaps"},
+		{"spec-reviewer", block(review + `"blocked"`), "error"},
+		{"spec-reviewer", block(review + `"approved"`), "pass"},
+		{"spec-reviewer", says("spec-reviewer", "1", "gaps", "none"), "invalid"},
+		{"spec-reviewer", says("spec-reviewer", "1", "gaps", ";;"), "invalid"},
+		{"code-quality-reviewer", "Not approved.", "gaps"},
+		{"code-quality-reviewer", "FAILED", "gaps"},
+		{"code-quality-reviewer", "Approved.", "pass"},
+		{"code-quality-reviewer", "session_died", "error"},
+		{"worker", block(work + `"completed"`), "pass"},
+		{"worker", block(work + `"blocked"`), "gaps"},
+		{"worker", block(work + `"failed"`), "error"},
+		{"worker", "FAILED", "gaps"},
+		{"worker", "Implementation complete.", "pass"},
+		{"worker", "error: the disk is full", "error"},
+	} {
+		h, run := clocked(t, setup{})
+		last := h.ingest(run, c.role, c.output)
+		last.has(c.verdict, "verdict")
+		require.Len(t, h.logged("run.outcome", run), 1)
+		require.NotEmpty(t, last.str("next_action"))
+	}
+}
+
+// A host that lost the answer begins the same run again, whatever has become of the plan.
+func TestRunIsBegunOncePerKey(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", clockPlan, time.Hour)
+	first := h.start("1", `"resume": "new", "idempotency_key": "k"`)
+	h.remove("tasks.md")
+	require.JSONEq(t, first.text, h.start("1", `"resume": "new", "idempotency_key": "k"`).text)
+	h.refused(schema.IdempotencyClash, "init_run", `{"plan": "tasks.md", "item_id": "1", "idempotency_key": "k"}`)
+	require.Len(t, h.logged("run.superseded", first.str("run.run_id")), 0)
+}

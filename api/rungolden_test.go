@@ -129,7 +129,7 @@ func TestExplanationOfEveryHalt(t *testing.T) {
 func TestExplanationOfItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, numbered())
-		h.write("tasks.md", clockPlan+"- [x] 4. Buy paper\n- [ ] 5. Sign it\n  - _Blocked: there is no pen_\n- [ ] 6. Sell it\n  - _Depends: 5_\n"+
+		h.write("tasks.md", clockPlan+"- [x] 4. Buy paper\n- [~] 5. Sign it\n  - _Blocked: there is no pen_\n- [ ] 6. Sell it\n  - _Depends: 5_\n"+
 			"- [ ] 7. Tidy up\n  - [ ] 7.1 Sweep\n  - [-] 7.2 Wipe\n", time.Hour)
 		var b strings.Builder
 		item := func(title, id string) {

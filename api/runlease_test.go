@@ -3,8 +3,8 @@ package api_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,10 +13,14 @@ import (
 	"waybill/store"
 )
 
-// leased gives a task of a run in that role, and its claim.
+// leased gives a task of a run in that role, or in none, and its claim.
 func (h *host) leased(run, role string) (id string, claim object) {
 	h.t.Helper()
-	id = h.create(`"run_id": %q, "role": %q`, run, role)
+	if role == "" {
+		id = h.create(`"run_id": %q`, run)
+	} else {
+		id = h.create(`"run_id": %q, "role": %q`, run, role)
+	}
 	claim = h.claim("w")
 	claim.has(id, "claim.task.task_id")
 	return id, claim
@@ -77,36 +81,49 @@ func TestResultFinishesItsAttempt(t *testing.T) {
 	}
 }
 
-// A broken store fails before or after the changes of a transaction were put.
+// A broken store fails when everything of a transaction was put and nothing is committed yet.
 type broken struct {
-	*lasting
-	late func() error // called when fn has put everything; an error of it is that of the commit
+	store.Store
+	fault atomic.Pointer[store.Error] // nil: it works
 }
 
 func (b *broken) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return b.lasting.Update(ctx, func(tx store.Tx) error {
+	return b.Store.Update(ctx, b.failing(fn))
+}
+
+func (b *broken) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+	return b.Store.UpdateReserved(ctx, b.failing(fn))
+}
+
+func (b *broken) failing(fn func(store.Tx) error) func(store.Tx) error {
+	return func(tx store.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return b.late()
-	})
+		if fault := b.fault.Load(); fault != nil {
+			return fault
+		}
+		return nil
+	}
 }
 
 // The attempt and the run move in one transaction: a commit that fails leaves both where they were.
 func TestFailedCommitLeavesRunAndAttempt(t *testing.T) {
-	st := &broken{lasting: newLasting(), late: func() error { return nil }}
-	h, run := clocked(t, setup{store: st})
-	id, claim := h.leased(run, "worker")
-	before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
-	st.late = func() error { return &store.Error{Kind: store.IO, Message: "the disk failed"} }
-	h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
-	require.Equal(t, before, h.snapshot(run).text)
-	require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
-	h.is("RUNNING", id)
-	st.late = func() error { return nil }
-	h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
-	h.is("COMPLETE", id)
-	h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+	eachStore(t, func(t *testing.T, p place) {
+		st := &broken{Store: p.open()}
+		h, run := clocked(t, setup{store: st})
+		id, claim := h.leased(run, "worker")
+		before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
+		st.fault.Store(&store.Error{Kind: store.IO, Message: "the disk failed"})
+		h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+		require.Equal(t, before, h.snapshot(run).text)
+		require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
+		h.is("RUNNING", id)
+		st.fault.Store(nil)
+		h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
+		h.is("COMPLETE", id)
+		h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+	})
 }
 
 // A refusal half-way takes the end of the attempt back, too.
@@ -213,105 +230,6 @@ func TestResultWithAKeyIsTakenOnce(t *testing.T) {
 	})
 }
 
-// A worker that is not heard of any more is a failed worker, once.
-func TestLostLeaseIsAFailureOfTheWorker(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		id, claim := h.leased(run, "worker")
-		review, _ := h.leased(run, "spec-reviewer")
-		free := h.create(``)
-		h.claim("w")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		for _, lost := range []string{id, review, free} {
-			h.is("ERROR", lost)
-		}
-		now := h.runIs("1")
-		now.has(1, "run.counters.worker_failures")
-		now.has("broken", "run.standing.worker")
-		now.has("retry_worker", "next_action")
-		outcomes := h.logged("run.outcome", run)
-		require.Len(t, outcomes, 1)
-		outcomes[0].has("worker_failures", "data.rule")
-		outcomes[0].has(id, "data.task_id")
-		outcomes[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
-		h.call("get_ledger", `{"run_id": %q}`, run).has(1, "task_ledger.attempts")
-		h.ingest(run, "worker", worked(), lease(claim)).has("stale_attempt", "reason")
-		h.runIs("1").has("broken", "run.standing.worker")
-	})
-}
-
-// The queue gives the task to one worker after the other, until the run has enough of it.
-func TestRunIsBlockedByWorkersThatAreLost(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		id := h.create(`"run_id": %q, "role": "worker", "max_attempts": 9`, run)
-		other := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
-		h.claim("w").has(id, "claim.task.task_id")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		h.runIs("1").has("running", "run.state")
-		h.is("QUEUED", id)
-		h.claim("w").has(id, "claim.task.task_id")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		now := h.runIs("1")
-		now.has("blocked", "run.state")
-		now.has("worker_failures", "run.reason")
-		h.is("BLOCKED", id)
-		h.is("BLOCKED", other)
-		h.nothing()
-		h.mirrored(id)
-	})
-}
-
-// What a worker reports of itself without a result: a crash is a failure, trouble of others is none.
-func TestOnlyTerminalErrorsAreFailuresOfTheWorker(t *testing.T) {
-	for class, failures := range map[string]int{"terminal": 1, "transient": 0, "provider": 0, "user": 0} {
-		t.Run(class, func(t *testing.T) {
-			h, run := clocked(t, setup{})
-			_, claim := h.leased(run, "worker")
-			report := `"status": "error", "error": {"message": "x", "class": ` + quoted(class) + `}`
-			h.finish(claim, report)
-			h.finish(claim, report) // whose answer was lost
-			h.runIs("1").has(failures, "run.counters.worker_failures")
-			require.Len(t, h.logged("run.outcome", run), failures)
-		})
-	}
-	for _, status := range []string{"completed", "cancelled", "interrupted"} {
-		h, run := clocked(t, setup{})
-		_, claim := h.leased(run, "worker")
-		h.finish(claim, `"status": `+quoted(status))
-		require.Empty(t, h.logged("run.outcome", run), status)
-	}
-	h, run := clocked(t, setup{})
-	_, claim := h.leased(run, "code-quality-reviewer")
-	h.finish(claim, `"status": "error", "error": {"message": "x", "class": "terminal"}`)
-	require.Empty(t, h.logged("run.outcome", run), "a reviewer is no worker")
-}
-
-// A blocked run holds back what nobody has begun, and lets what runs come to its end.
-func TestBlockedRunHoldsBackItsTasks(t *testing.T) {
-	h, run := clocked(t, setup{})
-	running, claim := h.leased(run, "worker")
-	waiting := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
-	behind := h.create(`"run_id": %q, "depends_on": [%q]`, run, running)
-	others := h.create(`"run_id": %q`, h.run("3"))
-	h.walk(run, "worker invalid", "worker invalid").has("blocked", "run.state")
-	for id, status := range map[string]string{running: "RUNNING", waiting: "BLOCKED", behind: "BLOCKED", others: "QUEUED"} {
-		h.is(status, id)
-	}
-	require.Contains(t, h.task(waiting).str("task.reason"), run)
-	last := h.ingest(run, "worker", worked(), lease(claim))
-	last.has("COMPLETE", "task.status")
-	last.has("blocked", "run.state")
-	h.is("BLOCKED", behind)
-	h.claim("w").has(others, "claim.task.task_id")
-	h.nothing()
-}
-
 // The disk is full: what is under way can be brought to its end.
 func TestResultIsTakenOnAFullDisk(t *testing.T) {
 	st := newLasting()
@@ -325,4 +243,24 @@ func TestResultIsTakenOnAFullDisk(t *testing.T) {
 	require.Equal(t, schema.Internal, a.Err.Data.Code)
 	st.fail(nil)
 	h.runIs("1").has("awaited", "run.standing.spec-reviewer")
+}
+
+// The defect: an approval that came with the lease of a worker completed the worker's task, and what depends on
+// it began.
+func TestResultOfAReviewerEndsNoTaskOfAWorker(t *testing.T) {
+	h, run := clocked(t, setup{})
+	work, working := h.leased(run, "implementer")
+	review, reviewing := h.leased(run, "reviewer")
+	approval := says("spec-reviewer", "1", "pass", "")
+	h.badRun("/role", "ingest_output", "%s", ingestParams(run, "spec-reviewer", approval, lease(working)))
+	h.badRun("/role", "ingest_output", "%s", ingestParams(run, "spec-reviewer", approval, `"task_id": `+quoted(work)))
+	h.badRun("/role", "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(reviewing)))
+	h.badRun("/role", "ingest_output", "%s", ingestParams(run, "worker", worked(),
+		`"lease_token": `+quoted(reviewing.str("claim.lease.token"))))
+	h.is("RUNNING", work)
+	h.is("RUNNING", review)
+	h.ingest(run, "worker", worked(), lease(working)).has("COMPLETE", "task.status")
+	h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "1", "pass", ""), lease(reviewing)).has("COMPLETE", "task.status")
+	_, anybody := h.leased(run, "")
+	h.ingest(run, "spec-reviewer", approval, lease(anybody)).has("done", "run.state")
 }

@@ -155,25 +155,25 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 
 // latestRun finds the newest run of an item, also of a plan that is not there any more.
 func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run core.Run, err error) {
-	path, err := plans.Resolve(plan)
+	path, unknown := plans.Resolve(plan)
 	paths := []string{path}
-	if err != nil {
+	if unknown != nil {
 		paths = plans.Candidates(plan)
 	}
 	var found bool
-	err = errors.Join(err, e.View(ctx, func(tx store.Tx) error {
+	err = e.View(ctx, func(tx store.Tx) (err error) {
 		for _, path := range paths {
 			if run, found, err = tx.LatestRun(path, itemID); err != nil || found {
 				return err
 			}
 		}
 		return nil
-	}))
+	})
 	switch {
-	case found:
-		return run, nil
-	case err != nil:
+	case err != nil || found:
 		return run, err
+	case unknown != nil:
+		return run, unknown
 	}
 	return run, &core.Refusal{
 		Kind: core.NotFound, Noun: "run", Subject: plan + " " + itemID,

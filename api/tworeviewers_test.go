@@ -153,3 +153,60 @@ func TestRetryPromptIsOfWhoseResultItWas(t *testing.T) {
 	resumed := h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`)
 	require.Equal(t, third.str("retry_prompt"), resumed.str("retry_prompt"))
 }
+
+// The same by two processes on one store.
+func TestTwoReviewersOfTwoProcessesReportAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		one, other := p.host(t), p.host(t)
+		one.write("tasks.md", clockPlan, time.Hour)
+		for range 3 {
+			run := one.start("1", `"resume": "new"`).str("run.run_id")
+			other.walk(run, "worker pass")
+			var reports sync.WaitGroup
+			for _, report := range []struct {
+				h    *host
+				said step
+			}{{one, "spec gaps:a"}, {other, "quality pass"}} {
+				role, output := report.said.result()
+				answer := report.h.begin(t.Context(), "ingest_output", "%s", ingestParams(run, role, output))
+				reports.Go(func() { // ends when the call is answered
+					if a := <-answer; a.Err != nil {
+						t.Error(a.Err.Message)
+					}
+				})
+			}
+			reports.Wait()
+			require.Equal(t, one.gist(run), other.gist(run))
+			now := one.resume("tasks.md", "1")
+			now.has("rejected", "run.standing.spec-reviewer")
+			now.has("approved", "run.standing.code-quality-reviewer")
+			require.Equal(t, []string{"a"}, now.each("task_ledger.reviewer_issues", "message"))
+			require.Len(t, other.logged("run.outcome", run), 3)
+		}
+	})
+}
+
+// The last two items are approved at once: one of them completes the plan, and the host is told once.
+func TestPlanIsCompletedOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		h := p.host(t)
+		h.write("tasks.md", "- [ ] 1. First\n- [ ] 2. Second\n", time.Hour)
+		var answers []<-chan api.Answer
+		runs := map[string]string{}
+		for _, item := range []string{"1", "2"} {
+			run := h.start(item, `"policy": {"reviewers": ["spec-reviewer"]}`).str("run.run_id")
+			h.ingest(run, "worker", says("worker", item, "pass", ""))
+			runs[item] = run
+		}
+		for item, run := range runs {
+			answers = append(answers, h.begin(t.Context(), "ingest_output", "%s",
+				ingestParams(run, "spec-reviewer", says("spec-reviewer", item, "pass", ""))))
+		}
+		var actions []string
+		for _, answer := range answers {
+			actions = append(actions, h.result(<-answer).str("next_action"))
+		}
+		require.Equal(t, []string{"advance_to_next_item", "plan_completed"}, actions)
+		require.Equal(t, []string{"plan.completed"}, h.call("list_notices", `{}`).each("items", "kind"))
+	})
+}

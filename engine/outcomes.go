@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -116,7 +115,20 @@ func (tx *Tx) belongs(r Result, run core.Run) (core.Task, error) {
 	if err == nil && t.Launch.RunID != run.ID {
 		err = foreign(pointer, "task", taskID, "not of run "+run.ID)
 	}
-	return t, err
+	if err != nil {
+		return t, err
+	}
+	return t, suits(t, r.Role)
+}
+
+// suits refuses a result of a reviewer for the task of a worker, and the other way round: the work is not done
+// because it was reviewed. Which reviewer it was is the run's to know.
+func suits(t core.Task, role core.Role) error {
+	of, known := core.ParseRole(t.Launch.Role)
+	if !known || of.Reviewer() == role.Reviewer() {
+		return nil
+	}
+	return foreign("/role", "task", t.ID, "one for the "+of.String())
 }
 
 func foreign(pointer, noun, id, what string) error {
@@ -145,6 +157,9 @@ func (tx *Tx) finishWith(r Result, run core.Run) (reported Reported, moves bool,
 	}
 	if t.Launch.RunID != run.ID {
 		return Reported{}, false, foreign("/lease_token", "task", t.ID, "not of run "+run.ID)
+	}
+	if err := suits(t, r.Role); err != nil {
+		return Reported{}, false, err
 	}
 	report := ending(r)
 	again := a.EndedBy(report)
@@ -307,7 +322,7 @@ func (tx *Tx) loseWorkers(t core.Task, ended []core.Attempt) error {
 			continue
 		}
 		before, err := tx.standing(t.Launch.RunID, nil)
-		if _, unread := errors.AsType[*ledger.FactError](err); unread || damaged(err) {
+		if unreadable(err) {
 			return nil // whoever asks about the run is told; the task ends all the same
 		}
 		if err != nil {

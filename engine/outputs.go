@@ -21,7 +21,7 @@ type Outputs struct {
 // Read gives the bytes of a file, by a path relative to the workspace or by an absolute one into either
 // folder. An error is a *planfile.Error, or says that the folder itself cannot be read.
 func (o Outputs) Read(path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
+	if !filepath.IsAbs(path) && o.Workspace != "" { // else it would be a path into the folder of the process
 		return readOutput(o.Workspace, path)
 	}
 	for _, dir := range []string{o.Workspace, o.Other} {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"waybill/core"
@@ -84,6 +85,8 @@ type ItemOutcome struct {
 	Item   ledger.Item
 	Run    core.Run
 	Ledger ledger.TaskLedger
+	// Fault, if not nil, says why there is no Ledger. That the item is done is known all the same.
+	Fault error
 }
 
 // Outcomes gives the items of a plan that are done, in the order of the plan.
@@ -110,12 +113,9 @@ func Outcomes(tx store.Tx, plan *ledger.Reading, path string) ([]ItemOutcome, er
 		o := ItemOutcome{Item: item, Run: byItem[item.ID]}
 		switch {
 		case o.Run.ID != "":
-			facts, err := tx.Facts(o.Run.ID)
-			if err != nil {
-				return nil, err
-			}
-			if o.Ledger, err = ledger.ParseTaskFacts(o.Run.ID, item.ID, loaded(facts)); err != nil {
-				return nil, err
+			o.Ledger, o.Fault = taskLedger(tx, o.Run)
+			if o.Fault != nil && !unreadable(o.Fault) {
+				return nil, o.Fault
 			}
 		case item.Status != ledger.Completed:
 			continue
@@ -123,6 +123,21 @@ func Outcomes(tx store.Tx, plan *ledger.Reading, path string) ([]ItemOutcome, er
 		list = append(list, o)
 	}
 	return list, nil
+}
+
+func taskLedger(tx store.Tx, run core.Run) (ledger.TaskLedger, error) {
+	facts, err := tx.Facts(run.ID)
+	if err != nil {
+		return ledger.TaskLedger{}, err
+	}
+	return ledger.ParseTaskFacts(run.ID, run.ItemID, loaded(facts))
+}
+
+// unreadable reports whether an error says that what is stored of one thing is not what was written, while
+// everything else can go on.
+func unreadable(err error) bool {
+	_, unread := errors.AsType[*ledger.FactError](err)
+	return unread || damaged(err)
 }
 
 // Readiness says which items of a plan can be begun now.

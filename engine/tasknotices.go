@@ -55,7 +55,8 @@ func (tx *Tx) postTask(t core.Task, about core.Attempt, kind core.NoticeKind) er
 			t.Current.Number, named(t.Current.Model))
 	case core.NoticeRetryReady:
 		text = fmt.Sprintf("%s: attempt %d runs in session %s on %s", title(t), about.Number, about.Session(), named(about.Model))
-	case core.NoticeInstructionFailed, core.NoticeAllFinished:
+	case core.NoticeInstructionFailed, core.NoticeAllFinished,
+		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted:
 		panic("engine: notice " + string(kind) + " is not about the move of a task")
 	}
 	if err != nil {

@@ -1,0 +1,129 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/engine"
+	"waybill/engine/planfile"
+)
+
+// real gives a new folder by its name without links.
+func real(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}
+
+func file(t *testing.T, path, text string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// read reads a file that is to be there.
+func read(t *testing.T, o engine.Outputs, path string) string {
+	t.Helper()
+	text, err := o.Read(path)
+	require.NoError(t, err, path)
+	return string(text)
+}
+
+func refuses(t *testing.T, o engine.Outputs, reason planfile.Reason, path string) {
+	t.Helper()
+	text, err := o.Read(path)
+	require.ErrorIs(t, err, reason, path)
+	require.Empty(t, text)
+}
+
+func TestOutputsOfBothFolders(t *testing.T) {
+	o := engine.Outputs{Workspace: real(t), Other: real(t)}
+	inside, beside := file(t, filepath.Join(o.Workspace, "a", "b.txt"), "inside"), file(t, filepath.Join(o.Other, "c.txt"), "beside")
+	require.Equal(t, "inside", read(t, o, "a/b.txt"))
+	require.Equal(t, "inside", read(t, o, inside))
+	require.Equal(t, "beside", read(t, o, beside))
+	refuses(t, o, planfile.Missing, "c.txt") // a relative path is one of the workspace
+	refuses(t, engine.Outputs{Workspace: o.Workspace}, planfile.OutsideWorkspace, beside)
+	refuses(t, engine.Outputs{Other: o.Other}, planfile.OutsideWorkspace, inside)
+}
+
+// A folder within the workspace may be the other folder, and one that contains it.
+func TestOutputsOfFoldersInEachOther(t *testing.T) {
+	outer := real(t)
+	inner := filepath.Join(outer, "inner")
+	path := file(t, filepath.Join(inner, "x"), "x")
+	require.Equal(t, "x", read(t, engine.Outputs{Workspace: outer, Other: inner}, path))
+	o := engine.Outputs{Workspace: inner, Other: outer}
+	require.Equal(t, "x", read(t, o, path))
+	require.Equal(t, "y", read(t, o, file(t, filepath.Join(outer, "y"), "y")))
+	refuses(t, engine.Outputs{Workspace: inner}, planfile.OutsideWorkspace, inner+"x/x") // a name that only begins the same
+}
+
+// The defect: without a workspace, a relative path was one into the folder of the process.
+func TestNoFoldersGiveNoOutput(t *testing.T) {
+	dir := real(t)
+	path := file(t, filepath.Join(dir, "x"), "x")
+	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, path)
+	t.Chdir(dir) // which makes it nobody's workspace
+	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, "x")
+	refuses(t, engine.Outputs{Other: dir}, planfile.OutsideWorkspace, "x")
+}
+
+// The folders may be named by links, and the file by the name behind them, or the other way round.
+func TestOutputsOfALinkedFolder(t *testing.T) {
+	dir := real(t)
+	link := filepath.Join(real(t), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+	path := file(t, filepath.Join(dir, "x"), "x")
+	for _, o := range []engine.Outputs{{Workspace: link}, {Workspace: real(t), Other: link}} {
+		require.Equal(t, "x", read(t, o, path))
+		require.Equal(t, "x", read(t, o, filepath.Join(link, "x")))
+	}
+	refuses(t, engine.Outputs{Workspace: dir}, planfile.OutsideWorkspace, filepath.Join(link, "x"))
+}
+
+// What is read is bounded before it is read.
+func TestHugeOutputTakesNoMemory(t *testing.T) {
+	o := engine.Outputs{Workspace: real(t)}
+	path := file(t, filepath.Join(o.Workspace, "huge"), "")
+	require.NoError(t, os.Truncate(path, 64<<20))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 16 {
+		refuses(t, o, planfile.TooLarge, "huge")
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	require.NoError(t, os.Truncate(path, engine.MaxOutput))
+	require.Len(t, read(t, o, "huge"), engine.MaxOutput)
+}
+
+// Nothing stays open: a result is read once.
+func TestOutputsKeepNothingOpen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the open files of a process are counted in /proc")
+	}
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(entries)
+	}
+	o := engine.Outputs{Workspace: real(t), Other: real(t)}
+	path := file(t, filepath.Join(o.Other, "x"), strings.Repeat("x", 1000))
+	before := open()
+	for range 50 {
+		read(t, o, path)
+		refuses(t, o, planfile.Missing, "nothing")
+		refuses(t, o, planfile.OutsideWorkspace, "/nothing")
+	}
+	require.Equal(t, before, open())
+}
