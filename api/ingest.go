@@ -93,7 +93,7 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	if err != nil {
 		return "", outputFault(err)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // originalPrompt gives what an agent was given: what the host says, or else what compile_prompt gives for the

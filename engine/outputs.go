@@ -18,9 +18,9 @@ type Outputs struct {
 	Other     string // "" for none
 }
 
-// Read gives the bytes of a file, by a path relative to the workspace or by an absolute one into either
+// Read gives the text of a file, by a path relative to the workspace or by an absolute one into either
 // folder. An error is a *planfile.Error, or says that the folder itself cannot be read.
-func (o Outputs) Read(path string) ([]byte, error) {
+func (o Outputs) Read(path string) (string, error) {
 	if !filepath.IsAbs(path) && o.Workspace != "" { // else it would be a path into the folder of the process
 		return readOutput(o.Workspace, path)
 	}
@@ -31,7 +31,7 @@ func (o Outputs) Read(path string) ([]byte, error) {
 			}
 		}
 	}
-	return nil, &planfile.Error{Path: path, Reason: planfile.OutsideWorkspace}
+	return "", &planfile.Error{Path: path, Reason: planfile.OutsideWorkspace}
 }
 
 // spellings gives the absolute names of a folder: as it was given, and without links.
@@ -50,14 +50,14 @@ func spellings(dir string) []string {
 }
 
 // readOutput opens the folder each time: a result is read once, and nothing else is kept open for it.
-func readOutput(dir, rel string) ([]byte, error) {
+func readOutput(dir, rel string) (string, error) {
 	root, err := planfile.Open(dir, planfile.Options{MaxBytes: MaxOutput})
 	if err != nil {
-		return nil, &planfile.Error{Path: rel, Reason: planfile.Unreadable, Err: err}
+		return "", &planfile.Error{Path: rel, Reason: planfile.Unreadable, Err: err}
 	}
 	defer func() { _ = root.Close() }() // nothing was written through it
 	file, err := root.Read(rel, nil)
-	return file.Bytes, err
+	return file.Text, err
 }
 
 // Beside gives the bytes of a file that lies in the folder of a plan, or nil if there is none that can be read.
@@ -66,5 +66,5 @@ func (p *Plans) Beside(plan, name string) []byte {
 	if err != nil {
 		return nil
 	}
-	return file.Bytes
+	return []byte(file.Text)
 }

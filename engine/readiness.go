@@ -77,7 +77,7 @@ func (e *Engine) Reading(ctx context.Context, path string) *ledger.Reading {
 }
 
 // Output gives the text of a file in which an agent left its result. An error is a *planfile.Error.
-func (e *Engine) Output(path string) ([]byte, error) { return e.o.Outputs.Read(path) }
+func (e *Engine) Output(path string) (string, error) { return e.o.Outputs.Read(path) }
 
 // An ItemOutcome is how an item of a plan came to its end. Run and Ledger are zero if the plan alone says
 // that it is done.
