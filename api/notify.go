@@ -85,7 +85,7 @@ type feed struct {
 	engine *engine.Engine
 	after  int64                       // the last event that was turned
 	round  int64                       // the last notice that was announced again in this round
-	seen   map[string]core.Instruction // the instructions of this page
+	seen   map[string]core.Instruction // some instructions of late, as they were then
 	send   func(method string, params any)
 
 	posting *posting
@@ -114,7 +114,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 
 // turn sends the notifications for a page of events.
 func (f *feed) turn(tx store.Tx, events []store.Event) error {
-	f.seen = map[string]core.Instruction{}
+	f.meet(tx, events)
 	for _, ev := range events {
 		if err := f.one(tx, ev); err != nil {
 			return err
@@ -156,6 +156,41 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 // noteBytes is the largest content that a notification carries.
 const noteBytes = 4 << 10
 
+// maxSeen bounds how many instructions are remembered. Most are told of again soon: they are
+// acknowledged.
+const maxSeen = 1024
+
+// meet reads the instructions that a page tells of as queued, all at once: their positions are the
+// numbers of these events. What it cannot read is read, or missed, one by one.
+func (f *feed) meet(tx store.Tx, events []store.Event) {
+	queued := 0
+	for _, ev := range events {
+		if ev.Type == core.InstructionQueued {
+			queued++
+		}
+	}
+	if queued < 2 {
+		return
+	}
+	page, err := tx.Instructions(store.InstructionQuery{After: events[0].Seq - 1, Limit: queued})
+	if err != nil {
+		return
+	}
+	for _, in := range page {
+		f.remember(in)
+	}
+}
+
+// remember keeps an instruction that is short enough to be told of in full.
+func (f *feed) remember(in core.Instruction) {
+	if f.seen == nil || len(f.seen) >= maxSeen {
+		f.seen = map[string]core.Instruction{}
+	}
+	if len(in.Content) <= noteBytes {
+		f.seen[in.ID] = in
+	}
+}
+
 // fixed gives an instruction, of which only those fields are to be believed that never change: the
 // event says the rest.
 func (f *feed) fixed(tx store.Tx, id string) (in core.Instruction, ok bool, err error) {
@@ -164,7 +199,7 @@ func (f *feed) fixed(tx store.Tx, id string) (in core.Instruction, ok bool, err 
 	}
 	in, ok, err = tx.Instruction(id)
 	if ok && err == nil {
-		f.seen[id] = in
+		f.remember(in)
 	}
 	return in, ok, err
 }

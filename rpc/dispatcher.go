@@ -254,7 +254,17 @@ func (d *dispatcher) answer(c *call, a api.Answer) {
 	case schema.Read:
 		d.flush()
 	case schema.Change:
-		d.outbox.kick() // whoever answers changes has better things to do than to write
+		d.flushLone()
 	}
 	d.open.done(1)
+}
+
+// flushLone sees to it that the answer of a change gets written. Whoever answers changes has better
+// things to do than to write, unless nobody waits for them: then it is faster than to wake the writer.
+func (d *dispatcher) flushLone() {
+	if d.open.n.Load() == 1 {
+		d.flush()
+		return
+	}
+	d.outbox.kick()
 }

@@ -29,8 +29,9 @@ const (
 // itself: the pool of database/sql opens and closes connections behind its caller's back, and which
 // connection holds which file open is the very thing that this package must know.
 type conn struct {
-	raw   driver.Conn
-	stmts map[string]*stmt // prepared once, by their text
+	raw    driver.Conn
+	stmts  map[string]*stmt // prepared once, by their text
+	recent recent           // of one that writes
 }
 
 // limited ends a statement whose last argument bounds its rows. A bare ? there would have SQLite prepare

@@ -174,6 +174,7 @@ func (t *tx) removeInstruction(id string) error {
 	}
 	h.counts[stateIndex(in.State())]--
 	delete(t.known, id)
+	delete(t.c.recent.instructions, id)
 	return nil
 }
 

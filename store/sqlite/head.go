@@ -63,6 +63,10 @@ func (t *tx) theHead() (*head, error) {
 	if t.headRead {
 		return &t.head, nil
 	}
+	if t.writable && t.c.recent.headed {
+		t.head, t.headRead = t.c.recent.head, true
+		return &t.head, nil
+	}
 	h, err := readHead(t.c, t.buf)
 	if err != nil {
 		return nil, err

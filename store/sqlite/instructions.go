@@ -52,7 +52,7 @@ func (t *tx) Instruction(id string) (in core.Instruction, ok bool, err error) {
 }
 
 func (t *tx) instruction(id string) (in core.Instruction, ok bool, err error) {
-	if in, ok = t.known[id]; ok {
+	if in, ok = t.met(id); ok {
 		return in, true, nil
 	}
 	err = t.c.query(func(r *row) error {
@@ -64,6 +64,14 @@ func (t *tx) instruction(id string) (in core.Instruction, ok bool, err error) {
 		t.remember(in)
 	}
 	return in, ok, err
+}
+
+// met gives what is stored of an instruction, if that is known without reading it.
+func (t *tx) met(id string) (in core.Instruction, ok bool) {
+	if in, ok = t.known[id]; !ok && t.writable {
+		in, ok = t.c.recent.instructions[id]
+	}
+	return in, ok
 }
 
 // remember notes what is stored, for a putting verb to come.
@@ -80,7 +88,7 @@ func (t *tx) PutInstruction(in core.Instruction) error {
 // putInstruction tries to insert what it has not met before, so that a new instruction, the most
 // frequent case, costs one statement.
 func (t *tx) putInstruction(in core.Instruction) error {
-	old, ok := t.known[in.ID]
+	old, ok := t.met(in.ID)
 	if !ok {
 		err := t.create(in)
 		if !refused(err) {

@@ -14,22 +14,6 @@ import (
 // fileID tells files apart, whatever their names.
 type fileID struct{ device, number uint64 }
 
-func idOf(path string) (fileID, error) {
-	var st unix.Stat_t
-	if err := ignoringEINTR(func() error { return unix.Stat(path, &st) }); err != nil {
-		return fileID{}, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return fileID{device: uint64(st.Dev), number: st.Ino}, nil
-}
-
-func idOfFile(f *os.File) (fileID, error) {
-	var st unix.Stat_t
-	if err := ignoringEINTR(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
-		return fileID{}, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
-	}
-	return fileID{device: uint64(st.Dev), number: st.Ino}, nil
-}
-
 // owner gives the id of the user who owns the file or directory, and how many names it has.
 func owner(path string) (uid int, names uint64, err error) {
 	var st unix.Stat_t

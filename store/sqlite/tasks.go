@@ -64,7 +64,7 @@ func (t *tx) leaveOut(err error) error {
 	if !ok {
 		return err
 	}
-	t.met(d)
+	t.report(d)
 	return nil
 }
 

@@ -47,7 +47,15 @@ func begin(ctx context.Context, path string, c *conn, writable bool) (*tx, error
 	if _, err := c.exec(text); err != nil {
 		return nil, classify(path, err)
 	}
-	return &tx{path: path, c: c, cancelled: ctx.Err, writable: writable, known: make(map[string]core.Instruction)}, nil
+	t := &tx{path: path, c: c, cancelled: ctx.Err, writable: writable, known: make(map[string]core.Instruction)}
+	if !writable {
+		return t, nil
+	}
+	if err := c.refresh(); err != nil {
+		t.rollback()
+		return nil, classify(path, err)
+	}
+	return t, nil
 }
 
 // commit ends the transaction durably. Of its errors only one of kind IO leaves open whether the
@@ -63,12 +71,14 @@ func (t *tx) commit() error {
 	}
 	if _, err := t.c.exec("COMMIT"); err != nil {
 		t.rollback()
+		t.c.forget()
 		failed := classify(t.path, err)
 		if code(err)&0xff == sqlite3.SQLITE_IOERR {
 			failed.Kind, failed.Outcome = store.IO, store.Unknown
 		}
 		return failed
 	}
+	t.c.recent.learn(t)
 	return nil
 }
 
@@ -124,14 +134,14 @@ func (t *tx) get(verb func() error) error {
 	}
 	err := verb()
 	if row, ok := errors.AsType[damaged](err); ok {
-		t.met(row)
+		t.report(row)
 		return classify(t.path, err) // the transaction is as it was
 	}
 	return t.judge(err)
 }
 
-// met passes on that a row is not what was written.
-func (t *tx) met(row damaged) {
+// report passes on that a row is not what was written.
+func (t *tx) report(row damaged) {
 	if t.onDamage != nil {
 		t.onDamage(row)
 	}
@@ -174,7 +184,7 @@ func (t *tx) judge(err error) error {
 		return fmt.Errorf("a rule of the tables of %s is broken: %w", t.path, err)
 	}
 	if row, ok := errors.AsType[damaged](err); ok {
-		t.met(row)
+		t.report(row)
 	}
 	failed := classify(t.path, err)
 	t.lost = failed
