@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,8 +96,11 @@ func (c *crew) dispatch(ctx context.Context, runID, role, prompt string) (answer
 		prompt = compiled.Prompt
 	}
 	agent := exec.CommandContext(ctx, c.p.Binary, "fake-agent", "--script", c.script, "--memory", c.memory)
-	agent.Stdin, agent.Stderr = strings.NewReader(prompt), os.Stderr
+	agent.Stdin = strings.NewReader(prompt)
 	output, err := agent.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return answer, fmt.Errorf("the agent: %w: %s", err, exit.Stderr)
+	}
 	if err != nil {
 		return answer, fmt.Errorf("the agent: %w", err)
 	}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"waybill/core"
+	"waybill/core/verdict"
+	"waybill/ledger"
+)
+
+// What a judged result is in the words of the core and of the ledger.
+
+// saying gives what a verdict is to the core.
+func saying(v verdict.Verdict) core.Said {
+	switch v {
+	case verdict.Pass:
+		return core.SaidPass
+	case verdict.Gaps:
+		return core.SaidGaps
+	case verdict.Error:
+		return core.SaidError
+	case verdict.Invalid:
+		return core.SaidInvalid
+	}
+	panic("engine: unknown verdict " + string(v))
+}
+
+// outcomeOf gives what a result is to the ledger.
+func outcomeOf(role core.Role, j verdict.Judgement) ledger.Outcome {
+	r := j.Result
+	o := ledger.Outcome{
+		Role: PromptRole(role), Kind: kindOf(role, j.Verdict), Summary: firstOf(r.Summary, r.Body),
+		RequiredFixes: r.RequiredFixes, FollowUps: r.FollowUps, FilesChanged: r.FilesChanged,
+	}
+	for _, issue := range r.Issues {
+		o.Issues = append(o.Issues, ledger.ReviewIssue(issue))
+	}
+	return o
+}
+
+func kindOf(role core.Role, v verdict.Verdict) ledger.OutcomeKind {
+	switch v {
+	case verdict.Pass:
+		if role.Reviewer() {
+			return ledger.OutcomeApproved
+		}
+		return ledger.OutcomeCompleted
+	case verdict.Gaps:
+		if role.Reviewer() {
+			return ledger.OutcomeChangesNeeded
+		}
+		return ledger.OutcomeStuck
+	case verdict.Error:
+		if role.Reviewer() {
+			return ledger.OutcomeGaveUp
+		}
+		return ledger.OutcomeFailed
+	case verdict.Invalid:
+		return ledger.OutcomeUnusable
+	}
+	panic("engine: unknown verdict " + string(v))
+}
+
+// PromptRole gives the role that the prompt of an agent is for.
+func PromptRole(r core.Role) ledger.Role {
+	switch r {
+	case core.Worker:
+		return ledger.RoleWorker
+	case core.SpecReviewer:
+		return ledger.RoleSpecReviewer
+	case core.CodeQualityReviewer:
+		return ledger.RoleCodeQualityReviewer
+	}
+	panic("engine: unknown " + r.String())
+}
