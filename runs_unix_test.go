@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -97,7 +98,11 @@ func (w world) ingestUntilKilled(t *testing.T, run string, results int64) []stri
 			}
 		})
 	}
-	<-enough
+	select {
+	case <-enough:
+	case <-time.After(patience):
+		require.FailNow(t, "the workers got too few answers", "%d of %d", count.Load(), results+1)
+	}
 	require.NoError(t, p.cmd.Process.Kill())
 	wg.Wait()
 	_ = p.cmd.Wait()

@@ -249,7 +249,9 @@ func outputFault(err error) error {
 		fault = schema.NewError(schema.PathOutside, fmt.Sprintf("/output_path: %s is neither in the workspace nor in the folder named with --output-dir", shown))
 	case planfile.TooLarge:
 		return within("/output_path", int(e.Size), int(e.Limit))
-	case planfile.NotRegular, planfile.Unreadable, planfile.SymlinkLoop:
+	case planfile.NotRegular:
+		fault = schema.NewError(schema.OutputGone, fmt.Sprintf("/output_path: %s is not a regular file", shown))
+	case planfile.Unreadable, planfile.SymlinkLoop:
 	}
 	return fault.With("reason", string(e.Reason)).With("pointer", "/output_path")
 }

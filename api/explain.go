@@ -16,6 +16,9 @@ func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema
 	if p.SubjectID == "" && (p.Plan == "" || p.ItemID == "") {
 		return nil, badParam("/subject_id", "an id; or plan together with item_id", p.SubjectID)
 	}
+	if p.SubjectID != "" && (p.Plan != "" || p.ItemID != "") {
+		return nil, badParam("/subject_id", "absent when plan and item_id say what is meant", p.SubjectID)
+	}
 	if p.SubjectID == "" {
 		return s.explainItem(ctx, p.Plan, p.ItemID)
 	}
@@ -39,7 +42,7 @@ func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema
 func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema.Explanation, error) {
 	e, plan, err := s.plan(ctx, name)
 	if err != nil {
-		return nil, err
+		return s.explainLost(ctx, name, itemID, err)
 	}
 	item, ok := plan.Reading.Item(itemID)
 	if !ok {
@@ -51,7 +54,7 @@ func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema
 	}
 	holds := holdsOf(ready, itemID)
 	found := &schema.Explanation{
-		Subject: plan.Path + " " + itemID, State: item.Status.String(),
+		Subject: plan.Path + " " + itemID, State: effective(item.Status, holds, itemID).String(),
 		Because: []schema.Because{{Rule: "plan.mark", Text: fmt.Sprintf("line %d of %s says %s", item.Line, plan.Path, item.Status)}},
 	}
 	found.Because = append(found.Because, readyReasons(holds, itemID)...)
@@ -69,6 +72,45 @@ func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema
 		found.Next = itemSteps(plan.Reading, holds, itemID)
 	}
 	return found, err
+}
+
+// explainLost explains an item of a plan that cannot be read by its newest run. Without one, the fault is all
+// there is to say.
+func (s *Service) explainLost(ctx context.Context, name, itemID string, fault error) (*schema.Explanation, error) {
+	e, plans, err := s.backend()
+	if err != nil {
+		return nil, fault
+	}
+	run, err := latestRun(ctx, e, plans, name, itemID)
+	if err != nil {
+		return nil, fault
+	}
+	var why core.Explanation
+	err = e.View(ctx, func(tx store.Tx) error {
+		why, err = engine.Explain(tx, run.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := wireExplanation(why)
+	w.Because = append([]schema.Because{{Rule: "plan.unreadable", Text: fault.Error()}}, w.Because...)
+	return w, nil
+}
+
+// effective gives the status of an item as it is, whatever the file has been told of it.
+func effective(marked ledger.Status, holds []ledger.Hold, itemID string) ledger.Status {
+	for _, h := range holds {
+		switch {
+		case h.Kind == ledger.HeldByEnd && marked != ledger.Skipped:
+			return ledger.Completed
+		case h.Kind == ledger.HeldByWork:
+			return ledger.InProgress
+		case h.Kind == ledger.HeldByBlock && h.ItemID == itemID:
+			return ledger.Blocked
+		}
+	}
+	return marked
 }
 
 // holdsOf gives the reasons why an item cannot be begun, or none if it can.

@@ -68,26 +68,28 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 			Code: "over_output_budget", Message: fmt.Sprintf("the result is about %d tokens long, and %d were allowed", h.Tokens, most),
 		})
 	}
+	if h.view.Rebuilt {
+		e.Tally(p.RunID, store.Tally{Name: engine.TallyRebuilds, N: 1})
+	}
+	h.Plan = e.Reading(ctx, h.view.Run.Plan)
 	switch {
-	case h.Judgement.Verdict == verdict.Invalid:
-		h.prompt, h.said = originalPrompt(h.view, role, p.Prompt), p.Prompt != ""
+	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
+		h.Compiled = compiledPrompt(h.view, role)
 	case role.Reviewer() && h.Judgement.Verdict == verdict.Pass:
-		h.Plan = e.Reading(ctx, h.view.Run.Plan)
-		h.criteria = ledger.AcceptanceCriteria(plans.Beside(h.view.Run.Plan, "requirements.md"))
+		h.criteria = criteriaOf(plans, h.view.Run.Plan)
 	}
 	return h, nil
 }
 
 // outputOf gives the text that is to be judged.
 func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
-	if (p.Output == "") == (p.OutputPath == "") {
-		if p.OutputPath != "" {
-			return "", badParam("/output_path", "absent when there is an output", p.OutputPath)
-		}
-		return p.Output, nil // an agent that gave nothing gave an invalid result
-	}
-	if p.OutputPath == "" {
-		return p.Output, within("/output", len(p.Output), engine.MaxOutput)
+	switch {
+	case p.Output != nil && p.OutputPath != "":
+		return "", badParam("/output_path", "absent when there is an output", p.OutputPath)
+	case p.Output != nil: // an agent that printed nothing gave an invalid result
+		return *p.Output, within("/output", len(*p.Output), engine.MaxOutput)
+	case p.OutputPath == "":
+		return "", badParam("/output", "what the agent printed, or else output_path the file with it", nil)
 	}
 	text, err := e.Output(p.OutputPath)
 	if err != nil {
@@ -96,13 +98,9 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	return text, nil
 }
 
-// originalPrompt gives what an agent was given: what the host says, or else what compile_prompt gives for the
-// role. A retry prompt is a reason and an original, and only the original is repeated.
-func originalPrompt(view engine.RunView, role core.Role, said string) string {
-	if said != "" {
-		return verdict.Original(said)
-	}
-	if view.Gone != nil {
+// compiledPrompt gives what compile_prompt gives for a role, or "" if it gives nothing.
+func compiledPrompt(view engine.RunView, role core.Role) string {
+	if view.Gone != nil || view.Progress.CurrentItem == nil {
 		return ""
 	}
 	compiled, err := ledger.Compile(ledger.CompileInput{
@@ -115,9 +113,23 @@ func originalPrompt(view engine.RunView, role core.Role, said string) string {
 	return compiled.Prompt
 }
 
+// retryPrompt gives the prompt with which the role is asked once more whose turn it is, or "" if the run wants
+// something else. It repeats what the agent was given or, if that was not kept, what it would be given now.
+func retryPrompt(s engine.Standing, view engine.RunView) string {
+	if s.Next.Action != core.RetryWithPreamble {
+		return ""
+	}
+	role := s.Next.Role
+	unread := s.Unread[role-1]
+	if unread.Prompt == "" {
+		view.Task = s.Ledger // what was settled since is not asked about again
+		unread.Prompt = compiledPrompt(view, role)
+	}
+	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: s.Run.ItemID}, unread.Problems)
+}
+
 // resultTokens estimates how long a result is, without what stands around it.
 func resultTokens(r verdict.Result) int {
-	const charactersPerToken = 4
 	n := 0
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -135,7 +147,7 @@ func resultTokens(r verdict.Result) int {
 	for _, list := range [][]string{r.FilesChanged, r.FollowUps, r.Strengths, r.RequiredFixes} {
 		add(list...)
 	}
-	return (n + charactersPerToken - 1) / charactersPerToken
+	return ledger.Tokens(n)
 }
 
 // answer says what became of a result.
@@ -145,9 +157,8 @@ func (h *heard) answer(tx *engine.Tx, taken engine.Taken) (*schema.IngestOutputR
 	w := &schema.IngestOutputResult{
 		Verdict: string(j.Verdict), Grammar: string(j.Grammar), Result: wireResult(j.Result),
 		Errors: mapped(j.Errors, wireProblem), Warnings: append(mapped(j.Warnings, wireWarning), h.warnings...),
-		NextAction: string(taken.Next.Action), Next: wireNext(taken.Next, taken.Readiness.Ready),
 		Counters: run.Counters, TaskLedger: wireTaskLedger(taken.Ledger), Run: run,
-		OutputTokens: h.Tokens, RetryContext: taken.Retry, Applied: taken.Report.Applied, Reason: taken.Report.Reason,
+		OutputTokens: h.Tokens, RetryContext: taken.Retry, Applied: taken.Report.Applied, Reason: taken.Report.Reason, Already: taken.Again,
 	}
 	if d := taken.Decision; d != nil {
 		w.Decision = &schema.Decision{Rule: string(d.Rule), Count: d.Count, Limit: d.Limit}
@@ -168,57 +179,27 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 		}
 		w.Task, w.Attempt = &task, knownAttempt(taken.Report.Attempt)
 	}
-	if taken.Next.Action == core.RetryWithPreamble {
-		prompt, err := h.repeated(tx, taken)
-		if err != nil {
-			return err
-		}
-		w.RetryPrompt = retryPrompt(taken.Standing, prompt)
+	if !w.Applied {
+		return nil // whoever has the task now is told what to do
 	}
-	if taken.Next.Action == core.PlanCompleted {
-		var err error
-		w.Evidence, err = evidence(tx, h, taken)
-		return err
+	next := wireNext(taken.Next, taken.Readiness.Ready)
+	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, retryPrompt(taken.Standing, h.view)
+	if taken.Next.Action != core.PlanCompleted {
+		return nil
 	}
-	return nil
-}
-
-// retryPrompt gives the prompt with which the role is asked once more whose turn it is.
-func retryPrompt(s engine.Standing, original string) string {
-	role := s.Next.Role
-	return verdict.RetryPrompt(original, verdict.Asked{Role: role, ItemID: s.Run.ItemID}, s.Problems[role-1])
-}
-
-// repeated gives the prompt that a retry repeats: what the call says, else that of the task, else what the
-// run gives. If the retry is another role's, the call tells nothing of what that one was given.
-func (h *heard) repeated(tx *engine.Tx, taken engine.Taken) (string, error) {
-	if taken.Next.Role != h.Role {
-		now := h.view
-		now.Task = taken.Ledger // what this result has settled is not asked about again
-		return originalPrompt(now, taken.Next.Role, ""), nil
-	}
-	id := taken.Report.Task.ID
-	if id == "" && h.TaskID != taken.Run.ItemID {
-		id = h.TaskID
-	}
-	if h.said || id == "" {
-		return h.prompt, nil
-	}
-	t, ok, err := tx.Task(id)
-	if err != nil || !ok {
-		return h.prompt, err
-	}
-	return verdict.Original(t.Launch.Prompt), nil
+	var err error
+	w.Evidence, err = evidence(tx, h.Plan, taken.Run.Plan, h.criteria)
+	return err
 }
 
 // evidence gathers what a completed plan rests on.
-func evidence(tx store.Tx, h *heard, taken engine.Taken) (*schema.Evidence, error) {
-	done, err := engine.Outcomes(tx, h.Plan, taken.Run.Plan)
+func evidence(tx store.Tx, plan *ledger.Reading, path string, criteria []ledger.Criterion) (*schema.Evidence, error) {
+	done, err := engine.Outcomes(tx, plan, path)
 	if err != nil {
 		return nil, err
 	}
 	w := &schema.Evidence{
-		AcceptanceCriteria: mapped(h.criteria, func(c ledger.Criterion) schema.Criterion { return schema.Criterion(c) }),
+		AcceptanceCriteria: mapped(criteria, func(c ledger.Criterion) schema.Criterion { return schema.Criterion(c) }),
 		Outcomes:           mapped(done, wireOutcome), FilesChanged: []string{},
 	}
 	seen := map[string]bool{}
@@ -231,6 +212,24 @@ func evidence(tx store.Tx, h *heard, taken engine.Taken) (*schema.Evidence, erro
 		}
 	}
 	return w, nil
+}
+
+// evidenceOf gathers it for a run whose plan is completed, and gives nil for any other.
+func (s *Service) evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, at engine.Standing) (w *schema.Evidence, err error) {
+	reading := e.Reading(ctx, at.Run.Plan)
+	if at.Next.Action != core.PlanCompleted || reading == nil {
+		return nil, nil
+	}
+	err = e.View(ctx, func(tx store.Tx) error {
+		w, err = evidence(tx, reading, at.Run.Plan, criteriaOf(plans, at.Run.Plan))
+		return err
+	})
+	return w, err
+}
+
+// criteriaOf gives what the requirements.md beside a plan says that SHALL be.
+func criteriaOf(plans *engine.Plans, plan string) []ledger.Criterion {
+	return ledger.AcceptanceCriteria(plans.Beside(plan, "requirements.md"))
 }
 
 func wireOutcome(o engine.ItemOutcome) schema.ItemOutcome {

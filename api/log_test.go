@@ -254,7 +254,7 @@ func TestExplainAnItem(t *testing.T) {
 	h, _ := planned(t, setup{})
 	why := h.call("explain", `{"plan":"tasks.md","item_id":"1"}`)
 	why.has("tasks.md 1", "subject")
-	why.has("pending", "state")
+	why.has("in_progress", "state")
 	why.has("plan.mark", "because.0.rule")
 	require.Contains(t, why.str("because.0.text"), "line 3")
 	require.Contains(t, why.each("next", "action"), "compile_prompt")

@@ -75,7 +75,7 @@ func TestResultOutsideOfItsFoldersIsRefused(t *testing.T) {
 	up, err := filepath.Rel(h.dir, secret)
 	require.NoError(t, err)
 	for _, path := range []string{
-		secret, up, "../secret", "out/../tasks.md", ".", "out/../../secret", h.dir + "/../secret", filepath.Join(h.outputs, "..", "secret"),
+		secret, up, "../secret", "out/../tasks.md", "out/../../secret", h.dir + "/../secret", filepath.Join(h.outputs, "..", "secret"),
 		h.outputs + "x/secret", "/", "/etc/passwd", "/proc/self/environ",
 	} {
 		fault := h.refused(schema.PathOutside, "ingest_output", "%s", fromFile(run, path))
@@ -136,7 +136,8 @@ func TestResultIsGivenOnce(t *testing.T) {
 	h, run, _ := homes(t)
 	put(t, filepath.Join(h.dir, "out"), worked())
 	h.badRun("/output_path", "ingest_output", `{"run_id": %q, "role": "worker", "output": "x", "output_path": "out"}`, run)
-	none := h.call("ingest_output", `{"run_id": %q, "role": "worker"}`, run) // an agent that printed nothing
+	h.badRun("/output", "ingest_output", `{"run_id": %q, "role": "worker"}`, run)          // a host that forgot something
+	none := h.call("ingest_output", `{"run_id": %q, "role": "worker", "output": ""}`, run) // an agent that printed nothing
 	none.has("invalid", "verdict")
 	none.has("retry_with_preamble", "next_action")
 }

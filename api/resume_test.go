@@ -50,7 +50,8 @@ func TestResumeOfTheNewestRun(t *testing.T) {
 	done.has(first, "run.run_id")
 	done.has("advance_to_next_item", "next_action")
 	done.has([]any{"2", "3"}, "next.item_ids")
-	second := h.run("1")
+	h.start("1", "").has(first, "run.run_id") // what is approved is not begun again by chance
+	second := h.start("1", `"resume": "new"`).str("run.run_id")
 	require.NotEqual(t, first, second)
 	h.resume("tasks.md", "1").has(second, "run.run_id")
 }

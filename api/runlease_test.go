@@ -153,7 +153,9 @@ func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
 			last.has(false, "applied")
 			last.has("stale_attempt", "reason")
 			last.lacks("decision")
-			last.has("dispatch_worker", "next_action")
+			last.lacks("next_action")
+			last.lacks("next")
+			last.lacks("retry_prompt")
 			h.task(id).has(i+1, "attempts.0.stale_events")
 		}
 		last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)

@@ -15,7 +15,7 @@ import (
 )
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
-	progress, fault := s.departure(ctx, p)
+	progress, reading, fault := s.departure(ctx, p)
 	policy, err := corePolicy(p.Policy)
 	if err != nil {
 		return nil, err
@@ -28,24 +28,33 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[s
 		if err != nil {
 			return nil, err
 		}
-		next := run.Next(core.Outlook{})
+		standing, err := tx.Standing(run.ID, reading)
+		if _, damaged := errors.AsType[*ledger.FactError](err); damaged {
+			standing, err = engine.Standing{Run: run, Next: run.Next(core.Outlook{})}, nil // whoever asks for the facts is told
+		}
+		if err != nil {
+			return nil, err
+		}
 		seq, err := tx.Seq()
 		return &schema.InitRunResult{
-			Run: wireRun(run), Created: created, NextAction: string(next.Action), Next: wireNext(next, nil), Seq: seq,
+			Run: wireRun(run), Created: created,
+			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
+			RetryPrompt: retryPrompt(standing, engine.RunView{Run: run, Progress: progress}), Seq: seq,
 		}, err
 	})
 }
 
 // departure gives what a new run begins with.
-func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, error) {
+func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, *ledger.Reading, error) {
 	_, plan, err := s.plan(ctx, p.Plan)
 	if err != nil {
-		return ledger.ProgressLedger{}, err
+		return ledger.ProgressLedger{}, nil, err
 	}
 	if plan.Stale != "" && plan.Stale != engine.StaleSettling {
-		return ledger.ProgressLedger{}, plan.Fault // a journey does not begin on a map that is known to be wrong
+		return ledger.ProgressLedger{}, nil, plan.Fault // a journey does not begin on a map that is known to be wrong
 	}
-	return ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
+	progress, err := ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
+	return progress, plan.Reading, err
 }
 
 func corePolicy(w *schema.Policy) (core.Policy, error) {
@@ -146,8 +155,9 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	if fault != nil {
 		w.ProgressLedgerError = planError(fault)
 	}
-	if standing.Next.Action == core.RetryWithPreamble {
-		w.RetryPrompt = retryPrompt(standing, originalPrompt(view, standing.Next.Role, ""))
+	w.RetryPrompt = retryPrompt(standing, view)
+	if w.Evidence, err = s.evidenceOf(ctx, e, plans, standing); err != nil {
+		return nil, err
 	}
 	w.ResumptionPrompt = ledger.Resumption(resumption(view, standing, w.Stale))
 	return w, nil
@@ -243,7 +253,8 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 		seq, err := tx.Seq()
 		return &schema.ReplanResult{
 			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
-			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready), Seq: seq,
+			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
+			RetryPrompt: retryPrompt(after, view), Seq: seq,
 		}, err
 	})
 }

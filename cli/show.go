@@ -34,7 +34,7 @@ func (a *app) show(ctx context.Context, l *local, id string) error {
 			return err
 		}
 		if !strings.HasPrefix(id, "att_") {
-			return a.printExplanation(why)
+			return a.printExplanation(why, false)
 		}
 		id = why.Subject
 	}
@@ -56,7 +56,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `Say why an instruction, a task, a run or an item of a plan is as it is: each rule that has a part in it,
 the counter and its limit, the event by which it came to hold, and what would move it on.`,
 		Example: "  waybill explain run_0197…\n  waybill explain specs/clock/tasks.md 2.1",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.taskIDs(statuses...),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := schema.ExplainParams{SubjectID: args[0]}
 			if len(args) == 2 {
@@ -67,40 +67,27 @@ the counter and its limit, the event by which it came to hold, and what would mo
 				if err := l.call(cmd.Context(), "explain", about, &why); err != nil {
 					return err
 				}
-				return a.printReasons(why)
+				return a.printExplanation(why, true)
 			})
 		},
 	}
 }
 
-// printReasons prints an explanation with the rules and the events behind it.
-func (a *app) printReasons(why schema.Explanation) error {
+// printExplanation prints an explanation, and with rules also their names and the events behind them.
+func (a *app) printExplanation(why schema.Explanation, rules bool) error {
 	if a.json {
 		return a.print(why)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", plain(why.Subject), a.style("1")(plain(why.State)))
 	for _, reason := range why.Because {
-		event := ""
-		if reason.EventSeq > 0 {
-			event = fmt.Sprintf("  event %d", reason.EventSeq)
+		if rules {
+			b.WriteString(plain(reason.Rule))
+			if reason.EventSeq > 0 {
+				fmt.Fprintf(&b, "  event %d", reason.EventSeq)
+			}
+			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s%s\n%s", plain(reason.Rule), event, quote(reason.Text, a.width()))
-	}
-	for _, next := range why.Next {
-		fmt.Fprintf(&b, "next: %s\n%s", plain(next.Action), quote(next.Text, a.width()))
-	}
-	_, err := fmt.Fprint(a.Out, b.String())
-	return err
-}
-
-func (a *app) printExplanation(why schema.Explanation) error {
-	if a.json {
-		return a.print(why)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", plain(why.Subject), a.style("1")(plain(why.State)))
-	for _, reason := range why.Because {
 		b.WriteString(quote(reason.Text, a.width()))
 	}
 	for _, next := range why.Next {

@@ -41,13 +41,9 @@ var runRules = []rule[Run]{
 	{"one_run_leads_one_item_to_approval", sayRunning, []EventType{RunStarted}},
 	{"run_without_approval_has_failed", sayFailedRun, []EventType{RunSuperseded}},
 	{"every_reviewer_has_approved", sayDone, []EventType{decided(RuleApproval, 0)}},
-	halting(HaltInvalid, RuleInvalid, "results of one role could not be read more often than its policy allows"),
-	halting(HaltFailures, RuleFailures, "its workers failed more often than its policy allows"),
-	halting(HaltRejections, RuleRejections, "its work was rejected as often as its policy allows"),
-	halting(HaltGaveUp, RuleGaveUp, "a reviewer cannot judge it"),
-	halting(HaltStalled, RuleStalled, "outcome after outcome brought it no further"),
-	halting(HaltReviewLoop, RuleReviewLoop, "review after review found the same"),
-	halting(HaltAlternation, RuleAlternation, "two sets of review issues take turns: what mends the one brings back the other"),
+	halting(HaltInvalid, RuleInvalid), halting(HaltFailures, RuleFailures), halting(HaltRejections, RuleRejections),
+	halting(HaltGaveUp, RuleGaveUp), halting(HaltStalled, RuleStalled), halting(HaltReviewLoop, RuleReviewLoop),
+	halting(HaltAlternation, RuleAlternation),
 	standing(Worker), standing(SpecReviewer), standing(CodeQualityReviewer),
 	counter("invalid_results_of_worker", blocks,
 		func(r Run) (int, int) { return r.invalid(Worker) }, decided(RuleInvalid, Worker)),
@@ -63,9 +59,10 @@ var runRules = []rule[Run]{
 	counter("outcomes_without_progress", flags,
 		func(r Run) (int, int) { return r.Counters.Stalled, r.Policy.StalledThreshold },
 		decided(RuleStalled, 0), decided(RuleFailures, 0), decided(RuleGaveUp, 0)),
-	counter("identical_review_issues", flags,
-		func(r Run) (int, int) { return r.Counters.ReviewLoop, r.Policy.ReviewLoopThreshold },
-		decided(RuleRejections, 0), decided(RuleReviewLoop, 0), decided(RuleAlternation, 0)),
+	foundBy(SpecReviewer, "identical_review_issues", sameAgain),
+	foundBy(CodeQualityReviewer, "identical_review_issues", sameAgain),
+	foundBy(SpecReviewer, "alternating_review_issues", cameBack),
+	foundBy(CodeQualityReviewer, "alternating_review_issues", cameBack),
 	{"new_plan_needs_another_frontier", sayPlanned, []EventType{RunReplanned}},
 	{"facts_are_read_from_the_plan", sayReread, []EventType{RunLedger}},
 }
@@ -77,12 +74,12 @@ const (
 )
 
 // halting is the rule of one halt.
-func halting(why Halt, by Rule, text string) rule[Run] {
+func halting(why Halt, by Rule) rule[Run] {
 	says := func(r Run, _ history) string {
 		if r.Halt != why {
 			return ""
 		}
-		return fmt.Sprintf("%s is blocked: %s; only what depends on it waits with it", r.item(), text)
+		return fmt.Sprintf("%s is blocked: %s; only what depends on it waits with it", r.item(), r.WhyBlocked())
 	}
 	return rule[Run]{name: "blocked_by_" + string(why), says: says, moved: []EventType{decided(by, 0)}}
 }
@@ -143,6 +140,25 @@ func counter(name, effect string, of func(Run) (count, limit int), moved ...Even
 	}
 	return rule[Run]{name: name, says: says, moved: moved}
 }
+
+// foundBy is the rule of what the findings of the reviewers come to, as long as it is this reviewer of whom
+// there is more to count.
+func foundBy(role Role, name string, of func(Policy, Findings) (count, limit int)) rule[Run] {
+	most := func(r Run) (count, limit int) {
+		first, limit := of(r.Policy, r.findings(SpecReviewer))
+		second, _ := of(r.Policy, r.findings(CodeQualityReviewer))
+		if (role == SpecReviewer) != (first >= second) {
+			return 0, limit
+		}
+		return max(first, second), limit
+	}
+	return counter(name, flags, most,
+		decided(RuleRejections, role), decided(RuleReviewLoop, role), decided(RuleAlternation, role))
+}
+
+func sameAgain(p Policy, f Findings) (count, limit int) { return f.Same, p.ReviewLoopThreshold }
+
+func cameBack(p Policy, f Findings) (count, limit int) { return f.Swaps, p.swapLimit() }
 
 // invalid counts the invalid results of a role. A worker is blocked when its retries did not help, a
 // reviewer only when fresh ones did not help either.
@@ -206,12 +222,16 @@ func (r Run) nextStep() []Action {
 	switch r.State {
 	case RunRunning:
 		n := r.Next(Outlook{})
+		prompt := Action{Name: "compile_prompt", Text: fmt.Sprintf("%s: compiles the prompt for the %s, whose turn it is", n.Action, n.Role)}
+		if n.Action == RetryWithPreamble {
+			prompt = Action{Name: "resume_run", Text: fmt.Sprintf("%s: gives the retry prompt for the %s, whose turn it is", n.Action, n.Role)}
+		}
 		return []Action{
-			{Name: "compile_prompt", Text: fmt.Sprintf("%s: compiles the prompt for the %s, whose turn it is", n.Action, n.Role)},
+			prompt,
 			{Name: "ingest_output", Text: fmt.Sprintf("judges what the %s gives back, and says what has to be done then", n.Role)},
 		}
 	case RunBlocked:
-		actions := []Action{{Name: "replan", Text: "with steps other than before ends the block; the counters stay where they are"}}
+		actions := []Action{{Name: "replan", Text: "with steps other than before ends the block, and so does one after an edit of the item in the plan file; the counters stay where they are"}}
 		if !r.Halt.lasting() {
 			actions = append(actions, Action{Name: "ingest_output", Text: "with a result that brings the item further ends the block, too"})
 		}

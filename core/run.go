@@ -70,7 +70,7 @@ type Policy struct {
 	WorkerFailures      int // fresh workers after a failed one
 	ReviewRejections    int // rejections at which the run is blocked
 	StalledThreshold    int // outcomes without progress at which a stall is flagged
-	ReviewLoopThreshold int // identical review issues at which a loop is flagged
+	ReviewLoopThreshold int // reviews of one reviewer in a row that find the same at which a loop is flagged
 	// Reviewers have to approve. None stands for both, or for the one reviewer of a host that knows
 	// one only; see TakeResult.
 	Reviewers RoleSet
@@ -90,7 +90,7 @@ type Counters struct {
 	WorkerFailures   int
 	ReviewRejections int
 	Stalled          int
-	ReviewLoop       int
+	ReviewLoop       int // the larger Same of Run.Findings, from which it follows
 }
 
 // A RunState names where a run is.
@@ -135,39 +135,6 @@ func (s Standing) String() string {
 	return fmt.Sprintf("standing(%d)", uint8(s))
 }
 
-// A Halt says why a run is blocked.
-type Halt string
-
-// Why a run is blocked. The first four last until a new plan. The others hold as long as the counters and
-// the last findings say so: they also end by themselves when the work moves on.
-const (
-	HaltInvalid     Halt = "invalid_results"     // the results of a role cannot be read
-	HaltFailures    Halt = "worker_failures"     // the workers fail
-	HaltRejections  Halt = "review_rejections"   // the work was rejected too often
-	HaltGaveUp      Halt = "reviewer_gave_up"    // a reviewer cannot judge
-	HaltStalled     Halt = "stalled"             // outcome after outcome brings it no further
-	HaltReviewLoop  Halt = "review_loop"         // review after review finds the same
-	HaltAlternation Halt = "alternating_reviews" // two sets of findings take turns
-)
-
-// Halts lists why a run can be blocked.
-func Halts() []Halt {
-	return []Halt{HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltStalled, HaltReviewLoop, HaltAlternation}
-}
-
-// lasting reports whether only a new plan ends the halt.
-func (h Halt) lasting() bool {
-	switch h {
-	case HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp:
-		return true
-	case HaltStalled, HaltReviewLoop, HaltAlternation:
-	}
-	return false
-}
-
-// remembered is how many sets of issues a run remembers: two that take turns show after four.
-const remembered = 4
-
 // A Run is the journey of one item of one plan. Two runs compare with ==.
 type Run struct {
 	ID       string
@@ -182,13 +149,17 @@ type Run struct {
 	Sole bool
 	// Named says that a reviewer has reported under its own name before any other review came.
 	Named bool
-	// Issues are the last sets of issues that were found, the newest first, as digests; "" for none.
-	Issues      [remembered]string
-	PlanVersion int    // from 1; each replan records a new one
-	Frontier    string // a digest of what the plan wants done next
-	Revision    int64  // from 1; +1 whenever its facts change
-	CreatedAt   Instant
-	UpdatedAt   Instant
+	// Findings are those of the spec reviewer and of the code quality reviewer. What one of them finds or
+	// approves says nothing about what the other one finds again.
+	Findings    [len(reviewers)]Findings
+	PlanVersion int // from 1; each replan records a new one
+	// Frontier is a digest of what the plan wants done next, or wanted when the run was done. A run from
+	// before there were any has none, "", from which every plan differs: whoever has the plan at hand sets
+	// it before the first event.
+	Frontier  string
+	Revision  int64 // from 1; +1 whenever its facts change
+	CreatedAt Instant
+	UpdatedAt Instant
 }
 
 // Live reports whether the run can still come to an end by itself or with help.

@@ -14,12 +14,14 @@ const runMatrixLegend = `What becomes of a run (row) by an event (column).
 
 Unless a row says otherwise, the runs have the default policy: both reviewers have to approve, an invalid
 result is retried once, a reviewer gets one fresh run after that, a worker one after a failure; the third
-rejection, the second stalled outcome and the second identical set of findings block the run. A row about
-one reviewer has a host that says no more than "reviewer". Rows with findings that take turns, or with a
-review loop, allow 9 rejections.
+rejection, the second stalled outcome and the second identical set of findings of one reviewer block the run.
+A row about one reviewer has a host that says no more than "reviewer". Rows with findings that take turns, or
+with findings of both reviewers that are the same, or with a review loop, allow 9 rejections.
 
 The first table tells how the run of each row stands, and what has to be done next; nothing is said of what
-is as in a fresh run. "findings b a" are the last sets of findings, the newest first. In the other tables,
+is as in a fresh run. "spec findings b a" are the last sets of findings of the spec reviewer, the newest
+first, "same 2" is how often in a row it found the newest, "swaps 2" how often in a row it came back to the one
+before the last, and "identical" is the larger "same" of the two reviewers. In the other tables,
 rows that read alike and follow one another are written as one. A cell says what is different then, "by" the
 rule that decided, with its count and limit, what has to be done next, and which notice is left; for a run
 that is done, next is what it is when others of its plan are left to begin. "unchanged" is the same value
@@ -147,10 +149,6 @@ func runFacts(run core.Run) []string {
 	if run.Sole {
 		reviewer = "one reviewer"
 	}
-	findings := strings.TrimSpace(strings.Join(run.Issues[:], " "))
-	if findings == "" {
-		findings = "forgotten"
-	}
 	return []string{
 		whereRunIs(run),
 		"worker " + run.Standing[core.Worker-1].String(),
@@ -164,9 +162,17 @@ func runFacts(run core.Run) []string {
 		fmt.Sprintf("rejections %d", c.ReviewRejections),
 		fmt.Sprintf("stalled %d", c.Stalled),
 		fmt.Sprintf("identical %d", c.ReviewLoop),
-		"findings " + findings,
+		"spec findings " + findingsWord(run.Findings[0]),
+		"quality findings " + findingsWord(run.Findings[1]),
 		fmt.Sprintf("plan %d", run.PlanVersion),
 	}
+}
+
+func findingsWord(f core.Findings) string {
+	if f == (core.Findings{}) {
+		return "forgotten"
+	}
+	return fmt.Sprintf("%s, same %d, swaps %d", strings.TrimSpace(f.Last+" "+f.Before), f.Same, f.Swaps)
 }
 
 func runEffectWord(effect core.Effect) string {

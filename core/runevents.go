@@ -7,16 +7,25 @@ type RunEvent interface{ runEvent() }
 type TakeResult struct {
 	At   Instant
 	Role Role
-	// Generic says that the host said no more than "reviewer"; then Role counts for nothing, and if the
-	// first review of a run is such a one, and its policy names no reviewers, it has one reviewer.
+	// Generic says that the host said no more than "reviewer". If the first review of a run is such a one,
+	// and its policy names no reviewers, it has one reviewer, who is meant by each of them. Otherwise Role
+	// is the reviewer that the result itself names, or 0 if it names none.
 	Generic bool
 	Said    Said
 	// Issues is a digest of the set of issues in a review: equal sets have equal digests.
 	Issues string
+	// Frontier is a digest of what the plan wants done now, or "". A run that is done keeps it: that is the
+	// item as it was approved.
+	Frontier string
 }
 
-// LoseWorker says that an attempt of a worker ended without a result.
-type LoseWorker struct{ At Instant }
+// LoseWorker says that an attempt of a worker ended without a result. If no worker's turn is then, it was
+// a straggler, and changes nothing.
+type LoseWorker struct {
+	At Instant
+	// Requeued says that its task goes on with another attempt: nobody has to ask for another worker.
+	Requeued bool
+}
 
 // Replan records a new version of the plan.
 type Replan struct {

@@ -7,8 +7,8 @@ import (
 	"waybill/core"
 )
 
-// taken reports whether the event was one that a live run takes.
-func (s runSight) taken() bool { return s.before.Live() }
+// taken reports whether the event was one that the run takes.
+func (s runSight) taken() bool { return s.before.Live() && !s.late }
 
 // newFrontier reports whether the event is a plan that wants something else done next.
 func (s runSight) newFrontier() bool {
@@ -42,7 +42,7 @@ var runLaws = []runLaw{
 	{"a live run refuses nothing", func(_, _ runWitness, s runSight) bool {
 		return s.taken() && s.err != nil
 	}},
-	{"a run that is over takes nothing and says so, but of a lost worker", func(_, _ runWitness, s runSight) bool {
+	{"what is not taken changes nothing and is refused, but for a lost worker", func(_, _ runWitness, s runSight) bool {
 		if s.taken() {
 			return false
 		}
@@ -88,7 +88,7 @@ var runLaws = []runLaw{
 			return s.after.Counters.InvalidResults != want.InvalidResults
 		}
 		want.InvalidResults[s.role-1]++
-		return s.after.Counters != want || s.after.Issues != s.before.Issues
+		return s.after.Counters != want || s.after.Findings != s.before.Findings
 	}},
 	{"failures count the workers that failed or were lost", func(_, is runWitness, s runSight) bool {
 		return s.after.Counters.WorkerFailures != is.counters.WorkerFailures
@@ -99,11 +99,11 @@ var runLaws = []runLaw{
 	{"stalled outcomes are counted until the work moves on", func(_, is runWitness, s runSight) bool {
 		return s.after.Counters.Stalled != is.counters.Stalled
 	}},
-	{"identical findings are counted in a row", func(_, is runWitness, s runSight) bool {
+	{"identical findings of one reviewer are counted in a row", func(_, is runWitness, s runSight) bool {
 		return s.after.Counters.ReviewLoop != is.counters.ReviewLoop
 	}},
-	{"the last findings are remembered until an approval or another plan", func(_, is runWitness, s runSight) bool {
-		return s.after.Issues != is.findings
+	{"each reviewer's findings are remembered until its approval or another plan", func(_, is runWitness, s runSight) bool {
+		return s.after.Findings != is.findings()
 	}},
 	{"each role stands as it last reported", func(_, is runWitness, s runSight) bool {
 		return s.after.Standing != is.standing
@@ -163,7 +163,13 @@ var runLaws = []runLaw{
 		return len(s.effects) != len(s.posts())+len(s.decisions())
 	}},
 	{"the version of the plan counts plans", func(_, is runWitness, s runSight) bool {
-		return s.after.PlanVersion != is.planCount || s.after.Frontier != is.forWhom
+		return s.after.PlanVersion != is.planCount
+	}},
+	{"the frontier is that of the last plan, or of the approved item", func(_, is runWitness, s runSight) bool {
+		return s.after.Frontier != is.forWhom
+	}},
+	{"a run whose item is gone sends nobody", func(_, _ runWitness, s runSight) bool {
+		return s.after.State == core.RunRunning && s.machine.next(s.after, core.Outlook{Gone: true}).Action != core.HaltAndEscalate
 	}},
 	{"what is next can always be told", func(_, _ runWitness, s runSight) bool {
 		_, ok := s.next()

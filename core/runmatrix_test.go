@@ -27,14 +27,20 @@ func finds(role core.Role, issues string) runMove {
 	}
 }
 
-// findsAgain is a review that finds what the last one found.
+// findsAgain is a review that finds what the last one of the same reviewer found.
 func findsAgain(role core.Role) runMove {
 	return func(run core.Run, at core.Instant) core.RunEvent {
-		if run.Issues[0] == "" {
+		issues := run.Findings[role-core.SpecReviewer].Last
+		if issues == "" {
 			return nil
 		}
-		return finds(role, run.Issues[0])(run, at)
+		return finds(role, issues)(run, at)
 	}
+}
+
+// namelessAgain is the same by a reviewer of whom the host says no more.
+func namelessAgain(run core.Run, at core.Instant) core.RunEvent {
+	return nameless(findsAgain(run.Reviewer()))(run, at)
 }
 
 // nameless is the same from a host that says no more than "reviewer".
@@ -49,6 +55,27 @@ func nameless(move runMove) runMove {
 	}
 }
 
+// calledReviewer is a review from a host that says no more than "reviewer", by one that names itself.
+func calledReviewer(move runMove) runMove {
+	return func(run core.Run, at core.Instant) core.RunEvent {
+		e, ok := move(run, at).(core.TakeResult)
+		if !ok {
+			return nil
+		}
+		e.Generic = true
+		return e
+	}
+}
+
+// asOf is a result that comes when the plan wants that next.
+func asOf(frontier string, move runMove) runMove {
+	return func(run core.Run, at core.Instant) core.RunEvent {
+		e := move(run, at).(core.TakeResult)
+		e.Frontier = frontier
+		return e
+	}
+}
+
 func replans(frontier string) runMove {
 	return func(_ core.Run, at core.Instant) core.RunEvent { return core.Replan{At: at, Frontier: frontier} }
 }
@@ -56,6 +83,10 @@ func replans(frontier string) runMove {
 func replansAlike(run core.Run, at core.Instant) core.RunEvent { return replans(run.Frontier)(run, at) }
 
 func losesWorker(_ core.Run, at core.Instant) core.RunEvent { return core.LoseWorker{At: at} }
+
+func losesAttempt(_ core.Run, at core.Instant) core.RunEvent {
+	return core.LoseWorker{At: at, Requeued: true}
+}
 
 var (
 	works        = reports(core.Worker, core.SaidPass)
@@ -133,11 +164,15 @@ func runSituations(t testing.TB) []runSituation {
 	row("spec rejected, mended", usual, works, specFinds("a"), works)
 	row("spec rejected, the worker is stuck", usual, works, specFinds("a"), sticks)
 	row("both rejected", usual, works, specFinds("a"), codeFinds("b"))
+	row("both found the same", long, works, specFinds("a"), codeFinds("a"))
+	row("spec rejected twice, the same work", long, works, specFinds("a"), specFinds("a"))
+	row("a worker was lost, its task goes on", usual, losesAttempt)
 	row("two rejections, mended", usual, works, specFinds("a"), works, specFinds("b"), works)
 	row("findings a, b, a, mended", long, works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works)
 	row("one reviewer: rejected, mended", usual, works, anyFinds, works)
 	row("one reviewer: invalid", usual, works, anyBabbles)
 	row("policy of quality alone: submitted", reviewedBy(core.CodeQualityReviewer), works)
+	row("policy of both: submitted", reviewedBy(core.SpecReviewer, core.CodeQualityReviewer), works)
 	row("blocked: invalid_results, worker", usual, babbles, babbles)
 	row("blocked: invalid_results, spec", usual, works, specBabbles, specBabbles, specBabbles)
 	row("blocked: worker_failures", usual, workerFails, losesWorker)
@@ -153,6 +188,8 @@ func runSituations(t testing.TB) []runSituation {
 	row("invalid_results, then a new plan", usual, babbles, babbles, replansOther)
 	row("review_rejections, then a new plan", usual,
 		works, specFinds("a"), works, specFinds("b"), works, specFinds("c"), replansOther)
+	row("blocked: review_loop of quality, spec rejected and mended", long,
+		works, codeFinds("a"), specFinds("a"), works, codeFinds("a"), specFinds("b"))
 	row("done", usual, works, specOK, codeOK)
 	row("failed", usual, works, specFinds("a"))
 	last := &rows[len(rows)-1]
@@ -179,20 +216,26 @@ func runTables() []runTable {
 		{"worker: error", workerFails},
 		{"worker: invalid", babbles},
 		{"worker is lost", losesWorker},
+		{"worker is lost, its task goes on", losesAttempt},
 	}}}
 	for _, part := range []struct {
 		title, name string
 		wrap        func(runMove) runMove
 		role        core.Role
+		again       runMove
 	}{
-		{"What the spec reviewer says", "spec", asItIs, core.SpecReviewer},
-		{"What the code quality reviewer says", "quality", asItIs, core.CodeQualityReviewer},
-		{"What a reviewer says of whom no more is said", "reviewer", nameless, core.SpecReviewer},
+		{"What the spec reviewer says", "spec", asItIs, core.SpecReviewer, findsAgain(core.SpecReviewer)},
+		{"What the code quality reviewer says", "quality", asItIs, core.CodeQualityReviewer, findsAgain(core.CodeQualityReviewer)},
+		{"What a reviewer says of whom no more is said", "reviewer", nameless, core.SpecReviewer, namelessAgain},
+		{
+			"What a reviewer says of whom the host says no more, and who names itself spec reviewer", "reviewer (spec)",
+			calledReviewer, core.SpecReviewer, calledReviewer(findsAgain(core.SpecReviewer)),
+		},
 	} {
 		tables = append(tables, runTable{part.title, []runHappening{
 			{part.name + ": pass", part.wrap(reports(part.role, core.SaidPass))},
 			{part.name + ": gaps, new", part.wrap(finds(part.role, "new"))},
-			{part.name + ": gaps, as before", part.wrap(findsAgain(part.role))},
+			{part.name + ": gaps, as before", part.again},
 			{part.name + ": error", part.wrap(reports(part.role, core.SaidError))},
 			{part.name + ": invalid", part.wrap(reports(part.role, core.SaidInvalid))},
 		}})
@@ -204,62 +247,3 @@ func runTables() []runTable {
 }
 
 func asItIs(move runMove) runMove { return move }
-
-// A runStory is a whole journey of a run.
-type runStory struct {
-	title  string
-	policy core.Policy
-	moves  []runHappening
-}
-
-func runStories() []runStory {
-	pass, ok, good := runHappening{"worker: pass", works}, runHappening{"spec: pass", specOK}, runHappening{"quality: pass", codeOK}
-	spec := func(issues string) runHappening { return runHappening{"spec: gaps " + issues, specFinds(issues)} }
-	code := func(issues string) runHappening { return runHappening{"quality: gaps " + issues, codeFinds(issues)} }
-	lost, failed := runHappening{"worker is lost", losesWorker}, runHappening{"worker: error", workerFails}
-	stuck, badWorker := runHappening{"worker: gaps", sticks}, runHappening{"worker: invalid", babbles}
-	badSpec, badCode := runHappening{"spec: invalid", specBabbles}, runHappening{"quality: invalid", codeBabbles}
-	other, alike := runHappening{"replan, another frontier", replansOther}, runHappening{"replan, same frontier", replansAlike}
-	usual, long, zero := core.DefaultPolicy(), patient(), core.DefaultPolicy()
-	zero.InvalidRetries, zero.ReviewerFreshRuns, zero.WorkerFailures = 0, 0, 0
-
-	return []runStory{
-		{"Worker, spec, quality, done", usual, []runHappening{pass, ok, good}},
-		{"Two reviewers at once, spec first", usual, []runHappening{pass, spec("a"), code("b"), pass, ok, good}},
-		{"Two reviewers at once, quality first", usual, []runHappening{pass, code("b"), spec("a"), pass, good, ok}},
-		{"An approval stays while the other reviewer's fixes are made", usual, []runHappening{pass, ok, code("a"), pass, good}},
-		{"Invalid results that heal", usual, []runHappening{badWorker, pass, badSpec, ok, badCode, badCode, good}},
-		{"The third invalid result of a reviewer", usual, []runHappening{pass, badSpec, badSpec, badSpec, alike, other, badSpec}},
-		{"The second failure", usual, []runHappening{failed, lost, pass, other, ok, good}},
-		{"The third rejection", usual, []runHappening{pass, spec("a"), pass, spec("b"), pass, spec("c"), pass, ok, good}},
-		{"After the third rejection there is one more chance with each new plan", usual, []runHappening{
-			pass, spec("a"), pass, spec("b"), pass, spec("c"), other, pass, spec("d"),
-		}},
-		{"Identical findings twice", usual, []runHappening{pass, spec("a"), pass, spec("a"), pass, ok, good}},
-		{"Identical findings twice, then others", long, []runHappening{pass, spec("a"), pass, spec("a"), pass, spec("b"), pass, ok, good}},
-		{"A stall upon a loop ends, and the loop is still there", long, []runHappening{pass, spec("a"), pass, spec("a"), stuck, stuck, pass, ok}},
-		{"Findings that take turns: a, b, a, b", long, []runHappening{
-			pass, spec("a"), pass, spec("b"), pass, spec("a"), pass, spec("b"), pass, ok, good,
-		}},
-		{"A stall, ended by a new plan", usual, []runHappening{stuck, stuck, alike, other, stuck, pass}},
-		{"A stall, ended by work", usual, []runHappening{stuck, failed, pass, ok, good}},
-		{"The only reviewer that the host knows", usual, []runHappening{
-			pass, {"reviewer: gaps a", anyFinds}, pass, {"reviewer: invalid", anyBabbles}, {"reviewer: pass", anyOK},
-		}},
-		{"Two reviewers, of whom the host says no more", reviewedBy(core.SpecReviewer, core.CodeQualityReviewer), []runHappening{
-			pass, {"reviewer: pass", anyOK}, {"reviewer: gaps a", anyFinds}, pass, {"reviewer: pass", anyOK},
-		}},
-		{"A host that names its reviewer first, and then no more", usual, []runHappening{
-			pass, spec("a"), pass, {"reviewer: pass", anyOK}, {"reviewer: pass", anyOK},
-		}},
-		{"A policy with one reviewer, and another one who is heard all the same", reviewedBy(core.SpecReviewer), []runHappening{
-			pass, code("a"), pass, good, ok,
-		}},
-		{"A policy without retries: the worker's invalid result", zero, []runHappening{badWorker}},
-		{"A policy without retries: the reviewer's invalid result", zero, []runHappening{pass, badSpec}},
-		{"A policy without retries: a failure", zero, []runHappening{lost}},
-		{"Everything that the policy allows, and done", usual, []runHappening{
-			badWorker, failed, pass, badSpec, badSpec, spec("a"), pass, badCode, ok, badCode, code("b"), stuck, pass, good,
-		}},
-	}
-}

@@ -32,11 +32,12 @@ type Next struct {
 	Role   Role
 }
 
-// An Outlook is how the plan of a run stands, which a run that is done needs to know.
+// An Outlook is how the plan of a run stands.
 type Outlook struct {
-	Left     int // items that still have to be done
-	Ready    int // items that could be begun now
-	UnderWay int // items that somebody is at
+	Left     int  // items that still have to be done
+	Ready    int  // items that could be begun now
+	UnderWay int  // items that somebody is at
+	Gone     bool // the plan has no item any more that is the run's
 }
 
 // Next says what has to be done next. It follows from how the run stands, whoever reported last.
@@ -47,6 +48,9 @@ func (r Run) Next(plan Outlook) Next {
 	case RunBlocked, RunFailed:
 		return Next{Action: HaltAndEscalate}
 	case RunRunning:
+		if plan.Gone {
+			return Next{Action: HaltAndEscalate} // nobody can say what is to be worked on or reviewed
+		}
 	}
 	if n, ok := r.nextOfWorker(); ok {
 		return n
@@ -102,4 +106,26 @@ func (o Outlook) next() NextAction {
 		return HaltAndEscalate
 	}
 	return AdvanceToNextItem
+}
+
+// Reviewer gives the reviewer that is meant by a host that says no more than "reviewer": the next one who
+// has to approve.
+func (r Run) Reviewer() Role {
+	for _, role := range reviewers {
+		if r.reviewedBy().Has(role) && r.Standing[role-1] != Approved {
+			return role
+		}
+	}
+	return SpecReviewer
+}
+
+// reviewedBy gives the reviewers that have to approve.
+func (r Run) reviewedBy() RoleSet {
+	switch {
+	case r.Policy.Reviewers != 0:
+		return r.Policy.Reviewers
+	case r.Sole:
+		return RolesOf(SpecReviewer)
+	}
+	return RolesOf(reviewers[:]...)
 }

@@ -14,7 +14,8 @@ const nextActionLegend = `What has to be done next in a run that is running, by 
 and its code quality reviewer (column) stand. "done" is a run that is over, because whoever has to approve
 has approved.
 
-At the end: what has to be done next when a run is done, by how its plan stands.
+At the end: what has to be done next when a run is done, by how its plan stands. A run that is running, and
+whose item the plan has no more, halts and escalates however it stands.
 
 `
 
@@ -113,6 +114,17 @@ func drawOutlooks() string {
 		})
 	}
 	return ruled(table)
+}
+
+// Its item was taken out of the plan while the run was under way: nobody knows any more what is to be worked
+// on or reviewed, and whoever asked was sent to an item that there is not.
+func TestRunWhoseItemIsGoneSendsNobody(t *testing.T) {
+	for _, moves := range [][]runMove{nil, {works}, {works, specFinds("a")}, {works, specBabbles}, {sticks}} {
+		run := went(t, newRun(core.DefaultPolicy()), moves...)
+		require.Equal(t, core.Next{Action: core.HaltAndEscalate}, run.Next(core.Outlook{Left: 1, Ready: 1, Gone: true}))
+	}
+	done := went(t, newRun(core.DefaultPolicy()), works, specOK, codeOK)
+	require.Equal(t, core.Next{Action: core.PlanCompleted}, done.Next(core.Outlook{Gone: true}), "it was approved before")
 }
 
 // A standing that no event gives to a role is a defect, which must not lead to an answer.

@@ -37,7 +37,10 @@ func TestFaultD23_ThresholdsFireAtTheirNumber(t *testing.T) {
 		"stalled, stuck workers":  {func(p *core.Policy, n int) { p.StalledThreshold = n }, sticks, core.HaltStalled},
 		"stalled, failed workers": {func(p *core.Policy, n int) { p.StalledThreshold = n }, workerFails, core.HaltStalled},
 		"stalled, lost workers":   {func(p *core.Policy, n int) { p.StalledThreshold = n }, losesWorker, core.HaltStalled},
-		"identical findings":      {func(p *core.Policy, n int) { p.ReviewLoopThreshold = n }, specFinds("a"), core.HaltReviewLoop},
+		"identical, spec":         {func(p *core.Policy, n int) { p.ReviewLoopThreshold = n }, specFinds("a"), core.HaltReviewLoop},
+		"identical, quality":      {func(p *core.Policy, n int) { p.ReviewLoopThreshold = n }, codeFinds("a"), core.HaltReviewLoop},
+		"stalled, lost attempts":  {func(p *core.Policy, n int) { p.StalledThreshold = n }, losesAttempt, core.HaltStalled},
+		"lost attempts":           {func(p *core.Policy, n int) { p.WorkerFailures = n - 1 }, losesAttempt, core.HaltFailures},
 		"rejections":              {func(p *core.Policy, n int) { p.ReviewRejections = n }, specFinds("a"), core.HaltRejections},
 		"failed workers":          {func(p *core.Policy, n int) { p.WorkerFailures = n - 1 }, workerFails, core.HaltFailures},
 		"invalid, worker":         {func(p *core.Policy, n int) { p.InvalidRetries = n - 1 }, babbles, core.HaltInvalid},
@@ -50,6 +53,9 @@ func TestFaultD23_ThresholdsFireAtTheirNumber(t *testing.T) {
 			run := newRun(policy)
 			for i := 1; i < n; i++ {
 				run = went(t, run, limit.move)
+				if run.Counters.ReviewRejections > 0 {
+					run = went(t, run, works) // nobody finds anything again in work that is not new
+				}
 				require.Equal(t, core.RunRunning, run.State, "%s: %d of %d", name, i, n)
 			}
 			require.Equal(t, limit.halt, went(t, run, limit.move).Halt, "%s: %d of %d", name, n, n)
@@ -68,7 +74,8 @@ func TestFaultD23_UnknownResultsResetNothing(t *testing.T) {
 		require.Equal(t, core.HaltReviewLoop, looping.Halt)
 		failing := went(t, newRun(usual), workerFails, unknown, workerFails)
 		require.Equal(t, core.HaltFailures, failing.Halt)
-		turning := went(t, newRun(long), specFinds("a"), specFinds("b"), unknown, specFinds("a"), unknown, specFinds("b"))
+		turning := went(t, newRun(long), works, specFinds("a"), works, specFinds("b"), unknown, works, specFinds("a"),
+			works, unknown, specFinds("b"))
 		require.Equal(t, core.HaltAlternation, turning.Halt)
 	}
 }
@@ -88,7 +95,7 @@ func TestFaultD23_UnknownWordsAreNoResult(t *testing.T) {
 // Reports of workers and reviewers may come in any order. What one counter comes to is then what it comes
 // to from those reports alone that it is about.
 func TestFaultD23_InterleavedReportsCountAsIfAlone(t *testing.T) {
-	workers := []runMove{works, sticks, workerFails, babbles, losesWorker}
+	workers := []runMove{works, sticks, workerFails, babbles} // whether a loss counts depends on whose turn it is
 	specs := []runMove{specFinds("a"), specFinds("b"), specBabbles}
 	codes := []runMove{codeFinds("c"), codeBabbles}
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,9 +154,9 @@ func TestOtherFindingsEndALoop(t *testing.T) {
 	require.Equal(t, core.Halt(""), other.Halt)
 	require.Equal(t, core.Next{Action: core.DispatchFixes, Role: core.Worker}, other.Next(core.Outlook{}))
 
-	turns := went(t, newRun(patient()), specFinds("a"), specFinds("b"), specFinds("a"), specFinds("b"))
+	turns := went(t, newRun(patient()), works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works, specFinds("b"))
 	require.Equal(t, core.HaltAlternation, turns.Halt)
-	require.Equal(t, core.RunRunning, went(t, turns, specFinds("c")).State)
+	require.Equal(t, core.RunRunning, went(t, turns, works, specFinds("c")).State)
 }
 
 // A reviewer whose findings were mended is awaited again, as if there had been no review yet.

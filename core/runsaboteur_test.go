@@ -9,70 +9,19 @@ import (
 	"waybill/core"
 )
 
-// A runSaboteur is a copy of what moves runs with one defect, and the law that must catch it.
-type runSaboteur struct {
-	name    string
-	law     string
-	machine runMachine
-}
-
-// ruining gives Step with its outcome spoiled.
-func ruining(spoil func(s *runSight)) runMachine {
-	return runMachine{next: core.Run.Next, step: func(run core.Run, event core.RunEvent) (core.Run, []core.Effect, error) {
-		s := runSight{event: event, before: run}
-		s.after, s.effects, s.err = run.Step(event)
-		spoil(&s)
-		return s.after, s.effects, s.err
-	}}
-}
-
-// underPolicy gives Step as it would be under another policy.
-func underPolicy(change func(p *core.Policy)) runMachine {
-	return runMachine{next: core.Run.Next, step: func(run core.Run, event core.RunEvent) (core.Run, []core.Effect, error) {
-		policy := run.Policy
-		change(&run.Policy)
-		next, effects, err := run.Step(event)
-		next.Policy = policy
-		return next, effects, err
-	}}
-}
-
-// misguiding gives Next with what it says spoiled.
-func misguiding(spoil func(run core.Run, next core.Next) core.Next) runMachine {
-	return runMachine{step: core.Run.Step, next: func(run core.Run, plan core.Outlook) core.Next {
-		return spoil(run, run.Next(plan))
-	}}
-}
-
-// said reports whether the event is a report that says so.
-func said(event core.RunEvent, role core.Role, what core.Said) bool {
-	e, ok := event.(core.TakeResult)
-	return ok && e.Role == role && e.Said == what
-}
-
-func isReplan(event core.RunEvent) bool {
-	_, ok := event.(core.Replan)
-	return ok
-}
-
-func isLoss(event core.RunEvent) bool {
-	_, ok := event.(core.LoseWorker)
-	return ok
-}
-
 var runSaboteurs = []runSaboteur{
 	{"wants no plan while it runs", "a live run refuses nothing", ruining(func(s *runSight) {
 		if isReplan(s.event) && s.before.State == core.RunRunning {
 			s.after, s.effects, s.err = s.before, nil, &core.Refusal{Kind: core.InvalidState}
 		}
 	})},
-	{"takes a late approval", "a run that is over takes nothing and says so, but of a lost worker", ruining(func(s *runSight) {
+	{"takes a late approval", "what is not taken changes nothing and is refused, but for a lost worker", ruining(func(s *runSight) {
 		if said(s.event, core.SpecReviewer, core.SaidPass) && !s.before.Live() {
 			s.after.State, s.err = core.RunDone, nil
 			s.after.Revision++
 		}
 	})},
-	{"complains of a worker that is lost late", "a run that is over takes nothing and says so, but of a lost worker", ruining(func(s *runSight) {
+	{"complains of a worker that is lost late", "what is not taken changes nothing and is refused, but for a lost worker", ruining(func(s *runSight) {
 		if isLoss(s.event) && !s.before.Live() {
 			s.err = &core.Refusal{Kind: core.InvalidState}
 		}
@@ -134,16 +83,57 @@ var runSaboteurs = []runSaboteur{
 			s.after.Counters.Stalled = max(0, s.before.Counters.Stalled-1)
 		}
 	})},
-	{"takes all findings for the same", "identical findings are counted in a row", ruining(func(s *runSight) {
+	{"takes all findings for the same", "identical findings of one reviewer are counted in a row", ruining(func(s *runSight) {
 		if said(s.event, core.SpecReviewer, core.SaidGaps) && s.err == nil {
 			s.after.Counters.ReviewLoop = s.before.Counters.ReviewLoop + 1
 		}
 	})},
-	{"forgets with the same plan", "the last findings are remembered until an approval or another plan", ruining(func(s *runSight) {
+	{"forgets with the same plan", "each reviewer's findings are remembered until its approval or another plan", ruining(func(s *runSight) {
 		if isReplan(s.event) {
-			s.after.Issues = [4]string{}
+			s.after.Findings = [2]core.Findings{}
 		}
 	})},
+	{"forgets what the other reviewer found", "each reviewer's findings are remembered until its approval or another plan", ruining(func(s *runSight) {
+		if said(s.event, core.CodeQualityReviewer, core.SaidPass) && s.err == nil {
+			s.after.Findings = [2]core.Findings{}
+		}
+	})},
+	{"counts what is said twice of the same work", "each reviewer's findings are remembered until its approval or another plan", before(func(run *core.Run, event core.RunEvent) core.RunEvent {
+		if said(event, core.SpecReviewer, core.SaidGaps) {
+			run.Standing[core.SpecReviewer-1] = core.Awaited
+		}
+		return event
+	})},
+	{"lets a straggler undo what was submitted", "what is not taken changes nothing and is refused, but for a lost worker", before(func(_ *core.Run, event core.RunEvent) core.RunEvent {
+		if isLoss(event) {
+			return core.TakeResult{At: matrixNow, Role: core.Worker, Said: core.SaidError}
+		}
+		return event
+	})},
+	{"asks for a second worker while the queue tries again", "each role stands as it last reported", before(func(_ *core.Run, event core.RunEvent) core.RunEvent {
+		if isLoss(event) {
+			return core.LoseWorker{At: matrixNow}
+		}
+		return event
+	})},
+	{"lets one reviewer approve for both", "each role stands as it last reported", before(func(_ *core.Run, event core.RunEvent) core.RunEvent {
+		if e, ok := event.(core.TakeResult); ok && e.Generic {
+			e.Role = 0
+			return e
+		}
+		return event
+	})},
+	{"forgets what was approved", "the frontier is that of the last plan, or of the approved item", ruining(func(s *runSight) {
+		if s.after.State == core.RunDone {
+			s.after.Frontier = s.before.Frontier
+		}
+	})},
+	{"has an item reviewed that is gone", "a run whose item is gone sends nobody", runMachine{
+		step: core.Run.Step, next: func(run core.Run, plan core.Outlook) core.Next {
+			plan.Gone = false
+			return run.Next(plan)
+		},
+	}},
 	{"asks again who has approved", "each role stands as it last reported", ruining(func(s *runSight) {
 		if said(s.event, core.Worker, core.SaidPass) && s.err == nil {
 			s.after.Standing[core.SpecReviewer-1] = core.Awaited

@@ -2,9 +2,10 @@ package core
 
 import "fmt"
 
-// Step gives what the run becomes when the event happens to it, and what must follow: always exactly one
-// Decide, and a Post when the run is blocked by it, or is blocked for longer than before. A run that is over takes nothing more: that is a
-// *Refusal, except for a worker that is lost, which changes nothing then.
+// Step gives what the run becomes when the event happens to it, and what must follow: exactly one Decide, and
+// a Post when the run is blocked by it, or is blocked for longer than before. A run that is over takes
+// nothing more: that is a *Refusal. A worker that is lost when nobody waits for one changes nothing, and
+// nothing follows.
 //
 // The laws that every sequence of events keeps:
 //   - each counter moves by its own events only, and none ever changes the limit of another;
@@ -18,6 +19,9 @@ func (r Run) Step(event RunEvent) (Run, []Effect, error) {
 	if !r.Live() {
 		return r.late(event)
 	}
+	if r.straggles(event) {
+		return r, nil, nil
+	}
 	next, why := r.happen(event)
 	effects := []Effect{why}
 	escalates := next.Halt.lasting() && !r.Halt.lasting()
@@ -27,12 +31,21 @@ func (r Run) Step(event RunEvent) (Run, []Effect, error) {
 	return next, effects, nil
 }
 
+// straggles reports whether a worker was lost for whom nobody waits: another one has submitted the work.
+func (r Run) straggles(event RunEvent) bool {
+	if _, lost := event.(LoseWorker); !lost {
+		return false
+	}
+	_, waits := r.nextOfWorker()
+	return !waits
+}
+
 func (r Run) happen(event RunEvent) (Run, Decide) {
 	switch e := event.(type) {
 	case TakeResult:
 		return r.take(e)
 	case LoseWorker:
-		return r.workerFailed(e.At)
+		return r.lost(e)
 	case Replan:
 		return r.replan(e)
 	}
@@ -58,8 +71,10 @@ func (r Run) late(event RunEvent) (Run, []Effect, error) {
 func (r Run) take(e TakeResult) (Run, Decide) {
 	switch {
 	case e.Generic:
-		e.Role = r.Reviewer()
 		r.Sole = r.Sole || r.Policy.Reviewers == 0 && !r.Named
+		if r.Sole || !e.Role.Reviewer() {
+			e.Role = r.Reviewer()
+		}
 	case e.Role.Reviewer():
 		r.Named = r.Named || !r.Sole
 	}
@@ -77,6 +92,7 @@ func (r Run) take(e TakeResult) (Run, Decide) {
 		r.Standing[Worker-1] = Stuck
 		return r.moved(e.At, RuleStalled, Worker, r.Counters.Stalled, r.Policy.StalledThreshold)
 	case SaidError:
+		r.Standing[Worker-1] = Broken
 		return r.workerFailed(e.At)
 	case SaidInvalid:
 	}
@@ -95,11 +111,18 @@ func (r Run) submitted(at Instant) (Run, Decide) {
 	return r.progressed().moved(at, RuleSubmitted, Worker, 0, 0)
 }
 
-// workerFailed is a worker that could not, or that ended without a result.
+// lost is a worker that ended without a result. If its task goes on by itself, the run waits for it as before.
+func (r Run) lost(e LoseWorker) (Run, Decide) {
+	if !e.Requeued {
+		r.Standing[Worker-1] = Broken
+	}
+	return r.workerFailed(e.At)
+}
+
+// workerFailed counts a worker that could not, or that ended without a result.
 func (r Run) workerFailed(at Instant) (Run, Decide) {
 	r = r.stalled()
 	r.Counters.WorkerFailures++
-	r.Standing[Worker-1] = Broken
 	count, limit := r.Counters.WorkerFailures, r.Policy.WorkerFailures+1
 	switch {
 	case count >= limit:
@@ -133,7 +156,7 @@ func (r Run) review(e TakeResult) (Run, Decide) {
 		return r.rejected(e)
 	case SaidError:
 		r = r.stalled()
-		r.Counters.ReviewLoop, r.Issues = 0, [remembered]string{}
+		r.Findings[e.Role-SpecReviewer] = Findings{}
 		r.Standing[e.Role-1] = Awaited
 		return r.halted(HaltGaveUp).moved(e.At, RuleGaveUp, e.Role, 0, 0)
 	case SaidInvalid:
@@ -143,7 +166,7 @@ func (r Run) review(e TakeResult) (Run, Decide) {
 
 func (r Run) approved(e TakeResult) (Run, Decide) {
 	r.Standing[e.Role-1] = Approved
-	r.Counters.ReviewLoop, r.Issues = 0, [remembered]string{}
+	r.Findings[e.Role-SpecReviewer] = Findings{}
 	given, wanted := 0, 0
 	for _, role := range reviewers {
 		if !r.reviewedBy().Has(role) {
@@ -156,46 +179,37 @@ func (r Run) approved(e TakeResult) (Run, Decide) {
 	}
 	if given == wanted {
 		r.State, r.Halt = RunDone, ""
+		if e.Frontier != "" {
+			r.Frontier = e.Frontier
+		}
 	}
 	return r.progressed().moved(e.At, RuleApproval, e.Role, given, wanted)
 }
 
-// rejected counts a rejection, and how often the same was found before.
+// rejected counts a rejection, and how often its reviewer found the same before. A reviewer that wants
+// changes already has seen no new work since.
 func (r Run) rejected(e TakeResult) (Run, Decide) {
 	if e.Issues == "" {
 		panic("core: a rejection without the digest of its issues")
 	}
+	found := r.findings(e.Role).found
+	if r.Standing[e.Role-1] == Rejected {
+		found = r.findings(e.Role).corrected
+	}
+	now, policy := found(e.Issues), r.Policy
+	r.Findings[e.Role-SpecReviewer] = now
 	r.Standing[e.Role-1] = Rejected
 	r.Counters.ReviewRejections++
-	if r.Issues[0] == e.Issues {
-		r.Counters.ReviewLoop++
-	} else {
-		r.Counters.ReviewLoop = 1
-	}
-	copy(r.Issues[1:], r.Issues[:])
-	r.Issues[0] = e.Issues
-	count, limit := r.Counters.ReviewRejections, r.Policy.ReviewRejections
+	count, limit := r.Counters.ReviewRejections, policy.ReviewRejections
 	switch {
 	case count >= limit:
 		r = r.halted(HaltRejections)
-	case r.Looping():
-		return r.moved(e.At, RuleReviewLoop, e.Role, r.Counters.ReviewLoop, r.Policy.ReviewLoopThreshold)
-	case r.Alternating():
-		return r.moved(e.At, RuleAlternation, e.Role, remembered, remembered)
+	case policy.looping(now):
+		return r.moved(e.At, RuleReviewLoop, e.Role, now.Same, policy.ReviewLoopThreshold)
+	case policy.alternating(now):
+		return r.moved(e.At, RuleAlternation, e.Role, now.Swaps, policy.swapLimit())
 	}
 	return r.moved(e.At, RuleRejections, e.Role, count, limit)
-}
-
-// Stalling reports whether outcome after outcome brought the item no further.
-func (r Run) Stalling() bool { return r.Counters.Stalled >= r.Policy.StalledThreshold }
-
-// Looping reports whether review after review found the same.
-func (r Run) Looping() bool { return r.Counters.ReviewLoop >= r.Policy.ReviewLoopThreshold }
-
-// Alternating reports whether two sets of findings take turns: what mends the one brings back the other.
-func (r Run) Alternating() bool {
-	a, b := r.Issues[0], r.Issues[1]
-	return r.Issues[3] != "" && a != b && r.Issues[2] == a && r.Issues[3] == b
 }
 
 func (r Run) stalled() Run {
@@ -208,27 +222,6 @@ func (r Run) progressed() Run {
 	return r
 }
 
-// halted blocks the run until there is a new plan. What came first stays.
-func (r Run) halted(why Halt) Run {
-	if !r.Halt.lasting() {
-		r.Halt = why
-	}
-	return r
-}
-
-// flagged gives the halt that holds as long as the facts flag it, and no longer.
-func (r Run) flagged() Halt {
-	switch {
-	case r.Stalling():
-		return HaltStalled
-	case r.Looping():
-		return HaltReviewLoop
-	case r.Alternating():
-		return HaltAlternation
-	}
-	return ""
-}
-
 // replan ends every halt if the plan wants something else done next: the work begins anew then, and so do the
 // reviews, but what a reviewer has asked for is not forgotten. The counters that only grow stay
 // where they are: whoever is blocked by one gets another chance, and no more.
@@ -237,8 +230,8 @@ func (r Run) replan(e Replan) (Run, Decide) {
 	rule := RuleSamePlan
 	if r.Frontier != e.Frontier {
 		rule = RuleReplanned
-		r.Halt, r.Issues = "", [remembered]string{}
-		r.Counters.Stalled, r.Counters.ReviewLoop = 0, 0
+		r.Halt, r.Findings = "", [len(reviewers)]Findings{}
+		r.Counters.Stalled = 0
 		for i, standing := range r.Standing {
 			if standing != Rejected {
 				r.Standing[i] = Awaited
@@ -255,6 +248,7 @@ func (r Run) moved(at Instant, rule Rule, role Role, count, limit int) (Run, Dec
 
 // movedBy sets what follows from the rest.
 func (r Run) movedBy(at Instant, kind EventType, why Decision) (Run, Decide) {
+	r.Counters.ReviewLoop = max(r.Findings[0].Same, r.Findings[1].Same)
 	if r.State != RunDone {
 		if !r.Halt.lasting() {
 			r.Halt = r.flagged()
@@ -267,33 +261,4 @@ func (r Run) movedBy(at Instant, kind EventType, why Decision) (Run, Decide) {
 	r.UpdatedAt = at
 	r.Revision++
 	return r, Decide{kind, why}
-}
-
-func (h Halt) notice() NoticeKind {
-	if h.lasting() {
-		return NoticeRunBlocked
-	}
-	return NoticeRunStalled
-}
-
-// Reviewer gives the reviewer that is meant by a host that says no more than "reviewer": the next one who
-// has to approve.
-func (r Run) Reviewer() Role {
-	for _, role := range reviewers {
-		if r.reviewedBy().Has(role) && r.Standing[role-1] != Approved {
-			return role
-		}
-	}
-	return SpecReviewer
-}
-
-// reviewedBy gives the reviewers that have to approve.
-func (r Run) reviewedBy() RoleSet {
-	switch {
-	case r.Policy.Reviewers != 0:
-		return r.Policy.Reviewers
-	case r.Sole:
-		return RolesOf(SpecReviewer)
-	}
-	return RolesOf(reviewers[:]...)
 }

@@ -23,7 +23,13 @@ func runStrides() []runHappening {
 			runHappening{"quality: gaps, " + issues, codeFinds(issues)},
 		)
 	}
-	return append(all, runHappening{"replan, as at the start", replans(frontier)})
+	return append(
+		all,
+		runHappening{"replan, as at the start", replans(frontier)},
+		runHappening{"spec: pass, the plan was edited", asOf("edited", specOK)},
+		runHappening{"quality: pass, the plan was edited", asOf("edited", codeOK)},
+		runHappening{"reviewer (quality): pass", calledReviewer(codeOK)},
+	)
 }
 
 // A runBreach is a law together with a walk that breaks it.

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"cmp"
 	"slices"
 
 	"waybill/core"
@@ -19,14 +20,19 @@ type runWitness struct {
 	run       core.Run
 	counters  core.Counters
 	standing  [core.Roles]core.Standing
-	findings  [4]string // the newest first
-	reviewed  bool      // by a reviewer, in whatever way
-	forWhom   string    // the frontier of the plan
+	found     [2]submissions // of the spec reviewer and the code quality reviewer
+	reviewed  bool           // by a reviewer, in whatever way
+	forWhom   string         // the frontier of the plan
 	planCount int
 }
 
 func watchRun(run core.Run) runWitness {
 	return runWitness{run: run, forWhom: run.Frontier, planCount: 1}
+}
+
+// findings gives what both reviewers come to.
+func (w *runWitness) findings() [2]core.Findings {
+	return [2]core.Findings{w.found[0].findings(), w.found[1].findings()}
 }
 
 // A runSight is one step as the witness saw it.
@@ -39,6 +45,7 @@ type runSight struct {
 	err     error
 	role    core.Role // who reported, or was lost; zero for a new plan
 	said    core.Said
+	late    bool // a worker was lost for whom nobody waits
 }
 
 // A runLaw looks at a step with the accounts before and after it.
@@ -51,9 +58,11 @@ type runLaw struct {
 func (w *runWitness) advance(machine runMachine, event core.RunEvent) []string {
 	s := runSight{machine: machine, event: event, before: w.run}
 	s.role, s.said = w.hears(event)
+	_, lost := event.(core.LoseWorker)
+	s.late = lost && !w.workerIsNeeded()
 	s.after, s.effects, s.err = machine.step(w.run, event)
 	was := *w
-	if w.run.Live() {
+	if s.taken() {
 		w.account(s)
 	}
 	w.run = s.after
@@ -74,11 +83,13 @@ func (w *runWitness) hears(event core.RunEvent) (core.Role, core.Said) {
 	case core.Replan:
 		return 0, 0
 	case core.TakeResult:
-		if !e.Generic {
+		sole := w.run.Sole || w.run.Policy.Reviewers == 0 && !w.reviewed
+		if !e.Generic || !sole && e.Role != 0 {
 			return e.Role, e.Said
 		}
+		wanted := wantedOf(core.Run{Policy: w.run.Policy, Sole: sole})
 		for _, role := range []core.Role{core.SpecReviewer, core.CodeQualityReviewer} {
-			if wantedOf(w.run).Has(role) && w.standing[role-1] != core.Approved {
+			if wanted.Has(role) && w.standing[role-1] != core.Approved {
 				return role, e.Said
 			}
 		}
@@ -92,7 +103,7 @@ func (w *runWitness) account(s runSight) {
 	if e, isReplan := s.event.(core.Replan); isReplan {
 		w.planCount++
 		if e.Frontier != w.forWhom {
-			w.forWhom, w.findings = e.Frontier, [4]string{}
+			w.forWhom, w.found = e.Frontier, [2]submissions{}
 			w.counters.Stalled, w.counters.ReviewLoop = 0, 0
 			for i, standing := range w.standing {
 				if standing != core.Rejected {
@@ -104,7 +115,13 @@ func (w *runWitness) account(s runSight) {
 	}
 	w.reviewed = w.reviewed || s.role.Reviewer()
 	w.count(s)
-	w.stand(s)
+	if e, lost := s.event.(core.LoseWorker); !lost || !e.Requeued {
+		w.stand(s)
+	}
+	if given, wanted := w.approvalsIn(s.after); given == wanted {
+		e, _ := s.event.(core.TakeResult)
+		w.forWhom = cmp.Or(e.Frontier, w.forWhom)
+	}
 }
 
 func (w *runWitness) count(s runSight) {
@@ -114,28 +131,30 @@ func (w *runWitness) count(s runSight) {
 		c.InvalidResults[s.role-1]++
 	case core.SaidPass:
 		c.Stalled = 0
-		if s.role.Reviewer() {
-			c.ReviewLoop, w.findings = 0, [4]string{}
-		}
+		w.forget(s.role)
 	case core.SaidError:
 		c.Stalled++
+		w.forget(s.role)
 		if s.role == core.Worker {
 			c.WorkerFailures++
-		} else {
-			c.ReviewLoop, w.findings = 0, [4]string{}
 		}
 	case core.SaidGaps:
 		if s.role == core.Worker {
 			c.Stalled++
 			return
 		}
-		issues := s.event.(core.TakeResult).Issues
 		c.ReviewRejections++
-		if issues != w.findings[0] {
-			c.ReviewLoop = 0
-		}
-		c.ReviewLoop++
-		w.findings = [4]string(append([]string{issues}, w.findings[:3]...))
+		found := &w.found[s.role-core.SpecReviewer]
+		*found = found.add(s.event.(core.TakeResult).Issues, w.standing[s.role-1] == core.Rejected)
+	}
+	both := w.findings()
+	c.ReviewLoop = max(both[0].Same, both[1].Same)
+}
+
+// forget ends what a reviewer found, and nothing if it is a worker.
+func (w *runWitness) forget(role core.Role) {
+	if role.Reviewer() {
+		w.found[role-core.SpecReviewer] = submissions{}
 	}
 }
 
@@ -179,13 +198,13 @@ func (w *runWitness) invalid(role core.Role) (count, limit int) {
 
 // flags gives the halt that the account flags for as long as nothing changes.
 func (w *runWitness) flags() core.Halt {
-	f, p := w.findings, w.run.Policy
+	p, both := w.run.Policy, w.findings()
 	switch {
 	case w.counters.Stalled >= p.StalledThreshold:
 		return core.HaltStalled
-	case w.counters.ReviewLoop >= p.ReviewLoopThreshold:
+	case max(both[0].Same, both[1].Same) >= p.ReviewLoopThreshold:
 		return core.HaltReviewLoop
-	case f[3] != "" && f[0] == f[2] && f[1] == f[3] && f[0] != f[1]:
+	case max(both[0].Swaps, both[1].Swaps) > swapsAllowed(p):
 		return core.HaltAlternation
 	}
 	return ""
@@ -220,9 +239,12 @@ func lasts(halt core.Halt) bool {
 }
 
 // approvals counts who has approved of those who have to.
-func (w *runWitness) approvals() (given, wanted int) {
+func (w *runWitness) approvals() (given, wanted int) { return w.approvalsIn(w.run) }
+
+// approvalsIn counts them where a run may have become one with a single reviewer.
+func (w *runWitness) approvalsIn(run core.Run) (given, wanted int) {
 	for _, role := range []core.Role{core.SpecReviewer, core.CodeQualityReviewer} {
-		if wantedOf(w.run).Has(role) {
+		if wantedOf(run).Has(role) {
 			wanted++
 			if w.standing[role-1] == core.Approved {
 				given++
@@ -248,14 +270,14 @@ func (w *runWitness) decides(s runSight) core.Decision {
 		return core.Decision{Rule: core.RuleGaveUp, Role: s.role}
 	}
 	rejections := core.Decision{Rule: core.RuleRejections, Role: s.role, Count: c.ReviewRejections, Limit: p.ReviewRejections}
-	calm := runWitness{run: w.run, counters: core.Counters{ReviewLoop: c.ReviewLoop}, findings: w.findings}
+	own := w.findings()[s.role-core.SpecReviewer]
 	switch {
 	case c.ReviewRejections >= p.ReviewRejections:
 		return rejections
-	case calm.flags() == core.HaltReviewLoop:
-		return core.Decision{Rule: core.RuleReviewLoop, Role: s.role, Count: c.ReviewLoop, Limit: p.ReviewLoopThreshold}
-	case calm.flags() == core.HaltAlternation:
-		return core.Decision{Rule: core.RuleAlternation, Role: s.role, Count: 4, Limit: 4}
+	case own.Same >= p.ReviewLoopThreshold:
+		return core.Decision{Rule: core.RuleReviewLoop, Role: s.role, Count: own.Same, Limit: p.ReviewLoopThreshold}
+	case own.Swaps > swapsAllowed(p):
+		return core.Decision{Rule: core.RuleAlternation, Role: s.role, Count: own.Swaps, Limit: swapsAllowed(p) + 1}
 	}
 	return rejections
 }

@@ -186,23 +186,28 @@ func (tx *Tx) belated(t core.Task, token, call string, err error) (Reported, err
 	if !core.IsStale(err) {
 		return Reported{}, err
 	}
-	r := Reported{Reason: ReasonStale, Task: t}
-	data := StaleRecord{Call: call, Status: t.Status()}
 	a, known, err := tx.AttemptUnder(token)
 	if err != nil {
-		return r, err
+		return Reported{}, err
 	}
 	if known && a.TaskID == t.ID {
-		r.Attempt = a.Belated()
-		data.AttemptID, data.Number, data.Attempt = a.ID, a.Number, a.Status()
-		if err := tx.PutAttempt(r.Attempt); err != nil {
-			return r, err
-		}
-		if a.ID == t.Current.ID {
-			r.Task.Current = r.Attempt
-		}
+		return tx.late(t, a, call)
 	}
-	return r, tx.record(core.AttemptStale, t.ID, data)
+	return Reported{Reason: ReasonStale, Task: t}, tx.record(core.AttemptStale, t.ID, StaleRecord{Call: call, Status: t.Status()})
+}
+
+// late counts and records a report about an attempt that is not the reporter's any more.
+func (tx *Tx) late(t core.Task, a core.Attempt, call string) (Reported, error) {
+	r := Reported{Reason: ReasonStale, Task: t, Attempt: a.Belated()}
+	if a.ID == t.Current.ID {
+		r.Task.Current = r.Attempt
+	}
+	if err := tx.PutAttempt(r.Attempt); err != nil {
+		return r, err
+	}
+	return r, tx.record(core.AttemptStale, t.ID, StaleRecord{
+		Call: call, Status: t.Status(), AttemptID: a.ID, Number: a.Number, Attempt: a.Status(),
+	})
 }
 
 // A StaleRecord is the data of attempt.stale.

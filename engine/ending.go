@@ -10,35 +10,33 @@ import (
 
 // How an attempt ends that gave a result.
 
-// finishWith finishes the attempt that gave a result. moves is false if it was finished with the same
-// before, or is not the reporter's any more.
-func (tx *Tx) finishWith(r Result, run core.Run) (reported Reported, moves bool, err error) {
+// finishWith finishes the attempt that gave a result. It is not applied if the attempt is not the reporter's
+// any more.
+func (tx *Tx) finishWith(r Result, run core.Run) (Reported, error) {
 	a, known, err := tx.AttemptUnder(r.Token)
 	if err != nil {
-		return Reported{}, false, err
+		return Reported{}, err
 	}
 	if !known {
-		return Reported{Reason: ReasonStale}, false, nil
+		return Reported{Reason: ReasonStale}, nil
 	}
 	if r.AttemptID != "" && a.ID != r.AttemptID || r.TaskID != "" && r.TaskID != run.ItemID && r.TaskID != a.TaskID {
-		return Reported{}, false, foreign("/lease_token", "attempt", a.ID, "the one that has this lease, and another one is named")
+		return Reported{}, foreign("/lease_token", "attempt", a.ID, "the one that has this lease, and another one is named")
 	}
 	t, err := tx.task(a.TaskID)
 	if err != nil {
-		return Reported{}, false, err
+		return Reported{}, err
 	}
 	if t.Launch.RunID != run.ID {
-		return Reported{}, false, foreign("/lease_token", "task", t.ID, "not of run "+run.ID)
+		return Reported{}, foreign("/lease_token", "task", t.ID, "not of run "+run.ID)
 	}
 	if err := suits(t, r.Role); err != nil {
-		return Reported{}, false, err
+		return Reported{}, err
 	}
-	report := ending(r)
-	again := a.EndedBy(report)
 	tx.judged = a.ID
-	reported, err = tx.FinishAttempt(t.ID, report)
+	reported, err := tx.FinishAttempt(t.ID, ending(r))
 	tx.judged = ""
-	return reported, reported.Applied && !again, err
+	return reported, err
 }
 
 // ending is the report with which an attempt ends that gave this result. What is no good result of its

@@ -14,13 +14,13 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 		return core.Explanation{}, err
 	}
 	if in, ok, err := tx.Instruction(id); err != nil || ok {
-		return in.Explain(history), err
+		return explained(in, history, err)
 	}
 	if run, ok, err := tx.Run(id); err != nil || ok {
-		return run.Explain(history), err
+		return explained(run, history, err)
 	}
 	if t, ok, err := tx.Task(id); err != nil || ok {
-		return t.Explain(history), err
+		return explained(t, history, err)
 	}
 	if a, ok, err := tx.Attempt(id); err != nil || ok {
 		return orExplain(tx, a.TaskID, err)
@@ -29,6 +29,16 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 		return Explain(tx, n.Subject)
 	}
 	return core.Explanation{}, core.Missing("instruction, task, attempt, run or notice", id)
+}
+
+// explained explains a thing that could be read; one that is not what was written has no rules.
+func explained[T interface {
+	Explain(history []core.Occurrence) core.Explanation
+}](thing T, history []core.Occurrence, err error) (core.Explanation, error) {
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	return thing.Explain(history), nil
 }
 
 func orExplain(tx store.Tx, id string, err error) (core.Explanation, error) {

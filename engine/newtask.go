@@ -17,10 +17,9 @@ func (tx *Tx) CreateTask(launch core.Launch, dependsOn []string) (core.Task, err
 	if err := tx.admitTask(); err != nil {
 		return core.Task{}, err
 	}
-	if launch.RunID != "" {
-		if _, ok, err := tx.Run(launch.RunID); err != nil || !ok {
-			return core.Task{}, orMissing(err, "run", launch.RunID)
-		}
+	run, err := tx.runOf(launch)
+	if err != nil {
+		return core.Task{}, err
 	}
 	if len(dependsOn) > 0 {
 		text, err := json.Marshal(dependsOn)
@@ -43,7 +42,25 @@ func (tx *Tx) CreateTask(launch core.Launch, dependsOn []string) (core.Task, err
 			return t, err
 		}
 	}
-	return t, nil
+	if run.State != core.RunBlocked {
+		return t, nil
+	}
+	if err := tx.holdBack(t, run); err != nil {
+		return t, err
+	}
+	return tx.task(t.ID)
+}
+
+// runOf gives the run that a new task is to be of; the zero Run if it is of none.
+func (tx *Tx) runOf(launch core.Launch) (core.Run, error) {
+	if launch.RunID == "" {
+		return core.Run{}, nil
+	}
+	run, ok, err := tx.Run(launch.RunID)
+	if err != nil || !ok {
+		return run, orMissing(err, "run", launch.RunID)
+	}
+	return run, runTakesTasks(run)
 }
 
 // admitTask refuses when too many tasks are under way.

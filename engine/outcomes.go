@@ -6,7 +6,6 @@ import (
 	"waybill/core"
 	"waybill/core/verdict"
 	"waybill/ledger"
-	"waybill/store"
 )
 
 // A Result is a judged result of an agent, and where it belongs.
@@ -17,6 +16,7 @@ type Result struct {
 	Judgement verdict.Judgement
 	Output    string // the text that was judged
 	Prompt    string // what the agent was given; "" if the host does not say, then it is that of the task
+	Compiled  string // what it was given if neither says so
 	Tokens    int    // that the result is estimated to be
 	TaskID    string // of the queue; "" if the host named none
 	AttemptID string // likewise
@@ -28,9 +28,9 @@ type Result struct {
 // A Taken is what became of a result.
 type Taken struct {
 	Standing
-	// Retry says that the agent was given a retry prompt.
-	Retry  bool
-	Report Reported // of the attempt that was finished with it; Applied and Reason in any case
+	// Retry says that the agent was given a retry prompt, and Again that its result was taken before.
+	Retry, Again bool
+	Report       Reported // of the attempt that was finished with it; Applied and Reason in any case
 	// Decision is why the run goes on as it does; nil if the result moved nothing.
 	Decision *core.Decision
 }
@@ -40,84 +40,120 @@ type Standing struct {
 	Run    core.Run
 	Ledger ledger.TaskLedger
 	Next   core.Next
-	// Problems are what was wrong with the last result of each role; none if it could be read.
-	Problems [core.Roles][]verdict.Problem
-	facts    []ledger.Fact // as they were before
+	// Unread are the last results of each role, as far as they could not be read.
+	Unread [core.Roles]Unread
 	// Readiness is that of the plan, once the run is done.
 	Readiness ledger.Readiness
+	memory    memory
+	facts     []ledger.Fact // as they were before
 }
 
 // TakeResult moves a run as a result says, and finishes the attempt that gave it if there is a lease. The
-// same result of the same attempt twice moves the run once. A lease that is not the attempt's any more
-// moves nothing.
+// result of an attempt moves the run once, however often it comes. An attempt that is not its task's any more,
+// by its lease or by its id, moves nothing.
 func (tx *Tx) TakeResult(r Result) (Taken, error) {
-	before, err := tx.standing(r.RunID, r.Plan)
+	before, err := tx.Standing(r.RunID, r.Plan)
 	if err != nil {
 		return Taken{}, err
 	}
 	if r.Generic { // others may have reported since this result was read
-		r.Role = before.Run.Reviewer()
+		r.Role = meant(before.Run, r.Judgement.Result.Own)
 	}
-	t, err := tx.belongs(r, before.Run)
+	t, a, err := tx.belongs(r, before.Run)
 	if err != nil {
 		return Taken{}, err
 	}
-	taken := Taken{Standing: before, Report: Reported{Applied: true}}
+	taken := Taken{Standing: before, Again: before.memory.has(a.ID)}
+	if taken.Report, err = tx.reported(r, t, a, before.Run); err != nil || !taken.Report.Applied {
+		return taken, err
+	}
+	taken.Again = taken.Again || before.memory.has(taken.Report.Attempt.ID)
+	if taken.Again {
+		return taken, nil
+	}
 	if r.Token != "" {
-		var moves bool
-		if taken.Report, moves, err = tx.finishWith(r, before.Run); err != nil || !moves {
-			return taken, err
-		}
+		t, a = taken.Report.Task, taken.Report.Attempt
 	}
-	if t.ID == "" {
-		t = taken.Report.Task
-	}
-	taken.Retry = verdict.IsRetry(firstOf(r.Prompt, t.Launch.Prompt))
-	event := core.TakeResult{
-		At: tx.now, Role: r.Role, Generic: r.Generic, Said: saying(r.Judgement.Verdict), Issues: r.Judgement.Result.IssueSet(),
-	}
+	given := firstOf(r.Prompt, t.Launch.Prompt, r.Compiled)
+	taken.Retry = verdict.IsRetry(given)
+	before.memory = before.memory.took(a.ID).heard(r.Role, r.Judgement.Errors, verdict.Original(given))
 	said := RunRecord{
-		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry,
-		TaskID: t.ID, AttemptID: firstOf(taken.Report.Attempt.ID, r.AttemptID),
+		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry, TaskID: t.ID, AttemptID: a.ID,
 	}
 	outcome := outcomeOf(r.Role, r.Judgement)
-	before.Problems[r.Role-1] = r.Judgement.Errors
-	taken.Standing, taken.Decision, err = tx.moveRun(before, r.Plan, event, &outcome, said)
+	taken.Standing, taken.Decision, err = tx.moveRun(before, r.Plan, r.event(before, tx.now), &outcome, said)
 	if err != nil {
 		return taken, err
 	}
 	return taken, tx.AddTallies(r.RunID, resultTallies(r, taken.Next.Action))
 }
 
-// belongs gives the task that a result names, if it names one, and refuses a task or an attempt which is not
-// the run's.
-func (tx *Tx) belongs(r Result, run core.Run) (core.Task, error) {
+// meant gives the reviewer that a host means which says no more than "reviewer". If the run is known to have
+// more than one, the text may say which of them it is of.
+func meant(run core.Run, own core.Role) core.Role {
+	if own.Reviewer() && !run.Sole && (run.Named || run.Policy.Reviewers != 0) {
+		return own
+	}
+	return run.Reviewer()
+}
+
+// event gives what the result is to the run.
+func (r Result) event(before Standing, at core.Instant) core.TakeResult {
+	e := core.TakeResult{
+		At: at, Role: r.Role, Generic: r.Generic, Said: saying(r.Judgement.Verdict), Issues: r.Judgement.Result.IssueSet(),
+	}
+	if r.Plan != nil {
+		if item, ok := r.Plan.Item(before.Run.ItemID); ok {
+			e.Frontier = ledger.Frontier(&item, before.Ledger.PlanItems)
+		}
+	}
+	return e
+}
+
+// reported finishes the attempt if there is a lease. Without one, an attempt that is named must still be the
+// one that works on its task, or have been the last.
+func (tx *Tx) reported(r Result, t core.Task, a core.Attempt, run core.Run) (Reported, error) {
+	switch {
+	case r.Token != "":
+		return tx.finishWith(r, run)
+	case a.ID == "":
+		return Reported{Applied: true}, nil
+	case a.ID == t.Current.ID && a.Status() != core.AttemptLost && a.Status() != core.AttemptCancelled:
+		return Reported{Applied: true}, nil
+	}
+	return tx.late(t, a, "ingest_output")
+}
+
+// belongs gives the task and the attempt that a result names, if it names them, and refuses what is not the
+// run's.
+func (tx *Tx) belongs(r Result, run core.Run) (t core.Task, a core.Attempt, err error) {
 	taskID, pointer := r.TaskID, "/task_id"
 	if taskID == run.ItemID {
 		taskID = "" // a host that knows no queue names the item
 	}
 	if r.AttemptID != "" {
-		a, ok, err := tx.Attempt(r.AttemptID)
+		var ok bool
+		a, ok, err = tx.Attempt(r.AttemptID)
 		switch {
 		case err != nil || !ok:
-			return core.Task{}, orMissing(err, "attempt", r.AttemptID)
+			return t, a, orMissing(err, "attempt", r.AttemptID)
 		case taskID == "":
 			taskID, pointer = a.TaskID, "/attempt_id"
 		case a.TaskID != taskID:
-			return core.Task{}, foreign("/attempt_id", "attempt", r.AttemptID, "of task "+a.TaskID)
+			return t, a, foreign("/attempt_id", "attempt", r.AttemptID, "of task "+a.TaskID)
 		}
 	}
 	if taskID == "" {
-		return core.Task{}, nil
+		return t, a, nil
 	}
-	t, err := tx.task(taskID)
+	t, err = tx.task(taskID)
 	if err == nil && t.Launch.RunID != run.ID {
 		err = foreign(pointer, "task", taskID, "not of run "+run.ID)
 	}
 	if err != nil {
-		return t, err
+		return t, a, err
 	}
-	return t, suits(t, r.Role)
+	return t, a, suits(t, r.Role)
 }
 
 // suits refuses a result of a reviewer for the task of a worker, and the other way round: the work is not done
@@ -144,7 +180,7 @@ func (tx *Tx) moveRun(before Standing, plan *ledger.Reading, event core.RunEvent
 	if err != nil || len(effects) == 0 {
 		return before, nil, err
 	}
-	after := Standing{Run: run, Ledger: before.Ledger, Problems: before.Problems, facts: before.facts}
+	after := Standing{Run: run, Ledger: before.Ledger, Unread: before.memory.unread, memory: before.memory, facts: before.facts}
 	if outcome != nil {
 		after.Ledger = after.Ledger.After(*outcome)
 	}
@@ -179,41 +215,14 @@ func decisionOf(effects []core.Effect) *core.Decision {
 	return nil
 }
 
-// afterMove does what the move of a run means for others.
-func (tx *Tx) afterMove(before core.Run, after Standing) error {
-	if after.Run.State == core.RunBlocked && before.State != core.RunBlocked {
-		return tx.holdBack(after.Run)
-	}
-	if after.Next.Action == core.PlanCompleted {
-		return tx.postCompleted(after)
-	}
-	return nil
-}
-
-// holdBack blocks the tasks of a run that nobody has begun. What runs goes on: its result will be heard.
-func (tx *Tx) holdBack(run core.Run) error {
-	query := store.TaskQuery{RunID: run.ID, Status: core.StatusQueued, Limit: store.DefaultLimit}
-	for {
-		tasks, err := tx.Tasks(query)
-		if err != nil || len(tasks) == 0 {
-			return err
-		}
-		for _, t := range tasks {
-			query.After = t.Position
-			if _, err := tx.stepTask(t, core.BlockTask{At: tx.now, Reason: "run " + run.ID + " is blocked: " + string(run.Halt)}); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// standing gives where a run is.
-func (tx *Tx) standing(id string, plan *ledger.Reading) (Standing, error) {
+// Standing gives where a run is, and what has to be done next.
+func (tx *Tx) Standing(id string, plan *ledger.Reading) (Standing, error) {
 	run, facts, err := tx.loadRun(id)
 	if err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Run: run, Problems: problemsIn(facts), facts: facts}
+	s := Standing{Run: run, memory: recalled(facts), facts: facts}
+	s.Unread = s.memory.unread
 	if s.Ledger, err = ledger.ParseTaskFacts(run.ID, run.ItemID, facts); err != nil {
 		return s, err
 	}
@@ -222,48 +231,9 @@ func (tx *Tx) standing(id string, plan *ledger.Reading) (Standing, error) {
 
 // putTaskFacts stores what the task ledger of a run says now, beside what else is known of the run.
 func (tx *Tx) putTaskFacts(s Standing) error {
-	renewed, err := withProblems(ledger.RenewTask(s.facts, s.Ledger), s.Problems)
+	renewed, err := s.memory.among(ledger.RenewTask(s.facts, s.Ledger))
 	if err != nil {
 		return err
 	}
 	return tx.PutFacts(s.Run.ID, stored(renewed))
-}
-
-// loseWorkers tells the runs of a task that attempts of their workers ended without a result. That a model
-// or its provider is in trouble is the queue's to cope with, and no failure of the worker.
-func (tx *Tx) loseWorkers(t core.Task, ended []core.Attempt) error {
-	if t.Launch.RunID == "" || t.Launch.Role != core.Worker.String() {
-		return nil
-	}
-	for _, a := range ended {
-		if a.ID == tx.judged || !crashed(a) {
-			continue
-		}
-		before, err := tx.standing(t.Launch.RunID, nil)
-		if unreadable(err) {
-			return nil // whoever asks about the run is told; the task ends all the same
-		}
-		if err != nil {
-			return err
-		}
-		outcome := ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeCrashed}
-		said := RunRecord{TaskID: t.ID, AttemptID: a.ID}
-		if _, _, err := tx.moveRun(before, nil, core.LoseWorker{At: tx.now}, &outcome, said); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// crashed reports whether an attempt ended without a result because its worker failed.
-func crashed(a core.Attempt) bool {
-	switch a.Status() {
-	case core.AttemptLost:
-		return true
-	case core.AttemptError:
-		return a.Failure().Class == core.ClassTerminal
-	case core.AttemptPending, core.AttemptRunning, core.AttemptCompleted, core.AttemptCancelled,
-		core.AttemptInterrupted, core.AttemptAwaiting:
-	}
-	return false
 }

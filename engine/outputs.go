@@ -51,6 +51,9 @@ func spellings(dir string) []string {
 
 // readOutput opens the folder each time: a result is read once, and nothing else is kept open for it.
 func readOutput(dir, rel string) (string, error) {
+	if filepath.Clean(rel) == "." {
+		return "", &planfile.Error{Path: rel, Reason: planfile.NotRegular}
+	}
 	root, err := planfile.Open(dir, planfile.Options{MaxBytes: MaxOutput})
 	if err != nil {
 		return "", &planfile.Error{Path: rel, Reason: planfile.Unreadable, Err: err}

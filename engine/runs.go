@@ -9,16 +9,19 @@ import (
 	"waybill/store"
 )
 
-// StartRun starts the run of an item, or gives the live one that there is already, unless a new one
-// is asked for. created reports which.
+// StartRun starts the run of an item, or gives the live one that there is already, or the one in which the item
+// was approved, unless a new one is asked for. created reports which.
 func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy core.Policy, renew bool) (run core.Run, created bool, err error) {
 	live, ok, err := tx.LatestRun(progress.Plan, progress.ItemID)
 	switch {
 	case err != nil:
 		return run, false, err
-	case ok && live.Live() && !renew:
+	case ok && !renew && (live.Live() || live.State == core.RunDone && ledger.SameItem(live.Frontier, progress.CurrentItem)):
 		return live, false, nil
 	case ok && live.Live():
+		if err := tx.withdraw(live, "was superseded", core.StatusQueued, core.StatusBlocked, core.StatusAwaiting, core.StatusRunning); err != nil {
+			return run, false, err
+		}
 		next, effects := live.Supersede(tx.now)
 		if err := tx.saveRun(next, effects, RunRecord{}); err != nil {
 			return run, false, err

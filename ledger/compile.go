@@ -89,7 +89,7 @@ func Compile(in CompileInput) (Compiled, error) {
 		var runes int
 		c.Prompt, runes, c.Neutralised = d.render(fixed)
 		c.Stage, c.Omitted = s.name, d.omitted
-		c.TokensAfter = tokens(runes)
+		c.TokensAfter = Tokens(runes)
 		c.Trace = append(c.Trace, TraceStep{s.name, c.TokensAfter})
 		if c.TokensAfter <= c.Budget {
 			c.TokensBefore = c.Trace[0].PromptTokens
@@ -138,8 +138,9 @@ func budget(in *CompileInput) int {
 	return max(1, limit-min(limit-1, in.maxOutput()))
 }
 
-// tokens estimates how many tokens a text of so many characters is.
-func tokens(runes int) int {
+// Tokens estimates how many tokens a text of so many characters is, and never none for a text that is not
+// empty. It is about right for English; nothing may rely on more.
+func Tokens(runes int) int {
 	const charactersPerToken = 4
 	return (runes + charactersPerToken - 1) / charactersPerToken
 }

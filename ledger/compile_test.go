@@ -282,3 +282,9 @@ func TestTheFactsLineIsJSON(t *testing.T) {
 	}, facts["ledger.progress.totals"])
 	require.NotContains(t, facts, "ledger.task.required_fixes", "it has a section of its own")
 }
+
+func TestTokensAreRoundedUp(t *testing.T) {
+	for runes, want := range map[int]int{0: 0, 1: 1, 4: 1, 5: 2, 4000: 1000} {
+		require.Equal(t, want, ledger.Tokens(runes), runes)
+	}
+}

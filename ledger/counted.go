@@ -31,7 +31,7 @@ func (c *Counts) hint() string {
 	}
 	switch {
 	case c.ReviewLoop.Alternating:
-		why = append(why, "Two sets of review findings take turns: what mends the one brings back the other.")
+		why = append(why, "Two sets of issues take turns in the reviews: mending the one may be what brings back the other.")
 	case c.ReviewLoop.Flagged:
 		why = append(why, fmt.Sprintf("The reviews go in a circle: %s with the same findings, and %d is the limit.",
 			times(c.ReviewLoop.Count, "review", "reviews in a row"), c.ReviewLoop.Threshold))

@@ -46,6 +46,13 @@ func (k OutcomeKind) String() string {
 	return outcomeNames[k]
 }
 
+// mustBeOne panics for a value that is no kind.
+func (k OutcomeKind) mustBeOne() {
+	if k.String() == "" {
+		panic(fmt.Sprintf("ledger: outcome kind %d is none", k))
+	}
+}
+
 // Outcome is what a role reported, as far as the ledger cares.
 type Outcome struct {
 	Role    Role
@@ -71,17 +78,19 @@ func (t TaskLedger) After(o Outcome) TaskLedger {
 	switch o.Role {
 	case RoleWorker:
 		t.worked(&o)
+		return t
 	case RoleSpecReviewer:
 		t.reviewed(&t.Reviews[0], &o)
+		return t
 	case RoleCodeQualityReviewer:
 		t.reviewed(&t.Reviews[1], &o)
-	default:
-		panic(fmt.Sprintf("ledger: outcome of role %d, which is none", o.Role))
+		return t
 	}
-	return t
+	panic(fmt.Sprintf("ledger: outcome of role %d, which is none", o.Role))
 }
 
 func (t *TaskLedger) worked(o *Outcome) {
+	o.Kind.mustBeOne()
 	t.Attempts++
 	switch o.Kind {
 	case OutcomeCompleted:
@@ -96,13 +105,12 @@ func (t *TaskLedger) worked(o *Outcome) {
 	case OutcomeCrashed, OutcomeUnusable:
 	case OutcomeApproved, OutcomeChangesNeeded, OutcomeGaveUp:
 		panic("ledger: a worker cannot report " + o.Kind.String())
-	default:
-		panic(fmt.Sprintf("ledger: outcome kind %d is none", o.Kind))
 	}
 }
 
 // reviewed takes the report of the reviewer whose review is r, which is one of t.
 func (t *TaskLedger) reviewed(r *Review, o *Outcome) {
+	o.Kind.mustBeOne()
 	switch o.Kind {
 	case OutcomeApproved:
 		t.assess(r, Review{Assessment: assessedApproved, Issues: o.Issues})
@@ -117,8 +125,6 @@ func (t *TaskLedger) reviewed(r *Review, o *Outcome) {
 	case OutcomeCrashed, OutcomeUnusable:
 	case OutcomeCompleted, OutcomeStuck, OutcomeFailed:
 		panic("ledger: a reviewer cannot report " + o.Kind.String())
-	default:
-		panic(fmt.Sprintf("ledger: outcome kind %d is none", o.Kind))
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	HeldByDependency HoldKind = "depends_on"
 	// HeldByBlock names an item that is blocked: the item itself, or one that a dependency waits for.
 	HeldByBlock HoldKind = "blocked"
-	// HeldByWork means that somebody is at the item.
+	// HeldByWork means that somebody is at the item, or that the plan says so.
 	HeldByWork HoldKind = "in_progress"
 	// HeldByEnd means that nothing is left to do.
 	HeldByEnd HoldKind = "done"
@@ -54,7 +54,8 @@ type Readiness struct {
 	Complete bool
 	// Left counts the leaves that are not done and not optional, nor below an optional item.
 	Left int
-	// UnderWay counts the items that somebody is at.
+	// UnderWay counts the items with a live run. What the plan calls in progress and has no run waits all the
+	// same, but nobody can be waited for.
 	UnderWay int
 }
 
@@ -66,8 +67,10 @@ const mostCauses = 16
 // Ready gives the items of a plan that can be begun now, and what every other item waits for. It asks once
 // for the run of each item.
 //
-// A leaf is done if the plan says completed or skipped, or if its run is done. Anything with children is done
-// when all leaves below it are, but for optional ones and those below an optional child. A leaf is ready if
+// While the newest run of an item is live or blocked, the run decides and not the plan: who ticks its own box
+// has not been approved. A leaf is done if its run is, or if it has none and the plan says completed or
+// skipped. Anything with children is done when all leaves below it are, but for optional ones and those below
+// an optional child; if only a run of its own is left then, it counts as a leaf. A leaf is ready if
 // it is pending and not blocked, and everything is done that it or an ancestor depends on; so a blocked item
 // holds up nothing but what depends on it. What the plan does not know is never done, and neither are items
 // that depend on each other.
@@ -80,7 +83,7 @@ func Ready(items []Item, run func(itemID string) ItemRun) Readiness {
 	out := Readiness{Left: w.left, Complete: w.left == 0}
 	ends := make([]int, 0, len(items))
 	for i := range items {
-		if w.underWay(i) {
+		if w.runs[i] == RunLive {
 			out.UnderWay++
 		}
 		before := len(w.holds)
@@ -101,14 +104,6 @@ func Ready(items []Item, run func(itemID string) ItemRun) Readiness {
 	return out
 }
 
-// underWay reports whether somebody is at the item. Where a run is blocked nobody is, whatever the file says.
-func (w *waits) underWay(i int) bool {
-	if w.runs[i] == RunLive {
-		return !w.done(int32(i))
-	}
-	return w.leaf(int32(i)) && !w.done(int32(i)) && w.items[i].Status == InProgress && w.runs[i] != RunBlocked
-}
-
 // explain adds the reasons why an item cannot be begun, or none if it can.
 func (w *waits) explain(i int32) {
 	switch {
@@ -119,7 +114,7 @@ func (w *waits) explain(i int32) {
 		w.hold(HeldByParent, "")
 		return
 	}
-	if w.items[i].Status == InProgress || w.runs[i] == RunLive {
+	if w.begun(i) {
 		w.hold(HeldByWork, "")
 	}
 	w.asked++

@@ -45,8 +45,16 @@ func TestReadyReadsAsTheGoldenFileSays(t *testing.T) {
 			"runs count as the file does", "- [ ] 1 a\n- [ ] 2 b\n- [ ] 3 c\n- [ ] 4 d\n  _Depends: 1_\n- [ ] 5 e\n  _Depends: 2, 3_\n",
 			map[string]ledger.ItemRun{"1": ledger.RunDone, "2": ledger.RunLive, "3": ledger.RunBlocked},
 		},
-		{"what is done is done, whatever its run does", "- [x] 1 a\n- [x] 2 b\n", map[string]ledger.ItemRun{"1": ledger.RunBlocked, "2": ledger.RunLive}},
+		{
+			"a ticked box does not end a run", "- [x] 1 a\n- [x] 2 b\n- [x] 3 c\n- [ ] 4 d\n  _Depends: 1, 2, 3_\n",
+			map[string]ledger.ItemRun{"1": ledger.RunBlocked, "2": ledger.RunLive, "3": ledger.RunDone},
+		},
+		{
+			"nor do the boxes below an item with a run", "- [x] 1 a\n  - [x] 1.1 b\n- [x] 2 c\n  - [x] 2.1 d\n- [ ] 3 e\n  _Depends: 1, 2_\n",
+			map[string]ledger.ItemRun{"1": ledger.RunBlocked, "2": ledger.RunLive},
+		},
 		{"nobody is at an item whose run is blocked", "- [-] 1 a\n", map[string]ledger.ItemRun{"1": ledger.RunBlocked}},
+		{"an item that somebody is at is not blocked", "- [~] 1 a\n- [ ] 2 b\n  _Depends: 1_\n", map[string]ledger.ItemRun{"1": ledger.RunLive}},
 		{"groups", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n  - [ ] 2.1 e\n  - [ ] 2.2 f\n    _Depends: 2.1_\n- [ ] 3 g\n  _Depends: 2_\n- [x] 4 h\n  - [x] 4.1 i\n", nil},
 		{"a group is done when its leaves are", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n", nil},
 		{"a group that is marked done and is not", "- [x] 1 a\n  - [ ] 1.1 b\n- [ ] 2 c\n  _Depends: 1_\n", nil},
@@ -92,18 +100,38 @@ func (n naive) children(id string) []*ledger.Item {
 	return list
 }
 
-func (n naive) done(it *ledger.Item) bool {
-	children := n.children(it.ID)
-	for _, child := range children {
+func (n naive) childrenDone(it *ledger.Item) bool {
+	for _, child := range n.children(it.ID) {
 		if !child.Optional && !n.done(child) {
 			return false
 		}
 	}
-	return len(children) > 0 || it.Status == ledger.Completed || it.Status == ledger.Skipped || n.runs[it.ID] == ledger.RunDone
+	return true
+}
+
+func (n naive) running(it *ledger.Item) bool {
+	return n.runs[it.ID] == ledger.RunLive || n.runs[it.ID] == ledger.RunBlocked
+}
+
+func (n naive) done(it *ledger.Item) bool {
+	if !n.childrenDone(it) || n.running(it) {
+		return false
+	}
+	return len(n.children(it.ID)) > 0 || it.Status == ledger.Completed || it.Status == ledger.Skipped || n.runs[it.ID] == ledger.RunDone
+}
+
+// leaf reports whether an item stands for itself.
+func (n naive) leaf(it *ledger.Item) bool {
+	return len(n.children(it.ID)) == 0 || n.childrenDone(it) && n.running(it)
+}
+
+// said is what the plan says where no run does.
+func (n naive) said(it *ledger.Item, status ledger.Status) bool {
+	return it.Status == status && !n.running(it)
 }
 
 func (n naive) blocked(it *ledger.Item) bool {
-	return it.Status == ledger.Blocked || n.runs[it.ID] == ledger.RunBlocked
+	return n.said(it, ledger.Blocked) || n.runs[it.ID] == ledger.RunBlocked
 }
 
 // unmet gives the dependencies of an item itself that are not done, each once.
@@ -127,13 +155,12 @@ func (n naive) causes(id string) []string {
 			return
 		}
 		seen[id] = true
-		children := n.children(id)
-		for _, child := range children {
+		for _, child := range n.children(id) {
 			if !child.Optional {
 				visit(child.ID)
 			}
 		}
-		if len(children) > 0 {
+		if !n.leaf(it) {
 			return
 		}
 		if n.blocked(it) {
@@ -159,10 +186,10 @@ func (n naive) because(it *ledger.Item) (list []ledger.Hold) {
 	switch {
 	case n.done(it):
 		return []ledger.Hold{{Kind: "done"}}
-	case len(n.children(it.ID)) > 0:
+	case !n.leaf(it):
 		return []ledger.Hold{{Kind: "parent"}}
 	}
-	if it.Status == ledger.InProgress || n.runs[it.ID] == ledger.RunLive {
+	if n.said(it, ledger.InProgress) || n.runs[it.ID] == ledger.RunLive {
 		list = append(list, ledger.Hold{Kind: "in_progress"})
 	}
 	once := func(h ledger.Hold) {
@@ -204,11 +231,10 @@ func (n naive) ready() ledger.Readiness {
 	var r ledger.Readiness
 	for i := range n.items {
 		it := &n.items[i]
-		leaf := len(n.children(it.ID)) == 0
-		if leaf && !n.done(it) && n.required(it) {
+		if n.leaf(it) && !n.done(it) && n.required(it) {
 			r.Left++
 		}
-		if !n.done(it) && (n.runs[it.ID] == ledger.RunLive || leaf && it.Status == ledger.InProgress && n.runs[it.ID] != ledger.RunBlocked) {
+		if n.runs[it.ID] == ledger.RunLive {
 			r.UnderWay++
 		}
 		if because := n.because(it); because != nil {
@@ -257,6 +283,26 @@ func TestReadyIsWhatASlowModelSays(t *testing.T) {
 		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
 		require.Equal(t, tell(n.ready()), tell(ledger.Ready(n.items, runs(n.runs))))
 	})
+}
+
+// An agent that ticked its own box skipped the review of its work.
+func TestATickedBoxDoesNotEndARunThatGoesOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
+		before := tell(ledger.Ready(n.items, runs(n.runs)))
+		for i := range n.items {
+			if n.running(&n.items[i]) {
+				n.items[i].Status = rapid.SampledFrom([]ledger.Status{ledger.Pending, ledger.InProgress, ledger.Completed, ledger.Blocked, ledger.Skipped}).Draw(t, "marked")
+			}
+		}
+		require.Equal(t, before, tell(ledger.Ready(n.items, runs(n.runs))))
+	})
+}
+
+// A plan waited for ever for somebody who marked an item and went away.
+func TestAnItemThatIsMarkedAndHasNoRunIsNotUnderWay(t *testing.T) {
+	r := ledger.Ready(parse(t, "- [-] 1 a\n- [ ] 2 b\n  _Depends: 1_\n").Items(), runs(nil))
+	require.Equal(t, "ready \n1: in_progress\n2: depends_on=1\nleft 2, under way 0, complete false\n", tell(r))
 }
 
 // One blocked item is no reason to stop a plan.

@@ -21,8 +21,8 @@ func (t TaskLedger) Replanned(version int, summary string, items []string) TaskL
 	return t
 }
 
-// Frontier gives a hash of what is to be done next: what the item asks for, and the steps that the newest
-// plan version has for it. Two frontiers are equal exactly if the same is to be done: how the item is
+// Frontier gives a hash of what is to be done next: which item it is, what it asks for, and the steps that the
+// newest plan version has for it. Two frontiers are equal exactly if the same is to be done: how the item is
 // marked, on which line it stands and how its text is spaced is not about that. The item is nil if the plan
 // file does not have it.
 func Frontier(item *Item, planItems []string) string {
@@ -45,5 +45,22 @@ func Frontier(item *Item, planItems []string) string {
 	}
 	list(planItems)
 	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:])
+	return identity(item) + "." + hex.EncodeToString(sum[:])
+}
+
+// SameItem reports whether an item is still the one that a frontier was made for: one with its id and title,
+// however the title is spaced and whatever else the item asks for. An id alone is not enough, because another
+// item takes it over where a plan is numbered anew. A frontier that names no item, such as "", is that of any.
+func SameItem(frontier string, it *Item) bool {
+	made, _, named := strings.Cut(frontier, ".")
+	return !named || made == identity(it)
+}
+
+// identity gives a hash of what an item is known by, "" for none.
+func identity(it *Item) string {
+	if it == nil {
+		return ""
+	}
+	sum := sha256.Sum256(appendSized(nil, it.ID, fold(it.Title)))
+	return hex.EncodeToString(sum[:16])
 }

@@ -71,6 +71,7 @@ func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 	want := ledger.Frontier(item, steps)
 	seen := map[string]string{want: "as it was"}
 	for name, change := range map[string]func(*ledger.Item, *[]string){
+		"id":                  func(it *ledger.Item, _ *[]string) { it.ID = "2" },
 		"title":               func(it *ledger.Item, _ *[]string) { it.Title = "a c" },
 		"case":                func(it *ledger.Item, _ *[]string) { it.Title = "A b" },
 		"prompt":              func(it *ledger.Item, _ *[]string) { it.Prompt = "cd" },
@@ -109,6 +110,38 @@ func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 		item, steps := base()
 		change(item, &steps)
 		require.Equal(t, want, ledger.Frontier(item, steps), name)
+	}
+}
+
+// An item that took over the id of another one was taken for approved.
+func TestAnItemThatTookOverAnIdIsAnother(t *testing.T) {
+	item := func(change func(*ledger.Item)) *ledger.Item {
+		it := ledger.Item{ID: "1", Title: "a b", Prompt: "c", Status: ledger.Pending}
+		change(&it)
+		return &it
+	}
+	as := func(*ledger.Item) {}
+	frontier := ledger.Frontier(item(as), []string{"d"})
+	for name, c := range map[string]struct {
+		frontier string
+		item     *ledger.Item
+		want     bool
+	}{
+		"as it was":            {frontier, item(as), true},
+		"spaced otherwise":     {frontier, item(func(it *ledger.Item) { it.Title = " a\t b" }), true},
+		"ticked":               {frontier, item(func(it *ledger.Item) { it.Status, it.Line = ledger.Completed, 7 }), true},
+		"asks for more":        {frontier, item(func(it *ledger.Item) { it.Prompt, it.Details = "e", []string{"f"} }), true},
+		"another title":        {frontier, item(func(it *ledger.Item) { it.Title = "b a" }), false},
+		"another case":         {frontier, item(func(it *ledger.Item) { it.Title = "A b" }), false},
+		"another id":           {frontier, item(func(it *ledger.Item) { it.ID = "2" }), false},
+		"the id in the title":  {frontier, item(func(it *ledger.Item) { it.ID, it.Title = "", "1 a b" }), false},
+		"gone":                 {frontier, nil, false},
+		"was gone, and is":     {ledger.Frontier(nil, nil), nil, true},
+		"was gone, and is not": {ledger.Frontier(nil, nil), item(as), false},
+		"made for nothing":     {"", item(as), true},
+		"still for nothing":    {"", nil, true},
+	} {
+		require.Equal(t, c.want, ledger.SameItem(c.frontier, c.item), name)
 	}
 }
 

@@ -9,7 +9,7 @@ type waits struct {
 	items   []Item
 	runs    []ItemRun
 	parent  []int32  // -1 at the top
-	kids    []int32  // how many children an item has
+	kids    []int32  // how many children an item has that it is worked on through
 	open    []int32  // how many required leaves at and below an item are not done
 	unmet   edges    // the own dependencies of each item that are not done, each once
 	unknown []string // the ids that the plan does not have
@@ -81,9 +81,26 @@ func (w *waits) leaf(i int32) bool { return w.kids[i] == 0 }
 
 func (w *waits) done(i int32) bool { return w.open[i] == 0 }
 
-// blocked is asked of leaves only: a group is worked on through its children.
+// begun and blocked are asked of leaves only: a group is worked on through its children. What the plan says
+// counts where no run does.
+func (w *waits) begun(i int32) bool {
+	return w.runs[i] == RunLive || w.runs[i] == NoRun && w.items[i].Status == InProgress
+}
+
 func (w *waits) blocked(i int32) bool {
-	return w.items[i].Status == Blocked || w.runs[i] == RunBlocked
+	return w.runs[i] == RunBlocked || w.runs[i] == NoRun && w.items[i].Status == Blocked
+}
+
+// unfinished reports whether a leaf is still to be done.
+func (w *waits) unfinished(i int32) bool {
+	switch w.runs[i] {
+	case RunDone:
+		return false
+	case RunLive, RunBlocked:
+		return true
+	case NoRun:
+	}
+	return w.items[i].Status != Completed && w.items[i].Status != Skipped
 }
 
 func (w *waits) name(d int32) string {
@@ -134,15 +151,18 @@ func (w *waits) upwards() []int32 {
 	return order
 }
 
-// count counts what is left, from the leaves up.
+// count counts what is left, from the leaves up. A group of which nothing is left but a run of its own becomes
+// a leaf, so that it can be waited for.
 func (w *waits) count(order []int32) {
 	for _, i := range order {
-		it := &w.items[i]
-		if w.leaf(i) && it.Status != Completed && it.Status != Skipped && w.runs[i] != RunDone {
+		if w.open[i] == 0 && (w.runs[i] == RunLive || w.runs[i] == RunBlocked) {
+			w.kids[i] = 0
+		}
+		if w.leaf(i) && w.unfinished(i) {
 			w.open[i] = 1
 		}
 		switch p := w.parent[i]; {
-		case it.Optional:
+		case w.items[i].Optional:
 		case p >= 0:
 			w.open[p] += w.open[i]
 		default:

@@ -175,7 +175,7 @@ var Methods = []Method{
 	method[ReplanParams, ReplanResult](Method{
 		Name: "replan", Group: "plans", Kind: Change,
 		Doc:    "Records a new version of the plan for an item. It ends a block exactly if it wants something else done next.",
-		Errors: []Code{RunGone, InvalidState, EmptyContent, TooLarge, LedgerIncomplete},
+		Errors: []Code{RunGone, InvalidState, EmptyContent, TooLarge, ItemGone, LedgerIncomplete},
 	}),
 	method[GetLedgerParams, Ledger](Method{
 		Name: "get_ledger", Group: "plans", Kind: Read,
@@ -209,7 +209,7 @@ var Methods = []Method{
 	method[ExplainParams, Explanation](Method{
 		Name: "explain", Group: "log", Kind: Read,
 		Doc:    "Says why a thing is as it is, and what would move it on.",
-		Errors: []Code{SubjectGone},
+		Errors: []Code{SubjectGone, PlanGone, PathOutside, LedgerMissing, LedgerUnparsed, ItemGone},
 	}),
 }
 

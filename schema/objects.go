@@ -129,7 +129,7 @@ type Policy struct {
 	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3"`
 	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2"`
 	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2"`
-	Reviewers           []string `json:"reviewers,omitzero" doc:"spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review"`
+	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer" doc:"spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review"`
 }
 
 // ReviewIssue is one finding of a reviewer.

@@ -173,11 +173,12 @@ type Plan struct {
 
 // InitRunResult is the result of init_run.
 type InitRunResult struct {
-	Run        Run    `json:"run"`
-	Created    bool   `json:"created"`
-	NextAction string `json:"next_action"`
-	Next       Next   `json:"next"`
-	Seq        int64  `json:"seq"`
+	Run         Run    `json:"run"`
+	Created     bool   `json:"created"`
+	NextAction  string `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Next        Next   `json:"next"`
+	RetryPrompt string `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
+	Seq         int64  `json:"seq"`
 }
 
 // CompilePromptResult is the result of compile_prompt.

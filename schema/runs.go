@@ -16,15 +16,15 @@ type ResumeRunParams struct {
 
 // IngestOutputParams are the params of ingest_output: a text, or the path of a file with it.
 type IngestOutputParams struct {
-	RunID           string `json:"run_id" schema:"required,id"`
-	Role            string `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
-	Output          string `json:"output,omitzero"`
-	OutputPath      string `json:"output_path,omitzero" doc:"relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir"`
-	TaskID          string `json:"task_id,omitzero" schema:"id" doc:"the task of the queue that gave this result; its id is then a right task_id in the text, too"`
-	AttemptID       string `json:"attempt_id,omitzero" schema:"id"`
-	LeaseToken      string `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
-	Prompt          string `json:"prompt,omitzero" doc:"what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives"`
-	MaxOutputTokens *int   `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000" doc:"more than that in the result is a warning"`
+	RunID           string  `json:"run_id" schema:"required,id"`
+	Role            string  `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
+	Output          *string `json:"output,omitzero" doc:"what the agent printed; \"\" for an agent that printed nothing"`
+	OutputPath      string  `json:"output_path,omitzero" doc:"relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir"`
+	TaskID          string  `json:"task_id,omitzero" schema:"id" doc:"the task of the queue that gave this result; its id is then a right task_id in the text, too"`
+	AttemptID       string  `json:"attempt_id,omitzero" schema:"id"`
+	LeaseToken      string  `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
+	Prompt          string  `json:"prompt,omitzero" doc:"what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives"`
+	MaxOutputTokens *int    `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000" doc:"more than that in the result is a warning"`
 	Keyed
 }
 
@@ -57,9 +57,10 @@ type ResumeRunResult struct {
 	ResumptionPrompt    string      `json:"resumption_prompt"`
 	Stale               bool        `json:"stale" doc:"whether the plan reads differently than when the run saw it last, or cannot be read"`
 	ProgressLedgerError *PlanError  `json:"progress_ledger_error,omitzero"`
-	NextAction          string      `json:"next_action"`
+	NextAction          string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next                Next        `json:"next"`
 	RetryPrompt         string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
+	Evidence            *Evidence   `json:"evidence,omitzero" doc:"with plan_completed"`
 	TaskLedger          *TaskLedger `json:"task_ledger"`
 }
 
@@ -70,8 +71,8 @@ type IngestOutputResult struct {
 	Result       *Result         `json:"result,omitzero" doc:"absent if nothing could be read"`
 	Errors       []ResultError   `json:"errors" doc:"why it is invalid, all of it"`
 	Warnings     []ResultWarning `json:"warnings"`
-	NextAction   string          `json:"next_action"`
-	Next         Next            `json:"next"`
+	NextAction   string          `json:"next_action,omitzero" doc:"absent if it was not applied: somebody else is told what to do" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Next         *Next           `json:"next,omitzero"`
 	Decision     *Decision       `json:"decision,omitzero" doc:"absent if nothing moved"`
 	RetryPrompt  string          `json:"retry_prompt,omitzero"`
 	Counters     Counters        `json:"counters"`
@@ -81,6 +82,7 @@ type IngestOutputResult struct {
 	RetryContext bool            `json:"retry_context,omitzero" doc:"whether the agent was given a retry prompt"`
 	OutputTokens int             `json:"output_tokens" doc:"an estimate for the result, without what stands around it"`
 	Applied      bool            `json:"applied"`
+	Already      bool            `json:"already,omitzero" doc:"whether the result of this attempt was taken before; then nothing moved"`
 	Reason       string          `json:"reason,omitzero" schema:"enum=stale_attempt"`
 	Task         *Task           `json:"task,omitzero" doc:"whose attempt was finished"`
 	Attempt      *Attempt        `json:"attempt,omitzero"`
@@ -91,8 +93,9 @@ type IngestOutputResult struct {
 type ReplanResult struct {
 	Run             Run         `json:"run"`
 	TaskLedger      *TaskLedger `json:"task_ledger"`
+	RetryPrompt     string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
 	FrontierChanged bool        `json:"frontier_changed" doc:"whether something else is to be done next; only that ends a block"`
-	NextAction      string      `json:"next_action"`
+	NextAction      string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next            Next        `json:"next"`
 	Seq             int64       `json:"seq"`
 }

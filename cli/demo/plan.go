@@ -81,7 +81,7 @@ func (c *crew) item(ctx context.Context, id string) error {
 			return err
 		}
 		c.tell(id, next.Role, answer)
-		next, prompt = answer.Next, answer.RetryPrompt
+		next, prompt = *answer.Next, answer.RetryPrompt
 	}
 	return fmt.Errorf("%d dispatches brought it to no end", most)
 }

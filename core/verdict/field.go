@@ -11,45 +11,46 @@ func (h header) notEmpty(n *notes) bool {
 	if len(h.items) > 0 {
 		return true
 	}
-	v := strings.ToLower(h.value)
+	v := h.value
 	blankForm := strings.HasPrefix(v, "<") && strings.HasSuffix(v, ">") || strings.HasPrefix(v, "{") && strings.HasSuffix(v, "}")
-	if blankForm || slices.Contains([]string{"none", "n/a", "null", "-", "[]"}, v) {
+	nothing := func(word string) bool { return strings.EqualFold(word, v) }
+	if blankForm || slices.ContainsFunc([]string{"none", "n/a", "null", "-", "[]"}, nothing) {
 		n.warn(placeholder, h.at, "%s was read as empty: %s", h.key, foreign(h.value))
 		return false
 	}
 	return v != ""
 }
 
-// split gives the items of a header.
-func (h header) split(separator string, n *notes) []string {
-	var items []string
-	add := func(item string) bool {
-		item = trim(item)
-		plain := bare(item)
-		if plain == "" {
-			return true
-		}
-		if len(items) == maxEntries {
-			n.warn(listCut, h.at, "%s has more than %d entries; the rest was left out", h.key, maxEntries)
-			return false
-		}
-		if plain != item {
-			n.warn(decoration, h.at, "an item of %s is decorated", h.key)
-		}
-		items = append(items, plain)
-		return true
-	}
+// entries gives the items of a header.
+func (h header) entries(separator string, n *notes) []string {
+	g := gathering[string]{field: h.key}
+	h.split(separator, &g, n)
+	return g.done(n)
+}
+
+// split gathers the items of a header.
+func (h header) split(separator string, g *gathering[string], n *notes) {
 	for item := range strings.SplitSeq(h.value, separator) {
-		if !add(item) {
-			return items
-		}
+		h.item(item, g, n)
 	}
 	for _, item := range h.items {
-		if !add(item) {
-			return items
-		}
+		h.item(item, g, n)
 	}
-	return items
+	if h.more > 0 {
+		g.skip(h.more, h.at)
+	}
+}
+
+func (h header) item(item string, g *gathering[string], n *notes) {
+	item = trim(item)
+	plain := bare(item)
+	if plain == "" {
+		return
+	}
+	if plain != item && !g.full() {
+		n.warn(decoration, h.at, "an item of %s is decorated", h.key)
+	}
+	keep(g, plain, h.at, n)
 }
 
 // isRange reports whether a text is <base>..<head>.

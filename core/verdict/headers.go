@@ -36,6 +36,7 @@ type header struct {
 	written   string // as it was written
 	value     string
 	items     []string // of a list that goes on below
+	more      int      // items that were not even kept until it is read
 	decorated bool
 }
 
@@ -228,8 +229,11 @@ func (h *headers) take(l line) bool {
 	if !h.pending || !ok {
 		return false
 	}
-	if last := &h.list[len(h.list)-1]; len(last.items) <= maxEntries { // one more, so that the cut is noticed
-		last.items = append(last.items, item)
+	last := &h.list[len(h.list)-1]
+	if len(last.items) == maxEntries {
+		last.more++
+		return true
 	}
+	last.items = append(last.items, item)
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDepth is how deeply JSON may be nested here, as on the wire.
@@ -175,17 +176,40 @@ func (v node) raw() string { return v.text[v.at:v.end] }
 
 func (v node) is(first byte) bool { return v.text[v.at] == first }
 
-// str gives the value of a string.
-func (v node) str() string {
+// mostPerByte is in how many bytes JSON can write one that is kept: two escapes of six, if they are those
+// of a line that ends in CR LF.
+const mostPerByte = 12
+
+// upTo gives the value of a string. Of one that has more than limit bytes it may be the beginning, with
+// more than limit bytes all the same, so that nothing is decoded to be thrown away.
+func (v node) upTo(limit int) string {
 	quoted := v.raw()
 	if strings.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
+	}
+	if most := mostPerByte * (limit + utf8.UTFMax); len(quoted) > most {
+		quoted = beginning(quoted, most)
 	}
 	var s string
 	if err := json.Unmarshal([]byte(quoted), &s); err != nil {
 		panic("verdict: a string that was valid is not: " + err.Error()) // ours: see cursor.str
 	}
 	return s
+}
+
+// beginning gives a string of about a length, less than its own, that another one begins with.
+func beginning(quoted string, length int) string {
+	c := cursor{quoted, 1}
+	for c.at < length {
+		if c.peek() == '\\' {
+			c.escape()
+		}
+		c.at++
+	}
+	for !utf8.RuneStart(c.peek()) {
+		c.at++
+	}
+	return quoted[:c.at] + `"`
 }
 
 // next goes over the value that the cursor is at.

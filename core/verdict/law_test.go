@@ -37,6 +37,7 @@ var laws = []law{
 	{"free text passes nothing that it also doubts", doubtPassesNothing, true},
 	{"a later result block takes the place of an earlier one", lastBlockCounts, false},
 	{"every missing field is named", everyMissing, true},
+	{"a result is bounded and shows nothing that cannot be seen", isBounded, false},
 }
 
 func sameTwice(judge judge, text string, asked verdict.Asked) string {
@@ -235,6 +236,35 @@ func everyMissing(judge judge, _ string, _ verdict.Asked) string {
 		if got := strings.Join(fields(judge(c.text, asked(c.role)).Errors), " "); got != c.want {
 			return fmt.Sprintf("%q: %s instead of %s", c.text, got, c.want)
 		}
+	}
+	return ""
+}
+
+// isBounded looks at all texts of a result but the body.
+func isBounded(judge judge, text string, asked verdict.Asked) string {
+	r := judge(text, asked).Result
+	r.Body = ""
+	if len(r.TaskID) > 128 || len(r.Summary) > 16<<10 || len(r.GitRange) > 4<<10 {
+		return "a text is too long"
+	}
+	lists := [][]string{r.FilesChanged, r.FollowUps, r.Strengths, r.RequiredFixes, nil, nil}
+	for _, i := range r.Issues {
+		lists[4] = append(lists[4], i.Severity, i.File, i.Message, i.Fix)
+	}
+	for _, test := range r.Tests {
+		lists[5] = append(append(lists[5], test.Command), test.Failures...)
+	}
+	for _, list := range lists {
+		if len(strings.Join(list, "")) > 64<<10 {
+			return "a list is too long"
+		}
+		if slices.ContainsFunc(list, func(s string) bool { return len(s) > 4<<10 }) {
+			return "an entry is too long"
+		}
+	}
+	all := strings.Join(append(slices.Concat(lists...), r.TaskID, r.Summary, r.GitRange, r.Confidence), "")
+	if all != withoutControls(all) || !utf8.ValidString(all) {
+		return fmt.Sprintf("%q", all)
 	}
 	return ""
 }

@@ -76,6 +76,7 @@ func (n *notes) stated(s statement) Judgement {
 	if s.role != 0 && s.role != n.asked.Role {
 		n.warn(roleDiffers, s.at, "the role is %s, but %s was asked", s.role, n.asked.Role)
 	}
+	n.warn(legacyStatement, s.at, "the result has no form; a clear statement was taken for one")
 	r := Result{Role: n.asked.Role, Status: string(s.verdict), Body: trim(n.text), GitRange: rangeIn(n.text)}
 	if s.verdict != Pass {
 		r.Issues = n.listed(s)
@@ -85,25 +86,17 @@ func (n *notes) stated(s statement) Judgement {
 
 // listed gives the entries of lists as issues; without a list, the statement itself is the issue.
 func (n *notes) listed(s statement) []Issue {
-	var issues []Issue
-	for _, message := range (header{at: s.at, key: "issues", value: s.list}).split(",", n) {
-		issues = append(issues, Issue{Message: message})
-	}
+	g := gathering[string]{field: "issues"}
+	(header{at: s.at, value: s.list}).split(",", &g, n)
 	for l := range outsideFences(n.text) {
-		item, ok := cutBullet(l.text)
-		switch {
-		case !ok:
-		case len(issues) == maxEntries:
-			n.warn(listCut, l.at, "issues has more than %d entries; the rest was left out", maxEntries)
-			return issues
-		default:
-			issues = append(issues, Issue{Message: item})
+		if item, ok := cutBullet(l.text); ok {
+			keep(&g, item, l.at, n)
 		}
 	}
-	if issues == nil {
-		return []Issue{{Message: s.text}}
+	if len(g.list) == 0 {
+		keep(&g, s.text, s.at, n)
 	}
-	return issues
+	return asIssues(g.done(n))
 }
 
 // A spoken line is one that the agent says itself.

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -126,6 +127,106 @@ func TestListsOverTheLimitAreCut(t *testing.T) {
 		require.Equal(t, 1000, max(len(j.Result.Issues), len(j.Result.Strengths)), name)
 		require.True(t, remarked(j, "list_cut"), name)
 		require.False(t, remarked(j, "and_more"), "the cut is said once")
+	}
+}
+
+// controlled gives results that are nearly all control characters, written in about a size.
+func controlled(size int) map[string]string {
+	raw, escaped := strings.Repeat("\x01", size), strings.Repeat(`\u0001`, size/6)
+	many := strings.TrimSuffix(strings.Repeat(`"`+escaped[:6*1000]+`",`, size/6000), ",")
+	return map[string]string{
+		"an issue":             strings.Replace(gapsHeaders, "too long", raw, 1),
+		"issues":               strings.Replace(gapsHeaders, "too long", strings.Repeat("\x01\x01\x01;", size/4), 1),
+		"listed issues":        strings.Replace(gapsHeaders, " too long; no test", strings.Repeat("\n- \x01\x01\x01\x01", size/7), 1),
+		"a range":              strings.Replace(gapsHeaders, "issues:", "git_range: "+raw+"\nissues:", 1),
+		"an id":                strings.Replace(gapsHeaders, "2.1", raw, 1),
+		"an error":             "error: " + raw,
+		"bullets":              "FAILED\n" + strings.Repeat("- \x01\x01\x01\x01\n", size/7),
+		"an id in a block":     block(strings.Replace(gapsObject, "2.1", escaped, 1)),
+		"a message":            block(strings.Replace(gapsObject, `"m"`, `"`+escaped+`"`, 1)),
+		"strengths":            block(strings.Replace(gapsObject, `[]`, `[`+many+`]`, 1)),
+		"a summary":            block(strings.Replace(workerObject, "drew", escaped, 1)),
+		"failures":             block(strings.Replace(workerObject, `"tests":[]`, `"tests":[{"command":"c","passed":true,"failures":[`+many+`]}]`, 1)),
+		"tests":                block(strings.Replace(workerObject, `"tests":[]`, `"tests":[`+strings.TrimSuffix(strings.Repeat(`{"command":"`+escaped[:6*1000]+`","passed":true},`, size/6000), ",")+`]`, 1)),
+		"a key":                block(strings.Replace(gapsObject, `"task_id"`, `"`+escaped+`":1,"task_id"`, 1)),
+		"a role in a block":    block(strings.Replace(gapsObject, `"task_id"`, `"role":"`+escaped+`","task_id"`, 1)),
+		"a word":               block(strings.Replace(gapsObject, "needs_changes", escaped, 1)),
+		"lines that end twice": block(strings.Replace(workerObject, "drew", strings.Repeat(`\r\n`, size/4), 1)),
+	}
+}
+
+// Eight megabytes of control characters made an answer of ninety-five.
+func TestAHostileTextMakesASmallResult(t *testing.T) {
+	for name, text := range controlled(megabyte) {
+		t.Run(name, func(t *testing.T) {
+			for _, role := range []core.Role{core.Worker, core.SpecReviewer} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				j := verdict.Judge(text, asked(role))
+				runtime.ReadMemStats(&after)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*megabyte))
+				require.Empty(t, isBounded(verdict.Judge, text, asked(role)))
+				j.Result.Body = ""
+				answer, err := json.Marshal(j)
+				require.NoError(t, err)
+				require.Less(t, len(answer), 128<<10)
+			}
+		})
+	}
+	for name, text := range hostile(megabyte / 8) {
+		require.Empty(t, isBounded(verdict.Judge, text, asked(core.SpecReviewer)), name)
+	}
+}
+
+// warningsOf gives the messages of a kind of warning.
+func warningsOf(j verdict.Judgement, remark verdict.Remark) (messages []string) {
+	for _, w := range j.Warnings {
+		if w.Remark == remark {
+			messages = append(messages, w.Message)
+		}
+	}
+	return messages
+}
+
+func TestWhatIsCutSaysHowMuch(t *testing.T) {
+	long := strings.Repeat("é", 3000)
+	summary := verdict.Judge(block(strings.Replace(workerObject, "drew", strings.Repeat(`\u00e9\n`, 10000), 1)), asked(core.Worker))
+	require.True(t, summary.Result.Summary == strings.Repeat("é\n", 5460)+"…", "it ends with a whole character and a mark")
+	require.Equal(t, []string{"summary: a text of 80000 bytes was cut to 16383"}, warningsOf(summary, "entry_cut"))
+
+	entry := verdict.Judge(strings.Replace(gapsHeaders, "too long", long, 1), asked(core.SpecReviewer))
+	require.True(t, entry.Result.Issues[0].Message == strings.Repeat("é", 2046)+"…")
+	require.Equal(t, "no test", entry.Result.Issues[1].Message)
+	require.Equal(t, []string{"issues: a text of 6000 bytes was cut to 4095"}, warningsOf(entry, "entry_cut"))
+
+	list := verdict.Judge(strings.Replace(gapsHeaders, "too long", strings.Repeat(strings.Repeat("x", 4096)+";", 40), 1), asked(core.SpecReviewer))
+	require.Len(t, list.Result.Issues, 16)
+	require.Equal(t, []string{"issues: 25 of 41 entries were left out"}, warningsOf(list, "list_cut"))
+	require.Empty(t, warningsOf(list, "entry_cut"), "what just fits is whole")
+}
+
+// Of a list that goes on below its header, what was not kept was not counted.
+func TestListedItemsOverTheLimitAreCounted(t *testing.T) {
+	j := verdict.Judge(strings.Replace(gapsHeaders, " too long; no test", strings.Repeat("\n- x", 1500), 1), asked(core.SpecReviewer))
+	require.Len(t, j.Result.Issues, 1000)
+	require.Equal(t, []string{"issues: 500 of 1500 entries were left out"}, warningsOf(j, "list_cut"))
+}
+
+func TestControlCharactersAreReplaced(t *testing.T) {
+	j := verdict.Judge(block(strings.Replace(workerObject, "drew", `a\u0000b\tc\r\nd\re\u001b\u0085`, 1)), asked(core.Worker))
+	require.Equal(t, "a\uFFFDb\tc\nd\uFFFDe\uFFFD\uFFFD", j.Result.Summary)
+	require.Equal(t, []string{"summary: control characters were replaced"}, warningsOf(j, "control_characters"))
+	require.Equal(t, verdict.Pass, j.Verdict)
+}
+
+func TestALongIdIsNobodys(t *testing.T) {
+	for length, want := range map[int]verdict.Verdict{128: verdict.Pass, 129: verdict.Invalid} {
+		id := strings.Repeat("7", length)
+		for _, text := range []string{workerHeaders, block(workerObject)} {
+			j := verdict.Judge(strings.Replace(text, "2.1", id, 1), verdict.Asked{Role: core.Worker, ItemID: id})
+			require.Equal(t, want, j.Verdict, length)
+			require.Equal(t, want == verdict.Invalid, remarked(j, "entry_cut"))
+		}
 	}
 }
 

@@ -105,9 +105,22 @@ const roleNames = "worker, spec-reviewer or code-quality-reviewer"
 // roleNamed reads a role whatever its case. "reviewer" can be any reviewer, so it is taken for the
 // one who was asked.
 func roleNamed(name string, asked core.Role) (core.Role, bool) {
+	if len(name) > maxKey {
+		return 0, false
+	}
 	name = strings.ToLower(name)
 	if name == "reviewer" && asked != core.Worker {
 		return asked, true
 	}
 	return core.ParseRole(name)
+}
+
+// ownRole reads a role from its own name alone: any other, such as "reviewer", leaves open who speaks.
+func ownRole(name string) core.Role {
+	for i := range core.Roles {
+		if role := core.Role(i + 1); strings.EqualFold(name, role.String()) {
+			return role
+		}
+	}
+	return 0
 }

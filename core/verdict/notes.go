@@ -52,9 +52,8 @@ type Warning struct {
 // A megabyte of rubbish must not become a hundred megabytes of complaints: so many are kept, the
 // others are counted.
 const (
-	maxErrors  = 50
-	maxAlike   = 5    // warnings of one kind
-	maxEntries = 1000 // entries of one list of a result
+	maxErrors = 50
+	maxAlike  = 5 // warnings of one kind
 )
 
 // notes gathers what is to be said about a text. Until it is complete, a Line is an offset: most of

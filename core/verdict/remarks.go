@@ -4,36 +4,39 @@ package verdict
 type Remark string
 
 const (
-	byteOrderMark    Remark = "byte_order_mark"
-	carriageReturns  Remark = "carriage_returns"
-	brokenUTF8       Remark = "broken_utf8"
-	leadingBlank     Remark = "leading_blank"
-	codeFence        Remark = "code_fence"
-	preamble         Remark = "preamble"
-	epilogue         Remark = "epilogue"
-	oneLine          Remark = "one_line"
-	mentionedMarkers Remark = "mentioned_markers"
-	brokenBlock      Remark = "broken_block"
-	furtherBlock     Remark = "further_block"
-	furtherHeaders   Remark = "further_headers"
-	unknownKey       Remark = "unknown_key"
-	duplicateKey     Remark = "duplicate_key"
-	keyOrder         Remark = "key_order"
-	letterCase       Remark = "letter_case"
-	decoration       Remark = "decoration"
-	blankBetween     Remark = "blank_between"
-	noBlankLine      Remark = "no_blank_line"
-	listedItems      Remark = "listed_items"
-	placeholder      Remark = "placeholder"
-	roleDiffers      Remark = "role_differs"
-	gitRangeForm     Remark = "git_range_form"
-	confidenceForm   Remark = "confidence_form"
-	notForRole       Remark = "not_for_role"
-	issuesOnPass     Remark = "issues_on_pass"
-	fixesOnApproval  Remark = "fixes_on_approval"
-	nothingToFix     Remark = "nothing_to_fix"
-	listCut          Remark = "list_cut"
-	andMoreWarnings  Remark = "and_more"
+	byteOrderMark     Remark = "byte_order_mark"
+	carriageReturns   Remark = "carriage_returns"
+	brokenUTF8        Remark = "broken_utf8"
+	leadingBlank      Remark = "leading_blank"
+	codeFence         Remark = "code_fence"
+	preamble          Remark = "preamble"
+	epilogue          Remark = "epilogue"
+	oneLine           Remark = "one_line"
+	mentionedMarkers  Remark = "mentioned_markers"
+	brokenBlock       Remark = "broken_block"
+	furtherBlock      Remark = "further_block"
+	furtherHeaders    Remark = "further_headers"
+	unknownKey        Remark = "unknown_key"
+	duplicateKey      Remark = "duplicate_key"
+	keyOrder          Remark = "key_order"
+	letterCase        Remark = "letter_case"
+	decoration        Remark = "decoration"
+	blankBetween      Remark = "blank_between"
+	noBlankLine       Remark = "no_blank_line"
+	listedItems       Remark = "listed_items"
+	placeholder       Remark = "placeholder"
+	roleDiffers       Remark = "role_differs"
+	gitRangeForm      Remark = "git_range_form"
+	confidenceForm    Remark = "confidence_form"
+	notForRole        Remark = "not_for_role"
+	issuesOnPass      Remark = "issues_on_pass"
+	fixesOnApproval   Remark = "fixes_on_approval"
+	nothingToFix      Remark = "nothing_to_fix"
+	legacyStatement   Remark = "legacy_statement"
+	controlCharacters Remark = "control_characters"
+	entryCut          Remark = "entry_cut"
+	listCut           Remark = "list_cut"
+	andMoreWarnings   Remark = "and_more"
 )
 
 // A Tolerance is a kind of warning and what it is about.
@@ -73,6 +76,9 @@ func Tolerances() []Tolerance {
 		{issuesOnPass, "issues, although it passes"},
 		{fixesOnApproval, "required fixes, although it is approved"},
 		{nothingToFix, "a rejection that says nothing"},
+		{legacyStatement, "the result has no form; a clear statement was taken for one"},
+		{controlCharacters, "characters that nobody can see were replaced"},
+		{entryCut, "the end of a text over the limit was left out"},
 		{listCut, "entries over the limit were left out"},
 		{andMoreWarnings, "how many warnings of a kind are not listed"},
 	}

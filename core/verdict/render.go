@@ -57,6 +57,17 @@ func readsBack(text string, r Result, g Grammar) error {
 // same as no list, at every depth, which reflect.DeepEqual does not grant.
 func spelled(field reflect.Value) string { return fmt.Sprintf("%+q", field.Interface()) }
 
+// roleName gives a name for the role from which Judge reads what the text itself names.
+func (r Result) roleName() string {
+	switch {
+	case r.Own != 0:
+		return r.Own.String()
+	case r.Role == core.Worker:
+		return "implementer"
+	}
+	return "reviewer"
+}
+
 func headerText(r Result) string {
 	messages := make([]string, len(r.Issues))
 	for i, issue := range r.Issues {
@@ -64,7 +75,7 @@ func headerText(r Result) string {
 	}
 	var b strings.Builder
 	for _, h := range []struct{ key, value string }{
-		{"role", r.Role.String()},
+		{"role", r.roleName()},
 		{"task_id", r.TaskID},
 		{"status", r.Status},
 		{"git_range", r.GitRange},

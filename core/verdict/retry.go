@@ -76,16 +76,38 @@ func RetryPrompt(prompt string, asked Asked, problems []Problem) string {
 // IsRetry reports whether a prompt is one that RetryPrompt made.
 func IsRetry(prompt string) bool { return strings.HasPrefix(prompt, retryPrefix) }
 
-// Original gives the prompt that a retry prompt repeats, and any other prompt as it is.
+// Original gives the prompt that a retry prompt repeats, and any other prompt as it is. A prompt may begin
+// like a retry and be none: only what has all that is constant in one is taken for one.
 func Original(prompt string) string {
-	if !IsRetry(prompt) {
-		return prompt
+	for _, form := range [...]string{workerRetry, reviewerRetry} {
+		if original, ok := repeated(prompt, form); ok {
+			return original
+		}
 	}
-	_, original, found := strings.Cut(prompt, retrySeparator)
-	if !found {
-		return prompt
+	return prompt
+}
+
+// repeated gives the prompt behind a form that was filled in. What is filled in has no line feed but those
+// between the problems, so the first end of the form is its own, whatever the prompt says.
+func repeated(prompt, form string) (string, bool) {
+	head, rest, _ := strings.Cut(form, "{problems}")
+	middle, rest, _ := strings.Cut(rest, "{role}")
+	_, end, _ := strings.Cut(rest, "{task_id}")
+	filled, ok := strings.CutPrefix(prompt, head)
+	if !ok {
+		return "", false
 	}
-	return original
+	filled, original, ended := strings.Cut(filled, end+retrySeparator)
+	problems, _, asks := strings.Cut(filled, middle)
+	if !ended || !asks {
+		return "", false
+	}
+	for line := range strings.SplitSeq(problems, "\n") {
+		if !strings.HasPrefix(line, "- ") {
+			return "", false
+		}
+	}
+	return original, true
 }
 
 func problemLines(problems []Problem) string {

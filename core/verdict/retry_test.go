@@ -184,3 +184,30 @@ func TestIsRetry(t *testing.T) {
 	nowhere := verdict.RetryPrompt("", asked(core.Worker), []verdict.Problem{{Field: "result", Message: "it timed out"}})
 	require.Contains(t, nowhere, "\n- result: it timed out\n", "an error without a place names none")
 }
+
+func TestOriginalIsWhatARetryRepeats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		question := asked(role.Draw(t, "asked"))
+		problems := rapid.SliceOfN(rapid.Custom(hostileProblem), 0, 5).Draw(t, "problems")
+		prompt := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+			"a\n---\nb", "RETRY CONTEXT: x\n\n---\ny", verdict.RetryPrompt("p", question, nil),
+		})).Draw(t, "prompt")
+		require.Equal(t, prompt, verdict.Original(verdict.RetryPrompt(prompt, question, problems)))
+	})
+}
+
+// A task of which the text begins like a retry lost all of it up to the first line of dashes.
+func TestPromptsThatOnlyBeginLikeARetryAreKept(t *testing.T) {
+	retry := verdict.RetryPrompt("p", asked(core.Worker), nil)
+	for _, prompt := range []string{
+		"", "Do it.", "RETRY CONTEXT: the deploy failed.\n\n---\nDo it again.\n---\n", "RETRY CONTEXT:",
+		strings.Replace(retry, "neither done nor failed", "done", 1),
+		strings.Replace(retry, "a result that cannot be read is lost", "", 1),
+		strings.Replace(retry, "Answer with these lines first", "Answer", 1),
+		strings.Replace(retry, "- nothing in it", "nothing in it", 1),
+		strings.Replace(retry, "\n---\n", "\n", 1),
+		" " + retry,
+	} {
+		require.Equal(t, prompt, verdict.Original(prompt))
+	}
+}

@@ -80,6 +80,12 @@ var saboteurs = []saboteur{
 		}
 		return verdict.Judge(text, asked)
 	}},
+	{"keeps what a terminal would obey", "a result is bounded and shows nothing that cannot be seen", changed(func(j *verdict.Judgement) {
+		j.Result.Issues = append(j.Result.Issues, verdict.Issue{Message: "\x1b[2J"})
+	})},
+	{"keeps a book", "a result is bounded and shows nothing that cannot be seen", changed(func(j *verdict.Judgement) {
+		j.Result.Issues = append(j.Result.Issues, verdict.Issue{Message: strings.Repeat("x", 5000)})
+	})},
 	{"stops at the first error", "every missing field is named", changed(func(j *verdict.Judgement) {
 		if len(j.Errors) > 1 {
 			j.Errors = j.Errors[:1]

@@ -98,16 +98,16 @@ func workerContract(r *Result) []key {
 	return []key{
 		{name: "task_id", decides: true, value: taskID(&r.TaskID)},
 		{name: "status", decides: true, value: word(&r.Status, "completed", "blocked", "failed")},
-		{name: "summary", value: text(&r.Summary)},
+		{name: "summary", value: text(&r.Summary, maxSummary)},
 		{name: "files_changed", value: texts(&r.FilesChanged)},
-		{name: "tests", value: each(&r.Tests, testKeys)},
+		{name: "tests", value: each(&r.Tests, testKeys, testSize)},
 		{name: "follow_up_actions", value: texts(&r.FollowUps)},
 	}
 }
 
 func testKeys(t *Test) []key {
 	return []key{
-		{name: "command", value: text(&t.Command)},
+		{name: "command", value: text(&t.Command, maxEntry)},
 		{name: "passed", value: boolean(&t.Passed)},
 		{name: "failures", optional: true, value: texts(&t.Failures)},
 	}
@@ -119,7 +119,7 @@ func reviewerContract(r *Result) []key {
 		{name: "task_id", decides: true, value: taskID(&r.TaskID)},
 		{name: "assessment", decides: true, value: word(&r.Status, "approved", "needs_changes", "blocked")},
 		{name: "strengths", value: texts(&r.Strengths)},
-		{name: "issues", value: each(&r.Issues, issueKeys)},
+		{name: "issues", value: each(&r.Issues, issueKeys, issueSize)},
 		{name: "required_fixes", value: texts(&r.RequiredFixes)},
 	}
 }
@@ -127,9 +127,9 @@ func reviewerContract(r *Result) []key {
 func issueKeys(i *Issue) []key {
 	return []key{
 		{name: "severity", value: word(&i.Severity, "critical", "important", "minor")},
-		{name: "file", optional: true, value: text(&i.File)},
-		{name: "message", value: text(&i.Message)},
-		{name: "fix", value: text(&i.Fix)},
+		{name: "file", optional: true, value: text(&i.File, maxEntry)},
+		{name: "message", value: text(&i.Message, maxEntry)},
+		{name: "fix", value: text(&i.Fix, maxEntry)},
 	}
 }
 
@@ -159,7 +159,7 @@ func (o objectReader) object(v node, keys []key) {
 }
 
 func (o objectReader) keyOf(name node, keys []key) int {
-	s := name.str()
+	s := name.upTo(maxKey)
 	for i, k := range keys {
 		if s == k.name {
 			return i
@@ -170,20 +170,21 @@ func (o objectReader) keyOf(name node, keys []key) int {
 
 // unknown remarks on a key that is not in the contract. A role is not, either, but it says something.
 func (o objectReader) unknown(name, value node) {
-	key := name.str()
+	key := name.upTo(shownLong)
 	o.notes.warn(unknownKey, name.at, "the key %s is not known here", foreign(o.path+key))
 	if key != "role" || o.path != "" || !value.is('"') {
 		return
 	}
-	if role, ok := roleNamed(value.str(), o.notes.asked.Role); !ok || role != o.notes.asked.Role {
-		o.notes.warn(roleDiffers, value.at, "the role is %s, but %s was asked", foreign(value.str()), o.notes.asked.Role)
+	said := value.upTo(shownLong)
+	if role, ok := roleNamed(said, o.notes.asked.Role); !ok || role != o.notes.asked.Role {
+		o.notes.warn(roleDiffers, value.at, "the role is %s, but %s was asked", foreign(said), o.notes.asked.Role)
 	}
 }
 
 func (o objectReader) duplicate(k key, before, value node) {
 	field := o.path + k.name
 	if k.decides && before.raw() != value.raw() {
-		o.notes.fault(Contradictory, field, value.at, "one value", before.raw()+" and "+value.raw(),
+		o.notes.fault(Contradictory, field, value.at, "one value", show(before.raw())+" and "+show(value.raw()),
 			field+" is given twice and differs")
 		return
 	}
@@ -201,8 +202,10 @@ func of(expected, first string, read func(o objectReader, field string, v node))
 	}}
 }
 
-func text(to *string) value {
-	return of("a string", `"`, func(_ objectReader, _ string, v node) { *to = v.str() })
+func text(to *string, limit int) value {
+	return of("a string", `"`, func(o objectReader, field string, v node) {
+		*to = o.notes.bounded(field, v.at, v.upTo(limit), limit, len(v.raw())-len(`""`))
+	})
 }
 
 func boolean(to *bool) value {
@@ -211,8 +214,9 @@ func boolean(to *bool) value {
 
 func taskID(to *string) value {
 	return of("the id of the task as a string", `"`, func(o objectReader, _ string, v node) {
-		*to = trim(v.str())
-		o.notes.checkTaskID(*to, v.at)
+		id := trim(v.upTo(maxEntry))
+		*to = o.notes.bounded("task_id", v.at, id, maxID, len(v.raw())-len(`""`))
+		o.notes.checkTaskID(id, v.at)
 	})
 }
 
@@ -228,7 +232,7 @@ func word(to *string, allowed ...string) value {
 	last := len(allowed) - 1
 	expected := strings.Join(allowed[:last], ", ") + " or " + allowed[last]
 	return of(expected, `"`, func(o objectReader, field string, v node) {
-		said := trim(v.str())
+		said := trim(v.upTo(maxEntry))
 		for _, w := range allowed {
 			if strings.EqualFold(said, w) {
 				*to = w
@@ -248,28 +252,30 @@ func (n *notes) remarkCase(field string, at int, said, meant string) {
 
 // texts reads a list of strings.
 func texts(to *[]string) value {
-	return list(to, func(s *string) value { return text(s) })
+	return list(to, func(s *string) value { return text(s, maxEntry) }, textSize)
 }
 
-// each reads a list of objects.
-func each[T any](to *[]T, keys func(*T) []key) value {
+// each reads a list of objects. The size of one is that of all its texts.
+func each[T any](to *[]T, keys func(*T) []key, size func(T) int) value {
 	return list(to, func(entry *T) value {
 		return of("an object", "{", func(o objectReader, field string, v node) {
 			objectReader{notes: o.notes, path: field + "."}.object(v, keys(entry))
 		})
-	})
+	}, size)
 }
 
-func list[T any](to *[]T, entry func(*T) value) value {
+func list[T any](to *[]T, entry func(*T) value, size func(T) int) value {
 	return of("a list", "[", func(o objectReader, field string, v node) {
+		g := gathering[T]{field: field}
 		for e := range v.entries() {
-			if len(*to) == maxEntries {
-				o.notes.warn(listCut, e.at, "%s has more than %d entries; the rest was left out", field, maxEntries)
-				return
+			if g.full() {
+				g.skip(1, e.at)
+				continue
 			}
 			var one T
-			entry(&one).read(o, fmt.Sprintf("%s[%d]", field, len(*to)), e)
-			*to = append(*to, one)
+			entry(&one).read(o, fmt.Sprintf("%s[%d]", field, len(g.list)), e)
+			g.add(one, size(one), e.at)
 		}
+		*to = g.done(o.notes)
 	})
 }

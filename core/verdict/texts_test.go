@@ -2,6 +2,8 @@ package verdict_test
 
 import (
 	"encoding/json"
+	"regexp"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -47,13 +49,20 @@ func anyRule(t *rapid.T, g verdict.Grammar) verdict.Rule {
 }
 
 // jsonText is any text that JSON can carry, with what could be taken for structure.
-var jsonText = rapid.OneOf(
+var jsonText = rapid.Map(rapid.OneOf(
 	rapid.String(),
 	rapid.SampledFrom([]string{
 		"", " ", "a\nb", `"`, `\`, "BEGIN_DISPATCH_RESULT", "END_DISPATCH_RESULT\n{", "```", "role: worker", "> x",
 		"<b>&amp;", "\u2028", "größe 針 🕰", "\x00", "none",
 	}),
-)
+), withoutControls)
+
+var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}]`)
+
+// withoutControls gives a text as a result keeps it.
+func withoutControls(s string) string {
+	return controls.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD")
+}
 
 // aResultBlock draws a result that a result block can carry.
 func aResultBlock(t *rapid.T) verdict.Result {
@@ -95,6 +104,7 @@ var headerItem = rapid.StringMatching(`[a-zA-Zä針(][a-z0-9ö/._()'>: -]{0,20}[
 func aHeaderResult(t *rapid.T) verdict.Result {
 	rule := anyRule(t, verdict.V2)
 	r := minimal(rule)
+	r.Own = rapid.SampledFrom([]core.Role{0, rule.Role, core.Worker, core.SpecReviewer, core.CodeQualityReviewer}).Draw(t, "own")
 	r.FilesChanged = someOf(t, headerItem, "files")
 	if rule.Status != "pass" || rapid.Bool().Draw(t, "issues anyway") {
 		r.Issues = nil

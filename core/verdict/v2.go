@@ -50,9 +50,9 @@ func judgeHeaders(r reading, n *notes) Judgement {
 func (h headers) read(n *notes) reading {
 	h.remark(n)
 	r := Result{Role: n.asked.Role, Body: h.body(n.text)}
-	h.checkRole(n)
+	r.Own = h.checkRole(n)
 	if id, ok := h.value("task_id", n); ok && id.value != "" {
-		r.TaskID = id.value
+		r.TaskID = n.bounded("task_id", id.at, id.value, maxID, len(id.value))
 		n.checkTaskID(id.value, id.at)
 	}
 	v := h.status(&r, n)
@@ -122,7 +122,7 @@ func (h headers) value(key string, n *notes) (header, bool) {
 		}
 		switch decides := key == "task_id" || key == "status"; {
 		case found && decides && one.value != last.value:
-			n.fault(Contradictory, key, one.at, "one value", last.value+" and "+one.value, key+" is given twice and differs")
+			n.fault(Contradictory, key, one.at, "one value", show(last.value)+" and "+show(one.value), key+" is given twice and differs")
 		case found:
 			n.warn(duplicateKey, one.at, "%s is given twice; the last one counts", key)
 		}
@@ -131,20 +131,22 @@ func (h headers) value(key string, n *notes) (header, bool) {
 	return last, found
 }
 
-func (h headers) checkRole(n *notes) {
+// checkRole notes what is wrong or odd about the role, and gives the text's own.
+func (h headers) checkRole(n *notes) core.Role {
 	said, ok := h.value("role", n)
 	if !ok || said.value == "" {
-		return
+		return 0
 	}
 	role, ok := roleNamed(said.value, n.asked.Role)
 	if !ok {
 		n.fault(NotAllowed, "role", said.at, roleNames, said.value, "role is none of the words allowed")
-		return
+		return 0
 	}
 	n.remarkCase("role", said.at, said.value, strings.ToLower(said.value))
 	if role != n.asked.Role {
 		n.warn(roleDiffers, said.at, "the role is %s, but %s was asked", role, n.asked.Role)
 	}
+	return ownRole(said.value)
 }
 
 func (h headers) status(r *Result, n *notes) Verdict {
@@ -165,21 +167,19 @@ func (h headers) status(r *Result, n *notes) Verdict {
 // details reads the headers that are not in every result.
 func (h headers) details(r *Result, n *notes) {
 	if one, ok := h.value("git_range", n); ok && one.notEmpty(n) {
-		r.GitRange = one.value
+		r.GitRange = n.bounded("git_range", one.at, one.value, maxEntry, len(one.value))
 		if !isRange(one.value) {
 			n.warn(gitRangeForm, one.at, "git_range is not <base>..<head>: %s", foreign(one.value))
 		}
 	}
 	if one, ok := h.value("issues", n); ok && one.notEmpty(n) {
-		for _, message := range one.split(";", n) {
-			r.Issues = append(r.Issues, Issue{Message: message})
-		}
+		r.Issues = asIssues(one.entries(";", n))
 		if r.Status == "pass" {
 			n.warn(issuesOnPass, one.at, "issues, although the status is pass")
 		}
 	}
 	if one, ok := h.value("files_changed", n); ok && one.notEmpty(n) {
-		r.FilesChanged = one.split(",", n)
+		r.FilesChanged = one.entries(",", n)
 	}
 	if one, ok := h.value("confidence", n); ok && one.notEmpty(n) {
 		r.Confidence = confidence(one, n)
@@ -187,17 +187,18 @@ func (h headers) details(r *Result, n *notes) {
 }
 
 func confidence(one header, n *notes) string {
-	said := strings.ToLower(one.value)
-	switch {
-	case n.asked.Role == core.Worker:
+	if n.asked.Role == core.Worker {
 		n.warn(notForRole, one.at, "confidence is for reviewers and was passed over")
 		return ""
-	case said != "high" && said != "medium" && said != "low":
-		n.warn(confidenceForm, one.at, "confidence is not high, medium or low: %s", foreign(one.value))
-		return ""
 	}
-	n.remarkCase("confidence", one.at, one.value, said)
-	return said
+	for _, word := range []string{"high", "medium", "low"} {
+		if strings.EqualFold(one.value, word) {
+			n.remarkCase("confidence", one.at, one.value, word)
+			return word
+		}
+	}
+	n.warn(confidenceForm, one.at, "confidence is not high, medium or low: %s", foreign(one.value))
+	return ""
 }
 
 // filled reports whether a required field says something. A value that is not allowed is an error of

@@ -50,7 +50,7 @@ type Asked struct {
 
 // knows reports whether a result with this task_id answers what was asked.
 func (a Asked) knows(taskID string) bool {
-	return taskID != "" && (taskID == a.ItemID || taskID == a.TaskID)
+	return taskID != "" && len(taskID) <= maxID && (taskID == a.ItemID || taskID == a.TaskID)
 }
 
 // ids says which ids would have been right.
@@ -72,11 +72,16 @@ type Judgement struct {
 }
 
 // A Result is what an agent reports. Each grammar fills in what it has; the rest stays empty. The
-// strings are parts of the text that was judged where that is possible, and keep it in memory.
+// strings are parts of the text that was judged where that is possible, and keep it in memory. All of
+// them but Body are bounded and have no control characters but line feeds and tabs: a text has at most
+// 4 KiB, the Summary 16 KiB, the TaskID 128 bytes, and a list 1,000 entries with 64 KiB in all.
 type Result struct {
-	Role   core.Role // the role that was asked
-	TaskID string    // the text's own; none in the legacy grammar
-	Status string    // the text's own word, in lower case
+	Role core.Role // the role that was asked
+	// Own is the role that the text itself names, by a name that only this role has. It is 0 where the text
+	// names none, or says no more than "reviewer". Only v2 headers have it.
+	Own    core.Role
+	TaskID string // the text's own; none in the legacy grammar
+	Status string // the text's own word, in lower case
 
 	Issues       []Issue
 	FilesChanged []string

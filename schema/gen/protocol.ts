@@ -669,6 +669,7 @@ export interface Hold {
 export interface IngestOutputParams {
   run_id: string;
   role: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
+  /** what the agent printed; "" for an agent that printed nothing */
   output?: string;
   /** relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir */
   output_path?: string;
@@ -694,8 +695,9 @@ export interface IngestOutputResult {
   /** why it is invalid, all of it */
   errors: Array<ResultError>;
   warnings: Array<ResultWarning>;
-  next_action: string;
-  next: Next;
+  /** absent if it was not applied: somebody else is told what to do */
+  next_action?: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next?: Next;
   /** absent if nothing moved */
   decision?: Decision;
   retry_prompt?: string;
@@ -709,6 +711,8 @@ export interface IngestOutputResult {
   /** an estimate for the result, without what stands around it */
   output_tokens: number;
   applied: boolean;
+  /** whether the result of this attempt was taken before; then nothing moved */
+  already?: boolean;
   reason?: "stale_attempt";
   /** whose attempt was finished */
   task?: Task;
@@ -731,8 +735,10 @@ export interface InitRunParams {
 export interface InitRunResult {
   run: Run;
   created: boolean;
-  next_action: string;
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
+  /** with retry_with_preamble */
+  retry_prompt?: string;
   seq: number;
 }
 
@@ -1061,7 +1067,7 @@ export interface Policy {
   /** a whole number from 1 to 100; default `2` */
   review_loop_threshold?: number;
   /** spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review */
-  reviewers?: Array<string>;
+  reviewers?: Array<"spec-reviewer" | "code-quality-reviewer">;
 }
 
 /** A Problem is one thing that is wrong with the params of a call; details.errors lists them. */
@@ -1172,9 +1178,11 @@ export interface ReplanParams {
 export interface ReplanResult {
   run: Run;
   task_ledger: TaskLedger | null;
+  /** with retry_with_preamble */
+  retry_prompt?: string;
   /** whether something else is to be done next; only that ends a block */
   frontier_changed: boolean;
-  next_action: string;
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   seq: number;
 }
@@ -1284,10 +1292,12 @@ export interface ResumeRunResult {
   /** whether the plan reads differently than when the run saw it last, or cannot be read */
   stale: boolean;
   progress_ledger_error?: PlanError;
-  next_action: string;
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   /** with retry_with_preamble */
   retry_prompt?: string;
+  /** with plan_completed */
+  evidence?: Evidence;
   task_ledger: TaskLedger | null;
 }
 

@@ -425,7 +425,11 @@ func blockedRun(run core.Run) core.Run {
 	run.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
 	run.Standing = [core.Roles]core.Standing{core.Submitted, core.Approved, core.Rejected}
 	run.Sole, run.Named = true, true
-	run.Issues = [...]string{"these", "those", "these", "those"}
+	run.Findings = [...]core.Findings{
+		{Last: "these", Before: "those", Same: 1, Swaps: 2},
+		{Last: `some "others"`, Same: 1},
+	}
+	run.Counters.ReviewLoop = 1
 	run.Frontier = "2, 3"
 	return run
 }

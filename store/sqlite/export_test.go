@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"time"
 
+	"waybill/core"
 	"waybill/store"
 )
 
@@ -20,6 +22,15 @@ func (o Options) Waiting(d time.Duration) Options {
 func (o Options) Viewing(d time.Duration) Options {
 	o.viewLimit = d
 	return o
+}
+
+// WrittenFindings gives what findings are stored as.
+func WrittenFindings(f core.Findings) string { return writtenFindings(f) }
+
+// ReadFindings reads what findings are stored as. A row whose sum is right cannot be damaged from the front.
+func ReadFindings(stored string) (core.Findings, error) {
+	r := row{values: []driver.Value{stored}}
+	return r.findings(), r.err
 }
 
 // A Step is a migration of a test.

@@ -19,17 +19,19 @@ func runDamage() map[string]string {
 		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": "run run_20",
 		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        "run run_30",
 		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    "run run_30",
-		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, sole = 0, named = 0, issues_1 = '',
-			issues_2 = '', issues_3 = '', issues_4 = '', frontier = '' WHERE id = 'run_30'`: "run run_30",
-		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":       "the tally prompt.tokens of run run_30",
-		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'": "the tally prompt of run run_30",
-		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                "the tally results:worker of run run_20",
+		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, sole = 0, named = 0, findings_spec = '',
+			findings_quality = '', frontier = '' WHERE id = 'run_30'`: "run run_30",
+		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  "run run_30",
+		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": "run run_30",
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           "the tally prompt.tokens of run run_30",
+		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     "the tally prompt of run run_30",
+		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    "the tally results:worker of run run_20",
 	}
 	for _, column := range smallColumns() {
 		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = "run run_20"
 		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = "run run_30"
 	}
-	for _, column := range []string{"issues_1", "issues_2", "issues_3", "issues_4", "frontier"} {
+	for _, column := range []string{"findings_spec", "findings_quality", "frontier"} {
 		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = "run run_20"
 		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = "run run_30"
 	}
@@ -54,6 +56,36 @@ func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
 			return err
 		}), store.Corrupt)
 	}
+}
+
+// TestFindingsThatNobodyWroteAreNotRead: what is stored of findings has one form, and anything else is damage.
+func TestFindingsThatNobodyWroteAreNotRead(t *testing.T) {
+	for _, stored := range []string{
+		" ", "x", "1", `1 2 "a"`, `1 2 "a" "b" `, ` 1 2 "a" "b"`, `1 2 "a" "b"3`, `1 2 a b`, "1 2 `a` `b`", `1  2 "a" "b"`, `01 2 "a" "b"`,
+		`+1 2 "a" "b"`, `-1 2 "a" "b"`, `1 -2 "a" "b"`, `0 0 "" ""`, `1 2 "\x61" "b"`, `99999999999999999999 2 "a" "b"`,
+	} {
+		_, err := sqlite.ReadFindings(stored)
+		require.Error(t, err, "%q", stored)
+	}
+	f, err := sqlite.ReadFindings("")
+	require.NoError(t, err)
+	require.Zero(t, f)
+}
+
+// FuzzFindings: what is read is what was written, to the byte.
+func FuzzFindings(f *testing.F) {
+	f.Add(1, 2, "a", `b "c"`, `1 2 "a" "b"`)
+	f.Add(0, 0, "", "", "")
+	f.Add(3, 0, "\x00\xff\n", "é", "0 0 \"\" \"\"")
+	f.Fuzz(func(t *testing.T, same, swaps int, last, before, stored string) {
+		want := core.Findings{Last: last, Before: before, Same: max(same, 0), Swaps: max(swaps, 0)}
+		got, err := sqlite.ReadFindings(sqlite.WrittenFindings(want))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		if got, err = sqlite.ReadFindings(stored); err == nil {
+			require.Equal(t, stored, sqlite.WrittenFindings(got))
+		}
+	})
 }
 
 // TestTablesHoldTheLawsOfRuns: a run that core can never have given is refused, by the front and behind the

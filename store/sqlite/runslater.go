@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,11 +13,11 @@ import (
 
 const (
 	laterRunColumns = `halt, reviewers, standing_worker, standing_spec, standing_quality, sole, named,
-		issues_1, issues_2, issues_3, issues_4, frontier`
-	laterRunCount = 12
+		findings_spec, findings_quality, frontier`
+	laterRunCount = 10
 
 	// formerRunColumns are runColumns as tables of before have them.
-	formerRunColumns = firstRunColumns + ", '', 0, 0, 0, 0, 0, 0, '', '', '', '', '', sum"
+	formerRunColumns = firstRunColumns + ", '', 0, 0, 0, 0, 0, 0, '', '', '', sum"
 
 	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
 	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
@@ -30,7 +31,7 @@ func laterOf(run core.Run) []any {
 	at := run.Standing
 	return []any{
 		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), flag(run.Sole), flag(run.Named),
-		run.Issues[0], run.Issues[1], run.Issues[2], run.Issues[3], run.Frontier,
+		writtenFindings(run.Findings[0]), writtenFindings(run.Findings[1]), run.Frontier,
 	}
 }
 
@@ -47,11 +48,34 @@ func takeLater(r *row, run *core.Run) []any {
 	}
 	run.Sole = r.integer() == 1
 	run.Named = r.integer() == 1
-	for i := range run.Issues {
-		run.Issues[i] = r.text()
+	for i := range run.Findings {
+		run.Findings[i] = r.findings()
 	}
 	run.Frontier = r.text()
 	return stored
+}
+
+// writtenFindings gives what findings are stored as: their counts and then their sets, quoted, or nothing if
+// there are none.
+func writtenFindings(f core.Findings) string {
+	if f == (core.Findings{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d %d %q %q", f.Same, f.Swaps, f.Last, f.Before)
+}
+
+// findings takes what writtenFindings gives, and nothing else.
+func (r *row) findings() core.Findings {
+	stored := r.text()
+	if stored == "" {
+		return core.Findings{}
+	}
+	var f core.Findings
+	_, err := fmt.Sscanf(stored, "%d %d %q %q", &f.Same, &f.Swaps, &f.Last, &f.Before)
+	if err != nil || f.Same < 0 || f.Swaps < 0 || writtenFindings(f) != stored {
+		r.fail("findings", stored)
+	}
+	return f
 }
 
 // later writes the values of laterRunColumns, unless there is nothing in any of them.

@@ -31,7 +31,7 @@ type migration struct {
 var digests = map[int]string{
 	1: "35881f24d4e5384558e64c835995ef4df8e03aca21b877ca5c02b6c88b891a7e",
 	2: "2c2df78f6643461723959870f131827a5d00425ad49956b6f968e7fabe31527a",
-	3: "0f0abb1b7b9c648076958faf596c8aaa2dd8cf65787f0320b58e92bbed241ff5",
+	3: "26de93ec491e905a011ac3c5509aca220c413cbd8844899f015300207a76a192",
 }
 
 // migrations gives all migrations in their order.

@@ -14,7 +14,10 @@ func standing(r core.Run, halt core.Halt) core.Run {
 	r.Policy.Reviewers = core.RolesOf(core.SpecReviewer)
 	r.Standing = [core.Roles]core.Standing{core.Stuck, core.Approved, core.Rejected}
 	r.Sole, r.Named = true, true
-	r.Issues = [...]string{"the newest", "the second", "the third", "the oldest"}
+	r.Findings = [...]core.Findings{
+		{Last: "the newest", Before: `"the" one before`, Same: 1, Swaps: 2},
+		{Last: "the other's", Before: "the other's before\n", Same: 3},
+	}
 	r.Frontier = "2.2, 2.3"
 	return r
 }
@@ -39,10 +42,12 @@ func standingComesBack(t T, s store.Store) {
 			again(one)
 		}
 	}
-	for i := range bare.Issues {
-		one := bare
-		one.Issues[i] = "some"
-		again(one)
+	for i := range bare.Findings {
+		for _, f := range []core.Findings{{Last: "some"}, {Before: "some"}, {Same: 1}, {Swaps: 1}, {Last: "\x00 \xff' \""}} {
+			one := bare
+			one.Findings[i] = f
+			again(one)
+		}
 	}
 	for roles := core.RoleSet(0); roles < 1<<core.Roles; roles++ {
 		one := bare
@@ -99,8 +104,11 @@ func drawStanding(t *rapid.T, r *core.Run) {
 		r.Standing[i] = core.Standing(rapid.IntRange(int(core.Awaited), int(core.Broken)).Draw(t, "standing"))
 	}
 	r.Sole, r.Named = drawSome(t, "sole"), drawSome(t, "named")
-	for i := range r.Issues {
-		r.Issues[i] = drawText(t, "issues")
+	for i := range r.Findings {
+		r.Findings[i] = core.Findings{
+			Last: drawText(t, "last"), Before: drawText(t, "before"),
+			Same: rapid.IntRange(0, 9).Draw(t, "same"), Swaps: rapid.IntRange(0, 9).Draw(t, "swaps"),
+		}
 	}
 	r.Frontier = drawText(t, "frontier")
 }

@@ -52,9 +52,11 @@ func TestNothingOfARunIsForgotten(t *testing.T) {
 		"the other":         func(r *core.Run) { r.Standing[2] = core.Awaited },
 		"its host":          func(r *core.Run) { r.Sole = false },
 		"who reported":      func(r *core.Run) { r.Named = false },
-		"the newest issues": func(r *core.Run) { r.Issues[0] = "" },
-		"the oldest issues": func(r *core.Run) { r.Issues[3] = "" },
-		"their order":       func(r *core.Run) { r.Issues[1], r.Issues[2] = r.Issues[2], r.Issues[1] },
+		"the newest issues": func(r *core.Run) { r.Findings[0].Last = "" },
+		"those before":      func(r *core.Run) { r.Findings[1].Before = "" },
+		"how often":         func(r *core.Run) { r.Findings[1].Same = 0 },
+		"in turns":          func(r *core.Run) { r.Findings[0].Swaps = 0 },
+		"whose they are":    func(r *core.Run) { r.Findings[0], r.Findings[1] = r.Findings[1], r.Findings[0] },
 		"its frontier":      func(r *core.Run) { r.Frontier = "" },
 	} {
 		require.NotEmpty(t, breaches(t, law, place(forgets(something))), name)
