@@ -48,9 +48,9 @@ func TestSetItemStatusChangesTheMark(t *testing.T) {
 		require.Equal(t, set.at("fingerprint"), h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint"))
 
 		// The log has the change once, and the next prompt knows it.
-		require.Contains(t, h.compile(run).str("prompt"), "Item status: completed")
 		require.Equal(t, []string{"run.started", "ledger.changed"}, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
 		set.has(2, "seq")
+		require.Contains(t, h.compile(run).str("prompt"), "Item status: completed")
 
 		again := h.set("1", "completed")
 		again.has(0, "changed_bytes")
@@ -144,41 +144,58 @@ func TestFaultF23_PlanThatIsNotWritable(t *testing.T) {
 	require.Contains(t, h.compile(run).str("prompt"), "Do the first thing.")
 }
 
-// A forgetful store carries a change out and then cannot keep it, as often as it is told to.
+// A forgetful store runs a change as often as it is told to before it keeps what it does. One that is full
+// does not even keep that.
 type forgetful struct {
 	*lasting
-	fails, runs int
+	reruns int
+	full   bool
 }
 
 var errForgot = errors.New("forgot")
 
 func (s *forgetful) Update(ctx context.Context, fn func(store.Tx) error) error {
-	for s.runs++; s.fails > 0; s.fails-- {
+	for ; s.reruns > 0; s.reruns-- {
 		if err := s.lasting.Update(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), errForgot) }); !errors.Is(err, errForgot) {
 			return err
 		}
-		if s.fails == 1 {
-			s.fails = 0
-			return &store.Error{Kind: store.Full, Message: "no room", Err: errForgot}
-		}
+	}
+	if s.full {
+		s.full = false
+		return &store.Error{Kind: store.Full, Message: "no room"}
 	}
 	return s.lasting.Update(ctx, fn)
 }
 
-// The store runs a change twice and loses it then: the file was written once, and the host is told.
-func TestStatusThatTheStoreForgotIsWrittenOnce(t *testing.T) {
-	s := &forgetful{lasting: newLasting()}
-	h := newHost(t, setup{store: s})
+// forgets gives a host whose store is about to forget, and the params of a call.
+func forgets(t *testing.T, s *forgetful, full bool) (h *host, params string) {
+	t.Helper()
+	h = newHost(t, setup{store: s})
 	h.write("tasks.md", twoItems, time.Hour)
 	hash := h.call("get_plan", `{"plan":"tasks.md"}`).str("fingerprint.hash")
-	s.fails = 2
-	params := fmt.Sprintf(`{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q,"idempotency_key":"k"}`, hash)
+	s.reruns, s.full = 2, full
+	return h, fmt.Sprintf(`{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q,"idempotency_key":"k"}`, hash)
+}
+
+func TestStatusIsWrittenOnceHoweverOftenTheChangeIsRun(t *testing.T) {
+	h, params := forgets(t, &forgetful{lasting: newLasting()}, false)
+	set := h.call("set_item_status", "%s", params)
+	set.has(1, "changed_bytes")
+	set.has(1, "seq")
+	require.Equal(t, []string{"ledger.changed"}, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
+	require.Equal(t, set.text, h.call("set_item_status", "%s", params).text)
+	require.Equal(t, strings.Replace(twoItems, "[ ]", "[x]", 1), h.text("tasks.md"))
+}
+
+// The file was written, and the store has no room for the answer: the host is told both.
+func TestStatusThatTheStoreForgotIsInThePlan(t *testing.T) {
+	h, params := forgets(t, &forgetful{lasting: newLasting()}, true)
 	a := <-h.begin(t.Context(), "set_item_status", "%s", params)
 	require.NotNil(t, a.Err)
 	require.Equal(t, schema.StoreFull, a.Err.Data.Code)
 	require.Equal(t, schema.OutcomeApplied, a.Err.Data.Outcome)
 	require.Equal(t, strings.Replace(twoItems, "[ ]", "[x]", 1), h.text("tasks.md"))
-	require.Equal(t, 0, strings.Count(strings.Join(h.call("events_since", `{"cursor":"0"}`).each("events", "type"), " "), "ledger.changed"))
+	require.Empty(t, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
 	// What the store did not keep is made up for at the next look.
 	h.call("get_plan", `{"plan":"tasks.md"}`)
 	require.Equal(t, []string{"ledger.changed"}, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))

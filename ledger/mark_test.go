@@ -77,7 +77,7 @@ func checkEveryMark(t require.TestingT, text string) (n int) {
 }
 
 // Every item of every plan that is a fixture is set to every status, in every form that a file comes in.
-func TestOnlyTheMarkChanges(t *testing.T) {
+func TestFaultF7_OnlyTheMarkChanges(t *testing.T) {
 	forms := map[string]func(string) string{
 		"as it is":         func(s string) string { return s },
 		"crlf":             func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },

@@ -24,7 +24,7 @@ func mounted(t *testing.T) string {
 }
 
 // The disk has no room for the new text beside the old one.
-func TestFullDiskLeavesThePlanAsItWas(t *testing.T) {
+func TestFaultF23_FullDiskLeavesThePlanAsItWas(t *testing.T) {
 	dir := mounted(t)
 	path := filepath.Join(dir, "tasks.md")
 	write(t, path, plan)
