@@ -33,6 +33,8 @@ type work[R any] struct {
 	key    string
 	// undelivered is called when the answer did not reach the host.
 	undelivered func()
+	// failed, if not nil, gives the error of a change that was not committed its last form.
+	failed func(err error) error
 }
 
 // change binds a method that changes something. fn prepares the change, in the order of the calls.
@@ -79,6 +81,9 @@ func (w *work[R]) identify(name string, params any) error {
 func (w *work[R]) submit(ctx context.Context, done func(Answer)) {
 	w.change.Apply = func(tx *engine.Tx) (any, error) { return w.apply(tx) }
 	w.engine.Submit(ctx, w.change, func(result any, err error) {
+		if err != nil && w.failed != nil {
+			err = w.failed(err)
+		}
 		if err != nil {
 			done(answer[R](nil, err))
 			return

@@ -185,6 +185,9 @@ func planFault(err error) *schema.Error {
 	if e, ok := errors.AsType[*planfile.Error](err); ok {
 		return fileFault(e)
 	}
+	if fault := writeFault(err); fault != nil {
+		return fault
+	}
 	if e, ok := errors.AsType[*engine.SearchError](err); ok {
 		return searchFault(e)
 	}
@@ -207,6 +210,26 @@ func planFault(err error) *schema.Error {
 	}
 	if e, ok := errors.AsType[*ledger.MissingPromptError](err); ok {
 		return schema.NewError(schema.LedgerIncomplete, e.Error()).With("missing", e.Missing)
+	}
+	return nil
+}
+
+// writeFault gives the error object for a plan file that was not written, or nil.
+func writeFault(err error) *schema.Error {
+	if e, ok := errors.AsType[*planfile.ConflictError](err); ok {
+		return schema.NewError(schema.Conflict, e.Error()).
+			With("path", e.Path).With("expected_hash", e.Expected).With("found_hash", e.Found)
+	}
+	if e, ok := errors.AsType[*planfile.WriteError](err); ok {
+		fault := schema.NewError(schema.PlanUnwritable, e.Error()).With("reason", string(e.Reason)).With("path", e.Path)
+		if e.Applied {
+			fault.Data.Outcome = schema.OutcomeUnknown
+		}
+		return fault
+	}
+	if e, ok := errors.AsType[*ledger.MarkError](err); ok {
+		return schema.NewError(schema.ItemFixed, e.Error()).
+			With("reason", string(e.Reason)).With("item_id", e.ItemID).With("lines", e.Lines)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ func (s *Service) entries() []Entry {
 		ask[schema.None, schema.PlanList]("list_plans", s.listPlans),
 		ask[schema.GetPlanParams, schema.Plan]("get_plan", s.getPlan),
 		ask[schema.ReadyItemsParams, schema.ReadyItems]("ready_items", s.readyItems),
+		change[schema.SetItemStatusParams, schema.SetItemStatusResult]("set_item_status", s.setItemStatus),
 		change[schema.InitRunParams, schema.InitRunResult]("init_run", s.initRun),
 		ask[schema.ResumeRunParams, schema.ResumeRunResult]("resume_run", s.resumeRun),
 		ask[schema.CompilePromptParams, schema.CompilePromptResult]("compile_prompt", s.compilePrompt),

@@ -24,6 +24,10 @@ import (
 // storeName is the file of the store in its folder.
 const storeName = "store.db"
 
+// plansLock follows the name of the store in that of the file whose lock makes the writers of plans take
+// turns. It lies beside the store, because nothing but the plans is written in a workspace.
+const plansLock = ".plans.lock"
+
 // A backend brings the engine of a workspace to life, and everything that runs beside it, and ends
 // them all.
 type backend struct {
@@ -101,7 +105,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err := b.makeFolder(); err != nil {
 		return nil, nil, err
 	}
-	root, err := planfile.Open(ws.Root, planfile.Options{})
+	root, err := planfile.Open(ws.Root, planfile.Options{LockPath: path + plansLock})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +122,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 		if err := e.Run(ctx); err != nil {
 			b.logger.Error("the engine ended badly", "err", err)
 		}
-		_ = root.Close() // nothing was written through it
+		_ = root.Close() // what was written through it was synced at once
 	})
 	if watch != nil {
 		b.observe(e, watch, ws.Root)

@@ -40,6 +40,8 @@ const (
 	LedgerUnparsed   Code = "progress_ledger_parse_failed"
 	LedgerIncomplete Code = "progress_ledger_incomplete"
 	ItemGone         Code = "item_not_found"
+	ItemFixed        Code = "ITEM_NOT_SETTABLE"
+	PlanUnwritable   Code = "PLAN_NOT_WRITABLE"
 	PromptOverflow   Code = "dispatch_prompt_overflow_terminal"
 	NoWorkspace      Code = "WORKSPACE_UNRESOLVED"
 	BadVersion       Code = "UNSUPPORTED_VERSION"
@@ -94,7 +96,7 @@ var ErrorTable = []ErrorRow{
 	{SubjectGone, 4040, false, "Nothing has this id."},
 	{CursorGone, 4040, false, "The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew."},
 	{IdempotencyClash, 4090, false, "The idempotency key was used before with other params."},
-	{Conflict, 4090, false, "The task cannot take this besides what is under way; details.status names where it is."},
+	{Conflict, 4090, false, "The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart."},
 	{AlreadyResolved, 4090, false, "The question was answered, or the task has gone on since; details.status names where it is."},
 	{SessionBound, 4090, false, "The session is of another task or runs an attempt now, or the attempt runs in another session."},
 	{AttemptFinalized, 4090, false, "The attempt is over and does not change any more."},
@@ -103,6 +105,8 @@ var ErrorTable = []ErrorRow{
 	{LedgerUnparsed, 4220, true, "No item can be read from the plan file; details says what was tried."},
 	{LedgerIncomplete, 4220, true, "A fact that the prompt needs is missing or damaged."},
 	{ItemGone, 4220, true, "The plan has no item with this id."},
+	{ItemFixed, 4220, false, "The item cannot be given this status in its plan; details.reason says why, and lines where it stands."},
+	{PlanUnwritable, 4220, true, "The plan file can be read and not written; details.reason says why."},
 	{PromptOverflow, 4220, false, "The prompt is over its budget and nothing more may be cut from it."},
 	{NoWorkspace, 4240, false, "No workspace could be found; the message lists what was tried."},
 	{BadVersion, 4260, false, "The protocol version is not served; details has the range."},

@@ -152,6 +152,11 @@ var Methods = []Method{
 		Doc:    "Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it.",
 		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed},
 	}),
+	method[SetItemStatusParams, SetItemStatusResult](Method{
+		Name: "set_item_status", Group: "plans", Kind: Change,
+		Doc:    "Writes the status of an item into its plan file: the mark in its box, and no other byte. Nothing is written over what somebody else has saved meanwhile.",
+		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed, ItemGone, ItemFixed, PlanUnwritable, Conflict},
+	}),
 	method[InitRunParams, InitRunResult](Method{
 		Name: "init_run", Group: "plans", Kind: Change,
 		Doc:    "Starts the journey of one item, or gives the live run that it already has.",

@@ -171,6 +171,14 @@ type Plan struct {
 	Stale       string       `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
 }
 
+// SetItemStatusResult is the result of set_item_status.
+type SetItemStatusResult struct {
+	Item         Item        `json:"item" doc:"as the plan has it now"`
+	Fingerprint  Fingerprint `json:"fingerprint" doc:"of the file as it is now"`
+	ChangedBytes int         `json:"changed_bytes" doc:"0 if the item had the status already"`
+	Seq          int64       `json:"seq"`
+}
+
 // InitRunResult is the result of init_run.
 type InitRunResult struct {
 	Run         Run    `json:"run"`

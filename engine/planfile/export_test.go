@@ -1,6 +1,25 @@
 package planfile
 
+import "os"
+
 // BetweenStats makes every later Read call f after the bytes of a file are read and
 // before they are checked for a concurrent change: the moment that no test could hit
 // from outside.
 func (r *Root) BetweenStats(f func()) { r.betweenStats = f }
+
+// BeforeSwap makes every later Rewrite call f when the new text lies beside the file, and AfterCheck
+// after its last look at the file: the moment that is left to others.
+func (r *Root) BeforeSwap(f func()) { r.beforeSwap = f }
+
+// AfterCheck: see BeforeSwap.
+func (r *Root) AfterCheck(f func()) { r.afterCheck = f }
+
+// Emulate exchanges two files of a folder as systems do that cannot in one step.
+func Emulate(dir, base, temp string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return site{dir: root, base: base}.emulate(temp)
+}

@@ -1,7 +1,8 @@
-// Package planfile reads the plan files of one workspace safely: whole, bounded,
-// never outside the workspace, and without reading again what has not changed.
-// It refuses to parse, to write, to follow a link out of the workspace, to open
-// anything that is not a regular file, and to believe a watcher.
+// Package planfile reads and replaces the plan files of one workspace safely: whole,
+// bounded, never outside the workspace, without reading again what has not changed,
+// and without taking anything from whoever else writes them.
+// It refuses to parse, to write a part of a file, to follow a link out of the workspace,
+// to open anything that is not a regular file, and to believe a watcher.
 package planfile
 
 import (
@@ -25,6 +26,10 @@ type Options struct {
 	// Now tells the time; nil means time.Now. It decides only how long ago a file
 	// was touched, so a jumping clock costs a needless read and nothing else.
 	Now func() time.Time
+	// LockPath is the file whose lock makes the writers of all processes take turns. It
+	// is made when somebody writes, in a folder that must exist, outside the workspace.
+	// With "", only the writers of this Root take turns.
+	LockPath string
 }
 
 func (o Options) filled() (Options, error) {
@@ -50,6 +55,11 @@ type Root struct {
 	// betweenStats runs after a file's bytes are read and before they are checked
 	// for a concurrent change. Only tests set it.
 	betweenStats func()
+	// beforeSwap runs when the new text lies beside the file, and afterCheck after the
+	// last look at the old one. Only tests set them.
+	beforeSwap, afterCheck func()
+
+	writing sync.Mutex // held while a file is being replaced; taken before mu
 
 	mu     sync.RWMutex // guards all below; held shared while a file is being read
 	root   *os.Root     // nil while the folder is gone

@@ -60,7 +60,7 @@ export type ErrorCode =
   | "CURSOR_EXPIRED"
   /** The idempotency key was used before with other params. */
   | "IDEMPOTENCY_MISMATCH"
-  /** The task cannot take this besides what is under way; details.status names where it is. */
+  /** The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart. */
   | "CONFLICT"
   /** The question was answered, or the task has gone on since; details.status names where it is. */
   | "ALREADY_RESOLVED"
@@ -78,6 +78,10 @@ export type ErrorCode =
   | "progress_ledger_incomplete"
   /** The plan has no item with this id. */
   | "item_not_found"
+  /** The item cannot be given this status in its plan; details.reason says why, and lines where it stands. */
+  | "ITEM_NOT_SETTABLE"
+  /** The plan file can be read and not written; details.reason says why. */
+  | "PLAN_NOT_WRITABLE"
   /** The prompt is over its budget and nothing more may be cut from it. */
   | "dispatch_prompt_overflow_terminal"
   /** No workspace could be found; the message lists what was tried. */
@@ -1422,6 +1426,31 @@ export interface SessionEventResult {
   seq: number;
 }
 
+/** SetItemStatusParams are the params of set_item_status. */
+export interface SetItemStatusParams {
+  /** path relative to the workspace, or the name of the folder it lies in */
+  plan: string;
+  item_id: string;
+  status: "pending" | "in_progress" | "completed";
+  /** tells items apart that share an id; a whole number from 1 */
+  line?: number;
+  /** fingerprint.hash of the plan as the caller read it: nothing is written if it is another now */
+  expected_hash?: string;
+  /** the same key with the same params gives the first answer again */
+  idempotency_key?: string;
+}
+
+/** SetItemStatusResult is the result of set_item_status. */
+export interface SetItemStatusResult {
+  /** as the plan has it now */
+  item: Item;
+  /** of the file as it is now */
+  fingerprint: Fingerprint;
+  /** 0 if the item had the status already */
+  changed_bytes: number;
+  seq: number;
+}
+
 /** Snapshot is the result of get_snapshot. */
 export interface Snapshot {
   run_id: string;
@@ -1756,6 +1785,8 @@ export interface MethodMap {
   "get_plan": { params: GetPlanParams; result: Plan };
   /** Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it. */
   "ready_items": { params: ReadyItemsParams; result: ReadyItems };
+  /** Writes the status of an item into its plan file: the mark in its box, and no other byte. Nothing is written over what somebody else has saved meanwhile. */
+  "set_item_status": { params: SetItemStatusParams; result: SetItemStatusResult };
   /** Starts the journey of one item, or gives the live run that it already has. */
   "init_run": { params: InitRunParams; result: InitRunResult };
   /** Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read. */

@@ -1,0 +1,69 @@
+package planfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+const (
+	// lockPatience is how long a writer waits for another one, who needs some milliseconds.
+	lockPatience = 2 * time.Second
+	lockPause    = time.Millisecond
+)
+
+// lock makes the writers of the workspace take turns: those of this Root, and those of other processes
+// with the same lock file. The file stays when the lock is let go of.
+func (r *Root) lock() (unlock func(), err error) {
+	r.writing.Lock()
+	if r.opts.LockPath == "" {
+		return r.writing.Unlock, nil
+	}
+	//nolint:forbidigo // no system waits for a file lock for a bounded time
+	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+		f, err := takeLock(r.opts.LockPath)
+		if err == nil && f == nil && time.Now().After(end) {
+			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", r.opts.LockPath)}
+		}
+		switch {
+		case err != nil:
+			r.writing.Unlock()
+			return nil, err
+		case f != nil:
+			return func() {
+				_ = f.Close()
+				r.writing.Unlock()
+			}, nil
+		}
+	}
+}
+
+// takeLock gives the locked file, or nil if somebody else has the lock.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of the plans: %w", err)
+	}
+	had, err := tryLock(f)
+	if err == nil && had {
+		if had, err = stillNamed(f, path); err == nil && had {
+			return f, nil
+		}
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// stillNamed reports whether path still names f: the lock of a file that was removed keeps nobody out.
+func stillNamed(f *os.File, path string) (bool, error) {
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, info), err
+}

@@ -1,0 +1,220 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file says which bytes of a plan change when an item gets another status: the mark between
+// the brackets of its box and nothing else.
+
+// A Marking asks for another status of one item.
+type Marking struct {
+	Plan, ItemID string
+	// Line tells items apart that share an id; 0 if the id is enough.
+	Line   int
+	Status Status
+}
+
+// A Marked is a plan in which one item has the status that was asked for.
+type Marked struct {
+	Text string
+	// Changed is what of the former text was replaced; it is empty, and Text the former one, if the
+	// item had the status already. It is empty as well where a box without any mark got one.
+	Changed Span
+	// Item is the item as Text has it.
+	Item Item
+}
+
+// MarkReason says why an item cannot be given a status. It is a wire word.
+type MarkReason string
+
+const (
+	// MarkInexpressible: the dialect has no mark for the status.
+	MarkInexpressible MarkReason = "status_not_expressible"
+	// MarkAmbiguous: several items have the id, and no line says which is meant.
+	MarkAmbiguous MarkReason = "ambiguous_id"
+	// MarkElsewhere: the item does not stand in the line that was named.
+	MarkElsewhere MarkReason = "not_on_line"
+	// MarkHidden: the box stands in a code fence or a comment.
+	MarkHidden MarkReason = "hidden"
+	// MarkQuoted: the box stands in a block quote.
+	MarkQuoted MarkReason = "quoted"
+	// MarkBoxless: the item has no box.
+	MarkBoxless MarkReason = "no_box"
+	// MarkGroup: what the item is follows from its children in this dialect.
+	MarkGroup MarkReason = "parent"
+	// MarkForeign: plans of this dialect are read and not written.
+	MarkForeign MarkReason = "dialect_not_written"
+	// MarkMisread: with the mark, the plan would not read as was asked.
+	MarkMisread MarkReason = "reads_otherwise"
+)
+
+// MarkError says why an item cannot be given a status, and what to do.
+type MarkError struct {
+	Plan, ItemID string
+	Reason       MarkReason
+	// Lines are those in which items with the id stand.
+	Lines   []int
+	Message string
+}
+
+// Error names the item, the plan and what to do.
+func (e *MarkError) Error() string {
+	return fmt.Sprintf("item %q of plan %q cannot be set: %s", e.ItemID, e.Plan, e.Message)
+}
+
+// pen is how the tools of a dialect mark their items.
+type pen struct {
+	open   string
+	begun  string // "" if the dialect has no such mark
+	closed []string
+	groups bool // they mark parents, too
+}
+
+// pens has the dialects that are written. In those of the numbered family a parent is a line like
+// any other: it is marked when it is named, and never follows its children.
+var pens = map[string]pen{
+	specContext:  {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
+	specWorkflow: {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
+	kiro:         {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
+}
+
+// Marked gives the plan as it reads with another status of an item. No byte but the mark of that item
+// is another than before, and no other item has another status. An error is a *ItemError or a *MarkError.
+func (r *Reading) Marked(m Marking) (Marked, error) {
+	i, err := r.meant(m)
+	if err != nil {
+		return Marked{}, err
+	}
+	if reason, message := r.unmarkable(i); reason != "" {
+		return Marked{}, r.unmarked(m, reason, message)
+	}
+	item := r.item(i)
+	if item.Status == m.Status {
+		return Marked{Text: r.text, Changed: Span{item.Mark.Start, item.Mark.Start}, Item: item}, nil
+	}
+	mark := r.markFor(m.Status)
+	if mark == "" {
+		return Marked{}, r.unmarked(m, MarkInexpressible,
+			fmt.Sprintf("the dialect %s has no mark for %s; give it a status that it has", r.Dialect, m.Status))
+	}
+	text := r.text[:item.Mark.Start] + mark + r.text[item.Mark.End:]
+	after, ok := r.reread(text, i, m.Status)
+	if !ok {
+		return Marked{}, r.unmarked(m, MarkMisread,
+			fmt.Sprintf("with the mark %q the plan would not read as it does now but for this item; edit line %d by hand", mark, item.Line))
+	}
+	return Marked{Text: text, Changed: item.Mark, Item: after}, nil
+}
+
+func (r *Reading) unmarked(m Marking, reason MarkReason, message string) *MarkError {
+	return &MarkError{Plan: m.Plan, ItemID: m.ItemID, Reason: reason, Lines: r.linesOf(m.ItemID), Message: message}
+}
+
+// linesOf gives the lines in which items with the id stand.
+func (r *Reading) linesOf(id string) []int {
+	var lines []int
+	for i := range r.entries {
+		if r.entries[i].id == id {
+			lines = append(lines, int(r.entries[i].line))
+		}
+	}
+	return lines
+}
+
+// meant finds the item.
+func (r *Reading) meant(m Marking) (int32, error) {
+	lines := r.linesOf(m.ItemID)
+	switch {
+	case len(lines) == 0:
+		return 0, &ItemError{Plan: m.Plan, ItemID: m.ItemID}
+	case m.Line == 0 && len(lines) == 1:
+		return r.find(m.ItemID), nil
+	case m.Line == 0:
+		return 0, r.unmarked(m, MarkAmbiguous, fmt.Sprintf("it stands in the lines %s: name one with line", listed(lines)))
+	}
+	for i := range r.entries {
+		if r.entries[i].id == m.ItemID && int(r.entries[i].line) == m.Line {
+			return int32(i), nil
+		}
+	}
+	return 0, r.unmarked(m, MarkElsewhere, fmt.Sprintf("it does not stand in line %d, but in line %s: read the plan anew", m.Line, listed(lines)))
+}
+
+func listed(lines []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(lines), " ", ", "), "[]")
+}
+
+// unmarkable says why an item must not be written, whatever the status; the reason is "" if it may be.
+func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
+	e, dialect := &r.entries[i], r.Dialect
+	pen, written := pens[dialect]
+	switch {
+	case !written:
+		return MarkForeign, fmt.Sprintf("plans of the dialect %s are read and not written; edit line %d by hand", dialect, e.line)
+	case e.markEnd == 0:
+		return MarkBoxless, fmt.Sprintf("line %d has no box to mark", e.line)
+	case e.place != placeText:
+		return MarkHidden, fmt.Sprintf("its box in line %d stands in %s; take it out of there first", e.line, e.place)
+	case r.quotes(int(e.mark)):
+		return MarkQuoted, fmt.Sprintf("its box in line %d stands in a block quote; take it out of there first", e.line)
+	case !pen.groups && e.derived != 0:
+		return MarkGroup, "it is what its children are; set those"
+	}
+	return "", ""
+}
+
+// quotes reports whether the box with the mark at the offset stands in a block quote.
+func (r *Reading) quotes(mark int) bool {
+	start := strings.LastIndexAny(r.text[:mark], "\r\n") + 1
+	return strings.Contains(r.text[start:mark], ">")
+}
+
+// markFor gives the mark of a status, "" if there is none. Of several that the dialect has, it is the
+// one that the file uses, and the first if it uses more than one or none.
+func (r *Reading) markFor(status Status) string {
+	pen := pens[r.Dialect]
+	switch status {
+	case Pending:
+		return pen.open
+	case InProgress:
+		return pen.begun
+	case Completed:
+		return r.habit(pen.closed)
+	case Blocked, Skipped:
+	}
+	return ""
+}
+
+func (r *Reading) habit(marks []string) string {
+	used := make([]bool, len(marks))
+	for i := range r.entries {
+		e := &r.entries[i]
+		for k, mark := range marks {
+			used[k] = used[k] || r.text[e.mark:e.markEnd] == mark
+		}
+	}
+	for k, mark := range marks {
+		if used[k] {
+			return mark
+		}
+	}
+	return marks[0]
+}
+
+// reread reads the text in which item i was given a status, and reports whether it says exactly that.
+func (r *Reading) reread(text string, i int32, status Status) (Item, bool) {
+	after, err := Read(text)
+	if err != nil || after.Len() != r.Len() || after.Dialect != r.Dialect || after.Checkboxes != r.Checkboxes {
+		return Item{}, false
+	}
+	for k := range r.entries {
+		was, is := &r.entries[k], &after.entries[k]
+		if was.id != is.id || was.line != is.line || int32(k) != i && was.status != is.status {
+			return Item{}, false
+		}
+	}
+	before, item := r.item(i), after.item(i)
+	return item, item.Status == status && sameDescription(&before, &item)
+}
