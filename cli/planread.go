@@ -165,13 +165,16 @@ func (p planText) read() (*ledger.Reading, error) {
 func (a *app) outlook(ctx context.Context, p planText, items []ledger.Item) (joined []outlookItem, note string, err error) {
 	if p.rel != "" && (a.store != "" || a.storeExists()) {
 		waiting, err := a.waiting(ctx, p.rel)
-		if err != nil && a.store != "" {
+		joined, same := outlook(items, waiting)
+		switch {
+		case err != nil && a.store != "":
 			return nil, "", err
-		}
-		if err != nil {
+		case err != nil:
 			note = "its runs are not known: " + err.Error()
-		} else if joined, ok := outlook(items, waiting); ok {
+		case same:
 			return joined, "", nil
+		default:
+			note = "its runs are left out: the file has changed just now"
 		}
 	}
 	joined, _ = outlook(items, ledger.Ready(items, func(string) ledger.ItemRun { return ledger.NoRun }).Waiting)
