@@ -1,0 +1,140 @@
+package cli
+
+// These tests are inside because they draw for terminals of many widths, and with runs of every state.
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+const gardenPlan = `# Implementation Plan
+
+- [x] 1. Clear the bed
+- [-] 2. 漢字の見出し: dig it over, and take out the roots of last year that are longer than a finger
+  - [x] 2.1 Left half
+  - [-] 2.2 Right half
+  - [ ]* 2.3 The corner behind the shed
+- [ ] 3. Sow (P)
+  - _Depends: 2, 9_
+  - [ ] 3.1 Carrots
+    - _Depends: 4_
+  - [ ] 3.2 Peas
+- [ ] 4. Buy seeds
+- [~] 5. Mend the fence
+  - _Blocked: the wood has not come_
+- [ ] 6. Close the gate
+  - _Depends: 5, 4_
+- [ ] 7. Order compost
+- [ ] 8. Read the weather
+- [ ] unnumbered
+- [ ] 4. Buy more seeds
+`
+
+// drawnAt draws a plan at a width; runs say how the items stand beside what their file says.
+func drawnAt(t *testing.T, text string, width, lineWidth int, runs map[string]ledger.ItemRun) string {
+	t.Helper()
+	r, items := understood(t, text, runs)
+	return sheet{width, lineWidth, undressed}.plan("garden/tasks.md", text, r, items, "its runs are not known: the store is busy")
+}
+
+func understood(t *testing.T, text string, runs map[string]ledger.ItemRun) (*ledger.Reading, []outlookItem) {
+	t.Helper()
+	r, err := ledger.Read(text)
+	require.NoError(t, err)
+	ready := ledger.Ready(r.Items(), func(id string) ledger.ItemRun { return runs[id] })
+	items, ok := outlook(r.Items(), ready.Waiting)
+	require.True(t, ok)
+	return r, items
+}
+
+var gardenRuns = map[string]ledger.ItemRun{"7": ledger.RunLive, "8": ledger.RunDone, "2.1": ledger.RunDone, "3.2": ledger.RunBlocked}
+
+func TestPlanAtEveryWidth(t *testing.T) {
+	var all strings.Builder
+	for _, width := range []int{40, 80, 120} {
+		text := drawnAt(t, gardenPlan, width, width, gardenRuns)
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), width, "%q", line)
+		}
+		fmt.Fprintf(&all, "── %d columns\n%s\n", width, text)
+	}
+	fmt.Fprintf(&all, "── a pipe\n%s", drawnAt(t, gardenPlan, pipeWidth, math.MaxInt, nil))
+	golden(t, "plan.golden", all.String())
+}
+
+// Whatever the ids, titles and depths are: no line is too long, and every item has its line.
+func TestLongPlanFitsTheTerminal(t *testing.T) {
+	var text strings.Builder
+	for i := range 2000 {
+		id := strings.TrimSuffix(strings.Repeat("1.", i%30)+fmt.Sprint(i+1), ".")
+		fmt.Fprintf(&text, "- [%c] %s %s\n  - _Depends: 1-%d_\n", " x-"[i%3], id, strings.Repeat("長い title ", i%20), i)
+	}
+	r, items := understood(t, text.String(), nil)
+	require.Equal(t, 2000, r.Len())
+	s := sheet{leastWidth, leastWidth, undressed}
+	tree := s.tree(items)
+	signs := 0
+	for line := range strings.Lines(s.plan("tasks.md", text.String(), r, items, "")) {
+		require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), leastWidth, "%q", line)
+	}
+	for line := range strings.Lines(tree) {
+		line = strings.TrimLeft(line, "…│├└ ")
+		for _, m := range marks {
+			if strings.HasPrefix(line, m.sign+" ") {
+				signs++
+			}
+		}
+	}
+	require.Equal(t, 2000, signs)
+}
+
+// The dependencies of a group are not said to be those of the item in it.
+func TestReasonTellsOwnDependenciesFromThoseOfAGroup(t *testing.T) {
+	_, items := understood(t, gardenPlan, nil)
+	known := func(id string) bool { return id != "9" }
+	reasons := map[string]string{}
+	for _, it := range items {
+		reasons[it.ID] = it.reason(known)
+	}
+	require.Equal(t, "depends on 4; 3 depends on 2, 9 (not in the plan)", reasons["3.1"])
+	require.Equal(t, "3 depends on 2, 9 (not in the plan)", reasons["3.2"])
+	require.Equal(t, "blocked: the wood has not come", reasons["5"])
+	require.Equal(t, "depends on 5, 4, blocked by 5", reasons["6"])
+}
+
+// A plan that says one thing and a store that speaks of another plan are not mixed.
+func TestOutlookRefusesReasonsOfAnotherPlan(t *testing.T) {
+	items := family("1", "2")
+	_, ok := outlook(items, []ledger.Waiting{{ItemID: "3", Because: []ledger.Hold{{Kind: ledger.HeldByEnd}}}})
+	require.False(t, ok)
+}
+
+// Of very many diagnostics, the errors are among those that are shown.
+func TestManyDiagnosticsLeaveTheErrorsIn(t *testing.T) {
+	text := strings.Repeat("- [ ] no number\n", 300) + "- [ ] 1. x\n- [ ] 1. y\n"
+	r, _ := understood(t, text, nil)
+	drawn := sheet{80, 80, undressed}.diagnostics(text, r.Diagnostics)
+	require.Contains(t, drawn, "duplicate_id")
+	require.Contains(t, drawn, fmt.Sprintf("… %d more; --json has all of them\n", len(r.Diagnostics)-mostDiagnostics))
+	require.Equal(t, mostDiagnostics, strings.Count(drawn, "^\n"))
+}
+
+// The drawing in the README is what this one draws.
+func TestReadmeShowsThePlan(t *testing.T) {
+	text := "- [x] 1. Cut the face\n- [ ] 2. Make the hands\n  - [x] 2.1 The hour hand\n  - [ ] 2.2 The minute hand\n" +
+		"  - [ ]* 2.3 The second hand\n- [~] 3. Order the spring\n  - _Blocked: the shop is closed_\n" +
+		"- [ ] 4. Wind it up\n  - _Depends: 2, 3_\n- [ ] hang it\n"
+	r, items := understood(t, text, nil)
+	drawn := sheet{80, 80, undressed}.plan("clock/tasks.md", text, r, items, "")
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	require.Contains(t, strings.ReplaceAll(string(readme), "\r\n", "\n"), "```text\n"+drawn+"```\n", "the README draws something else than\n%s", drawn)
+}

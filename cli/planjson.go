@@ -1,0 +1,55 @@
+package cli
+
+import "waybill/ledger"
+
+// planView is what `waybill plan --json` prints. Its fields are for programs that compare how plans are read,
+// and are only added to.
+type planView struct {
+	Dialect     string           `json:"dialect"`
+	Items       []planItem       `json:"items"`
+	Diagnostics []planDiagnostic `json:"diagnostics"`
+	Evidence    []planEvidence   `json:"evidence"`
+}
+
+type planItem struct {
+	ID            string   `json:"id"`
+	Title         string   `json:"title"`
+	Status        string   `json:"status"`
+	Optional      bool     `json:"optional"`
+	Line          int      `json:"line"`
+	DependsOn     []string `json:"depends_on"`
+	Parallel      bool     `json:"parallel"`
+	ParentID      string   `json:"parent_id,omitzero"`
+	DerivedStatus string   `json:"derived_status,omitzero"`
+}
+
+type planDiagnostic struct {
+	Line     int    `json:"line"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Column   int    `json:"column"`
+	Severity string `json:"severity"`
+}
+
+type planEvidence struct {
+	Line    int    `json:"line"`
+	Dialect string `json:"dialect"`
+	Signal  string `json:"signal"`
+}
+
+func viewOf(r *ledger.Reading) planView {
+	v := planView{Dialect: r.Dialect}
+	for _, it := range r.Items() {
+		v.Items = append(v.Items, planItem{
+			ID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Line: it.Line,
+			DependsOn: it.DependsOn, Parallel: it.Parallel, ParentID: it.ParentID, DerivedStatus: it.DerivedStatus.String(),
+		})
+	}
+	for _, d := range r.Diagnostics {
+		v.Diagnostics = append(v.Diagnostics, planDiagnostic{d.Line, d.Code, d.Message, d.Column, d.Severity.String()})
+	}
+	for _, e := range r.Evidence {
+		v.Evidence = append(v.Evidence, planEvidence(e))
+	}
+	return v
+}
