@@ -129,7 +129,7 @@ func TestFaultR26_WaitingCallsAreBounded(t *testing.T) {
 		require.Equal(t, `"c" {}`, brief(t, h.ask(request(`"c"`, "change", "{}"))))
 		h.send(request(5000, "wait", ""), request(5001, "ping", ""))
 		require.Empty(t, h.hear(), "the reader waits for room")
-		time.Sleep(1100 * time.Millisecond)
+		time.Sleep(3100 * time.Millisecond)
 		require.Equal(t, []string{"5001 4290 OVERLOADED"}, briefs(t, h.hear()))
 		start := time.Now()
 		require.Equal(t, "5002 4290 OVERLOADED", brief(t, h.ask(request(5002, "change", ""))))
@@ -185,7 +185,7 @@ func TestFaultR26_LargeParamsInHandAreBounded(t *testing.T) {
 			h.raw(framed(rpc.Lines, request(i, "block", large)))
 		}
 		h.raw(framed(rpc.Lines, request(9, "block", large)))
-		time.Sleep(1100 * time.Millisecond)
+		time.Sleep(3100 * time.Millisecond)
 		require.Equal(t, []string{"9 4290 OVERLOADED"}, briefs(t, h.hear()))
 		close(f.release)
 		require.Len(t, h.hear(), 9)

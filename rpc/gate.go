@@ -12,8 +12,9 @@ const (
 	maxInHand = 1024
 	// maxInHandBytes bounds the params of what is not carried out yet. One message always fits.
 	maxInHandBytes = 64 << 20
-	// patience is how long the reader waits for room while nothing at all moves.
-	patience = time.Second
+	// patience is how long the reader waits for room while nothing at all moves. Opening a store takes longer than
+	// a second where the disk is slow, and what was piped in at once is not to be refused for that.
+	patience = 3 * time.Second
 )
 
 // A pulse knows when something last moved.
