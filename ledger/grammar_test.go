@@ -273,6 +273,7 @@ func TestAFileWithoutTasksSaysWhy(t *testing.T) {
 	require.Len(t, refusal.Diagnostics, 5)
 	for _, part := range []string{
 		"checkboxes: 5", "spec-context (", "spec-workflow (", "kiro (", "no checkbox outside fences",
+		"spec-kit (no checkbox outside fences and comments has an id such as T001 behind it)",
 		`line 3: no id: "buy nails"`, "line 6: a checkbox in a code fence", "and 2 more",
 	} {
 		require.ErrorContains(t, err, part)

@@ -7,9 +7,17 @@ import (
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
 
+func (n *numbered) label(ln *line, b *box) (id, title string) {
+	if n.g.label == nil {
+		return b.label(ln.text)
+	}
+	n.tags = tags{}
+	return n.g.label(n, ln, b)
+}
+
 func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 	n.r.Checkboxes++
-	id, title := b.label(ln.text)
+	id, title := n.label(ln, b)
 	if ln.place != placeText && !n.keep[id] {
 		n.hiddenBox(ln, b, id, title)
 		return
@@ -36,6 +44,7 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	if n.item != nil {
 		n.owner = 0
 		n.entitle(title)
+		n.tagged()
 		return
 	}
 	e := n.newEntry(ln)
@@ -53,6 +62,35 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
 		n.remark(ln, m, b, id, title)
 	}
+	if n.g.label != nil {
+		n.tagged()
+	}
+	if n.g.remark != nil {
+		n.g.remark(n, ln, b)
+	}
+}
+
+// tags is what the label of a box says besides id and title.
+type tags struct {
+	parallel, withdrawn bool
+	stories             []string
+	waits               string
+}
+
+// tagged gives the item what its tags say.
+func (n *numbered) tagged() {
+	t := &n.tags
+	if t.waits != "" {
+		n.set(fieldDepends, t.waits)
+	}
+	if n.item != nil {
+		n.item.Parallel = n.item.Parallel || t.parallel
+		n.item.Requirements = append(n.item.Requirements, t.stories...)
+		return
+	}
+	if t.withdrawn {
+		n.r.entries[n.owner].status = Skipped
+	}
 }
 
 // newEntry returns the entry of the next item, which is the owner of the lines
@@ -67,30 +105,42 @@ func (n *numbered) newEntry(ln *line) *entry {
 	return &n.r.entries[n.owner]
 }
 
-// status reads the mark in the box; "~" waits for the dialect.
+// status reads the mark in the box; some marks wait for the dialect.
 func (n *numbered) status(ln *line, b *box) Status {
 	mark := b.mark(ln.text)
 	if len(mark) == 1 {
-		switch mark[0] {
+		switch c := mark[0]; c {
 		case ' ', '\t':
 			return Pending
 		case 'x', 'X':
 			return Completed
-		case '-':
-			if n.r.active < 0 {
-				n.r.active = int32(n.owner)
+		default:
+			for i := range n.g.marks {
+				if m := &n.g.marks[i]; m.mark == c {
+					return n.means(ln, b, m)
+				}
 			}
-			return InProgress
-		case '~':
-			n.tildes = append(n.tildes, int32(n.owner))
-			return Pending
 		}
 	}
 	if mark != "" && blankAt(mark, 0) == 0 {
 		n.report(ln, b.open+1, SeverityWarning, "unknown_mark",
-			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use a space, x or -", mark))
+			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use %s", mark, n.g.usable))
 	}
 	return Pending
+}
+
+func (n *numbered) means(ln *line, b *box, m *meaning) Status {
+	if m.warning != "" {
+		n.report(ln, b.open+1, SeverityWarning, "ambiguous_mark", m.warning)
+	}
+	switch {
+	case m.status == 0:
+		n.tildes = append(n.tildes, int32(n.owner))
+		return Pending
+	case m.status == InProgress && n.r.active < 0:
+		n.r.active = int32(n.owner)
+	}
+	return m.status
 }
 
 // remark reports what is odd about a checkbox that is an item all the same.
@@ -100,7 +150,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	}
 	if b.tight || b.mark(ln.text) == "" {
 		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
-			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+". "+clip(title)))
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+n.g.stop()+clip(title)))
 	}
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
@@ -151,8 +201,8 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
 		return
 	}
-	n.refuse(ln, b, SeverityWarning, "checkbox_without_id",
-		fmt.Sprintf("no id: %q: put a number such as 1.2 and a space behind the box to make it a task", clip(title)))
+	n.namelessSignals(ln, b)
+	n.refuseNameless(ln, b, title)
 	if n.field.literal && n.takes(ln, m) {
 		n.goOn(ln)
 		return
@@ -166,6 +216,19 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		return
 	}
 	n.closeItem()
+}
+
+// refuseNameless says why a checkbox without id is no task.
+func (n *numbered) refuseNameless(ln *line, b *box, title string) {
+	switch mark := b.mark(ln.text); {
+	case n.sections.kind == sectionAcceptance:
+		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
+			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
+	case n.sections.kind == sectionLegend, n.g.label != nil && (mark == "P" || mark == "p"):
+		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
+	default:
+		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))
+	}
 }
 
 // adopt makes an item of a box with a field behind it and the heading above.

@@ -84,6 +84,11 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 		n.seen.see(signalHeading, ln.number)
 	}
 	n.head = readTaskHeading(text, ln)
+	if n.g.heading != nil {
+		level := m.after - ln.body
+		n.sections.enter(level, text)
+		n.g.heading(n, ln, level, text)
+	}
 	return true
 }
 

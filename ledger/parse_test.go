@@ -44,6 +44,9 @@ func dumpItem(b *strings.Builder, src []byte, it ledger.Item) {
 	}
 	fmt.Fprintf(b, " line %d level %d parent %q mark %q\n",
 		it.Line, it.Level, it.ParentID, src[it.Mark.Start:it.Mark.End])
+	if it.Parallel {
+		b.WriteString("  parallel\n")
+	}
 	for _, field := range []struct {
 		name  string
 		value any

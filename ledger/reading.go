@@ -91,7 +91,7 @@ type Evidence struct {
 
 // Reading is what a plan file says. It does not change, and its slices must not be changed.
 type Reading struct {
-	// Dialect is "spec-context", "spec-workflow" or "kiro", and "" for a blank file.
+	// Dialect is one of Dialects, and "" for a blank file.
 	Dialect  string
 	Evidence []Evidence
 	Fingerprint
@@ -103,7 +103,7 @@ type Reading struct {
 	Checkboxes int
 
 	text    string
-	family  int8 // that read the text, an index of families
+	grammar *grammar // that read the text
 	entries []entry
 	waits   []wait // in the order of their items
 	keep    map[string]bool

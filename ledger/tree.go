@@ -7,6 +7,7 @@ import "fmt"
 // node is what the tree knows of one item.
 type node struct {
 	indent   int32
+	phase    int32
 	left     int32 // children that are not settled yet
 	named    bool  // another item names it as parent by its id
 	children tally
