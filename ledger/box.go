@@ -103,17 +103,9 @@ func (b *box) mark(s string) string { return s[b.open+1 : b.close] }
 // label reads what stands behind the box: an optional star, an id and a title.
 // The id is "" when there is none.
 func (b *box) label(s string) (id, title string) {
-	i := b.close + 1
-	if i == len(s) {
-		return "", ""
-	}
-	if s[i] == '*' && !strings.HasPrefix(s[i:], bold) {
-		b.optional = true
-		i++
-	}
-	from := skipBlanks(s, pastSpace(s, i))
-	if from == i && from < len(s) {
-		b.tight = true
+	from := b.close + 2 // mostly one space stands there
+	if from >= len(s) || s[from-1] != ' ' || !solid(s[from]) {
+		from = b.starred(s)
 	}
 	if strings.HasPrefix(s[from:], bold) {
 		if id, title, tight := boldID(s[from+len(bold):]); id != "" {
@@ -131,6 +123,26 @@ func (b *box) label(s string) (id, title string) {
 	}
 	return id, title
 }
+
+// starred reads the star right behind the box and returns the index of what follows.
+func (b *box) starred(s string) int {
+	i := b.close + 1
+	if i == len(s) {
+		return i
+	}
+	if s[i] == '*' && !strings.HasPrefix(s[i:], bold) {
+		b.optional = true
+		i++
+	}
+	from := skipBlanks(s, pastSpace(s, i))
+	if from == i && from < len(s) {
+		b.tight = true
+	}
+	return from
+}
+
+// rest returns what stands behind the box and its star.
+func (b *box) rest(s string) string { return s[b.starred(s):] }
 
 const bold = "**"
 

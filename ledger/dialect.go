@@ -10,6 +10,8 @@ const (
 	specWorkflow = "spec-workflow"
 	kiro         = "kiro"
 	specKit      = "spec-kit"
+	openSpec     = "openspec"
+	loose        = "loose"
 )
 
 // Parse reads a plan. The result depends on src alone. The error is a
@@ -52,6 +54,10 @@ func readAny(text string, first *numbered) (*Reading, error) {
 	last := first
 	for _, g := range grammars {
 		if g == first.g || grammarOf(first.override.dialect) != nil {
+			continue
+		}
+		if !g.anywhere {
+			tried = append(tried, Attempt{Dialect: g.dialects[0], Reason: g.missing})
 			continue
 		}
 		n := readAs(text, g, &first.seen)
@@ -100,6 +106,7 @@ const (
 	signalHeading
 	signalTask
 	signalTag
+	signalGroup
 	signals
 )
 
@@ -114,6 +121,7 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalHeading:  {kiro, "heading Implementation Plan"},
 	signalTask:     {specKit, "id such as T001"},
 	signalTag:      {specKit, "tag [P] or [US1]"},
+	signalGroup:    {openSpec, "heading with the number of the boxes below"},
 }
 
 // sightings holds the first line of each signal, 0 for none, and how often it was seen.

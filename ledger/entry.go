@@ -39,7 +39,7 @@ func (r *Reading) item(i int32) Item {
 	e := &r.entries[i]
 	it := Item{
 		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
-		Optional: e.optional, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
+		Optional: e.optional, DerivedID: e.derivedID, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
 		Mark: Span{int(e.mark), int(e.markEnd)},
 	}
 	describe(r, i, &it)

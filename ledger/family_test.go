@@ -25,6 +25,8 @@ type wanted struct {
 // with what is no task in between.
 var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"spec-kit": writeSpecKit,
+	"openspec": writeOpenSpec,
+	"loose":    writeLoose,
 }
 
 // noise is what stands between the tasks of a plan and is none.
@@ -59,7 +61,7 @@ func drawSome(t *rapid.T, above []wanted) (ids []string) {
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "waits") {
 		id := above[rapid.IntRange(0, len(above)-1).Draw(t, "for")].id
-		if len(ids) == 0 || ids[0] != id {
+		if (len(ids) == 0 || ids[0] != id) && !strings.Contains(id, "/") { // nobody writes a derived id
 			ids = append(ids, id)
 		}
 	}
@@ -86,6 +88,56 @@ func writeSpecKit(t *rapid.T) (string, []wanted) {
 		}
 		fmt.Fprintf(&b, "- [%s] %s %s%s\n", mark, w.id, tag, w.title)
 		all = append(all, w)
+	}
+	return b.String(), all
+}
+
+func writeOpenSpec(t *rapid.T) (string, []wanted) {
+	var b strings.Builder
+	var all []wanted
+	for group := range rapid.IntRange(1, 4).Draw(t, "groups") {
+		fmt.Fprintf(&b, "## %d. Group\n", group+1)
+		for i := range rapid.IntRange(1, 4).Draw(t, "items") {
+			drawNoise(t, &b)
+			mark, status := drawMark(t, " xX~", ledger.Pending, ledger.Completed, ledger.Completed, ledger.Pending)
+			w := wanted{id: fmt.Sprintf("%d.%d", group+1, i+1), title: drawTitle(t), status: status, waits: drawSome(t, all)}
+			if len(w.waits) > 0 {
+				w.title += " (depends on " + strings.Join(w.waits, ", ") + ")"
+			}
+			fmt.Fprintf(&b, "%s [%s] %s %s\n", rapid.SampledFrom([]string{"-", "*", "+", "1.", "1)"}).Draw(t, "marker"), mark, w.id, w.title)
+			all = append(all, w)
+			for child := range rapid.IntRange(0, 2).Draw(t, "children") {
+				mark, status := drawMark(t, " x", ledger.Pending, ledger.Completed)
+				c := wanted{id: fmt.Sprintf("%s/%d", w.id, child+1), title: drawTitle(t), status: status, parent: w.id}
+				fmt.Fprintf(&b, "  - [%s] %s\n", mark, c.title)
+				all = append(all, c)
+			}
+		}
+	}
+	return b.String(), all
+}
+
+func writeLoose(t *rapid.T) (string, []wanted) {
+	var b strings.Builder
+	var all []wanted
+	for section := range rapid.IntRange(0, 3).Draw(t, "sections") + 1 {
+		prefix := "item"
+		if section > 0 {
+			prefix = fmt.Sprintf("part-%d", section)
+			fmt.Fprintf(&b, "## Part %d\n", section)
+		}
+		for i := range rapid.IntRange(1, 4).Draw(t, "items") {
+			drawNoise(t, &b)
+			mark, status := drawMark(t, " xX-", ledger.Pending, ledger.Completed, ledger.Completed, ledger.Pending)
+			w := wanted{id: fmt.Sprintf("%s/%d", prefix, i+1), title: drawTitle(t), status: status}
+			all = append(all, w)
+			if rapid.Bool().Draw(t, "sign") {
+				all[len(all)-1].status = ledger.InProgress
+				fmt.Fprintf(&b, "- ⏳ %s\n", w.title)
+				continue
+			}
+			fmt.Fprintf(&b, "%s [%s] %s\n", rapid.SampledFrom([]string{"-", "*", "+", "7.", "7)"}).Draw(t, "marker"), mark, w.title)
+		}
 	}
 	return b.String(), all
 }

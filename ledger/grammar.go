@@ -12,14 +12,20 @@ type grammar struct {
 	label func(n *numbered, ln *line, b *box) (id, title string)
 	// heading looks at a heading, which has ended the item above.
 	heading func(n *numbered, ln *line, level int, text string)
+	// text looks at a line of text and says whether it has dealt with it.
+	text func(n *numbered, ln *line, m marker) bool
 	// remark looks at the item that a box has become.
-	remark func(n *numbered, ln *line, b *box)
+	remark func(n *numbered, ln *line, b box)
 	// settle looks at all items before they are put into a tree.
 	settle func(n *numbered)
+	// dash is InProgress where "-" is a usual mark, of which a plan has many.
+	dash   Status
 	marks  []meaning
 	usable string // marks, for a message
 	// unnumbered says that a box without id is an item with a derived one.
 	unnumbered bool
+	// anywhere says that nothing but an item has to speak for the dialect.
+	anywhere bool
 	// zero says that 1.0 is the parent of 1.1.
 	zero bool
 	// missing says why a file with checkboxes has no item, and wanted what to
@@ -30,7 +36,7 @@ type grammar struct {
 // meaning is what a mark besides the space and x means. A status of 0 is
 // settled at the end of the file.
 type meaning struct {
-	mark    byte
+	mark    string
 	status  Status
 	warning string
 }
@@ -38,15 +44,17 @@ type meaning struct {
 // numberedGrammar is that of spec-context, spec-workflow and kiro.
 var numberedGrammar = grammar{
 	dialects: []string{specContext, specWorkflow, kiro},
-	marks:    []meaning{{'-', InProgress, ""}, {mark: '~'}},
+	dash:     InProgress,
+	marks:    []meaning{{mark: "~"}},
 	usable:   "a space, x or -",
+	anywhere: true,
 	missing:  "no checkbox outside fences and comments has a number behind it",
 	wanted:   "put a number such as 1.2 and a space behind the box to make it a task",
 }
 
 // grammars are tried in this order where nothing tells them apart.
 var grammars = [...]*grammar{
-	&numberedGrammar, &specKitGrammar,
+	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &looseGrammar,
 }
 
 // Dialects returns the names of all dialects, as a comment in a file may set one.
@@ -105,6 +113,18 @@ func (n *numbered) choose() *grammar {
 	switch {
 	case s.count[signalTask] > n.r.Len():
 		return &specKitGrammar
+	case n.told() || s.first[signalGroup] == 0:
+		return n.g
 	}
-	return n.g
+	return &openSpecGrammar
+}
+
+// told reports whether something says that the plan is one of numbers and nothing else.
+func (n *numbered) told() bool {
+	for sig := range signalHeading {
+		if n.seen.first[sig] > 0 {
+			return true
+		}
+	}
+	return n.fielded
 }

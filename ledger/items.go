@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
@@ -12,7 +13,10 @@ func (n *numbered) label(ln *line, b *box) (id, title string) {
 		return b.label(ln.text)
 	}
 	n.tags = tags{}
-	return n.g.label(n, ln, b)
+	own := *b // what a function value is handed goes to the heap, in plans of digits too
+	id, title = n.g.label(n, ln, &own)
+	*b = own
+	return id, title
 }
 
 func (n *numbered) checkbox(ln *line, m *marker, b *box) {
@@ -47,27 +51,56 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 		n.tagged()
 		return
 	}
+	var parent int32
+	if n.g.unnumbered {
+		parent = n.parent(ln.indent)
+	}
 	e := n.newEntry(ln)
+	e.derivedID = id == ""
+	if e.derivedID {
+		id = n.derive(parent)
+	}
 	e.id, e.optional, e.line = id, b.optional, int32(ln.number)
 	e.from, e.mark, e.markEnd = int32(ln.start), int32(ln.start+b.open+1), int32(ln.start+b.close)
 	if e.place = ln.place; e.place != placeText {
 		e.mask = int32(n.mask)
 	}
 	e.status = n.status(ln, b)
-	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
-		n.report(ln, b.open+1, SeverityError, "duplicate_id",
-			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
-				id, n.r.entries[first].line, ln.number))
+	n.enter(ln, b.open+1, id)
+	if n.group != "" && n.g.label == nil && strings.HasPrefix(id, n.group) && len(id) > len(n.group) && id[len(n.group)] == '.' {
+		n.seen.see(signalGroup, ln.number)
 	}
 	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
 		n.remark(ln, m, b, id, title)
 	}
 	if n.g.label != nil {
 		n.tagged()
+		n.descend(ln, b.open, parent)
 	}
 	if n.g.remark != nil {
-		n.g.remark(n, ln, b)
+		n.g.remark(n, ln, *b)
 	}
+}
+
+// descend enters the new item into the tree of a plan that has boxes without id.
+func (n *numbered) descend(ln *line, index int, parent int32) {
+	e := &n.r.entries[n.owner]
+	n.nodes[n.owner].section = int32(n.headings)
+	if !n.g.unnumbered {
+		return
+	}
+	n.lineage.above = append(n.lineage.above, int32(n.owner))
+	if e.derivedID {
+		e.parent = parent
+		n.report(ln, index, SeverityInfo, "derived_id",
+			fmt.Sprintf("this task has no id of its own and is named %s, after what it stands below", e.id))
+	}
+}
+
+// takesNameless reports whether a box without id is an item with a derived one.
+func (n *numbered) takesNameless(b *box) bool {
+	// Only the item itself comes first when its lines are read again.
+	return n.g.unnumbered && (n.item != nil && n.owner < 0 || n.sections.kind == sectionTasks)
 }
 
 // tags is what the label of a box says besides id and title.
@@ -93,6 +126,38 @@ func (n *numbered) tagged() {
 	}
 }
 
+// enter puts the new item where it belongs.
+func (n *numbered) enter(ln *line, index int, id string) {
+	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
+		n.report(ln, index, SeverityError, "duplicate_id",
+			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
+				id, n.r.entries[first].line, ln.number))
+	}
+}
+
+// addBare makes an item of a line without checkbox.
+func (n *numbered) addBare(ln *line, id, title string, status Status) {
+	n.closeItem()
+	n.head = taskHeading{}
+	n.ownerIndent = ln.indent
+	if n.item != nil {
+		n.owner = 0
+		n.entitle(title)
+		return
+	}
+	parent := n.parent(ln.indent)
+	e := n.newEntry(ln)
+	if e.derivedID = id == ""; e.derivedID {
+		id = n.derive(parent)
+	}
+	e.id, e.line, e.from, e.status = id, int32(ln.number), int32(ln.start), status
+	if status == InProgress && n.r.active < 0 {
+		n.r.active = int32(n.owner)
+	}
+	n.enter(ln, ln.body, id)
+	n.descend(ln, ln.body, parent)
+}
+
 // newEntry returns the entry of the next item, which is the owner of the lines
 // to come. Mostly there is room for it, and what lies there is zero.
 func (n *numbered) newEntry(ln *line) *entry {
@@ -114,12 +179,18 @@ func (n *numbered) status(ln *line, b *box) Status {
 			return Pending
 		case 'x', 'X':
 			return Completed
-		default:
-			for i := range n.g.marks {
-				if m := &n.g.marks[i]; m.mark == c {
-					return n.means(ln, b, m)
-				}
+		case '-':
+			if n.g.dash == InProgress {
+				return n.means(ln, b, InProgress, "")
 			}
+		}
+	}
+	if status, ok := n.explained(mark); ok {
+		return n.means(ln, b, status, "")
+	}
+	for _, m := range n.g.marks {
+		if mark == m.mark {
+			return n.means(ln, b, m.status, m.warning)
 		}
 	}
 	if mark != "" && blankAt(mark, 0) == 0 {
@@ -129,18 +200,18 @@ func (n *numbered) status(ln *line, b *box) Status {
 	return Pending
 }
 
-func (n *numbered) means(ln *line, b *box, m *meaning) Status {
-	if m.warning != "" {
-		n.report(ln, b.open+1, SeverityWarning, "ambiguous_mark", m.warning)
+func (n *numbered) means(ln *line, b *box, status Status, warning string) Status {
+	if warning != "" {
+		n.report(ln, b.open+1, SeverityWarning, "ambiguous_mark", warning)
 	}
 	switch {
-	case m.status == 0:
+	case status == 0:
 		n.tildes = append(n.tildes, int32(n.owner))
 		return Pending
-	case m.status == InProgress && n.r.active < 0:
+	case status == InProgress && n.r.active < 0:
 		n.r.active = int32(n.owner)
 	}
-	return m.status
+	return status
 }
 
 // remark reports what is odd about a checkbox that is an item all the same.
@@ -148,9 +219,14 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if b.optional {
 		n.seen.see(signalStar, ln.number)
 	}
+	if n.r.entries[n.owner].derivedID {
+		id = ""
+	} else {
+		id += n.g.stop()
+	}
 	if b.tight || b.mark(ln.text) == "" {
 		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
-			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+n.g.stop()+clip(title)))
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+clip(title)))
 	}
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
@@ -160,7 +236,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	}
 	if ln.place != placeText {
 		n.report(ln, b.open, SeverityWarning, ln.place.code(),
-			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, id))
+			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, n.r.entries[n.owner].id))
 	}
 }
 
@@ -199,6 +275,10 @@ func (n *numbered) hiddenBox(ln *line, b *box, id, title string) {
 func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 	if _, _, ok := labelled(title); ok && n.head.id != "" {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
+		return
+	}
+	if n.takesNameless(b) {
+		n.add(ln, m, b, "", title)
 		return
 	}
 	n.namelessSignals(ln, b)

@@ -9,7 +9,7 @@ func (n *numbered) textLine(ln *line, m *marker) {
 	if m.kind == markerHeading && m.spaced(ln.text) && n.heading(ln, m) {
 		return
 	}
-	if n.owner < 0 || n.shadowed(ln) {
+	if n.g.text != nil && n.g.text(n, ln, *m) || n.owner < 0 || n.shadowed(ln) {
 		return
 	}
 	if n.field.begun() {
@@ -84,9 +84,15 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 		n.seen.see(signalHeading, ln.number)
 	}
 	n.head = readTaskHeading(text, ln)
+	n.headings++
+	if n.g.label == nil {
+		n.group = groupNumber(text)
+		return true
+	}
+	level := m.after - ln.body
+	n.sections.enter(level, text)
+	n.lineage.enter(level, text)
 	if n.g.heading != nil {
-		level := m.after - ln.body
-		n.sections.enter(level, text)
 		n.g.heading(n, ln, level, text)
 	}
 	return true

@@ -45,7 +45,12 @@ type numbered struct {
 	seen     sightings
 	tags     tags
 	sections sections
+	lineage  lineage
+	legend   map[string]Status // nil before it is asked for
+	group    string            // number of the heading above, "" for none
+	fielded  bool              // there are fields that only numbered plans have
 	phase    int32
+	headings int  // how many there were
 	wide     bool // phases are too wide to wait for one another
 }
 

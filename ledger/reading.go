@@ -25,6 +25,9 @@ type Item struct {
 	// Optional items do not hold up the end of their parent.
 	Optional bool
 	Parallel bool
+	// DerivedID says that the id was made up, since the plan has none: do not
+	// write it into the file.
+	DerivedID bool
 	// ParentID is "" at the top.
 	ParentID string
 	// DependsOn holds the ids as the plan names them, ranges expanded. An id

@@ -12,10 +12,11 @@ var specKitGrammar = grammar{
 	dialects: []string{specKit},
 	label:    specKitLabel,
 	heading:  specKitHeading,
-	remark:   func(n *numbered, _ *line, _ *box) { n.nodes[n.owner].phase = n.phase },
+	remark:   func(n *numbered, _ *line, _ box) { n.nodes[n.owner].section = n.phase },
 	settle:   (*numbered).barriers,
-	marks:    []meaning{{'-', Skipped, ""}},
+	marks:    []meaning{{"-", Skipped, ""}},
 	usable:   "a space, x or -",
+	anywhere: true,
 	missing:  "no checkbox outside fences and comments has an id such as T001 behind it",
 	wanted:   "put an id such as T001 and a space behind the box to make it a task",
 }
@@ -32,18 +33,12 @@ func specKitLabel(n *numbered, ln *line, b *box) (id, title string) {
 		return "", rest
 	}
 	title = n.cutTags(trim(rest[end:]))
-	if b.close+1 < len(ln.text) && solid(ln.text[b.close+1]) {
-		b.tight = true
-	}
 	n.tags.waits = mentioned(title)
 	if n.item != nil {
 		n.item.Files = pathsIn(title, n.item.Files)
 	}
 	return id, title
 }
-
-// rest returns what stands behind the box.
-func (b *box) rest(s string) string { return trim(s[b.close+1:]) }
 
 // readTaskID reads "T012" or "T012a" and what may stand behind it.
 func readTaskID(s string) (id string, end int) {
@@ -97,27 +92,46 @@ func isStory(tag string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// mentioned returns what stands behind "depends on" in a title, up to the
-// bracket that closes. Without an id right behind it the words are prose.
+// mentioned returns the ids behind "depends on" in a title. Without one right
+// behind it the words are prose.
 func mentioned(title string) string {
 	const words = "depends on"
 	for at := 0; at+len(words) < len(title); at++ {
-		if title[at]|0x20 != 'd' || !equalWord(title[at:at+len(words)], words) {
-			continue
-		}
-		value := trim(strings.TrimLeft(title[at+len(words):], ": "))
-		value, _, _ = strings.Cut(value, ")")
-		if first, _, _ := cutList(value); isDigitAfter(first) {
-			return value
+		if title[at]|0x20 == 'd' && equalWord(title[at:at+len(words)], words) {
+			value, _, _ := strings.Cut(title[at+len(words):], ")")
+			if value = idsAt(strings.TrimLeft(value, ": *")); value != "" {
+				return value
+			}
 		}
 	}
 	return ""
 }
 
-// isDigitAfter reports whether a reference begins with an id, a word such as "Task" cut off.
-func isDigitAfter(s string) bool {
-	s = bareID(s)
-	return len(s) > 1 && (s[0] == 'T' || s[0] == 't') && isDigit(s[1]) || s != "" && isDigit(s[0])
+// idsAt returns the part of a list up to the first entry that is neither an id
+// nor a range of them. The last entry may have words behind it, unless it is a
+// bare number, which may count something.
+func idsAt(list string) string {
+	end := 0
+	for rest := list; rest != ""; {
+		part, after, _ := cutList(rest)
+		part, more := cutAnd(part)
+		if more != "" {
+			after = rest[strings.Index(rest, more):]
+		}
+		first, prose, _ := strings.Cut(bareID(part), " ")
+		first = strings.TrimRight(first, ".;")
+		_, _, isRange := cutRange(first)
+		if !isID(first) && !isRange || prose != "" && strings.Trim(first, "0123456789") == "" {
+			break
+		}
+		at := len(list) - len(rest)
+		end = at + strings.Index(rest, first) + len(first)
+		if prose != "" {
+			break
+		}
+		rest = after
+	}
+	return list[:end]
 }
 
 // pathsIn adds the words of a title that are paths of files: a slash, and a dot in what follows the last one.
@@ -148,7 +162,7 @@ func (n *numbered) barriers() {
 	var before, current []string
 	phase := int32(0)
 	for i := range n.r.entries {
-		if at := n.nodes[i].phase; at != phase {
+		if at := n.nodes[i].section; at != phase {
 			if len(current) > 0 {
 				before, current = current, nil
 			}
