@@ -107,21 +107,26 @@ func (b *box) label(s string) (id, title string) {
 	if from >= len(s) || s[from-1] != ' ' || !solid(s[from]) {
 		from = b.starred(s)
 	}
-	if strings.HasPrefix(s[from:], bold) {
-		if id, title, tight := boldID(s[from+len(bold):]); id != "" {
-			b.tight = b.tight || tight
-			return id, title
-		}
-	}
-	id, end, tight := readID(s[from:])
+	id, title, tight := readLabel(s[from:])
 	if tight {
 		b.tight = true
 	}
-	if title = trim(s[pastSpace(s, from+end):]); id != "" && title != "" && title[0] >= utf8.RuneSelf {
+	return id, title
+}
+
+// readLabel reads an id and a title.
+func readLabel(s string) (id, title string, tight bool) {
+	if strings.HasPrefix(s, bold) {
+		if id, title, tight = boldID(s[len(bold):]); id != "" {
+			return id, title, tight
+		}
+	}
+	id, end, tight := readID(s)
+	if title = trim(s[pastSpace(s, end):]); id != "" && title != "" && title[0] >= utf8.RuneSelf {
 		// Scripts that put no space behind an id have their own dots there.
 		title = trim(strings.TrimLeft(title, "、．。：）"))
 	}
-	return id, title
+	return id, title, tight
 }
 
 // starred reads the star right behind the box and returns the index of what follows.

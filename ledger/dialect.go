@@ -11,6 +11,8 @@ const (
 	kiro         = "kiro"
 	specKit      = "spec-kit"
 	openSpec     = "openspec"
+	ccSDD        = "cc-sdd"
+	aiDev        = "ai-dev-tasks"
 	loose        = "loose"
 )
 
@@ -107,6 +109,11 @@ const (
 	signalTask
 	signalTag
 	signalGroup
+	signalParallel
+	signalBoundary
+	signalStruck
+	signalZero
+	signalRelevant
 	signals
 )
 
@@ -122,6 +129,11 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalTask:     {specKit, "id such as T001"},
 	signalTag:      {specKit, "tag [P] or [US1]"},
 	signalGroup:    {openSpec, "heading with the number of the boxes below"},
+	signalParallel: {ccSDD, "(P) beside a title"},
+	signalBoundary: {ccSDD, "_Boundary: field"},
+	signalStruck:   {ccSDD, "number that is struck through"},
+	signalZero:     {aiDev, "id such as 1.0"},
+	signalRelevant: {aiDev, "heading Relevant Files"},
 }
 
 // sightings holds the first line of each signal, 0 for none, and how often it was seen.

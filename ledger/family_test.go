@@ -27,6 +27,9 @@ var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"spec-kit": writeSpecKit,
 	"openspec": writeOpenSpec,
 	"loose":    writeLoose,
+
+	"cc-sdd":       writeCCSDD,
+	"ai-dev-tasks": writeAIDev,
 }
 
 // noise is what stands between the tasks of a plan and is none.
@@ -137,6 +140,54 @@ func writeLoose(t *rapid.T) (string, []wanted) {
 				continue
 			}
 			fmt.Fprintf(&b, "%s [%s] %s\n", rapid.SampledFrom([]string{"-", "*", "+", "7.", "7)"}).Draw(t, "marker"), mark, w.title)
+		}
+	}
+	return b.String(), all
+}
+
+func writeCCSDD(t *rapid.T) (string, []wanted) {
+	var b strings.Builder
+	var all []wanted
+	b.WriteString("# Implementation Plan\n- [ ] 1. First (P)\n")
+	all = append(all, wanted{id: "1", title: "First", status: ledger.Pending, parallel: true})
+	for i := range rapid.IntRange(1, 8).Draw(t, "items") {
+		drawNoise(t, &b)
+		mark, status := drawMark(t, " xX-~", ledger.Pending, ledger.Completed, ledger.Completed, ledger.InProgress, ledger.Pending)
+		w := wanted{
+			id: fmt.Sprintf("1.%d", i+1), title: drawTitle(t), status: status, parent: "1", waits: drawSome(t, all),
+			parallel: rapid.Bool().Draw(t, "parallel"), optional: rapid.Bool().Draw(t, "optional"),
+		}
+		star, tag := "", ""
+		if w.optional {
+			star = "*"
+		}
+		if w.parallel {
+			tag = "(P) "
+		}
+		fmt.Fprintf(&b, "- [%s]%s %s %s%s\n", mark, star, w.id, tag, w.title)
+		if len(w.waits) > 0 {
+			fmt.Fprintf(&b, "  - _Depends: %s_\n", strings.Join(w.waits, ", "))
+		}
+		all = append(all, w)
+	}
+	return b.String(), all
+}
+
+func writeAIDev(t *rapid.T) (string, []wanted) {
+	var b strings.Builder
+	var all []wanted
+	b.WriteString("## Relevant Files\n- `kiln/curve.go` - heating curve\n## Tasks\n")
+	for group := range rapid.IntRange(1, 4).Draw(t, "groups") {
+		mark, status := drawMark(t, " xX", ledger.Pending, ledger.Completed, ledger.Completed)
+		parent := wanted{id: fmt.Sprintf("%d.0", group), title: drawTitle(t), status: status}
+		fmt.Fprintf(&b, "- [%s] %s %s\n", mark, parent.id, parent.title)
+		all = append(all, parent)
+		for i := range rapid.IntRange(0, 11).Draw(t, "items") {
+			drawNoise(t, &b)
+			mark, status := drawMark(t, " x-", ledger.Pending, ledger.Completed, ledger.Pending)
+			w := wanted{id: fmt.Sprintf("%d.%d", group, i+1), title: drawTitle(t), status: status, parent: parent.id}
+			fmt.Fprintf(&b, "  - [%s] %s %s\n", mark, w.id, w.title)
+			all = append(all, w)
 		}
 	}
 	return b.String(), all

@@ -54,7 +54,8 @@ var numberedGrammar = grammar{
 
 // grammars are tried in this order where nothing tells them apart.
 var grammars = [...]*grammar{
-	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &looseGrammar,
+	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &ccSDDGrammar, &aiDevGrammar,
+	&looseGrammar,
 }
 
 // Dialects returns the names of all dialects, as a comment in a file may set one.
@@ -113,7 +114,14 @@ func (n *numbered) choose() *grammar {
 	switch {
 	case s.count[signalTask] > n.r.Len():
 		return &specKitGrammar
-	case n.told() || s.first[signalGroup] == 0:
+	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
+		s.first[signalParallel]+s.first[signalBoundary] > 0:
+		return &ccSDDGrammar
+	case n.told():
+		return n.g
+	case s.count[signalZero] > 1, s.first[signalZero] > 0 && s.first[signalRelevant] > 0:
+		return &aiDevGrammar
+	case s.first[signalGroup] == 0:
 		return n.g
 	}
 	return &openSpecGrammar

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
@@ -67,8 +66,8 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	}
 	e.status = n.status(ln, b)
 	n.enter(ln, b.open+1, id)
-	if n.group != "" && n.g.label == nil && strings.HasPrefix(id, n.group) && len(id) > len(n.group) && id[len(n.group)] == '.' {
-		n.seen.see(signalGroup, ln.number)
+	if n.g.label == nil {
+		n.itemSignals(ln, id, title)
 	}
 	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
 		n.remark(ln, m, b, id, title)
@@ -123,6 +122,9 @@ func (n *numbered) tagged() {
 	}
 	if t.withdrawn {
 		n.r.entries[n.owner].status = Skipped
+		if n.r.active == int32(n.owner) {
+			n.r.active = -1
+		}
 	}
 }
 

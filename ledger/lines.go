@@ -45,6 +45,9 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 			n.fields(ln, text, key, value)
 			return
 		}
+		if strings.HasPrefix(text, "_Boundary:") {
+			n.seen.see(signalBoundary, ln.number)
+		}
 	}
 	if key, value, ok := labelled(text); ok {
 		n.set(key, value)
@@ -80,6 +83,8 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	switch {
 	case equalWord(text, "Task Dependency Graph"):
 		n.seen.see(signalGraph, ln.number)
+	case equalWord(text, "Relevant Files"):
+		n.seen.see(signalRelevant, ln.number)
 	case equalWord(text, "Implementation Plan"):
 		n.seen.see(signalHeading, ln.number)
 	}

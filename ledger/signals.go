@@ -15,10 +15,28 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 		n.seen.see(signalTag, ln.number)
 		s = rest
 	}
+	if inside, ok := strings.CutPrefix(s, struck); ok && inside != "" && isDigit(inside[0]) {
+		n.seen.see(signalStruck, ln.number)
+	}
 	if id, end := readTaskID(strings.TrimPrefix(s, bold)); len(id) >= len("T001") {
 		n.seen.see(signalTask, ln.number)
 		if rest := trim(s[end:]); strings.HasPrefix(rest, "[P]") || strings.HasPrefix(rest, "[US") {
 			n.seen.see(signalTag, ln.number)
 		}
+	}
+}
+
+// itemSignals looks at an item with a number.
+func (n *numbered) itemSignals(ln *line, id, title string) {
+	if last := len(title) - 1; last > 1 && (title[0] == '(' || title[last] == ')') {
+		if _, parallel := cutParallel(title); parallel {
+			n.seen.see(signalParallel, ln.number)
+		}
+	}
+	if zeroth(id) {
+		n.seen.see(signalZero, ln.number)
+	}
+	if n.group != "" && strings.HasPrefix(id, n.group) && len(id) > len(n.group) && id[len(n.group)] == '.' {
+		n.seen.see(signalGroup, ln.number)
 	}
 }

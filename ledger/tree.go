@@ -26,7 +26,7 @@ type tally struct {
 func (n *numbered) place(i int32, id string) (first int32) {
 	e := &n.r.entries[i]
 	e.parent, e.level = -1, -1
-	if stem := ancestor(id); stem != "" && !e.derivedID {
+	if stem := n.g.above(n, id); stem != "" && !e.derivedID {
 		// Neighbours mostly share their parent, so the last answer is kept.
 		if stem != n.stem {
 			n.stem, n.stemItem = stem, n.r.find(stem)
