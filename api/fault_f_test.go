@@ -117,7 +117,7 @@ func TestFaultF6_NotText(t *testing.T) {
 }
 
 func TestPlanWithoutItems(t *testing.T) {
-	unusable(t, "no_items", func(h *host) { h.write("tasks.md", "- [ ] no id\n", time.Hour) }).
+	unusable(t, "no_items", func(h *host) { h.write("tasks.md", "```\n- [ ] 1. sample\n```\n", time.Hour) }).
 		has(1, "data.details.checkboxes")
 }
 

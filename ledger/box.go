@@ -103,9 +103,37 @@ func (b *box) mark(s string) string { return s[b.open+1 : b.close] }
 // label reads what stands behind the box: an optional star, an id and a title.
 // The id is "" when there is none.
 func (b *box) label(s string) (id, title string) {
+	from := b.close + 2 // mostly one space stands there
+	if from >= len(s) || s[from-1] != ' ' || !solid(s[from]) {
+		from = b.starred(s)
+	}
+	id, title, tight := readLabel(s[from:])
+	if tight {
+		b.tight = true
+	}
+	return id, title
+}
+
+// readLabel reads an id and a title.
+func readLabel(s string) (id, title string, tight bool) {
+	if strings.HasPrefix(s, bold) {
+		if id, title, tight = boldID(s[len(bold):]); id != "" {
+			return id, title, tight
+		}
+	}
+	id, end, tight := readID(s)
+	if title = trim(s[pastSpace(s, end):]); id != "" && title != "" && title[0] >= utf8.RuneSelf {
+		// Scripts that put no space behind an id have their own dots there.
+		title = trim(strings.TrimLeft(title, "、．。：）"))
+	}
+	return id, title, tight
+}
+
+// starred reads the star right behind the box and returns the index of what follows.
+func (b *box) starred(s string) int {
 	i := b.close + 1
 	if i == len(s) {
-		return "", ""
+		return i
 	}
 	if s[i] == '*' && !strings.HasPrefix(s[i:], bold) {
 		b.optional = true
@@ -115,22 +143,11 @@ func (b *box) label(s string) (id, title string) {
 	if from == i && from < len(s) {
 		b.tight = true
 	}
-	if strings.HasPrefix(s[from:], bold) {
-		if id, title, tight := boldID(s[from+len(bold):]); id != "" {
-			b.tight = b.tight || tight
-			return id, title
-		}
-	}
-	id, end, tight := readID(s[from:])
-	if tight {
-		b.tight = true
-	}
-	if title = trim(s[pastSpace(s, from+end):]); id != "" && title != "" && title[0] >= utf8.RuneSelf {
-		// Scripts that put no space behind an id have their own dots there.
-		title = trim(strings.TrimLeft(title, "、．。：）"))
-	}
-	return id, title
+	return from
 }
+
+// rest returns what stands behind the box and its star.
+func (b *box) rest(s string) string { return s[b.starred(s):] }
 
 const bold = "**"
 

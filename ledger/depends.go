@@ -91,27 +91,30 @@ func cutRange(s string) (first, last string, ok bool) {
 
 func isID(s string) bool {
 	end, _ := groups(s)
-	return end == len(s) && end > 0
+	return end == len(s) && end > 0 || isTaskID(s)
 }
 
 // expand pushes the ids from first to last, which may differ in their last
-// group only. It reports whether the range is one and no wider than allowed.
+// number only and keep its zeros. It reports whether the range is one and no
+// wider than allowed.
 func (n *numbered) expand(first, last string) bool {
-	stem := ancestor(first)
-	if stem != ancestor(last) {
+	stem := strings.TrimRight(first, "0123456789")
+	if stem != strings.TrimRight(last, "0123456789") {
 		return false
 	}
-	if stem != "" {
-		stem += "."
-	}
-	from, errFrom := strconv.Atoi(first[len(stem):])
-	to, errTo := strconv.Atoi(last[len(stem):])
+	first, last = first[len(stem):], last[len(stem):]
+	from, errFrom := strconv.Atoi(first)
+	to, errTo := strconv.Atoi(last)
 	if errFrom != nil || errTo != nil || to < from || to-from >= min(widestRange, mostExpanded-n.expanded) {
 		return false
 	}
 	n.expanded += to - from + 1
+	width := 0
+	if first[0] == '0' {
+		width = len(first)
+	}
 	for i := from; i <= to; i++ {
-		n.lists.push(stem + strconv.Itoa(i))
+		n.lists.push(fmt.Sprintf("%s%0*d", stem, width, i))
 	}
 	return true
 }
@@ -135,6 +138,7 @@ func (n *numbered) resolve() edges {
 			for _, id := range waits[0].ids {
 				if to := n.r.find(id); to >= 0 {
 					e.to = append(e.to, to)
+					n.checkSkipped(int32(i), to)
 					continue
 				}
 				n.about(int32(i), SeverityWarning, "dependency_unresolved",
@@ -145,6 +149,14 @@ func (n *numbered) resolve() edges {
 		e.from = append(e.from, int32(len(e.to)))
 	}
 	return e
+}
+
+// checkSkipped reports an item that waits for one that was closed without being done.
+func (n *numbered) checkSkipped(i, to int32) {
+	if e := &n.r.entries[to]; e.status == Skipped && n.r.entries[i].status.open() {
+		n.about(i, SeverityWarning, "dependency_skipped",
+			fmt.Sprintf("%s waits for %s (line %d), which was skipped", n.r.entries[i].id, e.id, e.line))
+	}
 }
 
 // visit is an item on the path that the search for circles follows.

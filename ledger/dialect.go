@@ -5,26 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A family is one grammar with the dialects that share it. Parse tries the
-// families in order, and the first that finds an item reads the file. Another
-// grammar is another row.
-var families = [...]family{
-	{dialects: []string{specContext, specWorkflow, kiro}, read: readNumbered, describe: describeNumbered},
-}
-
-type family struct {
-	dialects []string
-	// read returns what the file says. A reading without items also says why
-	// there are none.
-	read func(text string) (r *Reading, none string)
-	// describe adds what the lines of an item say to what its entry does.
-	describe func(r *Reading, i int32, it *Item)
-}
-
 const (
 	specContext  = "spec-context"
 	specWorkflow = "spec-workflow"
 	kiro         = "kiro"
+	specKit      = "spec-kit"
+	openSpec     = "openspec"
+	ccSDD        = "cc-sdd"
+	aiDev        = "ai-dev-tasks"
+	loose        = "loose"
 )
 
 // Parse reads a plan. The result depends on src alone. The error is a
@@ -45,24 +34,52 @@ func Read(text string) (*Reading, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
-	var tried []Attempt
-	var last *Reading
-	for i, f := range families {
-		r, none := f.read(text)
-		if r.Len() > 0 || isBlank(text) {
-			r.text, r.family, r.Size = text, int8(i), int64(len(text))
-			return r, nil
+	n := readAs(text, &numberedGrammar, nil)
+	if g := n.choose(); g != n.g {
+		n = readAs(text, g, &n.seen)
+	}
+	if n.r.Len() > 0 || isBlank(text) {
+		return n.sealed(), nil
+	}
+	return readAny(text, n)
+}
+
+func (n *numbered) sealed() *Reading {
+	n.r.text, n.r.grammar, n.r.Size = n.src, n.g, int64(len(n.src))
+	return n.r
+}
+
+// readAny tries every grammar on a text in which the first choice has found
+// nothing, unless the text itself made that choice.
+func readAny(text string, first *numbered) (*Reading, error) {
+	tried := first.attempts(nil)
+	last := first
+	for _, g := range grammars {
+		if g == first.g || grammarOf(first.override.dialect) != nil {
+			continue
 		}
-		for _, name := range f.dialects {
-			tried = append(tried, Attempt{Dialect: name, Reason: none})
+		if !g.anywhere {
+			tried = append(tried, Attempt{Dialect: g.dialects[0], Reason: g.missing})
+			continue
 		}
-		last = r
+		n := readAs(text, g, &first.seen)
+		if n.r.Len() > 0 {
+			return n.sealed(), nil
+		}
+		tried, last = n.attempts(tried), n
 	}
 	return nil, &ParseError{
 		Reason:     ReasonNoItems,
 		Message:    `no task was found: a task is a line such as "- [ ] 1.2 Write the report"`,
-		Checkboxes: last.Checkboxes, Tried: tried, Diagnostics: last.Diagnostics,
+		Checkboxes: last.r.Checkboxes, Tried: tried, Diagnostics: last.r.Diagnostics,
 	}
+}
+
+func (n *numbered) attempts(tried []Attempt) []Attempt {
+	for _, name := range n.g.dialects {
+		tried = append(tried, Attempt{Dialect: name, Reason: n.none()})
+	}
+	return tried
 }
 
 func isBlank(text string) bool {
@@ -89,6 +106,14 @@ const (
 	signalGraph
 	signalProperty
 	signalHeading
+	signalTask
+	signalTag
+	signalGroup
+	signalParallel
+	signalBoundary
+	signalStruck
+	signalZero
+	signalRelevant
 	signals
 )
 
@@ -101,33 +126,50 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalGraph:    {kiro, "heading Task Dependency Graph"},
 	signalProperty: {kiro, "**Property detail"},
 	signalHeading:  {kiro, "heading Implementation Plan"},
+	signalTask:     {specKit, "id such as T001"},
+	signalTag:      {specKit, "tag [P] or [US1]"},
+	signalGroup:    {openSpec, "heading with the number of the boxes below"},
+	signalParallel: {ccSDD, "(P) beside a title"},
+	signalBoundary: {ccSDD, "_Boundary: field"},
+	signalStruck:   {ccSDD, "number that is struck through"},
+	signalZero:     {aiDev, "id such as 1.0"},
+	signalRelevant: {aiDev, "heading Relevant Files"},
 }
 
-// sightings holds the first line of each signal, 0 for none.
-type sightings [signals]int
+// sightings holds the first line of each signal, 0 for none, and how often it was seen.
+type sightings struct{ first, count [signals]int }
 
 func (s *sightings) see(sig signal, line int) {
-	if s[sig] == 0 {
-		s[sig] = line
+	s.count[sig]++
+	if s.first[sig] == 0 {
+		s.first[sig] = line
 	}
 }
 
-// decide names the dialect and the reasons. A file without any signal is read
+// numberedSignals are those that tell the dialects of numbered plans apart.
+const numberedSignals = signalHeading + 1
+
+// decide names the dialect of a numbered plan. One without any signal is read
 // as the plainest of the three; all agree about every mark but "~".
-func (s *sightings) decide(firstItem int) (dialect string, evidence []Evidence) {
+func (s *sightings) decide() (dialect string) {
 	dialect = specContext
-	for sig := signals; sig > 0; sig-- {
-		if s[sig-1] > 0 {
+	for sig := numberedSignals; sig > 0; sig-- {
+		if s.first[sig-1] > 0 {
 			dialect = signalTable[sig-1].dialect
 		}
 	}
-	evidence = append(evidence, Evidence{Line: firstItem, Dialect: dialect, Signal: "numbered checkbox"})
-	for sig, line := range s {
+	return dialect
+}
+
+// evidence gives the reasons for a dialect, and those for others.
+func (s *sightings) evidence(first Evidence) []Evidence {
+	all := []Evidence{first}
+	for sig, line := range s.first {
 		if line > 0 {
-			evidence = append(evidence, Evidence{Line: line, Dialect: signalTable[sig].dialect, Signal: signalTable[sig].text})
+			all = append(all, Evidence{Line: line, Dialect: signalTable[sig].dialect, Signal: signalTable[sig].text})
 		}
 	}
-	return dialect, evidence
+	return all
 }
 
 // tilde is what the mark "~" means in a dialect, and the warning that goes with it.

@@ -23,6 +23,8 @@ type entry struct {
 	parent, level   int32 // no parent: -1
 	status, derived Status
 	optional        bool
+	derivedID       bool // no author wrote the id
+	unmarked        bool // the status is that of the children
 	place           place
 }
 
@@ -37,10 +39,10 @@ func (r *Reading) item(i int32) Item {
 	e := &r.entries[i]
 	it := Item{
 		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
-		Optional: e.optional, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
+		Optional: e.optional, DerivedID: e.derivedID, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
 		Mark: Span{int(e.mark), int(e.markEnd)},
 	}
-	families[r.family].describe(r, i, &it)
+	describe(r, i, &it)
 	return it
 }
 
@@ -70,7 +72,7 @@ func (r *Reading) same(i int, other *Reading, j int) bool {
 		r.parentID(a) != other.parentID(b) || !slices.Equal(r.dependsOn(int32(i)), other.dependsOn(int32(j))) {
 		return false
 	}
-	if a.place == placeText && b.place == placeText && r.family == other.family && r.lines(a) == other.lines(b) {
+	if a.place == placeText && b.place == placeText && r.grammar == other.grammar && r.lines(a) == other.lines(b) {
 		return true
 	}
 	x, y := r.item(int32(i)), other.item(int32(j))

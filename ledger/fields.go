@@ -127,7 +127,9 @@ func (n *numbered) fields(ln *line, s string, key fieldKey, value int) {
 			n.seen.see(signalLeverage, ln.number)
 		case fieldBlocked:
 			n.seen.see(signalBlocked, ln.number)
-		case fieldNone, fieldRequirements, fieldDepends, fieldFiles, fieldPurpose:
+		case fieldRequirements:
+			n.fielded = true
+		case fieldNone, fieldDepends, fieldFiles, fieldPurpose:
 		}
 		key, value = n.value(ln, key, s, from)
 	}

@@ -7,9 +7,20 @@ import (
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
 
+func (n *numbered) label(ln *line, b *box) (id, title string) {
+	if n.g.label == nil {
+		return b.label(ln.text)
+	}
+	n.tags = tags{}
+	own := *b // what a function value is handed goes to the heap, in plans of digits too
+	id, title = n.g.label(n, ln, &own)
+	*b = own
+	return id, title
+}
+
 func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 	n.r.Checkboxes++
-	id, title := b.label(ln.text)
+	id, title := n.label(ln, b)
 	if ln.place != placeText && !n.keep[id] {
 		n.hiddenBox(ln, b, id, title)
 		return
@@ -36,23 +47,117 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	if n.item != nil {
 		n.owner = 0
 		n.entitle(title)
+		n.tagged()
 		return
 	}
+	var parent int32
+	if n.g.unnumbered {
+		parent = n.parent(ln.indent)
+	}
 	e := n.newEntry(ln)
+	e.derivedID = id == ""
+	if e.derivedID {
+		id = n.derive(parent)
+	}
 	e.id, e.optional, e.line = id, b.optional, int32(ln.number)
 	e.from, e.mark, e.markEnd = int32(ln.start), int32(ln.start+b.open+1), int32(ln.start+b.close)
 	if e.place = ln.place; e.place != placeText {
 		e.mask = int32(n.mask)
 	}
 	e.status = n.status(ln, b)
-	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
-		n.report(ln, b.open+1, SeverityError, "duplicate_id",
-			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
-				id, n.r.entries[first].line, ln.number))
+	n.enter(ln, b.open+1, id)
+	if n.g.label == nil {
+		n.itemSignals(ln, id, title)
 	}
 	if b.optional || b.tight || b.close == b.open+1 || m.kind != markerBullet || ln.margin > 0 || ln.place != placeText {
 		n.remark(ln, m, b, id, title)
 	}
+	if n.g.label != nil {
+		n.tagged()
+		n.descend(ln, b.open, parent)
+	}
+	if n.g.remark != nil {
+		n.g.remark(n, ln, *b)
+	}
+}
+
+// descend enters the new item into the tree of a plan that has boxes without id.
+func (n *numbered) descend(ln *line, index int, parent int32) {
+	e := &n.r.entries[n.owner]
+	n.nodes[n.owner].section = int32(n.headings)
+	if !n.g.unnumbered {
+		return
+	}
+	n.lineage.above = append(n.lineage.above, int32(n.owner))
+	if e.derivedID {
+		e.parent = parent
+		n.report(ln, index, SeverityInfo, "derived_id",
+			fmt.Sprintf("this task has no id of its own and is named %s, after what it stands below", e.id))
+	}
+}
+
+// takesNameless reports whether a box without id is an item with a derived one.
+func (n *numbered) takesNameless(b *box) bool {
+	// Only the item itself comes first when its lines are read again.
+	return n.g.unnumbered && (n.item != nil && n.owner < 0 || n.sections.kind == sectionTasks)
+}
+
+// tags is what the label of a box says besides id and title.
+type tags struct {
+	parallel, withdrawn bool
+	stories             []string
+	waits               string
+}
+
+// tagged gives the item what its tags say.
+func (n *numbered) tagged() {
+	t := &n.tags
+	if t.waits != "" {
+		n.set(fieldDepends, t.waits)
+	}
+	if n.item != nil {
+		n.item.Parallel = n.item.Parallel || t.parallel
+		n.item.Requirements = append(n.item.Requirements, t.stories...)
+		return
+	}
+	if t.withdrawn {
+		n.r.entries[n.owner].status = Skipped
+		if n.r.active == int32(n.owner) {
+			n.r.active = -1
+		}
+	}
+}
+
+// enter puts the new item where it belongs.
+func (n *numbered) enter(ln *line, index int, id string) {
+	if first := n.place(int32(n.owner), id); first != int32(n.owner) {
+		n.report(ln, index, SeverityError, "duplicate_id",
+			fmt.Sprintf("id %s stands in line %d and again in line %d: the first is meant when the id is named",
+				id, n.r.entries[first].line, ln.number))
+	}
+}
+
+// addBare makes an item of a line without checkbox.
+func (n *numbered) addBare(ln *line, id, title string, status Status) {
+	n.closeItem()
+	n.head = taskHeading{}
+	n.ownerIndent = ln.indent
+	if n.item != nil {
+		n.owner = 0
+		n.entitle(title)
+		return
+	}
+	parent := n.parent(ln.indent)
+	e := n.newEntry(ln)
+	if e.derivedID = id == ""; e.derivedID {
+		id = n.derive(parent)
+	}
+	e.id, e.line, e.from, e.status = id, int32(ln.number), int32(ln.start), status
+	if status == InProgress && n.r.active < 0 {
+		n.r.active = int32(n.owner)
+	}
+	n.enter(ln, ln.body, id)
+	n.descend(ln, ln.body, parent)
 }
 
 // newEntry returns the entry of the next item, which is the owner of the lines
@@ -67,30 +172,48 @@ func (n *numbered) newEntry(ln *line) *entry {
 	return &n.r.entries[n.owner]
 }
 
-// status reads the mark in the box; "~" waits for the dialect.
+// status reads the mark in the box; some marks wait for the dialect.
 func (n *numbered) status(ln *line, b *box) Status {
 	mark := b.mark(ln.text)
 	if len(mark) == 1 {
-		switch mark[0] {
+		switch c := mark[0]; c {
 		case ' ', '\t':
 			return Pending
 		case 'x', 'X':
 			return Completed
 		case '-':
-			if n.r.active < 0 {
-				n.r.active = int32(n.owner)
+			if n.g.dash == InProgress {
+				return n.means(ln, b, InProgress, "")
 			}
-			return InProgress
-		case '~':
-			n.tildes = append(n.tildes, int32(n.owner))
-			return Pending
+		}
+	}
+	if status, ok := n.explained(mark); ok {
+		return n.means(ln, b, status, "")
+	}
+	for _, m := range n.g.marks {
+		if mark == m.mark {
+			return n.means(ln, b, m.status, m.warning)
 		}
 	}
 	if mark != "" && blankAt(mark, 0) == 0 {
 		n.report(ln, b.open+1, SeverityWarning, "unknown_mark",
-			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use a space, x or -", mark))
+			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use %s", mark, n.g.usable))
 	}
 	return Pending
+}
+
+func (n *numbered) means(ln *line, b *box, status Status, warning string) Status {
+	if warning != "" {
+		n.report(ln, b.open+1, SeverityWarning, "ambiguous_mark", warning)
+	}
+	switch {
+	case status == 0:
+		n.tildes = append(n.tildes, int32(n.owner))
+		return Pending
+	case status == InProgress && n.r.active < 0:
+		n.r.active = int32(n.owner)
+	}
+	return status
 }
 
 // remark reports what is odd about a checkbox that is an item all the same.
@@ -98,9 +221,14 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if b.optional {
 		n.seen.see(signalStar, ln.number)
 	}
+	if n.r.entries[n.owner].derivedID {
+		id = ""
+	} else {
+		id += n.g.stop()
+	}
 	if b.tight || b.mark(ln.text) == "" {
 		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
-			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+". "+clip(title)))
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+clip(title)))
 	}
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
@@ -110,7 +238,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	}
 	if ln.place != placeText {
 		n.report(ln, b.open, SeverityWarning, ln.place.code(),
-			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, id))
+			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, n.r.entries[n.owner].id))
 	}
 }
 
@@ -151,8 +279,12 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
 		return
 	}
-	n.refuse(ln, b, SeverityWarning, "checkbox_without_id",
-		fmt.Sprintf("no id: %q: put a number such as 1.2 and a space behind the box to make it a task", clip(title)))
+	if n.takesNameless(b) {
+		n.add(ln, m, b, "", title)
+		return
+	}
+	n.namelessSignals(ln, b)
+	n.refuseNameless(ln, b, title)
 	if n.field.literal && n.takes(ln, m) {
 		n.goOn(ln)
 		return
@@ -166,6 +298,19 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		return
 	}
 	n.closeItem()
+}
+
+// refuseNameless says why a checkbox without id is no task.
+func (n *numbered) refuseNameless(ln *line, b *box, title string) {
+	switch mark := b.mark(ln.text); {
+	case n.sections.kind == sectionAcceptance:
+		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
+			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
+	case n.sections.kind == sectionLegend, n.g.label != nil && (mark == "P" || mark == "p"):
+		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
+	default:
+		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))
+	}
 }
 
 // adopt makes an item of a box with a field behind it and the heading above.

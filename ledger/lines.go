@@ -9,7 +9,7 @@ func (n *numbered) textLine(ln *line, m *marker) {
 	if m.kind == markerHeading && m.spaced(ln.text) && n.heading(ln, m) {
 		return
 	}
-	if n.owner < 0 || n.shadowed(ln) {
+	if n.g.text != nil && n.g.text(n, ln, *m) || n.owner < 0 || n.shadowed(ln) {
 		return
 	}
 	if n.field.begun() {
@@ -44,6 +44,9 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 			n.list.key = fieldNone
 			n.fields(ln, text, key, value)
 			return
+		}
+		if strings.HasPrefix(text, "_Boundary:") {
+			n.seen.see(signalBoundary, ln.number)
 		}
 	}
 	if key, value, ok := labelled(text); ok {
@@ -80,10 +83,23 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	switch {
 	case equalWord(text, "Task Dependency Graph"):
 		n.seen.see(signalGraph, ln.number)
+	case equalWord(text, "Relevant Files"):
+		n.seen.see(signalRelevant, ln.number)
 	case equalWord(text, "Implementation Plan"):
 		n.seen.see(signalHeading, ln.number)
 	}
 	n.head = readTaskHeading(text, ln)
+	n.headings++
+	if n.g.label == nil {
+		n.group = groupNumber(text)
+		return true
+	}
+	level := m.after - ln.body
+	n.sections.enter(level, text)
+	n.lineage.enter(level, text)
+	if n.g.heading != nil {
+		n.g.heading(n, ln, level, text)
+	}
 	return true
 }
 

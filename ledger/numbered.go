@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 // passed by.
 type numbered struct {
 	scanner
+	g *grammar
 	r *Reading
 	// item is the item that is being described, nil in a pass over the plan.
 	item *Item
@@ -41,6 +43,15 @@ type numbered struct {
 	// expanded counts the ids that ranges stood for.
 	expanded int
 	seen     sightings
+	tags     tags
+	sections sections
+	lineage  lineage
+	legend   map[string]Status // nil before it is asked for
+	group    string            // number of the heading above, "" for none
+	fielded  bool              // there are fields that only numbered plans have
+	phase    int32
+	headings int  // how many there were
+	wide     bool // phases are too wide to wait for one another
 }
 
 // taskHeading is a heading such as "#### Task 4: Label the drawers".
@@ -49,44 +60,42 @@ type taskHeading struct {
 	line, start int // of the line: its number and its offset
 }
 
-// readNumbered reads text twice at most: the second time when the plan refers
-// to ids that stand only in a fence or a comment, which then count.
-func readNumbered(text string) (r *Reading, none string) {
-	n := newNumbered(text)
+// readAs reads text twice at most: the second time when the plan refers to ids
+// that stand only in a fence or a comment, which then count. What an earlier
+// pass has seen is handed in.
+func readAs(text string, g *grammar, seen *sightings) *numbered {
+	n := newNumbered(text, g, seen)
 	n.read()
 	if lost := n.lost(); lost != nil {
-		n = newNumbered(text)
+		n = newNumbered(text, g, seen)
 		n.keep, n.r.keep = lost, lost
 		n.read()
 	}
-	switch {
-	case n.r.Len() > 0:
-	case n.r.Checkboxes == 0:
-		none = "no checkbox"
-	default:
-		none = "no checkbox outside fences and comments has a number behind it"
-	}
-	return n.r, none
+	return n
 }
 
-func newNumbered(text string) *numbered {
+func newNumbered(text string, g *grammar, seen *sightings) *numbered {
 	// Few items are shorter than this, and then the slices grow.
 	const short = 32
 	hint := min(strings.Count(text, "["), len(text)/short+1)
-	return &numbered{
-		scanner: newScanner(text),
-		r:       &Reading{entries: make([]entry, 0, hint), index: newIndex(hint), active: -1},
-		nodes:   make([]node, 0, hint),
-		owner:   -1, shadow: -1,
+	n := &numbered{
+		scanner: newScanner(text), g: g,
+		r:     &Reading{entries: make([]entry, 0, hint), index: newIndex(hint), active: -1},
+		nodes: make([]node, 0, hint),
+		owner: -1, shadow: -1,
 	}
+	if seen != nil {
+		n.seen = *seen
+	}
+	return n
 }
 
-// describeNumbered reads the lines of an item once more.
-func describeNumbered(r *Reading, i int32, it *Item) {
+// describe reads the lines of an item once more.
+func describe(r *Reading, i int32, it *Item) {
 	e := &r.entries[i]
 	n := numbered{
-		scanner: r.scannerOf(e),
-		r:       &Reading{}, keep: r.keep, item: it,
+		scanner: r.scannerOf(e), g: r.grammar,
+		r: &Reading{}, keep: r.keep, item: it,
 		owner: -1, shadow: -1,
 	}
 	n.lines()
@@ -128,14 +137,43 @@ func (n *numbered) lines() {
 
 // finish settles what can only be known at the end of the file.
 func (n *numbered) finish() {
-	if n.r.Len() > 0 {
-		n.r.Dialect, n.r.Evidence = n.seen.decide(int(n.r.entries[0].line))
-	}
+	n.name()
 	n.settleTildes()
+	if n.g.settle != nil {
+		n.g.settle(n)
+	}
 	n.plant()
 	n.checkDependencies()
+	n.reportWide()
 	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
+}
+
+// name finds the dialect and the reasons for it.
+func (n *numbered) name() {
+	set := n.override
+	switch {
+	case set.line > 0 && grammarOf(set.dialect) == nil:
+		n.r.Diagnostics = append(n.r.Diagnostics, Diagnostic{
+			Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect",
+			Message: fmt.Sprintf("no dialect is named %q: use one of %s", clip(set.dialect), strings.Join(Dialects(), ", ")),
+		})
+	case set.line > 0 && grammarOf(set.dialect) == n.g:
+		if n.r.Len() > 0 {
+			n.r.Dialect = set.dialect
+			n.r.Evidence = n.seen.evidence(Evidence{Line: set.line, Dialect: set.dialect, Signal: "comment that sets the dialect"})
+		}
+		return
+	}
+	if n.r.Len() == 0 {
+		return
+	}
+	kind := n.g.dialects[0] + " item"
+	n.r.Dialect = n.g.dialects[0]
+	if n.g == &numberedGrammar {
+		n.r.Dialect, kind = n.seen.decide(), "numbered checkbox"
+	}
+	n.r.Evidence = n.seen.evidence(Evidence{Line: int(n.r.entries[0].line), Dialect: n.r.Dialect, Signal: kind})
 }
 
 func (n *numbered) report(ln *line, index int, severity Severity, code, message string) {
@@ -145,11 +183,14 @@ func (n *numbered) report(ln *line, index int, severity Severity, code, message 
 // about reports something about an item, at its mark.
 func (n *numbered) about(i int32, severity Severity, code, message string) {
 	e := &n.r.entries[i]
-	start := int(e.mark)
+	start, at := int(e.mark), e.mark
+	if e.markEnd == 0 {
+		start, at = int(e.from), e.from
+	}
 	for start > 0 && n.src[start-1] != '\n' && n.src[start-1] != '\r' {
 		start--
 	}
-	before := strings.TrimPrefix(n.src[start:e.mark], byteOrderMark)
+	before := strings.TrimPrefix(n.src[start:at], byteOrderMark)
 	n.r.Diagnostics = append(n.r.Diagnostics, Diagnostic{
 		Line: int(e.line), Column: utf8.RuneCountInString(before) + 1,
 		Severity: severity, Code: code, Message: message,

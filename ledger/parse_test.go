@@ -44,6 +44,12 @@ func dumpItem(b *strings.Builder, src []byte, it ledger.Item) {
 	}
 	fmt.Fprintf(b, " line %d level %d parent %q mark %q\n",
 		it.Line, it.Level, it.ParentID, src[it.Mark.Start:it.Mark.End])
+	if it.DerivedID {
+		b.WriteString("  derived id\n")
+	}
+	if it.Parallel {
+		b.WriteString("  parallel\n")
+	}
 	for _, field := range []struct {
 		name  string
 		value any

@@ -25,6 +25,9 @@ type Item struct {
 	// Optional items do not hold up the end of their parent.
 	Optional bool
 	Parallel bool
+	// DerivedID says that the id was made up, since the plan has none: do not
+	// write it into the file.
+	DerivedID bool
 	// ParentID is "" at the top.
 	ParentID string
 	// DependsOn holds the ids as the plan names them, ranges expanded. An id
@@ -91,7 +94,7 @@ type Evidence struct {
 
 // Reading is what a plan file says. It does not change, and its slices must not be changed.
 type Reading struct {
-	// Dialect is "spec-context", "spec-workflow" or "kiro", and "" for a blank file.
+	// Dialect is one of Dialects, and "" for a blank file.
 	Dialect  string
 	Evidence []Evidence
 	Fingerprint
@@ -103,7 +106,7 @@ type Reading struct {
 	Checkboxes int
 
 	text    string
-	family  int8 // that read the text, an index of families
+	grammar *grammar // that read the text
 	entries []entry
 	waits   []wait // in the order of their items
 	keep    map[string]bool

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // This file knows lines, fences and comments, and nothing of tasks: every
@@ -155,6 +156,7 @@ type scanner struct {
 	cut bool
 	// nextUnder is the next underscore, valid while at or after the current line.
 	nextUnder int
+	override  override
 }
 
 func newScanner(src string) scanner {
@@ -289,6 +291,7 @@ func (s *scanner) openComment(at int) {
 		return
 	}
 	from, length := s.start+at+len(opening), -1
+	s.overridden(at, s.text[at+len(opening):])
 	if !s.endlessComment {
 		length = strings.Index(s.src[from:], closing)
 	}
@@ -302,6 +305,20 @@ func (s *scanner) openComment(at int) {
 	}
 	s.mask, s.maskAs = from+length+len(closing), placeComment
 	s.place = placeComment
+}
+
+// override is what a comment says about the dialect of the file.
+type override struct {
+	dialect      string
+	line, column int // line 0 for none
+}
+
+// overridden looks for a dialect in the first line of a comment. The first counts.
+func (s *scanner) overridden(at int, text string) {
+	text, _, closed := strings.Cut(text, "-->")
+	if dialect, ok := overriding(text); ok && closed && s.override.line == 0 {
+		s.override = override{dialect, s.number, utf8.RuneCountInString(s.text[:at]) + 1}
+	}
 }
 
 // underscored reports whether the current line has an underscore. Most have

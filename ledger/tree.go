@@ -7,6 +7,7 @@ import "fmt"
 // node is what the tree knows of one item.
 type node struct {
 	indent   int32
+	section  int32 // what stands in another is never a parent by indent; the phase in spec-kit
 	left     int32 // children that are not settled yet
 	named    bool  // another item names it as parent by its id
 	children tally
@@ -25,7 +26,7 @@ type tally struct {
 func (n *numbered) place(i int32, id string) (first int32) {
 	e := &n.r.entries[i]
 	e.parent, e.level = -1, -1
-	if stem := ancestor(id); stem != "" {
+	if stem := n.g.above(n, id); stem != "" && !e.derivedID {
 		// Neighbours mostly share their parent, so the last answer is kept.
 		if stem != n.stem {
 			n.stem, n.stemItem = stem, n.r.find(stem)
@@ -79,6 +80,9 @@ func (n *numbered) parentsByIndent() {
 	var path []int32
 	for i := range n.nodes {
 		nd, e := &n.nodes[i], &n.r.entries[i]
+		if i > 0 && n.nodes[i-1].section != nd.section {
+			path = path[:0]
+		}
 		for len(path) > 0 && n.nodes[path[len(path)-1]].indent >= nd.indent {
 			path = path[:len(path)-1]
 		}

@@ -1,0 +1,138 @@
+package ledger
+
+import "strings"
+
+// grammar is what some dialects do their own way. All of them share one pass
+// over the lines: what is a checkbox, what hides it, and which lines are about
+// it is the same everywhere.
+type grammar struct {
+	dialects []string
+	// label reads what stands behind a box and notes its tags. Without one it
+	// is a star, a number and a title.
+	label func(n *numbered, ln *line, b *box) (id, title string)
+	// heading looks at a heading, which has ended the item above.
+	heading func(n *numbered, ln *line, level int, text string)
+	// text looks at a line of text and says whether it has dealt with it.
+	text func(n *numbered, ln *line, m marker) bool
+	// remark looks at the item that a box has become.
+	remark func(n *numbered, ln *line, b box)
+	// settle looks at all items before they are put into a tree.
+	settle func(n *numbered)
+	// dash is InProgress where "-" is a usual mark, of which a plan has many.
+	dash   Status
+	marks  []meaning
+	usable string // marks, for a message
+	// unnumbered says that a box without id is an item with a derived one.
+	unnumbered bool
+	// anywhere says that nothing but an item has to speak for the dialect.
+	anywhere bool
+	// zero says that 1.0 is the parent of 1.1.
+	zero bool
+	// missing says why a file with checkboxes has no item, and wanted what to
+	// do about a box without id.
+	missing, wanted string
+}
+
+// meaning is what a mark besides the space and x means. A status of 0 is
+// settled at the end of the file.
+type meaning struct {
+	mark    string
+	status  Status
+	warning string
+}
+
+// numberedGrammar is that of spec-context, spec-workflow and kiro.
+var numberedGrammar = grammar{
+	dialects: []string{specContext, specWorkflow, kiro},
+	dash:     InProgress,
+	marks:    []meaning{{mark: "~"}},
+	usable:   "a space, x or -",
+	anywhere: true,
+	missing:  "no checkbox outside fences and comments has a number behind it",
+	wanted:   "put a number such as 1.2 and a space behind the box to make it a task",
+}
+
+// grammars are tried in this order where nothing tells them apart.
+var grammars = [...]*grammar{
+	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &ccSDDGrammar, &aiDevGrammar,
+	&looseGrammar,
+}
+
+// Dialects returns the names of all dialects, as a comment in a file may set one.
+func Dialects() []string {
+	var names []string
+	for _, g := range grammars {
+		names = append(names, g.dialects...)
+	}
+	return names
+}
+
+// grammarOf returns the grammar of a dialect, nil for none.
+func grammarOf(dialect string) *grammar {
+	for _, g := range grammars {
+		for _, name := range g.dialects {
+			if name == dialect {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// stop is what stands between an id and a title.
+func (g *grammar) stop() string {
+	if g == &numberedGrammar {
+		return ". "
+	}
+	return " "
+}
+
+// overriding reads the dialect that a comment sets: "waybill: dialect=kiro".
+func overriding(comment string) (dialect string, ok bool) {
+	dialect, ok = strings.CutPrefix(trim(comment), "waybill:")
+	if !ok {
+		return "", false
+	}
+	dialect, ok = strings.CutPrefix(trim(dialect), "dialect=")
+	return trim(dialect), ok
+}
+
+// none says why there is no item.
+func (n *numbered) none() string {
+	if n.r.Checkboxes == 0 {
+		return "no checkbox"
+	}
+	return n.g.missing
+}
+
+// choose returns the grammar that the signs of a first pass speak for.
+func (n *numbered) choose() *grammar {
+	if g := grammarOf(n.override.dialect); g != nil {
+		return g
+	}
+	s := &n.seen
+	switch {
+	case s.count[signalTask] > n.r.Len():
+		return &specKitGrammar
+	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
+		s.first[signalParallel]+s.first[signalBoundary] > 0:
+		return &ccSDDGrammar
+	case n.told():
+		return n.g
+	case s.count[signalZero] > 1, s.first[signalZero] > 0 && s.first[signalRelevant] > 0:
+		return &aiDevGrammar
+	case s.first[signalGroup] == 0:
+		return n.g
+	}
+	return &openSpecGrammar
+}
+
+// told reports whether something says that the plan is one of numbers and nothing else.
+func (n *numbered) told() bool {
+	for sig := range signalHeading {
+		if n.seen.first[sig] > 0 {
+			return true
+		}
+	}
+	return n.fielded
+}

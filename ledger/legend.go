@@ -1,0 +1,78 @@
+package ledger
+
+import "strings"
+
+// This file reads legends: "[S] = skipped". What one says about a mark counts
+// more than what the dialect says.
+
+// legendWords are what the meaning of a mark begins with.
+var legendWords = [...]struct {
+	word   string
+	status Status
+}{
+	{"skip", Skipped},
+	{"supersede", Skipped},
+	{"defer", Skipped},
+	{"withdrawn", Skipped},
+	{"cancel", Skipped},
+	{"obsolete", Skipped},
+	{"dropped", Skipped},
+	{"in progress", InProgress},
+	{"in-progress", InProgress},
+	{"started", InProgress},
+	{"doing", InProgress},
+	{"blocked", Blocked},
+	{"waiting", Blocked},
+	{"done", Completed},
+	{"complete", Completed},
+	{"finished", Completed},
+	{"open", Pending},
+	{"pending", Pending},
+	{"todo", Pending},
+	{"queued", Pending},
+}
+
+// explained returns what the legends of the file say about a mark. They are
+// read when the first unusual mark is met, since they may stand below it.
+func (n *numbered) explained(mark string) (Status, bool) {
+	if n.legend == nil {
+		n.legend = legends(n.src)
+	}
+	status, ok := n.legend[mark]
+	return status, ok
+}
+
+// legends reads all of a text. Of two for one mark the first counts.
+func legends(text string) map[string]Status {
+	found := map[string]Status{}
+	for at := indexFrom(text, '=', 0); at < len(text); at = indexFrom(text, '=', at+1) {
+		before := strings.TrimRight(text[:at], " `*")
+		if !strings.HasSuffix(before, "]") {
+			continue
+		}
+		const longest = 8 // bytes of a mark, which is one character
+		from := strings.LastIndexByte(before[max(0, len(before)-longest):], '[')
+		if from < 0 {
+			continue
+		}
+		mark := before[max(0, len(before)-longest)+from+1 : len(before)-1]
+		if _, again := found[mark]; again || mark == "" || markWidth(mark) != len(mark) {
+			continue
+		}
+		if status := meaningOf(text[at+1:]); status != 0 {
+			found[mark] = status
+		}
+	}
+	return found
+}
+
+// meaningOf reads the status that a text begins with, 0 for none.
+func meaningOf(text string) Status {
+	text = strings.TrimLeft(text, " `*")
+	for _, w := range legendWords {
+		if len(text) >= len(w.word) && equalWord(text[:len(w.word)], w.word) {
+			return w.status
+		}
+	}
+	return 0
+}

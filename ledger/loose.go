@@ -1,0 +1,45 @@
+package ledger
+
+import "strings"
+
+// This file knows lists of no dialect: boxes without ids, and lines that begin
+// with a sign instead of a box.
+
+var looseGrammar = grammar{
+	dialects:   []string{loose},
+	label:      func(_ *numbered, ln *line, b *box) (id, title string) { return "", b.rest(ln.text) },
+	text:       looseLine,
+	usable:     "a space or x",
+	unnumbered: true,
+	anywhere:   true,
+	marks: []meaning{
+		{"✅", Completed, ""},
+		{"⏳", InProgress, ""},
+		{"~", Pending, `the mark "~" means many things, so the item is open: say which in a legend, such as "[~] = skipped"`},
+		{"-", Pending, `the mark "-" means many things, so the item is open: say which in a legend, such as "[-] = skipped"`},
+	},
+	missing: "no checkbox outside fences, comments and lists of criteria, and no line that begins with ✅ or ⏳",
+}
+
+// signs stand where a box could.
+var signs = [...]struct {
+	text   string
+	status Status
+}{
+	{"✅", Completed},
+	{"⏳", InProgress},
+}
+
+// looseLine reads "- ✅ Buy sugar".
+func looseLine(n *numbered, ln *line, m marker) bool {
+	if m.kind != markerBullet && m.kind != markerOrdered || !m.spaced(ln.text) || n.sections.kind != sectionTasks {
+		return false
+	}
+	for _, s := range signs {
+		if title, ok := strings.CutPrefix(ln.text[m.next:], s.text); ok {
+			n.addBare(ln, "", trim(strings.TrimPrefix(title, "\ufe0f")), s.status)
+			return true
+		}
+	}
+	return false
+}

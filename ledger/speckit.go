@@ -1,0 +1,218 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file knows the lists of spec-kit: "- [ ] T002 [P] [US1] Title in
+// dir/file.go (depends on T001)" below headings that name phases.
+
+var specKitGrammar = grammar{
+	dialects: []string{specKit},
+	label:    specKitLabel,
+	heading:  specKitHeading,
+	remark:   func(n *numbered, _ *line, _ box) { n.nodes[n.owner].section = n.phase },
+	settle:   (*numbered).barriers,
+	marks:    []meaning{{"-", Skipped, ""}},
+	usable:   "a space, x or -",
+	anywhere: true,
+	missing:  "no checkbox outside fences and comments has an id such as T001 behind it",
+	wanted:   "put an id such as T001 and a space behind the box to make it a task",
+}
+
+func specKitLabel(n *numbered, ln *line, b *box) (id, title string) {
+	rest := n.cutTags(b.rest(ln.text))
+	if inside, after, ok := strings.Cut(strings.TrimPrefix(rest, bold), bold); ok && strings.HasPrefix(rest, bold) {
+		if id, _ := readTaskID(inside); id != "" {
+			rest = inside + " " + trim(after)
+		}
+	}
+	id, end := readTaskID(rest)
+	if id == "" {
+		return "", rest
+	}
+	title = n.cutTags(trim(rest[end:]))
+	n.tags.waits = mentioned(title)
+	if n.item != nil {
+		n.item.Files = pathsIn(title, n.item.Files)
+	}
+	return id, title
+}
+
+// readTaskID reads "T012" or "T012a" and what may stand behind it.
+func readTaskID(s string) (id string, end int) {
+	if len(s) < 2 || s[0] != 'T' && s[0] != 't' || !isDigit(s[1]) {
+		return "", 0
+	}
+	end = 2
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	end += letter(s, end, true)
+	id = s[:end]
+	if end < len(s) && strings.IndexByte(".:)", s[end]) >= 0 {
+		end++
+	}
+	if end > longestID || !ends(s, end) {
+		return "", 0
+	}
+	return id, end
+}
+
+// isTaskID reports whether s is an id such as T012 and nothing more.
+func isTaskID(s string) bool {
+	id, _ := readTaskID(s)
+	return id != "" && id == s
+}
+
+// cutTags takes "[P]" and "[US1]" off the front of s, in any order.
+func (n *numbered) cutTags(s string) string {
+	for strings.HasPrefix(s, "[") {
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			break
+		}
+		switch tag := s[1:end]; {
+		case tag == "P" || tag == "p":
+			n.tags.parallel = true
+		case isStory(tag):
+			n.tags.stories = append(n.tags.stories, tag)
+		default:
+			return s
+		}
+		s = trim(s[end+1:])
+	}
+	return s
+}
+
+// isStory reports whether a tag is one such as US1.
+func isStory(tag string) bool {
+	number, ok := strings.CutPrefix(tag, "US")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// mentioned returns the ids behind "depends on" in a title. Without one right
+// behind it the words are prose.
+func mentioned(title string) string {
+	const words = "depends on"
+	for at := 0; at+len(words) < len(title); at++ {
+		if title[at]|0x20 == 'd' && equalWord(title[at:at+len(words)], words) {
+			value, _, _ := strings.Cut(title[at+len(words):], ")")
+			if value = idsAt(strings.TrimLeft(value, ": *")); value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// idsAt returns the part of a list up to the first entry that is neither an id
+// nor a range of them. The last entry may have words behind it, unless it is a
+// bare number, which may count something.
+func idsAt(list string) string {
+	end := 0
+	for rest := list; rest != ""; {
+		part, after, _ := cutList(rest)
+		part, more := cutAnd(part)
+		if more != "" {
+			after = rest[strings.Index(rest, more):]
+		}
+		first, prose, _ := strings.Cut(bareID(part), " ")
+		first = strings.TrimRight(first, ".;")
+		_, _, isRange := cutRange(first)
+		if !isID(first) && !isRange || prose != "" && strings.Trim(first, "0123456789") == "" {
+			break
+		}
+		at := len(list) - len(rest)
+		end = at + strings.Index(rest, first) + len(first)
+		if prose != "" {
+			break
+		}
+		rest = after
+	}
+	return list[:end]
+}
+
+// pathsIn adds the words of a title that are paths of files: a slash, and a dot in what follows the last one.
+func pathsIn(title string, paths []string) []string {
+	for word := range strings.FieldsSeq(title) {
+		word = strings.Trim(word, "`,;:()*\"'")
+		word = strings.TrimRight(word, ".")
+		name := word[strings.LastIndexByte(word, '/')+1:]
+		if len(name) < len(word) && strings.IndexByte(name, '.') >= 0 && !strings.Contains(word, "://") {
+			paths = append(paths, word)
+		}
+	}
+	return paths
+}
+
+// specKitHeading begins a phase.
+func specKitHeading(n *numbered, _ *line, _ int, text string) {
+	if word, _, _ := strings.Cut(text, " "); equalWord(word, "Phase") {
+		n.phase++
+	}
+}
+
+// barriers makes each item wait for those of the phase before. A phase is a
+// barrier in this dialect alone.
+func (n *numbered) barriers() {
+	var own []wait
+	own, n.r.waits = n.r.waits, nil
+	var before, current []string
+	phase := int32(0)
+	for i := range n.r.entries {
+		if at := n.nodes[i].section; at != phase {
+			if len(current) > 0 {
+				before, current = current, nil
+			}
+			phase = at
+			n.expanded += len(before)
+		}
+		e := &n.r.entries[i]
+		if e.status != Skipped {
+			current = append(current, e.id)
+		}
+		var ids []string
+		if len(own) > 0 && own[0].item == int32(i) {
+			ids, own = own[0].ids, own[1:]
+		}
+		if ids = n.behind(before, ids); len(ids) > 0 {
+			n.r.waits = append(n.r.waits, wait{int32(i), ids})
+		}
+	}
+}
+
+// behind returns what the plan says that an item waits for, and then the phase
+// before. Items that say nothing themselves share one list.
+func (n *numbered) behind(before, ids []string) []string {
+	switch {
+	case len(before) == 0:
+		return ids
+	case n.expanded+len(before) > mostExpanded:
+		n.wide = true
+		return ids
+	}
+	n.expanded += len(before)
+	if len(ids) == 0 {
+		return before[:len(before):len(before)]
+	}
+	named := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		named[id] = true
+	}
+	for _, id := range before {
+		if !named[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// reportWide says that phases are too large to wait for one another.
+func (n *numbered) reportWide() {
+	if n.wide {
+		n.about(0, SeverityWarning, "barrier_too_wide",
+			fmt.Sprintf("the phases of this plan would make more than %d dependencies: those of later phases are left out", mostExpanded))
+	}
+}
