@@ -20,8 +20,6 @@ import (
 type heard struct {
 	engine.Result
 	view     engine.RunView
-	prompt   string                 // what the agent was given, as far as the call or the run tells
-	said     bool                   // it was the call that told
 	warnings []schema.ResultWarning // beside those of the judgement
 	criteria []ledger.Criterion     // of the plan, once they may matter
 }
