@@ -24,7 +24,6 @@ type entry struct {
 	status, derived Status
 	optional        bool
 	derivedID       bool // no author wrote the id
-	unmarked        bool // the status is that of the children
 	place           place
 }
 

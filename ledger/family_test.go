@@ -264,6 +264,12 @@ func TestAnUnknownDialectIsReportedWithAllNames(t *testing.T) {
 	}
 }
 
+// An id that is named twice in one title made the reader look at it for ever.
+func TestAnIDNamedTwiceEnds(t *testing.T) {
+	r := parse(t, "- [ ] T001 a\n- [ ] T002 b (depends on T001 and T001 and T001)\n- [ ] T003 c, depends on T001 & T0\n")
+	require.Equal(t, []string{"T001", "T001", "T001"}, item(t, r, "T002").DependsOn)
+}
+
 // A dialect that the file sets itself is the only one that is tried.
 func TestASetDialectThatFindsNothingIsAnError(t *testing.T) {
 	_, err := ledger.Parse([]byte("<!-- waybill: dialect=spec-kit -->\n- [ ] 1. a\n"))

@@ -116,7 +116,8 @@ func idsAt(list string) string {
 		part, after, _ := cutList(rest)
 		part, more := cutAnd(part)
 		if more != "" {
-			after = rest[strings.Index(rest, more):]
+			after = rest[strings.Index(rest, part)+len(part):]
+			after = after[strings.Index(after, more):]
 		}
 		first, prose, _ := strings.Cut(bareID(part), " ")
 		first = strings.TrimRight(first, ".;")
