@@ -21,7 +21,7 @@ type slot struct{ entry, tag uint32 }
 var indexSeed = maphash.MakeSeed()
 
 func newIndex(items int) index {
-	return index{slots: make([]slot, 1<<bits.Len(uint(items*2)))}
+	return index{slots: make([]slot, 1<<bits.Len(uint(max(items, 1)*2)))}
 }
 
 // put enters items[i] unless its id is there already, and returns the first
