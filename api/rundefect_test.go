@@ -1,12 +1,14 @@
 package api_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/store"
 )
 
 // An attempt that was lost moved the run all the same, if its result came without a lease.
@@ -159,4 +161,27 @@ func TestItemOfAPlanThatIsGoneIsExplainedByItsRun(t *testing.T) {
 		h.call("explain", `{"plan": "tasks.md", "item_id": "1"}`).has("plan.unreadable", "because.0.rule")
 		h.refused(schema.LedgerMissing, "explain", `{"plan": "tasks.md", "item_id": "2"}`)
 	})
+}
+
+// An agent that was asked again in the same attempt gave a good result, and it was taken for the bad one before.
+func TestSecondResultOfAnAttemptThatGoesOnCounts(t *testing.T) {
+	h, run := clocked(t, setup{})
+	h.create(`"run_id": %q, "role": "worker"`, run)
+	attempt := `"attempt_id": ` + quoted(h.claim("a").str("claim.attempt.attempt_id"))
+	h.ingest(run, "worker", "I had a look.", attempt).has("retry_with_preamble", "next_action")
+	h.ingest(run, "worker", "I had a look.", attempt).has(true, "already")
+	better := h.ingest(run, "worker", worked(), attempt)
+	better.lacks("already")
+	better.has("dispatch_reviewer", "next_action")
+	better.has(1, "counters.invalid_results.worker")
+}
+
+// Of a run whose facts were damaged, init_run said that the plan was completed.
+func TestDamagedFactsOfADoneRunCompleteNoPlan(t *testing.T) {
+	h, run := clocked(t, setup{})
+	h.walk(run, "worker pass", "spec pass", "quality pass").has("advance_to_next_item", "next_action")
+	h.refact(run, func(facts []store.Fact) []store.Fact {
+		return slices.DeleteFunc(facts, func(f store.Fact) bool { return f.Key == "ledger.task.attempts" })
+	})
+	h.start("1", "").has("advance_to_next_item", "next_action")
 }

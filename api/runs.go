@@ -16,10 +16,7 @@ import (
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
 	progress, reading, fault := s.departure(ctx, p)
-	policy, err := corePolicy(p.Policy)
-	if err != nil {
-		return nil, err
-	}
+	policy := corePolicy(p.Policy)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
 			return nil, fault // not before, so that a call which comes again with its key gets its first answer
@@ -29,11 +26,8 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[s
 			return nil, err
 		}
 		standing, err := tx.Standing(run.ID, reading)
-		if _, damaged := errors.AsType[*ledger.FactError](err); damaged {
-			standing, err = engine.Standing{Run: run, Next: run.Next(core.Outlook{})}, nil // whoever asks for the facts is told
-		}
-		if err != nil {
-			return nil, err
+		if _, damaged := errors.AsType[*ledger.FactError](err); err != nil && !damaged {
+			return nil, err // of damaged facts is told who asks for them
 		}
 		seq, err := tx.Seq()
 		return &schema.InitRunResult{
@@ -57,10 +51,10 @@ func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledge
 	return progress, plan.Reading, err
 }
 
-func corePolicy(w *schema.Policy) (core.Policy, error) {
+func corePolicy(w *schema.Policy) core.Policy {
 	p := core.DefaultPolicy()
 	if w == nil {
-		return p, nil
+		return p
 	}
 	p = core.Policy{
 		InvalidRetries:      or(w.InvalidRetries, p.InvalidRetries),
@@ -70,14 +64,11 @@ func corePolicy(w *schema.Policy) (core.Policy, error) {
 		StalledThreshold:    or(w.StalledThreshold, p.StalledThreshold),
 		ReviewLoopThreshold: or(w.ReviewLoopThreshold, p.ReviewLoopThreshold),
 	}
-	for i, name := range w.Reviewers {
-		role, ok := core.ParseRole(name)
-		if !ok || !role.Reviewer() {
-			return p, badParam(fmt.Sprintf("/policy/reviewers/%d", i), "spec-reviewer or code-quality-reviewer", name)
-		}
+	for _, name := range w.Reviewers {
+		role, _ := core.ParseRole(name) // the schema lets the names of reviewers pass and no others
 		p.Reviewers |= core.RolesOf(role)
 	}
-	return p, nil
+	return p
 }
 
 // roleOf gives the role that a host means. generic reports that it said no more than "reviewer".

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,7 +22,7 @@ const (
 	takenKey  = "ledger.task.taken_attempts"
 )
 
-// maxTaken bounds the attempts that are remembered; whoever is late is late by a few.
+// maxTaken bounds the results that are remembered; whoever is late is late by a few.
 const maxTaken = 64
 
 // maxPrompt bounds the prompt that is remembered with an invalid result. A longer one is compiled anew.
@@ -36,7 +38,13 @@ type Unread struct {
 // A memory is what a run remembers.
 type memory struct {
 	unread [core.Roles]Unread
-	taken  []string // ids of attempts, the newest last
+	taken  []gave // the newest last
+}
+
+// A gave is an attempt and a digest of a result that it gave. An attempt that is not finished may give another.
+type gave struct {
+	Attempt string `json:"attempt_id"`
+	Digest  string `json:"digest"`
 }
 
 // The JSON forms.
@@ -77,16 +85,28 @@ func recalled(facts []ledger.Fact) (m memory) {
 	return m
 }
 
-// has reports whether an attempt has given a result.
-func (m memory) has(attempt string) bool { return attempt != "" && slices.Contains(m.taken, attempt) }
+// has reports whether an attempt has given a result, whichever.
+func (m memory) has(attempt string) bool {
+	return slices.ContainsFunc(m.taken, func(g gave) bool { return g.Attempt == attempt })
+}
+
+// knows reports whether an attempt has given this very result.
+func (m memory) knows(attempt, output string) bool {
+	return attempt != "" && slices.Contains(m.taken, gave{attempt, digestOf(output)})
+}
 
 // took remembers that an attempt has given a result.
-func (m memory) took(attempt string) memory {
+func (m memory) took(attempt, output string) memory {
 	if attempt != "" {
-		m.taken = append(slices.Clone(m.taken), attempt)
+		m.taken = append(slices.Clone(m.taken), gave{attempt, digestOf(output)})
 		m.taken = m.taken[max(0, len(m.taken)-maxTaken):]
 	}
 	return m
+}
+
+func digestOf(output string) string {
+	sum := sha256.Sum256([]byte(output))
+	return hex.EncodeToString(sum[:8])
 }
 
 // heard remembers what was wrong with a result, if anything was.

@@ -49,7 +49,7 @@ type Standing struct {
 }
 
 // TakeResult moves a run as a result says, and finishes the attempt that gave it if there is a lease. The
-// result of an attempt moves the run once, however often it comes. An attempt that is not its task's any more,
+// same result of an attempt moves the run once, however often it comes. An attempt that is not its task's any more,
 // by its lease or by its id, moves nothing.
 func (tx *Tx) TakeResult(r Result) (Taken, error) {
 	before, err := tx.Standing(r.RunID, r.Plan)
@@ -63,11 +63,11 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 	if err != nil {
 		return Taken{}, err
 	}
-	taken := Taken{Standing: before, Again: before.memory.has(a.ID)}
+	taken := Taken{Standing: before, Again: before.memory.knows(a.ID, r.Output)}
 	if taken.Report, err = tx.reported(r, t, a, before.Run); err != nil || !taken.Report.Applied {
 		return taken, err
 	}
-	taken.Again = taken.Again || before.memory.has(taken.Report.Attempt.ID)
+	taken.Again = taken.Again || before.memory.knows(taken.Report.Attempt.ID, r.Output)
 	if taken.Again {
 		return taken, nil
 	}
@@ -76,7 +76,7 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 	}
 	given := firstOf(r.Prompt, t.Launch.Prompt, r.Compiled)
 	taken.Retry = verdict.IsRetry(given)
-	before.memory = before.memory.took(a.ID).heard(r.Role, r.Judgement.Errors, verdict.Original(given))
+	before.memory = before.memory.took(a.ID, r.Output).heard(r.Role, r.Judgement.Errors, verdict.Original(given))
 	said := RunRecord{
 		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry, TaskID: t.ID, AttemptID: a.ID,
 	}
@@ -215,7 +215,8 @@ func decisionOf(effects []core.Effect) *core.Decision {
 	return nil
 }
 
-// Standing gives where a run is, and what has to be done next.
+// Standing gives where a run is, and what has to be done next. With a *ledger.FactError, everything but the
+// Ledger is there.
 func (tx *Tx) Standing(id string, plan *ledger.Reading) (Standing, error) {
 	run, facts, err := tx.loadRun(id)
 	if err != nil {
@@ -223,10 +224,11 @@ func (tx *Tx) Standing(id string, plan *ledger.Reading) (Standing, error) {
 	}
 	s := Standing{Run: run, memory: recalled(facts), facts: facts}
 	s.Unread = s.memory.unread
-	if s.Ledger, err = ledger.ParseTaskFacts(run.ID, run.ItemID, facts); err != nil {
+	if err := outlook(tx, &s, plan); err != nil {
 		return s, err
 	}
-	return s, outlook(tx, &s, plan)
+	s.Ledger, err = ledger.ParseTaskFacts(run.ID, run.ItemID, facts)
+	return s, err
 }
 
 // putTaskFacts stores what the task ledger of a run says now, beside what else is known of the run.

@@ -82,7 +82,7 @@ type IngestOutputResult struct {
 	RetryContext bool            `json:"retry_context,omitzero" doc:"whether the agent was given a retry prompt"`
 	OutputTokens int             `json:"output_tokens" doc:"an estimate for the result, without what stands around it"`
 	Applied      bool            `json:"applied"`
-	Already      bool            `json:"already,omitzero" doc:"whether the result of this attempt was taken before; then nothing moved"`
+	Already      bool            `json:"already,omitzero" doc:"whether this very result of the attempt was taken before; then nothing moved"`
 	Reason       string          `json:"reason,omitzero" schema:"enum=stale_attempt"`
 	Task         *Task           `json:"task,omitzero" doc:"whose attempt was finished"`
 	Attempt      *Attempt        `json:"attempt,omitzero"`

@@ -715,7 +715,7 @@ export interface IngestOutputResult {
   /** an estimate for the result, without what stands around it */
   output_tokens: number;
   applied: boolean;
-  /** whether the result of this attempt was taken before; then nothing moved */
+  /** whether this very result of the attempt was taken before; then nothing moved */
   already?: boolean;
   reason?: "stale_attempt";
   /** whose attempt was finished */
