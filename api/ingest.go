@@ -69,7 +69,7 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	if h.view.Rebuilt {
 		e.Tally(p.RunID, store.Tally{Name: engine.TallyRebuilds, N: 1})
 	}
-	h.Plan = e.Reading(ctx, h.view.Run.Plan)
+	h.Plan = h.view.Plan
 	switch {
 	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
 		h.Compiled = compiledPrompt(h.view, role)
@@ -213,13 +213,12 @@ func evidence(tx store.Tx, plan *ledger.Reading, path string, criteria []ledger.
 }
 
 // evidenceOf gathers it for a run whose plan is completed, and gives nil for any other.
-func (s *Service) evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, at engine.Standing) (w *schema.Evidence, err error) {
-	reading := e.Reading(ctx, at.Run.Plan)
-	if at.Next.Action != core.PlanCompleted || reading == nil {
+func evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, view engine.RunView, next core.Next) (w *schema.Evidence, err error) {
+	if next.Action != core.PlanCompleted {
 		return nil, nil
 	}
 	err = e.View(ctx, func(tx store.Tx) error {
-		w, err = evidence(tx, reading, at.Run.Plan, criteriaOf(plans, at.Run.Plan))
+		w, err = evidence(tx, view.Plan, view.Run.Plan, criteriaOf(plans, view.Run.Plan))
 		return err
 	})
 	return w, err

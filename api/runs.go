@@ -147,7 +147,7 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 		w.ProgressLedgerError = planError(fault)
 	}
 	w.RetryPrompt = retryPrompt(standing, view)
-	if w.Evidence, err = s.evidenceOf(ctx, e, plans, standing); err != nil {
+	if w.Evidence, err = evidenceOf(ctx, e, plans, view, standing.Next); err != nil {
 		return nil, err
 	}
 	w.ResumptionPrompt = ledger.Resumption(resumption(view, standing, w.Stale))
@@ -222,8 +222,6 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	if err := checkPlan(p); err != nil {
 		return nil, err
 	}
-	var current *ledger.Item
-	var reading *ledger.Reading
 	e, _, err := s.backend()
 	if err != nil {
 		return nil, err
@@ -231,13 +229,12 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	view, fault := e.Look(ctx, p.RunID)
 	if fault == nil {
 		fault = view.Gone // nobody can do an item that the plan does not have, however it is planned
-		current, reading = view.Progress.CurrentItem, e.Reading(ctx, view.Run.Plan)
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplanResult, error) {
 		if fault != nil {
 			return nil, fault
 		}
-		after, changed, err := tx.Replan(p.RunID, p.Summary, p.PlanItems, current, reading)
+		after, changed, err := tx.Replan(p.RunID, p.Summary, p.PlanItems, view.Progress.CurrentItem, view.Plan)
 		if err != nil {
 			return nil, err
 		}

@@ -74,25 +74,15 @@ func itemRun(run core.Run) ledger.ItemRun {
 // Standing says where the run of a view is, and what has to be done next.
 func (e *Engine) Standing(ctx context.Context, v RunView) (Standing, error) {
 	s := Standing{Run: v.Run, Ledger: v.Task}
-	plan := e.Reading(ctx, v.Run.Plan)
 	err := e.View(ctx, func(tx store.Tx) error {
 		facts, err := tx.Facts(v.Run.ID)
 		if err != nil {
 			return err
 		}
 		s.Unread = recalled(loaded(facts)).unread
-		return outlook(tx, &s, plan)
+		return outlook(tx, &s, v.Plan)
 	})
 	return s, err
-}
-
-// Reading gives what a plan says, or said last; nil if nobody knows.
-func (e *Engine) Reading(ctx context.Context, path string) *ledger.Reading {
-	plan, err := e.Plan(ctx, path)
-	if err != nil {
-		return nil
-	}
-	return plan.Reading
 }
 
 // Output gives the text of a file in which an agent left its result. An error is a *planfile.Error.

@@ -87,6 +87,8 @@ type RunView struct {
 	Run      core.Run
 	Task     ledger.TaskLedger
 	Progress ledger.ProgressLedger
+	// Plan is what the plan says, or said last; nil if nobody knows.
+	Plan *ledger.Reading
 	// Gone, if not nil, is the *ledger.ItemError for an item that the plan does not have any more.
 	// Then Progress has no current item, and nobody is to be asked to work on it.
 	Gone error
@@ -145,7 +147,7 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 		return v, err
 	}
 	plan, err := e.readPlan(ctx, v.Run.Plan, facts)
-	v.turn = plan.turn
+	v.turn, v.Plan = plan.turn, plan.Reading
 	if err != nil {
 		if plan.unannounced {
 			e.announcePlan(ctx, plan.Path)
