@@ -74,7 +74,7 @@ func corePolicy(w *schema.Policy) core.Policy {
 // roleOf gives the role that a host means. generic reports that it said no more than "reviewer".
 func roleOf(run core.Run, name string) (role core.Role, generic bool, err error) {
 	if name == "reviewer" {
-		return run.Reviewer(), true, nil
+		return run.Reviewer(0), true, nil
 	}
 	role, ok := core.ParseRole(name)
 	if !ok {

@@ -40,7 +40,7 @@ func findsAgain(role core.Role) runMove {
 
 // namelessAgain is the same by a reviewer of whom the host says no more.
 func namelessAgain(run core.Run, at core.Instant) core.RunEvent {
-	return nameless(findsAgain(run.Reviewer()))(run, at)
+	return nameless(findsAgain(run.Reviewer(0)))(run, at)
 }
 
 // nameless is the same from a host that says no more than "reviewer".

@@ -108,9 +108,12 @@ func (o Outlook) next() NextAction {
 	return AdvanceToNextItem
 }
 
-// Reviewer gives the reviewer that is meant by a host that says no more than "reviewer": the next one who
-// has to approve.
-func (r Run) Reviewer() Role {
+// Reviewer gives the reviewer that is meant by a host that says no more than "reviewer": in a run that has
+// more than one, the one that the result names, if it names one; else the next one who has to approve.
+func (r Run) Reviewer(named Role) Role {
+	if named.Reviewer() && !r.alone() {
+		return named
+	}
 	for _, role := range reviewers {
 		if r.reviewedBy().Has(role) && r.Standing[role-1] != Approved {
 			return role
@@ -118,6 +121,9 @@ func (r Run) Reviewer() Role {
 	}
 	return SpecReviewer
 }
+
+// alone reports whether a host that says no more than "reviewer" now has one reviewer for this run.
+func (r Run) alone() bool { return r.Sole || r.Policy.Reviewers == 0 && !r.Named }
 
 // reviewedBy gives the reviewers that have to approve.
 func (r Run) reviewedBy() RoleSet {

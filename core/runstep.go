@@ -71,10 +71,8 @@ func (r Run) late(event RunEvent) (Run, []Effect, error) {
 func (r Run) take(e TakeResult) (Run, Decide) {
 	switch {
 	case e.Generic:
-		r.Sole = r.Sole || r.Policy.Reviewers == 0 && !r.Named
-		if r.Sole || !e.Role.Reviewer() {
-			e.Role = r.Reviewer()
-		}
+		r.Sole = r.alone()
+		e.Role = r.Reviewer(e.Role)
 	case e.Role.Reviewer():
 		r.Named = r.Named || !r.Sole
 	}

@@ -57,7 +57,7 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 		return Taken{}, err
 	}
 	if r.Generic { // others may have reported since this result was read
-		r.Role = meant(before.Run, r.Judgement.Result.Own)
+		r.Role = before.Run.Reviewer(r.Judgement.Result.Own)
 	}
 	t, a, err := tx.belongs(r, before.Run)
 	if err != nil {
@@ -86,15 +86,6 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 		return taken, err
 	}
 	return taken, tx.AddTallies(r.RunID, resultTallies(r, taken.Next.Action))
-}
-
-// meant gives the reviewer that a host means which says no more than "reviewer". If the run is known to have
-// more than one, the text may say which of them it is of.
-func meant(run core.Run, own core.Role) core.Role {
-	if own.Reviewer() && !run.Sole && (run.Named || run.Policy.Reviewers != 0) {
-		return own
-	}
-	return run.Reviewer()
 }
 
 // event gives what the result is to the run.
