@@ -59,7 +59,7 @@ func findBlocks(text string) blocks {
 // readBlock reads what follows the marker at begin. A marker in the middle of a sentence that no
 // object follows begins nothing; one that stands alone on its line does.
 func readBlock(text string, begin int, first bool) (block, *fracture, bool) {
-	opening := skipGap(text, begin+len(beginMarker))
+	opening := skipGap(text, begin+len(beginMarker), true)
 	c := cursor{text, opening.end}
 	if c.peek() != '{' {
 		alone := first && (opening.newline || opening.end == len(text))
@@ -68,7 +68,7 @@ func readBlock(text string, begin int, first bool) (block, *fracture, bool) {
 	if !c.value(0) {
 		return block{}, &fracture{begin, c.at, "valid JSON, nested at most 128 levels deep"}, true
 	}
-	closing := skipGap(text, c.at)
+	closing := skipGap(text, c.at, false)
 	if !isMarker(text, closing.end, endMarker) {
 		return block{}, &fracture{begin, closing.end, "END_DISPATCH_RESULT behind the JSON object"}, true
 	}
@@ -80,21 +80,21 @@ func readBlock(text string, begin int, first bool) (block, *fracture, bool) {
 }
 
 // A gap is what may stand between a marker and the object: white space, a code fence, and the
-// decoration that some agents put around everything.
+// decoration that some agents put around everything. Only a fence that opens names a language.
 type gap struct {
 	end            int
 	newline, fence bool
 	decorated      bool
 }
 
-func skipGap(text string, at int) gap {
+func skipGap(text string, at int, opens bool) gap {
 	g := gap{end: at}
 	for g.end < len(text) {
 		switch b := text[g.end]; {
 		case strings.HasPrefix(text[g.end:], "```"):
 			g.fence = true
 			g.end += 3
-			for g.end < len(text) && isWordByte(text[g.end]) { // the language
+			for opens && g.end < len(text) && isWordByte(text[g.end]) { // the language
 				g.end++
 			}
 		case b == '\n':
