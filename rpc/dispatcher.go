@@ -243,9 +243,12 @@ func (d *dispatcher) answer(c *call, a api.Answer) {
 		d.trouble.unheard(c.entry.Name, a.Err)
 	}
 	it := item{id: c.id, answer: a, change: c.changes(), silent: c.id == nil, held: 1}
-	// Many workers can be ahead of the one writer.
-	ahead := c.entry.Kind == schema.Read && d.outbox.items.Load() > fewItems
-	if c.batch != nil || ahead || d.outbox.behind() {
+	heavy := c.batch != nil || d.outbox.behind()
+	if c.entry.Kind == schema.Read && !heavy && !it.silent {
+		it.light = d.outbox.goesLight()
+		heavy = !it.light
+	}
+	if heavy {
 		d.outbox.weigh(&it)
 	}
 	d.outbox.put(c.batch, c.place, it)

@@ -145,7 +145,8 @@ func burst(t *testing.T, kind schema.Kind, batch bool) {
 	h.raw(strings.Join(lines, "\n") + "\n")
 	time.Sleep(500 * time.Millisecond)
 	require.Less(t, heap()-before, int64(150<<20))
-	require.Less(t, begun.Load(), int64(100))
+	// Those that fill 16 MiB, one for each of 64 workers, and the few that count for little.
+	require.Less(t, begun.Load(), int64(19+64+5))
 	answers := bufio.NewReaderSize(h.out, 1<<20)
 	for range len(lines) / 4 { // more than was begun before
 		_, err := answers.ReadSlice('\n')

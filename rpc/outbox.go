@@ -31,6 +31,7 @@ type item struct {
 	params any
 	held   int  // places in the gate that are free once this is written
 	change bool // the answer is that of a method that changes something
+	light  bool // it is one of those that counts for little until it is encoded
 }
 
 // size is what was encoded ahead.
@@ -65,6 +66,7 @@ type outbox struct {
 	tried pulse         // when the writer began to write what is encoded, or the host took some
 	eased chan struct{} // holds a token if less may be unwritten than before; never closed
 	items atomic.Int64  // not taken over by the writer's encoder yet
+	light atomic.Int64  // those of the items that are light
 	// parked is how many bytes the answers in batches have that are not complete.
 	parked atomic.Int64
 	ahead  atomic.Int64 // bytes of those items that were encoded ahead
@@ -161,7 +163,8 @@ func (o *outbox) kick() {
 
 // full reports whether so much waits that not even a refusal fits.
 func (o *outbox) full() bool {
-	return o.bytes.Load()+o.ahead.Load()+itemBytes*o.items.Load() >= maxUnwrittenBytes
+	// The writer moves what is ahead to bytes, so in this order nothing is missed on the way.
+	return o.ahead.Load()+o.bytes.Load()+itemBytes*o.items.Load() >= maxUnwrittenBytes
 }
 
 // behind reports whether the host does not keep up with what is written. Then the size of another
@@ -169,6 +172,16 @@ func (o *outbox) full() bool {
 func (o *outbox) behind() bool {
 	n := o.bytes.Load() + o.ahead.Load()
 	return n >= chunkBytes || n > 0 && o.tried.idle() >= slice
+}
+
+// goesLight reports whether an answer may be queued before its size is known, and counts it. Many
+// workers can be ahead of the one writer, so only a few may.
+func (o *outbox) goesLight() bool {
+	if o.light.Add(1) <= fewItems {
+		return true
+	}
+	o.light.Add(-1)
+	return false
 }
 
 // weigh encodes an answer ahead of its turn, so that it counts for what it is. Once the host takes

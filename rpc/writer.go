@@ -155,9 +155,12 @@ func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.compact()
-	before, ahead := w.next, 0
+	before, ahead, light := w.next, 0, 0
 	for ; w.next < len(w.taken) && len(w.pending)-w.written < limit; w.next++ {
 		ahead += w.taken[w.next].size()
+		if w.taken[w.next].light {
+			light++
+		}
 		switch it := &w.taken[w.next]; {
 		case it.silent:
 			lost, places = append(lost, it.undelivered()...), places+it.held
@@ -172,6 +175,7 @@ func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 	w.outbox.items.Add(int64(before - w.next))
 	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
 	w.outbox.ahead.Add(int64(-ahead))
+	w.outbox.light.Add(int64(-light))
 	lost, w.encoder.lost = append(lost, w.encoder.lost...), nil
 	return lost, places
 }
