@@ -11,7 +11,7 @@ import (
 func (s *Service) setItemStatus(ctx context.Context, p *schema.SetItemStatusParams) (*work[schema.SetItemStatusResult], error) {
 	status, ok := ledger.ParseStatus(p.Status)
 	if !ok {
-		return nil, badParam("/status", "pending, in_progress or completed", p.Status)
+		return nil, badParam("/status", "pending, in_progress, completed, blocked or skipped", p.Status)
 	}
 	e, plans, err := s.backend()
 	if err != nil {

@@ -86,11 +86,12 @@ func boxAt(s string, m marker) (box, bool) {
 	return box{open: i, close: end, tight: i == m.after}, true
 }
 
+// selector follows many emoji and has no width of its own.
+const selector = "\ufe0f"
+
 // markWidth returns the width of the character that s begins with.
 func markWidth(s string) int {
 	_, width := utf8.DecodeRuneInString(s)
-	// Emoji often carry a selector that has no width of its own.
-	const selector = "\ufe0f"
 	if strings.HasPrefix(s[width:], selector) {
 		width += len(selector)
 	}

@@ -24,6 +24,8 @@ type entry struct {
 	status, derived Status
 	optional        bool
 	derivedID       bool // no author wrote the id
+	worded          bool // mark is a word or a sign for the status, and not in a box
+	withdrawn       bool // struck through: its mark does not count
 	place           place
 }
 
@@ -39,7 +41,7 @@ func (r *Reading) item(i int32) Item {
 	it := Item{
 		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
 		Optional: e.optional, DerivedID: e.derivedID, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
-		Mark: Span{int(e.mark), int(e.markEnd)},
+		Mark: Span{int(e.mark), int(e.markEnd)}, Worded: e.worded,
 	}
 	describe(r, i, &it)
 	return it

@@ -96,6 +96,7 @@ type (
 		BlockedReason string   `json:"blocked_reason,omitempty"`
 		DerivedStatus string   `json:"derived_status,omitempty"`
 		Mark          [2]int   `json:"mark"`
+		Worded        bool     `json:"worded,omitempty"`
 	}
 )
 
@@ -130,7 +131,7 @@ func currentFact(it *Item) *itemFact {
 		Parallel: it.Parallel, Prompt: it.Prompt, Requirements: it.Requirements,
 		Files: it.Files, Details: it.Details, Leverage: it.Leverage, Purpose: it.Purpose,
 		BlockedReason: it.BlockedReason, DerivedStatus: it.DerivedStatus.String(),
-		Mark: [2]int{it.Mark.Start, it.Mark.End},
+		Mark: [2]int{it.Mark.Start, it.Mark.End}, Worded: it.Worded,
 	}
 }
 
@@ -153,7 +154,7 @@ func (f *itemFact) item() (*Item, error) {
 		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
 		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
 		BlockedReason: f.BlockedReason, DerivedStatus: derived,
-		Mark: Span{f.Mark[0], f.Mark[1]},
+		Mark: Span{f.Mark[0], f.Mark[1]}, Worded: f.Worded,
 	}, nil
 }
 

@@ -211,7 +211,7 @@ func TestRandomPlansOfEachDialectAreReadAsTheyWereMeant(t *testing.T) {
 				require.Equal(t, want, meant(r), "%s", text)
 				require.Equal(t, meaningOf(t, text), meaningOf(t, text))
 				require.Equal(t, meaningOf(t, text), meaningOf(t, strings.ReplaceAll(text, "\n", "\r\n")))
-				checkMarks(t, text, r)
+				checkEveryMark(t, text)
 			})
 		})
 	}
@@ -223,20 +223,6 @@ func meant(r *ledger.Reading) (all []wanted) {
 		all = append(all, wanted{it.ID, it.Title, it.Status, it.ParentID, it.DependsOn, it.Parallel, it.Optional})
 	}
 	return all
-}
-
-// checkMarks sets one mark after the other and wants no more than that changed.
-func checkMarks(t require.TestingT, text string, r *ledger.Reading) {
-	for i, it := range r.Items() {
-		if it.Mark.End == 0 {
-			continue
-		}
-		set := text[:it.Mark.Start] + "x" + text[it.Mark.End:]
-		after, err := ledger.Parse([]byte(set))
-		require.NoError(t, err)
-		require.Equal(t, ledger.Completed, after.Items()[i].Status, "%s", set)
-		require.Equal(t, r.Len(), after.Len())
-	}
 }
 
 // A comment sets the dialect, whatever else the file looks like.

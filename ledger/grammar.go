@@ -41,6 +41,19 @@ type meaning struct {
 	warning string
 }
 
+// usual is what a mark means that most plans have, 0 for any other.
+func (g *grammar) usual(mark byte) Status {
+	switch mark {
+	case ' ', '\t':
+		return Pending
+	case 'x', 'X':
+		return Completed
+	case '-':
+		return g.dash
+	}
+	return 0
+}
+
 // numberedGrammar is that of spec-context, spec-workflow and kiro.
 var numberedGrammar = grammar{
 	dialects: []string{specContext, specWorkflow, kiro},

@@ -122,6 +122,7 @@ func (n *numbered) tagged() {
 	}
 	if t.withdrawn {
 		n.r.entries[n.owner].status = Skipped
+		n.r.entries[n.owner].withdrawn = true
 		if n.r.active == int32(n.owner) {
 			n.r.active = -1
 		}
@@ -160,6 +161,15 @@ func (n *numbered) addBare(ln *line, id, title string, status Status) {
 	n.descend(ln, ln.body, parent)
 }
 
+// worded notes which part of the line says the status of the new item, which has no box.
+func (n *numbered) worded(ln *line, from, to int) {
+	if n.item != nil {
+		return
+	}
+	e := &n.r.entries[n.owner]
+	e.mark, e.markEnd, e.worded = int32(ln.start+from), int32(ln.start+to), true
+}
+
 // newEntry returns the entry of the next item, which is the owner of the lines
 // to come. Mostly there is room for it, and what lies there is zero.
 func (n *numbered) newEntry(ln *line) *entry {
@@ -176,30 +186,33 @@ func (n *numbered) newEntry(ln *line) *entry {
 func (n *numbered) status(ln *line, b *box) Status {
 	mark := b.mark(ln.text)
 	if len(mark) == 1 {
-		switch c := mark[0]; c {
-		case ' ', '\t':
-			return Pending
-		case 'x', 'X':
-			return Completed
-		case '-':
-			if n.g.dash == InProgress {
-				return n.means(ln, b, InProgress, "")
-			}
+		if status := n.g.usual(mark[0]); status == InProgress {
+			return n.means(ln, b, InProgress, "")
+		} else if status != 0 {
+			return status
 		}
 	}
-	if status, ok := n.explained(mark); ok {
-		return n.means(ln, b, status, "")
-	}
-	for _, m := range n.g.marks {
-		if mark == m.mark {
-			return n.means(ln, b, m.status, m.warning)
-		}
+	if m, ok := n.unusual(mark); ok {
+		return n.means(ln, b, m.status, m.warning)
 	}
 	if mark != "" && blankAt(mark, 0) == 0 {
 		n.report(ln, b.open+1, SeverityWarning, "unknown_mark",
 			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use %s", mark, n.g.usable))
 	}
 	return Pending
+}
+
+// unusual is what a mark means that not every plan has.
+func (n *numbered) unusual(mark string) (m meaning, ok bool) {
+	if status, ok := n.explained(mark); ok {
+		return meaning{mark: mark, status: status}, true
+	}
+	for _, m := range n.g.marks {
+		if mark == m.mark {
+			return m, true
+		}
+	}
+	return meaning{}, false
 }
 
 func (n *numbered) means(ln *line, b *box, status Status, warning string) Status {
@@ -279,7 +292,7 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
 		return
 	}
-	if n.takesNameless(b) {
+	if !explains(title) && n.takesNameless(b) {
 		n.add(ln, m, b, "", title)
 		return
 	}
@@ -306,7 +319,7 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 	case n.sections.kind == sectionAcceptance:
 		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
 			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
-	case n.sections.kind == sectionLegend, n.g.label != nil && (mark == "P" || mark == "p"):
+	case n.sections.kind == sectionLegend, explains(title), n.g.label != nil && (mark == "P" || mark == "p"):
 		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
 	default:
 		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))

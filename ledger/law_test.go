@@ -80,7 +80,8 @@ func idsOf(items []ledger.Item) (ids []string) {
 }
 
 func checkItem(t require.TestingT, src []byte, r *ledger.Reading, it *ledger.Item) {
-	if it.Mark.End > 0 {
+	require.True(t, it.Mark.Start <= it.Mark.End && it.Mark.End <= len(src))
+	if it.Mark.End > 0 && !it.Worded {
 		require.Equal(t, byte('['), src[it.Mark.Start-1])
 		require.Equal(t, byte(']'), src[it.Mark.End])
 	}
@@ -105,7 +106,7 @@ func checkItem(t require.TestingT, src []byte, r *ledger.Reading, it *ledger.Ite
 // countBoxed counts the items that come from a checkbox.
 func countBoxed(r *ledger.Reading) (n int) {
 	for _, it := range r.Items() {
-		if it.Mark.End > 0 {
+		if it.Mark.End > 0 && !it.Worded {
 			n++
 		}
 	}

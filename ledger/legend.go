@@ -38,13 +38,19 @@ func (n *numbered) explained(mark string) (Status, bool) {
 	if n.legend == nil {
 		n.legend = legends(n.src)
 	}
-	status, ok := n.legend[mark]
-	return status, ok
+	m, ok := n.legend[mark]
+	return m.status, ok
+}
+
+// saying is what a legend says about a mark, and where.
+type saying struct {
+	status Status
+	at     int
 }
 
 // legends reads all of a text. Of two for one mark the first counts.
-func legends(text string) map[string]Status {
-	found := map[string]Status{}
+func legends(text string) map[string]saying {
+	found := map[string]saying{}
 	for at := indexFrom(text, '=', 0); at < len(text); at = indexFrom(text, '=', at+1) {
 		before := strings.TrimRight(text[:at], " `*")
 		if !strings.HasSuffix(before, "]") {
@@ -56,11 +62,11 @@ func legends(text string) map[string]Status {
 			continue
 		}
 		mark := before[max(0, len(before)-longest)+from+1 : len(before)-1]
-		if _, again := found[mark]; again || mark == "" || markWidth(mark) != len(mark) {
-			continue
+		if _, again := found[mark]; again || mark == "" || mark == "]" || markWidth(mark) != len(mark) || blankAt(mark, 0) > 0 {
+			continue // what looks like a space means what the space does
 		}
 		if status := meaningOf(text[at+1:]); status != 0 {
-			found[mark] = status
+			found[mark] = saying{status, at}
 		}
 	}
 	return found
@@ -75,4 +81,10 @@ func meaningOf(text string) Status {
 		}
 	}
 	return 0
+}
+
+// explains reports whether a box with this behind it says what its mark means: "- [S] = skipped".
+func explains(title string) bool {
+	meaning, ok := strings.CutPrefix(title, "=")
+	return ok && meaningOf(meaning) != 0
 }

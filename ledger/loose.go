@@ -37,7 +37,9 @@ func looseLine(n *numbered, ln *line, m marker) bool {
 	}
 	for _, s := range signs {
 		if title, ok := strings.CutPrefix(ln.text[m.next:], s.text); ok {
-			n.addBare(ln, "", trim(strings.TrimPrefix(title, "\ufe0f")), s.status)
+			title = strings.TrimPrefix(title, selector)
+			n.addBare(ln, "", trim(title), s.status)
+			n.worded(ln, m.next, len(ln.text)-len(title))
 			return true
 		}
 	}

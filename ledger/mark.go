@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file says which bytes of a plan change when an item gets another status: the mark between
-// the brackets of its box and nothing else.
+// This file says which bytes of a plan change when an item gets another status: the mark between the
+// brackets of its box, or the word or sign that stands for its status, and nothing else.
 
 // A Marking asks for another status of one item.
 type Marking struct {
@@ -40,8 +40,10 @@ const (
 	MarkHidden MarkReason = "hidden"
 	// MarkQuoted: the box stands in a block quote.
 	MarkQuoted MarkReason = "quoted"
-	// MarkBoxless: the item has no box.
+	// MarkBoxless: the item has neither a box nor a word for its status.
 	MarkBoxless MarkReason = "no_box"
+	// MarkWithdrawn: the item is struck through, which counts more than its mark.
+	MarkWithdrawn MarkReason = "withdrawn"
 	// MarkGroup: what the item is follows from its children in this dialect.
 	MarkGroup MarkReason = "parent"
 	// MarkForeign: plans of this dialect are read and not written.
@@ -64,22 +66,6 @@ func (e *MarkError) Error() string {
 	return fmt.Sprintf("item %q of plan %q cannot be set: %s", e.ItemID, e.Plan, e.Message)
 }
 
-// pen is how the tools of a dialect mark their items.
-type pen struct {
-	open   string
-	begun  string // "" if the dialect has no such mark
-	closed []string
-	groups bool // they mark parents, too
-}
-
-// pens has the dialects that are written. In those of the numbered family a parent is a line like
-// any other: it is marked when it is named, and never follows its children.
-var pens = map[string]pen{
-	specContext:  {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
-	specWorkflow: {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
-	kiro:         {open: " ", begun: "-", closed: []string{"x", "X"}, groups: true},
-}
-
 // Marked gives the plan as it reads with another status of an item. No byte but the mark of that item
 // is another than before, and no other item has another status. An error is a *ItemError or a *MarkError.
 func (r *Reading) Marked(m Marking) (Marked, error) {
@@ -94,10 +80,9 @@ func (r *Reading) Marked(m Marking) (Marked, error) {
 	if item.Status == m.Status {
 		return Marked{Text: r.text, Changed: Span{item.Mark.Start, item.Mark.Start}, Item: item}, nil
 	}
-	mark := r.markFor(m.Status)
+	mark := r.markFor(m.Status, item.Worded)
 	if mark == "" {
-		return Marked{}, r.unmarked(m, MarkInexpressible,
-			fmt.Sprintf("the dialect %s has no mark for %s; give it a status that it has", r.Dialect, m.Status))
+		return Marked{}, r.unmarked(m, MarkInexpressible, r.inexpressible(m.Status, item.Worded))
 	}
 	text := r.text[:item.Mark.Start] + mark + r.text[item.Mark.End:]
 	after, ok := r.reread(text, i, m.Status)
@@ -153,8 +138,12 @@ func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 	switch {
 	case !written:
 		return MarkForeign, fmt.Sprintf("plans of the dialect %s are read and not written; edit line %d by hand", dialect, e.line)
+	case e.markEnd == 0 && e.derived != 0:
+		return MarkBoxless, fmt.Sprintf("line %d has no box to mark: it is what the items below it are, so set those", e.line)
 	case e.markEnd == 0:
 		return MarkBoxless, fmt.Sprintf("line %d has no box to mark", e.line)
+	case e.withdrawn:
+		return MarkWithdrawn, fmt.Sprintf("it is struck through in line %d, whatever its mark; take the ~~ away first", e.line)
 	case e.place != placeText:
 		return MarkHidden, fmt.Sprintf("its box in line %d stands in %s; take it out of there first", e.line, e.place)
 	case r.quotes(int(e.mark)):
@@ -165,47 +154,18 @@ func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 	return "", ""
 }
 
-// quotes reports whether the box with the mark at the offset stands in a block quote.
+// quotes reports whether the mark at the offset stands in a block quote.
 func (r *Reading) quotes(mark int) bool {
 	start := strings.LastIndexAny(r.text[:mark], "\r\n") + 1
-	return strings.Contains(r.text[start:mark], ">")
+	return strings.HasPrefix(trim(strings.TrimPrefix(r.text[start:mark], byteOrderMark)), ">")
 }
 
-// markFor gives the mark of a status, "" if there is none. Of several that the dialect has, it is the
-// one that the file uses, and the first if it uses more than one or none.
-func (r *Reading) markFor(status Status) string {
-	pen := pens[r.Dialect]
-	switch status {
-	case Pending:
-		return pen.open
-	case InProgress:
-		return pen.begun
-	case Completed:
-		return r.habit(pen.closed)
-	case Blocked, Skipped:
-	}
-	return ""
-}
-
-func (r *Reading) habit(marks []string) string {
-	used := make([]bool, len(marks))
-	for i := range r.entries {
-		e := &r.entries[i]
-		for k, mark := range marks {
-			used[k] = used[k] || r.text[e.mark:e.markEnd] == mark
-		}
-	}
-	for k, mark := range marks {
-		if used[k] {
-			return mark
-		}
-	}
-	return marks[0]
-}
+// again reads another text of the same plan, as this one was read.
+func (r *Reading) again(text string) (*Reading, error) { return Read(text) }
 
 // reread reads the text in which item i was given a status, and reports whether it says exactly that.
 func (r *Reading) reread(text string, i int32, status Status) (Item, bool) {
-	after, err := Read(text)
+	after, err := r.again(text)
 	if err != nil || after.Len() != r.Len() || after.Dialect != r.Dialect || after.Checkboxes != r.Checkboxes {
 		return Item{}, false
 	}

@@ -13,7 +13,7 @@ import (
 	"waybill/ledger"
 )
 
-var settable = []ledger.Status{ledger.Pending, ledger.InProgress, ledger.Completed}
+var settable = []ledger.Status{ledger.Pending, ledger.InProgress, ledger.Completed, ledger.Blocked, ledger.Skipped}
 
 // markOf asks for a status of an item.
 func markOf(t require.TestingT, text, id string, line int, to ledger.Status) (ledger.Marked, error) {
@@ -24,13 +24,16 @@ func markOf(t require.TestingT, text, id string, line int, to ledger.Status) (le
 
 // checkMarked holds for every plan and every item: either a typed error and nothing, or a plan that
 // differs in one mark and reads so.
-func checkMarked(t require.TestingT, text string, it ledger.Item, to ledger.Status) {
-	marked, err := markOf(t, text, it.ID, it.Line, to)
+func checkMarked(t require.TestingT, text string, before *ledger.Reading, was []ledger.Item, it ledger.Item, to ledger.Status) {
+	marked, err := before.Marked(ledger.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
 	if err != nil {
 		refusal, ok := errors.AsType[*ledger.MarkError](err)
 		require.True(t, ok, "%T", err)
 		require.NotEmpty(t, refusal.Reason)
 		require.NotEqual(t, ledger.MarkMisread, refusal.Reason, "%q: %v", text, err)
+		if refusal.Reason == ledger.MarkInexpressible && !it.Worded {
+			checkInexpressible(t, text, it, to)
+		}
 		return
 	}
 	span := marked.Changed
@@ -42,34 +45,51 @@ func checkMarked(t require.TestingT, text string, it ledger.Item, to ledger.Stat
 	require.Equal(t, it.Mark, span)
 	mark := strings.TrimSuffix(strings.TrimPrefix(marked.Text, text[:span.Start]), text[span.End:])
 	require.Equal(t, text[:span.Start]+mark+text[span.End:], marked.Text)
-	require.Contains(t, []string{" ", "-", "x", "X"}, mark)
-	require.Equal(t, "[", text[span.Start-1:span.Start])
-	require.Equal(t, "]", text[span.End:span.End+1])
-
-	before, err := ledger.Read(text)
-	require.NoError(t, err)
+	require.Len(t, []rune(mark), 1)
+	if !it.Worded {
+		require.Equal(t, "[", text[span.Start-1:span.Start])
+		require.Equal(t, "]", text[span.End:span.End+1])
+	}
+	require.Equal(t, to, marked.Item.Status)
 	after, err := ledger.Read(marked.Text)
 	require.NoError(t, err)
-	was, is := before.Items(), after.Items()
+	require.Equal(t, before.Dialect, after.Dialect)
+	checkSame(t, was, after.Items(), it, to)
+}
+
+// checkSame wants a plan to read as before, but for the status of one item.
+func checkSame(t require.TestingT, was, is []ledger.Item, it ledger.Item, to ledger.Status) {
 	require.Len(t, is, len(was))
 	for i := range was {
 		want := was[i]
 		want.DerivedStatus = is[i].DerivedStatus // which is to follow
+		want.DependsOn = is[i].DependsOn         // nobody waits for a phase that is skipped
 		if want.Line == it.Line {
 			want.Status = to
 		}
 		want.Mark = is[i].Mark
 		require.Equal(t, want, is[i])
 	}
-	require.Equal(t, to, marked.Item.Status)
+}
+
+// checkInexpressible wants that no mark in the box says the status.
+func checkInexpressible(t require.TestingT, text string, it ledger.Item, to ledger.Status) {
+	for _, mark := range []string{" ", "x", "X", "-", "~", "S", "!", ">"} {
+		r, err := ledger.Read(text[:it.Mark.Start] + mark + text[it.Mark.End:])
+		require.NoError(t, err)
+		for _, other := range r.Items() {
+			require.False(t, other.Line == it.Line && other.Status == to, "%q says %s in %s: %q", mark, to, r.Dialect, text)
+		}
+	}
 }
 
 func checkEveryMark(t require.TestingT, text string) (n int) {
 	r, err := ledger.Read(text)
 	require.NoError(t, err)
-	for _, it := range r.Items() {
+	items := r.Items()
+	for _, it := range items {
 		for _, to := range settable {
-			checkMarked(t, text, it, to)
+			checkMarked(t, text, r, items, it, to)
 			n++
 		}
 	}
@@ -140,6 +160,76 @@ func TestMarkIsTheOneThatTheFileUses(t *testing.T) {
 	}
 }
 
+// The first item of each plan is set to each status; "" is a refusal because there is no mark.
+func TestMarksOfTheDialects(t *testing.T) {
+	const (
+		legend  = "[S] = skipped, [!] = blocked, [>] = in progress\n"
+		kiroish = "# Implementation Plan\n- [ ]* 1. a\n"
+	)
+	for _, c := range []struct {
+		text, id string
+		marks    string // of pending, in progress, completed, blocked, skipped
+	}{
+		{"- [?] 1. a\n  - _Prompt: b_\n", "1", "?|-|x||"},
+		{"- [?] 1. a\n  - _Blocked: b_\n", "1", "?|-|x|~|"},
+		{kiroish, "1", " |-|x||"},
+		{"- [?] T001 a\n", "T001", "?||X||-"},
+		{"- [?] T001 a\n- [x] T002 b\n", "T001", "?||x||-"},
+		{"## 1. A\n- [?] 1.1 a\n", "1.1", "?||x||"},
+		{"- [?] 1.1 a (P)\n  - _Boundary: b_\n", "1.1", "?|-|x||"},
+		{"- [?] 1.0 a\n- [ ] 2.0 b\n", "1.0", "?||x||"},
+		{"- [?] a\n", "item/1", "?||x||"},
+		{"- [?] a\n- [⏳] b\n- [✅] c\n", "item/1", "?|⏳|✅||"},
+
+		// What the file says about a mark counts.
+		{legend + "- [?] a\n", "item/1", "?|>|x|!|S"},
+		{legend + "- [?] T001 a\n", "T001", "?|>|X|!|S"},
+		{legend + "- [?] T001 a\n- [-] T002 b\n", "T001", "?|>|X|!|-"},
+		{legend + "- [?] 1. a\n  - _Prompt: b_\n", "1", "?|>|x|!|S"},
+		{legend + "- [?] 1. a\n  - _Prompt: b_\n- [-] 2. b\n", "1", "?|-|x|!|S"},
+		{"[-] = in progress\n- [?] a\n", "item/1", "?|-|x||"},
+		{"[-] = in progress\n- [?] T001 a\n", "T001", "?|-|X||"}, // and means nothing else then
+		{"[~] = deferred\n- [?] 1. a\n  - _Blocked: b_\n", "1", "?|-|x||~"},
+		{"[-] = skipped\n- [?] 1. a\n", "1", "?|-|x||"}, // which no legend says of a usual mark
+		{"[D] = done, [.] = open\n- [x] a\n- [D] b\n", "item/1", " ||x||"},
+		{"[D] = done, [.] = open\n- [?] a\n- [D] b\n", "item/1", "?||D||"},
+		{"[]] = done, [\t] = skipped, [\u00a0] = blocked\n- [x] a\n", "item/1", " ||x||"},
+		{"[S] = skipped, [D] = dropped\n- [?] a\n", "item/1", "?||x||S"},
+		{"[S] = skipped, [D] = dropped\n- [?] a\n- [D] b\n", "item/1", "?||x||D"},
+
+		// A sign takes the place of a sign.
+		{"- ✅ a\n", "item/1", "|⏳|✅||"},
+		{"- ⏳\ufe0f a\n", "item/1", "|⏳\ufe0f|✅||"},
+		{legend + "1. ⏳ a\n", "item/1", "|⏳|✅||"},
+	} {
+		var got []string
+		for _, to := range settable {
+			marked, err := markOf(t, c.text, c.id, 0, to)
+			if refusal, ok := errors.AsType[*ledger.MarkError](err); ok {
+				require.Equal(t, ledger.MarkInexpressible, refusal.Reason, "%q %s: %v", c.text, to, err)
+				got = append(got, "")
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, to, marked.Item.Status)
+			got = append(got, marked.Text[marked.Item.Mark.Start:marked.Item.Mark.End])
+		}
+		require.Equal(t, c.marks, strings.Join(got, "|"), "%q", c.text)
+	}
+}
+
+// Who asks for what cannot be said is told what can, and how to have more.
+func TestRefusalSaysWhatTheDialectCanSay(t *testing.T) {
+	for text, want := range map[string]string{
+		"- [ ] a\n":                "the dialect loose has no mark for blocked, only for pending, completed; say one in a legend of the plan, such as \"[!] = blocked\", to have it",
+		"[S] = skipped\n- [ ] a\n": "only for pending, completed, skipped; say one",
+		"- ✅ a\n":                  "the dialect loose has no mark for blocked, only for in_progress, completed",
+	} {
+		_, err := markOf(t, text, "item/1", 0, ledger.Blocked)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestParentDoesNotFollowItsChildren(t *testing.T) {
 	marked, err := markOf(t, "- [ ] 1 a\n  - [ ] 1.1 b\n", "1.1", 0, ledger.Completed)
 	require.NoError(t, err)
@@ -164,6 +254,9 @@ func TestItemsThatAreNotSet(t *testing.T) {
 		"fence":    {"- [ ] 2 b\n  - **Dependencies**: Task 1\n\n```\n- [ ] 1 a\n```\n", "1", 0, ledger.Completed, ledger.MarkHidden},
 		"comment":  {"- [ ] 2 b\n  - **Dependencies**: Task 1\n\n<!--\n- [ ] 1 a\n-->\n", "1", 0, ledger.Completed, ledger.MarkHidden},
 		"the same": {"> - [x] 1 a\n", "1", 0, ledger.Completed, ledger.MarkQuoted},
+		"sign":     {"> - ✅ a\n", "item/1", 0, ledger.InProgress, ledger.MarkQuoted},
+		"struck":   {"- [ ] ~~1. a~~\n- [ ] 2. b (P)\n", "1", 0, ledger.Completed, ledger.MarkWithdrawn},
+		"title":    {"- [x] 1. ~~a~~\n- [ ] 2. b (P)\n", "1", 0, ledger.Skipped, ledger.MarkWithdrawn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := markOf(t, c.text, c.id, c.line, c.to)

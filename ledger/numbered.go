@@ -46,7 +46,7 @@ type numbered struct {
 	tags     tags
 	sections sections
 	lineage  lineage
-	legend   map[string]Status // nil before it is asked for
+	legend   map[string]saying // nil before it is asked for
 	group    string            // number of the heading above, "" for none
 	fielded  bool              // there are fields that only numbered plans have
 	phase    int32

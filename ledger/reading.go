@@ -39,8 +39,11 @@ type Item struct {
 
 	Leverage, Purpose, BlockedReason string
 	// Mark is the span between the brackets of the checkbox, empty for "[]".
-	// Mark.End is 0 only for an item that does not come from a checkbox.
+	// Mark.End is 0 only for an item whose status stands nowhere.
 	Mark Span
+	// Worded items have no checkbox: Mark is that of the word or the sign for
+	// their status.
+	Worded bool
 }
 
 // Diagnostic says what was odd about one place of a plan.

@@ -154,7 +154,7 @@ var Methods = []Method{
 	}),
 	method[SetItemStatusParams, SetItemStatusResult](Method{
 		Name: "set_item_status", Group: "plans", Kind: Change,
-		Doc:    "Writes the status of an item into its plan file: the mark in its box, and no other byte. Nothing is written over what somebody else has saved meanwhile.",
+		Doc:    "Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile.",
 		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed, ItemGone, ItemFixed, PlanUnwritable, Conflict},
 	}),
 	method[InitRunParams, InitRunResult](Method{

@@ -119,7 +119,7 @@ type GetPlanParams struct {
 type SetItemStatusParams struct {
 	Plan         string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
 	ItemID       string `json:"item_id" schema:"required"`
-	Status       string `json:"status" schema:"required,enum=pending|in_progress|completed"`
+	Status       string `json:"status" schema:"required,enum=pending|in_progress|completed|blocked|skipped"`
 	Line         *int   `json:"line,omitzero" schema:"min=1" doc:"tells items apart that share an id"`
 	ExpectedHash string `json:"expected_hash,omitzero" doc:"fingerprint.hash of the plan as the caller read it: nothing is written if it is another now"`
 	Keyed

@@ -1431,7 +1431,7 @@ export interface SetItemStatusParams {
   /** path relative to the workspace, or the name of the folder it lies in */
   plan: string;
   item_id: string;
-  status: "pending" | "in_progress" | "completed";
+  status: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
   /** tells items apart that share an id; a whole number from 1 */
   line?: number;
   /** fingerprint.hash of the plan as the caller read it: nothing is written if it is another now */
@@ -1785,7 +1785,7 @@ export interface MethodMap {
   "get_plan": { params: GetPlanParams; result: Plan };
   /** Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it. */
   "ready_items": { params: ReadyItemsParams; result: ReadyItems };
-  /** Writes the status of an item into its plan file: the mark in its box, and no other byte. Nothing is written over what somebody else has saved meanwhile. */
+  /** Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile. */
   "set_item_status": { params: SetItemStatusParams; result: SetItemStatusResult };
   /** Starts the journey of one item, or gives the live run that it already has. */
   "init_run": { params: InitRunParams; result: InitRunResult };

@@ -1,0 +1,8 @@
+package ledger
+
+// Marks gives what is written for each status of a dialect: in a box, and where an item has a word or a
+// sign for its status. Nothing is written in a dialect without a pen.
+func Marks(dialect string) (boxes, words [Skipped + 1][]string, written bool) {
+	pen, written := pens[dialect]
+	return pen.boxes, pen.words, written
+}

@@ -1,0 +1,120 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// This file says how the tools of each dialect write a status.
+
+// marks are what a dialect writes for each status: the first of several, unless the file uses another
+// of them. Where the first is "", it writes none but in a file that uses one.
+type marks [Skipped + 1][]string
+
+// pen is how the tools of a dialect mark their items.
+type pen struct {
+	boxes marks // between the brackets of a box
+	words marks // where an item has a word or a sign for its status, and no box
+	// groups says that they mark parents, too. A parent is marked when it is named and never follows its
+	// children: where the tools want it done, they have an agent run the tests and commit before that.
+	groups bool
+}
+
+// pens has the dialects that are written.
+var pens = map[string]pen{
+	specContext:  {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
+	specWorkflow: {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}, Blocked: {"~"}}, groups: true},
+	kiro:         {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
+	specKit:      {boxes: marks{Pending: {" "}, Completed: {"X", "x"}, Skipped: {"-"}}, groups: true},
+	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
+	aiDev:        {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	loose: {
+		boxes:  marks{Pending: {" "}, InProgress: {"", "⏳"}, Completed: {"x", "X", "✅"}},
+		words:  marks{InProgress: {"⏳"}, Completed: {"✅"}},
+		groups: true,
+	},
+}
+
+// markFor gives the mark of a status for an item with a box, or with a word. It is "" if there is none.
+func (r *Reading) markFor(status Status, word bool) string {
+	if word {
+		return r.habit(pens[r.Dialect].words[status], word)
+	}
+	return r.habit(r.boxMarks(status), word)
+}
+
+// boxMarks gives what may stand in a box for a status: the marks of the dialect and those of the
+// legends, as far as both mean that here. Of space and x every tool knows what they mean, so they come
+// first; for the rest a legend does.
+func (r *Reading) boxMarks(status Status) []string {
+	own, told := slices.Clone(pens[r.Dialect].boxes[status]), r.legendMarks(status)
+	if status == Pending || status == Completed {
+		own = append(own, told...)
+	} else {
+		own = append(told, own...)
+	}
+	n := numbered{scanner: scanner{cursor: cursor{src: r.text}}, g: r.grammar}
+	return slices.DeleteFunc(own, func(mark string) bool {
+		return mark != "" && n.reads(mark, r.Dialect) != status
+	})
+}
+
+// legendMarks gives the marks that the legends of the plan have for a status, in their order.
+func (r *Reading) legendMarks(status Status) []string {
+	found := legends(r.text)
+	told := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Compare(found[a].at, found[b].at) })
+	return slices.DeleteFunc(told, func(mark string) bool { return found[mark].status != status })
+}
+
+// reads gives what a mark in a box means, 0 for nothing.
+func (n *numbered) reads(mark, dialect string) Status {
+	if len(mark) == 1 && n.g.usual(mark[0]) != 0 {
+		return n.g.usual(mark[0])
+	}
+	m, known := n.unusual(mark)
+	if known && m.status == 0 {
+		m.status, m.warning = tilde(dialect)
+	}
+	if m.warning != "" {
+		return 0
+	}
+	return m.status
+}
+
+// habit gives the first mark that the file uses, and else the first.
+func (r *Reading) habit(marks []string, word bool) string {
+	if len(marks) == 0 {
+		return ""
+	}
+	used := make(map[string]bool, len(marks))
+	for i := range r.entries {
+		if e := &r.entries[i]; e.markEnd > 0 && e.worded == word {
+			used[r.text[e.mark:e.markEnd]] = true
+		}
+	}
+	for _, mark := range marks {
+		if used[mark] {
+			return mark
+		}
+	}
+	return marks[0]
+}
+
+// inexpressible says that there is no mark for a status, and which statuses have one.
+func (r *Reading) inexpressible(status Status, word bool) string {
+	var can []string
+	for s := Pending; s <= Skipped; s++ {
+		if r.markFor(s, word) != "" {
+			can = append(can, s.String())
+		}
+	}
+	said := fmt.Sprintf("the dialect %s has no mark for %s, only for %s", r.Dialect, status, strings.Join(can, ", "))
+	if word {
+		return said
+	}
+	return said + fmt.Sprintf("; say one in a legend of the plan, such as %q, to have it", "[!] = "+strings.ReplaceAll(status.String(), "_", " "))
+}
