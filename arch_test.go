@@ -57,7 +57,7 @@ var rooms = map[string][]string{
 	"github.com/fsnotify/fsnotify":       {"watcher"},
 	"modernc.org/sqlite":                 {"store/sqlite"},
 	"github.com/google/uuid":             {"engine"},
-	"github.com/go-json-experiment/json": {"schema", "api", "rpc"},
+	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
 	"github.com/spf13/cobra":             {"cli"},
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},

@@ -15,6 +15,9 @@ const (
 	mostExpanded = 1 << 16
 )
 
+// dependsOn is how a sentence says what an item waits for.
+const dependsOn = "depends on"
+
 // wait notes what the current item waits for, besides what it does already.
 func (n *numbered) wait(ids []string) {
 	last := len(n.r.waits) - 1
@@ -23,7 +26,7 @@ func (n *numbered) wait(ids []string) {
 	case last >= 0 && n.r.waits[last].item == int32(n.owner):
 		n.r.waits[last].ids = append(n.r.waits[last].ids, ids...)
 	default:
-		n.r.waits = append(n.r.waits, wait{int32(n.owner), ids})
+		n.r.waits = append(n.r.waits, wait{item: int32(n.owner), ids: ids})
 	}
 }
 
@@ -50,11 +53,33 @@ func (n *numbered) dependency(id string) {
 	}
 }
 
-// cutAnd cuts "1 and 2" and "1 & 2" at the word.
+// remarked reads a line that begins with "Depends on 1.2". It stays a detail,
+// since more may stand behind the ids.
+func (n *numbered) remarked(text string) {
+	if n.item == nil && beginsWith(strings.TrimLeft(text, "(*"), dependsOn) {
+		n.splitDependencies(mentioned(text))
+		n.wait(n.lists.take())
+	}
+}
+
+// cutAnd cuts "1 and 2" and "1 & 2" at the word, unless it stands in a remark.
 func cutAnd(s string) (part, rest string) {
-	for _, word := range [...]string{" and ", " & "} {
-		if before, after, ok := strings.Cut(s, word); ok {
-			return before, after
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		case ' ':
+			if depth > 0 {
+				continue
+			}
+			for _, word := range [...]string{" and ", " & "} {
+				if strings.HasPrefix(s[i:], word) {
+					return s[:i], s[i+len(word):]
+				}
+			}
 		}
 	}
 	return s, ""
@@ -65,8 +90,8 @@ func bareID(s string) string {
 	if i := strings.Index(s, " ("); i >= 0 {
 		s = s[:i]
 	}
-	s = strings.Trim(trim(s), "`*")
-	for _, word := range [...]string{"Tasks ", "Task "} {
+	s = strings.Trim(strings.TrimPrefix(trim(s), "and "), "`*[]\"")
+	for _, word := range [...]string{"Task Groups ", "Task Group ", "Tasks ", "Task "} {
 		if len(s) > len(word) && equalWord(s[:len(word)], word) {
 			s = trim(s[len(word):])
 		}
@@ -78,11 +103,11 @@ func isNone(s string) bool {
 	return s == "-" || s == "–" || s == "—" || equalWord(s, "none") || equalWord(s, "n/a")
 }
 
-// cutRange reads "1-3" and "1.1–1.4".
+// cutRange reads "1-3", "1.1–1.4" and "Task 1 to Task 3".
 func cutRange(s string) (first, last string, ok bool) {
-	for _, dash := range [...]string{"-", "–"} {
-		if first, last, ok = strings.Cut(s, dash); ok {
-			first, last = trim(first), trim(last)
+	for _, word := range [...]string{"-", "–", "—", " to ", " through "} {
+		if first, last, ok = strings.Cut(s, word); ok {
+			first, last = bareID(first), bareID(last)
 			return first, last, isID(first) && isID(last)
 		}
 	}
@@ -123,6 +148,9 @@ func (n *numbered) expand(first, last string) bool {
 // to[from[i]:from[i+1]].
 type edges struct{ from, to []int32 }
 
+// end ends the edges of one item, or of what stands for several.
+func (e *edges) end() { e.from = append(e.from, int32(len(e.to))) }
+
 // checkDependencies reports ids that the plan does not have, and circles.
 func (n *numbered) checkDependencies() {
 	if len(n.r.waits) > 0 {
@@ -130,8 +158,12 @@ func (n *numbered) checkDependencies() {
 	}
 }
 
+// resolve returns the graph. Behind the items stand the walls, each of which
+// leads to its groups, and then the groups, each of which leads to its items.
 func (n *numbered) resolve() edges {
-	e := edges{from: make([]int32, 1, n.r.Len()+1)}
+	b := &n.r.barriers
+	items := n.r.Len()
+	e := edges{from: make([]int32, 1, items+len(b.walls)+len(b.groups)+1)}
 	waits := n.r.waits
 	for i := range n.r.entries {
 		if len(waits) > 0 && waits[0].item == int32(i) {
@@ -144,9 +176,24 @@ func (n *numbered) resolve() edges {
 				n.about(int32(i), SeverityWarning, "dependency_unresolved",
 					fmt.Sprintf("%s waits for %q, which is no id in this plan", n.r.entries[i].id, clip(id)))
 			}
+			if wall := waits[0].behind; wall > 0 && !b.walls[wall-1].circular {
+				e.to = append(e.to, int32(items)+wall-1)
+			}
 			waits = waits[1:]
 		}
-		e.from = append(e.from, int32(len(e.to)))
+		e.end()
+	}
+	for i := range b.walls {
+		for _, g := range b.walls[i].groups {
+			e.to = append(e.to, int32(items+len(b.walls))+g)
+		}
+		e.end()
+	}
+	for _, ids := range b.groups {
+		for _, id := range ids {
+			e.to = append(e.to, n.r.find(id))
+		}
+		e.end()
 	}
 	return e
 }
@@ -167,7 +214,7 @@ type visit struct{ item, next int32 }
 func (n *numbered) reportCycles(e edges) {
 	const unseen, done = 0, -1
 	// state is the place on the path, counted from 1, while an item is on it.
-	state := make([]int32, n.r.Len())
+	state := make([]int32, len(e.from)-1)
 	var path []visit
 	for root := range n.r.entries {
 		if state[root] != unseen {
@@ -198,6 +245,13 @@ func (n *numbered) reportCycles(e edges) {
 // reportCycle names the items of a circle, the middle of a long one cut out.
 func (n *numbered) reportCycle(path []visit) {
 	const head, tail = 8, 4
+	items := make([]visit, 0, len(path))
+	for _, v := range path {
+		if int(v.item) < n.r.Len() { // and no wall or group
+			items = append(items, v)
+		}
+	}
+	path = items
 	first := path[0].item
 	var b strings.Builder
 	name := func(part []visit) {

@@ -31,8 +31,9 @@ type entry struct {
 
 // wait is what an item waits for.
 type wait struct {
-	item int32
-	ids  []string
+	item   int32
+	behind int32 // a wall, 0 for none
+	ids    []string
 }
 
 // item puts an item together.
@@ -41,7 +42,7 @@ func (r *Reading) item(i int32) Item {
 	it := Item{
 		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
 		Optional: e.optional, DerivedID: e.derivedID, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
-		Mark: Span{int(e.mark), int(e.markEnd)}, Worded: e.worded,
+		Behind: r.behind(i), Mark: Span{int(e.mark), int(e.markEnd)}, Worded: e.worded,
 	}
 	describe(r, i, &it)
 	return it
@@ -54,19 +55,35 @@ func (r *Reading) parentID(e *entry) string {
 	return r.entries[e.parent].id
 }
 
-func (r *Reading) dependsOn(i int32) []string {
+// wait returns what an item waits for, nil for nothing.
+func (r *Reading) wait(i int32) *wait {
 	at := sort.Search(len(r.waits), func(w int) bool { return r.waits[w].item >= i })
 	if at == len(r.waits) || r.waits[at].item != i {
 		return nil
 	}
-	return r.waits[at].ids
+	return &r.waits[at]
+}
+
+func (r *Reading) dependsOn(i int32) []string {
+	if w := r.wait(i); w != nil {
+		return r.barriers.before(w)
+	}
+	return nil
+}
+
+func (r *Reading) behind(i int32) [][]string {
+	if w := r.wait(i); w != nil {
+		return r.barriers.behind(w)
+	}
+	return nil
 }
 
 // lines returns the lines that an item is read from.
 func (r *Reading) lines(e *entry) string { return r.text[e.from:e.to] }
 
 // same reports whether an item of r says the same as one of another reading,
-// wherever they stand.
+// wherever they stand. A wall that is too wide to be repeated is not compared:
+// it is what other items are.
 func (r *Reading) same(i int, other *Reading, j int) bool {
 	a, b := &r.entries[i], &other.entries[j]
 	if a.id != b.id || a.status != b.status || a.derived != b.derived || a.optional != b.optional || a.level != b.level ||

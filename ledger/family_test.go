@@ -28,6 +28,7 @@ var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"openspec": writeOpenSpec,
 	"loose":    writeLoose,
 
+	"kiro":         writeKiro,
 	"cc-sdd":       writeCCSDD,
 	"ai-dev-tasks": writeAIDev,
 }

@@ -353,8 +353,8 @@ func (n *numbered) lost() map[string]bool {
 	if n.hidden == nil {
 		return nil
 	}
-	for _, w := range n.r.waits {
-		for _, id := range w.ids {
+	look := func(ids []string) {
+		for _, id := range ids {
 			if !n.hidden[id] || n.r.find(id) >= 0 {
 				continue
 			}
@@ -364,6 +364,10 @@ func (n *numbered) lost() map[string]bool {
 			lost[id] = true
 		}
 	}
+	for i := range n.r.waits {
+		look(n.r.waits[i].ids)
+	}
+	look(n.strangers)
 	return lost
 }
 

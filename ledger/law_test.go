@@ -160,6 +160,8 @@ var fragments = []string{
 	"- [S] c", "## Phase 2: d", "<!-- waybill: dialect=openspec -->", "<!-- waybill: dialect=loose -->",
 	"- [ ] **Files**: a.go", "  - Files: a.go, b.go (new)", "  - Files:", "    - c.go", "  - Purpose: p",
 	"  - _Depends: 1-3, 9_", "  - **Depends on:** Task 1, 2.1", "  - _Blocked: why_", "  - detail", "    goes on",
+	"## Task Dependency Graph", "[[\"1\"], [\"1.1\", \"2\"]]", "{\"wave\": 2, \"tasks\": [1.2], \"depends_on\": [1]}", "T1 --> T2 & 4",
+	"## Dependencies", "- T002 depends on T001", "- T001-T003 → T002", "  - Depends on 1.2",
 	"\t- tab", "\u3000- [ ] 10　wide", "- [ ] 1\\. escaped", "text", "- [ ] 1.1.1 deep", "      - [ ] 11 indented",
 }
 

@@ -10,6 +10,9 @@ func (n *numbered) textLine(ln *line, m *marker) {
 		return
 	}
 	if n.g.text != nil && n.g.text(n, ln, *m) || n.owner < 0 || n.shadowed(ln) {
+		if n.drawn != nil {
+			n.drawn.text(ln, m)
+		}
 		return
 	}
 	if n.field.begun() {
@@ -56,6 +59,9 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 		return
 	}
 	bullet := kind == markerBullet || kind == markerOrdered
+	if c := text[0]; c == 'D' || c == '*' || c == '(' || bullet && c == 'd' {
+		n.remarked(text)
+	}
 	if bullet && n.list.has(ln.indent) {
 		n.set(n.list.key, text)
 		return
@@ -80,9 +86,15 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	}
 	n.closeItem()
 	text := trim(strings.TrimRight(ln.text[m.next:], "#"))
+	if n.drawn != nil {
+		n.drawn.leave(m.after - ln.body)
+	}
 	switch {
-	case equalWord(text, "Task Dependency Graph"):
+	case beginsWith(text, "Task Dependency Graph"):
 		n.seen.see(signalGraph, ln.number)
+		if n.g != &specKitGrammar {
+			n.draw(m.after-ln.body, false)
+		}
 	case equalWord(text, "Relevant Files"):
 		n.seen.see(signalRelevant, ln.number)
 	case equalWord(text, "Implementation Plan"):
@@ -119,6 +131,9 @@ func readTaskHeading(text string, ln *line) taskHeading {
 // fenced is a line in a fence. It can go on with a prompt, and drifted plans
 // keep a whole prompt in a fence.
 func (n *numbered) fenced(ln *line) {
+	if n.drawn != nil && n.drawn.fenced(ln) {
+		return
+	}
 	if n.owner < 0 || n.shadowed(ln) {
 		return
 	}

@@ -50,8 +50,12 @@ type numbered struct {
 	group    string            // number of the heading above, "" for none
 	fielded  bool              // there are fields that only numbered plans have
 	phase    int32
-	headings int  // how many there were
-	wide     bool // phases are too wide to wait for one another
+	phases   []string // their headings
+	headings int      // how many there were
+	drawn    *drawing // nil without a section about the order of the items
+	behind   []int32  // the wall of each item, nil without phases and waves
+	// strangers are ids that a graph names and the plan does not have.
+	strangers []string
 }
 
 // taskHeading is a heading such as "#### Task 4: Label the drawers".
@@ -143,8 +147,8 @@ func (n *numbered) finish() {
 		n.g.settle(n)
 	}
 	n.plant()
+	n.gather(n.order())
 	n.checkDependencies()
-	n.reportWide()
 	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
 }

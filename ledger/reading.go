@@ -33,7 +33,11 @@ type Item struct {
 	// DependsOn holds the ids as the plan names them, ranges expanded. An id
 	// that the plan does not have stays in the list and has a diagnostic.
 	DependsOn []string
-	Prompt    string
+	// Behind holds lists of more ids that the item waits for, where phases or
+	// waves of the plan are so wide that DependsOn does not repeat them. Items
+	// share these lists.
+	Behind [][]string
+	Prompt string
 
 	Requirements, Files, Details []string
 
@@ -116,6 +120,8 @@ type Reading struct {
 	endings []int // that are missing, see scanner
 	index   index
 	active  int32 // the first item in progress, -1 for none
+
+	barriers barriers
 }
 
 // Len returns the number of items.

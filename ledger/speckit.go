@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // This file knows the lists of spec-kit: "- [ ] T002 [P] [US1] Title in
 // dir/file.go (depends on T001)" below headings that name phases.
@@ -95,10 +92,9 @@ func isStory(tag string) bool {
 // mentioned returns the ids behind "depends on" in a title. Without one right
 // behind it the words are prose.
 func mentioned(title string) string {
-	const words = "depends on"
-	for at := 0; at+len(words) < len(title); at++ {
-		if title[at]|0x20 == 'd' && equalWord(title[at:at+len(words)], words) {
-			value, _, _ := strings.Cut(title[at+len(words):], ")")
+	for at := 0; at+len(dependsOn) < len(title); at++ {
+		if title[at]|0x20 == 'd' && equalWord(title[at:at+len(dependsOn)], dependsOn) {
+			value, _, _ := strings.Cut(title[at+len(dependsOn):], ")")
 			if value = idsAt(strings.TrimLeft(value, ": *")); value != "" {
 				return value
 			}
@@ -119,9 +115,13 @@ func idsAt(list string) string {
 			after = rest[strings.Index(rest, part)+len(part):]
 			after = after[strings.Index(after, more):]
 		}
-		first, prose, _ := strings.Cut(bareID(part), " ")
-		first = strings.TrimRight(first, ".;")
+		first, prose := bareID(part), ""
 		_, _, isRange := cutRange(first)
+		if !isRange {
+			first, prose, _ = strings.Cut(first, " ")
+			first = strings.TrimRight(first, ".;")
+			_, _, isRange = cutRange(first)
+		}
 		if !isID(first) && !isRange || prose != "" && strings.Trim(first, "0123456789") == "" {
 			break
 		}
@@ -148,72 +148,38 @@ func pathsIn(title string, paths []string) []string {
 	return paths
 }
 
-// specKitHeading begins a phase.
-func specKitHeading(n *numbered, _ *line, _ int, text string) {
+// specKitHeading begins a phase, or the section about the order of the items.
+func specKitHeading(n *numbered, _ *line, level int, text string) {
 	if word, _, _ := strings.Cut(text, " "); equalWord(word, "Phase") {
 		n.phase++
+		n.phases = append(n.phases, text)
+	}
+	if beginsWith(text, "Dependencies") {
+		n.draw(level, true)
 	}
 }
 
 // barriers makes each item wait for those of the phase before. A phase is a
-// barrier in this dialect alone.
+// barrier in this dialect alone. A phase of skipped items only is passed over.
 func (n *numbered) barriers() {
-	var own []wait
-	own, n.r.waits = n.r.waits, nil
-	var before, current []string
-	phase := int32(0)
+	if n.phase == 0 {
+		return
+	}
+	b := &n.r.barriers
+	n.behind = make([]int32, n.r.Len())
+	var current []string
+	wall, phase := int32(0), int32(0)
 	for i := range n.r.entries {
 		if at := n.nodes[i].section; at != phase {
 			if len(current) > 0 {
-				before, current = current, nil
+				wall = b.wall([]int32{b.group(current)}, false)
+				current = nil
 			}
 			phase = at
-			n.expanded += len(before)
 		}
-		e := &n.r.entries[i]
-		if e.status != Skipped {
+		if e := &n.r.entries[i]; e.status != Skipped {
 			current = append(current, e.id)
 		}
-		var ids []string
-		if len(own) > 0 && own[0].item == int32(i) {
-			ids, own = own[0].ids, own[1:]
-		}
-		if ids = n.behind(before, ids); len(ids) > 0 {
-			n.r.waits = append(n.r.waits, wait{int32(i), ids})
-		}
-	}
-}
-
-// behind returns what the plan says that an item waits for, and then the phase
-// before. Items that say nothing themselves share one list.
-func (n *numbered) behind(before, ids []string) []string {
-	switch {
-	case len(before) == 0:
-		return ids
-	case n.expanded+len(before) > mostExpanded:
-		n.wide = true
-		return ids
-	}
-	n.expanded += len(before)
-	if len(ids) == 0 {
-		return before[:len(before):len(before)]
-	}
-	named := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		named[id] = true
-	}
-	for _, id := range before {
-		if !named[id] {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// reportWide says that phases are too large to wait for one another.
-func (n *numbered) reportWide() {
-	if n.wide {
-		n.about(0, SeverityWarning, "barrier_too_wide",
-			fmt.Sprintf("the phases of this plan would make more than %d dependencies: those of later phases are left out", mostExpanded))
+		n.behind[i] = wall
 	}
 }

@@ -173,6 +173,11 @@ func clip(s string) string {
 	return s
 }
 
+// beginsWith reports whether s begins with a word, whatever the case of its ASCII letters.
+func beginsWith(s, word string) bool {
+	return len(s) >= len(word) && strings.EqualFold(s[:len(word)], word)
+}
+
 // equalWord reports whether s is word, whatever the case of its ASCII letters.
 func equalWord(s, word string) bool {
 	return len(s) == len(word) && strings.EqualFold(s, word)

@@ -8,12 +8,13 @@ package ledger
 type waits struct {
 	items   []Item
 	runs    []ItemRun
-	parent  []int32  // -1 at the top
-	kids    []int32  // how many children an item has that it is worked on through
-	open    []int32  // how many required leaves at and below an item are not done
-	unmet   edges    // the own dependencies of each item that are not done, each once
-	unknown []string // the ids that the plan does not have
-	held    []int32  // the nearest of the item and its ancestors with an unmet dependency, -1 for none
+	parent  []int32             // -1 at the top
+	kids    []int32             // how many children an item has that it is worked on through
+	open    []int32             // how many required leaves at and below an item are not done
+	unmet   edges               // the own dependencies of each item that are not done, each once
+	unknown []string            // the ids that the plan does not have
+	walls   map[*string][]int32 // of lists that many items wait for, the first items that are not done
+	held    []int32             // the nearest of the item and its ancestors with an unmet dependency, -1 for none
 	causes  [][]int32
 	left    int
 
@@ -185,14 +186,48 @@ func (w *waits) depend(places map[string]int32) {
 					strangers[id], last = d, append(last, 0)
 					w.unknown = append(w.unknown, id)
 				}
-			} else if w.done(d) {
-				continue
 			}
-			if last[d] <= int32(i) {
-				last[d] = int32(i) + 1
-				w.unmet.to = append(w.unmet.to, d)
+			w.depends(int32(i), d, last)
+		}
+		for _, ids := range w.items[i].Behind {
+			for _, d := range w.firstUnmet(places, ids) {
+				w.depends(int32(i), d, last)
 			}
 		}
-		w.unmet.from = append(w.unmet.from, int32(len(w.unmet.to)))
+		w.unmet.end()
 	}
+}
+
+// depends notes that an item waits for another one, once, unless that is done.
+func (w *waits) depends(i, d int32, last []int32) {
+	if int(d) < len(w.items) && w.done(d) || last[d] > i {
+		return
+	}
+	last[d] = i + 1
+	w.unmet.to = append(w.unmet.to, d)
+}
+
+// firstUnmet gives the first items of a list that are not done, at most mostCauses: the others behind
+// them hold nobody up who is not held up already. It looks at each list once, however many items share it.
+func (w *waits) firstUnmet(places map[string]int32, ids []string) []int32 {
+	if len(ids) == 0 {
+		return nil
+	}
+	if known, ok := w.walls[&ids[0]]; ok {
+		return known
+	}
+	var unmet []int32
+	for _, id := range ids {
+		if d := placeOf(places, id); d >= 0 && !w.done(d) {
+			unmet = append(unmet, d)
+		}
+		if len(unmet) == mostCauses {
+			break
+		}
+	}
+	if w.walls == nil {
+		w.walls = map[*string][]int32{}
+	}
+	w.walls[&ids[0]] = unmet
+	return unmet
 }

@@ -1,0 +1,148 @@
+package ledger
+
+import "strings"
+
+// This file reads arrows: "1 --> 2", "A --> B --> C" and "T1[1. Dig] -->|then| T2[2. Plant]" in a drawing.
+
+// readArrows reads a drawing line by line.
+func (o *orders) readArrows(s *sketch) {
+	at := 0
+	for line := range strings.Lines(s.text.String()) {
+		o.arrows(trim(strings.TrimRight(line, "\n")), func() spot { return s.spot(at) }, true)
+		at += len(line)
+	}
+}
+
+// readLine reads a line of text in a section of drawings. It counts only if all in it are items.
+func (o *orders) readLine(s sentence) {
+	o.arrows(s.text, func() spot { return spot{s.line, s.column} }, false)
+}
+
+// arrows reads a line: each node waits for those before the arrow in front of it.
+func (o *orders) arrows(line string, at func() spot, strict bool) {
+	if strings.HasPrefix(line, "%%") { // a remark
+		return
+	}
+	node, rest, found := cutArrow(line)
+	var row [][]int32
+	for {
+		row = append(row, o.nodes(node, at, strict && (found || len(row) > 0)))
+		if !found {
+			break
+		}
+		node, rest, found = cutArrow(rest)
+	}
+	if !strict {
+		for _, nodes := range row {
+			if nodes == nil {
+				return
+			}
+		}
+	}
+	for k := 1; k < len(row); k++ {
+		o.cross(row[k-1], row[k], at())
+	}
+}
+
+// cross says that all of some items come before all of others.
+func (o *orders) cross(before, after []int32, at spot) {
+	for _, b := range before {
+		for _, a := range after {
+			if o.pair(b, a, at); o.full {
+				return
+			}
+		}
+	}
+}
+
+// cutArrow cuts a line at its first arrow, and the label off that arrow.
+func cutArrow(s string) (node, rest string, found bool) {
+	for i := 0; i < len(s); i++ {
+		width := 0
+		switch {
+		case s[i] == '>' && i > 0 && (s[i-1] == '-' || s[i-1] == '='):
+			width = 1
+		case strings.HasPrefix(s[i:], "→"):
+			width = len("→")
+		case strings.HasPrefix(s[i:], "⟶"):
+			width = len("⟶")
+		}
+		if width == 0 {
+			continue
+		}
+		node, rest = trim(strings.TrimRight(s[:i], "-=.")), trim(s[i+width:])
+		if cut := strings.Index(node, " -- "); cut >= 0 { // A -- label --> B
+			node = trim(node[:cut])
+		}
+		if label, after, ok := strings.Cut(strings.TrimPrefix(rest, "|"), "|"); ok && strings.HasPrefix(rest, "|") && label != "" {
+			rest = trim(after)
+		}
+		return node, rest, true
+	}
+	return trim(s), "", false
+}
+
+// nodes returns the items that one side of an arrow names, "1 & 2", and notes their labels.
+func (o *orders) nodes(side string, at func() spot, strict bool) (items []int32) {
+	for side = strings.TrimRight(side, "; "); side != ""; {
+		var one string
+		one, side = cutNode(side)
+		if one = trim(one); one == "" {
+			continue
+		}
+		name, label := nodeLabel(one)
+		if label == "" {
+			label = o.labels[name]
+		} else {
+			if o.labels == nil {
+				o.labels = map[string]string{}
+			}
+			o.labels[name] = label
+		}
+		i := int32(-1)
+		if label != "" {
+			i = o.find(label)
+		}
+		if i < 0 {
+			i = o.find(name)
+		}
+		switch {
+		case i >= 0:
+			items = append(items, i)
+		case strict:
+			o.stranger(name, at())
+		}
+	}
+	return items
+}
+
+// cutNode cuts at the first "&" or comma that does not stand in a label.
+func cutNode(s string) (node, rest string) {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '[', '(', '{':
+			depth++
+		case ']', ')', '}':
+			depth = max(0, depth-1)
+		case '&', ',':
+			if depth == 0 {
+				return s[:i], s[i+1:]
+			}
+		}
+	}
+	return s, ""
+}
+
+// nodeLabel reads "A", "A[Dig]", "A(Dig)" and `A["1. Dig"]`. Without a name the label is one.
+func nodeLabel(s string) (name, label string) {
+	at := strings.IndexAny(s, "[({")
+	if at < 0 {
+		return strings.Trim(s, `"`), ""
+	}
+	name, label = trim(s[:at]), strings.Trim(s[at:], "[](){}\"' ")
+	if name == "" {
+		return label, ""
+	}
+	return name, label
+}

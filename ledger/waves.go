@@ -1,0 +1,202 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// This file reads waves of items from JSON: {"waves": [{"id": 0, "tasks": ["1"]}]},
+// {"waves": [["1"], ["2"]]}, {"waves": {"0": ["1"]}}, and a wave or a list of
+// them by itself.
+
+// wave is a group of items that may be worked on together.
+type wave struct {
+	name  string // "" if it has none
+	tasks []mention
+	after []mention // waves, if it says so
+	given bool
+	at    spot
+}
+
+// mention is a name in a drawing.
+type mention struct {
+	name string
+	at   spot
+}
+
+// waveReader reads the JSON of one fence.
+type waveReader struct {
+	*jsontext.Decoder
+	s     *sketch
+	waves []wave
+}
+
+// errShape says that JSON is valid and says something else than expected.
+type errShape string
+
+func (e errShape) Error() string { return string(e) }
+
+// readWaves takes all waves of a fence or, if anything is wrong with it, none: half of an order is another order.
+func (o *orders) readWaves(s *sketch) {
+	text := s.text.String()
+	r := waveReader{Decoder: jsontext.NewDecoder(strings.NewReader(text)), s: s}
+	var err error
+	for end := len(strings.TrimRight(text, " \t\n")); err == nil && int(r.InputOffset()) < end; {
+		err = r.root()
+	}
+	if err == nil && len(r.waves) == 0 {
+		err = errShape(`it has no waves such as {"waves": [{"id": 0, "tasks": ["1"]}]}`)
+	}
+	if err == nil {
+		o.waves = append(o.waves, r.waves...)
+		return
+	}
+	at := int(r.InputOffset()) - 1
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at, err = int(syntactic.ByteOffset), syntactic.Err
+	}
+	o.report(s.spot(at), SeverityError, "graph_invalid",
+		fmt.Sprintf("this graph cannot be read, so it orders nothing: %s", clip(err.Error())))
+}
+
+// root reads a value that stands by itself.
+func (r *waveReader) root() error {
+	switch r.PeekKind() {
+	case '[':
+		return r.list(func() error { return r.wave("") })
+	case '{':
+		return r.wave("")
+	}
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	return errShape("a graph is an object or a list")
+}
+
+// list calls one for every element of a list.
+func (r *waveReader) list(one func() error) error {
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	for r.PeekKind() != ']' {
+		if err := one(); err != nil {
+			return err
+		}
+	}
+	_, err := r.ReadToken()
+	return err
+}
+
+// object calls one for every member of an object.
+func (r *waveReader) object(one func(key string) error) error {
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	for r.PeekKind() != '}' {
+		key, err := r.ReadToken()
+		if err == nil {
+			err = one(key.String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := r.ReadToken()
+	return err
+}
+
+// wave reads a wave: an object, or a list of its tasks. An object that has a member "waves" is read for that.
+func (r *waveReader) wave(name string) error {
+	w := wave{name: name, at: r.s.spot(int(r.InputOffset()))}
+	switch r.PeekKind() {
+	case '[':
+		if err := r.mentions(&w.tasks); err != nil {
+			return err
+		}
+		r.waves = append(r.waves, w)
+		return nil
+	case '{':
+	default:
+		if _, err := r.ReadToken(); err != nil {
+			return err
+		}
+		return errShape("a wave is an object or a list of ids")
+	}
+	is := name != ""
+	err := r.object(func(key string) error {
+		switch key {
+		case "waves":
+			return r.nested()
+		case "id", "wave", "number":
+			names := []mention(nil)
+			err := r.mentions(&names)
+			if is = true; err == nil && len(names) == 1 {
+				w.name, w.at = names[0].name, names[0].at
+			}
+			return err
+		case "tasks", "task_ids", "taskIds":
+			is = true
+			return r.mentions(&w.tasks)
+		case "depends_on", "dependsOn", "dependencies":
+			w.given = r.PeekKind() != 'n'
+			return r.mentions(&w.after)
+		}
+		return r.SkipValue()
+	})
+	if err == nil && is {
+		r.waves = append(r.waves, w)
+	}
+	return err
+}
+
+// nested reads the member "waves": a list, or an object with a member for each.
+func (r *waveReader) nested() error {
+	switch {
+	case r.StackDepth() > 1:
+		return r.SkipValue()
+	case r.PeekKind() == '[':
+		return r.list(func() error { return r.wave("") })
+	case r.PeekKind() == '{':
+		return r.object(r.wave)
+	}
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	return errShape("waves are a list")
+}
+
+// mentions reads a name, a list of names, or a list of objects that have an id. Numbers stay the text that they are.
+func (r *waveReader) mentions(to *[]mention) error {
+	switch kind := r.PeekKind(); kind {
+	case '[':
+		return r.list(func() error { return r.mentions(to) })
+	case '{':
+		return r.object(func(key string) error {
+			if key == "id" {
+				return r.mentions(to)
+			}
+			return r.SkipValue()
+		})
+	case '"', '0':
+		token, err := r.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		width := len(name)
+		if kind == '"' {
+			width += len(`""`)
+		}
+		*to = append(*to, mention{trim(name), r.s.spot(int(r.InputOffset()) - width)})
+		return nil
+	case 'n':
+		return r.SkipValue()
+	}
+	if _, err := r.ReadToken(); err != nil {
+		return err
+	}
+	return errShape("this is no id")
+}
