@@ -19,13 +19,13 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME    ?= 5s
-RESULTSFUZZTIME ?= 20s
+FUZZTIMED   ?= 20s
 
-.PHONY: help build demo test check fmt lint vet generate verify cross bench fuzz fuzz-results clean
+.PHONY: help build demo test check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the static binary into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
@@ -69,11 +69,11 @@ fuzz: ## fuzz every target for FUZZTIME
 	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; done; done
 
 # Go's fuzzer may report the end of its time as a failure; what counts is whether it wrote down an input.
-fuzz-results: ## fuzz the reader of results, RESULTSFUZZTIME for each target
-	@for f in $$($(GO) test -list '^Fuzz' ./core/verdict | grep '^Fuzz'); do echo "fuzz ./core/verdict $$f"; \
-	  out=$$($(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(RESULTSFUZZTIME) -fuzzminimizetime 10x ./core/verdict 2>&1) && status=0 || status=$$?; \
+fuzz-timed: ## fuzz the readers of results and of plans, FUZZTIMED for each target
+	@for pkg in ./core/verdict ./ledger; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "fuzz $$pkg $$f"; \
+	  out=$$($(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIMED) -fuzzminimizetime 10x $$pkg 2>&1) && status=0 || status=$$?; \
 	  echo "$$out" | tail -n 3; \
-	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done
+	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done; done
 
 clean: ## remove what was built
 	rm -rf bin

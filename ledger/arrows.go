@@ -74,8 +74,10 @@ func cutArrow(s string) (node, rest string, found bool) {
 		if cut := strings.Index(node, " -- "); cut >= 0 { // A -- label --> B
 			node = trim(node[:cut])
 		}
-		if label, after, ok := strings.Cut(strings.TrimPrefix(rest, "|"), "|"); ok && strings.HasPrefix(rest, "|") && label != "" {
-			rest = trim(after)
+		if label, labelled := strings.CutPrefix(rest, "|"); labelled {
+			if _, after, closed := strings.Cut(label, "|"); closed {
+				rest = trim(after)
+			}
 		}
 		return node, rest, true
 	}

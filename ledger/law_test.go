@@ -129,12 +129,22 @@ func FuzzParse(f *testing.F) {
 	for _, path := range plans {
 		src, err := os.ReadFile(path)
 		require.NoError(f, err)
-		f.Add(src)
+		f.Add(src, byte(0))
 	}
-	for _, seed := range seeds {
-		f.Add([]byte(seed))
+	for i, seed := range seeds {
+		f.Add([]byte(seed), byte(i))
 	}
-	f.Fuzz(func(t *testing.T, src []byte) { checkLaws(t, src) })
+	for i, hard := range hardTexts {
+		f.Add([]byte(hard.text), byte(i))
+	}
+	// The file decides about its dialect, or one of all is set.
+	f.Fuzz(func(t *testing.T, src []byte, which byte) {
+		text := string(src)
+		if dialects := ledger.Dialects(); int(which)%(len(dialects)+1) > 0 {
+			text = inDialect(dialects[int(which)%(len(dialects)+1)-1], text)
+		}
+		checkHard(t, text)
+	})
 }
 
 // seeds are shapes that a reader of lines gets wrong.

@@ -93,12 +93,16 @@ func isStory(tag string) bool {
 // behind it the words are prose.
 func mentioned(title string) string {
 	for at := 0; at+len(dependsOn) < len(title); at++ {
-		if title[at]|0x20 == 'd' && equalWord(title[at:at+len(dependsOn)], dependsOn) {
-			value, _, _ := strings.Cut(title[at+len(dependsOn):], ")")
-			if value = idsAt(strings.TrimLeft(value, ": *")); value != "" {
-				return value
-			}
+		if title[at]|0x20 != 'd' || !equalWord(title[at:at+len(dependsOn)], dependsOn) {
+			continue
 		}
+		value := strings.TrimLeft(title[at+len(dependsOn):], ": *")
+		near, _, _ := strings.Cut(value[:min(len(value), 2*longestID)], ")")
+		if near, _, _ = cutList(near); idsAt(near) == "" {
+			continue // cheap, since all of a title may be these words
+		}
+		value, _, _ = strings.Cut(value, ")")
+		return idsAt(value)
 	}
 	return ""
 }
@@ -109,30 +113,40 @@ func mentioned(title string) string {
 func idsAt(list string) string {
 	end := 0
 	for rest := list; rest != ""; {
-		part, after, _ := cutList(rest)
-		part, more := cutAnd(part)
-		if more != "" {
-			after = rest[strings.Index(rest, part)+len(part):]
-			after = after[strings.Index(after, more):]
-		}
-		first, prose := bareID(part), ""
-		_, _, isRange := cutRange(first)
-		if !isRange {
-			first, prose, _ = strings.Cut(first, " ")
-			first = strings.TrimRight(first, ".;")
-			_, _, isRange = cutRange(first)
-		}
-		if !isID(first) && !isRange || prose != "" && strings.Trim(first, "0123456789") == "" {
-			break
-		}
 		at := len(list) - len(rest)
-		end = at + strings.Index(rest, first) + len(first)
-		if prose != "" {
-			break
+		whole, after, _ := cutList(rest)
+		at += strings.Index(rest, whole)
+		for whole != "" {
+			one, more := cutAnd(whole)
+			first, prose := idAt(one)
+			if first == "" {
+				return list[:end]
+			}
+			end = at + strings.Index(one, first) + len(first)
+			if prose {
+				return list[:end]
+			}
+			at += len(whole) - len(more)
+			whole = more
 		}
 		rest = after
 	}
 	return list[:end]
+}
+
+// idAt returns the id or the range that an entry of a list begins with, and
+// whether other words follow. It is "" where there is none.
+func idAt(entry string) (id string, prose bool) {
+	id = bareID(entry)
+	if _, _, isRange := cutRange(id); isRange {
+		return id, false
+	}
+	id, rest, _ := strings.Cut(id, " ")
+	id = strings.TrimRight(id, ".;")
+	if _, _, isRange := cutRange(id); !isRange && !isID(id) || rest != "" && strings.Trim(id, "0123456789") == "" {
+		return "", false
+	}
+	return id, rest != ""
 }
 
 // pathsIn adds the words of a title that are paths of files: a slash, and a dot in what follows the last one.

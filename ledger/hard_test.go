@@ -1,0 +1,277 @@
+package ledger_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// inDialect sets the dialect of a text.
+func inDialect(dialect, text string) string {
+	return "<!-- waybill: dialect=" + dialect + " -->\n" + text
+}
+
+// forEachDialect runs a test for each dialect that there is.
+func forEachDialect(t *testing.T, test func(t *testing.T, dialect string)) {
+	t.Helper()
+	for _, dialect := range ledger.Dialects() {
+		t.Run(dialect, func(t *testing.T) { test(t, dialect) })
+	}
+}
+
+// Two tasks with one id are never merged, whatever the dialect: both are items, a lookup gives the first, and the
+// diagnostic names both lines.
+func TestFaultF19_DuplicateIDsInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		plan, id := nineItems(t, dialect)
+		if plan == nil {
+			return
+		}
+		once := plan("")
+		_, nine, _ := strings.Cut(once, "## Tasks\n\n")
+		text := once + nine
+		checkLaws(t, []byte(text))
+		r := parse(t, text)
+		require.Equal(t, 2*parse(t, once).Len(), r.Len())
+		found := diagnostics(r, "duplicate_id")
+		require.Len(t, found, 9)
+		for i, d := range found {
+			it := item(t, r, id(i+1))
+			require.Greater(t, d.Line, it.Line, "the first is found")
+			require.Contains(t, d.Message, fmt.Sprintf("%s stands in line %d and again in line %d", id(i+1), it.Line, d.Line))
+		}
+	})
+}
+
+// Dependencies that cannot be met are reported with their path, whatever the dialect, and all tasks stay.
+func TestFaultF20_ImpossibleDependenciesInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		plan, id := nineItems(t, dialect)
+		if plan == nil {
+			return
+		}
+		text := plan("")
+		for _, w := range []struct{ item, on int }{{1, 2}, {2, 3}, {3, 1}, {4, 4}, {5, 777}, {6, 5}} {
+			text = below(t, text, id(w.item), "  - _Depends: "+id(w.on)+"_\n")
+		}
+		checkLaws(t, []byte(text))
+		r := parse(t, text)
+		require.Equal(t, parse(t, plan("")).Len(), r.Len())
+		circles := diagnostics(r, "dependency_cycle")
+		require.Len(t, circles, 2, "%s", text)
+		require.Contains(t, circles[0].Message, strings.Join([]string{id(1), id(2), id(3), id(1)}, " -> "))
+		require.Contains(t, circles[1].Message, id(4)+" -> "+id(4))
+		unknown := diagnostics(r, "dependency_unresolved")
+		require.Len(t, unknown, 1)
+		require.Contains(t, unknown[0].Message, fmt.Sprintf("%s waits for %q", id(5), id(777)))
+		ready := ledger.Ready(r.Items(), func(string) ledger.ItemRun { return ledger.NoRun })
+		require.Contains(t, ready.Ready, id(7))
+		require.NotContains(t, ready.Ready, id(1))
+	})
+}
+
+// below puts a line behind the one of an item.
+func below(t *testing.T, text, id, line string) string {
+	t.Helper()
+	at := item(t, parse(t, text), id).Line
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[:at], "") + line + strings.Join(lines[at:], "")
+}
+
+// The marks that people use are never taken for something else, whatever the dialect: an unknown one is open.
+func TestFaultF21_UnknownMarksAreOpenInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		for _, shape := range append(shapes, struct{ item, id string }{"- [ ] a %s b\n", ""}) {
+			for _, mark := range []string{"?", "/", "!", "✓", "é", "1", "P", "*", "", "]"} {
+				text := inDialect(dialect, "## Tasks\n"+strings.Replace(fmt.Sprintf(shape.item, "1"), "[ ]", "["+mark+"]", 1))
+				checkLaws(t, []byte(text))
+				r, err := ledger.Parse([]byte(text))
+				if err != nil {
+					continue
+				}
+				for _, it := range r.Items() {
+					require.Equal(t, ledger.Pending, it.Status, "%s: %q", dialect, text)
+				}
+			}
+		}
+	})
+}
+
+// hardTexts are what editors, tools and accidents leave behind. In all of them the laws hold, in every dialect.
+var hardTexts = []struct{ name, text string }{
+	{"brackets", "[\n[\n- [\n- [ \n- [ ]\n- [x]\n* [\n1. [\n# [\n> [\n- [[\n- ]["},
+	{"a file of one bracket", "["},
+	{"a bullet", "-"},
+	{"a heading", "#"},
+	{"a quote", ">"},
+	{"a fence", "```"},
+	{"a comment", "<!--"},
+	{"mixed indentation", "- [ ] 1. a\n\t- [ ] 1.1 b\n    - [ ] 1.2 c\n \t - [ ] 1.3 d\n\u00a0\u00a0- [ ] 1.4 e\n\u3000- [ ] 1.5 f\n   \t\t- [ ] g\n"},
+	{"fences in fences", "- [ ] 1. a\n`````\n````md\n```\n# 2. no heading\n- [ ] 2. b\n```\n````\n## [ ] 3. c\n`````\n- [ ] 4. d\n~~~~\n```\n~~~\n- [ ] 5. e\n~~~~\n- [ ] 6. f\n"},
+	{"headings in fences", "- [ ] T001 a\n```\n## Phase 2: b\n### Task 3: c\n```\n- [ ] T002 d\n"},
+	{"an unclosed fence", "- [ ] 1. a\n```go\n- [ ] 2. b\n## Acceptance\n- [ ] c\n- [x] T003 d\n"},
+	{"an unclosed fence in an unclosed comment", "- [ ] 1. a\n<!--\n```\n- [ ] 2. b\n~~~\n- [ ] T003 c\n"},
+	{"an unclosed comment", "- [ ] 1. a\n<!-- perhaps\n- [ ] 2. b\n- [ ] T003 c\n### Task 4: d\n"},
+	{"a comment that closes nothing", "--> \n- [ ] 1. a\n-->\n<!-- --> -->\n- [ ] T002 b\n"},
+	{"a fence that a comment closes", "- [ ] 1. a\n```\n<!--\n```\n- [ ] 2. b\n-->\n- [ ] 3. c\n"},
+	{"front matter that never ends", "---\nid: 1\nstatus: open\n- [ ] 1. a\n- [ ] T002 b\n"},
+	{"rules", "---\n***\n- - -\n- [ ] 1. a\n---\n- [ ] T002 b\n"},
+	{"links", "- [ ](a)\n- [x][b]\n- [c](d) e\n- [ ] [1. f](g)\n- [ ] [T001](h) i\n- []()\n"},
+	{"boxes in boxes", "- [ ] [ ] 1. a\n- [[ ]] 2. b\n- [ ] - [ ] 3. c\n- [ ]- [ ] T001 d\n"},
+	{"quotes", "> > > - [ ] 1. a\n>>- [ ] T001 b\n> ```\n> - [ ] 2. c\n> ```\n- [ ] d\n"},
+	{"lone carriage returns", "- [ ] 1. a\r- [ ] T001 b\r\r\n- [ ] c\n\r"},
+	{"byte order marks", "\ufeff- [ ] 1. a\n\ufeff- [ ] T001 b\n"},
+	{"no spaces", "-[ ]1.a\n-[x]T001b\n*[ ]c\n+[]d\n1.[ ]e\n##[ ]f\n"},
+	{"a table", "| ID | Title | Status | Depends |\n|--|--|--|--|\n| T001 | a \\| b | [ ] | |\n|T002|c|done|T001|\nT003|d|\n| - [ ] 1. e |\n"},
+	{"elements", "<task type=\"auto\">\n<name>Task 1: a</name>\n- [ ] 1. b\n</task>\n<task>\n<task>\n"},
+	{"control characters", "- [ ] 1. a\x01\x1b[31m\n- [\x07] T001 b\n\x0b- [ ] c\n\x0c- [ ] 2. d\n"},
+	{"letters that join", "- [ ] 1. e\u0301\u200d\n- [\u0301] T001 a\n- [\U0001f468\u200d\U0001f469] b\n"},
+	{"dialects that quarrel", "<!-- waybill: dialect=loose -->\n<!-- waybill: dialect=none -->\n- [ ] 1. a\n- [ ] T001 b\n"},
+	{"all families at once", "---\nid: B-1\nstatus: To Do\n---\n# Task ID: 7\n## [~] Track: a\n## Phase 1: b\n### Task 1: c\n#### Task Group 1: d\n- [ ] 1.0 e\n- [ ] Task: f 7be20f1\n- [ ] 001.md - g (parallel: true)\n- [x] **Step 1: h**\n<task><name>i</name></task>\n| ID | Status |\n|--|--|\n| T1 | done |\n## Task Dependency Graph\n```json\n[[\"1\"],[\"1\"]]\n```\n## Dependencies\n- T001 → T002\n"},
+}
+
+func TestFaultF21_HardInputInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		for _, c := range hardTexts {
+			t.Run(c.name, func(t *testing.T) {
+				checkHard(t, inDialect(dialect, c.text))
+				checkHard(t, inDialect(dialect, c.text+"\n- [ ] 1. a\n- [ ] T001 b\n### Task 1: c\n"+c.text))
+			})
+		}
+	})
+	for _, c := range hardTexts {
+		checkHard(t, c.text)
+	}
+}
+
+// checkHard wants the laws, the same from the same, and the same with other line ends.
+func checkHard(t require.TestingT, text string) {
+	checkLaws(t, []byte(text))
+	if _, err := ledger.Parse([]byte(text)); err != nil {
+		return
+	}
+	setEach(t, text)
+	once := meaningOf(t, text)
+	require.Equal(t, once, meaningOf(t, text))
+	if !strings.Contains(text, "\r") {
+		require.Equal(t, once, meaningOf(t, strings.ReplaceAll(text, "\n", "\r\n")), "with CRLF: %q", text)
+	}
+}
+
+// setEach gives each item each status, and wants that no other byte than the mark has changed, nor another item.
+func setEach(t require.TestingT, text string) {
+	r, err := ledger.Parse([]byte(text))
+	if err != nil || r.Len() > 64 {
+		return // the square of it
+	}
+	for _, it := range r.Items() {
+		for status := ledger.Pending; status <= ledger.Skipped; status++ {
+			m, err := r.Marked(ledger.Marking{Plan: "p", ItemID: it.ID, Line: it.Line, Status: status})
+			if err != nil {
+				require.NotEmpty(t, err.Error())
+				continue
+			}
+			require.Equal(t, status, m.Item.Status)
+			grown := len(m.Text) - len(text)
+			require.Equal(t, text[:m.Changed.Start], m.Text[:m.Changed.Start])
+			require.Equal(t, text[m.Changed.End:], m.Text[m.Changed.End+grown:])
+		}
+	}
+}
+
+// Bytes that are no text are refused with their place, whatever the dialect that the file sets.
+func TestFaultF6_NoTextInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		const items = "- [ ] 1. a\r\n- [ ] T001 b\r\n"
+		head := inDialect(dialect, items)
+		for _, c := range []struct {
+			text, reason string
+			line, offset int
+		}{
+			{head + "- [ ] 2. c\x00\n", ledger.ReasonNotText, 4, len(head) + 10},
+			{head + "- [ ] 2. \xe9t\xe9\n", ledger.ReasonInvalidUTF8, 4, len(head) + 9},
+			{head + "\xed\xa0\x80", ledger.ReasonInvalidUTF8, 4, len(head)},
+			{"\xff\xfe" + head, ledger.ReasonNotText, 1, 0},
+			{"\xfe\xff" + head, ledger.ReasonNotText, 1, 0},
+		} {
+			_, err := ledger.Parse([]byte(c.text))
+			var refusal *ledger.ParseError
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, []any{c.reason, c.line, c.offset}, []any{refusal.Reason, refusal.Line, refusal.Offset})
+		}
+	})
+}
+
+// A hundred thousand items are read in every dialect, and each is found.
+func TestFaultF21_AHundredThousandItemsInEveryDialect(t *testing.T) {
+	const many = 100_000
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		for _, shape := range append(shapes, struct{ item, id string }{"- [ ] a%.0s\n", ""}) {
+			var b strings.Builder
+			b.WriteString(inDialect(dialect, "## Tasks\n"))
+			for i := range many {
+				fmt.Fprintf(&b, shape.item, fmt.Sprint(i))
+			}
+			r, err := ledger.Read(b.String())
+			if err != nil || r.Len() < many {
+				continue
+			}
+			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
+			last := ""
+			for id := range r.IDs() {
+				last = id
+			}
+			require.NotEmpty(t, last)
+			require.Greater(t, item(t, r, last).Line, many)
+			return
+		}
+		t.Logf("%s: its items are no lines of one file", dialect)
+	})
+}
+
+// Ten thousand levels are no recursion.
+func TestFaultF21_TenThousandLevels(t *testing.T) {
+	const levels = 10_000
+	var b strings.Builder
+	for i := range levels {
+		b.WriteString(strings.Repeat(" ", i))
+		b.WriteString("- [ ] ")
+		fmt.Fprintf(&b, "%d a\n", i+1)
+	}
+	for _, dialect := range []string{"kiro", "loose"} {
+		r, err := ledger.Read(inDialect(dialect, b.String()))
+		require.NoError(t, err)
+		require.Equal(t, levels, r.Len())
+		require.Equal(t, levels-1, r.Totals.Groups)
+		last := ""
+		for id := range r.IDs() {
+			last = id
+		}
+		it := item(t, r, last)
+		require.Equal(t, levels-1, it.Level)
+		require.LessOrEqual(t, len(it.ID), 128)
+	}
+}
+
+// A line of a megabyte is a title, a detail or a heading as any other is.
+func TestFaultF21_LinesOfAMegabyteInEveryDialect(t *testing.T) {
+	long := strings.Repeat("a b ", 1<<18)
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		for _, shape := range shapes {
+			text := inDialect(dialect, "## Tasks "+long+"\n"+strings.TrimSuffix(fmt.Sprintf(shape.item, "1"), "\n")+" "+long+"\n  - "+long+"\n")
+			r, err := ledger.Read(text)
+			if err != nil {
+				continue
+			}
+			it := r.Items()[0]
+			require.GreaterOrEqual(t, len(it.Title), len(long)-1)
+			for _, d := range r.Diagnostics {
+				require.Less(t, len(d.Message), 4096, "a message does not repeat the line")
+			}
+		}
+	})
+}
