@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -60,6 +61,18 @@ func (p *planFile) change() error {
 		return err
 	}
 	_, err = f.WriteAt(p.text, 0)
+	return errors.Join(err, f.Close())
+}
+
+// tick sets or clears the box of the item in the middle: one byte, in place.
+func (p *planFile) tick(n int) error {
+	at := bytes.Index(p.text, []byte("] "+currentItem(n)+" ")) - 1
+	p.text[at] ^= ' ' ^ 'x'
+	f, err := os.OpenFile(p.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(p.text[at:at+1], int64(at))
 	return errors.Join(err, f.Close())
 }
 
