@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,12 +31,27 @@ func (n *numbered) wait(ids []string) {
 	}
 }
 
+// waitFor notes what an item above the current one waits for.
+func (n *numbered) waitFor(item int32, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	at, found := slices.BinarySearchFunc(n.r.waits, item, func(w wait, item int32) int { return int(w.item - item) })
+	if !found {
+		n.r.waits = slices.Insert(n.r.waits, at, wait{item: item})
+	}
+	n.r.waits[at].ids = append(n.r.waits[at].ids, ids...)
+}
+
 // splitDependencies pushes the ids that value names: "1.1, 1.2", "Task 1 and
 // Task 2 (reason)", "1-3", or a word for none.
 func (n *numbered) splitDependencies(value string) {
 	for value != "" {
 		var part string
-		part, value, _ = cutList(value)
+		var brackets bool
+		if part, value, brackets = cutList(value); brackets {
+			part = withoutRemark(part)
+		}
 		for part != "" {
 			var one string
 			one, part = cutAnd(part)
@@ -45,6 +61,9 @@ func (n *numbered) splitDependencies(value string) {
 }
 
 func (n *numbered) dependency(id string) {
+	if n.g.headed {
+		id = reference(id)
+	}
 	if id == "" || isNone(id) {
 		return
 	}

@@ -13,6 +13,9 @@ const (
 	openSpec     = "openspec"
 	ccSDD        = "cc-sdd"
 	aiDev        = "ai-dev-tasks"
+	superpowers  = "superpowers"
+	tina         = "tina"
+	agentOS      = "agent-os"
 	loose        = "loose"
 )
 
@@ -114,6 +117,12 @@ const (
 	signalStruck
 	signalZero
 	signalRelevant
+	signalTaskGroup
+	signalTaskHeading
+	signalStep
+	signalNumbered
+	signalAnew
+	signalReview
 	signals
 )
 
@@ -134,6 +143,13 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalStruck:   {ccSDD, "number that is struck through"},
 	signalZero:     {aiDev, "id such as 1.0"},
 	signalRelevant: {aiDev, "heading Relevant Files"},
+
+	signalTaskGroup:   {agentOS, "heading such as Task Group 1"},
+	signalTaskHeading: {superpowers, "heading such as Task 1"},
+	signalStep:        {superpowers, "step below a heading such as Task 1"},
+	signalNumbered:    {superpowers, "heading such as Task 1 with 1.1 below it"},
+	signalAnew:        {superpowers, "number 1 below a heading such as Task 1"},
+	signalReview:      {tina, "**Model:**, **review:** or **Depends on:** below a heading such as Task 1"},
 }
 
 // sightings holds the first line of each signal, 0 for none, and how often it was seen.

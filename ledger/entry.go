@@ -26,6 +26,7 @@ type entry struct {
 	derivedID       bool // no author wrote the id
 	worded          bool // mark is a word or a sign for the status, and not in a box
 	withdrawn       bool // struck through: its mark does not count
+	follows         bool // it says nothing of its status, which is that of its children
 	place           place
 }
 

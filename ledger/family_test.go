@@ -31,6 +31,10 @@ var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"kiro":         writeKiro,
 	"cc-sdd":       writeCCSDD,
 	"ai-dev-tasks": writeAIDev,
+
+	"superpowers": writeSuperpowers,
+	"tina":        writeTina,
+	"agent-os":    writeAgentOS,
 }
 
 // noise is what stands between the tasks of a plan and is none.

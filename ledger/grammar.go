@@ -10,6 +10,8 @@ type grammar struct {
 	// label reads what stands behind a box and notes its tags. Without one it
 	// is a star, a number and a title.
 	label func(n *numbered, ln *line, b *box) (id, title string)
+	// decide names the dialect where the grammar has several.
+	decide func(n *numbered) string
 	// heading looks at a heading, which has ended the item above.
 	heading func(n *numbered, ln *line, level int, text string)
 	// text looks at a line of text and says whether it has dealt with it.
@@ -28,6 +30,8 @@ type grammar struct {
 	anywhere bool
 	// zero says that 1.0 is the parent of 1.1.
 	zero bool
+	// headed says that headings are tasks.
+	headed bool
 	// missing says why a file with checkboxes has no item, and wanted what to
 	// do about a box without id.
 	missing, wanted string
@@ -57,6 +61,7 @@ func (g *grammar) usual(mark byte) Status {
 // numberedGrammar is that of spec-context, spec-workflow and kiro.
 var numberedGrammar = grammar{
 	dialects: []string{specContext, specWorkflow, kiro},
+	decide:   func(n *numbered) string { return n.seen.decide() },
 	dash:     InProgress,
 	marks:    []meaning{{mark: "~"}},
 	usable:   "a space, x or -",
@@ -68,7 +73,7 @@ var numberedGrammar = grammar{
 // grammars are tried in this order where nothing tells them apart.
 var grammars = [...]*grammar{
 	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &ccSDDGrammar, &aiDevGrammar,
-	&looseGrammar,
+	&headingGrammar, &looseGrammar,
 }
 
 // Dialects returns the names of all dialects, as a comment in a file may set one.
@@ -125,6 +130,8 @@ func (n *numbered) choose() *grammar {
 	}
 	s := &n.seen
 	switch {
+	case n.headed():
+		return &headingGrammar
 	case s.count[signalTask] > n.r.Len():
 		return &specKitGrammar
 	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
@@ -142,6 +149,11 @@ func (n *numbered) choose() *grammar {
 
 // told reports whether something says that the plan is one of numbers and nothing else.
 func (n *numbered) told() bool {
+	return n.firm() || n.seen.first[signalHeading] > 0
+}
+
+// firm reports the same of what no other tool writes.
+func (n *numbered) firm() bool {
 	for sig := range signalHeading {
 		if n.seen.first[sig] > 0 {
 			return true

@@ -25,6 +25,10 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 		n.hiddenBox(ln, b, id, title)
 		return
 	}
+	if n.g.headed && m.kind == markerHeading {
+		n.boxedHeading(ln, m, b, id, title)
+		return
+	}
 	if id == "" {
 		n.nameless(ln, m, b, title)
 		return
@@ -93,6 +97,8 @@ func (n *numbered) descend(ln *line, index int, parent int32) {
 		e.parent = parent
 		n.report(ln, index, SeverityInfo, "derived_id",
 			fmt.Sprintf("this task has no id of its own and is named %s, after what it stands below", e.id))
+	} else if n.g.headed {
+		n.below(ln, e, parent)
 	}
 }
 
@@ -246,7 +252,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
 	}
-	if m.kind == markerHeading {
+	if m.kind == markerHeading && !n.g.headed {
 		n.report(ln, b.open, SeverityInfo, "dialect_drift", "this task is a heading: a list item is usual")
 	}
 	if ln.place != placeText {
@@ -330,6 +336,7 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 // The field begins at the index.
 func (n *numbered) adopt(ln *line, m *marker, b *box, from int) {
 	head := n.head
+	n.adopted = true
 	n.add(ln, m, b, head.id, head.title)
 	if n.item == nil {
 		n.r.entries[n.owner].from = int32(head.start)

@@ -54,7 +54,11 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	}
 	if key, value, ok := labelled(text); ok {
 		n.set(key, value)
-		n.list.open(key, value, ln.indent)
+		indent := ln.indent
+		if n.g.headed && kind == markerNone {
+			indent-- // a list below a line of text stands at its indent
+		}
+		n.list.open(key, value, indent)
 		n.notes.wrapping = false
 		return
 	}
@@ -73,19 +77,20 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 		if strings.HasPrefix(text, "**Property ") {
 			n.seen.see(signalProperty, ln.number)
 		}
-	case ln.indent > n.ownerIndent:
-		n.note(text, n.notes.wrapping && kind == markerNone)
+	case n.g.headed && bare(text):
+	case ln.indent > n.ownerIndent, n.g.headed:
+		n.note(text, n.notes.wrapping && kind == markerNone && !(n.g.headed && apart(text)))
 	}
 }
 
 // heading ends the task above it, unless it is a part of that task's text. It
 // reports whether the line has been dealt with.
 func (n *numbered) heading(ln *line, m *marker) bool {
-	if n.field.begun() && n.takes(ln, m) || n.owner >= 0 && ln.indent > n.ownerIndent {
+	if n.field.begun() && n.takes(ln, m) || n.owner >= 0 && ln.indent > n.ownerIndent && (!n.g.headed || ln.indent > mostIndented) {
 		return false
 	}
 	n.closeItem()
-	text := trim(strings.TrimRight(ln.text[m.next:], "#"))
+	text := headingText(ln, m)
 	if n.drawn != nil {
 		n.drawn.leave(m.after - ln.body)
 	}
@@ -100,13 +105,17 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	case equalWord(text, "Implementation Plan"):
 		n.seen.see(signalHeading, ln.number)
 	}
-	n.head = readTaskHeading(text, ln)
 	n.headings++
-	if n.g.label == nil {
-		n.group = groupNumber(text)
+	level := m.after - ln.body
+	if n.g.headed {
+		n.headHeading(ln, level, text)
 		return true
 	}
-	level := m.after - ln.body
+	n.head = readTaskHeading(text, ln)
+	if n.g.label == nil {
+		n.headSignals(ln, level, text)
+		return true
+	}
 	n.sections.enter(level, text)
 	n.lineage.enter(level, text)
 	if n.g.heading != nil {
@@ -128,6 +137,16 @@ func readTaskHeading(text string, ln *line) taskHeading {
 	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: ln.number, start: ln.start}
 }
 
+// masked is a line in a fence or in a comment.
+func (n *numbered) masked(ln *line, m *marker) {
+	if n.g.headed && n.hiddenHeading(ln, m) {
+		return
+	}
+	if ln.place == placeFence {
+		n.fenced(ln)
+	}
+}
+
 // fenced is a line in a fence. It can go on with a prompt, and drifted plans
 // keep a whole prompt in a fence.
 func (n *numbered) fenced(ln *line) {
@@ -146,7 +165,7 @@ func (n *numbered) fenced(ln *line) {
 	}
 	text := ln.content()
 	key, value := fieldAt(text, 0)
-	if key != fieldPrompt || ln.edge {
+	if key != fieldPrompt || ln.edge || n.g.headed {
 		return
 	}
 	n.report(ln, ln.body, SeverityInfo, "dialect_drift", "this prompt stands in a fence: it belongs below its task")

@@ -67,7 +67,8 @@ func (e *MarkError) Error() string {
 }
 
 // Marked gives the plan as it reads with another status of an item. No byte but the mark of that item
-// is another than before, and no other item has another status. An error is a *ItemError or a *MarkError.
+// is another than before, and no other item has another status, except headings that have that of the
+// items below them. An error is a *ItemError or a *MarkError.
 func (r *Reading) Marked(m Marking) (Marked, error) {
 	i, err := r.meant(m)
 	if err != nil {
@@ -141,7 +142,7 @@ func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 	case e.markEnd == 0 && e.derived != 0:
 		return MarkBoxless, fmt.Sprintf("line %d has no box to mark: it is what the items below it are, so set those", e.line)
 	case e.markEnd == 0:
-		return MarkBoxless, fmt.Sprintf("line %d has no box to mark", e.line)
+		return MarkBoxless, fmt.Sprintf("line %d has no box to mark: put one in it, or items with boxes below it", e.line)
 	case e.withdrawn:
 		return MarkWithdrawn, fmt.Sprintf("it is struck through in line %d, whatever its mark; take the ~~ away first", e.line)
 	case e.place != placeText:
@@ -171,7 +172,8 @@ func (r *Reading) reread(text string, i int32, status Status) (Item, bool) {
 	}
 	for k := range r.entries {
 		was, is := &r.entries[k], &after.entries[k]
-		if was.id != is.id || was.line != is.line || int32(k) != i && was.status != is.status {
+		follows := was.follows && is.follows
+		if was.id != is.id || was.line != is.line || int32(k) != i && !follows && was.status != is.status {
 			return Item{}, false
 		}
 	}

@@ -67,6 +67,9 @@ func checkSame(t require.TestingT, was, is []ledger.Item, it ledger.Item, to led
 		if want.Line == it.Line {
 			want.Status = to
 		}
+		if want.Mark.End == 0 && want.Status == was[i].DerivedStatus {
+			want.Status = is[i].Status // a heading that says nothing itself follows as well
+		}
 		want.Mark = is[i].Mark
 		require.Equal(t, want, is[i])
 	}

@@ -48,7 +48,11 @@ type numbered struct {
 	lineage  lineage
 	legend   map[string]saying // nil before it is asked for
 	group    string            // number of the heading above, "" for none
-	fielded  bool              // there are fields that only numbered plans have
+	tasked   int               // the level of the heading above such as "Task 1", 0 for none; its number is the group
+	adopted  bool              // boxes have their ids from headings
+	untold   int               // boxes without number below headings such as "Task 1"
+	heads    headStack
+	fielded  bool // there are fields that only numbered plans have
 	phase    int32
 	phases   []string // their headings
 	headings int      // how many there were
@@ -129,9 +133,8 @@ func (n *numbered) lines() {
 			}
 		}
 		switch ln.place {
-		case placeComment:
-		case placeFence:
-			n.fenced(ln)
+		case placeComment, placeFence:
+			n.masked(ln, &m)
 		case placeText:
 			n.textLine(ln, &m)
 		}
@@ -172,10 +175,13 @@ func (n *numbered) name() {
 	if n.r.Len() == 0 {
 		return
 	}
-	kind := n.g.dialects[0] + " item"
 	n.r.Dialect = n.g.dialects[0]
+	if n.g.decide != nil {
+		n.r.Dialect = n.g.decide(n)
+	}
+	kind := n.r.Dialect + " item"
 	if n.g == &numberedGrammar {
-		n.r.Dialect, kind = n.seen.decide(), "numbered checkbox"
+		kind = "numbered checkbox"
 	}
 	n.r.Evidence = n.seen.evidence(Evidence{Line: int(n.r.entries[0].line), Dialect: n.r.Dialect, Signal: kind})
 }

@@ -32,6 +32,9 @@ var pens = map[string]pen{
 	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
 	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
 	aiDev:        {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
 	loose: {
 		boxes:  marks{Pending: {" "}, InProgress: {"", "⏳"}, Completed: {"x", "X", "✅"}},
 		words:  marks{InProgress: {"⏳"}, Completed: {"✅"}},

@@ -16,6 +16,8 @@ type sections struct {
 	kind  section
 	name  string
 	level int // of the heading that began it
+	// indent is that of the boxes below the line of text that began it instead.
+	indent int
 }
 
 // enter goes on to the next heading. A deeper one stays in a section that is none of tasks.

@@ -11,6 +11,14 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 		return
 	}
 	s := b.rest(ln.text)
+	if ln.text[ln.body] == '#' {
+		n.headSignals(ln, markerAt(ln.text, ln.body).after-ln.body, s)
+	} else if n.tasked > 0 {
+		n.untold++
+		if strings.HasPrefix(strings.TrimPrefix(s, bold), "Step ") {
+			n.seen.see(signalStep, ln.number)
+		}
+	}
 	if rest := n.cutTags(s); rest != s {
 		n.seen.see(signalTag, ln.number)
 		s = rest
@@ -36,7 +44,14 @@ func (n *numbered) itemSignals(ln *line, id, title string) {
 	if zeroth(id) {
 		n.seen.see(signalZero, ln.number)
 	}
+	if n.tasked > 0 && !n.adopted && id == "1" {
+		n.seen.see(signalAnew, ln.number)
+	}
 	if n.group != "" && strings.HasPrefix(id, n.group) && len(id) > len(n.group) && id[len(n.group)] == '.' {
-		n.seen.see(signalGroup, ln.number)
+		if n.tasked > 0 {
+			n.seen.see(signalNumbered, ln.number)
+		} else {
+			n.seen.see(signalGroup, ln.number)
+		}
 	}
 }

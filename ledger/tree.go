@@ -36,7 +36,9 @@ func (n *numbered) place(i int32, id string) (first int32) {
 			n.nodes[n.stemItem].named = true
 		} else {
 			n.stem = ""
-			n.late = append(n.late, i)
+			if !n.g.headed { // what stands below a heading belongs to it
+				n.late = append(n.late, i)
+			}
 		}
 	}
 	return n.r.index.put(n.r.entries, i)
@@ -120,7 +122,9 @@ func (n *numbered) settle(i int32) {
 		e, nd := &n.r.entries[i], &n.nodes[i]
 		status := e.status
 		if nd.children.some {
-			e.derived = nd.children.derive(status)
+			if e.derived = nd.children.derive(status); e.follows {
+				n.follow(i)
+			}
 			n.checkParent(i)
 			status = e.derived
 			n.r.Totals.Groups++
@@ -137,6 +141,14 @@ func (n *numbered) settle(i int32) {
 			return
 		}
 		i = p
+	}
+}
+
+// follow gives an item that says nothing of its status that of its children.
+func (n *numbered) follow(i int32) {
+	e := &n.r.entries[i]
+	if e.status = e.derived; e.status == InProgress && (n.r.active < 0 || i < n.r.active) {
+		n.r.active = i
 	}
 }
 
@@ -174,11 +186,11 @@ func (t *tally) derive(own Status) Status {
 func (n *numbered) checkParent(i int32) {
 	e, kids := &n.r.entries[i], &n.nodes[i].children
 	switch {
-	case e.status == Completed && kids.anyOpen:
+	case (e.status == Completed || e.status == Skipped) && kids.anyOpen:
 		child := &n.r.entries[kids.open]
 		n.about(i, SeverityWarning, "parent_child_conflict",
-			fmt.Sprintf("%s (line %d) is completed, but %s (line %d) below it is still open",
-				e.id, e.line, child.id, child.line))
+			fmt.Sprintf("%s (line %d) is %s, but %s (line %d) below it is still open",
+				e.id, e.line, e.status, child.id, child.line))
 	case e.status.open() && e.derived == Completed:
 		n.about(i, SeverityInfo, "parent_child_conflict",
 			fmt.Sprintf("%s (line %d) is %s, but everything below it is completed", e.id, e.line, e.status))

@@ -29,7 +29,11 @@ func (n *numbered) describeField(it *Item, key fieldKey, value string) {
 	case fieldBlocked:
 		it.BlockedReason = value
 	case fieldFiles:
-		n.splitFiles(value)
+		if n.g.headed {
+			n.splitHeadFiles(value)
+		} else {
+			n.splitFiles(value)
+		}
 		it.Files = n.taken(it.Files)
 	case fieldPurpose:
 		it.Purpose = value

@@ -1,0 +1,224 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file knows plans whose tasks are headings: "### Task 2: Compost log" with steps in boxes below
+// (superpowers), with none (tina), and the task groups of Agent OS. All of them are one grammar, since
+// nothing in one contradicts another; which tool wrote the file only gives it its name.
+
+var headingGrammar = grammar{
+	dialects:   []string{superpowers, tina, agentOS},
+	label:      headLabel,
+	text:       headLine,
+	remark:     headRemark,
+	decide:     headDialect,
+	marks:      headMarks,
+	usable:     "a space or x",
+	unnumbered: true,
+	headed:     true,
+	zero:       true,
+	missing:    `no heading such as "### Task 2: Compost log" or "#### Task Group 2: Compost"`,
+}
+
+var headMarks = []meaning{
+	{"~", Pending, `the mark "~" means nothing in plans of headings, so the item is open: say in a legend what it means, such as "[~] = skipped"`},
+	{"-", Pending, `the mark "-" means nothing in plans of headings, so the item is open: say in a legend what it means, such as "[-] = skipped"`},
+}
+
+// headDialect names the tool. Boxes tell superpowers from tina; without any, what stands below the headings does.
+func headDialect(n *numbered) string {
+	if n.seen.first[signalTaskGroup] > 0 {
+		return agentOS
+	}
+	for i := range n.r.entries {
+		if n.r.entries[i].markEnd > 0 {
+			return superpowers
+		}
+	}
+	if n.seen.first[signalReview] == 0 && n.seen.first[signalStep] > 0 {
+		return superpowers
+	}
+	return tina
+}
+
+// headed reports whether the signs of a first pass say that the tasks of the plan are headings.
+func (n *numbered) headed() bool {
+	s := &n.seen
+	tasks := s.count[signalTaskHeading]
+	switch {
+	case n.adopted, n.firm(), s.count[signalTask] > tasks:
+		return false // boxes have the tasks, and the headings their titles at most
+	case s.count[signalTaskGroup] > 0:
+		return true
+	case tasks == 0:
+		return false
+	}
+	return s.first[signalStep]+s.first[signalNumbered] > 0 || s.count[signalAnew] > 1 || tasks+n.untold > n.r.Len()
+}
+
+// headSignals looks at a heading in the first pass, without its box if it has one. The parts of a task are
+// passed by.
+func (n *numbered) headSignals(ln *line, level int, text string) {
+	h, ok := readHead(text)
+	group := groupNumber(text)
+	switch {
+	case ok && h.id != "":
+		n.group, n.tasked = h.id, level
+		if h.group {
+			n.seen.see(signalTaskGroup, ln.number)
+		} else {
+			n.seen.see(signalTaskHeading, ln.number)
+		}
+	case n.tasked == 0 || level <= n.tasked || group != "":
+		n.group, n.tasked = group, 0
+	}
+}
+
+// taskAbove is a heading that is an item.
+type taskAbove struct {
+	id    string
+	item  int32
+	level int
+	group bool
+}
+
+// headStack holds the headings of tasks above a line, each deeper than the one before.
+type headStack []taskAbove
+
+// top is the task that a line stands below; item is -1 for none.
+func (s headStack) top() taskAbove {
+	if len(s) == 0 {
+		return taskAbove{item: -1}
+	}
+	return s[len(s)-1]
+}
+
+// enterHeading ends what a heading of this level ends. The parts of a task, "#### Steps", are no part of
+// the ids below, and their words say less than elsewhere: only criteria are no tasks.
+func (n *numbered) enterHeading(level int, text string, task bool) {
+	for len(n.heads) > 0 && n.heads.top().level >= level {
+		n.heads = n.heads[:len(n.heads)-1]
+	}
+	n.lineage.above = n.lineage.above[:0]
+	if top := n.heads.top(); top.item >= 0 && !task {
+		n.lineage.above = append(n.lineage.above, top.item)
+		if n.sections.enter(level, text); n.sections.kind == sectionLegend {
+			n.sections = sections{}
+		}
+		return
+	}
+	n.lineage.enter(level, text)
+	if n.sections.enter(level, text); task {
+		n.sections = sections{}
+	}
+}
+
+// headHeading reads a heading without box.
+func (n *numbered) headHeading(ln *line, level int, text string) {
+	h, ok := readHead(text)
+	n.enterHeading(level, text, ok)
+	if !ok {
+		if almostHead(text) {
+			n.report(ln, ln.body, SeverityWarning, "dialect_drift",
+				fmt.Sprintf("this heading is no task, since no number such as 1 or 1.2 stands behind the word Task: %q", clip(text)))
+		}
+		return
+	}
+	status := h.status
+	if status == 0 {
+		status = Pending
+	}
+	n.tags = tags{withdrawn: h.withdrawn, waits: mentioned(h.title)}
+	n.addBare(ln, h.id, h.title, status)
+	n.atHead(level, h)
+	n.tagged()
+}
+
+// atHead makes a heading of the item that was just added: what follows is about it at any indent, and it
+// stands above all boxes.
+func (n *numbered) atHead(level int, h head) {
+	n.ownerIndent = -1
+	if n.item != nil {
+		return
+	}
+	i := int32(n.owner)
+	e := &n.r.entries[i]
+	e.follows = h.status == 0 && e.markEnd == 0 && !h.withdrawn
+	n.nodes[i].indent = -1
+	n.heads = append(n.heads, taskAbove{e.id, i, level, h.group})
+}
+
+// boxedHeading reads "### [ ] Task 1: Compost log".
+func (n *numbered) boxedHeading(ln *line, m *marker, b *box, id, title string) {
+	level, text := m.after-ln.body, trim(strings.TrimRight(b.rest(ln.text), "#"))
+	n.closeItem()
+	n.headings++
+	h, ok := readHead(text)
+	n.enterHeading(level, text, ok)
+	if id == "" && (explains(title) || !n.takesNameless(b)) {
+		n.refuseNameless(ln, b, title)
+		return
+	}
+	n.add(ln, m, b, id, title)
+	if ok {
+		n.atHead(level, h)
+	}
+}
+
+// below gives an item with an id of its own its parent: a heading that of its id or else the group around it,
+// a box that of its id if that stands below the same heading.
+func (n *numbered) below(ln *line, e *entry, parent int32) {
+	switch top := n.heads.top(); {
+	case ln.text[ln.body] == '#':
+		if e.parent < 0 && top.group {
+			e.parent = top.item
+		}
+	case e.parent < top.item:
+		e.parent = parent
+	}
+}
+
+// hiddenHeading is a task in a fence or a comment. It counts only if the plan waits for it.
+func (n *numbered) hiddenHeading(ln *line, m *marker) bool {
+	if m.kind != markerHeading || !m.spaced(ln.text) {
+		return false
+	}
+	text := headingText(ln, m)
+	h, ok := readHead(text)
+	switch {
+	case !ok || h.id == "":
+		return false
+	case n.keep[h.id]:
+		n.keepHeading(ln, m.after-ln.body, text, h.id)
+		return true
+	}
+	n.report(ln, ln.body, SeverityInfo, ln.place.headingCode(), fmt.Sprintf("a heading in %s is no task: %q", ln.place, clip(text)))
+	if n.hidden == nil {
+		n.hidden = map[string]bool{}
+	}
+	n.hidden[h.id] = true
+	return true
+}
+
+func (n *numbered) keepHeading(ln *line, level int, text, id string) {
+	n.closeItem()
+	n.headings++
+	n.headHeading(ln, level, text)
+	if n.item != nil {
+		return
+	}
+	e := &n.r.entries[n.owner]
+	e.place, e.mask = ln.place, int32(n.mask)
+	n.report(ln, ln.body, SeverityWarning, ln.place.headingCode(),
+		fmt.Sprintf("this heading stands in %s and counts only because the plan refers to %s", ln.place, id))
+}
+
+func (p place) headingCode() string {
+	if p == placeComment {
+		return "heading_in_comment"
+	}
+	return "heading_in_fence"
+}

@@ -1,0 +1,384 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// tree writes each item as id:parent.
+func tree(r *ledger.Reading) string {
+	var all []string
+	for _, it := range r.Items() {
+		all = append(all, it.ID+":"+it.ParentID)
+	}
+	return strings.Join(all, " ")
+}
+
+// A heading counted once as text of the task above it, since that was a heading as well, and the task was lost.
+func TestAHeadingEndsTheTaskAbove(t *testing.T) {
+	r := parse(t, "### Task 1: a\ntext\n### Task 2: b\n  ### Task 3: c\n- [ ] **Step 1: d**\n ### Task 4: e\n#### Task 5: f\n")
+	require.Equal(t, "1: 2: 3: 3.1:3 4: 5:", tree(r))
+	require.Equal(t, []string{"text"}, item(t, r, "1").Details)
+}
+
+func TestHeadingsThatAreTasks(t *testing.T) {
+	for _, c := range []struct{ heading, id, title string }{
+		{"### Task 1: Compost log", "1", "Compost log"},
+		{"## Task 1.2: Compost log ##", "1.2", "Compost log"},
+		{"# task 2 - Seed", "2", "Seed"},
+		{"###### TASK 2 — Seed", "2", "Seed"},
+		{"### Task 3. Seed", "3", "Seed"},
+		{"### Task 3) Seed", "3", "Seed"},
+		{"### Task 01: Seed", "01", "Seed"},
+		{"### Task #4: Seed", "4", "Seed"},
+		{"### **Task 5: Seed**", "5", "Seed"},
+		{"### 🌱 Task 6: Seed", "6", "Seed"},
+		{"### Task 7", "7", "Task 7"},
+		{"### Task B: Seed", "B", "Seed"},
+		{"### Task B2.1 - Seed", "B2.1", "Seed"},
+		{"#### Task Group 8: Seed", "8", "Seed"},
+		{"### Task: Seed", "task-seed/1", "Seed"},
+		{"### Task 9: Task 10 comes next", "9", "Task 10 comes next"},
+		{"### Tasks", "", ""},
+		{"### Tasks 1-3: Seed", "", ""},
+		{"### Task List", "", ""},
+		{"### Task Group", "", ""},
+		{"### Task Breakdown: Seed", "", ""},
+		{"### Task A is next", "", ""},
+		{"### Taskmaster 1", "", ""},
+		{"### Task:", "", ""},
+		{"####### Task 1: too deep", "", ""},
+		{"###Task 1: too near", "", ""},
+	} {
+		t.Run(c.heading, func(t *testing.T) {
+			r := parse(t, c.heading+"\n\n### Task 99: last\n")
+			if c.id == "" {
+				require.Equal(t, "99:", tree(r))
+				return
+			}
+			require.Equal(t, 2, r.Len())
+			require.Equal(t, []string{c.id, c.title}, []string{r.Items()[0].ID, r.Items()[0].Title})
+			require.Equal(t, ledger.Span{}, r.Items()[0].Mark)
+		})
+	}
+}
+
+// What looks like a task and has no number is not passed over in silence.
+func TestAHeadingThatIsNearlyATaskIsReported(t *testing.T) {
+	r := parse(t, "### Task 1: a\n### Task 2/3: b\n### Task 4-6\n### Task 3rd\n")
+	found := diagnostics(r, "dialect_drift")
+	require.Len(t, found, 3)
+	require.Equal(t, []int{2, 3, 4}, []int{found[0].Line, found[1].Line, found[2].Line})
+	require.Contains(t, found[0].Message, `"Task 2/3: b"`)
+}
+
+func TestWhatAHeadingSaysOfItsStatus(t *testing.T) {
+	for heading, want := range map[string]struct {
+		title  string
+		status ledger.Status
+	}{
+		"### Task 1: Seed (COMPLETED)":            {"Seed", ledger.Completed},
+		"### Task 1: Seed (completed 2024-10-02)": {"Seed", ledger.Completed},
+		"### Task 1: Seed (✅ Done)":               {"Seed", ledger.Completed},
+		"### Task 1: Seed [DONE]":                 {"Seed", ledger.Completed},
+		"### Task 1: Seed [x]":                    {"Seed", ledger.Completed},
+		"### Task 1: Seed ✅":                      {"Seed", ledger.Completed},
+		"### Task 1: Seed ✔️ Complete":            {"Seed", ledger.Completed},
+		"### ✅ Task 1: Seed":                      {"Seed", ledger.Completed},
+		"### Task 1: ✅ Seed":                      {"Seed", ledger.Completed},
+		"### Task 1 [x]: Seed":                    {"Seed", ledger.Completed},
+		"### Task 1 (COMPLETED)":                  {"Task 1", ledger.Completed},
+		"### Task 1: Seed (in progress)":          {"Seed", ledger.InProgress},
+		"### Task 1: Seed 🚧":                      {"Seed", ledger.InProgress},
+		"### Task 1: Seed (Blocked: no earth)":    {"Seed", ledger.Blocked},
+		"### Task 1: Seed (deferred)":             {"Seed", ledger.Skipped},
+		"### ~~Task 1: Seed~~":                    {"Seed", ledger.Skipped},
+		"### Task 1: Seed [ ]":                    {"Seed", ledger.Pending},
+		"### Task 1: Seed (done when it rains)":   {"Seed (done when it rains)", ledger.Pending},
+		"### Task 1: Seed (open questions)":       {"Seed (open questions)", ledger.Pending},
+		"### Task 1: Check ✅ and ❌ signs":         {"Check ✅ and ❌ signs", ledger.Pending},
+		"### Task 1: Seed - done":                 {"Seed - done", ledger.Pending},
+		"### Task 1: Seed [1]":                    {"Seed [1]", ledger.Pending},
+	} {
+		t.Run(heading, func(t *testing.T) {
+			it := item(t, parse(t, heading+"\n"), "1")
+			require.Equal(t, want.title, it.Title)
+			require.Equal(t, want.status, it.Status)
+			require.Zero(t, it.DerivedStatus)
+		})
+	}
+}
+
+// A heading says nothing of its status, so its steps do, and nothing contradicts them.
+func TestTheStatusOfAHeadingFollowsItsSteps(t *testing.T) {
+	for marks, want := range map[string]ledger.Status{
+		"  ": ledger.Pending, "x ": ledger.InProgress, "xx": ledger.Completed, "": ledger.Pending,
+	} {
+		text := "### Task 1: a\n"
+		for i, mark := range marks {
+			text += fmt.Sprintf("- [%c] **Step %d: b**\n", mark, i+1)
+		}
+		r := parse(t, text)
+		it := item(t, r, "1")
+		require.Equal(t, want, it.Status, "%q", marks)
+		if marks != "" {
+			require.Equal(t, want, it.DerivedStatus)
+		}
+		require.Empty(t, diagnostics(r, "parent_child_conflict"))
+		require.Equal(t, want == ledger.InProgress, r.Active() == "1")
+	}
+}
+
+// A word in a heading is a status, and may say something else than the boxes.
+func TestAHeadingThatContradictsItsStepsIsReportedWithBothLines(t *testing.T) {
+	for heading, want := range map[string]string{
+		"#### Task Group 1: a (COMPLETED)": "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
+		"### Task 1: a ✅":                  "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
+		"### [x] Task 1: a":                "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
+		"### ~~Task 1: a~~":                "1 (line 1) is skipped, but 1.1 (line 3) below it is still open",
+	} {
+		r := parse(t, heading+"\n\n- [ ] 1.1 b\n")
+		found := diagnostics(r, "parent_child_conflict")
+		require.Len(t, found, 1, heading)
+		require.Equal(t, want, found[0].Message)
+		require.NotEqual(t, ledger.Pending, item(t, r, "1").Status, "what the plan says is not changed")
+	}
+	done := parse(t, "### [ ] Task 1: a\n- [x] **Step 1: b**\n")
+	require.Equal(t, "1 (line 1) is pending, but everything below it is completed", diagnostics(done, "parent_child_conflict")[0].Message)
+}
+
+func TestABoxInAHeadingIsItsMark(t *testing.T) {
+	const text = "### [x] Task 1: a\n### [-] Task 2: b\n- [ ] **Step 1: c**\n## [ ] Notes\n- [ ] d\n"
+	r := parse(t, text)
+	require.Equal(t, "1: 2: 2.1:2 notes/1: notes/2:", tree(r))
+	require.Equal(t, ledger.Completed, item(t, r, "1").Status)
+	require.Equal(t, "x", text[r.Items()[0].Mark.Start:r.Items()[0].Mark.End])
+	require.Len(t, diagnostics(r, "ambiguous_mark"), 1)
+	require.Empty(t, diagnostics(r, "dialect_drift"), "a heading is nothing odd here")
+}
+
+// The first step of task 1 and task 1.1 have one id. Both are items, and the steps of each are its own.
+func TestATaskAndAStepWithOneIDAreNotMerged(t *testing.T) {
+	r := parse(t, "## Task 1: a\n- [x] **Step 1: b**\n## Task 1.1: c\n- [ ] **Step 1: d**\n## Task 1: e\n- [x] **Step 2: f**\n")
+	require.Equal(t, "1: 1.1:1 1.1:1 1.1.1:1.1 1: 1.2:1", tree(r))
+	found := diagnostics(r, "duplicate_id")
+	require.Len(t, found, 2)
+	require.Contains(t, found[0].Message, "line 2 and again in line 3")
+	require.Contains(t, found[1].Message, "line 1 and again in line 5")
+	require.Equal(t, ledger.Pending, r.Items()[2].Status, "what stands below the step says nothing of the task")
+	require.Equal(t, ledger.Completed, r.Items()[4].Status)
+}
+
+func TestBoxesBelowHeadings(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"steps", "- [ ] **Step 1: a**\n- [ ] **Step 2:** b\n- [ ] Step 3 - c\n- [ ] **4. d**\n- [ ] 5) e", "1: 1.1:1 1.2:1 1.3:1 1.4:1 1.5:1"},
+		{"numbers of their own", "- [ ] 1.1 a\n- [ ] 1.10 b\n- [ ] 2.1 c", "1: 1.1:1 1.10:1 2.1:1"},
+		{"a number that counts", "- [ ] 3 jars\n- [ ] 2024 budget", "1: 1/1:1 1/2:1"},
+		{"no number", "- [ ] a\n  - [ ] b\n- [ ] c", "1: 1/1:1 1/1/1:1/1 1/2:1"},
+		{"below a step", "- [ ] **Step 1: a**\n  - [ ] b\n  - [ ] **Step 2: c**", "1: 1.1:1 1.1/1:1.1 1.2:1"},
+		{"below a part of the task", "- [ ] **Step 1: a**\n#### Hints\n  - [ ] b\n- [ ] **Step 2: c**", "1: 1.1:1 1/1:1 1.2:1"},
+		{"a part with the name of a legend", "#### Format the code\n- [ ] a", "1: 1/1:1"},
+		{"behind the task", "## Notes\n- [ ] a\n- [ ] **Step 1: b**\n- [ ] 7. c", "1: notes/1: notes/2: 7:"},
+		{"parents with zero", "- [ ] 1.0 a\n  - [ ] 1.1 b\n- [ ] 1.2 c", "1: 1.0:1 1.1:1.0 1.2:1.0"},
+		{"groups with tasks", "# Task Group 5: a\n## Task 5.1: b\n- [ ] **Step 1: c**\n## Task 6: d", "1: 5: 5.1:5 5.1.1:5.1 6:5"},
+		{"tasks are beside each other", "#### Task 2: a\n- [ ] **Step 1: b**", "1: 2: 2.1:2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, tree(parse(t, "<!-- waybill: dialect=superpowers -->\n### Task 1: x\n"+c.text+"\n")))
+		})
+	}
+}
+
+// Criteria are boxes that nobody works on.
+func TestCriteriaBelowATaskAreNoItems(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"label", "**Acceptance Criteria:**\n- [ ] a\n- [ ] 4 b\n- [ ] 1.1 c", "1: 2:"},
+		{"label with text", "**Acceptance Criteria:** all of\n* [ ] a", "1: 2:"},
+		{"label in plain type", "Acceptance criteria:\n- [ ] a", "1: 2:"},
+		{"label in a list", "- [ ] **Step 1: a**\n  - Acceptance:\n    - [ ] b\n- [ ] **Step 2: c**", "1: 1.1:1 1.2:1 2:"},
+		{"definition of done", "**Definition of Done**\n- [ ] a", "1: 2:"},
+		{"heading", "#### Acceptance Criteria\n- [ ] a\n- [ ] **Step 1: b**\n#### Steps\n- [ ] **Step 1: c**", "1: 1.1:1 2:"},
+		{"another label ends it", "**Acceptance Criteria:**\n- [ ] a\n\n**Steps:**\n- [ ] b", "1: 1/1:1 2:"},
+		{"a sentence is no label", "Acceptance is up to the baker.\n- [ ] a", "1: 1/1:1 2:"},
+		{"a heading above tasks", "## Acceptance\n- [ ] a\n### Task 3: b\n- [ ] c", "1: 3: 3/1:3 2:"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := parse(t, "### Task 1: x\n"+c.text+"\n### Task 2: y\n")
+			require.Equal(t, c.want, tree(r))
+			require.Equal(t, len(diagnostics(r, "not_a_task_section")), countNotTasks(r.Diagnostics))
+		})
+	}
+}
+
+func TestWhatAHeadingWaitsFor(t *testing.T) {
+	for line, want := range map[string][]string{
+		"**Depends on:** none":                                    nil,
+		"**Dependencies:** None":                                  nil,
+		"**Depends on:** -":                                       nil,
+		"**Dependencies:** None (beside Task Group 1 and 2)":      nil,
+		"**Depends on:** None - the first":                        nil,
+		"**Depends on:** 1":                                       {"1"},
+		"**Depends on:** 1, 2":                                    {"1", "2"},
+		"**Depends on:** Task 1":                                  {"1"},
+		"**Depends on:** Task 1, Task 2":                          {"1", "2"},
+		"**Depends On**: Tasks 1 and 2":                           {"1", "2"},
+		"**Depends on:** Task 1, 2, and 3.":                       {"1", "2", "3"},
+		"**Depends on:** task #1 & #2":                            {"1", "2"},
+		"**Dependencies:** Task 1.2 (its list, and the baker)":    {"1.2"},
+		"**Dependencies:** Task 1: Compost log, Task 2 (a and b)": {"1", "2"},
+		"**Dependencies:** Task 1 for its list":                   {"1"},
+		"**Dependencies:** Task Group 1":                          {"1"},
+		"**Dependencies:** Task Groups 1, 2":                      {"1", "2"},
+		"**Dependencies:** Task Groups 1-3":                       {"1", "2", "3"},
+		"**Dependencies:** Task Groups 1 – 3 (all)":               {"1", "2", "3"},
+		"**Dependencies:** Task Groups 1 through 3":               {"1", "2", "3"},
+		"**Dependencies:** Task 1.1-1.2, Task Group 3":            {"1.1", "1.2", "3"},
+		"**Dependencies:** Task 1 - Task 3":                       {"1", "2", "3"},
+		"- **Depends on:** Task 1":                                {"1"},
+		"Depends on: Task 1":                                      {"1"},
+		"**Depends on:** Task B":                                  {"B"},
+		"- [ ] **Step 1: a**\n\n**Depends on:** Task 1":           {"1"},
+		"#### Order\n**Depends on:** Task 1\n**Depends on:** 2":   {"1", "2"},
+		"**Depends on:** 1\n#### Order\n**Depends on:** 2":        {"1", "2"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			r := parse(t, "### Task 9: x\n"+line+"\n### Task 10: y\n")
+			require.Equal(t, want, item(t, r, "9").DependsOn)
+			require.Empty(t, item(t, r, "10").DependsOn)
+		})
+	}
+	require.Equal(t, []string{"2"}, item(t, parse(t, "### Task 1: a (depends on Task 2)\n### Task 2: b\n"), "1").DependsOn)
+}
+
+func TestFilesOfAHeading(t *testing.T) {
+	for lines, want := range map[string][]string{
+		"**Files:** `a.go`":           {"a.go"},
+		"**Files:** `a.go`, `b.go`":   {"a.go", "b.go"},
+		"**Files:** a.go, b.go (new)": {"a.go", "b.go"},
+		"**Files:**\n- Create: `a.go`\n- Modify: `b.go:1-2`\n- Test: `c.go`":          {"a.go", "b.go:1-2", "c.go"},
+		"**Files:**\n\n- `a.go` (edit), `b.go`\n- `c.go` and `d.go` — both, and more": {"a.go", "b.go", "c.go", "d.go"},
+		"**Files:**\n- Create/Modify: `a.go` (`Run` and its comment, 1-2)":            {"a.go"},
+		"**Files:**\n- **Modify:** a.go - the call, and more":                         {"a.go"},
+		"**Files:**\n* Create: none\n* C:\\a.go":                                      {`C:\a.go`},
+		"**Files:**\n- `a.go\n- Test: ``\n- (new)":                                    {"`a.go", "(new)"},
+		"Files: a.go\n\nText.\n- b.go":                                                {"a.go"},
+	} {
+		t.Run(lines, func(t *testing.T) {
+			require.Equal(t, want, item(t, parse(t, "### Task 1: x\n"+lines+"\n- [ ] **Step 1: y**\n"), "1").Files)
+		})
+	}
+}
+
+func TestLabelsOfAHeadingAreKeptAsDetails(t *testing.T) {
+	r := parse(t, "### Task 1: x\n**Files:** `a.go`\n**Model:** small (fast)\n**review:** full\nSome text\ngoes on.\n---\n")
+	require.Equal(t, []string{"**Model:** small (fast)", "**review:** full Some text goes on."}, item(t, r, "1").Details)
+}
+
+// A task in a fence or a comment is no task, unless others wait for it.
+func TestHiddenHeadings(t *testing.T) {
+	const text = "### Task 1: a\n````md\n```\n### Task 7: b\n```\n````\n<!--\n### Task 8: c\n**Model:** d\n-->\n### Task 2: e\n"
+	r := parse(t, text)
+	require.Equal(t, "1: 2:", tree(r))
+	require.Equal(t, 4, diagnostics(r, "heading_in_fence")[0].Line)
+	require.Equal(t, 8, diagnostics(r, "heading_in_comment")[0].Line)
+
+	r = parse(t, text+"**Depends on:** 7, 8\n")
+	require.Equal(t, "1: 7: 8: 2:", tree(r))
+	require.Equal(t, []string{"b", "c"}, []string{item(t, r, "7").Title, item(t, r, "8").Title})
+	require.Contains(t, diagnostics(r, "heading_in_fence")[0].Message, "counts only because the plan refers to 7")
+}
+
+func TestDialectOfPlansOfHeadings(t *testing.T) {
+	for text, want := range map[string]string{
+		"### Task 1: a\n- [ ] **Step 1: b**":                                     "superpowers",
+		"### Task 1: a\n- [ ] b":                                                 "superpowers",
+		"### Task 1: a\n- [ ] 1.1 b\n- [ ] 1.2 c":                                "superpowers",
+		"## Task 1: a\n### Steps\n- [ ] 1.1 b\n- [ ] 1.2 c":                      "superpowers",
+		"### Task 1: a\n- [ ] 1. b\n- [ ] 2. c\n### Task 2: d\n- [ ] 1. e":       "superpowers",
+		"### Task 1: a\n**Step 1: b**":                                           "superpowers",
+		"### [ ] Task 1: a":                                                      "superpowers",
+		"### Task 1: a\n**Model:** small\n**Step 1: b**":                         "tina",
+		"### Task 1: a":                                                          "tina",
+		"### Task 1: a\n**Acceptance Criteria:**\n- [ ] b":                       "tina",
+		"#### Task Group 1: a\n- [ ] 1.0 b\n- [ ] 1.1 c":                         "agent-os",
+		"#### Task Group 1: a\n":                                                 "agent-os",
+		"### Task 1: a\n- [ ] **Files**: b":                                      "spec-context",
+		"### Task 1: a\n- [ ] 1.1 b\n  - _Leverage: c_":                          "spec-context",
+		"### Task 9: a\n- [ ] 1. b\n- [ ] 2. c":                                  "spec-context",
+		"### Task 1: a\n- [ ] T001 b\n- [ ] T002 c":                              "spec-kit",
+		"# a\n- [ ] b\n```\n### Task 1: c\n```":                                  "loose",
+		"## 1. a\n- [ ] 1.1 b":                                                   "openspec",
+		"<!-- waybill: dialect=agent-os -->\n### Task 1: a\n- [ ] **Step 1: b**": "agent-os",
+		"<!-- waybill: dialect=loose -->\n### Task 1: a\n- [ ] **Step 1: b**":    "loose",
+	} {
+		require.Equal(t, want, parse(t, text+"\n").Dialect, "%q", text)
+	}
+	r := parse(t, "### Task 1: a\n**review:** full\n- [ ] **Step 1: b**\n")
+	require.Contains(t, r.Evidence, ledger.Evidence{Line: 1, Dialect: "superpowers", Signal: "heading such as Task 1"})
+	require.Contains(t, r.Evidence, ledger.Evidence{
+		Line: 2, Dialect: "tina", Signal: "**Model:**, **review:** or **Depends on:** below a heading such as Task 1",
+	}, "the runner-up")
+}
+
+// The order of the file is no dependency, as in other dialects; what a task waits for, its steps wait for.
+func TestStepsWaitForWhatTheirTaskWaitsFor(t *testing.T) {
+	r := parse(t, "### Task 1: a\n- [x] **Step 1: b**\n- [ ] **Step 2: c**\n### Task 2: d\n**Depends on:** Task 1\n- [ ] **Step 1: e**\n### Task 3: f\n")
+	ready := ledger.Ready(r.Items(), func(string) ledger.ItemRun { return ledger.NoRun })
+	require.Equal(t, []string{"1.2", "3"}, ready.Ready)
+	for _, w := range ready.Waiting {
+		if w.ItemID == "2.1" {
+			require.Equal(t, []ledger.Hold{{Kind: ledger.HeldByDependency, ItemID: "1"}, {Kind: ledger.HeldByParent, ItemID: "2"}}, w.Because)
+		}
+	}
+}
+
+func TestFaultF21_LargePlansOfHeadingsCostInProportion(t *testing.T) {
+	const many = 50_000
+	for name, text := range map[string]string{
+		"tasks":             strings.Repeat("### Task 1: a\n**Depends on:** 1-3\n", many),
+		"steps":             "### Task 1: a\n" + strings.Repeat("- [ ] **Step 1: b**\n", many),
+		"late dependencies": "### Task 1: a\n" + strings.Repeat("- [ ] **Step 1: b (depends on 1)**\n", many) + strings.Repeat("**Depends on:** 1\n", many),
+		"deeper":            strings.Repeat("# Task 1: a\n## Task 1.1: b\n### Task 1.1.1: c\n#### d\n", many/4),
+		"hidden":            "### Task 1: a\n```\n" + strings.Repeat("### Task 1.2: a\n", many) + "```\n",
+		"signs":             "### Task 1: " + strings.Repeat("✅(", many),
+		"files":             "### Task 1: a\n**Files:** " + strings.Repeat("Create: `a`, ", many),
+		"criteria":          "### Task 1: a\n" + strings.Repeat("**Acceptance:**\n- [ ] a\n", many),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := parse(t, text)
+			require.Len(t, r.Items(), r.Len())
+			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
+		})
+	}
+}
+
+func TestStatusOfPlansOfHeadingsIsWritten(t *testing.T) {
+	const text = "### Task 1: a\n- [ ] **Step 1: b**\n- [ ] **Step 2: c**\n### [ ] Task 2: d\n- [ ] **Step 1: e**\n### Task 3: f\n"
+	marked, err := markOf(t, text, "1.2", 0, ledger.Completed)
+	require.NoError(t, err)
+	require.Equal(t, strings.Replace(text, "- [ ] **Step 2", "- [x] **Step 2", 1), marked.Text)
+	require.Equal(t, ledger.InProgress, item(t, parse(t, marked.Text), "1").Status, "the heading follows")
+
+	marked, err = markOf(t, text, "2", 0, ledger.Completed)
+	require.NoError(t, err)
+	require.Equal(t, strings.Replace(text, "### [ ] Task 2", "### [x] Task 2", 1), marked.Text)
+
+	for id, want := range map[string]string{
+		"1": "line 1 has no box to mark: it is what the items below it are, so set those",
+		"3": "line 6 has no box to mark: put one in it, or items with boxes below it",
+	} {
+		_, err = markOf(t, text, id, 0, ledger.Completed)
+		refusal, ok := errors.AsType[*ledger.MarkError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, ledger.MarkBoxless, refusal.Reason)
+		require.Equal(t, want, refusal.Message)
+	}
+	_, err = markOf(t, text, "1.1", 0, ledger.InProgress)
+	require.ErrorContains(t, err, "the dialect superpowers has no mark for in_progress, only for pending, completed")
+}
