@@ -100,9 +100,16 @@ func drawSaid(t *rapid.T) (text string, status ledger.Status) {
 		text   string
 		status ledger.Status
 	}{
-		{"", 0}, {" ##", 0},
-		{" (COMPLETED)", ledger.Completed}, {" ✅", ledger.Completed}, {" [x]", ledger.Completed}, {" ✅ DONE", ledger.Completed},
-		{" (In Progress)", ledger.InProgress}, {" 🚧", ledger.InProgress}, {" [SKIPPED]", ledger.Skipped}, {" (blocked)", ledger.Blocked},
+		{"", 0},
+		{" ##", 0},
+		{" (COMPLETED)", ledger.Completed},
+		{" ✅", ledger.Completed},
+		{" [x]", ledger.Completed},
+		{" ✅ DONE", ledger.Completed},
+		{" (In Progress)", ledger.InProgress},
+		{" 🚧", ledger.InProgress},
+		{" [SKIPPED]", ledger.Skipped},
+		{" (blocked)", ledger.Blocked},
 	}
 	s := said[rapid.IntRange(0, len(said)-1).Draw(t, "said")]
 	return s.text, s.status

@@ -235,7 +235,7 @@ const mostIndented = 3
 
 // reference reads one id that a task waits for, and drops the words behind it: "1: the scanner", "None - the first".
 func reference(s string) string {
-	word, rest, _ := strings.Cut(s, " ")
+	word, _, _ := strings.Cut(s, " ")
 	if isNone(strings.TrimRight(word, ".,;:")) {
 		return ""
 	}
@@ -249,7 +249,7 @@ func reference(s string) string {
 	if id == "" {
 		return s
 	}
-	if rest = trim(s[end:]); rest == "" || end > len(id) {
+	if rest := trim(s[end:]); rest == "" || end > len(id) {
 		return id
 	}
 	if _, _, isRange := cutRange(s); isRange {
