@@ -56,8 +56,13 @@ func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 // setStatus writes the status into the file.
 func (p *Plans) setStatus(c *StatusChange) (StatusSet, error) {
 	var set StatusSet
+	last := p.lastGood(c.Plan)
 	file, err := p.root.Rewrite(c.Plan, c.Hash, func(file planfile.File) (string, error) {
 		reading, err := ledger.Read(file.Text)
+		if c.Hash == "" && last != nil && (err != nil || reading.Len() < last.Len()) && p.settling(file) {
+			// An editor that has saved a part would write the rest into a file that has lost its name.
+			return "", &planfile.ConflictError{Path: c.Plan, Expected: last.Hash}
+		}
 		if err != nil {
 			return "", err
 		}

@@ -200,6 +200,14 @@ func (p *Plans) memory(rel string) (m *plan, known bool) {
 	return &plan{}, false
 }
 
+// lastGood gives the last good reading of a plan, or nil.
+func (p *Plans) lastGood(rel string) *ledger.Reading {
+	m, _ := p.memory(rel)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reading
+}
+
 // keep remembers a path once a plan was read from it, so that what hosts misspell takes no room and
 // is not watched. If two read it first at once, one of them is forgotten, and nothing is lost. It
 // gives the memory that is kept.

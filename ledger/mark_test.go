@@ -99,18 +99,20 @@ func checkEveryMark(t require.TestingT, text string) (n int) {
 	return n
 }
 
+// forms are those that a file comes in.
+var forms = map[string]func(string) string{
+	"as it is":         func(s string) string { return s },
+	"crlf":             func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+	"cr":               func(s string) string { return strings.ReplaceAll(s, "\n", "\r") },
+	"mark of order":    func(s string) string { return "\ufeff" + s },
+	"tabs":             func(s string) string { return strings.ReplaceAll(s, "  ", "\t") },
+	"no final newline": func(s string) string { return strings.TrimRight(s, "\n") },
+	"trailing blanks":  func(s string) string { return strings.ReplaceAll(s, "\n", " \t\n") },
+	"odd bytes":        func(s string) string { return s + "\n\u00a0\u0085\u2028 \x01\x1b[2J\u202e\n" },
+}
+
 // Every item of every plan that is a fixture is set to every status, in every form that a file comes in.
 func TestFaultF7_OnlyTheMarkChanges(t *testing.T) {
-	forms := map[string]func(string) string{
-		"as it is":         func(s string) string { return s },
-		"crlf":             func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-		"cr":               func(s string) string { return strings.ReplaceAll(s, "\n", "\r") },
-		"mark of order":    func(s string) string { return "\ufeff" + s },
-		"tabs":             func(s string) string { return strings.ReplaceAll(s, "  ", "\t") },
-		"no final newline": func(s string) string { return strings.TrimRight(s, "\n") },
-		"trailing blanks":  func(s string) string { return strings.ReplaceAll(s, "\n", " \t\n") },
-		"odd bytes":        func(s string) string { return s + "\n\u00a0\u0085\u2028 \x01\x1b[2J\u202e\n" },
-	}
 	paths, err := filepath.Glob("testdata/plans/*.md")
 	require.NoError(t, err)
 	n := 0

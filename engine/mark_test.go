@@ -1,0 +1,198 @@
+package engine_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/ledger"
+	"waybill/store/memory"
+)
+
+// boards are plans of the dialects that are written. Each has the items one and two, and a last line.
+var boards = map[string]struct{ text, one, two string }{
+	"spec-context":  {"- [ ] 1. a\n  - _Prompt: b_\n- [ ] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
+	"spec-workflow": {"- [~] 1. a\n  - _Blocked: b_\n- [-] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
+	"kiro":          {"# Implementation Plan\n- [ ] 1. a\n- [ ]* 2. b\n- [ ] 3. c\nend\n", "1", "2"},
+	"spec-kit":      {"## Phase 1: A\n- [ ] T001 [P] a\n- [-] T002 b\n- [ ] T003 c\nend\n", "T001", "T002"},
+	"openspec":      {"## 1. A\n- [ ] 1.1 a\n  - [ ] b\n- [ ] 1.3 c\nend\n", "1.1", "1.1/1"},
+	"cc-sdd":        {"- [ ] 1. a (P)\n  - _Boundary: B_\n- [-] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
+	"ai-dev-tasks":  {"- [ ] 1.0 a\n  - [ ] 1.1 b\n- [ ] 2.0 c\nend\n", "1.0", "1.1"},
+	"loose":         {"\ufeff- [ ] a\r\n- ⏳ b\r\n- [ ] c\r\nend\r\n", "item/1", "item/2"},
+}
+
+// exchanges reports whether the system exchanges two names in one step, so that whoever replaces a file in the
+// last moment does not lose it.
+const exchanges = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
+
+// A writer is an engine of its own, as another process has it.
+type writer struct {
+	*engine.Engine
+	*engine.Plans
+}
+
+func newWriter(t *testing.T, dir string, o planfile.Options) writer {
+	t.Helper()
+	root, err := planfile.Open(dir, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = root.Close() })
+	w := writer{Plans: engine.NewPlans(root, engine.PlanOptions{})}
+	w.Engine = build(t, engine.Options{Open: open(memory.New()), Plans: w.Plans})
+	run(t, w.Engine)
+	_, err = w.Plan(t.Context(), "tasks.md")
+	require.NoError(t, err)
+	return w
+}
+
+// complete sets an item. The error is what the engine says.
+func (w writer) complete(t *testing.T, item string) error {
+	change := &engine.StatusChange{Marking: ledger.Marking{Plan: "tasks.md", ItemID: item, Status: ledger.Completed}}
+	out := <-submit(t.Context(), w.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
+		set, err := tx.SetItemStatus(change)
+		return set, err
+	}})
+	return out.err
+}
+
+// insist sets an item however often others are faster, and counts how often they were.
+func (w writer) insist(t *testing.T, item string) (conflicts int, err error) {
+	for {
+		err = w.complete(t, item)
+		if _, ok := errors.AsType[*planfile.ConflictError](err); !ok {
+			return conflicts, err
+		}
+		conflicts++
+	}
+}
+
+// done gives a board with items that are done.
+func done(t *testing.T, text string, items ...string) string {
+	t.Helper()
+	for _, item := range items {
+		r, err := ledger.Read(text)
+		require.NoError(t, err)
+		marked, err := r.Marked(ledger.Marking{ItemID: item, Status: ledger.Completed})
+		require.NoError(t, err)
+		text = marked.Text
+	}
+	return text
+}
+
+func fileText(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "tasks.md"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// alone asserts that nothing but the plan is in the workspace.
+func alone(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+// eachBoard runs a test in a workspace with each board.
+func eachBoard(t *testing.T, test func(t *testing.T, dir, text, one, two string)) {
+	for dialect, b := range boards {
+		t.Run(dialect, func(t *testing.T) {
+			r, err := ledger.Read(b.text)
+			require.NoError(t, err)
+			require.Equal(t, dialect, r.Dialect)
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte(b.text), 0o644))
+			test(t, dir, b.text, b.one, b.two)
+		})
+	}
+}
+
+// Two writers that know nothing of one another set different items of one plan at once, again and again.
+func TestTwoWritersOfOnePlanLoseNothing(t *testing.T) {
+	if !exchanges {
+		t.Skip("this system cannot exchange two names in one step")
+	}
+	eachBoard(t, func(t *testing.T, dir, text, one, two string) {
+		var wg sync.WaitGroup
+		for _, item := range []string{one, two} {
+			w := newWriter(t, dir, planfile.Options{})
+			wg.Go(func() {
+				if _, err := w.insist(t, item); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, done(t, text, one, two), fileText(t, dir))
+		alone(t, dir)
+	})
+}
+
+// A second writer sets its item in the middle of the first one, whenever that is: both land, or the first one
+// is told what it met.
+func TestSecondWriterInTheMiddleOfTheFirstIsAConflict(t *testing.T) {
+	eachBoard(t, func(t *testing.T, dir, text, one, two string) {
+		other := newWriter(t, dir, planfile.Options{})
+		conflicts := 0
+		eachMoment(t, dir, text, one, func() error { return other.complete(t, two) }, func(t *testing.T, w writer, err error) {
+			if err != nil {
+				conflicts++
+				met(t, err, text, done(t, text, two))
+				require.Equal(t, done(t, text, two), fileText(t, dir))
+				require.NoError(t, w.complete(t, one))
+			}
+			require.Equal(t, done(t, text, one, two), fileText(t, dir))
+			alone(t, dir)
+		})
+		require.Positive(t, conflicts)
+	})
+}
+
+// met asserts that a writer was told what it met.
+func met(t *testing.T, err error, expected, found string) {
+	t.Helper()
+	conflict, ok := errors.AsType[*planfile.ConflictError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, planfile.ConflictError{
+		Path: "tasks.md", Expected: ledger.Hash([]byte(expected)), Found: ledger.Hash([]byte(found)),
+	}, *conflict)
+}
+
+// eachMoment lets a writer set an item again and again, and what somebody else does happen each time when the
+// writer looks at the clock for another time.
+func eachMoment(t *testing.T, dir, text, item string, happens func() error, then func(*testing.T, writer, error)) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("this system replaces no file that is being read")
+	}
+	for moment := int64(1); ; moment++ {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte(text), 0o644))
+		var left atomic.Int64 // how often the clock is still looked at before it happens
+		w := newWriter(t, dir, planfile.Options{Now: func() time.Time {
+			if left.Add(-1) == 0 {
+				if err := happens(); err != nil {
+					t.Error(err)
+				}
+			}
+			return time.Now()
+		}})
+		left.Store(moment)
+		err := w.complete(t, item)
+		if left.Load() > 0 {
+			require.NoError(t, err)
+			require.Greater(t, moment, int64(2), "the clock is not looked at any more: find other moments")
+			return
+		}
+		left.Store(0)
+		then(t, w, err)
+	}
+}
