@@ -17,6 +17,15 @@ type lineage struct {
 	// counts says how many boxes were named after each prefix, and how often a
 	// heading has been met.
 	counts map[string]int
+	// leaders are the items that what stands below them belongs to, each in the
+	// one before.
+	leaders []leader
+}
+
+// leader is an item that is a heading, or stands for one.
+type leader struct {
+	item  int32
+	level int // of the heading, 0 for one above all
 }
 
 // step is one heading above.
@@ -38,6 +47,9 @@ func (l *lineage) enter(level int, text string) {
 	l.above = l.above[:0]
 	for len(l.path) > 0 && l.path[len(l.path)-1].level >= level {
 		l.path = l.path[:len(l.path)-1]
+	}
+	for len(l.leaders) > 0 && l.leaders[len(l.leaders)-1].level >= level {
+		l.leaders = l.leaders[:len(l.leaders)-1]
 	}
 	if level == 1 {
 		return
@@ -78,7 +90,31 @@ func (n *numbered) derive(parent int32) string {
 	case prefix == "":
 		prefix = "item/"
 	}
-	id := prefix + strconv.Itoa(n.lineage.count(prefix))
+	return shortened(prefix + strconv.Itoa(n.lineage.count(prefix)))
+}
+
+// lead makes the new item the one that what stands below it belongs to, and
+// returns its id, which is the name of its heading.
+func (n *numbered) lead() string {
+	l := &n.lineage
+	l.enter(n.tags.level, n.tags.name)
+	l.leaders = append(l.leaders, leader{int32(n.owner), n.tags.level})
+	n.nodes[n.owner].named = true // so that it is no child by its indent
+	return shortened(l.path[len(l.path)-1].name)
+}
+
+// leader returns the item that item i belongs to for the headings above it, -1 for none.
+func (l *lineage) leader(i int32) int32 {
+	for k := len(l.leaders) - 1; k >= 0; k-- {
+		if l.leaders[k].item != i {
+			return l.leaders[k].item
+		}
+	}
+	return -1
+}
+
+// shortened returns an id that is no longer than ids may be.
+func shortened(id string) string {
 	if len(id) <= longestID {
 		return id
 	}

@@ -16,7 +16,11 @@ const (
 	superpowers  = "superpowers"
 	tina         = "tina"
 	agentOS      = "agent-os"
+	conductor    = "conductor"
+	bmad         = "bmad"
+	ccpm         = "ccpm"
 	loose        = "loose"
+	tabular      = "table"
 )
 
 // Parse reads a plan. The result depends on src alone. The error is a
@@ -123,6 +127,15 @@ const (
 	signalNumbered
 	signalAnew
 	signalReview
+	signalTrack
+	signalCheckpoint
+	signalTaskWord
+	signalSubtasks
+	signalCriteria
+	signalTaskNumber
+	signalEpic
+	signalFlag
+	signalRow
 	signals
 )
 
@@ -150,10 +163,22 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalNumbered:    {superpowers, "heading such as Task 1 with 1.1 below it"},
 	signalAnew:        {superpowers, "number 1 below a heading such as Task 1"},
 	signalReview:      {tina, "**Model:**, **review:** or **Depends on:** below a heading such as Task 1"},
+	signalTrack:       {conductor, "Track: behind a box"},
+	signalCheckpoint:  {conductor, "[checkpoint: …] behind a heading"},
+	signalTaskWord:    {conductor, "Task: behind a box"},
+	signalSubtasks:    {bmad, "heading Tasks / Subtasks"},
+	signalCriteria:    {bmad, "(AC: …) beside a title"},
+	signalTaskNumber:  {bmad, "Task and a number behind a box"},
+	signalEpic:        {ccpm, "file such as 001.md behind a box"},
+	signalFlag:        {ccpm, "(parallel: …) behind a title"},
+	signalRow:         {tabular, "row of a table with an id and a status"},
 }
 
 // sightings holds the first line of each signal, 0 for none, and how often it was seen.
-type sightings struct{ first, count [signals]int }
+type sightings struct {
+	first, count [signals]int
+	titled       map[string]bool // the ids of all rows that have a title
+}
 
 func (s *sightings) see(sig signal, line int) {
 	s.count[sig]++

@@ -32,13 +32,16 @@ var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"openspec": writeOpenSpec,
 	"loose":    writeLoose,
 
-	"kiro":         writeKiro,
 	"cc-sdd":       writeCCSDD,
 	"ai-dev-tasks": writeAIDev,
 
 	"superpowers": writeSuperpowers,
 	"tina":        writeTina,
 	"agent-os":    writeAgentOS,
+	"conductor":   writeConductor,
+	"bmad":        writeBMAD,
+	"ccpm":        writeCCPM,
+	"table":       writeTable,
 }
 
 // noise is what stands between the tasks of a plan and is none.

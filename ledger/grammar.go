@@ -26,6 +26,14 @@ type grammar struct {
 	usable string // marks, for a message
 	// unnumbered says that a box without id is an item with a derived one.
 	unnumbered bool
+	// tracked says that headings have boxes, and are the parents of what stands
+	// below them.
+	tracked bool
+	// named gives a heading without what is added to it as the work goes on, so
+	// that the ids below it stay.
+	named func(heading string) string
+	// begins is the section above the first heading.
+	begins section
 	// anywhere says that nothing but an item has to speak for the dialect.
 	anywhere bool
 	// zero says that 1.0 is the parent of 1.1.
@@ -73,7 +81,8 @@ var numberedGrammar = grammar{
 // grammars are tried in this order where nothing tells them apart.
 var grammars = [...]*grammar{
 	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &ccSDDGrammar, &aiDevGrammar,
-	&headingGrammar, &looseGrammar,
+	&conductorGrammar, &bmadGrammar, &ccpmGrammar, &headingGrammar,
+	&looseGrammar, &tableGrammar,
 }
 
 // Dialects returns the names of all dialects, as a comment in a file may set one.
@@ -99,8 +108,11 @@ func grammarOf(dialect string) *grammar {
 
 // stop is what stands between an id and a title.
 func (g *grammar) stop() string {
-	if g == &numberedGrammar {
+	switch g {
+	case &numberedGrammar:
 		return ". "
+	case &ccpmGrammar:
+		return ".md - "
 	}
 	return " "
 }
@@ -117,7 +129,7 @@ func overriding(comment string) (dialect string, ok bool) {
 
 // none says why there is no item.
 func (n *numbered) none() string {
-	if n.r.Checkboxes == 0 {
+	if n.r.Checkboxes == 0 && n.g != &tableGrammar {
 		return "no checkbox"
 	}
 	return n.g.missing
@@ -134,6 +146,14 @@ func (n *numbered) choose() *grammar {
 		return &headingGrammar
 	case s.count[signalTask] > n.r.Len():
 		return &specKitGrammar
+	case s.conductor(n.r.Len()):
+		return &conductorGrammar
+	case s.bmad(n.r.Len()):
+		return &bmadGrammar
+	case s.ccpm(n.r.Len()):
+		return &ccpmGrammar
+	case s.table(n.r):
+		return &tableGrammar
 	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
 		s.first[signalParallel]+s.first[signalBoundary] > 0:
 		return &ccSDDGrammar

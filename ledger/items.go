@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file makes items of the checkboxes of a numbered plan, and says why of those that are none.
@@ -25,9 +26,13 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 		n.hiddenBox(ln, b, id, title)
 		return
 	}
-	if n.g.headed && m.kind == markerHeading {
+	switch {
+	case m.kind != markerHeading:
+	case n.g.headed:
 		n.boxedHeading(ln, m, b, id, title)
 		return
+	case n.g.tracked:
+		n.track(m.after-ln.body, title)
 	}
 	if id == "" {
 		n.nameless(ln, m, b, title)
@@ -60,7 +65,9 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	}
 	e := n.newEntry(ln)
 	e.derivedID = id == ""
-	if e.derivedID {
+	if e.derivedID && n.tags.leads {
+		id, parent = n.lead(), -1
+	} else if e.derivedID {
 		id = n.derive(parent)
 	}
 	e.id, e.optional, e.line = id, b.optional, int32(ln.number)
@@ -100,6 +107,9 @@ func (n *numbered) descend(ln *line, index int, parent int32) {
 	} else if n.g.headed {
 		n.below(ln, e, parent)
 	}
+	if e.parent < 0 {
+		e.parent = n.lineage.leader(int32(n.owner))
+	}
 }
 
 // takesNameless reports whether a box without id is an item with a derived one.
@@ -113,6 +123,12 @@ type tags struct {
 	parallel, withdrawn bool
 	stories             []string
 	waits               string
+	details             []string
+	// leads says that the item is the parent of what stands below it, named
+	// after name. level is that of a heading, 0 for what stands above all.
+	leads bool
+	level int
+	name  string
 }
 
 // tagged gives the item what its tags say.
@@ -124,6 +140,10 @@ func (n *numbered) tagged() {
 	if n.item != nil {
 		n.item.Parallel = n.item.Parallel || t.parallel
 		n.item.Requirements = append(n.item.Requirements, t.stories...)
+		for _, detail := range t.details {
+			n.note(detail, false)
+		}
+		n.notes.wrapping = false
 		return
 	}
 	if t.withdrawn {
@@ -240,8 +260,8 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if b.optional {
 		n.seen.see(signalStar, ln.number)
 	}
-	if n.r.entries[n.owner].derivedID {
-		id = ""
+	if rest := b.rest(ln.text); n.g.label != nil && !strings.HasPrefix(rest, id) || n.r.entries[n.owner].derivedID {
+		id, title = "", rest
 	} else {
 		id += n.g.stop()
 	}
@@ -252,7 +272,7 @@ func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
 	if ln.quoted() {
 		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
 	}
-	if m.kind == markerHeading && !n.g.headed {
+	if m.kind == markerHeading && !n.g.headed && !n.g.tracked {
 		n.report(ln, b.open, SeverityInfo, "dialect_drift", "this task is a heading: a list item is usual")
 	}
 	if ln.place != placeText {
@@ -325,6 +345,9 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 	case n.sections.kind == sectionAcceptance:
 		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
 			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
+	case n.sections.kind == sectionOther:
+		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
+			fmt.Sprintf("%q stands outside the section %q: elsewhere boxes are no tasks", clip(title), subtasksHeading))
 	case n.sections.kind == sectionLegend, explains(title), n.g.label != nil && (mark == "P" || mark == "p"):
 		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
 	default:

@@ -10,8 +10,8 @@ import (
 	"waybill/ledger"
 )
 
-// writeKiro writes a plan with waves. Optional items hold nothing up, and a wave without others hands on.
-func writeKiro(t *rapid.T) (string, []wanted) {
+// writeWaves writes a plan with waves. Optional items hold nothing up, and a wave without others hands on.
+func writeWaves(t *rapid.T) (string, []wanted) {
 	var b strings.Builder
 	var all []wanted
 	waves := make([][]int, 4)

@@ -9,6 +9,9 @@ func (n *numbered) textLine(ln *line, m *marker) {
 	if m.kind == markerHeading && m.spaced(ln.text) && n.heading(ln, m) {
 		return
 	}
+	if (n.grid.next == ln.number || ruled(ln, m)) && n.tabular(ln, m) {
+		return
+	}
 	if n.g.text != nil && n.g.text(n, ln, *m) || n.owner < 0 || n.shadowed(ln) {
 		if n.drawn != nil {
 			n.drawn.text(ln, m)
@@ -113,8 +116,12 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	}
 	n.head = readTaskHeading(text, ln)
 	if n.g.label == nil {
+		n.titleSignals(ln, text)
 		n.headSignals(ln, level, text)
 		return true
+	}
+	if n.g.named != nil {
+		text = n.g.named(text)
 	}
 	n.sections.enter(level, text)
 	n.lineage.enter(level, text)

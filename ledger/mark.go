@@ -81,9 +81,9 @@ func (r *Reading) Marked(m Marking) (Marked, error) {
 	if item.Status == m.Status {
 		return Marked{Text: r.text, Changed: Span{item.Mark.Start, item.Mark.Start}, Item: item}, nil
 	}
-	mark := r.markFor(m.Status, item.Worded)
+	mark := r.markOf(i, m.Status)
 	if mark == "" {
-		return Marked{}, r.unmarked(m, MarkInexpressible, r.inexpressible(m.Status, item.Worded))
+		return Marked{}, r.unmarked(m, MarkInexpressible, r.inexpressible(i, m.Status))
 	}
 	text := r.text[:item.Mark.Start] + mark + r.text[item.Mark.End:]
 	after, ok := r.reread(text, i, m.Status)

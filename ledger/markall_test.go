@@ -81,11 +81,13 @@ func TestMarksThatFollowOneAnother(t *testing.T) {
 	})
 }
 
-// statuses gives the status of each item by its line.
+// statuses gives the status of each item with a mark by its line. Those without one follow what is below them.
 func statuses(r *ledger.Reading) map[int]ledger.Status {
 	all := map[int]ledger.Status{}
 	for _, it := range r.Items() {
-		all[it.Line] = it.Status
+		if it.Mark.End > 0 {
+			all[it.Line] = it.Status
+		}
 	}
 	return all
 }

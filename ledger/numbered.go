@@ -60,6 +60,8 @@ type numbered struct {
 	behind   []int32  // the wall of each item, nil without phases and waves
 	// strangers are ids that a graph names and the plan does not have.
 	strangers []string
+	grid      grid
+	summaries []summary // the tables that are none of tasks
 }
 
 // taskHeading is a heading such as "#### Task 4: Label the drawers".
@@ -91,6 +93,7 @@ func newNumbered(text string, g *grammar, seen *sightings) *numbered {
 		r:     &Reading{entries: make([]entry, 0, hint), index: newIndex(hint), active: -1},
 		nodes: make([]node, 0, hint),
 		owner: -1, shadow: -1,
+		sections: sections{kind: g.begins},
 	}
 	if seen != nil {
 		n.seen = *seen
@@ -105,6 +108,9 @@ func describe(r *Reading, i int32, it *Item) {
 		scanner: r.scannerOf(e), g: r.grammar,
 		r: &Reading{}, keep: r.keep, item: it,
 		owner: -1, shadow: -1,
+	}
+	if r.grammar == &tableGrammar {
+		n.grid = grid{table: r.tableOf(e), next: 1}
 	}
 	n.lines()
 }
@@ -152,6 +158,7 @@ func (n *numbered) finish() {
 	n.plant()
 	n.gather(n.order())
 	n.checkDependencies()
+	n.reportSummaries()
 	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
 }

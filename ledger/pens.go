@@ -35,11 +35,27 @@ var pens = map[string]pen{
 	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
 	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
 	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	conductor:    {boxes: marks{Pending: {" "}, InProgress: {"~"}, Completed: {"x", "X"}}, groups: true},
+	bmad:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	ccpm:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
 	loose: {
 		boxes:  marks{Pending: {" "}, InProgress: {"", "⏳"}, Completed: {"x", "X", "✅"}},
 		words:  marks{InProgress: {"⏳"}, Completed: {"✅"}},
 		groups: true,
 	},
+	// What a column has for a status comes first: see cellMark.
+	tabular: {
+		words:  marks{Pending: {"todo"}, InProgress: {"in progress"}, Completed: {"done"}, Blocked: {"blocked"}, Skipped: {"skipped"}},
+		groups: true,
+	},
+}
+
+// markOf gives the mark of a status for an item, "" if there is none.
+func (r *Reading) markOf(i int32, status Status) string {
+	if r.grammar == &tableGrammar {
+		return r.cellMark(i, status)
+	}
+	return r.markFor(status, r.entries[i].worded)
 }
 
 // markFor gives the mark of a status for an item with a box, or with a word. It is "" if there is none.
@@ -108,15 +124,18 @@ func (r *Reading) habit(marks []string, word bool) string {
 }
 
 // inexpressible says that there is no mark for a status, and which statuses have one.
-func (r *Reading) inexpressible(status Status, word bool) string {
+func (r *Reading) inexpressible(i int32, status Status) string {
 	var can []string
 	for s := Pending; s <= Skipped; s++ {
-		if r.markFor(s, word) != "" {
+		if r.markOf(i, s) != "" {
 			can = append(can, s.String())
 		}
 	}
 	said := fmt.Sprintf("the dialect %s has no mark for %s, only for %s", r.Dialect, status, strings.Join(can, ", "))
-	if word {
+	if r.grammar == &tableGrammar {
+		said = fmt.Sprintf("no mark for %s fits into its cell in line %d, only those for %s", status, r.entries[i].line, strings.Join(can, ", "))
+	}
+	if r.entries[i].worded {
 		return said
 	}
 	return said + fmt.Sprintf("; say one in a legend of the plan, such as %q, to have it", "[!] = "+strings.ReplaceAll(status.String(), "_", " "))

@@ -42,8 +42,10 @@ type Item struct {
 	Requirements, Files, Details []string
 
 	Leverage, Purpose, BlockedReason string
-	// Mark is the span between the brackets of the checkbox, empty for "[]".
-	// Mark.End is 0 only for an item whose status stands nowhere.
+	// Mark is the span between the brackets of the checkbox, empty for "[]". In
+	// the row of a table it is that of the word, box or sign that says how the
+	// task stands, empty where the cell is. Mark.End is 0 only for an item whose
+	// status stands nowhere.
 	Mark Span
 	// Worded items have no checkbox: Mark is that of the word or the sign for
 	// their status.
@@ -108,7 +110,7 @@ type Reading struct {
 	// Diagnostics are in the order of their lines.
 	Diagnostics []Diagnostic
 	Totals      Totals
-	// Checkboxes counts every checkbox in the file. It equals the number of
+	// Checkboxes counts every checkbox in the file; a box in a cell is none. It equals the number of
 	// items that come from a checkbox plus the diagnostics marked NotATask.
 	Checkboxes int
 
@@ -117,7 +119,8 @@ type Reading struct {
 	entries []entry
 	waits   []wait // in the order of their items
 	keep    map[string]bool
-	endings []int // that are missing, see scanner
+	endings []int   // that are missing, see scanner
+	tables  []table // that items are rows of, in the order of the file
 	index   index
 	active  int32 // the first item in progress, -1 for none
 

@@ -9,6 +9,7 @@ const (
 	sectionTasks section = iota
 	sectionAcceptance
 	sectionLegend
+	sectionOther // of a dialect that has its tasks in one section
 )
 
 // sections follows the headings of a file.
@@ -18,6 +19,7 @@ type sections struct {
 	level int // of the heading that began it
 	// indent is that of the boxes below the line of text that began it instead.
 	indent int
+	home   int // level of the heading that all tasks stand below, 0 outside
 }
 
 // enter goes on to the next heading. A deeper one stays in a section that is none of tasks.
@@ -25,7 +27,7 @@ func (s *sections) enter(level int, text string) {
 	if s.kind != sectionTasks && level > s.level {
 		return
 	}
-	*s = sections{kind: sectionOf(text), name: text, level: level}
+	s.kind, s.name, s.level, s.indent = sectionOf(text), text, level, 0
 }
 
 var sectionWords = [...]struct {

@@ -19,6 +19,7 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 			n.seen.see(signalStep, ln.number)
 		}
 	}
+	n.wordSignals(ln, s)
 	if rest := n.cutTags(s); rest != s {
 		n.seen.see(signalTag, ln.number)
 		s = rest
@@ -39,6 +40,9 @@ func (n *numbered) itemSignals(ln *line, id, title string) {
 	if last := len(title) - 1; last > 1 && (title[0] == '(' || title[last] == ')') {
 		if _, parallel := cutParallel(title); parallel {
 			n.seen.see(signalParallel, ln.number)
+		}
+		if _, _, criteria := cutCriteria(title); criteria {
+			n.seen.see(signalCriteria, ln.number)
 		}
 	}
 	if zeroth(id) {

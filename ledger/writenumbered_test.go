@@ -18,6 +18,9 @@ func writeSpecWorkflow(t *rapid.T) (string, []wanted) {
 }
 
 func writeKiro(t *rapid.T) (string, []wanted) {
+	if rapid.Bool().Draw(t, "with waves") {
+		return writeWaves(t)
+	}
 	text, all := writeNumbered(t, " xX-~", ledger.Pending, "")
 	return "# Implementation Plan\n" + text, all
 }

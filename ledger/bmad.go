@@ -1,0 +1,170 @@
+package ledger
+
+import "strings"
+
+// This file knows the stories of BMAD: "- [ ] Task 2: Title (AC: 1, 3)" in the
+// section "Tasks / Subtasks", and boxes everywhere else that are no tasks.
+
+var bmadGrammar = grammar{
+	dialects: []string{bmad},
+	label:    bmadLabel,
+	heading:  bmadHeading,
+	marks: []meaning{
+		{"~", Pending, `the mark "~" means nothing in bmad, so the item is open: say in a legend what it means, such as "[~] = skipped"`},
+		{"-", Pending, `the mark "-" means nothing in bmad, so the item is open: say in a legend what it means, such as "[-] = skipped"`},
+	},
+	usable:     "a space or x",
+	unnumbered: true,
+	begins:     sectionOther,
+	missing:    "no section \"Tasks / Subtasks\" with boxes in it",
+}
+
+const subtasksHeading = "Tasks / Subtasks"
+
+// bmad reports whether a story has the heading that no other dialect has, or
+// its words behind boxes. What has a prompt is no story.
+func (s *sightings) bmad(numbers int) bool {
+	if s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] > 0 {
+		return false
+	}
+	criteria := s.count[signalCriteria]
+	return s.first[signalSubtasks] > 0 || criteria > 0 && s.count[signalTaskNumber] > 0 || criteria > 1 && numbers == 0
+}
+
+// isSubtasks reports whether a heading is that of the tasks of a story, and of
+// nothing else in other dialects.
+func isSubtasks(heading string) bool {
+	if !strings.Contains(heading, "ubtask") {
+		return false
+	}
+	name := slug(heading)
+	return strings.HasPrefix(name, "tasks-subtasks") || strings.HasPrefix(name, "tasks-and-subtasks")
+}
+
+// bmadHeading enters and leaves the section that has the tasks.
+func bmadHeading(n *numbered, _ *line, level int, text string) {
+	s := &n.sections
+	switch {
+	case isSubtasks(text) || slug(text) == "tasks":
+		*s = sections{kind: sectionTasks, name: text, level: level, home: level}
+	case level <= s.home || s.home == 0:
+		s.kind, s.home = sectionOther, 0
+	}
+}
+
+func bmadLabel(n *numbered, ln *line, b *box) (id, title string) {
+	s := b.rest(ln.text)
+	if n.item == nil && n.sections.kind != sectionTasks {
+		return "", s
+	}
+	id, title = storyID(s)
+	for {
+		rest, criteria, ok := cutCriteria(title)
+		if !ok {
+			break
+		}
+		title = rest
+		if n.item != nil {
+			n.tags.stories = append(n.tags.stories, criteria...)
+		}
+	}
+	if id != "" {
+		title = trim(strings.TrimLeft(title, ":"))
+	}
+	return id, title
+}
+
+// storyID reads "Task 2: Title", "T3. Title" and "1.2 Title", also in bold type.
+func storyID(s string) (id, title string) {
+	text := unbolded(s)
+	if id, title = taskNumber(text); id != "" {
+		return id, title
+	}
+	if len(text) > 1 && text[0] == 'T' && isDigit(text[1]) {
+		if id, end, _ := readID(text[1:]); id != "" {
+			return "T" + id, afterID(text[1+end:])
+		}
+	}
+	// A number alone may count something: "3 columns".
+	if id, end, _ := readID(text); end > len(id) || strings.Contains(id, ".") {
+		return id, afterID(text[end:])
+	}
+	return "", s
+}
+
+// taskNumber reads "Task 2: Title" and "Subtask 2.1 - Title", also in bold type.
+func taskNumber(s string) (id, title string) {
+	text := unbolded(s)
+	for _, word := range [...]string{"Task ", "Subtask ", "Sub-task "} {
+		if len(text) < len(word) || !equalWord(text[:len(word)], word) {
+			continue
+		}
+		text = trim(text[len(word):])
+		prefix := ""
+		if len(text) > 1 && text[0] == 'T' {
+			prefix, text = "T", text[1:]
+		}
+		if id, end, _ := readID(text); id != "" {
+			return prefix + id, afterID(text[end:])
+		}
+		break
+	}
+	return "", s
+}
+
+// afterID gives the title behind an id and a dash.
+func afterID(s string) string {
+	return trim(strings.TrimLeft(trim(s), "-–—"))
+}
+
+// cutCriteria takes "(AC: 1, #2)" out of a title and gives "AC 1" and "AC 2".
+func cutCriteria(title string) (rest string, criteria []string, ok bool) {
+	const opening = "(AC"
+	for at := strings.Index(title, opening); at >= 0; {
+		inside, after, closed := strings.Cut(title[at+len(opening):], ")")
+		if list, is := criteriaList(inside); closed && is {
+			return joinedTitle(title[:at], after), list, true
+		}
+		next := strings.Index(title[at+1:], opening)
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return title, nil, false
+}
+
+func joinedTitle(before, after string) string {
+	before, after = trimRight(before), trim(after)
+	if before == "" || after == "" || strings.IndexByte(".:,;", after[0]) >= 0 {
+		return before + after
+	}
+	return before + " " + after
+}
+
+// criteriaList reads what stands behind "(AC". "(AC voltage)" has no criteria.
+func criteriaList(inside string) (criteria []string, ok bool) {
+	list := strings.TrimPrefix(inside, "s")
+	switch text := trim(strings.TrimLeft(list, "-")); {
+	case text == "":
+		return nil, false
+	case text[0] == ':':
+		list = text[1:]
+	case text[0] == '#' || isDigit(text[0]):
+		list = text
+	default:
+		return nil, false
+	}
+	for part := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' }) {
+		part = strings.TrimPrefix(trim(part), "AC")
+		part = trim(strings.TrimLeft(part, "#:- "))
+		switch {
+		case part == "":
+		case isDigit(part[0]) || equalWord(part, "all"):
+			criteria = append(criteria, "AC "+part)
+		default: // a requirement of another kind
+			criteria = append(criteria, part)
+		}
+	}
+	return criteria, len(criteria) > 0
+}

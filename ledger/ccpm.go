@@ -1,0 +1,149 @@
+package ledger
+
+import "strings"
+
+// This file knows the task lists in the epics of CCPM: "- [ ] 002.md - Title
+// (parallel: false, depends on 001)".
+
+var ccpmGrammar = grammar{
+	dialects: []string{ccpm},
+	label:    ccpmLabel,
+	marks: []meaning{
+		{"~", Pending, `the mark "~" means nothing in ccpm, so the item is open: say in a legend what it means, such as "[~] = skipped"`},
+		{"-", Pending, `the mark "-" means nothing in ccpm, so the item is open: say in a legend what it means, such as "[-] = skipped"`},
+	},
+	usable:  "a space or x",
+	wanted:  "put the file of the task such as 001.md and a hyphen behind the box to make it a task",
+	missing: "no file such as 001.md behind a box",
+}
+
+// ccpm reports whether more boxes have the name of a file behind them, or are
+// marked as parallel, than have a number.
+func (s *sightings) ccpm(numbers int) bool {
+	return max(s.count[signalEpic], s.count[signalFlag]) > numbers
+}
+
+func ccpmLabel(n *numbered, ln *line, b *box) (id, title string) {
+	s := b.rest(ln.text)
+	id, rest, _ := epicID(unbolded(s))
+	if id == "" {
+		return "", s
+	}
+	return id, n.cutFlags(rest)
+}
+
+// epicID reads what a task is called behind its box: "001.md", after its file,
+// "001", or "#4" once it is an issue, and a dash.
+func epicID(s string) (id, rest string, file bool) {
+	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]("); ok && strings.HasPrefix(s, "[") {
+		if _, after, ok = strings.Cut(after, ")"); ok {
+			s = inside + after
+		}
+	}
+	text := strings.TrimPrefix(strings.TrimPrefix(s, "`"), "#")
+	id = text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	text = text[len(id):]
+	rest, file = strings.CutPrefix(text, ".md")
+	rest = trim(strings.TrimPrefix(rest, "`"))
+	const digits = 3 // of a task that is no issue yet
+	known := file || strings.HasPrefix(s, "#") || len(id) == digits
+	if id == "" || len(id) > longestID || !known || strings.TrimLeft(rest, "-–—:") == rest {
+		return "", "", false
+	}
+	return id, trim(strings.TrimLeft(rest, "-–—:")), file
+}
+
+// cutFlags takes "(parallel: true, depends on 001)" off the end of a title.
+func (n *numbered) cutFlags(title string) string {
+	at := lastBracket(title)
+	if at < 0 {
+		return title
+	}
+	var f flags
+	for part := range strings.SplitSeq(title[at+1:len(title)-1], ",") {
+		f.read(trim(part))
+	}
+	if !f.any {
+		return title
+	}
+	n.tags.parallel, n.tags.waits = f.parallel, strings.Join(f.waits, ", ")
+	if n.item != nil {
+		n.detail("conflicts with", strings.Join(f.conflicts, ", "))
+		n.tags.details = append(n.tags.details, f.others...)
+	}
+	return trim(title[:at])
+}
+
+// lastBracket returns the index of the bracket that the last one of s closes, -1 for none.
+func lastBracket(s string) int {
+	if !strings.HasSuffix(s, ")") {
+		return -1
+	}
+	depth := 0
+	for i := len(s) - 1; i >= 0; i-- {
+		switch s[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// flags is what stands in brackets behind a title.
+type flags struct {
+	any, parallel            bool
+	waits, conflicts, others []string
+	list                     *[]string // that a part without key goes on with
+}
+
+// flagWords are the keys of flags.
+var flagWords = [...]string{"parallel", "depends on", "depends_on", "depends", "conflicts with", "conflicts_with", "conflicts"}
+
+func (f *flags) read(part string) {
+	for _, word := range flagWords {
+		if len(part) < len(word) || !equalWord(part[:len(word)], word) || len(part) > len(word) && strings.IndexByte(": ", part[len(word)]) < 0 {
+			continue
+		}
+		value := trim(strings.TrimLeft(part[len(word):], ": "))
+		f.any = true
+		switch word[0] {
+		case 'p':
+			f.parallel, f.list = value == "" || equalWord(value, "true") || equalWord(value, "yes"), nil
+			return
+		case 'd':
+			f.list = &f.waits
+		default:
+			f.list = &f.conflicts
+		}
+		f.add(value)
+		return
+	}
+	if f.list != nil && isEpicRef(part) {
+		f.add(part)
+		return
+	}
+	if f.list = nil; part != "" {
+		f.others = append(f.others, part)
+	}
+}
+
+// add adds a reference to the list that is open.
+func (f *flags) add(ref string) {
+	if ref = bareRef(ref); ref != "" {
+		*f.list = append(*f.list, ref)
+	}
+}
+
+func isEpicRef(s string) bool {
+	ref := bareRef(s)
+	return ref != "" && isDigit(ref[0]) && strings.Trim(ref, "0123456789-–") == ""
+}
+
+// bareRef takes off what a reference has and an id has not.
+func bareRef(s string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(strings.Trim(s, "[] `\"'"), "#"), ".md")
+}

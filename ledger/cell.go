@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file takes the lines of a table apart.
+
+// cell is what stands between two bars of a row, without white space: a range of its line.
+type cell struct{ from, to int }
+
+func (c cell) empty() bool { return c.from == c.to }
+
+// cells appends the cells of the row whose content begins at the index, none
+// where there is no bar. The bars at both ends may be left out, and a bar behind
+// a backslash is text.
+func cells(s string, at int, into []cell) []cell {
+	bars := 0
+	if s[at] == '|' {
+		at++
+		bars++
+	}
+	for i := at; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '|':
+			into = append(into, cellOf(s, at, i))
+			at = i + 1
+			bars++
+		}
+	}
+	if at < len(s) {
+		into = append(into, cellOf(s, at, len(s)))
+	}
+	if bars == 0 {
+		return into[:0]
+	}
+	return into
+}
+
+// cellOf cuts the white space off. Of an empty cell it leaves the place where
+// a word would stand.
+func cellOf(s string, from, to int) cell {
+	text := trimRight(s[from:to])
+	if text = text[skipBlanks(text, 0):]; text == "" {
+		at := min(pastSpace(s, from), to)
+		return cell{at, at}
+	}
+	start := from + skipBlanks(s[from:to], 0)
+	return cell{start, start + len(text)}
+}
+
+// isRule reports whether the cells are those of the line below a header.
+func isRule(s string, rule []cell) bool {
+	for _, c := range rule {
+		dashes := strings.TrimSuffix(strings.TrimPrefix(s[c.from:c.to], ":"), ":")
+		if dashes == "" || strings.Trim(dashes, "-") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is the text of a cell with its bars as they are meant.
+func (c cell) plain(s string) string {
+	s = s[c.from:c.to]
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, `\|`, "|")
+}
+
+// text is the plain text of a cell, "" for one that the row does not have.
+func (g *grid) text(s string, i int) string {
+	if i >= len(g.cells) {
+		return ""
+	}
+	return g.cells[i].plain(s)
+}
+
+// unadorned takes type, links and strokes off a short text.
+func unadorned(s string) string {
+	s = strings.Trim(s, "*`~ ")
+	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]("); ok && strings.HasPrefix(s, "[") && strings.HasSuffix(after, ")") {
+		s = strings.Trim(inside, "*`~ ")
+	}
+	return trim(s)
+}
+
+// idOf returns the id of a row, "" where none stands. An id is one word with a
+// digit in it, so the row that adds up a table is none.
+func (g *grid) idOf(s string) string {
+	id := unadorned(g.text(s, g.id))
+	if rest, ok := strings.CutPrefix(id, "Task "); ok {
+		id = trim(rest)
+	}
+	id = strings.TrimRight(id, ".:")
+	if len(id) > longestID || !strings.ContainsAny(id, "0123456789") {
+		return ""
+	}
+	for _, r := range id {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && (r >= utf8.RuneSelf || strings.IndexByte("._-/#", byte(r)) < 0) {
+			return ""
+		}
+	}
+	return id
+}
+
+// withdrawn reports whether a text is struck through.
+func withdrawn(s string) bool {
+	return len(s) > 2*len(struck) && strings.HasPrefix(s, struck) && strings.HasSuffix(s, struck)
+}
+
+func unstruck(s string) string {
+	if withdrawn(s) {
+		return trim(s[len(struck) : len(s)-len(struck)])
+	}
+	return s
+}
+
+// commaList writes the lists that stand in cells in the way of all others.
+func commaList(s string) string {
+	if !strings.ContainsAny(s, ";<") {
+		return s
+	}
+	return strings.NewReplacer(";", ",", "<br>", ",", "<br/>", ",", "<br />", ",").Replace(s)
+}
+
+// says reports whether a cell says yes.
+func says(s string) bool {
+	switch strings.ToLower(unadorned(s)) {
+	case "yes", "true", "y", "x", "p", "[p]", "[x]", "✓", "✔", "✅":
+		return true
+	}
+	return false
+}

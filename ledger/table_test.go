@@ -1,0 +1,204 @@
+package ledger_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// What a status cell says, and which part of it is the mark.
+func TestStatusCells(t *testing.T) {
+	for _, c := range []struct {
+		cell   string
+		status ledger.Status
+		mark   string
+		also   string // a detail, or the code of a diagnostic
+	}{
+		{"todo", ledger.Pending, "todo", ""},
+		{"To Do", ledger.Pending, "To Do", ""},
+		{"", ledger.Pending, "", ""},
+		{"-", ledger.Pending, "-", ""},
+		{"—", ledger.Pending, "—", ""},
+		{"not started", ledger.Pending, "not started", ""},
+		{"Not done", ledger.Pending, "Not done", ""},
+		{"[ ]", ledger.Pending, "[ ]", ""},
+		{"[]", ledger.Pending, "[]", ""},
+		{"☐", ledger.Pending, "☐", ""},
+		{"in-progress", ledger.InProgress, "in-progress", ""},
+		{"IN_PROGRESS", ledger.InProgress, "IN_PROGRESS", ""},
+		{"⏳", ledger.InProgress, "⏳", ""},
+		{"⏳ doing, slowly", ledger.InProgress, "⏳ doing", "Status: , slowly"},
+		{"🔄 since May", ledger.InProgress, "🔄", "Status: since May"},
+		{"DONE", ledger.Completed, "DONE", ""},
+		{"**Done**", ledger.Completed, "Done", ""},
+		{"`done`", ledger.Completed, "done", ""},
+		{"done ✅", ledger.Completed, "done", "Status: ✅"},
+		{"Done (in May)", ledger.Completed, "Done", "Status: (in May)"},
+		{"**done** - at last", ledger.Completed, "done", "Status: - at last"},
+		{"✔️ Done", ledger.Completed, "✔️ Done", ""},
+		{"✅todo", ledger.Pending, "✅todo", ""}, // the word counts
+		{"[x]", ledger.Completed, "[x]", ""},
+		{"[X] in May", ledger.Completed, "[X]", "Status: in May"},
+		{"blocked: no wood", ledger.Blocked, "blocked", "Status: no wood"},
+		{"won't do", ledger.Skipped, "won't do", ""},
+		{"done when it rains", ledger.Pending, "done when it rains", "unknown_mark"},
+		{"done?", ledger.Pending, "done?", "unknown_mark"},
+		{"doné", ledger.Pending, "doné", "unknown_mark"},
+		{"donex", ledger.Pending, "donex", "unknown_mark"},
+		{"100%", ledger.Pending, "100%", "unknown_mark"},
+		{"[~]", ledger.Pending, "[~]", "unknown_mark"},
+		{"[x](a.md)", ledger.Pending, "[x](a.md)", "unknown_mark"},
+		{"🔴", ledger.Pending, "🔴", "unknown_mark"},
+	} {
+		t.Run(c.cell, func(t *testing.T) {
+			src := "| ID | Title | Status |\n|---|---|---|\n| 1 | a | " + c.cell + " |\n"
+			r := parse(t, src)
+			it := item(t, r, "1")
+			require.Equal(t, c.status, it.Status)
+			require.Equal(t, c.mark, src[it.Mark.Start:it.Mark.End])
+			require.Positive(t, it.Mark.End)
+			switch c.also {
+			case "":
+				require.Empty(t, r.Diagnostics)
+				require.Empty(t, it.Details)
+			case "unknown_mark":
+				require.Len(t, diagnostics(r, c.also), 1)
+			default:
+				require.Equal(t, []string{c.also}, it.Details)
+			}
+			checkLaws(t, []byte(src))
+		})
+	}
+}
+
+// A header makes a table one of tasks, or it does not.
+func TestHeadersOfTables(t *testing.T) {
+	for _, c := range []struct{ header, id, title string }{
+		{"ID | Title | Status", "1", "2"},
+		{"**Status** | `id` | Task", "2", "3"},
+		{"Task | Title | State", "1", "2"},
+		{"Task | Description | State", "1", "2"},
+		{"ID | Description | Task | State", "1", "3"},
+		{"# | ID | Status", "2", ""}, // behind no bar this is a heading
+		{"No. | Done | Owner", "1", ""},
+		{"Ticket | Done? | Owner | Goal of it", "1", "4"},
+		{"Task | Status", "", ""},
+		{"ID | Title", "", ""},
+		{"Title | Status", "", ""},
+		{"Total | Status | Count", "", ""},
+	} {
+		t.Run(c.header, func(t *testing.T) {
+			n := strings.Count(c.header, "|") + 1
+			rule := "|" + strings.Repeat("---|", n)
+			row := "|"
+			for i := range n {
+				row += fmt.Sprintf(" %d |", i+1)
+			}
+			r, err := ledger.Parse([]byte("| " + c.header + " |\n" + rule + "\n" + row + "\n"))
+			if c.id == "" {
+				require.ErrorContains(t, err, "table (no table outside fences and comments with an id and a status in its header)")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.title, item(t, r, c.id).Title)
+		})
+	}
+}
+
+// Where a table begins and ends.
+func TestBoundsOfTables(t *testing.T) {
+	const head, row = "ID | Status\n---|---\n", "1 | todo\n"
+	for _, c := range []struct {
+		name, text string
+		ids        []string
+	}{
+		{"no bars at the ends", head + row, []string{"1"}},
+		{"no rule", "ID | Status\n" + row, nil},
+		{"another rule", "ID | Status\n---|---|---\n" + row, nil},
+		{"a rule alone", "---|---\n" + row, nil},
+		{"a blank line above the rule", "ID | Status\n\n---|---\n" + row, nil},
+		{"a blank line ends it", head + row + "\n2 | todo\n", []string{"1"}},
+		{"text ends it", head + row + "text\n2 | todo\n", []string{"1"}},
+		{"a heading ends it", head + row + "# Head\n2 | todo\n", []string{"1"}},
+		{"a fence hides it", "```\n" + head + row + "```\n" + head + "2 | todo\n", []string{"2"}},
+		{"a comment hides it", "<!--\n" + head + row + "-->\n" + head + "2 | todo\n", []string{"2"}},
+		{"two in a row", head + row + "\n" + head + "2 | todo\n", []string{"1", "2"}},
+		{"in a quote", "> | ID | Status |\n> |---|---|\n> | 1 | todo |\n", []string{"1"}},
+		{"at the end of the file", head + "1 | todo", []string{"1"}},
+		{"behind a mark of byte order", "\ufeff" + head + row, []string{"1"}},
+		{"with lone returns", strings.ReplaceAll("text\n"+head+row, "\n", "\r"), []string{"1"}},
+		{"no row", head, nil},
+		{"a row without id", head + "| | todo |\n| Sum | 3 |\n", nil},
+		{"a bar alone", head + "|\n2 | todo\n", nil},
+		{"a bar that is text", "ID \\| Status\n---|---\n" + row, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := ledger.Parse([]byte(c.text))
+			if c.ids == nil {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "table", r.Dialect)
+			require.Equal(t, c.ids, idsOf(r.Items()))
+			checkLaws(t, []byte(c.text))
+		})
+	}
+}
+
+// A bar in a title that nobody escaped moved the word "done" into the status of an open task.
+func TestARowWithTooManyCellsIsOpen(t *testing.T) {
+	r := parse(t, "| ID | Status | Title |\n|--|--|--|\n| 1 | done | a | b |\n| 2 | done | a | |\n")
+	require.Equal(t, ledger.Pending, item(t, r, "1").Status)
+	require.Zero(t, item(t, r, "1").Mark)
+	require.Equal(t, ledger.Completed, item(t, r, "2").Status, "an empty cell at the end moves nothing")
+	require.Len(t, diagnostics(r, "malformed_row"), 1)
+}
+
+// The rows of a table that sums up were tasks of their own, with the ids of others.
+func TestASummaryIsNoListOfTasks(t *testing.T) {
+	const summary = "| ID | Status |\n|--|--|\n| 1 | done |\n| 2 | todo |\n\n"
+	for name, text := range map[string]string{
+		"of boxes, above": summary + "- [x] 1. a\n- [x] 2. b\n",
+		"of boxes, below": "- [x] 1. a\n- [x] 2. b\n\n" + summary,
+		"of rows, above":  summary + "| ID | Title | Status |\n|--|--|--|\n| 1 | a | done |\n| 2 | b | done |\n",
+		"of rows, below":  "| ID | Title | Status |\n|--|--|--|\n| 1 | a | done |\n| 2 | b | done |\n\n" + summary,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := parse(t, text)
+			require.Equal(t, []string{"1", "2"}, idsOf(r.Items()))
+			require.Equal(t, "a", item(t, r, "1").Title)
+			require.Empty(t, diagnostics(r, "duplicate_id"))
+			require.Len(t, diagnostics(r, "summary_table"), 1)
+			conflicts := diagnostics(r, "summary_conflict")
+			require.Len(t, conflicts, 1)
+			require.Contains(t, conflicts[0].Message, "2 is pending")
+			require.False(t, conflicts[0].NotATask)
+		})
+	}
+}
+
+// The header says what the cells of a row are, so a change there changes the items.
+func TestAnotherHeaderIsAnotherItem(t *testing.T) {
+	const rows = "|--|--|--|--|\n| 1 | todo | a | b |\n| 2 | todo | c | d |\n"
+	before := parse(t, "| ID | Status | Title | Owner |\n"+rows)
+	after := parse(t, "| ID | Status | Owner | Title |\n"+rows)
+	require.Equal(t, []string{"1", "2"}, ids(ledger.Diff(before, after)))
+	require.Equal(t, "b", item(t, after, "1").Title)
+}
+
+// A table of many columns and many rows costs what its bytes do.
+func TestWideTablesAndLongOnesAreRead(t *testing.T) {
+	const columns, rows = 20000, 20000
+	var b strings.Builder
+	b.WriteString("| ID | Status |" + strings.Repeat(" a |", columns) + "\n" + strings.Repeat("|-", columns+2) + "|\n")
+	for i := range rows {
+		fmt.Fprintf(&b, "| %d | todo |\n", i+1)
+	}
+	r := parse(t, b.String())
+	require.Equal(t, rows, r.Len())
+}
