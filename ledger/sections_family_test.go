@@ -16,12 +16,12 @@ func writeConductor(t *rapid.T) (string, []wanted) {
 	var b strings.Builder
 	var all []wanted
 	b.WriteString("# Plan\n")
-	for track := range rapid.IntRange(1, 3).Draw(t, "tracks") {
+	for track := range rapid.IntRange(1, 2).Draw(t, "tracks") {
 		mark, status := drawMark(t, " ~x", ledger.Pending, ledger.InProgress, ledger.Completed)
 		head := wanted{id: fmt.Sprintf("song-%d", track+1), title: fmt.Sprintf("Song %d", track+1), status: status}
 		fmt.Fprintf(&b, rapid.SampledFrom([]string{"## [%s] Track: %s\n", "- [%s] **Track: %s**\n", "# [%s] Track: %s\n"}).Draw(t, "form"), mark, head.title)
 		all = append(all, head)
-		for phase := range rapid.IntRange(0, 3).Draw(t, "phases") {
+		for phase := range rapid.IntRange(0, 2).Draw(t, "phases") {
 			fmt.Fprintf(&b, "## Phase %d%s\n", phase+1, rapid.SampledFrom([]string{"", " [checkpoint: 4c1d9aa]"}).Draw(t, "checkpoint"))
 			prefix := fmt.Sprintf("%s/phase-%d", head.id, phase+1)
 			all = append(all, writeTasks(t, &b, prefix, head.id)...)
@@ -32,7 +32,7 @@ func writeConductor(t *rapid.T) (string, []wanted) {
 
 // writeTasks writes the tasks of one phase.
 func writeTasks(t *rapid.T, b *strings.Builder, prefix, parent string) (all []wanted) {
-	for i := range rapid.IntRange(1, 4).Draw(t, "tasks") {
+	for i := range rapid.IntRange(1, 3).Draw(t, "tasks") {
 		drawNoise(t, b)
 		mark, status := drawMark(t, " ~xX-", ledger.Pending, ledger.InProgress, ledger.Completed, ledger.Completed, ledger.Pending)
 		w := wanted{id: fmt.Sprintf("%s/%d", prefix, i+1), title: drawTitle(t), status: status, parent: parent}

@@ -37,12 +37,21 @@ func (r *Reading) column(i int32) (used marks, look style) {
 		if status, known := n.cellSays(&state); !known || status != e.status || slices.Contains(used[status], mark) {
 			continue
 		}
-		used[e.status] = append(used[e.status], mark)
-		if look.kind == 0 {
+		if look.kind == styleNone {
 			look.read(mark)
+		}
+		if !later(mark) {
+			used[e.status] = append(used[e.status], mark)
 		}
 	}
 	return used, look
+}
+
+// later reports whether a mark says that work is past its beginning. Who sets
+// an item in progress does not mean that.
+func later(mark string) bool {
+	mark = strings.ToLower(mark)
+	return strings.Contains(mark, "review") || strings.Contains(mark, "testing")
 }
 
 // legendReader is who knows the legends of the text.
