@@ -182,7 +182,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case fault.Code == schema.ErrorNumber(schema.RunGone), fault.Data.Code == schema.ItemGone, fault.Data.Code == schema.LedgerMissing:
 		return exitNotFound
-	case fault.Code == schema.ErrorNumber(schema.InvalidState), fault.Code == schema.ErrorNumber(schema.IdempotencyClash):
+	case fault.Code == schema.ErrorNumber(schema.InvalidState), fault.Code == schema.ErrorNumber(schema.IdempotencyClash), fault.Data.Code == schema.ItemFixed:
 		return exitConflict
 	case fault.Code == schema.ErrorNumber(schema.StoreFull), fault.Code == schema.ErrorNumber(schema.StoreIO):
 		return exitStore

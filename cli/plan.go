@@ -35,7 +35,7 @@ no item; the error then names the dialects that were tried.`,
 			return a.drawPlan(cmd.Context(), args)
 		},
 	}
-	cmd.AddCommand(a.planGraphCommand())
+	cmd.AddCommand(a.planGraphCommand(), a.planSetCommand())
 	return cmd
 }
 

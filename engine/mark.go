@@ -33,7 +33,7 @@ func (c *StatusChange) Applied() bool { return c.done != nil }
 func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 	plans := tx.engine.o.Plans
 	if c.done == nil {
-		set, err := plans.setStatus(c)
+		set, err := plans.SetStatus(c)
 		if err != nil {
 			return StatusSet{}, err
 		}
@@ -53,8 +53,9 @@ func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 	return set, err
 }
 
-// setStatus writes the status into the file.
-func (p *Plans) setStatus(c *StatusChange) (StatusSet, error) {
+// SetStatus writes the status into the file and records nothing, as for a workspace that has no store. The
+// errors are those of Tx.SetItemStatus.
+func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 	var set StatusSet
 	last := p.lastGood(c.Plan)
 	file, err := p.root.Rewrite(c.Plan, c.Hash, func(file planfile.File) (string, error) {
