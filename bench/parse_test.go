@@ -32,7 +32,7 @@ func BenchmarkParse(b *testing.B) {
 func benchmarkParse(b *testing.B, plan, dialect string, items int) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table)).Parser()
 	heap := make([]byte, 16<<20) // that of a process which does something else, too: see BenchmarkParse2000 in ledger
-	var parse, hash, other time.Duration
+	var parse, hash, other series
 	for b.Loop() {
 		start := time.Now()
 		_ = sha256.Sum256([]byte(plan))
@@ -40,18 +40,17 @@ func benchmarkParse(b *testing.B, plan, dialect string, items int) {
 		r, err := ledger.Read(plan)
 		parsed := time.Now()
 		_ = markdown.Parse(text.NewReader([]byte(plan)))
-		other += time.Since(parsed)
-		parse += parsed.Sub(hashed)
-		hash += hashed.Sub(start)
+		other = append(other, micros(time.Since(parsed)))
+		parse, hash = append(parse, micros(parsed.Sub(hashed))), append(hash, micros(hashed.Sub(start)))
 		if err != nil || r.Dialect != dialect || r.Len() < items {
 			b.Fatal(err)
 		}
 	}
 	reportOnly(b)
-	b.SetBytes(int64(len(plan)))
-	b.ReportMetric(micros(parse)/float64(b.N), "µs-parse")
-	b.ReportMetric(hash.Seconds()/parse.Seconds(), "x-sha256")
-	b.ReportMetric(other.Seconds()/parse.Seconds(), "x-goldmark")
+	b.ReportMetric(parse.median(), "µs-parse")
+	b.ReportMetric(hash.median(), "µs-sha256")
+	b.ReportMetric(hash.over(parse), "x-sha256")
+	b.ReportMetric(other.over(parse), "x-goldmark")
 	b.ReportMetric(testing.AllocsPerRun(5, func() { _, _ = ledger.Read(plan) })/float64(items), "allocs/item")
 	b.ReportMetric(testing.AllocsPerRun(5, func() { _ = markdown.Parse(text.NewReader([]byte(plan))) })/float64(items), "allocs/item-goldmark")
 	require.NotEmpty(b, heap)

@@ -4,12 +4,23 @@ import "strings"
 
 // This file reads arrows: "1 --> 2", "A --> B --> C" and "T1[1. Dig] -->|then| T2[2. Plant]" in a drawing.
 
-// readArrows reads a drawing line by line.
+// readArrows reads a drawing line by line. What is drawn over several lines is not read, and that is said.
 func (o *orders) readArrows(s *sketch) {
-	at := 0
+	at, met, lost := 0, false, -1
 	for line := range strings.Lines(s.text.String()) {
-		o.arrows(trim(strings.TrimRight(line, "\n")), func() spot { return s.spot(at) }, true)
+		found, whole := o.arrows(trim(strings.TrimRight(line, "\n")), func() spot { return s.spot(at) }, true)
+		met = met || found
+		if !whole && lost < 0 {
+			lost = at
+		}
 		at += len(line)
+	}
+	switch {
+	case lost >= 0:
+		o.report(s.spot(lost), SeverityWarning, "graph_unread",
+			"this arrow has nothing on one side, so it orders nothing: draw both ends in one line, such as 1 --> 2")
+	case !met && at > len(s.column): // and is not blank
+		o.report(s.spot(0), SeverityInfo, "graph_unread", "nothing in this drawing is read: draw an order such as 1 --> 2")
 	}
 }
 
@@ -18,30 +29,31 @@ func (o *orders) readLine(s sentence) {
 	o.arrows(s.text, func() spot { return spot{s.line, s.column} }, false)
 }
 
-// arrows reads a line: each node waits for those before the arrow in front of it.
-func (o *orders) arrows(line string, at func() spot, strict bool) {
+// arrows reads a line: each node waits for those before the arrow in front of it. It reports whether there is an
+// arrow, and whether each has two ends.
+func (o *orders) arrows(line string, at func() spot, strict bool) (met, whole bool) {
+	whole = true
 	if strings.HasPrefix(line, "%%") { // a remark
-		return
+		return false, whole
 	}
 	node, rest, found := cutArrow(line)
+	met = found
 	var row [][]int32
 	for {
-		row = append(row, o.nodes(node, at, strict && (found || len(row) > 0)))
+		row = append(row, o.nodes(node, at, strict && met))
+		whole = whole && (node != "" || !met)
+		if !strict && row[len(row)-1] == nil {
+			return met, whole
+		}
 		if !found {
 			break
 		}
 		node, rest, found = cutArrow(rest)
 	}
-	if !strict {
-		for _, nodes := range row {
-			if nodes == nil {
-				return
-			}
-		}
-	}
 	for k := 1; k < len(row); k++ {
 		o.cross(row[k-1], row[k], at())
 	}
+	return met, whole
 }
 
 // cross says that all of some items come before all of others.
@@ -64,13 +76,13 @@ func cutArrow(s string) (node, rest string, found bool) {
 			width = 1
 		case strings.HasPrefix(s[i:], "→"):
 			width = len("→")
-		case strings.HasPrefix(s[i:], "⟶"):
-			width = len("⟶")
+		case strings.HasPrefix(s[i:], "⟶"), strings.HasPrefix(s[i:], "►"), strings.HasPrefix(s[i:], "▶"):
+			width = len("►")
 		}
 		if width == 0 {
 			continue
 		}
-		node, rest = trim(strings.TrimRight(s[:i], "-=.")), trim(s[i+width:])
+		node, rest = strings.Trim(s[:i], "-=. ─│├└┌┬┼"), trim(s[i+width:])
 		if cut := strings.Index(node, " -- "); cut >= 0 { // A -- label --> B
 			node = trim(node[:cut])
 		}

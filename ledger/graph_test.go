@@ -47,6 +47,7 @@ func TestTaskDependencyGraphs(t *testing.T) {
 		{"a row of arrows", "```mermaid\ngraph TD\n  1 --> 2.1 --> 3\n```", "2.1:1 3:2.1"},
 		{"labels", "```mermaid\nflowchart LR\n  A[\"1. a\"] --> B[2.1 c]\n  B ==> C(3 f)\n  A -->|then| D{1.10}\n  C --> D\n  %% 3 --> 1\n```", "2.1:1 3:2.1 1.10:1,3"},
 		{"names for mermaid", "```mermaid\ngraph TD\nT1 & T2_1 --> T3;\nT2_1 -.-> T2_2\n```", "2.2:2.1 3:1,2.1"},
+		{"arrows of signs", "```\nTask 1 (a) ──► Task 2.1 ─▶ Task 3\n```", "2.1:1 3:2.1"},
 		{"without a fence", "1 --> 3\n- 3 --> 2.1\nit goes on --> later", "2.1:3 3:1"},
 		{"words about it", "Below is the order. 1 comes first.", ""},
 	} {
@@ -86,6 +87,8 @@ func TestGraphsThatCannotBeRightAreReported(t *testing.T) {
 		{"a circle of waves", "{\"waves\": [{\"id\": 0, \"tasks\": [\"1\"], \"depends_on\": [1]},\n{\"id\": 1, \"tasks\": [\"3\"]}]}", "13:19 dependency_cycle", "0 -> 1 -> 0", "1:3 3:1"},
 		{"a wave that waits for itself", "{\"waves\": [{\"id\": 0, \"tasks\": [\"1\"], \"depends_on\": [0]}]}", "13:19 dependency_cycle", "0 -> 0", "1:1"},
 		{"an unknown node", "1 --> Deploy\n", "13:1 dependency_unresolved", `"Deploy"`, ""},
+		{"a branch over two lines", "1 ──► 3\n└──► 2.1\n", "14:1 graph_unread", "both ends in one line", "3:1"},
+		{"no arrow at all", "1 (a)\n ↓\n3 (f)", "13:1 graph_unread", "nothing in this drawing", ""},
 		{"a circle of arrows", "1 --> 3\n3 --> 1\n", "2:4 dependency_cycle", "1 -> 3 -> 1", "1:3 3:1"},
 		{"an arrow to itself", "3 --> 3", "7:4 dependency_cycle", "3 -> 3", "3:3"},
 	} {
