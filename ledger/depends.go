@@ -48,10 +48,7 @@ func (n *numbered) waitFor(item int32, ids []string) {
 func (n *numbered) splitDependencies(value string) {
 	for value != "" {
 		var part string
-		var brackets bool
-		if part, value, brackets = cutList(value); brackets {
-			part = withoutRemark(part)
-		}
+		part, value, _ = cutList(value)
 		for part != "" {
 			var one string
 			one, part = cutAnd(part)

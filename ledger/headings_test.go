@@ -230,6 +230,7 @@ func TestFaultF21_LargePlansOfHeadingsCostInProportion(t *testing.T) {
 		"deeper":            strings.Repeat("# Task 1: a\n## Task 1.1: b\n### Task 1.1.1: c\n#### d\n", many/4),
 		"hidden":            "### Task 1: a\n```\n" + strings.Repeat("### Task 1.2: a\n", many) + "```\n",
 		"signs":             "### Task 1: " + strings.Repeat("✅(", many),
+		"names":             "### Task 1: a\n**Files:** " + strings.Repeat("a, ", many*4),
 		"files":             "### Task 1: a\n**Files:** " + strings.Repeat("Create: `a`, ", many),
 		"criteria":          "### Task 1: a\n" + strings.Repeat("**Acceptance:**\n- [ ] a\n", many),
 	} {

@@ -168,10 +168,12 @@ func (n *numbered) splitHeadFiles(list string) {
 
 // withoutVerbs cuts "Create: " and "Create/Modify: " off a file name.
 func withoutVerbs(s string) string {
-	words, rest, ok := strings.Cut(s, ":")
-	if !ok {
+	const longest = len("**Create/Modify/Rename/Delete:")
+	colon := strings.IndexByte(s[:min(len(s), longest)], ':')
+	if colon < 0 {
 		return s
 	}
+	words, rest := s[:colon], s[colon+1:]
 	for word := range strings.SplitSeq(strings.Trim(words, "*"), "/") {
 		known := false
 		for _, verb := range fileVerbs {
