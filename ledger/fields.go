@@ -45,9 +45,9 @@ var (
 	}
 )
 
-// labelBegins holds the first bytes of all labels, so that other lines are
-// passed over at once.
-var labelBegins = [256]bool{'*': true, 'F': true, 'f': true, 'P': true, 'p': true, 'D': true, 'd': true}
+// labelBegins holds the first bytes of all labels, and of what says in a
+// sentence what an item waits for, so that other lines are passed over at once.
+var labelBegins = [256]bool{'*': true, '(': true, 'F': true, 'f': true, 'P': true, 'p': true, 'D': true, 'd': true}
 
 // is reports whether s is the word, whatever the case of its letters.
 func (w *word) is(s string) bool {

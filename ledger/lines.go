@@ -55,19 +55,21 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 			n.seen.see(signalBoundary, ln.number)
 		}
 	}
-	if key, value, ok := labelled(text); ok {
-		n.set(key, value)
-		indent := ln.indent
-		if n.g.headed && kind == markerNone {
-			indent-- // a list below a line of text stands at its indent
-		}
-		n.list.open(key, value, indent)
-		n.notes.wrapping = false
-		return
-	}
 	bullet := kind == markerBullet || kind == markerOrdered
-	if c := text[0]; c == 'D' || c == '*' || c == '(' || bullet && c == 'd' {
-		n.remarked(text)
+	if labelBegins[text[0]] {
+		if key, value, ok := labelled(text); ok {
+			n.set(key, value)
+			indent := ln.indent
+			if n.g.headed && kind == markerNone {
+				indent-- // a list below a line of text stands at its indent
+			}
+			n.list.open(key, value, indent)
+			n.notes.wrapping = false
+			return
+		}
+		if bullet || text[0] != 'd' { // a sentence that goes on may begin so
+			n.remarked(text)
+		}
 	}
 	if bullet && n.list.has(ln.indent) {
 		n.set(n.list.key, text)
