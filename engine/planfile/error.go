@@ -23,6 +23,8 @@ const (
 	Unreadable Reason = "unreadable"
 	// TooLarge: the file is larger than the limit; Error has Size and Limit.
 	TooLarge Reason = "too_large"
+	// TooManyFiles: a folder has more files of a plan than the limit; Error has Size and Limit.
+	TooManyFiles Reason = "too_many_files"
 	// OutsideWorkspace: the path, or a link on the way, leads out of the workspace.
 	OutsideWorkspace Reason = "outside_workspace"
 	// SymlinkLoop: links lead in a circle, or through too many steps.
@@ -41,7 +43,7 @@ func (r Reason) Error() string { return string(r) }
 type Error struct {
 	Path          string // as the caller gave it
 	Reason        Reason
-	Size, Limit   int64 // for TooLarge
+	Size, Limit   int64 // for TooLarge in bytes, for TooManyFiles in files
 	WorkspaceGone bool  // for Missing: the whole workspace folder is gone
 	Err           error // what the system or the check said
 }
@@ -50,6 +52,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Reason == TooLarge:
 		return fmt.Sprintf("plan %q is too large: %d bytes, the limit is %d", e.Path, e.Size, e.Limit)
+	case e.Reason == TooManyFiles:
+		return fmt.Sprintf("plan %q has too many files: %d, the limit is %d", e.Path, e.Size, e.Limit)
 	case e.WorkspaceGone:
 		return fmt.Sprintf("plan %q is missing, and so is the workspace folder: %v", e.Path, plainly(e.Err))
 	}

@@ -11,45 +11,59 @@ import (
 	"strings"
 )
 
-// maxEntries is how many names of one folder are matched against a wildcard.
-const maxEntries = 10_000
+const (
+	// maxEntries is how many names of one folder are matched against a wildcard.
+	maxEntries = 10_000
+	// maxSpots is how many places are named in which plans may appear.
+	maxSpots = 1000
+)
 
-// DefaultPatterns returns the places where the known tools keep their plans.
-func DefaultPatterns() []string {
-	return []string{
-		"tasks.md",
-		"TASKS.md",
-		"docs/tasks.md",
-		"specs/*/tasks.md",
-		".kiro/specs/*/tasks.md",
-		".spec-context/specs/*/tasks.md",
-		".spec-workflow/specs/*/tasks.md",
-	}
+// Find returns the plans that match any of the patterns, sorted, each one once whatever the number of its
+// names. A pattern is a path with path.Match wildcards in any of its names; one that ends in "/" is that of
+// folders which are plans, and one that begins with "!" takes out what lies at or below it. A wildcard matches
+// neither hidden names nor node_modules and vendor, and "**" is refused, so that the walk is as deep as the
+// pattern and no deeper. A link whose target cannot be reached is listed: Read says what is wrong with it.
+// When a folder cannot be read, the error says so beside what was found elsewhere.
+func (r *Root) Find(patterns []string) ([]string, error) {
+	found, err := r.Search(patterns)
+	return found.Plans, err
 }
 
-// Find returns the plan files that match any of the patterns, sorted, each file once
-// whatever the number of its names. A pattern is a path with path.Match wildcards in
-// any of its names; a wildcard matches neither hidden names nor node_modules, and
-// "**" is refused, so that the walk is as deep as the pattern and no deeper. A link
-// whose target cannot be reached is listed: Read says what is wrong with it. When a
-// folder cannot be read, the error says so beside what was found elsewhere.
-func (r *Root) Find(patterns []string) ([]string, error) {
+// A Finding is what a search came to.
+type Finding struct {
+	// Plans are the paths that Find gives.
+	Plans []string
+	// Spots are the paths at which a plan may appear that is not there yet, folders and files. Whoever
+	// watches them, and searches again when one has changed, misses no plan; of very many, some are left out.
+	Spots []string
+}
+
+// Search is Find, and says where to look for what is still to come.
+func (r *Root) Search(patterns []string) (Finding, error) {
 	if err := checkPatterns(patterns); err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	if err := r.refresh(); err != nil {
-		return nil, fmt.Errorf("find plans in the workspace folder: %w", plainly(err))
+		return Finding{}, fmt.Errorf("find plans in the workspace folder: %w", plainly(err))
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.root == nil {
-		return nil, fmt.Errorf("find plans: %w", os.ErrClosed)
+		return Finding{}, fmt.Errorf("find plans: %w", os.ErrClosed)
 	}
-	s := search{root: r}
+	s := search{root: r, spots: map[string]bool{}}
 	for _, pattern := range patterns {
-		s.walk("", strings.Split(path.Clean(pattern), "/"))
+		if except, ok := strings.CutPrefix(pattern, "!"); ok {
+			s.except = append(s.except, path.Clean(except))
+		}
 	}
-	return s.plans(), errors.Join(s.errs...)
+	for _, pattern := range patterns {
+		if !strings.HasPrefix(pattern, "!") {
+			s.folders = strings.HasSuffix(pattern, "/")
+			s.walk("", strings.Split(path.Clean(pattern), "/"))
+		}
+	}
+	return Finding{Plans: s.plans(), Spots: s.places()}, errors.Join(s.errs...)
 }
 
 func checkPatterns(patterns []string) error {
@@ -60,7 +74,7 @@ func checkPatterns(patterns []string) error {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("find plans: pattern %q: %w", pattern, err)
 		}
-		if _, err := cleanPath(pattern); err != nil {
+		if _, err := cleanPath(strings.TrimPrefix(pattern, "!")); err != nil {
 			return fmt.Errorf("find plans: pattern: %w", err)
 		}
 	}
@@ -69,9 +83,12 @@ func checkPatterns(patterns []string) error {
 
 // search is one walk over the patterns.
 type search struct {
-	root  *Root
-	found []candidate
-	errs  []error
+	root    *Root
+	folders bool // whether the pattern is one of folders
+	except  []string
+	found   []candidate
+	spots   map[string]bool
+	errs    []error
 }
 
 type candidate struct {
@@ -84,23 +101,57 @@ type candidate struct {
 func (s *search) walk(dir string, names []string) {
 	matches := []string{names[0]}
 	if strings.ContainsAny(names[0], "*?[") {
+		s.spot(dir)
 		matches = s.match(dir, names[0])
 	}
 	for _, match := range matches {
 		name := path.Join(dir, match)
-		if len(names) == 1 {
-			s.add(name)
-		} else {
+		switch {
+		case s.excepted(name):
+		case len(names) > 1:
 			s.walk(name, names[1:])
+		case s.folders:
+			s.spot(name)
+			s.addFolder(name)
+		default:
+			s.spot(name)
+			s.add(name)
 		}
 	}
+}
+
+// spot notes a place in which a plan may appear.
+func (s *search) spot(name string) {
+	if name != "" && len(s.spots) < maxSpots {
+		s.spots[name] = true
+	}
+}
+
+// places gives the spots. Those below a spot that is a folder are known to it only if they are its own
+// entries, so all are named.
+func (s *search) places() []string {
+	spots := make([]string, 0, len(s.spots))
+	for name := range s.spots {
+		spots = append(spots, name)
+	}
+	slices.Sort(spots)
+	return spots
+}
+
+func (s *search) excepted(name string) bool {
+	for _, except := range s.except {
+		if ok, _ := path.Match(except, name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *search) match(dir, pattern string) []string {
 	var matches []string
 	for _, name := range s.list(dir) {
 		hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".")
-		if ok, _ := path.Match(pattern, name); ok && !hidden && name != "node_modules" {
+		if ok, _ := path.Match(pattern, name); ok && !hidden && name != "node_modules" && name != "vendor" {
 			matches = append(matches, name)
 		}
 	}
@@ -112,22 +163,28 @@ func (s *search) list(dir string) []string {
 	if dir == "" {
 		dir = "."
 	}
-	var names []string
-	err := s.root.follow(dir, func(dir string) (err error) {
-		names, err = s.readNames(dir)
-		return err
-	})
+	names, err := s.root.list(dir)
 	if err != nil && reasonOf(err) == Unreadable {
 		s.errs = append(s.errs, fmt.Errorf("find plans in the folder %q: %w", dir, plainly(err)))
 	}
 	return names
 }
 
-func (s *search) readNames(dir string) ([]string, error) {
-	f, err := s.root.root.OpenFile(dir, openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
+// list returns the names in a folder.
+func (r *Root) list(dir string) (names []string, err error) {
+	err = r.follow(dir, func(dir string) error {
+		f, err := r.root.OpenFile(dir, openFlags, 0)
+		if err != nil {
+			return err
+		}
+		names, err = readNames(f, dir)
+		return err
+	})
+	return names, err
+}
+
+// readNames reads the names in an open folder, and closes it.
+func readNames(f *os.File, dir string) ([]string, error) {
 	defer func() { _ = f.Close() }()
 	names, err := f.Readdirnames(maxEntries + 1)
 	switch {
@@ -141,22 +198,43 @@ func (s *search) readNames(dir string) ([]string, error) {
 
 // add takes name if it is a regular file or a link that is not to a folder.
 func (s *search) add(name string) {
+	if c, ok := s.look(name); ok && (c.info == nil || c.info.Mode().IsRegular()) {
+		s.found = append(s.found, c)
+	}
+}
+
+// addFolder takes name if it is a folder with files of a plan. One with a file that has all of them is
+// found by the name of that file.
+func (s *search) addFolder(name string) {
+	c, ok := s.look(name)
+	if !ok || c.info == nil || !c.info.IsDir() {
+		return
+	}
+	members, err := membersOf(name, s.root.list)
+	if err != nil && reasonOf(err) == Unreadable {
+		s.errs = append(s.errs, fmt.Errorf("find plans in the folder %q: %w", name, plainly(err)))
+	}
+	if len(members) > 0 && members[0] != wholePlan {
+		s.found = append(s.found, c)
+	}
+}
+
+// look finds out what has the name; ok is false if nothing does.
+func (s *search) look(name string) (c candidate, ok bool) {
 	info, err := s.root.lstat(name)
 	if err != nil {
 		if reasonOf(err) == Unreadable {
 			s.errs = append(s.errs, fmt.Errorf("find plans: look at %q: %w", name, plainly(err)))
 		}
-		return
+		return c, false
 	}
-	c := candidate{name: name, info: info, link: info.Mode()&fs.ModeSymlink != 0}
+	c = candidate{name: name, info: info, link: info.Mode()&fs.ModeSymlink != 0}
 	if c.link {
 		if c.info, err = s.root.stat(name); err != nil {
 			c.info = nil
 		}
 	}
-	if c.info == nil || c.info.Mode().IsRegular() {
-		s.found = append(s.found, c)
-	}
+	return c, true
 }
 
 // plans returns the names of what was found. Of several names of one file it keeps

@@ -1,4 +1,4 @@
-// Package planfile reads and replaces the plan files of one workspace safely: whole,
+// Package planfile reads and replaces the plan files of one workspace, and folders of them, safely: whole,
 // bounded, never outside the workspace, without reading again what has not changed,
 // and without taking anything from whoever else writes them.
 // It refuses to parse, to write a part of a file, to follow a link out of the workspace,
@@ -30,6 +30,8 @@ type Options struct {
 	// is made when somebody writes, in a folder that must exist, outside the workspace.
 	// With "", only the writers of this Root take turns.
 	LockPath string
+	// Folders makes a path name a plan also if it is that of a folder, which is then read as one text.
+	Folders bool
 }
 
 func (o Options) filled() (Options, error) {

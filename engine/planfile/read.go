@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,11 +36,15 @@ type Stat struct {
 // MtimeMs returns the modification time in milliseconds since 1970.
 func (s Stat) MtimeMs() int64 { return s.MtimeNs / int64(time.Millisecond) }
 
-// File is one reading of a plan file.
+// File is one reading of a plan.
 type File struct {
 	Path string // relative to the workspace, cleaned, with "/"
+	// Text is what the file says; of a folder, it is that of its files as ledger.JoinFiles gives it.
 	Text string
+	// Stat is that of the file. Of a folder, the times are those of the file that changed last.
 	Stat Stat
+	// ListedNs is when files came to a folder or went, and 0 for a plan of one file.
+	ListedNs int64
 	// Settled reports whether the file was at least two seconds old when it was
 	// read; only then can an equal Stat later spare a read.
 	Settled bool
@@ -47,6 +53,25 @@ type File struct {
 	Unstable bool
 	// Unchanged reports that nothing was read because prev is still true.
 	Unchanged bool
+
+	members []member // what a folder was read from; nil for a plan of one file
+}
+
+// Folder reports whether the plan is a folder.
+func (f *File) Folder() bool { return f.members != nil }
+
+// Folders gives the folders in which the files of a plan lie that is one, itself first, and nothing else.
+func (f *File) Folders() []string {
+	var dirs []string
+	for _, m := range f.members {
+		if dir := path.Dir(path.Join(f.Path, m.name)); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) > 0 && dirs[0] != f.Path {
+		dirs = slices.Insert(dirs, 0, f.Path)
+	}
+	return dirs
 }
 
 // Read returns the plan file rel. When prev is an earlier reading of the same path
@@ -71,7 +96,11 @@ func (r *Root) Read(rel string, prev *File) (File, error) {
 	if r.root == nil {
 		return File{}, r.folderError(rel, os.ErrClosed)
 	}
-	file, err := r.readStable(name)
+	read := r.readStable
+	if r.isFolder(name) {
+		read = r.readFolder
+	}
+	file, err := read(name)
 	if err != nil {
 		return File{}, r.fileError(rel, name, err)
 	}
@@ -85,14 +114,25 @@ func (r *Root) unchanged(name string, prev *File) bool {
 	if prev == nil || !prev.Settled || prev.Path != name {
 		return false
 	}
-	now, err := StatPath(r.dir + string(filepath.Separator) + filepath.FromSlash(name))
-	return err == nil && now == prev.Stat && now.MtimeNs <= r.opts.Now().UnixNano()
+	if prev.Stat.MtimeNs > r.opts.Now().UnixNano() {
+		return false
+	}
+	if prev.members != nil {
+		return r.asListed(name, prev.members)
+	}
+	now, err := StatPath(r.plain(name))
+	return err == nil && now == prev.Stat
+}
+
+// plain gives the path of a file for the system.
+func (r *Root) plain(name string) string {
+	return r.dir + string(filepath.Separator) + filepath.FromSlash(name)
 }
 
 func (r *Root) readStable(name string) (file File, err error) {
 	for range readTries {
 		err = r.follow(name, func(name string) error {
-			file, err = r.readOnce(name)
+			file, err = r.readOnce(name, r.opts.MaxBytes)
 			return err
 		})
 		if busy(err) {
@@ -109,7 +149,7 @@ func (r *Root) readStable(name string) (file File, err error) {
 
 // readOnce looks before it opens, because opening a device can do things, and looks
 // again at what it opened, because names can change in between.
-func (r *Root) readOnce(name string) (File, error) {
+func (r *Root) readOnce(name string, limit int64) (File, error) {
 	seen, err := r.root.Stat(name)
 	if err != nil {
 		return File{}, err
@@ -129,16 +169,16 @@ func (r *Root) readOnce(name string) (File, error) {
 	if !opened.Mode().IsRegular() {
 		return File{}, notRegular(opened.Mode())
 	}
-	return r.readBetweenStats(f)
+	return r.readBetweenStats(f, limit)
 }
 
-func (r *Root) readBetweenStats(f *os.File) (File, error) {
+func (r *Root) readBetweenStats(f *os.File, limit int64) (File, error) {
 	now := r.opts.Now()
 	before, err := statFile(f)
 	if err != nil {
 		return File{}, err
 	}
-	if before.Size > r.opts.MaxBytes {
+	if before.Size > limit {
 		return File{}, &Error{Reason: TooLarge, Size: before.Size, Limit: r.opts.MaxBytes, Err: TooLarge}
 	}
 	// One byte more than the size: a file that grew shows it, and is read no further.
@@ -219,7 +259,9 @@ func (r *Root) fileError(rel, name string, err error) error {
 	if !ok {
 		e = &Error{Reason: reasonOf(err), Err: err}
 	}
-	e.Path = rel
+	if e.Path == "" { // else it is a file of a folder
+		e.Path = rel
+	}
 	if e.Reason == Missing && r.danglingLink(name) {
 		e.Reason = SymlinkDangling
 	}

@@ -29,9 +29,10 @@ const (
 	maxSwaps = 8
 )
 
-// Rewrite replaces the text of the plan file rel by what edit makes of it, and returns the file as it is
-// then. Other processes with the same Options.LockPath wait meanwhile. hash, if not empty, is the SHA-256
-// that the text must have before. If edit returns the same text, nothing is written.
+// Rewrite replaces the text of the plan rel by what edit makes of it, and returns the plan as it is then.
+// Of a folder, edit changes the text of one file and nothing else, and only that file is replaced. Other
+// processes with the same Options.LockPath wait meanwhile. hash, if not empty, is the SHA-256 that the text
+// must have before. If edit returns the same text, nothing is written.
 //
 // Mode and, where the system allows it, the owner of the file stay, and a link to it stays a link. When
 // Rewrite returns a file, it is on the disk. An error of edit is returned as it is; the others are an
@@ -57,13 +58,33 @@ func (r *Root) Rewrite(rel, hash string, edit func(File) (string, error)) (File,
 	if err != nil || text == old.Text {
 		return old, err
 	}
-	if size := int64(len(text)); size > r.opts.MaxBytes {
+	return r.write(rel, old, text)
+}
+
+// write puts text in the place of old, or what differs in the place of one of its files.
+func (r *Root) write(rel string, old File, text string) (File, error) {
+	file, next, err := old.change(text)
+	if err != nil {
+		return File{}, err
+	}
+	if size := r.sizeWith(&old, &file, next); size > r.opts.MaxBytes {
 		return File{}, &Error{Path: rel, Reason: TooLarge, Size: size, Limit: r.opts.MaxBytes, Err: TooLarge}
 	}
-	if err := r.replace(old, text); err != nil {
+	if err := r.replace(file, next); err != nil {
 		return File{}, r.replaceError(rel, old, err)
 	}
-	return r.confirm(rel, old, text)
+	return r.confirm(rel, old, file.Path, next)
+}
+
+// sizeWith gives how large the plan is with another text of one of its files.
+func (r *Root) sizeWith(old, file *File, next string) int64 {
+	size := int64(len(next))
+	for _, m := range old.members {
+		if path.Join(old.Path, m.name) != file.Path {
+			size += m.stat.Size
+		}
+	}
+	return size
 }
 
 // errSaved says that somebody saved the file after it was read.
@@ -90,12 +111,12 @@ func (r *Root) conflict(rel string, old File) error {
 }
 
 // confirm reads what was written. Somebody who saved over it has won.
-func (r *Root) confirm(rel string, old File, text string) (File, error) {
+func (r *Root) confirm(rel string, old File, written, text string) (File, error) {
 	file, err := r.Read(rel, nil)
 	if err != nil {
 		return File{}, err
 	}
-	if file.Text != text {
+	if file.textOf(written) != text {
 		return File{}, r.conflict(rel, old)
 	}
 	return file, nil

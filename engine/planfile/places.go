@@ -1,0 +1,74 @@
+package planfile
+
+import (
+	"path"
+	"slices"
+)
+
+// A Place is where a tool keeps its plans.
+type Place struct {
+	// Tool is who keeps them there, as its users call it.
+	Tool string
+	// Pattern is one of Find.
+	Pattern string
+	// Mixed says that there are other files besides plans, so that one counts only if it has items.
+	Mixed bool
+}
+
+// Places returns where the known tools keep their plans. Where a tool has several places, those of its
+// older versions come last.
+func Places() []Place {
+	return []Place{
+		{"any", "tasks.md", false},
+		{"any", "TASKS.md", false},
+		{"any", "docs/tasks.md", false},
+		{"Kiro, cc-sdd", ".kiro/specs/*/tasks.md", false},
+		{"spec-workflow", ".spec-workflow/specs/*/tasks.md", false},
+		{"spec-context", ".spec-context/specs/*/tasks.md", false},
+		{"OpenSpec", "openspec/changes/*/tasks.md", false},
+		{"OpenSpec", "openspec/changes/*/*/tasks.md", false},
+		{"spec-kit", "specs/*/tasks.md", false},
+		{"spec-kit", ".specify/specs/*/tasks.md", false},
+		{"superpowers", "docs/superpowers/plans/*.md", true},
+		{"superpowers, tina", "docs/plans/*.md", true},
+		{"Claude Code", ".claude/plans/*.md", true},
+		{"Agent OS", "agent-os/specs/*/tasks.md", false},
+		{"Agent OS", "agent-os/specs/*/plan.md", true},
+		{"Agent OS", ".agent-os/specs/*/tasks.md", false},
+		{"Conductor", "conductor/tracks.md", true},
+		{"Conductor", "conductor/tracks/*/plan.md", false},
+		{"BMAD", "_bmad-output/implementation-artifacts/*.md", true},
+		{"BMAD", "docs/stories/*.md", true},
+		{"ai-dev-tasks", "tasks/tasks-*.md", false},
+		{"CCPM", ".claude/epics/*/", true},
+		{"Backlog.md", "backlog/tasks/", false},
+		{"task-master", ".taskmaster/tasks/tasks.json", false},
+		{"task-master", ".taskmaster/tasks/", false},
+		{"GSD", ".planning/phases/*/", true},
+		{"spec-kitty", "kitty-specs/*/tasks.md", false},
+	}
+}
+
+// exceptions are what lies in one of the places and is no plan: what is done and put away, and what tells
+// people about the folder.
+var exceptions = []string{
+	"!openspec/changes/archive",
+	"!docs/plans/README.md", "!docs/superpowers/plans/README.md", "!docs/stories/README.md",
+}
+
+// DefaultPatterns returns the patterns of all places, and what they except.
+func DefaultPatterns() []string {
+	var patterns []string
+	for _, p := range Places() {
+		patterns = append(patterns, p.Pattern)
+	}
+	return append(patterns, exceptions...)
+}
+
+// Mixed reports whether a plan that was found lies only where there are other files besides plans.
+func Mixed(name string) bool {
+	return !slices.ContainsFunc(Places(), func(p Place) bool {
+		ok, _ := path.Match(path.Clean(p.Pattern), name)
+		return ok && !p.Mixed
+	})
+}
