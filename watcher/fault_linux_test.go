@@ -136,3 +136,30 @@ func TestFaultF13_OverflowReportsEveryFile(t *testing.T) {
 	r.change(func() { write(t, r.path("docs/tasks.md"), "x") }, "docs/tasks.md")
 	r.change(func() { write(t, r.path("tasks.md"), "xy") }, "tasks.md")
 }
+
+// What happened in a folder was dropped, too.
+func TestFaultF13_OverflowReportsFolders(t *testing.T) {
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	require.NoError(t, err)
+	kept, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	if kept > 1<<16 {
+		t.Skipf("this system keeps %d notifications; overflowing it takes too long", kept)
+	}
+	r := start(t, fast())
+	write(t, r.path("plans/a.md"), "a")
+	write(t, r.path("quiet/a.md"), "a")
+	r.watch(r.path("plans"), r.path("quiet"))
+	r.settle()
+	resume := r.PauseDrain()
+	for i := range kept/2 + 4096 {
+		name := r.path(fmt.Sprint("plans/f", i))
+		require.NoError(t, os.WriteFile(name, nil, 0o644))
+		require.NoError(t, os.Remove(name))
+	}
+	write(t, r.path("quiet/a.md"), "its notification was dropped")
+	resume()
+	r.await(r.path("plans"), r.path("quiet"))
+	require.NotZero(t, r.Status().Overflows)
+	r.change(func() { write(t, r.path("quiet/b.md"), "x") }, "quiet")
+}

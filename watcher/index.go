@@ -16,6 +16,7 @@ type index map[string]*folder
 type folder struct {
 	byLower map[string][]entry
 	unicode []entry
+	every   []string // paths that any name in the folder leads to
 }
 
 // entry is a name in a folder, and the path of the file that it leads to.
@@ -26,6 +27,10 @@ func (x index) add(p point, path string) {
 	if f == nil {
 		f = &folder{byLower: map[string][]entry{}}
 		x[p.dir] = f
+	}
+	if p.name == anything {
+		f.every = append(f.every, path)
+		return
 	}
 	e := entry{name: p.name, path: path}
 	key := strings.ToLower(p.name)
@@ -40,6 +45,9 @@ func (x index) match(dir, name string, hit func(path string)) {
 	f := x[dir]
 	if f == nil {
 		return
+	}
+	for _, path := range f.every {
+		hit(path)
 	}
 	for _, e := range f.byLower[strings.ToLower(name)] {
 		if e.name == name || maySame(dir, e.name, name) {
@@ -61,6 +69,9 @@ func (x index) all(dir string, hit func(path string)) {
 	f := x[dir]
 	if f == nil {
 		return
+	}
+	for _, path := range f.every {
+		hit(path)
 	}
 	for _, entries := range f.byLower {
 		for _, e := range entries {

@@ -10,12 +10,16 @@ import (
 // file and would take the watch away. For every name that leads to the file, the
 // folder that holds the name is watched: the file's own name in its folder, the
 // folder's name in the folder above, so that a new folder in its place is noticed, and
-// the same again for what a link leads to.
+// the same again for what a link leads to. A path that is a folder is watched in
+// that way as well, and the folder itself for everything that is directly in it.
 
 // point says that a notification about name in the folder dir concerns a file. Dir is
 // free of links, because a system that has a folder already, under another of its
 // names, goes on reporting that name.
 type point struct{ dir, name string }
+
+// anything, as the name of a point, is every name in the folder.
+const anything = ""
 
 // maxPoints ends a chain of links that is no use to anybody.
 const maxPoints = 32
@@ -24,6 +28,11 @@ const maxPoints = 32
 func points(path string) []point {
 	var found trail
 	found.lead(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if dir, err := filepath.EvalSymlinks(path); err == nil {
+			found = append(found, point{dir: dir, name: anything})
+		}
+	}
 	return found
 }
 

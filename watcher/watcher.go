@@ -114,12 +114,13 @@ type file struct {
 // sight is what one look at a path saw.
 type sight struct {
 	stat    planfile.Stat
+	entries uint64 // of a folder, see planfile.Survey
 	present bool
 }
 
 func look(path string) sight {
-	stat, err := planfile.StatPath(path)
-	return sight{stat: stat, present: err == nil}
+	stat, entries, err := planfile.Survey(path)
+	return sight{stat: stat, entries: entries, present: err == nil}
 }
 
 // New returns a Watcher of no files. It starts nothing: call Run.
@@ -147,7 +148,8 @@ func newWatcher(o Options, every periods) *Watcher {
 
 const notRunning = "the watcher is not running"
 
-// Add watches the file at path, which must be absolute and need not exist. Once the
+// Add watches the file or folder at path, which must be absolute and need not exist.
+// A folder changes with every file that is directly in it. Once the
 // watch is in place the path is reported as if it had changed, so that no change made
 // in the meantime is missed. Adding a path twice is adding it once.
 func (w *Watcher) Add(path string) error {
