@@ -37,13 +37,18 @@ func Parse(src []byte) (*Reading, error) {
 
 // Read is Parse without the hash of the source, for a caller who finds it out
 // at the same time. The reading shares the memory of the text.
-func Read(text string) (*Reading, error) {
+func Read(text string) (*Reading, error) { return ReadPlaced(text, Placing{}) }
+
+// ReadPlaced is Read for a plan of which more is known than its text.
+func ReadPlaced(text string, p Placing) (*Reading, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
-	n := readAs(text, &numberedGrammar, nil)
+	n := readAs(text, &numberedGrammar, &sightings{placing: p})
 	if g := n.choose(); g != n.g {
 		n = readAs(text, g, &n.seen)
+	} else if g := n.hinted(); g != nil {
+		n = n.orAs(g)
 	}
 	if n.r.Len() > 0 || isBlank(text) {
 		return n.sealed(), nil
@@ -52,7 +57,7 @@ func Read(text string) (*Reading, error) {
 }
 
 func (n *numbered) sealed() *Reading {
-	n.r.text, n.r.grammar, n.r.Size = n.src, n.g, int64(len(n.src))
+	n.r.text, n.r.grammar, n.r.Size, n.r.placing = n.src, n.g, int64(len(n.src)), n.seen.placing
 	return n.r
 }
 
@@ -61,8 +66,8 @@ func (n *numbered) sealed() *Reading {
 func readAny(text string, first *numbered) (*Reading, error) {
 	tried := first.attempts(nil)
 	last := first
-	for _, g := range grammars {
-		if g == first.g || grammarOf(first.override.dialect) != nil {
+	for _, g := range first.seen.placing.first(grammars[:]) {
+		if g == first.g || first.dictated() != nil {
 			continue
 		}
 		if !g.anywhere {
@@ -174,10 +179,12 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalRow:         {tabular, "row of a table with an id and a status"},
 }
 
-// sightings holds the first line of each signal, 0 for none, and how often it was seen.
+// sightings holds the first line of each signal, 0 for none, and how often it was seen, and what is known
+// besides the text.
 type sightings struct {
 	first, count [signals]int
 	titled       map[string]bool // the ids of all rows that have a title
+	placing      Placing
 }
 
 func (s *sightings) see(sig signal, line int) {
@@ -194,17 +201,18 @@ const numberedSignals = signalHeading + 1
 // as the plainest of the three; all agree about every mark but "~".
 func (s *sightings) decide() (dialect string) {
 	dialect = specContext
+	told := false
 	for sig := numberedSignals; sig > 0; sig-- {
 		if s.first[sig-1] > 0 {
-			dialect = signalTable[sig-1].dialect
+			dialect, told = signalTable[sig-1].dialect, true
 		}
 	}
-	return dialect
+	return s.placing.among(dialect, told)
 }
 
 // evidence gives the reasons for a dialect, and those for others.
 func (s *sightings) evidence(first Evidence) []Evidence {
-	all := []Evidence{first}
+	all := append([]Evidence{first}, s.placing.evidence(first)...)
 	for sig, line := range s.first {
 		if line > 0 {
 			all = append(all, Evidence{Line: line, Dialect: signalTable[sig].dialect, Signal: signalTable[sig].text})

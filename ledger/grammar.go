@@ -66,9 +66,11 @@ func (g *grammar) usual(mark byte) Status {
 	return 0
 }
 
-// numberedGrammar is that of spec-context, spec-workflow and kiro.
+// numberedDialects have one grammar.
+var numberedDialects = []string{specContext, specWorkflow, kiro}
+
 var numberedGrammar = grammar{
-	dialects: []string{specContext, specWorkflow, kiro},
+	dialects: numberedDialects,
 	decide:   func(n *numbered) string { return n.seen.decide() },
 	dash:     InProgress,
 	marks:    []meaning{{mark: "~"}},
@@ -137,7 +139,7 @@ func (n *numbered) none() string {
 
 // choose returns the grammar that the signs of a first pass speak for.
 func (n *numbered) choose() *grammar {
-	if g := grammarOf(n.override.dialect); g != nil {
+	if g := n.dictated(); g != nil {
 		return g
 	}
 	s := &n.seen

@@ -164,7 +164,7 @@ func (r *Reading) quotes(mark int) bool {
 }
 
 // again reads another text of the same plan, as this one was read.
-func (r *Reading) again(text string) (*Reading, error) { return Read(text) }
+func (r *Reading) again(text string) (*Reading, error) { return ReadPlaced(text, r.placing) }
 
 // reread reads the text in which item i was given a status, and reports whether it says exactly that.
 func (r *Reading) reread(text string, i int32, status Status) (Item, bool) {

@@ -165,18 +165,23 @@ func (n *numbered) finish() {
 
 // name finds the dialect and the reasons for it.
 func (n *numbered) name() {
-	set := n.override
-	switch {
-	case set.line > 0 && grammarOf(set.dialect) == nil:
+	set, placed := n.override, n.seen.placing
+	if set.line > 0 && grammarOf(set.dialect) == nil {
 		n.r.Diagnostics = append(n.r.Diagnostics, Diagnostic{
 			Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect",
 			Message: fmt.Sprintf("no dialect is named %q: use one of %s", clip(set.dialect), strings.Join(Dialects(), ", ")),
 		})
-	case set.line > 0 && grammarOf(set.dialect) == n.g:
-		if n.r.Len() > 0 {
-			n.r.Dialect = set.dialect
-			n.r.Evidence = n.seen.evidence(Evidence{Line: set.line, Dialect: set.dialect, Signal: "comment that sets the dialect"})
+	}
+	said := Evidence{Line: set.line, Dialect: set.dialect, Signal: "comment that sets the dialect"}
+	switch n.g {
+	case grammarOf(placed.Dialect):
+		n.named(Evidence{Dialect: placed.Dialect, Signal: placed.signal()})
+		if set.line > 0 && n.r.Len() > 0 {
+			n.r.Evidence = append(n.r.Evidence, said)
 		}
+		return
+	case grammarOf(set.dialect):
+		n.named(said)
 		return
 	}
 	if n.r.Len() == 0 {
@@ -191,6 +196,13 @@ func (n *numbered) name() {
 		kind = "numbered checkbox"
 	}
 	n.r.Evidence = n.seen.evidence(Evidence{Line: int(n.r.entries[0].line), Dialect: n.r.Dialect, Signal: kind})
+}
+
+// named gives the plan the dialect that somebody has set.
+func (n *numbered) named(why Evidence) {
+	if n.r.Len() > 0 {
+		n.r.Dialect, n.r.Evidence = why.Dialect, n.seen.evidence(why)
+	}
 }
 
 func (n *numbered) report(ln *line, index int, severity Severity, code, message string) {

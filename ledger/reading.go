@@ -116,6 +116,7 @@ type Reading struct {
 
 	text    string
 	grammar *grammar // that read the text
+	placing Placing
 	entries []entry
 	waits   []wait // in the order of their items
 	keep    map[string]bool

@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Placing is what is known about a plan besides its text. The zero value is nothing.
+type Placing struct {
+	// Dialect, if not empty, is the name of the dialect that the plan is read in, whatever it says: one of
+	// Dialects. Pattern is what the configuration has set it for.
+	Dialect, Pattern string
+	// Path is where the plan lies in its workspace, with slashes. The folders of a tool speak for its
+	// dialect, but only where the text leaves it open.
+	Path string
+}
+
+// hints are the folders that only one tool writes to. A path is one of them if it begins so.
+var hints = []struct{ under, dialect string }{
+	{".kiro/", kiro},
+	{".spec-context/", specContext},
+	{".spec-workflow/", specWorkflow},
+	{"openspec/", openSpec},
+	{".specify/", specKit},
+	{"tasks/tasks-", aiDev},
+}
+
+// hint names the dialect that the path speaks for, "" for none, and how the path begins.
+func (p *Placing) hint() (dialect, under string) {
+	for _, h := range hints {
+		if strings.HasPrefix(p.Path, h.under) {
+			return h.dialect, h.under
+		}
+	}
+	return "", ""
+}
+
+// signal says why the dialect is set.
+func (p *Placing) signal() string {
+	if p.Pattern == "" {
+		return "set by configuration"
+	}
+	return "set by configuration for " + p.Pattern
+}
+
+// evidence gives what the path speaks for, in no line of the file, unless it was said already.
+func (p *Placing) evidence(said Evidence) []Evidence {
+	dialect, under := p.hint()
+	if dialect == "" {
+		return nil
+	}
+	hint := Evidence{Dialect: dialect, Signal: "path that begins with " + under}
+	if hint == said {
+		return nil
+	}
+	return []Evidence{hint}
+}
+
+// among settles which dialect a numbered plan follows, of those that are read in the same way: the one of
+// the path if nothing told, or if all that told are fields which the dialect of the path has, too.
+func (p *Placing) among(dialect string, told bool) string {
+	hint, _ := p.hint()
+	switch {
+	case !slices.Contains(numberedDialects, hint):
+		return dialect
+	case !told, dialect == specContext && hint == specWorkflow:
+		return hint
+	}
+	return dialect
+}
+
+// first gives the grammars with that of the path in front.
+func (p *Placing) first(all []*grammar) []*grammar {
+	dialect, _ := p.hint()
+	g := grammarOf(dialect)
+	if g == nil {
+		return all
+	}
+	return append([]*grammar{g}, slices.DeleteFunc(slices.Clone(all), func(other *grammar) bool { return other == g })...)
+}
+
+// dictated gives the grammar that somebody has set, who is not to be argued with: the configuration, or
+// else a comment in the file. It is nil if nobody has.
+func (n *numbered) dictated() *grammar {
+	if g := grammarOf(n.seen.placing.Dialect); g != nil {
+		return g
+	}
+	return grammarOf(n.override.dialect)
+}
+
+// hinted gives the grammar that the path speaks for, nil if it is this one, or if the text speaks.
+func (n *numbered) hinted() *grammar {
+	dialect, _ := n.seen.placing.hint()
+	if g := grammarOf(dialect); g != n.g && n.dictated() == nil && !n.told() {
+		return g
+	}
+	return nil
+}
+
+// orAs gives the text as another grammar reads it, if that finds no less in it.
+func (n *numbered) orAs(g *grammar) *numbered {
+	if other := readAs(n.src, g, &n.seen); other.r.Len() > 0 && other.r.Len() >= n.r.Len() {
+		return other
+	}
+	return n
+}

@@ -1,0 +1,90 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// Where a plan lies settles what its text leaves open, and nothing else.
+func TestPathBreaksATie(t *testing.T) {
+	plain := "- [ ] 1. a\n- [~] 2. b\n"
+	for _, c := range []struct{ path, text, dialect string }{
+		{"", plain, "spec-context"},
+		{"tasks.md", plain, "spec-context"},
+		{".kiro/specs/x/tasks.md", plain, "kiro"},
+		{".spec-workflow/specs/x/tasks.md", plain, "spec-workflow"},
+		{".spec-context/specs/x/tasks.md", plain, "spec-context"},
+		{"openspec/changes/x/tasks.md", "- [ ] 1.1 a\n- [ ] show it\n", "openspec"},
+		{"tasks/tasks-x.md", "- [ ] 1.0 a\n", "ai-dev-tasks"},
+		{"docs/.kiro/tasks.md", plain, "spec-context"},
+		// fields that both have
+		{".spec-workflow/specs/x/tasks.md", plain + "  - _Prompt: Role: a_\n", "spec-workflow"},
+		{".kiro/specs/x/tasks.md", plain + "  - _Prompt: Role: a_\n", "spec-context"},
+		// texts that say otherwise
+		{".spec-context/specs/x/tasks.md", "- [ ]* 1. a\n", "kiro"},
+		{".kiro/specs/x/tasks.md", "- [ ] 1. a (P)\n", "cc-sdd"},
+		{"openspec/changes/x/tasks.md", "- [ ] 1. a\n  - _Requirements: 1_\n", "spec-context"},
+		{"openspec/changes/x/tasks.md", "- [ ] T001 a\n- [ ] T002 b\n", "spec-kit"},
+		{".specify/specs/x/tasks.md", plain, "spec-context"},
+		{".specify/specs/x/tasks.md", "- ✅ a\n", "loose"},
+		{".kiro/specs/x/tasks.md", "<!-- waybill: dialect=openspec -->\n" + plain, "openspec"},
+	} {
+		r, err := ledger.ReadPlaced(c.text, ledger.Placing{Path: c.path})
+		require.NoError(t, err, c.path)
+		require.Equal(t, c.dialect, r.Dialect, "%s\n%s", c.path, c.text)
+	}
+}
+
+// What the path speaks for is told, whether it decided or not, and comes from no line.
+func TestPathIsEvidence(t *testing.T) {
+	hint := ledger.Evidence{Dialect: "spec-workflow", Signal: "path that begins with .spec-workflow/"}
+	for text, dialect := range map[string]string{"- [~] 1. a\n": "spec-workflow", "- [ ]* 1. a\n": "kiro", "- [ ] T001 a\n- [ ] T002 b\n": "spec-kit"} {
+		r, err := ledger.ReadPlaced(text, ledger.Placing{Path: ".spec-workflow/specs/x/tasks.md"})
+		require.NoError(t, err)
+		require.Equal(t, dialect, r.Dialect)
+		require.Contains(t, r.Evidence, hint)
+		require.Positive(t, r.Evidence[0].Line)
+	}
+	r, err := ledger.ReadPlaced("- [~] 1. a\n", ledger.Placing{Path: ".spec-workflow/specs/x/tasks.md"})
+	require.NoError(t, err)
+	require.Equal(t, ledger.Blocked, r.Items()[0].Status)
+}
+
+// The configuration decides before a comment in the file, the text and the path.
+func TestConfigurationSetsTheDialect(t *testing.T) {
+	set := ledger.Placing{Dialect: "openspec", Pattern: "*.md", Path: ".kiro/specs/x/tasks.md"}
+	r, err := ledger.ReadPlaced("<!-- waybill: dialect=kiro -->\n- [ ]* 1. a\n  - _Prompt: x_\n", set)
+	require.NoError(t, err)
+	require.Equal(t, "openspec", r.Dialect)
+	require.Equal(t, ledger.Evidence{Dialect: "openspec", Signal: "set by configuration for *.md"}, r.Evidence[0])
+	require.Contains(t, r.Evidence, ledger.Evidence{Line: 1, Dialect: "kiro", Signal: "comment that sets the dialect"})
+	require.Contains(t, r.Evidence, ledger.Evidence{Dialect: "kiro", Signal: "path that begins with .kiro/"})
+
+	_, err = ledger.ReadPlaced("- [ ] 1. a\n", ledger.Placing{Dialect: "spec-kit"})
+	var parse *ledger.ParseError
+	require.ErrorAs(t, err, &parse)
+	require.Len(t, parse.Tried, 1, "nothing else is tried")
+	require.Equal(t, "spec-kit", parse.Tried[0].Dialect)
+}
+
+// A comment that names no dialect is reported although it has nothing to say.
+func TestConfigurationLeavesAnUnknownDialectReported(t *testing.T) {
+	r, err := ledger.ReadPlaced("<!-- waybill: dialect=nope -->\n- [ ] 1. a\n", ledger.Placing{Dialect: "kiro"})
+	require.NoError(t, err)
+	require.Equal(t, "kiro", r.Dialect)
+	require.Equal(t, "unknown_dialect", r.Diagnostics[0].Code)
+}
+
+// Without its path, the plan with the new mark would be one of another dialect, and the status refused.
+func TestMarkedPlanIsReadAgainWhereItLies(t *testing.T) {
+	for _, p := range []ledger.Placing{{Path: ".spec-workflow/specs/x/tasks.md"}, {Dialect: "kiro"}} {
+		r, err := ledger.ReadPlaced("- [ ] 1. a\n- [ ] 2. b\n", p)
+		require.NoError(t, err)
+		marked, err := r.Marked(ledger.Marking{ItemID: "2", Status: ledger.Completed})
+		require.NoError(t, err)
+		require.Equal(t, "- [ ] 1. a\n- [x] 2. b\n", marked.Text)
+	}
+}
