@@ -248,10 +248,10 @@ func fileFault(e *planfile.Error) *schema.Error {
 		code = schema.LedgerMissing
 	case planfile.OutsideWorkspace, planfile.BadPath:
 		code = schema.PathOutside
-	case planfile.NotRegular, planfile.Unreadable, planfile.TooLarge, planfile.SymlinkLoop:
+	case planfile.NotRegular, planfile.Unreadable, planfile.TooLarge, planfile.TooManyFiles, planfile.SymlinkLoop:
 	}
 	fault := schema.NewError(code, e.Error()).With("reason", string(e.Reason)).With("path", e.Path)
-	if e.Reason == planfile.TooLarge {
+	if e.Reason == planfile.TooLarge || e.Reason == planfile.TooManyFiles {
 		return fault.With("size", e.Size).With("limit", e.Limit)
 	}
 	return fault
@@ -274,7 +274,7 @@ func outputFault(err error) error {
 		return within("/output_path", int(e.Size), int(e.Limit))
 	case planfile.NotRegular:
 		fault = schema.NewError(schema.OutputGone, fmt.Sprintf("/output_path: %s is not a regular file", shown))
-	case planfile.Unreadable, planfile.SymlinkLoop:
+	case planfile.Unreadable, planfile.SymlinkLoop, planfile.TooManyFiles:
 	}
 	return fault.With("reason", string(e.Reason)).With("pointer", "/output_path")
 }

@@ -72,6 +72,7 @@ type setup struct {
 	watcher    func(context.Context) schema.WatcherStatus
 	connection func() *schema.ConnectionStatus
 	heard      func(pid int64)
+	dialects   []engine.DialectRule
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
 
@@ -131,11 +132,11 @@ func (h *host) launch(s setup) {
 	h.t.Cleanup(h.stop)
 	if s.start == nil {
 		s.start = func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
-			root, err := planfile.Open(ws.Root, planfile.Options{MaxBytes: 64 << 10})
+			root, err := planfile.Open(ws.Root, planfile.Options{MaxBytes: 64 << 10, Folders: true})
 			if err != nil {
 				return nil, nil, err
 			}
-			plans := engine.NewPlans(root, engine.PlanOptions{Now: s.now})
+			plans := engine.NewPlans(root, engine.PlanOptions{Now: s.now, Dialects: s.dialects})
 			e, err := engine.New(engine.Options{
 				Open:  func(context.Context) (store.Store, error) { return s.store, nil },
 				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending, Backoff: time.Second,

@@ -17,13 +17,16 @@ func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanLi
 	if err != nil {
 		return nil, err
 	}
-	paths, err := plans.List()
-	if err != nil && len(paths) == 0 {
+	found, err := plans.Survey()
+	if err != nil && len(found.Paths) == 0 {
 		return nil, err
 	}
 	return &schema.PlanList{
-		Items:    mapped(paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) }),
+		Items:    mapped(found.Paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) }),
 		Problems: sentences(err),
+		Others: mapped(found.Others, func(o engine.Other) schema.OtherFile {
+			return schema.OtherFile{Path: o.Path, Why: *planError(o.Why)}
+		}),
 	}, nil
 }
 
@@ -37,6 +40,9 @@ func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSumm
 	if plan.Reading != nil {
 		w.Dialect, w.Totals = plan.Reading.Dialect, wireTotals(plan.Reading.Totals)
 		w.Fingerprint, w.DiagnosticsCount = wireFingerprint(plan.Reading.Fingerprint), len(plan.Reading.Diagnostics)
+		for _, e := range plan.Reading.Evidence[:min(1, len(plan.Reading.Evidence))] {
+			w.DialectReason = e.Signal
+		}
 	}
 	if err != nil {
 		w.Error = planError(err)
@@ -67,7 +73,8 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 	return &schema.Plan{
 		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
 		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
-		Stale: plan.Stale,
+		Evidence: mapped(r.Evidence, func(e ledger.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
+		Stale:    plan.Stale,
 	}, nil
 }
 

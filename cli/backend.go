@@ -39,6 +39,7 @@ type backend struct {
 	// retryDelay is the first wait before a task is tried again on the same model.
 	retryDelay time.Duration
 	outputDir  string // --output-dir
+	dialects   []engine.DialectRule
 	logger     *slog.Logger
 
 	// running ends first what looks at the workspace, then the engine.
@@ -105,12 +106,13 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err := b.makeFolder(); err != nil {
 		return nil, nil, err
 	}
-	root, err := planfile.Open(ws.Root, planfile.Options{LockPath: path + plansLock})
+	root, err := planfile.Open(ws.Root, planfile.Options{LockPath: path + plansLock, Folders: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	watch := b.newWatcher()
-	plans := engine.NewPlans(root, engine.PlanOptions{Watch: b.add(watch, ws.Root)})
+	add := b.add(watch, ws.Root)
+	plans := engine.NewPlans(root, engine.PlanOptions{Watch: add, Expect: add, Dialects: b.dialects})
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
 		Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
@@ -147,7 +149,7 @@ func (b *backend) add(w *watcher.Watcher, root string) func(string) {
 			return
 		}
 		if err := w.Add(filepath.Join(root, filepath.FromSlash(rel))); err != nil {
-			b.logger.Warn("a plan is not watched", "plan", rel, "err", err)
+			b.logger.Warn("a path is not watched", "path", rel, "err", err)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func reasonsFor(all []ledger.Evidence, dialect string) string {
 	var parts []string
 	for _, e := range all {
 		if e.Dialect == dialect {
-			parts = append(parts, fmt.Sprintf("%s (line %d)", plain(e.Signal), e.Line))
+			parts = append(parts, plain(e.Signal)+choose(e.Line > 0, fmt.Sprintf(" (line %d)", e.Line), ""))
 		}
 	}
 	if len(parts) == 0 {

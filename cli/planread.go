@@ -117,7 +117,7 @@ func (a *app) openPlans() (openPlans, error) {
 	if err != nil {
 		return openPlans{}, schema.NewError(schema.NoWorkspace, err.Error())
 	}
-	root, err := planfile.Open(ws.Root, planfile.Options{})
+	root, err := planfile.Open(ws.Root, planfile.Options{Folders: true})
 	if err != nil {
 		return openPlans{}, err
 	}
@@ -141,7 +141,7 @@ var errNoItems = errors.New("no item was found: the file is blank")
 // read understands a plan. With an error there is a reading all the same: without items, and with what can
 // be said about the file.
 func (p planText) read() (*ledger.Reading, error) {
-	r, err := ledger.Read(p.text)
+	r, err := ledger.ReadPlaced(p.text, ledger.Placing{Path: p.rel})
 	if err == nil && r.Len() == 0 {
 		err = errNoItems
 	}

@@ -7,12 +7,15 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"waybill/api"
+	"waybill/engine"
+	"waybill/ledger"
 	"waybill/rpc"
 )
 
@@ -32,6 +35,7 @@ type serveFlags struct {
 	poll          bool
 	retryDelay    time.Duration
 	outputDir     string
+	dialects      []string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -52,8 +56,11 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
 	cmd.Flags().StringVar(&f.outputDir, "output-dir", "",
 		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
+	cmd.Flags().StringArrayVar(&f.dialects, "dialect", nil,
+		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
+	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("framing",
 		cobra.FixedCompletions([]string{"auto", "line", "header"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -71,6 +78,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if info, err := os.Stat(f.outputDir); f.outputDir != "" && (err != nil || !info.IsDir()) {
 		return usageError{fmt.Errorf("--output-dir %s: must be a folder that exists", f.outputDir)}
 	}
+	rules, err := dialectRules(f.dialects)
+	if err != nil {
+		return usageError{err}
+	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
 		a.code = exitStdio
@@ -84,11 +95,28 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	return a.converse(ctx, f, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
+	return a.converse(ctx, f, rules, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
+}
+
+// dialectRules reads what --dialect was given. A name has no "=" in it, but a path may.
+func dialectRules(flags []string) ([]engine.DialectRule, error) {
+	var rules []engine.DialectRule
+	for _, flag := range flags {
+		at := strings.LastIndex(flag, "=")
+		if at < 0 {
+			return nil, fmt.Errorf("--dialect %q: write GLOB=NAME, such as 'plans/*.md=%s'", flag, ledger.Dialects()[0])
+		}
+		rule := engine.DialectRule{Pattern: flag[:at], Dialect: flag[at+1:]}
+		if err := engine.CheckDialectRule(rule); err != nil {
+			return nil, fmt.Errorf("--dialect %q: %w", flag, err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
 }
 
 // converse carries the conversation, until the host or a signal ends it.
-func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
+func (a *app) converse(ctx context.Context, f serveFlags, rules []engine.DialectRule, o rpc.Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	leaveOnSignals(o.Logger, stop)
@@ -103,6 +131,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	b.poll = f.poll
 	b.retryDelay = f.retryDelay
 	b.outputDir = f.outputDir
+	b.dialects = rules
 	o.Tally = new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,

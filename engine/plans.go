@@ -3,15 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"waybill/core"
 	"waybill/engine/planfile"
 	"waybill/ledger"
 )
@@ -34,14 +30,20 @@ type Plans struct {
 	root *planfile.Root
 	o    PlanOptions
 
-	mu    sync.Mutex // guards plans, not what they hold
-	plans map[string]*plan
+	mu     sync.Mutex // guards what follows, not what the plans hold
+	plans  map[string]*plan
+	others map[string]other // what lies beside plans and is none
 }
 
 // PlanOptions configures Plans. Every zero value works.
 type PlanOptions struct {
 	// Watch is told each path once, when a plan was read from it first, or is known to have been there.
 	Watch func(path string)
+	// Expect is told each path, again and again, at which a plan may appear, or something that is a part of
+	// one: when it has changed, List may give other plans than before.
+	Expect func(path string)
+	// Dialects sets what some plans are read in. The first rule that fits a path counts.
+	Dialects []DialectRule
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 }
@@ -78,10 +80,13 @@ func NewPlans(root *planfile.Root, o PlanOptions) *Plans {
 	if o.Watch == nil {
 		o.Watch = func(string) {}
 	}
+	if o.Expect == nil {
+		o.Expect = func(string) {}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Plans{root: root, o: o, plans: map[string]*plan{}}
+	return &Plans{root: root, o: o, plans: map[string]*plan{}, others: map[string]other{}}
 }
 
 // A Plan is one plan as it was read.
@@ -97,61 +102,6 @@ type Plan struct {
 	unannounced bool
 	// again reports whether the plan has to be looked at again soon, whatever a watcher says.
 	again bool
-}
-
-// List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
-// the list then holds what was found elsewhere.
-func (p *Plans) List() ([]string, error) {
-	found, err := p.root.Find(planfile.DefaultPatterns())
-	if err != nil {
-		return found, &SearchError{err}
-	}
-	return found, nil
-}
-
-// A SearchError says what could not be searched for plans.
-type SearchError struct{ Err error }
-
-// Error gives what the system said.
-func (e *SearchError) Error() string { return e.Err.Error() }
-
-// Unwrap gives what the system said.
-func (e *SearchError) Unwrap() error { return e.Err }
-
-// Gone reports whether the workspace folder itself is not there any more.
-func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
-
-// Resolve gives the path of the plan that a host means: a path relative to the workspace, or the
-// name of the folder that a plan lies in. A name that is neither that of a plan's folder nor that of
-// a file is refused.
-func (p *Plans) Resolve(name string) (string, error) {
-	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") {
-		return path.Clean(name), nil
-	}
-	found, err := p.List()
-	for _, candidate := range found {
-		if path.Base(path.Dir(candidate)) == name {
-			return candidate, nil
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	if _, err := p.root.Read(name, nil); errors.Is(err, planfile.Missing) {
-		return "", core.Missing("plan", name)
-	}
-	return name, nil
-}
-
-// Candidates gives the paths at which a plan may have been that is known by the name of its folder.
-func (p *Plans) Candidates(name string) []string {
-	var paths []string
-	for _, pattern := range planfile.DefaultPatterns() {
-		if dir, file := path.Split(pattern); path.Base(dir) == "*" {
-			paths = append(paths, path.Join(path.Dir(path.Clean(dir)), name, file))
-		}
-	}
-	return paths
 }
 
 // Known gives the paths of the plans that were read so far, or that are known to have been there, in
@@ -176,6 +126,7 @@ func (p *Plans) Read(rel string) (Plan, error) {
 		m.file, m.current = planfile.File{}, false
 	case !file.Unchanged:
 		p.parse(m, file)
+		p.expectParts(&file)
 	}
 	v := Plan{Path: rel, Reading: m.reading, turn: m.turn, unannounced: m.news(now), again: m.wavers(now)}
 	if m.reading == nil {
@@ -254,7 +205,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 		return // touched, not changed
 	}
 	hash := file.Hash()
-	reading, err := ledger.Read(file.Text)
+	reading, err := ledger.ReadPlaced(file.Text, p.placing(file.Path))
 	m.fault = err
 	m.current = err == nil
 	if err == nil && m.reading != nil {
@@ -284,6 +235,6 @@ func (p *Plans) suspect(last, next *ledger.Reading, file planfile.File) error {
 
 // settling reports whether the file was written so recently that the rest may still be to come.
 func (p *Plans) settling(file planfile.File) bool {
-	age := p.o.Now().Sub(time.Unix(0, file.Stat.MtimeNs))
+	age := p.o.Now().Sub(time.Unix(0, max(file.Stat.MtimeNs, file.ListedNs)))
 	return file.Unstable || (age >= 0 && age < settlePeriod)
 }

@@ -49,6 +49,7 @@ type StatusResult struct {
 	Watcher    WatcherStatus     `json:"watcher"`
 	Connection *ConnectionStatus `json:"connection,omitzero" doc:"absent without one, as in the terminal commands"`
 	Counts     Counts            `json:"counts"`
+	Dialects   []DialectRule     `json:"dialects" doc:"the configuration of the plans' dialects; the first rule that fits a path counts"`
 	Degraded   []string          `json:"degraded" doc:"what is not as it should be, a sentence each"`
 }
 
@@ -140,6 +141,7 @@ type PlanSummary struct {
 	Plan             string      `json:"plan" doc:"how other methods name it"`
 	Path             string      `json:"path"`
 	Dialect          string      `json:"dialect,omitzero"`
+	DialectReason    string      `json:"dialect_reason,omitzero" doc:"what decided on the dialect; get_plan has everything that speaks for one"`
 	Totals           Totals      `json:"totals"`
 	Fingerprint      Fingerprint `json:"fingerprint"`
 	DiagnosticsCount int         `json:"diagnostics_count"`
@@ -157,18 +159,39 @@ type PlanError struct {
 type PlanList struct {
 	Items    []PlanSummary `json:"items"`
 	Problems []string      `json:"problems" doc:"what could not be searched, a sentence each: plans that lie there are missing from items"`
+	Others   []OtherFile   `json:"others" doc:"files in places that have other files besides plans, which are none"`
+}
+
+// OtherFile is a file that may have been a plan.
+type OtherFile struct {
+	Path string    `json:"path"`
+	Why  PlanError `json:"why" doc:"why it is no plan"`
 }
 
 // Plan is the result of get_plan.
 type Plan struct {
-	Plan        string       `json:"plan"`
-	Path        string       `json:"path"`
-	Dialect     string       `json:"dialect"`
-	Fingerprint Fingerprint  `json:"fingerprint"`
-	Totals      Totals       `json:"totals"`
-	Items       []Item       `json:"items"`
-	Diagnostics []Diagnostic `json:"diagnostics"`
-	Stale       string       `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+	Plan        string        `json:"plan"`
+	Path        string        `json:"path"`
+	Dialect     string        `json:"dialect"`
+	Fingerprint Fingerprint   `json:"fingerprint"`
+	Totals      Totals        `json:"totals"`
+	Items       []Item        `json:"items"`
+	Diagnostics []Diagnostic  `json:"diagnostics"`
+	Evidence    []DialectSign `json:"evidence" doc:"what speaks for the dialect, that which decided first, and what speaks for others"`
+	Stale       string        `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+}
+
+// DialectSign is something that speaks for a dialect.
+type DialectSign struct {
+	Line    int    `json:"line,omitzero" doc:"where it stands; absent if it is not in the file, but said by its path or the configuration"`
+	Dialect string `json:"dialect"`
+	Signal  string `json:"signal"`
+}
+
+// DialectRule is a part of the configuration: what the plans at some paths are read in.
+type DialectRule struct {
+	Pattern string `json:"pattern"`
+	Dialect string `json:"dialect"`
 }
 
 // SetItemStatusResult is the result of set_item_status.

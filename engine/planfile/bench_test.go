@@ -1,6 +1,7 @@
 package planfile_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,5 +68,59 @@ func BenchmarkFind(b *testing.B) {
 		got, err := r.Find(planfile.DefaultPatterns())
 		require.NoError(b, err)
 		require.Len(b, got, 10)
+	}
+}
+
+// A folder of two hundred items: what it costs to know that nothing has changed, beside a stat for each.
+func BenchmarkUnchangedFolder(b *testing.B) {
+	const items = 200
+	files := map[string]string{}
+	for i := range items {
+		files[fmt.Sprintf("task-%d.md", i)] = plan
+	}
+	r, at := folder(b, files)
+	b.Run("probe-stat", func(b *testing.B) {
+		for b.Loop() {
+			for name := range files {
+				_, err := os.Stat(at(name))
+				require.NoError(b, err)
+			}
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		prev, err := r.Read(plans, nil)
+		require.NoError(b, err)
+		b.ReportAllocs()
+		for b.Loop() {
+			f, err := r.Read(plans, &prev)
+			if err != nil || !f.Unchanged {
+				b.Fatal(f.Unchanged, err)
+			}
+		}
+	})
+	b.Run("anew", func(b *testing.B) {
+		for b.Loop() {
+			_, err := r.Read(plans, nil)
+			require.NoError(b, err)
+		}
+	})
+}
+
+// The search for all tools' plans, in a workspace that has none and in one with a hundred.
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{0, 100} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := b.TempDir()
+			for i := range n {
+				write(b, filepath.Join(dir, "specs", fmt.Sprint(i), "tasks.md"), plan)
+			}
+			r := open(b, dir, planfile.Options{Folders: true})
+			for b.Loop() {
+				found, err := r.Find(planfile.DefaultPatterns())
+				if err != nil || len(found) != n {
+					b.Fatal(found, err)
+				}
+			}
+		})
 	}
 }

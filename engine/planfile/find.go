@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
@@ -36,7 +37,12 @@ type Finding struct {
 	// Spots are the paths at which a plan may appear that is not there yet, folders and files. Whoever
 	// watches them, and searches again when one has changed, misses no plan; of very many, some are left out.
 	Spots []string
+	times map[string]time.Time // of what was found
 }
+
+// Changed gives when a plan that was found had changed last, as the system says: of a folder, when its list
+// of files had. It is zero if nobody knows.
+func (f Finding) Changed(name string) time.Time { return f.times[name] }
 
 // Search is Find, and says where to look for what is still to come.
 func (r *Root) Search(patterns []string) (Finding, error) {
@@ -63,7 +69,13 @@ func (r *Root) Search(patterns []string) (Finding, error) {
 			s.walk("", strings.Split(path.Clean(pattern), "/"))
 		}
 	}
-	return Finding{Plans: s.plans(), Spots: s.places()}, errors.Join(s.errs...)
+	f := Finding{Plans: s.plans(), Spots: s.places(), times: map[string]time.Time{}}
+	for _, c := range s.found {
+		if c.info != nil {
+			f.times[c.name] = c.info.ModTime()
+		}
+	}
+	return f, errors.Join(s.errs...)
 }
 
 func checkPatterns(patterns []string) error {

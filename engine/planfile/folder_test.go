@@ -70,10 +70,10 @@ func TestFolderIsOneTextInNaturalOrder(t *testing.T) {
 // What a folder is read from is told by the names in it.
 func TestFolderHasOneKindOfFiles(t *testing.T) {
 	for kind, c := range map[string]struct{ there, want []string }{
-		"notes beside plans":     {[]string{"01-CONTEXT.md", "01-02-PLAN.md", "01-01-PLAN.md", "01-01-SUMMARY.md"}, []string{"01-01-PLAN.md", "01-02-PLAN.md"}},
-		"texts of tasks":         {[]string{"task_002.txt", "task_001.txt", "readme.md"}, []string{"task_001.txt", "task_002.txt"}},
-		"any other":              {[]string{"epic.md", "002.md", "001.md", "sync.json"}, []string{"001.md", "002.md", "epic.md"}},
-		"folders within":         {[]string{"02-b/02-01-PLAN.md", "01-a/01-01-PLAN.md", "01-a/01-01-SUMMARY.md", ".git/x-PLAN.md"}, []string{"01-a/01-01-PLAN.md", "02-b/02-01-PLAN.md"}},
+		"notes beside plans":      {[]string{"01-CONTEXT.md", "01-02-PLAN.md", "01-01-PLAN.md", "01-01-SUMMARY.md"}, []string{"01-01-PLAN.md", "01-02-PLAN.md"}},
+		"texts of tasks":          {[]string{"task_002.txt", "task_001.txt", "readme.md"}, []string{"task_001.txt", "task_002.txt"}},
+		"any other":               {[]string{"epic.md", "002.md", "001.md", "sync.json"}, []string{"001.md", "002.md", "epic.md"}},
+		"folders within":          {[]string{"02-b/02-01-PLAN.md", "01-a/01-01-PLAN.md", "01-a/01-01-SUMMARY.md", ".git/x-PLAN.md"}, []string{"01-a/01-01-PLAN.md", "02-b/02-01-PLAN.md"}},
 		"no folders beside files": {[]string{"a.md", "01-a/01-01-PLAN.md"}, []string{"a.md"}},
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -136,11 +136,13 @@ func TestFolderIsReadAgainOnlyWhenItChanged(t *testing.T) {
 	}
 	require.True(t, same())
 	for what, do := range map[string]func() error{
-		"edited":        func() error { return os.WriteFile(at("a.md"), []byte("- [x] 1. first\n"), 0o644) },
-		"added":         func() error { return os.WriteFile(at("c.md"), []byte(plan), 0o644) },
-		"renamed":       func() error { return os.Rename(at("b.md"), at("d.md")) },
-		"saved by name": func() error { return errors.Join(os.WriteFile(at("t"), []byte("x"), 0o644), os.Rename(at("t"), at("a.md"))) },
-		"removed":       func() error { return os.Remove(at("a.md")) },
+		"edited":  func() error { return os.WriteFile(at("a.md"), []byte("- [x] 1. first\n"), 0o644) },
+		"added":   func() error { return os.WriteFile(at("c.md"), []byte(plan), 0o644) },
+		"renamed": func() error { return os.Rename(at("b.md"), at("d.md")) },
+		"saved by name": func() error {
+			return errors.Join(os.WriteFile(at("t"), []byte("x"), 0o644), os.Rename(at("t"), at("a.md")))
+		},
+		"removed": func() error { return os.Remove(at("a.md")) },
 	} {
 		write(t, at("a.md"), plan)
 		write(t, at("b.md"), plan)

@@ -3,6 +3,7 @@ package planfile
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // A Place is where a tool keeps its plans.
@@ -71,4 +72,44 @@ func Mixed(name string) bool {
 		ok, _ := path.Match(path.Clean(p.Pattern), name)
 		return ok && !p.Mixed
 	})
+}
+
+// ShortName gives what a plan that was found is called beside its path: the name of the folder that it is
+// or lies in, or its own without the end where plans of several names lie in one folder.
+func ShortName(name string) string {
+	base := path.Base(name)
+	for _, p := range Places() {
+		if ok, _ := path.Match(path.Clean(p.Pattern), name); !ok {
+			continue
+		}
+		if strings.HasSuffix(p.Pattern, "/") {
+			return base
+		}
+		if strings.Contains(path.Base(p.Pattern), "*") {
+			return strings.TrimSuffix(base, path.Ext(base))
+		}
+	}
+	return path.Base(path.Dir(name))
+}
+
+// Candidates gives the paths at which a plan may have been that has this short name.
+func Candidates(short string) []string {
+	var paths []string
+	for _, p := range Places() {
+		dir, last := path.Split(path.Clean(p.Pattern))
+		dir = path.Clean(dir)
+		switch {
+		case strings.HasSuffix(p.Pattern, "/") && last == short:
+			paths = append(paths, path.Join(dir, last))
+		case strings.Contains(last, "*"):
+			if strings.HasSuffix(p.Pattern, "/") {
+				paths = append(paths, path.Join(dir, short))
+			} else if ok, _ := path.Match(last, short+path.Ext(last)); ok {
+				paths = append(paths, path.Join(dir, short+path.Ext(last)))
+			}
+		case path.Base(dir) == "*" && strings.Count(dir, "*") == 1:
+			paths = append(paths, path.Join(path.Dir(dir), short, last))
+		}
+	}
+	return paths
 }

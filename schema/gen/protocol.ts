@@ -451,6 +451,20 @@ export interface Diagnostic {
   message: string;
 }
 
+/** DialectRule is a part of the configuration: what the plans at some paths are read in. */
+export interface DialectRule {
+  pattern: string;
+  dialect: string;
+}
+
+/** DialectSign is something that speaks for a dialect. */
+export interface DialectSign {
+  /** where it stands; absent if it is not in the file, but said by its path or the configuration */
+  line?: number;
+  dialect: string;
+  signal: string;
+}
+
 /** DispatchCounts count prompts and results. */
 export interface DispatchCounts {
   /** compiled */
@@ -1000,6 +1014,13 @@ export interface Omission {
   why: string;
 }
 
+/** OtherFile is a file that may have been a plan. */
+export interface OtherFile {
+  path: string;
+  /** why it is no plan */
+  why: PlanError;
+}
+
 /** Packet is the set of ledger facts behind the stable prefix. */
 export interface Packet {
   cursor: string;
@@ -1025,6 +1046,8 @@ export interface Plan {
   totals: Totals;
   items: Array<Item>;
   diagnostics: Array<Diagnostic>;
+  /** what speaks for the dialect, that which decided first, and what speaks for others */
+  evidence: Array<DialectSign>;
   /** why this is the last good reading and not the file as it is */
   stale?: string;
 }
@@ -1041,6 +1064,8 @@ export interface PlanList {
   items: Array<PlanSummary>;
   /** what could not be searched, a sentence each: plans that lie there are missing from items */
   problems: Array<string>;
+  /** files in places that have other files besides plans, which are none */
+  others: Array<OtherFile>;
 }
 
 /** PlanSummary is one plan in a list. */
@@ -1049,6 +1074,8 @@ export interface PlanSummary {
   plan: string;
   path: string;
   dialect?: string;
+  /** what decided on the dialect; get_plan has everything that speaks for one */
+  dialect_reason?: string;
   totals: Totals;
   fingerprint: Fingerprint;
   diagnostics_count: number;
@@ -1477,6 +1504,8 @@ export interface StatusResult {
   /** absent without one, as in the terminal commands */
   connection?: ConnectionStatus;
   counts: Counts;
+  /** the configuration of the plans' dialects; the first rule that fits a path counts */
+  dialects: Array<DialectRule>;
   /** what is not as it should be, a sentence each */
   degraded: Array<string>;
 }

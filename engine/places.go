@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"waybill/core"
+	"waybill/engine/planfile"
+	"waybill/ledger"
+)
+
+const (
+	// mostPlans is how many plans of a workspace are listed and watched.
+	mostPlans = 100
+	// mostOthers is how many files are looked into that lie in a place of plans and may be none.
+	mostOthers = 1000
+)
+
+// A Listing is what a workspace has in the places where tools keep their plans.
+type Listing struct {
+	// Paths are those of the plans in ascending order.
+	Paths []string
+	// Others lie in a place that has other files besides plans, and are none.
+	Others []Other
+}
+
+// An Other is a file that might have been a plan, and why it is none.
+type Other struct {
+	Path string
+	Why  error
+}
+
+// other is what is remembered of an Other, so that it is not read again while it stays what it is.
+type other struct {
+	file planfile.File
+	why  error
+}
+
+// List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
+// the list then holds what was found elsewhere.
+func (p *Plans) List() ([]string, error) {
+	l, err := p.Survey()
+	return l.Paths, err
+}
+
+// Survey is List, and says what was passed over.
+func (p *Plans) Survey() (Listing, error) {
+	found, err := p.root.Search(planfile.DefaultPatterns())
+	for _, spot := range found.Spots {
+		p.o.Expect(spot)
+	}
+	var l Listing
+	asked := 0
+	for _, name := range found.Plans {
+		if !planfile.Mixed(name) || p.remembers(name) {
+			l.Paths = append(l.Paths, name)
+			continue
+		}
+		if asked++; asked > mostOthers {
+			continue
+		}
+		if why := p.noPlan(name); why != nil {
+			l.Others = append(l.Others, Other{name, why})
+		} else {
+			l.Paths = append(l.Paths, name)
+		}
+	}
+	if asked > mostOthers {
+		err = errors.Join(err, fmt.Errorf("%d files may be plans, and only the first %d of them were looked into", asked, mostOthers))
+	}
+	var over error
+	l.Paths, over = latest(l.Paths, found)
+	if err = errors.Join(err, over); err != nil {
+		return l, &SearchError{err}
+	}
+	return l, nil
+}
+
+// latest gives those of too many plans that changed last, and says how many there are.
+func latest(paths []string, found planfile.Finding) ([]string, error) {
+	if len(paths) <= mostPlans {
+		return paths, nil
+	}
+	err := fmt.Errorf("there are %d plans: the %d that changed last are listed, and the others are read when they are named", len(paths), mostPlans)
+	slices.SortStableFunc(paths, func(a, b string) int { return found.Changed(b).Compare(found.Changed(a)) })
+	paths = slices.Clip(paths[:mostPlans])
+	slices.Sort(paths)
+	return paths, err
+}
+
+// remembers reports whether a plan was read from the path, whatever is there now.
+func (p *Plans) remembers(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plans[name] != nil
+}
+
+// noPlan says why a file is no plan, and nil if it is one.
+func (p *Plans) noPlan(name string) error {
+	p.mu.Lock()
+	last, known := p.others[name]
+	p.mu.Unlock()
+	prev := &last.file
+	if !known {
+		prev = nil
+	}
+	file, err := p.root.Read(name, prev)
+	if err == nil && file.Unchanged {
+		return last.why
+	}
+	if err == nil {
+		err = p.items(&file)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if delete(p.others, name); err != nil && len(p.others) < mostOthers {
+		file.Text = "" // what counts is whether it changes
+		p.others[name] = other{file, err}
+	}
+	return err
+}
+
+// items says why nothing can be read from a file.
+func (p *Plans) items(file *planfile.File) error {
+	reading, err := ledger.ReadPlaced(file.Text, p.placing(file.Path))
+	if err == nil && reading.Len() == 0 {
+		err = errors.New("it is blank")
+	}
+	return err
+}
+
+// expectParts makes sure that a change in a folder below one that is a plan is noticed.
+func (p *Plans) expectParts(file *planfile.File) {
+	for _, dir := range file.Folders() {
+		if dir != file.Path {
+			p.o.Expect(dir)
+		}
+	}
+}
+
+// A SearchError says what could not be searched for plans.
+type SearchError struct{ Err error }
+
+// Error gives what the system said.
+func (e *SearchError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what the system said.
+func (e *SearchError) Unwrap() error { return e.Err }
+
+// Gone reports whether the workspace folder itself is not there any more.
+func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
+
+// Resolve gives the path of the plan that a host means: a path relative to the workspace, or the
+// short name of a plan. A name that is neither that of a plan nor that of a file is refused.
+func (p *Plans) Resolve(name string) (string, error) {
+	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") {
+		return path.Clean(name), nil
+	}
+	found, err := p.List()
+	for _, candidate := range found {
+		if planfile.ShortName(candidate) == name {
+			return candidate, nil
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := p.root.Read(name, nil); errors.Is(err, planfile.Missing) && errors.Is(err, fs.ErrNotExist) {
+		return "", core.Missing("plan", name) // else it is a folder, of which Read says what it lacks
+	}
+	return name, nil
+}
+
+// Candidates gives the paths at which a plan may have been that is known by its short name.
+func (p *Plans) Candidates(name string) []string { return planfile.Candidates(name) }
+
+// concerned gives the plans that a change at a path is about: the one that is there, and those that are
+// folders above it. It is empty for a path at which nothing is known to be.
+func (p *Plans) concerned(changed string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var paths []string
+	for at := changed; at != "." && at != "/"; at = path.Dir(at) {
+		if p.plans[at] != nil {
+			paths = append(paths, at)
+		}
+	}
+	return paths
+}
+
+// A DialectRule sets the dialect of the plans whose paths fit a pattern.
+type DialectRule struct {
+	// Pattern is one of path.Match, for a path relative to the workspace; see CheckDialectRule.
+	Pattern string
+	// Dialect is one of ledger.Dialects.
+	Dialect string
+}
+
+// CheckDialectRule says what is wrong with a rule.
+func CheckDialectRule(r DialectRule) error {
+	if r.Pattern == "" {
+		return errors.New("the pattern is empty: write the path of a plan, with * for what may vary")
+	}
+	for part := range strings.SplitSeq(r.Pattern, "/") {
+		if _, err := path.Match(part, ""); err != nil {
+			return fmt.Errorf("the part %q of the pattern %q is not one: %w", part, r.Pattern, err)
+		}
+	}
+	if strings.Contains(r.Pattern, "**") {
+		return fmt.Errorf(`the pattern %q has "**": write one * for each folder`, r.Pattern)
+	}
+	if !slices.Contains(ledger.Dialects(), r.Dialect) {
+		return fmt.Errorf("there is no dialect %q: use one of %s", r.Dialect, strings.Join(ledger.Dialects(), ", "))
+	}
+	return nil
+}
+
+// Dialects gives the rules by which the dialects of some plans are set.
+func (p *Plans) Dialects() []DialectRule { return slices.Clone(p.o.Dialects) }
+
+// placing gives what is known about the plan at a path besides its text.
+func (p *Plans) placing(rel string) ledger.Placing {
+	placing := ledger.Placing{Path: rel}
+	for _, rule := range p.o.Dialects {
+		if ok, _ := path.Match(path.Clean(rule.Pattern), rel); ok {
+			placing.Dialect, placing.Pattern = rule.Dialect, rule.Pattern
+			break
+		}
+	}
+	return placing
+}
