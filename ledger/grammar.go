@@ -66,11 +66,9 @@ func (g *grammar) usual(mark byte) Status {
 	return 0
 }
 
-// numberedDialects have one grammar.
-var numberedDialects = []string{specContext, specWorkflow, kiro}
-
+// numberedGrammar is that of spec-context, spec-workflow and kiro.
 var numberedGrammar = grammar{
-	dialects: numberedDialects,
+	dialects: []string{specContext, specWorkflow, kiro},
 	decide:   func(n *numbered) string { return n.seen.decide() },
 	dash:     InProgress,
 	marks:    []meaning{{mark: "~"}},

@@ -16,7 +16,7 @@ type Placing struct {
 }
 
 // hints are the folders that only one tool writes to. A path is one of them if it begins so.
-var hints = []struct{ under, dialect string }{
+var hints = []PathHint{
 	{".kiro/", kiro},
 	{".spec-context/", specContext},
 	{".spec-workflow/", specWorkflow},
@@ -25,11 +25,17 @@ var hints = []struct{ under, dialect string }{
 	{"tasks/tasks-", aiDev},
 }
 
+// A PathHint says that plans whose paths begin so are likely those of a dialect.
+type PathHint struct{ Under, Dialect string }
+
+// PathHints gives the hints; none of them begins as another one does.
+func PathHints() []PathHint { return slices.Clone(hints) }
+
 // hint names the dialect that the path speaks for, "" for none, and how the path begins.
 func (p *Placing) hint() (dialect, under string) {
 	for _, h := range hints {
-		if strings.HasPrefix(p.Path, h.under) {
-			return h.dialect, h.under
+		if strings.HasPrefix(p.Path, h.Under) {
+			return h.Dialect, h.Under
 		}
 	}
 	return "", ""
@@ -61,7 +67,7 @@ func (p *Placing) evidence(said Evidence) []Evidence {
 func (p *Placing) among(dialect string, told bool) string {
 	hint, _ := p.hint()
 	switch {
-	case !slices.Contains(numberedDialects, hint):
+	case hint != specContext && hint != specWorkflow && hint != kiro:
 		return dialect
 	case !told, dialect == specContext && hint == specWorkflow:
 		return hint

@@ -57,6 +57,15 @@ var exceptions = []string{
 	"!docs/plans/README.md", "!docs/superpowers/plans/README.md", "!docs/stories/README.md",
 }
 
+// Exceptions returns the patterns of what lies in a place and is no plan.
+func Exceptions() []string {
+	var patterns []string
+	for _, e := range exceptions {
+		patterns = append(patterns, strings.TrimPrefix(e, "!"))
+	}
+	return patterns
+}
+
 // DefaultPatterns returns the patterns of all places, and what they except.
 func DefaultPatterns() []string {
 	var patterns []string
