@@ -102,3 +102,13 @@ func TestFindTakesOutWhatAPatternExcepts(t *testing.T) {
 	_, err = r.Find([]string{"!../x"})
 	require.ErrorIs(t, err, planfile.OutsideWorkspace)
 }
+
+// Two spellings of a folder are one plan where case does not count, and one is nothing where it does.
+func TestFaultF17_FolderIsListedOnce(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, "backlog/tasks/back-1.md")
+	r := open(t, dir, planfile.Options{Folders: true})
+	got, err := r.Find([]string{"BACKLOG/TASKS/", "Backlog/tasks/", "backlog/tasks/", "backlog/*/", "./backlog//tasks/"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"backlog/tasks"}, got)
+}
