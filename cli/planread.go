@@ -50,11 +50,11 @@ func (a *app) planText(arg string) (planText, error) {
 		return planText{}, schema.NewError(schema.LedgerMissing, fmt.Sprintf("there is no file %q, and no workspace to look for a plan of that name", arg))
 	}
 	defer p.close()
-	rel, err := p.Resolve(arg)
-	if err != nil {
-		return planText{}, api.Fault(err)
+	text, err := p.named(arg)
+	if in := a.inWorkspace(arg); err != nil && folder && in != "" {
+		return p.text(in) // as it is called from here
 	}
-	return p.text(rel)
+	return text, err
 }
 
 // planFile reads a file that was named by its path. A pipe is as good as a file: somebody has named it.
@@ -125,6 +125,15 @@ func (a *app) openPlans() (openPlans, error) {
 }
 
 func (p openPlans) close() { _ = p.root.Close() } // nothing was written through it
+
+// named reads the plan that a name in the workspace means.
+func (p openPlans) named(name string) (planText, error) {
+	rel, err := p.Resolve(name)
+	if err != nil {
+		return planText{}, api.Fault(err)
+	}
+	return p.text(rel)
+}
 
 // text reads a plan at a path in the workspace.
 func (p openPlans) text(rel string) (planText, error) {

@@ -18,6 +18,8 @@ const (
 	mostPlans = 100
 	// mostOthers is how many files are looked into that lie in a place of plans and may be none.
 	mostOthers = 1000
+	// mostLooked is how many bytes of such files are read in one search.
+	mostLooked = 64 << 20
 )
 
 // A Listing is what a workspace has in the places where tools keep their plans.
@@ -53,24 +55,9 @@ func (p *Plans) Survey() (Listing, error) {
 	for _, spot := range found.Spots {
 		p.o.Expect(spot)
 	}
-	var l Listing
-	asked := 0
-	for _, name := range found.Plans {
-		if !planfile.Mixed(name) || p.remembers(name) {
-			l.Paths = append(l.Paths, name)
-			continue
-		}
-		if asked++; asked > mostOthers {
-			continue
-		}
-		if why := p.noPlan(name); why != nil {
-			l.Others = append(l.Others, Other{name, why})
-		} else {
-			l.Paths = append(l.Paths, name)
-		}
-	}
-	if asked > mostOthers {
-		err = errors.Join(err, fmt.Errorf("%d files may be plans, and only the first %d of them were looked into", asked, mostOthers))
+	l, unasked := p.sorted(found.Plans)
+	if unasked > 0 {
+		err = errors.Join(err, fmt.Errorf("%d files may be plans and were not looked into, after %d others", unasked, len(l.Others)))
 	}
 	var over error
 	l.Paths, over = latest(l.Paths, found)
@@ -78,6 +65,27 @@ func (p *Plans) Survey() (Listing, error) {
 		return l, &SearchError{err}
 	}
 	return l, nil
+}
+
+// sorted tells plans from other files, and says how many it has not looked into because they are too many.
+func (p *Plans) sorted(names []string) (l Listing, unasked int) {
+	looked := int64(0)
+	for _, name := range names {
+		switch {
+		case !planfile.Mixed(name) || p.remembers(name):
+			l.Paths = append(l.Paths, name)
+		case len(l.Others) >= mostOthers || looked >= mostLooked:
+			unasked++
+		default:
+			size, why := p.noPlan(name)
+			if looked += size; why == nil {
+				l.Paths = append(l.Paths, name)
+			} else {
+				l.Others = append(l.Others, Other{name, why})
+			}
+		}
+	}
+	return l, unasked
 }
 
 // latest gives those of too many plans that changed last, and says how many there are.
@@ -99,8 +107,8 @@ func (p *Plans) remembers(name string) bool {
 	return p.plans[name] != nil
 }
 
-// noPlan says why a file is no plan, and nil if it is one.
-func (p *Plans) noPlan(name string) error {
+// noPlan says why a file is no plan, and nil if it is one, and how much was read for that.
+func (p *Plans) noPlan(name string) (size int64, why error) {
 	p.mu.Lock()
 	last, known := p.others[name]
 	p.mu.Unlock()
@@ -110,8 +118,9 @@ func (p *Plans) noPlan(name string) error {
 	}
 	file, err := p.root.Read(name, prev)
 	if err == nil && file.Unchanged {
-		return last.why
+		return 0, last.why
 	}
+	size = int64(len(file.Text))
 	if err == nil {
 		err = p.items(&file)
 	}
@@ -121,7 +130,7 @@ func (p *Plans) noPlan(name string) error {
 		file.Text = "" // what counts is whether it changes
 		p.others[name] = other{file, err}
 	}
-	return err
+	return size, err
 }
 
 // items says why nothing can be read from a file.
@@ -158,7 +167,7 @@ func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
 // short name of a plan. A name that is neither that of a plan nor that of a file is refused.
 func (p *Plans) Resolve(name string) (string, error) {
 	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") {
-		return path.Clean(name), nil
+		return p.root.Canonical(path.Clean(name)), nil
 	}
 	found, err := p.List()
 	for _, candidate := range found {

@@ -183,3 +183,17 @@ func TestFollowFindsNewPlans(t *testing.T) {
 		require.Equal(t, [][]string{{"3"}}, s.changes())
 	})
 }
+
+// A folder with a file that has every task has one name, whatever it is called by.
+func TestResolveAFolderWithAllTasksInOneFile(t *testing.T) {
+	d, _ := folders(t)
+	d.write(".taskmaster/tasks/task_001.txt", "# Task ID: 1\n", time.Hour)
+	for _, want := range []string{".taskmaster/tasks", ".taskmaster/tasks/tasks.json"} {
+		for _, name := range []string{".taskmaster/tasks", "./.taskmaster/tasks/"} {
+			got, err := d.Resolve(name)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		d.write(".taskmaster/tasks/tasks.json", "{}", time.Hour)
+	}
+}

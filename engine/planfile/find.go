@@ -255,13 +255,16 @@ func (s *search) look(name string) (c candidate, ok bool) {
 func (s *search) plans() []string {
 	slices.SortFunc(s.found, candidate.compare)
 	var kept []candidate
+	alike := map[looks][]int{} // places in kept; there may be thousands
 	for _, c := range s.found {
-		i := slices.IndexFunc(kept, c.same)
+		like := alike[c.looks()]
+		k := slices.IndexFunc(like, func(i int) bool { return c.same(kept[i]) })
 		switch {
-		case i < 0:
+		case k < 0:
+			alike[c.looks()] = append(like, len(kept))
 			kept = append(kept, c)
-		case !c.link && s.spelled(c.name) && !s.spelled(kept[i].name):
-			kept[i] = c
+		case !c.link && s.spelled(c.name) && !s.spelled(kept[like[k]].name):
+			kept[like[k]] = c
 		}
 	}
 	names := make([]string, len(kept))
@@ -281,6 +284,19 @@ func (c candidate) compare(d candidate) int {
 		return 1
 	}
 	return -1
+}
+
+// looks is what two names of one file have in common, and few others.
+type looks struct {
+	size    int64
+	changed time.Time
+}
+
+func (c candidate) looks() (l looks) {
+	if c.info != nil {
+		l = looks{c.info.Size(), c.info.ModTime()}
+	}
+	return l
 }
 
 func (c candidate) same(d candidate) bool {

@@ -43,11 +43,29 @@ type member struct {
 
 // isFolder reports whether name is that of a folder which may be a plan.
 func (r *Root) isFolder(name string) bool {
-	if !r.opts.Folders || slices.Contains(fileLike, strings.ToLower(path.Ext(name))) {
+	if !r.mayBeFolder(name) {
 		return false
 	}
 	info, err := r.stat(name)
 	return err == nil && info.IsDir()
+}
+
+func (r *Root) mayBeFolder(name string) bool {
+	return r.opts.Folders && !slices.Contains(fileLike, strings.ToLower(path.Ext(name)))
+}
+
+// Canonical gives the name by which a plan is found that a path means: of a folder with a file that has
+// every item, that of the file. Any other path is given as it is.
+func (r *Root) Canonical(rel string) string {
+	name, err := cleanPath(rel)
+	if err != nil || !r.mayBeFolder(name) {
+		return rel
+	}
+	whole := path.Join(name, wholePlan)
+	if _, err := StatPath(r.plain(whole)); err != nil { // only a name is chosen; Read looks at it with care
+		return rel
+	}
+	return whole
 }
 
 // membersOf gives the names of the files that make the folder dir a plan, in their natural order, or none.
