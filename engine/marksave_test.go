@@ -103,8 +103,8 @@ func TestTruncatedPlanIsNotOneWithoutTheItem(t *testing.T) {
 	})
 }
 
-// A person saves a note again and again while items are set and set back. Every note stays. What was set and saved
-// over by an editor that had read the plan before is theirs to lose, so the items are looked at in the end only.
+// A person saves one note after the other while items are set. Every note stays. What was set and saved over by an
+// editor that had read the plan before is theirs to lose, so the items are looked at in the end only.
 func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 	if !exchanges {
 		t.Skip("this system cannot exchange two names in one step")
@@ -119,10 +119,13 @@ func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					defer close(over)
+					last := "end"
 					for i := range saves {
-						now, err := os.ReadFile(path)
-						if err = errors.Join(err, save(path, string(now)+fmt.Sprintf("note %d\n", i))); err != nil {
+						now, err := textWith(path, last)
+						last = fmt.Sprintf("note %d\n", i)
+						if err = errors.Join(err, save(path, now+last)); err != nil {
 							t.Error(err)
+							return
 						}
 					}
 				})
@@ -152,6 +155,18 @@ func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// textWith reads the plan when it has what was saved last. For a moment, until it is put back, another file may be
+// in its place.
+func textWith(path, last string) (string, error) {
+	const looks = 100_000
+	for range looks {
+		if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), last) {
+			return string(text), err
+		}
+	}
+	return "", fmt.Errorf("%q was saved and is lost", last)
 }
 
 // elsewhere reports whether a writer was refused because somebody else was at the file. One who takes long

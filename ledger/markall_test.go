@@ -40,7 +40,18 @@ func eachWritten(t *testing.T, property func(t *rapid.T, text string)) {
 // Each item, set to each status, is refused with a reason, or no byte but its mark changes and the plan reads
 // with that status for that item alone.
 func TestOnlyTheMarkChangesInRandomPlansOfEachDialect(t *testing.T) {
-	eachWritten(t, func(t *rapid.T, text string) { checkEveryMark(t, text) })
+	eachWritten(t, func(t *rapid.T, text string) {
+		r, err := ledger.Read(text)
+		require.NoError(t, err)
+		items := r.Items()
+		const some = 4 // of each plan, which are all of them over many plans
+		first := rapid.IntRange(0, len(items)-1).Draw(t, "first")
+		for _, it := range items[first:min(first+some, len(items))] {
+			for _, to := range settable {
+				checkMarked(t, text, r, items, it, to)
+			}
+		}
+	})
 }
 
 // The same holds for what is a plan of no tool at all.
