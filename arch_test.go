@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"modernc.org/sqlite":                 {"store/sqlite"},
 	"github.com/google/uuid":             {"engine"},
 	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
+	"go.yaml.in/yaml/v3":                 {"ledger"},
 	"github.com/spf13/cobra":             {"cli"},
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},

@@ -73,7 +73,7 @@ func wireTotals(t ledger.Totals) schema.Totals { return schema.Totals(t) }
 
 func wireItem(it ledger.Item) schema.Item {
 	w := schema.Item{
-		ItemID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Line: it.Line,
+		ItemID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Source: it.Source, Line: it.Line,
 		Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn, Parallel: it.Parallel, Prompt: it.Prompt,
 		Requirements: it.Requirements, Files: it.Files, Details: it.Details, Leverage: it.Leverage,
 		Purpose: it.Purpose, BlockedReason: it.BlockedReason,
@@ -86,7 +86,7 @@ func wireItem(it ledger.Item) schema.Item {
 
 func wireDiagnostic(d ledger.Diagnostic) schema.Diagnostic {
 	return schema.Diagnostic{
-		Line: d.Line, Column: d.Column, Severity: d.Severity.String(), Code: d.Code, Message: d.Message,
+		Source: d.Source, Line: d.Line, Column: d.Column, Severity: d.Severity.String(), Code: d.Code, Message: d.Message,
 	}
 }
 

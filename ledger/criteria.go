@@ -19,7 +19,8 @@ const mostCriteria = 1000
 // AcceptanceCriteria gives the sentences of a requirements file that begin with WHEN or IF and say what SHALL
 // be, in capitals as it is the custom. A list marker, a number and bold type may stand before the sentence,
 // and it may go on over further lines, up to a blank one, a list item, a heading or a code fence. What stands
-// in a code fence is an example and counts for nothing. Of more than 1,000 the first 1,000 are given.
+// in a code fence is an example and counts for nothing. Between the marks <!-- AC:BEGIN --> and <!-- AC:END -->
+// each item of a list is a criterion, whatever it says. Of more than 1,000 the first 1,000 are given.
 func AcceptanceCriteria(text []byte) []Criterion {
 	c := criteria{}
 	src := strings.TrimPrefix(strings.ToValidUTF8(string(text), "\ufffd"), byteOrderMark)
@@ -40,6 +41,7 @@ type criteria struct {
 	begin  int    // the line on which a sentence began that has not ended yet, 0 for none
 	parts  []string
 	said   bool // the sentence says what SHALL be
+	listed bool // the line stands between the marks AC:BEGIN and AC:END, where each list item is one
 }
 
 func (c *criteria) line(line string) {
@@ -49,6 +51,7 @@ func (c *criteria) line(line string) {
 		line = trim(line[1:])
 	}
 	marks := fenceMarks(line)
+	name, begins, isMark := sectionMark(line)
 	switch {
 	case c.fence != "":
 		if len(marks) == len(line) && strings.HasPrefix(marks, c.fence) {
@@ -57,6 +60,9 @@ func (c *criteria) line(line string) {
 	case marks != "":
 		c.end()
 		c.fence = marks
+	case isMark:
+		c.end()
+		c.listed = begins && name == "AC"
 	case line == "" || line[0] == '#':
 		c.end()
 	default:
@@ -70,6 +76,9 @@ func (c *criteria) text(line string) {
 		c.end()
 	}
 	switch {
+	case c.listed && isItem:
+		c.begin, c.said = c.number, true
+		sentence = withoutNumber(sentence)
 	case c.begin > 0:
 		sentence = line
 	case opens(sentence):
@@ -79,6 +88,14 @@ func (c *criteria) text(line string) {
 	}
 	c.parts = append(c.parts, sentence)
 	c.said = c.said || hasWord(sentence, "SHALL")
+}
+
+// withoutNumber takes "#2 " off a criterion.
+func withoutNumber(sentence string) string {
+	if number, rest, ok := strings.Cut(sentence, " "); ok && len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" {
+		return trim(rest)
+	}
+	return sentence
 }
 
 // end takes the sentence if it has all that a criterion has.

@@ -38,6 +38,10 @@ func TestAcceptanceCriteria(t *testing.T) {
 		{"a fence ends it", "WHEN a\n```\n```\nSHALL b", ""},
 		{"line ends", "\ufeffWHEN a\r\n  SHALL b  \r\n\r\n\rIF c SHALL d\r", "1 WHEN a SHALL b|5 IF c SHALL d"},
 		{"no text", "WHEN a\xff SHALL b", "1 WHEN a\ufffd SHALL b"},
+		{
+			"between marks", "- one\n<!-- AC:BEGIN -->\n- [x] #1 thinner than\n  paper\n- [ ] #2 no burr\n<!-- AC:END -->\n- [ ] #3 a note\n<!-- DOD:BEGIN -->\n- [ ] #1 swept\n<!-- DOD:END -->",
+			"3 thinner than paper|5 no burr",
+		},
 		{"nothing", "", ""},
 		{"marks only", "- \n*\n1.\n**\n__\n>\n[\n[ ]\n- - -\nWHEN\nIF", ""},
 	} {

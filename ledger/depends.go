@@ -218,7 +218,7 @@ func (n *numbered) resolve() edges {
 func (n *numbered) checkSkipped(i, to int32) {
 	if e := &n.r.entries[to]; e.status == Skipped && n.r.entries[i].status.open() {
 		n.about(i, SeverityWarning, "dependency_skipped",
-			fmt.Sprintf("%s waits for %s (line %d), which was skipped", n.r.entries[i].id, e.id, e.line))
+			fmt.Sprintf("%s waits for %s (%s), which was skipped", n.r.entries[i].id, e.id, n.r.where(e)))
 	}
 }
 

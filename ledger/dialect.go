@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -21,6 +22,10 @@ const (
 	ccpm         = "ccpm"
 	loose        = "loose"
 	tabular      = "table"
+	backlog      = "backlog"
+	taskMaster   = "task-master"
+	epicFiles    = "ccpm-files"
+	gsd          = "gsd"
 )
 
 // Parse reads a plan. The result depends on src alone. The error is a
@@ -41,17 +46,45 @@ func Read(text string) (*Reading, error) { return ReadPlaced(text, Placing{}) }
 
 // ReadPlaced is Read for a plan of which more is known than its text.
 func ReadPlaced(text string, p Placing) (*Reading, error) {
+	if strings.HasPrefix(text, joinedFiles) {
+		return readFolder(text, p)
+	}
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
+	var fault error
+	if beginsRecord(text) {
+		r, err := readRecord(text, p)
+		if r != nil {
+			return r, nil
+		}
+		fault = err
+	}
+	return readList(text, p, fault)
+}
+
+// readList reads a plan of one file line by line. The fault says why it is not
+// what it looked like at first; a text without any item is no more than that.
+func readList(text string, p Placing, fault error) (*Reading, error) {
 	n := readAs(text, &numberedGrammar, &sightings{placing: p})
-	if g := n.choose(); g != n.g {
+	g := n.choose()
+	if g.records != nil {
+		return readRecord(text, p)
+	}
+	if g != n.g {
 		n = readAs(text, g, &n.seen)
 	} else if g := n.hinted(); g != nil {
 		n = n.orAs(g)
 	}
-	if n.r.Len() > 0 || isBlank(text) {
+	switch {
+	case n.r.Len() > 0 || isBlank(text):
 		return n.sealed(), nil
+	case fault != nil:
+		return nil, fault
+	case strings.Contains(text, "<task"):
+		if r, _ := readRecord(text, p); r != nil {
+			return r, nil
+		}
 	}
 	return readAny(text, n)
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 )
@@ -41,12 +42,28 @@ type wait struct {
 func (r *Reading) item(i int32) Item {
 	e := &r.entries[i]
 	it := Item{
-		ID: e.id, Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
+		ID: e.id, Source: r.source(e), Line: int(e.line), Level: int(e.level), Status: e.status, DerivedStatus: e.derived,
 		Optional: e.optional, DerivedID: e.derivedID, ParentID: r.parentID(e), DependsOn: r.dependsOn(i),
 		Behind: r.behind(i), Mark: Span{int(e.mark), int(e.markEnd)}, Worded: e.worded,
 	}
 	describe(r, i, &it)
 	return it
+}
+
+// source gives the name of the file that an item stands in, "" in a plan of one file.
+func (r *Reading) source(e *entry) string {
+	if r.files == nil {
+		return ""
+	}
+	return r.files[fileAt(r.files, int(e.from))].name
+}
+
+// where says in a message where an item stands.
+func (r *Reading) where(e *entry) string {
+	if r.files == nil {
+		return fmt.Sprintf("line %d", e.line)
+	}
+	return fmt.Sprintf("line %d of %s", e.line, clip(r.source(e)))
 }
 
 func (r *Reading) parentID(e *entry) string {

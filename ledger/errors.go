@@ -11,6 +11,8 @@ const (
 	ReasonNotText = "not_text"
 	// ReasonInvalidUTF8 means text with a byte in it that is not UTF-8.
 	ReasonInvalidUTF8 = "invalid_utf8"
+	// ReasonInvalidJSON means a file of JSON that ends too early or is none.
+	ReasonInvalidJSON = "invalid_json"
 	// ReasonNoItems means text in which no dialect finds an item.
 	ReasonNoItems = "no_items"
 )

@@ -82,6 +82,7 @@ type (
 		Title         string   `json:"title"`
 		Status        string   `json:"status"`
 		Optional      bool     `json:"optional,omitempty"`
+		Source        string   `json:"source,omitempty"`
 		Line          int      `json:"line"`
 		Level         int      `json:"level"`
 		ParentID      string   `json:"parent_id,omitempty"`
@@ -127,7 +128,7 @@ func currentFact(it *Item) *itemFact {
 	}
 	return &itemFact{
 		ID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional,
-		Line: it.Line, Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn,
+		Source: it.Source, Line: it.Line, Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn,
 		Parallel: it.Parallel, Prompt: it.Prompt, Requirements: it.Requirements,
 		Files: it.Files, Details: it.Details, Leverage: it.Leverage, Purpose: it.Purpose,
 		BlockedReason: it.BlockedReason, DerivedStatus: it.DerivedStatus.String(),
@@ -150,7 +151,7 @@ func (f *itemFact) item() (*Item, error) {
 	}
 	return &Item{
 		ID: f.ID, Title: f.Title, Status: status, Optional: f.Optional,
-		Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
+		Source: f.Source, Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
 		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
 		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
 		BlockedReason: f.BlockedReason, DerivedStatus: derived,

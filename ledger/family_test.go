@@ -42,6 +42,11 @@ var writers = map[string]func(t *rapid.T) (string, []wanted){
 	"bmad":        writeBMAD,
 	"ccpm":        writeCCPM,
 	"table":       writeTable,
+
+	"backlog":     writeBacklog,
+	"task-master": writeTaskMaster,
+	"ccpm-files":  writeEpicTask,
+	"gsd":         writeGSD,
 }
 
 // noise is what stands between the tasks of a plan and is none.

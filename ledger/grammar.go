@@ -20,6 +20,10 @@ type grammar struct {
 	remark func(n *numbered, ln *line, b box)
 	// settle looks at all items before they are put into a tree.
 	settle func(n *numbered)
+	// records reads a plan that is no list of boxes, and describe one item of
+	// it. A grammar that has them has nothing of the above.
+	records  func(x *records)
+	describe func(r *Reading, e *entry, it *Item)
 	// dash is InProgress where "-" is a usual mark, of which a plan has many.
 	dash   Status
 	marks  []meaning
@@ -83,6 +87,7 @@ var grammars = [...]*grammar{
 	&numberedGrammar, &specKitGrammar, &openSpecGrammar, &ccSDDGrammar, &aiDevGrammar,
 	&conductorGrammar, &bmadGrammar, &ccpmGrammar, &headingGrammar,
 	&looseGrammar, &tableGrammar,
+	&backlogGrammar, &taskMasterGrammar, &epicGrammar, &gsdGrammar,
 }
 
 // Dialects returns the names of all dialects, as a comment in a file may set one.

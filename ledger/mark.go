@@ -85,7 +85,7 @@ func (r *Reading) Marked(m Marking) (Marked, error) {
 	if mark == "" {
 		return Marked{}, r.unmarked(m, MarkInexpressible, r.inexpressible(i, m.Status))
 	}
-	text := r.text[:item.Mark.Start] + mark + r.text[item.Mark.End:]
+	text := r.replaced(item.Mark, mark)
 	after, ok := r.reread(text, i, m.Status)
 	if !ok {
 		return Marked{}, r.unmarked(m, MarkMisread,
@@ -120,10 +120,19 @@ func (r *Reading) meant(m Marking) (int32, error) {
 	case m.Line == 0:
 		return 0, r.unmarked(m, MarkAmbiguous, fmt.Sprintf("it stands in the lines %s: name one with line", listed(lines)))
 	}
+	found := int32(-1)
 	for i := range r.entries {
-		if r.entries[i].id == m.ItemID && int(r.entries[i].line) == m.Line {
-			return int32(i), nil
+		if r.entries[i].id != m.ItemID || int(r.entries[i].line) != m.Line {
+			continue
 		}
+		if found >= 0 {
+			return 0, r.unmarked(m, MarkAmbiguous, fmt.Sprintf("it stands more than once in a line %d, in %s and in %s: give one of them another id",
+				m.Line, r.where(&r.entries[found]), r.where(&r.entries[i])))
+		}
+		found = int32(i)
+	}
+	if found >= 0 {
+		return found, nil
 	}
 	return 0, r.unmarked(m, MarkElsewhere, fmt.Sprintf("it does not stand in line %d, but in line %s: read the plan anew", m.Line, listed(lines)))
 }

@@ -64,7 +64,7 @@ func checkSame(t require.TestingT, was, is []ledger.Item, it ledger.Item, to led
 		want := was[i]
 		want.DerivedStatus = is[i].DerivedStatus // which is to follow
 		want.DependsOn = is[i].DependsOn         // nobody waits for a phase that is skipped
-		if want.Line == it.Line {
+		if want.Line == it.Line && want.ID == it.ID && want.Source == it.Source {
 			want.Status = to
 		}
 		if want.Mark.End == 0 && want.Status == was[i].DerivedStatus {

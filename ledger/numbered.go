@@ -62,6 +62,9 @@ type numbered struct {
 	strangers []string
 	grid      grid
 	summaries []summary // the tables that are none of tasks
+	// remarks takes what is said about items where a line does not tell their
+	// place, nil where it does.
+	remarks func(offset int, severity Severity, code, message string)
 }
 
 // taskHeading is a heading such as "#### Task 4: Label the drawers".
@@ -104,6 +107,10 @@ func newNumbered(text string, g *grammar, seen *sightings) *numbered {
 // describe reads the lines of an item once more.
 func describe(r *Reading, i int32, it *Item) {
 	e := &r.entries[i]
+	if r.grammar.describe != nil {
+		describeRecord(r, e, it)
+		return
+	}
 	n := numbered{
 		scanner: r.scannerOf(e), g: r.grammar,
 		r: &Reading{}, keep: r.keep, item: it,
@@ -167,10 +174,7 @@ func (n *numbered) finish() {
 func (n *numbered) name() {
 	set, placed := n.override, n.seen.placing
 	if set.line > 0 && grammarOf(set.dialect) == nil {
-		n.r.Diagnostics = append(n.r.Diagnostics, Diagnostic{
-			Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect",
-			Message: fmt.Sprintf("no dialect is named %q: use one of %s", clip(set.dialect), strings.Join(Dialects(), ", ")),
-		})
+		n.r.Diagnostics = append(n.r.Diagnostics, unknownDialect(set))
 	}
 	said := Evidence{Line: set.line, Dialect: set.dialect, Signal: "comment that sets the dialect"}
 	switch n.g {
@@ -198,6 +202,13 @@ func (n *numbered) name() {
 	n.r.Evidence = n.seen.evidence(Evidence{Line: int(n.r.entries[0].line), Dialect: n.r.Dialect, Signal: kind})
 }
 
+func unknownDialect(set override) Diagnostic {
+	return Diagnostic{
+		Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect",
+		Message: fmt.Sprintf("no dialect is named %q: use one of %s", clip(set.dialect), strings.Join(Dialects(), ", ")),
+	}
+}
+
 // named gives the plan the dialect that somebody has set.
 func (n *numbered) named(why Evidence) {
 	if n.r.Len() > 0 {
@@ -215,6 +226,10 @@ func (n *numbered) about(i int32, severity Severity, code, message string) {
 	start, at := int(e.mark), e.mark
 	if e.markEnd == 0 {
 		start, at = int(e.from), e.from
+	}
+	if n.remarks != nil {
+		n.remarks(start, severity, code, message)
+		return
 	}
 	for start > 0 && n.src[start-1] != '\n' && n.src[start-1] != '\r' {
 		start--

@@ -25,6 +25,9 @@ func dump(src []byte, r *ledger.Reading) string {
 	}
 	b.WriteString("\n")
 	for _, d := range r.Diagnostics {
+		if d.Source != "" {
+			b.WriteString(d.Source + ":")
+		}
 		fmt.Fprintf(&b, "%d:%d %s %s: %s", d.Line, d.Column, d.Severity, d.Code, d.Message)
 		if d.NotATask {
 			b.WriteString(" [not a task]")
@@ -44,6 +47,9 @@ func dumpItem(b *strings.Builder, src []byte, it ledger.Item) {
 	}
 	fmt.Fprintf(b, " line %d level %d parent %q mark %q\n",
 		it.Line, it.Level, it.ParentID, src[it.Mark.Start:it.Mark.End])
+	if it.Source != "" {
+		fmt.Fprintf(b, "  in %s\n", it.Source)
+	}
 	if it.DerivedID {
 		b.WriteString("  derived id\n")
 	}

@@ -48,6 +48,14 @@ var pens = map[string]pen{
 		words:  marks{Pending: {"todo"}, InProgress: {"in progress"}, Completed: {"done"}, Blocked: {"blocked"}, Skipped: {"skipped"}},
 		groups: true,
 	},
+	backlog: {words: marks{
+		Pending: {"To Do", "to do", "To do", "todo", "Todo"}, InProgress: {"In Progress", "in progress", "In progress", "in-progress"},
+		Completed: {"Done", "done", "completed"}, Blocked: {"", "Blocked", "blocked"},
+	}, groups: true},
+	taskMaster: {words: marks{
+		Pending: {"pending"}, InProgress: {"in-progress"}, Completed: {"done", "completed"}, Blocked: {"blocked"}, Skipped: {"cancelled", "deferred"},
+	}, groups: true},
+	epicFiles: {words: marks{Pending: {"open"}, InProgress: {"in-progress"}, Completed: {"closed", "completed"}}, groups: true},
 }
 
 // markOf gives the mark of a status for an item, "" if there is none.

@@ -14,7 +14,10 @@ type Item struct {
 	// ID is the text of the id, never a number: 1.1 and 1.10 are two ids.
 	ID    string
 	Title string
-	// Line counts from 1.
+	// Source is the name of the file below the folder that the plan is, and ""
+	// in a plan of one file.
+	Source string
+	// Line counts from 1, in the file that is named by Source.
 	Line int
 	// Level is the number of ancestors, 0 at the top.
 	Level  int
@@ -54,6 +57,9 @@ type Item struct {
 
 // Diagnostic says what was odd about one place of a plan.
 type Diagnostic struct {
+	// Source is the name of the file below the folder that the plan is, and ""
+	// in a plan of one file.
+	Source string
 	// Line and Column count from 1, columns in characters.
 	Line, Column int
 	Severity     Severity
@@ -107,7 +113,7 @@ type Reading struct {
 	Dialect  string
 	Evidence []Evidence
 	Fingerprint
-	// Diagnostics are in the order of their lines.
+	// Diagnostics are in the order of the files and of their lines.
 	Diagnostics []Diagnostic
 	Totals      Totals
 	// Checkboxes counts every checkbox in the file; a box in a cell is none. It equals the number of
@@ -115,6 +121,7 @@ type Reading struct {
 	Checkboxes int
 
 	text    string
+	files   []file   // of a folder, nil for a plan of one file
 	grammar *grammar // that read the text
 	placing Placing
 	entries []entry

@@ -189,10 +189,10 @@ func (n *numbered) checkParent(i int32) {
 	case (e.status == Completed || e.status == Skipped) && kids.anyOpen:
 		child := &n.r.entries[kids.open]
 		n.about(i, SeverityWarning, "parent_child_conflict",
-			fmt.Sprintf("%s (line %d) is %s, but %s (line %d) below it is still open",
-				e.id, e.line, e.status, child.id, child.line))
+			fmt.Sprintf("%s (%s) is %s, but %s (%s) below it is still open",
+				e.id, n.r.where(e), e.status, child.id, n.r.where(child)))
 	case e.status.open() && e.derived == Completed:
 		n.about(i, SeverityInfo, "parent_child_conflict",
-			fmt.Sprintf("%s (line %d) is %s, but everything below it is completed", e.id, e.line, e.status))
+			fmt.Sprintf("%s (%s) is %s, but everything below it is completed", e.id, n.r.where(e), e.status))
 	}
 }

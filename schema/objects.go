@@ -73,6 +73,7 @@ type Item struct {
 	Title         string   `json:"title"`
 	Status        string   `json:"status" schema:"enum=pending|in_progress|completed|blocked|skipped"`
 	Optional      bool     `json:"optional"`
+	Source        string   `json:"source,omitzero" doc:"the file below the folder that the plan is, in which the line counts"`
 	Line          int      `json:"line"`
 	Level         int      `json:"level"`
 	ParentID      string   `json:"parent_id,omitzero"`
@@ -90,6 +91,7 @@ type Item struct {
 
 // Diagnostic says what the parser did not take at face value.
 type Diagnostic struct {
+	Source   string `json:"source,omitzero" doc:"the file below the folder that the plan is, in which the line counts"`
 	Line     int    `json:"line"`
 	Column   int    `json:"column,omitzero"`
 	Severity string `json:"severity" schema:"enum=info|warning|error"`

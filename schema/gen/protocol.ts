@@ -444,6 +444,8 @@ export interface Decision {
 
 /** Diagnostic says what the parser did not take at face value. */
 export interface Diagnostic {
+  /** the file below the folder that the plan is, in which the line counts */
+  source?: string;
   line: number;
   column?: number;
   severity: "info" | "warning" | "error";
@@ -844,6 +846,8 @@ export interface Item {
   title: string;
   status: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
   optional: boolean;
+  /** the file below the folder that the plan is, in which the line counts */
+  source?: string;
   line: number;
   level: number;
   parent_id?: string;

@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file knows the files of Backlog.md: one for each task, with front
+// matter. The boxes in its text are criteria.
+
+var backlogGrammar = grammar{
+	dialects: []string{backlog},
+	records:  readBacklog,
+	describe: describeBacklog,
+	usable:   "To Do, In Progress or Done",
+	missing:  `no front matter with "id" and "status"`,
+}
+
+// each calls fn for each file of a shape, and makes an open item of each that
+// cannot be read. A comment that sets the dialect makes the only file of a plan
+// one of them.
+func (x *records) each(want shape, fn func(k int)) {
+	set := x.set && len(x.files) == 1
+	for k := range x.files {
+		switch f := &x.files[k]; {
+		case f.taken || f.form != want && !(set && f.form == formNone && want != formTaskJSON):
+		case f.fault != "":
+			x.unreadable(k)
+		default:
+			f.taken = true
+			fn(k)
+		}
+	}
+}
+
+func readBacklog(x *records) {
+	for k := range x.files {
+		id := x.files[k].front.word("id")
+		x.capitals = x.capitals || id == strings.ToUpper(id) && id != strings.ToLower(id)
+	}
+	x.each(formBacklog, x.readBacklogFile)
+	x.fold()
+	for i := range x.r.entries {
+		if x.parents[i] == "" {
+			x.parents[i] = x.dotted(x.r.entries[i].id)
+		}
+	}
+}
+
+func (x *records) readBacklogFile(k int) {
+	f := &x.files[k]
+	if f.front.fields == nil {
+		return
+	}
+	name := x.idOfFile(k)
+	rec := record{
+		id: f.front.word("id"), from: f.from, to: f.to, named: f.front.placeOf(f.front.value("id")),
+		parent: f.front.word("parent_task_id"), waits: f.front.words("dependencies"),
+	}
+	switch {
+	case rec.id == "":
+		rec.id, rec.derived = name, name != ""
+	case f.name != "" && !strings.EqualFold(name, rec.id):
+		x.note(k, rec.named, SeverityWarning, "file_name_conflict",
+			fmt.Sprintf("the file is named after %q and its id is %q: the id counts", clip(name), clip(rec.id)))
+	}
+	x.frontStatus(k, &rec)
+	x.add(k, rec)
+	x.checkFront(k)
+}
+
+// dotted gives the id of the item that an id with dots belongs to, "" for none.
+func (x *records) dotted(id string) string {
+	if stem := ancestor(id); stem != "" && x.resolveID(stem) >= 0 {
+		return stem
+	}
+	return ""
+}
+
+// placeOf gives the offset of a value, that of the front matter for none.
+func (f *front) placeOf(n *yamlNode) int {
+	if n == nil {
+		return f.from
+	}
+	return f.offset(n)
+}
+
+// frontStatus reads the status in front matter.
+func (x *records) frontStatus(k int, rec *record) {
+	f := &x.files[k].front
+	status := f.value("status")
+	rec.status = x.readStatus(k, f.placeOf(status), wordOf(status))
+	if wordOf(status) != "" {
+		rec.mark, _ = f.span(status)
+	}
+}
+
+// checkFront reports a field that stands in front matter twice.
+func (x *records) checkFront(k int) {
+	if f := &x.files[k].front; f.twice != nil {
+		x.note(k, f.offset(f.twice), SeverityWarning, "duplicate_name",
+			fmt.Sprintf("%q stands twice in this front matter: the first counts", clip(f.twice.Value)))
+	}
+}
+
+// describeBacklog reads a file once more.
+func describeBacklog(r *Reading, e *entry, it *Item) {
+	f, _ := readFront(r.text, int(e.from), int(e.to))
+	it.Title = f.word("title")
+	for _, d := range [...]struct{ key, label string }{
+		{"priority", "Priority"}, {"labels", "Labels"}, {"assignee", "Assignee"}, {"milestone", "Milestone"},
+	} {
+		if words := f.words(d.key); words != nil {
+			it.Details = append(it.Details, d.label+": "+strings.Join(words, ", "))
+		}
+	}
+	describeText(r.text[f.body:e.to], it)
+}
+
+// describeText adds what the text of a file says: its criteria, the lines of
+// its first part that is a description, and nothing that comes of the work.
+func describeText(text string, it *Item) {
+	s := newScanner(text)
+	part, heading := "", ""
+	for s.scan() {
+		ln := &s.line
+		if ln.blank() || ln.place == placeComment {
+			continue
+		}
+		m := markerAt(ln.text, ln.body)
+		if m.kind == markerHeading && ln.place == placeText && m.spaced(ln.text) {
+			heading = trim(strings.TrimRight(ln.text[m.next:], "#"))
+			part = strings.ToLower(heading)
+			continue
+		}
+		if m.kind != markerNone && ln.place == placeText && m.next < len(ln.text) && ln.text[m.next] == '[' {
+			if b, ok := boxAt(ln.text, m); ok {
+				it.Details = append(it.Details, criterionName(heading)+": "+b.rest(ln.text))
+				continue
+			}
+		}
+		if part == "description" || part == "" {
+			it.Details = append(it.Details, ln.content())
+		}
+	}
+}
+
+// criterionName says what a box below a heading is.
+func criterionName(heading string) string {
+	switch part := strings.ToLower(heading); {
+	case strings.HasPrefix(part, "definition of done"):
+		return "Definition of done"
+	case heading == "" || strings.HasPrefix(part, "acceptance"):
+		return "Criterion"
+	}
+	return clip(heading)
+}
