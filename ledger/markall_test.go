@@ -27,6 +27,9 @@ func eachWritten(t *testing.T, property func(t *rapid.T, text string)) {
 			rapid.Check(t, func(t *rapid.T) {
 				text, _ := write(t)
 				form := rapid.SampledFrom(slices.Sorted(maps.Keys(forms))).Draw(t, "form")
+				if form == "odd bytes" && strings.Contains(text, "\"tasks\"") {
+					form = "as it is" // nothing may stand behind JSON
+				}
 				text = forms[form](text)
 				r, err := ledger.Read(text)
 				require.NoError(t, err)

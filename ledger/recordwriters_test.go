@@ -53,7 +53,7 @@ func backlogTask(t *rapid.T, id string, above []wanted) (string, wanted) {
 	case rapid.Bool().Draw(t, "inline"):
 		fmt.Fprintf(&b, "dependencies: [%s]\n", strings.Join(w.waits, ", "))
 	case len(w.waits) > 0:
-		fmt.Fprintf(&b, "dependencies:\n  - %s\n", strings.Join(w.waits, "\n  - "))
+		fmt.Fprintf(&b, "dependencies:\n- %s\n", strings.Join(w.waits, "\n- "))
 	default:
 		b.WriteString("dependencies: none\n")
 	}
@@ -102,7 +102,7 @@ func writeTaskMaster(t *rapid.T) (string, []wanted) {
 		if len(w.waits) > 0 {
 			quoted = `"` + strings.Join(w.waits, `", "`) + `"`
 		}
-		members = append(members, fmt.Sprintf(`{"id": %s, "title": %q, "status": %q, "dependencies": [%s], "subtasks": [%s]}`,
+		members = append(members, fmt.Sprintf(`{"id": %s, "title": %q, "status": %q, "dependencies": [%s], "subtasks": [`+"\n"+`%s]}`,
 			w.id, w.title, status.text, quoted, strings.Join(subs, ",\n")))
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "form") {
@@ -111,7 +111,7 @@ func writeTaskMaster(t *rapid.T) (string, []wanted) {
 	case 1:
 		return "{\"tasks\": [\n" + strings.Join(members, ",\n") + "\n]}\n", all
 	}
-	return "\n{\"master\":{\"tasks\":[" + strings.Join(members, ",") + "],\"metadata\":{\"tasks\":3}},\"other\":{\"tasks\":[]}}", all
+	return "\n{\"master\":{\"tasks\":[" + strings.Join(members, ",\n") + "],\"metadata\":{\"tasks\":3}},\"other\":{\"tasks\":[]}}", all
 }
 
 // epicTask writes one file, and what it says.
