@@ -58,15 +58,9 @@ func bmadLabel(n *numbered, ln *line, b *box) (id, title string) {
 		return "", s
 	}
 	id, title = storyID(s)
-	for {
-		rest, criteria, ok := cutCriteria(title)
-		if !ok {
-			break
-		}
-		title = rest
-		if n.item != nil {
-			n.tags.stories = append(n.tags.stories, criteria...)
-		}
+	title, criteria := cutCriteria(title)
+	if n.item != nil {
+		n.tags.stories = criteria
 	}
 	if id != "" {
 		title = trim(strings.TrimLeft(title, ":"))
@@ -117,43 +111,59 @@ func afterID(s string) string {
 	return trim(strings.TrimLeft(trim(s), "-–—"))
 }
 
-// cutCriteria takes "(AC: 1, #2)" out of a title and gives "AC 1" and "AC 2".
-func cutCriteria(title string) (rest string, criteria []string, ok bool) {
+// cutCriteria takes "(AC: 1, #2)" out of a title, as often as it stands there, and
+// gives "AC 1" and "AC 2".
+func cutCriteria(title string) (rest string, criteria []string) {
 	const opening = "(AC"
+	var b strings.Builder
+	from := 0
 	for at := strings.Index(title, opening); at >= 0; {
-		inside, after, closed := strings.Cut(title[at+len(opening):], ")")
-		if list, is := criteriaList(inside); closed && is {
-			return joinedTitle(title[:at], after), list, true
+		next := at + len(opening)
+		// Looked for no further than to the next bracket, a line of openings costs what its length is.
+		end := next + strings.IndexAny(title[next:], "()")
+		if end > next && title[end] == ')' {
+			if list := criteriaList(title[next:end]); list != nil {
+				appendTitle(&b, title[from:at])
+				criteria = append(criteria, list...)
+				from, next = end+1, end+1
+			}
 		}
-		next := strings.Index(title[at+1:], opening)
-		if next < 0 {
+		step := strings.Index(title[next:], opening)
+		if step < 0 {
 			break
 		}
-		at += 1 + next
+		at = next + step
 	}
-	return title, nil, false
+	if from == 0 {
+		return title, nil
+	}
+	appendTitle(&b, title[from:])
+	return b.String(), criteria
 }
 
-func joinedTitle(before, after string) string {
-	before, after = trimRight(before), trim(after)
-	if before == "" || after == "" || strings.IndexByte(".:,;", after[0]) >= 0 {
-		return before + after
+// appendTitle adds a part of a title behind what was cut out of it.
+func appendTitle(b *strings.Builder, part string) {
+	if part = trim(part); part == "" {
+		return
 	}
-	return before + " " + after
+	if b.Len() > 0 && strings.IndexByte(".:,;", part[0]) < 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(part)
 }
 
-// criteriaList reads what stands behind "(AC". "(AC voltage)" has no criteria.
-func criteriaList(inside string) (criteria []string, ok bool) {
+// criteriaList reads what stands behind "(AC", nil for no criteria: "(AC voltage)".
+func criteriaList(inside string) (criteria []string) {
 	list := strings.TrimPrefix(inside, "s")
 	switch text := trim(strings.TrimLeft(list, "-")); {
 	case text == "":
-		return nil, false
+		return nil
 	case text[0] == ':':
 		list = text[1:]
 	case text[0] == '#' || isDigit(text[0]):
 		list = text
 	default:
-		return nil, false
+		return nil
 	}
 	for part := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' }) {
 		part = strings.TrimPrefix(trim(part), "AC")
@@ -166,5 +176,5 @@ func criteriaList(inside string) (criteria []string, ok bool) {
 			criteria = append(criteria, part)
 		}
 	}
-	return criteria, len(criteria) > 0
+	return criteria
 }

@@ -133,14 +133,20 @@ func isCommit(word string) bool {
 // cutCheckpoint takes "[checkpoint: 4c1d9aa]" out of a heading.
 func cutCheckpoint(heading string) (rest, checkpoint string) {
 	const opening = "[checkpoint:"
-	for at := range len(heading) - len(opening) {
-		if heading[at] != '[' || !equalWord(heading[at:at+len(opening)], opening) {
-			continue
+	for at := strings.IndexByte(heading, '['); at >= 0; {
+		next := at + 1
+		if len(heading)-at >= len(opening) && equalWord(heading[at:at+len(opening)], opening) {
+			next = at + len(opening)
+			end := next + strings.IndexAny(heading[next:], "[]")
+			if end >= next && heading[end] == ']' {
+				return trim(trimRight(heading[:at]) + heading[end+1:]), trim(heading[next:end])
+			}
 		}
-		inside, after, ok := strings.Cut(heading[at+len(opening):], "]")
-		if ok {
-			return trim(trimRight(heading[:at]) + after), trim(inside)
+		step := strings.IndexByte(heading[next:], '[')
+		if step < 0 {
+			break
 		}
+		at = next + step
 	}
 	return heading, ""
 }

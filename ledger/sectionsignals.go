@@ -15,7 +15,7 @@ func (n *numbered) wordSignals(ln *line, s string) {
 	default:
 		n.numberSignals(ln, s)
 	}
-	if _, _, criteria := cutCriteria(s); criteria {
+	if _, criteria := cutCriteria(s); criteria != nil {
 		n.seen.see(signalCriteria, ln.number)
 	}
 }

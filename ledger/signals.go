@@ -41,7 +41,7 @@ func (n *numbered) itemSignals(ln *line, id, title string) {
 		if _, parallel := cutParallel(title); parallel {
 			n.seen.see(signalParallel, ln.number)
 		}
-		if _, _, criteria := cutCriteria(title); criteria {
+		if _, criteria := cutCriteria(title); criteria != nil {
 			n.seen.see(signalCriteria, ln.number)
 		}
 	}
