@@ -27,6 +27,12 @@ var boards = map[string]struct{ text, one, two string }{
 	"openspec":      {"## 1. A\n- [ ] 1.1 a\n  - [ ] b\n- [ ] 1.3 c\nend\n", "1.1", "1.1/1"},
 	"cc-sdd":        {"- [ ] 1. a (P)\n  - _Boundary: B_\n- [-] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
 	"ai-dev-tasks":  {"- [ ] 1.0 a\n  - [ ] 1.1 b\n- [ ] 2.0 c\nend\n", "1.0", "1.1"},
+	"superpowers":   {"### Task 1: A\n- [ ] **Step 1: a**\n- [ ] **Step 2: b**\n### Task 2: C\n- [ ] **Step 1: c**\nend\n", "1.1", "1.2"},
+	"agent-os":      {"#### Task Group 1: A\n- [ ] 1.0 a\n  - [ ] 1.1 b\n- [ ] 2.0 c\nend\n", "1.0", "1.1"},
+	"conductor":     {"## [~] Track: A\n- [~] Task: a [checkpoint: 4c1d9aa]\n    - [ ] b\n- [ ] Task: c\nend\n", "a/1", "a/1/1"},
+	"bmad":          {"## Tasks / Subtasks\n- [ ] Task 1: a (AC: 1)\n  - [ ] b\n- [ ] Task 2: c\nend\n", "1", "1/1"},
+	"ccpm":          {"## Tasks Created\n- [ ] 001.md - A (parallel: true)\n- [ ] 002.md - B (parallel: true)\n- [ ] 003.md - C (parallel: true)\nend\n", "001", "002"},
+	"table":         {"| ID | Title | Status |\n|---|---|---|\n| T1 | a | todo |\n| T2 | b | in progress |\n| T3 | c | done |\n\nend\n", "T1", "T2"},
 	"loose":         {"\ufeff- [ ] a\r\n- ⏳ b\r\n- [ ] c\r\nend\r\n", "item/1", "item/2"},
 }
 

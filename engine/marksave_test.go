@@ -66,7 +66,7 @@ func TestSaveWhileAnItemIsSetIsKept(t *testing.T) {
 func TestHalfSavedPlanIsNotWritten(t *testing.T) {
 	eachBoard(t, func(t *testing.T, dir, text, one, _ string) {
 		var file *os.File
-		half := strings.LastIndex(text, "- [")
+		half := strings.LastIndexByte(strings.TrimRight(text[:strings.Index(text, "end")], "\r\n"), '\n') + 1
 		story := ""
 		eachMoment(t, dir, text, one, func() (err error) {
 			if file, err = os.Create(filepath.Join(dir, "tasks.md")); err == nil {

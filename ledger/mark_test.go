@@ -186,6 +186,13 @@ func TestMarksOfTheDialects(t *testing.T) {
 		{"- [?] a\n", "item/1", "?||x||"},
 		{"- [?] a\n- [⏳] b\n- [✅] c\n", "item/1", "?|⏳|✅||"},
 
+		{"### Task 1: A\n- [?] **Step 1: a**\n- [ ] **Step 2: b**\n", "1.1", "?||x||"},
+		{"#### Task Group 1: A\n- [?] 1.0 a\n", "1.0", "?||x||"},
+		{"## [ ] Track: A\n- [?] Task: a\n", "a/1", "?|~|x||"},
+		{"## [?] Track: A\n- [ ] Task: a\n", "a", "?|~|x||"},
+		{"## Tasks / Subtasks\n- [?] Task 1: a (AC: 1)\n", "1", "?||x||"},
+		{"## Tasks Created\n- [?] 001.md - A (parallel: true)\n", "001", "?||x||"},
+
 		// What the file says about a mark counts.
 		{legend + "- [?] a\n", "item/1", "?|>|x|!|S"},
 		{legend + "- [?] T001 a\n", "T001", "?|>|X|!|S"},
