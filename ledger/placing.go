@@ -23,6 +23,12 @@ var hints = []PathHint{
 	{"openspec/", openSpec},
 	{".specify/", specKit},
 	{"tasks/tasks-", aiDev},
+	{"docs/superpowers/plans/", superpowers},
+	{"agent-os/specs/", agentOS},
+	{".agent-os/specs/", agentOS},
+	{"conductor/", conductor},
+	{"_bmad-output/", bmad},
+	{"docs/stories/", bmad},
 }
 
 // A PathHint says that plans whose paths begin so are likely those of a dialect.
@@ -103,9 +109,15 @@ func (n *numbered) hinted() *grammar {
 	return nil
 }
 
-// orAs gives the text as another grammar reads it, if that finds no less in it.
+// orAs gives the text as another grammar reads it, if that finds no less in it than this one, or, where this
+// one finds nothing, than the one that takes every box.
 func (n *numbered) orAs(g *grammar) *numbered {
-	if other := readAs(n.src, g, &n.seen); other.r.Len() > 0 && other.r.Len() >= n.r.Len() {
+	other := readAs(n.src, g, &n.seen)
+	found := n.r.Len()
+	if found == 0 {
+		found = max(1, readAs(n.src, &looseGrammar, &n.seen).r.Len())
+	}
+	if other.r.Len() >= found {
 		return other
 	}
 	return n

@@ -23,6 +23,11 @@ func TestPathBreaksATie(t *testing.T) {
 		// fields that both have
 		{".spec-workflow/specs/x/tasks.md", plain + "  - _Prompt: Role: a_\n", "spec-workflow"},
 		{".kiro/specs/x/tasks.md", plain + "  - _Prompt: Role: a_\n", "spec-context"},
+		// boxes without a number, which would be loose
+		{"conductor/tracks/x/plan.md", "- [~] a\n- [ ] b\n", "conductor"},
+		{"docs/superpowers/plans/x.md", "- [ ] a\n", "superpowers"},
+		{"docs/stories/1.1.x.md", "- [ ] a\n## Tasks / Subtasks\n- [ ] b\n", "bmad"},
+		{"docs/stories/1.1.x.md", "- [ ] a\n## Notes\n- [ ] b\n", "loose"},
 		// texts that say otherwise
 		{".spec-context/specs/x/tasks.md", "- [ ]* 1. a\n", "kiro"},
 		{".kiro/specs/x/tasks.md", "- [ ] 1. a (P)\n", "cc-sdd"},
