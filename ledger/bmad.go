@@ -31,6 +31,12 @@ func (s *sightings) bmad(numbers int) bool {
 	return s.first[signalSubtasks] > 0 || criteria > 0 && s.count[signalTaskNumber] > 0 || criteria > 1 && numbers == 0
 }
 
+// story reports whether the boxes of a story have the numbers of its tasks, so
+// that headings such as "Task 1" are about them.
+func (s *sightings) story() bool {
+	return s.first[signalSubtasks] > 0 && s.count[signalTaskNumber] >= max(1, s.count[signalTaskHeading]) && s.bmad(0)
+}
+
 // isSubtasks reports whether a heading is that of the tasks of a story, and of
 // nothing else in other dialects.
 func isSubtasks(heading string) bool {

@@ -147,6 +147,8 @@ func (n *numbered) choose() *grammar {
 	}
 	s := &n.seen
 	switch {
+	case s.story():
+		return &bmadGrammar
 	case n.headed():
 		return &headingGrammar
 	case s.count[signalTask] > n.r.Len():

@@ -19,6 +19,8 @@ func TestPathBreaksATie(t *testing.T) {
 		{".spec-context/specs/x/tasks.md", plain, "spec-context"},
 		{"openspec/changes/x/tasks.md", "- [ ] 1.1 a\n- [ ] show it\n", "openspec"},
 		{"tasks/tasks-x.md", "- [ ] 1.0 a\n", "ai-dev-tasks"},
+		{"conductor/tracks/x/plan.md", "## Phase 1: A\n- [~] a\n", "conductor"},
+		{"_bmad-output/x.md", "## Tasks\n- [ ] a\n", "bmad"},
 		{"docs/.kiro/tasks.md", plain, "spec-context"},
 		// fields that both have
 		{".spec-workflow/specs/x/tasks.md", plain + "  - _Prompt: Role: a_\n", "spec-workflow"},
@@ -34,6 +36,8 @@ func TestPathBreaksATie(t *testing.T) {
 		{"openspec/changes/x/tasks.md", "- [ ] 1. a\n  - _Requirements: 1_\n", "spec-context"},
 		{"openspec/changes/x/tasks.md", "- [ ] T001 a\n- [ ] T002 b\n", "spec-kit"},
 		{".specify/specs/x/tasks.md", plain, "spec-context"},
+		{"conductor/tracks/x/plan.md", "- [ ] 001.md - a\n", "ccpm"},
+		{"_bmad-output/x.md", "- [ ] a\n", "loose"},
 		{".specify/specs/x/tasks.md", "- ✅ a\n", "loose"},
 		{".kiro/specs/x/tasks.md", "<!-- waybill: dialect=openspec -->\n" + plain, "openspec"},
 	} {

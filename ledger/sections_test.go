@@ -79,6 +79,8 @@ func TestDialectsOfWordsAndSections(t *testing.T) {
 		{"a story by its words", "## Tasks\n- [x] Task 1: a (AC: 1)\n  - [x] 1.1 b\n", "bmad", 2},
 		{"criteria without a section", "- [ ] 1. a (AC: 1)\n- [ ] 2. b (AC: 2)\n", "spec-context", 2},
 		{"criteria and no numbers", "- [ ] a (AC: 1)\n- [ ] b (AC: 2)\n", "loose", 2},
+		{"a story with notes on a task", "## Tasks / Subtasks\n- [ ] Task 1: a\n  - [ ] b\n## Dev Notes\n### Task 1: how\n- [ ] c\n", "bmad", 2},
+		{"a story whose tasks are headings", "## Tasks / Subtasks\n### Task 1: a\n- [ ] Step 1: b\n", "superpowers", 2},
 		{"a prompt is in no story", "## Tasks / Subtasks\n- [ ] 1. a\n  - _Prompt: b_\n", "spec-context", 1},
 		{"files", "- [ ] 001.md - a\n", "ccpm", 1},
 		{"issues", "- [ ] #4 - a (parallel: true)\n", "ccpm", 1},
