@@ -49,8 +49,8 @@ func (n *numbered) headed() bool {
 	s := &n.seen
 	tasks := s.count[signalTaskHeading]
 	switch {
-	case n.adopted, n.firm(), s.count[signalTask] > tasks:
-		return false // boxes have the tasks, and the headings their titles at most
+	case n.adopted, n.firm(), s.count[signalTask] > tasks, s.first[signalSubtasks]+s.first[signalTrack] > 0:
+		return false // boxes have the tasks, and the headings their titles or notes at most
 	case s.count[signalTaskGroup] > 0:
 		return true
 	case tasks == 0:

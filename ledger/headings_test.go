@@ -211,6 +211,10 @@ func TestDialectOfPlansOfHeadings(t *testing.T) {
 		"## 1. a\n- [ ] 1.1 b":                                                   "openspec",
 		"<!-- waybill: dialect=agent-os -->\n### Task 1: a\n- [ ] **Step 1: b**": "agent-os",
 		"<!-- waybill: dialect=loose -->\n### Task 1: a\n- [ ] **Step 1: b**":    "loose",
+
+		// Headings that are notes about what boxes say.
+		"## Tasks / Subtasks\n- [ ] Task 1: a (AC: 1)\n  - [ ] b\n## Dev Notes\n### Task 1\nc": "bmad",
+		"## [~] Track: a\n- [ ] Task: b\n### Task 1\nc":                                        "conductor",
 	} {
 		require.Equal(t, want, parse(t, text+"\n").Dialect, "%q", text)
 	}
