@@ -131,6 +131,25 @@ func TestSetItemStatusSaysWhyNot(t *testing.T) {
 	require.Equal(t, strings.Replace(text, "- [ ] 1. First again", "- [x] 1. First again", 1), h.text("tasks.md"))
 }
 
+// What a dialect or the plan itself has a mark for can be said over the wire.
+func TestSetItemStatusBlocksAndSkips(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("kit.md", "- [ ] T001 First\n- [ ] T002 Second\n", time.Hour)
+	h.write("flow.md", "- [ ] 1. First\n- [~] 2. Second\n  - _Blocked: no paper_\n", time.Hour)
+	h.write("loose.md", "[S] = skipped\n\n- [ ] First\n- ⏳ Second\n", time.Hour)
+	for _, c := range []struct{ plan, item, status, before, after string }{
+		{"kit.md", "T002", "skipped", "- [ ] T002", "- [-] T002"},
+		{"flow.md", "1", "blocked", "- [ ] 1", "- [~] 1"},
+		{"flow.md", "2", "pending", "- [~] 2", "- [ ] 2"},
+		{"loose.md", "item/1", "skipped", "- [ ] First", "- [S] First"},
+		{"loose.md", "item/2", "completed", "- ⏳", "- ✅"},
+	} {
+		want := strings.Replace(h.text(c.plan), c.before, c.after, 1)
+		h.call("set_item_status", `{"plan":%q,"item_id":%q,"status":%q}`, c.plan, c.item, c.status).has(c.status, "item.status")
+		require.Equal(t, want, h.text(c.plan))
+	}
+}
+
 // A plan that must not be written is read as before, and says so.
 func TestFaultF23_PlanThatIsNotWritable(t *testing.T) {
 	h, run := planned(t, setup{})
