@@ -46,6 +46,9 @@ func (n *numbered) waitFor(item int32, ids []string) {
 // splitDependencies pushes the ids that value names: "1.1, 1.2", "Task 1 and
 // Task 2 (reason)", "1-3", or a word for none.
 func (n *numbered) splitDependencies(value string) {
+	if inside, ok := enclosed(value, "[", "]"); ok {
+		value = inside
+	}
 	for value != "" {
 		var part string
 		part, value, _ = cutList(value)
@@ -55,6 +58,15 @@ func (n *numbered) splitDependencies(value string) {
 			n.dependency(bareID(one))
 		}
 	}
+}
+
+// enclosed takes off both of what stands around s.
+func enclosed(s, opening, closing string) (inside string, ok bool) {
+	inside, ok = strings.CutPrefix(s, opening)
+	if !ok || !strings.HasSuffix(inside, closing) {
+		return s, false
+	}
+	return strings.TrimSuffix(inside, closing), true
 }
 
 func (n *numbered) dependency(id string) {
@@ -106,7 +118,10 @@ func bareID(s string) string {
 	if i := strings.Index(s, " ("); i >= 0 {
 		s = s[:i]
 	}
-	s = strings.Trim(strings.TrimPrefix(trim(s), "and "), "`*[]\"")
+	s = strings.Trim(strings.TrimPrefix(trim(s), "and "), "`*")
+	if inside, ok := enclosed(s, `"`, `"`); ok {
+		s = inside
+	}
 	for _, word := range [...]string{"Task Groups ", "Task Group ", "Tasks ", "Task "} {
 		if len(s) > len(word) && equalWord(s[:len(word)], word) {
 			s = trim(s[len(word):])

@@ -102,6 +102,7 @@ var spelled = []struct {
 	{"  - Depends on: `%s`-`%s`", []int{1, 3}, []int{1, 2, 3}},
 	{"  - Depends on: %s.", []int{1}, []int{1}},
 	{"  - Depends on: [%s, %s]", []int{1, 2}, []int{1, 2}},
+	{"  - Depends on: [\"%s\", \"%s\"]", []int{1, 2}, []int{1, 2}},
 	{"  - Depends on Task %s", []int{1}, []int{1}},
 	{"  - Depends on Tasks %s, %s and %s", []int{1, 2, 3}, []int{1, 2, 3}},
 	{"  - depends on %s", []int{1}, []int{1}},
@@ -125,4 +126,11 @@ func TestOpenSpecReadsDependenciesInALineBelow(t *testing.T) {
 	require.Equal(t, "openspec", r.Dialect)
 	require.Equal(t, "1.2:1.1 1.3:1.1,1.2", waiting(r))
 	require.Equal(t, []string{"Depends on 1.1 and the oven"}, item(t, r, "1.2").Details, "the words around are kept")
+}
+
+// A sign that stands alone is a part of what was named, so that "none ]" is reported and not taken for none.
+func TestHalfABracketIsNoBracket(t *testing.T) {
+	r := parse(t, "- [ ] 1 a\n  - _Depends: none \"]_\n")
+	require.Equal(t, []string{`none "]`}, item(t, r, "1").DependsOn)
+	require.Len(t, diagnostics(r, "dependency_unresolved"), 1)
 }
