@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"unicode/utf8"
+
+	"waybill/ledger"
 )
 
 // This file shows a place in a file: its line, as far as it fits, and a caret below the character.
@@ -27,6 +29,38 @@ func sourceLines(text string, wanted map[int]bool) map[int]string {
 			end++
 		}
 		text = text[end+1:]
+	}
+	return lines
+}
+
+// fileLine is a line of a file of a plan, which has no name where the plan is one file.
+type fileLine struct {
+	source string
+	line   int
+}
+
+// diagnosedLines gives the lines that diagnostics are about.
+func diagnosedLines(text string, about []ledger.Diagnostic) map[fileLine]string {
+	texts := map[string]string{"": text}
+	if files, folder := ledger.SplitFiles(text); folder {
+		for _, f := range files {
+			texts[f.Name] = f.Text
+		}
+	}
+	wanted := map[string]map[int]bool{}
+	for _, d := range about {
+		if wanted[d.Source] == nil {
+			wanted[d.Source] = map[int]bool{}
+		}
+		if d.Line > 0 {
+			wanted[d.Source][d.Line] = true
+		}
+	}
+	lines := map[fileLine]string{}
+	for source, numbers := range wanted {
+		for number, line := range sourceLines(texts[source], numbers) {
+			lines[fileLine{source, number}] = line
+		}
 	}
 	return lines
 }

@@ -217,19 +217,13 @@ func (s sheet) diagnostics(text string, all []ledger.Diagnostic) string {
 	slices.SortStableFunc(shown, func(a, b ledger.Diagnostic) int { return cmp.Compare(b.Severity, a.Severity) })
 	shown = shown[:min(mostDiagnostics, len(shown))]
 	slices.SortStableFunc(shown, func(a, b ledger.Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	wanted := map[int]bool{}
-	for _, d := range shown {
-		if d.Line > 0 {
-			wanted[d.Line] = true
-		}
-	}
-	lines := sourceLines(text, wanted)
+	lines := diagnosedLines(text, shown)
 	var b strings.Builder
 	b.WriteString(s.style("1")("diagnostics") + "  " + severities(all) + "\n")
 	for _, d := range shown {
-		line, found := lines[d.Line]
+		line, found := lines[fileLine{d.Source, d.Line}]
 		s.diagnostic(&b, d, line, found)
 	}
 	if more := len(all) - len(shown); more > 0 {
@@ -257,6 +251,9 @@ func severities(all []ledger.Diagnostic) string {
 func (s sheet) diagnostic(b *strings.Builder, d ledger.Diagnostic, line string, found bool) {
 	colour := s.style(severityColours[d.Severity])
 	place := fmt.Sprintf("line %d:%d  ", d.Line, d.Column)
+	if d.Source != "" {
+		b.WriteString(fit(plain(d.Source), s.width) + "\n")
+	}
 	code := fit(plain(d.Code), max(1, s.width-len(place)-len(d.Severity.String())-len(below)))
 	b.WriteString(place + colour(d.Severity.String()) + below + code + "\n")
 	b.WriteString(below)

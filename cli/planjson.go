@@ -17,6 +17,7 @@ type planItem struct {
 	Status        string   `json:"status"`
 	Optional      bool     `json:"optional"`
 	Line          int      `json:"line"`
+	Source        string   `json:"source,omitzero"`
 	DependsOn     []string `json:"depends_on"`
 	Parallel      bool     `json:"parallel"`
 	ParentID      string   `json:"parent_id,omitzero"`
@@ -24,6 +25,7 @@ type planItem struct {
 }
 
 type planDiagnostic struct {
+	Source   string `json:"source,omitzero"`
 	Line     int    `json:"line"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
@@ -41,12 +43,12 @@ func viewOf(r *ledger.Reading) planView {
 	v := planView{Dialect: r.Dialect}
 	for _, it := range r.Items() {
 		v.Items = append(v.Items, planItem{
-			ID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Line: it.Line,
+			ID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Source: it.Source, Line: it.Line,
 			DependsOn: it.DependsOn, Parallel: it.Parallel, ParentID: it.ParentID, DerivedStatus: it.DerivedStatus.String(),
 		})
 	}
 	for _, d := range r.Diagnostics {
-		v.Diagnostics = append(v.Diagnostics, planDiagnostic{d.Line, d.Code, d.Message, d.Column, d.Severity.String()})
+		v.Diagnostics = append(v.Diagnostics, planDiagnostic{d.Source, d.Line, d.Code, d.Message, d.Column, d.Severity.String()})
 	}
 	for _, e := range r.Evidence {
 		v.Evidence = append(v.Evidence, planEvidence(e))
