@@ -49,7 +49,7 @@ func (n *numbered) headed() bool {
 	s := &n.seen
 	tasks := s.count[signalTaskHeading]
 	switch {
-	case n.adopted, n.firm(), s.count[signalTask] > tasks, s.first[signalSubtasks]+s.first[signalTrack] > 0:
+	case n.adopted, n.firm(), s.count[signalTask] > tasks, s.first[signalTrack] > 0:
 		return false // boxes have the tasks, and the headings their titles or notes at most
 	case s.count[signalTaskGroup] > 0:
 		return true
