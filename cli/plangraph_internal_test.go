@@ -11,7 +11,7 @@ import (
 )
 
 const hostilePlan = "- [x] 1. Say \"hello\"\n" +
-	"- [ ] 2. %%{init: {\"theme\":\"dark\"}}%% `md` <b>&amp;</b> #35; end ]:::done\n  - _Depends: 1, 3, none \"]_\n" +
+	"- [ ] 2. %%{init: {\"theme\":\"dark\"}}%% `md` <b>&amp;</b> #35; end ]:::done\n  - _Depends: 1, 3, no\"]thing_\n" +
 	"- [ ] 3. C:\\new\\N \\\" -> n1; style a:#b;\n  - _Depends: 2, 2_\n" +
 	"- [-] 4. Group\n  - [ ] 4.1 漢字 \u202e\x1b[31m\n    - _Depends: 4.1_\n  - [~] 4.2 Waits\n    - _Blocked: x_\n"
 
