@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,6 +87,7 @@ is written.`,
 type planSet struct {
 	Plan         string `json:"plan"`
 	ItemID       string `json:"item_id"`
+	Source       string `json:"source,omitzero"` // the file of the item in a plan that is a folder
 	Line         int    `json:"line"`
 	OldStatus    string `json:"old_status"`
 	NewStatus    string `json:"new_status"`
@@ -115,7 +117,7 @@ func (a *app) setItem(ctx context.Context, plan string, m ledger.Marking) error 
 	}
 	was, is := lineAt(p.text, marked.Changed.Start), lineAt(marked.Text, marked.Changed.Start)
 	set := planSet{
-		Plan: p.name, ItemID: m.ItemID, Line: marked.Item.Line, NewStatus: m.Status.String(), Before: was, After: is,
+		Plan: p.name, ItemID: m.ItemID, Source: marked.Item.Source, Line: marked.Item.Line, NewStatus: m.Status.String(), Before: was, After: is,
 		OldStatus: statusAt(r, marked.Item), Hash: ledger.Hash([]byte(p.text)),
 	}
 	if marked.Text != p.text {
@@ -130,7 +132,7 @@ func (a *app) setItem(ctx context.Context, plan string, m ledger.Marking) error 
 // statusAt gives the status that an item had in a reading.
 func statusAt(r *ledger.Reading, now ledger.Item) string {
 	for _, it := range r.Items() {
-		if it.ID == now.ID && it.Line == now.Line {
+		if it.ID == now.ID && it.Line == now.Line && it.Source == now.Source {
 			return it.Status.String()
 		}
 	}
@@ -187,22 +189,26 @@ func (a *app) plansOf(p planText) (plans openPlans, rel string, err error) {
 		plans, err = a.openPlans()
 		return plans, p.rel, err
 	}
-	path, err := filepath.EvalSymlinks(p.name)
+	real, err := filepath.EvalSymlinks(p.name)
 	if err != nil {
 		return openPlans{}, "", err // has the path
 	}
-	root, err := planfile.Open(filepath.Dir(path), planfile.Options{})
+	root, err := planfile.Open(filepath.Dir(real), planfile.Options{})
 	if err != nil {
 		return openPlans{}, "", err
 	}
-	return openPlans{Plans: engine.NewPlans(root, engine.PlanOptions{}), root: root}, filepath.Base(path), nil
+	return openPlans{Plans: engine.NewPlans(root, engine.PlanOptions{}), root: root}, filepath.Base(real), nil
 }
 
 func (a *app) printSet(set planSet) error {
 	if a.json {
 		return a.print(set)
 	}
-	place := plain(set.Plan) + ":" + strconv.Itoa(set.Line)
+	place := set.Plan
+	if set.Source != "" {
+		place = path.Join(place, set.Source)
+	}
+	place = plain(place) + ":" + strconv.Itoa(set.Line)
 	if set.ChangedBytes == 0 {
 		_, err := fmt.Fprintf(a.Out, "%s: %s is %s already\n", place, plain(set.ItemID), set.NewStatus)
 		return err
