@@ -61,32 +61,6 @@ func (r *Root) Rewrite(rel, hash string, edit func(File) (string, error)) (File,
 	return r.write(rel, old, text)
 }
 
-// write puts text in the place of old, or what differs in the place of one of its files.
-func (r *Root) write(rel string, old File, text string) (File, error) {
-	file, next, err := old.change(text)
-	if err != nil {
-		return File{}, err
-	}
-	if size := r.sizeWith(&old, &file, next); size > r.opts.MaxBytes {
-		return File{}, &Error{Path: rel, Reason: TooLarge, Size: size, Limit: r.opts.MaxBytes, Err: TooLarge}
-	}
-	if err := r.replace(file, next); err != nil {
-		return File{}, r.replaceError(rel, old, err)
-	}
-	return r.confirm(rel, old, file.Path, next)
-}
-
-// sizeWith gives how large the plan is with another text of one of its files.
-func (r *Root) sizeWith(old, file *File, next string) int64 {
-	size := int64(len(next))
-	for _, m := range old.members {
-		if path.Join(old.Path, m.name) != file.Path {
-			size += m.stat.Size
-		}
-	}
-	return size
-}
-
 // errSaved says that somebody saved the file after it was read.
 var errSaved = errors.New("somebody else saved the file")
 

@@ -1,0 +1,46 @@
+package planfile
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// A candidate is a name that may be that of a plan.
+type candidate struct {
+	name string
+	link bool
+	info fs.FileInfo // of the target; nil when it cannot be reached
+}
+
+// compare puts files before links, and then sorts by name.
+func (c candidate) compare(d candidate) int {
+	switch {
+	case c.link == d.link:
+		return strings.Compare(c.name, d.name)
+	case c.link:
+		return 1
+	}
+	return -1
+}
+
+// looks is what two names of one file have in common, and few others.
+type looks struct {
+	size    int64
+	changed time.Time
+}
+
+func (c candidate) looks() (l looks) {
+	if c.info != nil {
+		l = looks{c.info.Size(), c.info.ModTime()}
+	}
+	return l
+}
+
+func (c candidate) same(d candidate) bool {
+	if c.info == nil || d.info == nil {
+		return c.name == d.name
+	}
+	return os.SameFile(c.info, d.info)
+}
