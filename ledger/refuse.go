@@ -1,0 +1,154 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file says what is odd about a checkbox, and why one is no item.
+
+// remark reports what is odd about a checkbox that is an item all the same.
+func (n *numbered) remark(ln *line, m *marker, b *box, id, title string) {
+	if b.optional {
+		n.seen.see(signalStar, ln.number)
+	}
+	if rest := b.rest(ln.text); n.g.label != nil && !strings.HasPrefix(rest, id) || n.r.entries[n.owner].derivedID {
+		id, title = "", rest
+	} else {
+		id += n.g.stop()
+	}
+	if b.tight || b.mark(ln.text) == "" {
+		n.report(ln, b.open, SeverityWarning, "malformed_checkbox",
+			fmt.Sprintf("write %q, with one space between the parts", "- [ ] "+id+clip(title)))
+	}
+	if ln.quoted() {
+		n.report(ln, b.open, SeverityInfo, "quoted_checkbox", "this task stands in a block quote")
+	}
+	if m.kind == markerHeading && !n.g.headed && !n.g.tracked {
+		n.report(ln, b.open, SeverityInfo, "dialect_drift", "this task is a heading: a list item is usual")
+	}
+	if ln.place != placeText {
+		n.report(ln, b.open, SeverityWarning, ln.place.code(),
+			fmt.Sprintf("this checkbox stands in %s and counts only because the plan refers to %s", ln.place, n.r.entries[n.owner].id))
+	}
+}
+
+func (p place) code() string {
+	if p == placeComment {
+		return "checkbox_in_comment"
+	}
+	return "checkbox_in_fence"
+}
+
+// String names the place in a message.
+func (p place) String() string {
+	if p == placeComment {
+		return "a comment"
+	}
+	return "a code fence"
+}
+
+// hiddenBox is no task, but it may be a line of a prompt.
+func (n *numbered) hiddenBox(ln *line, b *box, id, title string) {
+	n.refuse(ln, b, SeverityInfo, ln.place.code(),
+		fmt.Sprintf("a checkbox in %s is no task: %q", ln.place, clip(title)))
+	if id != "" {
+		if n.hidden == nil {
+			n.hidden = map[string]bool{}
+		}
+		n.hidden[id] = true
+	}
+	if ln.place == placeFence {
+		n.fenced(ln)
+	}
+}
+
+// nameless is a checkbox without id. The heading above may have the id, where
+// the box stands before the first field of the task.
+func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
+	if _, _, ok := labelled(title); ok && n.head.id != "" {
+		n.adopt(ln, m, b, len(ln.text)-len(title))
+		return
+	}
+	if !explains(title) && n.takesNameless(b) {
+		n.add(ln, m, b, "", title)
+		return
+	}
+	n.namelessSignals(ln, b)
+	n.refuseNameless(ln, b, title)
+	if n.field.literal && n.takes(ln, m) {
+		n.goOn(ln)
+		return
+	}
+	if n.owner >= 0 && ln.indent > n.ownerIndent {
+		n.closeField()
+		n.notes.wrapping = false
+		if !n.shadowed(ln) {
+			n.shadow = ln.indent
+		}
+		return
+	}
+	n.closeItem()
+}
+
+// refuseNameless says why a checkbox without id is no task.
+func (n *numbered) refuseNameless(ln *line, b *box, title string) {
+	switch mark := b.mark(ln.text); {
+	case n.sections.kind == sectionAcceptance:
+		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
+			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
+	case n.sections.kind == sectionOther:
+		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
+			fmt.Sprintf("%q stands outside the section %q: elsewhere boxes are no tasks", clip(title), subtasksHeading))
+	case n.sections.kind == sectionLegend, explains(title), n.g.label != nil && (mark == "P" || mark == "p"):
+		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
+	default:
+		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))
+	}
+}
+
+// adopt makes an item of a box with a field behind it and the heading above.
+// The field begins at the index.
+func (n *numbered) adopt(ln *line, m *marker, b *box, from int) {
+	head := n.head
+	n.adopted = true
+	n.add(ln, m, b, head.id, head.title)
+	if n.item == nil {
+		n.r.entries[n.owner].from = int32(head.start)
+	}
+	n.report(ln, b.open, SeverityInfo, "dialect_drift",
+		fmt.Sprintf("id %s was taken from the heading in line %d: it belongs behind the box", head.id, head.line))
+	n.describe(ln, from, markerBullet)
+}
+
+// shadowed reports whether the line is about a checkbox without id.
+func (n *numbered) shadowed(ln *line) bool {
+	if n.shadow >= 0 && ln.indent <= n.shadow {
+		n.shadow = -1
+	}
+	return n.shadow >= 0
+}
+
+// lost returns the ids that the plan waits for and that only a fence or a comment has.
+func (n *numbered) lost() map[string]bool {
+	var lost map[string]bool
+	if n.hidden == nil {
+		return nil
+	}
+	look := func(ids []string) {
+		for _, id := range ids {
+			if !n.hidden[id] || n.r.find(id) >= 0 {
+				continue
+			}
+			if lost == nil {
+				lost = map[string]bool{}
+			}
+			lost[id] = true
+		}
+	}
+	for i := range n.r.waits {
+		look(n.r.waits[i].ids)
+	}
+	look(n.strangers)
+	return lost
+}
