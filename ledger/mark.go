@@ -44,8 +44,6 @@ const (
 	MarkBoxless MarkReason = "no_box"
 	// MarkWithdrawn: the item is struck through, which counts more than its mark.
 	MarkWithdrawn MarkReason = "withdrawn"
-	// MarkGroup: what the item is follows from its children in this dialect.
-	MarkGroup MarkReason = "parent"
 	// MarkForeign: plans of this dialect are read and not written.
 	MarkForeign MarkReason = "dialect_not_written"
 	// MarkMisread: with the mark, the plan would not read as was asked.
@@ -144,7 +142,7 @@ func listed(lines []int) string {
 // unmarkable says why an item must not be written, whatever the status; the reason is "" if it may be.
 func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 	e, dialect := &r.entries[i], r.Dialect
-	pen, written := pens[dialect]
+	_, written := pens[dialect]
 	switch {
 	case !written:
 		return MarkForeign, fmt.Sprintf("plans of the dialect %s are read and not written; edit line %d by hand", dialect, e.line)
@@ -160,8 +158,6 @@ func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 		return MarkHidden, fmt.Sprintf("its box in line %d stands in %s; take it out of there first", e.line, e.place)
 	case r.quotes(int(e.mark)):
 		return MarkQuoted, fmt.Sprintf("its box in line %d stands in a block quote; take it out of there first", e.line)
-	case !pen.groups && e.derived != 0:
-		return MarkGroup, "it is what its children are; set those"
 	}
 	return "", ""
 }

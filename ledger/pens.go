@@ -18,44 +18,40 @@ type marks [Skipped + 1][]string
 type pen struct {
 	boxes marks // between the brackets of a box
 	words marks // where an item has a word or a sign for its status, and no box
-	// groups says that they mark parents, too. A parent is marked when it is named and never follows its
-	// children: where the tools want it done, they have an agent run the tests and commit before that.
-	groups bool
 }
 
-// pens has the dialects that are written.
+// pens has the dialects that are written. A parent is marked when it is named and never follows its
+// children: where the tools want it done, they have an agent run the tests and commit before that.
 var pens = map[string]pen{
-	specContext:  {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
-	specWorkflow: {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}, Blocked: {"~"}}, groups: true},
-	kiro:         {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
-	specKit:      {boxes: marks{Pending: {" "}, Completed: {"X", "x"}, Skipped: {"-"}}, groups: true},
-	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, groups: true},
-	aiDev:        {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	conductor:    {boxes: marks{Pending: {" "}, InProgress: {"~"}, Completed: {"x", "X"}}, groups: true},
-	bmad:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
-	ccpm:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, groups: true},
+	specContext:  {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
+	specWorkflow: {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}, Blocked: {"~"}}},
+	kiro:         {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
+	specKit:      {boxes: marks{Pending: {" "}, Completed: {"X", "x"}, Skipped: {"-"}}},
+	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
+	aiDev:        {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	conductor:    {boxes: marks{Pending: {" "}, InProgress: {"~"}, Completed: {"x", "X"}}},
+	bmad:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	ccpm:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
 	loose: {
-		boxes:  marks{Pending: {" "}, InProgress: {"", "⏳"}, Completed: {"x", "X", "✅"}},
-		words:  marks{InProgress: {"⏳"}, Completed: {"✅"}},
-		groups: true,
+		boxes: marks{Pending: {" "}, InProgress: {"", "⏳"}, Completed: {"x", "X", "✅"}},
+		words: marks{InProgress: {"⏳"}, Completed: {"✅"}},
 	},
 	// What a column has for a status comes first: see cellMark.
 	tabular: {
-		words:  marks{Pending: {"todo"}, InProgress: {"in progress"}, Completed: {"done"}, Blocked: {"blocked"}, Skipped: {"skipped"}},
-		groups: true,
+		words: marks{Pending: {"todo"}, InProgress: {"in progress"}, Completed: {"done"}, Blocked: {"blocked"}, Skipped: {"skipped"}},
 	},
 	backlog: {words: marks{
 		Pending: {"To Do", "to do", "To do", "todo", "Todo"}, InProgress: {"In Progress", "in progress", "In progress", "in-progress"},
 		Completed: {"Done", "done", "completed"}, Blocked: {"", "Blocked", "blocked"},
-	}, groups: true},
+	}},
 	taskMaster: {words: marks{
 		Pending: {"pending"}, InProgress: {"in-progress"}, Completed: {"done", "completed"}, Blocked: {"blocked"}, Skipped: {"cancelled", "deferred"},
-	}, groups: true},
-	epicFiles: {words: marks{Pending: {"open"}, InProgress: {"in-progress"}, Completed: {"closed", "completed"}}, groups: true},
+	}},
+	epicFiles: {words: marks{Pending: {"open"}, InProgress: {"in-progress"}, Completed: {"closed", "completed"}}},
 }
 
 // markOf gives the mark of a status for an item, "" if there is none.
