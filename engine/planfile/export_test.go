@@ -14,6 +14,10 @@ func (r *Root) BeforeSwap(f func()) { r.beforeSwap = f }
 // AfterCheck: see BeforeSwap.
 func (r *Root) AfterCheck(f func()) { r.afterCheck = f }
 
+// BusyIf makes f say which errors mean that another program holds a file for a moment, as only some
+// systems have it.
+func (r *Root) BusyIf(f func(error) bool) { r.busy = f }
+
 // Emulate exchanges two files of a folder as systems do that cannot in one step.
 func Emulate(dir, base, temp string) error {
 	root, err := os.OpenRoot(dir)

@@ -144,7 +144,7 @@ func (r *Root) readMember(name string, limit int64) (file File, err error) {
 			file, err = r.readOnce(name, limit)
 			return err
 		})
-		if !busy(err) {
+		if !r.busy(err) {
 			break
 		}
 		time.Sleep(busyPause) //nolint:forbidigo // no event tells when the other program is done

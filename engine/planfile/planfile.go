@@ -60,6 +60,8 @@ type Root struct {
 	// beforeSwap runs when the new text lies beside the file, and afterCheck after the
 	// last look at the old one. Only tests set them.
 	beforeSwap, afterCheck func()
+	// busy is the function of that name; only tests set another.
+	busy func(error) bool
 
 	writing sync.Mutex // held while a file is being replaced; taken before mu
 
@@ -80,7 +82,7 @@ func Open(dir string, o Options) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
-	r := &Root{dir: abs, opts: o}
+	r := &Root{busy: busy, dir: abs, opts: o}
 	if err := r.refresh(); err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}

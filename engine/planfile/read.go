@@ -135,7 +135,7 @@ func (r *Root) readStable(name string) (file File, err error) {
 			file, err = r.readOnce(name, r.opts.MaxBytes)
 			return err
 		})
-		if busy(err) {
+		if r.busy(err) {
 			time.Sleep(busyPause) //nolint:forbidigo // no event tells when the other program is done
 			continue
 		}
