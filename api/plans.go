@@ -95,14 +95,14 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 		return nil, view.Gone
 	}
 	compiled, err := ledger.Compile(ledger.CompileInput{
-		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt,
+		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
 	})
 	tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err
 	}
-	w := wireCompiled(compiled, view, p.Since)
+	w := wireCompiled(compiled, view)
 	w.Omitted = append(w.Omitted, unused(p.Compaction)...)
 	return w, nil
 }
@@ -123,10 +123,10 @@ func unused(c *schema.CompactionParams) []schema.Omission {
 	return list
 }
 
-func wireCompiled(c ledger.Compiled, view engine.RunView, since string) *schema.CompilePromptResult {
+func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptResult {
 	w := &schema.CompilePromptResult{
 		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
-		Packet:             wirePacket(c.Packet, since),
+		Packet:             wirePacket(c.Packet),
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
 		Compaction: schema.Compaction{
 			Applied: c.Stage != "none", Stage: c.Stage,
@@ -148,12 +148,10 @@ func ledgerMode(v engine.RunView) string {
 	return "ledger_only"
 }
 
-// wirePacket gives a packet that is always whole: what an agent acknowledged earlier is not kept, so
-// nothing can be left out on the strength of it.
-func wirePacket(p ledger.Packet, since string) schema.Packet {
-	w := schema.Packet{Cursor: p.Cursor, Mode: p.Mode, WhyFull: p.WhyFull, Facts: map[string]string{}, Removed: p.Removed}
-	if since != "" {
-		w.WhyFull = "no_history"
+func wirePacket(p ledger.Packet) schema.Packet {
+	w := schema.Packet{
+		Cursor: p.Cursor, Base: p.Base, Mode: string(p.Mode), WhyFull: string(p.WhyFull),
+		Facts: make(map[string]string, len(p.Facts)), Removed: p.Removed,
 	}
 	for _, f := range p.Facts {
 		w.Facts[f.Key] = f.Value

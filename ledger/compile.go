@@ -16,6 +16,8 @@ type CompileInput struct {
 	// MaxInputTokens is what the agent's model takes in; 0 means the role's
 	// usual 4800 for a worker and 4000 for a reviewer.
 	MaxInputTokens int
+	// Since is the cursor of the newest packet that the agent has, "" if it has none.
+	Since string
 	// Degraded is why the ledger could not be read anew, "" when it was.
 	Degraded string
 }
@@ -52,7 +54,7 @@ type Compiled struct {
 // draft is a prompt in the making: what the stages take things out of.
 type draft struct {
 	in      *CompileInput
-	facts   []Fact
+	packet  *Packet
 	omitted []Omission
 }
 
@@ -77,13 +79,13 @@ func Compile(in CompileInput) (Compiled, error) {
 		return Compiled{}, err
 	}
 	fixed := &prefixes[in.Role]
-	packet, omitted := fullPacket(&in)
+	packet, omitted := packetOf(&in)
 	c := Compiled{
 		StablePrefix: fixed.text, StablePrefixHash: fixed.hash,
 		Packet: packet,
 		Budget: budget(&in),
 	}
-	d := draft{in: &in, facts: packet.Facts, omitted: omitted}
+	d := draft{in: &in, packet: &packet, omitted: omitted}
 	for _, s := range stages {
 		d = s.shrink(d)
 		var runes int

@@ -239,8 +239,9 @@ func requireMissing(t *testing.T, in ledger.CompileInput, what string) {
 func TestPacketsNameTheirFacts(t *testing.T) {
 	in := input(t, "2.1")
 	first := compile(t, in).Packet
-	require.Equal(t, "full", first.Mode)
-	require.NotEmpty(t, first.WhyFull)
+	require.Equal(t, ledger.PacketFull, first.Mode)
+	require.Equal(t, ledger.FullNoCursor, first.WhyFull)
+	require.Empty(t, first.Base)
 	require.Empty(t, first.Removed)
 	for _, f := range first.Facts {
 		require.NotEmpty(t, f.Value, f.Key)

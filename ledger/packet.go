@@ -1,32 +1,54 @@
 package ledger
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // Packet is the set of ledger facts behind a prompt.
 type Packet struct {
-	// Cursor is opaque; packets with equal facts have equal cursors.
+	// Cursor is opaque; packets of one run and role with equal facts have equal cursors.
 	Cursor string
-	// Mode is "full".
-	Mode string
+	// Base is the cursor that a delta builds on, "" in a full packet.
+	Base string
+	Mode PacketMode
 	// WhyFull says why the packet is not a delta.
-	WhyFull string
+	WhyFull FullReason
 	// Facts are in a fixed order, those without a value left out.
 	Facts []Fact
-	// Removed names keys that an earlier packet had and this one has not.
+	// Removed names, in the same order, the keys that the agent knows a value of and that have none any more.
 	Removed []string
 }
 
-// fullPacket holds all facts an agent may need. The fingerprint is not among
+// PacketMode says whether a packet is all there is. It is a wire word.
+type PacketMode string
+
+const (
+	// PacketFull means that the packet has all facts.
+	PacketFull PacketMode = "full"
+	// PacketDelta means that it has those that differ from what the agent knows, and those that are in every packet.
+	PacketDelta PacketMode = "delta"
+)
+
+// FullReason says why a packet has all facts. It is a wire word.
+type FullReason string
+
+const (
+	// FullNoCursor means that nobody said what the agent knows.
+	FullNoCursor FullReason = "no_cursor"
+	// FullUnknownCursor means that the cursor is none that this version can read.
+	FullUnknownCursor FullReason = "unknown_cursor"
+	// FullOtherRun means that the cursor is of another run.
+	FullOtherRun FullReason = "other_run"
+	// FullOtherPrompt means that it came with the prompt of another role, or with a former version of this one.
+	FullOtherPrompt FullReason = "other_prompt"
+)
+
+// packetOf gives the facts that the agent needs. The fingerprint is not among
 // them: a file that was only touched gives the same packet.
-func fullPacket(in *CompileInput) (Packet, []Omission) {
+func packetOf(in *CompileInput) (Packet, []Omission) {
 	facts := appendTaskFacts(planFacts(&in.Progress, 14), &in.Task)
 	omitted := clipFiles(facts, in.Task.FilesChanged)
 	kept := facts[:0]
@@ -35,8 +57,58 @@ func fullPacket(in *CompileInput) (Packet, []Omission) {
 			kept = append(kept, f)
 		}
 	}
-	return Packet{Cursor: cursorOf(kept), Mode: "full", WhyFull: "no_cursor", Facts: kept}, omitted
+	now := knowledgeOf(in, kept)
+	p := Packet{Cursor: now.cursor(), Mode: PacketFull, Facts: kept}
+	before, why := in.known(&now)
+	if p.WhyFull = why; why != "" {
+		return p, omitted
+	}
+	p.Mode, p.Base = PacketDelta, in.Since
+	var same []Omission
+	p.Facts, p.Removed, same = change(kept, &now, &before)
+	return p, append(omitted, same...)
 }
+
+// known reads what the agent knows, or says why that is of no use.
+func (in *CompileInput) known(now *knowledge) (knowledge, FullReason) {
+	if in.Since == "" {
+		return knowledge{}, FullNoCursor
+	}
+	before, ok := readCursor(in.Since)
+	switch {
+	case !ok:
+		return before, FullUnknownCursor
+	case before.run != now.run:
+		return before, FullOtherRun
+	case before.prompt != now.prompt:
+		return before, FullOtherPrompt
+	}
+	return before, ""
+}
+
+// change gives what an agent has to be told: the facts with another value and those that are never
+// left out, and the keys that have no value any more.
+func change(facts []Fact, now, before *knowledge) (news []Fact, removed []string, same []Omission) {
+	for _, f := range facts {
+		code := factCodes[f.Key]
+		hash, _ := now.find(code)
+		if old, known := before.find(code); known && old == hash && !neverCut(f.Key) {
+			same = append(same, Omission{What: f.Key, Why: "unchanged since the packet that the agent has"})
+			continue
+		}
+		news = append(news, f)
+	}
+	for _, f := range before.facts {
+		if _, still := now.find(f.code); !still {
+			removed = append(removed, factKeys[f.code])
+		}
+	}
+	return news, removed, same
+}
+
+// neverCut reports whether a fact is in every packet, whatever the agent knows: who forgets one of
+// these does the wrong work.
+func neverCut(key string) bool { return form(key) == elsewhere }
 
 // mostFiles is how many changed files a packet names. Nobody needs all of them to go on, and a list that only
 // grows would one day leave no room for what a prompt must have.
@@ -51,27 +123,6 @@ func clipFiles(facts []Fact, files []string) []Omission {
 	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Key == factFilesChanged })
 	facts[i].Value = list(files[more:])
 	return []Omission{{What: factFilesChanged, Why: fmt.Sprintf("the first %d of %d files", more, len(files))}}
-}
-
-// cursorOf is a hash over keys and values.
-func cursorOf(facts []Fact) string {
-	buf := make([]byte, 0, 1024)
-	for _, f := range facts {
-		buf = appendSized(buf, f.Key, f.Value)
-	}
-	sum := sha256.Sum256(buf)
-	return "p1_" + hex.EncodeToString(sum[:16])
-}
-
-// appendSized appends texts, each with its length before it, so that no two lists of texts give the same
-// bytes.
-func appendSized(buf []byte, texts ...string) []byte {
-	for _, s := range texts {
-		buf = strconv.AppendInt(buf, int64(len(s)), 10)
-		buf = append(buf, ':')
-		buf = append(buf, s...)
-	}
-	return buf
 }
 
 // factForm says how a fact stands in the facts line of a prompt.

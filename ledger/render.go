@@ -72,7 +72,11 @@ func (d draft) writeOutcome(w *writer) {
 
 func (d draft) writeNow(w *writer) {
 	w.head(headFacts)
-	writeFacts(&w.Builder, d.facts, &w.clean)
+	writeFacts(&w.Builder, d.packet.Facts, &w.clean)
+	if d.packet.Mode == PacketDelta {
+		w.line("What is not named here is as you were told before.")
+		w.field("No longer known: ", strings.Join(d.packet.Removed, ", "))
+	}
 	w.head(headNow)
 	w.field("Item status: ", d.in.Progress.CurrentItem.Status.String())
 	if d.in.Degraded != "" {

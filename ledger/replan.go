@@ -64,3 +64,14 @@ func identity(it *Item) string {
 	sum := sha256.Sum256(appendSized(nil, it.ID, fold(it.Title)))
 	return hex.EncodeToString(sum[:16])
 }
+
+// appendSized appends texts, each with its length before it, so that no two lists of texts give the same
+// bytes.
+func appendSized(buf []byte, texts ...string) []byte {
+	for _, s := range texts {
+		buf = strconv.AppendInt(buf, int64(len(s)), 10)
+		buf = append(buf, ':')
+		buf = append(buf, s...)
+	}
+	return buf
+}

@@ -235,7 +235,7 @@ type Packet struct {
 	Cursor  string            `json:"cursor"`
 	Base    string            `json:"base,omitzero" doc:"the cursor that a delta builds on"`
 	Mode    string            `json:"mode" schema:"enum=full|delta"`
-	WhyFull string            `json:"why_full,omitzero"`
+	WhyFull string            `json:"why_full,omitzero" schema:"enum=no_cursor|unknown_cursor|other_run|other_prompt"`
 	Facts   map[string]string `json:"facts"`
 	Removed []string          `json:"removed"`
 }

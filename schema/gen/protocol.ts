@@ -1031,7 +1031,7 @@ export interface Packet {
   /** the cursor that a delta builds on */
   base?: string;
   mode: "full" | "delta";
-  why_full?: string;
+  why_full?: "no_cursor" | "unknown_cursor" | "other_run" | "other_prompt";
   facts: Record<string, string>;
   removed: Array<string>;
 }

@@ -1,0 +1,174 @@
+package ledger_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/ledger"
+)
+
+// evolve changes something that packets tell of.
+func evolve(t *rapid.T, in *ledger.CompileInput) {
+	word := rapid.SampledFrom([]string{"", "one", "two", "three"})
+	words := rapid.SliceOfN(rapid.SampledFrom([]string{"one", "two", "three"}), 0, 3)
+	switch task := &in.Task; rapid.IntRange(0, 9).Draw(t, "what") {
+	case 0:
+		task.Summary = word.Draw(t, "summary")
+	case 1:
+		task.Blockers = words.Draw(t, "blockers")
+	case 2:
+		task.Reviews[0].Assessment = "needs_changes"
+		task.Reviews[0].RequiredFixes = words.Draw(t, "fixes")
+	case 3:
+		task.ReplanHint = word.Draw(t, "hint")
+	case 4:
+		task.FilesChanged = words.Draw(t, "files")
+	case 5:
+		task.Attempts++
+	case 6:
+		in.Progress.Totals.Completed = rapid.IntRange(0, 3).Draw(t, "completed")
+	case 7:
+		in.Progress.ActiveItemID = word.Draw(t, "active")
+	case 8:
+		task.PlanSummary, task.PlanItems = word.Draw(t, "plan"), words.Draw(t, "items")
+	case 9:
+		task.Stalled.ConsecutiveNonProgress = rapid.IntRange(0, 2).Draw(t, "stalled")
+	}
+}
+
+// fold gives what an agent knows that knew facts and gets a packet.
+func fold(facts map[string]string, p ledger.Packet) map[string]string {
+	if p.Mode == ledger.PacketFull {
+		facts = nil
+	}
+	next := map[string]string{}
+	for k, v := range facts {
+		next[k] = v
+	}
+	for _, f := range p.Facts {
+		next[f.Key] = f.Value
+	}
+	for _, k := range p.Removed {
+		delete(next, k)
+	}
+	return next
+}
+
+// Whatever happens, and whichever packets get lost, an agent knows after a packet what the full one says.
+func TestDeltasAddUpToTheFullPacket(t *testing.T) {
+	start := input(t, "2.1")
+	rapid.Check(t, func(t *rapid.T) {
+		in := start
+		known, since, deltas := map[string]string{}, "", 0
+		for range rapid.IntRange(1, 20).Draw(t, "calls") {
+			for range rapid.IntRange(0, 3).Draw(t, "events") {
+				evolve(t, &in)
+			}
+			in.Since = since
+			c, err := ledger.Compile(in)
+			require.NoError(t, err)
+			in.Since = ""
+			full, err := ledger.Compile(in)
+			require.NoError(t, err)
+			require.Equal(t, full.Packet.Cursor, c.Packet.Cursor, "where the agent comes from does not matter")
+			require.Equal(t, since, c.Packet.Base)
+			want := fold(nil, full.Packet)
+			require.Equal(t, want, fold(known, c.Packet))
+			require.LessOrEqual(t, len(c.Packet.Facts), len(full.Packet.Facts))
+			deltas += len(full.Packet.Facts) - len(c.Packet.Facts)
+			if rapid.Bool().Draw(t, "arrives") {
+				known, since = want, c.Packet.Cursor
+			}
+		}
+	})
+}
+
+// A delta has what changed and what nobody may forget, and says of everything else that it was left out.
+func TestADeltaHasWhatChangedAndWhatIsNeverCut(t *testing.T) {
+	in := rejected(input(t, "2.1"))
+	first := compile(t, in)
+	in.Since = first.Packet.Cursor
+	in.Task.Attempts++
+	c := compile(t, in)
+	require.Equal(t, ledger.PacketDelta, c.Packet.Mode)
+	require.Equal(t, first.Packet.Cursor, c.Packet.Base)
+	require.Empty(t, c.Packet.WhyFull)
+	var keys []string
+	for _, f := range c.Packet.Facts {
+		keys = append(keys, f.Key)
+	}
+	require.Equal(t, []string{
+		"ledger.progress.item_id", "ledger.task.reviewer_issues", "ledger.task.blockers", "ledger.task.required_fixes",
+		"ledger.task.replan_hint", "ledger.task.attempts",
+	}, keys)
+	require.Len(t, c.Omitted, len(first.Packet.Facts)-len(keys))
+	for _, o := range c.Omitted {
+		require.Contains(t, o.Why, "unchanged")
+	}
+	require.Less(t, c.TokensAfter, first.TokensAfter)
+	for _, fact := range []string{"send once", "write a test", "the mail server rejects us", "remember what was sent", "make the task smaller"} {
+		require.Contains(t, c.Prompt, fact)
+	}
+	golden(t, "prompts/worker-delta.golden", strings.TrimPrefix(c.Prompt, c.StablePrefix))
+}
+
+// Nothing changed is a delta, too, and what has no value any more is named.
+func TestADeltaNamesWhatIsGone(t *testing.T) {
+	in := rejected(input(t, "2.1"))
+	in.Since = compile(t, in).Packet.Cursor
+	require.Equal(t, in.Since, compile(t, in).Packet.Cursor)
+	in.Task.Blockers, in.Task.Summary = nil, ""
+	c := compile(t, in)
+	require.Equal(t, []string{"ledger.task.summary", "ledger.task.blockers"}, c.Packet.Removed)
+	require.Contains(t, c.Prompt, "No longer known: ledger.task.summary, ledger.task.blockers\n")
+}
+
+func TestACursorThatIsOfNoUseGivesAFullPacketAndSaysWhy(t *testing.T) {
+	in := input(t, "2.1")
+	full := compile(t, in)
+	mine := full.Packet.Cursor
+	otherRun, otherRole := in, in
+	otherRun.RunID, otherRole.Role = "run_8", ledger.RoleSpecReviewer
+	for name, c := range map[string]struct {
+		since string
+		why   ledger.FullReason
+	}{
+		"none":       {"", ledger.FullNoCursor},
+		"garbage":    {"p2_!!", ledger.FullUnknownCursor},
+		"foreign":    {"42", ledger.FullUnknownCursor},
+		"cut":        {mine[:len(mine)-4], ledger.FullUnknownCursor},
+		"changed":    {strings.Replace(mine, mine[20:21], string(mine[20]^1), 1), ledger.FullUnknownCursor},
+		"huge":       {"p2_" + strings.Repeat("A", 1<<20), ledger.FullUnknownCursor},
+		"other run":  {compile(t, otherRun).Packet.Cursor, ledger.FullOtherRun},
+		"other role": {compile(t, otherRole).Packet.Cursor, ledger.FullOtherPrompt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in
+			in.Since = c.since
+			want := full.Packet
+			want.WhyFull = c.why
+			require.Equal(t, want, compile(t, in).Packet)
+		})
+	}
+}
+
+// No text that is called a cursor does more than to make the packet a full one.
+func FuzzCursor(f *testing.F) {
+	f.Add("")
+	f.Add("p2_")
+	f.Add("p2_AAAAAAAAAAAAAAAA")
+	f.Fuzz(func(t *testing.T, since string) {
+		in := input(t, "2.1")
+		full := compile(t, in).Packet
+		in.Since = since
+		p := compile(t, in).Packet
+		if p.Mode == ledger.PacketFull {
+			require.Equal(t, full.Facts, p.Facts)
+			return
+		}
+		require.Equal(t, since, p.Base)
+	})
+}
