@@ -18,6 +18,8 @@ type CompileInput struct {
 	MaxInputTokens int
 	// Since is the cursor of the newest packet that the agent has, "" if it has none.
 	Since string
+	// Compaction steers what is done if the prompt is over its budget.
+	Compaction Compaction
 	// Degraded is why the ledger could not be read anew, "" when it was.
 	Degraded string
 }
@@ -27,7 +29,7 @@ type Omission struct{ What, Why string }
 
 // TraceStep is one compaction stage that was tried and the size after it.
 type TraceStep struct {
-	Stage        string
+	Stage        Stage
 	PromptTokens int
 }
 
@@ -43,35 +45,18 @@ type Compiled struct {
 	// TokensBefore and TokensAfter estimate the prompt before and after compaction.
 	TokensBefore, TokensAfter, Budget int
 	Omitted                           []Omission
-	// Stage is the last stage that was adopted.
-	Stage string
+	// Stage is the last stage that was adopted. Trace has all that were, the first one StageNone, and each
+	// prompt in it is smaller than the one before.
+	Stage Stage
 	Trace []TraceStep
 	// Neutralised counts the characters and lines of foreign text that had to
 	// be changed so that they cannot pass for structure.
 	Neutralised int
 }
 
-// draft is a prompt in the making: what the stages take things out of.
-type draft struct {
-	in      *CompileInput
-	packet  *Packet
-	omitted []Omission
-}
-
-// stage is one way to make a prompt smaller.
-type stage struct {
-	name   string
-	shrink func(draft) draft
-}
-
-// stages are tried in this order until the prompt fits.
-var stages = [...]stage{
-	{name: "none", shrink: func(d draft) draft { return d }},
-}
-
 // Compile writes the prompt for the current item of the ledger. The same input
-// gives the same bytes. The item's text, required fixes, blockers, review
-// issues and the replan hint are in it whole, or the error is an
+// gives the same bytes. The item's title, prompt and details, required fixes,
+// blockers, review issues and the replan hint are in it whole, or the error is an
 // *OverflowError. A *MissingPromptError says that there is nothing to ask for,
 // an *ItemError that the two ledgers speak of different items.
 func Compile(in CompileInput) (Compiled, error) {
@@ -79,27 +64,41 @@ func Compile(in CompileInput) (Compiled, error) {
 		return Compiled{}, err
 	}
 	fixed := &prefixes[in.Role]
-	packet, omitted := packetOf(&in)
 	c := Compiled{
 		StablePrefix: fixed.text, StablePrefixHash: fixed.hash,
-		Packet: packet,
 		Budget: budget(&in),
 	}
-	d := draft{in: &in, packet: &packet, omitted: omitted}
+	d := draft{in: &in}
+	d.pack()
+	c.adopt(StageNone, d.render(fixed), &d)
 	for _, s := range stages {
-		d = s.shrink(d)
-		var runes int
-		c.Prompt, runes, c.Neutralised = d.render(fixed)
-		c.Stage, c.Omitted = s.name, d.omitted
-		c.TokensAfter = Tokens(runes)
-		c.Trace = append(c.Trace, TraceStep{s.name, c.TokensAfter})
-		if c.TokensAfter <= c.Budget {
-			c.TokensBefore = c.Trace[0].PromptTokens
-			c.FullPromptHash = hashText(c.Prompt)
-			return c, nil
+		if c.TokensAfter <= c.Budget || in.Compaction.Off {
+			break
+		}
+		next, ok := s.shrink(d)
+		if !ok || s.name == StagePrune && in.Compaction.KeepPacket {
+			continue
+		}
+		// What does not make the prompt smaller is not done.
+		if text := next.render(fixed); Tokens(text.runes) < c.TokensAfter {
+			d = next
+			c.adopt(s.name, text, &d)
 		}
 	}
-	return Compiled{}, &OverflowError{Estimate: c.TokensAfter, Budget: c.Budget, Role: in.Role, Stage: c.Stage}
+	c.TokensBefore = c.Trace[0].PromptTokens
+	if c.TokensAfter > c.Budget {
+		return Compiled{}, &OverflowError{Estimate: c.TokensAfter, Budget: c.Budget, Role: in.Role, Stage: string(c.Stage)}
+	}
+	c.FullPromptHash = hashText(c.Prompt)
+	return c, nil
+}
+
+// adopt takes the prompt that a stage has come to.
+func (c *Compiled) adopt(s Stage, text rendered, d *draft) {
+	c.Stage, c.Prompt, c.Neutralised = s, text.prompt, text.neutralised
+	c.TokensAfter = Tokens(text.runes)
+	c.Packet, c.Omitted = d.packet, d.omitted
+	c.Trace = append(c.Trace, TraceStep{s, c.TokensAfter})
 }
 
 func (in *CompileInput) check() error {

@@ -150,32 +150,6 @@ func TestPrefixesShowAValidResult(t *testing.T) {
 	}
 }
 
-// What an agent must know to do better the next time is never left out.
-func TestRequiredFactsAreInThePromptOrThereIsNone(t *testing.T) {
-	in := rejected(input(t, "2.1"))
-	c := compile(t, in)
-	for _, fact := range []string{
-		"Daily mail", "Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time",
-		"send once", "write a test", "the mail server rejects us", "sent twice", "remember what was sent",
-		"no subject\n  in the second mail", "make the task smaller", "keep the old address", "mail/daily_test.go",
-	} {
-		require.Contains(t, c.Prompt, fact)
-	}
-	require.Empty(t, c.Omitted)
-
-	in.Task.Reviews[0].RequiredFixes = append(in.Task.Reviews[0].RequiredFixes, strings.Repeat("and more ", 2000))
-	_, err := ledger.Compile(in)
-	var overflow *ledger.OverflowError
-	require.True(t, errors.As(err, &overflow))
-	require.Equal(t, "dispatch_prompt_overflow_terminal", overflow.Code())
-	require.Equal(t, ledger.RoleWorker, overflow.Role)
-	require.Equal(t, "none", overflow.Stage)
-	require.Equal(t, 3600, overflow.Budget)
-	require.Greater(t, overflow.Estimate, 4500)
-	require.ErrorContains(t, err, "budget 3600")
-	require.ErrorContains(t, err, "budget 3600")
-}
-
 func TestBudgets(t *testing.T) {
 	for _, c := range []struct {
 		role            ledger.Role
@@ -203,8 +177,8 @@ func TestBudgets(t *testing.T) {
 		runes := utf8.RuneCountInString(compiled.Prompt)
 		require.Equal(t, (runes+3)/4, compiled.TokensAfter)
 		require.Equal(t, compiled.TokensAfter, compiled.TokensBefore)
-		require.Equal(t, "none", compiled.Stage)
-		require.Equal(t, []ledger.TraceStep{{Stage: "none", PromptTokens: compiled.TokensAfter}}, compiled.Trace)
+		require.Equal(t, ledger.StageNone, compiled.Stage)
+		require.Equal(t, []ledger.TraceStep{{Stage: ledger.StageNone, PromptTokens: compiled.TokensAfter}}, compiled.Trace)
 	}
 }
 

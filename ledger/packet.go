@@ -46,27 +46,24 @@ const (
 	FullOtherPrompt FullReason = "other_prompt"
 )
 
-// packetOf gives the facts that the agent needs. The fingerprint is not among
+// pack puts the facts into the draft that the agent needs. The fingerprint is not among
 // them: a file that was only touched gives the same packet.
-func packetOf(in *CompileInput) (Packet, []Omission) {
-	facts := appendTaskFacts(planFacts(&in.Progress, 14), &in.Task)
-	omitted := clipFiles(facts, in.Task.FilesChanged)
+func (d *draft) pack() {
+	facts := appendTaskFacts(planFacts(&d.in.Progress, 14), &d.in.Task)
+	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
 	kept := facts[:0]
 	for _, f := range facts {
 		if f.Value != "" && f.Value != "[]" {
 			kept = append(kept, f)
 		}
 	}
-	now := knowledgeOf(in, kept)
-	p := Packet{Cursor: now.cursor(), Mode: PacketFull, Facts: kept}
-	before, why := in.known(&now)
-	if p.WhyFull = why; why != "" {
-		return p, omitted
+	now := knowledgeOf(d.in, kept)
+	d.packet = Packet{Mode: PacketFull, Facts: kept}
+	if d.before, d.packet.WhyFull = d.in.known(&now); d.packet.WhyFull == "" {
+		d.packet.Mode, d.packet.Base = PacketDelta, d.in.Since
+		d.leaveSame(&now)
 	}
-	p.Mode, p.Base = PacketDelta, in.Since
-	var same []Omission
-	p.Facts, p.Removed, same = change(kept, &now, &before)
-	return p, append(omitted, same...)
+	d.settle()
 }
 
 // known reads what the agent knows, or says why that is of no use.
@@ -86,24 +83,32 @@ func (in *CompileInput) known(now *knowledge) (knowledge, FullReason) {
 	return before, ""
 }
 
-// change gives what an agent has to be told: the facts with another value and those that are never
-// left out, and the keys that have no value any more.
-func change(facts []Fact, now, before *knowledge) (news []Fact, removed []string, same []Omission) {
-	for _, f := range facts {
+// leaveSame takes the facts out of the packet that the agent knows, but for those that are never left out.
+func (d *draft) leaveSame(now *knowledge) {
+	var news []Fact
+	for _, f := range d.packet.Facts {
 		code := factCodes[f.Key]
 		hash, _ := now.find(code)
-		if old, known := before.find(code); known && old == hash && !neverCut(f.Key) {
-			same = append(same, Omission{What: f.Key, Why: "unchanged since the packet that the agent has"})
+		if old, known := d.before.find(code); !known || old != hash || neverCut(f.Key) {
+			news = append(news, f)
 			continue
 		}
-		news = append(news, f)
+		d.same = append(d.same, f)
+		d.omitted = append(d.omitted, Omission{What: f.Key, Why: "unchanged since the packet that the agent has"})
 	}
-	for _, f := range before.facts {
-		if _, still := now.find(f.code); !still {
-			removed = append(removed, factKeys[f.code])
+	d.packet.Facts = news
+}
+
+// settle says what the agent knows with the facts that are in the packet now. Of what it was told before
+// and is neither the same nor in the packet, it must not go on thinking that it knows it.
+func (d *draft) settle() {
+	now := knowledgeOf(d.in, append(slices.Clip(d.packet.Facts), d.same...))
+	d.packet.Cursor, d.packet.Removed = now.cursor(), nil
+	for _, f := range d.before.facts {
+		if _, still := now.find(f.code); !still && d.packet.Mode == PacketDelta {
+			d.packet.Removed = append(d.packet.Removed, factKeys[f.code])
 		}
 	}
-	return news, removed, same
 }
 
 // neverCut reports whether a fact is in every packet, whatever the agent knows: who forgets one of

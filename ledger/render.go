@@ -12,6 +12,7 @@ const (
 	headTask         = "[Task]"
 	headPrompt       = "[Task Prompt]"
 	headDetails      = "[Details]"
+	headContext      = "[Context]"
 	headRequirements = "[Requirements]"
 	headFiles        = "[Files]"
 	headLeverage     = "[Leverage]"
@@ -23,28 +24,40 @@ const (
 	headNow          = "[Now]"
 )
 
-// render writes the prompt and counts its characters and what was neutralised.
-func (d draft) render(fixed *prefix) (text string, runes, neutralised int) {
+// rendered is a prompt as it is written.
+type rendered struct {
+	prompt      string
+	runes       int
+	neutralised int // characters and lines that were changed
+}
+
+func (d *draft) render(fixed *prefix) rendered {
 	w := writer{}
 	w.Grow(len(fixed.text) + 1024 + len(d.in.TaskPrompt) + len(d.in.Progress.CurrentItem.Prompt))
 	w.WriteString(fixed.text)
 	d.writeItem(&w)
 	d.writeOutcome(&w)
 	d.writeNow(&w)
-	text = w.String()
-	return text, fixed.runes + utf8.RuneCountInString(text[len(fixed.text):]), w.clean.count
+	text := w.String()
+	return rendered{text, fixed.runes + utf8.RuneCountInString(text[len(fixed.text):]), w.clean.count}
 }
 
-func (d draft) writeItem(w *writer) {
+func (d *draft) writeItem(w *writer) {
 	it := d.in.Progress.CurrentItem
 	w.head(headTask)
 	w.field("Task id: ", it.ID)
 	w.field("Run id: ", d.in.RunID)
 	w.field("Title: ", it.Title)
-	w.field("Purpose: ", it.Purpose)
-	w.field("Depends on: ", strings.Join(it.DependsOn, ", "))
+	if d.short {
+		w.field("More about it stands in the plan, at its line: ", fmt.Sprintf("%s:%d", d.in.Progress.SourcePath, it.Line))
+	} else {
+		w.field("Purpose: ", it.Purpose)
+		w.field("Depends on: ", strings.Join(it.DependsOn, ", "))
+	}
 	w.head(headPrompt)
 	switch {
+	case d.short && d.in.Compaction.PromptOverride != "":
+		w.line(d.in.Compaction.PromptOverride)
 	case d.in.TaskPrompt != "":
 		w.line(d.in.TaskPrompt)
 	case it.Prompt != "":
@@ -53,12 +66,16 @@ func (d draft) writeItem(w *writer) {
 		w.line(w.clean.text(it.Title))
 	}
 	w.list(headDetails, it.Details)
+	if d.short {
+		w.list(headContext, d.in.Compaction.Context)
+		return
+	}
 	w.section(headRequirements, strings.Join(it.Requirements, ", "))
 	w.list(headFiles, it.Files)
 	w.section(headLeverage, it.Leverage)
 }
 
-func (d draft) writeOutcome(w *writer) {
+func (d *draft) writeOutcome(w *writer) {
 	t := &d.in.Task
 	w.list(headFixes, t.openFixes())
 	blockers := t.Blockers
@@ -70,7 +87,7 @@ func (d draft) writeOutcome(w *writer) {
 	w.section(headHint, t.ReplanHint)
 }
 
-func (d draft) writeNow(w *writer) {
+func (d *draft) writeNow(w *writer) {
 	w.head(headFacts)
 	writeFacts(&w.Builder, d.packet.Facts, &w.clean)
 	if d.packet.Mode == PacketDelta {
