@@ -97,30 +97,27 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	compiled, err := ledger.Compile(ledger.CompileInput{
 		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
+		Compaction: compactionOf(p.Compaction),
 	})
 	tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err
 	}
-	w := wireCompiled(compiled, view)
-	w.Omitted = append(w.Omitted, unused(p.Compaction)...)
-	return w, nil
+	return wireCompiled(compiled, view), nil
 }
 
 // usualOutput is how many tokens an agent may write if nobody says otherwise.
 const usualOutput = 1200
 
-// unused lists what a host gave for a compaction that was not needed.
-func unused(c *schema.CompactionParams) []schema.Omission {
-	var list []schema.Omission
-	const why = "the prompt fits its budget and was not compacted"
-	if c != nil && len(c.Context) > 0 {
-		list = append(list, schema.Omission{What: "compaction.context", Why: why})
+// compactionOf gives what a host wants done with a prompt that is over its budget.
+func compactionOf(p *schema.CompactionParams) ledger.Compaction {
+	if p == nil {
+		return ledger.Compaction{}
 	}
-	if c != nil && c.PromptOverride != "" {
-		list = append(list, schema.Omission{What: "compaction.prompt_override", Why: why})
+	return ledger.Compaction{
+		Off: p.Auto != nil && !*p.Auto, KeepPacket: p.Prune != nil && !*p.Prune,
+		Context: p.Context, PromptOverride: p.PromptOverride,
 	}
-	return list
 }
 
 func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptResult {
@@ -129,8 +126,10 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		Packet:             wirePacket(c.Packet),
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
 		Compaction: schema.Compaction{
-			Applied: c.Stage != "none", Stage: c.Stage,
-			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep { return schema.TraceStep(t) }),
+			Applied: c.Stage != ledger.StageNone, Stage: string(c.Stage),
+			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep {
+				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
+			}),
 		},
 		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,

@@ -23,7 +23,7 @@ func tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err e
 		{Name: engine.TallyPrompts, N: 1},
 		{Name: engine.TallyBefore, N: int64(c.TokensBefore)},
 		{Name: engine.TallyAfter, N: int64(c.TokensAfter)},
-		{Name: engine.TallyStage + c.Stage, N: 1},
+		{Name: engine.TallyStage + string(c.Stage), N: 1},
 		{Name: engine.TallyMode + ledgerMode(view), N: 1},
 	}
 	if view.Rebuilt {

@@ -7,8 +7,8 @@ import (
 )
 
 // This file makes a prompt smaller that is over its budget. What the agent must have is never cut: the
-// title, the prompt and the details of the item, required fixes, blockers, open review issues with what to
-// do about them, and the replan hint. If that alone is too much, there is no prompt.
+// title, the prompt and the details of the item, how a failed attempt went, required fixes, blockers, open
+// review issues with what to do about them, and the replan hint. If that alone is too much, there is no prompt.
 
 // Compaction steers what is done with a prompt that is over its budget. One that fits is not touched.
 type Compaction struct {
@@ -65,6 +65,9 @@ const (
 // prune keeps of the summary and of the files what says most, and drops what is only good to know.
 func prune(d draft) (draft, bool) {
 	return d.without(func(f Fact) (string, string) {
+		if d.neverCut(f.Key) {
+			return f.Value, ""
+		}
 		switch f.Key {
 		case factSummary:
 			return clipText(f.Value, mostSummary)
@@ -85,7 +88,7 @@ func prune(d draft) (draft, bool) {
 // emergency drops every fact that may be dropped.
 func emergency(d draft) (draft, bool) {
 	return d.without(func(f Fact) (string, string) {
-		if neverCut(f.Key) {
+		if d.neverCut(f.Key) {
 			return f.Value, ""
 		}
 		return "", "dropped to fit the budget"
@@ -151,4 +154,16 @@ func shorten(d draft) (draft, bool) {
 		d.omitted = append(d.omitted, Omission{What: "task_prompt", Why: "compaction.prompt_override takes its place"})
 	}
 	return d, len(d.omitted) > before
+}
+
+// unused lists what the caller gave for a prompt that is shortened, if this one is not.
+func (d *draft) unused() (list []Omission) {
+	const why = "the prompt fits its budget without being shortened"
+	if len(d.in.Compaction.Context) > 0 && !d.short {
+		list = append(list, Omission{What: "compaction.context", Why: why})
+	}
+	if d.in.Compaction.PromptOverride != "" && !d.short {
+		list = append(list, Omission{What: "compaction.prompt_override", Why: why})
+	}
+	return list
 }

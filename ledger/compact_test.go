@@ -17,6 +17,7 @@ var required = []string{
 	"Task id: 2.1\n", "Title: Daily mail\n",
 	"Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time",
 	"- keep the old address\n", "- send once\n", "- write a test\n", "- the mail server rejects us\n",
+	"Summary: the mail is sent,\nbut twice\n", "Assessment: needs_changes\n",
 	"- [critical] mail/daily.go: sent twice\n  fix: remember what was sent\n", "no subject\n  in the second mail",
 	"[Replan Hint]\nmake the task smaller\n", "Max output tokens: ",
 }
@@ -38,11 +39,10 @@ func missing(prompt, contract string) (lost []string) {
 // heavy is a prompt with much in it that may be cut.
 func heavy(t *testing.T) ledger.CompileInput {
 	in := rejected(input(t, "2.1"))
-	in.Task.Summary = strings.Repeat("it was a long day, and much was done. ", 40)
+	in.Task.PlanSummary = strings.Repeat("first this, then that. ", 40)
 	for range 40 {
 		in.Task.FilesChanged = append(in.Task.FilesChanged, "mail/"+strings.Repeat("x", len(in.Task.FilesChanged)+1)+".go")
 	}
-	in.Task.PlanSummary = "first this, then that"
 	in.Task.PlanItems = []string{"this", "that"}
 	return in
 }
@@ -100,15 +100,16 @@ func TestTheLawMissesEachRequiredText(t *testing.T) {
 }
 
 func TestPromptsOverTheirBudgetReadAsTheGoldenFilesSay(t *testing.T) {
-	for stage, budget := range map[ledger.Stage]int{ledger.StagePrune: 800, ledger.StageShorten: 780, ledger.StageEmergency: 650} {
-		t.Run(string(stage), func(t *testing.T) {
-			in := heavy(t)
-			in.MaxOutputTokens, in.MaxInputTokens = 1, budget+1
-			in.Compaction.Context = []string{"the mail server is new"}
-			c := compile(t, in)
-			require.Equal(t, stage, c.Stage)
-			golden(t, "prompts/worker-"+string(stage)+".golden", strings.TrimPrefix(c.Prompt, c.StablePrefix))
-		})
+	in := heavy(t)
+	in.MaxOutputTokens = 1
+	in.Compaction.Context = []string{"the mail server is new"}
+	fits := compile(t, in).TokensAfter
+	for stage := ledger.StageNone; stage != ledger.StageEmergency; {
+		in.MaxInputTokens = fits // one less than it takes
+		c := compile(t, in)
+		require.NotEqual(t, stage, c.Stage)
+		stage, fits = c.Stage, c.TokensAfter
+		golden(t, "prompts/worker-"+string(stage)+".golden", strings.TrimPrefix(c.Prompt, c.StablePrefix))
 	}
 }
 
@@ -131,7 +132,9 @@ func TestTheCallerSteersTheCompaction(t *testing.T) {
 	require.Contains(t, c.Omitted, ledger.Omission{What: "task_prompt", Why: "compaction.prompt_override takes its place"})
 
 	in.MaxInputTokens = 0
-	require.Contains(t, compile(t, in).Prompt, "mail engineer", "a prompt that fits is not touched")
+	whole := compile(t, in)
+	require.Contains(t, whole.Prompt, "mail engineer", "a prompt that fits is not touched")
+	require.Equal(t, "compaction.prompt_override", whole.Omitted[0].What)
 }
 
 // What was cut from a packet, the agent was not told: later deltas do not count on it.
@@ -163,4 +166,17 @@ func TestDeltasAddUpAlsoWherePacketsWereCut(t *testing.T) {
 			}
 		}
 	})
+}
+
+// How a failed attempt went is never cut; what a good one says of itself may be clipped.
+func TestTheSummaryOfAnAttemptThatDidNotFailIsClipped(t *testing.T) {
+	in := heavy(t)
+	in.Task.Summary = strings.Repeat("é", 500)
+	in.MaxOutputTokens, in.MaxInputTokens = 1, 1201
+	require.Contains(t, compile(t, in).Prompt, "Summary: "+in.Task.Summary+"\n")
+	in.Task.Reviews, in.Task.Blockers, in.Task.Stalled = [2]ledger.Review{}, nil, ledger.Stalled{}
+	c := compile(t, in)
+	require.NotContains(t, c.Prompt, "[Last Attempt]")
+	require.Contains(t, c.Packet.Facts, ledger.Fact{Key: "ledger.task.summary", Value: strings.Repeat("é", 239) + "…"})
+	require.Contains(t, c.Omitted, ledger.Omission{What: "ledger.task.summary", Why: "the last 261 of 500 characters"})
 }

@@ -89,6 +89,7 @@ func Compile(in CompileInput) (Compiled, error) {
 	if c.TokensAfter > c.Budget {
 		return Compiled{}, &OverflowError{Estimate: c.TokensAfter, Budget: c.Budget, Role: in.Role, Stage: string(c.Stage)}
 	}
+	c.Omitted = append(c.Omitted, d.unused()...)
 	c.FullPromptHash = hashText(c.Prompt)
 	return c, nil
 }

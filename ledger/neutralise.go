@@ -22,6 +22,8 @@ var (
 		{headTask, true},
 		{headPrompt, true},
 		{headDetails, true},
+		{headContext, true},
+		{headLast, true},
 		{headRequirements, true},
 		{headFiles, true},
 		{headLeverage, true},

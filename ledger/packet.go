@@ -89,7 +89,7 @@ func (d *draft) leaveSame(now *knowledge) {
 	for _, f := range d.packet.Facts {
 		code := factCodes[f.Key]
 		hash, _ := now.find(code)
-		if old, known := d.before.find(code); !known || old != hash || neverCut(f.Key) {
+		if old, known := d.before.find(code); !known || old != hash || d.neverCut(f.Key) {
 			news = append(news, f)
 			continue
 		}
@@ -113,7 +113,7 @@ func (d *draft) settle() {
 
 // neverCut reports whether a fact is in every packet, whatever the agent knows: who forgets one of
 // these does the wrong work.
-func neverCut(key string) bool { return form(key) == elsewhere }
+func (d *draft) neverCut(key string) bool { return d.form(key) == elsewhere }
 
 // mostFiles is how many changed files a packet names. Nobody needs all of them to go on, and a list that only
 // grows would one day leave no room for what a prompt must have.
@@ -140,8 +140,13 @@ const (
 	elsewhere // it has a section of its own
 )
 
-func form(key string) factForm {
+// form says it. How the last attempt went has its section if it failed.
+func (d *draft) form(key string) factForm {
 	switch key {
+	case factSummary, factAssessment:
+		if d.in.Task.failing() {
+			return elsewhere
+		}
 	case factItemID, factIssues, factBlockers, factFixes, factReplanHint:
 		return elsewhere
 	case factTotals, factStalled, factReviewLoop, factPlanVersion, factRejections, factAttempts:
@@ -153,11 +158,11 @@ func form(key string) factForm {
 }
 
 // writeFacts writes the facts as one line of JSON.
-func writeFacts(b *strings.Builder, facts []Fact, clean *neutraliser) {
+func (d *draft) writeFacts(b *strings.Builder, clean *neutraliser) {
 	b.WriteByte('{')
 	first := true
-	for _, f := range facts {
-		how := form(f.Key)
+	for _, f := range d.packet.Facts {
+		how := d.form(f.Key)
 		if how == elsewhere {
 			continue
 		}

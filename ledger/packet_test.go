@@ -101,7 +101,7 @@ func TestADeltaHasWhatChangedAndWhatIsNeverCut(t *testing.T) {
 		keys = append(keys, f.Key)
 	}
 	require.Equal(t, []string{
-		"ledger.progress.item_id", "ledger.task.reviewer_issues", "ledger.task.blockers", "ledger.task.required_fixes",
+		"ledger.progress.item_id", "ledger.task.summary", "ledger.task.reviewer_assessment", "ledger.task.reviewer_issues", "ledger.task.blockers", "ledger.task.required_fixes",
 		"ledger.task.replan_hint", "ledger.task.attempts",
 	}, keys)
 	require.Len(t, c.Omitted, len(first.Packet.Facts)-len(keys))
@@ -118,6 +118,7 @@ func TestADeltaHasWhatChangedAndWhatIsNeverCut(t *testing.T) {
 // Nothing changed is a delta, too, and what has no value any more is named.
 func TestADeltaNamesWhatIsGone(t *testing.T) {
 	in := rejected(input(t, "2.1"))
+	in.Task.Reviews[0].Assessment = "approved"
 	in.Since = compile(t, in).Packet.Cursor
 	require.Equal(t, in.Since, compile(t, in).Packet.Cursor)
 	in.Task.Blockers, in.Task.Summary = nil, ""

@@ -16,6 +16,7 @@ const (
 	headRequirements = "[Requirements]"
 	headFiles        = "[Files]"
 	headLeverage     = "[Leverage]"
+	headLast         = "[Last Attempt]"
 	headFixes        = "[Required Fixes]"
 	headBlockers     = "[Blockers]"
 	headIssues       = "[Review Issues]"
@@ -77,6 +78,11 @@ func (d *draft) writeItem(w *writer) {
 
 func (d *draft) writeOutcome(w *writer) {
 	t := &d.in.Task
+	if t.failing() && t.Summary+t.ReviewerAssessment != "" {
+		w.head(headLast)
+		w.field("Summary: ", t.Summary)
+		w.field("Assessment: ", t.ReviewerAssessment)
+	}
 	w.list(headFixes, t.openFixes())
 	blockers := t.Blockers
 	if reason := d.in.Progress.CurrentItem.BlockedReason; reason != "" {
@@ -89,7 +95,7 @@ func (d *draft) writeOutcome(w *writer) {
 
 func (d *draft) writeNow(w *writer) {
 	w.head(headFacts)
-	writeFacts(&w.Builder, d.packet.Facts, &w.clean)
+	d.writeFacts(&w.Builder, &w.clean)
 	if d.packet.Mode == PacketDelta {
 		w.line("What is not named here is as you were told before.")
 		w.field("No longer known: ", strings.Join(d.packet.Removed, ", "))

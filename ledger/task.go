@@ -96,6 +96,12 @@ func (t TaskLedger) ReviewerIssues() []ReviewIssue { return cloned(t.openIssues(
 // they demand nothing.
 func (t TaskLedger) RequiredFixes() []string { return cloned(t.openFixes()) }
 
+// failing reports whether the last attempt did not bring the item further, so that the next one has to
+// know how it went.
+func (t *TaskLedger) failing() bool {
+	return t.Reviews[0].rejects() || t.Reviews[1].rejects() || len(t.Blockers) > 0 || t.Stalled.ConsecutiveNonProgress > 0
+}
+
 // openIssues may share its list with a review.
 func (t *TaskLedger) openIssues() []ReviewIssue {
 	var open []ReviewIssue

@@ -146,12 +146,12 @@ type CompilePromptParams struct {
 }
 
 // CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not
-// touched, and then context and prompt_override have no part in it: omitted says so.
+// touched; what of them then has no part in it, omitted says.
 type CompactionParams struct {
-	Auto           *bool    `json:"auto,omitzero" schema:"default=true"`
-	Prune          *bool    `json:"prune,omitzero" schema:"default=true"`
-	Context        []string `json:"context,omitzero"`
-	PromptOverride string   `json:"prompt_override,omitzero"`
+	Auto           *bool    `json:"auto,omitzero" schema:"default=true" doc:"false: a prompt over its budget is an error at once"`
+	Prune          *bool    `json:"prune,omitzero" schema:"default=true" doc:"false: the stage prune_packet is left out"`
+	Context        []string `json:"context,omitzero" doc:"said in a prompt that is shortened"`
+	PromptOverride string   `json:"prompt_override,omitzero" doc:"takes the place of the task prompt in one that is shortened, word for word"`
 }
 
 // RunParams are the params of a method about one run.

@@ -318,13 +318,15 @@ export interface Compaction {
   trace: Array<TraceStep>;
 }
 
-/** CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched, and then context and prompt_override have no part in it: omitted says so. */
+/** CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched; what of them then has no part in it, omitted says. */
 export interface CompactionParams {
-  /** default `true` */
+  /** false: a prompt over its budget is an error at once; default `true` */
   auto?: boolean;
-  /** default `true` */
+  /** false: the stage prune_packet is left out; default `true` */
   prune?: boolean;
+  /** said in a prompt that is shortened */
   context?: Array<string>;
+  /** takes the place of the task prompt in one that is shortened, word for word */
   prompt_override?: string;
 }
 
