@@ -60,6 +60,7 @@ var rooms = map[string][]string{
 	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
 	"go.yaml.in/yaml/v3":                 {"ledger"},
 	"github.com/spf13/cobra":             {"cli"},
+	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,16 +95,19 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if view.Gone != nil {
 		return nil, view.Gone
 	}
+	tokenizer := cmp.Or(p.Tokenizer, s.o.Tokenizer, Estimate)
 	compiled, err := ledger.Compile(ledger.CompileInput{
 		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
-		Compaction: compactionOf(p.Compaction),
+		Compaction: compactionOf(p.Compaction), Count: counter(tokenizer),
 	})
 	tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err
 	}
-	return wireCompiled(compiled, view), nil
+	w := wireCompiled(compiled, view)
+	w.Tokenizer = tokenizer
+	return w, nil
 }
 
 // usualOutput is how many tokens an agent may write if nobody says otherwise.
@@ -125,6 +129,7 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
 		Packet:             wirePacket(c.Packet),
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
+		PromptEstimate: c.Estimate,
 		Compaction: schema.Compaction{
 			Applied: c.Stage != ledger.StageNone, Stage: string(c.Stage),
 			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep {

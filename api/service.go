@@ -34,6 +34,8 @@ type Options struct {
 	Degraded func() []string
 	// Host is told the process id of the host when the host names it.
 	Host func(pid int64)
+	// Tokenizer is one of Tokenizers, for prompts whose call names none; by default Estimate.
+	Tokenizer string
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"waybill/api"
 	"waybill/engine/workspace"
 	"waybill/schema"
 )
@@ -91,7 +92,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 			if term.IsTerminal(int(a.In.Fd())) {
 				return cmd.Help()
 			}
-			return a.serve(cmd.Context(), serveFlags{framing: "auto", retryDelay: time.Second})
+			return a.serve(cmd.Context(), serveFlags{framing: "auto", retryDelay: time.Second, tokenizer: api.Estimate})
 		},
 	}
 	root.SetOut(a.Out)

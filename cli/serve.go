@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ type serveFlags struct {
 	retryDelay    time.Duration
 	outputDir     string
 	dialects      []string
+	tokenizer     string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -58,9 +60,13 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
 	cmd.Flags().StringArrayVar(&f.dialects, "dialect", nil,
 		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts")
+	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", api.Estimate,
+		"how the tokens of a prompt are counted: estimate (four characters each) or o200k (with that vocabulary)")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("tokenizer",
+		cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("framing",
 		cobra.FixedCompletions([]string{"auto", "line", "header"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -81,6 +87,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	rules, err := dialectRules(f.dialects)
 	if err != nil {
 		return usageError{err}
+	}
+	if !slices.Contains(api.Tokenizers(), f.tokenizer) {
+		return usageError{fmt.Errorf("--tokenizer %q: must be %s", f.tokenizer, strings.Join(api.Tokenizers(), " or "))}
 	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
@@ -136,6 +145,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, rules []engine.Dialect
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,
+		Tokenizer: f.tokenizer,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -179,4 +180,18 @@ func TestTheSummaryOfAnAttemptThatDidNotFailIsClipped(t *testing.T) {
 	require.NotContains(t, c.Prompt, "[Last Attempt]")
 	require.Contains(t, c.Packet.Facts, ledger.Fact{Key: "ledger.task.summary", Value: strings.Repeat("é", 239) + "…"})
 	require.Contains(t, c.Omitted, ledger.Omission{What: "ledger.task.summary", Why: "the last 261 of 500 characters"})
+}
+
+// Whoever can count better than four characters a token does so, for the budget as well.
+func TestTokensAreCountedAsTheCallerDoes(t *testing.T) {
+	in := heavy(t)
+	in.Count = func(text string) int { return len(strings.Fields(text)) }
+	c := compile(t, in)
+	require.Equal(t, len(strings.Fields(c.Prompt)), c.TokensAfter)
+	require.Equal(t, ledger.Tokens(utf8.RuneCountInString(c.Prompt)), c.Estimate)
+	in.MaxOutputTokens, in.MaxInputTokens = 1, c.TokensAfter
+	smaller := compile(t, in)
+	require.Equal(t, ledger.StagePrune, smaller.Stage)
+	require.Equal(t, c.TokensAfter, smaller.TokensBefore)
+	require.Equal(t, len(strings.Fields(smaller.Prompt)), smaller.TokensAfter)
 }

@@ -18,6 +18,8 @@ type CompileInput struct {
 	MaxInputTokens int
 	// Since is the cursor of the newest packet that the agent has, "" if it has none.
 	Since string
+	// Count counts the tokens of a text; nil estimates them by Tokens.
+	Count func(text string) int
 	// Compaction steers what is done if the prompt is over its budget.
 	Compaction Compaction
 	// Degraded is why the ledger could not be read anew, "" when it was.
@@ -42,8 +44,10 @@ type Compiled struct {
 	// The hashes are SHA-256 in lower-case hex.
 	StablePrefixHash, FullPromptHash string
 	Packet                           Packet
-	// TokensBefore and TokensAfter estimate the prompt before and after compaction.
+	// TokensBefore and TokensAfter are the size of the prompt before and after compaction, as Count has it.
 	TokensBefore, TokensAfter, Budget int
+	// Estimate is the size after compaction as Tokens has it.
+	Estimate int
 	Omitted                           []Omission
 	// Stage is the last stage that was adopted. Trace has all that were, the first one StageNone, and each
 	// prompt in it is smaller than the one before.
@@ -80,7 +84,8 @@ func Compile(in CompileInput) (Compiled, error) {
 			continue
 		}
 		// What does not make the prompt smaller is not done.
-		if text := next.render(fixed); Tokens(text.runes) < c.TokensAfter {
+		text := next.render(fixed)
+		if size := in.size(&text); size < c.TokensAfter {
 			d = next
 			c.adopt(s.name, text, &d)
 		}
@@ -97,9 +102,17 @@ func Compile(in CompileInput) (Compiled, error) {
 // adopt takes the prompt that a stage has come to.
 func (c *Compiled) adopt(s Stage, text rendered, d *draft) {
 	c.Stage, c.Prompt, c.Neutralised = s, text.prompt, text.neutralised
-	c.TokensAfter = Tokens(text.runes)
+	c.TokensAfter, c.Estimate = d.in.size(&text), Tokens(text.runes)
 	c.Packet, c.Omitted = d.packet, d.omitted
 	c.Trace = append(c.Trace, TraceStep{s, c.TokensAfter})
+}
+
+// size counts the tokens of a prompt.
+func (in *CompileInput) size(text *rendered) int {
+	if in.Count == nil {
+		return Tokens(text.runes)
+	}
+	return in.Count(text.prompt)
 }
 
 func (in *CompileInput) check() error {

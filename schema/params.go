@@ -142,6 +142,7 @@ type CompilePromptParams struct {
 	Since           string            `json:"since,omitzero" doc:"packet.cursor that the agent acknowledged last"`
 	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200"`
 	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000"`
+	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 }
 

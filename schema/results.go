@@ -222,6 +222,8 @@ type CompilePromptResult struct {
 	PromptTokensBefore int        `json:"prompt_tokens_before"`
 	PromptTokensAfter  int        `json:"prompt_tokens_after"`
 	PromptTokenBudget  int        `json:"prompt_token_budget"`
+	Tokenizer          string     `json:"tokenizer" schema:"enum=estimate|o200k" doc:"what the token counts are of"`
+	PromptEstimate     int        `json:"prompt_tokens_estimate" doc:"prompt_tokens_after as the estimate has it"`
 	Compaction         Compaction `json:"compaction"`
 	Omitted            []Omission `json:"omitted"`
 	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`

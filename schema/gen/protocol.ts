@@ -342,6 +342,8 @@ export interface CompilePromptParams {
   max_output_tokens?: number;
   /** a whole number from 1 to 10000000 */
   max_input_tokens?: number;
+  /** how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started */
+  tokenizer?: "estimate" | "o200k";
   compaction?: CompactionParams;
 }
 
@@ -357,6 +359,10 @@ export interface CompilePromptResult {
   prompt_tokens_before: number;
   prompt_tokens_after: number;
   prompt_token_budget: number;
+  /** what the token counts are of */
+  tokenizer: "estimate" | "o200k";
+  /** prompt_tokens_after as the estimate has it */
+  prompt_tokens_estimate: number;
   compaction: Compaction;
   omitted: Array<Omission>;
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
