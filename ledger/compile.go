@@ -48,7 +48,7 @@ type Compiled struct {
 	TokensBefore, TokensAfter, Budget int
 	// Estimate is the size after compaction as Tokens has it.
 	Estimate int
-	Omitted                           []Omission
+	Omitted  []Omission
 	// Stage is the last stage that was adopted. Trace has all that were, the first one StageNone, and each
 	// prompt in it is smaller than the one before.
 	Stage Stage

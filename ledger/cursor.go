@@ -44,12 +44,22 @@ var factKeys = func() map[byte]string {
 
 const cursorPrefix = "p2_"
 
+// knowsNothing gives the knowledge of nothing, for a run and a kind of prompt.
+func knowsNothing(in *CompileInput) knowledge {
+	return knowledge{run: shortHash(in.RunID), prompt: shortHash(prefixes[in.Role].hash)}
+}
+
+func knownOf(f Fact) knownFact {
+	sum := sha256.Sum256([]byte(f.Value))
+	return knownFact{factCodes[f.Key], [6]byte(sum[:])}
+}
+
 // knowledgeOf gives what an agent knows that was given all of these facts.
 func knowledgeOf(in *CompileInput, facts []Fact) knowledge {
-	k := knowledge{run: shortHash(in.RunID), prompt: shortHash(prefixes[in.Role].hash)}
+	k := knowsNothing(in)
+	k.facts = make([]knownFact, 0, len(facts))
 	for _, f := range facts {
-		sum := sha256.Sum256([]byte(f.Value))
-		k.facts = append(k.facts, knownFact{factCodes[f.Key], [6]byte(sum[:])})
+		k.facts = append(k.facts, knownOf(f))
 	}
 	slices.SortFunc(k.facts, func(a, b knownFact) int { return int(a.code) - int(b.code) })
 	return k

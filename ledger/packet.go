@@ -57,21 +57,21 @@ func (d *draft) pack() {
 			kept = append(kept, f)
 		}
 	}
-	now := knowledgeOf(d.in, kept)
 	d.packet = Packet{Mode: PacketFull, Facts: kept}
-	if d.before, d.packet.WhyFull = d.in.known(&now); d.packet.WhyFull == "" {
+	if d.before, d.packet.WhyFull = d.in.known(); d.packet.WhyFull == "" {
 		d.packet.Mode, d.packet.Base = PacketDelta, d.in.Since
-		d.leaveSame(&now)
+		d.leaveSame()
 	}
 	d.settle()
 }
 
 // known reads what the agent knows, or says why that is of no use.
-func (in *CompileInput) known(now *knowledge) (knowledge, FullReason) {
+func (in *CompileInput) known() (knowledge, FullReason) {
 	if in.Since == "" {
 		return knowledge{}, FullNoCursor
 	}
 	before, ok := readCursor(in.Since)
+	now := knowsNothing(in)
 	switch {
 	case !ok:
 		return before, FullUnknownCursor
@@ -84,12 +84,11 @@ func (in *CompileInput) known(now *knowledge) (knowledge, FullReason) {
 }
 
 // leaveSame takes the facts out of the packet that the agent knows, but for those that are never left out.
-func (d *draft) leaveSame(now *knowledge) {
+func (d *draft) leaveSame() {
 	var news []Fact
 	for _, f := range d.packet.Facts {
-		code := factCodes[f.Key]
-		hash, _ := now.find(code)
-		if old, known := d.before.find(code); !known || old != hash || d.neverCut(f.Key) {
+		now := knownOf(f)
+		if old, known := d.before.find(now.code); !known || old != now.hash || d.neverCut(f.Key) {
 			news = append(news, f)
 			continue
 		}
