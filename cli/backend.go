@@ -39,8 +39,10 @@ type backend struct {
 	// retryDelay is the first wait before a task is tried again on the same model.
 	retryDelay time.Duration
 	outputDir  string // --output-dir
-	dialects   []engine.DialectRule
-	logger     *slog.Logger
+	dialects   dialects
+	// keepDialects says that they are to be those of the workspace, and not of this process alone.
+	keepDialects bool
+	logger       *slog.Logger
 
 	// running ends first what looks at the workspace, then the engine.
 	watching, running *group
@@ -48,6 +50,7 @@ type backend struct {
 	mu       sync.Mutex       // guards what follows
 	watch    *watcher.Watcher // nil until a workspace was found, or for good without follow
 	degraded []string         // what a person should know, a sentence each
+	rulesAt  string           // the file of the dialects that the workspace has; "" before a workspace was found
 }
 
 // A group is goroutines that are ended together.
@@ -112,7 +115,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	}
 	watch := b.newWatcher()
 	add := b.add(watch, ws.Root)
-	plans := engine.NewPlans(root, engine.PlanOptions{Watch: add, Expect: add, Dialects: b.dialects})
+	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
 		Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
@@ -130,6 +133,33 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 		b.observe(e, watch, ws.Root)
 	}
 	return e, plans, nil
+}
+
+// planOptions says how plans are read, and keeps the rules for their dialects if that is asked for.
+func (b *backend) planOptions(path string, ws workspace.Workspace, add func(string)) engine.PlanOptions {
+	o := b.dialects.options(path)
+	if b.keepDialects && b.dialects.given {
+		if err := b.keep(path, ws); err != nil {
+			b.logger.Warn("the rules of the dialects were not kept for other processes", "err", err)
+		} else {
+			o = dialects{}.options(path)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rulesAt = path + dialectsFile
+	o.Watch, o.Expect = add, add
+	return o
+}
+
+// keep makes the rules of this process those of the workspace.
+func (b *backend) keep(path string, ws workspace.Workspace) error {
+	if b.store == "" {
+		if err := ws.EnsureStateDir(); err != nil {
+			return err
+		}
+	}
+	return engine.WriteDialects(path+dialectsFile, b.dialects.rules)
 }
 
 func (b *backend) newWatcher() *watcher.Watcher {
@@ -217,8 +247,12 @@ func (b *backend) remember(ws workspace.Workspace) {
 // troubles gives what a person should know about what start began, a sentence each.
 func (b *backend) troubles() []string {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.degraded)
+	said, rulesAt := slices.Clone(b.degraded), b.rulesAt
+	b.mu.Unlock()
+	if rulesAt == "" {
+		return said
+	}
+	return append(said, b.dialects.troubles(rulesAt, b.keepDialects)...)
 }
 
 // makeFolder makes the folder that --store names, if it names one.

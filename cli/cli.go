@@ -50,6 +50,9 @@ type app struct {
 	json      bool   // --json
 	noColor   bool   // --no-color
 
+	dialectFlags []string // --dialect
+	dialects     dialects // what these, or else the environment, say
+
 	code int // what serve ended with
 }
 
@@ -87,7 +90,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return checkStore(a.store) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if term.IsTerminal(int(a.In.Fd())) {
 				return cmd.Help()
@@ -104,6 +107,10 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	flags.BoolVar(&a.shared, "shared-disk", false, "use the store although other machines share its disk, for one process at a time")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
+	flags.StringArrayVar(&a.dialectFlags, "dialect", nil,
+		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts "+
+			"(default: WAYBILL_DIALECT, with commas between them, or else those that serve was given last)")
+	_ = root.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
 	root.AddCommand(a.serveCommand())
 	if len(args) > 0 && args[0] == "serve" {
 		strict(root)
@@ -115,6 +122,15 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root
+}
+
+// checkFlags reads the flags that all commands have.
+func (a *app) checkFlags(cmd *cobra.Command) (err error) {
+	if err := checkStore(a.store); err != nil {
+		return err
+	}
+	a.dialects, err = dialectsOf(a.dialectFlags, cmd.Flags().Changed("dialect"), a.env(dialectVariable))
+	return err
 }
 
 // strict makes a wrong number of arguments a usage error in every command.

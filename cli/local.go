@@ -22,6 +22,7 @@ type local struct {
 func (a *app) local() (*local, error) {
 	b := newBackend(a.version, a.store, false, a.logger(a.Err))
 	b.shared = a.shared
+	b.dialects = a.dialects
 	s, err := api.New(api.Options{Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles})
 	if err != nil {
 		return nil, err

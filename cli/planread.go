@@ -25,6 +25,8 @@ type planText struct {
 	name string // as it is shown
 	text string
 	rel  string // its path in the workspace, or "" for one that is not known to be there
+	// placing has its path, if that is known, and the dialect that is set for it.
+	placing ledger.Placing
 }
 
 // planText finds the plan that a person means: the file of that name, or else the plan of the workspace that
@@ -68,7 +70,14 @@ func (a *app) planFile(path string) (planText, error) {
 	if err != nil {
 		return planText{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	return planText{name: path, text: text, rel: a.inWorkspace(path)}, nil
+	p := planText{name: path, text: text, rel: a.inWorkspace(path)}
+	if p.rel != "" {
+		if plans, err := a.openPlans(); err == nil {
+			defer plans.close()
+			p.placing = plans.Placing(p.rel)
+		}
+	}
+	return p, nil
 }
 
 func readPlan(r io.Reader) (string, error) {
@@ -121,7 +130,11 @@ func (a *app) openPlans() (openPlans, error) {
 	if err != nil {
 		return openPlans{}, err
 	}
-	return openPlans{engine.NewPlans(root, engine.PlanOptions{}), root, ws}, nil
+	path, err := storePath(a.store, ws)
+	if err != nil {
+		path = "" // without a store, nobody has kept rules
+	}
+	return openPlans{engine.NewPlans(root, a.dialects.options(path)), root, ws}, nil
 }
 
 func (p openPlans) close() { _ = p.root.Close() } // nothing was written through it
@@ -141,7 +154,7 @@ func (p openPlans) text(rel string) (planText, error) {
 	if err != nil {
 		return planText{}, api.Fault(err)
 	}
-	return planText{name: rel, text: file.Text, rel: rel}, nil
+	return planText{name: rel, text: file.Text, rel: rel, placing: p.Placing(rel)}, nil
 }
 
 // errNoItems says that a file is no plan because nothing is in it.
@@ -150,7 +163,7 @@ var errNoItems = errors.New("no item was found: the file is blank")
 // read understands a plan. With an error there is a reading all the same: without items, and with what can
 // be said about the file.
 func (p planText) read() (*ledger.Reading, error) {
-	r, err := ledger.ReadPlaced(p.text, ledger.Placing{Path: p.rel})
+	r, err := ledger.ReadPlaced(p.text, p.placing)
 	if err == nil && r.Len() == 0 {
 		err = errNoItems
 	}

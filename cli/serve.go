@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"waybill/api"
-	"waybill/engine"
-	"waybill/ledger"
 	"waybill/rpc"
 )
 
@@ -36,7 +34,6 @@ type serveFlags struct {
 	poll          bool
 	retryDelay    time.Duration
 	outputDir     string
-	dialects      []string
 	tokenizer     string
 }
 
@@ -46,6 +43,9 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve JSON-RPC on standard input and output (the default with a pipe)", Args: cobra.NoArgs,
 		Long: `Serve JSON-RPC 2.0 on standard input and output. Standard output carries protocol and nothing else.
+
+The rules that --dialect or WAYBILL_DIALECT gives are kept beside the store, and all processes of the workspace
+read its plans by them, until serve is given others; --dialect '' removes them.
 
 Exit codes: 0 at the end of input, after a signal and after shutdown and exit; 1 after exit without
 shutdown; 2 for a mistake on the command line; 4 if standard input or output cannot be used.`,
@@ -58,13 +58,10 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
 	cmd.Flags().StringVar(&f.outputDir, "output-dir", "",
 		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
-	cmd.Flags().StringArrayVar(&f.dialects, "dialect", nil,
-		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts")
 	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", api.Estimate,
 		"how the tokens of a prompt are counted: estimate (four characters each) or o200k (with that vocabulary)")
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
-	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
 	_ = cmd.RegisterFlagCompletionFunc("tokenizer",
 		cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -84,10 +81,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if info, err := os.Stat(f.outputDir); f.outputDir != "" && (err != nil || !info.IsDir()) {
 		return usageError{fmt.Errorf("--output-dir %s: must be a folder that exists", f.outputDir)}
 	}
-	rules, err := dialectRules(f.dialects)
-	if err != nil {
-		return usageError{err}
-	}
 	if !slices.Contains(api.Tokenizers(), f.tokenizer) {
 		return usageError{fmt.Errorf("--tokenizer %q: must be %s", f.tokenizer, strings.Join(api.Tokenizers(), " or "))}
 	}
@@ -104,28 +97,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	return a.converse(ctx, f, rules, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
-}
-
-// dialectRules reads what --dialect was given. A name has no "=" in it, but a path may.
-func dialectRules(flags []string) ([]engine.DialectRule, error) {
-	var rules []engine.DialectRule
-	for _, flag := range flags {
-		at := strings.LastIndex(flag, "=")
-		if at < 0 {
-			return nil, fmt.Errorf("--dialect %q: write GLOB=NAME, such as 'plans/*.md=%s'", flag, ledger.Dialects()[0])
-		}
-		rule := engine.DialectRule{Pattern: flag[:at], Dialect: flag[at+1:]}
-		if err := engine.CheckDialectRule(rule); err != nil {
-			return nil, fmt.Errorf("--dialect %q: %w", flag, err)
-		}
-		rules = append(rules, rule)
-	}
-	return rules, nil
+	return a.converse(ctx, f, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
 }
 
 // converse carries the conversation, until the host or a signal ends it.
-func (a *app) converse(ctx context.Context, f serveFlags, rules []engine.DialectRule, o rpc.Options) error {
+func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	leaveOnSignals(o.Logger, stop)
@@ -140,7 +116,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, rules []engine.Dialect
 	b.poll = f.poll
 	b.retryDelay = f.retryDelay
 	b.outputDir = f.outputDir
-	b.dialects = rules
+	b.dialects, b.keepDialects = a.dialects, true
 	o.Tally = new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,

@@ -59,7 +59,7 @@ func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 	var set StatusSet
 	last := p.lastGood(c.Plan)
 	file, err := p.root.Rewrite(c.Plan, c.Hash, func(file planfile.File) (string, error) {
-		reading, err := ledger.ReadPlaced(file.Text, p.placing(file.Path))
+		reading, err := ledger.ReadPlaced(file.Text, p.Placing(file.Path))
 		if c.Hash == "" && last != nil && (err != nil || reading.Len() < last.Len()) && p.settling(file) {
 			// An editor that has saved a part would write the rest into a file that has lost its name.
 			return "", &planfile.ConflictError{Path: c.Plan, Expected: last.Hash}

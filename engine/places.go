@@ -38,8 +38,9 @@ type Other struct {
 
 // other is what is remembered of an Other, so that it is not read again while it stays what it is.
 type other struct {
-	file planfile.File
-	why  error
+	file    planfile.File
+	placing ledger.Placing // that it was read with
+	why     error
 }
 
 // List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
@@ -112,8 +113,8 @@ func (p *Plans) noPlan(name string) (size int64, why error) {
 	p.mu.Lock()
 	last, known := p.others[name]
 	p.mu.Unlock()
-	prev := &last.file
-	if !known {
+	prev, placing := &last.file, p.Placing(name)
+	if !known || last.placing != placing {
 		prev = nil
 	}
 	file, err := p.root.Read(name, prev)
@@ -122,20 +123,20 @@ func (p *Plans) noPlan(name string) (size int64, why error) {
 	}
 	size = int64(len(file.Text))
 	if err == nil {
-		err = p.items(&file)
+		err = items(&file, placing)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if delete(p.others, name); err != nil && len(p.others) < mostOthers {
 		file.Text = "" // what counts is whether it changes
-		p.others[name] = other{file, err}
+		p.others[name] = other{file, placing, err}
 	}
 	return size, err
 }
 
 // items says why nothing can be read from a file.
-func (p *Plans) items(file *planfile.File) error {
-	reading, err := ledger.ReadPlaced(file.Text, p.placing(file.Path))
+func items(file *planfile.File, placing ledger.Placing) error {
+	reading, err := ledger.ReadPlaced(file.Text, placing)
 	if err == nil && reading.Len() == 0 {
 		err = errors.New("it is blank")
 	}
@@ -199,46 +200,4 @@ func (p *Plans) concerned(changed string) []string {
 		}
 	}
 	return paths
-}
-
-// A DialectRule sets the dialect of the plans whose paths fit a pattern.
-type DialectRule struct {
-	// Pattern is one of path.Match, for a path relative to the workspace; see CheckDialectRule.
-	Pattern string
-	// Dialect is one of ledger.Dialects.
-	Dialect string
-}
-
-// CheckDialectRule says what is wrong with a rule.
-func CheckDialectRule(r DialectRule) error {
-	if r.Pattern == "" {
-		return errors.New("the pattern is empty: write the path of a plan, with * for what may vary")
-	}
-	for part := range strings.SplitSeq(r.Pattern, "/") {
-		if _, err := path.Match(part, ""); err != nil {
-			return fmt.Errorf("the part %q of the pattern %q is not one: %w", part, r.Pattern, err)
-		}
-	}
-	if strings.Contains(r.Pattern, "**") {
-		return fmt.Errorf(`the pattern %q has "**": write one * for each folder`, r.Pattern)
-	}
-	if !slices.Contains(ledger.Dialects(), r.Dialect) {
-		return fmt.Errorf("there is no dialect %q: use one of %s", r.Dialect, strings.Join(ledger.Dialects(), ", "))
-	}
-	return nil
-}
-
-// Dialects gives the rules by which the dialects of some plans are set.
-func (p *Plans) Dialects() []DialectRule { return slices.Clone(p.o.Dialects) }
-
-// placing gives what is known about the plan at a path besides its text.
-func (p *Plans) placing(rel string) ledger.Placing {
-	placing := ledger.Placing{Path: rel}
-	for _, rule := range p.o.Dialects {
-		if ok, _ := path.Match(path.Clean(rule.Pattern), rel); ok {
-			placing.Dialect, placing.Pattern = rule.Dialect, rule.Pattern
-			break
-		}
-	}
-	return placing
 }

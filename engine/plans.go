@@ -33,6 +33,7 @@ type Plans struct {
 	mu     sync.Mutex // guards what follows, not what the plans hold
 	plans  map[string]*plan
 	others map[string]other // what lies beside plans and is none
+	rules  ruleFile         // what DialectFile said
 }
 
 // PlanOptions configures Plans. Every zero value works.
@@ -44,6 +45,9 @@ type PlanOptions struct {
 	Expect func(path string)
 	// Dialects sets what some plans are read in. The first rule that fits a path counts.
 	Dialects []DialectRule
+	// DialectFile, if not empty, is the file that all processes of a workspace take these rules from; see
+	// WriteDialects. Dialects then does not count. What it says is heeded as soon as it says so.
+	DialectFile string
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 }
@@ -52,6 +56,7 @@ type PlanOptions struct {
 type plan struct {
 	mu      sync.Mutex // guards what follows; held while the file is read
 	file    planfile.File
+	placing ledger.Placing  // that file was read with
 	reading *ledger.Reading // the last good one, or nil
 	turn    int64           // counts the good readings
 	current bool            // whether reading is what file says
@@ -119,6 +124,9 @@ func (p *Plans) Read(rel string) (Plan, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := p.o.Now()
+	if placing := p.Placing(rel); placing != m.placing {
+		m.file, m.placing, m.current = planfile.File{}, placing, false // the same text may be another plan
+	}
 	file, err := p.root.Read(rel, &m.file)
 	m.noteFault(err, now)
 	switch {
@@ -205,7 +213,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 		return // touched, not changed
 	}
 	hash := file.Hash()
-	reading, err := ledger.ReadPlaced(file.Text, p.placing(file.Path))
+	reading, err := ledger.ReadPlaced(file.Text, m.placing)
 	m.fault = err
 	m.current = err == nil
 	if err == nil && m.reading != nil {
