@@ -158,8 +158,11 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run core.Run, err error) {
 	path, unknown := plans.Resolve(plan)
 	paths := []string{path}
-	if unknown != nil {
+	switch {
+	case unknown != nil:
 		paths = plans.Candidates(plan)
+	case path == plan: // that may be a short name with a dot
+		paths = append(paths, plans.Candidates(plan)...)
 	}
 	var found bool
 	err = e.View(ctx, func(tx store.Tx) (err error) {

@@ -167,7 +167,7 @@ func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
 // Resolve gives the path of the plan that a host means: a path relative to the workspace, or the
 // short name of a plan. A name that is neither that of a plan nor that of a file is refused.
 func (p *Plans) Resolve(name string) (string, error) {
-	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") {
+	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") && p.isThere(path.Clean(name)) {
 		return p.root.Canonical(path.Clean(name)), nil
 	}
 	found, err := p.List()
@@ -176,13 +176,27 @@ func (p *Plans) Resolve(name string) (string, error) {
 			return candidate, nil
 		}
 	}
-	if err != nil {
+	switch {
+	case strings.Contains(name, "."):
+		return path.Clean(name), nil // of a file that is not there, Read says so
+	case err != nil:
 		return "", err
-	}
-	if _, err := p.root.Read(name, nil); errors.Is(err, planfile.Missing) && errors.Is(err, fs.ErrNotExist) {
-		return "", core.Missing("plan", name) // else it is a folder, of which Read says what it lacks
+	case !p.isThere(name):
+		return "", &core.Refusal{
+			Kind: core.NotFound, Noun: "plan", Subject: name, Message: fmt.Sprintf("no plan has the name or the path %q", name),
+		}
 	}
 	return name, nil
+}
+
+// isThere reports whether a path is that of a plan which was read, or of anything at all: of a folder without
+// a plan, Read says what it lacks.
+func (p *Plans) isThere(name string) bool {
+	if p.remembers(name) {
+		return true
+	}
+	_, err := p.root.Read(name, nil)
+	return !errors.Is(err, planfile.Missing) || !errors.Is(err, fs.ErrNotExist)
 }
 
 // Candidates gives the paths at which a plan may have been that is known by its short name.

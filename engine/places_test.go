@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
 	"waybill/engine"
 	"waybill/engine/planfile"
 	"waybill/ledger"
@@ -120,10 +119,32 @@ func TestResolveShortNames(t *testing.T) {
 		}
 	}
 	_, err := d.Resolve("plans")
-	require.Equal(t, core.Missing("plan", "plans"), err)
+	require.EqualError(t, err, `no plan has the name or the path "plans"`)
 	for _, path := range d.Candidates("x") {
 		require.NotContains(t, path, "*")
 	}
+}
+
+// A version number in the name of a folder makes no path of it.
+func TestResolveShortNamesWithADot(t *testing.T) {
+	d, _ := folders(t)
+	d.write("specs/v1.2/tasks.md", twoItems, time.Hour)
+	d.write("docs/plans/2026-01-01-v1.2.md", twoItems, time.Hour)
+	d.write("v2.0", twoItems, time.Hour)
+	d.write("specs/v2.0/tasks.md", twoItems, time.Hour)
+	for name, want := range map[string]string{
+		"v1.2": "specs/v1.2/tasks.md", "2026-01-01-v1.2": "docs/plans/2026-01-01-v1.2.md", "v2.0": "v2.0", "v9.md": "v9.md", "..": "..",
+	} {
+		got, err := d.Resolve(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, got, name)
+	}
+	_, err := d.Read("v2.0")
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(d.dir, "v2.0")))
+	got, err := d.Resolve("v2.0")
+	require.NoError(t, err)
+	require.Equal(t, "v2.0", got, "it was a plan, and its name means no other one now")
 }
 
 // The configuration sets the dialect of the plans that fit, and everybody who reads them hears of it.

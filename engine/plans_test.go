@@ -161,7 +161,8 @@ func TestResolve(t *testing.T) {
 	_, err := d.Resolve("logout")
 	var refusal *core.Refusal
 	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, core.Missing("plan", "logout"), refusal)
+	require.Equal(t, "logout", refusal.Subject)
+	require.EqualError(t, refusal, `no plan has the name or the path "logout"`)
 }
 
 func TestListFindsWhatLiesInTheUsualPlaces(t *testing.T) {
