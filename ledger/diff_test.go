@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,30 +49,97 @@ func unplaced(items []ledger.Item) []ledger.Item {
 	return result
 }
 
+// checkDiff wants the changes between two readings to make the items of the one into those of the other; a nil
+// reading is one without items.
+func checkDiff(t require.TestingT, before, after *ledger.Reading) {
+	var old, want []ledger.Item
+	if before != nil {
+		old = before.Items()
+	}
+	if after != nil {
+		want = after.Items()
+	}
+	changes := ledger.Diff(before, after)
+	require.Equal(t, unplaced(want), unplaced(apply(changes, old)))
+	require.Empty(t, ledger.Diff(after, after))
+	for _, c := range changes {
+		require.NotEmpty(t, c.Kind.String())
+		require.Equal(t, c.ItemID, c.Item.ID)
+	}
+}
+
 func TestApplyingADiffGivesTheNewItems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		read := func() *ledger.Reading {
-			r, err := ledger.Parse([]byte(drawText(t)))
+			r, err := ledger.Read(drawText(t))
 			if err != nil {
 				return nil
 			}
 			return r
 		}
-		before, after := read(), read()
-		var old, want []ledger.Item
-		if before != nil {
-			old = before.Items()
+		checkDiff(t, read(), read())
+	})
+}
+
+// The law held of lines that make a plan of no tool. It holds of two plans of each dialect, whatever they have in
+// common, of a plan and nothing, and of folders.
+func TestApplyingADiffGivesTheNewItemsOfEachDialect(t *testing.T) {
+	for _, dialect := range ledger.Dialects() {
+		write, known := writers[dialect]
+		require.True(t, known, "no random plans of the dialect %s", dialect)
+		t.Run(dialect, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				read := func() *ledger.Reading {
+					text, _ := write(t)
+					r, err := ledger.Read(text)
+					require.NoError(t, err, "%s", text)
+					return r
+				}
+				before, after := read(), read()
+				checkDiff(t, before, after)
+				checkDiff(t, nil, after)
+				checkDiff(t, before, nil)
+			})
+		})
+	}
+	t.Run("folders", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			read := func() *ledger.Reading {
+				files, _ := writeFolder(t)
+				r, err := ledger.Read(ledger.JoinFiles(files))
+				require.NoError(t, err)
+				return r
+			}
+			checkDiff(t, read(), read())
+		})
+	})
+}
+
+// A plan and the same plan with one more mark, and with one line gone, as an editor saves it. A mark is never more
+// than a change: nothing is added or removed.
+func TestApplyingADiffOfOneEditGivesTheNewItemsOfEachDialect(t *testing.T) {
+	eachWritten(t, func(t *rapid.T, text string) {
+		before, err := ledger.Read(text)
+		require.NoError(t, err)
+		items := before.Items()
+		it := rapid.SampledFrom(items).Draw(t, "item")
+		marking := ledger.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: rapid.SampledFrom(settable).Draw(t, "status")}
+		if marked, err := before.Marked(marking); err == nil {
+			after, err := ledger.Read(marked.Text)
+			require.NoError(t, err)
+			checkDiff(t, before, after)
+			for _, c := range ledger.Diff(before, after) {
+				require.Equal(t, ledger.Changed, c.Kind)
+			}
 		}
-		if after != nil {
-			want = after.Items()
+		lines := strings.SplitAfter(text, "\n")
+		at := rapid.IntRange(0, len(lines)-1).Draw(t, "line")
+		after, err := ledger.Read(strings.Join(slices.Delete(lines, at, at+1), ""))
+		if err != nil {
+			after = nil // it was the line without which this is no plan
 		}
-		changes := ledger.Diff(before, after)
-		require.Equal(t, unplaced(want), unplaced(apply(changes, old)))
-		require.Empty(t, ledger.Diff(after, after))
-		for _, c := range changes {
-			require.NotEmpty(t, c.Kind.String())
-			require.Equal(t, c.ItemID, c.Item.ID)
-		}
+		checkDiff(t, before, after)
+		checkDiff(t, after, before)
 	})
 }
 

@@ -183,21 +183,21 @@ func (r *Root) list(dir string) (names []string, err error) {
 		if err != nil {
 			return err
 		}
-		names, err = readNames(f, dir)
+		names, err = r.readNames(f, dir)
 		return err
 	})
 	return names, err
 }
 
 // readNames reads the names in an open folder, and closes it.
-func readNames(f *os.File, dir string) ([]string, error) {
+func (r *Root) readNames(f *os.File, dir string) ([]string, error) {
 	defer func() { _ = f.Close() }()
-	names, err := f.Readdirnames(maxEntries + 1)
+	names, err := f.Readdirnames(r.maxEntries + 1)
 	switch {
 	case errors.Is(err, io.EOF): // an empty folder
 		return nil, nil
-	case err == nil && len(names) > maxEntries:
-		err = &Error{Path: dir, Reason: Unreadable, Err: fmt.Errorf("it has more than %d entries", maxEntries)}
+	case err == nil && len(names) > r.maxEntries:
+		err = &Error{Path: dir, Reason: Unreadable, Err: fmt.Errorf("it has more than %d entries", r.maxEntries)}
 	}
 	return names, err
 }

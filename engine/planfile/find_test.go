@@ -92,12 +92,21 @@ func TestFaultF15_FindIsSafeWithLinks(t *testing.T) {
 func TestFindReportsAFolderThatIsTooFull(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "tasks.md"), plan)
-	for i := range 10_001 {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("d", i)), 0o755))
+	write(t, filepath.Join(dir, "d0", "tasks.md"), plan)
+	for i := range 99 {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("d", i+1)), 0o755))
 	}
-	got, err := open(t, dir, planfile.Options{}).Find([]string{"*/tasks.md", "tasks.md"})
-	require.ErrorContains(t, err, "more than 10000 entries")
-	require.Equal(t, []string{"tasks.md"}, got)
+	r := open(t, dir, planfile.Options{})
+	entries, files := r.Limits()
+	require.Equal(t, 10_000, entries)
+	r.Limit(101, files)
+	got, err := r.Find([]string{"*/tasks.md", "tasks.md"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"d0/tasks.md", "tasks.md"}, got, "as many as the limit are searched")
+	r.Limit(100, files)
+	got, err = r.Find([]string{"*/tasks.md", "tasks.md"})
+	require.ErrorContains(t, err, "more than 100 entries")
+	require.Contains(t, got, "tasks.md", "what lies elsewhere is found")
 }
 
 func TestFindRefusesBadPatterns(t *testing.T) {

@@ -84,7 +84,7 @@ func (r *Root) readMembers(dir string) (File, error) {
 	now := r.opts.Now()
 	names, err := membersOf(dir, r.list)
 	if err == nil {
-		err = countable(names)
+		err = r.countable(names)
 	}
 	if err != nil {
 		return File{}, err
@@ -127,12 +127,12 @@ func joined(parts []ledger.PlanFile) string {
 }
 
 // countable refuses a folder without files, and one with too many.
-func countable(names []string) error {
+func (r *Root) countable(names []string) error {
 	switch {
 	case len(names) == 0:
 		return &Error{Reason: Missing, Err: fmt.Errorf("the folder has no file of a plan (%s)", strings.Join(kinds, ", "))}
-	case len(names) > maxFiles:
-		return &Error{Reason: TooManyFiles, Size: int64(len(names)), Limit: maxFiles, Err: TooManyFiles}
+	case len(names) > r.maxFiles:
+		return &Error{Reason: TooManyFiles, Size: int64(len(names)), Limit: int64(r.maxFiles), Err: TooManyFiles}
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *Root) statFolder(dir string, file *File) Stat {
 
 // asListed reports whether a folder still has these files and no other, as they were.
 func (r *Root) asListed(dir string, members []member) bool {
-	names, err := membersOf(r.plain(dir), listPlain)
+	names, err := membersOf(r.plain(dir), r.listPlain)
 	if err != nil || len(names) != len(members) {
 		return false
 	}
@@ -203,10 +203,10 @@ func (r *Root) asListed(dir string, members []member) bool {
 }
 
 // listPlain gives the names in the folder at a plain path. What it says is only compared.
-func listPlain(dir string) ([]string, error) {
+func (r *Root) listPlain(dir string) ([]string, error) {
 	f, err := os.OpenFile(dir, openFlags, 0)
 	if err != nil {
 		return nil, err
 	}
-	return readNames(f, dir)
+	return r.readNames(f, dir)
 }

@@ -62,6 +62,8 @@ type Root struct {
 	beforeSwap, afterCheck func()
 	// busy is the function of that name; only tests set another.
 	busy func(error) bool
+	// maxEntries and maxFiles are the limits of those names; only tests set lower ones.
+	maxEntries, maxFiles int
 
 	writing sync.Mutex // held while a file is being replaced; taken before mu
 
@@ -82,7 +84,7 @@ func Open(dir string, o Options) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
-	r := &Root{busy: busy, dir: abs, opts: o}
+	r := &Root{busy: busy, maxEntries: maxEntries, maxFiles: maxFiles, dir: abs, opts: o}
 	if err := r.refresh(); err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
