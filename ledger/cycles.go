@@ -28,12 +28,16 @@ func (n *numbered) resolve() edges {
 	items := n.r.Len()
 	e := edges{from: make([]int32, 1, items+len(b.walls)+len(b.groups)+1)}
 	waits := n.r.waits
+	last := make([]int32, items) // of each item, the last one that waits for it, counted from 1
 	for i := range n.r.entries {
 		if len(waits) > 0 && waits[0].item == int32(i) {
 			for _, id := range waits[0].ids {
 				if to := n.r.find(id); to >= 0 {
-					e.to = append(e.to, to)
-					n.checkSkipped(int32(i), to)
+					if last[to] <= int32(i) {
+						last[to] = int32(i) + 1
+						e.to = append(e.to, to)
+						n.checkSkipped(int32(i), to)
+					}
 					continue
 				}
 				n.about(int32(i), SeverityWarning, "dependency_unresolved",
@@ -46,9 +50,15 @@ func (n *numbered) resolve() edges {
 		}
 		e.end()
 	}
+	n.resolveWalls(&e)
+	return e
+}
+
+func (n *numbered) resolveWalls(e *edges) {
+	b := &n.r.barriers
 	for i := range b.walls {
 		for _, g := range b.walls[i].groups {
-			e.to = append(e.to, int32(items+len(b.walls))+g)
+			e.to = append(e.to, int32(n.r.Len()+len(b.walls))+g)
 		}
 		e.end()
 	}
@@ -58,7 +68,6 @@ func (n *numbered) resolve() edges {
 		}
 		e.end()
 	}
-	return e
 }
 
 // checkSkipped reports an item that waits for one that was closed without being done.
@@ -78,6 +87,7 @@ func (n *numbered) reportCycles(e edges) {
 	const unseen, done = 0, -1
 	// state is the place on the path, counted from 1, while an item is on it.
 	state := make([]int32, len(e.from)-1)
+	said := map[string]bool{}
 	var path []visit
 	for root := range n.r.entries {
 		if state[root] != unseen {
@@ -99,14 +109,15 @@ func (n *numbered) reportCycles(e edges) {
 				path = append(path, visit{to, e.from[to]})
 				state[to] = int32(len(path))
 			case state[to] > 0:
-				n.reportCycle(path[state[to]-1:])
+				n.reportCycle(path[state[to]-1:], said)
 			}
 		}
 	}
 }
 
-// reportCycle names the items of a circle, the middle of a long one cut out.
-func (n *numbered) reportCycle(path []visit) {
+// reportCycle names the items of a circle, the middle of a long one cut out, once however many ways lead
+// around it: an item may wait for another by itself and for all of its phase.
+func (n *numbered) reportCycle(path []visit, said map[string]bool) {
 	const head, tail = 8, 4
 	items := make([]visit, 0, len(path))
 	for _, v := range path {
@@ -130,5 +141,10 @@ func (n *numbered) reportCycle(path []visit) {
 	}
 	name(path)
 	b.WriteString(n.r.entries[first].id)
-	n.about(first, SeverityError, "dependency_cycle", "these items wait for each other: "+b.String())
+	circle := b.String()
+	if said[circle] {
+		return
+	}
+	said[circle] = true
+	n.about(first, SeverityError, "dependency_cycle", "these items wait for each other: "+circle)
 }

@@ -192,3 +192,13 @@ func checkWide(t *testing.T, r *ledger.Reading, many int) {
 	require.Len(t, ledger.Ready(items, run).Ready, many)
 	require.Empty(t, ledger.Diff(r, r))
 }
+
+// Two sentences for one pair, and a sentence beside a phase, made two edges, so that one circle was reported twice.
+func TestACircleIsReportedOnce(t *testing.T) {
+	r := parse(t, "- [ ] T001 a\n- [ ] T002 b\n## Dependencies\n- T001 before T002\n- T001 blocks T002\n- T002 before T001\n")
+	require.Len(t, diagnostics(r, "dependency_cycle"), 1)
+	r = parse(t, "## Phase 1\n- [ ] T001 a\n## Phase 2\n- [ ] T002 b\n## Dependencies\n- T001 before T002\n- T002 before T001\n")
+	require.Len(t, diagnostics(r, "dependency_cycle"), 1)
+	r = parse(t, "- [ ] T001 a\n- [-] T002 b\n- [ ] T003 c (depends on T002)\n## Dependencies\n- T002 before T003\n")
+	require.Len(t, diagnostics(r, "dependency_skipped"), 1)
+}
