@@ -133,6 +133,10 @@ func (n *numbered) headHeading(ln *line, level int, text string) {
 	}
 	n.tags = tags{withdrawn: h.withdrawn, waits: mentioned(h.title)}
 	n.addBare(ln, h.id, h.title, status)
+	if h.status != 0 {
+		n.report(ln, ln.body, SeverityInfo, "status_from_title",
+			fmt.Sprintf("what this heading says makes the task %s: %q", h.status, clip(text)))
+	}
 	n.atHead(level, h)
 	n.tagged()
 }
@@ -165,6 +169,10 @@ func (n *numbered) boxedHeading(ln *line, m *marker, b *box, id, title string) {
 	n.add(ln, m, b, id, title)
 	if ok {
 		n.atHead(level, h)
+	}
+	if n.item == nil && h.status != 0 && h.status != n.r.entries[n.owner].status {
+		n.report(ln, ln.body, SeverityInfo, "status_from_title",
+			fmt.Sprintf("the words of this heading mean %s, but its box counts: %q", h.status, clip(text)))
 	}
 }
 

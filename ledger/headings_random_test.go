@@ -79,7 +79,7 @@ func writeTina(t *rapid.T) (string, []wanted) {
 	spelling := rapid.SampledFrom([]string{"", "Task ", "task #"})
 	for task := range rapid.IntRange(1, 6).Draw(t, "tasks") {
 		drawNoise(t, &b)
-		w := wanted{id: fmt.Sprint(task + 1), title: drawTitle(t), status: ledger.Pending, waits: drawSome(t, all)}
+		w := wanted{id: fmt.Sprint(task + 1), title: drawTitle(t) + " seed", status: ledger.Pending, waits: drawSome(t, all)}
 		waits := []string{rapid.SampledFrom([]string{"none", "None (the first)", "-", "n/a"}).Draw(t, "none")}
 		for i, id := range w.waits {
 			waits = append(waits[:i], spelling.Draw(t, "spelling")+id)

@@ -96,7 +96,8 @@ func TestWhatAHeadingSaysOfItsStatus(t *testing.T) {
 		"### Task 1 (COMPLETED)":                  {"Task 1", ledger.Completed},
 		"### Task 1: Seed (in progress)":          {"Seed", ledger.InProgress},
 		"### Task 1: Seed 🚧":                      {"Seed", ledger.InProgress},
-		"### Task 1: Seed (Blocked: no earth)":    {"Seed", ledger.Blocked},
+		"### Task 1: Seed (Blocked: no earth)":    {"Seed (Blocked: no earth)", ledger.Pending},
+		"### Task 1: Seed (Blocked)":              {"Seed", ledger.Blocked},
 		"### Task 1: Seed (deferred)":             {"Seed", ledger.Skipped},
 		"### ~~Task 1: Seed~~":                    {"Seed", ledger.Skipped},
 		"### Task 1: Seed [ ]":                    {"Seed", ledger.Pending},
@@ -139,7 +140,7 @@ func TestTheStatusOfAHeadingFollowsItsSteps(t *testing.T) {
 func TestAHeadingThatContradictsItsStepsIsReportedWithBothLines(t *testing.T) {
 	for heading, want := range map[string]string{
 		"#### Task Group 1: a (COMPLETED)": "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
-		"### Task 1: a ✅":                  "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
+		"### Task 1: Sow ✅":                "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
 		"### [x] Task 1: a":                "1 (line 1) is completed, but 1.1 (line 3) below it is still open",
 		"### ~~Task 1: a~~":                "1 (line 1) is skipped, but 1.1 (line 3) below it is still open",
 	} {

@@ -26,7 +26,7 @@ func readHead(text string) (h head, ok bool) {
 		h.withdrawn, text = true, strings.TrimSuffix(inside, struck)
 	}
 	text = strings.ReplaceAll(text, bold, "")
-	text, h.status = cutStatus(text)
+	text, h.status = cutStatus(text, true)
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	rest, ok := cutWord(text, "Task")
 	if !ok {
@@ -45,7 +45,7 @@ func readHead(text string) (h head, ok bool) {
 	}
 	h.title = strings.TrimLeft(rest, "-–—: \t")
 	if h.status == 0 {
-		h.title, h.status = cutStatus(h.title)
+		h.title, h.status = cutStatus(h.title, false)
 		h.title = strings.TrimLeft(h.title, "-–—: \t")
 	}
 	if h.title == "" {
@@ -91,105 +91,4 @@ func headID(s string) (id, rest string) {
 		return s[:end], ""
 	}
 	return "", s
-}
-
-// headSigns stand for a status in a heading.
-var headSigns = [...]struct {
-	text   string
-	status Status
-}{
-	{"✅", Completed},
-	{"✔", Completed},
-	{"☑", Completed},
-	{"⏳", InProgress},
-	{"🚧", InProgress},
-	{"🔄", InProgress},
-}
-
-// headWords are what stands for a status in the brackets of a heading, and nothing besides it.
-var headWords = [...]struct {
-	text   string
-	status Status
-}{
-	{"completed", Completed},
-	{"complete", Completed},
-	{"done", Completed},
-	{"finished", Completed},
-	{"x", Completed},
-	{"in progress", InProgress},
-	{"in-progress", InProgress},
-	{"wip", InProgress},
-	{"started", InProgress},
-	{"blocked", Blocked},
-	{"skipped", Skipped},
-	{"superseded", Skipped},
-	{"deferred", Skipped},
-	{"withdrawn", Skipped},
-	{"cancelled", Skipped},
-	{"canceled", Skipped},
-	{"obsolete", Skipped},
-	{"dropped", Skipped},
-	{"pending", Pending},
-	{"not started", Pending},
-	{"open", Pending},
-	{"todo", Pending},
-}
-
-// cutStatus cuts a status off either end of a text: "(COMPLETED)", "[x]", "✅" and "✅ COMPLETED".
-func cutStatus(text string) (rest string, status Status) {
-	if text == "" {
-		return "", 0
-	}
-	for _, pair := range [...]string{"()", "[]"} {
-		if at := strings.LastIndexByte(text, pair[0]); at >= 0 && text[len(text)-1] == pair[1] {
-			if status = statusIn(text[at+1 : len(text)-1]); status != 0 {
-				return trimRight(text[:at]), status
-			}
-		}
-		if end := strings.IndexByte(text, pair[1]); end >= 0 && text[0] == pair[0] {
-			if status = statusIn(text[1:end]); status != 0 {
-				return trim(text[end+1:]), status
-			}
-		}
-	}
-	for _, sign := range headSigns {
-		if after, ok := strings.CutPrefix(text, sign.text); ok {
-			return trim(strings.TrimPrefix(after, selector)), sign.status
-		}
-		if at := strings.LastIndex(text, sign.text); at > 0 {
-			after := trim(strings.TrimPrefix(text[at+len(sign.text):], selector))
-			if after == "" || statusIn(after) != 0 {
-				return trimRight(text[:at]), sign.status
-			}
-		}
-	}
-	return text, 0
-}
-
-// statusIn reads what stands in brackets: a word for a status, with or without a sign, and behind it
-// nothing or no more words, such as a date. An empty box is open.
-func statusIn(inside string) Status {
-	if inside != "" && trim(inside) == "" {
-		return Pending
-	}
-	words, sign := trim(inside), Status(0)
-	for _, s := range headSigns {
-		if after, ok := strings.CutPrefix(words, s.text); ok {
-			words, sign = trim(strings.TrimPrefix(after, selector)), s.status
-		}
-	}
-	end := strings.IndexFunc(words, func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '-' })
-	if end < 0 {
-		end = len(words)
-	}
-	words = strings.TrimRight(words[:end], " -")
-	for _, w := range headWords {
-		if equalWord(words, w.text) {
-			return w.status
-		}
-	}
-	if words == "" {
-		return sign
-	}
-	return 0
 }
