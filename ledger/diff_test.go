@@ -43,7 +43,7 @@ func apply(changes []ledger.Change, items []ledger.Item) []ledger.Item {
 func unplaced(items []ledger.Item) []ledger.Item {
 	var result []ledger.Item
 	for _, it := range items {
-		it.Line, it.Mark = 0, ledger.Span{}
+		it.Line, it.Mark, it.Worded = 0, ledger.Span{}, false
 		result = append(result, it)
 	}
 	return result

@@ -34,7 +34,7 @@ func headDialect(n *numbered) string {
 		return agentOS
 	}
 	for i := range n.r.entries {
-		if n.r.entries[i].markEnd > 0 {
+		if e := &n.r.entries[i]; e.markEnd > 0 && !e.worded {
 			return superpowers
 		}
 	}
@@ -127,17 +127,22 @@ func (n *numbered) headHeading(ln *line, level int, text string) {
 		}
 		return
 	}
-	status := h.status
+	status := h.said.status
 	if status == 0 {
 		status = Pending
 	}
 	n.tags = tags{withdrawn: h.withdrawn, waits: mentioned(h.title)}
 	n.addBare(ln, h.id, h.title, status)
-	if h.status != 0 {
+	if h.said.status != 0 {
 		n.report(ln, ln.body, SeverityInfo, "status_from_title",
-			fmt.Sprintf("what this heading says makes the task %s: %q", h.status, clip(text)))
+			fmt.Sprintf("what this heading says makes the task %s: %q", h.said.status, clip(text)))
 	}
 	n.atHead(level, h)
+	if h.said.status != 0 && !h.withdrawn {
+		at := ln.body + level
+		at += strings.Index(ln.text[at:], text)
+		n.worded(ln, at+h.said.from, at+h.said.to)
+	}
 	n.tagged()
 }
 
@@ -150,7 +155,7 @@ func (n *numbered) atHead(level int, h head) {
 	}
 	i := int32(n.owner)
 	e := &n.r.entries[i]
-	e.follows = h.status == 0 && e.markEnd == 0 && !h.withdrawn
+	e.follows = h.said.status == 0 && e.markEnd == 0 && !h.withdrawn
 	n.nodes[i].indent = -1
 	n.heads = append(n.heads, taskAbove{e.id, i, level, h.group})
 }
@@ -170,9 +175,9 @@ func (n *numbered) boxedHeading(ln *line, m *marker, b *box, id, title string) {
 	if ok {
 		n.atHead(level, h)
 	}
-	if n.item == nil && h.status != 0 && h.status != n.r.entries[n.owner].status {
+	if n.item == nil && h.said.status != 0 && h.said.status != n.r.entries[n.owner].status {
 		n.report(ln, ln.body, SeverityInfo, "status_from_title",
-			fmt.Sprintf("the words of this heading mean %s, but its box counts: %q", h.status, clip(text)))
+			fmt.Sprintf("the words of this heading mean %s, but its box counts: %q", h.said.status, clip(text)))
 	}
 }
 

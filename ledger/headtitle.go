@@ -10,9 +10,15 @@ import (
 // head is what a heading says about its task.
 type head struct {
 	id, title string // the id is "" in "Task: Compost log"
-	status    Status // 0 if the heading has no word or sign for it
+	said      said   // its status is 0 if the heading has no word or sign for it
 	group     bool   // it is a task group
 	withdrawn bool   // it is struck through
+}
+
+// said is a status and what says so: a word or a sign, or both, without the brackets around them.
+type said struct {
+	status   Status
+	from, to int // a range of the text that was read
 }
 
 // headingText returns the text of a heading.
@@ -22,11 +28,13 @@ func headingText(ln *line, m *marker) string {
 
 // readHead reads the text of a heading; ok is false if that is no task.
 func readHead(text string) (h head, ok bool) {
+	whole := text
 	if inside, found := strings.CutPrefix(text, struck); found && strings.HasSuffix(inside, struck) {
 		h.withdrawn, text = true, strings.TrimSuffix(inside, struck)
 	}
-	text = strings.ReplaceAll(text, bold, "")
-	text, h.status = cutStatus(text, true)
+	text = trimRight(strings.ReplaceAll(text, bold, ""))
+	width := len(text)
+	text = h.said.cut(text, true)
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	rest, ok := cutWord(text, "Task")
 	if !ok {
@@ -34,6 +42,7 @@ func readHead(text string) (h head, ok bool) {
 	}
 	if strings.HasPrefix(rest, ":") {
 		h.title = trim(rest[1:])
+		h.said.within(whole)
 		return h, h.title != ""
 	}
 	if after, found := cutWord(trim(rest), "Group"); found {
@@ -43,15 +52,76 @@ func readHead(text string) (h head, ok bool) {
 	if h.id == "" {
 		return head{}, false
 	}
-	h.title = strings.TrimLeft(rest, "-–—: \t")
-	if h.status == 0 {
-		h.title, h.status = cutStatus(h.title, false)
-		h.title = strings.TrimLeft(h.title, "-–—: \t")
-	}
+	h.entitle(rest, width)
+	h.said.within(whole)
 	if h.title == "" {
 		h.title = text
 	}
 	return h, true
+}
+
+// entitle reads what stands behind the id, which may begin or end with a status. It is the end of a text of
+// this width.
+func (h *head) entitle(rest string, width int) {
+	const dashes = "-–—: \t"
+	h.title = strings.TrimLeft(rest, dashes)
+	if h.said.status != 0 {
+		return
+	}
+	before := width - len(h.title)
+	h.title = strings.TrimLeft(h.said.cut(h.title, false), dashes)
+	h.said.from, h.said.to = h.said.from+before, h.said.to+before
+}
+
+// cut takes a status off either end of a text and notes where it stood.
+func (s *said) cut(text string, whole bool) (rest string) {
+	rest, s.status = cutStatus(text, whole)
+	if s.status == 0 {
+		return rest
+	}
+	at, off := 0, strings.TrimSuffix(text, rest)
+	if off == text && rest != "" {
+		at, off = len(rest), text[len(rest):]
+	}
+	from, to := sayingIn(off)
+	s.from, s.to = at+from, at+to
+	return rest
+}
+
+// sayingIn gives the range of the word or sign in what was cut off a text: without brackets, and without a date.
+func sayingIn(off string) (from, to int) {
+	const around = "-–—: \t"
+	from, to = len(off)-len(strings.TrimLeft(off, around)), len(strings.TrimRight(off, around))
+	if from < to && (off[from] == '(' || off[from] == '[') {
+		isBox := off[from] == '['
+		if from, to = from+1, to-1; isBox && boxed(off[from:to]) != 0 {
+			return from, to
+		}
+	}
+	inside := off[from:to]
+	from, inside = from+len(inside)-len(strings.TrimLeft(inside, " \t")), trim(inside)
+	if last := strings.LastIndexByte(inside, ' '); last > 0 && isDate(inside[last+1:]) {
+		inside = strings.TrimRight(inside[:last], " ,:-")
+	}
+	return from, from + len(inside)
+}
+
+// within makes the range one of the text as it was before bold type was taken off.
+func (s *said) within(text string) {
+	from, to, at := s.from, s.to, 0
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(text[i:], bold) {
+			i += len(bold) - 1
+			continue
+		}
+		if at == from {
+			s.from = i
+		}
+		if at++; at == to {
+			s.to = i + 1
+			return
+		}
+	}
 }
 
 // almostHead reports whether a heading that is no task looks like one.

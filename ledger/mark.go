@@ -146,14 +146,14 @@ func (r *Reading) unmarkable(i int32) (reason MarkReason, message string) {
 	switch {
 	case !written:
 		return MarkForeign, fmt.Sprintf("plans of the dialect %s are read and not written; edit line %d by hand", dialect, e.line)
-	case e.markEnd == 0 && e.derived != 0:
+	case e.withdrawn:
+		return MarkWithdrawn, fmt.Sprintf("it is struck through in line %d, whatever its mark; take the ~~ away first", e.line)
+	case e.follows && e.derived != 0:
 		return MarkBoxless, fmt.Sprintf("line %d has no box to mark: it is what the items below it are, so set those", e.line)
 	case e.markEnd == 0 && r.grammar == &tableGrammar:
 		return MarkBoxless, fmt.Sprintf("the row in line %d has no cell for its status, or more cells than its header", e.line)
 	case e.markEnd == 0:
 		return MarkBoxless, fmt.Sprintf("line %d has no box to mark: put one in it, or items with boxes below it", e.line)
-	case e.withdrawn:
-		return MarkWithdrawn, fmt.Sprintf("it is struck through in line %d, whatever its mark; take the ~~ away first", e.line)
 	case e.place != placeText:
 		return MarkHidden, fmt.Sprintf("its box in line %d stands in %s; take it out of there first", e.line, e.place)
 	case r.quotes(int(e.mark)):

@@ -30,9 +30,9 @@ var pens = map[string]pen{
 	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
 	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
 	aiDev:        {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
-	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
-	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
-	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
+	superpowers:  {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, words: headPen},
+	tina:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, words: headPen},
+	agentOS:      {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}, words: headPen},
 	conductor:    {boxes: marks{Pending: {" "}, InProgress: {"~"}, Completed: {"x", "X"}}},
 	bmad:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
 	ccpm:         {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
@@ -54,10 +54,18 @@ var pens = map[string]pen{
 	epicFiles: {words: marks{Pending: {"open"}, InProgress: {"in-progress"}, Completed: {"closed", "completed"}}},
 }
 
+// headPen is what stands in a heading for a status. Nobody writes there that a task is open, unless the file does.
+var headPen = marks{
+	Pending: {"", "PENDING"}, InProgress: {"IN PROGRESS", "⏳"}, Completed: {"COMPLETED", "✅"}, Blocked: {"BLOCKED"}, Skipped: {"SKIPPED"},
+}
+
 // markOf gives the mark of a status for an item, "" if there is none.
 func (r *Reading) markOf(i int32, status Status) string {
 	if r.grammar == &tableGrammar {
 		return r.cellMark(i, status)
+	}
+	if r.grammar.headed && r.entries[i].worded {
+		return r.headMark(i, status)
 	}
 	return r.markFor(status, r.entries[i].worded)
 }
@@ -138,6 +146,10 @@ func (r *Reading) inexpressible(i int32, status Status) string {
 	said := fmt.Sprintf("the dialect %s has no mark for %s, only for %s", r.Dialect, status, strings.Join(can, ", "))
 	if r.grammar == &tableGrammar {
 		said = fmt.Sprintf("no mark for %s fits into its cell in line %d, only those for %s", status, r.entries[i].line, strings.Join(can, ", "))
+	}
+	if r.entries[i].worded && r.grammar.headed {
+		return fmt.Sprintf("no word or sign for %s is written in a heading such as that in line %d, only those for %s; "+
+			"take its own away by hand, and it is what the items below it are", status, r.entries[i].line, strings.Join(can, ", "))
 	}
 	if r.entries[i].worded {
 		return said
