@@ -42,8 +42,9 @@ type grammar struct {
 	anywhere bool
 	// zero says that 1.0 is the parent of 1.1.
 	zero bool
-	// headed says that headings are tasks.
+	// headed says that headings are tasks, and head reads the text of one.
 	headed bool
+	head   func(text string) (head, bool)
 	// missing says why a file with checkboxes has no item, and wanted what to
 	// do about a box without id.
 	missing, wanted string
@@ -143,6 +144,9 @@ func (n *numbered) none() string {
 // choose returns the grammar that the signs of a first pass speak for.
 func (n *numbered) choose() *grammar {
 	if g := n.dictated(); g != nil {
+		if g == n.g && n.kiroHeaded() {
+			return &kiroHeadGrammar
+		}
 		return g
 	}
 	s := &n.seen
@@ -164,6 +168,8 @@ func (n *numbered) choose() *grammar {
 	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
 		s.first[signalParallel]+s.first[signalBoundary] > 0:
 		return &ccSDDGrammar
+	case n.kiroHeaded():
+		return &kiroHeadGrammar
 	case n.told():
 		return n.g
 	case s.count[signalZero] > 1, s.first[signalZero] > 0 && s.first[signalRelevant] > 0:

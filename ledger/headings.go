@@ -19,6 +19,7 @@ var headingGrammar = grammar{
 	usable:     "a space or x",
 	unnumbered: true,
 	headed:     true,
+	head:       readHead,
 	zero:       true,
 	missing:    `no heading such as "### Task 2: Compost log" or "#### Task Group 2: Compost"`,
 }
@@ -64,6 +65,7 @@ func (n *numbered) headed() bool {
 func (n *numbered) headSignals(ln *line, level int, text string) {
 	h, ok := readHead(text)
 	group := groupNumber(text)
+	_, n.countable = readNumberHead(text)
 	switch {
 	case ok && h.id != "":
 		n.group, n.tasked = h.id, level
@@ -118,10 +120,10 @@ func (n *numbered) enterHeading(level int, text string, task bool) {
 
 // headHeading reads a heading without box.
 func (n *numbered) headHeading(ln *line, level int, text string) {
-	h, ok := readHead(text)
+	h, ok := n.g.head(text)
 	n.enterHeading(level, text, ok)
 	if !ok {
-		if almostHead(text) {
+		if n.g == &headingGrammar && almostHead(text) {
 			n.report(ln, ln.body, SeverityWarning, "dialect_drift",
 				fmt.Sprintf("this heading is no task, since no number such as 1 or 1.2 stands behind the word Task: %q", clip(text)))
 		}
@@ -165,7 +167,7 @@ func (n *numbered) boxedHeading(ln *line, m *marker, b *box, id, title string) {
 	level, text := m.after-ln.body, trim(strings.TrimRight(b.rest(ln.text), "#"))
 	n.closeItem()
 	n.headings++
-	h, ok := readHead(text)
+	h, ok := n.g.head(text)
 	n.enterHeading(level, text, ok)
 	if id == "" && (explains(title) || !n.takesNameless(b)) {
 		n.refuseNameless(ln, b, title)
@@ -200,7 +202,7 @@ func (n *numbered) hiddenHeading(ln *line, m *marker) bool {
 		return false
 	}
 	text := headingText(ln, m)
-	h, ok := readHead(text)
+	h, ok := n.g.head(text)
 	switch {
 	case !ok || h.id == "":
 		return false

@@ -29,7 +29,7 @@ func headLabel(n *numbered, ln *line, b *box) (id, title string) {
 }
 
 func headBoxed(n *numbered, text string) (id, title string) {
-	h, ok := readHead(text)
+	h, ok := n.g.head(text)
 	if !ok {
 		return "", text
 	}

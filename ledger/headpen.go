@@ -64,12 +64,12 @@ func likeHead(mark string, status Status) []string {
 
 // fitsHead reports whether the heading says the status with the mark, and everything else as before.
 func (r *Reading) fitsHead(e *entry, mark string, status Status) bool {
-	before, after := headOf(r.lines(e)), headOf(r.text[e.from:e.mark]+mark+r.text[e.markEnd:e.to])
+	before, after := r.headOf(r.lines(e)), r.headOf(r.text[e.from:e.mark]+mark+r.text[e.markEnd:e.to])
 	return after.said.status == status && after.title == before.title && after.id == before.id
 }
 
 // headOf reads the heading that a text begins with.
-func headOf(text string) head {
+func (r *Reading) headOf(text string) head {
 	ln := line{text: text}
 	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
 		ln.text = text[:end]
@@ -77,6 +77,6 @@ func headOf(text string) head {
 	ln.text = strings.TrimPrefix(ln.text, byteOrderMark)
 	ln.measure()
 	m := markerAt(ln.text, ln.body)
-	h, _ := readHead(headingText(&ln, &m))
+	h, _ := r.grammar.head(headingText(&ln, &m))
 	return h
 }

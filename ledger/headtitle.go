@@ -27,7 +27,10 @@ func headingText(ln *line, m *marker) string {
 }
 
 // readHead reads the text of a heading; ok is false if that is no task.
-func readHead(text string) (h head, ok bool) {
+func readHead(text string) (h head, ok bool) { return headAs(text, taskNamed) }
+
+// headAs reads the text of a heading that begins with what named cuts off.
+func headAs(text string, named func(h *head, text string) (rest string, ok bool)) (h head, ok bool) {
 	whole := text
 	if inside, found := strings.CutPrefix(text, struck); found && strings.HasSuffix(inside, struck) {
 		h.withdrawn, text = true, strings.TrimSuffix(inside, struck)
@@ -36,20 +39,8 @@ func readHead(text string) (h head, ok bool) {
 	width := len(text)
 	text = h.said.cut(text, true)
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	rest, ok := cutWord(text, "Task")
+	rest, ok := named(&h, text)
 	if !ok {
-		return head{}, false
-	}
-	if strings.HasPrefix(rest, ":") {
-		h.title = trim(rest[1:])
-		h.said.within(whole)
-		return h, h.title != ""
-	}
-	if after, found := cutWord(trim(rest), "Group"); found {
-		h.group, rest = true, after
-	}
-	h.id, rest = headID(strings.TrimPrefix(trim(rest), "#"))
-	if h.id == "" {
 		return head{}, false
 	}
 	h.entitle(rest, width)
@@ -58,6 +49,22 @@ func readHead(text string) (h head, ok bool) {
 		h.title = text
 	}
 	return h, true
+}
+
+// taskNamed reads "Task 2", "Task Group 2" and "Task:".
+func taskNamed(h *head, text string) (rest string, ok bool) {
+	rest, ok = cutWord(text, "Task")
+	if !ok {
+		return "", false
+	}
+	if title, unnumbered := strings.CutPrefix(rest, ":"); unnumbered {
+		return title, trim(title) != ""
+	}
+	if after, found := cutWord(trim(rest), "Group"); found {
+		h.group, rest = true, after
+	}
+	h.id, rest = headID(strings.TrimPrefix(trim(rest), "#"))
+	return rest, h.id != ""
 }
 
 // entitle reads what stands behind the id, which may begin or end with a status. It is the end of a text of

@@ -175,6 +175,7 @@ var fragments = []string{
 	"### [ ] Task 2: f", "- [ ] **Step 1: g**", "#### Task Group 1: h (COMPLETED)", "**Acceptance Criteria:**", "- [x] 1.0 i",
 	"## Task 1: j ✅", "- [ ] 1. k", "**Depends on:** Task Groups 1-2", "#### More", "<!-- waybill: dialect=tina -->",
 	"- [~] Task: e 7be20f1", "## [~] Track: f", "# [ ] g", "## Phase 3: h [checkpoint: 4c1d9aa]", "- [x] **Track: i**",
+	"# Implementation Plan", "### 1.1 h", "## 1. i (COMPLETED)", "## Task Dependency Graph",
 	"## Tasks / Subtasks", "- [ ] Task 1: j (AC: 1, #2)", "- [x] **T3. k**", "## Dev Notes",
 	"- [x] 001.md - l (parallel: true)", "- [ ] #4 - m (parallel: false, depends on 001)", "<!-- waybill: dialect=table -->",
 	"<!-- waybill: dialect=conductor -->", "<!-- waybill: dialect=bmad -->", "<!-- waybill: dialect=ccpm -->",

@@ -51,13 +51,17 @@ type numbered struct {
 	tasked   int               // the level of the heading above such as "Task 1", 0 for none; its number is the group
 	adopted  bool              // boxes have their ids from headings
 	untold   int               // boxes without number below headings such as "Task 1"
-	heads    headStack
-	fielded  bool // there are fields that only numbered plans have
-	phase    int32
-	phases   []string // their headings
-	headings int      // how many there were
-	drawn    *drawing // nil without a section about the order of the items
-	behind   []int32  // the wall of each item, nil without phases and waves
+	// countable says that the heading above is one such as "1.1 Model", and uncounted is how many boxes without
+	// number stand below such headings.
+	countable bool
+	uncounted int
+	heads     headStack
+	fielded   bool // there are fields that only numbered plans have
+	phase     int32
+	phases    []string // their headings
+	headings  int      // how many there were
+	drawn     *drawing // nil without a section about the order of the items
+	behind    []int32  // the wall of each item, nil without phases and waves
 	// strangers are ids that a graph names and the plan does not have.
 	strangers []string
 	grid      grid
@@ -177,14 +181,14 @@ func (n *numbered) name() {
 		n.r.Diagnostics = append(n.r.Diagnostics, unknownDialect(set))
 	}
 	said := Evidence{Line: set.line, Dialect: set.dialect, Signal: "comment that sets the dialect"}
-	switch n.g {
-	case grammarOf(placed.Dialect):
+	switch {
+	case slices.Contains(n.g.dialects, placed.Dialect):
 		n.named(Evidence{Dialect: placed.Dialect, Signal: placed.signal()})
 		if set.line > 0 && n.r.Len() > 0 {
 			n.r.Evidence = append(n.r.Evidence, said)
 		}
 		return
-	case grammarOf(set.dialect):
+	case slices.Contains(n.g.dialects, set.dialect):
 		n.named(said)
 		return
 	}

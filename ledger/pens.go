@@ -25,7 +25,7 @@ type pen struct {
 var pens = map[string]pen{
 	specContext:  {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
 	specWorkflow: {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}, Blocked: {"~"}}},
-	kiro:         {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},
+	kiro:         {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}, words: headPen},
 	specKit:      {boxes: marks{Pending: {" "}, Completed: {"X", "x"}, Skipped: {"-"}}},
 	openSpec:     {boxes: marks{Pending: {" "}, Completed: {"x", "X"}}},
 	ccSDD:        {boxes: marks{Pending: {" "}, InProgress: {"-"}, Completed: {"x", "X"}}},

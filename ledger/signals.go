@@ -11,6 +11,9 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 		return
 	}
 	s := b.rest(ln.text)
+	if n.countable {
+		n.uncounted++
+	}
 	if ln.text[ln.body] == '#' {
 		n.headSignals(ln, markerAt(ln.text, ln.body).after-ln.body, s)
 	} else if n.tasked > 0 {

@@ -1,0 +1,60 @@
+package ledger
+
+import "strings"
+
+// This file knows the plans of Kiro that have their numbers in headings, "### 1.1 Model", and boxes without number
+// below them. They are read as other plans of headings are, with the marks of Kiro.
+
+var kiroHeadGrammar = grammar{
+	dialects:   []string{kiro},
+	label:      kiroHeadLabel,
+	text:       headLine,
+	head:       readNumberHead,
+	dash:       InProgress,
+	marks:      numberedGrammar.marks,
+	usable:     numberedGrammar.usable,
+	unnumbered: true,
+	headed:     true,
+	missing:    "no heading such as \"### 1.1 Model\" with boxes below it",
+}
+
+// kiroHeaded reports whether a first pass found numbers in headings, and boxes without below them, in a plan that
+// something else says to be one of Kiro: numbered headings alone are in any document.
+func (n *numbered) kiroHeaded() bool {
+	s := &n.seen
+	hint, _ := s.placing.hint()
+	said := s.placing.Dialect == kiro || s.placing.Dialect == "" && n.override.dialect == kiro
+	switch {
+	case n.r.Len() > 0 || n.uncounted == 0:
+		return false
+	case n.dictated() != nil:
+		return said
+	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] > 0:
+		return hint == kiro
+	}
+	return hint == kiro || s.first[signalGraph]+s.first[signalHeading] > 0
+}
+
+// readNumberHead reads the text of a heading such as "1.1 Model" or "1. Model". A number alone may count something:
+// "3 columns".
+func readNumberHead(text string) (h head, ok bool) { return headAs(text, numberNamed) }
+
+func numberNamed(h *head, text string) (rest string, ok bool) {
+	id, end, _ := readID(text)
+	if end == len(id) && strings.IndexByte(id, '.') < 0 {
+		return "", false
+	}
+	h.id, rest = id, trim(text[end:])
+	return rest, rest != ""
+}
+
+// kiroHeadLabel reads what stands behind a box: a title, and never an id.
+func kiroHeadLabel(n *numbered, ln *line, b *box) (id, title string) {
+	n.leaveCriteria(ln)
+	title = b.rest(ln.text)
+	n.tags.waits = mentioned(title)
+	if n.item != nil && n.owner < 0 {
+		return n.item.ID, title // the headings above are not at hand
+	}
+	return "", title
+}
