@@ -215,9 +215,7 @@ func writeAIDev(t *rapid.T) (string, []wanted) {
 func TestRandomPlansOfEachDialectAreReadAsTheyWereMeant(t *testing.T) {
 	for _, dialect := range ledger.Dialects() {
 		write, ok := writers[dialect]
-		if !ok {
-			continue
-		}
+		require.True(t, ok, "no random plans of the dialect %s", dialect)
 		t.Run(dialect, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				text, want := write(t)

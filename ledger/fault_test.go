@@ -131,7 +131,7 @@ func TestFaultF20_ALongCircleIsNamedInShort(t *testing.T) {
 // each shape would take minutes here if anything in it were looked at again
 // for each task.
 func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
-	const many = 100_000
+	many := scaled(100_000)
 	each := func(line func(i int) string) string {
 		var b strings.Builder
 		for i := range many {

@@ -140,7 +140,7 @@ func TestOnlyTheSectionIsAGraph(t *testing.T) {
 // Ten thousand items that wait for ten thousand are a hundred million pairs, which nobody writes down: the
 // plan is read in proportion to its text, and what is ready is known all the same.
 func TestWavesOfTenThousandItemsCostInProportion(t *testing.T) {
-	const many = 10_000
+	many := scaled(10_000)
 	var text, first, second []string
 	for i := range 2 * many {
 		text = append(text, fmt.Sprintf("- [ ] %d a", i))

@@ -227,7 +227,7 @@ func TestDialectOfPlansOfHeadings(t *testing.T) {
 }
 
 func TestFaultF21_LargePlansOfHeadingsCostInProportion(t *testing.T) {
-	const many = 50_000
+	many := scaled(50_000)
 	for name, text := range map[string]string{
 		"tasks":             strings.Repeat("### Task 1: a\n**Depends on:** 1-3\n", many),
 		"steps":             "### Task 1: a\n" + strings.Repeat("- [ ] **Step 1: b**\n", many),

@@ -2,8 +2,10 @@ package ledger_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,11 +118,16 @@ func TestFaultF7_OnlyTheMarkChanges(t *testing.T) {
 	paths, err := filepath.Glob("testdata/plans/*.md")
 	require.NoError(t, err)
 	n := 0
-	for _, path := range paths {
+	names := slices.Sorted(maps.Keys(forms))
+	for i, path := range paths {
 		src, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for form, of := range forms {
-			t.Run(filepath.Base(path)+" "+form, func(t *testing.T) { n += checkEveryMark(t, of(string(src))) })
+		some := names
+		if raceEnabled {
+			some = names[i%len(names):][:1] // one form of each plan, and each form of some
+		}
+		for _, form := range some {
+			t.Run(filepath.Base(path)+" "+form, func(t *testing.T) { n += checkEveryMark(t, forms[form](string(src))) })
 		}
 	}
 	require.Greater(t, n, 500)

@@ -366,7 +366,7 @@ func TestItemsThatAreTheirOwnAncestorsStandForThemselves(t *testing.T) {
 
 // Each of these would take minutes, or the whole stack, if the work were more than in proportion.
 func TestReadyCostsInProportion(t *testing.T) {
-	const many = 100_000
+	many := scaled(100_000)
 	shape := func(item func(i int, it *ledger.Item)) []ledger.Item {
 		items := make([]ledger.Item, many)
 		for i := range items {
@@ -398,7 +398,7 @@ func TestReadyCostsInProportion(t *testing.T) {
 		{"ring of parents", shape(func(i int, it *ledger.Item) { it.ParentID = id(i + 1) })},
 		{"its own parent", shape(func(i int, it *ledger.Item) { it.ParentID = it.ID })},
 		{"all wait for half", shape(func(i int, it *ledger.Item) {
-			if it.ParentID = "99999"; it.ID == "99999" {
+			if it.ParentID = id(-1); i == many-1 {
 				it.ParentID, it.DependsOn = "", half
 			}
 		})},

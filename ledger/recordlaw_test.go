@@ -139,7 +139,7 @@ func TestFaultPlanFileNamedAfterAnotherPlan(t *testing.T) {
 func TestOddTasksInOneLongLineCostInProportion(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"tasks":[`)
-	const tasks = 30_000
+	tasks := scaled(30_000)
 	for i := range tasks {
 		fmt.Fprintf(&b, `{"id":%d,"title":"ä","status":"?","dependencies":[%d]},`, i, -i-1)
 	}

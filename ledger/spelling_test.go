@@ -2,69 +2,60 @@ package ledger_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/ledger"
 )
 
-// shapes are how an item with an id looks, in one dialect or another.
-var shapes = []struct{ item, id string }{
-	{"- [ ] %s. Do it\n", "%d"},
-	{"- [ ] T%s Do it\n", "T%03d"},
-	{"### Task %s: Do it\n", "%d"},
-	{"- [ ] Task %s: Do it\n", "%d"},
-	{"#### Task Group %s: Do it\n", "%d"},
-}
-
-// ids gives a plan of nine items in a dialect, and how it writes the id of one; nil where items have no ids that an
-// author could refer to.
-func nineItems(t *testing.T, dialect string) (plan func(below string) string, id func(n int) string) {
-	for _, shape := range shapes {
-		id = func(n int) string { return fmt.Sprintf(shape.id, n) }
-		plan = func(below string) string {
-			var b strings.Builder
-			fmt.Fprintf(&b, "<!-- waybill: dialect=%s -->\n## Tasks\n\n", dialect)
-			for i := range 9 {
-				fmt.Fprintf(&b, shape.item, strings.TrimPrefix(id(i+1), "T"))
-			}
-			return b.String() + below
-		}
-		r, err := ledger.Parse([]byte(plan("")))
-		if err != nil {
-			continue
-		}
-		if _, known := r.Item(id(9)); known {
-			return plan, id
-		}
-	}
-	t.Logf("%s: no item has an id of its author's", dialect)
-	return nil, nil
-}
-
-// Every spelling of a dependency means the same in every dialect in which items have ids.
+// Every spelling of a dependency means the same in every dialect in which items have ids and lines below them.
 func TestEverySpellingOfADependencyInEveryDialect(t *testing.T) {
-	for _, dialect := range ledger.Dialects() {
-		plan, id := nineItems(t, dialect)
-		if plan == nil {
+	forEachShape(t, withoutSentences, func(t *testing.T, dialect string, s shape) {
+		for _, c := range spelled {
+			line, want := s.spell(c.line, c.named, c.want)
+			items := s.nine(nil)
+			items[8].below = line + "\n"
+			r := parse(t, s.plan(dialect, items))
+			require.Equal(t, want, item(t, r, s.idOf(9)).DependsOn, "%s: %q", dialect, line)
+			require.Empty(t, diagnostics(r, "dependency_unresolved"), line)
+		}
+	})
+}
+
+// spell puts the ids of items into a line.
+func (s shape) spell(line string, named, meant []int) (text string, want []string) {
+	var ids []any
+	for _, n := range named {
+		ids = append(ids, s.idOf(n))
+	}
+	for _, n := range meant {
+		want = append(want, s.idOf(n))
+	}
+	return fmt.Sprintf(line, ids...), want
+}
+
+// Where what an item waits for has a field or a cell of its own, lists mean the same in each of these dialects.
+func TestEverySpellingOfADependencyInAFieldOfItsOwn(t *testing.T) {
+	for dialect := range withoutSentences {
+		if withoutIDs[dialect] != "" {
 			continue
 		}
 		t.Run(dialect, func(t *testing.T) {
-			for _, c := range spelled {
-				var named []any
-				for _, n := range c.named {
-					named = append(named, id(n))
-				}
-				line := fmt.Sprintf(c.line, named...)
-				var want []string
-				for _, n := range c.want {
-					want = append(want, id(n))
-				}
-				r := parse(t, plan(line+"\n"))
-				require.Equal(t, want, item(t, r, id(9)).DependsOn, "%s: %q", dialect, line)
-				require.Empty(t, diagnostics(r, "dependency_unresolved"), line)
+			s := shapeOf(t, dialect)
+			for _, c := range []struct {
+				field       string
+				named, want []int
+			}{
+				{"", nil, nil},
+				{"%s", []int{1}, []int{1}},
+				{"%s, %s", []int{1, 4}, []int{1, 4}},
+				{"%s,%s, %s", []int{3, 1, 2}, []int{3, 1, 2}},
+			} {
+				items := s.nine(nil)
+				field, want := s.spell(c.field, c.named, c.want)
+				items[8].waits = field
+				r := parse(t, s.plan(dialect, items))
+				require.Equal(t, want, item(t, r, s.idOf(9)).DependsOn, "%q", field)
+				require.Empty(t, diagnostics(r, "dependency_unresolved"), field)
 			}
 		})
 	}
