@@ -20,8 +20,10 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME    ?= 5s
 FUZZTIMED   ?= 20s
+# What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
+WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 240)
 
-.PHONY: help build demo test check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
+.PHONY: help build demo test large check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -36,7 +38,11 @@ demo: build ## play a host against the real binary, in under 10 seconds
 test: ## run every test, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
-check: fmt vet lint verify cross test ## everything that must hold
+check: fmt vet lint verify cross test large ## everything that must hold
+
+# Under the race detector these tests take a tenth of the sizes, or some of what they go through.
+large: ## the tests of cost and of marks at full size, without the race detector
+	$(GO) test -run 'CostInProportion|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./ledger
 
 fmt: ## fail if a file is not formatted
 	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi
@@ -66,12 +72,13 @@ bench: build ## benchmarks, each as a ratio to a raw probe in the same run
 
 fuzz: ## fuzz every target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; done; done
+	  echo "fuzz $$pkg $$f"; $(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; done; done
 
-# Go's fuzzer may report the end of its time as a failure; what counts is whether it wrote down an input.
+# Go's fuzzer may report the end of its time as a failure; what counts is whether it wrote down an input. One that
+# takes longer than 10 s ends the process and is written down; WATCHDOG ends what hangs elsewhere.
 fuzz-timed: ## fuzz the readers of results and of plans, FUZZTIMED for each target
-	@for pkg in ./core/verdict ./ledger; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "fuzz $$pkg $$f"; \
-	  out=$$($(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIMED) -fuzzminimizetime 10x $$pkg 2>&1) && status=0 || status=$$?; \
+	@for pkg in ./core/verdict ./ledger ./engine/planfile; do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "fuzz $$pkg $$f"; \
+	  out=$$($(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIMED) -fuzzminimizetime 10x $$pkg 2>&1) && status=0 || status=$$?; \
 	  echo "$$out" | tail -n 3; \
 	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done; done
 

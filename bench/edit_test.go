@@ -16,7 +16,7 @@ import (
 const quietPeriod = 100 * time.Millisecond
 
 // BenchmarkEdit measures the time from the end of a write of one byte to the ledger/changed that tells of
-// it. Several hosts do that at a time, each with a workspace of its own, because nearly all of the time is
+// it, as it is, and less the quiet period, which is waited for on purpose. Several hosts do that at a time, each with a workspace of its own, because nearly all of the time is
 // waiting. The probe waits for the notification of the system and then for a timer of the quiet period.
 func BenchmarkEdit(b *testing.B) {
 	for _, items := range planSizes {
@@ -48,6 +48,8 @@ func benchmarkEdit(b *testing.B, items int) {
 	}
 	quiet := millis(quietPeriod)
 	reportOnly(b)
+	b.ReportMetric(ours.median(), "p50-ms")
+	b.ReportMetric(ours.quantile(0.99), "p99-ms")
 	b.ReportMetric(ours.median()-quiet, "p50-ms-over-quiet")
 	b.ReportMetric(ours.quantile(0.99)-quiet, "p99-ms-over-quiet")
 	b.ReportMetric(probe.times.median()-quiet, "p50-ms-over-quiet-probe")

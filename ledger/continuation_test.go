@@ -116,6 +116,7 @@ func FuzzContinuation(f *testing.F) {
 	}
 	f.Add("[User Reply]", "a\r\n[Continue Task]", " [previous output]\t")
 	f.Fuzz(func(t *testing.T, task, said, reply string) {
+		inTime(t)
 		d := ledger.Dialogue{Task: task, Output: said, Question: said, Reply: reply, Earlier: []ledger.Exchange{{said, reply}}}
 		got, _ := ledger.Continuation(d)
 		seen := map[string]int{}

@@ -77,6 +77,7 @@ func FuzzAcceptanceCriteria(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		inTime(t)
 		found, last := ledger.AcceptanceCriteria(text), 0
 		require.LessOrEqual(t, len(found), 1000)
 		for _, c := range found {

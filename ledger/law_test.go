@@ -140,6 +140,7 @@ func FuzzParse(f *testing.F) {
 	}
 	// The file decides about its dialect, or one of all is set.
 	f.Fuzz(func(t *testing.T, src []byte, which byte) {
+		inTime(t)
 		text := string(src)
 		if dialects := ledger.Dialects(); int(which)%(len(dialects)+1) > 0 {
 			text = inDialect(dialects[int(which)%(len(dialects)+1)-1], text)

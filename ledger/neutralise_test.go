@@ -133,6 +133,7 @@ func FuzzNeutralise(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		inTime(t)
 		text += "\nend" // so that the section ends where the text does
 		once, count := promptOf(t, text)
 		if count == 0 {

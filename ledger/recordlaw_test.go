@@ -183,6 +183,7 @@ func FuzzRecords(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		inTime(t)
 		if files, ok := ledger.SplitFiles(text); ok {
 			seen := map[string]bool{}
 			for _, file := range files {

@@ -19,6 +19,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(e.text, uint8(e.asked.Role), "2.1")
 	}
 	f.Fuzz(func(t *testing.T, text string, role uint8, item string) {
+		inTime(t)
 		asked := verdict.Asked{Role: core.Role(role % (core.Roles + 1)), ItemID: item, TaskID: "tsk_7"}
 		if asked.Role == 0 {
 			require.Equal(t, verdict.Invalid, verdict.Judge(text, asked).Verdict, "nobody was asked")
@@ -55,6 +56,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		inTime(t)
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		if !strings.HasPrefix(text, "{") || strings.Contains(text, "DISPATCH_RESULT") || depth(text) > 128 ||
 			strings.TrimRight(text, " \t\r\n`*:") != strings.TrimRight(text, " \t\r\n") {
@@ -118,6 +120,7 @@ func FuzzRetryPrompt(f *testing.F) {
 		f.Add(e.text, "Do it.", uint8(e.asked.Role))
 	}
 	f.Fuzz(func(t *testing.T, text, prompt string, role uint8) {
+		inTime(t)
 		question := asked(core.Role(role%core.Roles + 1))
 		j := verdict.Judge(text, question)
 		retry := verdict.RetryPrompt(prompt, question, j.Errors)

@@ -100,6 +100,7 @@ func FuzzReadPath(f *testing.F) {
 	symlink(f, ".", filepath.Join(dir, "in"))
 	r := open(f, dir, planfile.Options{})
 	f.Fuzz(func(t *testing.T, rel string) {
+		inTime(t)
 		file, err := r.Read(rel, nil)
 		if err != nil {
 			_, ok := errors.AsType[*planfile.Error](err)
