@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -137,7 +138,11 @@ func (a *app) checkFlags(cmd *cobra.Command) (err error) {
 func strict(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			err := check(cmd, args)
+			if _, wanted, some := strings.Cut(cmd.Use, " "); err != nil && some {
+				err = fmt.Errorf("%s takes %s, and was given %s", cmd.CommandPath(), wanted, count(len(args), "argument"))
+			}
+			if err != nil {
 				return usageError{err}
 			}
 			return nil

@@ -16,11 +16,12 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan [FILE | NAME | -]", Short: "Draw a plan: how far it is, what can be begun, and what is odd in it", Args: cobra.MaximumNArgs(1),
+		Use: "plan [FILE | FOLDER | NAME | -]", Short: "Draw a plan: how far it is, what can be begun, and what is odd in it", Args: cobra.MaximumNArgs(1),
 		Long: `Draw a plan: how far it is, its items as a tree with what each waits for, the dialect that its file was
-read in and why, and every odd place of the file with the line and a caret. A plan is named by its file, by
-its path in the workspace or by the folder it lies in; - is standard input. Without a name it is the plan
-of the workspace, or a list to choose from. Where there is a store, the runs of the items count too.
+read in and why, and every odd place of the file with the line and a caret. A plan is a file, or a folder with
+a file for each task; it is named by its path, or by its short name, which is mostly that of the folder it lies
+in; - is standard input. Files and folders need no workspace. Without a name it is the plan of the workspace,
+or a list to choose from. Where there is a store, the runs of the items count too.
 
   → can be begun   · waits   » in progress   ! blocked   ✓ done   - skipped   ▾ a group with work left
 
@@ -45,7 +46,7 @@ var graphFormats = []string{"mermaid", "dot"}
 func (a *app) planGraphCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "graph [FILE | NAME | -]", Short: "Write the graph of what depends on what", Args: cobra.MaximumNArgs(1),
+		Use: "graph [FILE | FOLDER | NAME | -]", Short: "Write the graph of what depends on what", Args: cobra.MaximumNArgs(1),
 		Long: `Write the items of a plan as a graph for Mermaid or Graphviz: an arrow from each item to those that
 depend on it, a dotted line from a group to what is in it, and a class for how each stands. Mermaid refuses
 large plans by default; Graphviz does not.`,
@@ -65,7 +66,7 @@ large plans by default; Graphviz does not.`,
 
 // planJSON prints what was read from a plan, even if that is nothing.
 func (a *app) planJSON(args []string) error {
-	p, err := a.onePlan(args)
+	p, err := a.onePlan(first(args), "")
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (a *app) drawPlan(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	p, err := a.onePlan(args)
+	p, err := a.onePlan(first(args), "")
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (a *app) drawPlan(ctx context.Context, args []string) error {
 }
 
 func (a *app) graphPlan(ctx context.Context, args []string, format string) error {
-	p, err := a.onePlan(args)
+	p, err := a.onePlan(first(args), "")
 	if err != nil {
 		return err
 	}
@@ -128,28 +129,41 @@ func (a *app) graphPlan(ctx context.Context, args []string, format string) error
 	return err
 }
 
-// onePlan gives the plan that was named, or the only one of the workspace.
-func (a *app) onePlan(args []string) (planText, error) {
-	if len(args) > 0 {
-		return a.planText(args[0])
+// first gives the first argument, or "" if there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// onePlan gives the plan that was named, or with "" the only one of the workspace. Who did not name one is told
+// to, with the flag that does it, or "" where an argument does.
+func (a *app) onePlan(name, flag string) (planText, error) {
+	if name != "" {
+		return a.planText(name)
 	}
 	p, err := a.openPlans()
 	if err != nil {
 		return planText{}, err
 	}
 	defer p.close()
-	paths, err := p.paths()
+	paths, err := p.paths(flag)
 	if err != nil {
 		return planText{}, err
 	}
 	if len(paths) > 1 {
-		return planText{}, usageError{fmt.Errorf("there are %d plans: name one of %s", len(paths), named(paths, func(string) bool { return true }))}
+		how := "name one of "
+		if flag != "" {
+			how = "say with " + flag + "which of "
+		}
+		return planText{}, usageError{fmt.Errorf("there are %d plans: %s%s", len(paths), how, named(paths, func(string) bool { return true }))}
 	}
 	return p.text(paths[0])
 }
 
 // paths lists the plans of the workspace. There is at least one.
-func (p openPlans) paths() ([]string, error) {
+func (p openPlans) paths(flag string) ([]string, error) {
 	paths, err := p.List()
 	switch {
 	case len(paths) > 0:
@@ -157,8 +171,11 @@ func (p openPlans) paths() ([]string, error) {
 	case err != nil:
 		return nil, api.Fault(err)
 	}
-	return nil, schema.NewError(schema.LedgerMissing, "there is no plan in the workspace "+p.ws.Root).
-		Hint("`waybill plan FILE` draws any file")
+	fault := schema.NewError(schema.LedgerMissing, "there is no plan in the workspace "+p.ws.Root)
+	if flag != "" {
+		return nil, fault.Hint("name the file of the plan with " + flag + "FILE")
+	}
+	return nil, fault.Hint("`waybill plan FILE` draws any file")
 }
 
 // listPlans lists the plans to choose from, if there are several.
@@ -168,7 +185,7 @@ func (a *app) listPlans() (listed bool, err error) {
 		return false, err
 	}
 	defer p.close()
-	paths, err := p.paths()
+	paths, err := p.paths("")
 	if err != nil || len(paths) == 1 {
 		return false, err
 	}

@@ -41,11 +41,13 @@ type fileLine struct {
 
 // diagnosedLines gives the lines that diagnostics are about.
 func diagnosedLines(text string, about []ledger.Diagnostic) map[fileLine]string {
-	texts := map[string]string{"": text}
-	if files, folder := ledger.SplitFiles(text); folder {
-		for _, f := range files {
-			texts[f.Name] = f.Text
-		}
+	texts := map[string]string{}
+	files, folder := ledger.SplitFiles(text)
+	for _, f := range files {
+		texts[f.Name] = f.Text
+	}
+	if !folder { // what is about a folder as a whole stands in none of its lines
+		texts[""] = text
 	}
 	wanted := map[string]map[int]bool{}
 	for _, d := range about {
@@ -58,6 +60,9 @@ func diagnosedLines(text string, about []ledger.Diagnostic) map[fileLine]string 
 	}
 	lines := map[fileLine]string{}
 	for source, numbers := range wanted {
+		if _, there := texts[source]; !there {
+			continue
+		}
 		for number, line := range sourceLines(texts[source], numbers) {
 			lines[fileLine{source, number}] = line
 		}

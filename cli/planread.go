@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"waybill/api"
@@ -47,30 +48,64 @@ func (a *app) planText(arg string) (planText, error) {
 	p, err := a.openPlans()
 	switch {
 	case err != nil && folder:
-		return planText{}, usageError{fmt.Errorf("%q is a folder: name the file of a plan", arg)}
+		return folderText(arg)
 	case err != nil:
 		return planText{}, schema.NewError(schema.LedgerMissing, fmt.Sprintf("there is no file %q, and no workspace to look for a plan of that name", arg))
 	}
 	defer p.close()
 	text, err := p.named(arg)
-	if in := a.inWorkspace(arg); err != nil && folder && in != "" {
+	if err == nil || !folder {
+		return text, err
+	}
+	if in := a.inWorkspace(arg); in != "" {
 		return p.text(in) // as it is called from here
 	}
-	return text, err
+	return folderText(arg)
+}
+
+// folderText reads a folder that is in no workspace, or not in this one.
+func folderText(dir string) (planText, error) {
+	root, name, err := besideWorkspaces(dir)
+	if err != nil {
+		return planText{}, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written through it
+	whole := root.Canonical(name)
+	file, err := root.Read(whole, nil)
+	if err != nil {
+		return planText{}, api.Fault(err)
+	}
+	if whole != name {
+		dir = filepath.Join(dir, path.Base(whole))
+	}
+	return planText{name: dir, text: file.Text}, nil
+}
+
+// besideWorkspaces gives the folder that a plan really lies in which is in no workspace, and its name there.
+func besideWorkspaces(plan string) (root *planfile.Root, name string, err error) {
+	real, err := filepath.EvalSymlinks(plan)
+	if err != nil {
+		return nil, "", err // has the path
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, "", err
+	}
+	root, err = planfile.Open(filepath.Dir(real), planfile.Options{Folders: true})
+	return root, filepath.Base(real), err
 }
 
 // planFile reads a file that was named by its path. A pipe is as good as a file: somebody has named it.
-func (a *app) planFile(path string) (planText, error) {
-	f, err := os.Open(path)
+func (a *app) planFile(name string) (planText, error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return planText{}, err // has the path
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	text, err := readPlan(f)
 	if err != nil {
-		return planText{}, fmt.Errorf("read %s: %w", path, err)
+		return planText{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	p := planText{name: path, text: text, rel: a.inWorkspace(path)}
+	p := planText{name: name, text: text, rel: a.inWorkspace(name)}
 	if p.rel != "" {
 		if plans, err := a.openPlans(); err == nil {
 			defer plans.close()
@@ -90,7 +125,7 @@ func readPlan(r io.Reader) (string, error) {
 
 // inWorkspace gives the path of a file in the workspace, or "" if it is not in there. The name of the file
 // stays as it is even if it is a link: its runs are known by that.
-func (a *app) inWorkspace(path string) string {
+func (a *app) inWorkspace(name string) string {
 	ws, err := workspace.Resolve(a.sources())
 	if err != nil {
 		return ""
@@ -99,15 +134,15 @@ func (a *app) inWorkspace(path string) string {
 	if err != nil {
 		return ""
 	}
-	path, err = filepath.Abs(path)
+	name, err = filepath.Abs(name)
 	if err != nil {
 		return ""
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err != nil {
 		return ""
 	}
-	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(path)))
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(name)))
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}
@@ -130,11 +165,11 @@ func (a *app) openPlans() (openPlans, error) {
 	if err != nil {
 		return openPlans{}, err
 	}
-	path, err := storePath(a.store, ws)
+	store, err := storePath(a.store, ws)
 	if err != nil {
-		path = "" // without a store, nobody has kept rules
+		store = "" // without a store, nobody has kept rules
 	}
-	return openPlans{engine.NewPlans(root, a.dialects.options(path)), root, ws}, nil
+	return openPlans{engine.NewPlans(root, a.dialects.options(store)), root, ws}, nil
 }
 
 func (p openPlans) close() { _ = p.root.Close() } // nothing was written through it

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/ledger"
 	"waybill/schema"
 )
@@ -34,15 +32,26 @@ var settable = []struct {
 	{"todo", ledger.Pending},
 }
 
+// statusOf reads a status as people type it, in any case, and with hyphens or spaces for underscores or without.
 func statusOf(word string) (ledger.Status, error) {
-	var known []string
+	bare := strings.NewReplacer("-", "", "_", "", " ", "")
+	said := bare.Replace(strings.ToLower(word))
+	known := make([]string, 0, len(settable))
 	for _, w := range settable {
-		if w.word == word {
+		if bare.Replace(w.word) == said {
 			return w.status, nil
 		}
 		known = append(known, w.word)
 	}
-	return 0, usageError{fmt.Errorf("status %q: must be one of %s", word, strings.Join(known, ", "))}
+	near := schema.Nearest(word, known)
+	if len(near) == 0 && len(said) > 1 {
+		near = slices.DeleteFunc(slices.Clone(known), func(w string) bool { return !strings.HasPrefix(w, said) })
+	}
+	perhaps := ""
+	if len(near) > 0 {
+		perhaps = "perhaps " + strings.Join(near, " or ") + "; it "
+	}
+	return 0, usageError{fmt.Errorf("status %q: %smust be one of %s", word, perhaps, strings.Join(known, ", "))}
 }
 
 func (a *app) planSetCommand() *cobra.Command {
@@ -55,7 +64,7 @@ it, and no other byte. What the line was and is gets printed. Nothing is written
 the same moment.
 
 STATUS is pending, in_progress, completed, blocked or skipped, as far as the plan has a mark for it; done is
-completed, open and todo are pending.
+completed, open and todo are pending. In-Progress is understood, too.
 
 Where there is a store, the change is a transaction of the workspace, of which its hosts hear; else only the file
 is written.`,
@@ -74,7 +83,7 @@ is written.`,
 			return a.setItem(cmd.Context(), plan, ledger.Marking{ItemID: args[0], Line: line, Status: status})
 		},
 	}
-	cmd.Flags().StringVar(&plan, "plan", "", "the plan: its file, or the folder it lies in (default: the only one of the workspace)")
+	cmd.Flags().StringVar(&plan, "plan", "", "the plan: its file or folder, or its short name (default: the only one of the workspace)")
 	cmd.Flags().IntVar(&line, "line", 0, "the line of the item, where several have its id")
 	_ = cmd.RegisterFlagCompletionFunc("plan", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return a.planNames(cmd, nil, begun)
@@ -98,11 +107,7 @@ type planSet struct {
 }
 
 func (a *app) setItem(ctx context.Context, plan string, m ledger.Marking) error {
-	var args []string
-	if plan != "" {
-		args = []string{plan}
-	}
-	p, err := a.onePlan(args)
+	p, err := a.onePlan(plan, "--plan ")
 	if err != nil {
 		return err
 	}
@@ -189,15 +194,11 @@ func (a *app) plansOf(p planText) (plans openPlans, rel string, err error) {
 		plans, err = a.openPlans()
 		return plans, p.rel, err
 	}
-	real, err := filepath.EvalSymlinks(p.name)
-	if err != nil {
-		return openPlans{}, "", err // has the path
-	}
-	root, err := planfile.Open(filepath.Dir(real), planfile.Options{})
+	root, rel, err := besideWorkspaces(p.name)
 	if err != nil {
 		return openPlans{}, "", err
 	}
-	return openPlans{Plans: engine.NewPlans(root, engine.PlanOptions{}), root: root}, filepath.Base(real), nil
+	return openPlans{Plans: engine.NewPlans(root, engine.PlanOptions{}), root: root}, rel, nil
 }
 
 func (a *app) printSet(set planSet) error {
@@ -219,8 +220,17 @@ func (a *app) printSet(set planSet) error {
 	return err
 }
 
-// lineAt gives the line in which an offset lies.
+// lineAt gives the line in which an offset lies, of a folder that of the file there.
 func lineAt(text string, offset int) string {
+	if files, folder := ledger.SplitFiles(text); folder {
+		end := len(text)
+		for _, f := range slices.Backward(files) {
+			if end -= len(f.Text); end <= offset {
+				return lineAt(f.Text, offset-end)
+			}
+		}
+		return "" // of the list of the files, which nobody has written
+	}
 	begin := strings.LastIndexAny(text[:offset], "\r\n") + 1
 	line := strings.TrimPrefix(text[begin:], "\ufeff")
 	if end := strings.IndexAny(line, "\r\n"); end >= 0 {
@@ -248,11 +258,7 @@ func (a *app) planSetWords(plan *string) cobra.CompletionFunc {
 
 // itemIDs gives the ids of a plan that begin so, each once, with what a shell shows beside them.
 func (a *app) itemIDs(plan, begun string) (ids []string) {
-	var args []string
-	if plan != "" {
-		args = []string{plan}
-	}
-	p, err := a.onePlan(args)
+	p, err := a.onePlan(plan, "--plan ")
 	if err != nil {
 		return nil // who completes a line has no place for an error
 	}
