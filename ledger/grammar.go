@@ -1,7 +1,5 @@
 package ledger
 
-import "strings"
-
 // grammar is what some dialects do their own way. All of them share one pass
 // over the lines: what is a checkbox, what hides it, and which lines are about
 // it is the same everywhere.
@@ -121,16 +119,6 @@ func (g *grammar) stop() string {
 		return ".md - "
 	}
 	return " "
-}
-
-// overriding reads the dialect that a comment sets: "waybill: dialect=kiro".
-func overriding(comment string) (dialect string, ok bool) {
-	dialect, ok = strings.CutPrefix(trim(comment), "waybill:")
-	if !ok {
-		return "", false
-	}
-	dialect, ok = strings.CutPrefix(trim(dialect), "dialect=")
-	return trim(dialect), ok
 }
 
 // none says why there is no item.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // This file knows lines, fences and comments, and nothing of tasks: every
@@ -29,16 +28,18 @@ type scanner struct {
 	// nextUnder is the next underscore, valid while at or after the current line.
 	nextUnder int
 	override  override
+	// nextOverriding is the next place at or after the current line that may set the dialect.
+	nextOverriding int
 }
 
 func newScanner(src string) scanner {
-	return scanner{cursor: newCursor(src), nextUnder: -1}
+	return scanner{cursor: newCursor(src), nextUnder: -1, nextOverriding: overridingFrom(src, 0)}
 }
 
 // scannerOf returns a scanner of the lines of an item. It does not number them.
 func (r *Reading) scannerOf(e *entry) scanner {
 	return scanner{
-		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1,
+		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1, nextOverriding: int(e.to),
 		mask: int(e.mask), maskAs: e.place, cut: true, missing: r.endings,
 	}
 }
@@ -61,12 +62,14 @@ func (s *scanner) scan() bool {
 	if start < s.mask {
 		ln.place = s.maskAs
 		ln.edge = s.maskAs == placeFence && end >= s.mask
+		s.checkOverriding(true)
 		return true
 	}
 	ln.place = placeText
 	if at := ln.opening(); at >= 0 {
 		s.open(at)
 	}
+	s.checkOverriding(false)
 	return true
 }
 
@@ -177,20 +180,6 @@ func (s *scanner) openComment(at int) {
 	}
 	s.mask, s.maskAs = from+length+len(closing), placeComment
 	s.place = placeComment
-}
-
-// override is what a comment says about the dialect of the file.
-type override struct {
-	dialect      string
-	line, column int // line 0 for none
-}
-
-// overridden looks for a dialect in the first line of a comment. The first counts.
-func (s *scanner) overridden(at int, text string) {
-	text, _, closed := strings.Cut(text, "-->")
-	if dialect, ok := overriding(text); ok && closed && s.override.line == 0 {
-		s.override = override{dialect, s.number, utf8.RuneCountInString(s.text[:at]) + 1}
-	}
 }
 
 // underscored reports whether the current line has an underscore. Most have
