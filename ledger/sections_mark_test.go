@@ -75,7 +75,7 @@ func TestCellsAreWrittenAsTheColumnWritesThem(t *testing.T) {
 		{"⬜,✔️,🚧", "⬜|🚧|✔️|⛔|⏭"},
 		{"✅ Done", "⬜ Todo|⏳ In progress|✅ Done|⛔ Blocked|⏭ Skipped"},
 		{"✅ Done,⬜ To Do", "⬜ To Do|⏳ In progress|✅ Done|⛔ Blocked|⏭ Skipped"},
-		{"done: in May,open", "open|in progress|done|blocked|skipped"},
+		{"done (in May),open", "open|in progress|done|blocked|skipped"},
 		{"[x] in May,open", "[ ]||[x]||"}, // "open in May" is no status
 		{"🚧 since May,done", "⬜|🚧|✅|⛔|⏭"},
 		{"**Done**,todo", "todo|In progress|Done|Blocked|Skipped"},

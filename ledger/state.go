@@ -22,10 +22,7 @@ type state struct {
 // stateWords are the words that a status begins with, in lower case and with
 // spaces. None of two is the beginning of the other with a space behind it
 // unless it stands after it.
-var stateWords = [...]struct {
-	word   string
-	status Status
-}{
+var stateWords = [...]stateWord{
 	{"todo", Pending},
 	{"to do", Pending},
 	{"open", Pending},
@@ -78,6 +75,21 @@ var stateWords = [...]struct {
 	{"wontfix", Skipped},
 }
 
+// stateWord is a word for a status.
+type stateWord struct {
+	word   string
+	status Status
+}
+
+// common reports whether a word stands in sentences about anything.
+func (w *stateWord) common() bool {
+	switch w.word {
+	case "no", "yes", "x", "new", "open", "ready", "active", "started", "review", "testing", "waiting", "merged", "shipped", "resolved":
+		return true
+	}
+	return false
+}
+
 // stateSigns stand alone or before a word, which then counts.
 var stateSigns = [...]struct {
 	sign   string
@@ -123,6 +135,9 @@ func (g *grid) state(s string) state {
 // stateOf reads a text that is all there is in a cell.
 func stateOf(s string) state {
 	status, width, known := readState(s)
+	if known && !status.remarked(s[:width], s[width:]) {
+		width, known = 0, false
+	}
 	if known {
 		return state{status: status, to: width, word: s[:width], rest: trim(strings.TrimLeft(s[width:], "*`_: ")), known: true}
 	}
@@ -177,7 +192,7 @@ func readWord(s string) (status Status, width int, known bool) {
 			continue
 		}
 		// Bold type may end with the word.
-		if rest := strings.TrimLeft(s[len(w.word):], "*`_"); rest == "" || stops(trim(rest)) || strings.HasPrefix(rest, " - ") {
+		if rest := strings.TrimLeft(s[len(w.word):], "*`_"); rest == "" || stops(trim(rest)) || strings.HasPrefix(rest, " - ") || dated(rest) {
 			return w.status, len(w.word), true
 		}
 	}

