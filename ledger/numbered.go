@@ -59,9 +59,11 @@ type numbered struct {
 	fielded   bool // there are fields that only numbered plans have
 	phase     int32
 	phases    []string // their headings
-	headings  int      // how many there were
-	drawn     *drawing // nil without a section about the order of the items
-	behind    []int32  // the wall of each item, nil without phases and waves
+	// phaseLevel is that of the first phase; a deeper heading is a part of one.
+	phaseLevel int
+	headings   int      // how many there were
+	drawn      *drawing // nil without a section about the order of the items
+	behind     []int32  // the wall of each item, nil without phases and waves
 	// strangers are ids that a graph names and the plan does not have.
 	strangers []string
 	grid      grid

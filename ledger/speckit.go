@@ -164,13 +164,32 @@ func pathsIn(title string, paths []string) []string {
 
 // specKitHeading begins a phase, or the section about the order of the items.
 func specKitHeading(n *numbered, _ *line, level int, text string) {
-	if word, _, _ := strings.Cut(text, " "); equalWord(word, "Phase") {
+	// What is deeper than a phase is a part of it, unless that is the title of the whole file.
+	if isPhase(text) && (n.r.Len() == 0 || n.phase == 0 || level <= n.phaseLevel) {
+		if n.r.Len() == 0 || n.phase == 0 {
+			n.phaseLevel = level
+		}
 		n.phase++
 		n.phases = append(n.phases, text)
 	}
 	if beginsWith(text, "Dependencies") {
 		n.draw(level, true)
 	}
+}
+
+// isPhase reports whether a heading names a phase: "Phase 2: Berths", "Phase A", "Phase IV", "Phase Two". "Phase notes"
+// is about phases.
+func isPhase(heading string) bool {
+	const numbers = " one two three four five six seven eight nine ten "
+	name, ok := cutWord(heading, "Phase")
+	if name = trim(name); !ok || name == "" {
+		return false
+	}
+	if isDigit(name[0]) {
+		return true
+	}
+	word := firstWord(name)
+	return len(word) == 1 || word != "" && strings.Trim(word, "IVX") == "" || isOneOf(word, numbers)
 }
 
 // barriers makes each item wait for those of the phase before. A phase is a
