@@ -53,25 +53,43 @@ func epicID(s string) (id, rest string, file bool) {
 	return id, trim(strings.TrimLeft(rest, "-–—:")), file
 }
 
-// cutFlags takes "(parallel: true, depends on 001)" off the end of a title.
+// cutFlags takes "(depends on: 001) (parallel: true)" off the end of a title, as often as brackets with flags stand
+// there.
 func (n *numbered) cutFlags(title string) string {
-	at := lastBracket(title)
-	if at < 0 {
+	var inside []string
+	for at := lastBracket(title); at >= 0; at = lastBracket(title) {
+		if !flagged(title[at+1 : len(title)-1]) {
+			break
+		}
+		inside, title = append(inside, title[at+1:len(title)-1]), trim(title[:at])
+	}
+	if inside == nil {
 		return title
 	}
 	var f flags
-	for part := range strings.SplitSeq(title[at+1:len(title)-1], ",") {
-		f.read(trim(part))
-	}
-	if !f.any {
-		return title
+	for i := len(inside) - 1; i >= 0; i-- {
+		f.list = nil
+		for part := range strings.SplitSeq(inside[i], ",") {
+			f.read(trim(part))
+		}
 	}
 	n.tags.parallel, n.tags.waits = f.parallel, strings.Join(f.waits, ", ")
 	if n.item != nil {
 		n.detail("conflicts with", strings.Join(f.conflicts, ", "))
 		n.tags.details = append(n.tags.details, f.others...)
 	}
-	return trim(title[:at])
+	return title
+}
+
+// flagged reports whether one of the parts between brackets has a key of flags.
+func flagged(inside string) bool {
+	var f flags
+	for part := range strings.SplitSeq(inside, ",") {
+		if f.read(trim(part)); f.any {
+			return true
+		}
+	}
+	return false
 }
 
 // lastBracket returns the index of the bracket that the last one of s closes, -1 for none.
