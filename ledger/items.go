@@ -112,9 +112,11 @@ func (n *numbered) descend(ln *line, index int, parent int32) {
 }
 
 // takesNameless reports whether a box without id is an item with a derived one.
-func (n *numbered) takesNameless(b *box) bool {
-	// Only the item itself comes first when its lines are read again.
-	return n.g.unnumbered && (n.item != nil && n.owner < 0 || n.sections.kind == sectionTasks)
+func (n *numbered) takesNameless() bool {
+	if n.item != nil {
+		return n.g.unnumbered && n.owner < 0 // only the item itself comes first when its lines are read again
+	}
+	return n.g.unnumbered && (n.sections.kind == sectionTasks || n.sections.kind == sectionLegend)
 }
 
 // tags is what the label of a box says besides id and title.

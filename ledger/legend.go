@@ -88,3 +88,33 @@ func explains(title string) bool {
 	meaning, ok := strings.CutPrefix(title, "=")
 	return ok && meaningOf(meaning) != 0
 }
+
+// isLegend reports whether a box without id says what a mark or a tag means. Below the heading of a legend the
+// meaning may stand behind any sign, or none: "- [x] done".
+func (n *numbered) isLegend(b *box, ln *line, title string) bool {
+	mark := b.mark(ln.text)
+	tag := mark == "P" || mark == "p"
+	switch {
+	case explains(title):
+		return true
+	case n.sections.kind != sectionLegend:
+		return tag && n.g.label != nil && !n.g.unnumbered
+	case tag:
+		return true
+	case mark != "" && n.g.usual(mark[0]) == 0 && meaningOf(strings.TrimLeft(title, legendSigns)) != 0:
+		return true
+	}
+	return meansAll(title)
+}
+
+// legendSigns may stand between a mark and its meaning.
+const legendSigns = "-–—:→>= `*"
+
+// meansAll reports whether a text is the meaning of a mark and nothing else, as it is below the heading of a legend.
+func meansAll(text string) bool {
+	if strings.HasPrefix(text, "=") {
+		return true
+	}
+	_, _, known := readWord(strings.TrimLeft(text, legendSigns))
+	return known
+}

@@ -118,6 +118,7 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	}
 	n.head = readTaskHeading(text, ln)
 	if n.g.label == nil {
+		n.sections.enter(level, text)
 		n.titleSignals(ln, text)
 		n.headSignals(ln, level, text)
 		return true

@@ -32,12 +32,15 @@ var signs = [...]struct {
 
 // looseLine reads "- ✅ Buy sugar".
 func looseLine(n *numbered, ln *line, m marker) bool {
-	if m.kind != markerBullet && m.kind != markerOrdered || !m.spaced(ln.text) || n.sections.kind != sectionTasks {
+	if m.kind != markerBullet && m.kind != markerOrdered || !m.spaced(ln.text) || n.sections.kind != sectionTasks && n.sections.kind != sectionLegend {
 		return false
 	}
 	for _, s := range signs {
 		if title, ok := strings.CutPrefix(ln.text[m.next:], s.text); ok {
 			title = strings.TrimPrefix(title, selector)
+			if n.sections.kind == sectionLegend && meansAll(trim(title)) {
+				return false
+			}
 			n.addBare(ln, "", trim(title), s.status)
 			n.worded(ln, m.next, len(ln.text)-len(title))
 			return true

@@ -70,7 +70,7 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
 		return
 	}
-	if !explains(title) && n.takesNameless(b) {
+	if n.takesNameless() && !n.isLegend(b, ln, title) {
 		n.add(ln, m, b, "", title)
 		return
 	}
@@ -93,14 +93,14 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 
 // refuseNameless says why a checkbox without id is no task.
 func (n *numbered) refuseNameless(ln *line, b *box, title string) {
-	switch mark := b.mark(ln.text); {
+	switch {
 	case n.sections.kind == sectionAcceptance:
 		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
 			fmt.Sprintf("%q stands below %q, where boxes are no tasks", clip(title), clip(n.sections.name)))
 	case n.sections.kind == sectionOther:
 		n.refuse(ln, b, SeverityInfo, "not_a_task_section",
 			fmt.Sprintf("%q stands outside the section %q: elsewhere boxes are no tasks", clip(title), subtasksHeading))
-	case n.sections.kind == sectionLegend, explains(title), n.g.label != nil && (mark == "P" || mark == "p"):
+	case n.isLegend(b, ln, title):
 		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
 	default:
 		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))

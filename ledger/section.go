@@ -30,27 +30,48 @@ func (s *sections) enter(level int, text string) {
 	s.kind, s.name, s.level, s.indent = sectionOf(text), text, level, 0
 }
 
-var sectionWords = [...]struct {
-	word string
-	kind section
+// sectionNames are whole headings. Behind a longer one other words may stand: "Acceptance criteria for the gate".
+var sectionNames = [...]struct {
+	name   string
+	kind   section
+	longer bool
 }{
-	{"acceptance", sectionAcceptance},
-	{"definition of done", sectionAcceptance},
-	{"legend", sectionLegend},
-	{"how to read", sectionLegend},
-	{"format", sectionLegend},
+	{"acceptance", sectionAcceptance, false},
+	{"acceptance of", sectionAcceptance, true},
+	{"acceptance criteria", sectionAcceptance, false},
+	{"acceptance criteria for", sectionAcceptance, true},
+	{"acceptance criteria of", sectionAcceptance, true},
+	{"definition of done", sectionAcceptance, false},
+	{"definition of done for", sectionAcceptance, true},
+	{"dod", sectionAcceptance, false},
+	{"legend", sectionLegend, false},
+	{"format", sectionLegend, false},
+	{"key", sectionLegend, false},
+	{"how to read", sectionLegend, false},
+	{"how to read this", sectionLegend, true},
 }
 
-// sectionOf reads the words that a heading begins with, whatever signs stand before them.
+// sectionOf reads a heading without the signs and the type around it. One that only begins with such a word,
+// "Acceptance tests" or "Format the code", may be about work like any other.
 func sectionOf(heading string) section {
-	heading = strings.TrimLeftFunc(heading, func(r rune) bool { return r >= 0x2000 || strings.ContainsRune(" *_`", r) })
-	for _, w := range sectionWords {
-		if len(heading) < len(w.word) || !equalWord(heading[:len(w.word)], w.word) {
+	heading = strings.TrimFunc(heading, func(r rune) bool { return r >= 0x2000 || strings.ContainsRune(" *_`:?!.", r) })
+	for _, w := range sectionNames {
+		if len(heading) < len(w.name) || !equalWord(heading[:len(w.name)], w.name) {
 			continue
 		}
-		if rest := heading[len(w.word):]; rest == "" || !isLower(rest[0]) {
+		if rest := heading[len(w.name):]; rest == "" || w.longer && rest[0] == ' ' || remarks(trim(rest)) {
 			return w.kind
 		}
 	}
 	return sectionTasks
+}
+
+// remarks reports whether what stands behind the name of a section is about it: "(draft)", ": `[ID] Title`", "- the gate".
+func remarks(rest string) bool {
+	for _, sign := range [...]string{"(", ":", "*", "- ", "– ", "— "} {
+		if strings.HasPrefix(rest, sign) {
+			return true
+		}
+	}
+	return false
 }

@@ -198,3 +198,40 @@ func TestACommentSetsTheDialectsOfWordsAndTables(t *testing.T) {
 	}
 	require.Equal(t, ledger.InProgress, item(t, parse(t, "<!-- waybill: dialect=conductor -->"+text), "tasks/1").Status)
 }
+
+// Headings that only begin as those of criteria and legends do took the tasks below them out of the plan.
+func TestHeadingsThatOnlyBeginSoHaveTasks(t *testing.T) {
+	for heading, tasks := range map[string]int{
+		"Acceptance tests": 1, "Format the code": 1, "Formatting": 1, "Legend of the map": 1, "Key rotation": 1,
+		"How to read a file": 1, "Acceptances": 1, "Definition of done is written": 1,
+		"Acceptance": 0, "ACCEPTANCE CRITERIA": 0, "✅ **Acceptance Criteria:**": 0, "Acceptance criteria for the gate?": 0,
+		"Acceptance Criteria (draft)": 0, "Definition of Done": 0, "DoD": 0,
+	} {
+		r := parse(t, "# P\n- [ ] b\n## "+heading+"\n- [ ] a\n")
+		require.Equal(t, 1+tasks, r.Len(), heading)
+		require.Len(t, diagnostics(r, "not_a_task_section"), 1-tasks, heading)
+		r = parse(t, "- [ ] 1. b\n## "+heading+"\n- [ ] a\n")
+		require.Len(t, diagnostics(r, "checkbox_without_id"), tasks, heading)
+		r = parse(t, "- [ ] T001 b\n## "+heading+"\n- [ ] a\n- [ ] T002 c\n")
+		require.Equal(t, 2, r.Len(), heading)
+		require.Len(t, diagnostics(r, "not_a_task_section"), 1-tasks, heading)
+	}
+}
+
+// A legend had all boxes below its heading, whether they explain anything or not.
+func TestALegendHasOnlyWhatExplains(t *testing.T) {
+	for _, heading := range []string{"Legend", "Format: `[ID] [P?] Title`", "Key", "How to read this list", "FORMAT"} {
+		for line, item := range map[string]bool{
+			"- [S] = skipped": false, "- [x] done": false, "- [ ] Not started": false, "- [~] — in progress, by somebody": false,
+			"- [P] can be worked on at once": false, "- [!]: blocked until asked": false, "- ✅ done": false,
+			"- [ ] open the door": true, "- [x] paint it": true, "- [ ] run gofmt": true, "- ✅ paint it": true,
+		} {
+			r := parse(t, "- [ ] b\n## "+heading+"\n"+line+"\n")
+			require.Equal(t, item, r.Len() == 2, "%s: %s", heading, line)
+			if !item && line[2] == '[' {
+				require.Len(t, diagnostics(r, "legend_line"), 1, line)
+			}
+			checkLaws(t, []byte("- [ ] b\n## "+heading+"\n- [ ] c\n  "+line+"\n"))
+		}
+	}
+}
