@@ -1,11 +1,8 @@
 package ledger
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// This file checks that what items wait for is there and does not wait for them.
+// This file builds the graph of what items wait for, and checks that all of it is there.
 
 // edges holds what each item waits for: the edges of item i are
 // to[from[i]:from[i+1]].
@@ -21,44 +18,47 @@ func (n *numbered) checkDependencies() {
 	}
 }
 
-// resolve returns the graph. Behind the items stand the walls, each of which
-// leads to its groups, and then the groups, each of which leads to its items.
+// The nodes of the graph are, one behind the other: for each item that it is
+// done, for each item that it may be begun, the walls, and the groups.
+//
+// A leaf is done once it may be begun, and a parent once its children are. An
+// item may be begun once everything is done that it waits for itself, and what
+// its parent waits for. That is what Ready goes by, so what is a circle here
+// never gets ready there; and since parents and walls are nodes, there are as
+// many edges as there are items and dependencies.
+
+// resolve returns the graph.
 func (n *numbered) resolve() edges {
 	b := &n.r.barriers
-	items := n.r.Len()
-	e := edges{from: make([]int32, 1, items+len(b.walls)+len(b.groups)+1)}
-	waits := n.r.waits
-	last := make([]int32, items) // of each item, the last one that waits for it, counted from 1
-	for i := range n.r.entries {
-		if len(waits) > 0 && waits[0].item == int32(i) {
-			for _, id := range waits[0].ids {
-				if to := n.r.find(id); to >= 0 {
-					if last[to] <= int32(i) {
-						last[to] = int32(i) + 1
-						e.to = append(e.to, to)
-						n.checkSkipped(int32(i), to)
-					}
-					continue
-				}
-				n.about(int32(i), SeverityWarning, "dependency_unresolved",
-					fmt.Sprintf("%s waits for %q, which is no id in this plan", n.r.entries[i].id, clip(id)))
-			}
-			if wall := waits[0].behind; wall > 0 && !b.walls[wall-1].circular {
-				e.to = append(e.to, int32(items)+wall-1)
-			}
-			waits = waits[1:]
+	items := int32(n.r.Len())
+	walls := 2 * items
+	groups := walls + int32(len(b.walls))
+	tree := n.grown()
+	e := edges{from: make([]int32, 1, int(groups)+len(b.groups)+1)}
+	for i := range items {
+		if tree.first[i] < 0 && !tree.group[i] {
+			e.to = append(e.to, items+i)
+		}
+		for kid := tree.first[i]; kid >= 0; kid = tree.next[kid] {
+			e.to = append(e.to, kid)
 		}
 		e.end()
 	}
-	n.resolveWalls(&e)
-	return e
-}
-
-func (n *numbered) resolveWalls(e *edges) {
-	b := &n.r.barriers
+	waits := n.r.waits
+	last := make([]int32, items) // of each item, the last one that waits for it, counted from 1
+	for i := range items {
+		if len(waits) > 0 && waits[0].item == i {
+			e.to = n.awaited(e.to, &waits[0], walls, last)
+			waits = waits[1:]
+		}
+		if p := tree.parent[i]; p >= 0 {
+			e.to = append(e.to, items+p)
+		}
+		e.end()
+	}
 	for i := range b.walls {
 		for _, g := range b.walls[i].groups {
-			e.to = append(e.to, int32(n.r.Len()+len(b.walls))+g)
+			e.to = append(e.to, groups+g)
 		}
 		e.end()
 	}
@@ -68,6 +68,60 @@ func (n *numbered) resolveWalls(e *edges) {
 		}
 		e.end()
 	}
+	return e
+}
+
+// awaited adds what an item waits for itself, and reports what of that will never be.
+func (n *numbered) awaited(to []int32, w *wait, walls int32, last []int32) []int32 {
+	for _, id := range w.ids {
+		d := n.r.find(id)
+		if d < 0 {
+			n.about(w.item, SeverityWarning, "dependency_unresolved",
+				fmt.Sprintf("%s waits for %q, which is no id in this plan", n.r.entries[w.item].id, clip(id)))
+			continue
+		}
+		if last[d] > w.item {
+			continue // it was named before
+		}
+		last[d] = w.item + 1
+		to = append(to, d)
+		n.checkSkipped(w.item, d)
+	}
+	if w.behind > 0 && !n.r.barriers.walls[w.behind-1].circular {
+		to = append(to, walls+w.behind-1)
+	}
+	return to
+}
+
+// family is the tree as Ready sees it, by the place of each item. There is -1 where nothing is.
+type family struct {
+	parent      []int32
+	first, next []int32 // the children that a parent waits for: not the optional and the skipped ones
+	group       []bool  // has children, of whatever kind
+}
+
+// grown returns the tree.
+func (n *numbered) grown() family {
+	items := n.r.Len()
+	w := waits{parent: make([]int32, items), kids: make([]int32, items)}
+	for i := range n.r.entries {
+		w.parent[i] = -1
+		if p := n.r.entries[i].parent; p >= 0 {
+			w.parent[i] = n.r.find(n.r.entries[p].id)
+		}
+	}
+	w.upwards() // takes apart what is its own ancestor
+	f := family{parent: w.parent, first: make([]int32, items), next: make([]int32, items), group: make([]bool, items)}
+	for i := range f.first {
+		f.first[i], f.next[i], f.group[i] = -1, -1, w.kids[i] > 0
+	}
+	for i := items - 1; i >= 0; i-- { // so that the first child comes first
+		e, p := &n.r.entries[i], f.parent[i]
+		if p >= 0 && !e.optional && e.status != Skipped {
+			f.next[i], f.first[p] = f.first[p], int32(i)
+		}
+	}
+	return f
 }
 
 // checkSkipped reports an item that waits for one that was closed without being done.
@@ -76,75 +130,4 @@ func (n *numbered) checkSkipped(i, to int32) {
 		n.about(i, SeverityWarning, "dependency_skipped",
 			fmt.Sprintf("%s waits for %s (%s), which was skipped", n.r.entries[i].id, e.id, n.r.where(e)))
 	}
-}
-
-// visit is an item on the path that the search for circles follows.
-type visit struct{ item, next int32 }
-
-// reportCycles walks the graph depth first, without recursion since a chain
-// can be as long as the plan, and reports each step back to the path.
-func (n *numbered) reportCycles(e edges) {
-	const unseen, done = 0, -1
-	// state is the place on the path, counted from 1, while an item is on it.
-	state := make([]int32, len(e.from)-1)
-	said := map[string]bool{}
-	var path []visit
-	for root := range n.r.entries {
-		if state[root] != unseen {
-			continue
-		}
-		path = append(path[:0], visit{int32(root), e.from[root]})
-		state[root] = 1
-		for len(path) > 0 {
-			top := &path[len(path)-1]
-			if top.next == e.from[top.item+1] {
-				state[top.item] = done
-				path = path[:len(path)-1]
-				continue
-			}
-			to := e.to[top.next]
-			top.next++
-			switch {
-			case state[to] == unseen:
-				path = append(path, visit{to, e.from[to]})
-				state[to] = int32(len(path))
-			case state[to] > 0:
-				n.reportCycle(path[state[to]-1:], said)
-			}
-		}
-	}
-}
-
-// reportCycle names the items of a circle, the middle of a long one cut out, once however many ways lead
-// around it: an item may wait for another by itself and for all of its phase.
-func (n *numbered) reportCycle(path []visit, said map[string]bool) {
-	const head, tail = 8, 4
-	items := make([]visit, 0, len(path))
-	for _, v := range path {
-		if int(v.item) < n.r.Len() { // and no wall or group
-			items = append(items, v)
-		}
-	}
-	path = items
-	first := path[0].item
-	var b strings.Builder
-	name := func(part []visit) {
-		for _, v := range part {
-			b.WriteString(n.r.entries[v.item].id)
-			b.WriteString(" -> ")
-		}
-	}
-	if cut := len(path) - head - tail; cut > 0 {
-		name(path[:head])
-		fmt.Fprintf(&b, "… %d more … -> ", cut)
-		path = path[head+cut:]
-	}
-	name(path)
-	b.WriteString(n.r.entries[first].id)
-	circle := b.String()
-	if said[circle] {
-		return
-	}
-	said[circle] = true
-	n.about(first, SeverityError, "dependency_cycle", "these items wait for each other: "+circle)
 }

@@ -45,7 +45,7 @@ func TestTaskDependencyGraphs(t *testing.T) {
 		{"arrows", "```text\n1 --> 2.1\n1 -> 3\n```", "2.1:1 3:1"},
 		{"arrows of tasks", "```\nT1 --> T3\nTask 3 → Task 2.2\n```", "2.2:3 3:1"},
 		{"a row of arrows", "```mermaid\ngraph TD\n  1 --> 2.1 --> 3\n```", "2.1:1 3:2.1"},
-		{"labels", "```mermaid\nflowchart LR\n  A[\"1. a\"] --> B[2.1 c]\n  B ==> C(3 f)\n  A -->|then| D{1.10}\n  C --> D\n  %% 3 --> 1\n```", "2.1:1 3:2.1 1.10:1,3"},
+		{"labels", "```mermaid\nflowchart LR\n  A[\"1. a\"] --> B[2.1 c]\n  B ==> C(3 f)\n  A -->|then| D{2.2}\n  C --> D\n  %% 3 --> 1\n```", "2.1:1 2.2:1,3 3:2.1"},
 		{"names for mermaid", "```mermaid\ngraph TD\nT1 & T2_1 --> T3;\nT2_1 -.-> T2_2\n```", "2.2:2.1 3:1,2.1"},
 		{"arrows of signs", "```\nTask 1 (a) ──► Task 2.1 ─▶ Task 3\n```", "2.1:1 3:2.1"},
 		{"without a fence", "1 --> 3\n- 3 --> 2.1\nit goes on --> later", "2.1:3 3:1"},
