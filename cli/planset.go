@@ -18,40 +18,26 @@ import (
 )
 
 // settable is what a status is called on the command line, the words of plans first.
-var settable = []struct {
-	word   string
-	status ledger.Status
-}{
-	{"pending", ledger.Pending},
-	{"in_progress", ledger.InProgress},
-	{"completed", ledger.Completed},
-	{"blocked", ledger.Blocked},
-	{"skipped", ledger.Skipped},
-	{"done", ledger.Completed},
-	{"open", ledger.Pending},
-	{"todo", ledger.Pending},
-}
+var settable = []string{"pending", "in_progress", "completed", "blocked", "skipped", "done", "open", "todo"}
 
 // statusOf reads a status as people type it, in any case, and with hyphens or spaces for underscores or without.
 func statusOf(word string) (ledger.Status, error) {
 	bare := strings.NewReplacer("-", "", "_", "", " ", "")
 	said := bare.Replace(strings.ToLower(word))
-	known := make([]string, 0, len(settable))
 	for _, w := range settable {
-		if bare.Replace(w.word) == said {
-			return w.status, nil
+		if status, ok := ledger.WordStatus(w); ok && bare.Replace(w) == said {
+			return status, nil
 		}
-		known = append(known, w.word)
 	}
-	near := schema.Nearest(word, known)
+	near := schema.Nearest(word, settable)
 	if len(near) == 0 && len(said) > 1 {
-		near = slices.DeleteFunc(slices.Clone(known), func(w string) bool { return !strings.HasPrefix(w, said) })
+		near = slices.DeleteFunc(slices.Clone(settable), func(w string) bool { return !strings.HasPrefix(w, said) })
 	}
 	perhaps := ""
 	if len(near) > 0 {
 		perhaps = "perhaps " + strings.Join(near, " or ") + "; it "
 	}
-	return 0, usageError{fmt.Errorf("status %q: %smust be one of %s", word, perhaps, strings.Join(known, ", "))}
+	return 0, usageError{fmt.Errorf("status %q: %smust be one of %s", word, perhaps, strings.Join(settable, ", "))}
 }
 
 func (a *app) planSetCommand() *cobra.Command {
@@ -246,9 +232,9 @@ func (a *app) planSetWords(plan *string) cobra.CompletionFunc {
 		case 0:
 			words = a.itemIDs(*plan, begun)
 		case 1:
-			for _, w := range settable {
-				if strings.HasPrefix(w.word, begun) {
-					words = append(words, w.word)
+			for _, word := range settable {
+				if strings.HasPrefix(word, begun) {
+					words = append(words, word)
 				}
 			}
 		}

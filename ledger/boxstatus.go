@@ -7,17 +7,13 @@ import "fmt"
 // status reads the mark in the box; some marks wait for the dialect.
 func (n *numbered) status(ln *line, b *box) Status {
 	mark := b.mark(ln.text)
-	if len(mark) == 1 {
-		if status := n.g.usual(mark[0]); status == InProgress {
-			return n.means(ln, b, InProgress, "")
-		} else if status != 0 {
-			return status
-		}
+	if status := usualMark(mark); status != 0 {
+		return status
 	}
 	if m, ok := n.unusual(mark); ok {
 		return n.means(ln, b, m.status, m.warning)
 	}
-	if mark != "" && blankAt(mark, 0) == 0 {
+	if mark != "" {
 		n.report(ln, b.open+1, SeverityWarning, "unknown_mark",
 			fmt.Sprintf("the mark %q has no meaning here, so the item is open: use %s", mark, n.g.usable))
 	}

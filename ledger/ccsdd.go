@@ -8,7 +8,6 @@ import "strings"
 var ccSDDGrammar = grammar{
 	dialects: []string{ccSDD},
 	label:    ccSDDLabel,
-	dash:     InProgress,
 	marks:    []meaning{{"-", InProgress, ""}, {"~", Pending, `the mark "~" is queued or partial work in cc-sdd, so the item is open`}},
 	usable:   "a space, x or -",
 	wanted:   "put a number such as 1.2 and a space behind the box to make it a task",

@@ -218,6 +218,7 @@ type sightings struct {
 	first, count [signals]int
 	titled       map[string]bool // the ids of all rows that have a title
 	placing      Placing
+	legend       *legend // nil before something asks for it
 }
 
 func (s *sightings) see(sig signal, line int) {

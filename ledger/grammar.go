@@ -22,10 +22,8 @@ type grammar struct {
 	// it. A grammar that has them has nothing of the above.
 	records  func(x *records)
 	describe func(r *Reading, e *entry, it *Item)
-	// dash is InProgress where "-" is a usual mark, of which a plan has many.
-	dash   Status
-	marks  []meaning
-	usable string // marks, for a message
+	marks    []meaning
+	usable   string // marks, for a message
 	// unnumbered says that a box without id is an item with a derived one.
 	unnumbered bool
 	// tracked says that headings have boxes, and are the parents of what stands
@@ -56,25 +54,11 @@ type meaning struct {
 	warning string
 }
 
-// usual is what a mark means that most plans have, 0 for any other.
-func (g *grammar) usual(mark byte) Status {
-	switch mark {
-	case ' ', '\t':
-		return Pending
-	case 'x', 'X':
-		return Completed
-	case '-':
-		return g.dash
-	}
-	return 0
-}
-
 // numberedGrammar is that of spec-context, spec-workflow and kiro.
 var numberedGrammar = grammar{
 	dialects: []string{specContext, specWorkflow, kiro},
 	decide:   func(n *numbered) string { return n.seen.decide() },
-	dash:     InProgress,
-	marks:    []meaning{{mark: "~"}},
+	marks:    []meaning{{"-", InProgress, ""}, {mark: "~"}},
 	usable:   "a space, x or -",
 	anywhere: true,
 	missing:  "no checkbox outside fences and comments has a number behind it",

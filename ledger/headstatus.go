@@ -22,33 +22,6 @@ var headSigns = [...]struct {
 	{"🔄", InProgress},
 }
 
-// headWords are what stands for a status in the brackets of a heading, and nothing besides it.
-var headWords = [...]struct {
-	text   string
-	status Status
-}{
-	{"completed", Completed},
-	{"complete", Completed},
-	{"done", Completed},
-	{"finished", Completed},
-	{"in progress", InProgress},
-	{"wip", InProgress},
-	{"started", InProgress},
-	{"blocked", Blocked},
-	{"skipped", Skipped},
-	{"superseded", Skipped},
-	{"deferred", Skipped},
-	{"withdrawn", Skipped},
-	{"cancelled", Skipped},
-	{"canceled", Skipped},
-	{"obsolete", Skipped},
-	{"dropped", Skipped},
-	{"pending", Pending},
-	{"not started", Pending},
-	{"open", Pending},
-	{"todo", Pending},
-}
-
 // topicWords are those beside which a status is what the task is about, and leadWords those behind which a sentence
 // has not ended.
 const (
@@ -107,7 +80,7 @@ func cutStatusBehind(text string) (rest string, status Status) {
 		if at < 1 {
 			continue
 		}
-		if sign, after := cutSign(text[at:]); trim(after) == "" || phrase(trim(after)) != 0 {
+		if sign, after := cutSign(text[at:]); trim(after) == "" || wordFor(trim(after), inTitle) != 0 {
 			return unlessTopic(text, at, sign, true)
 		}
 	}
@@ -140,7 +113,7 @@ func statusIn(inside, pair string) Status {
 			words = strings.TrimRight(words[:last], " ,:-")
 		}
 	}
-	return phrase(words)
+	return wordFor(words, inTitle)
 }
 
 // boxed reads what stands between the brackets of a box, 0 for none.
@@ -150,16 +123,6 @@ func boxed(inside string) Status {
 		return Completed
 	case inside != "" && trim(inside) == "":
 		return Pending
-	}
-	return 0
-}
-
-// phrase reads words that are a status and nothing more.
-func phrase(words string) Status {
-	for _, w := range headWords {
-		if len(words) == len(w.text) && sameWords(words, w.text) {
-			return w.status
-		}
 	}
 	return 0
 }

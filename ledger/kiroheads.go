@@ -10,7 +10,6 @@ var kiroHeadGrammar = grammar{
 	label:      kiroHeadLabel,
 	text:       headLine,
 	head:       readNumberHead,
-	dash:       InProgress,
 	marks:      numberedGrammar.marks,
 	usable:     numberedGrammar.usable,
 	unnumbered: true,

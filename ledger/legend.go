@@ -1,92 +1,261 @@
 package ledger
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // This file reads legends: "[S] = skipped". What one says about a mark counts
-// more than what the dialect says.
+// more than what the dialect says, but for the space and x, which mean the same
+// to everybody. What looks like one in a fence, in a comment or in the middle of
+// a sentence is none.
 
-// legendWords are what the meaning of a mark begins with.
-var legendWords = [...]struct {
-	word   string
-	status Status
-}{
-	{"skip", Skipped},
-	{"supersede", Skipped},
-	{"defer", Skipped},
-	{"withdrawn", Skipped},
-	{"cancel", Skipped},
-	{"obsolete", Skipped},
-	{"dropped", Skipped},
-	{"in progress", InProgress},
-	{"in-progress", InProgress},
-	{"started", InProgress},
-	{"doing", InProgress},
-	{"blocked", Blocked},
-	{"waiting", Blocked},
-	{"done", Completed},
-	{"complete", Completed},
-	{"finished", Completed},
-	{"open", Pending},
-	{"pending", Pending},
-	{"todo", Pending},
-	{"queued", Pending},
-}
-
-// explained returns what the legends of the file say about a mark. They are
-// read when the first unusual mark is met, since they may stand below it.
-func (n *numbered) explained(mark string) (Status, bool) {
-	if n.legend == nil {
-		n.legend = legends(n.src)
-	}
-	m, ok := n.legend[mark]
-	return m.status, ok
+// legend is what the lines of a text say about marks.
+type legend struct {
+	marks   map[string]saying
+	lines   map[int]bool // numbers of its lines
+	ignored []Diagnostic
 }
 
 // saying is what a legend says about a mark, and where.
 type saying struct {
 	status Status
-	at     int
+	line   int
+	at     int // which of the sayings it is
 }
 
-// legends reads all of a text. Of two for one mark the first counts.
-func legends(text string) map[string]saying {
-	found := map[string]saying{}
-	for at := indexFrom(text, '=', 0); at < len(text); at = indexFrom(text, '=', at+1) {
-		before := strings.TrimRight(text[:at], " `*")
-		if !strings.HasSuffix(before, "]") {
+// legends returns the legend of the text. It is read when something asks for
+// it, since it may stand below what it explains, and once for all passes.
+func (n *numbered) legends() *legend {
+	if n.seen.legend == nil {
+		n.seen.legend = readLegend(n.src)
+	}
+	return n.seen.legend
+}
+
+// explained returns what the legend says about a mark.
+func (n *numbered) explained(mark string) (Status, bool) {
+	m, ok := n.legends().marks[mark]
+	return m.status, ok
+}
+
+// explains reports whether a box with this behind it is a line of the legend: "- [S] = skipped".
+func (n *numbered) explains(ln *line, title string) bool {
+	meaning, _ := cutEquals(title)
+	if meaning, _, _ = strings.Cut(meaning, "|"); n.item != nil || meaningOf(meaning) == 0 {
+		return false // who describes an item knows that it is one
+	}
+	return n.legends().lines[ln.number]
+}
+
+// tellLegend gives what the legend says as evidence, and reports what it cannot say.
+func (n *numbered) tellLegend() {
+	l := n.seen.legend
+	if l == nil || n.r.Len() == 0 {
+		return
+	}
+	for _, mark := range l.inOrder() {
+		m := l.marks[mark]
+		n.r.Evidence = append(n.r.Evidence, Evidence{
+			Line: m.line, Dialect: n.r.Dialect,
+			Signal: fmt.Sprintf("legend: [%s] means %s", mark, strings.ReplaceAll(m.status.String(), "_", " ")),
+		})
+	}
+	n.r.Diagnostics = append(n.r.Diagnostics, l.ignored...)
+}
+
+// inOrder gives the marks in the order of the text.
+func (l *legend) inOrder() []string {
+	return slices.SortedFunc(maps.Keys(l.marks), func(a, b string) int { return cmp.Compare(l.marks[a].at, l.marks[b].at) })
+}
+
+// marksFor gives the marks for a status, in the order of the text.
+func (l *legend) marksFor(status Status) []string {
+	return slices.DeleteFunc(l.inOrder(), func(mark string) bool { return l.marks[mark].status != status })
+}
+
+// mayExplain notes that a line of text may be one of the legend, which is read then even if no mark asks for it.
+func (n *numbered) mayExplain(ln *line) {
+	if n.seen.legend == nil && n.item == nil && strings.IndexByte(ln.text, ']') >= 0 {
+		n.legends()
+	}
+}
+
+// readLegend reads all of a text. Of two sayings about one mark the first counts.
+func readLegend(text string) *legend {
+	l := &legend{marks: map[string]saying{}, lines: map[int]bool{}}
+	s, level := newScanner(text), 0 // the level of the heading of the legend, 0 outside
+	for s.scan() {
+		ln := &s.line
+		if ln.blank() || ln.place != placeText {
 			continue
 		}
-		const longest = 8 // bytes of a mark, which is one character
-		from := strings.LastIndexByte(before[max(0, len(before)-longest):], '[')
-		if from < 0 {
+		m := markerAt(ln.text, ln.body)
+		if m.kind == markerHeading && m.spaced(ln.text) {
+			if at := m.after - ln.body; level == 0 || at <= level {
+				if level = 0; namesLegend(headingText(ln, &m)) {
+					level = at
+				}
+			}
 			continue
 		}
-		mark := before[max(0, len(before)-longest)+from+1 : len(before)-1]
-		if _, again := found[mark]; again || mark == "" || mark == "]" || markWidth(mark) != len(mark) || blankAt(mark, 0) > 0 {
-			continue // what looks like a space means what the space does
-		}
-		if status := meaningOf(text[at+1:]); status != 0 {
-			found[mark] = saying{status, at}
+		if strings.IndexByte(ln.text, ']') >= 0 {
+			l.line(ln, &m, level > 0)
 		}
 	}
-	return found
+	return l
 }
 
-// meaningOf reads the status that a text begins with, 0 for none.
-func meaningOf(text string) Status {
-	text = strings.TrimLeft(text, " `*")
-	for _, w := range legendWords {
-		if len(text) >= len(w.word) && equalWord(text[:len(w.word)], w.word) {
-			return w.status
+// line reads a line, also one below the heading of a legend.
+func (l *legend) line(ln *line, m *marker, below bool) {
+	from := ln.body
+	switch {
+	case m.spaced(ln.text):
+		from = m.next
+	case ln.indent > mostIndented && !below:
+		return // code
+	case ln.text[from] == '|':
+		from = skipBlanks(ln.text, from+1)
+	}
+	s := withoutIntroduction(ln.text[from:])
+	below = below || len(s) < len(ln.text)-from
+	for s != "" {
+		p, ok := readPair(s)
+		if !ok {
+			return
 		}
+		if p.telling || below {
+			l.add(ln, len(ln.text)-len(s), p)
+		}
+		s = p.rest
+	}
+}
+
+// add takes what a line says about a mark.
+func (l *legend) add(ln *line, at int, p pair) {
+	status := meaningOf(p.meaning)
+	if status == 0 || p.bare && wordFor(strings.Trim(p.meaning, "`* "), inLegend) == 0 {
+		return
+	}
+	l.lines[ln.number] = true
+	if usual := usualMark(p.mark); usual != 0 {
+		if usual != status {
+			l.ignored = append(l.ignored, diagnose(ln, at, SeverityWarning, "legend_ignored",
+				fmt.Sprintf("the mark %q means %s in every plan, so what is said of it here does not count: use another mark for %s",
+					p.mark, usual, status)))
+		}
+		return
+	}
+	if _, again := l.marks[p.mark]; !again {
+		l.marks[p.mark] = saying{status, ln.number, len(l.marks)}
+	}
+}
+
+// usualMark is what a mark means to everybody, 0 for any other.
+func usualMark(mark string) Status {
+	switch {
+	case mark == "x" || mark == "X":
+		return Completed
+	case mark != "" && blankAt(mark, 0) > 0:
+		return Pending
 	}
 	return 0
 }
 
-// explains reports whether a box with this behind it says what its mark means: "- [S] = skipped".
-func explains(title string) bool {
-	meaning, ok := strings.CutPrefix(title, "=")
-	return ok && meaningOf(meaning) != 0
+// pair is a mark and what is said of it.
+type pair struct {
+	mark, meaning string
+	telling       bool   // it cannot be anything else, wherever it stands
+	bare          bool   // nothing stands between the two, as between a box and a title
+	rest          string // what follows, which begins with the next pair
+}
+
+// readPair reads "`[S]` = skipped, [D] = dropped".
+func readPair(s string) (p pair, ok bool) {
+	open := strings.TrimLeft(s, "`*")
+	b, ok := boxAt(open, marker{})
+	if !ok || open[0] != '[' || b.mark(open) == "" || b.mark(open) == "]" {
+		return pair{}, false
+	}
+	p.mark = b.mark(open)
+	p.meaning, p.rest = cutPair(open[b.close+1:])
+	coded := strings.HasSuffix(s[:len(s)-len(open)], "`")
+	said := p.meaning
+	p.meaning, p.telling = cutEquals(said)
+	p.telling = p.telling || coded
+	p.bare = !p.telling && p.meaning == said
+	return p, true
+}
+
+// cutPair cuts off what is said of one mark, up to the next one behind a comma, a semicolon or a bar.
+func cutPair(s string) (meaning, rest string) {
+	s = strings.TrimLeft(s, "`* \t")
+	from := 0
+	if strings.HasPrefix(s, "|") {
+		from = 1 // between the mark and what it means
+	}
+	for at := from; at < len(s); at++ {
+		if strings.IndexByte(",;|", s[at]) < 0 {
+			continue
+		}
+		rest = s[at+1+skipBlanks(s[at+1:], 0):]
+		if s[at] == '|' || strings.HasPrefix(strings.TrimLeft(rest, "`*"), "[") {
+			return trim(s[from:at]), rest
+		}
+	}
+	return trim(s[from:]), ""
+}
+
+// cutEquals cuts off what stands between a mark and its meaning. An equals sign or a colon tells that the
+// second is one; a dash may begin a title.
+func cutEquals(s string) (meaning string, telling bool) {
+	for _, sign := range [...]string{"=>", "==", "=", ":", "->", "→", "–", "—", "-"} {
+		if rest, ok := strings.CutPrefix(s, sign); ok {
+			return trim(rest), sign[0] == '=' || sign == ":"
+		}
+	}
+	return s, false
+}
+
+// meaningOf reads the status that a text begins with, 0 for none.
+func meaningOf(text string) Status {
+	status, _, known := wordAt(strings.TrimLeft(text, " `*"), inLegend)
+	if !known {
+		return 0
+	}
+	return status
+}
+
+// legendNames are what the heading above a legend, or its line, begins with.
+var legendNames = [...]string{"legend", "format", "status", "key", "marks", "how to read"}
+
+func namesLegend(text string) bool {
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return r >= 0x2000 || strings.ContainsRune(" *_`", r) })
+	for _, name := range legendNames {
+		if beginsWith(text, name) {
+			r, _ := utf8.DecodeRuneInString(text[len(name):])
+			return !unicode.IsLetter(r)
+		}
+	}
+	return false
+}
+
+// withoutIntroduction cuts "**Legend:** " off.
+func withoutIntroduction(s string) string {
+	at := strings.IndexByte(s, '[')
+	if at <= 0 || !namesLegend(s) {
+		return s
+	}
+	before := strings.TrimRight(s[:at], "`* _")
+	if !strings.HasSuffix(before, ":") {
+		return s
+	}
+	return strings.TrimLeft(s[len(before):], "*_ ")
 }
 
 // isLegend reports whether a box without id says what a mark or a tag means. Below the heading of a legend the
@@ -95,13 +264,13 @@ func (n *numbered) isLegend(b *box, ln *line, title string) bool {
 	mark := b.mark(ln.text)
 	tag := mark == "P" || mark == "p"
 	switch {
-	case explains(title):
+	case n.explains(ln, title):
 		return true
 	case n.sections.kind != sectionLegend:
 		return tag && n.g.label != nil && !n.g.unnumbered
 	case tag:
 		return true
-	case mark != "" && n.g.usual(mark[0]) == 0 && meaningOf(strings.TrimLeft(title, legendSigns)) != 0:
+	case mark != "" && usualMark(mark) == 0 && meaningOf(strings.TrimLeft(title, legendSigns)) != 0:
 		return true
 	}
 	return meansAll(title)
@@ -115,6 +284,6 @@ func meansAll(text string) bool {
 	if strings.HasPrefix(text, "=") {
 		return true
 	}
-	_, _, known := readWord(strings.TrimLeft(text, legendSigns))
+	_, _, known := wordAt(strings.TrimLeft(text, legendSigns), inLegend)
 	return known
 }

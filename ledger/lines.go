@@ -9,6 +9,7 @@ func (n *numbered) textLine(ln *line, m *marker) {
 	if m.kind == markerHeading && m.spaced(ln.text) && n.heading(ln, m) {
 		return
 	}
+	n.mayExplain(ln)
 	if (n.grid.next == ln.number || ruled(ln, m)) && n.tabular(ln, m) {
 		return
 	}

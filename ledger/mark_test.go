@@ -209,9 +209,9 @@ func TestMarksOfTheDialects(t *testing.T) {
 		{"[-] = in progress\n- [?] a\n", "item/1", "?|-|x||"},
 		{"[-] = in progress\n- [?] T001 a\n", "T001", "?|-|X||"}, // and means nothing else then
 		{"[~] = deferred\n- [?] 1. a\n  - _Blocked: b_\n", "1", "?|-|x||~"},
-		{"[-] = skipped\n- [?] 1. a\n", "1", "?|-|x||"}, // which no legend says of a usual mark
+		{"[-] = skipped\n- [?] 1. a\n", "1", "?||x||-"},
 		{"[D] = done, [.] = open\n- [x] a\n- [D] b\n", "item/1", " ||x||"},
-		{"[D] = done, [.] = open\n- [?] a\n- [D] b\n", "item/1", "?||D||"},
+		{"[D] = done, [.] = open\n- [?] a\n- [D] b\n", "item/1", "?||x||"}, // which says so to everybody
 		{"[]] = done, [\t] = skipped, [\u00a0] = blocked\n- [x] a\n", "item/1", " ||x||"},
 		{"[S] = skipped, [D] = dropped\n- [?] a\n", "item/1", "?||x||S"},
 		{"[S] = skipped, [D] = dropped\n- [?] a\n- [D] b\n", "item/1", "?||x||D"},

@@ -46,11 +46,10 @@ type numbered struct {
 	tags     tags
 	sections sections
 	lineage  lineage
-	legend   map[string]saying // nil before it is asked for
-	group    string            // number of the heading above, "" for none
-	tasked   int               // the level of the heading above such as "Task 1", 0 for none; its number is the group
-	adopted  bool              // boxes have their ids from headings
-	untold   int               // boxes without number below headings such as "Task 1"
+	group    string // number of the heading above, "" for none
+	tasked   int    // the level of the heading above such as "Task 1", 0 for none; its number is the group
+	adopted  bool   // boxes have their ids from headings
+	untold   int    // boxes without number below headings such as "Task 1"
 	// countable says that the heading above is one such as "1.1 Model", and uncounted is how many boxes without
 	// number stand below such headings.
 	countable bool
@@ -172,6 +171,7 @@ func (n *numbered) finish() {
 	n.gather(n.order())
 	n.checkDependencies()
 	n.reportSummaries()
+	n.tellLegend()
 	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
 }

@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -79,32 +77,26 @@ func (r *Reading) markFor(status Status, word bool) string {
 }
 
 // boxMarks gives what may stand in a box for a status: the marks of the dialect and those of the
-// legends, as far as both mean that here. Of space and x every tool knows what they mean, so they come
-// first; for the rest a legend does.
+// legend, as far as both mean that here. Of space and x every tool knows what they mean, so they come
+// first, and nothing but x is written for what is done; for the rest a legend comes first.
 func (r *Reading) boxMarks(status Status) []string {
-	own, told := slices.Clone(pens[r.Dialect].boxes[status]), r.legendMarks(status)
-	if status == Pending || status == Completed {
+	n := r.legendReader()
+	own, told := slices.Clone(pens[r.Dialect].boxes[status]), n.legends().marksFor(status)
+	switch {
+	case status == Pending, status == Completed && len(own) == 0:
 		own = append(own, told...)
-	} else {
+	case status != Completed:
 		own = append(told, own...)
 	}
-	n := numbered{scanner: scanner{cursor: cursor{src: r.text}}, g: r.grammar}
 	return slices.DeleteFunc(own, func(mark string) bool {
 		return mark != "" && n.reads(mark, r.Dialect) != status
 	})
 }
 
-// legendMarks gives the marks that the legends of the plan have for a status, in their order.
-func (r *Reading) legendMarks(status Status) []string {
-	found := legends(r.text)
-	told := slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Compare(found[a].at, found[b].at) })
-	return slices.DeleteFunc(told, func(mark string) bool { return found[mark].status != status })
-}
-
 // reads gives what a mark in a box means, 0 for nothing.
 func (n *numbered) reads(mark, dialect string) Status {
-	if len(mark) == 1 && n.g.usual(mark[0]) != 0 {
-		return n.g.usual(mark[0])
+	if usual := usualMark(mark); usual != 0 {
+		return usual
 	}
 	m, known := n.unusual(mark)
 	if known && m.status == 0 {

@@ -66,7 +66,7 @@ func (x *records) nameRecord(k int, rec *record) string {
 // readStatus reads the word for a status that stands at the offset. A word that
 // nobody knows is open work.
 func (x *records) readStatus(k, offset int, word string) Status {
-	status, ok := readStatusWord(word)
+	status, ok := WordStatus(word)
 	switch {
 	case ok:
 		return status

@@ -106,7 +106,7 @@ var doubtWords = [...]string{"not", "reopened", "fail", "fails", "failed", "fail
 // sentences are made of count only if the remark is nothing else.
 func contradicts(remark string, status Status) bool {
 	alone := strings.Trim(remark, "()[].,:;!-–—→> *`_")
-	if other, width, ok := readWord(alone); ok && width == len(alone) && other != status {
+	if other, width, ok := wordAt(alone, inCell); ok && width == len(alone) && other != status {
 		return alone != ""
 	}
 	for at := 0; at < len(remark); {
@@ -127,6 +127,9 @@ func contradicts(remark string, status Status) bool {
 	return false
 }
 
+// commonWords stand in sentences about anything.
+const commonWords = " no yes x new open ready active started review testing waiting merged shipped resolved "
+
 // opposes reports whether a text begins with a word, of so many letters, that contradicts a status.
 func opposes(text string, letters int, status Status) bool {
 	for _, word := range doubtWords {
@@ -134,8 +137,9 @@ func opposes(text string, letters int, status Status) bool {
 			return true
 		}
 	}
-	for _, w := range stateWords {
-		if w.common() || w.status == status || len(text) < len(w.word) || !sameWords(text[:len(w.word)], w.word) {
+	for i := range statusWords {
+		w := &statusWords[i]
+		if w.use&inCell == 0 || isOneOf(w.word, commonWords) || w.status == status || len(text) < len(w.word) || !sameWords(text[:len(w.word)], w.word) {
 			continue
 		}
 		if len(w.word) >= letters && (len(text) == len(w.word) || !letterAt(text, len(w.word))) {

@@ -223,7 +223,7 @@ func TestALegendHasOnlyWhatExplains(t *testing.T) {
 	for _, heading := range []string{"Legend", "Format: `[ID] [P?] Title`", "Key", "How to read this list", "FORMAT"} {
 		for line, item := range map[string]bool{
 			"- [S] = skipped": false, "- [x] done": false, "- [ ] Not started": false, "- [~] — in progress, by somebody": false,
-			"- [P] can be worked on at once": false, "- [!]: blocked until asked": false, "- ✅ done": false,
+			"- [P] can be worked on at once": false, "- [!]: blocked": false, "- ✅ done": false,
 			"- [ ] open the door": true, "- [x] paint it": true, "- [ ] run gofmt": true, "- ✅ paint it": true,
 		} {
 			r := parse(t, "- [ ] b\n## "+heading+"\n"+line+"\n")

@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // This file reads the status of a task from a cell: a word, a box or a sign.
 
@@ -17,77 +13,6 @@ type state struct {
 	word     string // what was read, the mark of a box alone
 	rest     string // what stands behind it
 	known    bool
-}
-
-// stateWords are the words that a status begins with, in lower case and with
-// spaces. None of two is the beginning of the other with a space behind it
-// unless it stands after it.
-var stateWords = [...]stateWord{
-	{"todo", Pending},
-	{"to do", Pending},
-	{"open", Pending},
-	{"pending", Pending},
-	{"planned", Pending},
-	{"backlog", Pending},
-	{"new", Pending},
-	{"ready", Pending},
-	{"queued", Pending},
-	{"scheduled", Pending},
-	{"not started", Pending},
-	{"not done", Pending},
-	{"no", Pending},
-	{"in progress", InProgress},
-	{"wip", InProgress},
-	{"doing", InProgress},
-	{"started", InProgress},
-	{"active", InProgress},
-	{"ongoing", InProgress},
-	{"in review", InProgress},
-	{"for review", InProgress},
-	{"under review", InProgress},
-	{"review", InProgress},
-	{"testing", InProgress},
-	{"done", Completed},
-	{"completed", Completed},
-	{"complete", Completed},
-	{"finished", Completed},
-	{"closed", Completed},
-	{"merged", Completed},
-	{"shipped", Completed},
-	{"resolved", Completed},
-	{"yes", Completed},
-	{"x", Completed},
-	{"blocked", Blocked},
-	{"waiting", Blocked},
-	{"on hold", Blocked},
-	{"paused", Blocked},
-	{"skipped", Skipped},
-	{"deferred", Skipped},
-	{"superseded", Skipped},
-	{"withdrawn", Skipped},
-	{"cancelled", Skipped},
-	{"canceled", Skipped},
-	{"dropped", Skipped},
-	{"obsolete", Skipped},
-	{"abandoned", Skipped},
-	{"won't do", Skipped},
-	{"won't fix", Skipped},
-	{"wontfix", Skipped},
-}
-
-// stateWord is a word for a status.
-type stateWord struct {
-	word   string
-	status Status
-}
-
-// common reports whether a word stands in sentences about anything.
-func (w *stateWord) common() bool {
-	switch w.word {
-	case "no", "yes", "x", "new", "open", "ready", "active", "started", "review", "testing", "waiting", "merged", "shipped", "resolved":
-		return true
-	}
-	return false
 }
 
 // stateSigns stand alone or before a word, which then counts.
@@ -159,13 +84,13 @@ func readState(s string) (status Status, width int, known bool) {
 	for _, sign := range stateSigns {
 		if rest, ok := strings.CutPrefix(s, sign.sign); ok {
 			width := skipBlanks(s, len(s)-len(strings.TrimPrefix(rest, selector)))
-			if status, more, ok := readWord(s[width:]); ok {
+			if status, more, ok := wordAt(s[width:], inCell); ok {
 				return status, width + more, true
 			}
 			return sign.status, len(trimRight(s[:width])), true
 		}
 	}
-	return readWord(s)
+	return wordAt(s, inCell)
 }
 
 // readBox reads "[x]". With another mark it gives the width alone.
@@ -182,49 +107,4 @@ func readBox(s string) (status Status, width int, known bool) {
 		return Completed, width, true
 	}
 	return Pending, width, false
-}
-
-// readWord reads a status that is a word, unless the text goes on with other
-// words: "done" and "Done (in May)" are completed, "done if it rains" is not.
-func readWord(s string) (status Status, width int, known bool) {
-	for _, w := range stateWords {
-		if len(s) < len(w.word) || !sameWords(s[:len(w.word)], w.word) {
-			continue
-		}
-		// Bold type may end with the word.
-		if rest := strings.TrimLeft(s[len(w.word):], "*`_"); rest == "" || stops(trim(rest)) || strings.HasPrefix(rest, " - ") || dated(rest) {
-			return w.status, len(w.word), true
-		}
-	}
-	return Pending, 0, false
-}
-
-// stops reports whether s begins with what ends a word and a thought: a bracket,
-// a comma or a sign.
-func stops(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	if r < utf8.RuneSelf {
-		return strings.ContainsRune("(,;:.[!", r)
-	}
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-}
-
-// sameWords reports whether s is the words, whatever its case, and whether
-// spaces, hyphens or underscores stand between them.
-func sameWords(s, words string) bool {
-	for i := range len(words) {
-		switch c := s[i]; {
-		case c == '-' || c == '_' || c == ' ':
-			if words[i] != ' ' {
-				return false
-			}
-		case isUpper(c):
-			if c|0x20 != words[i] {
-				return false
-			}
-		case c != words[i]:
-			return false
-		}
-	}
-	return true
 }
