@@ -18,7 +18,7 @@ func TestDialectIsToldWithItsReasons(t *testing.T) {
 	h.write(".spec-workflow/specs/a/tasks.md", twoItems, time.Hour)
 	list := h.call("list_plans", `{}`)
 	list.has("spec-workflow", "items.0.dialect")
-	list.has("numbered checkbox", "items.0.dialect_reason")
+	list.has("box with a number", "items.0.dialect_reason")
 	list.has("openspec", "items.1.dialect")
 	list.has("set by configuration for docs/*.md", "items.1.dialect_reason")
 	plan := h.call("get_plan", `{"plan":"docs/tasks.md"}`)

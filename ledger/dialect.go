@@ -248,8 +248,9 @@ func (s *sightings) decide() (dialect string) {
 func (s *sightings) evidence(first Evidence) []Evidence {
 	all := append([]Evidence{first}, s.placing.evidence(first)...)
 	for sig, line := range s.first {
-		if line > 0 {
-			all = append(all, Evidence{Line: line, Dialect: signalTable[sig].dialect, Signal: signalTable[sig].text})
+		e := Evidence{Line: line, Dialect: s.placing.shared(signalTable[sig].dialect), Signal: signalTable[sig].text}
+		if line > 0 && e != first {
+			all = append(all, e)
 		}
 	}
 	return all

@@ -201,11 +201,8 @@ func (n *numbered) name() {
 	if n.g.decide != nil {
 		n.r.Dialect = n.g.decide(n)
 	}
-	kind := n.r.Dialect + " item"
-	if n.g == &numberedGrammar {
-		kind = "numbered checkbox"
-	}
-	n.r.Evidence = n.seen.evidence(Evidence{Line: int(n.r.entries[0].line), Dialect: n.r.Dialect, Signal: kind})
+	first := &n.r.entries[0]
+	n.r.Evidence = n.seen.evidence(Evidence{Line: int(first.line), Dialect: n.r.Dialect, Signal: n.form(first)})
 }
 
 func unknownDialect(set override) Diagnostic {

@@ -75,7 +75,15 @@ func (p *Placing) among(dialect string, told bool) string {
 	switch {
 	case hint != specContext && hint != specWorkflow && hint != kiro:
 		return dialect
-	case !told, dialect == specContext && hint == specWorkflow:
+	case !told:
+		return hint
+	}
+	return p.shared(dialect)
+}
+
+// shared names the dialect that a field of spec-context speaks for: the one of the path, if that has it as well.
+func (p *Placing) shared(dialect string) string {
+	if hint, _ := p.hint(); dialect == specContext && hint == specWorkflow {
 		return hint
 	}
 	return dialect

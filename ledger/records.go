@@ -176,7 +176,7 @@ func (x *records) note(k, offset int, severity Severity, code, message string) {
 // nameDialect says which dialect it is, why, and what speaks for others.
 func (x *records) nameDialect() {
 	x.r.Dialect = x.g.dialects[0]
-	first := Evidence{Line: int(x.r.entries[0].line), Dialect: x.r.Dialect, Signal: x.r.Dialect + " item"}
+	first := Evidence{Line: int(x.r.entries[0].line), Dialect: x.r.Dialect, Signal: recordForm(x.r.Dialect)}
 	comment := Evidence{Line: x.override.line, Dialect: x.override.dialect, Signal: "comment that sets the dialect"}
 	placed := &x.seen.placing
 	switch {
