@@ -15,6 +15,9 @@ func (n *numbered) label(ln *line, b *box) (id, title string) {
 	own := *b // what a function value is handed goes to the heap, in plans of digits too
 	id, title = n.g.label(n, ln, &own)
 	*b = own
+	if id != "" && n.tags.waits == "" {
+		n.tags.waits = mentioned(title)
+	}
 	return id, title
 }
 
@@ -38,11 +41,23 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 		return
 	}
 	n.add(ln, m, b, id, title)
-	if !n.underscored() {
-		return
+	n.entitled(ln, title)
+}
+
+// entitled reads the title of the new item for what stands in it besides a name.
+func (n *numbered) entitled(ln *line, title string) {
+	key, value, name := fieldNone, 0, title
+	if n.underscored() {
+		var at int
+		if at, key, value = firstField(title, 0); key != fieldNone {
+			name = trimRight(title[:at])
+			n.entitle(name)
+		}
 	}
-	if at, key, value := firstField(title, 0); key != fieldNone {
-		n.entitle(trimRight(title[:at]))
+	if n.g.label == nil && n.item == nil && n.says() {
+		n.set(fieldDepends, mentioned(name))
+	}
+	if key != fieldNone {
 		n.fields(ln, title, key, value)
 	}
 }

@@ -40,6 +40,8 @@ type numbered struct {
 	stem     string
 	stemItem int32
 	tildes   []int32
+	// sentences are where the next line stands that has the words of a dependency, 0 before anybody asked.
+	sentences [len(saidSo)]int
 	// expanded counts the ids that ranges stood for.
 	expanded int
 	seen     sightings

@@ -115,6 +115,7 @@ func (n *numbered) adopt(ln *line, m *marker, b *box, from int) {
 	n.add(ln, m, b, head.id, head.title)
 	if n.item == nil {
 		n.r.entries[n.owner].from = int32(head.start)
+		n.set(fieldDepends, mentioned(head.title))
 	}
 	n.report(ln, b.open, SeverityInfo, "dialect_drift",
 		fmt.Sprintf("id %s was taken from the heading in line %d: it belongs behind the box", head.id, head.line))

@@ -119,6 +119,27 @@ func TestOpenSpecReadsDependenciesInALineBelow(t *testing.T) {
 	require.Equal(t, []string{"Depends on 1.1 and the oven"}, item(t, r, "1.2").Details, "the words around are kept")
 }
 
+// Words in a title counted in some dialects, and in others they were only words.
+func TestATitleSaysWhatAnItemWaitsForInEveryDialectWithIDs(t *testing.T) {
+	for dialect, text := range map[string]string{
+		"spec-context":  "- [ ] 1. a\n- [ ] 1.2 b (depends on 1)\n  - _Prompt: c_\n",
+		"spec-workflow": "### Task 1: a\n- [ ] **Files**: b\n### Task 1.2: c (depends on 1)\n- [ ] **Files**: d\n  - _Blocked: e_\n",
+		"kiro":          "# Implementation Plan\n- [ ] 1. a\n- [ ]* 1.2 b, DEPENDS ON 1\n",
+		"cc-sdd":        "- [ ] 1. a (P)\n- [ ] 1.2 b Depends on: 1 (P)\n",
+		"conductor":     "## a [checkpoint: 4c1d9aa]\n- [ ] Task 1: b\n- [ ] Task 1.2: c (depends on Task 1)\n- [ ] Task: d\n<!-- waybill: dialect=conductor -->\n",
+		"bmad":          "## Tasks / Subtasks\n- [ ] Task 1: a (AC: 1)\n- [ ] Task 1.2: b (depends on 1) (AC: 2)\n",
+		"openspec":      "## 1. a\n- [ ] 1 b\n- [ ] 1.2 c (depends on 1)\n",
+		"ai-dev-tasks":  "- [ ] 1.0 a\n- [ ] 2.0 b\n- [ ] 1 c\n- [ ] 1.2 b (depends on 1)\n",
+		"superpowers":   "### Task 1: a\n### Task 1.2: b (depends on 1)\n- [ ] **Step 1: c**\n",
+	} {
+		r := parse(t, text)
+		require.Equal(t, dialect, r.Dialect, "%q", text)
+		require.Equal(t, "1.2:1", waiting(r), "%q", text)
+	}
+	r := parse(t, "- [ ] 1. a\n- [ ] 2. b _Prompt: say what it depends on 1 and why_\n- [ ] 3. it depends on 3 teams\n")
+	require.Empty(t, waiting(r), "neither the words of a prompt nor a count")
+}
+
 // A sign that stands alone is a part of what was named, so that "none ]" is reported and not taken for none.
 func TestHalfABracketIsNoBracket(t *testing.T) {
 	r := parse(t, "- [ ] 1 a\n  - _Depends: none \"]_\n")
