@@ -84,12 +84,8 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	} else if e.derivedID {
 		id = n.derive(parent)
 	}
-	e.id, e.optional, e.line = id, b.optional, int32(ln.number)
-	e.from, e.mark, e.markEnd = int32(ln.start), int32(ln.start+b.open+1), int32(ln.start+b.close)
-	if e.place = ln.place; e.place != placeText {
-		e.mask = int32(n.mask)
-	}
-	e.status = n.status(ln, b)
+	e.id = id
+	n.boxed(e, ln, b)
 	n.enter(ln, b.open+1, id)
 	if n.g.label == nil {
 		n.itemSignals(ln, id, title)
@@ -104,6 +100,16 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	if n.g.remark != nil {
 		n.g.remark(n, ln, *b)
 	}
+}
+
+// boxed notes what the box of an item says, and where it stands.
+func (n *numbered) boxed(e *entry, ln *line, b *box) {
+	e.optional, e.line = b.optional, int32(ln.number)
+	e.from, e.mark, e.markEnd = int32(ln.start), int32(ln.start+b.open+1), int32(ln.start+b.close)
+	if e.place = ln.place; e.place != placeText {
+		e.mask = int32(n.mask)
+	}
+	e.status = n.status(ln, b)
 }
 
 // descend enters the new item into the tree of a plan that has boxes without id.

@@ -10,6 +10,9 @@ func (n *numbered) textLine(ln *line, m *marker) {
 		return
 	}
 	n.mayExplain(ln)
+	if m.next < len(ln.text) && ln.text[m.next] == signs[0].text[0] && m.kind != markerHeading && m.spaced(ln.text) {
+		n.signed(ln, m)
+	}
 	if (n.grid.next == ln.number || ruled(ln, m)) && n.tabular(ln, m) {
 		return
 	}
@@ -58,14 +61,7 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	}
 	bullet := kind == markerBullet || kind == markerOrdered
 	if labelBegins[text[0]] {
-		if key, value, ok := labelled(text); ok {
-			n.set(key, value)
-			indent := ln.indent
-			if n.g.headed && kind == markerNone {
-				indent-- // a list below a line of text stands at its indent
-			}
-			n.list.open(key, value, indent)
-			n.notes.wrapping = false
+		if n.labels(ln, text, kind) {
 			return
 		}
 		if bullet || text[0] != 'd' { // a sentence that goes on may begin so
@@ -89,6 +85,22 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	}
 }
 
+// labels reads a line such as "Files: a.go", and says whether it is one.
+func (n *numbered) labels(ln *line, text string, kind markerKind) bool {
+	key, value, ok := labelled(text)
+	if !ok {
+		return false
+	}
+	n.set(key, value)
+	indent := ln.indent
+	if n.g.headed && kind == markerNone {
+		indent-- // a list below a line of text stands at its indent
+	}
+	n.list.open(key, value, indent)
+	n.notes.wrapping = false
+	return true
+}
+
 // heading ends the task above it, unless it is a part of that task's text. It
 // reports whether the line has been dealt with.
 func (n *numbered) heading(ln *line, m *marker) bool {
@@ -96,28 +108,15 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 		return false
 	}
 	n.closeItem()
-	text := headingText(ln, m)
-	if n.drawn != nil {
-		n.drawn.leave(m.after - ln.body)
-	}
-	switch {
-	case beginsWith(text, "Task Dependency Graph"):
-		n.seen.see(signalGraph, ln.number)
-		if n.g != &specKitGrammar {
-			n.draw(m.after-ln.body, false)
-		}
-	case equalWord(text, "Relevant Files"):
-		n.seen.see(signalRelevant, ln.number)
-	case equalWord(text, "Implementation Plan"):
-		n.seen.see(signalHeading, ln.number)
-	}
+	level, text := m.after-ln.body, headingText(ln, m)
+	n.knownHeading(ln, level, text)
 	n.headings++
-	level := m.after - ln.body
 	if n.g.headed {
 		n.headHeading(ln, level, text)
 		return true
 	}
 	n.head = readTaskHeading(text, ln)
+	n.enterIdle(ln, level, n.head)
 	if n.g.label == nil {
 		n.sections.enter(level, text)
 		n.titleSignals(ln, text)
@@ -133,6 +132,24 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 		n.g.heading(n, ln, level, text)
 	}
 	return true
+}
+
+// knownHeading looks for the headings that mean something in several dialects.
+func (n *numbered) knownHeading(ln *line, level int, text string) {
+	if n.drawn != nil {
+		n.drawn.leave(level)
+	}
+	switch {
+	case beginsWith(text, "Task Dependency Graph"):
+		n.seen.see(signalGraph, ln.number)
+		if n.g != &specKitGrammar {
+			n.draw(level, false)
+		}
+	case equalWord(text, "Relevant Files"):
+		n.seen.see(signalRelevant, ln.number)
+	case equalWord(text, "Implementation Plan"):
+		n.seen.see(signalHeading, ln.number)
+	}
 }
 
 func readTaskHeading(text string, ln *line) taskHeading {

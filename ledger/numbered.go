@@ -29,6 +29,7 @@ type numbered struct {
 	// lines are about that one. -1 for none.
 	shadow int
 	head   taskHeading
+	idle   []idleHead
 	field  openField
 	list   openList
 	notes  notes
@@ -174,6 +175,7 @@ func (n *numbered) finish() {
 	n.checkDependencies()
 	n.reportSummaries()
 	n.tellLegend()
+	n.reportIdle()
 	n.r.Diagnostics, n.r.endings = append(n.r.Diagnostics, n.unclosed...), n.missing
 	slices.SortStableFunc(n.r.Diagnostics, func(a, b Diagnostic) int { return a.Line - b.Line })
 }

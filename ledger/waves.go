@@ -127,29 +127,34 @@ func (r *waveReader) wave(name string) error {
 	}
 	is := name != ""
 	err := r.object(func(key string) error {
-		switch key {
-		case "waves":
-			return r.nested()
-		case "id", "wave", "number":
-			names := []mention(nil)
-			err := r.mentions(&names)
-			if is = true; err == nil && len(names) == 1 {
-				w.name, w.at = names[0].name, names[0].at
-			}
-			return err
-		case "tasks", "task_ids", "taskIds":
-			is = true
-			return r.mentions(&w.tasks)
-		case "depends_on", "dependsOn", "dependencies":
-			w.given = r.PeekKind() != 'n'
-			return r.mentions(&w.after)
-		}
-		return r.SkipValue()
+		says, err := r.member(&w, key)
+		is = is || says
+		return err
 	})
 	if err == nil && is {
 		r.waves = append(r.waves, w)
 	}
 	return err
+}
+
+// member reads a member of an object, and reports whether it makes a wave of it.
+func (r *waveReader) member(w *wave, key string) (says bool, err error) {
+	switch key {
+	case "waves":
+		return false, r.nested()
+	case "id", "wave", "number":
+		var names []mention
+		if err = r.mentions(&names); err == nil && len(names) == 1 {
+			w.name, w.at = names[0].name, names[0].at
+		}
+		return true, err
+	case "tasks", "task_ids", "taskIds":
+		return true, r.mentions(&w.tasks)
+	case "depends_on", "dependsOn", "dependencies":
+		w.given = r.PeekKind() != 'n'
+		return false, r.mentions(&w.after)
+	}
+	return false, r.SkipValue()
 }
 
 // nested reads the member "waves": a list, or an object with a member for each.
