@@ -113,7 +113,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err != nil {
 		return nil, nil, err
 	}
-	watch := b.newWatcher()
+	watch := b.newWatcher(ws.Root)
 	add := b.add(watch, ws.Root)
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
@@ -162,11 +162,11 @@ func (b *backend) keep(path string, ws workspace.Workspace) error {
 	return engine.WriteDialects(path+dialectsFile, b.dialects.rules)
 }
 
-func (b *backend) newWatcher() *watcher.Watcher {
+func (b *backend) newWatcher(root string) *watcher.Watcher {
 	if !b.follow {
 		return nil
 	}
-	w := watcher.New(watcher.Options{ForcePolling: b.poll, Logger: b.logger})
+	w := watcher.New(watcher.Options{ForcePolling: b.poll, Root: root, Logger: b.logger})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.watch = w

@@ -20,7 +20,7 @@ func TestStatusDoesNotHangWithTheWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBackend("dev", "", true, slog.New(slog.DiscardHandler))
 		defer b.stop()
-		b.newWatcher() // nobody runs it
+		b.newWatcher("") // nobody runs it
 		began := time.Now()
 		st := b.status(t.Context())
 		require.Equal(t, connectPeriod, time.Since(began))

@@ -136,3 +136,39 @@ func TestFaultF10_SafetyLookSeesFilesOfAFolder(t *testing.T) {
 	require.NoError(t, os.Chtimes(r.path("plans"), stat.ModTime(), stat.ModTime()))
 	r.await(r.path("plans"))
 }
+
+// A folder far above the file is renamed, replaced by another, or made again: that is noticed at once, an edit of what
+// is there now is, too, and one of what was there before is none.
+func TestFaultF10_FolderFarAboveIsRenamed(t *testing.T) {
+	const file = "openspec/changes/one/specs/tasks.md"
+	o := fast()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	o.Root = filepath.Join(base, "ws")
+	r := startIn(t, o, base, o.Root)
+	write(t, r.path(file), "old")
+	r.watch(r.path(file))
+	for i := range 5 {
+		r.change(func() { rename(t, r.path("openspec"), r.path("x")) }, file)
+		r.settle()
+		write(t, filepath.Join(r.path("x"), filepath.FromSlash("changes/one/specs/tasks.md")), fmt.Sprint("not there ", i))
+		require.Empty(t, r.settle())
+		r.change(func() { rename(t, r.path("x"), r.path("openspec")) }, file)
+		r.change(func() { write(t, r.path(file), fmt.Sprint("back ", i)) }, file)
+
+		write(t, filepath.Join(r.path("openspec.new"), filepath.FromSlash("changes/one/specs/tasks.md")), "another")
+		r.change(func() {
+			rename(t, r.path("openspec"), r.path("openspec.bak"))
+			rename(t, r.path("openspec.new"), r.path("openspec"))
+		}, file)
+		r.change(func() { write(t, r.path(file), fmt.Sprint("of the other ", i)) }, file)
+		r.settle()
+		write(t, filepath.Join(r.path("openspec.bak"), filepath.FromSlash("changes/one/specs/tasks.md")), fmt.Sprint("old ", i))
+		require.Empty(t, r.settle())
+		require.NoError(t, os.RemoveAll(r.path("openspec.bak")))
+
+		r.change(func() { rename(t, r.dir, r.dir+"-away") }, file)
+		r.change(func() { rename(t, r.dir+"-away", r.dir) }, file)
+		r.change(func() { write(t, r.path(file), fmt.Sprint("all back ", i)) }, file)
+	}
+}

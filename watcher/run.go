@@ -179,8 +179,21 @@ func (w *Watcher) note(event fsnotify.Event) {
 		w.suspect[name] = true
 		w.folders.all(name, mark)
 	}
+	if found && event.Op&^(fsnotify.Write|fsnotify.Chmod) != 0 {
+		w.doubt(name)
+	}
 	if found {
 		w.batch.touch()
+	}
+}
+
+// doubt has the folders below a name watched anew: what moves takes the folders in it along, and their watches, of
+// which nothing is said. The caller holds mu.
+func (w *Watcher) doubt(name string) {
+	for dir := range w.folders {
+		if within(name, dir) {
+			w.suspect[dir] = true
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (r *run) trace(paths []string) map[string]way {
 			traced[path] = way{polled: fmt.Sprintf("its file system, %s, does not tell of changes made elsewhere", kind)}
 			continue
 		}
-		traced[path] = way{points: points(path)}
+		traced[path] = way{points: points(path, r.w.opts.Root)}
 	}
 	return traced
 }

@@ -20,6 +20,9 @@ import (
 type Options struct {
 	// ForcePolling never asks the system for notifications.
 	ForcePolling bool
+	// Root, if not empty, is the absolute path of the folder that the watched paths are in: a folder that comes, goes
+	// or changes its name is noticed wherever it is between the two, the root included.
+	Root string
 	// Logger hears of changes of mode and of lost notifications; nil means nobody.
 	Logger *slog.Logger
 }
@@ -129,6 +132,9 @@ func New(o Options) *Watcher { return newWatcher(o, usual) }
 func newWatcher(o Options, every periods) *Watcher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Root != "" {
+		o.Root = filepath.Clean(o.Root)
 	}
 	return &Watcher{
 		opts:   o,

@@ -52,10 +52,16 @@ type rig struct {
 
 func start(t testing.TB, o tuned, rel ...string) *rig {
 	t.Helper()
-	w := o.watcher()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	r := &rig{Watcher: w, t: t, dir: filepath.Join(base, "home", "ws"), marker: filepath.Join(base, "marker", "file")}
+	return startIn(t, o, base, filepath.Join(base, "home", "ws"), rel...)
+}
+
+// startIn is start with the folder of the test and the workspace in it.
+func startIn(t testing.TB, o tuned, base, ws string, rel ...string) *rig {
+	t.Helper()
+	w := o.watcher()
+	r := &rig{Watcher: w, t: t, dir: ws, marker: filepath.Join(base, "marker", "file")}
 	require.NoError(t, os.MkdirAll(r.dir, 0o755))
 	write(t, r.marker, "")
 	run(t, w)
