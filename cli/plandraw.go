@@ -33,7 +33,8 @@ var severityColours = map[ledger.Severity]string{ledger.SeverityError: "31", led
 
 const (
 	barWidth        = 20
-	mostDiagnostics = 40 // that are drawn; --json has all of them
+	mostDiagnostics = 40  // that are drawn; --json has all of them
+	mostTitle       = 500 // columns of a title, also where a line may be as long as it likes
 	below           = "  "
 )
 
@@ -178,7 +179,7 @@ func (s sheet) item(b *strings.Builder, it outlookItem, before, behind string, t
 	indent := columns(before) + 2
 	text := id
 	if room := s.lineWidth - indent - columns(id) - 1 - columns(extra); room > 0 && it.Title != "" {
-		text += " " + fit(plain(it.Title), room)
+		text += " " + fit(plain(it.Title), min(room, mostTitle))
 	}
 	text = fit(text+extra, s.lineWidth-indent)
 	line := before + s.style(m.colour)(m.sign+" "+text)

@@ -138,3 +138,13 @@ func TestReadmeShowsThePlan(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, strings.ReplaceAll(string(readme), "\r\n", "\n"), "```text\n"+drawn+"```\n", "the README draws something else than\n%s", drawn)
 }
+
+// A title goes whole into a pipe, in which somebody looks for it, but a page of text is none.
+func TestALongTitleIsCutInAPipeToo(t *testing.T) {
+	text := drawnAt(t, "- [ ] 1. "+strings.Repeat("word ", 80)+"\n- [ ] 2. "+strings.Repeat("a page ", 10_000)+"\n", pipeWidth, math.MaxInt, nil)
+	require.Contains(t, text, strings.TrimSpace(strings.Repeat("word ", 80))+"\n")
+	for line := range strings.Lines(text) {
+		require.LessOrEqual(t, columns(line), mostTitle+20)
+	}
+	require.Contains(t, text, "…")
+}

@@ -28,6 +28,7 @@ type planText struct {
 	rel  string // its path in the workspace, or "" for one that is not known to be there
 	// placing has its path, if that is known, and the dialect that is set for it.
 	placing ledger.Placing
+	at      string // its path with all folders above it, "" for standard input
 }
 
 // planText finds the plan that a person means: the file of that name, or else the plan of the workspace that
@@ -90,12 +91,21 @@ func besideWorkspaces(plan string) (root *planfile.Root, name string, err error)
 	if real, err = filepath.Abs(real); err != nil {
 		return nil, "", err
 	}
-	root, err = planfile.Open(filepath.Dir(real), planfile.Options{Folders: true})
+	root, err = planfile.Open(filepath.Dir(real), planfile.Options{Folders: true, LockPath: lockFor(filepath.Dir(real))})
 	return root, filepath.Base(real), err
 }
 
-// planFile reads a file that was named by its path. A pipe is as good as a file: somebody has named it.
+// planFile reads a file that was named by its path. Nothing but a regular file is opened: whoever opens a named
+// pipe waits until somebody writes to it, which may be never.
 func (a *app) planFile(name string) (planText, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return planText{}, err // has the path
+	}
+	if !info.Mode().IsRegular() {
+		err := &planfile.Error{Path: name, Reason: planfile.NotRegular, Err: errors.New("it is not a regular file")}
+		return planText{}, api.Fault(err).Hint("`waybill plan - <FILE` reads what is no file")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return planText{}, err // has the path
@@ -105,7 +115,7 @@ func (a *app) planFile(name string) (planText, error) {
 	if err != nil {
 		return planText{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	p := planText{name: name, text: text, rel: a.inWorkspace(name)}
+	p := planText{name: name, text: text, rel: a.inWorkspace(name), at: really(name)}
 	if p.rel != "" {
 		if plans, err := a.openPlans(); err == nil {
 			defer plans.close()
@@ -113,6 +123,18 @@ func (a *app) planFile(name string) (planText, error) {
 		}
 	}
 	return p, nil
+}
+
+// really gives the whole path of a file, whose folder is free of links. It is as good as it can be known.
+func really(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.ToSlash(path)
 }
 
 func readPlan(r io.Reader) (string, error) {
@@ -161,7 +183,7 @@ func (a *app) openPlans() (openPlans, error) {
 	if err != nil {
 		return openPlans{}, schema.NewError(schema.NoWorkspace, err.Error())
 	}
-	root, err := planfile.Open(ws.Root, planfile.Options{Folders: true})
+	root, err := planfile.Open(ws.Root, planfile.Options{Folders: true, LockPath: lockFor(ws.Root)})
 	if err != nil {
 		return openPlans{}, err
 	}
@@ -170,6 +192,16 @@ func (a *app) openPlans() (openPlans, error) {
 		store = "" // without a store, nobody has kept rules
 	}
 	return openPlans{engine.NewPlans(root, a.dialects.options(store)), root, ws}, nil
+}
+
+// lockFor names the file by which the writers of a folder take turns where there is no store to lie beside. It
+// lies where nobody looks for plans, one for each person.
+func lockFor(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	key := ledger.Hash(fmt.Appendf(nil, "%d %s", os.Getuid(), dir))
+	return filepath.Join(os.TempDir(), "waybill-"+key[:16]+".lock")
 }
 
 func (p openPlans) close() { _ = p.root.Close() } // nothing was written through it
@@ -198,7 +230,11 @@ var errNoItems = errors.New("no item was found: the file is blank")
 // read understands a plan. With an error there is a reading all the same: without items, and with what can
 // be said about the file.
 func (p planText) read() (*ledger.Reading, error) {
-	r, err := ledger.ReadPlaced(p.text, p.placing)
+	placing := p.placing
+	if p.at != "" {
+		placing.Path = ledger.Placed(p.at)
+	}
+	r, err := ledger.ReadPlaced(p.text, placing)
 	if err == nil && r.Len() == 0 {
 		err = errNoItems
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,32 +94,56 @@ type planSet struct {
 	Hash         string `json:"hash"` // of the file as it is now
 }
 
+// mostSetTries bounds how often a plan is read again that somebody else has written meanwhile, and setPause is
+// the longest pause before that, so that those who meet once do not meet again and again.
+const (
+	mostSetTries = 100
+	setPause     = 20 * time.Millisecond
+)
+
+// setItem sets an item of the plan as it is: nobody has said which version of it is meant, so that it is read
+// again if somebody else was faster.
 func (a *app) setItem(ctx context.Context, plan string, m ledger.Marking) error {
+	for try := 1; ; try++ {
+		set, err := a.trySet(ctx, plan, m)
+		if err == nil {
+			return a.printSet(set)
+		}
+		if fault, ok := errors.AsType[*schema.Error](err); !ok || fault.Data.Code != schema.Conflict || try == mostSetTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(rand.N(setPause)):
+		}
+	}
+}
+
+func (a *app) trySet(ctx context.Context, plan string, m ledger.Marking) (set planSet, err error) {
 	p, err := a.onePlan(plan, "--plan ")
 	if err != nil {
-		return err
+		return set, err
 	}
 	r, err := p.read()
 	if err != nil {
-		return err
+		return set, err
 	}
 	m.Plan = p.name
 	marked, err := r.Marked(m)
 	if err != nil {
-		return notSet(r, err)
+		return set, notSet(r, err)
 	}
 	was, is := lineAt(p.text, marked.Changed.Start), lineAt(marked.Text, marked.Changed.Start)
-	set := planSet{
+	set = planSet{
 		Plan: p.name, ItemID: m.ItemID, Source: marked.Item.Source, Line: marked.Item.Line, NewStatus: m.Status.String(), Before: was, After: is,
 		OldStatus: statusAt(r, marked.Item), Hash: ledger.Hash([]byte(p.text)),
 	}
 	if marked.Text != p.text {
 		m.Line = marked.Item.Line
-		if err := a.writeStatus(ctx, p, m, &set); err != nil {
-			return err
-		}
+		err = a.writeStatus(ctx, p, m, &set)
 	}
-	return a.printSet(set)
+	return set, err
 }
 
 // statusAt gives the status that an item had in a reading.

@@ -144,7 +144,7 @@ func (p *Plans) Dialects() []DialectRule {
 
 // Placing gives what is known about the plan at a path besides its text.
 func (p *Plans) Placing(rel string) ledger.Placing {
-	placing := ledger.Placing{Path: rel}
+	placing := ledger.Placing{Path: ledger.Placed(path.Join(filepath.ToSlash(p.root.Dir()), rel))}
 	for _, rule := range p.Dialects() {
 		if ok, _ := path.Match(path.Clean(rule.Pattern), rel); ok {
 			placing.Dialect, placing.Pattern = rule.Dialect, rule.Pattern

@@ -10,8 +10,8 @@ type Placing struct {
 	// Dialect, if not empty, is the name of the dialect that the plan is read in, whatever it says: one of
 	// Dialects. Pattern is what the configuration has set it for.
 	Dialect, Pattern string
-	// Path is where the plan lies in its workspace, with slashes. The folders of a tool speak for its
-	// dialect, but only where the text leaves it open.
+	// Path is where the plan lies in its workspace, with slashes, or what Placed gives. The folders of a tool speak
+	// for its dialect, but only where the text leaves it open.
 	Path string
 }
 
@@ -36,6 +36,17 @@ type PathHint struct{ Under, Dialect string }
 
 // PathHints gives the hints; none of them begins as another one does.
 func PathHints() []PathHint { return slices.Clone(hints) }
+
+// Placed gives the part of a path, with slashes, that begins with the last folder in it which only one tool
+// writes to, and the path itself if there is none. Whoever knows all folders above a plan gives that as the Path
+// of its Placing, so that it is the same from wherever the plan is named.
+func Placed(path string) string {
+	last := 0
+	for _, h := range hints {
+		last = max(last, strings.LastIndex("/"+path, "/"+h.Under))
+	}
+	return path[last:]
+}
 
 // hint names the dialect that the path speaks for, "" for none, and how the path begins.
 func (p *Placing) hint() (dialect, under string) {

@@ -91,6 +91,9 @@ func Open(dir string, o Options) (*Root, error) {
 	return r, nil
 }
 
+// Dir gives the absolute path of the folder, which may lead through links.
+func (r *Root) Dir() string { return r.dir }
+
 // Close releases the folder. Reads that are under way finish first; later ones
 // fail as Unreadable.
 func (r *Root) Close() error {
