@@ -127,7 +127,20 @@ func readLabel(s string) (id, title string, tight bool) {
 		// Scripts that put no space behind an id have their own dots there.
 		title = trim(strings.TrimLeft(title, "、．。：）"))
 	}
+	if id != "" && title != "" && (title[0] == '-' || title[0] >= utf8.RuneSelf) {
+		title = withoutDash(title)
+	}
 	return id, title, tight
+}
+
+// withoutDash cuts off the dash that may stand between an id and a title.
+func withoutDash(title string) string {
+	for _, dash := range [...]string{"-", "–", "—"} {
+		if rest, ok := strings.CutPrefix(title, dash); ok && rest != "" && blankAt(rest, 0) > 0 {
+			return trim(rest)
+		}
+	}
+	return title
 }
 
 // starred reads the star right behind the box and returns the index of what follows.
