@@ -168,3 +168,26 @@ func TestExplanationOfAWaitingItemNamesWhatItWaitsFor(t *testing.T) {
 		require.NotEmpty(t, steps(id), id)
 	}
 }
+
+// Boxes that are no items for want of an id were forgotten: the plan was completed with work left in it.
+func TestAPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
+	h := newHost(t, setup{})
+	const plan = "# Implementation Plan\n- [ ] 1. First\n- [x] asked\n"
+	h.write("tasks.md", plan+"- [ ] test it\n", time.Hour)
+	now := h.ready("")
+	now.has(2, "left")
+	now.has(1, "unread")
+	run := h.run("1")
+	h.walk(run, "worker pass", "spec pass")
+	last := h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "1", "pass", ""))
+	last.has("halt_and_escalate", "next_action")
+	require.Empty(t, h.call("list_notices", `{}`).each("items", "kind"))
+	now = h.ready("")
+	now.has(1, "left")
+	now.has(1, "unread")
+	now.has(false, "completed")
+	h.write("tasks.md", plan, 0)
+	now = h.ready("")
+	now.has(true, "completed")
+	now.lacks("unread")
+}

@@ -114,7 +114,7 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
 			})}
 		}),
-		Left: r.Left, Completed: r.Complete, Stale: plan.Stale,
+		Left: r.Left, Unread: r.Unread, Completed: r.Complete, Stale: plan.Stale,
 	}, nil
 }
 

@@ -38,7 +38,7 @@ func readiness(tx store.Tx, plan *ledger.Reading, path string) (ledger.Readiness
 	for id, run := range ofItems(runs, items) {
 		byItem[id] = itemRun(run)
 	}
-	return ledger.Ready(items, func(id string) ledger.ItemRun { return byItem[id] }), nil
+	return plan.Ready(items, func(id string) ledger.ItemRun { return byItem[id] }), nil
 }
 
 // ofItems gives the runs by their items. A run that is done counts for the item that was approved only, and not

@@ -138,7 +138,7 @@ func (n *numbered) choose() *grammar {
 	case s.table(n.r):
 		return &tableGrammar
 	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
-		s.first[signalParallel]+s.first[signalBoundary] > 0:
+		(s.first[signalParallel] > 0 && !n.outnumbered() || s.first[signalBoundary] > 0):
 		return &ccSDDGrammar
 	case n.kiroHeaded():
 		return &kiroHeadGrammar
@@ -146,10 +146,19 @@ func (n *numbered) choose() *grammar {
 		return n.g
 	case s.count[signalZero] > 1, s.first[signalZero] > 0 && s.first[signalRelevant] > 0:
 		return &aiDevGrammar
-	case s.first[signalGroup] == 0:
-		return n.g
+	case s.first[signalGroup] > 0:
+		return &openSpecGrammar
+	case n.outnumbered():
+		return &looseGrammar
 	}
-	return &openSpecGrammar
+	return n.g
+}
+
+// outnumbered reports whether most boxes of the plan are tasks without number, so that those with one may only
+// begin with a count: "2 reviewers asked". Where a tool keeps the plan, its dialect stands.
+func (n *numbered) outnumbered() bool {
+	hint, _ := n.seen.placing.hint()
+	return n.r.Len() > 0 && n.beside > n.r.Len() && hint == "" && !n.adopted && !n.told()
 }
 
 // told reports whether something says that the plan is one of numbers and nothing else.

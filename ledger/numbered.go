@@ -52,6 +52,7 @@ type numbered struct {
 	group    string // number of the heading above, "" for none
 	tasked   int    // the level of the heading above such as "Task 1", 0 for none; its number is the group
 	adopted  bool   // boxes have their ids from headings
+	beside   int    // boxes without number that stand below no item
 	untold   int    // boxes without number below headings such as "Task 1"
 	// countable says that the heading above is one such as "1.1 Model", and uncounted is how many boxes without
 	// number stand below such headings.

@@ -119,6 +119,9 @@ type Reading struct {
 	// Checkboxes counts every checkbox in the file; a box in a cell is none. It equals the number of
 	// items that come from a checkbox plus the diagnostics marked NotATask.
 	Checkboxes int
+	// Unread counts the open checkboxes that are no items for want of an id, which a diagnostic says of
+	// each. Somebody may have meant them as work, so a plan with any is not complete.
+	Unread int
 
 	text    string
 	files   []file   // of a folder, nil for a plan of one file

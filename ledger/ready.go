@@ -50,10 +50,12 @@ type Readiness struct {
 	// Ready and Waiting are in the order of the plan, and have each item once.
 	Ready   []string
 	Waiting []Waiting
-	// Complete reports that no item is left.
+	// Complete reports that nothing is left.
 	Complete bool
-	// Left counts the leaves that are not done and not optional, nor below an optional item.
+	// Left counts the leaves that are not done and not optional, nor below an optional item, and what is unread.
 	Left int
+	// Unread is that of the reading: nobody can begin what has no id, but it may be work.
+	Unread int
 	// UnderWay counts the items with a live run. What the plan calls in progress and has no run waits all the
 	// same, but nobody can be waited for.
 	UnderWay int
@@ -101,6 +103,16 @@ func Ready(items []Item, run func(itemID string) ItemRun) Readiness {
 		out.Waiting[i].Because = w.holds[from:end:end]
 		from = end
 	}
+	return out
+}
+
+// Ready is Ready for the items of the plan, which Items gives. As long as the plan has open boxes that are no
+// items, it is not complete.
+func (r *Reading) Ready(items []Item, run func(itemID string) ItemRun) Readiness {
+	out := Ready(items, run)
+	out.Unread = r.Unread
+	out.Left += r.Unread
+	out.Complete = out.Left == 0
 	return out
 }
 

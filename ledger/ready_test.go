@@ -447,3 +447,22 @@ func BenchmarkReady2000(b *testing.B) {
 	b.ReportMetric(ready.Seconds()/probe.Seconds(), "x-probe")
 	require.NotEmpty(b, heap)
 }
+
+// A plan was complete with boxes in it that are no items: in each dialect that has such boxes, the open ones count.
+func TestAPlanWithUnreadBoxesIsNotComplete(t *testing.T) {
+	for name, text := range map[string]string{
+		"numbers":   "# Implementation Plan\n- [x] 1. a\n- [ ] b\n- [x] c\n- [-] d\n",
+		"spec-kit":  "- [x] T001 a\n- [ ] b\n- [?] c\n- [-] d\n- [X] e\n",
+		"zeros":     "- [x] 1.0 a\n- [x] 2.0 b\n- [ ] c\n- [~] d\n",
+		"a table":   "<!-- waybill: dialect=table -->\n| ID | Status |\n|--|--|\n| 1 | done |\n\n- [ ] a\n- [S] b\n- [!] c\n\n[S] = skipped\n",
+		"an indent": "# Implementation Plan\n- [x] 1. a\n  - [ ] b\n  - [ ] c\n",
+	} {
+		r := parse(t, text)
+		ready := r.Ready(r.Items(), runs(nil))
+		require.Equal(t, 2, ready.Unread, name)
+		require.Equal(t, 2, ready.Left, name)
+		require.False(t, ready.Complete, name)
+	}
+	r := parse(t, "- [x] T001 a\n- [x] b\n## Acceptance\n- [ ] c\n```\n- [ ] d\n```\n")
+	require.True(t, r.Ready(r.Items(), runs(nil)).Complete, "criteria and samples are no work")
+}

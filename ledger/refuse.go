@@ -103,8 +103,23 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 	case n.isLegend(b, ln, title):
 		n.refuse(ln, b, SeverityInfo, "legend_line", fmt.Sprintf("this line explains a mark or a tag: %q", clip(title)))
 	default:
+		if n.opens(b.mark(ln.text)) {
+			n.r.Unread++
+		}
+		if n.owner < 0 || ln.indent <= n.ownerIndent {
+			n.beside++
+		}
 		n.refuse(ln, b, SeverityWarning, "checkbox_without_id", fmt.Sprintf("no id: %q: %s", clip(title), n.g.wanted))
 	}
+}
+
+// opens reports whether a box with this mark would be an open item.
+func (n *numbered) opens(mark string) bool {
+	if len(mark) == 1 && n.g.usual(mark[0]) != 0 {
+		return n.g.usual(mark[0]).open()
+	}
+	m, known := n.unusual(mark)
+	return !known || m.status == 0 || m.status.open()
 }
 
 // adopt makes an item of a box with a field behind it and the heading above.

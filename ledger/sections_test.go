@@ -235,3 +235,27 @@ func TestALegendHasOnlyWhatExplains(t *testing.T) {
 		}
 	}
 }
+
+// One box that begins with a number made the plan one of numbers, and all others were dropped.
+func TestACountIsNoNumber(t *testing.T) {
+	for name, c := range map[string]struct{ text, path, dialect, titles string }{
+		"a count":          {"# P\n- [ ] write code\n- [ ] test it\n- [x] 2 reviewers asked\n", "", "loose", "write code|test it|2 reviewers asked"},
+		"a sign":           {"- [ ] a\n- [ ] b\n- [ ] 2 reviewers (P)\n", "", "loose", "a|b|2 reviewers (P)"},
+		"as many":          {"- [ ] a\n- [x] 2 b\n", "", "spec-context", "b"},
+		"steps of an item": {"- [ ] 1. a\n  - [ ] b\n  - [ ] c\n", "", "spec-context", "a"},
+		"a field":          {"- [ ] a\n- [ ] b\n- [x] 2 c\n  - _Requirements: 1_\n", "", "spec-context", "c"},
+		"a heading":        {"# Implementation Plan\n- [ ] a\n- [ ] b\n- [x] 2 c\n", "", "kiro", "c"},
+		"a path":           {"- [ ] a\n- [ ] b\n- [x] 2 c\n", ".kiro/specs/a/tasks.md", "kiro", "c"},
+		"another path":     {"- [ ] a\n- [ ] b\n- [x] 2 c\n", "docs/superpowers/plans/a.md", "superpowers", "a|b|2 c"},
+		"criteria":         {"- [ ] 1. a\n## Acceptance\n- [ ] b\n- [ ] c\n", "", "spec-context", "a"},
+	} {
+		r, err := ledger.ReadPlaced(c.text, ledger.Placing{Path: c.path})
+		require.NoError(t, err)
+		var titles []string
+		for _, it := range r.Items() {
+			titles = append(titles, it.Title)
+		}
+		require.Equal(t, c.dialect, r.Dialect, name)
+		require.Equal(t, c.titles, strings.Join(titles, "|"), name)
+	}
+}

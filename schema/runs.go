@@ -46,7 +46,8 @@ type ReadyItems struct {
 	Ready      []string      `json:"ready" doc:"in the order of the plan"`
 	ReadyTotal int           `json:"ready_total"`
 	Waiting    []WaitingItem `json:"waiting"`
-	Left       int           `json:"left" doc:"items that have to be done and are not"`
+	Left       int           `json:"left" doc:"items that have to be done and are not, and what is unread"`
+	Unread     int           `json:"unread,omitzero" doc:"open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed"`
 	Completed  bool          `json:"completed"`
 	Stale      string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
 }

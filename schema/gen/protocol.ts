@@ -1184,8 +1184,10 @@ export interface ReadyItems {
   ready: Array<string>;
   ready_total: number;
   waiting: Array<WaitingItem>;
-  /** items that have to be done and are not */
+  /** items that have to be done and are not, and what is unread */
   left: number;
+  /** open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed */
+  unread?: number;
   completed: boolean;
   /** why this rests on the last good reading and not on the file as it is */
   stale?: string;
