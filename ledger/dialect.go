@@ -221,8 +221,11 @@ type sightings struct {
 	legend       *legend // nil before something asks for it
 }
 
-func (s *sightings) see(sig signal, line int) {
-	s.count[sig]++
+func (s *sightings) see(sig signal, line int) { s.seeAll(sig, line, 1) }
+
+// seeAll sees a signal several times, at this line and further down.
+func (s *sightings) seeAll(sig signal, line, times int) {
+	s.count[sig] += times
 	if s.first[sig] == 0 {
 		s.first[sig] = line
 	}

@@ -135,7 +135,7 @@ func (n *numbered) choose() *grammar {
 		return &bmadGrammar
 	case s.ccpm(n.r.Len()):
 		return &ccpmGrammar
-	case s.table(n.r):
+	case n.table():
 		return &tableGrammar
 	case s.first[signalBlocked]+s.first[signalPrompt]+s.first[signalLeverage] == 0 &&
 		(s.first[signalParallel] > 0 && !n.outnumbered() || s.first[signalBoundary] > 0):

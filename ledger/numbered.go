@@ -52,8 +52,9 @@ type numbered struct {
 	group    string // number of the heading above, "" for none
 	tasked   int    // the level of the heading above such as "Task 1", 0 for none; its number is the group
 	adopted  bool   // boxes have their ids from headings
-	beside   int    // boxes without number that stand below no item
-	untold   int    // boxes without number below headings such as "Task 1"
+	// unnumbered counts the boxes without number that could be tasks, beside those of them that stand below no item.
+	unnumbered, beside int
+	untold             int // boxes without number below headings such as "Task 1"
 	// countable says that the heading above is one such as "1.1 Model", and uncounted is how many boxes without
 	// number stand below such headings.
 	countable bool
@@ -166,6 +167,7 @@ func (n *numbered) lines() {
 
 // finish settles what can only be known at the end of the file.
 func (n *numbered) finish() {
+	n.endTable()
 	n.name()
 	n.settleTildes()
 	if n.g.settle != nil {

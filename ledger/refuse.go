@@ -106,6 +106,7 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 		if n.opens(b.mark(ln.text)) {
 			n.r.Unread++
 		}
+		n.unnumbered++
 		if n.owner < 0 || ln.indent <= n.ownerIndent {
 			n.beside++
 		}
@@ -115,8 +116,8 @@ func (n *numbered) refuseNameless(ln *line, b *box, title string) {
 
 // opens reports whether a box with this mark would be an open item.
 func (n *numbered) opens(mark string) bool {
-	if len(mark) == 1 && n.g.usual(mark[0]) != 0 {
-		return n.g.usual(mark[0]).open()
+	if status := usualMark(mark); status != 0 {
+		return status.open()
 	}
 	m, known := n.unusual(mark)
 	return !known || m.status == 0 || m.status.open()

@@ -23,7 +23,12 @@ type repeated struct {
 
 // sawRow notes what a row says before it is known whether it is a task.
 func (n *numbered) sawRow(ln *line, id string) {
-	n.seen.see(signalRow, ln.number)
+	state := n.grid.state(ln.text)
+	if _, known := n.cellSays(&state); known {
+		if n.grid.stated++; n.grid.stated == 1 {
+			n.grid.first = ln.number
+		}
+	}
 	if n.grid.title < 0 {
 		return
 	}
@@ -46,13 +51,16 @@ func (g *grid) repeats(ln *line, id string) repeated {
 func (n *numbered) endTable() {
 	if s := n.grid.again; len(s.rows) > 0 {
 		n.summaries = append(n.summaries, s)
+		// Numbers and other words in the column of states are those of a table to look things up in.
+		if n.item == nil && 2*n.grid.stated >= len(s.rows) {
+			n.seen.seeAll(signalRow, n.grid.first, n.grid.stated)
+		}
 	}
 	n.grid = grid{cells: n.grid.cells[:0]}
 }
 
 // reportSummaries says of each table that is no list of tasks why not.
 func (n *numbered) reportSummaries() {
-	n.endTable()
 	for _, s := range n.summaries {
 		var known, strange []string
 		for _, row := range s.rows {

@@ -21,10 +21,9 @@ var tableGrammar = grammar{
 	missing:  "no table outside fences and comments with an id and a status in its header",
 }
 
-// table reports whether a file has rows with ids and states, and neither
-// numbered boxes nor more boxes of any kind than rows.
-func (s *sightings) table(r *Reading) bool {
-	return r.Len() == 0 && s.count[signalRow] > 0 && s.count[signalRow] >= r.Checkboxes
+// table reports whether a file has more rows with ids and states than boxes that could be tasks, and none with a number.
+func (n *numbered) table() bool {
+	return n.r.Len() == 0 && n.seen.count[signalRow] > n.unnumbered
 }
 
 // table is a table of tasks.
@@ -41,6 +40,8 @@ type grid struct {
 	next  int // number of the line that can be its next row
 	cells []cell
 	again summary
+	// stated counts the rows with a status that is known, and first is the line of the first.
+	stated, first int
 }
 
 // ruled reports whether a line may be a part of a table: few others begin so.

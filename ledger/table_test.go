@@ -202,3 +202,27 @@ func TestWideTablesAndLongOnesAreRead(t *testing.T) {
 	r := parse(t, b.String())
 	require.Equal(t, rows, r.Len())
 }
+
+// A table to look something up in took the plan away from its boxes.
+func TestATableOfOtherThingsTakesNoPlan(t *testing.T) {
+	const boxes, head = "# Release\n- [ ] a\n- [x] b\n\n", "| ID | Endpoint | Status |\n|--|--|--|\n"
+	for name, c := range map[string]struct{ text, dialect string }{
+		"codes":             {boxes + head + "| v1 | /a | 200 |\n| v2 | /b | 200 |\n| v3 | /c | 404 |\n", "loose"},
+		"few states":        {boxes + head + "| v1 | /a | done |\n| v2 | /b | open |\n| v3 | /c | todo |\n| v4 | /c | 1 |\n| v5 | /c | 2 |\n| v6 | /c | 3 |\n| v7 | /c | 4 |\n", "loose"},
+		"as many":           {boxes + head + "| v1 | /a | done |\n| v2 | /b | open |\n", "loose"},
+		"more":              {boxes + head + "| v1 | /a | done |\n| v2 | /b | ✅ |\n| v3 | /c | [ ] |\n| v4 | /c | 404 |\n", "table"},
+		"a legend knows it": {"[!] = done\n" + boxes + head + "| v1 | /a | [!] |\n| v2 | /b | [!] |\n| v3 | /c | [!] |\n", "table"},
+		"two tables":        {boxes + head + "| v1 | /a | 200 |\n| v2 | /b | 404 |\n\n" + head + "| 1 | /a | done |\n| 2 | /b | open |\n| 3 | /c | todo |\n", "table"},
+		"criteria":          {head + "| v1 | /a | done |\n\n## Acceptance\n- [ ] a\n- [ ] b\n", "table"},
+	} {
+		r := parse(t, c.text)
+		require.Equal(t, c.dialect, r.Dialect, name)
+		checkLaws(t, []byte(c.text))
+	}
+}
+
+// What the last table of a plan says of its dialect is known when the evidence is given.
+func TestRowsOfTheLastTableAreEvidence(t *testing.T) {
+	r := parse(t, "- [ ] 1. a\n\n| ID | Status |\n|--|--|\n| 1 | todo |\n")
+	require.Contains(t, r.Evidence, ledger.Evidence{Line: 5, Dialect: "table", Signal: "row of a table with an id and a status"})
+}
