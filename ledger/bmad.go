@@ -37,6 +37,12 @@ func (s *sightings) story() bool {
 	return s.first[signalSubtasks] > 0 && s.count[signalTaskNumber] >= max(1, s.count[signalTaskHeading]) && s.bmad(0)
 }
 
+// maybeStory reports whether a plan that looks like a story has not more of what no story has: numbers, and fields or
+// the like of the numbered plans.
+func (n *numbered) maybeStory() bool {
+	return !n.firm() || n.seen.count[signalTaskNumber] > n.r.Len()
+}
+
 // isSubtasks reports whether a heading is that of the tasks of a story, and of
 // nothing else in other dialects.
 func isSubtasks(heading string) bool {

@@ -97,7 +97,7 @@ func grammarOf(dialect string) *grammar {
 // stop is what stands between an id and a title.
 func (g *grammar) stop() string {
 	switch g {
-	case &numberedGrammar:
+	case &numberedGrammar, &groupedGrammar:
 		return ". "
 	case &ccpmGrammar:
 		return ".md - "
@@ -123,7 +123,7 @@ func (n *numbered) choose() *grammar {
 	}
 	s := &n.seen
 	switch {
-	case s.story():
+	case s.story() && n.maybeStory():
 		return &bmadGrammar
 	case n.headed():
 		return &headingGrammar
@@ -131,7 +131,7 @@ func (n *numbered) choose() *grammar {
 		return &specKitGrammar
 	case s.conductor(n.r.Len()):
 		return &conductorGrammar
-	case s.bmad(n.r.Len()):
+	case s.bmad(n.r.Len()) && n.maybeStory():
 		return &bmadGrammar
 	case s.ccpm(n.r.Len()):
 		return &ccpmGrammar
@@ -142,6 +142,8 @@ func (n *numbered) choose() *grammar {
 		return &ccSDDGrammar
 	case n.kiroHeaded():
 		return &kiroHeadGrammar
+	case n.told() && n.grouped():
+		return &groupedGrammar
 	case n.told():
 		return n.g
 	case s.count[signalZero] > 1, s.first[signalZero] > 0 && s.first[signalRelevant] > 0:

@@ -169,7 +169,7 @@ func (n *numbered) boxedHeading(ln *line, m *marker, b *box, id, title string) {
 	n.headings++
 	h, ok := n.g.head(text)
 	n.enterHeading(level, text, ok)
-	if id == "" && (n.isLegend(b, ln, title) || !n.takesNameless()) {
+	if id == "" && (n.isLegend(b, ln, title) || !n.takesNameless(ln, m)) {
 		n.refuseNameless(ln, b, title)
 		return
 	}

@@ -133,11 +133,16 @@ func (n *numbered) descend(ln *line, index int, parent int32) {
 }
 
 // takesNameless reports whether a box without id is an item with a derived one.
-func (n *numbered) takesNameless() bool {
-	if n.item != nil {
-		return n.g.unnumbered && n.owner < 0 // only the item itself comes first when its lines are read again
+func (n *numbered) takesNameless(ln *line, m *marker) bool {
+	switch {
+	case !n.g.unnumbered:
+		return false
+	case n.item != nil:
+		return n.owner < 0 // only the item itself comes first when its lines are read again
+	case n.g == &groupedGrammar && !n.inGroup(ln, m):
+		return false
 	}
-	return n.g.unnumbered && (n.sections.kind == sectionTasks || n.sections.kind == sectionLegend)
+	return n.sections.kind == sectionTasks || n.sections.kind == sectionLegend
 }
 
 // tags is what the label of a box says besides id and title.

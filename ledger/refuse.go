@@ -70,7 +70,7 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		n.adopt(ln, m, b, len(ln.text)-len(title))
 		return
 	}
-	if n.takesNameless() && !n.isLegend(b, ln, title) {
+	if n.takesNameless(ln, m) && !n.isLegend(b, ln, title) {
 		n.add(ln, m, b, "", title)
 		return
 	}
