@@ -14,6 +14,7 @@ import (
 type lineage struct {
 	above []int32 // the items above, each indented more than the one before
 	path  []step  // the headings above, the title of the file left out
+	parts bool    // several headings are of the first level, so that none is the title
 	// counts says how many boxes were named after each prefix, and how often a
 	// heading has been met.
 	counts map[string]int
@@ -51,7 +52,7 @@ func (l *lineage) enter(level int, text string) {
 	for len(l.leaders) > 0 && l.leaders[len(l.leaders)-1].level >= level {
 		l.leaders = l.leaders[:len(l.leaders)-1]
 	}
-	if level == 1 {
+	if level == 1 && !l.parts {
 		return
 	}
 	name := l.prefix() + slug(text)

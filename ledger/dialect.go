@@ -219,6 +219,7 @@ type sightings struct {
 	titled       map[string]bool // the ids of all rows that have a title
 	placing      Placing
 	legend       *legend // nil before something asks for it
+	tops         int     // how many headings are of the first level
 }
 
 func (s *sightings) see(sig signal, line int) { s.seeAll(sig, line, 1) }

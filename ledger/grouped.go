@@ -9,7 +9,6 @@ var groupedGrammar = grammar{
 	label:      func(_ *numbered, ln *line, b *box) (id, title string) { return b.label(ln.text) },
 	decide:     numberedGrammar.decide,
 	heading:    openSpecGrammar.heading,
-	dash:       numberedGrammar.dash,
 	marks:      numberedGrammar.marks,
 	usable:     numberedGrammar.usable,
 	unnumbered: true,

@@ -118,6 +118,9 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 	n.head = readTaskHeading(text, ln)
 	n.enterIdle(ln, level, n.head)
 	if n.g.label == nil {
+		if level == 1 {
+			n.seen.tops++
+		}
 		n.sections.enter(level, text)
 		n.titleSignals(ln, text)
 		n.headSignals(ln, level, text)

@@ -110,6 +110,7 @@ func newNumbered(text string, g *grammar, seen *sightings) *numbered {
 	}
 	if seen != nil {
 		n.seen = *seen
+		n.lineage.parts = seen.tops > 1
 	}
 	return n
 }

@@ -259,3 +259,13 @@ func TestACountIsNoNumber(t *testing.T) {
 		require.Equal(t, c.titles, strings.Join(titles, "|"), name)
 	}
 }
+
+// Headings of the first level were all taken for the title, so that a box added below one renamed those of the next.
+func TestPartsOfAFileHaveIDsOfTheirOwn(t *testing.T) {
+	r := parse(t, "# Phase 1\n- [ ] a\n# Phase 2\n- [ ] b\n")
+	require.Equal(t, []string{"phase-1/1", "phase-2/1"}, idsOf(r.Items()))
+	r = parse(t, "# Phase 1\n- [ ] z\n- [ ] a\n## Walls\n- [ ] c\n# Phase 2\n- [ ] b\n")
+	require.Equal(t, []string{"phase-1/1", "phase-1/2", "phase-1/walls/1", "phase-2/1"}, idsOf(r.Items()))
+	r = parse(t, "# Plan\n- [ ] a\n## Walls\n- [ ] c\n```\n# make\n```\n- [ ] d\n")
+	require.Equal(t, []string{"item/1", "walls/1", "walls/2"}, idsOf(r.Items()), "the only one is the title")
+}
