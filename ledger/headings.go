@@ -60,6 +60,20 @@ func (n *numbered) headed() bool {
 	return s.first[signalStep]+s.first[signalNumbered] > 0 || s.count[signalAnew] > 1 || tasks+n.untold > n.r.Len()
 }
 
+// readTaskHeading reads a heading that has the id and the title of the box below it.
+func readTaskHeading(text string, ln *line) taskHeading {
+	const word = "Task "
+	if len(text) < len(word) || !equalWord(text[:len(word)], word) {
+		return taskHeading{}
+	}
+	text = trim(text[len(word):])
+	id, end, _ := readID(text)
+	if id == "" {
+		return taskHeading{}
+	}
+	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: ln.number, start: ln.start}
+}
+
 // headSignals looks at a heading in the first pass, without its box if it has one. The parts of a task are
 // passed by.
 func (n *numbered) headSignals(ln *line, level int, text string) {

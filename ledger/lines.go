@@ -155,19 +155,6 @@ func (n *numbered) knownHeading(ln *line, level int, text string) {
 	}
 }
 
-func readTaskHeading(text string, ln *line) taskHeading {
-	const word = "Task "
-	if len(text) < len(word) || !equalWord(text[:len(word)], word) {
-		return taskHeading{}
-	}
-	text = trim(text[len(word):])
-	id, end, _ := readID(text)
-	if id == "" {
-		return taskHeading{}
-	}
-	return taskHeading{id: id, title: trim(strings.TrimLeft(trim(text[end:]), "-–—")), line: ln.number, start: ln.start}
-}
-
 // masked is a line in a fence or in a comment.
 func (n *numbered) masked(ln *line, m *marker) {
 	if n.g.headed && n.hiddenHeading(ln, m) {
