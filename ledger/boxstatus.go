@@ -51,6 +51,9 @@ func (n *numbered) means(ln *line, b *box, status Status, warning string) Status
 func (n *numbered) settleTildes() {
 	status, warning := tilde(n.r.Dialect)
 	for _, i := range n.tildes {
+		if n.r.entries[i].withdrawn {
+			continue
+		}
 		n.r.entries[i].status = status
 		if warning != "" {
 			n.about(i, SeverityWarning, "ambiguous_mark", warning)

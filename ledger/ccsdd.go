@@ -3,7 +3,7 @@ package ledger
 import "strings"
 
 // This file knows the plans of cc-sdd: numbered ones with "(P)" beside the
-// title and tasks that are struck through.
+// title.
 
 var ccSDDGrammar = grammar{
 	dialects: []string{ccSDD},
@@ -14,20 +14,9 @@ var ccSDDGrammar = grammar{
 	missing:  "no \"(P)\" beside a title and no _Boundary: field",
 }
 
-const struck = "~~"
-
 func ccSDDLabel(n *numbered, ln *line, b *box) (id, title string) {
-	s := b.rest(ln.text)
-	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, struck), struck); ok && strings.HasPrefix(s, struck) {
-		n.tags.withdrawn = true
-		s = inside + after
-	}
-	id, title, tight := readLabel(s)
+	id, title, tight := readLabel(b.rest(ln.text))
 	b.tight = b.tight || tight
-	if inside, ok := strings.CutPrefix(title, struck); ok && strings.HasSuffix(inside, struck) {
-		n.tags.withdrawn = true
-		title = strings.TrimSuffix(inside, struck)
-	}
 	title, n.tags.parallel = cutParallel(title)
 	return id, title
 }

@@ -109,18 +109,6 @@ func (g *grid) idOf(s string) string {
 	return id
 }
 
-// withdrawn reports whether a text is struck through.
-func withdrawn(s string) bool {
-	return len(s) > 2*len(struck) && strings.HasPrefix(s, struck) && strings.HasSuffix(s, struck)
-}
-
-func unstruck(s string) string {
-	if withdrawn(s) {
-		return trim(s[len(struck) : len(s)-len(struck)])
-	}
-	return s
-}
-
 // commaList writes the lists that stand in cells in the way of all others.
 func commaList(s string) string {
 	if !strings.ContainsAny(s, ";<") {

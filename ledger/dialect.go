@@ -191,7 +191,7 @@ var signalTable = [signals]struct{ dialect, text string }{
 	signalGroup:    {openSpec, "heading with the number of the boxes below"},
 	signalParallel: {ccSDD, "(P) beside a title"},
 	signalBoundary: {ccSDD, "_Boundary: field"},
-	signalStruck:   {ccSDD, "number that is struck through"},
+	signalStruck:   {ccSDD, "task that is struck through"},
 	signalZero:     {aiDev, "id such as 1.0"},
 	signalRelevant: {aiDev, "heading Relevant Files"},
 

@@ -32,12 +32,13 @@ func readHead(text string) (h head, ok bool) { return headAs(text, taskNamed) }
 // headAs reads the text of a heading that begins with what named cuts off.
 func headAs(text string, named func(h *head, text string) (rest string, ok bool)) (h head, ok bool) {
 	whole := text
-	if inside, found := strings.CutPrefix(text, struck); found && strings.HasSuffix(inside, struck) {
-		h.withdrawn, text = true, strings.TrimSuffix(inside, struck)
-	}
+	text, h.withdrawn = cutStruck(text)
 	text = trimRight(strings.ReplaceAll(text, bold, ""))
 	width := len(text)
 	text = h.said.cut(text, true)
+	if !h.withdrawn {
+		text, h.withdrawn = cutStruck(text) // "~~Task 2: Compost log~~ (done)"
+	}
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	rest, ok := named(&h, text)
 	if !ok {
@@ -48,6 +49,8 @@ func headAs(text string, named func(h *head, text string) (rest string, ok bool)
 	if h.title == "" {
 		h.title = text
 	}
+	inside, withdrawn := cutStruck(h.title)
+	h.title, h.withdrawn = inside, h.withdrawn || withdrawn
 	return h, true
 }
 

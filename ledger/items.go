@@ -7,7 +7,8 @@ import (
 
 // This file makes items of checkboxes.
 
-func (n *numbered) label(ln *line, b *box) (id, title string) {
+// labelOf reads what stands behind a box, as it stands there.
+func (n *numbered) labelOf(ln *line, b *box) (id, title string) {
 	if n.g.label == nil {
 		return b.label(ln.text)
 	}
@@ -96,6 +97,8 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	if n.g.label != nil {
 		n.tagged()
 		n.descend(ln, b.open, parent)
+	} else if n.tags.withdrawn {
+		n.tagged()
 	}
 	if n.g.remark != nil {
 		n.g.remark(n, ln, *b)

@@ -41,8 +41,11 @@ func looseLine(n *numbered, ln *line, m marker) bool {
 			if n.sections.kind == sectionLegend && meansAll(trim(title)) {
 				return false
 			}
-			n.addBare(ln, "", trim(title), s.status)
+			text, withdrawn := cutStruck(trim(title))
+			n.tags = tags{withdrawn: withdrawn}
+			n.addBare(ln, "", text, s.status)
 			n.worded(ln, m.next, len(ln.text)-len(title))
+			n.tagged()
 			return true
 		}
 	}

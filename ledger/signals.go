@@ -10,7 +10,7 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 	if n.g.label != nil || n.item != nil {
 		return
 	}
-	s := b.rest(ln.text)
+	s := strings.TrimPrefix(b.rest(ln.text), struck)
 	if n.countable {
 		n.uncounted++
 	}
@@ -26,9 +26,6 @@ func (n *numbered) namelessSignals(ln *line, b *box) {
 	if rest := n.cutTags(s); rest != s {
 		n.seen.see(signalTag, ln.number)
 		s = rest
-	}
-	if inside, ok := strings.CutPrefix(s, struck); ok && inside != "" && isDigit(inside[0]) {
-		n.seen.see(signalStruck, ln.number)
 	}
 	if id, end := readTaskID(strings.TrimPrefix(s, bold)); len(id) >= len("T001") {
 		n.seen.see(signalTask, ln.number)
@@ -47,6 +44,9 @@ func (n *numbered) itemSignals(ln *line, id, title string) {
 		if _, criteria := cutCriteria(title); criteria != nil {
 			n.seen.see(signalCriteria, ln.number)
 		}
+	}
+	if n.tags.withdrawn {
+		n.seen.see(signalStruck, ln.number)
 	}
 	if zeroth(id) {
 		n.seen.see(signalZero, ln.number)

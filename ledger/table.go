@@ -214,7 +214,7 @@ func (n *numbered) describeRow(ln *line) bool {
 		switch text := g.cells[i].plain(ln.text); c.kind {
 		case columnID, columnDepends:
 		case columnTitle:
-			n.item.Title = unstruck(text)
+			n.item.Title, _ = cutStruck(text)
 		case columnStatus:
 			if state := g.state(ln.text); state.rest != "" {
 				n.note(c.name+": "+state.rest, false)

@@ -1,0 +1,64 @@
+package ledger
+
+import "strings"
+
+// This file knows what is struck through: "~~1.2 Fax output~~". Such an item is
+// withdrawn in every dialect, whatever its mark.
+
+const struck = "~~"
+
+// cutStruck takes the strokes off a text that is struck through as a whole. What is struck through in a part
+// is a text like any other.
+func cutStruck(s string) (inside string, ok bool) {
+	inside, ok = strings.CutPrefix(s, struck)
+	if inside, found := strings.CutSuffix(inside, struck); ok && found && trim(inside) != "" && !strings.Contains(inside, struck) {
+		return trim(inside), true
+	}
+	return s, false
+}
+
+// withdrawn reports whether a text is struck through.
+func withdrawn(s string) bool {
+	_, ok := cutStruck(s)
+	return ok
+}
+
+// label reads what stands behind a box, without the strokes through all of it, through the title, or through the
+// id and some of what follows.
+func (n *numbered) label(ln *line, b *box) (id, title string) {
+	n.tags.withdrawn = false
+	own := *b
+	if id, title = n.labelOf(ln, &own); strings.IndexByte(ln.text[b.close:], '~') < 0 {
+		*b = own
+		return id, title
+	}
+	bare, whole, ok := unstroked(ln, b)
+	if !ok {
+		*b = own
+		return id, title
+	}
+	said, again := n.tags, *b
+	if bareID, bareTitle := n.labelOf(&bare, &again); withdrawn(title) || id == "" && (whole || bareID != "") {
+		n.tags.withdrawn, *b = true, again
+		return bareID, bareTitle
+	}
+	n.tags, *b = said, own
+	return id, title
+}
+
+// unstroked gives a line without its first pair of strokes behind the box, and whether all of the text was between them.
+func unstroked(ln *line, b *box) (bare line, whole, ok bool) {
+	own := *b
+	rest := own.rest(ln.text)
+	from := strings.Index(rest, struck)
+	if from < 0 {
+		return line{}, false, false
+	}
+	inside, after, ok := strings.Cut(rest[from+len(struck):], struck)
+	if !ok || trim(inside) == "" {
+		return line{}, false, false
+	}
+	bare = *ln
+	bare.text = ln.text[:len(ln.text)-len(rest)] + rest[:from] + trim(inside) + after
+	return bare, strings.Trim(rest[:from]+after, "*_ ") == "", true
+}
