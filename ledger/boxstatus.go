@@ -7,6 +7,9 @@ import "fmt"
 // status reads the mark in the box; some marks wait for the dialect.
 func (n *numbered) status(ln *line, b *box) Status {
 	mark := b.mark(ln.text)
+	if n.tags.withdrawn {
+		return Skipped // whatever its mark
+	}
 	if status := usualMark(mark); status != 0 {
 		return status
 	}
@@ -51,9 +54,6 @@ func (n *numbered) means(ln *line, b *box, status Status, warning string) Status
 func (n *numbered) settleTildes() {
 	status, warning := tilde(n.r.Dialect)
 	for _, i := range n.tildes {
-		if n.r.entries[i].withdrawn {
-			continue
-		}
 		n.r.entries[i].status = status
 		if warning != "" {
 			n.about(i, SeverityWarning, "ambiguous_mark", warning)

@@ -171,7 +171,7 @@ var fragments = []string{
 	"> - [ ] 7 quoted", "### [ ] 8 heading", "- [ ](link)", "  - _Requirements: 1.1, a_b_", "  - _Leverage: x_",
 	"  - _Prompt: Role: r | Task: t_", "  - _Prompt: folded", "  - _Prompt: |", "    text", "    closed_", "",
 	"```", "~~~md", "````", "<!-- open", "-->", "<!-- closed -->", "## Heading", "### Task 9: nine",
-	"- [ ] T001 [P] a", "- [x] [US1] T002 b (depends on T001)", "## 1. Group", "## Acceptance", "- ✅ sign", "[S] = skipped",
+	"- [ ] T001 [P] a", "- [x] [US1] T002 b (depends on T001)", "## 1. Group", "## Acceptance", "- ✅ sign", "[S] = skipped", "[x] = skipped", "## Legend", "- [S] – skipped", "- [ ] ~~1.4 e~~", "- [x] ~~f~~",
 	"- [S] c", "## Phase 2: d", "<!-- waybill: dialect=openspec -->", "<!-- waybill: dialect=loose -->",
 	"### [ ] Task 2: f", "- [ ] **Step 1: g**", "#### Task Group 1: h (COMPLETED)", "**Acceptance Criteria:**", "- [x] 1.0 i",
 	"## Task 1: j ✅", "- [ ] 1. k", "**Depends on:** Task Groups 1-2", "#### More", "<!-- waybill: dialect=tina -->",

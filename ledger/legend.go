@@ -18,8 +18,9 @@ import (
 // legend is what the lines of a text say about marks.
 type legend struct {
 	marks   map[string]saying
-	lines   map[int]bool // numbers of its lines
-	ignored []Diagnostic
+	lines   map[int]bool    // numbers of its lines
+	usual   map[string]bool // marks that it cannot give another meaning, and tries to
+	ignored []Diagnostic    // one for each of those
 }
 
 // saying is what a legend says about a mark, and where.
@@ -88,7 +89,7 @@ func (n *numbered) mayExplain(ln *line) {
 
 // readLegend reads all of a text. Of two sayings about one mark the first counts.
 func readLegend(text string) *legend {
-	l := &legend{marks: map[string]saying{}, lines: map[int]bool{}}
+	l := &legend{marks: map[string]saying{}, lines: map[int]bool{}, usual: map[string]bool{}}
 	s, level := newScanner(text), 0 // the level of the heading of the legend, 0 outside
 	for s.scan() {
 		ln := &s.line
@@ -144,7 +145,8 @@ func (l *legend) add(ln *line, at int, p pair) {
 	}
 	l.lines[ln.number] = true
 	if usual := usualMark(p.mark); usual != 0 {
-		if usual != status {
+		if usual != status && !l.usual[p.mark] {
+			l.usual[p.mark] = true
 			l.ignored = append(l.ignored, diagnose(ln, at, SeverityWarning, "legend_ignored",
 				fmt.Sprintf("the mark %q means %s in every plan, so what is said of it here does not count: use another mark for %s",
 					p.mark, usual, status)))
