@@ -89,6 +89,9 @@ func (n *numbered) mayExplain(ln *line) {
 
 // readLegend reads all of a text. Of two sayings about one mark the first counts.
 func readLegend(text string) *legend {
+	if !anyMeaning(text) {
+		return &legend{}
+	}
 	l := &legend{marks: map[string]saying{}, lines: map[int]bool{}, usual: map[string]bool{}}
 	s, level := newScanner(text), 0 // the level of the heading of the legend, 0 outside
 	for s.scan() {
@@ -111,6 +114,34 @@ func readLegend(text string) *legend {
 	}
 	return l
 }
+
+// anyMeaning reports whether a word for a status stands behind any bracket. Behind most boxes is a number, and
+// such a plan is not read twice.
+func anyMeaning(text string) bool {
+	for at := indexFrom(text, ']', 0); at < len(text); at = indexFrom(text, ']', at+1) {
+		const far = 40 // bytes that may stand between the two, and the longest word
+		from := at + 1
+		if from < len(text) && text[from] == ' ' {
+			from++
+		}
+		if from == len(text) || isDigit(text[from]) {
+			continue
+		}
+		said := strings.TrimLeft(text[from:min(from+far, len(text))], "`* \t|=:>-–—→")
+		if said == "" || meaningBegins[said[0]|0x20] {
+			return true
+		}
+	}
+	return false
+}
+
+// meaningBegins has the bytes that words in legends begin with.
+var meaningBegins = func() (all [256]bool) {
+	for _, w := range statusWords {
+		all[w.word[0]] = w.use&inLegend != 0 || all[w.word[0]]
+	}
+	return all
+}()
 
 // line reads a line, also one below the heading of a legend.
 func (l *legend) line(ln *line, m *marker, below bool) {
