@@ -191,3 +191,16 @@ func TestAPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
 	now.has(true, "completed")
 	now.lacks("unread")
 }
+
+// The order of a plan is no dependency; which items may be worked on beside others is said by the plan alone.
+func TestReadyItemsSayWhichTheAuthorAllowsBesideOthers(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [x] 1. Dig\n- [ ] 2. Sow\n- [ ] 3. (P) Water\n- [ ] 4. Prune (P)\n- [ ] 5. (P) Reap\n  - _Depends: 2_\n", time.Hour)
+	all := h.call("ready_items", `{"plan": "tasks.md"}`)
+	all.has([]any{"2", "3", "4"}, "ready")
+	all.has([]any{"3", "4"}, "parallel")
+	few := h.call("ready_items", `{"plan": "tasks.md", "limit": 2}`)
+	few.has([]any{"3"}, "parallel")
+	h.write("tasks.md", "- [ ] 1. Dig\n", time.Hour)
+	h.call("ready_items", `{"plan": "tasks.md"}`).has([]any{}, "parallel")
+}

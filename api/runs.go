@@ -108,7 +108,7 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 	}
 	limit := min(or(p.Limit, schema.DefaultPage), len(r.Ready))
 	return &schema.ReadyItems{
-		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready),
+		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready), Parallel: parallel(plan.Reading.Items(), r.Ready[:limit]),
 		Waiting: mapped(r.Waiting, func(w ledger.Waiting) schema.WaitingItem {
 			return schema.WaitingItem{ItemID: w.ItemID, Because: mapped(w.Because, func(h ledger.Hold) schema.Hold {
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
@@ -152,6 +152,24 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	}
 	w.ResumptionPrompt = ledger.Resumption(resumption(view, standing, w.Stale))
 	return w, nil
+}
+
+// parallel gives those of some items that the plan allows to be worked on beside others. Both are in the order
+// of the plan.
+func parallel(items []ledger.Item, ids []string) []string {
+	allowed := []string{}
+	for _, it := range items {
+		if len(ids) == 0 {
+			break
+		}
+		if it.ID != ids[0] {
+			continue
+		}
+		if ids = ids[1:]; it.Parallel {
+			allowed = append(allowed, it.ID)
+		}
+	}
+	return allowed
 }
 
 // latestRun finds the newest run of an item, also of a plan that is not there any more.

@@ -149,7 +149,7 @@ var Methods = []Method{
 	}),
 	method[ReadyItemsParams, ReadyItems](Method{
 		Name: "ready_items", Group: "plans", Kind: Read,
-		Doc:    "Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it.",
+		Doc:    "Says which items of a plan can be begun now, and of each other one why not. It waits for what the plan says that an item depends on; the order of the plan is none of that. A blocked item holds back only what depends on it.",
 		Errors: []Code{PlanGone, PathOutside, LedgerMissing, LedgerUnparsed},
 	}),
 	method[SetItemStatusParams, SetItemStatusResult](Method{

@@ -112,12 +112,12 @@ type CancelInstructionParams struct {
 
 // GetPlanParams are the params of get_plan.
 type GetPlanParams struct {
-	Plan string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
+	Plan string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
 }
 
 // SetItemStatusParams are the params of set_item_status.
 type SetItemStatusParams struct {
-	Plan         string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
+	Plan         string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
 	ItemID       string `json:"item_id" schema:"required"`
 	Status       string `json:"status" schema:"required,enum=pending|in_progress|completed|blocked|skipped"`
 	Line         *int   `json:"line,omitzero" schema:"min=1" doc:"tells items apart that share an id"`
@@ -127,7 +127,7 @@ type SetItemStatusParams struct {
 
 // InitRunParams are the params of init_run.
 type InitRunParams struct {
-	Plan   string  `json:"plan" schema:"required"`
+	Plan   string  `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
 	ItemID string  `json:"item_id" schema:"required"`
 	Policy *Policy `json:"policy,omitzero"`
 	Resume string  `json:"resume,omitzero" schema:"enum=existing|new,default=existing"`

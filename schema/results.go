@@ -158,11 +158,11 @@ type PlanError struct {
 // PlanList is the result of list_plans.
 type PlanList struct {
 	Items    []PlanSummary `json:"items"`
-	Problems []string      `json:"problems" doc:"what could not be searched, a sentence each: plans that lie there are missing from items"`
-	Others   []OtherFile   `json:"others" doc:"files in places that have other files besides plans, which are none"`
+	Problems []string      `json:"problems" doc:"a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items"`
+	Others   []OtherFile   `json:"others" doc:"files and folders in which no item was found; they lie where tools keep plans among other files"`
 }
 
-// OtherFile is a file that may have been a plan.
+// OtherFile is a file or a folder that lies where plans do and is none.
 type OtherFile struct {
 	Path string    `json:"path"`
 	Why  PlanError `json:"why" doc:"why it is no plan"`

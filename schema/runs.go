@@ -4,13 +4,13 @@ package schema
 
 // ReadyItemsParams are the params of ready_items.
 type ReadyItemsParams struct {
-	Plan  string `json:"plan" schema:"required" doc:"path relative to the workspace, or the name of the folder it lies in"`
+	Plan  string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
 	Limit *int   `json:"limit,omitzero" schema:"min=1,max=500,default=50" doc:"of ready; waiting has every other item"`
 }
 
 // ResumeRunParams are the params of resume_run.
 type ResumeRunParams struct {
-	Plan   string `json:"plan" schema:"required"`
+	Plan   string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
 	ItemID string `json:"item_id" schema:"required"`
 }
 
@@ -43,7 +43,8 @@ type TelemetryParams struct {
 
 // ReadyItems is the result of ready_items.
 type ReadyItems struct {
-	Ready      []string      `json:"ready" doc:"in the order of the plan"`
+	Ready      []string      `json:"ready" doc:"in the order of the plan, which is no dependency: who works alone takes the first"`
+	Parallel   []string      `json:"parallel" doc:"those of ready that the plan says may be worked on beside others"`
 	ReadyTotal int           `json:"ready_total"`
 	Waiting    []WaitingItem `json:"waiting"`
 	Left       int           `json:"left" doc:"items that have to be done and are not, and what is unread"`

@@ -662,7 +662,7 @@ export interface GetLedgerParams {
 
 /** GetPlanParams are the params of get_plan. */
 export interface GetPlanParams {
-  /** path relative to the workspace, or the name of the folder it lies in */
+  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
   plan: string;
 }
 
@@ -750,6 +750,7 @@ export interface IngestOutputResult {
 
 /** InitRunParams are the params of init_run. */
 export interface InitRunParams {
+  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
   plan: string;
   item_id: string;
   policy?: Policy;
@@ -1026,7 +1027,7 @@ export interface Omission {
   why: string;
 }
 
-/** OtherFile is a file that may have been a plan. */
+/** OtherFile is a file or a folder that lies where plans do and is none. */
 export interface OtherFile {
   path: string;
   /** why it is no plan */
@@ -1074,9 +1075,9 @@ export interface PlanError {
 /** PlanList is the result of list_plans. */
 export interface PlanList {
   items: Array<PlanSummary>;
-  /** what could not be searched, a sentence each: plans that lie there are missing from items */
+  /** a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items */
   problems: Array<string>;
-  /** files in places that have other files besides plans, which are none */
+  /** files and folders in which no item was found; they lie where tools keep plans among other files */
   others: Array<OtherFile>;
 }
 
@@ -1180,8 +1181,10 @@ export interface QueueInstructionWithAckResult {
 
 /** ReadyItems is the result of ready_items. */
 export interface ReadyItems {
-  /** in the order of the plan */
+  /** in the order of the plan, which is no dependency: who works alone takes the first */
   ready: Array<string>;
+  /** those of ready that the plan says may be worked on beside others */
+  parallel: Array<string>;
   ready_total: number;
   waiting: Array<WaitingItem>;
   /** items that have to be done and are not, and what is unread */
@@ -1195,7 +1198,7 @@ export interface ReadyItems {
 
 /** ReadyItemsParams are the params of ready_items. */
 export interface ReadyItemsParams {
-  /** path relative to the workspace, or the name of the folder it lies in */
+  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
   plan: string;
   /** of ready; waiting has every other item; a whole number from 1 to 500; default `50` */
   limit?: number;
@@ -1326,6 +1329,7 @@ export interface ResultWarning {
 
 /** ResumeRunParams are the params of resume_run. */
 export interface ResumeRunParams {
+  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
   plan: string;
   item_id: string;
 }
@@ -1469,7 +1473,7 @@ export interface SessionEventResult {
 
 /** SetItemStatusParams are the params of set_item_status. */
 export interface SetItemStatusParams {
-  /** path relative to the workspace, or the name of the folder it lies in */
+  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
   plan: string;
   item_id: string;
   status: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
@@ -1826,7 +1830,7 @@ export interface MethodMap {
   "list_plans": { params: Record<string, never>; result: PlanList };
   /** Gives one plan as it was read: every item, and a diagnostic for everything that is not one. */
   "get_plan": { params: GetPlanParams; result: Plan };
-  /** Says which items of a plan can be begun now, and of each other one why not. A blocked item holds back only what depends on it. */
+  /** Says which items of a plan can be begun now, and of each other one why not. It waits for what the plan says that an item depends on; the order of the plan is none of that. A blocked item holds back only what depends on it. */
   "ready_items": { params: ReadyItemsParams; result: ReadyItems };
   /** Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile. */
   "set_item_status": { params: SetItemStatusParams; result: SetItemStatusResult };
