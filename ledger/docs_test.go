@@ -12,15 +12,18 @@ import (
 	"waybill/ledger"
 )
 
-// The table of marks in the document is written from the table in the code.
+// The tables of marks in the document are written from what the code writes and reads.
 func TestPlansDocumentIsCurrent(t *testing.T) {
 	document := filepath.Join("..", "docs", "plans.md")
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
 	said := strings.ReplaceAll(string(text), "\r\n", "\n")
-	part := regexp.MustCompile(`(?s)(<!-- generated: marks -->\n).*?(<!-- end -->)`)
-	require.Len(t, part.FindAllString(said, -1), 1, "the document has one place for the table of marks")
-	generated := part.ReplaceAllString(said, "${1}"+strings.ReplaceAll(markTable(), "$", "$$")+"${2}")
+	generated := said
+	for name, table := range map[string]string{"marks": markTable(), "meanings": meaningTable(t)} {
+		part := regexp.MustCompile(`(?s)(<!-- generated: ` + name + ` -->\n).*?(<!-- end -->)`)
+		require.Len(t, part.FindAllString(generated, -1), 1, "the document has one place for the table of %s", name)
+		generated = part.ReplaceAllString(generated, "${1}"+strings.ReplaceAll(table, "$", "$$")+"${2}")
+	}
 	if *update {
 		require.NoError(t, os.WriteFile(document, []byte(generated), 0o644))
 		return
@@ -73,4 +76,48 @@ func markRow(marks [ledger.Skipped + 1][]string) string {
 		}
 	}
 	return b.String() + " |\n"
+}
+
+// meaningTable has a row for each dialect whose items have boxes.
+func meaningTable(t *testing.T) string {
+	marks := []string{" ", "x", "X", "-", "~"}
+	var b strings.Builder
+	b.WriteString("| dialect | space | `x` | `X` | `-` | `~` |\n|---|---|---|---|---|---|\n")
+	for _, dialect := range ledger.Dialects() {
+		boxes, _, written := ledger.Marks(dialect)
+		if !written || !some(boxes) {
+			continue
+		}
+		b.WriteString("| " + dialect + " |")
+		for _, mark := range marks {
+			b.WriteString(" " + markMeaning(t, dialect, mark) + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// markMeaning reads a box with the mark, and says if it is one to wonder about.
+func markMeaning(t *testing.T, dialect, mark string) string {
+	title := map[string]string{
+		"spec-kit": "T001 a", "conductor": "Task: a", "ccpm": "001.md - a", "superpowers": "**Step 1: a**", "tina": "**Step 1: a**",
+	}[dialect]
+	if title == "" {
+		title = "1.1 a"
+	}
+	text := "- [" + mark + "] " + title + "\n"
+	switch dialect {
+	case "superpowers", "tina", "agent-os":
+		text = "### Task 1: b\n" + text
+	case "bmad":
+		text = "## Tasks\n" + text
+	}
+	r, err := ledger.ReadPlaced(text, ledger.Placing{Dialect: dialect})
+	require.NoError(t, err, dialect)
+	items := r.Items()
+	meaning := strings.ReplaceAll(items[len(items)-1].Status.String(), "_", " ")
+	if len(diagnostics(r, "unknown_mark"))+len(diagnostics(r, "ambiguous_mark")) > 0 {
+		meaning += ", reported"
+	}
+	return meaning
 }
