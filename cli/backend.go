@@ -135,33 +135,6 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	return e, plans, nil
 }
 
-// planOptions says how plans are read, and keeps the rules for their dialects if that is asked for.
-func (b *backend) planOptions(path string, ws workspace.Workspace, add func(string)) engine.PlanOptions {
-	o := b.dialects.options(path)
-	if b.keepDialects && b.dialects.given {
-		if err := b.keep(path, ws); err != nil {
-			b.logger.Warn("the rules of the dialects were not kept for other processes", "err", err)
-		} else {
-			o = dialects{}.options(path)
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rulesAt = path + dialectsFile
-	o.Watch, o.Expect = add, add
-	return o
-}
-
-// keep makes the rules of this process those of the workspace.
-func (b *backend) keep(path string, ws workspace.Workspace) error {
-	if b.store == "" {
-		if err := ws.EnsureStateDir(); err != nil {
-			return err
-		}
-	}
-	return engine.WriteDialects(path+dialectsFile, b.dialects.rules)
-}
-
 func (b *backend) newWatcher(root string) *watcher.Watcher {
 	if !b.follow {
 		return nil
