@@ -75,8 +75,21 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
 		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
 		Evidence: mapped(r.Evidence, func(e ledger.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
+		Marks:    wireMarks(r.Meanings()),
 		Stale:    plan.Stale,
 	}, nil
+}
+
+// wireMarks gives nil for none.
+func wireMarks(meanings map[string]ledger.Status) map[string]string {
+	if meanings == nil {
+		return nil
+	}
+	marks := make(map[string]string, len(meanings))
+	for mark, status := range meanings {
+		marks[mark] = status.String()
+	}
+	return marks
 }
 
 func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {

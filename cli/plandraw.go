@@ -97,7 +97,7 @@ func (s sheet) progress(items []outlookItem) string {
 // dialect says what the file was read as, and by what that was known.
 func (s sheet) dialect(r *ledger.Reading) string {
 	var b strings.Builder
-	s.paragraph(&b, "dialect "+plain(r.Dialect)+reasonsFor(r.Evidence, r.Dialect), below)
+	s.paragraph(&b, "dialect "+plain(r.Dialect)+meanings(r)+reasonsFor(r.Evidence, r.Dialect), below)
 	seen := map[string]bool{r.Dialect: true}
 	for _, e := range r.Evidence {
 		if !seen[e.Dialect] {
@@ -106,6 +106,19 @@ func (s sheet) dialect(r *ledger.Reading) string {
 		}
 	}
 	return b.String()
+}
+
+// meanings says what the marks mean of which tools mean several things: " (- in progress, ~ pending)".
+func meanings(r *ledger.Reading) string {
+	meant := r.Meanings()
+	var parts []string
+	for _, mark := range slices.Sorted(maps.Keys(meant)) {
+		parts = append(parts, plain(mark)+" "+strings.ReplaceAll(meant[mark].String(), "_", " "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 func reasonsFor(all []ledger.Evidence, dialect string) string {

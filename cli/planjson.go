@@ -5,10 +5,11 @@ import "waybill/ledger"
 // planView is what `waybill plan --json` prints. Its fields are for programs that compare how plans are read,
 // and are only added to.
 type planView struct {
-	Dialect     string           `json:"dialect"`
-	Items       []planItem       `json:"items"`
-	Diagnostics []planDiagnostic `json:"diagnostics"`
-	Evidence    []planEvidence   `json:"evidence"`
+	Dialect     string            `json:"dialect"`
+	Items       []planItem        `json:"items"`
+	Diagnostics []planDiagnostic  `json:"diagnostics"`
+	Evidence    []planEvidence    `json:"evidence"`
+	Marks       map[string]string `json:"marks,omitzero"` // what each means in a box
 }
 
 type planItem struct {
@@ -52,6 +53,12 @@ func viewOf(r *ledger.Reading) planView {
 	}
 	for _, e := range r.Evidence {
 		v.Evidence = append(v.Evidence, planEvidence(e))
+	}
+	for mark, status := range r.Meanings() {
+		if v.Marks == nil {
+			v.Marks = map[string]string{}
+		}
+		v.Marks[mark] = status.String()
 	}
 	return v
 }

@@ -170,15 +170,16 @@ type OtherFile struct {
 
 // Plan is the result of get_plan.
 type Plan struct {
-	Plan        string        `json:"plan"`
-	Path        string        `json:"path"`
-	Dialect     string        `json:"dialect"`
-	Fingerprint Fingerprint   `json:"fingerprint"`
-	Totals      Totals        `json:"totals"`
-	Items       []Item        `json:"items"`
-	Diagnostics []Diagnostic  `json:"diagnostics"`
-	Evidence    []DialectSign `json:"evidence" doc:"what speaks for the dialect, that which decided first, and what speaks for others"`
-	Stale       string        `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+	Plan        string            `json:"plan"`
+	Path        string            `json:"path"`
+	Dialect     string            `json:"dialect"`
+	Fingerprint Fingerprint       `json:"fingerprint"`
+	Totals      Totals            `json:"totals"`
+	Items       []Item            `json:"items"`
+	Diagnostics []Diagnostic      `json:"diagnostics"`
+	Evidence    []DialectSign     `json:"evidence" doc:"what speaks for the dialect, that which decided first, and what speaks for others"`
+	Marks       map[string]string `json:"marks,omitzero" doc:"what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes"`
+	Stale       string            `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
 }
 
 // DialectSign is something that speaks for a dialect.

@@ -1061,6 +1061,8 @@ export interface Plan {
   diagnostics: Array<Diagnostic>;
   /** what speaks for the dialect, that which decided first, and what speaks for others */
   evidence: Array<DialectSign>;
+  /** what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes */
+  marks?: Record<string, string>;
   /** why this is the last good reading and not the file as it is */
   stale?: string;
 }
