@@ -46,18 +46,8 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	if text == "" {
 		return
 	}
-	if text[0] == '_' || n.underscored() {
-		if at, key, value := firstField(text, 0); key != fieldNone {
-			if at > 0 {
-				n.note(trimRight(text[:at]), false)
-			}
-			n.list.key = fieldNone
-			n.fields(ln, text, key, value)
-			return
-		}
-		if strings.HasPrefix(text, "_Boundary:") {
-			n.seen.see(signalBoundary, ln.number)
-		}
+	if (text[0] == '_' || n.underscored()) && n.fieldsIn(ln, text) {
+		return
 	}
 	bullet := kind == markerBullet || kind == markerOrdered
 	if labelBegins[text[0]] {
@@ -83,6 +73,23 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	case ln.indent > n.ownerIndent, n.g.headed:
 		n.note(text, n.notes.wrapping && kind == markerNone && !(n.g.headed && apart(text)))
 	}
+}
+
+// fieldsIn reads the fields of a line such as "_Requirements: 1.1_", and says whether it has any.
+func (n *numbered) fieldsIn(ln *line, text string) bool {
+	at, key, value := firstField(text, 0)
+	if key == fieldNone {
+		if strings.HasPrefix(text, "_Boundary:") {
+			n.seen.see(signalBoundary, ln.number)
+		}
+		return false
+	}
+	if at > 0 {
+		n.note(trimRight(text[:at]), false)
+	}
+	n.list.key = fieldNone
+	n.fields(ln, text, key, value)
+	return true
 }
 
 // labels reads a line such as "Files: a.go", and says whether it is one.
@@ -233,76 +240,4 @@ func (l *openList) open(key fieldKey, value string, indent int) {
 
 func (l *openList) has(indent int) bool {
 	return l.key != fieldNone && indent > l.indent
-}
-
-// notes gathers the details of the current item.
-type notes struct {
-	lists    arena
-	last     []string // the lines of the last detail, if there are several
-	wrapping bool     // the next line may go on with the last detail
-}
-
-// note adds a detail, or a line to the last one.
-func (n *numbered) note(text string, more bool) {
-	ns := &n.notes
-	switch {
-	case text == "" || n.item == nil:
-		return
-	case !more:
-		if len(ns.last) > 0 {
-			ns.unwrap()
-		}
-		ns.lists.push(text)
-	case len(ns.last) == 0:
-		ns.last = append(ns.last, *ns.lists.top(), text)
-	default:
-		ns.last = append(ns.last, text)
-	}
-	ns.wrapping = true
-}
-
-// unwrap ends a last detail of several lines.
-func (ns *notes) unwrap() {
-	*ns.lists.top() = strings.Join(ns.last, " ")
-	ns.last = ns.last[:0]
-}
-
-// take returns the details and forgets them.
-func (ns *notes) take() []string {
-	if len(ns.last) > 0 {
-		ns.unwrap()
-	}
-	ns.wrapping = false
-	return ns.lists.take()
-}
-
-// arena cuts many small slices of strings out of few large ones.
-type arena struct {
-	free []string
-	used int // how much of free the slice in the making has
-}
-
-// push adds a string to the slice in the making.
-func (a *arena) push(s string) {
-	if a.used == len(a.free) {
-		const chunk = 16
-		free := make([]string, max(2*a.used, chunk))
-		copy(free, a.free)
-		a.free = free
-	}
-	a.free[a.used] = s
-	a.used++
-}
-
-// top is the last string that was pushed.
-func (a *arena) top() *string { return &a.free[a.used-1] }
-
-// take ends the slice in the making and returns it, nil when it is empty.
-func (a *arena) take() []string {
-	if a.used == 0 {
-		return nil
-	}
-	s := a.free[:a.used:a.used]
-	a.free, a.used = a.free[a.used:], 0
-	return s
 }
