@@ -70,12 +70,17 @@ func (n *numbered) splitDependencies(value string) {
 	if inside, ok := enclosed(value, "[", "]"); ok {
 		value = inside
 	}
+	if strings.IndexByte(value, ';') >= 0 {
+		value = strings.ReplaceAll(value, ";", ",")
+	}
 	for value != "" {
 		var part string
 		part, value, _ = cutList(value)
 		for part != "" {
 			var one string
+			whole := part
 			one, part = cutAnd(part)
+			n.either = n.either || whole[len(one):len(whole)-len(part)] == orWord
 			n.dependency(bareID(one))
 		}
 	}
@@ -94,6 +99,9 @@ func (n *numbered) dependency(id string) {
 	if n.g.headed {
 		id = reference(id)
 	}
+	if rest, ok := strings.CutPrefix(id, "#"); ok && n.g != &tableGrammar && isID(rest) {
+		id = rest
+	}
 	if id == "" || isNone(id) {
 		return
 	}
@@ -105,13 +113,36 @@ func (n *numbered) dependency(id string) {
 // remarked reads a line that begins with "Depends on 1.2". It stays a detail,
 // since more may stand behind the ids.
 func (n *numbered) remarked(text string) {
-	if n.item == nil && beginsWith(strings.TrimLeft(text, "(*"), dependsOn) {
-		n.splitDependencies(mentioned(text))
-		n.wait(n.lists.take())
+	if n.item != nil {
+		return
 	}
+	const blockedBy = "blocked by "
+	text = strings.TrimLeft(text, "(*")
+	switch {
+	case beginsWith(text, dependsOn):
+		n.splitDependencies(mentioned(text))
+	case beginsWith(text, blockedBy) && onlyIDs(strings.TrimRight(text[len(blockedBy):], ".)")):
+		n.splitDependencies(strings.TrimRight(text[len(blockedBy):], ".)"))
+	default:
+		return
+	}
+	n.wait(n.lists.take())
+	n.alternatives(n.owner)
 }
 
-// cutAnd cuts "1 and 2" and "1 & 2" at the word, unless it stands in a remark.
+// alternatives reports that an item waits for all of some ids of which the plan says that one might do.
+func (n *numbered) alternatives(item int) {
+	if n.either && n.item == nil && item >= 0 {
+		n.about(int32(item), SeverityInfo, "dependency_alternatives",
+			fmt.Sprintf("%s waits for one item or another by its words: it waits for both", n.r.entries[item].id))
+	}
+	n.either = false
+}
+
+// orWord stands between ids of which one might do.
+const orWord = " or "
+
+// cutAnd cuts "1 and 2", "1 & 2" and "1 or 2" at the word, unless it stands in a remark.
 func cutAnd(s string) (part, rest string) {
 	depth := 0
 	for i := range len(s) {
@@ -124,7 +155,7 @@ func cutAnd(s string) (part, rest string) {
 			if depth > 0 {
 				continue
 			}
-			for _, word := range [...]string{" and ", " & "} {
+			for _, word := range [...]string{" and ", " & ", orWord} {
 				if strings.HasPrefix(s[i:], word) {
 					return s[:i], s[i+len(word):]
 				}

@@ -43,11 +43,13 @@ var (
 		{"Depends on", fieldDepends},
 		{"Dependencies", fieldDepends},
 	}
+	// needWords are labels of what an item waits for if nothing but ids stands behind them.
+	needWords = [...]string{"Blocked by", "Prerequisites", "Prerequisite", "Requires"}
 )
 
 // labelBegins holds the first bytes of all labels, and of what says in a
 // sentence what an item waits for, so that other lines are passed over at once.
-var labelBegins = [256]bool{'*': true, '(': true, 'F': true, 'f': true, 'P': true, 'p': true, 'D': true, 'd': true}
+var labelBegins = [256]bool{'*': true, '(': true, 'F': true, 'f': true, 'P': true, 'p': true, 'D': true, 'd': true, 'B': true, 'b': true, 'R': true, 'r': true}
 
 // is reports whether s is the word, whatever the case of its letters.
 func (w *word) is(s string) bool {
@@ -92,7 +94,7 @@ func firstField(s string, i int) (at int, key fieldKey, value int) {
 
 // labelled reads "Files: a, b", also with the label in bold.
 func labelled(s string) (key fieldKey, value string, ok bool) {
-	const longest = len("**Dependencies**:")
+	const longest = len("**Prerequisites**:")
 	if s == "" || !labelBegins[s[0]] {
 		return fieldNone, "", false
 	}
@@ -107,6 +109,14 @@ func labelled(s string) (key fieldKey, value string, ok bool) {
 	for k := range labelWords {
 		if w := &labelWords[k]; w.is(name) {
 			return w.key, trim(value[pastSpace(value, 0):]), true
+		}
+	}
+	for _, word := range needWords {
+		if !equalWord(name, word) {
+			continue
+		}
+		if list := strings.ReplaceAll(trim(value), ";", ","); list != "" && (isNone(list) || idsAt(list) == list) {
+			return fieldDepends, list, true
 		}
 	}
 	return fieldNone, "", false

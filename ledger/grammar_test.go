@@ -28,7 +28,7 @@ func TestIDsAndTitles(t *testing.T) {
 		{"1a.2 a", "1a.2", "a"},
 		{"1a a", "1a", "a"},
 		{`1\.2 a`, "1.2", "a"},
-		{"1 - a", "1", "- a"},
+		{"1 - a", "1", "a"},
 		{"1 :smile: a", "1", ":smile: a"},
 		{"1.Upper", "1", "Upper"},
 		{"1.`code`", "1", "`code`"},

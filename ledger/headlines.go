@@ -99,6 +99,7 @@ func headLine(n *numbered, ln *line, m marker) bool {
 	if key, value, ok := labelled(text); ok && key == fieldDepends && int32(n.owner) != n.heads.top().item {
 		n.splitDependencies(value)
 		n.waitFor(n.heads.top().item, n.lists.take())
+		n.alternatives(int(n.heads.top().item))
 		return true
 	}
 	return false

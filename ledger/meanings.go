@@ -8,7 +8,7 @@ func (r *Reading) Meanings() map[string]Status {
 	}
 	n := r.legendReader()
 	found := map[string]Status{"-": 0, "~": 0}
-	for mark := range legends(r.text) {
+	for mark := range n.legends().marks {
 		found[mark] = 0
 	}
 	for mark := range found {

@@ -43,6 +43,8 @@ type numbered struct {
 	tildes   []int32
 	// sentences are where the next line stands that has the words of a dependency, 0 before anybody asked.
 	sentences [len(saidSo)]int
+	// either says that the ids that were read last had an "or" between them.
+	either bool
 	// expanded counts the ids that ranges stood for.
 	expanded int
 	seen     sightings

@@ -89,24 +89,6 @@ func isStory(tag string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// mentioned returns the ids behind "depends on" in a title. Without one right
-// behind it the words are prose.
-func mentioned(title string) string {
-	for at := 0; at+len(dependsOn) < len(title); at++ {
-		if title[at]|0x20 != 'd' || !equalWord(title[at:at+len(dependsOn)], dependsOn) {
-			continue
-		}
-		value := strings.TrimLeft(title[at+len(dependsOn):], ": *")
-		near, _, _ := strings.Cut(value[:min(len(value), 2*longestID)], ")")
-		if near, _, _ = cutList(near); idsAt(near) == "" {
-			continue // cheap, since all of a title may be these words
-		}
-		value, _, _ = strings.Cut(value, ")")
-		return idsAt(value)
-	}
-	return ""
-}
-
 // idsAt returns the part of a list up to the first entry that is neither an id
 // nor a range of them. The last entry may have words behind it, unless it is a
 // bare number, which may count something.

@@ -10,6 +10,7 @@ func (n *numbered) set(key fieldKey, value string) {
 	if key == fieldDepends && n.item == nil {
 		n.splitDependencies(trim(value))
 		n.wait(n.lists.take())
+		n.alternatives(n.owner)
 	}
 	if n.item != nil {
 		n.describeField(n.item, key, trim(value))
