@@ -88,6 +88,8 @@ func unusable(t *testing.T, reason string, spoil func(h *host)) (fault object) {
 	spoil(h)
 	h.degraded(run, "rebuild_failed")
 	h.call("get_plan", `{"plan":"tasks.md"}`).has("rebuild_failed", "stale")
+	h.call("get_plan", `{"plan":"tasks.md"}`).has(reason, "stale_reason")
+	h.call("ready_items", `{"plan":"tasks.md"}`).has(reason, "stale_reason")
 
 	h = newHost(t, setup{})
 	spoil(h)
@@ -95,6 +97,25 @@ func unusable(t *testing.T, reason string, spoil func(h *host)) (fault object) {
 	fault.has("progress_ledger_parse_failed", "data.code")
 	fault.has(reason, "data.details.reason")
 	return fault
+}
+
+// Everything was done, and then the file became something that nobody can read: whether the plan is complete is not
+// known any more, and what is wrong is said.
+func TestAPlanThatCannotBeReadIsNotComplete(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [x] 1. First\n", time.Hour)
+	h.call("ready_items", `{"plan":"tasks.md"}`).has(true, "completed")
+	h.call("ready_items", `{"plan":"tasks.md"}`).lacks("stale_reason")
+	h.write("tasks.md", "nothing to do\n", time.Hour)
+	ready := h.call("ready_items", `{"plan":"tasks.md"}`)
+	ready.has(false, "completed")
+	ready.has("rebuild_failed", "stale")
+	ready.has("no_items", "stale_reason")
+	h.remove("tasks.md")
+	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "tasks.md"), 0o755))
+	ready = h.call("ready_items", `{"plan":"tasks.md"}`)
+	ready.has(false, "completed")
+	ready.has("not_regular", "stale_reason")
 }
 
 // A folder is in the place of the plan.

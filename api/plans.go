@@ -76,7 +76,7 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
 		Evidence: mapped(r.Evidence, func(e ledger.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
 		Marks:    wireMarks(r.Meanings()),
-		Stale:    plan.Stale,
+		Stale:    plan.Stale, StaleReason: staleReason(plan),
 	}, nil
 }
 
@@ -90,6 +90,14 @@ func wireMarks(meanings map[string]ledger.Status) map[string]string {
 		marks[mark] = status.String()
 	}
 	return marks
+}
+
+// staleReason says what is wrong with the file of a plan whose last good reading is used.
+func staleReason(plan engine.Plan) string {
+	if plan.Fault == nil {
+		return ""
+	}
+	return planError(plan.Fault).Reason
 }
 
 func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {

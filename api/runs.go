@@ -114,7 +114,8 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
 			})}
 		}),
-		Left: r.Left, Unread: r.Unread, Completed: r.Complete, Stale: plan.Stale,
+		Left: r.Left, Unread: r.Unread, Stale: plan.Stale, StaleReason: staleReason(plan),
+		Completed: r.Complete && plan.Stale == "", // of a file that nobody can read, nobody knows whether it is
 	}, nil
 }
 

@@ -180,6 +180,7 @@ type Plan struct {
 	Evidence    []DialectSign     `json:"evidence" doc:"what speaks for the dialect, that which decided first, and what speaks for others"`
 	Marks       map[string]string `json:"marks,omitzero" doc:"what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes"`
 	Stale       string            `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+	StaleReason string            `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
 }
 
 // DialectSign is something that speaks for a dialect.

@@ -43,14 +43,15 @@ type TelemetryParams struct {
 
 // ReadyItems is the result of ready_items.
 type ReadyItems struct {
-	Ready      []string      `json:"ready" doc:"in the order of the plan, which is no dependency: who works alone takes the first"`
-	Parallel   []string      `json:"parallel" doc:"those of ready that the plan says may be worked on beside others"`
-	ReadyTotal int           `json:"ready_total"`
-	Waiting    []WaitingItem `json:"waiting"`
-	Left       int           `json:"left" doc:"items that have to be done and are not, and what is unread"`
-	Unread     int           `json:"unread,omitzero" doc:"open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed"`
-	Completed  bool          `json:"completed"`
-	Stale      string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
+	Ready       []string      `json:"ready" doc:"in the order of the plan, which is no dependency: who works alone takes the first"`
+	Parallel    []string      `json:"parallel" doc:"those of ready that the plan says may be worked on beside others"`
+	ReadyTotal  int           `json:"ready_total"`
+	Waiting     []WaitingItem `json:"waiting"`
+	Left        int           `json:"left" doc:"items that have to be done and are not, and what is unread"`
+	Unread      int           `json:"unread,omitzero" doc:"open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed"`
+	Completed   bool          `json:"completed"`
+	Stale       string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
+	StaleReason string        `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
 }
 
 // ResumeRunResult is the result of resume_run.

@@ -1065,6 +1065,8 @@ export interface Plan {
   marks?: Record<string, string>;
   /** why this is the last good reading and not the file as it is */
   stale?: string;
+  /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
+  stale_reason?: string;
 }
 
 /** PlanError says why a plan cannot be read. */
@@ -1196,6 +1198,8 @@ export interface ReadyItems {
   completed: boolean;
   /** why this rests on the last good reading and not on the file as it is */
   stale?: string;
+  /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
+  stale_reason?: string;
 }
 
 /** ReadyItemsParams are the params of ready_items. */
