@@ -12,14 +12,14 @@ import (
 	"waybill/ledger"
 )
 
-// The tables of marks in the document are written from what the code writes and reads.
+// The tables in the document are written from what the code writes and reads.
 func TestPlansDocumentIsCurrent(t *testing.T) {
 	document := filepath.Join("..", "docs", "plans.md")
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
 	said := strings.ReplaceAll(string(text), "\r\n", "\n")
 	generated := said
-	for name, table := range map[string]string{"marks": markTable(), "meanings": meaningTable(t)} {
+	for name, table := range map[string]string{"marks": markTable(), "meanings": meaningTable(t), "hints": hintsTable()} {
 		part := regexp.MustCompile(`(?s)(<!-- generated: ` + name + ` -->\n).*?(<!-- end -->)`)
 		require.Len(t, part.FindAllString(generated, -1), 1, "the document has one place for the table of %s", name)
 		generated = part.ReplaceAllString(generated, "${1}"+strings.ReplaceAll(table, "$", "$$")+"${2}")
@@ -29,6 +29,28 @@ func TestPlansDocumentIsCurrent(t *testing.T) {
 		return
 	}
 	require.Equal(t, generated, said, "docs/plans.md is stale; run `go test ./ledger -update`")
+}
+
+func hintsTable() string {
+	var b strings.Builder
+	b.WriteString("| the path begins with | dialect |\n|---|---|\n")
+	under, dialects := ledger.PathHints()
+	for i := range under {
+		b.WriteString("| `" + under[i] + "` | " + dialects[i] + " |\n")
+	}
+	return b.String()
+}
+
+// A hint for a dialect that does not exist would say nothing to anybody, and one that begins as another one would
+// hide it.
+func TestHintsNameDialectsAndNoneHidesAnother(t *testing.T) {
+	under, dialects := ledger.PathHints()
+	require.Subset(t, ledger.Dialects(), dialects)
+	for i, a := range under {
+		for k, b := range under {
+			require.False(t, i != k && strings.HasPrefix(a, b), "%s and %s", a, b)
+		}
+	}
 }
 
 func markTable() string {

@@ -6,3 +6,11 @@ func Marks(dialect string) (boxes, words [Skipped + 1][]string, written bool) {
 	pen, written := pens[dialect]
 	return pen.boxes, pen.words, written
 }
+
+// PathHints gives how the paths of plans begin that are likely those of a dialect, each with that dialect.
+func PathHints() (under, dialects []string) {
+	for _, h := range hints {
+		under, dialects = append(under, h.Under), append(dialects, h.Dialect)
+	}
+	return under, dialects
+}

@@ -16,7 +16,7 @@ type Placing struct {
 }
 
 // hints are the folders that only one tool writes to. A path is one of them if it begins so.
-var hints = []PathHint{
+var hints = []pathHint{
 	{".kiro/", kiro},
 	{".spec-context/", specContext},
 	{".spec-workflow/", specWorkflow},
@@ -31,11 +31,8 @@ var hints = []PathHint{
 	{"docs/stories/", bmad},
 }
 
-// A PathHint says that plans whose paths begin so are likely those of a dialect.
-type PathHint struct{ Under, Dialect string }
-
-// PathHints gives the hints; none of them begins as another one does.
-func PathHints() []PathHint { return slices.Clone(hints) }
+// A pathHint says that plans whose paths begin so are likely those of a dialect. None begins as another one does.
+type pathHint struct{ Under, Dialect string }
 
 // Placed gives the part of a path, with slashes, that begins with the last folder in it which only one tool
 // writes to, and the path itself if there is none. Whoever knows all folders above a plan gives that as the Path

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine/planfile"
-	"waybill/ledger"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/plans.md anew")
@@ -26,7 +25,7 @@ func TestPlansDocumentIsCurrent(t *testing.T) {
 	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
 	generated := text
 	for name, table := range map[string]string{
-		"places": placesTable(), "exceptions": exceptionsTable(), "kinds": kindsTable(), "hints": hintsTable(),
+		"places": placesTable(), "exceptions": exceptionsTable(), "kinds": kindsTable(),
 	} {
 		part := regexp.MustCompile(`(?s)(<!-- generated: ` + name + ` -->\n).*?(<!-- end -->)`)
 		require.Len(t, part.FindAllString(generated, -1), 1, "the document has one place for %s", name)
@@ -62,20 +61,4 @@ func kindsTable() string {
 		fmt.Fprintf(&b, "%d. `%s`\n", i+1, kind)
 	}
 	return b.String()
-}
-
-func hintsTable() string {
-	var b strings.Builder
-	b.WriteString("| the path begins with | dialect |\n|---|---|\n")
-	for _, h := range ledger.PathHints() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", h.Under, h.Dialect)
-	}
-	return b.String()
-}
-
-// A hint for a dialect that does not exist would say nothing to anybody.
-func TestHintsNameDialects(t *testing.T) {
-	for _, h := range ledger.PathHints() {
-		require.Contains(t, ledger.Dialects(), h.Dialect)
-	}
 }

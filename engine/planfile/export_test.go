@@ -1,6 +1,31 @@
 package planfile
 
-import "os"
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// FolderKinds gives the names of the files that a folder is read from, which a table of the documentation has.
+func FolderKinds() []string { return slices.Clone(kinds) }
+
+// Exceptions gives the patterns of what lies in a place and is no plan, which the documentation has, too.
+func Exceptions() []string {
+	var patterns []string
+	for _, e := range exceptions {
+		patterns = append(patterns, strings.TrimPrefix(e, "!"))
+	}
+	return patterns
+}
+
+// Find gives the plans that Search finds.
+func (r *Root) Find(patterns []string) ([]string, error) {
+	found, err := r.Search(patterns)
+	return found.Plans, err
+}
+
+// Folder reports whether the plan is a folder.
+func (f *File) Folder() bool { return f.members != nil }
 
 // BetweenStats makes every later Read call f after the bytes of a file are read and
 // before they are checked for a concurrent change: the moment that no test could hit

@@ -19,20 +19,9 @@ const (
 	maxSpots = 1000
 )
 
-// Find returns the plans that match any of the patterns, sorted, each one once whatever the number of its
-// names. A pattern is a path with path.Match wildcards in any of its names; one that ends in "/" is that of
-// folders which are plans, and one that begins with "!" takes out what lies at or below it. A wildcard matches
-// neither hidden names nor node_modules and vendor, and "**" is refused, so that the walk is as deep as the
-// pattern and no deeper. A link whose target cannot be reached is listed: Read says what is wrong with it.
-// When a folder cannot be read, the error says so beside what was found elsewhere.
-func (r *Root) Find(patterns []string) ([]string, error) {
-	found, err := r.Search(patterns)
-	return found.Plans, err
-}
-
 // A Finding is what a search came to.
 type Finding struct {
-	// Plans are the paths that Find gives.
+	// Plans are the plans that match any of the patterns, sorted, each one once whatever the number of its names.
 	Plans []string
 	// Spots are the paths at which a plan may appear that is not there yet, folders and files. Whoever
 	// watches them, and searches again when one has changed, misses no plan; of very many, some are left out.
@@ -44,7 +33,12 @@ type Finding struct {
 // of files had. It is zero if nobody knows.
 func (f Finding) Changed(name string) time.Time { return f.times[name] }
 
-// Search is Find, and says where to look for what is still to come.
+// Search finds the plans that match any of the patterns, and says where to look for what is still to come.
+// A pattern is a path with path.Match wildcards in any of its names; one that ends in "/" is that of
+// folders which are plans, and one that begins with "!" takes out what lies at or below it. A wildcard matches
+// neither hidden names nor node_modules and vendor, and "**" is refused, so that the walk is as deep as the
+// pattern and no deeper. A link whose target cannot be reached is listed: Read says what is wrong with it.
+// When a folder cannot be read, the error says so beside what was found elsewhere.
 func (r *Root) Search(patterns []string) (Finding, error) {
 	if err := checkPatterns(patterns); err != nil {
 		return Finding{}, err

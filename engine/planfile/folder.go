@@ -27,10 +27,6 @@ const (
 // a slash is a file in a folder within the folder.
 var kinds = []string{wholePlan, "*-PLAN.md", "task_*.txt", "*.md", "*/*-PLAN.md"}
 
-// FolderKinds gives the names of the files that a folder is read from, as patterns: those of the first kind
-// that it has.
-func FolderKinds() []string { return slices.Clone(kinds) }
-
 // fileLike are the ends of names that are those of files, whatever has them: a folder of the name tasks.md
 // is not what anybody means by a plan.
 var fileLike = []string{".md", ".json", ".txt", ".markdown"}

@@ -10,7 +10,7 @@ import (
 type Place struct {
 	// Tool is who keeps them there, as its users call it.
 	Tool string
-	// Pattern is one of Find.
+	// Pattern is one of Search.
 	Pattern string
 	// Mixed says that there are other files besides plans, so that one counts only if it has items.
 	Mixed bool
@@ -55,15 +55,6 @@ func Places() []Place {
 var exceptions = []string{
 	"!openspec/changes/archive",
 	"!docs/plans/README.md", "!docs/superpowers/plans/README.md", "!docs/stories/README.md",
-}
-
-// Exceptions returns the patterns of what lies in a place and is no plan.
-func Exceptions() []string {
-	var patterns []string
-	for _, e := range exceptions {
-		patterns = append(patterns, strings.TrimPrefix(e, "!"))
-	}
-	return patterns
 }
 
 // DefaultPatterns returns the patterns of all places, and what they except.

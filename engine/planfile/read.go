@@ -57,9 +57,6 @@ type File struct {
 	members []member // what a folder was read from; nil for a plan of one file
 }
 
-// Folder reports whether the plan is a folder.
-func (f *File) Folder() bool { return f.members != nil }
-
 // Folders gives the folders in which the files of a plan lie that is one, itself first, and nothing else.
 func (f *File) Folders() []string {
 	var dirs []string

@@ -8,7 +8,7 @@ import (
 )
 
 // Survey is StatPath, and for a folder also a sum over the names of its entries and their Stats: what has
-// another sum has changed. It looks at no more entries than Find does, and into no folder below.
+// another sum has changed. It looks at no more entries than Search does, and into no folder below.
 func Survey(path string) (stat Stat, entries uint64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // of the exchange; then its text is put back, and the writer is told that there is a conflict.
 
 const (
-	// A temporary name begins with a dot, so that no pattern of Find and no glob of a shell has it,
+	// A temporary name begins with a dot, so that no pattern of Search and no glob of a shell has it,
 	// and ends in what editors and their watchers ignore.
 	tempPrefix = ".waybill-"
 	tempSuffix = ".tmp"
