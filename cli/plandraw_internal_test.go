@@ -119,7 +119,7 @@ func TestOutlookRefusesReasonsOfAnotherPlan(t *testing.T) {
 
 // Of very many diagnostics, the errors are among those that are shown.
 func TestManyDiagnosticsLeaveTheErrorsIn(t *testing.T) {
-	text := strings.Repeat("- [ ] no number\n", 300) + "- [ ] 1. x\n- [ ] 1. y\n"
+	text := "# Implementation Plan\n" + strings.Repeat("- [ ] no number\n", 300) + "- [ ] 1. x\n- [ ] 1. y\n"
 	r, _ := understood(t, text, nil)
 	drawn := sheet{80, 80, undressed}.diagnostics(text, r.Diagnostics)
 	require.Contains(t, drawn, "duplicate_id")
