@@ -195,7 +195,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		checkRecordLaws(t, text)
 		if _, err := ledger.Read(text); err == nil {
-			checkWords(t, text)
+			checkEachWord(t, text, true)
 		}
 	})
 }

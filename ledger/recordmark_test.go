@@ -21,7 +21,11 @@ func filesOf(text string) []ledger.PlanFile {
 
 // checkWords sets every status of every record: a typed error, or one word in one file that is another, and
 // nothing else that reads otherwise.
-func checkWords(t require.TestingT, text string) (set int) {
+func checkWords(t require.TestingT, text string) (set int) { return checkEachWord(t, text, false) }
+
+// checkEachWord is checkWords, for a text that may be so odd that a word in it means something else to others:
+// then nothing is written, and that is the law.
+func checkEachWord(t require.TestingT, text string, odd bool) (set int) {
 	r, err := ledger.Read(text)
 	require.NoError(t, err)
 	items := r.Items()
@@ -31,7 +35,7 @@ func checkWords(t require.TestingT, text string) (set int) {
 			if err != nil {
 				refusal, ok := errors.AsType[*ledger.MarkError](err)
 				require.True(t, ok, "%T", err)
-				require.NotEqual(t, ledger.MarkMisread, refusal.Reason, "%q: %v", text, err)
+				require.True(t, odd || refusal.Reason != ledger.MarkMisread, "%q: %v", text, err)
 				continue
 			}
 			set++
