@@ -27,12 +27,18 @@ func markOf(t require.TestingT, text, id string, line int, to ledger.Status) (le
 // checkMarked holds for every plan and every item: either a typed error and nothing, or a plan that
 // differs in one mark and reads so.
 func checkMarked(t require.TestingT, text string, before *ledger.Reading, was []ledger.Item, it ledger.Item, to ledger.Status) {
+	checkMarkedIn(t, text, before, was, it, to, false)
+}
+
+// checkMarkedIn is checkMarked, for a text that may be so odd that a mark in it would mean something else to
+// others: then nothing is written, and that is the law.
+func checkMarkedIn(t require.TestingT, text string, before *ledger.Reading, was []ledger.Item, it ledger.Item, to ledger.Status, odd bool) {
 	marked, err := before.Marked(ledger.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
 	if err != nil {
 		refusal, ok := errors.AsType[*ledger.MarkError](err)
 		require.True(t, ok, "%T", err)
 		require.NotEmpty(t, refusal.Reason)
-		require.NotEqual(t, ledger.MarkMisread, refusal.Reason, "%q: %v", text, err)
+		require.True(t, odd || refusal.Reason != ledger.MarkMisread, "%q: %v", text, err)
 		if refusal.Reason == ledger.MarkInexpressible && !it.Worded {
 			checkInexpressible(t, text, it, to)
 		}
@@ -88,13 +94,15 @@ func checkInexpressible(t require.TestingT, text string, it ledger.Item, to ledg
 	}
 }
 
-func checkEveryMark(t require.TestingT, text string) (n int) {
+func checkEveryMark(t require.TestingT, text string) (n int) { return checkEveryMarkIn(t, text, false) }
+
+func checkEveryMarkIn(t require.TestingT, text string, odd bool) (n int) {
 	r, err := ledger.Read(text)
 	require.NoError(t, err)
 	items := r.Items()
 	for _, it := range items {
 		for _, to := range settable {
-			checkMarked(t, text, r, items, it, to)
+			checkMarkedIn(t, text, r, items, it, to, odd)
 			n++
 		}
 	}
