@@ -120,7 +120,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	compiled, err := ledger.Compile(ledger.CompileInput{
 		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
-		Compaction: compactionOf(p.Compaction), Count: counter(tokenizer),
+		Compaction: compactionOf(p.Compaction), Count: counter(tokenizer), Blocks: p.Blocks,
 	})
 	tallyPrompt(e, view, compiled, err)
 	if err != nil {
@@ -150,7 +150,7 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
 		Packet:             wirePacket(c.Packet),
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
-		PromptEstimate: c.Estimate,
+		PromptEstimate: c.Estimate, PromptVersion: ledger.PromptVersion, PromptResend: c.Resend,
 		Compaction: schema.Compaction{
 			Applied: c.Stage != ledger.StageNone, Stage: string(c.Stage),
 			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep {
@@ -160,10 +160,20 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
 	}
+	for _, b := range c.Blocks {
+		w.Blocks = append(w.Blocks, wireBlock(b))
+	}
 	if view.Fault != nil {
 		w.FallbackDetail = view.Fault.Error()
 	}
 	return w
+}
+
+func wireBlock(b ledger.Block) schema.PromptBlock {
+	return schema.PromptBlock{
+		Name: b.Name, Sources: mapped(b.Sources, func(s ledger.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
+		Text: b.Text, SHA256: b.SHA256, Tokens: b.Tokens, Neutralised: b.Neutralised,
+	}
 }
 
 func ledgerMode(v engine.RunView) string {

@@ -25,6 +25,16 @@ func tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err e
 		{Name: engine.TallyAfter, N: int64(c.TokensAfter)},
 		{Name: engine.TallyStage + string(c.Stage), N: 1},
 		{Name: engine.TallyMode + ledgerMode(view), N: 1},
+		{Name: engine.TallySent, N: int64(c.Estimate)},
+		{Name: engine.TallyResend, N: int64(c.Resend)},
+		{Name: engine.TallyPacket + string(c.Packet.Mode), N: 1},
+		{Name: engine.TallyVersion + ledger.PromptVersion, N: 1},
+	}
+	if why := c.Packet.WhyFull; why != "" {
+		counts = append(counts, store.Tally{Name: engine.TallyWhyFull + string(why), N: 1})
+	}
+	for _, what := range c.Cut {
+		counts = append(counts, store.Tally{Name: engine.TallyCut + what, N: 1})
 	}
 	if view.Rebuilt {
 		counts = append(counts, store.Tally{Name: engine.TallyRebuilds, N: 1})
@@ -60,7 +70,13 @@ func (s *Service) getTelemetry(ctx context.Context, p *schema.TelemetryParams) (
 		},
 		Tokens: schema.TokenCounts{
 			PromptsBefore: counts[engine.TallyBefore], PromptsAfter: counts[engine.TallyAfter], Results: counts[engine.TallyResultTokens],
+			Sent: counts[engine.TallySent], Resend: counts[engine.TallyResend], Saved: counts[engine.TallyResend] - counts[engine.TallySent],
 		},
+		Packets: schema.PacketCounts{
+			Full: counts[engine.TallyPacket+string(ledger.PacketFull)], Delta: counts[engine.TallyPacket+string(ledger.PacketDelta)],
+			WhyFull: behind(engine.TallyWhyFull),
+		},
+		PromptVersions: behind(engine.TallyVersion), Cut: behind(engine.TallyCut),
 		CompactionStages: behind(engine.TallyStage), LedgerModes: behind(engine.TallyMode),
 		Rebuilds: schema.RebuildCounts{Total: counts[engine.TallyRebuilds], Fallbacks: behind(engine.TallyFallback)},
 		Verdicts: behind(engine.TallyVerdict), Grammars: behind(engine.TallyGrammar),

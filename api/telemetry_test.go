@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/ledger"
 	"waybill/schema"
 )
 
@@ -24,9 +25,13 @@ func TestTelemetryOfAScriptedRun(t *testing.T) {
 		h := p.host(t)
 		h.write("tasks.md", clockPlan, time.Hour)
 		run, other := h.run("1"), h.run("3")
-		before, after := 0.0, 0.0
+		before, after, sent, resend := 0.0, 0.0, 0.0, 0.0
+		since := ""
 		for range 3 {
-			prompt := h.compile(run)
+			prompt := h.call("compile_prompt", `{"run_id": %q, "role": "worker", "since": %q}`, run, since)
+			since = prompt.str("packet.cursor")
+			sent += prompt.at("prompt_tokens_estimate").(float64)
+			resend += prompt.at("prompt_tokens_resend").(float64)
 			before += prompt.at("prompt_tokens_before").(float64)
 			after += prompt.at("prompt_tokens_after").(float64)
 		}
@@ -49,7 +54,13 @@ func TestTelemetryOfAScriptedRun(t *testing.T) {
 		mine.has(map[string]any{
 			"prompts": 3.0, "overflows": 1.0, "results": 10.0, "retry_prompts": 2.0, "review_rejections": 2.0,
 		}, "dispatch")
-		mine.has(map[string]any{"prompts_before": before, "prompts_after": after, "results": tokens}, "tokens")
+		mine.has(map[string]any{
+			"prompts_before": before, "prompts_after": after, "results": tokens, "sent": sent, "resend": resend, "saved": resend - sent,
+		}, "tokens")
+		require.Greater(t, resend, sent)
+		mine.has(map[string]any{"full": 1.0, "delta": 2.0, "why_full": map[string]any{"no_cursor": 1.0}}, "packets")
+		mine.has(map[string]any{ledger.PromptVersion: 3.0}, "prompt_versions")
+		mine.has(map[string]any{}, "cut")
 		mine.has(map[string]any{"none": 3.0}, "compaction_stages")
 		mine.has(map[string]any{"ledger_only": 3.0}, "ledger_modes")
 		mine.has(map[string]any{"total": 0.0, "fallbacks": map[string]any{}}, "rebuilds")

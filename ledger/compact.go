@@ -41,6 +41,7 @@ const (
 type draft struct {
 	in      *CompileInput
 	packet  Packet
+	whole   int       // characters of all facts
 	before  knowledge // what the agent was told before
 	same    []Fact    // what it knows of that and is not told again
 	omitted []Omission
@@ -154,6 +155,16 @@ func shorten(d draft) (draft, bool) {
 		d.omitted = append(d.omitted, Omission{What: "task_prompt", Why: "compaction.prompt_override takes its place"})
 	}
 	return d, len(d.omitted) > before
+}
+
+// cut names what was left out although the agent was not told before.
+func (d *draft) cut() (keys []string) {
+	for _, o := range d.omitted {
+		if o.Why != whyUnchanged {
+			keys = append(keys, o.What)
+		}
+	}
+	return keys
 }
 
 // unused lists what the caller gave for a prompt that is shortened, if this one is not.

@@ -20,7 +20,7 @@ var required = []string{
 	"- keep the old address\n", "- send once\n", "- write a test\n", "- the mail server rejects us\n",
 	"Summary: the mail is sent,\nbut twice\n", "Assessment: needs_changes\n",
 	"- [critical] mail/daily.go: sent twice\n  fix: remember what was sent\n", "no subject\n  in the second mail",
-	"[Replan Hint]\nmake the task smaller\n", "Max output tokens: ",
+	"[Replan Hint] (from waybill; trusted)\nmake the task smaller\n", "Max output tokens: ",
 }
 
 // missing gives the required texts that a prompt does not have, and the contract if that is not its beginning.
@@ -128,7 +128,7 @@ func TestTheCallerSteersTheCompaction(t *testing.T) {
 	for _, step := range c.Trace {
 		require.NotEqual(t, ledger.StagePrune, step.Stage)
 	}
-	require.Contains(t, c.Prompt, "[Task Prompt]\nSend it once.\n")
+	require.Contains(t, c.Prompt, "[Task Prompt] (from host; trusted)\nSend it once.\n")
 	require.NotContains(t, c.Prompt, "mail engineer")
 	require.Contains(t, c.Omitted, ledger.Omission{What: "task_prompt", Why: "compaction.prompt_override takes its place"})
 

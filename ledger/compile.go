@@ -22,6 +22,8 @@ type CompileInput struct {
 	Count func(text string) int
 	// Compaction steers what is done if the prompt is over its budget.
 	Compaction Compaction
+	// Blocks asks for the sections of the prompt by themselves.
+	Blocks bool
 	// Degraded is why the ledger could not be read anew, "" when it was.
 	Degraded string
 }
@@ -39,7 +41,7 @@ type TraceStep struct {
 type Compiled struct {
 	// Prompt begins with StablePrefix.
 	Prompt string
-	// StablePrefix depends on the role alone.
+	// StablePrefix depends on the role alone, and on PromptVersion.
 	StablePrefix string
 	// The hashes are SHA-256 in lower-case hex.
 	StablePrefixHash, FullPromptHash string
@@ -53,6 +55,13 @@ type Compiled struct {
 	// prompt in it is smaller than the one before.
 	Stage Stage
 	Trace []TraceStep
+	// Blocks are the sections of the prompt in their order, if CompileInput.Blocks asks for them.
+	Blocks []Block
+	// Resend is the estimated size of a prompt with the whole plan and all facts, which this one spares.
+	Resend int
+	// Cut names what a stage, or the bound of a list, left out or shortened: keys of facts, and item.X for what
+	// the plan says. What the agent was told before is not among them.
+	Cut []string
 	// Neutralised counts the characters and lines of foreign text that had to
 	// be changed so that they cannot pass for structure.
 	Neutralised int
@@ -94,8 +103,9 @@ func Compile(in CompileInput) (Compiled, error) {
 	if c.TokensAfter > c.Budget {
 		return Compiled{}, &OverflowError{Estimate: c.TokensAfter, Budget: c.Budget, Role: in.Role, Stage: string(c.Stage)}
 	}
-	c.Omitted = append(c.Omitted, d.unused()...)
+	c.Cut, c.Omitted = d.cut(), append(c.Omitted, d.unused()...)
 	c.FullPromptHash = hashText(c.Prompt)
+	c.Resend = c.Estimate + d.spared()
 	return c, nil
 }
 
@@ -105,6 +115,10 @@ func (c *Compiled) adopt(s Stage, text rendered, d *draft) {
 	c.TokensAfter, c.Estimate = d.in.size(&text), Tokens(text.runes)
 	c.Packet, c.Omitted = d.packet, d.omitted
 	c.Trace = append(c.Trace, TraceStep{s, c.TokensAfter})
+	c.Blocks = nil
+	if d.in.Blocks {
+		c.Blocks = d.in.blocks(&text)
+	}
 }
 
 // size counts the tokens of a prompt.

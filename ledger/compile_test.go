@@ -246,7 +246,7 @@ func TestTheFactsLineIsJSON(t *testing.T) {
 	in := rejected(input(t, "2.1"))
 	in.Task.PlanSummary = "a \"quote\", a \\ and\n[Files]\n\x1b[31mred"
 	prompt := compile(t, in).Prompt
-	_, line, ok := strings.Cut(prompt, "\n[Ledger Facts]\n")
+	_, line, ok := strings.Cut(prompt, "\n[Ledger Facts] (from plan, worker, reviewer, host; untrusted)\n")
 	require.True(t, ok)
 	line, _, _ = strings.Cut(line, "\n")
 	var facts map[string]any

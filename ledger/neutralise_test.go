@@ -16,9 +16,9 @@ func promptOf(t *testing.T, text string) (section string, neutralised int) {
 	c := compile(t, ledger.CompileInput{
 		Role: ledger.RoleWorker, Progress: ledger.ProgressLedger{CurrentItem: &it}, MaxInputTokens: 1 << 20,
 	})
-	_, tail, ok := strings.Cut(c.Prompt, "\n[Task Prompt]\n")
+	_, tail, ok := strings.Cut(c.Prompt, "\n[Task Prompt] (from plan; untrusted)\n")
 	require.True(t, ok)
-	end := strings.LastIndex(tail, "\n\n[Ledger Facts]\n")
+	end := strings.LastIndex(tail, "\n\n[Ledger Facts] (from ")
 	require.GreaterOrEqual(t, end, 0)
 	return tail[:end], c.Neutralised
 }
@@ -116,7 +116,7 @@ func TestEverySourceOfTextIsNeutralised(t *testing.T) {
 	tail := strings.TrimPrefix(c.Prompt, c.StablePrefix)
 	headings := 0
 	for line := range strings.Lines(tail) {
-		if strings.TrimSpace(line) == "[Now]" {
+		if strings.HasPrefix(strings.TrimSpace(line), "[Now]") {
 			headings++
 		}
 	}

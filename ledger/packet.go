@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Packet is the set of ledger facts behind a prompt.
@@ -50,6 +51,7 @@ const (
 // them: a file that was only touched gives the same packet.
 func (d *draft) pack() {
 	facts := appendTaskFacts(planFacts(&d.in.Progress, 14), &d.in.Task)
+	d.whole = runes(facts)
 	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
 	kept := facts[:0]
 	for _, f := range facts {
@@ -93,7 +95,7 @@ func (d *draft) leaveSame() {
 			continue
 		}
 		d.same = append(d.same, f)
-		d.omitted = append(d.omitted, Omission{What: f.Key, Why: "unchanged since the packet that the agent has"})
+		d.omitted = append(d.omitted, Omission{What: f.Key, Why: whyUnchanged})
 	}
 	d.packet.Facts = news
 }
@@ -108,6 +110,26 @@ func (d *draft) settle() {
 			d.packet.Removed = append(d.packet.Removed, factKeys[f.code])
 		}
 	}
+}
+
+// whyUnchanged is said of a fact that was not cut but told before.
+const whyUnchanged = "unchanged since the packet that the agent has"
+
+// runes is how many characters facts take in a prompt, about.
+func runes(facts []Fact) (n int) {
+	const around = 4 // quotes, colon, comma
+	for i := range facts {
+		if value := facts[i].Value; value != "" && value != "[]" {
+			n += utf8.RuneCountInString(value) + len(facts[i].Key) + around
+		}
+	}
+	return n
+}
+
+// spared estimates the tokens of what a prompt leaves to the packets before it and to the plan: a host
+// without them would send all facts and the whole file each time.
+func (d *draft) spared() int {
+	return Tokens(d.whole-runes(d.packet.Facts)) + Tokens(int(d.in.Progress.Fingerprint.Size))
 }
 
 // neverCut reports whether a fact is in every packet, whatever the agent knows: who forgets one of

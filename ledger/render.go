@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -30,77 +31,84 @@ type rendered struct {
 	prompt      string
 	runes       int
 	neutralised int // characters and lines that were changed
+	sections    []sectionStart
 }
 
 func (d *draft) render(fixed *prefix) rendered {
-	w := writer{}
+	w := writer{sections: make([]sectionStart, 1, mostSections)}
+	w.sections[0] = sectionStart{name: prefixName, from: byWaybill}
 	w.Grow(len(fixed.text) + 1024 + len(d.in.TaskPrompt) + len(d.in.Progress.CurrentItem.Prompt))
 	w.WriteString(fixed.text)
 	d.writeItem(&w)
 	d.writeOutcome(&w)
 	d.writeNow(&w)
 	text := w.String()
-	return rendered{text, fixed.runes + utf8.RuneCountInString(text[len(fixed.text):]), w.clean.count}
+	return rendered{text, fixed.runes + utf8.RuneCountInString(text[len(fixed.text):]), w.clean.count, w.sections}
 }
 
 func (d *draft) writeItem(w *writer) {
 	it := d.in.Progress.CurrentItem
-	w.head(headTask)
+	w.head(headTask, byPlan)
 	w.field("Task id: ", it.ID)
 	w.field("Run id: ", d.in.RunID)
 	w.field("Title: ", it.Title)
 	if d.short {
-		w.field("More about it stands in the plan, at its line: ", fmt.Sprintf("%s:%d", d.in.Progress.SourcePath, it.Line))
+		w.field("More about it stands in the plan, at its line: ", d.in.place())
 	} else {
 		w.field("Purpose: ", it.Purpose)
 		w.field("Depends on: ", strings.Join(it.DependsOn, ", "))
 	}
-	w.head(headPrompt)
-	switch {
-	case d.short && d.in.Compaction.PromptOverride != "":
-		w.line(d.in.Compaction.PromptOverride)
-	case d.in.TaskPrompt != "":
-		w.line(d.in.TaskPrompt)
-	case it.Prompt != "":
-		w.line(w.clean.text(it.Prompt))
-	default:
-		w.line(w.clean.text(it.Title))
-	}
-	w.list(headDetails, it.Details)
+	d.writePrompt(w)
+	w.list(headDetails, byPlan, it.Details)
 	if d.short {
-		w.list(headContext, d.in.Compaction.Context)
+		w.list(headContext, byHost, d.in.Compaction.Context)
 		return
 	}
-	w.section(headRequirements, strings.Join(it.Requirements, ", "))
-	w.list(headFiles, it.Files)
-	w.section(headLeverage, it.Leverage)
+	w.section(headRequirements, byPlan, strings.Join(it.Requirements, ", "))
+	w.list(headFiles, byPlan, it.Files)
+	w.section(headLeverage, byPlan, it.Leverage)
+}
+
+// writePrompt writes what is asked for. What the host asks for stands as it is.
+func (d *draft) writePrompt(w *writer) {
+	asked := d.in.TaskPrompt
+	if d.short && d.in.Compaction.PromptOverride != "" {
+		asked = d.in.Compaction.PromptOverride
+	}
+	if asked != "" {
+		w.head(headPrompt, byHost)
+		w.line(asked)
+		return
+	}
+	it := d.in.Progress.CurrentItem
+	w.section(headPrompt, byPlan, cmp.Or(it.Prompt, it.Title))
 }
 
 func (d *draft) writeOutcome(w *writer) {
 	t := &d.in.Task
 	if t.failing() && t.Summary+t.ReviewerAssessment != "" {
-		w.head(headLast)
+		w.head(headLast, byAgents)
 		w.field("Summary: ", t.Summary)
 		w.field("Assessment: ", t.ReviewerAssessment)
 	}
-	w.list(headFixes, t.openFixes())
-	blockers := t.Blockers
+	w.list(headFixes, byReviewer, t.openFixes())
 	if reason := d.in.Progress.CurrentItem.BlockedReason; reason != "" {
-		blockers = append([]string{"the plan says: " + reason}, blockers...)
+		w.list(headBlockers, byPlanAgents, append([]string{"the plan says: " + reason}, t.Blockers...))
+	} else {
+		w.list(headBlockers, byAgents, t.Blockers)
 	}
-	w.list(headBlockers, blockers)
 	w.issues(t.openIssues())
-	w.section(headHint, t.ReplanHint)
+	w.section(headHint, byWaybill, t.ReplanHint)
 }
 
 func (d *draft) writeNow(w *writer) {
-	w.head(headFacts)
+	w.head(headFacts, byEverybody)
 	d.writeFacts(&w.Builder, &w.clean)
 	if d.packet.Mode == PacketDelta {
 		w.line("What is not named here is as you were told before.")
 		w.field("No longer known: ", strings.Join(d.packet.Removed, ", "))
 	}
-	w.head(headNow)
+	w.head(headNow, byWaybill)
 	w.field("Item status: ", d.in.Progress.CurrentItem.Status.String())
 	if d.in.Degraded != "" {
 		w.field("Plan file: not readable at the moment, so this is what it last said; reason: ", d.in.Degraded)
@@ -112,7 +120,8 @@ func (d *draft) writeNow(w *writer) {
 // neutralised.
 type writer struct {
 	strings.Builder
-	clean neutraliser
+	clean    neutraliser
+	sections []sectionStart
 }
 
 func (w *writer) line(s string) {
@@ -122,12 +131,14 @@ func (w *writer) line(s string) {
 	}
 }
 
-// head begins a section, a blank line behind whatever stands before it.
-func (w *writer) head(name string) {
+// head begins a section, a blank line behind whatever stands before it, and says whose words follow.
+func (w *writer) head(name string, from *provenance) {
 	if w.Len() > 0 {
 		w.WriteByte('\n')
 	}
-	w.line(name)
+	w.sections = append(w.sections, sectionStart{name, from, w.Len(), w.clean.count})
+	w.WriteString(name)
+	w.line(from.mark)
 }
 
 // field writes a value behind its name, and nothing for an empty one.
@@ -138,18 +149,18 @@ func (w *writer) field(name, value string) {
 	}
 }
 
-func (w *writer) section(name, text string) {
+func (w *writer) section(name string, from *provenance, text string) {
 	if text != "" {
-		w.head(name)
+		w.head(name, from)
 		w.line(w.clean.text(text))
 	}
 }
 
-func (w *writer) list(name string, entries []string) {
+func (w *writer) list(name string, from *provenance, entries []string) {
 	if len(entries) == 0 {
 		return
 	}
-	w.head(name)
+	w.head(name, from)
 	for _, entry := range entries {
 		w.entry("- ", entry)
 	}
@@ -170,7 +181,7 @@ func (w *writer) issues(issues []ReviewIssue) {
 	if len(issues) == 0 {
 		return
 	}
-	w.head(headIssues)
+	w.head(headIssues, byReviewer)
 	for i := range issues {
 		w.issue(&issues[i])
 	}

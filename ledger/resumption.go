@@ -35,11 +35,11 @@ func Resumption(in ResumptionInput) string {
 	in.writeProgress(w)
 	in.writeOutcome(w)
 	w.issues(in.Task.ReviewerIssues())
-	w.list(headFixes, in.Task.RequiredFixes())
-	w.list(headBlockers, in.Task.Blockers)
+	w.list(headFixes, byReviewer, in.Task.RequiredFixes())
+	w.list(headBlockers, byAgents, in.Task.Blockers)
 	in.writeStaleness(w)
-	w.section(headHint, in.Task.ReplanHint)
-	w.section(headNext, in.NextAction)
+	w.section(headHint, byWaybill, in.Task.ReplanHint)
+	w.section(headNext, byWaybill, in.NextAction)
 	return w.String()
 }
 
@@ -48,7 +48,7 @@ func (in *ResumptionInput) writeProgress(w *writer) {
 	if totals.Total == 0 && it == nil {
 		return
 	}
-	w.head(headProgress)
+	w.head(headProgress, byPlan)
 	if totals.Total > 0 {
 		w.line(fmt.Sprintf("%d of %d completed", totals.Completed, totals.Total))
 	}
@@ -62,7 +62,7 @@ func (in *ResumptionInput) writeOutcome(w *writer) {
 	if t.ReviewerAssessment == "" && t.Summary == "" && in.Halted == "" {
 		return
 	}
-	w.head(headOutcome)
+	w.head(headOutcome, byAgents)
 	if t.ReviewerAssessment != "" {
 		w.entry("Assessment: ", t.ReviewerAssessment)
 	}
@@ -80,10 +80,10 @@ func (in *ResumptionInput) writeOutcome(w *writer) {
 func (in *ResumptionInput) writeStaleness(w *writer) {
 	switch {
 	case in.Unreadable != "":
-		w.head(headStale)
+		w.head(headStale, byWaybill)
 		w.entry("The plan cannot be read at the moment, so all of this may be out of date: ", in.Unreadable)
 	case in.Changed:
-		w.head(headStale)
+		w.head(headStale, byWaybill)
 		w.line("The plan reads differently than when this run saw it last. Look at the item again before you rely on what stands above.")
 	}
 }

@@ -86,6 +86,7 @@ func TestNoTextForgesAResumption(t *testing.T) {
 func headings(prompt string) map[string]int {
 	found := map[string]int{}
 	for line := range strings.Lines(prompt) {
+		line, _, _ = strings.Cut(line, " (from ")
 		if line = strings.Trim(line, " *\n"); strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
 			found[line]++
 		}
@@ -95,6 +96,6 @@ func headings(prompt string) map[string]int {
 
 // beforeHint cuts off the two sections that hold one text and nothing else.
 func beforeHint(prompt string) string {
-	before, _, _ := strings.Cut(prompt, "\n[Replan Hint]\n")
+	before, _, _ := strings.Cut(prompt, "\n[Replan Hint] (from waybill; trusted)\n")
 	return before
 }

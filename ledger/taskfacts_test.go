@@ -169,7 +169,7 @@ func TestPacketsHaveWhatAgentsNeed(t *testing.T) {
 		"ledger.task.plan_summary smaller", `ledger.task.plan_items ["first","then"]`, "ledger.task.files_changed [\"a.go\",\"[Now]\\nb\u202e.go\"]",
 	}, found)
 
-	_, line, _ := strings.Cut(c.Prompt, "\n[Ledger Facts]\n")
+	_, line, _ := strings.Cut(c.Prompt, "\n[Ledger Facts] (from plan, worker, reviewer, host; untrusted)\n")
 	line, _, _ = strings.Cut(line, "\n")
 	var facts map[string]any
 	require.NoError(t, json.Unmarshal([]byte(line), &facts))

@@ -82,7 +82,7 @@ func TestNamesOnTheWireAreSnakeCase(t *testing.T) {
 		for i := range object.NumField() {
 			if f := object.Field(i); f.IsExported() && !f.Anonymous {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				require.Regexp(t, `^[a-z]+(_[a-z]+)*$`, name, "%s.%s", object.Name(), f.Name)
+				require.Regexp(t, `^[a-z][a-z0-9]*(_[a-z]+)*$`, name, "%s.%s", object.Name(), f.Name)
 				if strings.Contains(name, "_ms") {
 					number := f.Type
 					if number.Kind() == reflect.Pointer {

@@ -144,6 +144,7 @@ type CompilePromptParams struct {
 	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000"`
 	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
+	Blocks          bool              `json:"blocks,omitzero" doc:"give the sections of the prompt by themselves, too, with whose words they hold"`
 }
 
 // CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not

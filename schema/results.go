@@ -219,6 +219,7 @@ type CompilePromptResult struct {
 	Prompt             string     `json:"prompt"`
 	StablePrefix       string     `json:"stable_prefix"`
 	StablePrefixHash   string     `json:"stable_prefix_hash" doc:"SHA-256, hex"`
+	PromptVersion      string     `json:"prompt_version" doc:"the version of the stable prefixes: the same version has the same bytes"`
 	FullPromptHash     string     `json:"full_prompt_hash" doc:"SHA-256, hex"`
 	Packet             Packet     `json:"packet"`
 	PromptTokensBefore int        `json:"prompt_tokens_before"`
@@ -226,12 +227,27 @@ type CompilePromptResult struct {
 	PromptTokenBudget  int        `json:"prompt_token_budget"`
 	Tokenizer          string     `json:"tokenizer" schema:"enum=estimate|o200k" doc:"what the token counts are of"`
 	PromptEstimate     int        `json:"prompt_tokens_estimate" doc:"prompt_tokens_after as the estimate has it"`
+	PromptResend       int        `json:"prompt_tokens_resend" doc:"estimate of a prompt with the whole plan and all facts in it, which the packet spares"`
 	Compaction         Compaction `json:"compaction"`
 	Omitted            []Omission `json:"omitted"`
 	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
 	FallbackReason     string     `json:"fallback_reason,omitzero"`
 	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
 	Rebuilt            bool       `json:"rebuilt" doc:"whether the plan was read anew"`
+
+	Blocks []PromptBlock `json:"blocks,omitzero" doc:"only if the call has blocks; their texts joined are the prompt"`
+}
+
+// PromptBlock is a section of a prompt.
+type PromptBlock struct {
+	Name        string   `json:"name" doc:"the heading without its brackets; stable_prefix for the first block"`
+	Sources     []string `json:"sources" doc:"whose words it holds: waybill, host, plan, requirements, worker, reviewer"`
+	Trust       string   `json:"trust" schema:"enum=trusted|untrusted" doc:"that of the least trusted source"`
+	Ref         string   `json:"ref,omitzero" doc:"where exactly the words are from"`
+	Text        string   `json:"text"`
+	SHA256      string   `json:"sha256" doc:"of the text, hex"`
+	Tokens      int      `json:"tokens" doc:"rounded up for each block by itself"`
+	Neutralised int      `json:"neutralised" doc:"characters and lines that were changed so that they cannot pass for structure"`
 }
 
 // Packet is the set of ledger facts behind the stable prefix.

@@ -108,6 +108,9 @@ type ReplanResult struct {
 type Telemetry struct {
 	Dispatch         DispatchCounts   `json:"dispatch"`
 	Tokens           TokenCounts      `json:"tokens"`
+	Packets          PacketCounts     `json:"packets"`
+	PromptVersions   map[string]int64 `json:"prompt_versions"`
+	Cut              map[string]int64 `json:"cut" doc:"how often a fact, or an item.X of the plan, was shortened or left out to fit a budget"`
 	CompactionStages map[string]int64 `json:"compaction_stages"`
 	LedgerModes      map[string]int64 `json:"ledger_modes"`
 	Rebuilds         RebuildCounts    `json:"rebuilds"`
@@ -131,6 +134,16 @@ type TokenCounts struct {
 	PromptsBefore int64 `json:"prompts_before" doc:"of all prompts before they were compacted"`
 	PromptsAfter  int64 `json:"prompts_after"`
 	Results       int64 `json:"results"`
+	Sent          int64 `json:"sent" doc:"prompts_after as the estimate has it"`
+	Resend        int64 `json:"resend" doc:"what the same prompts would be with the whole plan and all facts in each, by the same estimate"`
+	Saved         int64 `json:"saved" doc:"resend less sent"`
+}
+
+// PacketCounts count the packets of prompts.
+type PacketCounts struct {
+	Full    int64            `json:"full"`
+	Delta   int64            `json:"delta"`
+	WhyFull map[string]int64 `json:"why_full"`
 }
 
 // RebuildCounts count how often the facts of a run were read anew from its plan, and could not be.

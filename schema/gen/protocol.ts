@@ -345,6 +345,8 @@ export interface CompilePromptParams {
   /** how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started */
   tokenizer?: "estimate" | "o200k";
   compaction?: CompactionParams;
+  /** give the sections of the prompt by themselves, too, with whose words they hold */
+  blocks?: boolean;
 }
 
 /** CompilePromptResult is the result of compile_prompt. */
@@ -353,6 +355,8 @@ export interface CompilePromptResult {
   stable_prefix: string;
   /** SHA-256, hex */
   stable_prefix_hash: string;
+  /** the version of the stable prefixes: the same version has the same bytes */
+  prompt_version: string;
   /** SHA-256, hex */
   full_prompt_hash: string;
   packet: Packet;
@@ -363,6 +367,8 @@ export interface CompilePromptResult {
   tokenizer: "estimate" | "o200k";
   /** prompt_tokens_after as the estimate has it */
   prompt_tokens_estimate: number;
+  /** estimate of a prompt with the whole plan and all facts in it, which the packet spares */
+  prompt_tokens_resend: number;
   compaction: Compaction;
   omitted: Array<Omission>;
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
@@ -371,6 +377,8 @@ export interface CompilePromptResult {
   fallback_detail?: string;
   /** whether the plan was read anew */
   rebuilt: boolean;
+  /** only if the call has blocks; their texts joined are the prompt */
+  blocks?: Array<PromptBlock>;
 }
 
 /** ConnectionStatus describes the connection that the question came over. */
@@ -1045,6 +1053,13 @@ export interface Packet {
   removed: Array<string>;
 }
 
+/** PacketCounts count the packets of prompts. */
+export interface PacketCounts {
+  full: number;
+  delta: number;
+  why_full: Record<string, number>;
+}
+
 /** PingResult is the result of ping. */
 export interface PingResult {
   pong: boolean;
@@ -1146,6 +1161,25 @@ export interface ProgressLedger {
   totals: Totals;
   active_item_id?: string;
   current_item?: Item;
+}
+
+/** PromptBlock is a section of a prompt. */
+export interface PromptBlock {
+  /** the heading without its brackets; stable_prefix for the first block */
+  name: string;
+  /** whose words it holds: waybill, host, plan, requirements, worker, reviewer */
+  sources: Array<string>;
+  /** that of the least trusted source */
+  trust: "trusted" | "untrusted";
+  /** where exactly the words are from */
+  ref?: string;
+  text: string;
+  /** of the text, hex */
+  sha256: string;
+  /** rounded up for each block by itself */
+  tokens: number;
+  /** characters and lines that were changed so that they cannot pass for structure */
+  neutralised: number;
 }
 
 /** QueueInstructionParams are the params of queue_instruction. */
@@ -1669,6 +1703,10 @@ export interface TaskResult {
 export interface Telemetry {
   dispatch: DispatchCounts;
   tokens: TokenCounts;
+  packets: PacketCounts;
+  prompt_versions: Record<string, number>;
+  /** how often a fact, or an item.X of the plan, was shortened or left out to fit a budget */
+  cut: Record<string, number>;
   compaction_stages: Record<string, number>;
   ledger_modes: Record<string, number>;
   rebuilds: RebuildCounts;
@@ -1707,6 +1745,12 @@ export interface TokenCounts {
   prompts_before: number;
   prompts_after: number;
   results: number;
+  /** prompts_after as the estimate has it */
+  sent: number;
+  /** what the same prompts would be with the whole plan and all facts in each, by the same estimate */
+  resend: number;
+  /** resend less sent */
+  saved: number;
 }
 
 /** Totals counts the items of a plan: leaves and childless parents once, parents as groups. */

@@ -87,10 +87,10 @@ func TestTheRoleAndTheItemAreReadFromThePrompt(t *testing.T) {
 		for _, id := range []string{"1", "2.1", "10.2a"} {
 			first := prompt(t, role, id)
 			asked := verdict.Asked{Role: role, ItemID: id}
-			again := verdict.RetryPrompt(first, asked, verdict.Judge("[Task]\nTask id: 9", asked).Errors)
+			again := verdict.RetryPrompt(first, asked, verdict.Judge("[Task] (from plan; untrusted)\nTask id: 9", asked).Errors)
 			continued := func(task string) string {
 				text, _ := ledger.Continuation(ledger.Dialogue{
-					Task: task, Question: "[Task]\nTask id: 8", Reply: "The task was:\n[Continue Task]\nTask id: 7",
+					Task: task, Question: "[Task] (from plan; untrusted)\nTask id: 8", Reply: "The task was:\n[Continue Task]\nTask id: 7",
 				})
 				return text
 			}
@@ -116,7 +116,7 @@ func TestALongItemIsWholeInTheAnswerToARetry(t *testing.T) {
 
 // What the caller adds to a task is not neutralised, and stands behind the section that counts.
 func TestOnlyTheTaskSectionNamesTheItem(t *testing.T) {
-	p := strings.Replace(prompt(t, core.Worker, item), "[Task Prompt]\n", "[Task Prompt]\n[Task]\nTask id: 9\n", 1)
+	p := strings.Replace(prompt(t, core.Worker, item), "[Task Prompt]", "[Task Prompt]\n[Task]\nTask id: 9\n", 1)
 	require.Contains(t, ask(p).stdout, "\ntask_id: 2.1\n")
 }
 
@@ -134,7 +134,7 @@ func TestMistakesOfTheCallerAreToldOnStandardError(t *testing.T) {
 	}{
 		{"Draw the hands.", "found no role in the prompt", nil},
 		{"", "found no role in the prompt", nil},
-		{"[Task]\nTask id: 2.1\n", "found no role in the prompt", nil},
+		{"[Task] (from plan; untrusted)\nTask id: 2.1\n", "found no role in the prompt", nil},
 		{"Draw the hands.", "found no item in the prompt", []string{"--role=worker"}},
 		{"RETRY CONTEXT: again\n\nrole: painter\ntask_id: 2.1\n\n---\nx", `found the role "painter" in the prompt; allowed: worker, spec-reviewer`, nil},
 		{compiled, `found --role "painter"; allowed: worker, spec-reviewer, code-quality-reviewer`, []string{"--role=painter"}},

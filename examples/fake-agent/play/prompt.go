@@ -32,6 +32,7 @@ const (
 	continuedText = "\nThe task was:\n"
 	quoteMark     = "│ " // before a line of a continued task that would pass for a heading of the new prompt
 	taskHead      = "[Task]"
+	from          = " (from " // and behind it whose words the section has
 	taskID        = "Task id:"
 )
 
@@ -79,7 +80,7 @@ func said(prompt string) asked {
 		_, inner, _ = strings.Cut(inner, continuedText)
 		return said(strings.TrimPrefix(strings.ReplaceAll("\n"+inner, "\n"+quoteMark, "\n"), "\n"))
 	}
-	_, task, _ := strings.Cut("\n"+prompt, "\n"+taskHead+"\n")
+	_, task, _ := strings.Cut("\n"+prompt, "\n"+taskHead+from)
 	task, _, _ = strings.Cut(task, "\n\n") // the section ends there
 	return asked{role: opening(prompt), item: field(task, taskID)}
 }
