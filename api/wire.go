@@ -142,7 +142,8 @@ func wireTaskLedger(t ledger.TaskLedger) *schema.TaskLedger {
 		}),
 		Blockers: t.Blockers, RequiredFixes: t.RequiredFixes(), Stalled: schema.Stalled(t.Stalled),
 		ReviewLoop: schema.ReviewLoop(t.ReviewLoop), Rejections: t.Rejections, ReplanHint: t.ReplanHint,
-		FilesChanged: t.FilesChanged, Attempts: t.Attempts,
+		FilesChanged: t.FilesChanged, Attempts: t.Attempts, GitRange: t.GitRange,
+		ReviewAttempts: schema.ReviewCounts{Spec: t.ReviewAttempts[0], Quality: t.ReviewAttempts[1]},
 	}
 }
 

@@ -81,6 +81,7 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry, TaskID: t.ID, AttemptID: a.ID,
 	}
 	outcome := outcomeOf(r.Role, r.Judgement)
+	outcome.Origin = ledger.Origin{TaskID: t.ID, AttemptID: a.ID}
 	taken.Standing, taken.Decision, err = tx.moveRun(before, r.Plan, r.event(before, tx.now), &outcome, said)
 	if err != nil {
 		return taken, err

@@ -31,6 +31,7 @@ var factCodes = map[string]byte{
 	factPlanVersion: 6, factSummary: 7, factAssessment: 8, factIssues: 9, factBlockers: 10,
 	factFixes: 11, factStalled: 12, factReviewLoop: 13, factRejections: 14, factReplanHint: 15,
 	factAttempts: 16, factPlanSummary: 17, factPlanItems: 18, factFilesChanged: 19,
+	factReviewAttempts: 20, factGitRange: 21,
 }
 
 // factKeys has the keys by their codes.

@@ -32,6 +32,11 @@ const (
 	factPlanSummary  = "ledger.task.plan_summary"
 	factPlanItems    = "ledger.task.plan_items"
 	factFilesChanged = "ledger.task.files_changed"
+
+	// These came later still.
+	factReviewAttempts = "ledger.task.review_attempts"
+	factGitRange       = "ledger.task.git_range"
+	factOrigins        = "ledger.task.origins"
 )
 
 // The JSON forms of the facts. Storage has its own so that the values above it
@@ -76,6 +81,19 @@ type (
 		File     string `json:"file,omitempty"`
 		Message  string `json:"message"`
 		Fix      string `json:"fix,omitempty"`
+	}
+	reviewAttemptsFact struct {
+		Spec    int `json:"spec,omitempty"`
+		Quality int `json:"quality,omitempty"`
+	}
+	originsFact struct {
+		Summary originFact `json:"summary,omitzero"`
+		Spec    originFact `json:"spec,omitzero"`
+		Quality originFact `json:"quality,omitzero"`
+	}
+	originFact struct {
+		TaskID    string `json:"task_id,omitempty"`
+		AttemptID string `json:"attempt_id,omitempty"`
 	}
 	itemFact struct {
 		ID            string   `json:"item_id"`

@@ -79,6 +79,11 @@ func drawReview(t *rapid.T) ledger.Review {
 	return ledger.Review{Assessment: assessment, Issues: drawIssues(t), RequiredFixes: drawStrings(t, "fixes")}
 }
 
+func drawOrigin(t *rapid.T) ledger.Origin {
+	id := rapid.SampledFrom([]string{"", "tsk_1", "att_2"})
+	return ledger.Origin{TaskID: id.Draw(t, "task"), AttemptID: id.Draw(t, "attempt")}
+}
+
 func drawTask(t *rapid.T) ledger.TaskLedger {
 	return ledger.TaskLedger{
 		RunID: "run_1", ItemID: "2.1",
@@ -93,6 +98,9 @@ func drawTask(t *rapid.T) ledger.TaskLedger {
 			Alternating: rapid.Bool().Draw(t, "turns"), Flagged: rapid.Bool().Draw(t, "loop"),
 		},
 		Rejections: rapid.Int().Draw(t, "rejections"), ReplanHint: rapid.String().Draw(t, "hint"), Attempts: rapid.Int().Draw(t, "attempts"),
+		ReviewAttempts: [2]int{rapid.IntRange(0, 3).Draw(t, "spec reviews"), rapid.IntRange(0, 3).Draw(t, "quality reviews")},
+		GitRange:       rapid.String().Draw(t, "range"),
+		Origins:        ledger.Origins{Summary: drawOrigin(t), Reviews: [2]ledger.Origin{drawOrigin(t), drawOrigin(t)}},
 	}
 }
 
@@ -117,10 +125,13 @@ var derived = []string{
 // later are facts that a store from before does not have.
 var later = []string{
 	"ledger.task.reviews", "ledger.task.plan_summary", "ledger.task.plan_items", "ledger.task.files_changed",
+	"ledger.task.review_attempts", "ledger.task.git_range", "ledger.task.origins",
 }
 
 // A store that lost or damaged a fact is never taken for an empty ledger.
 func TestMissingAndCorruptFactsAreNamed(t *testing.T) {
+	task := ledger.NewTaskLedger("run_1", "1")
+	task.ReviewAttempts, task.Origins.Summary.TaskID = [2]int{1, 2}, "tsk_1"
 	parsers := map[string]struct {
 		facts []ledger.Fact
 		parse func([]ledger.Fact) error
@@ -130,7 +141,7 @@ func TestMissingAndCorruptFactsAreNamed(t *testing.T) {
 			func(facts []ledger.Fact) error { _, err := ledger.ParseProgressFacts(facts); return err },
 		},
 		"task": {
-			ledger.TaskFacts(ledger.NewTaskLedger("run_1", "1")),
+			ledger.TaskFacts(task),
 			func(facts []ledger.Fact) error { _, err := ledger.ParseTaskFacts("run_1", "1", facts); return err },
 		},
 	}

@@ -62,11 +62,16 @@ type Outcome struct {
 	// RequiredFixes are a reviewer's. FollowUps and FilesChanged are a worker's: what has to happen before
 	// the work can go on, and what it touched.
 	RequiredFixes, FollowUps, FilesChanged []string
+	// GitRange is a worker's, too: the commits of its work as <base>..<head>, "" if it named none.
+	GitRange string
+	// Origin says who reported, as far as that is known.
+	Origin Origin
 }
 
 // After gives the ledger after an outcome. It shares no slice with t or o.
 //
-// Every turn of a worker is an attempt, however it ended; what a reviewer does is none. A reviewer's report
+// Every turn of a worker is one of the Attempts, however it ended, and every turn of a reviewer one of its
+// ReviewAttempts. A worker that names no commits leaves those that one named before. A reviewer's report
 // replaces what the same reviewer said before and nothing else, and stands until that reviewer reports again,
 // since only it can tell whether the work does it justice now. A result that cannot be used, and a crash,
 // say nothing about the item.
@@ -80,10 +85,10 @@ func (t TaskLedger) After(o Outcome) TaskLedger {
 		t.worked(&o)
 		return t
 	case RoleSpecReviewer:
-		t.reviewed(&t.Reviews[0], &o)
+		t.reviewed(0, &o)
 		return t
 	case RoleCodeQualityReviewer:
-		t.reviewed(&t.Reviews[1], &o)
+		t.reviewed(1, &o)
 		return t
 	}
 	panic(fmt.Sprintf("ledger: outcome of role %d, which is none", o.Role))
@@ -94,33 +99,46 @@ func (t *TaskLedger) worked(o *Outcome) {
 	t.Attempts++
 	switch o.Kind {
 	case OutcomeCompleted:
-		t.Summary = clipSummary(o.Summary)
+		t.summarised(o)
 		t.Blockers = nil
 		t.FilesChanged = union(t.FilesChanged, o.FilesChanged)
 	case OutcomeStuck, OutcomeFailed:
-		if summary := clipSummary(o.Summary); summary != "" {
-			t.Summary = summary
+		if strings.TrimSpace(o.Summary) != "" {
+			t.summarised(o)
 		}
 		t.Blockers = union(t.Blockers, orMessages(o.FollowUps, o.Issues))
 	case OutcomeCrashed, OutcomeUnusable:
+		return
 	case OutcomeApproved, OutcomeChangesNeeded, OutcomeGaveUp:
 		panic("ledger: a worker cannot report " + o.Kind.String())
 	}
+	if o.GitRange != "" {
+		t.GitRange = o.GitRange
+	}
 }
 
-// reviewed takes the report of the reviewer whose review is r, which is one of t.
-func (t *TaskLedger) reviewed(r *Review, o *Outcome) {
+// summarised takes the summary of a worker, and whose it is.
+func (t *TaskLedger) summarised(o *Outcome) {
+	t.Summary, t.Origins.Summary = clipSummary(o.Summary), o.Origin
+	if t.Summary == "" {
+		t.Origins.Summary = Origin{}
+	}
+}
+
+// reviewed takes the report of the reviewer whose review is the i-th.
+func (t *TaskLedger) reviewed(i int, o *Outcome) {
 	o.Kind.mustBeOne()
+	t.ReviewAttempts[i]++
 	switch o.Kind {
 	case OutcomeApproved:
-		t.assess(r, Review{Assessment: assessedApproved, Issues: o.Issues})
+		t.assess(i, o, Review{Assessment: assessedApproved, Issues: o.Issues})
 		if !t.Reviews[0].rejects() && !t.Reviews[1].rejects() {
 			t.Blockers = nil
 		}
 	case OutcomeChangesNeeded:
-		t.assess(r, Review{assessedChanges, o.Issues, o.RequiredFixes})
+		t.assess(i, o, Review{assessedChanges, o.Issues, o.RequiredFixes})
 	case OutcomeGaveUp:
-		t.assess(r, Review{assessedBlocked, o.Issues, o.RequiredFixes})
+		t.assess(i, o, Review{assessedBlocked, o.Issues, o.RequiredFixes})
 		t.Blockers = union(t.Blockers, orMessages(o.RequiredFixes, o.Issues))
 	case OutcomeCrashed, OutcomeUnusable:
 	case OutcomeCompleted, OutcomeStuck, OutcomeFailed:
@@ -128,9 +146,9 @@ func (t *TaskLedger) reviewed(r *Review, o *Outcome) {
 	}
 }
 
-func (t *TaskLedger) assess(r *Review, said Review) {
-	*r = Review{said.Assessment, cloned(said.Issues), union(nil, said.RequiredFixes)}
-	t.ReviewerAssessment = said.Assessment
+func (t *TaskLedger) assess(i int, o *Outcome, said Review) {
+	t.Reviews[i] = Review{said.Assessment, cloned(said.Issues), union(nil, said.RequiredFixes)}
+	t.ReviewerAssessment, t.Origins.Reviews[i] = said.Assessment, o.Origin
 }
 
 // orMessages gives what is demanded, or where nothing is, what was found.

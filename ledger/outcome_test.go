@@ -100,6 +100,67 @@ func TestDefectD5_OnlyTheTurnsOfWorkersAreAttempts(t *testing.T) {
 	})
 }
 
+// Nobody knew how often a review had been tried, since only the turns of workers were counted.
+func TestDefectD5_EachReviewerHasAttemptsOfItsOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		task, want := ledger.NewTaskLedger("run_1", "1"), [2]int{}
+		for range rapid.IntRange(0, 12).Draw(t, "outcomes") {
+			o := drawOutcome(t)
+			task = task.After(o)
+			switch o.Role {
+			case ledger.RoleWorker:
+			case spec:
+				want[0]++
+			case quality:
+				want[1]++
+			}
+			require.Equal(t, want, task.ReviewAttempts)
+		}
+	})
+}
+
+func TestTheCommitsOfTheWorkAreThoseThatAWorkerNamedLast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		task, want := ledger.NewTaskLedger("run_1", "1"), ""
+		for range rapid.IntRange(0, 12).Draw(t, "outcomes") {
+			o := drawOutcome(t)
+			task = task.After(o)
+			heard := o.Kind != ledger.OutcomeCrashed && o.Kind != ledger.OutcomeUnusable
+			if o.Role == ledger.RoleWorker && heard && o.GitRange != "" {
+				want = o.GitRange
+			}
+			require.Equal(t, want, task.GitRange)
+		}
+	})
+}
+
+func TestTheLedgerKnowsWhoseWordItHas(t *testing.T) {
+	say := func(role ledger.Role, kind ledger.OutcomeKind, summary, attempt string) ledger.Outcome {
+		return ledger.Outcome{Role: role, Kind: kind, Summary: summary, Origin: ledger.Origin{TaskID: "tsk_1", AttemptID: attempt}}
+	}
+	by := func(attempt string) ledger.Origin { return ledger.Origin{TaskID: "tsk_1", AttemptID: attempt} }
+	task := ledger.NewTaskLedger("run_1", "1")
+	for _, c := range []struct {
+		outcome       ledger.Outcome
+		summary       ledger.Origin
+		spec, quality ledger.Origin
+	}{
+		{say(ledger.RoleWorker, ledger.OutcomeStuck, " \n", "1"), ledger.Origin{}, ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeFailed, "no", "2"), by("2"), ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeStuck, "", "3"), by("2"), ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeCrashed, "x", "4"), by("2"), ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeCompleted, "yes", "5"), by("5"), ledger.Origin{}, ledger.Origin{}},
+		{say(spec, ledger.OutcomeChangesNeeded, "", "6"), by("5"), by("6"), ledger.Origin{}},
+		{say(quality, ledger.OutcomeGaveUp, "", "7"), by("5"), by("6"), by("7")},
+		{say(spec, ledger.OutcomeUnusable, "", "8"), by("5"), by("6"), by("7")},
+		{say(spec, ledger.OutcomeApproved, "", ""), by("5"), by(""), by("7")},
+		{say(ledger.RoleWorker, ledger.OutcomeCompleted, "", "9"), ledger.Origin{}, by(""), by("7")},
+	} {
+		task = task.After(c.outcome)
+		require.Equal(t, ledger.Origins{Summary: c.summary, Reviews: [2]ledger.Origin{c.spec, c.quality}}, task.Origins, "%+v", c.outcome)
+	}
+}
+
 func drawOutcome(t *rapid.T) ledger.Outcome {
 	texts := func(name string) []string {
 		return rapid.SliceOfN(rapid.SampledFrom([]string{"a", " a ", "b", "", "c\n"}), 0, 4).Draw(t, name)
@@ -107,6 +168,7 @@ func drawOutcome(t *rapid.T) ledger.Outcome {
 	o := ledger.Outcome{
 		Role: rapid.SampledFrom(roles).Draw(t, "role"), Summary: rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "summary"),
 		Issues: drawIssues(t), RequiredFixes: texts("fixes"), FollowUps: texts("follow-ups"), FilesChanged: texts("files"),
+		GitRange: rapid.SampledFrom([]string{"", "a..b", "b..c"}).Draw(t, "range"), Origin: drawOrigin(t),
 	}
 	kinds := []ledger.OutcomeKind{ledger.OutcomeApproved, ledger.OutcomeChangesNeeded, ledger.OutcomeGaveUp}
 	if o.Role == ledger.RoleWorker {
@@ -162,6 +224,8 @@ func full() ledger.TaskLedger {
 			Assessment: "needs_changes", Issues: append(make([]ledger.ReviewIssue, 0, 8), issue("i")), RequiredFixes: texts("r"),
 		}
 	}
+	task.ReviewAttempts, task.GitRange = [2]int{1, 1}, "a..b"
+	task.Origins.Summary = ledger.Origin{TaskID: "tsk_1", AttemptID: "att_1"}
 	return task
 }
 

@@ -50,7 +50,7 @@ const (
 // pack puts the facts into the draft that the agent needs. The fingerprint is not among
 // them: a file that was only touched gives the same packet.
 func (d *draft) pack() {
-	facts := appendTaskFacts(planFacts(&d.in.Progress, 14), &d.in.Task)
+	facts := appendTaskFacts(planFacts(&d.in.Progress, 16), &d.in.Task)
 	d.whole = runes(facts)
 	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
 	kept := facts[:0]
@@ -170,7 +170,7 @@ func (d *draft) form(key string) factForm {
 		}
 	case factItemID, factIssues, factBlockers, factFixes, factReplanHint:
 		return elsewhere
-	case factTotals, factStalled, factReviewLoop, factPlanVersion, factRejections, factAttempts:
+	case factTotals, factStalled, factReviewLoop, factPlanVersion, factRejections, factAttempts, factReviewAttempts:
 		return asJSON
 	case factPlanItems, factFilesChanged:
 		return asList

@@ -60,7 +60,7 @@ func aboutOf(key string) about {
 		return aboutProgress
 	case factPlanVersion, factSummary, factAssessment, factIssues, factBlockers, factFixes, factStalled,
 		factReviewLoop, factRejections, factReplanHint, factAttempts,
-		factReviews, factPlanSummary, factPlanItems, factFilesChanged,
+		factReviews, factPlanSummary, factPlanItems, factFilesChanged, factReviewAttempts, factGitRange, factOrigins,
 		foreignStalled, foreignStalledThreshold, foreignStalledFlagged,
 		foreignLoop, foreignLoopThreshold, foreignLoopFlagged, foreignLoopFingerprint:
 		return aboutTask

@@ -51,6 +51,16 @@ type ReviewLoop struct {
 	Flagged     bool
 }
 
+// Origin is the task of the queue and the attempt at it that something was said by, each as far as it is known.
+type Origin struct{ TaskID, AttemptID string }
+
+// Origins say whose word a ledger has. That of what nobody has said, or of what nobody was named for, is zero.
+type Origins struct {
+	Summary Origin
+	// Reviews has that of the spec review, and then that of the code quality review.
+	Reviews [2]Origin
+}
+
 // TaskLedger is what is known about the work on one item in one run.
 type TaskLedger struct {
 	RunID, ItemID string
@@ -74,6 +84,11 @@ type TaskLedger struct {
 	FilesChanged []string
 	// Attempts counts how often a worker was at it.
 	Attempts int
+	// ReviewAttempts counts how often the spec reviewer was, and then the code quality reviewer.
+	ReviewAttempts [2]int
+	// GitRange has the commits of the work as <base>..<head>: what a worker said last that named any.
+	GitRange string
+	Origins  Origins
 }
 
 // NewTaskLedger returns the ledger of a run in which nothing has happened:

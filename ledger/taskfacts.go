@@ -6,15 +6,18 @@ import "strconv"
 // whose facts they are, and with them the facts that other tools look for.
 // RenewTask puts them in the place of older ones.
 func TaskFacts(t TaskLedger) []Fact {
-	facts := make([]Fact, 0, 22)
+	facts := make([]Fact, 0, 25)
 	facts = appendTaskFacts(facts, &t)
 	facts = append(facts, Fact{factReviews, compact(reviewsOf(&t))})
+	if said := originsOf(t.Origins); said != (originsFact{}) {
+		facts = append(facts, Fact{factOrigins, compact(said)})
+	}
 	return appendForeignTask(facts, &t)
 }
 
 // appendTaskFacts leaves out what only storage needs.
 func appendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
-	return append(facts,
+	facts = append(facts,
 		Fact{factPlanVersion, strconv.Itoa(t.PlanVersion)},
 		Fact{factSummary, t.Summary},
 		Fact{factAssessment, t.ReviewerAssessment},
@@ -29,7 +32,21 @@ func appendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
 		Fact{factPlanSummary, t.PlanSummary},
 		Fact{factPlanItems, list(t.PlanItems)},
 		Fact{factFilesChanged, list(t.FilesChanged)},
+		Fact{factGitRange, t.GitRange},
 	)
+	if n := t.ReviewAttempts; n != [2]int{} {
+		facts = append(facts, Fact{factReviewAttempts, compact(reviewAttemptsFact{n[0], n[1]})})
+	}
+	return facts
+}
+
+func originsOf(o Origins) originsFact {
+	return originsFact{originFact(o.Summary), originFact(o.Reviews[0]), originFact(o.Reviews[1])}
+}
+
+// origins reads them back.
+func (f originsFact) origins() Origins {
+	return Origins{Origin(f.Summary), [2]Origin{Origin(f.Spec), Origin(f.Quality)}}
 }
 
 func issuesOf(issues []ReviewIssue) []issueFact {
@@ -72,6 +89,8 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 		stalled stalledFact
 		loop    reviewLoopFact
 		reviews reviewsFact
+		turns   reviewAttemptsFact
+		origins originsFact
 		before  = reviewFact{Assessment: r.text(factAssessment)}
 	)
 	t := TaskLedger{
@@ -83,6 +102,7 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 		Rejections:         r.number(factRejections),
 		ReplanHint:         r.text(factReplanHint),
 		Attempts:           r.number(factAttempts),
+		GitRange:           r.values[factGitRange],
 	}
 	r.json(factIssues, &before.Issues)
 	r.json(factFixes, &before.RequiredFixes)
@@ -91,6 +111,8 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	r.json(factReviewLoop, &loop)
 	r.jsonIfAny(factPlanItems, &t.PlanItems)
 	r.jsonIfAny(factFilesChanged, &t.FilesChanged)
+	r.jsonIfAny(factReviewAttempts, &turns)
+	r.jsonIfAny(factOrigins, &origins)
 	if !r.jsonIfAny(factReviews, &reviews) {
 		reviews.Spec = before.whole()
 	}
@@ -99,6 +121,7 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	}
 	t.Stalled, t.ReviewLoop = Stalled(stalled), ReviewLoop(loop)
 	t.Reviews = [2]Review{reviews.Spec.review(), reviews.Quality.review()}
+	t.ReviewAttempts, t.Origins = [2]int{turns.Spec, turns.Quality}, origins.origins()
 	return t.clone(), nil // which makes empty lists nil
 }
 

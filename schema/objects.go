@@ -175,6 +175,14 @@ type TaskLedger struct {
 	PlanItems          []string      `json:"plan_items"`
 	FilesChanged       []string      `json:"files_changed"`
 	Attempts           int           `json:"attempts" doc:"how often a worker was at it"`
+	GitRange           string        `json:"git_range,omitzero" doc:"the commits of the work, as a worker named them last"`
+	ReviewAttempts     ReviewCounts  `json:"review_attempts" doc:"how often each reviewer was at it"`
+}
+
+// ReviewCounts counts something for each reviewer.
+type ReviewCounts struct {
+	Spec    int `json:"spec"`
+	Quality int `json:"quality"`
 }
 
 // ProgressLedger is what a run knows about its plan.

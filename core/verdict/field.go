@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // notEmpty reports whether a header says something. A word such as "none" says nothing, and neither
@@ -51,6 +52,14 @@ func (h header) item(item string, g *gathering[string], n *notes) {
 		n.warn(decoration, h.at, "an item of %s is decorated", h.key)
 	}
 	keep(g, plain, h.at, n)
+}
+
+// Range gives the GitRange if it is <base>..<head> and whole, and "" for any other.
+func (r Result) Range() string {
+	if !isRange(r.GitRange) || strings.ContainsAny(r.GitRange, ellipsis+string(utf8.RuneError)) {
+		return ""
+	}
+	return r.GitRange
 }
 
 // isRange reports whether a text is <base>..<head>.

@@ -1414,6 +1414,12 @@ export interface RetryTaskResult {
   seq: number;
 }
 
+/** ReviewCounts counts something for each reviewer. */
+export interface ReviewCounts {
+  spec: number;
+  quality: number;
+}
+
 /** ReviewIssue is one finding of a reviewer. */
 export interface ReviewIssue {
   severity: string;
@@ -1660,6 +1666,10 @@ export interface TaskLedger {
   files_changed: Array<string>;
   /** how often a worker was at it */
   attempts: number;
+  /** the commits of the work, as a worker named them last */
+  git_range?: string;
+  /** how often each reviewer was at it */
+  review_attempts: ReviewCounts;
 }
 
 /** TaskList is a page of tasks. */
