@@ -97,8 +97,10 @@ func TestFactsOfAnEarlierVersionAreRead(t *testing.T) {
 
 func TestFactsReadAsTheGoldenFileSays(t *testing.T) {
 	task := rejected(input(t, "2.1")).Task.
-		After(ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeCompleted, Summary: "sent once", FilesChanged: []string{"mail/daily.go"},
-			GitRange: "a1b2c3d..e4f5a6b", Origin: ledger.Origin{TaskID: "tsk_1", AttemptID: "att_2"}}).
+		After(ledger.Outcome{
+			Role: ledger.RoleWorker, Kind: ledger.OutcomeCompleted, Summary: "sent once", FilesChanged: []string{"mail/daily.go"},
+			GitRange: "a1b2c3d..e4f5a6b", Origin: ledger.Origin{TaskID: "tsk_1", AttemptID: "att_2"},
+		}).
 		After(ledger.Outcome{Role: quality, Kind: ledger.OutcomeApproved, Issues: []ledger.ReviewIssue{issue("short names")}, Origin: ledger.Origin{TaskID: "tsk_3"}}).
 		Counted(ledger.Counts{Stalled: ledger.Stalled{Threshold: 2}, ReviewLoop: ledger.ReviewLoop{Count: 1, Threshold: 2, Alternating: true, Flagged: true}, Rejections: 4}).
 		Replanned(2, "one mail a day", []string{"remember what was sent", "test it"})
