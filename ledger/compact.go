@@ -146,6 +146,9 @@ func shorten(d draft) (draft, bool) {
 			d.omitted = append(d.omitted, Omission{What: "item." + what, Why: "the plan says it, in the line that the prompt names"})
 		}
 	}
+	if len(d.in.Criteria) > 0 {
+		d.omitted = append(d.omitted, Omission{What: acceptanceCriteria, Why: "the requirements say it, in the lines that the prompt names"})
+	}
 	leave("purpose", it.Purpose != "")
 	leave("depends_on", len(it.DependsOn) > 0)
 	leave("requirements", len(it.Requirements) > 0)
@@ -160,11 +163,19 @@ func shorten(d draft) (draft, bool) {
 // cut names what was left out although the agent was not told before.
 func (d *draft) cut() (keys []string) {
 	for _, o := range d.omitted {
-		if o.Why != whyUnchanged {
+		if o.Why != whyUnchanged && o != d.in.noCriteria() {
 			keys = append(keys, o.What)
 		}
 	}
 	return keys
+}
+
+// acceptanceCriteria is what omissions call them.
+const acceptanceCriteria = "acceptance_criteria"
+
+// noCriteria says that a reviewer has to do without criteria that there may be.
+func (in *CompileInput) noCriteria() Omission {
+	return Omission{What: acceptanceCriteria, Why: in.CriteriaMissing}
 }
 
 // unused lists what the caller gave for a prompt that is shortened, if this one is not.

@@ -22,6 +22,10 @@ type CompileInput struct {
 	Count func(text string) int
 	// Compaction steers what is done if the prompt is over its budget.
 	Compaction Compaction
+	// Criteria are what the requirements want of the item, CriteriaSource is the file that has them.
+	// CriteriaMissing says why there are none although there may be, "" if nothing is amiss.
+	Criteria                        []Criterion
+	CriteriaSource, CriteriaMissing string
 	// Blocks asks for the sections of the prompt by themselves.
 	Blocks bool
 	// Degraded is why the ledger could not be read anew, "" when it was.

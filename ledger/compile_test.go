@@ -82,6 +82,7 @@ func TestPromptsReadAsTheGoldenFilesSay(t *testing.T) {
 		"worker-degraded":   degraded,
 		"worker-blocked":    input(t, "2.3"),
 		"reviewer-rejected": reviewer,
+		"reviewer-work":     reviewing(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := compile(t, in)

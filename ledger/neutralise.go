@@ -23,6 +23,8 @@ var (
 		{headPrompt, true},
 		{headDetails, true},
 		{headContext, true},
+		{headCriteria, true},
+		{headWork, true},
 		{headLast, true},
 		{headRequirements, true},
 		{headFiles, true},

@@ -53,6 +53,9 @@ func (d *draft) pack() {
 	facts := appendTaskFacts(planFacts(&d.in.Progress, 16), &d.in.Task)
 	d.whole = runes(facts)
 	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
+	if d.in.CriteriaMissing != "" {
+		d.omitted = append(d.omitted, d.in.noCriteria())
+	}
 	kept := facts[:0]
 	for _, f := range facts {
 		if f.Value != "" && f.Value != "[]" {
@@ -85,12 +88,22 @@ func (in *CompileInput) known() (knowledge, FullReason) {
 	return before, ""
 }
 
+// value gives the value of a fact, "" if the packet does not have it.
+func (p *Packet) value(key string) string {
+	for i := range p.Facts {
+		if p.Facts[i].Key == key {
+			return p.Facts[i].Value
+		}
+	}
+	return ""
+}
+
 // leaveSame takes the facts out of the packet that the agent knows, but for those that are never left out.
 func (d *draft) leaveSame() {
 	var news []Fact
 	for _, f := range d.packet.Facts {
 		now := knownOf(f)
-		if old, known := d.before.find(now.code); !known || old != now.hash || d.neverCut(f.Key) {
+		if old, known := d.before.find(now.code); !known || old != now.hash || d.form(f.Key) == elsewhere {
 			news = append(news, f)
 			continue
 		}
@@ -132,9 +145,11 @@ func (d *draft) spared() int {
 	return Tokens(d.whole-runes(d.packet.Facts)) + Tokens(int(d.in.Progress.Fingerprint.Size))
 }
 
-// neverCut reports whether a fact is in every packet, whatever the agent knows: who forgets one of
+// neverCut reports whether a fact is in every packet whole, whatever the budget: who does not have one of
 // these does the wrong work.
-func (d *draft) neverCut(key string) bool { return d.form(key) == elsewhere }
+func (d *draft) neverCut(key string) bool {
+	return d.form(key) == elsewhere && key != factFilesChanged
+}
 
 // mostFiles is how many changed files a packet names. Nobody needs all of them to go on, and a list that only
 // grows would one day leave no room for what a prompt must have.
@@ -158,7 +173,7 @@ const (
 	asText factForm = iota
 	asJSON
 	asList    // JSON with foreign texts in it
-	elsewhere // it has a section of its own
+	elsewhere // it has a section of its own, and is in every packet, whatever the agent knows
 )
 
 // form says it. How the last attempt went has its section if it failed.
@@ -172,7 +187,16 @@ func (d *draft) form(key string) factForm {
 		return elsewhere
 	case factTotals, factStalled, factReviewLoop, factPlanVersion, factRejections, factAttempts, factReviewAttempts:
 		return asJSON
-	case factPlanItems, factFilesChanged:
+	case factGitRange:
+		if d.in.Role.reviewer() {
+			return elsewhere
+		}
+	case factFilesChanged:
+		if d.in.Role.reviewer() {
+			return elsewhere
+		}
+		return asList
+	case factPlanItems:
 		return asList
 	}
 	return asText
@@ -206,12 +230,17 @@ func (d *draft) writeFacts(b *strings.Builder, clean *neutraliser) {
 
 // cleanList neutralises the entries of a list that we wrote.
 func cleanList(value string, clean *neutraliser) string {
-	var entries []string
-	if err := json.Unmarshal([]byte(value), &entries); err != nil {
-		panic(fmt.Sprintf("ledger: decode our own list: %v", err))
-	}
+	entries := entriesOf(value)
 	for i, entry := range entries {
 		entries[i] = clean.text(entry)
 	}
 	return compact(entries)
+}
+
+// entriesOf reads a list that we wrote.
+func entriesOf(value string) (entries []string) {
+	if err := json.Unmarshal([]byte(value), &entries); err != nil {
+		panic(fmt.Sprintf("ledger: decode our own list: %v", err))
+	}
+	return entries
 }

@@ -104,19 +104,38 @@ func (in *CompileInput) blocks(text *rendered) []Block {
 		}
 		body := text.prompt[s.at:end]
 		blocks[i] = Block{
-			Name: strings.Trim(s.name, "[]"), Sources: s.from.sources, Trust: s.from.trust, Ref: in.ref(s.from),
+			Name: strings.Trim(s.name, "[]"), Sources: s.from.sources, Trust: s.from.trust, Ref: in.ref(&s),
 			Text: body, SHA256: hashText(body), Tokens: in.tokens(body), Neutralised: neutralised - s.neutralised,
 		}
 	}
 	return blocks
 }
 
-// ref says where exactly the words of a section stand, as far as that is one place.
-func (in *CompileInput) ref(from *provenance) string {
-	if from == byPlan {
+// ref says where exactly the words of a section are from, as far as that is known.
+func (in *CompileInput) ref(s *sectionStart) string {
+	said := &in.Task.Origins
+	switch {
+	case s.from == byPlan:
 		return in.place()
+	case s.from == byRequirements:
+		return in.CriteriaSource
+	case s.from == byWorker, s.name == headLast:
+		return said.Summary.ref()
+	case s.from == byReviewer:
+		var refs []string
+		for i := range in.Task.Reviews {
+			if ref := said.Reviews[i].ref(); ref != "" && in.Task.Reviews[i].rejects() {
+				refs = append(refs, ref)
+			}
+		}
+		return strings.Join(refs, ", ")
 	}
 	return ""
+}
+
+// ref names a task and the attempt at it.
+func (o Origin) ref() string {
+	return strings.Trim(o.TaskID+"/"+o.AttemptID, "/")
 }
 
 // place names the line of the plan at which the item stands.

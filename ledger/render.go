@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,8 @@ const (
 	headRequirements = "[Requirements]"
 	headFiles        = "[Files]"
 	headLeverage     = "[Leverage]"
+	headCriteria     = "[Acceptance Criteria]"
+	headWork         = "[Work]"
 	headLast         = "[Last Attempt]"
 	headFixes        = "[Required Fixes]"
 	headBlockers     = "[Blockers]"
@@ -62,11 +65,32 @@ func (d *draft) writeItem(w *writer) {
 	w.list(headDetails, byPlan, it.Details)
 	if d.short {
 		w.list(headContext, byHost, d.in.Compaction.Context)
+	} else {
+		w.section(headRequirements, byPlan, strings.Join(it.Requirements, ", "))
+		w.list(headFiles, byPlan, it.Files)
+		w.section(headLeverage, byPlan, it.Leverage)
+	}
+	d.writeCriteria(w)
+}
+
+// writeCriteria writes what the requirements want of the item or, in a prompt that is shortened, where they
+// say it.
+func (d *draft) writeCriteria(w *writer) {
+	if len(d.in.Criteria) == 0 {
 		return
 	}
-	w.section(headRequirements, byPlan, strings.Join(it.Requirements, ", "))
-	w.list(headFiles, byPlan, it.Files)
-	w.section(headLeverage, byPlan, it.Leverage)
+	w.head(headCriteria, byRequirements)
+	if d.short {
+		lines := make([]string, len(d.in.Criteria))
+		for i, c := range d.in.Criteria {
+			lines[i] = strconv.Itoa(c.Line)
+		}
+		w.field("They stand in ", d.in.CriteriaSource+", lines "+strings.Join(lines, ", "))
+		return
+	}
+	for _, c := range d.in.Criteria {
+		w.entry("- ", c.Text)
+	}
 }
 
 // writePrompt writes what is asked for. What the host asks for stands as it is.
@@ -84,8 +108,25 @@ func (d *draft) writePrompt(w *writer) {
 	w.section(headPrompt, byPlan, cmp.Or(it.Prompt, it.Title))
 }
 
+// writeWork tells a reviewer where the work is. Anybody else has it among the facts.
+func (d *draft) writeWork(w *writer) {
+	commits, files := d.packet.value(factGitRange), d.packet.value(factFilesChanged)
+	if !d.in.Role.reviewer() || commits+files == "" {
+		return
+	}
+	w.head(headWork, byWorker)
+	w.field("Commits: ", commits)
+	if files != "" {
+		w.line("Files changed:")
+		for _, file := range entriesOf(files) {
+			w.entry("- ", file)
+		}
+	}
+}
+
 func (d *draft) writeOutcome(w *writer) {
 	t := &d.in.Task
+	d.writeWork(w)
 	if t.failing() && t.Summary+t.ReviewerAssessment != "" {
 		w.head(headLast, byAgents)
 		w.field("Summary: ", t.Summary)
@@ -113,7 +154,24 @@ func (d *draft) writeNow(w *writer) {
 	if d.in.Degraded != "" {
 		w.field("Plan file: not readable at the moment, so this is what it last said; reason: ", d.in.Degraded)
 	}
+	w.guidance(d.in)
 	w.line(fmt.Sprintf("Max output tokens: %d", d.in.maxOutput()))
+}
+
+// guidance says how often the role was at the item, however it ended, and what follows from that.
+func (w *writer) guidance(in *CompileInput) {
+	before := in.Task.turns(in.Role)
+	switch {
+	case before == 0:
+	case in.Role.reviewer():
+		w.line(fmt.Sprintf("Review: number %d by this role. See first whether what it demanded before is dealt with, then judge the whole.", before+1))
+	case !in.Task.failing():
+		w.line(fmt.Sprintf("Attempt: number %d.", before+1))
+	case before == 1:
+		w.line("Attempt: number 2. Deal with what the first one left open, and keep what is good about it.")
+	default:
+		w.line(fmt.Sprintf("Attempt: number %d. %d did not get there: deal with what is open, and take another way than they did.", before+1, before))
+	}
 }
 
 // writer writes the tail of a prompt. What is not written with line is

@@ -14,6 +14,8 @@ const (
 
 func (r Role) known() bool { return RoleWorker <= r && r <= RoleCodeQualityReviewer }
 
+func (r Role) reviewer() bool { return r == RoleSpecReviewer || r == RoleCodeQualityReviewer }
+
 // inputTokens is what the model of a role is given at most, where nobody says otherwise.
 func (r Role) inputTokens() int {
 	if r == RoleWorker {

@@ -111,6 +111,18 @@ func (t TaskLedger) ReviewerIssues() []ReviewIssue { return cloned(t.openIssues(
 // they demand nothing.
 func (t TaskLedger) RequiredFixes() []string { return cloned(t.openFixes()) }
 
+// turns gives how often a role was at the item.
+func (t *TaskLedger) turns(r Role) int {
+	switch r {
+	case RoleSpecReviewer:
+		return t.ReviewAttempts[0]
+	case RoleCodeQualityReviewer:
+		return t.ReviewAttempts[1]
+	case RoleWorker:
+	}
+	return t.Attempts
+}
+
 // failing reports whether the last attempt did not bring the item further, so that the next one has to
 // know how it went.
 func (t *TaskLedger) failing() bool {
