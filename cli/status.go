@@ -27,10 +27,11 @@ code whether a store is sound, there is ` + "`waybill doctor`" + `.`,
 // statusView is what `waybill status --json` prints.
 type statusView struct {
 	schema.StatusResult
-	more     bool                 // whether more tasks wait for a person than are in Awaiting
-	Plans    []schema.PlanSummary `json:"plans"`
-	Notices  []schema.Notice      `json:"notices"`
-	Awaiting []schema.Awaiting    `json:"awaiting"`
+	Telemetry schema.Telemetry     `json:"telemetry"`
+	more      bool                 // whether more tasks wait for a person than are in Awaiting
+	Plans     []schema.PlanSummary `json:"plans"`
+	Notices   []schema.Notice      `json:"notices"`
+	Awaiting  []schema.Awaiting    `json:"awaiting"`
 }
 
 func (a *app) status(ctx context.Context, l *local) error {
@@ -45,6 +46,9 @@ func (a *app) status(ctx context.Context, l *local) error {
 	}
 	var awaiting schema.AwaitingList
 	if err := l.call(ctx, "list_awaiting", schema.ListAwaitingParams{}, &awaiting); err != nil {
+		return err
+	}
+	if err := l.call(ctx, "get_telemetry", schema.TelemetryParams{}, &v.Telemetry); err != nil {
 		return err
 	}
 	// Behind the lists, so that it tells what they had to leave out.
@@ -67,6 +71,7 @@ func (v statusView) text(width int, reply func(id string) string) string {
 	fmt.Fprintf(&b, "instructions  %s\n", tally(v.Counts.Instructions, "queued", "sent", "acknowledged", "failed", "cancelled"))
 	fmt.Fprintf(&b, "runs          %s\n", tally(v.Counts.Runs, "running", "blocked", "done", "failed"))
 	fmt.Fprintf(&b, "tasks         %s\n", v.tasks())
+	b.WriteString(v.prompts())
 	for _, p := range v.Plans {
 		if p.Error != nil {
 			fmt.Fprintf(&b, "plan          %s  %s\n", plain(p.Path), plain(p.Error.Message))
@@ -84,6 +89,23 @@ func (v statusView) text(width int, reply func(id string) string) string {
 		fmt.Fprintf(&b, "degraded      %s\n", plain(sentence))
 	}
 	return b.String()
+}
+
+// prompts says what was compiled and what that spared, and nothing if nothing was.
+func (v statusView) prompts() string {
+	t := &v.Telemetry
+	if t.Dispatch.Prompts == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("prompts       %d, %d of them deltas; about %d tokens sent, %d (%d %%) saved\n",
+		t.Dispatch.Prompts, t.Packets.Delta, t.Tokens.Sent, t.Tokens.Saved, 100*t.Tokens.Saved/max(1, t.Tokens.Resend))
+	if n := t.LedgerModes["ledger_plus_fallback"]; n > 0 {
+		line += fmt.Sprintf("              %d compiled while the plan could not be read\n", n)
+	}
+	if n := t.Dispatch.Overflows; n > 0 {
+		line += fmt.Sprintf("              %d refused because they were over their budget\n", n)
+	}
+	return line
 }
 
 // tasks counts those that there are, by status.

@@ -57,3 +57,16 @@ func TestStatusGivesANoticeOneLine(t *testing.T) {
 	}
 	require.Contains(t, v.text(200, (&app{}).replyLine), "  task "+someTask+" failed\n")
 }
+
+func TestStatusSaysWhatPacketsSpared(t *testing.T) {
+	var v statusView
+	require.NotContains(t, v.text(80, nil), "prompts", "nothing was compiled")
+	v.Telemetry = schema.Telemetry{
+		Dispatch: schema.DispatchCounts{Prompts: 12, Overflows: 1}, Packets: schema.PacketCounts{Full: 8, Delta: 4},
+		Tokens:      schema.TokenCounts{Sent: 9000, Resend: 36000, Saved: 27000},
+		LedgerModes: map[string]int64{"ledger_only": 10, "ledger_plus_fallback": 2},
+	}
+	require.Contains(t, v.text(80, nil), "\nprompts       12, 4 of them deltas; about 9000 tokens sent, 27000 (75 %) saved\n"+
+		"              2 compiled while the plan could not be read\n"+
+		"              1 refused because they were over their budget\n")
+}

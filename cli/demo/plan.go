@@ -27,7 +27,8 @@ const most = 20
 type crew struct {
 	p              *play
 	script, memory string
-	seen           []string // every next_action, in order
+	seen           []string          // every next_action, in order
+	cursors        map[string]string // by run and role, of the packet that its agent got last
 }
 
 func (p *play) plan(ctx context.Context) error {
@@ -35,7 +36,7 @@ func (p *play) plan(ctx context.Context) error {
 	if err := os.CopyFS(folder, p.Clock); err != nil {
 		return fmt.Errorf("copy the plan: %w", err)
 	}
-	c := &crew{p: p, script: filepath.Join(folder, "agent.script"), memory: filepath.Join(p.state, "agents")}
+	c := &crew{p: p, script: filepath.Join(folder, "agent.script"), memory: filepath.Join(p.state, "agents"), cursors: map[string]string{}}
 	if err := os.MkdirAll(c.memory, 0o700); err != nil {
 		return err
 	}
@@ -89,11 +90,9 @@ func (c *crew) item(ctx context.Context, id string) error {
 // dispatch gives an agent the prompt, or that of its role if there is none, and its answer to waybill.
 func (c *crew) dispatch(ctx context.Context, runID, role, prompt string) (answer schema.IngestOutputResult, err error) {
 	if prompt == "" {
-		var compiled schema.CompilePromptResult
-		if err := c.p.child.conn.Call(ctx, "compile_prompt", map[string]any{"run_id": runID, "role": role}, &compiled); err != nil {
+		if prompt, err = c.compile(ctx, runID, role); err != nil {
 			return answer, err
 		}
-		prompt = compiled.Prompt
 	}
 	agent := exec.CommandContext(ctx, c.p.Binary, "fake-agent", "--script", c.script, "--memory", c.memory)
 	agent.Stdin = strings.NewReader(prompt)
@@ -108,6 +107,27 @@ func (c *crew) dispatch(ctx context.Context, runID, role, prompt string) (answer
 		"run_id": runID, "role": role, "output": string(output), "prompt": prompt,
 	}, &answer)
 	return answer, err
+}
+
+// compile asks for the prompt of a role, with no more facts than its agent has not been told yet.
+func (c *crew) compile(ctx context.Context, runID, role string) (string, error) {
+	var compiled schema.CompilePromptResult
+	err := c.p.child.conn.Call(ctx, "compile_prompt", map[string]any{
+		"run_id": runID, "role": role, "since": c.cursors[runID+role],
+	}, &compiled)
+	c.cursors[runID+role] = compiled.Packet.Cursor
+	return compiled.Prompt, err
+}
+
+// saving prints what the packets spared over the plan.
+func (c *crew) saving(ctx context.Context) error {
+	var t schema.Telemetry
+	if err := c.p.child.conn.Call(ctx, "get_telemetry", schema.None{}, &t); err != nil {
+		return err
+	}
+	c.p.Print("  %s get_telemetry\n  %d prompts, %d of them deltas: %d tokens sent, %d with the whole plan and all facts each time; %d %% saved\n",
+		c.p.Faint("→"), t.Dispatch.Prompts, t.Packets.Delta, t.Tokens.Sent, t.Tokens.Resend, 100*t.Tokens.Saved/max(1, t.Tokens.Resend))
+	return must(t.Tokens.Saved > 0 && t.Packets.Delta > 0, "%d prompts with %d deltas saved %d tokens", t.Dispatch.Prompts, t.Packets.Delta, t.Tokens.Saved)
 }
 
 // tell prints what an agent gave and what is to be done then.
@@ -158,5 +178,8 @@ func (c *crew) verify(ctx context.Context) error {
 			return err
 		}
 	}
-	return must(r.Left == 2 && !r.Completed, "%d items are left, not 2", r.Left)
+	if err := must(r.Left == 2 && !r.Completed, "%d items are left, not 2", r.Left); err != nil {
+		return err
+	}
+	return c.saving(ctx)
 }
