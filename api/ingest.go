@@ -19,6 +19,7 @@ import (
 // A heard is a result that was judged and is still to move its run.
 type heard struct {
 	engine.Result
+	plans    *engine.Plans
 	view     engine.RunView
 	warnings []schema.ResultWarning // beside those of the judgement
 	criteria []ledger.Criterion     // of the plan, once they may matter
@@ -48,7 +49,7 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	if err != nil {
 		return nil, err
 	}
-	h := &heard{}
+	h := &heard{plans: plans}
 	if h.view, err = e.Peek(ctx, p.RunID); err != nil {
 		return nil, err
 	}
@@ -72,9 +73,9 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	h.Plan = h.view.Plan
 	switch {
 	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
-		h.Compiled = compiledPrompt(h.view, role)
+		h.Compiled = compiledPrompt(plans, h.view, role)
 	case role.Reviewer() && h.Judgement.Verdict == verdict.Pass:
-		h.criteria = criteriaOf(plans, h.view.Run.Plan)
+		h.criteria = criteriaOf(plans, h.view.Run.Plan, h.view.Plan)
 	}
 	return h, nil
 }
@@ -97,14 +98,16 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 }
 
 // compiledPrompt gives what compile_prompt gives for a role, or "" if it gives nothing.
-func compiledPrompt(view engine.RunView, role core.Role) string {
+func compiledPrompt(plans *engine.Plans, view engine.RunView, role core.Role) string {
 	if view.Gone != nil || view.Progress.CurrentItem == nil {
 		return ""
 	}
-	compiled, err := ledger.Compile(ledger.CompileInput{
+	in := ledger.CompileInput{
 		RunID: view.Run.ID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task,
 		MaxOutputTokens: usualOutput, Degraded: view.Fallback,
-	})
+	}
+	forReviewer(&in, role, plans, view)
+	compiled, err := ledger.Compile(in)
 	if err != nil {
 		return "" // no agent can have been given it
 	}
@@ -113,7 +116,7 @@ func compiledPrompt(view engine.RunView, role core.Role) string {
 
 // retryPrompt gives the prompt with which the role is asked once more whose turn it is, or "" if the run wants
 // something else. It repeats what the agent was given or, if that was not kept, what it would be given now.
-func retryPrompt(s engine.Standing, view engine.RunView) string {
+func retryPrompt(plans *engine.Plans, s engine.Standing, view engine.RunView) string {
 	if s.Next.Action != core.RetryWithPreamble {
 		return ""
 	}
@@ -121,7 +124,7 @@ func retryPrompt(s engine.Standing, view engine.RunView) string {
 	unread := s.Unread[role-1]
 	if unread.Prompt == "" {
 		view.Task = s.Ledger // what was settled since is not asked about again
-		unread.Prompt = compiledPrompt(view, role)
+		unread.Prompt = compiledPrompt(plans, view, role)
 	}
 	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: s.Run.ItemID}, unread.Problems)
 }
@@ -181,7 +184,7 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 		return nil // whoever has the task now is told what to do
 	}
 	next := wireNext(taken.Next, taken.Readiness.Ready)
-	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, retryPrompt(taken.Standing, h.view)
+	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, retryPrompt(h.plans, taken.Standing, h.view)
 	if taken.Next.Action != core.PlanCompleted {
 		return nil
 	}
@@ -197,8 +200,10 @@ func evidence(tx store.Tx, plan *ledger.Reading, path string, criteria []ledger.
 		return nil, err
 	}
 	w := &schema.Evidence{
-		AcceptanceCriteria: mapped(criteria, func(c ledger.Criterion) schema.Criterion { return schema.Criterion(c) }),
-		Outcomes:           mapped(done, wireOutcome), FilesChanged: []string{},
+		AcceptanceCriteria: mapped(criteria, func(c ledger.Criterion) schema.Criterion {
+			return schema.Criterion{Line: c.Line, Text: c.Text, ID: c.ID}
+		}),
+		Outcomes: mapped(done, wireOutcome), FilesChanged: []string{},
 	}
 	seen := map[string]bool{}
 	for _, o := range done {
@@ -218,15 +223,10 @@ func evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, view
 		return nil, nil
 	}
 	err = e.View(ctx, func(tx store.Tx) error {
-		w, err = evidence(tx, view.Plan, view.Run.Plan, criteriaOf(plans, view.Run.Plan))
+		w, err = evidence(tx, view.Plan, view.Run.Plan, criteriaOf(plans, view.Run.Plan, view.Plan))
 		return err
 	})
 	return w, err
-}
-
-// criteriaOf gives what the requirements.md beside a plan says that SHALL be.
-func criteriaOf(plans *engine.Plans, plan string) []ledger.Criterion {
-	return ledger.AcceptanceCriteria(plans.Beside(plan, "requirements.md"))
 }
 
 func wireOutcome(o engine.ItemOutcome) schema.ItemOutcome {

@@ -101,7 +101,7 @@ func staleReason(plan engine.Plan) string {
 }
 
 func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {
-	e, _, err := s.backend()
+	e, plans, err := s.backend()
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,13 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 		return nil, view.Gone
 	}
 	tokenizer := cmp.Or(p.Tokenizer, s.o.Tokenizer, Estimate)
-	compiled, err := ledger.Compile(ledger.CompileInput{
+	in := ledger.CompileInput{
 		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
 		Compaction: compactionOf(p.Compaction), Count: counter(tokenizer), Blocks: p.Blocks,
-	})
+	}
+	forReviewer(&in, role, plans, view)
+	compiled, err := ledger.Compile(in)
 	tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err

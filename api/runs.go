@@ -16,6 +16,7 @@ import (
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
 	progress, reading, fault := s.departure(ctx, p)
+	_, plans, _ := s.backend() // else there is a fault
 	policy := corePolicy(p.Policy)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
@@ -33,7 +34,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[s
 		return &schema.InitRunResult{
 			Run: wireRun(run), Created: created,
 			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
-			RetryPrompt: retryPrompt(standing, engine.RunView{Run: run, Progress: progress}), Seq: seq,
+			RetryPrompt: retryPrompt(plans, standing, engine.RunView{Run: run, Progress: progress, Plan: reading}), Seq: seq,
 		}, err
 	})
 }
@@ -147,7 +148,7 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	if fault != nil {
 		w.ProgressLedgerError = planError(fault)
 	}
-	w.RetryPrompt = retryPrompt(standing, view)
+	w.RetryPrompt = retryPrompt(plans, standing, view)
 	if w.Evidence, err = evidenceOf(ctx, e, plans, view, standing.Next); err != nil {
 		return nil, err
 	}
@@ -244,7 +245,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	if err := checkPlan(p); err != nil {
 		return nil, err
 	}
-	e, _, err := s.backend()
+	e, plans, err := s.backend()
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +265,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 		return &schema.ReplanResult{
 			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
 			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
-			RetryPrompt: retryPrompt(after, view), Seq: seq,
+			RetryPrompt: retryPrompt(plans, after, view), Seq: seq,
 		}, err
 	})
 }

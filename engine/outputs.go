@@ -1,7 +1,6 @@
 package engine
 
 import (
-	slashpath "path"
 	"path/filepath"
 
 	"waybill/engine/planfile"
@@ -61,13 +60,4 @@ func readOutput(dir, rel string) (string, error) {
 	defer func() { _ = root.Close() }() // nothing was written through it
 	file, err := root.Read(rel, nil)
 	return file.Text, err
-}
-
-// Beside gives the bytes of a file that lies in the folder of a plan, or nil if there is none that can be read.
-func (p *Plans) Beside(plan, name string) []byte {
-	file, err := p.root.Read(slashpath.Join(slashpath.Dir(plan), name), nil)
-	if err != nil {
-		return nil
-	}
-	return []byte(file.Text)
 }

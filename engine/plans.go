@@ -34,6 +34,8 @@ type Plans struct {
 	plans  map[string]*plan
 	others map[string]other // what lies beside plans and is none
 	rules  ruleFile         // what DialectFile said
+	// criteria are those of the files that say what is to be done, by their paths.
+	criteria map[string]criteriaFile
 }
 
 // PlanOptions configures Plans. Every zero value works.

@@ -11,18 +11,36 @@ type Criterion struct {
 	// Line is where it begins, counted from 1.
 	Line int
 	Text string
+	// ID is the one by which plans name it, "1.2" or "FR-004", or "" where the file gives it none, or gives it
+	// to another one as well. No two criteria of a file have the same.
+	ID string
+	// Requirement is the id of the requirement that it stands below, "1" or "REQ-3", or "" for none.
+	Requirement string
 }
 
 // mostCriteria bounds what a file can make of a plan's last answer.
 const mostCriteria = 1000
 
-// AcceptanceCriteria gives the sentences of a requirements file that begin with WHEN or IF and say what SHALL
-// be, in capitals as it is the custom. A list marker, a number and bold type may stand before the sentence,
-// and it may go on over further lines, up to a blank one, a list item, a heading or a code fence. What stands
-// in a code fence is an example and counts for nothing. Between the marks <!-- AC:BEGIN --> and <!-- AC:END -->
-// each item of a list is a criterion, whatever it says. Of more than 1,000 the first 1,000 are given.
+// AcceptanceCriteria gives what a requirements file says that is to be true, in the order of the file. What
+// stands in a code fence is an example and counts for nothing. Of more than 1,000 the first 1,000 are given.
+// These are criteria:
+//
+//   - A sentence that begins with WHEN or IF and says what SHALL be, in capitals as it is the custom. A list
+//     marker, a number and bold type may stand before it, and it may go on over further lines, up to a blank one,
+//     a list item, a heading or a code fence.
+//   - What begins with an id, as an item of a list or with a colon or a dash behind the id: "**FR-004**: …". The
+//     id is made of AC, FR, NFR, REQ or SC, more words in capitals if need be, and a number: "REQ-SEC-2.1".
+//   - Each item of a list, whatever it says, below a heading or label "Acceptance Criteria" or "Acceptance
+//     Scenarios", or between the marks <!-- AC:BEGIN --> and <!-- AC:END -->. What is indented further than the
+//     item, and has no number, is a part of it.
+//   - Below the heading of a requirement, a paragraph or an item that says what SHALL or MUST be.
+//
+// The heading of a requirement is "Requirement 1", a number as in "2.1 Rain gauge", an id as in "### REQ-3: Rain",
+// or "User Story 1", which is US1. What it begins ends at the next heading that is not deeper. The number 2 in
+// a list below requirement 1 makes the id 1.2; a number with a dot in it is the id as it is; without a
+// requirement it is 2, unless two items are.
 func AcceptanceCriteria(text []byte) []Criterion {
-	c := criteria{}
+	c := criteria{known: map[string]int{}}
 	src := strings.TrimPrefix(strings.ToValidUTF8(string(text), "\ufffd"), byteOrderMark)
 	for line := range strings.SplitSeq(lineEnds.Replace(src), "\n") {
 		c.line(line)
@@ -36,16 +54,29 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // criteria reads a text line by line.
 type criteria struct {
 	found  []Criterion
-	number int    // of the line
-	fence  string // the marks that opened the code fence that the line is in
-	begin  int    // the line on which a sentence began that has not ended yet, 0 for none
+	known  map[string]int // the criterion that has an id
+	number int            // of the line
+	fence  string         // the marks that opened the code fence that the line is in
+	marked bool           // the line stands between the marks AC:BEGIN and AC:END
+	// The requirements that the line stands below, by the level of their headings.
+	requirements [7]string
+	listed       int // the level of the heading that says that criteria follow, 0 for none
+	sentence     statement
+}
+
+// A statement may become a criterion.
+type statement struct {
+	begin  int // the line on which it began, 0 for none
+	indent int
+	id     string
 	parts  []string
-	said   bool // the sentence says what SHALL be
-	listed bool // the line stands between the marks AC:BEGIN and AC:END, where each list item is one
+	plain  bool // it begins with neither WHEN nor IF
+	said   bool // it says what is to be, or need not
 }
 
 func (c *criteria) line(line string) {
 	c.number++
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
 	line = trim(line)
 	for strings.HasPrefix(line, ">") {
 		line = trim(line[1:])
@@ -62,48 +93,138 @@ func (c *criteria) line(line string) {
 		c.fence = marks
 	case isMark:
 		c.end()
-		c.listed = begins && name == "AC"
-	case line == "" || line[0] == '#':
+		c.marked = begins && name == "AC"
+	case line == "":
 		c.end()
+	case line[0] == '#':
+		c.end()
+		c.heading(line)
 	default:
-		c.text(line)
+		c.text(line, indent)
 	}
 }
 
-func (c *criteria) text(line string) {
-	sentence, isItem := withoutMarkers(line)
-	if isItem || c.said && opens(sentence) {
+// heading leaves what the headings above began, as far as this one is not deeper, and may begin something itself.
+func (c *criteria) heading(line string) {
+	title := strings.TrimLeft(line, "#")
+	if title != "" && blankAt(title, 0) == 0 {
+		return // "#2" is none
+	}
+	level := min(len(line)-len(title), len(c.requirements)-1)
+	if c.listed >= level {
+		c.listed = 0
+	}
+	clear(c.requirements[level:])
+	title = unbold(trim(title))
+	if saysCriteria(title) {
+		c.listed = level
+		return
+	}
+	c.requirements[level] = headingID(title, c.requirement())
+}
+
+// requirement gives the id of the one that the line stands below.
+func (c *criteria) requirement() string {
+	for level := len(c.requirements) - 1; level > 0; level-- {
+		if id := c.requirements[level]; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+func (c *criteria) text(line string, indent int) {
+	text, number, isItem := withoutMarkers(line)
+	if c.label(line, isItem) {
+		return
+	}
+	id, rest := leadingID(text, isItem)
+	named, s := id != "", &c.sentence
+	if isItem && !named && number == "" && c.lists() && s.begin > 0 && indent > s.indent && !opens(text) {
+		s.parts = append(s.parts, line)
+		return
+	}
+	if isItem || named || opens(text) && (s.said || s.plain) {
 		c.end()
 	}
 	switch {
-	case c.listed && isItem:
-		c.begin, c.said = c.number, true
-		sentence = withoutNumber(sentence)
-	case c.begin > 0:
-		sentence = line
-	case opens(sentence):
-		c.begin = c.number
+	case s.begin > 0:
+		text = line
+	case named:
+		text = rest
+		c.begin(indent, id, true)
+		s.said = !c.has(id) // else it may say something about the criterion
+	case c.lists() && isItem && text != "":
+		if c.marked {
+			number, text = withoutNumber(text)
+		}
+		c.begin(indent, c.numbered(number), true)
+		s.said = true
+	case opens(text):
+		c.begin(indent, c.numbered(number), false)
+	case c.requirement() != "":
+		c.begin(indent, c.numbered(number), true)
 	default:
 		return
 	}
-	c.parts = append(c.parts, sentence)
-	c.said = c.said || hasWord(sentence, "SHALL")
+	s.parts = append(s.parts, text)
+	s.said = s.said || hasWord(text, "SHALL") || c.requirement() != "" && hasWord(text, "MUST")
+}
+
+// lists reports whether each item of a list is a criterion.
+func (c *criteria) lists() bool { return c.marked || c.listed > 0 }
+
+// label takes a line such as "**Acceptance Criteria:**", which stands for a heading up to the next one or the next
+// label. A label that has something behind it is no part of that.
+func (c *criteria) label(line string, isItem bool) bool {
+	if isItem || !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, bold) {
+		return false
+	}
+	name, rest := strings.TrimSuffix(line, ":"), ""
+	if inside, found := strings.CutPrefix(line, bold); found {
+		name, rest, _ = strings.Cut(inside, bold)
+	}
+	if strings.Trim(rest, ": ") == "" && saysCriteria(name) {
+		c.end()
+		c.listed = deeperThanHeadings
+		return true
+	}
+	if c.listed == deeperThanHeadings && strings.HasPrefix(line, bold) && c.sentence.begin == 0 {
+		c.listed = 0
+	}
+	return false
+}
+
+// saysCriteria reports whether criteria follow a heading.
+func saysCriteria(title string) bool {
+	const word = "acceptance"
+	title = strings.Trim(title, "*:_ ")
+	if len(title) < len(word) || !equalWord(title[:len(word)], word) {
+		return false // a definition of done is about any work
+	}
+	return equalWord(title, "acceptance scenarios") || sectionOf(title) == sectionAcceptance
 }
 
 // withoutNumber takes "#2 " off a criterion.
-func withoutNumber(sentence string) string {
+func withoutNumber(sentence string) (number, rest string) {
 	if number, rest, ok := strings.Cut(sentence, " "); ok && len(number) > 1 && number[0] == '#' && strings.Trim(number[1:], "0123456789") == "" {
-		return trim(rest)
+		return number[1:], trim(rest)
 	}
-	return sentence
+	return "", sentence
+}
+
+func (c *criteria) begin(indent int, id string, plain bool) {
+	c.sentence = statement{begin: c.number, indent: indent, id: id, parts: c.sentence.parts[:0], plain: plain}
 }
 
 // end takes the sentence if it has all that a criterion has.
 func (c *criteria) end() {
-	if c.said && len(c.found) < mostCriteria {
-		c.found = append(c.found, Criterion{c.begin, plainKeywords.Replace(strings.Join(c.parts, " "))})
+	s := &c.sentence
+	if s.said && len(c.found) < mostCriteria {
+		text := plainKeywords.Replace(strings.Join(s.parts, " "))
+		c.found = append(c.found, Criterion{Line: s.begin, Text: text, ID: c.claim(s.id), Requirement: c.requirement()})
 	}
-	c.begin, c.parts, c.said = 0, c.parts[:0], false
+	*s = statement{parts: s.parts[:0]}
 }
 
 // fenceMarks gives the three or more marks that a code fence begins and ends with, or "".
@@ -120,17 +241,21 @@ func fenceMarks(line string) string {
 const mostMarkers = 8
 
 // withoutMarkers cuts off what may stand before a sentence, and reports whether the line is an item of a list
-// whatever follows.
-func withoutMarkers(line string) (sentence string, isItem bool) {
+// whatever follows. number is that of the item, "" for none: a bare number may be a word of the line before.
+func withoutMarkers(line string) (sentence, number string, isItem bool) {
 	for range mostMarkers {
 		line = unbold(line)
 		width, list := listMarker(line)
 		if width == 0 {
 			break
 		}
+		digits := strings.TrimRight(line[:width], ".):")
+		if number == "" && isNumber(digits) && (list || strings.Contains(digits, ".")) {
+			number = digits
+		}
 		line, isItem = trim(line[width:]), isItem || list
 	}
-	return line, isItem
+	return line, number, isItem
 }
 
 // listMarker gives the width of the marker that a line begins with, 0 for none. A number with nothing behind it

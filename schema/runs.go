@@ -213,10 +213,11 @@ type Evidence struct {
 	FilesChanged       []string      `json:"files_changed"`
 }
 
-// Criterion is a line of the requirements.md beside a plan that says what SHALL be.
+// Criterion is what the requirements file of a plan says that is to be true.
 type Criterion struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
+	ID   string `json:"id,omitzero" doc:"by which items name it, such as 1.2 or FR-004"`
 }
 
 // ItemOutcome is how one item of a plan came to its end.

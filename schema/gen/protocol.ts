@@ -443,10 +443,12 @@ export interface CreateTaskParams {
   idempotency_key?: string;
 }
 
-/** Criterion is a line of the requirements.md beside a plan that says what SHALL be. */
+/** Criterion is what the requirements file of a plan says that is to be true. */
 export interface Criterion {
   line: number;
   text: string;
+  /** by which items name it, such as 1.2 or FR-004 */
+  id?: string;
 }
 
 /** Decision is the rule by which a run moved. */

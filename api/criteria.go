@@ -1,0 +1,50 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/ledger"
+)
+
+// criteriaOf gives what is to be true when all of a plan is done, as far as that is said somewhere.
+func criteriaOf(plans *engine.Plans, plan string, reading *ledger.Reading) []ledger.Criterion {
+	all, _ := plans.Criteria(plan, dialectOf(reading)) // of what cannot be read nothing is known, as of what is not there
+	return all.List
+}
+
+func dialectOf(reading *ledger.Reading) string {
+	if reading == nil {
+		return ""
+	}
+	return reading.Dialect
+}
+
+// forReviewer gives the prompt of a reviewer the criteria that its item names, or the reason why it has none.
+func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, view engine.RunView) {
+	it := in.Progress.CurrentItem
+	if !role.Reviewer() || it == nil || len(it.Requirements) == 0 {
+		return
+	}
+	all, err := plans.Criteria(view.Run.Plan, dialectOf(view.Plan))
+	in.CriteriaSource = all.Path
+	if err != nil {
+		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, whyUnread(err))
+		return
+	}
+	if in.Criteria = ledger.CriteriaOf(*it, all.List); in.Criteria == nil && all.Path != "" {
+		in.CriteriaMissing = fmt.Sprintf("%s has none that the item names: %s", all.Path, clipped(strings.Join(it.Requirements, ", ")))
+	}
+}
+
+// whyUnread says in a few words why a file cannot be read.
+func whyUnread(err error) string {
+	if file, ok := errors.AsType[*planfile.Error](err); ok {
+		return string(file.Reason)
+	}
+	return engine.ErrUnsteady.Error()
+}
