@@ -89,7 +89,7 @@ func (d *draft) writeCriteria(w *writer) {
 		return
 	}
 	for _, c := range d.in.Criteria {
-		w.entry("- ", c.Text)
+		w.entry("- ", strings.TrimLeft(c.ID+" "+c.Text, " "))
 	}
 }
 
