@@ -19,6 +19,7 @@ import (
 // A heard is a result that was judged and is still to move its run.
 type heard struct {
 	engine.Result
+	service  *Service
 	plans    *engine.Plans
 	view     engine.RunView
 	warnings []schema.ResultWarning // beside those of the judgement
@@ -49,7 +50,7 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	if err != nil {
 		return nil, err
 	}
-	h := &heard{plans: plans}
+	h := &heard{service: s, plans: plans}
 	if h.view, err = e.Peek(ctx, p.RunID); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	h.Plan = h.view.Plan
 	switch {
 	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
-		h.Compiled = compiledPrompt(plans, h.view, role)
+		h.Compiled = s.compiledPrompt(plans, h.view, role)
 	case role.Reviewer() && h.Judgement.Verdict == verdict.Pass:
 		h.criteria = criteriaOf(plans, h.view.Run.Plan, h.view.Plan)
 	}
@@ -98,15 +99,11 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 }
 
 // compiledPrompt gives what compile_prompt gives for a role, or "" if it gives nothing.
-func compiledPrompt(plans *engine.Plans, view engine.RunView, role core.Role) string {
+func (s *Service) compiledPrompt(plans *engine.Plans, view engine.RunView, role core.Role) string {
 	if view.Gone != nil || view.Progress.CurrentItem == nil {
 		return ""
 	}
-	in := ledger.CompileInput{
-		RunID: view.Run.ID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task,
-		MaxOutputTokens: usualOutput, Degraded: view.Fallback,
-	}
-	forReviewer(&in, role, plans, view)
+	in, _ := s.compileInput(plans, view, role, &schema.CompilePromptParams{})
 	compiled, err := ledger.Compile(in)
 	if err != nil {
 		return "" // no agent can have been given it
@@ -116,17 +113,17 @@ func compiledPrompt(plans *engine.Plans, view engine.RunView, role core.Role) st
 
 // retryPrompt gives the prompt with which the role is asked once more whose turn it is, or "" if the run wants
 // something else. It repeats what the agent was given or, if that was not kept, what it would be given now.
-func retryPrompt(plans *engine.Plans, s engine.Standing, view engine.RunView) string {
-	if s.Next.Action != core.RetryWithPreamble {
+func (s *Service) retryPrompt(plans *engine.Plans, now engine.Standing, view engine.RunView) string {
+	if now.Next.Action != core.RetryWithPreamble {
 		return ""
 	}
-	role := s.Next.Role
-	unread := s.Unread[role-1]
+	role := now.Next.Role
+	unread := now.Unread[role-1]
 	if unread.Prompt == "" {
-		view.Task = s.Ledger // what was settled since is not asked about again
-		unread.Prompt = compiledPrompt(plans, view, role)
+		view.Task = now.Ledger // what was settled since is not asked about again
+		unread.Prompt = s.compiledPrompt(plans, view, role)
 	}
-	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: s.Run.ItemID}, unread.Problems)
+	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: now.Run.ItemID}, unread.Problems)
 }
 
 // resultTokens estimates how long a result is, without what stands around it.
@@ -184,7 +181,7 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 		return nil // whoever has the task now is told what to do
 	}
 	next := wireNext(taken.Next, taken.Readiness.Ready)
-	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, retryPrompt(h.plans, taken.Standing, h.view)
+	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, h.service.retryPrompt(h.plans, taken.Standing, h.view)
 	if taken.Next.Action != core.PlanCompleted {
 		return nil
 	}

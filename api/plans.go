@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,102 +97,6 @@ func staleReason(plan engine.Plan) string {
 		return ""
 	}
 	return planError(plan.Fault).Reason
-}
-
-func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptParams) (*schema.CompilePromptResult, error) {
-	e, plans, err := s.backend()
-	if err != nil {
-		return nil, err
-	}
-	view, err := e.Peek(ctx, p.RunID)
-	if err != nil {
-		return nil, err
-	}
-	role, _, err := roleOf(view.Run, p.Role)
-	if err != nil {
-		return nil, err
-	}
-	if view.Gone != nil {
-		return nil, view.Gone
-	}
-	tokenizer := cmp.Or(p.Tokenizer, s.o.Tokenizer, Estimate)
-	in := ledger.CompileInput{
-		RunID: p.RunID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
-		MaxOutputTokens: or(p.MaxOutputTokens, usualOutput), MaxInputTokens: or(p.MaxInputTokens, 0), Degraded: view.Fallback,
-		Compaction: compactionOf(p.Compaction), Count: counter(tokenizer), Blocks: p.Blocks,
-	}
-	forReviewer(&in, role, plans, view)
-	compiled, err := ledger.Compile(in)
-	tallyPrompt(e, view, compiled, err)
-	if err != nil {
-		return nil, err
-	}
-	w := wireCompiled(compiled, view)
-	w.Tokenizer = tokenizer
-	return w, nil
-}
-
-// usualOutput is how many tokens an agent may write if nobody says otherwise.
-const usualOutput = 1200
-
-// compactionOf gives what a host wants done with a prompt that is over its budget.
-func compactionOf(p *schema.CompactionParams) ledger.Compaction {
-	if p == nil {
-		return ledger.Compaction{}
-	}
-	return ledger.Compaction{
-		Off: p.Auto != nil && !*p.Auto, KeepPacket: p.Prune != nil && !*p.Prune,
-		Context: p.Context, PromptOverride: p.PromptOverride,
-	}
-}
-
-func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptResult {
-	w := &schema.CompilePromptResult{
-		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
-		Packet:             wirePacket(c.Packet),
-		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
-		PromptEstimate: c.Estimate, PromptVersion: ledger.PromptVersion, PromptResend: c.Resend,
-		Compaction: schema.Compaction{
-			Applied: c.Stage != ledger.StageNone, Stage: string(c.Stage),
-			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep {
-				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
-			}),
-		},
-		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
-		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
-	}
-	for _, b := range c.Blocks {
-		w.Blocks = append(w.Blocks, wireBlock(b))
-	}
-	if view.Fault != nil {
-		w.FallbackDetail = view.Fault.Error()
-	}
-	return w
-}
-
-func wireBlock(b ledger.Block) schema.PromptBlock {
-	return schema.PromptBlock{
-		Name: b.Name, Sources: mapped(b.Sources, func(s ledger.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
-		Text: b.Text, SHA256: b.SHA256, Tokens: b.Tokens, Neutralised: b.Neutralised,
-	}
-}
-
-func ledgerMode(v engine.RunView) string {
-	if v.Fallback != "" {
-		return "ledger_plus_fallback"
-	}
-	return "ledger_only"
-}
-
-func wirePacket(p ledger.Packet) schema.Packet {
-	w := schema.Packet{
-		Cursor: p.Cursor, Base: p.Base, Mode: string(p.Mode), WhyFull: string(p.WhyFull),
-		Facts: make(map[string]string, len(p.Facts)), Removed: p.Removed,
-	}
-	for _, f := range p.Facts {
-		w.Facts[f.Key] = f.Value
-	}
-	return w
 }
 
 func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*schema.Ledger, error) {

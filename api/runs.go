@@ -17,7 +17,7 @@ import (
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
 	progress, reading, fault := s.departure(ctx, p)
 	_, plans, _ := s.backend() // else there is a fault
-	policy := corePolicy(p.Policy)
+	policy := policyOf(p.Policy, s.o.Settings.Policy)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
 			return nil, fault // not before, so that a call which comes again with its key gets its first answer
@@ -34,7 +34,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[s
 		return &schema.InitRunResult{
 			Run: wireRun(run), Created: created,
 			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
-			RetryPrompt: retryPrompt(plans, standing, engine.RunView{Run: run, Progress: progress, Plan: reading}), Seq: seq,
+			RetryPrompt: s.retryPrompt(plans, standing, engine.RunView{Run: run, Progress: progress, Plan: reading}), Seq: seq,
 		}, err
 	})
 }
@@ -50,26 +50,6 @@ func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledge
 	}
 	progress, err := ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
 	return progress, plan.Reading, err
-}
-
-func corePolicy(w *schema.Policy) core.Policy {
-	p := core.DefaultPolicy()
-	if w == nil {
-		return p
-	}
-	p = core.Policy{
-		InvalidRetries:      or(w.InvalidRetries, p.InvalidRetries),
-		ReviewerFreshRuns:   or(w.ReviewerFreshRuns, p.ReviewerFreshRuns),
-		WorkerFailures:      or(w.WorkerFailures, p.WorkerFailures),
-		ReviewRejections:    or(w.ReviewRejections, p.ReviewRejections),
-		StalledThreshold:    or(w.StalledThreshold, p.StalledThreshold),
-		ReviewLoopThreshold: or(w.ReviewLoopThreshold, p.ReviewLoopThreshold),
-	}
-	for _, name := range w.Reviewers {
-		role, _ := core.ParseRole(name) // the schema lets the names of reviewers pass and no others
-		p.Reviewers |= core.RolesOf(role)
-	}
-	return p
 }
 
 // roleOf gives the role that a host means. generic reports that it said no more than "reviewer".
@@ -148,7 +128,7 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	if fault != nil {
 		w.ProgressLedgerError = planError(fault)
 	}
-	w.RetryPrompt = retryPrompt(plans, standing, view)
+	w.RetryPrompt = s.retryPrompt(plans, standing, view)
 	if w.Evidence, err = evidenceOf(ctx, e, plans, view, standing.Next); err != nil {
 		return nil, err
 	}
@@ -265,7 +245,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 		return &schema.ReplanResult{
 			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
 			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
-			RetryPrompt: retryPrompt(plans, after, view), Seq: seq,
+			RetryPrompt: s.retryPrompt(plans, after, view), Seq: seq,
 		}, err
 	})
 }

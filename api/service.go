@@ -34,8 +34,10 @@ type Options struct {
 	Degraded func() []string
 	// Host is told the process id of the host when the host names it.
 	Host func(pid int64)
-	// Tokenizer is one of Tokenizers, for prompts whose call names none; by default Estimate.
-	Tokenizer string
+	// Settings hold where a call says nothing; by default what is built in.
+	Settings schema.Settings
+	// Changed lists the settings of the process that are not as they are built in, for get_status.
+	Changed []schema.Setting
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 }
@@ -57,6 +59,10 @@ type Service struct {
 func New(o Options) (*Service, error) {
 	if o.Start == nil {
 		return nil, errors.New("api: Options.Start is missing")
+	}
+	var err error
+	if o.Settings, err = completed(o.Settings); err != nil {
+		return nil, err
 	}
 	if o.Now == nil {
 		o.Now = time.Now

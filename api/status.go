@@ -28,6 +28,7 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 			Kind: st.Kind, Path: st.Path, SizeBytes: st.SizeBytes, Mode: storeMode(st), SchemaVersion: st.SchemaVersion,
 		},
 		Watcher: s.o.Watcher(ctx), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
+		Settings: append([]schema.Setting{}, s.o.Changed...),
 		Dialects: mapped(plans.Dialects(), func(r engine.DialectRule) schema.DialectRule { return schema.DialectRule(r) }),
 	}
 	w.Degraded = append(w.Degraded, otherVersions(st.Peers, s.o.Version)...)

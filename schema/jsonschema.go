@@ -85,7 +85,7 @@ func (d describer) node(s *shape, r rules) *node {
 	case integer:
 		return number(r)
 	case boolean:
-		return &node{Type: "boolean", Default: literal(r.standard)}
+		return &node{Type: "boolean", Default: literal(r.fixed())}
 	case anyObject:
 		return &node{Type: "object"}
 	case nothing:
@@ -104,8 +104,8 @@ func (d describer) body(s *shape) *node {
 		if f.nullable {
 			member = &node{AnyOf: []*node{member, {Type: "null"}}}
 		}
-		if f.doc != "" {
-			member.Description = f.doc
+		if member.Description = cmp.Or(f.doc, member.Description); f.rules.setting != "" {
+			member.Description = f.meaning() // no keyword can say that it depends
 		}
 		n.Properties = append(n.Properties, entry{f.name, member})
 		if !f.optional {
@@ -126,8 +126,8 @@ func (d describer) text(s *shape, r rules) *node {
 	case reflect.TypeFor[Code]():
 		return &node{Ref: d.refs + codeName}
 	}
-	if r.standard != "" {
-		n.Default = literal(strconv.Quote(r.standard))
+	if standard := r.fixed(); standard != "" {
+		n.Default = literal(strconv.Quote(standard))
 	}
 	switch {
 	case r.id:
@@ -149,7 +149,7 @@ func literal(standard string) jsontext.Value {
 }
 
 func number(r rules) *node {
-	n := &node{Type: "integer", Default: literal(r.standard)}
+	n := &node{Type: "integer", Default: literal(r.fixed())}
 	if r.min != math.MinInt64 {
 		n.Minimum = &r.min
 	}

@@ -111,10 +111,7 @@ func (m *markdown) members(head string, s *shape) {
 
 // meaning is what a table says about a member beside its type.
 func (f *field) meaning() string {
-	if f.rules.standard == "" {
-		return f.doc
-	}
-	return strings.TrimPrefix(f.doc+"; default `"+f.rules.standard+"`", "; ")
+	return strings.Trim(f.doc+"; "+f.rules.usual(), "; ")
 }
 
 // words names the type of a value.

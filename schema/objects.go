@@ -125,13 +125,13 @@ type Counters struct {
 
 // Policy holds the limits of a run.
 type Policy struct {
-	InvalidRetries      *int     `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1"`
-	ReviewerFreshRuns   *int     `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1"`
-	WorkerFailures      *int     `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1"`
-	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3"`
-	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2"`
-	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2"`
-	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer" doc:"spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review"`
+	InvalidRetries      *int     `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1,setting=policy.invalid_retries"`
+	ReviewerFreshRuns   *int     `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1,setting=policy.reviewer_fresh_runs"`
+	WorkerFailures      *int     `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1,setting=policy.worker_failures"`
+	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3,setting=policy.review_rejections"`
+	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.stalled_threshold"`
+	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.review_loop_threshold"`
+	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"spec-reviewer, code-quality-reviewer: who has to approve. If nobody says, both; or the one reviewer of a host that says reviewer in its first review"`
 }
 
 // ReviewIssue is one finding of a reviewer.

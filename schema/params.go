@@ -140,9 +140,9 @@ type CompilePromptParams struct {
 	Role            string            `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
 	TaskPrompt      string            `json:"task_prompt,omitzero" doc:"replaces the item's own prompt, word for word"`
 	Since           string            `json:"since,omitzero" doc:"packet.cursor that the agent acknowledged last"`
-	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200"`
-	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000"`
-	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started"`
+	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200,setting=prompt.max_output_tokens"`
+	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000,setting=prompt.max_input_tokens" doc:"what the model takes in"`
+	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate,setting=prompt.tokenizer" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 	Blocks          bool              `json:"blocks,omitzero" doc:"give the sections of the prompt by themselves, too, with whose words they hold"`
 }
@@ -150,8 +150,8 @@ type CompilePromptParams struct {
 // CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not
 // touched; what of them then has no part in it, omitted says.
 type CompactionParams struct {
-	Auto           *bool    `json:"auto,omitzero" schema:"default=true" doc:"false: a prompt over its budget is an error at once"`
-	Prune          *bool    `json:"prune,omitzero" schema:"default=true" doc:"false: the stage prune_packet is left out"`
+	Auto           *bool    `json:"auto,omitzero" schema:"default=true,setting=prompt.compaction.auto" doc:"false: a prompt over its budget is an error at once"`
+	Prune          *bool    `json:"prune,omitzero" schema:"default=true,setting=prompt.compaction.prune" doc:"false: the stage prune_packet is left out"`
 	Context        []string `json:"context,omitzero" doc:"said in a prompt that is shortened"`
 	PromptOverride string   `json:"prompt_override,omitzero" doc:"takes the place of the task prompt in one that is shortened, word for word"`
 }

@@ -50,7 +50,15 @@ type StatusResult struct {
 	Connection *ConnectionStatus `json:"connection,omitzero" doc:"absent without one, as in the terminal commands"`
 	Counts     Counts            `json:"counts"`
 	Dialects   []DialectRule     `json:"dialects" doc:"the configuration of the plans' dialects; the first rule that fits a path counts"`
+	Settings   []Setting         `json:"settings" doc:"what this process was given that is not as it is built in"`
 	Degraded   []string          `json:"degraded" doc:"what is not as it should be, a sentence each"`
+}
+
+// Setting is a setting that is not as it is built in.
+type Setting struct {
+	Name   string         `json:"name" doc:"such as prompt.max_output_tokens"`
+	Value  jsontext.Value `json:"value"`
+	Origin string         `json:"origin" doc:"where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file"`
 }
 
 // StoreStatus describes the store.

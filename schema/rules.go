@@ -24,6 +24,7 @@ type rules struct {
 	min, max int64
 	enum     []string
 	standard string // what an absent member means
+	setting  string // the setting that can say otherwise
 }
 
 func parseRules(tag string) rules {
@@ -48,11 +49,34 @@ func parseRules(tag string) rules {
 			r.enum = strings.Split(value, "|")
 		case "default":
 			r.standard = value
+		case "setting":
+			r.setting = value
 		default:
 			panic("schema: there is no rule " + strconv.Quote(rule))
 		}
 	}
 	return r
+}
+
+// usual says in words what an absent member means, "" if there is nothing to say.
+func (r *rules) usual() string {
+	switch {
+	case r.setting != "" && r.standard != "":
+		return "default: the setting `" + r.setting + "`, which is `" + r.standard + "` where it is not set"
+	case r.setting != "":
+		return "default: the setting `" + r.setting + "`"
+	case r.standard != "":
+		return "default `" + r.standard + "`"
+	}
+	return ""
+}
+
+// fixed gives the value of an absent member, "" if there is none or a setting decides.
+func (r *rules) fixed() string {
+	if r.setting != "" {
+		return ""
+	}
+	return r.standard
 }
 
 func mustInt(digits string) int64 {

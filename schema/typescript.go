@@ -88,8 +88,8 @@ func (f *field) remark() string {
 	if f.rules.bounded {
 		parts = append(parts, f.rules.wantedInt())
 	}
-	if f.rules.standard != "" {
-		parts = append(parts, "default `"+f.rules.standard+"`")
+	if usual := f.rules.usual(); usual != "" {
+		parts = append(parts, usual)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -320,9 +320,9 @@ export interface Compaction {
 
 /** CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched; what of them then has no part in it, omitted says. */
 export interface CompactionParams {
-  /** false: a prompt over its budget is an error at once; default `true` */
+  /** false: a prompt over its budget is an error at once; default: the setting `prompt.compaction.auto`, which is `true` where it is not set */
   auto?: boolean;
-  /** false: the stage prune_packet is left out; default `true` */
+  /** false: the stage prune_packet is left out; default: the setting `prompt.compaction.prune`, which is `true` where it is not set */
   prune?: boolean;
   /** said in a prompt that is shortened */
   context?: Array<string>;
@@ -338,11 +338,11 @@ export interface CompilePromptParams {
   task_prompt?: string;
   /** packet.cursor that the agent acknowledged last */
   since?: string;
-  /** a whole number from 1 to 1000000; default `1200` */
+  /** a whole number from 1 to 1000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set */
   max_output_tokens?: number;
-  /** a whole number from 1 to 10000000 */
+  /** what the model takes in; a whole number from 1 to 10000000; default: the setting `prompt.max_input_tokens` */
   max_input_tokens?: number;
-  /** how tokens are counted: four characters each, or with the vocabulary o200k_base; without it as waybill was started */
+  /** how tokens are counted: four characters each, or with the vocabulary o200k_base; default: the setting `prompt.tokenizer`, which is `estimate` where it is not set */
   tokenizer?: "estimate" | "o200k";
   compaction?: CompactionParams;
   /** give the sections of the prompt by themselves, too, with whose words they hold */
@@ -1119,19 +1119,19 @@ export interface PlanSummary {
 
 /** Policy holds the limits of a run. */
 export interface Policy {
-  /** a whole number from 0 to 100; default `1` */
+  /** a whole number from 0 to 100; default: the setting `policy.invalid_retries`, which is `1` where it is not set */
   invalid_retries?: number;
-  /** a whole number from 0 to 100; default `1` */
+  /** a whole number from 0 to 100; default: the setting `policy.reviewer_fresh_runs`, which is `1` where it is not set */
   reviewer_fresh_runs?: number;
-  /** a whole number from 0 to 100; default `1` */
+  /** a whole number from 0 to 100; default: the setting `policy.worker_failures`, which is `1` where it is not set */
   worker_failures?: number;
-  /** a whole number from 1 to 100; default `3` */
+  /** a whole number from 1 to 100; default: the setting `policy.review_rejections`, which is `3` where it is not set */
   review_rejections?: number;
-  /** a whole number from 1 to 100; default `2` */
+  /** a whole number from 1 to 100; default: the setting `policy.stalled_threshold`, which is `2` where it is not set */
   stalled_threshold?: number;
-  /** a whole number from 1 to 100; default `2` */
+  /** a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set */
   review_loop_threshold?: number;
-  /** spec-reviewer, code-quality-reviewer: who has to approve. Without it both; or the one reviewer of a host that says reviewer in its first review */
+  /** spec-reviewer, code-quality-reviewer: who has to approve. If nobody says, both; or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers` */
   reviewers?: Array<"spec-reviewer" | "code-quality-reviewer">;
 }
 
@@ -1544,6 +1544,15 @@ export interface SetItemStatusResult {
   seq: number;
 }
 
+/** Setting is a setting that is not as it is built in. */
+export interface Setting {
+  /** such as prompt.max_output_tokens */
+  name: string;
+  value: unknown;
+  /** where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file */
+  origin: string;
+}
+
 /** Snapshot is the result of get_snapshot. */
 export interface Snapshot {
   run_id: string;
@@ -1572,6 +1581,8 @@ export interface StatusResult {
   counts: Counts;
   /** the configuration of the plans' dialects; the first rule that fits a path counts */
   dialects: Array<DialectRule>;
+  /** what this process was given that is not as it is built in */
+  settings: Array<Setting>;
   /** what is not as it should be, a sentence each */
   degraded: Array<string>;
 }
