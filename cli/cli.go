@@ -15,12 +15,10 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"waybill/api"
 	"waybill/engine/workspace"
 	"waybill/schema"
 )
@@ -51,8 +49,11 @@ type app struct {
 	json      bool   // --json
 	noColor   bool   // --no-color
 
+	config string // --config
+
 	dialectFlags []string // --dialect
-	dialects     dialects // what these, or else the environment, say
+	dialects     dialects // what these, or else the environment or the configuration, say
+	settings     settings // of a command that goes by them
 
 	code int // what serve ended with
 }
@@ -96,7 +97,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 			if term.IsTerminal(int(a.In.Fd())) {
 				return cmd.Help()
 			}
-			return a.serve(cmd.Context(), serveFlags{framing: "auto", retryDelay: time.Second, tokenizer: api.Estimate})
+			return a.serve(cmd.Context(), serveFlags{framing: "auto"})
 		},
 	}
 	root.SetOut(a.Out)
@@ -106,6 +107,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	flags.StringVar(&a.workspace, "workspace", "", "the directory to work in (default: found from where you are)")
 	flags.StringVar(&a.store, "store", "", "the store: a *.db file or a folder (default: in the state folder of the workspace)")
 	flags.BoolVar(&a.shared, "shared-disk", false, "use the store although other machines share its disk, for one process at a time")
+	flags.StringVar(&a.config, "config", "", "the file of the settings; '' is none (default: WAYBILL_CONFIG, or else config.json in your configuration folder)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.BoolVar(&a.noColor, "no-color", false, "print no colours")
 	flags.StringArrayVar(&a.dialectFlags, "dialect", nil,
@@ -131,6 +133,20 @@ func (a *app) checkFlags(cmd *cobra.Command) (err error) {
 		return err
 	}
 	a.dialects, err = dialectsOf(a.dialectFlags, cmd.Flags().Changed("dialect"), a.env(dialectVariable))
+	if err != nil || !a.configured(cmd) {
+		return err
+	}
+	return a.configure(cmd)
+}
+
+// configure finds the settings.
+func (a *app) configure(cmd *cobra.Command) (err error) {
+	if a.settings, err = a.settingsOf(cmd); err != nil {
+		return err
+	}
+	if rules := a.settings.Plans.Dialects; !a.dialects.given && rules != nil {
+		a.dialects, err = configuredDialects(a.settings.given[dialectsSetting], rules)
+	}
 	return err
 }
 

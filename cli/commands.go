@@ -32,7 +32,7 @@ func (a *app) versionCommand() *cobra.Command {
 func (a *app) whereCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "where", Short: "Print the workspace and where its store is", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			ws, err := workspace.Resolve(a.sources())
 			if err != nil {
 				return schema.NewError(schema.NoWorkspace, err.Error())
@@ -41,13 +41,25 @@ func (a *app) whereCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			config, used, err := a.configThere(cmd)
+			if err != nil {
+				return err
+			}
 			if a.json {
 				return a.print(map[string]any{
 					"id": ws.ID, "root": ws.Root, "state_dir": ws.StateDir, "resolved_by": ws.ResolvedBy, "store": path,
+					"config": config, "config_used": used,
 				})
 			}
-			_, err = fmt.Fprintf(a.Out, "workspace  %s (by %s)\nid         %s\nstate      %s\nstore      %s\n",
-				plain(ws.Root), ws.ResolvedBy, ws.ID, plain(ws.StateDir), plain(path))
+			shown := plain(config)
+			if !used {
+				shown = "none"
+				if config != "" {
+					shown += "; it would be " + plain(config)
+				}
+			}
+			_, err = fmt.Fprintf(a.Out, "workspace  %s (by %s)\nid         %s\nstate      %s\nstore      %s\nconfig     %s\n",
+				plain(ws.Root), ws.ResolvedBy, ws.ID, plain(ws.StateDir), plain(path), shown)
 			return err
 		},
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ const (
 type dialects struct {
 	rules []engine.DialectRule
 	given bool // whether it was given any, or told that there are none
+	usual bool // whether it was the configuration that gave them, which is not of this workspace alone
 }
 
 // dialectsOf reads what --dialect was given, or else what the environment says.
@@ -44,9 +46,34 @@ func dialectsOf(flags []string, changed bool, variable string) (dialects, error)
 	return d, nil
 }
 
+// configuredDialects gives the rules of a configuration.
+func configuredDialects(g given, texts []string) (dialects, error) {
+	d := dialects{given: true, usual: true}
+	for _, text := range texts {
+		rule, err := engine.ParseDialectRule(text)
+		if err != nil {
+			return dialects{}, usageError{fmt.Errorf("%s: %s %q: %w", g.origin, dialectsSetting, text, err)}
+		}
+		d.rules = append(d.rules, rule)
+	}
+	return d, nil
+}
+
+// kept gives the rules to go by beside a store: those of a configuration stand back behind those that serve
+// was given for the workspace.
+func (d dialects) kept(file string) dialects {
+	if _, err := os.Lstat(file); d.usual && err == nil {
+		return dialects{}
+	}
+	return d
+}
+
 // options says how the plans of a workspace are read: by these rules, or, if there are none, by those beside
 // its store.
 func (d dialects) options(store string) engine.PlanOptions {
+	if store != "" {
+		d = d.kept(store + dialectsFile)
+	}
 	if d.given || store == "" {
 		return engine.PlanOptions{Dialects: d.rules}
 	}
@@ -60,7 +87,7 @@ func (d dialects) troubles(file string, kept bool) (said []string) {
 	if err != nil {
 		said = strings.Split(err.Error(), "\n")
 	}
-	if !d.given || slices.Equal(d.rules, there) {
+	if !d.given || d.usual || slices.Equal(d.rules, there) {
 		return said
 	}
 	if kept {
@@ -85,7 +112,7 @@ func ruleTexts(rules []engine.DialectRule) string {
 // planOptions says how plans are read, and keeps the rules for their dialects if that is asked for.
 func (b *backend) planOptions(path string, ws workspace.Workspace, add func(string)) engine.PlanOptions {
 	o := b.dialects.options(path)
-	if b.keepDialects && b.dialects.given {
+	if b.keepDialects && b.dialects.given && !b.dialects.usual {
 		if err := b.keep(path, ws); err != nil {
 			b.logger.Warn("the rules of the dialects were not kept for other processes", "err", err)
 		} else {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -14,12 +13,12 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check the workspace and its store, and say what to do", Args: cobra.NoArgs,
-		Long: `Check the workspace and everything in its store: the file and its modes, the disk it is on, the
+		Long: `Check the workspace, the settings and everything in the store: the file and its modes, the disk it is on, the
 tables, every row against its checksum, and the chain of the event log. Nothing is changed, and
 processes that use the store go on.
 
-Exit codes: 0 if there are only warnings, 1 if there is no workspace, 5 if a check of the store fails.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+Exit codes: 0 if there are only warnings, 1 if there is no workspace or a setting is wrong, 5 if a check of the store fails.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
 	}
 }
 
@@ -31,19 +30,20 @@ type check struct {
 	Fix   string       `json:"fix,omitzero"`
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(cmd *cobra.Command) error {
 	ws, err := workspace.Resolve(a.sources())
 	checks := []check{{"workspace", sqlite.LevelOK, fmt.Sprintf("%s (by %s)", ws.Root, ws.ResolvedBy), ""}}
 	if err != nil {
 		checks[0] = check{"workspace", sqlite.LevelFail, err.Error(), "go to the folder of a project, or name one with --workspace"}
 		a.code = exitFailed
 	}
+	checks = append(checks, a.configCheck(cmd))
 	if err == nil || a.store != "" {
 		path, err := storePath(a.store, ws)
 		if err != nil {
 			return err
 		}
-		for _, f := range sqlite.Examine(ctx, sqlite.Options{Path: path, AllowRemote: a.shared}) {
+		for _, f := range sqlite.Examine(cmd.Context(), sqlite.Options{Path: path, AllowRemote: a.shared}) {
 			checks = append(checks, check(f))
 			if f.Level == sqlite.LevelFail {
 				a.code = exitStore
@@ -55,6 +55,19 @@ func (a *app) doctor(ctx context.Context) error {
 	}
 	_, err = fmt.Fprint(a.Out, a.diagnosis(checks))
 	return err
+}
+
+// configCheck finds out whether a server would start with these settings.
+func (a *app) configCheck(cmd *cobra.Command) check {
+	err := a.configure(cmd)
+	switch {
+	case err != nil:
+		a.code = exitFailed
+		return check{"config", sqlite.LevelFail, err.Error(), "correct it, or go without a file with --config ''"}
+	case a.settings.file == "":
+		return check{"config", sqlite.LevelOK, "there is no file of settings", ""}
+	}
+	return check{"config", sqlite.LevelOK, a.settings.file, ""}
 }
 
 // diagnosis writes the checks one below the other.

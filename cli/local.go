@@ -20,10 +20,19 @@ type local struct {
 
 // local opens the service of the workspace.
 func (a *app) local() (*local, error) {
+	if a.settings.Tasks == nil { // nobody looked for settings, as when the shell completes a word
+		if err := a.settings.complete(); err != nil {
+			return nil, err
+		}
+	}
 	b := newBackend(a.version, a.store, false, a.logger(a.Err))
 	b.shared = a.shared
 	b.dialects = a.dialects
-	s, err := api.New(api.Options{Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles})
+	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
+	s, err := api.New(api.Options{
+		Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles,
+		Settings: a.settings.Settings, Changed: a.settings.changed(),
+	})
 	if err != nil {
 		return nil, err
 	}

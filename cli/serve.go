@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,10 +28,6 @@ const lastBreath = 300 * time.Millisecond
 type serveFlags struct {
 	framing       string
 	noParentWatch bool
-	poll          bool
-	retryDelay    time.Duration
-	outputDir     string
-	tokenizer     string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -47,26 +40,39 @@ func (a *app) serveCommand() *cobra.Command {
 The rules that --dialect or WAYBILL_DIALECT gives are kept beside the store, and all processes of the workspace
 read its plans by them, until serve is given others; --dialect '' removes them.
 
+What is set by a flag here, by the environment or by the configuration holds where a call says nothing.
+
 Exit codes: 0 at the end of input, after a signal and after shutdown and exit; 1 after exit without
 shutdown; 2 for a mistake on the command line; 4 if standard input or output cannot be used.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
-	cmd.Flags().BoolVar(&f.poll, "poll", false, "look at the plans every second, for a file system that does not tell of changes")
-	cmd.Flags().DurationVar(&f.retryDelay, "retry-delay", time.Second,
-		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
-	cmd.Flags().StringVar(&f.outputDir, "output-dir", "",
-		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
-	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", api.Estimate,
-		"how the tokens of a prompt are counted: estimate (four characters each) or o200k (with that vocabulary)")
+	addSettingFlags(cmd)
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
 	_ = cmd.Flags().MarkHidden("stdio")
-	_ = cmd.RegisterFlagCompletionFunc("tokenizer",
-		cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("framing",
 		cobra.FixedCompletions([]string{"auto", "line", "header"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// addSettingFlags adds the flags that come before the environment and the configuration. What they are is
+// looked for by settingsOf, in all these places alike.
+func addSettingFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Bool("poll", false, "look at the plans every second, for a file system that does not tell of changes")
+	flags.Duration(retryDelayFlag, time.Second,
+		"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none")
+	flags.String("output-dir", "",
+		"a folder beside the workspace from which ingest_output may read results, such as the host's temporary one")
+	flags.String("tokenizer", api.Estimate,
+		"how the tokens of a prompt are counted: estimate (four characters each) or o200k (with that vocabulary)")
+	flags.String("max-input-tokens-worker", "4800", "the tokens that the model of a worker takes in, where compile_prompt says nothing")
+	flags.String("max-input-tokens-reviewer", "4000", "the tokens that the model of a reviewer takes in")
+	flags.String("max-output-tokens", "1200", "the tokens that an agent may write; the rest of its input is the budget of a prompt")
+	_ = cmd.RegisterFlagCompletionFunc("tokenizer",
+		cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
+	noFiles(cmd, "max-input-tokens-worker", "max-input-tokens-reviewer", "max-output-tokens")
 }
 
 // serve is one conversation with one host. It ends with a.code.
@@ -74,15 +80,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	framing, err := rpc.ParseFraming(f.framing)
 	if err != nil {
 		return usageError{err}
-	}
-	if f.retryDelay < 0 || f.retryDelay > time.Minute {
-		return usageError{fmt.Errorf("--retry-delay %s: must be from 0 to 1m", f.retryDelay)}
-	}
-	if info, err := os.Stat(f.outputDir); f.outputDir != "" && (err != nil || !info.IsDir()) {
-		return usageError{fmt.Errorf("--output-dir %s: must be a folder that exists", f.outputDir)}
-	}
-	if !slices.Contains(api.Tokenizers(), f.tokenizer) {
-		return usageError{fmt.Errorf("--tokenizer %q: must be %s", f.tokenizer, strings.Join(api.Tokenizers(), " or "))}
 	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
@@ -113,15 +110,14 @@ func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	}
 	b := newBackend(a.version, a.store, true, o.Logger)
 	b.shared = a.shared
-	b.poll = f.poll
-	b.retryDelay = f.retryDelay
-	b.outputDir = f.outputDir
+	b.poll = *a.settings.Plans.Poll
+	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	b.dialects, b.keepDialects = a.dialects, true
 	o.Tally = new(rpc.Tally)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,
-		Tokenizer: f.tokenizer,
+		Settings: a.settings.Settings, Changed: a.settings.changed(),
 	})
 	if err != nil {
 		return err

@@ -85,9 +85,9 @@ func rowsOf(rows []SettingRow, prefix string, s *shape) []SettingRow {
 
 // Read gives the value that a text stands for in an environment variable or on a command line. The parts of a
 // list have commas between them. The error says what is allowed.
-func (r SettingRow) Read(given string) (jsontext.Value, *Error) {
+func (r SettingRow) Read(given string) ([]byte, *Error) {
 	value := r.literal(given)
-	_, fault := SettingsOf(map[string]jsontext.Value{r.Name: value})
+	_, fault := SettingsOf(map[string][]byte{r.Name: value})
 	return value, fault
 }
 
@@ -119,8 +119,8 @@ func listed(given string) jsontext.Value {
 }
 
 // ReadSettings reads the file of a configuration, which is one object and nothing else, by the rules of Decode.
-// It gives the values that are in it, by the names of the settings.
-func ReadSettings(raw []byte) (map[string]jsontext.Value, *Error) {
+// It gives the values that are in it, as JSON, by the names of the settings.
+func ReadSettings(raw []byte) (map[string][]byte, *Error) {
 	if fault := syntax(raw); fault != nil {
 		return nil, fault
 	}
@@ -135,14 +135,15 @@ func ReadSettings(raw []byte) (map[string]jsontext.Value, *Error) {
 }
 
 // valuesIn gives the values of the settings in an object.
-func valuesIn(top jsontext.Value) map[string]jsontext.Value {
-	values := map[string]jsontext.Value{}
+func valuesIn(top jsontext.Value) map[string][]byte {
+	values := map[string][]byte{}
 	for _, row := range SettingRows() {
 		at := top
 		for name := range strings.SplitSeq(row.Name, ".") {
 			at = memberOf(at, name)
 		}
 		if at != nil {
+			_ = at.Canonicalize() // well-formed JSON can be
 			values[row.Name] = at
 		}
 	}
@@ -163,7 +164,7 @@ func memberOf(v jsontext.Value, name string) jsontext.Value {
 }
 
 // SettingsOf gives the settings that have these values, and has no others. The error says what is wrong with one.
-func SettingsOf(values map[string]jsontext.Value) (s Settings, fault *Error) {
+func SettingsOf(values map[string][]byte) (s Settings, fault *Error) {
 	raw, err := Encode(nested(values))
 	if err != nil {
 		return s, NewError(InvalidParams, err.Error())
@@ -173,7 +174,7 @@ func SettingsOf(values map[string]jsontext.Value) (s Settings, fault *Error) {
 }
 
 // nested makes objects of names with dots. Every group of settings is there, if only empty.
-func nested(values map[string]jsontext.Value) map[string]any {
+func nested(values map[string][]byte) map[string]any {
 	top := map[string]any{}
 	for _, row := range SettingRows() {
 		group, name := top, row.Name
@@ -186,7 +187,7 @@ func nested(values map[string]jsontext.Value) map[string]any {
 			group, name = inner, rest
 		}
 		if value, ok := values[row.Name]; ok {
-			group[name] = value
+			group[name] = jsontext.Value(value)
 		}
 	}
 	return top
@@ -202,7 +203,7 @@ func CompleteSettings(s Settings) (Settings, *Error) {
 	given := valuesIn(raw)
 	for _, row := range SettingRows() {
 		if _, ok := given[row.Name]; !ok && row.BuiltIn != "" {
-			given[row.Name] = jsontext.Value(row.BuiltIn)
+			given[row.Name] = []byte(row.BuiltIn)
 		}
 	}
 	full, fault := SettingsOf(given)
@@ -222,12 +223,11 @@ func roomless(p *PromptSettings) *Error {
 		if output < input.tokens {
 			continue
 		}
-		name := "prompt.max_input_tokens." + input.role
-		wanted := "smaller than " + name + ", which is " + strconv.Itoa(input.tokens)
-		return NewError(InvalidParams, "/prompt/max_output_tokens must be "+wanted).With("other", name).With("errors", []Problem{{
-			Pointer: "/prompt/max_output_tokens", Message: "/prompt/max_output_tokens must be " + wanted + ", not " + strconv.Itoa(output),
-			Expected: "a whole number " + wanted, Found: strconv.Itoa(output),
-		}})
+		other := "prompt.max_input_tokens." + input.role
+		wanted := "smaller than " + other + " (" + strconv.Itoa(input.tokens) + ")"
+		problem := Problem{Pointer: "/prompt/max_output_tokens", Expected: "a whole number " + wanted, Found: strconv.Itoa(output)}
+		problem.Message = problem.Pointer + " must be " + wanted + ", and is " + problem.Found + "; there would be no room for a prompt"
+		return NewError(InvalidParams, problem.Message).With("other", other).With("errors", []Problem{problem})
 	}
 	return nil
 }

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"waybill/schema"
+)
+
+// settingFlags are the flags of serve that set something for good, by what they set.
+var settingFlags = map[string]string{
+	"prompt.max_input_tokens.worker":   "max-input-tokens-worker",
+	"prompt.max_input_tokens.reviewer": "max-input-tokens-reviewer",
+	"prompt.max_output_tokens":         "max-output-tokens",
+	"prompt.tokenizer":                 "tokenizer",
+	"tasks.retry_delay_ms":             retryDelayFlag,
+	"results.output_dir":               "output-dir",
+	"plans.poll":                       "poll",
+	dialectsSetting:                    "dialect",
+}
+
+const (
+	retryDelayFlag   = "retry-delay" // the one that is no number but has a unit
+	outputDirSetting = "results.output_dir"
+	dialectsSetting  = "plans.dialects"
+)
+
+// settingVariable gives the environment variable of a setting: its name without the group that it is in.
+func settingVariable(name string) string {
+	if name == dialectsSetting {
+		return dialectVariable
+	}
+	_, rest, _ := strings.Cut(name, ".")
+	return "WAYBILL_" + strings.ToUpper(strings.ReplaceAll(rest, ".", "_"))
+}
+
+// A given is the value of a setting, and who gave it.
+type given struct {
+	value  []byte // JSON
+	origin string // a flag, an environment variable or a file
+}
+
+// settings are what a process goes by where a call says nothing.
+type settings struct {
+	schema.Settings        // complete
+	file            string // the configuration that was read, "" if none was
+	given           map[string]given
+}
+
+// settingsOf finds the settings: those of the flags of cmd, else of the environment, else of the
+// configuration, else what is built in.
+func (a *app) settingsOf(cmd *cobra.Command) (s settings, err error) {
+	if s.file, s.given, err = a.configuration(cmd); err != nil {
+		return s, err
+	}
+	for _, row := range schema.SettingRows() {
+		g, err := a.override(cmd, row)
+		if err != nil {
+			return s, usageError{err}
+		}
+		if g.origin != "" {
+			s.given[row.Name] = g
+		}
+	}
+	if err := s.complete(); err != nil {
+		return s, usageError{err}
+	}
+	return s, nil
+}
+
+// override gives what a flag or the environment says about a setting; without an origin, neither does.
+func (a *app) override(cmd *cobra.Command, row schema.SettingRow) (given, error) {
+	name := settingFlags[row.Name]
+	flag := cmd.Flags().Lookup(name)
+	switch {
+	case flag == nil || !flag.Changed:
+		variable := settingVariable(row.Name)
+		text := a.env(variable)
+		if text == "" {
+			return given{}, nil
+		}
+		value, fault := row.Read(text)
+		return said(variable, value, fault)
+	case row.Name == dialectsSetting:
+		value, err := schema.Encode(slices.DeleteFunc(slices.Clone(a.dialectFlags), func(rule string) bool { return rule == "" }))
+		return given{value, "--" + name}, err
+	case name == retryDelayFlag:
+		value, err := millis(flag.Value.String())
+		return given{value, "--" + name}, err
+	}
+	value, fault := row.Read(flag.Value.String())
+	return said("--"+name, value, fault)
+}
+
+func said(origin string, value []byte, fault *schema.Error) (given, error) {
+	if fault != nil {
+		return given{}, fmt.Errorf("%s: %s", origin, sentence(fault))
+	}
+	return given{value, origin}, nil
+}
+
+// millis reads the wait of --retry-delay.
+func millis(text string) ([]byte, error) {
+	wait, err := time.ParseDuration(text)
+	if err != nil || wait < 0 || wait > time.Minute || wait%time.Millisecond != 0 {
+		return nil, fmt.Errorf("--%s %s: must be from 0 to 1m, in whole milliseconds", retryDelayFlag, text)
+	}
+	return strconv.AppendInt(nil, wait.Milliseconds(), 10), nil
+}
+
+// complete checks what was given as a whole and fills in what is built in.
+func (s *settings) complete() error {
+	values := map[string][]byte{}
+	for name, g := range s.given {
+		values[name] = g.value
+	}
+	partial, fault := schema.SettingsOf(values)
+	if fault == nil {
+		s.Settings, fault = schema.CompleteSettings(partial)
+	}
+	if fault != nil {
+		return fmt.Errorf("%s%s", s.origins(fault), sentence(fault))
+	}
+	return s.checkPlaces()
+}
+
+// origins says who gave the settings that an error speaks of.
+func (s *settings) origins(fault *schema.Error) string {
+	other, _ := fault.Data.Details["other"].(string)
+	var origins []string
+	for _, name := range []string{settingName(problemOf(fault).Pointer), other} {
+		if g, ok := s.given[name]; ok && !slices.Contains(origins, g.origin) {
+			origins = append(origins, g.origin)
+		}
+	}
+	if len(origins) == 0 {
+		return ""
+	}
+	return strings.Join(origins, " and ") + ": "
+}
+
+// checkPlaces checks what only a look at the disk can tell.
+func (s *settings) checkPlaces() error {
+	dir := s.Results.OutputDir
+	if dir == "" {
+		return nil
+	}
+	origin := s.given[outputDirSetting].origin
+	if origin == s.file && !filepath.IsAbs(dir) {
+		return fmt.Errorf("%s: %s must be an absolute path, not %q", origin, outputDirSetting, dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s %s: must be a folder that exists", origin, dir)
+	}
+	return nil
+}
+
+// changed lists the settings that are not as they are built in.
+func (s *settings) changed() []schema.Setting {
+	list := []schema.Setting{}
+	for _, row := range schema.SettingRows() {
+		if g, ok := s.given[row.Name]; ok && !builtIn(row, string(g.value)) {
+			list = append(list, schema.Setting{Name: row.Name, Value: g.value, Origin: g.origin})
+		}
+	}
+	return list
+}
+
+// builtIn reports whether a value says no more than nothing would.
+func builtIn(row schema.SettingRow, value string) bool {
+	return value == row.BuiltIn || row.BuiltIn == "" && (value == `""` || value == "[]")
+}
+
+// retryDelay is the first wait before a task is tried again on the same model.
+func (s *settings) retryDelay() time.Duration {
+	return time.Duration(*s.Tasks.RetryDelayMS) * time.Millisecond
+}
