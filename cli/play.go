@@ -32,7 +32,7 @@ func (a *app) demoCommand() *cobra.Command {
 			}
 			script := &script{app: a}
 			err = demo.Run(cmd.Context(), demo.Options{
-				Binary: binary, Workspace: workspace, Clock: clock, Print: script.print,
+				Binary: binary, Env: unset(os.Environ()), Workspace: workspace, Clock: clock, Print: script.print,
 				Bold: a.style("1"), Good: a.style("32"), Faint: a.style("2"),
 			})
 			if a.json {

@@ -47,6 +47,16 @@ type given struct {
 	origin string // a flag, an environment variable or a file
 }
 
+// unset gives an environment without the settings that are in it.
+func unset(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name == configVariable || slices.ContainsFunc(schema.SettingRows(), func(row schema.SettingRow) bool {
+			return name == settingVariable(row.Name)
+		})
+	})
+}
+
 // settings are what a process goes by where a call says nothing.
 type settings struct {
 	schema.Settings        // complete

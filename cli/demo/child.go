@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -38,9 +38,9 @@ func (p pipes) Close() error {
 }
 
 // spawn starts the binary as a host would, on a workspace and a state folder of its own.
-func spawn(ctx context.Context, binary, workspace, state string) (*child, error) {
-	cmd := exec.CommandContext(ctx, binary, "serve", "--workspace", workspace)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "WAYBILL_WORKSPACE=")
+func spawn(ctx context.Context, o Options, workspace, state string) (*child, error) {
+	cmd := exec.CommandContext(ctx, o.Binary, "serve", "--workspace", workspace, "--config", "")
+	cmd.Env = append(slices.Clone(o.Env), "XDG_STATE_HOME="+state, "WAYBILL_WORKSPACE=")
 	cmd.Dir = workspace
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -51,7 +51,7 @@ func spawn(ctx context.Context, binary, workspace, state string) (*child, error)
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", binary, err)
+		return nil, fmt.Errorf("start %s: %w", o.Binary, err)
 	}
 	c := &child{cmd: cmd, notes: make(chan note, 1024)}
 	stream := jsonrpc2.NewPlainObjectStream(pipes{out, in})

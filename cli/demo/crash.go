@@ -24,7 +24,7 @@ const callers = 16
 func (p *play) crash(ctx context.Context) error {
 	answered := p.queueUntilKilled(ctx)
 	p.Print("  %d calls were answered before the process was killed, others were on their way\n", len(answered))
-	next, err := spawn(ctx, p.Binary, p.workspace, p.state)
+	next, err := spawn(ctx, p.Options, p.workspace, p.state)
 	if err != nil {
 		return err
 	}

@@ -20,9 +20,10 @@ import (
 
 // Options says what to play with.
 type Options struct {
-	Binary    string // the waybill to spawn
-	Workspace fs.FS  // copied before anything is changed
-	Clock     fs.FS  // the plan of the third act, likewise
+	Binary    string   // the waybill to spawn
+	Env       []string // its environment, in which nothing is set that would change what it does
+	Workspace fs.FS    // copied before anything is changed
+	Clock     fs.FS    // the plan of the third act, likewise
 	Print     func(format string, args ...any)
 	// Bold, Good and Faint dress a text for the terminal.
 	Bold, Good, Faint func(text string) string
@@ -98,7 +99,7 @@ func must(holds bool, format string, args ...any) error {
 }
 
 func (p *play) handshake(ctx context.Context) (err error) {
-	if p.child, err = spawn(ctx, p.Binary, p.workspace, p.state); err != nil {
+	if p.child, err = spawn(ctx, p.Options, p.workspace, p.state); err != nil {
 		return err
 	}
 	var r schema.InitializeResult

@@ -3,8 +3,8 @@ package demo
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +123,8 @@ func (h *hand) goOn(ctx context.Context, id string) error {
 
 // replyOutside runs `waybill reply` as a person in another terminal would.
 func (p *play) replyOutside(ctx context.Context, id string) error {
-	cmd := exec.CommandContext(ctx, p.Binary, "reply", id, "--workspace", p.workspace, "-m", answer)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+p.state, "WAYBILL_WORKSPACE=")
+	cmd := exec.CommandContext(ctx, p.Binary, "reply", id, "--workspace", p.workspace, "--config", "", "-m", answer)
+	cmd.Env = append(slices.Clone(p.Env), "XDG_STATE_HOME="+p.state, "WAYBILL_WORKSPACE=")
 	p.Print("  $ waybill reply %s -m '%s'\n", id, answer)
 	out, err := cmd.CombinedOutput()
 	p.Print("  %s\n", strings.TrimRight(string(out), "\n"))

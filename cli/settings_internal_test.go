@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/schema"
+)
+
+// These tests are inside because a setting has no other sign than an answer, and there are many of them. The real
+// program is tested with some in testdata/script/settings.txtar.
+
+// others are values, as JSON, that differ from what is built in.
+var others = map[string]string{
+	"prompt.max_input_tokens.worker": "9001", "prompt.max_input_tokens.reviewer": "9002", "prompt.max_output_tokens": "77",
+	"prompt.tokenizer": `"o200k"`, "prompt.compaction.auto": "false", "prompt.compaction.prune": "false",
+	"policy.invalid_retries": "0", "policy.reviewer_fresh_runs": "12", "policy.worker_failures": "13", "policy.review_rejections": "14",
+	"policy.stalled_threshold": "15", "policy.review_loop_threshold": "16", "policy.reviewers": `["code-quality-reviewer"]`,
+	"tasks.retry_delay_ms": "17", "results.output_dir": "", "plans.poll": "true", "plans.dialects": `["a/*.md=kiro","b.md=loose"]`,
+}
+
+// process is a run of the program with some environment and the flags of serve.
+func process(t *testing.T, env map[string]string, args ...string) (*app, *cobra.Command, error) {
+	t.Helper()
+	in, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = in.Close() })
+	a := &app{Streams: Streams{In: in, Out: in, Err: in}, env: func(name string) string { return env[name] }}
+	root := a.root([]string{"serve"})
+	cmd, rest, err := root.Find(append([]string{"serve"}, args...))
+	require.NoError(t, err)
+	if err := cmd.ParseFlags(rest); err != nil {
+		return a, cmd, err
+	}
+	return a, cmd, a.checkFlags(cmd)
+}
+
+// config writes a configuration in which one setting has a value.
+func config(t *testing.T, name, value string) string {
+	t.Helper()
+	parts := strings.Split(name, ".")
+	for i := len(parts) - 1; i >= 0; i-- {
+		value = fmt.Sprintf("{\n%q: %s}", parts[i], value)
+	}
+	return written(t, value)
+}
+
+func written(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// plainText is a value as it is written in the environment and on the command line.
+func plainText(value string) string {
+	return strings.NewReplacer(`"`, "", "[", "", "]", "").Replace(value)
+}
+
+// args gives the flags that set a value.
+func args(name, value string) []string {
+	switch flag := "--" + settingFlags[name]; name {
+	case "tasks.retry_delay_ms":
+		return []string{flag, value + "ms"}
+	case "plans.poll":
+		return []string{flag + "=" + value}
+	case dialectsSetting:
+		var all []string
+		for rule := range strings.SplitSeq(plainText(value), ",") {
+			all = append(all, flag, rule)
+		}
+		return all
+	default:
+		return []string{flag, plainText(value)}
+	}
+}
+
+// Every setting can be made in each way, and the status tells which one it was.
+func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
+	others["results.output_dir"] = fmt.Sprintf("%q", t.TempDir())
+	for _, row := range schema.SettingRows() {
+		value, ok := others[row.Name]
+		require.True(t, ok, "%s is not tested", row.Name)
+		require.NotEqual(t, row.BuiltIn, value, row.Name)
+		file, variable := config(t, row.Name, value), settingVariable(row.Name)
+		sources := []struct {
+			origin string
+			env    map[string]string
+			args   []string
+		}{
+			{file, nil, []string{"--config", file}},
+			{file, map[string]string{configVariable: file}, nil},
+			{variable, map[string]string{configVariable: file, variable: plainText(value)}, nil},
+		}
+		if flag := settingFlags[row.Name]; flag != "" {
+			both := map[string]string{configVariable: file, variable: plainText(value)}
+			sources = append(sources, struct {
+				origin string
+				env    map[string]string
+				args   []string
+			}{"--" + flag, both, args(row.Name, value)})
+		}
+		for _, source := range sources {
+			a, _, err := process(t, source.env, source.args...)
+			require.NoError(t, err, "%s by %s", row.Name, source.origin)
+			require.Equal(t, []schema.Setting{{Name: row.Name, Value: []byte(value), Origin: source.origin}}, a.settings.changed())
+			text, err := schema.Encode(a.settings.Settings)
+			require.NoError(t, err)
+			require.Contains(t, string(text), value, "%s by %s", row.Name, source.origin)
+		}
+	}
+}
+
+// What is weaker does not hold where something stronger says what is built in, and then nothing has changed.
+func TestTheStrongerSourceMaySayWhatIsBuiltIn(t *testing.T) {
+	for _, row := range schema.SettingRows() {
+		if row.BuiltIn == "" {
+			continue
+		}
+		file := config(t, row.Name, others[row.Name])
+		a, _, err := process(t, map[string]string{configVariable: file, settingVariable(row.Name): plainText(row.BuiltIn)})
+		require.NoError(t, err)
+		require.Empty(t, a.settings.changed(), row.Name)
+		if settingFlags[row.Name] == "" {
+			continue
+		}
+		a, _, err = process(t, map[string]string{configVariable: file, settingVariable(row.Name): plainText(others[row.Name])}, args(row.Name, row.BuiltIn)...)
+		require.NoError(t, err)
+		require.Empty(t, a.settings.changed(), row.Name)
+	}
+}
+
+// wrongs are values, as JSON, that a setting with such values cannot have.
+var wrongs = map[string][]string{
+	"whole number": {`"many"`, `-1`, `1.5`, `99999999999`, `1e2`, `007`},
+	"one of":       {`"neither"`, `"ESTIMATE"`},
+	"true or":      {`"yes"`, `1`},
+	"reviewer":     {`["worker"]`, `["spec-reviewer","me"]`},
+	"blank":        {`["a"]`, `["a=b"]`, `["**=kiro"]`},
+	"a string":     {`"/there/is/none"`},
+}
+
+// Every setting refuses what it must, whoever says it: with where, which, and what is allowed, on one line.
+func TestEverySettingIsCheckedInEverySource(t *testing.T) {
+	for _, row := range schema.SettingRows() {
+		tried := 0
+		for kind, values := range wrongs {
+			if !strings.Contains(row.Allowed, kind) || strings.Contains(row.Allowed, "list") && kind == "one of" ||
+				kind == "a string" && row.Name != outputDirSetting {
+				continue
+			}
+			for _, value := range values {
+				tried++
+				refuses(t, row, value)
+			}
+		}
+		require.NotZero(t, tried, "%s (%s)", row.Name, row.Allowed)
+	}
+}
+
+func refuses(t *testing.T, row schema.SettingRow, value string) {
+	t.Helper()
+	file, variable := config(t, row.Name, value), settingVariable(row.Name)
+	sources := map[string]func() error{
+		file: func() error {
+			_, _, err := process(t, nil, "--config", file)
+			return err
+		},
+		variable: func() error {
+			_, _, err := process(t, map[string]string{variable: plainText(value)})
+			return err
+		},
+	}
+	if flag := settingFlags[row.Name]; flag != "" && row.Name != "plans.poll" && row.Name != "tasks.retry_delay_ms" { // those are cobra's
+		sources["--"+flag] = func() error {
+			_, _, err := process(t, nil, args(row.Name, value)...)
+			return err
+		}
+	}
+	for origin, start := range sources {
+		err := start()
+		require.Error(t, err, "%s = %s by %s", row.Name, value, origin)
+		require.Equal(t, exitUsage, exitCode(err))
+		require.Contains(t, err.Error(), origin)
+		require.NotContains(t, err.Error(), "\n")
+		if value == "007" && origin == file {
+			require.ErrorContains(t, err, "this is not JSON")
+			continue
+		}
+		require.Regexp(t, regexp.QuoteMeta(row.Name)+`|must be a folder|=`, err.Error())
+		require.Regexp(t, `must be|use one of|write`, err.Error())
+	}
+}
+
+// TestBadConfigurations holds the exact words for files that cannot be used.
+func TestBadConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ text, want string }{
+		{"", ": must be one JSON object, and {} for no settings"},
+		{"null", ":1: must be one JSON object, and {} for no settings"},
+		{"[{}]", ":1: must be one JSON object, and {} for no settings"},
+		{"{}\n{}", ":2: this is not JSON"},
+		{"{\n\"prompt\": {,}}", ":2: this is not JSON"},
+		{"{\"x-a\": \"\xff\"}", ":1: this is not valid UTF-8"},
+		{"{\"policy\": {},\n\"policy\": {}}", ":2: policy is there twice"},
+		{"{\"polcy\": {}}", `:1: polcy is not known; did you mean "policy"?`},
+		{"{\"policy\": {\n\"stalled_treshold\": 3}}", `:2: policy.stalled_treshold is not known; did you mean "stalled_threshold"?`},
+		{"{\"worker\": 5}", `:1: worker is not known; known here: prompt, policy, tasks, results, plans; worker belongs into the object prompt.max_input_tokens`},
+		{"{\"policy\": []}", ":1: policy must be an object, not an empty list"},
+		{"{\"policy\": null}", ":1: policy must be an object or left out, not null"},
+		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `: plans.dialects "a=b": there is no dialect "b": use one of `},
+		{"{\"results\": {\"output_dir\": \"out\"}}", `: results.output_dir must be an absolute path, not "out"`},
+		{
+			"{\"prompt\": {\"max_output_tokens\": 4000}}",
+			": prompt.max_output_tokens must be smaller than prompt.max_input_tokens.reviewer (4000), and is 4000; there would be no room for a prompt",
+		},
+		{strings.Repeat(" ", maxConfig) + "{}", "is larger than 65536 bytes"},
+	} {
+		path := written(t, c.text)
+		_, _, err := process(t, nil, "--config", path)
+		require.Error(t, err, c.text)
+		require.Equal(t, exitUsage, exitCode(err))
+		if strings.HasPrefix(c.want, ":") {
+			c.want = path + c.want
+		}
+		require.Contains(t, err.Error(), c.want)
+	}
+	_, _, err := process(t, nil, "--config", dir)
+	require.EqualError(t, err, "the configuration "+dir+" is a folder, and must be a file (--config)")
+	_, _, err = process(t, map[string]string{configVariable: filepath.Join(dir, "none")})
+	require.ErrorContains(t, err, "cannot be read: ")
+	require.ErrorContains(t, err, " (WAYBILL_CONFIG)")
+}
+
+// A file that nobody has named may be missing, and so may its folder; what is there is read.
+func TestTheUsualConfigurationMayBeMissing(t *testing.T) {
+	dir := t.TempDir()
+	env := map[string]string{"XDG_CONFIG_HOME": dir}
+	a, _, err := process(t, env)
+	require.NoError(t, err)
+	require.Empty(t, a.settings.file)
+	path := filepath.Join(dir, "waybill", "config.json")
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte("\ufeff{\"plans\": {\"poll\": true}}"), 0o600))
+	a, _, err = process(t, env)
+	require.NoError(t, err)
+	require.Equal(t, path, a.settings.file)
+	require.True(t, *a.settings.Plans.Poll)
+	a, _, err = process(t, env, "--config", "")
+	require.NoError(t, err)
+	require.False(t, *a.settings.Plans.Poll)
+
+	require.Equal(t, filepath.Join(dir, ".config"), (&app{env: func(name string) string { return map[string]string{"HOME": dir}[name] }}).configBase("linux"))
+	_, _, err = process(t, map[string]string{"XDG_CONFIG_HOME": path}) // a file where a folder should be
+	require.NoError(t, err)
+}
+
+// What is built in is what runs and prompts have always had.
+func TestTheBuiltInPolicyIsThatOfTheCore(t *testing.T) {
+	a, _, err := process(t, nil)
+	require.NoError(t, err)
+	p, usual := a.settings.Policy, core.DefaultPolicy()
+	require.Equal(t, usual, core.Policy{
+		InvalidRetries: *p.InvalidRetries, ReviewerFreshRuns: *p.ReviewerFreshRuns, WorkerFailures: *p.WorkerFailures,
+		ReviewRejections: *p.ReviewRejections, StalledThreshold: *p.StalledThreshold, ReviewLoopThreshold: *p.ReviewLoopThreshold,
+	})
+	require.Empty(t, p.Reviewers)
+}
+
+// The help of serve names the value that is built in, and each flag is one of a setting.
+func TestFlagsOfServeShowWhatIsBuiltIn(t *testing.T) {
+	_, cmd, err := process(t, nil)
+	require.NoError(t, err)
+	for _, row := range schema.SettingRows() {
+		name := settingFlags[row.Name]
+		if name == "" || row.BuiltIn == "" {
+			continue
+		}
+		shown := cmd.Flags().Lookup(name).DefValue
+		if name == retryDelayFlag {
+			value, err := millis(shown)
+			require.NoError(t, err)
+			shown = string(value)
+		}
+		require.Equal(t, plainText(row.BuiltIn), shown, name)
+	}
+	require.Len(t, settingFlags, 8)
+}
+
+// The rules of a configuration hold where serve has kept none for the workspace.
+func TestDialectsOfAConfigurationStandBack(t *testing.T) {
+	a, _, err := process(t, nil, "--config", config(t, dialectsSetting, `["a.md=kiro"]`))
+	require.NoError(t, err)
+	store := filepath.Join(t.TempDir(), storeName)
+	require.Len(t, a.dialects.options(store).Dialects, 1)
+	require.Empty(t, a.dialects.troubles(store+dialectsFile, true), "they are no odd ones")
+	require.NoError(t, os.WriteFile(store+dialectsFile, []byte("b.md=loose\n"), 0o600))
+	require.Equal(t, store+dialectsFile, a.dialects.options(store).DialectFile)
+	a, _, err = process(t, nil, "--config", a.settings.file, "--dialect", "")
+	require.NoError(t, err)
+	require.Empty(t, a.dialects.rules)
+	require.True(t, a.dialects.given)
+}
+
+// Nothing that is set has a part in the demo.
+func TestTheDemoHasNoSettings(t *testing.T) {
+	env := []string{"PATH=/bin", "WAYBILL_LOG=debug", "WAYBILL_CONFIG=/x"}
+	for _, row := range schema.SettingRows() {
+		env = append(env, settingVariable(row.Name)+"=5")
+	}
+	require.Equal(t, []string{"PATH=/bin", "WAYBILL_LOG=debug"}, unset(env))
+}
+
+var updateDocs = flag.Bool("update-settings", false, "rewrite the table in docs/settings.md")
+
+// docs/settings.md has every setting, and says of each what holds in the program.
+func TestSettingsAreInTheDocs(t *testing.T) {
+	path := filepath.Join("..", "docs", "settings.md")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const head = "|---|---|---|---|---|---|\n"
+	at := bytes.Index(text, []byte(head)) + len(head)
+	end := at + bytes.Index(text[at:], []byte("\nLists have commas"))
+	var rows strings.Builder
+	for _, row := range schema.SettingRows() {
+		cells := []string{row.BuiltIn, settingVariable(row.Name), ""}
+		if name := settingFlags[row.Name]; name != "" {
+			cells[2] = "--" + name
+		}
+		for i, cell := range cells {
+			if cell != "" {
+				cells[i] = "`" + cell + "`"
+			}
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", row.Name, row.Allowed, strings.Join(cells, " | "), row.Doc)
+	}
+	if *updateDocs {
+		require.NoError(t, os.WriteFile(path, []byte(string(text[:at])+rows.String()+string(text[end:])), 0o644))
+		return
+	}
+	require.Equal(t, string(text[at:end]), rows.String(), "run the test with -update-settings")
+	example := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(text)
+	given, fault := schema.ReadSettings(example[1])
+	require.Nil(t, fault, "%v", fault)
+	require.Len(t, given, 11)
+}
