@@ -73,6 +73,8 @@ type setup struct {
 	connection func() *schema.ConnectionStatus
 	heard      func(pid int64)
 	dialects   []engine.DialectRule
+	settings   schema.Settings
+	changed    []schema.Setting
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
 
@@ -154,6 +156,7 @@ func (h *host) launch(s setup) {
 	var err error
 	h.Service, err = api.New(api.Options{
 		Version: s.version, Sources: s.sources, Start: s.start, Watcher: s.watcher, Connection: s.connection, Host: s.heard, Now: s.now,
+		Settings: s.settings, Changed: s.changed,
 	})
 	require.NoError(h.t, err)
 }

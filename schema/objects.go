@@ -125,13 +125,13 @@ type Counters struct {
 
 // Policy holds the limits of a run.
 type Policy struct {
-	InvalidRetries      *int     `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1,setting=policy.invalid_retries"`
-	ReviewerFreshRuns   *int     `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1,setting=policy.reviewer_fresh_runs"`
-	WorkerFailures      *int     `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1,setting=policy.worker_failures"`
-	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3,setting=policy.review_rejections"`
-	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.stalled_threshold"`
-	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.review_loop_threshold"`
-	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"spec-reviewer, code-quality-reviewer: who has to approve. If nobody says, both; or the one reviewer of a host that says reviewer in its first review"`
+	InvalidRetries      *int     `json:"invalid_retries,omitzero" schema:"min=0,max=100,default=1,setting=policy.invalid_retries" doc:"how often a result that cannot be read is asked for once more"`
+	ReviewerFreshRuns   *int     `json:"reviewer_fresh_runs,omitzero" schema:"min=0,max=100,default=1,setting=policy.reviewer_fresh_runs" doc:"how many other reviewers are asked after that"`
+	WorkerFailures      *int     `json:"worker_failures,omitzero" schema:"min=0,max=100,default=1,setting=policy.worker_failures" doc:"how many failures of workers another worker makes up for"`
+	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3,setting=policy.review_rejections" doc:"the rejection at which the run is blocked"`
+	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.stalled_threshold" doc:"the outcomes in a row without progress at which it is blocked"`
+	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.review_loop_threshold" doc:"the reviews in a row that find the same at which it is blocked"`
+	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review"`
 }
 
 // ReviewIssue is one finding of a reviewer.

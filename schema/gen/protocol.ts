@@ -1119,19 +1119,19 @@ export interface PlanSummary {
 
 /** Policy holds the limits of a run. */
 export interface Policy {
-  /** a whole number from 0 to 100; default: the setting `policy.invalid_retries`, which is `1` where it is not set */
+  /** how often a result that cannot be read is asked for once more; a whole number from 0 to 100; default: the setting `policy.invalid_retries`, which is `1` where it is not set */
   invalid_retries?: number;
-  /** a whole number from 0 to 100; default: the setting `policy.reviewer_fresh_runs`, which is `1` where it is not set */
+  /** how many other reviewers are asked after that; a whole number from 0 to 100; default: the setting `policy.reviewer_fresh_runs`, which is `1` where it is not set */
   reviewer_fresh_runs?: number;
-  /** a whole number from 0 to 100; default: the setting `policy.worker_failures`, which is `1` where it is not set */
+  /** how many failures of workers another worker makes up for; a whole number from 0 to 100; default: the setting `policy.worker_failures`, which is `1` where it is not set */
   worker_failures?: number;
-  /** a whole number from 1 to 100; default: the setting `policy.review_rejections`, which is `3` where it is not set */
+  /** the rejection at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.review_rejections`, which is `3` where it is not set */
   review_rejections?: number;
-  /** a whole number from 1 to 100; default: the setting `policy.stalled_threshold`, which is `2` where it is not set */
+  /** the outcomes in a row without progress at which it is blocked; a whole number from 1 to 100; default: the setting `policy.stalled_threshold`, which is `2` where it is not set */
   stalled_threshold?: number;
-  /** a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set */
+  /** the reviews in a row that find the same at which it is blocked; a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set */
   review_loop_threshold?: number;
-  /** spec-reviewer, code-quality-reviewer: who has to approve. If nobody says, both; or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers` */
+  /** who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers` */
   reviewers?: Array<"spec-reviewer" | "code-quality-reviewer">;
 }
 
