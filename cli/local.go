@@ -31,7 +31,7 @@ func (a *app) local() (*local, error) {
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	s, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles,
-		Settings: a.settings.Settings, Changed: a.settings.changed(),
+		Settings: a.settings.partial, Changed: a.settings.changed(),
 	})
 	if err != nil {
 		return nil, err

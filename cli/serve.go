@@ -117,7 +117,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,
-		Settings: a.settings.Settings, Changed: a.settings.changed(),
+		Settings: a.settings.partial, Changed: a.settings.changed(),
 	})
 	if err != nil {
 		return err

@@ -59,8 +59,9 @@ func unset(env []string) []string {
 
 // settings are what a process goes by where a call says nothing.
 type settings struct {
-	schema.Settings        // complete
-	file            string // the configuration that was read, "" if none was
+	schema.Settings                 // complete
+	partial         schema.Settings // of them, what was given
+	file            string          // the configuration that was read, "" if none was
 	given           map[string]given
 }
 
@@ -131,9 +132,9 @@ func (s *settings) complete() error {
 	for name, g := range s.given {
 		values[name] = g.value
 	}
-	partial, fault := schema.SettingsOf(values)
-	if fault == nil {
-		s.Settings, fault = schema.CompleteSettings(partial)
+	var fault *schema.Error
+	if s.partial, fault = schema.SettingsOf(values); fault == nil {
+		s.Settings, fault = schema.CompleteSettings(s.partial)
 	}
 	if fault != nil {
 		return fmt.Errorf("%s%s", s.origins(fault), sentence(fault))

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,8 +65,13 @@ type SettingRow struct {
 	shape *shape
 }
 
+var (
+	settingsDecoder = NewDecoder[Settings]()
+	settingRows     = rowsOf(nil, "", settingsDecoder.shape)
+)
+
 // SettingRows gives all settings, in the order of their declaration.
-func SettingRows() []SettingRow { return rowsOf(nil, "", shapeOf(reflect.TypeFor[Settings]())) }
+func SettingRows() []SettingRow { return slices.Clone(settingRows) }
 
 func rowsOf(rows []SettingRow, prefix string, s *shape) []SettingRow {
 	for i := range s.fields {
@@ -128,7 +134,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *Error) {
 	if top.Kind() != '{' {
 		return nil, NewError(InvalidParams, "must be one JSON object, and {} for no settings")
 	}
-	if fault := Decode(top, new(Settings)); fault != nil {
+	if fault := settingsDecoder.Decode(top, new(Settings)); fault != nil {
 		return nil, fault
 	}
 	return valuesIn(top), nil
@@ -137,7 +143,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *Error) {
 // valuesIn gives the values of the settings in an object.
 func valuesIn(top jsontext.Value) map[string][]byte {
 	values := map[string][]byte{}
-	for _, row := range SettingRows() {
+	for _, row := range settingRows {
 		at := top
 		for name := range strings.SplitSeq(row.Name, ".") {
 			at = memberOf(at, name)
@@ -165,19 +171,22 @@ func memberOf(v jsontext.Value, name string) jsontext.Value {
 
 // SettingsOf gives the settings that have these values, and has no others. The error says what is wrong with one.
 func SettingsOf(values map[string][]byte) (s Settings, fault *Error) {
+	if len(values) == 0 {
+		return s, nil
+	}
 	raw, err := Encode(nested(values))
 	if err != nil {
 		return s, NewError(InvalidParams, err.Error())
 	}
-	fault = Decode(raw, &s)
+	fault = settingsDecoder.Decode(raw, &s)
 	return s, fault
 }
 
-// nested makes objects of names with dots. Every group of settings is there, if only empty.
+// nested makes objects of names with dots.
 func nested(values map[string][]byte) map[string]any {
 	top := map[string]any{}
-	for _, row := range SettingRows() {
-		group, name := top, row.Name
+	for name, value := range values {
+		group := top
 		for first, rest, more := strings.Cut(name, "."); more; first, rest, more = strings.Cut(name, ".") {
 			inner, ok := group[first].(map[string]any)
 			if !ok {
@@ -186,31 +195,59 @@ func nested(values map[string][]byte) map[string]any {
 			}
 			group, name = inner, rest
 		}
-		if value, ok := values[row.Name]; ok {
-			group[name] = jsontext.Value(value)
-		}
+		group[name] = jsontext.Value(value)
 	}
 	return top
 }
 
-// CompleteSettings checks settings, each by itself and all together, and fills in what is built in: then the
-// groups are there, and every value that is a pointer.
-func CompleteSettings(s Settings) (Settings, *Error) {
-	raw, err := Encode(s)
-	if err != nil {
-		return Settings{}, NewError(InvalidParams, err.Error())
-	}
-	given := valuesIn(raw)
-	for _, row := range SettingRows() {
-		if _, ok := given[row.Name]; !ok && row.BuiltIn != "" {
-			given[row.Name] = []byte(row.BuiltIn)
+// CompleteSettings checks settings, each by itself and all together, and gives them with what is built in: then the
+// groups are there, and every value that is a pointer. With the zero value it does no more than that, because most
+// programs are started with it.
+func CompleteSettings(s Settings) (full Settings, fault *Error) {
+	if s != full {
+		raw, err := Encode(s)
+		if err != nil {
+			return full, NewError(InvalidParams, err.Error())
+		}
+		if fault := settingsDecoder.Decode(raw, &full); fault != nil {
+			return full, fault
 		}
 	}
-	full, fault := SettingsOf(given)
-	if fault == nil {
-		fault = roomless(full.Prompt)
+	fill(reflect.ValueOf(&full).Elem(), settingsDecoder.shape)
+	return full, roomless(full.Prompt)
+}
+
+// fill sets what is absent to what is built in.
+func fill(v reflect.Value, s *shape) {
+	for i := range s.fields {
+		f := &s.fields[i]
+		member := v.FieldByIndex(f.path)
+		if member.Kind() == reflect.Pointer && member.IsNil() && (f.shape.kind == object || f.rules.standard != "") {
+			member.Set(reflect.New(f.shape.typ))
+		} else if f.shape.kind != object && !member.IsZero() {
+			continue
+		}
+		if f.shape.kind == object {
+			fill(member.Elem(), f.shape)
+			continue
+		}
+		f.setStandard(reflect.Indirect(member))
 	}
-	return full, fault
+}
+
+// setStandard sets a value to what an absent one means, if that is anything.
+func (f *field) setStandard(v reflect.Value) {
+	switch standard := f.rules.standard; {
+	case standard == "":
+	case f.shape.kind == integer:
+		v.SetInt(mustInt(standard))
+	case f.shape.kind == boolean:
+		v.SetBool(standard == "true")
+	case f.shape.kind == text:
+		v.SetString(standard)
+	default:
+		panic("schema: " + f.name + " has a default of no kind")
+	}
 }
 
 // roomless refuses limits that leave no room for a prompt.
