@@ -27,7 +27,15 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	testscript.Main(m, map[string]func(){"waybill": main})
+	testscript.Main(unset{m}, map[string]func(){"waybill": main})
+}
+
+// unset runs the tests without what whoever runs them has configured.
+type unset struct{ *testing.M }
+
+func (u unset) Run() int {
+	_ = os.Setenv("XDG_CONFIG_HOME", filepath.Join(os.TempDir(), "waybill-tests-have-no-settings"))
+	return u.M.Run()
 }
 
 // TestScripts plays what users type, against the real program.

@@ -47,16 +47,27 @@ func (a *app) configured(cmd *cobra.Command) bool {
 // configFile gives the path of the configuration, and whether somebody has named it. An empty path is none.
 func (a *app) configFile(cmd *cobra.Command) (path string, named bool) {
 	if flag := cmd.Flags().Lookup("config"); flag != nil && flag.Changed {
-		return a.config, true
+		return whole(a.config), true
 	}
 	if path := a.env(configVariable); path != "" {
-		return path, true
+		return whole(path), true
 	}
 	base := a.configBase(runtime.GOOS)
 	if base == "" {
 		return "", false
 	}
 	return filepath.Join(base, "waybill", "config.json"), false
+}
+
+// whole gives a path that says the same to everybody who is told it.
+func whole(path string) string {
+	if path == "" {
+		return ""
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path // the folder that it is relative to has gone
 }
 
 // configBase gives the folder in which programs keep what their user has configured, "" if there is none.
@@ -192,17 +203,18 @@ func problemOf(fault *schema.Error) schema.Problem {
 	return problems[0]
 }
 
+// malformed says of what is no object that could be read what it is.
+var malformed = map[schema.Code]string{
+	schema.ParseError:   ": this is not JSON",
+	schema.InvalidUTF8:  ": this is not valid UTF-8",
+	schema.DuplicateKey: " is there twice",
+}
+
 // sentence says what is wrong, with the names of settings for the pointers to them.
 func sentence(fault *schema.Error) string {
-	switch fault.Data.Code {
-	case schema.ParseError:
-		return "this is not JSON"
-	case schema.InvalidUTF8:
-		return "this is not valid UTF-8"
-	case schema.DuplicateKey:
+	if text := malformed[fault.Data.Code]; text != "" {
 		pointer, _ := fault.Data.Details["pointer"].(string)
-		return settingName(pointer) + " is there twice"
-	default: // a code of Decode about a value
+		return strings.TrimPrefix(settingName(pointer)+text, ": ")
 	}
 	p := problemOf(fault)
 	text := p.Message
