@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"waybill/core"
+	"waybill/engine/planfile"
 	"waybill/ledger"
 	"waybill/store"
 )
@@ -31,8 +33,8 @@ func (e *Engine) readPlan(ctx context.Context, path string, facts []ledger.Fact)
 	if err == nil && said.Hash == "" {
 		said.Hash, err = e.remembered(ctx, path, plan.Reading, facts)
 	}
-	if err == nil { // else the log is asked again at the next look
-		plan.unannounced, plan.again = e.o.Plans.introduce(path, said, plan.Reading, fault)
+	if err == nil && e.o.Plans.introduce(path, said, plan.Reading, fault) { // else the log is asked again at the next look
+		return e.o.Plans.Read(path)
 	}
 	return plan, fault
 }
@@ -47,11 +49,17 @@ type LedgerEvent struct {
 	Unseen bool `json:"unseen,omitempty"`
 	// Gone reports that the file is not there any more. What it said last has the hash.
 	Gone bool `json:"gone,omitempty"`
+	// Stale, if not empty, is the Stale constant for a plan that cannot be read as it is, and StaleReason says
+	// what is wrong with its file. What it said last has the hash. Of a file that is gone, both are set, too.
+	Stale       string `json:"stale,omitempty"`
+	StaleReason string `json:"stale_reason,omitempty"`
 }
+
+func (ev LedgerEvent) lapse() lapse { return lapse{ev.Stale, ev.StaleReason, ev.Gone} }
 
 // says reports whether two records leave a host with the same picture of the plan.
 func (ev LedgerEvent) says(other LedgerEvent) bool {
-	return ev.Gone == other.Gone && (ev.Gone || ev.Hash == other.Hash)
+	return ev.lapse() == other.lapse() && (ev.Stale != "" || ev.Hash == other.Hash)
 }
 
 func ledgerEvent(f ledger.Fingerprint) LedgerEvent {
@@ -89,7 +97,8 @@ func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading,
 		if none, err := noRuns(tx); none || err != nil {
 			return err
 		}
-		for id := range r.IDs() {
+		ids, err := itemsToAsk(tx, path, r)
+		for _, id := range ids {
 			of, err := sourceOfRun(tx, path, id)
 			if err != nil {
 				return err
@@ -101,9 +110,22 @@ func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading,
 				break
 			}
 		}
-		return nil
+		return err
 	})
 	return hash, err
+}
+
+// itemsToAsk gives the items whose runs may know the plan: those that it has, and for a blank one, which may have
+// been emptied, those that it had.
+func itemsToAsk(tx store.Tx, path string, r *ledger.Reading) (ids []string, err error) {
+	if r.Len() > 0 {
+		return slices.Collect(r.IDs()), nil
+	}
+	runs, err := tx.LatestRuns(path)
+	for _, run := range runs {
+		ids = append(ids, run.ItemID)
+	}
+	return ids, err
 }
 
 func noRuns(tx store.Tx) (bool, error) {
@@ -171,20 +193,22 @@ type planChange struct {
 
 // pending gives what is still to be announced.
 func (p *Plans) pending(rel string) (planChange, bool) {
+	now := p.o.Now()
 	m, _ := p.memory(rel)
 	m.mu.Lock()
-	if !m.news(p.o.Now()) {
+	if !m.news(now) {
 		m.mu.Unlock()
 		return planChange{}, false
 	}
-	said, reading, gone := *m.log, m.reading, m.gone()
+	said, reading, why, lapsed := *m.log, m.reading, m.lapse, m.lapsed(now)
 	m.mu.Unlock()
-	if gone {
-		said.Changed, said.Unseen, said.Gone = []string{}, false, true
+	if lapsed {
+		said.Changed, said.Unseen = []string{}, false
+		said.Gone, said.Stale, said.StaleReason = why.gone, why.stale, why.reason
 		return planChange{path: rel, event: said.LedgerEvent, next: said.base, since: said.seq}, true
 	}
 	c := planChange{path: rel, event: ledgerEvent(reading.Fingerprint), next: reading, since: said.seq}
-	if said.Hash != reading.Hash { // else it was gone, and has come back
+	if said.Hash != reading.Hash { // else it could not be read, and can be again
 		c.base, c.event.Unseen = said.base, said.base == nil
 	}
 	return c, true
@@ -212,8 +236,9 @@ func (p *Plans) introduced(rel string) bool {
 
 // introduce notes what the event log said before the plan was read: that becomes the first thing
 // known about it. A plan of which nothing is on record begins with its first reading. One that is on
-// record and cannot be read is remembered, too, and may have gone.
-func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault error) (news, again bool) {
+// record and cannot be read is remembered, too, and may have gone. known reports whether the plan is
+// remembered, and has to be looked at in the light of that.
+func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault error) (known bool) {
 	m, known := p.memory(rel)
 	if !known && (first != nil || said.Hash != "") {
 		m = p.keep(rel, m)
@@ -226,12 +251,18 @@ func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault 
 	if first != nil && said.Hash == first.Hash {
 		said.base = first
 	}
-	now := p.o.Now()
-	if m.log == nil && said.Hash != "" { // else somebody else was faster
-		m.log = &said
-		m.noteFault(fault, now)
+	if m.log != nil || said.Hash == "" { // somebody else was faster, or nobody knows the plan
+		return m.log != nil
 	}
-	return m.news(now), m.wavers(now)
+	m.log = &said
+	if first != nil && m.emptied(first) {
+		m.file, m.reading, m.current = planfile.File{}, nil, false
+	}
+	if fault != nil && m.reading == nil {
+		m.fault = fault
+		m.note(p.o.Now())
+	}
+	return true
 }
 
 // announcedAs notes that the event log knows the change, and up to where it was read.
@@ -244,27 +275,18 @@ func (p *Plans) announcedAs(c planChange, seq int64) {
 	}
 }
 
-// news reports whether the event log has to be told something. A file that goes away is given time
-// to come back: there are editors that save by removing a file and writing it anew.
+// news reports whether the event log has to be told something. What cannot be read is given time to
+// become readable again: there are editors that save by removing a file and writing it anew.
 func (m *plan) news(now time.Time) bool {
 	switch {
 	case m.log == nil:
 		return false
-	case m.gone():
-		return !m.log.Gone && now.Sub(m.lost) >= settlePeriod
-	case m.log.Gone:
+	case m.lapsed(now):
+		return m.lapse != m.log.lapse()
+	case m.log.Stale != "":
 		return m.current
 	}
 	return m.reading != nil && m.reading.Hash != m.log.Hash
-}
-
-// wavers reports whether the plan has to be looked at once more soon, because time alone will make
-// something of what it is now.
-func (m *plan) wavers(now time.Time) bool {
-	if m.gone() {
-		return m.log != nil && !m.log.Gone && now.Sub(m.lost) < settlePeriod
-	}
-	return m.fault != nil && staleness(m.fault) == StaleSettling
 }
 
 // announce records a change of a plan, and gives the number of the newest record. Of several

@@ -26,7 +26,7 @@ func (s *site) remove() {
 	require.NoError(s.t, os.Remove(filepath.Join(s.dir, "tasks.md")))
 }
 
-// records gives the ledger.changed events of tasks.md: what changed, or "unseen" or "gone".
+// records gives the ledger.changed events of tasks.md: what changed, or "unseen" or "gone", or why it cannot be read.
 func (s *site) records() []string {
 	s.t.Helper()
 	list := []string{}
@@ -41,6 +41,10 @@ func (s *site) records() []string {
 		case data.Gone:
 			require.Empty(s.t, data.Changed)
 			list = append(list, "gone")
+		case data.Stale != "":
+			require.Empty(s.t, data.Changed)
+			require.False(s.t, data.Unseen)
+			list = append(list, data.Stale+": "+data.StaleReason)
 		case data.Unseen:
 			require.Empty(s.t, data.Changed)
 			list = append(list, "unseen")

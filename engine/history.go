@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"waybill/engine/planfile"
 	"waybill/store"
 )
 
@@ -33,6 +34,9 @@ func lastLedger(tx store.Tx, path string, after int64) (last LedgerEvent, seq in
 	}
 	if err := json.Unmarshal([]byte(ev.Data), &last); err != nil {
 		return last, 0, fmt.Errorf("read event %d: %w", ev.Seq, err)
+	}
+	if last.Gone && last.Stale == "" { // it was written by a version that said no more
+		last.Stale, last.StaleReason = StaleRebuild, string(planfile.Missing)
 	}
 	return last, ev.Seq, nil
 }

@@ -24,7 +24,8 @@ const (
 
 // A Listing is what a workspace has in the places where tools keep their plans.
 type Listing struct {
-	// Paths are those of the plans in ascending order.
+	// Paths are those of the plans in ascending order. What was a plan once is one as long as anything has its name,
+	// so that what is wrong with it is told.
 	Paths []string
 	// Others lie in a place that has other files besides plans, and are none.
 	Others []Other
@@ -52,7 +53,7 @@ func (p *Plans) List() ([]string, error) {
 
 // Survey is List, and says what was passed over.
 func (p *Plans) Survey() (Listing, error) {
-	found, err := p.root.Search(planfile.DefaultPatterns())
+	found, err := p.root.Search(planfile.DefaultPatterns(), p.Known()...)
 	for _, spot := range found.Spots {
 		p.o.Expect(spot)
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -10,17 +8,6 @@ import (
 
 	"waybill/engine/planfile"
 	"waybill/ledger"
-)
-
-// settlePeriod is how long a file that suddenly says less is given to say the rest: editors truncate
-// a file before they write it. It is not shorter than the watcher's quiet period.
-const settlePeriod = 150 * time.Millisecond
-
-// Why a Plan is not what the file says now.
-const (
-	StaleSettling = "settling"       // the file is being written
-	StaleEmpty    = "empty"          // the file was emptied
-	StaleRebuild  = "rebuild_failed" // the file cannot be read, or nothing can be read from it
 )
 
 // Plans reads the plan files of one workspace and remembers what it read. Every Read looks at the
@@ -62,24 +49,11 @@ type plan struct {
 	reading *ledger.Reading // the last good one, or nil
 	turn    int64           // counts the good readings
 	current bool            // whether reading is what file says
-	fault   error           // why it is not
-	lost    time.Time       // when the file was first found to be gone; zero while it is there
+	fault   error           // why it is not; nil until it was read
+	lapse   lapse           // why it is not, in the words of hosts
+	turned  time.Time       // since when for that reason
+	since   time.Time       // when it was first found that it is not; zero while it is
 	log     *logged         // what the event log says about the plan; nil until it was asked
-}
-
-func (m *plan) gone() bool { return !m.lost.IsZero() }
-
-// noteFault notes why the file could not be read, or nil if it could.
-func (m *plan) noteFault(fault error, now time.Time) {
-	if fault != nil {
-		m.fault = fault
-	}
-	switch gone := errors.Is(fault, planfile.Missing) || errors.Is(fault, planfile.SymlinkDangling); {
-	case !gone:
-		m.lost = time.Time{}
-	case !m.gone():
-		m.lost = now
-	}
 }
 
 // NewPlans gives the plans of a workspace.
@@ -104,7 +78,11 @@ type Plan struct {
 	// Fault then is the error.
 	Stale string
 	Fault error
-	turn  int64 // a later reading has a higher one
+	// Reason says in one word what is wrong with the file, and Since when this process first found that the plan
+	// cannot be read as it is. Both are there also without a Reading.
+	Reason string
+	Since  time.Time
+	turn   int64 // a later reading has a higher one
 	// unannounced reports whether there is something about the plan that the event log does not know.
 	unannounced bool
 	// again reports whether the plan has to be looked at again soon, whatever a watcher says.
@@ -120,7 +98,8 @@ func (p *Plans) Known() []string {
 }
 
 // Read gives the plan at a path relative to the workspace. An error means that there is no reading
-// at all; it is a *planfile.Error or a *ledger.ParseError.
+// at all; it is a *planfile.Error, a *ledger.ParseError or, for a plan that was emptied before this process
+// read it, a *StaleError.
 func (p *Plans) Read(rel string) (Plan, error) {
 	m, known := p.memory(rel)
 	m.mu.Lock()
@@ -130,15 +109,18 @@ func (p *Plans) Read(rel string) (Plan, error) {
 		m.file, m.placing, m.current = planfile.File{}, placing, false // the same text may be another plan
 	}
 	file, err := p.root.Read(rel, &m.file)
-	m.noteFault(err, now)
 	switch {
 	case err != nil:
-		m.file, m.current = planfile.File{}, false
+		m.file, m.current, m.fault = planfile.File{}, false, err
 	case !file.Unchanged:
 		p.parse(m, file)
 		p.expectParts(&file)
 	}
-	v := Plan{Path: rel, Reading: m.reading, turn: m.turn, unannounced: m.news(now), again: m.wavers(now)}
+	m.note(now)
+	v := Plan{
+		Path: rel, Reading: m.reading, turn: m.turn, Reason: m.lapse.reason, Since: m.since,
+		unannounced: m.news(now), again: m.wavers(now),
+	}
 	if m.reading == nil {
 		return v, m.fault
 	}
@@ -146,7 +128,7 @@ func (p *Plans) Read(rel string) (Plan, error) {
 		p.keep(rel, m)
 	}
 	if !m.current {
-		v.Stale, v.Fault = staleness(m.fault), m.fault
+		v.Stale, v.Fault = m.lapse.stale, m.fault
 	}
 	return v, nil
 }
@@ -185,28 +167,6 @@ func (p *Plans) keep(rel string, m *plan) *plan {
 	return kept
 }
 
-// A StaleError says why the last good reading of a plan is used although its file can be read.
-type StaleError struct {
-	Path   string
-	Reason string // StaleSettling or StaleEmpty
-}
-
-// Error names the plan and what is wrong with its file.
-func (e *StaleError) Error() string {
-	what := "was emptied"
-	if e.Reason == StaleSettling {
-		what = "was written just now and says less than before"
-	}
-	return fmt.Sprintf("the file of plan %q %s; its last good reading is used", e.Path, what)
-}
-
-func staleness(fault error) string {
-	if stale, ok := errors.AsType[*StaleError](fault); ok {
-		return stale.Reason
-	}
-	return StaleRebuild
-}
-
 // parse takes new bytes of a file in. A reading that is not good leaves the last good one in place.
 func (p *Plans) parse(m *plan, file planfile.File) {
 	same := m.current && file.Text == m.file.Text
@@ -217,34 +177,41 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 	hash := file.Hash()
 	reading, err := ledger.ReadPlaced(file.Text, m.placing)
 	m.fault = err
-	m.current = err == nil
-	if err == nil && m.reading != nil {
-		m.fault = p.suspect(m.reading, reading, file)
-		m.current = m.fault == nil
-	} else if err != nil && m.reading != nil && p.settling(file) {
+	if err == nil {
+		reading.Hash, reading.MtimeMs = hash(), file.Stat.MtimeMs()
+		m.fault = p.suspect(m, reading, file)
+	} else if m.reading != nil && p.settling(file) {
 		m.fault = &StaleError{file.Path, StaleSettling}
 	}
-	if !m.current {
+	if m.current = m.fault == nil; !m.current {
 		return
 	}
-	reading.Hash, reading.MtimeMs = hash(), file.Stat.MtimeMs()
 	m.reading = reading
 	m.turn++
 }
 
 // suspect says why a reading that parsed is not believed yet.
-func (p *Plans) suspect(last, next *ledger.Reading, file planfile.File) error {
+func (p *Plans) suspect(m *plan, next *ledger.Reading, file planfile.File) error {
+	less := m.emptied(next)
+	if m.reading != nil {
+		less = next.Len() < m.reading.Len()
+	}
 	switch {
-	case next.Len() < last.Len() && p.settling(file):
+	case less && p.settling(file):
 		return &StaleError{file.Path, StaleSettling}
-	case next.Len() == 0 && last.Len() > 0:
+	case less && next.Len() == 0:
 		return &StaleError{file.Path, StaleEmpty}
 	}
 	return nil
 }
 
+// emptied reports whether the first reading of a plan is blank, and the plan is known to have said something else.
+func (m *plan) emptied(first *ledger.Reading) bool {
+	return m.log != nil && m.log.Hash != "" && m.log.Hash != first.Hash && first.Len() == 0
+}
+
 // settling reports whether the file was written so recently that the rest may still be to come.
 func (p *Plans) settling(file planfile.File) bool {
-	age := p.o.Now().Sub(time.Unix(0, max(file.Stat.MtimeNs, file.ListedNs)))
+	age := p.o.Now().Sub(lastWritten(file))
 	return file.Unstable || (age >= 0 && age < settlePeriod)
 }

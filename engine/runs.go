@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"waybill/core"
 	"waybill/ledger"
@@ -94,9 +95,11 @@ type RunView struct {
 	Gone error
 	// Rebuilt reports whether the plan was read anew for this view.
 	Rebuilt bool
-	// Fallback, if not empty, says why Progress is not what the file says now; Fault is the error.
+	// Fallback, if not empty, says why Progress is not what the file says now; Fault is the error, and Since when
+	// this process first found that the plan cannot be read as it is.
 	Fallback string
 	Fault    error
+	Since    time.Time
 	turn     int64 // of the reading; a later one has a higher one
 	newest   int64 // event when the run was read
 }
@@ -152,10 +155,10 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 		if plan.unannounced {
 			e.announcePlan(ctx, plan.Path)
 		}
-		v.Fallback, v.Fault = StaleRebuild, err
+		v.Fallback, v.Fault, v.Since = staleness(err), err, plan.Since
 		return v, v.recall(facts)
 	}
-	v.Fallback, v.Fault = plan.Stale, plan.Fault
+	v.Fallback, v.Fault, v.Since = plan.Stale, plan.Fault, plan.Since
 	v.Rebuilt = plan.Stale == "" && ledger.SourceHash(facts) != plan.Reading.Hash
 	if plan.unannounced && !v.Rebuilt {
 		e.announcePlan(ctx, plan.Path)

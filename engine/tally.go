@@ -89,6 +89,7 @@ const (
 	TallyMode         = "mode."
 	TallyRebuilds     = "rebuilds"
 	TallyFallback     = "fallback."
+	TallyFallbackMs   = "fallback_ms"
 	TallyResults      = "results"
 	TallyResultTokens = "results.tokens"
 	TallyVerdict      = "verdict."

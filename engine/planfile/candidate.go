@@ -14,6 +14,22 @@ type candidate struct {
 	info fs.FileInfo // of the target; nil when it cannot be reached
 }
 
+// candidate finds out what has the name. With an error, nobody knows.
+func (r *Root) candidate(name string) (candidate, error) {
+	c := candidate{name: name}
+	info, err := r.lstat(name)
+	if err != nil {
+		return c, err
+	}
+	c.info, c.link = info, info.Mode()&fs.ModeSymlink != 0
+	if c.link {
+		if c.info, err = r.stat(name); err != nil {
+			c.info = nil
+		}
+	}
+	return c, nil
+}
+
 // compare puts files before links, and then sorts by name.
 func (c candidate) compare(d candidate) int {
 	switch {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -39,7 +38,10 @@ func (f Finding) Changed(name string) time.Time { return f.times[name] }
 // neither hidden names nor node_modules and vendor, and "**" is refused, so that the walk is as deep as the
 // pattern and no deeper. A link whose target cannot be reached is listed: Read says what is wrong with it.
 // When a folder cannot be read, the error says so beside what was found elsewhere.
-func (r *Root) Search(patterns []string) (Finding, error) {
+//
+// known are the names of plans that were there before. Those that fit a pattern are listed whatever has the name
+// now, unless nothing has: Read says what is wrong.
+func (r *Root) Search(patterns []string, known ...string) (Finding, error) {
 	if err := checkPatterns(patterns); err != nil {
 		return Finding{}, err
 	}
@@ -63,6 +65,7 @@ func (r *Root) Search(patterns []string) (Finding, error) {
 			s.walk("", strings.Split(path.Clean(pattern), "/"))
 		}
 	}
+	s.addKnown(known, patterns)
 	f := Finding{Plans: s.plans(), Spots: s.places(), times: map[string]time.Time{}}
 	for _, c := range s.found {
 		if c.info != nil {
@@ -99,12 +102,12 @@ type search struct {
 
 // walk follows the names of a pattern that are left, from the folder dir.
 func (s *search) walk(dir string, names []string) {
-	matches := []string{names[0]}
+	found := []string{names[0]}
 	if strings.ContainsAny(names[0], "*?[") {
 		s.spot(dir)
-		matches = s.match(dir, names[0])
+		found = s.match(dir, names[0])
 	}
-	for _, match := range matches {
+	for _, match := range found {
 		name := path.Join(dir, match)
 		switch {
 		case s.excepted(name):
@@ -147,15 +150,13 @@ func (s *search) excepted(name string) bool {
 	return false
 }
 
-func (s *search) match(dir, pattern string) []string {
-	var matches []string
+func (s *search) match(dir, pattern string) (found []string) {
 	for _, name := range s.list(dir) {
-		hidden := strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".")
-		if ok, _ := path.Match(pattern, name); ok && !hidden && name != "node_modules" && name != "vendor" {
-			matches = append(matches, name)
+		if matches(pattern, name) {
+			found = append(found, name)
 		}
 	}
-	return matches
+	return found
 }
 
 // list returns the names in a folder, or none when it is missing or is no folder.
@@ -221,20 +222,11 @@ func (s *search) addFolder(name string) {
 
 // look finds out what has the name; ok is false if nothing does.
 func (s *search) look(name string) (c candidate, ok bool) {
-	info, err := s.root.lstat(name)
-	if err != nil {
-		if reasonOf(err) == Unreadable {
-			s.errs = append(s.errs, fmt.Errorf("find plans: look at %q: %w", name, plainly(err)))
-		}
-		return c, false
+	c, err := s.root.candidate(name)
+	if err != nil && reasonOf(err) == Unreadable {
+		s.errs = append(s.errs, fmt.Errorf("find plans: look at %q: %w", name, plainly(err)))
 	}
-	c = candidate{name: name, info: info, link: info.Mode()&fs.ModeSymlink != 0}
-	if c.link {
-		if c.info, err = s.root.stat(name); err != nil {
-			c.info = nil
-		}
-	}
-	return c, true
+	return c, err == nil
 }
 
 // plans returns the names of what was found. Of several names of one file it keeps
