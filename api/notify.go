@@ -253,6 +253,7 @@ func (f *feed) ledger(ev store.Event) error {
 	}
 	f.send("ledger/changed", &schema.LedgerNote{
 		Seq: ev.Seq, Plan: ev.Subject, ChangedIDs: data.Changed, Unseen: data.Unseen, Gone: data.Gone,
+		Stale: data.Stale, StaleReason: data.StaleReason,
 		Fingerprint: schema.Fingerprint{MtimeMS: data.MtimeMs, Size: data.Size, Hash: data.Hash},
 	})
 	return nil

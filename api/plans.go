@@ -45,7 +45,8 @@ func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSumm
 		}
 	}
 	if err != nil {
-		w.Error = planError(err)
+		age := stalenessOf(plan)
+		w.Error, w.Stale, w.StaleReason, w.StaleSince, w.AsOf = planError(err), plan.Stale, plan.Reason, age.since, age.asOf
 	}
 	return w
 }
@@ -69,13 +70,13 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 	if err != nil {
 		return nil, err
 	}
-	r := plan.Reading
+	r, age := plan.Reading, stalenessOf(plan)
 	return &schema.Plan{
 		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
 		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
 		Evidence: mapped(r.Evidence, func(e ledger.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
 		Marks:    wireMarks(r.Meanings()),
-		Stale:    plan.Stale, StaleReason: staleReason(plan),
+		Stale:    plan.Stale, StaleReason: plan.Reason, StaleSince: age.since, AsOf: age.asOf,
 	}, nil
 }
 
@@ -91,14 +92,6 @@ func wireMarks(meanings map[string]ledger.Status) map[string]string {
 	return marks
 }
 
-// staleReason says what is wrong with the file of a plan whose last good reading is used.
-func staleReason(plan engine.Plan) string {
-	if plan.Fault == nil {
-		return ""
-	}
-	return planError(plan.Fault).Reason
-}
-
 func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*schema.Ledger, error) {
 	e, _, err := s.backend()
 	if err != nil {
@@ -108,7 +101,11 @@ func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*sc
 	if err != nil {
 		return nil, err
 	}
-	w := &schema.Ledger{Etag: etag(view), LedgerMode: ledgerMode(view), FallbackReason: view.Fallback}
+	age := fallbackOf(view)
+	w := &schema.Ledger{
+		Etag: etag(view), LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, FallbackDetail: fallbackDetail(view),
+		FallbackSince: age.since, LedgerAsOf: age.asOf,
+	}
 	if p.IfNoneMatch == w.Etag {
 		w.NotModified = true
 		return w, nil

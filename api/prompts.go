@@ -27,7 +27,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	}
 	in, tokenizer := s.compileInput(plans, view, role, p)
 	compiled, err := ledger.Compile(in)
-	tallyPrompt(e, view, compiled, err)
+	s.tallyPrompt(e, view, compiled, err)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +64,13 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		},
 		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
+		FallbackDetail: fallbackDetail(view),
 	}
 	for _, b := range c.Blocks {
 		w.Blocks = append(w.Blocks, wireBlock(b))
 	}
-	if view.Fault != nil {
-		w.FallbackDetail = view.Fault.Error()
-	}
+	age := fallbackOf(view)
+	w.FallbackSince, w.LedgerAsOf = age.since, age.asOf
 	return w
 }
 

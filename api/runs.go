@@ -87,6 +87,7 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 	if err != nil {
 		return nil, err
 	}
+	age := stalenessOf(plan)
 	limit := min(or(p.Limit, schema.DefaultPage), len(r.Ready))
 	return &schema.ReadyItems{
 		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready), Parallel: parallel(plan.Reading.Items(), r.Ready[:limit]),
@@ -95,7 +96,7 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
 			})}
 		}),
-		Left: r.Left, Unread: r.Unread, Stale: plan.Stale, StaleReason: staleReason(plan),
+		Left: r.Left, Unread: r.Unread, Stale: plan.Stale, StaleReason: plan.Reason, StaleSince: age.since, AsOf: age.asOf,
 		Completed: r.Complete && plan.Stale == "", // of a file that nobody can read, nobody knows whether it is
 	}, nil
 }

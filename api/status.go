@@ -82,22 +82,6 @@ func unheard(c *schema.ConnectionStatus) (said []string) {
 	return said
 }
 
-// stalePlans gives a sentence for each plan that is not read as it is, or has gone.
-func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []string {
-	paths, err := allPlans(plans)
-	said := sentences(err)
-	for _, path := range paths {
-		plan, err := e.Plan(ctx, path)
-		if err == nil {
-			err = plan.Fault
-		}
-		if err != nil {
-			said = append(said, "plan "+path+": "+err.Error())
-		}
-	}
-	return said
-}
-
 // sentences gives the parts of a joined error, each by itself. The list is not nil.
 func sentences(err error) []string {
 	if err == nil {

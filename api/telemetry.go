@@ -12,7 +12,7 @@ import (
 )
 
 // tallyPrompt counts a prompt that was compiled, or could not be because nothing more may be cut from it.
-func tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err error) {
+func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err error) {
 	if _, over := errors.AsType[*ledger.OverflowError](err); over {
 		e.Tally(view.Run.ID, store.Tally{Name: engine.TallyOverflows, N: 1})
 	}
@@ -40,7 +40,8 @@ func tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err e
 		counts = append(counts, store.Tally{Name: engine.TallyRebuilds, N: 1})
 	}
 	if view.Fallback != "" {
-		counts = append(counts, store.Tally{Name: engine.TallyFallback + view.Fallback, N: 1})
+		age := max(0, s.o.Now().Sub(view.Since).Milliseconds())
+		counts = append(counts, store.Tally{Name: engine.TallyFallback + view.Fallback, N: 1}, store.Tally{Name: engine.TallyFallbackMs, N: age})
 	}
 	e.Tally(view.Run.ID, counts...)
 }
@@ -78,7 +79,9 @@ func (s *Service) getTelemetry(ctx context.Context, p *schema.TelemetryParams) (
 		},
 		PromptVersions: behind(engine.TallyVersion), Cut: behind(engine.TallyCut),
 		CompactionStages: behind(engine.TallyStage), LedgerModes: behind(engine.TallyMode),
-		Rebuilds: schema.RebuildCounts{Total: counts[engine.TallyRebuilds], Fallbacks: behind(engine.TallyFallback)},
+		Rebuilds: schema.RebuildCounts{
+			Total: counts[engine.TallyRebuilds], Fallbacks: behind(engine.TallyFallback), FallbackMS: counts[engine.TallyFallbackMs],
+		},
 		Verdicts: behind(engine.TallyVerdict), Grammars: behind(engine.TallyGrammar),
 		Errors: behind(engine.TallyError), NextActions: behind(engine.TallyNext),
 	}, nil

@@ -227,7 +227,7 @@ var Notifications = []Notification{
 	notification[TaskNote]("task/awaiting_response", "A task asks a person."),
 	notification[AttemptNote]("attempt/updated", "An attempt moved on, or somebody reported about it."),
 	notification[RunNote]("run/updated", "A run began, moved on or ended."),
-	notification[LedgerNote]("ledger/changed", "A plan reads differently than before."),
+	notification[LedgerNote]("ledger/changed", "A plan reads differently than before, or cannot be read, or can be again."),
 	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
 	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped."),
 }

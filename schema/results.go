@@ -154,6 +154,10 @@ type PlanSummary struct {
 	Fingerprint      Fingerprint `json:"fingerprint"`
 	DiagnosticsCount int         `json:"diagnostics_count"`
 	Error            *PlanError  `json:"error,omitzero" doc:"why it cannot be read"`
+	Stale            string      `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
+	StaleReason      string      `json:"stale_reason,omitzero" doc:"what is wrong with the file, as in error, also if nothing was read before"`
+	StaleSince       Time        `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
+	AsOf             Time        `json:"as_of,omitzero" doc:"when the version was written that is shown instead"`
 }
 
 // PlanError says why a plan cannot be read.
@@ -189,6 +193,8 @@ type Plan struct {
 	Marks       map[string]string `json:"marks,omitzero" doc:"what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes"`
 	Stale       string            `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
 	StaleReason string            `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
+	StaleSince  Time              `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
+	AsOf        Time              `json:"as_of,omitzero" doc:"when the version was written that is shown instead"`
 }
 
 // DialectSign is something that speaks for a dialect.
@@ -241,6 +247,8 @@ type CompilePromptResult struct {
 	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
 	FallbackReason     string     `json:"fallback_reason,omitzero"`
 	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
+	FallbackSince      Time       `json:"fallback_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
+	LedgerAsOf         Time       `json:"ledger_as_of,omitzero" doc:"when the version of the plan was written that is used instead"`
 	Rebuilt            bool       `json:"rebuilt" doc:"whether the plan was read anew"`
 
 	Blocks []PromptBlock `json:"blocks,omitzero" doc:"only if the call has blocks; their texts joined are the prompt"`
@@ -295,6 +303,9 @@ type Ledger struct {
 	ProgressLedger *ProgressLedger `json:"progress_ledger,omitzero"`
 	LedgerMode     string          `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
 	FallbackReason string          `json:"fallback_reason,omitzero" doc:"why the progress ledger is not what the file says now"`
+	FallbackDetail string          `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
+	FallbackSince  Time            `json:"fallback_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
+	LedgerAsOf     Time            `json:"ledger_as_of,omitzero" doc:"when the version of the plan was written that is used instead"`
 }
 
 // Snapshot is the result of get_snapshot.
@@ -374,6 +385,8 @@ type LedgerNote struct {
 	ChangedIDs  []string    `json:"changed_ids" doc:"items that were added, removed or read differently"`
 	Unseen      bool        `json:"unseen,omitzero" doc:"the plan changed while no process looked, so it is not known which items did"`
 	Gone        bool        `json:"gone,omitzero" doc:"the file is not there any more; the fingerprint is that of what it said last"`
+	Stale       string      `json:"stale,omitzero" doc:"why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last"`
+	StaleReason string      `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as missing, not_regular or no_items"`
 }
 
 // NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted

@@ -52,6 +52,8 @@ type ReadyItems struct {
 	Completed   bool          `json:"completed"`
 	Stale       string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
 	StaleReason string        `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
+	StaleSince  Time          `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
+	AsOf        Time          `json:"as_of,omitzero" doc:"when the version was written that this rests on instead"`
 }
 
 // ResumeRunResult is the result of resume_run.
@@ -148,8 +150,9 @@ type PacketCounts struct {
 
 // RebuildCounts count how often the facts of a run were read anew from its plan, and could not be.
 type RebuildCounts struct {
-	Total     int64            `json:"total"`
-	Fallbacks map[string]int64 `json:"fallbacks" doc:"by reason"`
+	Total      int64            `json:"total"`
+	Fallbacks  map[string]int64 `json:"fallbacks" doc:"by reason"`
+	FallbackMS int64            `json:"fallback_ms" doc:"the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled"`
 }
 
 // Result is what an agent reported, as it was read. What it lacks is left out.

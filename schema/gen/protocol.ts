@@ -375,6 +375,10 @@ export interface CompilePromptResult {
   fallback_reason?: string;
   /** what is wrong with the file, for a person */
   fallback_detail?: string;
+  /** when this process first found that the file cannot be read as it is */
+  fallback_since?: Time;
+  /** when the version of the plan was written that is used instead */
+  ledger_as_of?: Time;
   /** whether the plan was read anew */
   rebuilt: boolean;
   /** only if the call has blocks; their texts joined are the prompt */
@@ -913,6 +917,12 @@ export interface Ledger {
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
   /** why the progress ledger is not what the file says now */
   fallback_reason?: string;
+  /** what is wrong with the file, for a person */
+  fallback_detail?: string;
+  /** when this process first found that the file cannot be read as it is */
+  fallback_since?: Time;
+  /** when the version of the plan was written that is used instead */
+  ledger_as_of?: Time;
 }
 
 /** LedgerNote is the params of ledger/changed. */
@@ -926,6 +936,10 @@ export interface LedgerNote {
   unseen?: boolean;
   /** the file is not there any more; the fingerprint is that of what it said last */
   gone?: boolean;
+  /** why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last */
+  stale?: string;
+  /** what is wrong with the file then, such as missing, not_regular or no_items */
+  stale_reason?: string;
 }
 
 /** Limits are the bounds in force. */
@@ -1084,6 +1098,10 @@ export interface Plan {
   stale?: string;
   /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
   stale_reason?: string;
+  /** when this process first found that the file cannot be read as it is */
+  stale_since?: Time;
+  /** when the version was written that is shown instead */
+  as_of?: Time;
 }
 
 /** PlanError says why a plan cannot be read. */
@@ -1115,6 +1133,14 @@ export interface PlanSummary {
   diagnostics_count: number;
   /** why it cannot be read */
   error?: PlanError;
+  /** why this is the last good reading and not the file as it is */
+  stale?: string;
+  /** what is wrong with the file, as in error, also if nothing was read before */
+  stale_reason?: string;
+  /** when this process first found that the file cannot be read as it is */
+  stale_since?: Time;
+  /** when the version was written that is shown instead */
+  as_of?: Time;
 }
 
 /** Policy holds the limits of a run. */
@@ -1236,6 +1262,10 @@ export interface ReadyItems {
   stale?: string;
   /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
   stale_reason?: string;
+  /** when this process first found that the file cannot be read as it is */
+  stale_since?: Time;
+  /** when the version was written that this rests on instead */
+  as_of?: Time;
 }
 
 /** ReadyItemsParams are the params of ready_items. */
@@ -1251,6 +1281,8 @@ export interface RebuildCounts {
   total: number;
   /** by reason */
   fallbacks: Record<string, number>;
+  /** the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled */
+  fallback_ms: number;
 }
 
 /** ReplanParams are the params of replan. */
@@ -1947,7 +1979,7 @@ export interface NotificationMap {
   "attempt/updated": AttemptNote;
   /** A run began, moved on or ended. */
   "run/updated": RunNote;
-  /** A plan reads differently than before. */
+  /** A plan reads differently than before, or cannot be read, or can be again. */
   "ledger/changed": LedgerNote;
   /** There is a notice to consume. */
   "notice/posted": NoticeNote;

@@ -1,0 +1,237 @@
+package api_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+// A stalled host has a run of a plan that was written an hour before the clock was set.
+func stalled(t *testing.T) (h *host, run string, c *clock, written schema.Time) {
+	t.Helper()
+	c = newClock(time.Now().Truncate(time.Second))
+	h, run = planned(t, setup{now: c.now})
+	c.move(time.Minute)
+	return h, run, c, schema.TimeOf(c.now().Add(-time.Hour - time.Minute))
+}
+
+// spoil puts a folder in the place of tasks.md.
+func (h *host) spoil() {
+	h.t.Helper()
+	path := filepath.Join(h.dir, "tasks.md")
+	require.NoError(h.t, os.RemoveAll(path))
+	require.NoError(h.t, os.Mkdir(path, 0o755))
+}
+
+// mend writes tasks.md anew, whatever is there.
+func (h *host) mend(text string) {
+	h.t.Helper()
+	require.NoError(h.t, os.RemoveAll(filepath.Join(h.dir, "tasks.md")))
+	h.write("tasks.md", text, time.Hour)
+}
+
+// aged asserts that an answer names why a plan cannot be read, since when, and of when that is which is used.
+func (o object) aged(at, prefix string, reason string, since time.Time, names [2]string, written schema.Time) {
+	o.t.Helper()
+	o.has(reason, at+prefix+"_reason")
+	o.has(string(schema.TimeOf(since)), at+names[0])
+	o.has(string(written), at+names[1])
+}
+
+var (
+	staleNames    = [2]string{"stale_since", "as_of"}
+	fallbackNames = [2]string{"fallback_since", "ledger_as_of"}
+)
+
+// The file is missing after a run began: everything that rests on it says so, since when, and what it rests on.
+func TestFaultF2_MissingPlanIsToldOfWithItsAge(t *testing.T) {
+	h, run, c, written := stalled(t)
+	h.remove("tasks.md")
+	began := c.now()
+	for range 3 {
+		prompt := h.degraded(run, "rebuild_failed")
+		prompt.aged("", "fallback", "rebuild_failed", began, fallbackNames, written)
+		require.Contains(t, prompt.str("prompt"), "rebuild_failed", "the agent is told, too")
+		ledgers := h.call("get_ledger", `{"run_id":%q}`, run)
+		ledgers.aged("", "fallback", "rebuild_failed", began, fallbackNames, written)
+		ledgers.has(prompt.at("fallback_detail"), "fallback_detail")
+		for _, method := range []string{"get_plan", "ready_items"} {
+			h.call(method, `{"plan":"tasks.md"}`).aged("", "stale", "missing", began, staleNames, written)
+		}
+		c.move(2 * time.Second)
+	}
+	telemetry := h.telemetry(run)
+	telemetry.has(map[string]any{"rebuild_failed": 3.0}, "rebuilds.fallbacks")
+	telemetry.has(3, "ledger_modes.ledger_plus_fallback")
+	telemetry.has(0+2000+4000, "rebuilds.fallback_ms")
+	status := fmt.Sprint(h.call("get_status", `{}`).at("degraded"))
+	for _, part := range []string{"plan tasks.md: ", "(missing since " + string(schema.TimeOf(began)) + ")", "as it was written at " + string(written)} {
+		require.Contains(t, status, part)
+	}
+}
+
+// Whatever makes the file unreadable, what was read last is used, with its age, until the file can be read again.
+func TestPlanThatWasMadeUnreadableIsToldOfEverywhereUntilItIsBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		fallback, reason string
+		spoil            func(h *host)
+	}{
+		"folder":        {"rebuild_failed", "not_regular", func(h *host) { h.spoil() }},
+		"invalid UTF-8": {"rebuild_failed", "invalid_utf8", func(h *host) { h.mend("- [ ] 1. a\xff\n") }},
+		"no items":      {"rebuild_failed", "no_items", func(h *host) { h.mend("# Notes\n") }},
+		"emptied":       {"empty", "empty", func(h *host) { h.mend("") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, run, clock, written := stalled(t)
+			c.spoil(h)
+			began := clock.now()
+			h.degraded(run, c.fallback)
+			clock.move(time.Minute)
+			h.degraded(run, c.fallback).aged("", "fallback", c.fallback, began, fallbackNames, written)
+			list := h.call("list_plans", `{}`)
+			list.aged("items.0.", "stale", c.reason, began, staleNames, written)
+			list.has(c.fallback, "items.0.stale")
+			list.has(c.reason, "items.0.error.reason")
+			h.call("ready_items", `{"plan":"tasks.md"}`).aged("", "stale", c.reason, began, staleNames, written)
+			require.Contains(t, h.call("get_status", `{}`).text, "("+c.reason+" since "+string(schema.TimeOf(began))+")")
+
+			h.mend(twoItems + "- [ ] 3. Third\n")
+			for _, method := range []string{"compile_prompt", "get_ledger"} {
+				answer := h.call(method, map[string]string{
+					"compile_prompt": `{"run_id":%q,"role":"worker"}`, "get_ledger": `{"run_id":%q}`,
+				}[method], run)
+				answer.has("ledger_only", "ledger_mode")
+				for _, field := range []string{"fallback_reason", "fallback_detail", "fallback_since", "ledger_as_of"} {
+					answer.lacks(field)
+				}
+			}
+			list = h.call("list_plans", `{}`)
+			for _, field := range []string{"stale", "stale_reason", "stale_since", "as_of", "error"} {
+				list.lacks("items.0." + field)
+			}
+			require.NotContains(t, h.call("get_status", `{}`).text, "plan tasks.md")
+		})
+	}
+}
+
+// A plan that nobody has ever read has no version that is used instead.
+func TestPlanThatNobodyCouldReadIsToldOfWithoutAVersion(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "no plan\n", time.Hour)
+	list := h.call("list_plans", `{}`)
+	list.has("no_items", "items.0.stale_reason")
+	list.lacks("items.0.stale")
+	list.lacks("items.0.as_of")
+	require.Contains(t, h.call("get_status", `{}`).text, "nothing was read from it before")
+}
+
+// An editor cuts the file off: for the quiet period the last good reading counts, and then the file.
+func TestFaultF8_HalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
+	h, run, c, written := stalled(t)
+	h.write("tasks.md", "# Plan\n\n- [ ] 1. First\n  - _Prompt: Do it._\n", 0)
+	began := c.now()
+	h.degraded(run, "settling").aged("", "fallback", "settling", began, fallbackNames, written)
+	c.move(149 * time.Millisecond)
+	h.degraded(run, "settling").aged("", "fallback", "settling", began, fallbackNames, written)
+	h.telemetry(run).has(149, "rebuilds.fallback_ms")
+	c.move(time.Millisecond)
+	prompt := h.compile(run)
+	prompt.has("ledger_only", "ledger_mode")
+	prompt.has(true, "rebuilt")
+	require.Contains(t, prompt.str("prompt"), "Do it.")
+}
+
+// The item vanishes between two prompts. It is never handed out again: not while the file can be read, and not from
+// memory when it cannot.
+func TestItemThatVanishedIsAnErrorAlsoInDegradedMode(t *testing.T) {
+	dir, st := t.TempDir(), newLasting()
+	h, run := planned(t, setup{dir: dir, store: st})
+	h.compile(run)
+	h.write("tasks.md", "- [x] 2. Second\n", time.Hour)
+	vanished := func() {
+		t.Helper()
+		for range 2 {
+			fault := h.refused(schema.ItemGone, "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
+			require.NotContains(t, fault.text, "Do the first thing.")
+		}
+	}
+	a := <-h.begin(t.Context(), "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
+	require.Equal(t, schema.ItemGone, a.Err.Data.Code) // this one changes the facts
+	h.call("get_ledger", `{"run_id":%q}`, run).lacks("progress_ledger.current_item")
+	vanished()
+	h.spoil()
+	vanished()
+	h.stop()
+	h = newHost(t, setup{dir: dir, store: st}) // which knows it from the facts alone
+	vanished()
+	h.mend(twoItems)
+	h.compile(run).has("ledger_only", "ledger_mode")
+}
+
+// A plan is emptied while no process runs: the next one has what the run knows of it.
+func TestPlanThatWasEmptiedWhileNobodyRanIsDegraded(t *testing.T) {
+	dir, st := t.TempDir(), newLasting()
+	h, run := planned(t, setup{dir: dir, store: st})
+	h.stop()
+	h.write("tasks.md", "", time.Minute)
+	h = newHost(t, setup{dir: dir, store: st})
+	h.degraded(run, "empty")
+	h.refused(schema.LedgerUnparsed, "get_plan", `{"plan":"tasks.md"}`).has("empty", "data.details.reason")
+	h.degraded(run, "empty")
+	h.mend(twoItems)
+	h.compile(run).has("ledger_only", "ledger_mode")
+}
+
+// Hosts hear of each change of state once: as a notification, and as an event.
+func TestPlanThatCannotBeReadIsAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, run := planned(t, setup{})
+		ear := h.listen()
+		ear.heard()
+		look := func() []note {
+			h.compile(run)
+			time.Sleep(time.Second)
+			for range 3 {
+				h.compile(run)
+			}
+			return ear.heard()
+		}
+		hash := h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint")
+		for _, step := range []struct {
+			change        func()
+			stale, reason any
+		}{
+			{h.spoil, "rebuild_failed", "not_regular"},
+			{func() { h.mend("") }, "empty", "empty"},
+			{func() { h.mend(twoItems) }, nil, nil},
+		} {
+			step.change()
+			notes := look()
+			require.Len(t, notes, 1)
+			require.Equal(t, "ledger/changed", notes[0].method)
+			events := h.call("events_since", `{"cursor":"%v"}`, notes[0].at("seq").(float64)-1)
+			events.lacks("events.1")
+			events.has("ledger.changed", "events.0.type")
+			for field, want := range map[string]any{"stale": step.stale, "stale_reason": step.reason} {
+				if want == nil {
+					notes[0].lacks(field)
+					events.lacks("events.0.data." + field)
+				} else {
+					notes[0].has(want, field)
+					events.has(want, "events.0.data."+field)
+				}
+			}
+			notes[0].lacks("gone")
+			notes[0].has([]any{}, "changed_ids")
+			notes[0].has(hash.(map[string]any)["hash"], "fingerprint.hash")
+			require.Empty(t, look(), "it stays as it is")
+		}
+	})
+}
