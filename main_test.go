@@ -50,6 +50,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("REPOSITORY", root)
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv(asWaybill, "") // the program's own children find themselves by name
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))

@@ -46,7 +46,7 @@ func (w world) command(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Dir = w.workspace
 	// The race detector would sleep for a second at each exit.
-	cmd.Env = append(os.Environ(), asWaybill+"=1", "XDG_STATE_HOME="+w.state, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), asWaybill+"=1", "XDG_STATE_HOME="+w.state, "XDG_CACHE_HOME="+w.state+".cache", "GORACE=atexit_sleep_ms=0")
 	cmd.WaitDelay = patience
 	return cmd
 }

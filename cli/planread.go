@@ -66,7 +66,7 @@ func (a *app) planText(arg string) (planText, error) {
 
 // folderText reads a folder that is in no workspace, or not in this one.
 func folderText(dir string) (planText, error) {
-	root, name, err := besideWorkspaces(dir)
+	root, name, err := besideWorkspaces(dir, noTurns)
 	if err != nil {
 		return planText{}, err
 	}
@@ -83,7 +83,7 @@ func folderText(dir string) (planText, error) {
 }
 
 // besideWorkspaces gives the folder that a plan really lies in which is in no workspace, and its name there.
-func besideWorkspaces(plan string) (root *planfile.Root, name string, err error) {
+func besideWorkspaces(plan string, lock turns) (root *planfile.Root, name string, err error) {
 	real, err := filepath.EvalSymlinks(plan)
 	if err != nil {
 		return nil, "", err // has the path
@@ -91,7 +91,11 @@ func besideWorkspaces(plan string) (root *planfile.Root, name string, err error)
 	if real, err = filepath.Abs(real); err != nil {
 		return nil, "", err
 	}
-	root, err = planfile.Open(filepath.Dir(real), planfile.Options{Folders: true, LockPath: lockFor(filepath.Dir(real))})
+	path, err := lock(filepath.Dir(real))
+	if err != nil {
+		return nil, "", err
+	}
+	root, err = planfile.Open(filepath.Dir(real), planfile.Options{Folders: true, LockPath: path})
 	return root, filepath.Base(real), err
 }
 
@@ -178,12 +182,18 @@ type openPlans struct {
 	ws   workspace.Workspace
 }
 
-func (a *app) openPlans() (openPlans, error) {
+func (a *app) openPlans() (openPlans, error) { return a.plansBy(noTurns) }
+
+func (a *app) plansBy(lock turns) (openPlans, error) {
 	ws, err := workspace.Resolve(a.sources())
 	if err != nil {
 		return openPlans{}, schema.NewError(schema.NoWorkspace, err.Error())
 	}
-	root, err := planfile.Open(ws.Root, planfile.Options{Folders: true, LockPath: lockFor(ws.Root)})
+	path, err := lock(ws.Root)
+	if err != nil {
+		return openPlans{}, err
+	}
+	root, err := planfile.Open(ws.Root, planfile.Options{Folders: true, LockPath: path})
 	if err != nil {
 		return openPlans{}, err
 	}
@@ -192,16 +202,6 @@ func (a *app) openPlans() (openPlans, error) {
 		store = "" // without a store, nobody has kept rules
 	}
 	return openPlans{engine.NewPlans(root, a.dialects.options(store)), root, ws}, nil
-}
-
-// lockFor names the file by which the writers of a folder take turns where there is no store to lie beside. It
-// lies where nobody looks for plans, one for each person.
-func lockFor(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	key := ledger.Hash(fmt.Appendf(nil, "%d %s", os.Getuid(), dir))
-	return filepath.Join(os.TempDir(), "waybill-"+key[:16]+".lock")
 }
 
 func (p openPlans) close() { _ = p.root.Close() } // nothing was written through it

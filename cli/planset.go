@@ -203,10 +203,10 @@ func (a *app) writeStatus(ctx context.Context, p planText, m ledger.Marking, set
 // elsewhere the folder that it really lies in.
 func (a *app) plansOf(p planText) (plans openPlans, rel string, err error) {
 	if p.rel != "" {
-		plans, err = a.openPlans()
+		plans, err = a.plansBy(ownTurns)
 		return plans, p.rel, err
 	}
-	root, rel, err := besideWorkspaces(p.name)
+	root, rel, err := besideWorkspaces(p.name, ownTurns)
 	if err != nil {
 		return openPlans{}, "", err
 	}

@@ -40,9 +40,13 @@ func (r *Root) lock() (unlock func(), err error) {
 	}
 }
 
-// takeLock gives the locked file, or nil if somebody else has the lock.
+// takeLock gives the locked file, or nil if somebody else has the lock. A link is not followed: what it leads to
+// would be made.
 func takeLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open the lock of the plans: %s is no file: remove it", path)
+	}
+	f, err := os.OpenFile(path, lockFlags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the plans: %w", err)
 	}
@@ -61,7 +65,7 @@ func stillNamed(f *os.File, path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

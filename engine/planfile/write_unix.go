@@ -46,6 +46,9 @@ func (s site) sync() error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// lockFlags opens the file of a lock.
+const lockFlags = os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_NONBLOCK
+
 // tryLock takes the lock of the file if nobody has it. Closing the file lets go of it.
 func tryLock(f *os.File) (bool, error) {
 	for {

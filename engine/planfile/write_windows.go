@@ -36,6 +36,9 @@ func (s site) exchange(temp string) (err error) {
 	return err
 }
 
+// lockFlags opens the file of a lock.
+const lockFlags = os.O_RDWR | os.O_CREATE
+
 // tryLock takes the lock of the file if nobody has it. Closing the file lets go of it.
 func tryLock(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,

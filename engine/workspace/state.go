@@ -51,24 +51,33 @@ func (w Workspace) EnsureStateDir() error {
 	if w.StateDir == "" {
 		return errors.New("make state folder: the workspace was resolved without a StateBase")
 	}
-	base := filepath.Dir(w.StateDir)
-	if err := os.MkdirAll(filepath.Dir(base), 0o700); err != nil {
-		return fmt.Errorf("make state folder: %w", err)
-	}
-	for _, dir := range []string{base, w.StateDir} {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make state folder: %w", err)
+	for _, dir := range []string{filepath.Dir(w.StateDir), w.StateDir} {
+		err := MakePrivate(dir)
+		if errors.Is(err, ErrUnsafeStateDir) {
+			return fmt.Errorf("make state folder: %w, or set XDG_STATE_HOME to another place", err)
 		}
-		if err := secure(dir); err != nil {
+		if err != nil {
 			return fmt.Errorf("make state folder: %w", err)
 		}
 	}
 	return nil
 }
 
+// MakePrivate makes one folder, and those above it that are missing, as EnsureStateDir makes the state folder, and
+// refuses what it refuses.
+func MakePrivate(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return secure(dir)
+}
+
 // unsafeDir refuses dir and says what a person can do.
 func unsafeDir(dir, why string) error {
-	return fmt.Errorf("%w: %s %s; remove it, or set XDG_STATE_HOME to another place", ErrUnsafeStateDir, dir, why)
+	return fmt.Errorf("%w: %s %s; remove it", ErrUnsafeStateDir, dir, why)
 }
 
 // refuseOther refuses whatever is at dir unless it is a real folder.
