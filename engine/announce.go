@@ -72,12 +72,12 @@ func (e *Engine) announcePlan(ctx context.Context, path string) {
 		if !ok {
 			return
 		}
-		seq, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.announce(change) }})
+		known, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.announce(change) }})
 		if err != nil {
 			e.o.Logger.Warn("a change of a plan was not recorded", "plan", path, "err", err)
 			return
 		}
-		e.o.Plans.announcedAs(change, seq.(int64))
+		e.o.Plans.announced(path, known.(logged))
 	}
 }
 
@@ -88,12 +88,12 @@ func (e *Engine) announceLater(path string) {
 		return
 	}
 	apply := func(tx *Tx) (any, error) { return tx.announce(change) }
-	e.Submit(context.Background(), Change{Apply: apply}, func(seq any, err error) {
+	e.Submit(context.Background(), Change{Apply: apply}, func(known any, err error) {
 		if err != nil {
 			e.o.Logger.Warn("a change of a plan was not recorded", "plan", path, "err", err)
 			return
 		}
-		e.o.Plans.announcedAs(change, seq.(int64))
+		e.o.Plans.announced(path, known.(logged))
 		e.announceLater(path)
 	})
 }
@@ -109,22 +109,37 @@ type planChange struct {
 
 // pending gives what is still to be announced.
 func (p *Plans) pending(rel string) (planChange, bool) {
-	now := p.o.Now()
 	m, _ := p.memory(rel)
 	m.mu.Lock()
-	if !m.news(now) {
-		m.mu.Unlock()
+	defer m.mu.Unlock()
+	if m.log == nil {
 		return planChange{}, false
 	}
-	said, reading, why, lapsed := *m.log, m.reading, m.lapse, m.lapsed(now)
-	m.mu.Unlock()
-	if lapsed {
-		said.Changed, said.Unseen = []string{}, false
-		said.Gone, said.Stale, said.StaleReason = why.gone, why.stale, why.reason
-		return planChange{path: rel, event: said.LedgerEvent, next: said.base, since: said.seq}, true
+	return m.change(rel, *m.log, p.o.Now())
+}
+
+// since looks at a plan once more and gives what is still to be announced if the event log says this.
+func (p *Plans) since(rel string, said logged) (planChange, bool) {
+	_, _ = p.Read(rel) // what is wrong is a part of what may be announced
+	m, _ := p.memory(rel)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.change(rel, said, p.o.Now())
+}
+
+// change gives what the event log has to be told if it says this, if anything.
+func (m *plan) change(rel string, said logged, now time.Time) (c planChange, news bool) {
+	if !m.newsFor(said.LedgerEvent, now) {
+		return planChange{}, false
 	}
-	c := planChange{path: rel, event: ledgerEvent(reading.Fingerprint), next: reading, since: said.seq}
-	if said.Hash != reading.Hash { // else it could not be read, and can be again
+	if m.lapsed(now) {
+		event := said.LedgerEvent
+		event.Changed, event.Unseen = []string{}, false
+		event.Gone, event.Stale, event.StaleReason = m.lapse.gone, m.lapse.stale, m.lapse.reason
+		return planChange{path: rel, event: event, next: said.base, since: said.seq}, true
+	}
+	c = planChange{path: rel, event: ledgerEvent(m.reading.Fingerprint), next: m.reading, since: said.seq}
+	if said.Hash != m.reading.Hash { // else it could not be read, and can be again
 		c.base, c.event.Unseen = said.base, said.base == nil
 	}
 	return c, true
@@ -181,39 +196,60 @@ func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault 
 	return true
 }
 
-// announcedAs notes that the event log knows the change, and up to where it was read.
-func (p *Plans) announcedAs(c planChange, seq int64) {
-	m, _ := p.memory(c.path)
+// announced notes what the event log is known to say about a plan.
+func (p *Plans) announced(rel string, known logged) {
+	m, _ := p.memory(rel)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.log == nil || seq > m.log.seq { // else somebody noted a later one meanwhile
-		m.log = &logged{c.event, seq, c.next}
+	if m.log == nil || known.seq > m.log.seq { // else somebody noted a later one meanwhile
+		m.log = &known
+		m.rebase()
 	}
 }
 
-// news reports whether the event log has to be told something. What cannot be read is given time to
+// rebase makes the reading that the event log tells of the one that later ones are compared with.
+func (m *plan) rebase() {
+	if m.log != nil && m.current && m.log.Hash == m.reading.Hash {
+		m.log.base = m.reading
+	}
+}
+
+// news reports whether the event log has to be told something.
+func (m *plan) news(now time.Time) bool { return m.log != nil && m.newsFor(m.log.LedgerEvent, now) }
+
+// newsFor reports whether an event log that says this has to be told something. What cannot be read is given time to
 // become readable again: there are editors that save by removing a file and writing it anew.
-func (m *plan) news(now time.Time) bool {
+func (m *plan) newsFor(said LedgerEvent, now time.Time) bool {
 	switch {
-	case m.log == nil:
-		return false
 	case m.lapsed(now):
-		return m.lapse != m.log.lapse()
-	case m.log.Stale != "":
+		return m.lapse != said.lapse()
+	case said.Stale != "":
 		return m.current
 	}
-	return m.reading != nil && m.reading.Hash != m.log.Hash
+	return m.reading != nil && m.reading.Hash != said.Hash
 }
 
-// announce records a change of a plan, and gives the number of the newest record. Of several
-// processes that see the same change, the first one records it.
-func (tx *Tx) announce(c planChange) (seq int64, err error) {
+// announce records a change of a plan, and gives what the log says then. Of several processes that see the same
+// change, the first one records it. If another one has recorded something else meanwhile, what this one saw may be no
+// more so: then it looks again, while nobody else can record anything.
+func (tx *Tx) announce(c planChange) (logged, error) {
 	last, seq, err := lastLedger(tx.Tx, c.path, c.since)
-	if err != nil || (seq > c.since && last.says(c.event)) {
-		return seq, err
+	switch {
+	case err != nil:
+		return logged{}, err
+	case seq > c.since && last.says(c.event):
+		return logged{c.event, seq, c.next}, nil
+	case seq > c.since:
+		known := logged{last, seq, c.base}
+		now, news := tx.engine.o.Plans.since(c.path, known)
+		if !news {
+			return known, nil
+		}
+		c = now
 	}
 	if err := tx.record(core.LedgerChanged, c.path, c.full()); err != nil {
-		return 0, err
+		return logged{}, err
 	}
-	return tx.Seq()
+	seq, err = tx.Seq()
+	return logged{c.event, seq, c.next}, err
 }

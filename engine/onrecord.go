@@ -14,7 +14,7 @@ import (
 type logged struct {
 	LedgerEvent
 	seq  int64           // up to here, the log holds nothing newer about the plan
-	base *ledger.Reading // has that hash; nil if this process did not read it
+	base *ledger.Reading // has that hash, or is the last before it that this process read; nil if it read none
 }
 
 // said asks the event log what it says about a plan. The hash is empty if it says nothing.

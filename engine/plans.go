@@ -117,6 +117,7 @@ func (p *Plans) Read(rel string) (Plan, error) {
 		p.expectParts(&file)
 	}
 	m.note(now)
+	m.rebase()
 	v := Plan{
 		Path: rel, Reading: m.reading, turn: m.turn, Reason: m.lapse.reason, Since: m.since,
 		unannounced: m.news(now), again: m.wavers(now),

@@ -74,7 +74,8 @@ func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
 type renewed struct {
 	run   core.Run
 	facts []ledger.Fact
-	seq   int64 // the newest event
+	seq   int64  // the newest event
+	known logged // what the event log says about the plan, if it was announced with them
 }
 
 // storeFacts stores the facts that the view was made from, and records in the same transaction that
@@ -82,13 +83,13 @@ type renewed struct {
 func (e *Engine) storeFacts(v RunView) {
 	change, unannounced := e.o.Plans.pending(v.Run.Plan)
 	apply := func(tx *Tx) (any, error) {
+		var r renewed
+		var err error
 		if unannounced {
-			if _, err := tx.announce(change); err != nil {
+			if r.known, err = tx.announce(change); err != nil {
 				return nil, err
 			}
 		}
-		var r renewed
-		var err error
 		r.run, r.facts, err = tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
 		if err != nil {
 			return nil, err
@@ -103,7 +104,7 @@ func (e *Engine) storeFacts(v RunView) {
 			run = r.run
 			e.keepRenewed(r)
 			if unannounced {
-				e.o.Plans.announcedAs(change, r.seq)
+				e.o.Plans.announced(run.Plan, r.known)
 			}
 		}
 		if _, broken := errors.AsType[*store.Error](err); broken {

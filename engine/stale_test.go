@@ -127,6 +127,32 @@ func TestFaultF8_HalfWrittenPlanIsRecordedOnlyIfItStaysSo(t *testing.T) {
 	}
 }
 
+// The defect: a process that was slow recorded what it had seen although another one had recorded meanwhile that it
+// was no more so.
+func TestWhatAnotherProcessSawLaterIsNotUndone(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	s, quick := newSite(t, st, d), newSite(t, st, d.another(t))
+	s.write("tasks.md", twoItems, time.Hour)
+	lookAll(s, quick)
+	s.spoil()
+	lookAll(s, quick)
+	s.pass(150 * time.Millisecond)
+	slow := st.number() + 1
+	st.before = func(n int) error {
+		if n == slow {
+			lookAll(quick)
+			s.mend(threeItems)
+			lookAll(quick)
+		}
+		return nil
+	}
+	lookAll(s)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]"}, s.records())
+	s.mend(threeItems + "- [ ] 4. Fourth\n")
+	lookAll(s, quick)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]", "[4]"}, s.records(), "compared with what was recorded last")
+}
+
 // Nobody calls: the watcher wakes, and the record comes by itself, also that the plan is back.
 func TestFollowRecordsAPlanThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
