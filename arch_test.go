@@ -62,6 +62,7 @@ var rooms = map[string][]string{
 	"github.com/spf13/cobra":             {"cli"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"golang.org/x/term":                  {"cli"},
+	"golang.org/x/text":                  {"ledger"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
 }
 

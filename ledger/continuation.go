@@ -121,7 +121,7 @@ func (n *neutraliser) earlier(d Dialogue) []string {
 // indented gives a text of which no line but the first begins where ours do, so that no question can
 // hold an answer that nobody gave.
 func (n *neutraliser) indented(s string) string {
-	return strings.ReplaceAll(n.text(strings.TrimRight(s, "\r\n")), "\n", "\n  ") + "\n"
+	return strings.ReplaceAll(n.behind(strings.TrimRight(s, "\r\n")), "\n", "\n  ") + "\n"
 }
 
 // closed ends a text with a line feed.

@@ -203,7 +203,7 @@ func (w *writer) head(name string, from *provenance) {
 func (w *writer) field(name, value string) {
 	if value != "" {
 		w.WriteString(name)
-		w.line(w.clean.text(value))
+		w.line(w.clean.behind(value))
 	}
 }
 
@@ -227,7 +227,11 @@ func (w *writer) list(name string, from *provenance, entries []string) {
 // entry writes an entry of a list; further lines of it are indented.
 func (w *writer) entry(bullet, text string) {
 	w.WriteString(bullet)
-	text = w.clean.text(text)
+	if bullet == "- " {
+		text = w.clean.text(text)
+	} else {
+		text = w.clean.behind(text)
+	}
 	if strings.IndexByte(text, '\n') >= 0 {
 		text = strings.ReplaceAll(text, "\n", "\n  ")
 	}

@@ -1,0 +1,247 @@
+package ledger
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Hosts and models set apart who speaks by tags and tokens. In a text of others they are no more than
+// characters, so their bracket is blunted. The names are those that hosts and models have, and not the common
+// words of HTML, XML and templates: `<div>`, `<user-id>` and `List<T>` open nothing here.
+
+// taggedNames are what counts in angle brackets, whatever the case, with "-" for "_" or not, and with a name
+// space before it or not.
+var taggedNames = names(
+	"antthinking", "assistant_message", "assistant_response", "bos", "developer_message", "end_of_turn", "eos",
+	"function_call", "function_calls", "function_output", "function_response", "function_result",
+	"function_results", "human_message", "important_instructions", "invoke", "parallel_tool_calls",
+	"scratchpad", "start_of_turn", "system_instruction", "system_instructions", "system_message",
+	"system_prompt", "system_reminder", "think", "thinking", "tool_call", "tool_calls", "tool_output",
+	"tool_outputs", "tool_response", "tool_responses", "tool_result", "tool_results", "tool_use",
+	"tool_use_error", "user_message", "user_prompt", "user_query", "user_reply",
+)
+
+// plainNames are words as well: `<Assistant>` is a component and `List<User>` a type, so they count in small
+// letters or capitals only.
+var plainNames = names("assistant", "human", "instruction", "instructions", "system", "tool", "user")
+
+// placeholders are those plain names that people write for something to be filled in: `/home/<user>/`. In the
+// middle of a line such a tag counts only if the text closes it too, or goes straight on with a word; and
+// `<system>` unless it is joined to what stands before it, as in `packages.<system>.default`.
+var placeholders = names("system", "tool", "user")
+
+// bracketTokens are what templates have in square brackets, in capitals.
+var bracketTokens = [...]string{
+	"[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[/TOOL_CALLS]",
+	"[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
+}
+
+func names(list ...string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
+// longestTag is how much of a text is looked at to find the name of a tag.
+const longestTag = 96
+
+// appendTags appends the places of the brackets that open a tag or token.
+func appendTags(at []int, s string) []int {
+	var closes map[string]bool // the placeholders that the text closes, once somebody has asked
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c != '<' && c != '[' && c != 0xef {
+			continue
+		}
+		seen := opening(s[i:])
+		switch {
+		case seen == "":
+		case seen[0] == '[':
+			if isBracketToken(seen) {
+				at = append(at, i)
+			}
+		case isToken(seen):
+			at = append(at, i)
+		default:
+			t := readTag(seen)
+			if t.placeholder() && closes == nil {
+				closes = closedIn(s)
+			}
+			if t.counts(s[:i], closes) {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}
+
+// opening gives what a text that begins with a bracket looks like, or "" if it does not begin with one.
+func opening(s string) string {
+	_, width := utf8.DecodeRuneInString(s)
+	if width > 1 {
+		if bracket := skeleton(s[:width], 1); bracket != "<" && bracket != "[" {
+			return ""
+		}
+	}
+	for i := range min(len(s), longestTag) {
+		if s[i] >= utf8.RuneSelf {
+			return skeleton(s, longestTag)
+		}
+	}
+	return s[:min(len(s), longestTag)]
+}
+
+func isBracketToken(s string) bool {
+	if len(s) < 2 || s[1] != '/' && (s[1] < 'A' || s[1] > 'Z') {
+		return false
+	}
+	for _, token := range bracketTokens {
+		if strings.HasPrefix(s, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// isToken reports whether s begins with a special token: <|word|>, <<SYS>> or <</SYS>>.
+func isToken(s string) bool {
+	if strings.HasPrefix(s, "<<SYS>>") || strings.HasPrefix(s, "<</SYS>>") {
+		return true
+	}
+	word, found := strings.CutPrefix(s, "<|")
+	if !found {
+		return false
+	}
+	word, _, found = strings.Cut(word, "|>")
+	return found && word != "" && !strings.ContainsAny(word, " \t\n<>|")
+}
+
+// tag is what stands in angle brackets, as far as it matters. The name is "" if it is no tag that counts anywhere.
+type tag struct {
+	name    string
+	closing bool
+	goesOn  bool // a letter or digit follows
+}
+
+// readTag reads the tag at the beginning of s.
+func readTag(s string) tag {
+	rest := strings.TrimLeft(s[1:], " \t\n")
+	spaced := len(rest) < len(s)-1
+	rest, closing := strings.CutPrefix(rest, "/")
+	if closing {
+		rest = strings.TrimLeft(rest, " \t\n")
+	}
+	end := 0
+	for end < len(rest) && (isWordByte(rest[end]) || rest[end] == '-' || rest[end] == ':') {
+		end++
+	}
+	name, rest := knownName(rest[:end]), rest[end:]
+	inner := strings.TrimLeft(rest, " \t\n")
+	behind, closed := strings.CutPrefix(strings.TrimPrefix(inner, "/"), ">")
+	attributes := !spaced && len(inner) < len(rest) && inner != "" && isWordByte(inner[0]) && strings.IndexByte(inner, '=') > 0
+	if name == "" || !closed && !attributes && inner != "" {
+		return tag{}
+	}
+	return tag{name, closing, closed && behind != "" && isWordByte(behind[0])}
+}
+
+// knownName gives the name as the lists above have it, or "".
+func knownName(name string) string {
+	local := name[strings.LastIndexByte(name, ':')+1:]
+	low := strings.ToLower(local)
+	if taggedNames[strings.ReplaceAll(low, "-", "_")] || plainNames[low] && (local == low || local == strings.ToUpper(local)) {
+		return low
+	}
+	return ""
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+func (t tag) placeholder() bool { return placeholders[t.name] && !t.closing }
+
+// counts reports whether the tag means something behind what stands before it.
+func (t tag) counts(before string, closes map[string]bool) bool {
+	if !t.placeholder() || t.goesOn || closes[t.name] {
+		return t.name != ""
+	}
+	if beginsLine(before, len(before)) {
+		return true
+	}
+	last := before[len(before)-1]
+	return t.name == "system" && (last == ' ' || last == '\t')
+}
+
+// closedIn gives the placeholders that a text closes.
+func closedIn(s string) map[string]bool {
+	found := map[string]bool{}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c != '<' && c != 0xef {
+			continue
+		}
+		if seen := opening(s[i:]); seen != "" && seen[0] == '<' {
+			if t := readTag(seen); t.closing {
+				found[t.name] = true
+			}
+		}
+	}
+	return found
+}
+
+// hiding are the beginnings of what a reader of HTML or Markdown does not show, or shows as code, until its end.
+// Some count only where a line begins with them, since people write about them.
+var hiding = [...]struct {
+	begin, end string
+	lines      bool
+}{
+	{"<!--", "-->", false},
+	{"<![cdata[", "]]>", false},
+	{"<script", "</script", true},
+	{"<style", "</style", true},
+	{"<pre", "</pre", true},
+	{"<textarea", "</textarea", true},
+	{"<details", "</details", true},
+}
+
+// appendHiding appends the places of those that nothing in the text ends.
+func appendHiding(at []int, s string) []int {
+	low := lowerASCII(s)
+	for k := range hiding {
+		h := &hiding[k]
+		for i := strings.LastIndex(low, h.end) + 1; ; {
+			next := strings.Index(low[i:], h.begin)
+			if next < 0 {
+				break
+			}
+			i += next
+			if !h.lines || beginsLine(s, i) && endsName(s[i+len(h.begin):]) {
+				at = append(at, i)
+			}
+			i += len(h.begin)
+		}
+	}
+	return at
+}
+
+// lowerASCII keeps the places of all bytes, which strings.ToLower does not.
+func lowerASCII(s string) string {
+	out := []byte(s)
+	for i, c := range out {
+		if c >= 'A' && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return string(out)
+}
+
+// beginsLine reports whether nothing but white space and quotation marks stands before s[i] on its line.
+func beginsLine(s string, i int) bool {
+	before := strings.TrimRight(s[:i], " \t>")
+	return before == "" || before[len(before)-1] == '\n'
+}
+
+func endsName(rest string) bool {
+	return rest == "" || strings.IndexByte(" \t\n/>", rest[0]) >= 0
+}
