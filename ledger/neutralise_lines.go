@@ -25,6 +25,7 @@ var (
 		{headContext, true},
 		{headLast, true},
 		{headRequirements, true},
+		{headCriteria, true},
 		{headFiles, true},
 		{headLeverage, true},
 		{headFixes, true},

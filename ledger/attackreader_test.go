@@ -1,0 +1,233 @@
+package ledger_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"golang.org/x/text/unicode/norm"
+)
+
+// The reader of this file reads prompts back. It knows the rules that are published in docs/prompts.md and
+// nothing of how they are kept, and it is strict: what it cannot explain by them is a problem.
+
+// readSection is a section of a prompt as a reader finds it.
+type readSection struct{ head, body string }
+
+var (
+	sectionHead  = regexp.MustCompile(`^\[[A-Z][a-z]+( [A-Z][a-z]+)*\] \(from [a-z, ]+; (un)?trusted\)$`)
+	dialogueHead = regexp.MustCompile(`^\[(Previous Output|User Reply|Continue Task)\]$`)
+)
+
+// readSections cuts a prompt, without its prefix, at its heads.
+func readSections(prompt string, head *regexp.Regexp) (sections []readSection) {
+	for line := range strings.Lines(prompt) {
+		switch name := strings.TrimSuffix(line, "\n"); {
+		case head.MatchString(name):
+			sections = append(sections, readSection{head: name})
+		case len(sections) == 0:
+			sections = append(sections, readSection{body: line})
+		default:
+			sections[len(sections)-1].body += line
+		}
+	}
+	return sections
+}
+
+const (
+	reservedNames = `task|task prompt|details|context|requirements|acceptance criteria|files|leverage|last attempt|required fixes|` +
+		`blockers|review issues|replan hint|ledger facts|now|progress|last outcome|stale plan|next action`
+	markupBefore = `^[\s#>*+.)\d\\_` + "`" + `|~-]*`
+	tagNames     = `function_(call|calls|output|response|result|results)|tool_(call|calls|output|outputs|response|responses|result|results|use|use_error)|` +
+		`invoke|system_(instruction|instructions|message|prompt|reminder)|(assistant|developer|human|user)_message|assistant_response|` +
+		`important_instructions|think|thinking|user_(prompt|query|reply)|bos|eos|(start|end)_of_turn`
+)
+
+// What must not be found in a line, as it looks, of a text of others.
+var forbiddenLines = map[string]*regexp.Regexp{
+	"heading":     regexp.MustCompile(`(?i)` + markupBefore + `\[\s*(` + spaced(reservedNames) + `)\s*\][\s#*_` + "`" + `~|\\]*([:(]|$)`),
+	"dialogue":    regexp.MustCompile(`(?i)` + markupBefore + `\[\s*(previous\s+output|user\s+reply|continue\s+task)\s*\]`),
+	"marker":      regexp.MustCompile(`(?i)` + markupBefore + `(begin|end)_dispatch_result[\s#*_` + "`" + `~|\\]*([:(]|$)`),
+	"retry":       regexp.MustCompile(`(?i)` + markupBefore + `retry\s+context:`),
+	"turn":        regexp.MustCompile(`^[\s>#*_]*(Human|HUMAN|Assistant|ASSISTANT)[*_\s]*:`),
+	"turn alone":  regexp.MustCompile(`^[\s>#*_]*(System|SYSTEM|User|USER)[*_\s]*:[*_#\s]*$`),
+	"template":    regexp.MustCompile(`(?i)^[\s>*_]*#[\s>#*_]*(instruction|response|input|human|assistant|system|user)[*_\s]*:[*_#\s]*$`),
+	"tag":         regexp.MustCompile(`(?i)<\s*/?\s*([\w-]+:)?(` + strings.ReplaceAll(tagNames, "_", "[_-]") + `)([\s/>]|$)`),
+	"plain tag":   regexp.MustCompile(`<\s*/?\s*(assistant|human|instructions?|ASSISTANT|HUMAN|INSTRUCTIONS?)\s*/?>`),
+	"closing tag": regexp.MustCompile(`<\s*/\s*(system|user|tool|SYSTEM|USER|TOOL)\s*>`),
+	"placeholder": regexp.MustCompile(`^[\s>]*<\s*(system|user|tool|SYSTEM|USER|TOOL)(\s+\w+=[^>]*)?\s*/?>`),
+	"system":      regexp.MustCompile(`\s<\s*(system|SYSTEM)(\s+\w+=[^>]*)?\s*/?>`),
+	"goes on":     regexp.MustCompile(`<\s*(system|user|tool|SYSTEM|USER|TOOL)\s*/?>\w`),
+	"token":       regexp.MustCompile(`<\|[^\s<>|]+\|>|<</?SYS>>|\[/?(INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]`),
+	"details":     regexp.MustCompile(`(?i)^[\s>]*<details[\s/>]`),
+}
+
+func spaced(names string) string { return strings.ReplaceAll(names, " ", `\s+`) }
+
+var forbiddenCharacters = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{ad}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180e}` +
+	`\x{200b}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}\x{13430}-\x{1343f}` +
+	`\x{1bca0}-\x{1bca3}\x{1d159}\x{1d173}-\x{1d17a}\x{1fffe}\x{e0000}-\x{e0fff}\x{10ffff}]|[\x{fe00}-\x{fe0f}]{2}|[\x{200c}-\x{200f}\x{61c}]{3}|` +
+	`[\x00-\x7f][\x{200c}-\x{200f}\x{61c}]+[\x00-\x7f]`)
+
+// problemsOf reads the part of a prompt that is not the same in all prompts of a role. before is a prompt with
+// nothing but harmless words in the place that has another text now.
+func problemsOf(prompt, before, harmless string, head *regexp.Regexp) (problems []string) {
+	if !utf8.ValidString(prompt) {
+		problems = append(problems, "bytes that are no text")
+	}
+	if c := forbiddenCharacters.FindString(prompt); c != "" {
+		problems = append(problems, fmt.Sprintf("character %q", c))
+	}
+	for line := range strings.SplitSeq(prompt, "\n") {
+		if strings.Contains(before, "\n"+line+"\n") && prompt != before || head.MatchString(line) {
+			continue // which has been looked at
+		}
+		seen := looksLike(line)
+		for kind, pattern := range forbiddenLines {
+			if pattern.MatchString(seen) && !(kind == "details" && strings.Contains(prompt, "</details")) {
+				problems = append(problems, fmt.Sprintf("%s %.80q", kind, line))
+			}
+		}
+	}
+	problems = append(problems, misplaced(readSections(prompt, head), readSections(before, head), harmless)...)
+	return append(problems, hidden(prompt, head)...)
+}
+
+// misplaced compares the sections: the same ones in the same order, and only where the harmless words were is
+// anything else.
+func misplaced(got, want []readSection, harmless string) (problems []string) {
+	if len(got) != len(want) {
+		return []string{fmt.Sprintf("%d sections, not %d", len(got), len(want))}
+	}
+	for i := range want {
+		before, after, _ := strings.Cut(want[i].body, harmless)
+		_, end, _ := cutLast(want[i].body, harmless)
+		switch {
+		case got[i].head != want[i].head:
+			problems = append(problems, "section "+got[i].head+" in place of "+want[i].head)
+		case before == want[i].body && after == "" && got[i].body != want[i].body:
+			problems = append(problems, "another text in "+want[i].head)
+		case before != want[i].body && !(strings.HasPrefix(got[i].body, before) && strings.HasSuffix(got[i].body, end)):
+			problems = append(problems, "more than the text differs in "+want[i].head)
+		}
+		if strings.HasPrefix(want[i].head, "[Ledger Facts]") {
+			problems = append(problems, misread(got[i].body, want[i].body)...)
+		}
+	}
+	return problems
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// misread reads the line of facts, which must be valid JSON with the same keys as before and each of them once.
+func misread(got, want string) []string {
+	keys := func(body string) ([]string, error) {
+		line, _, _ := strings.Cut(body, "\n")
+		facts := map[string]any{}
+		err := json.Unmarshal([]byte(line), &facts)
+		var list []string
+		for key := range facts {
+			list = append(list, key)
+		}
+		slices.Sort(list)
+		return list, err
+	}
+	have, err := keys(got)
+	if expected, _ := keys(want); err != nil || !slices.Equal(have, expected) {
+		return []string{fmt.Sprintf("facts %v: %v", have, err)}
+	}
+	return nil
+}
+
+// hidden reads the prompt as Markdown: no section may stand in code or in HTML, and no image may come from elsewhere.
+func hidden(prompt string, head *regexp.Regexp) (problems []string) {
+	source := []byte(prompt)
+	var heads []int
+	at := 0
+	for line := range strings.Lines(prompt) {
+		if head.MatchString(strings.TrimSuffix(line, "\n")) {
+			heads = append(heads, at)
+		}
+		at += len(line)
+	}
+	inside := func(lines *text.Segments) {
+		for i := range lines.Len() {
+			if part := lines.At(i); slices.ContainsFunc(heads, func(h int) bool { return part.Start <= h && h < part.Stop }) {
+				problems = append(problems, fmt.Sprintf("hidden %.40q", part.Value(source)))
+			}
+		}
+	}
+	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			inside(n.Lines())
+		case *ast.HTMLBlock:
+			inside(n.Lines())
+			problems = append(problems, loaded(string(n.Lines().Value(source)))...)
+		case *ast.RawHTML:
+			problems = append(problems, loaded(string(n.Segments.Value(source)))...)
+		case *ast.Image:
+			if strings.Contains(string(n.Destination), ":") || strings.HasPrefix(string(n.Destination), "//") {
+				problems = append(problems, fmt.Sprintf("image %q", n.Destination))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return problems
+}
+
+var loads = regexp.MustCompile(`(?is)<(img|image|iframe|embed|object|video|audio|source)\s.*(//|http)`)
+
+func loaded(html string) []string {
+	if loads.MatchString(html) {
+		return []string{fmt.Sprintf("loads %.40q", html)}
+	}
+	return nil
+}
+
+// looksLike gives what a line looks like, by a table that is the reader's own and only as large as it has to be.
+func looksLike(line string) string {
+	if !strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return line
+	}
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+			return -1
+		case unicode.IsSpace(r) || r == 0x2800:
+			return ' '
+		case r >= '🇦' && r <= '🇿':
+			return 'A' + r - '🇦'
+		case r >= '🅰' && r <= '🆉':
+			return 'A' + r - '🅰'
+		case r >= '🅐' && r <= '🅩':
+			return 'A' + r - '🅐'
+		}
+		return r
+	}, norm.NFKD.String(line))
+	return drawnAlike.Replace(line)
+}
+
+var drawnAlike = strings.NewReplacer(
+	"а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "т", "t", "у", "y", "х", "x", "ѕ", "s", "і", "i", "к", "k", "м", "m", "н", "n",
+	"А", "A", "В", "B", "Е", "E", "О", "O", "Р", "P", "С", "C", "Т", "T", "Ѕ", "S", "К", "K", "Н", "H", "М", "M",
+	"Α", "A", "Ν", "N", "Τ", "T", "Η", "H", "α", "a", "ο", "o", "ω", "w", "κ", "k", "ν", "n", "τ", "t",
+	"Ꭲ", "T", "Ꭺ", "A", "Ꮪ", "S", "Ꮶ", "K", "Ꮚ", "S", "Ꮋ", "H",
+	"ᴛ", "t", "ᴀ", "a", "ꜱ", "s", "ᴋ", "k", "ɴ", "n", "ᴏ", "o", "ᴡ", "w",
+	"【", "[", "】", "]", "〔", "[", "〕", "]", "⟦", "[", "⟧", "]", "•", "-", "‣", "-", "—", "-",
+)

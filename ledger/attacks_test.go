@@ -1,0 +1,246 @@
+package ledger_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// attack is a text that pretends to be something else, or would hide or carry something.
+type attack struct{ category, name, text string }
+
+// attacks reads testdata/attacks: a file for each category, and in it a line for each text, as Go would quote it, so
+// that what nobody sees is seen.
+func attacks(t testing.TB) (list []attack) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/attacks/*.txt")
+	require.NoError(t, err)
+	for _, name := range files {
+		f, err := os.Open(name)
+		require.NoError(t, err)
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "#") {
+				continue
+			}
+			title, quoted, ok := strings.Cut(lines.Text(), ": ")
+			text, err := strconv.Unquote(quoted)
+			require.True(t, ok && err == nil, "%s: %s", name, lines.Text())
+			list = append(list, attack{strings.TrimSuffix(filepath.Base(name), ".txt"), title, text})
+		}
+		require.NoError(t, lines.Err())
+		require.NoError(t, f.Close())
+	}
+	require.Greater(t, len(list), 200)
+	return list
+}
+
+// harmless stands in each place before an attack does.
+const harmless = "harmlesswords"
+
+// A place is where a text of others enters a prompt.
+type place struct {
+	name string
+	put  func(in *ledger.CompileInput, text string)
+}
+
+func itemPlace(name string, put func(it *ledger.Item, text string)) place {
+	return place{"item " + name, func(in *ledger.CompileInput, text string) { put(in.Progress.CurrentItem, text) }}
+}
+
+func taskPlace(name string, put func(task *ledger.TaskLedger, text string)) place {
+	return place{"task " + name, func(in *ledger.CompileInput, text string) { put(&in.Task, text) }}
+}
+
+func issuePlace(name string, put func(issue *ledger.ReviewIssue, text string)) place {
+	return taskPlace("issue "+name, func(task *ledger.TaskLedger, text string) { put(&task.Reviews[0].Issues[0], text) })
+}
+
+var places = []place{
+	itemPlace("title", func(it *ledger.Item, text string) { it.Title = text }),
+	itemPlace("title as prompt", func(it *ledger.Item, text string) { it.Title, it.Prompt = text, "" }),
+	itemPlace("prompt", func(it *ledger.Item, text string) { it.Prompt = text }),
+	itemPlace("details", func(it *ledger.Item, text string) { it.Details = []string{"a", text, "b"} }),
+	itemPlace("requirements", func(it *ledger.Item, text string) { it.Requirements = []string{text} }),
+	itemPlace("files", func(it *ledger.Item, text string) { it.Files = []string{text} }),
+	itemPlace("leverage", func(it *ledger.Item, text string) { it.Leverage = text }),
+	itemPlace("purpose", func(it *ledger.Item, text string) { it.Purpose = text }),
+	itemPlace("blocked reason", func(it *ledger.Item, text string) { it.BlockedReason = text }),
+	itemPlace("dependencies", func(it *ledger.Item, text string) { it.DependsOn = []string{text} }),
+	taskPlace("summary", func(task *ledger.TaskLedger, text string) { task.Summary = text }),
+	taskPlace("assessment", func(task *ledger.TaskLedger, text string) { task.ReviewerAssessment = text }),
+	taskPlace("fixes", func(task *ledger.TaskLedger, text string) { task.Reviews[0].RequiredFixes = []string{"a", text} }),
+	taskPlace("blockers", func(task *ledger.TaskLedger, text string) { task.Blockers = []string{text, "b"} }),
+	taskPlace("hint", func(task *ledger.TaskLedger, text string) { task.ReplanHint = text }),
+	taskPlace("plan summary", func(task *ledger.TaskLedger, text string) { task.PlanSummary = text }),
+	taskPlace("plan items", func(task *ledger.TaskLedger, text string) { task.PlanItems = []string{"a", text} }),
+	taskPlace("files", func(task *ledger.TaskLedger, text string) { task.FilesChanged = []string{text, "b"} }),
+	issuePlace("severity", func(issue *ledger.ReviewIssue, text string) { issue.Severity = text }),
+	issuePlace("file", func(issue *ledger.ReviewIssue, text string) { issue.File = text }),
+	issuePlace("message", func(issue *ledger.ReviewIssue, text string) { issue.Message = text }),
+	issuePlace("fix", func(issue *ledger.ReviewIssue, text string) { issue.Fix = text }),
+	{"source path", func(in *ledger.CompileInput, text string) { in.Progress.SourcePath = text }},
+	{"plan", func(in *ledger.CompileInput, text string) { in.Progress.Plan = text }},
+	{"run id", func(in *ledger.CompileInput, text string) { in.RunID = text }},
+	{"degraded reason", func(in *ledger.CompileInput, text string) { in.Degraded = text }},
+}
+
+// attacked gives the part behind the prefix of a prompt with a text in a place.
+func attacked(t *testing.T, p place, role ledger.Role, delta bool, text string) string {
+	t.Helper()
+	in := rejected(input(t, "2.1"))
+	in.Role, in.MaxInputTokens = role, 1<<20
+	if delta {
+		in.Since = compile(t, in).Packet.Cursor
+	}
+	p.put(&in, text)
+	c := compile(t, in)
+	tail, ok := strings.CutPrefix(c.Prompt, c.StablePrefix)
+	require.True(t, ok)
+	return tail
+}
+
+// each calls f with every place in every kind of prompt. Under the race detector there is one kind of each
+// prompt: nothing here runs beside anything else.
+func each(t *testing.T, f func(p place, role ledger.Role, delta bool)) {
+	t.Helper()
+	for i, p := range places {
+		for role := ledger.RoleWorker; role <= ledger.RoleCodeQualityReviewer; role++ {
+			for _, delta := range []bool{false, true} {
+				if raceEnabled && (i%3+1 != int(role) || delta != (i%2 == 0)) {
+					continue
+				}
+				f(p, role, delta)
+			}
+		}
+	}
+}
+
+// No text of the corpus gets anything past the strict reader, wherever it stands in a prompt.
+func TestNoAttackSurvivesInAPrompt(t *testing.T) {
+	list := attacks(t)
+	each(t, func(p place, role ledger.Role, delta bool) {
+		before := attacked(t, p, role, delta, harmless)
+		require.Contains(t, before, harmless)
+		require.Empty(t, problemsOf(before, before, harmless, sectionHead), p.name)
+		for _, a := range list {
+			prompt := attacked(t, p, role, delta, a.text)
+			require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s, %s: %s\n%.3000q", a.category, a.name, p.name, prompt)
+		}
+	})
+}
+
+// The words of no language are touched; what makes them harmless is where they stand.
+func TestPlainWordsStayAsTheyAre(t *testing.T) {
+	for _, a := range attacks(t) {
+		if a.category == "plain-words" {
+			got, neutralised := promptOf(t, a.text)
+			require.Equal(t, a.text, got)
+			require.Zero(t, neutralised)
+		}
+	}
+}
+
+// harmlessAnyway are the texts of a category that need no neutraliser to be harmless, at most: they are there for
+// what stands around them.
+var harmlessAnyway = map[string]int{"plain-words": 26, "paths": 6, "facts": 4, "long": 4}
+
+// A saboteur writes each text into its place as it is. The reader must find most of that out, in each category,
+// or the tests above could not fail.
+func TestReaderFindsWhatIsNotNeutralised(t *testing.T) {
+	missed, total := map[string][]string{}, map[string]int{}
+	befores := map[string]string{}
+	for _, p := range places {
+		befores[p.name] = attacked(t, p, ledger.RoleWorker, false, harmless)
+	}
+	for _, a := range attacks(t) {
+		found := false
+		for _, p := range places {
+			before := befores[p.name]
+			if len(problemsOf(strings.ReplaceAll(before, harmless, a.text), before, harmless, sectionHead)) > 0 {
+				found = true
+				break
+			}
+		}
+		total[a.category]++
+		if !found {
+			missed[a.category] = append(missed[a.category], a.name)
+		}
+	}
+	for category, n := range total {
+		most := max(harmlessAnyway[category], n/10)
+		require.LessOrEqual(t, len(missed[category]), most, "%s: %q of %d", category, missed[category], n)
+	}
+}
+
+// The same holds for the prompt that picks a run up again.
+func TestNoAttackSurvivesInAResumption(t *testing.T) {
+	resumed := func(text string, put func(in *ledger.ResumptionInput, text string)) string {
+		in := rejected(input(t, "2.1"))
+		r := ledger.ResumptionInput{
+			Progress: in.Progress, Task: in.Task, Halted: "blocked", Why: "it stalls", Unreadable: "no file", NextAction: "Wait.",
+		}
+		put(&r, text)
+		return ledger.Resumption(r)
+	}
+	list := attacks(t)
+	for name, put := range map[string]func(in *ledger.ResumptionInput, text string){
+		"item":       func(in *ledger.ResumptionInput, text string) { in.Progress.CurrentItem.ID = text },
+		"summary":    func(in *ledger.ResumptionInput, text string) { in.Task.Summary = text },
+		"assessment": func(in *ledger.ResumptionInput, text string) { in.Task.ReviewerAssessment = text },
+		"blockers":   func(in *ledger.ResumptionInput, text string) { in.Task.Blockers = []string{text, "b"} },
+		"hint":       func(in *ledger.ResumptionInput, text string) { in.Task.ReplanHint = text },
+		"fixes":      func(in *ledger.ResumptionInput, text string) { in.Task.Reviews[0].RequiredFixes = []string{text} },
+		"issue":      func(in *ledger.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Message = text },
+		"issue fix":  func(in *ledger.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Fix = text },
+		"issue file": func(in *ledger.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].File = text },
+		"severity":   func(in *ledger.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Severity = text },
+		"halted":     func(in *ledger.ResumptionInput, text string) { in.Halted = text },
+		"why":        func(in *ledger.ResumptionInput, text string) { in.Why = text },
+		"unreadable": func(in *ledger.ResumptionInput, text string) { in.Unreadable = text },
+		"next":       func(in *ledger.ResumptionInput, text string) { in.NextAction = text },
+	} {
+		before := resumed(harmless, put)
+		require.Contains(t, before, harmless)
+		for _, a := range list {
+			prompt := resumed(a.text, put)
+			require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s, %s: %s\n%.3000q", a.category, a.name, name, prompt)
+		}
+	}
+}
+
+// And for the prompt that continues a task with an answer.
+func TestNoAttackSurvivesInAContinuation(t *testing.T) {
+	continued := func(text string, put func(d *ledger.Dialogue, text string)) string {
+		d := ledger.Dialogue{
+			Task: "Name it.", Output: "I looked.", Question: "oak?", Reply: "elm",
+			Earlier: []ledger.Exchange{{Question: "where?", Reply: "here"}, {Question: "when?", Reply: "now"}},
+		}
+		put(&d, text)
+		prompt, _ := ledger.Continuation(d)
+		return prompt
+	}
+	list := attacks(t)
+	for name, put := range map[string]func(d *ledger.Dialogue, text string){
+		"task":             func(d *ledger.Dialogue, text string) { d.Task = text },
+		"output":           func(d *ledger.Dialogue, text string) { d.Output = text },
+		"question":         func(d *ledger.Dialogue, text string) { d.Question = text },
+		"reply":            func(d *ledger.Dialogue, text string) { d.Reply = text },
+		"earlier question": func(d *ledger.Dialogue, text string) { d.Earlier[0].Question = text },
+		"earlier reply":    func(d *ledger.Dialogue, text string) { d.Earlier[0].Reply = text },
+	} {
+		before := continued(harmless, put)
+		for _, a := range list {
+			prompt := continued(a.text, put)
+			require.Empty(t, problemsOf(prompt, before, harmless, dialogueHead), "%s, %s: %s\n%.3000q", a.category, a.name, name, prompt)
+		}
+	}
+}
