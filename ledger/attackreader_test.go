@@ -42,7 +42,7 @@ func readSections(prompt string, head *regexp.Regexp) (sections []readSection) {
 }
 
 const (
-	reservedNames = `task|task prompt|details|context|requirements|acceptance criteria|files|leverage|last attempt|required fixes|` +
+	reservedNames = `task|task prompt|details|context|requirements|acceptance criteria|work|files|leverage|last attempt|required fixes|` +
 		`blockers|review issues|replan hint|ledger facts|now|progress|last outcome|stale plan|next action`
 	markupBefore = `^[\s#>*+.)\d\\_` + "`" + `|~-]*`
 	tagNames     = `function_(call|calls|output|response|result|results)|tool_(call|calls|output|outputs|response|responses|result|results|use|use_error)|` +
@@ -74,30 +74,48 @@ func spaced(names string) string { return strings.ReplaceAll(names, " ", `\s+`) 
 var forbiddenCharacters = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{ad}\x{34f}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180e}` +
 	`\x{200b}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}\x{13430}-\x{1343f}` +
 	`\x{1bca0}-\x{1bca3}\x{1d159}\x{1d173}-\x{1d17a}\x{1fffe}\x{e0000}-\x{e0fff}\x{10ffff}]|[\x{fe00}-\x{fe0f}]{2}|[\x{200c}-\x{200f}\x{61c}]{3}|` +
-	`[\x00-\x7f][\x{200c}-\x{200f}\x{61c}]+[\x00-\x7f]`)
+	`([\x00-\x7f]|^)[\x{200c}-\x{200f}\x{61c}]+([\x00-\x7f]|$)`)
+
+// Three flags are written with tags, and a link may have a section's name for its text.
+var (
+	taggedFlags = strings.NewReplacer(
+		"🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "", "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "",
+		"🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f", "",
+	)
+	linkAddress = regexp.MustCompile(`\]\([^\s,)]*[./#:][^\s,)]*\)`)
+)
 
 // problemsOf reads the part of a prompt that is not the same in all prompts of a role. before is a prompt with
 // nothing but harmless words in the place that has another text now.
 func problemsOf(prompt, before, harmless string, head *regexp.Regexp) (problems []string) {
-	if !utf8.ValidString(prompt) {
+	var lines []string
+	for line := range strings.SplitSeq(prompt, "\n") {
+		if !head.MatchString(line) && (prompt == before || !strings.Contains(before, "\n"+line+"\n")) {
+			lines = append(lines, line)
+		}
+	}
+	problems = problemsIn(strings.Join(lines, "\n"))
+	problems = append(problems, misplaced(readSections(prompt, head), readSections(before, head), harmless)...)
+	return append(problems, hidden(prompt, head)...)
+}
+
+// problemsIn reads a text of others, line by line.
+func problemsIn(text string) (problems []string) {
+	if !utf8.ValidString(text) {
 		problems = append(problems, "bytes that are no text")
 	}
-	if c := forbiddenCharacters.FindString(prompt); c != "" {
-		problems = append(problems, fmt.Sprintf("character %q", c))
-	}
-	for line := range strings.SplitSeq(prompt, "\n") {
-		if strings.Contains(before, "\n"+line+"\n") && prompt != before || head.MatchString(line) {
-			continue // which has been looked at
+	for line := range strings.SplitSeq(text, "\n") {
+		if c := forbiddenCharacters.FindString(taggedFlags.Replace(line)); c != "" {
+			problems = append(problems, fmt.Sprintf("character %q", c))
 		}
-		seen := looksLike(line)
+		seen := linkAddress.ReplaceAllString(looksLike(line), "] link")
 		for kind, pattern := range forbiddenLines {
-			if pattern.MatchString(seen) && !(kind == "details" && strings.Contains(prompt, "</details")) {
+			if pattern.MatchString(seen) && !(kind == "details" && strings.Contains(text, "</details")) {
 				problems = append(problems, fmt.Sprintf("%s %.80q", kind, line))
 			}
 		}
 	}
-	problems = append(problems, misplaced(readSections(prompt, head), readSections(before, head), harmless)...)
-	return append(problems, hidden(prompt, head)...)
+	return problems
 }
 
 // misplaced compares the sections: the same ones in the same order, and only where the harmless words were is

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -87,6 +88,10 @@ var places = []place{
 	issuePlace("file", func(issue *ledger.ReviewIssue, text string) { issue.File = text }),
 	issuePlace("message", func(issue *ledger.ReviewIssue, text string) { issue.Message = text }),
 	issuePlace("fix", func(issue *ledger.ReviewIssue, text string) { issue.Fix = text }),
+	taskPlace("commits", func(task *ledger.TaskLedger, text string) { task.GitRange = text }),
+	{"criteria", func(in *ledger.CompileInput, text string) {
+		in.Criteria = []ledger.Criterion{{Text: text}, {Text: "b"}}
+	}},
 	{"source path", func(in *ledger.CompileInput, text string) { in.Progress.SourcePath = text }},
 	{"plan", func(in *ledger.CompileInput, text string) { in.Progress.Plan = text }},
 	{"run id", func(in *ledger.CompileInput, text string) { in.RunID = text }},
@@ -108,34 +113,35 @@ func attacked(t *testing.T, p place, role ledger.Role, delta bool, text string) 
 	return tail
 }
 
-// each calls f with every place in every kind of prompt. Under the race detector there is one kind of each
-// prompt: nothing here runs beside anything else.
-func each(t *testing.T, f func(p place, role ledger.Role, delta bool)) {
-	t.Helper()
-	for i, p := range places {
-		for role := ledger.RoleWorker; role <= ledger.RoleCodeQualityReviewer; role++ {
-			for _, delta := range []bool{false, true} {
-				if raceEnabled && (i%3+1 != int(role) || delta != (i%2 == 0)) {
-					continue
+// No text of the corpus gets anything past the strict reader, wherever it stands in a prompt.
+func TestNoAttackSurvivesInAPrompt(t *testing.T) {
+	list := attacks(t)
+	for role := ledger.RoleWorker; role <= ledger.RoleCodeQualityReviewer; role++ {
+		for _, delta := range []bool{false, true} {
+			t.Run(fmt.Sprintf("role %d, delta %t", role, delta), func(t *testing.T) {
+				t.Parallel()
+				for i, p := range places {
+					if raceEnabled && (i%3+1 != int(role) || delta != (i%2 == 0)) {
+						continue // nothing here runs beside anything else, so one kind of prompt does
+					}
+					noneSurvives(t, list, p, role, delta)
 				}
-				f(p, role, delta)
-			}
+			})
 		}
 	}
 }
 
-// No text of the corpus gets anything past the strict reader, wherever it stands in a prompt.
-func TestNoAttackSurvivesInAPrompt(t *testing.T) {
-	list := attacks(t)
-	each(t, func(p place, role ledger.Role, delta bool) {
-		before := attacked(t, p, role, delta, harmless)
-		require.Contains(t, before, harmless)
-		require.Empty(t, problemsOf(before, before, harmless, sectionHead), p.name)
-		for _, a := range list {
-			prompt := attacked(t, p, role, delta, a.text)
-			require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s, %s: %s\n%.3000q", a.category, a.name, p.name, prompt)
+func noneSurvives(t *testing.T, list []attack, p place, role ledger.Role, delta bool) {
+	t.Helper()
+	before := attacked(t, p, role, delta, harmless)
+	require.Contains(t, before, harmless, p.name)
+	require.Empty(t, problemsOf(before, before, harmless, sectionHead), p.name)
+	for _, a := range list {
+		prompt := attacked(t, p, role, delta, a.text)
+		if problems := problemsOf(prompt, before, harmless, sectionHead); len(problems) > 0 {
+			t.Fatalf("%s, %s, as %s: %q\n%.3000q", a.category, a.name, p.name, problems, prompt)
 		}
-	})
+	}
 }
 
 // The words of no language are touched; what makes them harmless is where they stand.

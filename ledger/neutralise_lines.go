@@ -26,6 +26,7 @@ var (
 		{headLast, true},
 		{headRequirements, true},
 		{headCriteria, true},
+		{headWork, true},
 		{headFiles, true},
 		{headLeverage, true},
 		{headFixes, true},

@@ -198,6 +198,7 @@ var hiding = [...]struct {
 }{
 	{"<!--", "-->", false},
 	{"<![cdata[", "]]>", false},
+	{"<?", "?>", true},
 	{"<script", "</script", true},
 	{"<style", "</style", true},
 	{"<pre", "</pre", true},
@@ -216,7 +217,7 @@ func appendHiding(at []int, s string) []int {
 				break
 			}
 			i += next
-			if !h.lines || beginsLine(s, i) && endsName(s[i+len(h.begin):]) {
+			if !h.lines || beginsLine(s, i) && (h.begin == "<?" || endsName(s[i+len(h.begin):])) {
 				at = append(at, i)
 			}
 			i += len(h.begin)

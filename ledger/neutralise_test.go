@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -173,12 +174,18 @@ func TestEverySourceOfTextIsNeutralised(t *testing.T) {
 	require.Positive(t, c.Neutralised)
 }
 
+// unsuspicious is text of which nothing can be made, whatever stands where.
+var unsuspicious = regexp.MustCompile(`^[A-Za-z0-9 .,;()/\n-]*$`)
+
 func FuzzNeutralise(f *testing.F) {
 	for _, text := range clean {
 		f.Add(text)
 	}
 	for _, c := range hostile {
 		f.Add(c.text)
+	}
+	for _, a := range attacks(f) {
+		f.Add(a.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		inTime(t)
@@ -187,12 +194,37 @@ func FuzzNeutralise(f *testing.F) {
 		if count == 0 {
 			require.Equal(t, text, once)
 		}
-		for line := range strings.Lines(once) {
-			require.NotEqual(t, "[Now]", strings.TrimSpace(line))
-			require.NotEqual(t, "END_DISPATCH_RESULT", strings.TrimSpace(line))
+		if unsuspicious.MatchString(text) {
+			require.Equal(t, text, once)
 		}
+		require.LessOrEqual(t, len(once), 3*len(text))
+		require.Empty(t, problemsIn(once))
 		twice, again := promptOf(t, once)
 		require.Equal(t, once, twice)
 		require.Zero(t, again, "what was neutralised once is clean")
+	})
+}
+
+// Whatever a text is, the sections behind it are seen, and no image is loaded.
+func FuzzNeutralisedTextHidesNothing(f *testing.F) {
+	for _, a := range attacks(f) {
+		f.Add(a.text)
+	}
+	for _, text := range clean {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		inTime(t)
+		text = strings.ReplaceAll(text, harmless, "")
+		for _, p := range places {
+			switch p.name {
+			case "item prompt", "item details", "task summary", "task fixes", "issue fix":
+				before := attacked(t, p, ledger.RoleWorker, false, harmless)
+				prompt := attacked(t, p, ledger.RoleWorker, false, "x"+text)
+				require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s: %q", p.name, prompt)
+				prompt = attacked(t, p, ledger.RoleWorker, false, text+"x")
+				require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s: %q", p.name, prompt)
+			}
+		}
 	})
 }
