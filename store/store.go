@@ -120,6 +120,12 @@ type Tx interface {
 	// Tallies gives the counters of a run, by name in ascending order; with "" for the run, the sums over
 	// all runs.
 	Tallies(runID string) ([]Tally, error)
+	// Prompt gets what PutPrompt put last for a role of a run; ok is false if there is nothing.
+	Prompt(runID string, role core.Role) (p Prompt, ok bool, err error)
+	// PutPrompt keeps the prompt that was given for a role of a run, in the place of the one before, even
+	// where that is damaged. A run that was never put is refused, and so is a Prompt that Check finds fault
+	// with; then the one before stays.
+	PutPrompt(p Prompt) error
 
 	// Task gets a task with its newest attempt; ok is false if there is none with that id.
 	Task(id string) (t core.Task, ok bool, err error)
@@ -215,7 +221,7 @@ type Tx interface {
 
 	// Prune removes at most limit records of each kind that nobody waits for and that are older
 	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
-	// last change), answers, and the oldest part of the event log. It never touches queued,
+	// last change), answers, prompts, and the oldest part of the event log. It never touches queued,
 	// outstanding or failed instructions, runs, facts, tallies, tasks, attempts, replies, breakers or
 	// notices. It gives how many records it removed.
 	Prune(before core.Instant, limit int) (int, error)

@@ -89,6 +89,7 @@ func (t *tx) Prune(before core.Instant, limit int) (int, error) {
 		t.state.answers = t.state.answers.remove(a.Key)
 		removed++
 	}
+	removed += t.state.prunePrompts(before, limit)
 	for last := min(t.state.seqBefore(before), t.state.oldest+int64(limit)-1); t.state.oldest <= last; removed++ {
 		t.state.dropOldestEvent()
 	}

@@ -17,6 +17,7 @@ type state struct {
 	runOrder *node[string, int64]   // by id
 	facts    *node[string, []store.Fact]
 	tallies  *node[string, *node[string, store.Tally]] // by run and name
+	prompts  *node[string, store.Prompt]               // by promptKey
 
 	tasks
 

@@ -57,6 +57,9 @@ func putRunsAndNotices(tx store.Tx, n int64) error {
 		if err := tx.AddTallies(run.ID, []store.Tally{{Name: "prompt.tokens", N: n}, {Name: "results:worker", N: 2}}); err != nil {
 			return err
 		}
+		if err := putPrompts(tx, run.ID, core.Worker, core.SpecReviewer); err != nil {
+			return err
+		}
 	}
 	if err := tx.PutFacts(run.ID, []store.Fact{{Key: "ledger.task.summary", Value: content}}); err != nil {
 		return err
@@ -89,7 +92,8 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 		}
 		for n := int64(10); n <= 300; n += 10 {
 			run, _, err := tx.LatestRun("tasks.md", fmt.Sprint(n))
-			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))), add(tx.Tallies(fmt.Sprint("run_", n))))
+			errs = append(errs, add(run, err), add(tx.Facts(fmt.Sprint("run_", n))), add(tx.Tallies(fmt.Sprint("run_", n))),
+				add(promptsOf(tx, fmt.Sprint("run_", n))))
 			a, _, err := tx.Answered(fmt.Sprint("key_", n))
 			errs = append(errs, add(a, err))
 			in, _, err := tx.Instruction(benchID(n))
@@ -280,6 +284,7 @@ func TestSalvage(t *testing.T) {
 	require.Equal(t, 30, result.Kept["runs"])
 	require.Equal(t, 30, result.Kept["facts"])
 	require.Equal(t, 20, result.Kept["tallies"])
+	require.Equal(t, 20, result.Kept["prompts"])
 	require.Equal(t, 30, result.Kept["notices"])
 	require.Equal(t, 30, result.Kept["answers"])
 	require.Greater(t, result.Kept["instructions"], 250)

@@ -124,7 +124,7 @@ func (t *tx) seqBefore(at core.Instant) (int64, error) {
 func (t *tx) Prune(before core.Instant, limit int) (removed int, err error) {
 	err = t.put(func() error {
 		for _, prune := range []func(core.Instant, int64) (int64, error){
-			t.pruneInstructions, t.pruneAnswers, t.pruneEvents,
+			t.pruneInstructions, t.pruneAnswers, t.prunePrompts, t.pruneEvents,
 		} {
 			n, err := prune(before, int64(max(limit, 0)))
 			if err != nil {

@@ -17,13 +17,13 @@ import (
 
 // What a former waybill wrote cannot be written by this one, so it is kept in testdata: for each former
 // version of the tables a store with formerRecords instructions and events, formerRuns, a fact of run_3, a
-// notice and an answer; that of version 2 has six tasks of staff, too. They were written by the last code
-// that wrote tables of version 2, and closed.
+// notice and an answer; from version 2 on six tasks of staff, too, and from version 3 on a tally of run_3.
+// Each was written by the last code that wrote tables of version 2 or of version 3, and closed.
 
 const formerRecords = 40
 
 // formerVersions are those of the stores in testdata.
-func formerVersions() []int { return []int{1, 2} }
+func formerVersions() []int { return []int{1, 2, 3} }
 
 // formerStore gives a closed store with tables of that version.
 func formerStore(t *testing.T, version int) string {
@@ -67,7 +67,7 @@ func formerRuns() []core.Run {
 // requireBroughtUp checks that a store that was brought up has what it had, and can keep what is new.
 func requireBroughtUp(t *testing.T, s store.Store) {
 	t.Helper()
-	require.Equal(t, 3, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
 	require.Empty(t, s.Status(t.Context()).Degraded)
 	requireInstructions(t, s, formerRecords)
 	requireRuns(t, s, formerRuns()...)
@@ -75,6 +75,7 @@ func requireBroughtUp(t *testing.T, s store.Store) {
 	update(t, s, func(tx store.Tx) error {
 		require.NoError(t, tx.PutRun(blockedRun(formerRuns()[1])))
 		require.NoError(t, tx.AddTallies("run_1", []store.Tally{{Name: "results", N: 1}}))
+		require.NoError(t, tx.PutPrompt(store.Prompt{RunID: "run_1", Role: core.Worker, At: 1, Text: content}))
 		return staffMore(tx)
 	})
 	requireRuns(t, s, formerRuns()[0], blockedRun(formerRuns()[1]), formerRuns()[2], formerRuns()[3])
@@ -128,6 +129,17 @@ func TestFaultS5_FormerStores(t *testing.T) {
 	}
 }
 
+// TestFaultS5_FormerTallies: what a former waybill has counted is there, and is counted on.
+func TestFaultS5_FormerTallies(t *testing.T) {
+	s := open(t, sqlite.Options{Path: formerStore(t, 3)})
+	update(t, s, func(tx store.Tx) error { return tx.AddTallies("run_3", []store.Tally{{Name: "prompts", N: 1}}) })
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		got, err := tx.Tallies("run_3")
+		require.Equal(t, []store.Tally{{Name: "prompts", N: 8}}, got)
+		return err
+	}))
+}
+
 // TestFaultS5_BlockedRunInAFormerStore: no former waybill blocked a run. One that says that it is blocked is
 // damaged: it holds up no migration, and either is what it was or is named.
 func TestFaultS5_BlockedRunInAFormerStore(t *testing.T) {
@@ -164,7 +176,7 @@ func TestFaultS5_FormerStoreAgainstItsRules(t *testing.T) {
 	require.Equal(t, map[string]int{"runs": 1}, result.Lost)
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
-	require.Equal(t, 3, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
 }
 
 // TestSalvageOfFormerStores: a damaged store of a former waybill is salvaged into one with all that there is.
@@ -179,7 +191,7 @@ func TestSalvageOfFormerStores(t *testing.T) {
 		require.Equal(t, 3, result.Kept["runs"])
 		require.Empty(t, result.Unreadable)
 		s := open(t, sqlite.Options{Path: path})
-		require.Equal(t, 3, s.Status(t.Context()).SchemaVersion)
+		require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
 		requireInstructions(t, s, formerRecords-1)
 		requireRuns(t, s, formerRuns()[:3]...)
 		update(t, s, staffMore)

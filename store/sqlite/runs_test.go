@@ -12,7 +12,7 @@ import (
 	"waybill/store/sqlite"
 )
 
-// runDamage is damage to what fullStore has of runs since version 3: run_20 has nothing there, and run_30
+// runDamage is damage to what fullStore has of runs since version 3, and of their prompts: run_20 has nothing there, and run_30
 // has something everywhere.
 func runDamage() map[string]string {
 	rows := map[string]string{
@@ -25,6 +25,14 @@ func runDamage() map[string]string {
 		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": "run run_30",
 		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           "the tally prompt.tokens of run run_30",
 		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     "the tally prompt of run run_30",
+		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               "the prompt for worker of run run_30",
+		"UPDATE prompts SET version = '2'" + thatPrompt:                                                             "the prompt for worker of run run_30",
+		"UPDATE prompts SET cursor = version, version = cursor" + thatPrompt:                                        "the prompt for worker of run run_30",
+		"UPDATE prompts SET tokens = 0" + thatPrompt:                                                                "the prompt for worker of run run_30",
+		"UPDATE prompts SET text = ''" + thatPrompt:                                                                 "the prompt for worker of run run_30",
+		"UPDATE prompts SET sum = x'0000000000000000'" + thatPrompt:                                                 "the prompt for worker of run run_30",
+		"UPDATE prompts SET role = 'code-quality-reviewer'" + thatPrompt:                                            "the prompt for code-quality-reviewer of run run_30",
+		"UPDATE prompts SET run_id = 'run_20'" + thatPrompt:                                                         "the prompt for worker of run run_20",
 		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    "the tally results:worker of run run_20",
 	}
 	for _, column := range smallColumns() {
@@ -115,12 +123,16 @@ func TestTablesHoldTheLawsOfRuns(t *testing.T) {
 			wrong(&one)
 			require.Error(t, tx.PutRun(one), name)
 		}
+		require.NoError(t, putPrompts(tx, "run", core.Worker))
 		return tx.AddTallies("run", []store.Tally{{Name: "results", N: 1}})
 	})
 	db := raw(t, path, "PRAGMA busy_timeout = 1000", "PRAGMA foreign_keys = ON")
 	for _, statement := range []string{
 		"UPDATE runs SET sole = 2", "UPDATE runs SET named = 2", "UPDATE runs SET state = 'running'", "UPDATE tallies SET n = -1",
 		"UPDATE tallies SET name = ''", "UPDATE tallies SET name = 'Results'", "UPDATE tallies SET run_id = 'none'",
+		"UPDATE prompts SET role = 'reviewer'", "UPDATE prompts SET run_id = 'none'", "UPDATE prompts SET tokens = -1",
+		"UPDATE prompts SET sum = x'00'", "UPDATE prompts SET version = '" + strings.Repeat("é", 33) + "'",
+		"UPDATE prompts SET text = CAST(zeroblob(1048577) AS TEXT)", "UPDATE prompts SET cursor = CAST(zeroblob(1048577) AS TEXT)",
 		"UPDATE tallies SET name = '" + strings.Repeat("x", 65) + "'", "UPDATE tallies SET sum = x'00'",
 	} {
 		_, err := db.ExecContext(t.Context(), statement)
@@ -186,14 +198,16 @@ func TestFaultS4_DamagedTallyHoldsUpNobody(t *testing.T) {
 	sound(t, open(t, sqlite.Options{Path: path}))
 }
 
-// TestSalvageDropsTalliesOfLostRuns: nothing is counted of a run that there is not any more.
+// TestSalvageDropsTalliesOfLostRuns: nothing is counted of a run that there is not any more, and no prompt of
+// it is kept.
 func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
 	path := fullStore(t)
 	change(t, path, "UPDATE runs SET sole = 0 WHERE id = 'run_30'")
 	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
-	require.Equal(t, map[string]int{"runs": 1, "facts": 1, "tallies": 2}, result.Lost)
+	require.Equal(t, map[string]int{"runs": 1, "facts": 1, "tallies": 2, "prompts": 2}, result.Lost)
 	require.Equal(t, 18, result.Kept["tallies"])
+	require.Equal(t, 18, result.Kept["prompts"])
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {

@@ -79,7 +79,7 @@ func tables() []table {
 			insert: func(t *tx, item any) error { return t.PutAnswer(item.(store.Answer)) },
 		},
 	}
-	return append(append(own, talliesTable()), taskTables()...)
+	return append(append(own, talliesTable(), promptsTable()), taskTables()...)
 }
 
 const pageSize = 500

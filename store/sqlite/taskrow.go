@@ -19,6 +19,7 @@ const (
 	kindBreaker    = 'b'
 	kindTaskCounts = 'T'
 	kindTally      = 'y'
+	kindPrompt     = 'p'
 )
 
 var (

@@ -99,7 +99,8 @@ func drawAfter(t *rapid.T) int64 { return rapid.Int64Range(0, 12).Draw(t, "after
 func drawPutting(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawPutInstruction), rapid.Custom(drawPutInstruction), rapid.Custom(drawAppend),
-		rapid.Custom(drawPutRun), rapid.Custom(drawPutFacts), rapid.Custom(drawAddTallies), rapid.Custom(drawPutNotice),
+		rapid.Custom(drawPutRun), rapid.Custom(drawPutFacts), rapid.Custom(drawAddTallies), rapid.Custom(drawPutPrompt),
+		rapid.Custom(drawPutNotice),
 		rapid.Custom(drawConsume), rapid.Custom(drawPutAnswer), rapid.Custom(drawPrune), rapid.Custom(drawTaskVerb),
 		rapid.Custom(drawTaskVerb), rapid.Custom(drawTaskVerb),
 	).Draw(t, "put")

@@ -25,11 +25,12 @@ func drawGetOne(t *rapid.T) verb {
 		latest, okLatest, errLatest := tx.LatestRun("tasks.md", "item"+number)
 		all, errAll := tx.LatestRuns("tasks.md")
 		counted, errCounted := tx.Tallies("run" + number)
+		prompts, errPrompts := allPrompts(tx, "run"+number)
 		facts, errFacts := tx.Facts("run" + number)
 		n, okN, errN := tx.Notice("ntc" + number)
 		a, okA, errA := tx.Answered("key" + number)
 		return answer(errIn, in, okIn) + answer(errRun, run, okRun) + answer(errLatest, latest, okLatest) +
-			answer(errFacts, facts) + answer(errAll, all) + answer(errCounted, counted) + answer(errN, n, okN) + answer(errA, a, okA)
+			answer(errFacts, facts) + answer(errAll, all) + answer(errCounted, counted) + answer(errPrompts, prompts) + answer(errN, n, okN) + answer(errA, a, okA)
 	}}
 }
 

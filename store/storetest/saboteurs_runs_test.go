@@ -21,6 +21,9 @@ func runSaboteurs() map[string]sabotage {
 		"tallies belong to a run, and have a plain name and no sign": txs(func(tx store.Tx) store.Tx { return lenientTallies{tx} }),
 		"a tally stops at the largest number":                        txs(func(tx store.Tx) store.Tx { return goesRound{tx} }),
 		"prune leaves tallies alone":                                 prunesTallies,
+		"the last prompt of each role of a run comes back":           txs(func(tx store.Tx) store.Tx { return firstPrompt{tx} }),
+		"a prompt belongs to a run and a role, and has its limits":   txs(func(tx store.Tx) store.Tx { return cutsPrompts{tx} }),
+		"prune removes old prompts, the oldest first":                txs(func(tx store.Tx) store.Tx { return prunesNoPrompts{tx} }),
 	}
 }
 
@@ -124,4 +127,64 @@ func (u uncounted) Tallies(runID string) ([]store.Tally, error) {
 		return nil, nil
 	}
 	return u.Tx.Tallies(runID)
+}
+
+// firstPrompt keeps the prompt that was put first.
+type firstPrompt struct{ store.Tx }
+
+func (f firstPrompt) PutPrompt(p store.Prompt) error {
+	if _, ok, err := f.Prompt(p.RunID, p.Role); ok || err != nil {
+		return err
+	}
+	return f.Tx.PutPrompt(p)
+}
+
+// cutsPrompts keeps as much of a prompt as there is room for.
+type cutsPrompts struct{ store.Tx }
+
+func (c cutsPrompts) PutPrompt(p store.Prompt) error {
+	p.Text = p.Text[:min(len(p.Text), store.MaxPromptText)]
+	return c.Tx.PutPrompt(p)
+}
+
+// prunesNoPrompts finds prompts that were pruned.
+type prunesNoPrompts struct{ store.Tx }
+
+func (n prunesNoPrompts) Prune(before core.Instant, limit int) (int, error) {
+	var kept []store.Prompt
+	for role := core.Worker; role <= core.Roles; role++ {
+		if p, ok, _ := n.Prompt("r", role); ok {
+			kept = append(kept, p)
+		}
+	}
+	removed, err := n.Tx.Prune(before, limit)
+	for _, p := range kept {
+		err = errors.Join(err, n.PutPrompt(p))
+	}
+	return removed, err
+}
+
+// TestEachPartOfAPromptComesBack: the law of prompts fails for each single thing that a store may forget.
+func TestEachPartOfAPromptComesBack(t *testing.T) {
+	laws := storetest.Laws()
+	law := laws[slices.IndexFunc(laws, func(l storetest.Law) bool { return l.Name == "the last prompt of each role of a run comes back" })]
+	for name, forget := range map[string]func(*store.Prompt){
+		"when":    func(p *store.Prompt) { p.At = 0 },
+		"version": func(p *store.Prompt) { p.Version = "" },
+		"cursor":  func(p *store.Prompt) { p.Cursor = "" },
+		"tokens":  func(p *store.Prompt) { p.Tokens = 0 },
+		"end":     func(p *store.Prompt) { p.Text, _, _ = strings.Cut(p.Text, "\x00") },
+	} {
+		require.NotEmpty(t, breaches(t, law, place(txs(func(tx store.Tx) store.Tx { return forgetsOfPrompts{tx, forget} }))), name)
+	}
+}
+
+type forgetsOfPrompts struct {
+	store.Tx
+	something func(*store.Prompt)
+}
+
+func (f forgetsOfPrompts) PutPrompt(p store.Prompt) error {
+	f.something(&p)
+	return f.Tx.PutPrompt(p)
 }

@@ -150,6 +150,11 @@ func (m *moments) Tallies(id string) (all []store.Tally, err error) {
 	return all, err
 }
 
+func (m *moments) Prompt(id string, role core.Role) (p store.Prompt, ok bool, err error) {
+	m.anew(func(tx store.Tx) error { p, ok, err = tx.Prompt(id, role); return nil })
+	return p, ok, err
+}
+
 func (m *moments) CountNotices() (n int, err error) {
 	m.anew(func(tx store.Tx) error { n, err = tx.CountNotices(); return nil })
 	return n, err

@@ -36,7 +36,7 @@ type Law struct {
 // Laws gives all laws. The names are unique and never change their meaning.
 func Laws() []Law {
 	return slices.Concat(transactionLaws(), lifeLaws(), eventLaws(), instructionLaws(), orderLaws(),
-		runLaws(), tallyLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
+		runLaws(), tallyLaws(), promptLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
 		replyLaws())
 }
 

@@ -37,6 +37,7 @@ func everything(t T, tx store.Tx) {
 	require.NoError(t, tx.PutRun(run("r", "1.1")))
 	require.NoError(t, tx.PutFacts("r", []store.Fact{{Key: "k", Value: "v"}}))
 	require.NoError(t, tx.AddTallies("r", tallies("results", 1)))
+	require.NoError(t, tx.PutPrompt(prompt("r", core.Worker)))
 	appendTo(t, tx, event(core.InstructionQueued, "a", start))
 	require.NoError(t, tx.PutNotice(notice("n", 1)))
 	require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "f", Result: "{}", At: start}))
@@ -59,6 +60,8 @@ func census(t T, tx store.Tx) map[string]int {
 	require.NoError(t, err)
 	counted, err := tx.Tallies("")
 	require.NoError(t, err)
+	_, prompted, err := tx.Prompt("r", core.Worker)
+	require.NoError(t, err)
 	notices, err := tx.CountNotices()
 	require.NoError(t, err)
 	_, answered, err := tx.Answered("key")
@@ -78,10 +81,13 @@ func census(t T, tx store.Tx) map[string]int {
 		"replies": len(replies), "breakers": len(breakers),
 		"instructions": instructions, "runs": runs[core.RunRunning], "facts": len(facts),
 		"latest runs": len(latest), "tallies": len(counted),
-		"events": len(allEvents(t, tx)), "notices": notices, "answers": 0,
+		"events": len(allEvents(t, tx)), "notices": notices, "answers": 0, "prompts": 0,
 	}
 	if answered {
 		found["answers"] = 1
+	}
+	if prompted {
+		found["prompts"] = 1
 	}
 	return found
 }
@@ -155,7 +161,7 @@ func writesAreCounted(t T, s store.Store) {
 	update(t, s, func(tx store.Tx) {
 		require.Zero(t, tx.Writes())
 		everything(t, tx)
-		require.Equal(t, 14, tx.Writes())
+		require.Equal(t, 15, tx.Writes())
 		_ = census(t, tx)
 		require.NoError(t, tx.PutAnswer(store.Answer{Key: "key", Fingerprint: "again"}))
 		ok, err := tx.ConsumeNotice("no such notice")
@@ -167,11 +173,12 @@ func writesAreCounted(t T, s store.Store) {
 		require.NoError(t, tx.AddDependency("t", "before"))
 		require.NoError(t, tx.AddTallies("r", nil))
 		require.Error(t, tx.AddTallies("r", tallies("Results", 1)), "the name is none")
-		require.Equal(t, 14, tx.Writes(), "nothing more has been put")
+		require.Error(t, tx.PutPrompt(prompt("r", 0)), "the role is none")
+		require.Equal(t, 15, tx.Writes(), "nothing more has been put")
 		ok, err = tx.ConsumeNotice("n")
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, 15, tx.Writes())
+		require.Equal(t, 16, tx.Writes())
 	})
 	view(t, s, func(tx store.Tx) { require.Zero(t, tx.Writes()) })
 }
@@ -234,6 +241,7 @@ func viewCannotPut(t T, s store.Store) {
 		"PutRun":         func(tx store.Tx) error { return tx.PutRun(run("s", "1.2")) },
 		"PutFacts":       func(tx store.Tx) error { return tx.PutFacts("r", nil) },
 		"AddTallies":     func(tx store.Tx) error { return tx.AddTallies("r", tallies("results", 1)) },
+		"PutPrompt":      func(tx store.Tx) error { return tx.PutPrompt(prompt("r", core.SpecReviewer)) },
 		"Append": func(tx store.Tx) error {
 			_, err := tx.Append(event(core.InstructionQueued, "b", start))
 			return err
