@@ -92,6 +92,9 @@ type Engine struct {
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
 	watch    watch                   // over the leases
 	counts   tallies                 // that are not stored yet
+	prompts  map[promptOf]unstoredPrompt
+	// gathering reports that storeGathered will be called.
+	gathering bool
 }
 
 // New gives an engine that does nothing until Run is called.
@@ -120,6 +123,7 @@ func New(o Options) (*Engine, error) {
 		passes:   map[string]core.Instant{},
 		renewals: map[string]*renewal{},
 		counts:   tallies{},
+		prompts:  map[promptOf]unstoredPrompt{},
 	}, nil
 }
 
@@ -152,7 +156,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		e.drain(work)
 	}
-	e.storeTallies()
+	e.storeGathered()
 	e.stop()
 	e.drain(work)
 	close(stopForeign)

@@ -28,9 +28,7 @@ func (e *Engine) Tally(run string, counts ...store.Tally) {
 	if e.stopped {
 		return
 	}
-	if len(e.counts) == 0 {
-		time.AfterFunc(tallyPause, e.storeTallies) // ends when it has submitted them, or found the engine stopped
-	}
+	e.gather()
 	of := e.counts[run]
 	if of == nil {
 		of = map[string]int64{}
@@ -41,13 +39,22 @@ func (e *Engine) Tally(run string, counts ...store.Tally) {
 	}
 }
 
-// storeTallies submits what was gathered. Nobody waits for it, and a store that takes no writes loses it.
-func (e *Engine) storeTallies() {
+// gather has what is gathered stored in a moment. The caller holds e.mu.
+func (e *Engine) gather() {
+	if !e.gathering {
+		e.gathering = true
+		time.AfterFunc(tallyPause, e.storeGathered) // ends when it has submitted it, or found the engine stopped
+	}
+}
+
+// storeGathered submits the counts and prompts that were gathered. Nobody waits for it, and a store that takes
+// no writes loses them.
+func (e *Engine) storeGathered() {
 	e.mu.Lock()
-	gathered := e.counts
-	e.counts = tallies{}
+	gathered, prompts := e.counts, e.untried()
+	e.counts, e.gathering = tallies{}, false
 	e.mu.Unlock()
-	if len(gathered) == 0 {
+	if len(gathered)+len(prompts) == 0 {
 		return
 	}
 	apply := func(tx *Tx) (any, error) {
@@ -56,12 +63,19 @@ func (e *Engine) storeTallies() {
 				return nil, err
 			}
 		}
+		for _, p := range prompts {
+			if err := tx.PutPrompt(p); err != nil {
+				return nil, err
+			}
+		}
 		return nil, nil
 	}
 	e.Submit(context.Background(), Change{Apply: apply}, func(_ any, err error) {
 		if err != nil {
-			e.o.Logger.Debug("counts were not stored", "err", err)
+			e.o.Logger.Debug("counts and prompts were not stored", "err", err)
+			return
 		}
+		e.forgetPrompts(prompts)
 	})
 }
 

@@ -1,0 +1,197 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/engine"
+	"waybill/store"
+)
+
+// prompted gives a store in memory with the given runs.
+func prompted(t *testing.T, runs ...string) *watched {
+	t.Helper()
+	st := watch()
+	require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
+		for _, id := range runs {
+			run, _ := core.StartRun(id, "tasks.md", id, "", core.DefaultPolicy(), 1)
+			require.NoError(t, tx.PutRun(run))
+		}
+		return nil
+	}))
+	return st
+}
+
+// givenPrompt gives a prompt of a moment that is not long ago on the clock of a bubble, so that it is not pruned.
+func givenPrompt(run string, at core.Instant, text string) store.Prompt {
+	now := core.Instant(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())
+	return store.Prompt{RunID: run, Role: core.Worker, At: now + at, Version: "1", Cursor: "c", Tokens: 3, Text: text}
+}
+
+// requireLastPrompt checks what is known as the last prompt.
+func requireLastPrompt(t *testing.T, e *engine.Engine, want store.Prompt) {
+	t.Helper()
+	got, ok, err := e.LastPrompt(t.Context(), want.RunID, want.Role)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, want, got)
+}
+
+// requireStoredPrompt checks what another process would find.
+func requireStoredPrompt(t *testing.T, st store.Store, want store.Prompt) {
+	t.Helper()
+	require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
+		got, ok, err := tx.Prompt(want.RunID, want.Role)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+		return err
+	}))
+}
+
+func requireNoStoredPrompt(t *testing.T, st store.Store, run string) {
+	t.Helper()
+	require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
+		_, ok, err := tx.Prompt(run, core.Worker)
+		require.False(t, ok)
+		return err
+	}))
+}
+
+// Keeping prompts costs no commit of its own: the newest of each role is stored with the counts, a moment later.
+func TestLastPromptIsStoredWithTheCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := prompted(t, "run_1", "run_2")
+		e := build(t, engine.Options{Open: open(st)})
+		stop := run(t, e)
+		_, ok, err := e.LastPrompt(t.Context(), "run_1", core.Worker)
+		require.NoError(t, err)
+		require.False(t, ok)
+
+		_, err = e.Do(t.Context(), queue("default", "look")) // and what is old is looked for
+		require.NoError(t, err)
+		synctest.Wait()
+		before := st.number()
+		first, newest, other := givenPrompt("run_1", 1, "first"), givenPrompt("run_1", 3, "newest"), givenPrompt("run_2", 2, "other")
+		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 3})
+		for _, p := range []store.Prompt{first, newest, givenPrompt("run_1", 2, "overtaken"), other} {
+			e.KeepPrompt(p)
+		}
+		requireLastPrompt(t, e, newest)
+		requireNoStoredPrompt(t, st, "run_1")
+		require.Equal(t, before, st.number())
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, before+1, st.number(), "one commit for all")
+		for _, p := range []store.Prompt{newest, other} {
+			requireStoredPrompt(t, st, p)
+			requireLastPrompt(t, e, p)
+		}
+
+		last := givenPrompt("run_1", 4, "last")
+		e.KeepPrompt(last)
+		requireLastPrompt(t, e, last)
+		requireStoredPrompt(t, st, newest)
+		stop()
+		requireStoredPrompt(t, st, last)
+	})
+}
+
+// A store that takes no writes makes nothing fail. This process goes on to know the prompt, which is not tried
+// again: what is gathered later is stored.
+func TestLastPromptOfAStoreThatTakesNoWrites(t *testing.T) {
+	for _, kind := range []store.Kind{store.Full, store.ReadOnly} {
+		synctest.Test(t, func(t *testing.T) {
+			st := prompted(t, "run_1", "run_2")
+			refused := true
+			st.before = func(int) error {
+				if refused {
+					return &store.Error{Kind: kind, Message: "no"}
+				}
+				return nil
+			}
+			e := start(t, st)
+			lost, kept := givenPrompt("run_1", 1, "lost"), givenPrompt("run_2", 2, "kept")
+			e.KeepPrompt(lost)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			require.Equal(t, 1, st.number())
+			requireLastPrompt(t, e, lost)
+			refused = false
+			e.KeepPrompt(kept)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			requireStoredPrompt(t, st, kept)
+			requireNoStoredPrompt(t, st, "run_1")
+			requireLastPrompt(t, e, lost)
+		})
+	}
+}
+
+// A prompt that is given while the one before is being stored is not taken for that one.
+func TestLastPromptWhileAnotherIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := prompted(t, "run_1")
+		older, newer := givenPrompt("run_1", 1, "older"), givenPrompt("run_1", 2, "newer")
+		var e *engine.Engine
+		st.after = func(n int) {
+			if n == 1 {
+				e.KeepPrompt(newer)
+			}
+		}
+		e = start(t, st)
+		e.KeepPrompt(older)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		requireStoredPrompt(t, st, older)
+		requireLastPrompt(t, e, newer)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		requireStoredPrompt(t, st, newer)
+	})
+}
+
+// Of a prompt that is too large everything but its text is kept, so that an older one does not pass for it. One
+// that nobody can have given is not kept at all, and takes no count with it.
+func TestLastPromptWithinLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := prompted(t, "run_1")
+		e := start(t, st)
+		e.KeepPrompt(givenPrompt("run_1", 1, "small"))
+		large := givenPrompt("run_1", 2, strings.Repeat("x", store.MaxPromptText+1))
+		e.KeepPrompt(large)
+		large.Text = ""
+		requireLastPrompt(t, e, large)
+		strange := givenPrompt("run_1", 3, "strange")
+		strange.Role = 0
+		e.KeepPrompt(strange)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		requireStoredPrompt(t, st, large)
+	})
+}
+
+// What is only in memory is bounded: the prompt that was given first is forgotten first.
+func TestUnstoredPromptsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := prompted(t)
+		st.before = func(int) error { return errors.New("no") }
+		e := start(t, st)
+		id := func(n int) string { return fmt.Sprint("run_", n) }
+		for n := range 65 {
+			e.KeepPrompt(givenPrompt(id(n), core.Instant(n+1), "x"))
+		}
+		_, ok, err := e.LastPrompt(t.Context(), id(0), core.Worker)
+		require.NoError(t, err)
+		require.False(t, ok)
+		for n := 1; n < 65; n++ {
+			requireLastPrompt(t, e, givenPrompt(id(n), core.Instant(n+1), "x"))
+		}
+	})
+}
