@@ -61,6 +61,7 @@ var rooms = map[string][]string{
 	"go.yaml.in/yaml/v3":                 {"ledger"},
 	"github.com/spf13/cobra":             {"cli"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
+	"github.com/rogpeppe/go-internal":    {"cli"}, // its diff of two texts
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/text":                  {"ledger"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},

@@ -27,12 +27,18 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	}
 	in, tokenizer := s.compileInput(plans, view, role, p)
 	compiled, err := ledger.Compile(in)
-	s.tallyPrompt(e, view, compiled, err)
+	if !p.Preview {
+		s.tallyPrompt(e, view, compiled, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	w := wireCompiled(compiled, view)
 	w.Tokenizer = tokenizer
+	if p.Preview {
+		return w, showLastPrompt(ctx, e, view.Run.ID, role, w)
+	}
+	keepPrompt(e, view.Run.ID, role, w)
 	return w, nil
 }
 

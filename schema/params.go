@@ -145,6 +145,7 @@ type CompilePromptParams struct {
 	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate,setting=prompt.tokenizer" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 	Blocks          bool              `json:"blocks,omitzero" doc:"give the sections of the prompt by themselves, too, with whose words they hold"`
+	Preview         bool              `json:"preview,omitzero" doc:"only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead"`
 }
 
 // CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not

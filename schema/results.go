@@ -252,6 +252,19 @@ type CompilePromptResult struct {
 	Rebuilt            bool       `json:"rebuilt" doc:"whether the plan was read anew"`
 
 	Blocks []PromptBlock `json:"blocks,omitzero" doc:"only if the call has blocks; their texts joined are the prompt"`
+
+	LastPrompt     *LastPrompt `json:"last_prompt,omitzero" doc:"only with preview: what was given last for this role of the run; absent if nothing was"`
+	LastPromptLost string      `json:"last_prompt_lost,omitzero" schema:"enum=too_large|damaged" doc:"only with preview: why last_prompt is not there although there was one"`
+}
+
+// LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for
+// 30 days, and it may lack one of the last second before waybill was killed.
+type LastPrompt struct {
+	Prompt        string `json:"prompt"`
+	CompiledAt    Time   `json:"compiled_at"`
+	Cursor        string `json:"cursor" doc:"of its packet"`
+	PromptVersion string `json:"prompt_version"`
+	PromptTokens  int64  `json:"prompt_tokens"`
 }
 
 // PromptBlock is a section of a prompt.

@@ -347,6 +347,8 @@ export interface CompilePromptParams {
   compaction?: CompactionParams;
   /** give the sections of the prompt by themselves, too, with whose words they hold */
   blocks?: boolean;
+  /** only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead */
+  preview?: boolean;
 }
 
 /** CompilePromptResult is the result of compile_prompt. */
@@ -383,6 +385,10 @@ export interface CompilePromptResult {
   rebuilt: boolean;
   /** only if the call has blocks; their texts joined are the prompt */
   blocks?: Array<PromptBlock>;
+  /** only with preview: what was given last for this role of the run; absent if nothing was */
+  last_prompt?: LastPrompt;
+  /** only with preview: why last_prompt is not there although there was one */
+  last_prompt_lost?: "too_large" | "damaged";
 }
 
 /** ConnectionStatus describes the connection that the question came over. */
@@ -898,6 +904,16 @@ export interface ItemOutcome {
   review_rejections?: number;
   summary?: string;
   files_changed: Array<string>;
+}
+
+/** LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days, and it may lack one of the last second before waybill was killed. */
+export interface LastPrompt {
+  prompt: string;
+  compiled_at: Time;
+  /** of its packet */
+  cursor: string;
+  prompt_version: string;
+  prompt_tokens: number;
 }
 
 /** Lease is the right to report about an attempt. */
