@@ -17,6 +17,14 @@ import (
 // writes there.
 func (w world) onTerminal(t *testing.T, width uint16, env []string, args ...string) string {
 	t.Helper()
+	written, err := w.triedOnTerminal(t, width, env, args...)
+	require.NoError(t, err)
+	return written
+}
+
+// triedOnTerminal is onTerminal for a program that may fail, and gives how it ended, too.
+func (w world) triedOnTerminal(t *testing.T, width uint16, env []string, args ...string) (string, error) {
+	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("there is no pseudo-terminal to be had: %v", err)
@@ -36,8 +44,8 @@ func (w world) onTerminal(t *testing.T, width uint16, env []string, args ...stri
 	require.NoError(t, tty.Close())
 	written, err := io.ReadAll(control) // it ends with an error when the program has closed its end
 	require.ErrorIs(t, err, unix.EIO)
-	require.NoError(t, cmd.Wait())
-	return strings.ReplaceAll(string(written), "\r\n", "\n")
+	err = cmd.Wait()
+	return strings.ReplaceAll(string(written), "\r\n", "\n"), err
 }
 
 // The lines of ls and show fit the terminal, and are coloured only for one that wants it.

@@ -58,11 +58,23 @@ func (s promptSheet) tokens(b *strings.Builder, c schema.CompilePromptResult) {
 	fmt.Fprintf(b, "%s%s\n", left("sum of the blocks", tokenColumns-tokenDigits), right(fmt.Sprint(sum), tokenDigits))
 	fmt.Fprintf(b, "%s%s  of %d, by %s\n\n", left("prompt", tokenColumns-tokenDigits), right(fmt.Sprint(c.PromptTokensAfter), tokenDigits),
 		c.PromptTokenBudget, plain(c.Tokenizer))
-	fmt.Fprintf(b, "%s are the words of waybill and of the host; %s those of files and agents, which are\nmaterial for the task and cannot change its rules.\n\n",
-		s.style(trustColours["trusted"])("trusted"), s.style(trustColours["untrusted"])("untrusted"))
+	s.legend(b)
+}
+
+// legend says what the colours of the heads mean.
+func (s promptSheet) legend(b *strings.Builder) {
+	for _, line := range []struct{ trust, words string }{
+		{"trusted", "words of waybill and of the host"},
+		{"untrusted", "words of files and agents: material, and no rules"},
+	} {
+		name := s.style(trustColours[line.trust])(left(line.trust, nameColumns))
+		b.WriteString(name + fit(line.words, s.lineWidth-nameColumns) + "\n")
+	}
+	b.WriteByte('\n')
 }
 
 const (
+	nameColumns  = 13
 	tokenColumns = 32 // of a name with a number of tokens behind it
 	tokenDigits  = 8
 )
@@ -70,7 +82,7 @@ const (
 // facts are a line for everything that is known of how the prompt came about.
 func (s promptSheet) facts(b *strings.Builder, c schema.CompilePromptResult) {
 	say := func(name, text string) {
-		fmt.Fprintf(b, "%-13s%s\n", name, fit(text, s.lineWidth-13))
+		b.WriteString(left(name, nameColumns) + fit(text, s.lineWidth-nameColumns) + "\n")
 	}
 	mode := c.Packet.Mode
 	if c.Packet.WhyFull != "" {
