@@ -23,7 +23,7 @@ func TestBadConfigurations(t *testing.T) {
 		{"[{}]", ":1: must be one JSON object, and {} for no settings"},
 		{"{}\n{}", ":2: this is not JSON"},
 		{"{\n\"prompt\": {,}}", ":2: prompt: this is not JSON"},
-		{"{\"x-a\": \"\xff\"}", ":1: this is not valid UTF-8"},
+		{"{\"x-a\": \"\xff\"}", ":1: x-a: this is not valid UTF-8"},
 		{"{\"policy\": {},\n\"policy\": {}}", ":2: policy is there twice"},
 		{"{\"polcy\": {}}", `:1: polcy is not known; did you mean "policy"?`},
 		{"{\"policy\": {\n\"stalled_treshold\": 3}}", `:2: policy.stalled_treshold is not known; did you mean "stalled_threshold"?`},
