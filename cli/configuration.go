@@ -104,7 +104,7 @@ func (a *app) configuration(cmd *cobra.Command) (string, map[string]given, error
 		return path, nil, usageError{fmt.Errorf("%s: %s", spot(path, raw, fault), sentence(fault))}
 	}
 	for name, value := range found {
-		values[name] = given{value, path}
+		values[name] = given{value, path, schema.LineOf(raw, "/"+strings.ReplaceAll(name, ".", "/"))}
 	}
 	return path, values, nil
 }

@@ -30,11 +30,11 @@ func TestBadConfigurations(t *testing.T) {
 		{"{\"worker\": 5}", `:1: worker is not known; known here: prompt, policy, tasks, results, plans; worker belongs into the object prompt.max_input_tokens`},
 		{"{\"policy\": []}", ":1: policy must be an object, not an empty list"},
 		{"{\"policy\": null}", ":1: policy must be an object or left out, not null"},
-		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `: plans.dialects "a=b": there is no dialect "b": use one of `},
-		{"{\"results\": {\"output_dir\": \"out\"}}", `: results.output_dir must be an absolute path, not "out"`},
+		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `:1: plans.dialects "a=b": there is no dialect "b": use one of `},
+		{"{\"results\": {\n\"output_dir\": \"out\"}}", `:2: results.output_dir must be an absolute path, not "out"`},
 		{
 			"{\"prompt\": {\"max_output_tokens\": 4000}}",
-			": prompt.max_output_tokens must be smaller than prompt.max_input_tokens.reviewer (4000), and is 4000; there would be no room for a prompt",
+			":1: prompt.max_output_tokens must be smaller than prompt.max_input_tokens.reviewer (4000), and is 4000; there would be no room for a prompt",
 		},
 		{strings.Repeat(" ", maxConfig) + "{}", "is larger than 65536 bytes"},
 	} {

@@ -52,7 +52,7 @@ func configuredDialects(g given, texts []string) (dialects, error) {
 	for _, text := range texts {
 		rule, err := engine.ParseDialectRule(text)
 		if err != nil {
-			return dialects{}, usageError{fmt.Errorf("%s: %s %q: %w", g.origin, dialectsSetting, text, err)}
+			return dialects{}, usageError{fmt.Errorf("%s: %s %q: %w", g.place(), dialectsSetting, text, err)}
 		}
 		d.rules = append(d.rules, rule)
 	}

@@ -45,6 +45,15 @@ func settingVariable(name string) string {
 type given struct {
 	value  []byte // JSON
 	origin string // a flag, an environment variable or a file
+	line   int    // of the file
+}
+
+// place says where the value is, for an error.
+func (g given) place() string {
+	if g.line == 0 {
+		return g.origin
+	}
+	return fmt.Sprintf("%s:%d", g.origin, g.line)
 }
 
 // unset gives an environment without the settings that are in it.
@@ -101,10 +110,10 @@ func (a *app) override(cmd *cobra.Command, row schema.SettingRow) (given, error)
 		return said(variable, value, fault)
 	case row.Name == dialectsSetting:
 		value, err := schema.Encode(slices.DeleteFunc(slices.Clone(a.dialectFlags), func(rule string) bool { return rule == "" }))
-		return given{value, "--" + name}, err
+		return given{value: value, origin: "--" + name}, err
 	case name == retryDelayFlag:
 		value, err := millis(flag.Value.String())
-		return given{value, "--" + name}, err
+		return given{value: value, origin: "--" + name}, err
 	}
 	value, fault := row.Read(flag.Value.String())
 	return said("--"+name, value, fault)
@@ -114,7 +123,7 @@ func said(origin string, value []byte, fault *schema.Error) (given, error) {
 	if fault != nil {
 		return given{}, fmt.Errorf("%s: %s", origin, sentence(fault))
 	}
-	return given{value, origin}, nil
+	return given{value: value, origin: origin}, nil
 }
 
 // millis reads the wait of --retry-delay.
@@ -147,8 +156,8 @@ func (s *settings) origins(fault *schema.Error) string {
 	other, _ := fault.Data.Details["other"].(string)
 	var origins []string
 	for _, name := range []string{settingName(problemOf(fault).Pointer), other} {
-		if g, ok := s.given[name]; ok && !slices.Contains(origins, g.origin) {
-			origins = append(origins, g.origin)
+		if g, ok := s.given[name]; ok && !slices.Contains(origins, g.place()) {
+			origins = append(origins, g.place())
 		}
 	}
 	if len(origins) == 0 {
@@ -163,12 +172,12 @@ func (s *settings) checkPlaces() error {
 	if dir == "" {
 		return nil
 	}
-	origin := s.given[outputDirSetting].origin
-	if origin == s.file && !filepath.IsAbs(dir) {
-		return fmt.Errorf("%s: %s must be an absolute path, not %q", origin, outputDirSetting, dir)
+	from := s.given[outputDirSetting]
+	if from.origin == s.file && !filepath.IsAbs(dir) {
+		return fmt.Errorf("%s: %s must be an absolute path, not %q", from.place(), outputDirSetting, dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s %s: must be a folder that exists", origin, dir)
+		return fmt.Errorf("%s %s: must be a folder that exists", from.place(), dir)
 	}
 	return nil
 }
