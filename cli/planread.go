@@ -102,15 +102,10 @@ func besideWorkspaces(plan string, lock turns) (root *planfile.Root, name string
 // planFile reads a file that was named by its path. Nothing but a regular file is opened: whoever opens a named
 // pipe waits until somebody writes to it, which may be never.
 func (a *app) planFile(name string) (planText, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return planText{}, err // has the path
-	}
-	if !info.Mode().IsRegular() {
-		err := &planfile.Error{Path: name, Reason: planfile.NotRegular, Err: errors.New("it is not a regular file")}
+	f, err := planfile.OpenRegular(name)
+	if errors.Is(err, planfile.NotRegular) {
 		return planText{}, api.Fault(err).Hint("`waybill plan - <FILE` reads what is no file")
 	}
-	f, err := os.Open(name)
 	if err != nil {
 		return planText{}, err // has the path
 	}

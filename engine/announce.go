@@ -105,6 +105,7 @@ type planChange struct {
 	base  *ledger.Reading // what the plan said before, or nil
 	next  *ledger.Reading // has the hash of the event, or nil
 	since int64           // a record about the plan behind here may say the same
+	known *ledger.Reading // the base of what the event log was known to say
 }
 
 // pending gives what is still to be announced.
@@ -136,9 +137,9 @@ func (m *plan) change(rel string, said logged, now time.Time) (c planChange, new
 		event := said.LedgerEvent
 		event.Changed, event.Unseen = []string{}, false
 		event.Gone, event.Stale, event.StaleReason = m.lapse.gone, m.lapse.stale, m.lapse.reason
-		return planChange{path: rel, event: event, next: said.base, since: said.seq}, true
+		return planChange{path: rel, event: event, next: said.base, since: said.seq, known: said.base}, true
 	}
-	c = planChange{path: rel, event: ledgerEvent(m.reading.Fingerprint), next: m.reading, since: said.seq}
+	c = planChange{path: rel, event: ledgerEvent(m.reading.Fingerprint), next: m.reading, since: said.seq, known: said.base}
 	if said.Hash != m.reading.Hash { // else it could not be read, and can be again
 		c.base, c.event.Unseen = said.base, said.base == nil
 	}
@@ -238,9 +239,9 @@ func (tx *Tx) announce(c planChange) (logged, error) {
 	case err != nil:
 		return logged{}, err
 	case seq > c.since && last.says(c.event):
-		return logged{c.event, seq, c.next}, nil
+		return logged{last, seq, c.next}, nil
 	case seq > c.since:
-		known := logged{last, seq, c.base}
+		known := logged{last, seq, c.known}
 		now, news := tx.engine.o.Plans.since(c.path, known)
 		if !news {
 			return known, nil

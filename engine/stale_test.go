@@ -153,6 +153,24 @@ func TestWhatAnotherProcessSawLaterIsNotUndone(t *testing.T) {
 	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]", "[4]"}, s.records(), "compared with what was recorded last")
 }
 
+// The defect: a process that had not seen the last edit before the plan could not be read said, when it was back, that
+// nobody knew what had changed.
+func TestWhatChangedIsKnownAfterAnEditThatThisProcessMissed(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	s, slow := newSite(t, st, d), newSite(t, st, d.another(t))
+	s.write("tasks.md", twoItems, time.Hour)
+	lookAll(s, slow)
+	s.write("tasks.md", threeItems, time.Hour)
+	lookAll(s)
+	s.spoil()
+	lookAll(slow)
+	s.pass(150 * time.Millisecond)
+	lookAll(slow, s)
+	s.mend(threeItems + "- [ ] 4. Fourth\n")
+	lookAll(slow, s)
+	require.Equal(t, []string{"[3]", "rebuild_failed: not_regular", "[3 4]"}, s.records(), "3 once more, and nothing is missing")
+}
+
 // Nobody calls: the watcher wakes, and the record comes by itself, also that the plan is back.
 func TestFollowRecordsAPlanThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

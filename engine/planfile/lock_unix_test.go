@@ -3,6 +3,7 @@
 package planfile_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -33,4 +34,21 @@ func TestTheFileOfTheLockIsNoLinkAndNoPipe(t *testing.T) {
 			require.Equal(t, plan, string(text))
 		})
 	}
+}
+
+// Whoever opens a pipe waits for somebody to write to it, and it is no plan.
+func TestFaultF3_OnlyARegularFileIsOpened(t *testing.T) {
+	dir := t.TempDir()
+	file, pipe := filepath.Join(dir, "plan.md"), filepath.Join(dir, "pipe")
+	write(t, file, plan)
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, name := range []string{pipe, dir, os.DevNull} {
+		_, err := planfile.OpenRegular(name)
+		require.ErrorIs(t, err, planfile.NotRegular)
+	}
+	_, err := planfile.OpenRegular(file + "x")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	f, err := planfile.OpenRegular(file)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
 }
