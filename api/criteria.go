@@ -31,12 +31,12 @@ func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, v
 		return
 	}
 	all, err := plans.Criteria(view.Run.Plan, dialectOf(view.Plan))
-	in.CriteriaSource = all.Path
 	if err != nil {
 		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, whyUnread(err))
 		return
 	}
-	if in.Criteria = ledger.CriteriaOf(*it, all.List); in.Criteria == nil && all.Path != "" {
+	in.Criteria, in.CriteriaSource = ledger.CriteriaOf(*it, all.List), all.Path
+	if in.Criteria == nil && all.Path != "" {
 		in.CriteriaMissing = fmt.Sprintf("%s has none that the item names: %s", all.Path, clipped(strings.Join(it.Requirements, ", ")))
 	}
 }

@@ -37,10 +37,13 @@ func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 	var before *planfile.File
 	if known {
 		before = &last.file
+	} else if p.root.Absent(name) { // to read what is not there costs many times as much
+		return Criteria{}, nil
 	}
 	file, err := p.root.Read(name, before)
 	switch {
 	case errors.Is(err, planfile.Missing), errors.Is(err, planfile.SymlinkDangling):
+		p.dropCriteria(name)
 		return Criteria{}, nil
 	case err == nil && file.Unstable:
 		err = ErrUnsteady
@@ -73,4 +76,10 @@ func (p *Plans) keepCriteria(name string, read criteriaFile) {
 		p.criteria = map[string]criteriaFile{}
 	}
 	p.criteria[name] = read
+}
+
+func (p *Plans) dropCriteria(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.criteria, name)
 }

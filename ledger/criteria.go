@@ -174,25 +174,40 @@ func (c *criteria) text(line string, indent int) {
 // lists reports whether each item of a list is a criterion.
 func (c *criteria) lists() bool { return c.marked || c.listed > 0 }
 
-// label takes a line such as "**Acceptance Criteria:**", which stands for a heading up to the next one or the next
-// label. A label that has something behind it is no part of that.
+// label takes a line that is a label and nothing else, and reports whether it is one. "**Acceptance Criteria:**" stands
+// for a heading up to the next one, or to the next label or what else begins with bold type.
 func (c *criteria) label(line string, isItem bool) bool {
-	if isItem || !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, bold) {
+	if isItem {
 		return false
 	}
-	name, rest := strings.TrimSuffix(line, ":"), ""
-	if inside, found := strings.CutPrefix(line, bold); found {
-		name, rest, _ = strings.Cut(inside, bold)
+	name, colon := strings.CutSuffix(line, ":")
+	inside, isBold := strings.CutPrefix(line, bold)
+	alone := !isBold
+	if isBold {
+		before, rest, closed := strings.Cut(inside, bold)
+		name, alone = before, closed && (rest == "" || rest == ":")
+		colon = rest == ":" || strings.HasSuffix(before, ":")
 	}
-	if strings.Trim(rest, ": ") == "" && saysCriteria(name) {
+	switch {
+	case alone && (colon || isBold) && saysCriteria(name):
 		c.end()
 		c.listed = deeperThanHeadings
 		return true
-	}
-	if c.listed == deeperThanHeadings && strings.HasPrefix(line, bold) && c.sentence.begin == 0 {
-		c.listed = 0
+	case isBold && alone && colon:
+		c.end()
+		c.endLabel()
+		return true
+	case isBold && c.sentence.begin == 0:
+		c.endLabel()
 	}
 	return false
+}
+
+// endLabel leaves the criteria that a label began.
+func (c *criteria) endLabel() {
+	if c.listed == deeperThanHeadings {
+		c.listed = 0
+	}
 }
 
 // saysCriteria reports whether criteria follow a heading.
@@ -292,10 +307,11 @@ func unbold(line string) string {
 	return line
 }
 
-// plainKeywords sets the capitals of a sentence in plain type, as the first ones are by now.
+// plainKeywords sets the keywords of a sentence in plain type, as the first ones are by now.
 var plainKeywords = strings.NewReplacer(
 	"**SHALL NOT**", "SHALL NOT", "**SHALL**", "SHALL", "**THEN**", "THEN", "**WHEN**", "WHEN", "**IF**", "IF", "**AND**", "AND",
 	"__SHALL NOT__", "SHALL NOT", "__SHALL__", "SHALL", "__THEN__", "THEN", "__WHEN__", "WHEN", "__IF__", "IF", "__AND__", "AND",
+	"**Given**", "Given", "**When**", "When", "**Then**", "Then", "**And**", "And",
 )
 
 // opens reports whether a text begins as a criterion does.

@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/ledger"
+)
+
+const rainCriteria = "### Requirement 1\n#### Acceptance Criteria\n1. WHEN it rains THEN the siren SHALL sound\n"
+
+// later gives the plans of a folder an hour from now, when all that stands in it now has settled.
+func later(t testing.TB, dir string) *engine.Plans {
+	t.Helper()
+	root, err := planfile.Open(dir, planfile.Options{
+		MaxBytes: 1 << 10, Now: func() time.Time { return time.Now().Add(time.Hour) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = root.Close() })
+	return engine.NewPlans(root, engine.PlanOptions{})
+}
+
+func criteriaIn(t *testing.T, plans *engine.Plans, plan, dialect string) []ledger.Criterion {
+	t.Helper()
+	c, err := plans.Criteria(plan, dialect)
+	require.NoError(t, err)
+	return c.List
+}
+
+func TestCriteriaStandWhereTheDialectHasThem(t *testing.T) {
+	dir := real(t)
+	for name, text := range map[string]string{
+		"rain/requirements.md": rainCriteria,
+		"rain/spec.md":         "- **FR-001**: it MUST be loud\n",
+		"rain/story.md":        "## Acceptance Criteria\n1. loud\n2. red\n",
+		"requirements.md":      "WHEN a SHALL b\n\nWHEN c SHALL d\n\nWHEN e SHALL f\n",
+	} {
+		file(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	plans := later(t, dir)
+	for _, c := range []struct {
+		plan, dialect, path string
+		n                   int
+	}{
+		{"rain/tasks.md", "kiro", "rain/requirements.md", 1},
+		{"rain/tasks.md", "", "rain/requirements.md", 1},
+		{"rain/tasks.md", "spec-kit", "rain/spec.md", 1},
+		{"rain/story.md", "bmad", "rain/story.md", 2},
+		{"tasks.md", "kiro", "requirements.md", 3},
+		{"tasks.md", "spec-kit", "", 0},
+		{"sun/tasks.md", "kiro", "", 0},
+	} {
+		got, err := plans.Criteria(c.plan, c.dialect)
+		require.NoError(t, err)
+		require.Equal(t, c.path, got.Path)
+		require.Len(t, got.List, c.n)
+	}
+}
+
+// A file of requirements was read and judged for every prompt, though it is rarely changed.
+func TestCriteriaAreReadAgainOnlyAfterAChange(t *testing.T) {
+	dir := real(t)
+	path := file(t, filepath.Join(dir, "requirements.md"), rainCriteria)
+	plans := later(t, dir)
+	first := criteriaIn(t, plans, "tasks.md", "")
+	require.Len(t, first, 1)
+	require.Same(t, &first[0], &criteriaIn(t, plans, "tasks.md", "")[0])
+
+	file(t, path, rainCriteria+"2. IF it stops THEN it SHALL say so\n")
+	require.Len(t, criteriaIn(t, plans, "tasks.md", ""), 2)
+	require.NoError(t, os.Remove(path))
+	require.Empty(t, criteriaIn(t, plans, "tasks.md", ""))
+	file(t, path, rainCriteria)
+	require.Equal(t, first, criteriaIn(t, plans, "tasks.md", ""))
+}
+
+func TestCriteriaThatCannotBeReadAreAnError(t *testing.T) {
+	dir := real(t)
+	file(t, filepath.Join(dir, "requirements.md"), strings.Repeat("WHEN a SHALL b\n\n", 1<<10))
+	plans := later(t, dir)
+	got, err := plans.Criteria("tasks.md", "")
+	require.ErrorIs(t, err, planfile.TooLarge)
+	require.Equal(t, engine.Criteria{Path: "requirements.md"}, got)
+
+	file(t, filepath.Join(dir, "requirements.md"), rainCriteria)
+	require.Len(t, criteriaIn(t, plans, "tasks.md", ""), 1)
+}
+
+func BenchmarkCriteria(b *testing.B) {
+	dir := b.TempDir()
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "requirements.md"), []byte(rainCriteria), 0o644))
+	plans := later(b, dir)
+	for _, dialect := range []string{"kiro", "spec-kit"} {
+		b.Run(map[string]string{"kiro": "warm", "spec-kit": "missing"}[dialect], func(b *testing.B) {
+			for b.Loop() {
+				if _, err := plans.Criteria("tasks.md", dialect); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
