@@ -33,7 +33,7 @@ func TestReviewersHaveTheCriteriaOfTheirItem(t *testing.T) {
 	run := h.call("init_run", `{"plan":"clock","item_id":"1"}`).str("run.run_id")
 	for _, role := range []string{"spec-reviewer", "code-quality-reviewer", "reviewer"} {
 		prompt, missing := h.prompted(run, role)
-		require.Contains(t, prompt, "- WHEN it is noon the clock SHALL strike\n")
+		require.Contains(t, prompt, "- 1.1 WHEN it is noon the clock SHALL strike\n")
 		require.NotContains(t, prompt, "IF it stops")
 		require.Empty(t, missing)
 	}
@@ -43,11 +43,11 @@ func TestReviewersHaveTheCriteriaOfTheirItem(t *testing.T) {
 
 	h.write("specs/clock/requirements.md", strings.ReplaceAll(gaugeCriteria, "noon", "midnight"), time.Minute)
 	prompt, _ = h.prompted(run, "spec-reviewer")
-	require.Contains(t, prompt, "- WHEN it is midnight the clock SHALL strike\n")
+	require.Contains(t, prompt, "- 1.1 WHEN it is midnight the clock SHALL strike\n")
 
 	h.ingest(run, "worker", worked())
 	retry := h.ingest(run, "spec-reviewer", "Looks fine to me, I would say.").str("retry_prompt")
-	require.Contains(t, retry, "- WHEN it is midnight the clock SHALL strike\n", "it repeats what the reviewer was given")
+	require.Contains(t, retry, "- 1.1 WHEN it is midnight the clock SHALL strike\n", "it repeats what the reviewer was given")
 }
 
 func TestCriteriaThatAreMissedAreSaid(t *testing.T) {
@@ -78,7 +78,7 @@ func TestCriteriaOfAStoryAreThoseOfItsFile(t *testing.T) {
 	run := h.run("1")
 	prompt, missing := h.prompted(run, "spec-reviewer")
 	require.Empty(t, missing)
-	require.Contains(t, prompt, "- no prices\n")
+	require.Contains(t, prompt, "- 2 no prices\n")
 	require.NotContains(t, prompt, "three columns")
 }
 
@@ -89,6 +89,6 @@ func TestCriteriaOfSpecKitAreThoseOfItsStories(t *testing.T) {
 		"### User Story 2 - Hear it\n**Acceptance Scenarios**:\n1. **Given** noon, **When** I sleep, **Then** I wake\n", time.Hour)
 	run := h.call("init_run", `{"plan":"specs/001-clock/tasks.md","item_id":"T002"}`).str("run.run_id")
 	prompt, _ := h.prompted(run, "spec-reviewer")
-	require.Contains(t, prompt, "- Given noon, When I sleep, Then I wake\n")
+	require.Contains(t, prompt, "- US2.1 Given noon, When I sleep, Then I wake\n")
 	require.NotContains(t, prompt, "When I look")
 }
