@@ -44,8 +44,11 @@ func names(list ...string) map[string]bool {
 	return set
 }
 
-// longestTag is how much of a text is looked at to find the name of a tag.
-const longestTag = 96
+// How much of a text is looked at to find the name of a tag.
+const (
+	longestTag = 96   // as it looks
+	longestRaw = 8192 // with whatever stands upon its letters
+)
 
 // appendTags appends the places of the brackets that open a tag or token.
 func appendTags(at []int, s string) []int {
@@ -79,17 +82,35 @@ func appendTags(at []int, s string) []int {
 // opening gives what a text that begins with a bracket looks like, or "" if it does not begin with one.
 func opening(s string) string {
 	_, width := utf8.DecodeRuneInString(s)
+	if s[0] == '[' && (len(s) == 1 || s[1] < utf8.RuneSelf && s[1] != '/' && (s[1] < 'A' || s[1] > 'Z')) {
+		return ""
+	}
 	if width > 1 {
 		if bracket := skeleton(s[:width], 1); bracket != "<" && bracket != "[" {
 			return ""
 		}
 	}
+	s = upToNext(s)
 	for i := range min(len(s), longestTag) {
 		if s[i] >= utf8.RuneSelf {
 			return skeleton(s, longestTag)
 		}
 	}
 	return s[:min(len(s), longestTag)]
+}
+
+// upToNext cuts a text behind the next bracket that opens a tag: nothing that counts has one in it, but for the
+// second of <<SYS>>, and many brackets are not to be read more than twice.
+func upToNext(s string) string {
+	for i := 2; i < min(len(s), longestRaw); i++ {
+		if s[i] == '<' || s[i] == '[' && s[0] == '[' {
+			return s[:i+1]
+		}
+		if strings.HasPrefix(s[i:], "＜") {
+			return s[:i+len("＜")]
+		}
+	}
+	return s[:min(len(s), longestRaw)]
 }
 
 func isBracketToken(s string) bool {
