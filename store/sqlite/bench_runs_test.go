@@ -2,11 +2,13 @@ package sqlite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -89,6 +91,38 @@ func BenchmarkTallies(b *testing.B) {
 				require.NoError(b, s.View(b.Context(), func(tx store.Tx) error {
 					found, err := tx.Tallies(id)
 					require.Len(b, found, len(counts))
+					return err
+				}))
+			}
+		})
+	}
+}
+
+// BenchmarkPrompts measures what it costs to put the last prompt of a usual size, and of the largest, in the place
+// of the one before, without a share of a commit, and to get it.
+func BenchmarkPrompts(b *testing.B) {
+	for name, size := range map[string]int{"8KiB": 8 << 10, "1MiB": store.MaxPromptText} {
+		s := open(b, sqlite.Options{Path: path(b)})
+		p := promptFor(journeyID(1, 1), core.Worker)
+		p.Text = strings.Repeat("x", size)
+		update(b, s, func(tx store.Tx) error { return putJourneys(tx, 1, 1) })
+		b.Run("put-"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			update(b, s, func(tx store.Tx) error {
+				for b.Loop() {
+					if err := tx.PutPrompt(p); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+		b.Run("get-"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				require.NoError(b, s.View(b.Context(), func(tx store.Tx) error {
+					_, ok, err := tx.Prompt(p.RunID, p.Role)
+					require.True(b, ok)
 					return err
 				}))
 			}
