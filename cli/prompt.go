@@ -26,7 +26,7 @@ type promptFlags struct {
 }
 
 func (a *app) promptCommand() *cobra.Command {
-	f := promptFlags{role: promptRoles[0], tokenizer: api.Estimate}
+	f := promptFlags{role: promptRoles[0]}
 	cmd := &cobra.Command{
 		Use: "prompt RUN | prompt PLAN ITEM", Short: "Show the prompt that would be sent now, and whose words are in it", Args: cobra.RangeArgs(1, 2),
 		Long: `Show what an agent would be sent now for a run, or for the newest run of an item of a plan: block by block,
@@ -59,22 +59,21 @@ because the words of others in it could be more than words there. With --json, w
 	flags.StringVar(&f.since, "since", "", "the cursor of the newest packet that the agent has (default: it has none)")
 	flags.BoolVar(&f.diff, "diff", false, "only what differs from the prompt that was given last")
 	flags.BoolVar(&f.raw, "raw", false, "only the bytes of the prompt, not on a terminal")
-	flags.IntVar(&f.maxInput, "max-input-tokens", 0, "what the model takes in (default: what is usual for the role)")
-	flags.IntVar(&f.maxOutput, "max-output-tokens", 0, "what the agent may write (default: 1200)")
-	flags.StringVar(&f.tokenizer, "tokenizer", f.tokenizer, "how tokens are counted: "+strings.Join(api.Tokenizers(), ", "))
+	flags.IntVar(&f.maxInput, "max-input-tokens", 0, "what the model takes in (default: as it is set, or what is usual for the role)")
+	flags.IntVar(&f.maxOutput, "max-output-tokens", 0, "what the agent may write (default: as it is set, or 1200)")
+	flags.StringVar(&f.tokenizer, "tokenizer", "", "how tokens are counted: "+strings.Join(api.Tokenizers(), ", ")+" (default: as it is set)")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Clone(promptRoles), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("tokenizer", cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	noFiles(cmd, "since", "max-input-tokens", "max-output-tokens")
 	return cmd
 }
 
-// checkPromptFlags refuses what can be seen to be a mistake before anything is looked up.
+// checkPromptFlags refuses what can be seen to be a mistake before anything is looked up. A flag that is called like
+// one of a setting, as --tokenizer is, was checked as that.
 func (a *app) checkPromptFlags(f promptFlags) error {
 	switch {
 	case !slices.Contains(promptRoles, f.role):
 		return usageError{fmt.Errorf("--role %q: must be one of %s", f.role, strings.Join(promptRoles, ", "))}
-	case !slices.Contains(api.Tokenizers(), f.tokenizer):
-		return usageError{fmt.Errorf("--tokenizer %q: must be %s", f.tokenizer, strings.Join(api.Tokenizers(), " or "))}
 	case f.raw && (f.diff || a.json):
 		return usageError{errors.New("--raw prints the prompt and nothing else: it does not go with --diff or --json")}
 	case f.raw && term.IsTerminal(int(a.Out.Fd())):
