@@ -23,23 +23,6 @@ const dependsOn = "depends on"
 // capitals: the part of "depends on" that begins with the rarest letter.
 var saidSo = [...]string{"pends on", "PENDS ON"}
 
-// says reports whether the line may say in a sentence what an item waits for. Few do, so that plans of numbers are
-// not slowed down by looking into each title.
-func (n *numbered) says() bool {
-	said := false
-	for k, words := range saidSo {
-		next := &n.sentences[k]
-		if *next < n.start || *next == 0 {
-			*next = len(n.src)
-			if at := strings.Index(n.src[n.start:], words); at >= 0 {
-				*next = n.start + at
-			}
-		}
-		said = said || *next < n.start+len(n.text)
-	}
-	return said
-}
-
 // wait notes what the current item waits for, besides what it does already.
 func (n *numbered) wait(ids []string) {
 	last := len(n.r.waits) - 1

@@ -37,6 +37,9 @@ type front struct {
 // bodyOf skips what may stand before the first line of a file that says
 // anything: a byte order mark, blank lines, and the comment that sets the dialect.
 func bodyOf(text string) int {
+	if text != "" && solid(text[0]) && text[0] != commentMark[0] {
+		return 0 // as nearly everywhere, and then the lines need not be looked at
+	}
 	c := newCursor(text)
 	for {
 		start, end, ok := c.next()

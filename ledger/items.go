@@ -48,7 +48,7 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 // entitled reads the title of the new item for what stands in it besides a name.
 func (n *numbered) entitled(ln *line, title string) {
 	key, value, name := fieldNone, 0, title
-	if n.underscored() {
+	if n.hasField() || n.joined(title) {
 		var at int
 		if at, key, value = firstField(title, 0); key != fieldNone {
 			name = trimRight(title[:at])
@@ -63,10 +63,17 @@ func (n *numbered) entitled(ln *line, title string) {
 	}
 }
 
+// joined reports whether a title may have a field where its line has none behind white space.
+func (n *numbered) joined(title string) bool {
+	return n.g.label != nil || n.tags.withdrawn || title != "" && title[0] == '_'
+}
+
 // add makes the item of a checkbox; lines belong to it from now on.
 func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	n.closeItem()
-	n.head = taskHeading{}
+	if n.head.id != "" {
+		n.head = taskHeading{}
+	}
 	n.ownerIndent = ln.indent
 	if n.item != nil {
 		n.owner = 0

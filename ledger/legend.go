@@ -41,7 +41,11 @@ func (n *numbered) legends() *legend {
 
 // explained returns what the legend says about a mark.
 func (n *numbered) explained(mark string) (Status, bool) {
-	m, ok := n.legends().marks[mark]
+	marks := n.legends().marks
+	if len(marks) == 0 {
+		return 0, false
+	}
+	m, ok := marks[mark]
 	return m.status, ok
 }
 
@@ -192,6 +196,8 @@ func (l *legend) add(ln *line, at int, p pair) {
 // usualMark is what a mark means to everybody, 0 for any other.
 func usualMark(mark string) Status {
 	switch {
+	case mark == " ":
+		return Pending
 	case mark == "x" || mark == "X":
 		return Completed
 	case mark != "" && blankAt(mark, 0) > 0:

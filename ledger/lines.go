@@ -46,7 +46,7 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 	if text == "" {
 		return
 	}
-	if (text[0] == '_' || n.underscored()) && n.fieldsIn(ln, text) {
+	if (text[0] == '_' || n.hasField()) && n.fieldsIn(ln, text) {
 		return
 	}
 	bullet := kind == markerBullet || kind == markerOrdered

@@ -41,8 +41,7 @@ type numbered struct {
 	stem     string
 	stemItem int32
 	tildes   []int32
-	// sentences are where the next line stands that has the words of a dependency, 0 before anybody asked.
-	sentences [len(saidSo)]int
+	marks    [256]Status // of one byte that have been looked up and mean the same everywhere, 0 for others
 	// either says that the ids that were read last had an "or" between them.
 	either bool
 	// expanded counts the ids that ranges stood for.

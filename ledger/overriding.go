@@ -39,6 +39,15 @@ func (s *scanner) overridden(at int, text string) {
 	}
 }
 
+// firstOverriding looks for the word in a text that has a comment: it means nothing elsewhere.
+func firstOverriding(src string) int {
+	at := strings.Index(src, commentMark)
+	if at < 0 {
+		return len(src)
+	}
+	return overridingFrom(src, at)
+}
+
 func overridingFrom(src string, from int) int {
 	if i := strings.Index(src[from:], overrideWord); i >= 0 {
 		return from + i

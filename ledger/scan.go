@@ -24,22 +24,22 @@ type scanner struct {
 	// missing holds the offsets of the lines where one begins that has no end.
 	missing []int
 	// cut says that the text goes on behind src, where what is not missing is.
-	cut bool
-	// nextUnder is the next underscore, valid while at or after the current line.
-	nextUnder int
-	override  override
+	cut      bool
+	ahead    ahead
+	override override
 	// nextOverriding is the next place at or after the current line that may set the dialect.
 	nextOverriding int
 }
 
 func newScanner(src string) scanner {
-	return scanner{cursor: newCursor(src), nextUnder: -1, nextOverriding: overridingFrom(src, 0)}
+	return scanner{cursor: newCursor(src), ahead: unknown, nextOverriding: firstOverriding(src)}
 }
 
 // scannerOf returns a scanner of the lines of an item. It does not number them.
 func (r *Reading) scannerOf(e *entry) scanner {
 	return scanner{
-		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1}, nextUnder: -1, nextOverriding: int(e.to),
+		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1},
+		ahead:  unknown, nextOverriding: int(e.to),
 		mask: int(e.mask), maskAs: e.place, cut: true, missing: r.endings,
 	}
 }
@@ -180,18 +180,6 @@ func (s *scanner) openComment(at int) {
 	}
 	s.mask, s.maskAs = from+length+len(closing), placeComment
 	s.place = placeComment
-}
-
-// underscored reports whether the current line has an underscore. Most have
-// none, and the next one is known to be further down.
-func (s *scanner) underscored() bool {
-	end := s.start + len(s.text)
-	return s.nextUnder < end && (s.nextUnder >= s.start || s.findUnder() < end)
-}
-
-func (s *scanner) findUnder() int {
-	s.nextUnder = indexFrom(s.src, '_', s.start)
-	return s.nextUnder
 }
 
 func (s *scanner) report(code, message string) {

@@ -27,11 +27,11 @@ func withdrawn(s string) bool {
 // id and some of what follows.
 func (n *numbered) label(ln *line, b *box) (id, title string) {
 	n.tags.withdrawn = false
-	own := *b
-	if id, title = n.labelOf(ln, &own); strings.IndexByte(ln.text[b.close:], '~') < 0 {
-		*b = own
-		return id, title
+	if !n.hasStrokes() {
+		return n.labelOf(ln, b)
 	}
+	own := *b
+	id, title = n.labelOf(ln, &own)
 	bare, whole, ok := unstroked(ln, b)
 	if !ok {
 		*b = own

@@ -9,16 +9,11 @@ type node struct {
 	indent   int32
 	section  int32 // what stands in another is never a parent by indent; the phase in spec-kit
 	left     int32 // children that are not settled yet
-	named    bool  // another item names it as parent by its id
-	children tally
-}
-
-// tally is what the children of an item are.
-type tally struct {
-	statuses uint8 // a bit for each status
-	open     int32 // the first child that holds the parent up, valid with anyOpen
+	open     int32 // the first child that holds the item up, valid with anyOpen
+	statuses uint8 // of the children, a bit for each
+	parent   bool  // it has children that are settled
 	anyOpen  bool
-	some     bool
+	named    bool // another item names it as parent by its id
 }
 
 // place enters the new item i into the index and looks for its parent among
@@ -56,7 +51,7 @@ func (n *numbered) plant() {
 	for i := range n.nodes {
 		n.level(int32(i))
 		nd := &n.nodes[i]
-		if nd.left == 0 && !nd.children.some {
+		if nd.left == 0 && !nd.parent {
 			n.settle(int32(i))
 		}
 	}
@@ -121,8 +116,8 @@ func (n *numbered) settle(i int32) {
 	for {
 		e, nd := &n.r.entries[i], &n.nodes[i]
 		status := e.status
-		if nd.children.some {
-			if e.derived = nd.children.derive(status); e.follows {
+		if nd.parent {
+			if e.derived = nd.derive(status); e.follows {
 				n.follow(i)
 			}
 			n.checkParent(i)
@@ -135,7 +130,7 @@ func (n *numbered) settle(i int32) {
 		if p < 0 {
 			return
 		}
-		n.nodes[p].children.add(i, status, e.optional)
+		n.nodes[p].add(i, status, e.optional)
 		n.nodes[p].left--
 		if n.nodes[p].left > 0 {
 			return
@@ -152,23 +147,24 @@ func (n *numbered) follow(i int32) {
 	}
 }
 
-func (t *tally) add(child int32, status Status, optional bool) {
-	t.some = true
+// add takes a child that is settled.
+func (nd *node) add(child int32, status Status, optional bool) {
+	nd.parent = true
 	if optional && status == Pending {
 		return
 	}
-	t.statuses |= 1 << status
-	if status.open() && !optional && (!t.anyOpen || child < t.open) {
-		t.open, t.anyOpen = child, true
+	nd.statuses |= 1 << status
+	if status.open() && !optional && (!nd.anyOpen || child < nd.open) {
+		nd.open, nd.anyOpen = child, true
 	}
 }
 
 // derive returns what the children add up to. Optional children that nobody
 // began do not count; where there are only such, the parent speaks for itself.
-func (t *tally) derive(own Status) Status {
-	has := func(s Status) bool { return t.statuses&(1<<s) != 0 }
+func (nd *node) derive(own Status) Status {
+	has := func(s Status) bool { return nd.statuses&(1<<s) != 0 }
 	switch {
-	case t.statuses == 0:
+	case nd.statuses == 0:
 		return own
 	case has(InProgress), has(Pending) && has(Completed):
 		return InProgress
@@ -184,7 +180,7 @@ func (t *tally) derive(own Status) Status {
 
 // checkParent reports a parent whose mark contradicts its children.
 func (n *numbered) checkParent(i int32) {
-	e, kids := &n.r.entries[i], &n.nodes[i].children
+	e, kids := &n.r.entries[i], &n.nodes[i]
 	switch {
 	case (e.status == Completed || e.status == Skipped) && kids.anyOpen:
 		child := &n.r.entries[kids.open]
