@@ -250,7 +250,9 @@ func (s *sightings) decide() (dialect string) {
 
 // evidence gives the reasons for a dialect, and those for others.
 func (s *sightings) evidence(first Evidence) []Evidence {
-	all := append([]Evidence{first}, s.placing.evidence(first)...)
+	const often = 4
+	all := append(make([]Evidence, 0, often), first)
+	all = append(all, s.placing.evidence(first)...)
 	for sig, line := range s.first {
 		e := Evidence{Line: line, Dialect: s.placing.shared(signalTable[sig].dialect), Signal: signalTable[sig].text}
 		if line > 0 && e != first {

@@ -30,7 +30,8 @@ func headingText(ln *line, m *marker) string {
 func readHead(text string) (h head, ok bool) { return headAs(text, taskNamed) }
 
 // headAs reads the text of a heading that begins with what named cuts off.
-func headAs(text string, named func(h *head, text string) (rest string, ok bool)) (h head, ok bool) {
+// The head goes in and out as a value, so that a heading costs no memory.
+func headAs(text string, named func(h head, text string) (head, string, bool)) (h head, ok bool) {
 	whole := text
 	text, h.withdrawn = cutStruck(text)
 	text = trimRight(strings.ReplaceAll(text, bold, ""))
@@ -40,7 +41,7 @@ func headAs(text string, named func(h *head, text string) (rest string, ok bool)
 		text, h.withdrawn = cutStruck(text) // "~~Task 2: Compost log~~ (done)"
 	}
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	rest, ok := named(&h, text)
+	h, rest, ok := named(h, text)
 	if !ok {
 		return head{}, false
 	}
@@ -55,19 +56,19 @@ func headAs(text string, named func(h *head, text string) (rest string, ok bool)
 }
 
 // taskNamed reads "Task 2", "Task Group 2" and "Task:".
-func taskNamed(h *head, text string) (rest string, ok bool) {
+func taskNamed(h head, text string) (named head, rest string, ok bool) {
 	rest, ok = cutWord(text, "Task")
 	if !ok {
-		return "", false
+		return h, "", false
 	}
 	if title, unnumbered := strings.CutPrefix(rest, ":"); unnumbered {
-		return title, trim(title) != ""
+		return h, title, trim(title) != ""
 	}
 	if after, found := cutWord(trim(rest), "Group"); found {
 		h.group, rest = true, after
 	}
 	h.id, rest = headID(strings.TrimPrefix(trim(rest), "#"))
-	return rest, h.id != ""
+	return h, rest, h.id != ""
 }
 
 // entitle reads what stands behind the id, which may begin or end with a status. It is the end of a text of

@@ -38,13 +38,13 @@ func (n *numbered) kiroHeaded() bool {
 // "3 columns".
 func readNumberHead(text string) (h head, ok bool) { return headAs(text, numberNamed) }
 
-func numberNamed(h *head, text string) (rest string, ok bool) {
+func numberNamed(h head, text string) (named head, rest string, ok bool) {
 	id, end, _ := readID(text)
 	if end == len(id) && strings.IndexByte(id, '.') < 0 {
-		return "", false
+		return h, "", false
 	}
 	h.id, rest = id, trim(text[end:])
-	return rest, rest != ""
+	return h, rest, rest != ""
 }
 
 // kiroHeadLabel reads what stands behind a box: a title, and never an id.

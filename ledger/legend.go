@@ -91,10 +91,13 @@ func (n *numbered) mayExplain(ln *line) {
 	}
 }
 
+// noLegend says nothing. Nobody writes into it.
+var noLegend legend
+
 // readLegend reads all of a text. Of two sayings about one mark the first counts.
 func readLegend(text string) *legend {
 	if !anyMeaning(text) {
-		return &legend{}
+		return &noLegend
 	}
 	l := &legend{marks: map[string]saying{}, lines: map[int]bool{}, usual: map[string]bool{}}
 	s, level := newScanner(text), 0 // the level of the heading of the legend, 0 outside

@@ -199,5 +199,7 @@ func (r *Reading) find(id string) int32 {
 // Hash returns the SHA-256 of src in lower-case hex.
 func Hash(src []byte) string {
 	sum := sha256.Sum256(src)
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
