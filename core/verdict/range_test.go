@@ -28,3 +28,21 @@ func TestRangeIsGivenOnlyWholeAndInItsForm(t *testing.T) {
 	require.Equal(t, "a1b2c3d..e4f5a6b", verdict.Judge("Implementation complete.\n\nGit range: a1b2c3d..e4f5a6b\n", asked(core.Worker)).Result.Range())
 	require.Empty(t, verdict.Result{}.Range())
 }
+
+// A block may name the commits, too. What is no range makes no result invalid that is valid without it.
+func TestABlockMayNameTheCommits(t *testing.T) {
+	block := func(member string) verdict.Judgement {
+		return verdict.Judge("BEGIN_DISPATCH_RESULT\n"+`{"task_id":"2.1","status":"completed","summary":"s","files_changed":[],"tests":[],"follow_up_actions":[]`+
+			member+"}\nEND_DISPATCH_RESULT\n", asked(core.Worker))
+	}
+	j := block(`, "git_range": "a1b2c3d..e4f5a6b"`)
+	require.Equal(t, "a1b2c3d..e4f5a6b", j.Result.Range())
+	require.Empty(t, j.Warnings)
+	require.Empty(t, block("").Warnings, "it may be absent")
+	for _, odd := range []string{`""`, `"HEAD"`, `null`, `7`, `["a..b"]`, `{"a\u0041":"\n"}`, `"a..\u0000"`} {
+		j := block(`, "git_range": ` + odd)
+		require.Equal(t, verdict.Pass, j.Verdict, odd)
+		require.Empty(t, j.Result.Range(), odd)
+	}
+	require.NotEmpty(t, block(`, "git_range": 7`).Warnings)
+}

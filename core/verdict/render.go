@@ -100,6 +100,7 @@ type workerObject struct {
 	FilesChanged []string     `json:"files_changed"`
 	Tests        []testObject `json:"tests"`
 	FollowUps    []string     `json:"follow_up_actions"`
+	GitRange     string       `json:"git_range,omitempty"`
 }
 
 type testObject struct {
@@ -135,7 +136,7 @@ func blockOf(r Result) any {
 	for i, test := range r.Tests {
 		tests[i] = testObject(test)
 	}
-	return workerObject{r.TaskID, r.Status, r.Summary, some(r.FilesChanged), tests, some(r.FollowUps)}
+	return workerObject{r.TaskID, r.Status, r.Summary, some(r.FilesChanged), tests, some(r.FollowUps), r.GitRange}
 }
 
 // some gives a list that is written as [] if it is empty.

@@ -102,6 +102,7 @@ func workerContract(r *Result) []key {
 		{name: "files_changed", value: texts(&r.FilesChanged)},
 		{name: "tests", value: each(&r.Tests, testKeys, testSize)},
 		{name: "follow_up_actions", value: texts(&r.FollowUps)},
+		{name: "git_range", optional: true, value: gitRange(&r.GitRange)},
 	}
 }
 
@@ -206,6 +207,18 @@ func text(to *string, limit int) value {
 	return of("a string", `"`, func(o objectReader, field string, v node) {
 		*to = o.notes.bounded(field, v.at, v.upTo(limit), limit, len(v.raw())-len(`""`))
 	})
+}
+
+// gitRange reads a range of commits. Since a result may do without it, one that is none makes no result invalid.
+func gitRange(to *string) value {
+	return value{"a string", func(o objectReader, field string, v node) {
+		if v.is('"') {
+			text(to, maxEntry).read(o, field, v)
+		}
+		if !isRange(*to) {
+			o.notes.warn(gitRangeForm, v.at, "git_range is not <base>..<head>: %s", show(v.raw()))
+		}
+	}}
 }
 
 func boolean(to *bool) value {
