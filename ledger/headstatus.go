@@ -75,6 +75,9 @@ func cutStatusBehind(text string) (rest string, status Status) {
 			return unlessTopic(text, at, status, false)
 		}
 	}
+	if isASCII(text) {
+		return text, 0 // no sign is, and looking for each of them from the end is dear
+	}
 	for i := range headSigns {
 		at := strings.LastIndex(text, headSigns[i].text)
 		if at < 1 {

@@ -160,6 +160,15 @@ func trimAnyRight(s string) string {
 	return s
 }
 
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // clip shortens a piece of the source for a message, never inside a character.
 func clip(s string) string {
 	const limit = 60
