@@ -116,7 +116,7 @@ func TestPromptsOverTheirBudgetReadAsTheGoldenFilesSay(t *testing.T) {
 
 func TestTheCallerSteersTheCompaction(t *testing.T) {
 	in := heavy(t)
-	in.MaxOutputTokens, in.MaxInputTokens = 1, 701
+	in.MaxOutputTokens, in.MaxInputTokens = 1, 751
 	in.Compaction.Off = true
 	_, err := ledger.Compile(in)
 	var overflow *ledger.OverflowError
