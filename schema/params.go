@@ -140,8 +140,8 @@ type CompilePromptParams struct {
 	Role            string            `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
 	TaskPrompt      string            `json:"task_prompt,omitzero" doc:"replaces the item's own prompt, word for word"`
 	Since           string            `json:"since,omitzero" doc:"packet.cursor that the agent acknowledged last"`
-	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200,setting=prompt.max_output_tokens"`
-	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=10000000,setting=prompt.max_input_tokens" doc:"what the model takes in"`
+	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000,default=1200,setting=prompt.max_output_tokens"`
+	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=1000000000,setting=prompt.max_input_tokens" doc:"what the model takes in"`
 	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate,setting=prompt.tokenizer" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 	Blocks          bool              `json:"blocks,omitzero" doc:"give the sections of the prompt by themselves, too, with whose words they hold"`

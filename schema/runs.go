@@ -24,7 +24,7 @@ type IngestOutputParams struct {
 	AttemptID       string  `json:"attempt_id,omitzero" schema:"id"`
 	LeaseToken      string  `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
 	Prompt          string  `json:"prompt,omitzero" doc:"what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives"`
-	MaxOutputTokens *int    `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000" doc:"more than that in the result is a warning"`
+	MaxOutputTokens *int    `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000" doc:"more than that in the result is a warning"`
 	Keyed
 }
 

@@ -22,15 +22,15 @@ type Settings struct {
 // PromptSettings are about compile_prompt.
 type PromptSettings struct {
 	MaxInputTokens  *InputSettings      `json:"max_input_tokens,omitzero"`
-	MaxOutputTokens *int                `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000,default=1200" doc:"what an agent may write; the rest of its input is the budget of a prompt"`
+	MaxOutputTokens *int                `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000,default=1200" doc:"what an agent may write; the rest of its input is the budget of a prompt"`
 	Tokenizer       string              `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionSettings `json:"compaction,omitzero"`
 }
 
 // InputSettings are what the model of a role takes in.
 type InputSettings struct {
-	Worker   *int `json:"worker,omitzero" schema:"min=1,max=10000000,default=4800" doc:"what the model of a worker takes in"`
-	Reviewer *int `json:"reviewer,omitzero" schema:"min=1,max=10000000,default=4000" doc:"what the model of a reviewer of either kind takes in"`
+	Worker   *int `json:"worker,omitzero" schema:"min=1,max=1000000000,default=4800" doc:"what the model of a worker takes in"`
+	Reviewer *int `json:"reviewer,omitzero" schema:"min=1,max=1000000000,default=4000" doc:"what the model of a reviewer of either kind takes in"`
 }
 
 // CompactionSettings steer what is done with a prompt over its budget.

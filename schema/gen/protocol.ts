@@ -338,9 +338,9 @@ export interface CompilePromptParams {
   task_prompt?: string;
   /** packet.cursor that the agent acknowledged last */
   since?: string;
-  /** a whole number from 1 to 1000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set */
+  /** a whole number from 1 to 1000000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set */
   max_output_tokens?: number;
-  /** what the model takes in; a whole number from 1 to 10000000; default: the setting `prompt.max_input_tokens` */
+  /** what the model takes in; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens` */
   max_input_tokens?: number;
   /** how tokens are counted: four characters each, or with the vocabulary o200k_base; default: the setting `prompt.tokenizer`, which is `estimate` where it is not set */
   tokenizer?: "estimate" | "o200k";
@@ -728,7 +728,7 @@ export interface IngestOutputParams {
   lease_token?: string;
   /** what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives */
   prompt?: string;
-  /** more than that in the result is a warning; a whole number from 1 to 1000000 */
+  /** more than that in the result is a warning; a whole number from 1 to 1000000000 */
   max_output_tokens?: number;
   /** the same key with the same params gives the first answer again */
   idempotency_key?: string;
