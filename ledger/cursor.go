@@ -47,7 +47,7 @@ const cursorPrefix = "p2_"
 
 // knowsNothing gives the knowledge of nothing, for a run and a kind of prompt.
 func knowsNothing(in *CompileInput) knowledge {
-	return knowledge{run: shortHash(in.RunID), prompt: shortHash(prefixes[in.Role].hash)}
+	return knowledge{run: shortHash(in.RunID), prompt: prefixes[in.Role].short}
 }
 
 func knownOf(f Fact) knownFact {

@@ -222,10 +222,23 @@ func (d *draft) writeFacts(b *strings.Builder, clean *neutraliser) {
 		case asList:
 			b.WriteString(cleanList(f.Value, clean))
 		case asText, elsewhere:
-			b.WriteString(compact(clean.text(f.Value)))
+			writeString(b, clean.text(f.Value))
 		}
 	}
 	b.WriteString("}\n")
+}
+
+// writeString writes a string of JSON. Most are such that nothing in them is escaped.
+func writeString(b *strings.Builder, s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			b.WriteString(compact(s))
+			return
+		}
+	}
+	b.WriteByte('"')
+	b.WriteString(s)
+	b.WriteByte('"')
 }
 
 // cleanList neutralises the entries of a list that we wrote.

@@ -87,6 +87,7 @@ Whether it is what was asked for is for another review. Change no file.
 type prefix struct {
 	text  string
 	hash  string
+	short uint32 // of the hash, for cursors
 	runes int
 }
 
@@ -97,7 +98,8 @@ var prefixes = [...]prefix{
 }
 
 func newPrefix(text string) prefix {
-	return prefix{text: text, hash: hashText(text), runes: utf8.RuneCountInString(text)}
+	hash := hashText(text)
+	return prefix{text: text, hash: hash, short: shortHash(hash), runes: utf8.RuneCountInString(text)}
 }
 
 func hashText(s string) string {
