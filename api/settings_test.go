@@ -112,7 +112,7 @@ func TestNewChecksTheSettings(t *testing.T) {
 		want   string
 		change func(s *schema.Settings)
 	}{
-		{"/prompt/max_output_tokens must be a whole number from 1 to 1000000, not 0", func(s *schema.Settings) { *s.Prompt.MaxOutputTokens = 0 }},
+		{"/prompt/max_output_tokens must be a whole number from 1 to 1000000000, not 0", func(s *schema.Settings) { *s.Prompt.MaxOutputTokens = 0 }},
 		{"/prompt/max_output_tokens must be smaller than prompt.max_input_tokens.worker (1000), and is 1000", func(s *schema.Settings) { *s.Prompt.MaxInputTokens.Worker = 1000 }},
 		{"/prompt/max_output_tokens must be smaller than prompt.max_input_tokens.reviewer (4000), and is 4000", func(s *schema.Settings) {
 			*s.Prompt.MaxOutputTokens, s.Prompt.MaxInputTokens.Reviewer = 4000, nil
