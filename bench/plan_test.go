@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,18 +85,37 @@ func (p *planFile) settle(b *testing.B) {
 	<-time.After(time.Until(info.ModTime().Add(2100 * time.Millisecond)))
 }
 
-// stat is the probe of a plan that has not changed: one stat, and a copy of the answer. It gives the
-// time of one of n in µs.
-func (p *planFile) stat(b *testing.B, n int, answer []byte) float64 {
-	to := make([]byte, 0, len(answer))
-	start := time.Now()
-	for range n {
-		if _, err := os.Stat(p.path); err != nil {
+// stat is the probe of a plan that has not changed: one stat, and the answer carried. It gives the time of one
+// of n in µs.
+func (p *planFile) stat(b *testing.B, n int, carry func() error) float64 {
+	return each(n, func() {
+		_, err := os.Stat(p.path)
+		if err = errors.Join(err, carry()); err != nil {
 			b.Fatal(err)
 		}
+	})
+}
+
+// copied carries the answer to other memory.
+func copied(answer []byte) func() error {
+	to := make([]byte, 0, len(answer))
+	return func() error {
 		to = append(to[:0], answer...)
+		return nil
 	}
-	return micros(time.Since(start)) / float64(n)
+}
+
+// piped carries the answer through a pipe of the system, which has room for it.
+func piped(b *testing.B, answer []byte) func() error {
+	r, w, err := os.Pipe()
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, errors.Join(r.Close(), w.Close())) })
+	to := make([]byte, len(answer))
+	return func() error {
+		_, werr := w.Write(answer)
+		_, rerr := io.ReadFull(r, to)
+		return errors.Join(werr, rerr)
+	}
 }
 
 // readAndHash is the probe of a plan that has changed.
