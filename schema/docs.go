@@ -11,10 +11,14 @@ import (
 var (
 	//go:embed errors.go
 	errorsSource string
+	//go:embed notes.go
+	notesSource string
 	//go:embed objects.go
 	objectsSource string
 	//go:embed params.go
 	paramsSource string
+	//go:embed prompts.go
+	promptsSource string
 	//go:embed tasks.go
 	tasksSource string
 	//go:embed results.go
@@ -30,7 +34,9 @@ const generatedBy = "Generated from the declarations in schema/ by `go test ./sc
 func typeComments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)
-	for _, source := range []string{errorsSource, objectsSource, paramsSource, resultsSource, runsSource, tasksSource} {
+	for _, source := range []string{
+		errorsSource, notesSource, objectsSource, paramsSource, promptsSource, resultsSource, runsSource, tasksSource,
+	} {
 		for _, found := range declaration.FindAllStringSubmatch(source, -1) {
 			lines := strings.Split(strings.TrimSpace(found[1]), "\n")
 			for i, line := range lines {

@@ -1,0 +1,45 @@
+package schema
+
+// InstructionNote is the params of instruction/available and instruction/updated. A content of more
+// than 4 KiB is left out; it comes with the dispatch.
+type InstructionNote struct {
+	Seq           int64  `json:"seq"`
+	SubjectID     string `json:"subject_id" schema:"id"`
+	State         string `json:"state" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	InstructionID string `json:"instruction_id" schema:"id"`
+	SessionID     string `json:"session_id" schema:"id"`
+	Tracked       bool   `json:"tracked"`
+	Priority      bool   `json:"priority"`
+	Sends         int    `json:"sends"`
+	SendsMax      int    `json:"sends_max"`
+	Content       string `json:"content,omitzero"`
+	ContentBytes  int    `json:"content_bytes"`
+	Reason        string `json:"reason,omitzero"`
+}
+
+// LedgerNote is the params of ledger/changed.
+type LedgerNote struct {
+	Seq         int64       `json:"seq"`
+	Plan        string      `json:"plan"`
+	Fingerprint Fingerprint `json:"fingerprint"`
+	ChangedIDs  []string    `json:"changed_ids" doc:"items that were added, removed or read differently"`
+	Unseen      bool        `json:"unseen,omitzero" doc:"the plan changed while no process looked, so it is not known which items did"`
+	Gone        bool        `json:"gone,omitzero" doc:"the file is not there any more; the fingerprint is that of what it said last"`
+	Stale       string      `json:"stale,omitzero" doc:"why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last"`
+	StaleReason string      `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as missing, not_regular or no_items"`
+}
+
+// NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted
+// shortly after one another come in one.
+type NoticeNote struct {
+	Seq     int64    `json:"seq"`
+	Notice  Notice   `json:"notice" doc:"the last of notices"`
+	Notices []Notice `json:"notices" doc:"all that come with this, in order"`
+}
+
+// LogNote is the params of log. It is about no event, so it carries no seq.
+type LogNote struct {
+	Level   string `json:"level" schema:"enum=warning|error"`
+	Message string `json:"message"`
+	Dropped int    `json:"dropped,omitzero" doc:"how many notifications were dropped in this place; events_since has what they were about"`
+}
