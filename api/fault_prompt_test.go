@@ -79,8 +79,8 @@ func TestCursorsOfOthersGiveAFullPacket(t *testing.T) {
 	cursor := h.compile(other).str("packet.cursor")
 	own := h.compile(run).str("packet.cursor")
 	for since, why := range map[string]string{
-		cursor: "other_run", own[:len(own)-1]: "unknown_cursor", own + "A": "unknown_cursor", "p2_": "unknown_cursor", "p1_AAAA": "unknown_cursor",
-		strings.Repeat("A", 1<<16): "unknown_cursor", "p2_" + strings.Repeat("_", 1<<16): "unknown_cursor", "\u202e": "unknown_cursor",
+		cursor: "other_run", own[:len(own)-1]: "unknown_cursor", own + "A": "unknown_cursor", "p3_": "unknown_cursor", "p1_AAAA": "unknown_cursor",
+		strings.Repeat("A", 1<<16): "unknown_cursor", "p3_" + strings.Repeat("_", 1<<16): "unknown_cursor", "\u202e": "unknown_cursor",
 	} {
 		got := h.call("compile_prompt", `{"run_id":%q,"role":"worker","since":%s}`, run, quoted(since))
 		got.has("full", "packet.mode")
@@ -149,5 +149,8 @@ func TestFactsOfAHundredThousandIssues(t *testing.T) {
 	h.ingest(run, "worker", says("worker", "1", "pass", ""))
 	h.ingest(run, "spec-reviewer", says("spec-reviewer", "1", "gaps", "issues: "+strings.Repeat("wet; ", 20_000)+"cold"))
 	h.refused(schema.PromptOverflow, "compile_prompt", `{"run_id":%q,"role":"worker","max_input_tokens":200,"max_output_tokens":100}`, run)
-	h.call("compile_prompt", `{"run_id":%q,"role":"worker","max_input_tokens":1000000}`, run).has("none", "compaction.stage")
+	whole := h.call("compile_prompt", `{"run_id":%q,"role":"worker","max_input_tokens":1000000}`, run)
+	whole.has("none", "compaction.stage")
+	require.Contains(t, whole.str("prompt"), "\nThis is not all: 19001 are missing or cut short, since the result held more than is kept.\n")
+	require.Equal(t, []string{"ledger.task.reviewer_issues"}, whole.each("omitted", "what"))
 }

@@ -91,7 +91,7 @@ func (e *playing) same(where string, want, got any) {
 		if strings.HasSuffix(where, "/facts") {
 			require.Len(e.t, has, len(members), where)
 		}
-	case text && strings.HasPrefix(name, "p2_"):
+	case text && strings.HasPrefix(name, "p3_"):
 		if e.cursors[name] == "" {
 			for other, cursor := range e.cursors {
 				require.NotEqual(e.t, cursor, got, fmt.Sprintf("%s: the cursor is that of %s", where, other))

@@ -29,6 +29,7 @@ func outcomeOf(role core.Role, j verdict.Judgement) ledger.Outcome {
 	o := ledger.Outcome{
 		Role: PromptRole(role), Kind: kindOf(role, j.Verdict), Summary: firstOf(r.Summary, r.Body),
 		RequiredFixes: r.RequiredFixes, FollowUps: r.FollowUps, FilesChanged: r.FilesChanged, GitRange: r.Range(),
+		Lost: ledger.Lost(j.Lost),
 	}
 	for _, issue := range r.Issues {
 		o.Issues = append(o.Issues, ledger.ReviewIssue(issue))

@@ -163,7 +163,7 @@ func shorten(d draft) (draft, bool) {
 // cut names what was left out although the agent was not told before.
 func (d *draft) cut() (keys []string) {
 	for _, o := range d.omitted {
-		if o.Why != whyUnchanged && o != d.in.noCriteria() {
+		if o.Why != whyUnchanged && o.Why != whyTaskAsked && o != d.in.noCriteria() {
 			keys = append(keys, o.What)
 		}
 	}

@@ -18,8 +18,8 @@ var required = []string{
 	"Task id: 2.1\n", "Title: Daily mail\n",
 	"Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time",
 	"- keep the old address\n", "- send once\n", "- write a test\n", "- the mail server rejects us\n",
-	"Summary: the mail is sent,\nbut twice\n", "Assessment: needs_changes\n",
-	"- [critical] mail/daily.go: sent twice\n  fix: remember what was sent\n", "no subject\n  in the second mail",
+	"Summary: the mail is sent,\n  but twice\n", "Assessment: needs_changes\n",
+	"- [critical] mail/daily.go: sent twice\n  fix: remember what was sent\n", "no subject\n    in the second mail",
 	"[Replan Hint] (from waybill; trusted)\nmake the task smaller\n", "Max output tokens: ",
 }
 

@@ -19,11 +19,16 @@ type knowledge struct {
 }
 
 // knownFact is a fact as a cursor has it: the code of its key and the beginning of a hash over its
-// value. A change goes unseen if both values begin with the same 48 bits, once in 10¹⁴.
+// value. Values are what agents wrote, so it is as long as it takes that nobody finds two with one hash.
 type knownFact struct {
 	code byte
-	hash [6]byte
+	hash factHash
 }
+
+type factHash [16]byte
+
+// factBytes is how long a fact is in a cursor.
+const factBytes = 1 + len(factHash{})
 
 // factCodes are the codes of the keys in cursors that hosts hold: they never change, and none is used again.
 var factCodes = map[string]byte{
@@ -43,7 +48,7 @@ var factKeys = func() map[byte]string {
 	return keys
 }()
 
-const cursorPrefix = "p2_"
+const cursorPrefix = "p3_"
 
 // knowsNothing gives the knowledge of nothing, for a run and a kind of prompt.
 func knowsNothing(in *CompileInput) knowledge {
@@ -52,7 +57,7 @@ func knowsNothing(in *CompileInput) knowledge {
 
 func knownOf(f Fact) knownFact {
 	sum := sha256.Sum256([]byte(f.Value))
-	return knownFact{factCodes[f.Key], [6]byte(sum[:])}
+	return knownFact{factCodes[f.Key], factHash(sum[:])}
 }
 
 // knowledgeOf gives what an agent knows that was given all of these facts.
@@ -73,7 +78,7 @@ func shortHash(s string) uint32 {
 
 // cursor writes down the knowledge, with a checksum at the end.
 func (k *knowledge) cursor() string {
-	buf := make([]byte, 0, 12+7*len(k.facts))
+	buf := make([]byte, 0, 12+factBytes*len(k.facts))
 	buf = binary.BigEndian.AppendUint32(buf, k.run)
 	buf = binary.BigEndian.AppendUint32(buf, k.prompt)
 	for _, f := range k.facts {
@@ -86,11 +91,11 @@ func (k *knowledge) cursor() string {
 // readCursor reads what cursor wrote; ok is false for anything else.
 func readCursor(text string) (k knowledge, ok bool) {
 	text, ok = strings.CutPrefix(text, cursorPrefix)
-	if !ok || len(text) > 2*(12+7*256) {
+	if !ok || len(text) > 2*(12+factBytes*256) || strings.ContainsAny(text, "\r\n") { // which the decoder would skip
 		return knowledge{}, false
 	}
 	buf, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(buf) < 12 || (len(buf)-12)%7 != 0 {
+	if err != nil || len(buf) < 12 || (len(buf)-12)%factBytes != 0 {
 		return knowledge{}, false
 	}
 	body, sum := buf[:len(buf)-4], buf[len(buf)-4:]
@@ -98,8 +103,8 @@ func readCursor(text string) (k knowledge, ok bool) {
 		return knowledge{}, false
 	}
 	k = knowledge{run: binary.BigEndian.Uint32(body), prompt: binary.BigEndian.Uint32(body[4:])}
-	for rest := body[8:]; len(rest) > 0; rest = rest[7:] {
-		f := knownFact{rest[0], [6]byte(rest[1:])}
+	for rest := body[8:]; len(rest) > 0; rest = rest[factBytes:] {
+		f := knownFact{rest[0], factHash(rest[1:])}
 		if n := len(k.facts); factKeys[f.code] == "" || n > 0 && k.facts[n-1].code >= f.code {
 			return knowledge{}, false
 		}
@@ -109,7 +114,7 @@ func readCursor(text string) (k knowledge, ok bool) {
 }
 
 // find gives the hash of a fact.
-func (k *knowledge) find(code byte) (hash [6]byte, ok bool) {
+func (k *knowledge) find(code byte) (hash factHash, ok bool) {
 	i, ok := slices.BinarySearchFunc(k.facts, code, func(f knownFact, code byte) int { return int(f.code) - int(code) })
 	if !ok {
 		return hash, false

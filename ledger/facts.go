@@ -70,11 +70,15 @@ type (
 	reviewsFact struct {
 		Spec    *reviewFact `json:"spec,omitempty"`
 		Quality *reviewFact `json:"quality,omitempty"`
+		// LostBlockers stands here since it is of the same kind as what is lost of a review.
+		LostBlockers int `json:"lost_blockers,omitempty"`
 	}
 	reviewFact struct {
 		Assessment    string      `json:"assessment"`
 		Issues        []issueFact `json:"issues,omitempty"`
 		RequiredFixes []string    `json:"required_fixes,omitempty"`
+		LostIssues    int         `json:"lost_issues,omitempty"`
+		LostFixes     int         `json:"lost_fixes,omitempty"`
 	}
 	issueFact struct {
 		Severity string `json:"severity"`

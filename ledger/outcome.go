@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // OutcomeKind says what came of sending somebody to work. The zero value is no kind.
@@ -64,9 +65,14 @@ type Outcome struct {
 	RequiredFixes, FollowUps, FilesChanged []string
 	// GitRange is a worker's, too: the commits of its work as <base>..<head>, "" if it named none.
 	GitRange string
+	Lost     Lost
 	// Origin says who reported, as far as that is known.
 	Origin Origin
 }
+
+// Lost counts the entries of a result that are not in an Outcome, or not whole: there is a bound to what a result may
+// hold.
+type Lost struct{ Issues, RequiredFixes, FollowUps int }
 
 // After gives the ledger after an outcome. It shares no slice with t or o.
 //
@@ -100,13 +106,12 @@ func (t *TaskLedger) worked(o *Outcome) {
 	switch o.Kind {
 	case OutcomeCompleted:
 		t.summarised(o)
-		t.Blockers = nil
+		t.Blockers, t.LostBlockers = nil, 0
 		t.FilesChanged = union(t.FilesChanged, o.FilesChanged)
 	case OutcomeStuck, OutcomeFailed:
-		if strings.TrimSpace(o.Summary) != "" {
-			t.summarised(o)
-		}
+		t.summarised(o)
 		t.Blockers = union(t.Blockers, orMessages(o.FollowUps, o.Issues))
+		t.LostBlockers += o.Lost.FollowUps + o.Lost.Issues
 	case OutcomeCrashed, OutcomeUnusable:
 		return
 	case OutcomeApproved, OutcomeChangesNeeded, OutcomeGaveUp:
@@ -133,13 +138,14 @@ func (t *TaskLedger) reviewed(i int, o *Outcome) {
 	case OutcomeApproved:
 		t.assess(i, o, Review{Assessment: assessedApproved, Issues: o.Issues})
 		if !t.Reviews[0].rejects() && !t.Reviews[1].rejects() {
-			t.Blockers = nil
+			t.Blockers, t.LostBlockers = nil, 0
 		}
 	case OutcomeChangesNeeded:
-		t.assess(i, o, Review{assessedChanges, o.Issues, o.RequiredFixes})
+		t.assess(i, o, Review{Assessment: assessedChanges, Issues: o.Issues, RequiredFixes: o.RequiredFixes})
 	case OutcomeGaveUp:
-		t.assess(i, o, Review{assessedBlocked, o.Issues, o.RequiredFixes})
+		t.assess(i, o, Review{Assessment: assessedBlocked, Issues: o.Issues, RequiredFixes: o.RequiredFixes})
 		t.Blockers = union(t.Blockers, orMessages(o.RequiredFixes, o.Issues))
+		t.LostBlockers += o.Lost.RequiredFixes + o.Lost.Issues
 	case OutcomeCrashed, OutcomeUnusable:
 	case OutcomeCompleted, OutcomeStuck, OutcomeFailed:
 		panic("ledger: a reviewer cannot report " + o.Kind.String())
@@ -147,8 +153,14 @@ func (t *TaskLedger) reviewed(i int, o *Outcome) {
 }
 
 func (t *TaskLedger) assess(i int, o *Outcome, said Review) {
-	t.Reviews[i] = Review{said.Assessment, cloned(said.Issues), union(nil, said.RequiredFixes)}
+	t.Reviews[i] = Review{
+		Assessment: said.Assessment, Issues: cloned(said.Issues), RequiredFixes: union(nil, said.RequiredFixes),
+		LostIssues: o.Lost.Issues, LostFixes: o.Lost.RequiredFixes,
+	}
 	t.ReviewerAssessment, t.Origins.Reviews[i] = said.Assessment, o.Origin
+	if other := &t.Reviews[1-i]; !t.Reviews[i].rejects() && other.rejects() {
+		t.ReviewerAssessment = other.Assessment
+	}
 }
 
 // orMessages gives what is demanded, or where nothing is, what was found.
@@ -181,6 +193,11 @@ func clipSummary(s string) string {
 		}
 	}
 	return s
+}
+
+// clipped reports whether clipSummary left something out.
+func clipped(s string) bool {
+	return len(s) > longestSummary && strings.HasSuffix(s, "…") && utf8.RuneCountInString(s) == longestSummary
 }
 
 // clone gives a ledger that shares no slice with t.

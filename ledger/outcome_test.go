@@ -76,12 +76,13 @@ func TestDefect_TheApprovalOfOneReviewerLeavesWhatTheOtherDemands(t *testing.T) 
 	require.Equal(t, []ledger.ReviewIssue{issue("i")}, task.ReviewerIssues())
 	require.Equal(t, []string{"f"}, task.RequiredFixes())
 	require.Equal(t, []string{"b"}, task.Blockers)
-	require.Equal(t, "approved", task.ReviewerAssessment)
+	require.Equal(t, "needs_changes", task.ReviewerAssessment, "what counts is what is open")
 
 	task = task.After(ledger.Outcome{Role: spec, Kind: ledger.OutcomeApproved})
 	require.Empty(t, task.ReviewerIssues())
 	require.Empty(t, task.RequiredFixes())
 	require.Empty(t, task.Blockers)
+	require.Equal(t, "approved", task.ReviewerAssessment)
 }
 
 // A reviewer was told of a second attempt after the first one, and the worker of a third after one rejection.
@@ -147,7 +148,8 @@ func TestTheLedgerKnowsWhoseWordItHas(t *testing.T) {
 	}{
 		{say(ledger.RoleWorker, ledger.OutcomeStuck, " \n", "1"), ledger.Origin{}, ledger.Origin{}, ledger.Origin{}},
 		{say(ledger.RoleWorker, ledger.OutcomeFailed, "no", "2"), by("2"), ledger.Origin{}, ledger.Origin{}},
-		{say(ledger.RoleWorker, ledger.OutcomeStuck, "", "3"), by("2"), ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeStuck, "", "3"), ledger.Origin{}, ledger.Origin{}, ledger.Origin{}},
+		{say(ledger.RoleWorker, ledger.OutcomeFailed, "again", "2"), by("2"), ledger.Origin{}, ledger.Origin{}},
 		{say(ledger.RoleWorker, ledger.OutcomeCrashed, "x", "4"), by("2"), ledger.Origin{}, ledger.Origin{}},
 		{say(ledger.RoleWorker, ledger.OutcomeCompleted, "yes", "5"), by("5"), ledger.Origin{}, ledger.Origin{}},
 		{say(spec, ledger.OutcomeChangesNeeded, "", "6"), by("5"), by("6"), ledger.Origin{}},

@@ -53,6 +53,7 @@ func (d *draft) pack() {
 	facts := appendTaskFacts(planFacts(&d.in.Progress, 16), &d.in.Task)
 	d.whole = runes(facts)
 	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
+	d.omitted = append(d.omitted, d.in.notThere()...)
 	if d.in.CriteriaMissing != "" {
 		d.omitted = append(d.omitted, d.in.noCriteria())
 	}
@@ -164,6 +165,33 @@ func clipFiles(facts []Fact, files []string) []Omission {
 	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Key == factFilesChanged })
 	facts[i].Value = list(files[more:])
 	return []Omission{{What: factFilesChanged, Why: fmt.Sprintf("the first %d of %d files", more, len(files))}}
+}
+
+// The bounds that a result, and its summary, have when they are taken in.
+const (
+	whyLost      = "%d entries of results are missing or cut short: of a list, 1,000 entries of 4 KiB and 64 KiB in all are kept"
+	whyClipped   = "its first 2,000 characters are kept"
+	whyTaskAsked = "task_prompt takes its place"
+)
+
+// notThere lists what a prompt cannot have since it was never kept, or since the host asks for something else.
+func (in *CompileInput) notThere() (list []Omission) {
+	issues, fixes, blockers := in.Task.lost()
+	for _, l := range [...]struct {
+		key   string
+		count int
+	}{{factFixes, fixes}, {factBlockers, blockers}, {factIssues, issues}} {
+		if l.count > 0 {
+			list = append(list, Omission{l.key, fmt.Sprintf(whyLost, l.count)})
+		}
+	}
+	if clipped(in.Task.Summary) {
+		list = append(list, Omission{factSummary, whyClipped})
+	}
+	if in.TaskPrompt != "" && in.Progress.CurrentItem.Prompt != "" {
+		list = append(list, Omission{"item.prompt", whyTaskAsked})
+	}
+	return list
 }
 
 // factForm says how a fact stands in the facts line of a prompt.

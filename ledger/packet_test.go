@@ -138,11 +138,11 @@ func TestACursorThatIsOfNoUseGivesAFullPacketAndSaysWhy(t *testing.T) {
 		why   ledger.FullReason
 	}{
 		"none":       {"", ledger.FullNoCursor},
-		"garbage":    {"p2_!!", ledger.FullUnknownCursor},
+		"garbage":    {"p3_!!", ledger.FullUnknownCursor},
 		"foreign":    {"42", ledger.FullUnknownCursor},
 		"cut":        {mine[:len(mine)-4], ledger.FullUnknownCursor},
 		"changed":    {strings.Replace(mine, mine[20:21], string(mine[20]^1), 1), ledger.FullUnknownCursor},
-		"huge":       {"p2_" + strings.Repeat("A", 1<<20), ledger.FullUnknownCursor},
+		"huge":       {"p3_" + strings.Repeat("A", 1<<20), ledger.FullUnknownCursor},
 		"other run":  {compile(t, otherRun).Packet.Cursor, ledger.FullOtherRun},
 		"other role": {compile(t, otherRole).Packet.Cursor, ledger.FullOtherPrompt},
 	} {
@@ -159,8 +159,8 @@ func TestACursorThatIsOfNoUseGivesAFullPacketAndSaysWhy(t *testing.T) {
 // No text that is called a cursor does more than to make the packet a full one.
 func FuzzCursor(f *testing.F) {
 	f.Add("")
-	f.Add("p2_")
-	f.Add("p2_AAAAAAAAAAAAAAAA")
+	f.Add("p3_")
+	f.Add("p3_AAAAAAAAAAAAAAAA")
 	f.Fuzz(func(t *testing.T, since string) {
 		in := input(t, "2.1")
 		full := compile(t, in).Packet

@@ -11,7 +11,7 @@ import (
 )
 
 // versions has the hashes of the stable prefixes of each prompt version. A line is added for a new version,
-// and none is ever changed: what was measured or cached under a version must find its bytes again.
+// and none is ever changed once it was released: what was measured or cached under a version must find its bytes again.
 var versions = map[string]map[ledger.Role]string{
 	"1": {
 		ledger.RoleWorker:              "d704bfa9efbf58824b0660dd38c6ec9ec6bcd31d57b04a14e3e525ff858300a1",

@@ -132,14 +132,33 @@ func (d *draft) writeOutcome(w *writer) {
 		w.field("Summary: ", t.Summary)
 		w.field("Assessment: ", t.ReviewerAssessment)
 	}
+	w.open(t, d.in.Progress.CurrentItem.BlockedReason)
+	w.section(headHint, byWaybill, t.ReplanHint)
+}
+
+// open writes what reviewers want and what is in the way. The plan's own reason stands before the entries of
+// the list, where no entry can.
+func (w *writer) open(t *TaskLedger, reason string) {
+	lostIssues, lostFixes, lostBlockers := t.lost()
 	w.list(headFixes, byReviewer, t.openFixes())
-	if reason := d.in.Progress.CurrentItem.BlockedReason; reason != "" {
-		w.list(headBlockers, byPlanAgents, append([]string{"the plan says: " + reason}, t.Blockers...))
+	w.lost(lostFixes)
+	if reason != "" {
+		w.head(headBlockers, byPlanAgents)
+		w.field("The plan says: ", reason)
+		w.entries(t.Blockers)
 	} else {
 		w.list(headBlockers, byAgents, t.Blockers)
 	}
+	w.lost(lostBlockers)
 	w.issues(t.openIssues())
-	w.section(headHint, byWaybill, t.ReplanHint)
+	w.lost(lostIssues)
+}
+
+// lost says how many entries of the list above are not there, or not whole.
+func (w *writer) lost(count int) {
+	if count > 0 {
+		w.line(fmt.Sprintf("This is not all: %d are missing or cut short, since the result held more than is kept.", count))
+	}
 }
 
 func (d *draft) writeNow(w *writer) {
@@ -163,6 +182,8 @@ func (w *writer) guidance(in *CompileInput) {
 	before := in.Task.turns(in.Role)
 	switch {
 	case before == 0:
+	case in.Role.reviewer() && !in.Task.Reviews[in.Role.review()].rejects():
+		w.line(fmt.Sprintf("Review: number %d by this role.", before+1))
 	case in.Role.reviewer():
 		w.line(fmt.Sprintf("Review: number %d by this role. See first whether what it demanded before is dealt with, then judge the whole.", before+1))
 	case !in.Task.failing():
@@ -199,12 +220,22 @@ func (w *writer) head(name string, from *provenance) {
 	w.line(from.mark)
 }
 
-// field writes a value behind its name, and nothing for an empty one.
+// field writes a value behind its name, and nothing for an empty one; further lines of it are indented, so that none
+// looks like a field.
 func (w *writer) field(name, value string) {
 	if value != "" {
 		w.WriteString(name)
-		w.line(w.clean.behind(value))
+		w.indented(w.clean.behind(value), "  ")
 	}
+}
+
+// indented writes a text of which further lines are indented.
+func (w *writer) indented(text, by string) {
+	if strings.IndexByte(text, '\n') >= 0 {
+		text = strings.ReplaceAll(text, "\n", "\n"+by)
+	}
+	w.WriteString(text)
+	w.WriteByte('\n')
 }
 
 func (w *writer) section(name string, from *provenance, text string) {
@@ -219,6 +250,10 @@ func (w *writer) list(name string, from *provenance, entries []string) {
 		return
 	}
 	w.head(name, from)
+	w.entries(entries)
+}
+
+func (w *writer) entries(entries []string) {
 	for _, entry := range entries {
 		w.entry("- ", entry)
 	}
@@ -232,11 +267,7 @@ func (w *writer) entry(bullet, text string) {
 	} else {
 		text = w.clean.behind(text)
 	}
-	if strings.IndexByte(text, '\n') >= 0 {
-		text = strings.ReplaceAll(text, "\n", "\n  ")
-	}
-	w.WriteString(text)
-	w.WriteByte('\n')
+	w.indented(text, "  ")
 }
 
 func (w *writer) issues(issues []ReviewIssue) {
@@ -250,12 +281,18 @@ func (w *writer) issues(issues []ReviewIssue) {
 }
 
 func (w *writer) issue(issue *ReviewIssue) {
-	text := "[" + issue.Severity + "] "
+	text := ""
+	if issue.Severity != "" {
+		text = "[" + issue.Severity + "] "
+	}
 	if issue.File != "" {
 		text += issue.File + ": "
 	}
-	w.entry("- ", text+issue.Message)
+	// Further lines stand deeper than the fix, so that none looks like one.
+	w.WriteString("- ")
+	w.indented(w.clean.text(text+issue.Message), "    ")
 	if issue.Fix != "" {
-		w.entry("  fix: ", issue.Fix)
+		w.WriteString("  fix: ")
+		w.indented(w.clean.behind(issue.Fix), "    ")
 	}
 }

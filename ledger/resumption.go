@@ -34,9 +34,7 @@ func Resumption(in ResumptionInput) string {
 	w := &writer{}
 	in.writeProgress(w)
 	in.writeOutcome(w)
-	w.issues(in.Task.ReviewerIssues())
-	w.list(headFixes, byReviewer, in.Task.RequiredFixes())
-	w.list(headBlockers, byAgents, in.Task.Blockers)
+	w.open(&in.Task, "")
 	in.writeStaleness(w)
 	w.section(headHint, byWaybill, in.Task.ReplanHint)
 	w.section(headNext, byWaybill, in.NextAction)

@@ -23,3 +23,11 @@ func (r Role) inputTokens() int {
 	}
 	return 4000
 }
+
+// review gives which of the two reviews is a reviewer's.
+func (r Role) review() int {
+	if r == RoleCodeQualityReviewer {
+		return 1
+	}
+	return 0
+}

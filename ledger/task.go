@@ -30,6 +30,8 @@ type Review struct {
 	Assessment    string
 	Issues        []ReviewIssue
 	RequiredFixes []string
+	// LostIssues and LostFixes count those that are missing or not whole, for the result held too many.
+	LostIssues, LostFixes int
 }
 
 // rejects reports whether the reviewer wants something before it approves.
@@ -68,18 +70,21 @@ type TaskLedger struct {
 	// PlanSummary says what the newest plan version wants done differently, and PlanItems are its steps.
 	PlanSummary string
 	PlanItems   []string
-	// Summary is what the worker said last.
+	// Summary is what the worker said with its last result, "" if that was not a word.
 	Summary string
-	// ReviewerAssessment is that of the reviewer who reported last.
+	// ReviewerAssessment is that of the reviewer who reported last or, if that one approved and the other does
+	// not, of the other.
 	ReviewerAssessment string
 	// Reviews has what the spec reviewer said last, and then what the code quality reviewer did. What they
 	// want together is given by ReviewerIssues and RequiredFixes.
-	Reviews    [2]Review
-	Blockers   []string
-	Stalled    Stalled
-	ReviewLoop ReviewLoop
-	Rejections int
-	ReplanHint string
+	Reviews  [2]Review
+	Blockers []string
+	// LostBlockers counts those that are missing or not whole, for a result held too many.
+	LostBlockers int
+	Stalled      Stalled
+	ReviewLoop   ReviewLoop
+	Rejections   int
+	ReplanHint   string
 	// FilesChanged are the files that workers changed, in the order in which they were named first.
 	FilesChanged []string
 	// Attempts counts how often a worker was at it.
@@ -138,6 +143,16 @@ func (t *TaskLedger) openIssues() []ReviewIssue {
 		}
 	}
 	return open
+}
+
+// lost counts what is missing, or not whole, of the open issues, fixes and blockers.
+func (t *TaskLedger) lost() (issues, fixes, blockers int) {
+	for i := range t.Reviews {
+		if r := &t.Reviews[i]; r.rejects() {
+			issues, fixes = issues+r.LostIssues, fixes+r.LostFixes
+		}
+	}
+	return issues, fixes, t.LostBlockers
 }
 
 // openFixes may share its list with a review.

@@ -62,9 +62,9 @@ func reviewsOf(t *TaskLedger) reviewsFact {
 		if r.Assessment == "" {
 			return nil
 		}
-		return &reviewFact{r.Assessment, issuesOf(r.Issues), r.RequiredFixes}
+		return &reviewFact{r.Assessment, issuesOf(r.Issues), r.RequiredFixes, r.LostIssues, r.LostFixes}
 	}
-	return reviewsFact{Spec: one(&t.Reviews[0]), Quality: one(&t.Reviews[1])}
+	return reviewsFact{Spec: one(&t.Reviews[0]), Quality: one(&t.Reviews[1]), LostBlockers: t.LostBlockers}
 }
 
 // review reads the review back.
@@ -72,7 +72,7 @@ func (f *reviewFact) review() Review {
 	if f == nil {
 		return Review{}
 	}
-	r := Review{Assessment: f.Assessment, RequiredFixes: cloned(f.RequiredFixes)}
+	r := Review{Assessment: f.Assessment, RequiredFixes: cloned(f.RequiredFixes), LostIssues: f.LostIssues, LostFixes: f.LostFixes}
 	for _, issue := range f.Issues {
 		r.Issues = append(r.Issues, ReviewIssue(issue))
 	}
@@ -121,6 +121,7 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	}
 	t.Stalled, t.ReviewLoop = Stalled(stalled), ReviewLoop(loop)
 	t.Reviews = [2]Review{reviews.Spec.review(), reviews.Quality.review()}
+	t.LostBlockers = reviews.LostBlockers
 	t.ReviewAttempts, t.Origins = [2]int{turns.Spec, turns.Quality}, origins.origins()
 	return t.clone(), nil // which makes empty lists nil
 }

@@ -23,6 +23,7 @@ const ellipsis = "…"
 func (n *notes) bounded(field string, at int, s string, limit, written int) string {
 	kept, cut, odd := harmless(s, limit)
 	if cut {
+		n.lose(field, 1)
 		n.warn(entryCut, at, "%s: a text of %d bytes was cut to %d", field, written, len(kept))
 	}
 	if odd {
@@ -93,6 +94,7 @@ func (g *gathering[T]) skip(count, at int) {
 // done gives the list and says how much of it was left out.
 func (g *gathering[T]) done(n *notes) []T {
 	if g.left > 0 {
+		n.lose(g.field, g.left)
 		n.warn(listCut, g.at, "%s: %d of %d entries were left out", g.field, g.left, g.left+len(g.list))
 	}
 	return g.list
@@ -106,6 +108,18 @@ func keep(g *gathering[string], s string, at int, n *notes) {
 	}
 	kept := n.bounded(g.field, at, s, maxEntry, len(s))
 	g.add(kept, len(kept), at)
+}
+
+// lose counts what is missing of a list, or of a text in one.
+func (n *notes) lose(field string, count int) {
+	switch field, _, _ = strings.Cut(field, "["); field {
+	case "issues":
+		n.lost.Issues += count
+	case "required_fixes":
+		n.lost.RequiredFixes += count
+	case "follow_up_actions":
+		n.lost.FollowUps += count
+	}
 }
 
 // asIssues gives issues that have no more than a message.

@@ -65,6 +65,7 @@ type notes struct {
 	warnings   []Warning
 	moreErrors int
 	alike      []tally // warnings by kind
+	lost       Lost
 }
 
 type tally struct {
@@ -114,6 +115,7 @@ func (n *notes) adopt(other *notes) {
 	n.errors = append(n.errors, other.errors...)
 	n.moreErrors += other.moreErrors
 	n.warnings = append(n.warnings, other.warnings...)
+	n.lost = other.lost
 	n.alike = append(n.alike, other.alike...)
 }
 
@@ -133,7 +135,7 @@ func (n *notes) judgement(v Verdict, g Grammar, r Result) Judgement {
 			n.warnings = append(n.warnings, Warning{andMoreWarnings, 1, fmt.Sprintf("%d more of %s", more, kind.remark)})
 		}
 	}
-	return Judgement{Verdict: v, Grammar: g, Result: r, Errors: n.errors, Warnings: n.warnings}
+	return Judgement{Verdict: v, Grammar: g, Result: r, Lost: n.lost, Errors: n.errors, Warnings: n.warnings}
 }
 
 // number puts what is noted into the order of the text and makes lines of the offsets.

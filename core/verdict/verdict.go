@@ -67,9 +67,14 @@ type Judgement struct {
 	Grammar Grammar
 	Result  Result    // what could be read of it; complete unless the verdict is Invalid
 	Errors  []Problem // why it is invalid; none otherwise
+	Lost    Lost
 	// Warnings lists what was tolerated, and what is odd and changed nothing.
 	Warnings []Warning
 }
+
+// Lost counts, of the lists that the next agent works through, the entries that are not in the Result or not
+// whole, since a result has its bounds.
+type Lost struct{ Issues, RequiredFixes, FollowUps int }
 
 // A Result is what an agent reports. Each grammar fills in what it has; the rest stays empty. The
 // strings are parts of the text that was judged where that is possible, and keep it in memory. All of
