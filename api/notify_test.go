@@ -219,20 +219,20 @@ func TestPlanThatWasEditedUnseenOrDeletedIsAnnounced(t *testing.T) {
 		notes[0].has(plan.at("fingerprint"), "fingerprint")
 
 		h.remove("tasks.md")
-		h.compile(run).has("ledger_plus_fallback", "ledger_mode")
+		h.compile(run).has("ledger_plus_fallback", "ledger_mode") // event 3: the run has its facts from what was read last
 		require.Empty(t, ear.heard())
 		time.Sleep(time.Second) // it may have been about to come back
 		for range 2 {
 			h.compile(run)
 		}
 		notes = ear.heard()
-		require.Equal(t, []string{"3 ledger/changed"}, methods(notes))
+		require.Equal(t, []string{"4 ledger/changed"}, methods(notes))
 		notes[0].has(true, "gone")
 		notes[0].has(plan.at("fingerprint"), "fingerprint")
 		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 		h.call("get_plan", `{"plan":"tasks.md"}`)
 		notes = ear.heard()
-		require.Equal(t, []string{"4 ledger/changed"}, methods(notes))
+		require.Equal(t, []string{"5 ledger/changed"}, methods(notes))
 		notes[0].lacks("gone")
 		notes[0].lacks("unseen")
 	})

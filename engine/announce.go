@@ -55,6 +55,8 @@ type LedgerEvent struct {
 
 func (ev LedgerEvent) lapse() lapse { return lapse{ev.Stale, ev.StaleReason, ev.Gone} }
 
+func (ev *LedgerEvent) lapsed(l lapse) { ev.Stale, ev.StaleReason, ev.Gone = l.stale, l.reason, l.gone }
+
 // says reports whether two records leave a host with the same picture of the plan.
 func (ev LedgerEvent) says(other LedgerEvent) bool {
 	return ev.lapse() == other.lapse() && (ev.Stale != "" || ev.Hash == other.Hash)
@@ -104,11 +106,12 @@ type planChange struct {
 	event LedgerEvent
 	base  *ledger.Reading // what the plan said before, or nil
 	next  *ledger.Reading // has the hash of the event, or nil
-	since int64           // a record about the plan behind here may say the same
-	known *ledger.Reading // the base of what the event log was known to say
+	said  logged          // what the event log was known to say; a record behind it may say the same
+	turn  int64           // of the last good reading
 }
 
-// pending gives what is still to be announced.
+// pending gives what is still to be announced, if anything. Even if not, it gives what the event log is known to say;
+// then the path is empty if that was never asked.
 func (p *Plans) pending(rel string) (planChange, bool) {
 	m, _ := p.memory(rel)
 	m.mu.Lock()
@@ -130,16 +133,16 @@ func (p *Plans) since(rel string, said logged) (planChange, bool) {
 
 // change gives what the event log has to be told if it says this, if anything.
 func (m *plan) change(rel string, said logged, now time.Time) (c planChange, news bool) {
+	c = planChange{path: rel, event: said.LedgerEvent, next: said.base, said: said, turn: m.turn}
 	if !m.newsFor(said.LedgerEvent, now) {
-		return planChange{}, false
+		return c, false
 	}
 	if m.lapsed(now) {
-		event := said.LedgerEvent
-		event.Changed, event.Unseen = []string{}, false
-		event.Gone, event.Stale, event.StaleReason = m.lapse.gone, m.lapse.stale, m.lapse.reason
-		return planChange{path: rel, event: event, next: said.base, since: said.seq, known: said.base}, true
+		c.event.Changed, c.event.Unseen = []string{}, false
+		c.event.lapsed(m.lapse)
+		return c, true
 	}
-	c = planChange{path: rel, event: ledgerEvent(m.reading.Fingerprint), next: m.reading, since: said.seq, known: said.base}
+	c.event, c.next = ledgerEvent(m.reading.Fingerprint), m.reading
 	if said.Hash != m.reading.Hash { // else it could not be read, and can be again
 		c.base, c.event.Unseen = said.base, said.base == nil
 	}
@@ -186,7 +189,7 @@ func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault 
 	if m.log != nil || said.Hash == "" { // somebody else was faster, or nobody knows the plan
 		return m.log != nil
 	}
-	m.log = &said
+	m.log, m.unsaid = &said, first != nil && said.Hash != first.Hash
 	if first != nil && m.emptied(first) {
 		m.file, m.reading, m.current = planfile.File{}, nil, false
 	}
@@ -203,6 +206,8 @@ func (p *Plans) announced(rel string, known logged) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.log == nil || known.seq > m.log.seq { // else somebody noted a later one meanwhile
+		// Of a plan that cannot be read, what it said last is told again, and that may be older than the reading.
+		m.unsaid = m.unsaid && m.log != nil && known.Hash == m.log.Hash
 		m.log = &known
 		m.rebase()
 	}
@@ -234,14 +239,14 @@ func (m *plan) newsFor(said LedgerEvent, now time.Time) bool {
 // change, the first one records it. If another one has recorded something else meanwhile, what this one saw may be no
 // more so: then it looks again, while nobody else can record anything.
 func (tx *Tx) announce(c planChange) (logged, error) {
-	last, seq, err := lastLedger(tx.Tx, c.path, c.since)
+	last, seq, err := lastLedger(tx.Tx, c.path, c.said.seq)
 	switch {
 	case err != nil:
 		return logged{}, err
-	case seq > c.since && last.says(c.event):
+	case seq > c.said.seq && last.says(c.event):
 		return logged{last, seq, c.next}, nil
-	case seq > c.since:
-		known := logged{last, seq, c.known}
+	case seq > c.said.seq:
+		known := logged{last, seq, c.said.base}
 		now, news := tx.engine.o.Plans.since(c.path, known)
 		if !news {
 			return known, nil

@@ -54,6 +54,7 @@ type plan struct {
 	turned  time.Time       // since when for that reason
 	since   time.Time       // when it was first found that it is not; zero while it is
 	log     *logged         // what the event log says about the plan; nil until it was asked
+	unsaid  bool            // reading is newer than what log tells of
 }
 
 // NewPlans gives the plans of a workspace.
@@ -82,7 +83,10 @@ type Plan struct {
 	// cannot be read as it is. Both are there also without a Reading.
 	Reason string
 	Since  time.Time
-	turn   int64 // a later reading has a higher one
+	turn   int64  // a later reading has a higher one
+	said   logged // what the event log is known to say about the plan
+	// unsaid reports whether Reading is newer than that.
+	unsaid bool
 	// unannounced reports whether there is something about the plan that the event log does not know.
 	unannounced bool
 	// again reports whether the plan has to be looked at again soon, whatever a watcher says.
@@ -121,6 +125,9 @@ func (p *Plans) Read(rel string) (Plan, error) {
 	v := Plan{
 		Path: rel, Reading: m.reading, turn: m.turn, Reason: m.lapse.reason, Since: m.since,
 		unannounced: m.news(now), again: m.wavers(now),
+	}
+	if v.unsaid = m.unsaid; m.log != nil {
+		v.said = *m.log
 	}
 	if m.reading == nil {
 		return v, m.fault
@@ -187,7 +194,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 	if m.current = m.fault == nil; !m.current {
 		return
 	}
-	m.reading = reading
+	m.reading, m.unsaid = reading, m.log == nil || m.log.Hash != reading.Hash
 	m.turn++
 }
 

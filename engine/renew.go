@@ -78,23 +78,15 @@ type renewed struct {
 	known logged // what the event log says about the plan, if it was announced with them
 }
 
-// storeFacts stores the facts that the view was made from, and records in the same transaction that
-// the plan changed if nobody has. A store that takes no writes does not stop anybody from reading on.
+// storeFacts stores the facts that the view was made from. A store that takes no writes does not stop anybody from
+// reading on.
 func (e *Engine) storeFacts(v RunView) {
 	change, unannounced := e.o.Plans.pending(v.Run.Plan)
 	apply := func(tx *Tx) (any, error) {
-		var r renewed
-		var err error
-		if unannounced {
-			if r.known, err = tx.announce(change); err != nil {
-				return nil, err
-			}
+		r, err := tx.renewFacts(v, change, unannounced)
+		if err == nil {
+			r.seq, err = tx.Seq()
 		}
-		r.run, r.facts, err = tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
-		if err != nil {
-			return nil, err
-		}
-		r.seq, err = tx.Seq()
 		return r, err
 	}
 	e.Submit(context.Background(), Change{Apply: apply}, func(result any, err error) {
@@ -103,7 +95,7 @@ func (e *Engine) storeFacts(v RunView) {
 		if stored {
 			run = r.run
 			e.keepRenewed(r)
-			if unannounced {
+			if change.path != "" {
 				e.o.Plans.announced(run.Plan, r.known)
 			}
 		}
@@ -115,6 +107,55 @@ func (e *Engine) storeFacts(v RunView) {
 			e.announceLater(run.Plan) // it may have turned back to what it was before
 		}
 	})
+}
+
+// renewFacts stores the facts that the view was made from, and records in the same transaction that the plan changed
+// if nobody has. So the newest record about a plan has the hash of the facts that were stored last, and whoever
+// finds other facts than it has read itself knows which of them are newer. Facts that were overtaken are not stored.
+func (tx *Tx) renewFacts(v RunView, c planChange, news bool) (r renewed, err error) {
+	if c.path != "" {
+		var overtaken bool
+		if r.known, overtaken, err = tx.recorded(v, c, news); err != nil {
+			return r, err
+		}
+		if overtaken {
+			r.run, r.facts, err = tx.loadRun(v.Run.ID)
+			return r, err
+		}
+	}
+	r.run, r.facts, err = tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
+	return r, err
+}
+
+// recorded makes the event log tell of the reading that the view was made from, and gives what it says then. If
+// another process has recorded another one since, it is that which counts, unless this process finds that it is no
+// more so.
+func (tx *Tx) recorded(v RunView, c planChange, news bool) (known logged, overtaken bool, err error) {
+	_, seq, err := lastLedger(tx.Tx, c.path, c.said.seq)
+	if err != nil {
+		return known, false, err
+	}
+	known = c.said
+	if news || seq > c.said.seq {
+		if known, err = tx.announce(c); err != nil {
+			return known, false, err
+		}
+	}
+	hash := v.Progress.Fingerprint.Hash
+	switch {
+	case known.Hash == hash || v.turn < c.turn: // this process has read it again since
+		return known, false, nil
+	case seq > c.said.seq && known.Hash != c.said.Hash:
+		return known, true, nil
+	}
+	event := ledgerEvent(v.Progress.Fingerprint) // the plan could not be read any more before this was recorded
+	event.Unseen = true
+	event.lapsed(known.lapse())
+	if err := tx.record(core.LedgerChanged, c.path, event); err != nil {
+		return known, false, err
+	}
+	seq, err = tx.Seq()
+	return logged{event, seq, v.Plan}, false, err
 }
 
 // keepRenewed spares the next look at the run the reading of what was just written.

@@ -100,18 +100,24 @@ type RunView struct {
 	Fallback string
 	Fault    error
 	Since    time.Time
+	unstored bool  // whether the facts of the view are still to be stored
 	turn     int64 // of the reading; a later one has a higher one
 	newest   int64 // event when the run was read
 }
 
 // Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
 // stored facts say, the facts are renewed first. If it cannot be read, the view is made from what
-// was read last, and says so.
+// was read last by any process, and says so.
 func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
-	if err != nil || !v.Rebuilt {
+	if err != nil || !v.unstored {
 		return v, err
 	}
+	return e.awaited(ctx, v)
+}
+
+// awaited gives a view once its facts are stored.
+func (e *Engine) awaited(ctx context.Context, v RunView) (RunView, error) {
 	type outcome struct {
 		run core.Run
 		err error
@@ -137,13 +143,14 @@ func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 // not wait for the disk. They are stored soon after.
 func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
-	if err == nil && v.Rebuilt {
-		v.Rebuilt = e.renew(v, func(core.Run, error) {})
+	if err == nil && v.unstored {
+		fresh := e.renew(v, func(core.Run, error) {})
+		v.Rebuilt = v.Rebuilt && fresh
 	}
 	return v, err
 }
 
-// view makes the view of a run. Rebuilt says that its facts are still to be stored.
+// view makes the view of a run.
 func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 	v, facts, err := e.stored(ctx, id)
 	if err != nil {
@@ -159,16 +166,36 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 		return v, v.recall(facts)
 	}
 	v.Fallback, v.Fault, v.Since = plan.Stale, plan.Fault, plan.Since
-	v.Rebuilt = plan.Stale == "" && ledger.SourceHash(facts) != plan.Reading.Hash
-	if plan.unannounced && !v.Rebuilt {
-		e.announcePlan(ctx, plan.Path)
-	}
-	if plan.Stale != "" {
-		v.recallNewer(facts, plan.Reading)
+	if plan.Stale != "" && !e.leads(ctx, plan, facts) && v.recall(facts) == nil {
+		if plan.unannounced {
+			e.announcePlan(ctx, plan.Path)
+		}
 		return v, nil
+	}
+	v.unstored = ledger.SourceHash(facts) != plan.Reading.Hash
+	v.Rebuilt = v.unstored && plan.Stale == ""
+	if plan.unannounced && !v.unstored {
+		e.announcePlan(ctx, plan.Path)
 	}
 	v.take(plan.Reading)
 	return v, nil
+}
+
+// leads reports whether the last good reading of this process is the newest that any process had of a plan. What
+// the store has on record decides, and not the time of the file, which another file in its place may have an older one
+// than. A reading that nobody has recorded yet leads if nobody has recorded another one since.
+func (e *Engine) leads(ctx context.Context, plan Plan, facts []ledger.Fact) bool {
+	hash := plan.Reading.Hash
+	if ledger.SourceHash(facts) == hash {
+		return true
+	}
+	var last LedgerEvent
+	var seq int64
+	err := e.View(ctx, func(tx store.Tx) (err error) {
+		last, seq, err = lastLedger(tx, plan.Path, 0)
+		return err
+	})
+	return err == nil && (last.Hash == hash || plan.unsaid && (seq <= plan.said.seq || last.Hash == plan.said.Hash))
 }
 
 // take makes the view from a reading. If the item is gone from the plan, so are the facts about it,
@@ -190,14 +217,6 @@ func (v *RunView) recall(facts []ledger.Fact) (err error) {
 		v.Gone = &ledger.ItemError{Plan: v.Run.Plan, ItemID: v.Run.ItemID}
 	}
 	return err
-}
-
-// recallNewer makes the view from the last good reading of this process, or from the stored facts if
-// another process has read a later version of the file. Neither is news that would be worth storing.
-func (v *RunView) recallNewer(facts []ledger.Fact, last *ledger.Reading) {
-	if v.recall(facts) != nil || v.Progress.Fingerprint.MtimeMs <= last.MtimeMs {
-		v.take(last)
-	}
 }
 
 // A storedRun is what the store said about a run when the newest event was the one with that number.

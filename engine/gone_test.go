@@ -1,0 +1,101 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// isGone asserts that each process says of a run that its item is gone, however often it is asked.
+func isGone(t *testing.T, id string, sites ...*site) {
+	t.Helper()
+	for range 2 {
+		for i, s := range sites {
+			require.Equal(t, &ledger.ItemError{Plan: "tasks.md", ItemID: "1"}, s.look(id).Gone, "process %d", i)
+		}
+	}
+}
+
+// The defect: of two processes, the one that had missed an edit went on with what it had read before, because the
+// file that took the place of the plan had an older time.
+func TestItemThatIsGoneStaysGoneWhateverTheTimeOfTheFile(t *testing.T) {
+	for name, ago := range map[string]time.Duration{"older": time.Hour, "as old": time.Minute, "newer": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			st, d := watch(), newDesk(t)
+			asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
+			d.write("tasks.md", twoItems, time.Minute)
+			id := asleep.begin("1").ID
+			require.Nil(t, asleep.look(id).Gone)
+			require.Nil(t, awake.look(id).Gone)
+			d.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", ago)
+			isGone(t, id, awake)
+			asleep.remove()
+			isGone(t, id, asleep, awake, newSite(t, st, d.another(t)))
+		})
+	}
+}
+
+// What another process has read later counts, also where it is the older text once more.
+func TestItemThatCameBackIsThereForAProcessThatMissedIt(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
+	d.write("tasks.md", twoItems, time.Minute)
+	id := asleep.begin("1").ID
+	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	isGone(t, id, asleep, awake)
+	d.write("tasks.md", threeItems, 2*time.Hour)
+	require.Equal(t, 3, awake.look(id).Progress.Totals.Total)
+	asleep.remove()
+	for range 2 {
+		for _, s := range []*site{asleep, awake, newSite(t, st, d.another(t))} {
+			v := s.look(id)
+			require.NoError(t, v.Gone)
+			require.Equal(t, 3, v.Progress.Totals.Total)
+			require.False(t, v.Rebuilt)
+		}
+	}
+}
+
+// A process has read a plan while nobody asked about its run, and then the plan cannot be read: what it read is what
+// the plan said last, for all.
+func TestItemThatIsGoneIsGoneForAllAlsoIfThePlanWasReadForSomethingElse(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
+	d.write("tasks.md", twoItems, time.Minute)
+	id := asleep.begin("1").ID
+	require.Nil(t, awake.look(id).Gone)
+	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	_, err := awake.Plan(t.Context(), "tasks.md")
+	require.NoError(t, err)
+	asleep.remove()
+	isGone(t, id, awake, asleep, newSite(t, st, d.another(t)))
+}
+
+// The item was gone before anybody could record it, and then so was the file. Another process recorded that meanwhile,
+// with what the plan had said before that.
+func TestItemThatIsGoneStaysGoneIfTheFileGoesBeforeThatIsStored(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	slow, quick := newSite(t, st, d), newSite(t, st, d.another(t))
+	d.write("tasks.md", twoItems, time.Minute)
+	id := slow.begin("1").ID
+	d.write("tasks.md", threeItems, time.Minute)
+	for _, s := range []*site{slow, quick} {
+		require.Nil(t, s.look(id).Gone)
+	}
+	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	storing := st.number() + 1
+	st.before = func(n int) error {
+		if n == storing {
+			slow.remove()
+			lookAll(quick)
+			d.pass(time.Second)
+			lookAll(quick)
+		}
+		return nil
+	}
+	isGone(t, id, slow, quick, newSite(t, st, d.another(t)))
+	require.Equal(t, []string{"[3]", "gone", "gone"}, slow.records(), "the second has what the plan said last")
+}
