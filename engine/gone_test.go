@@ -2,11 +2,15 @@ package engine_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
+	"waybill/engine"
 	"waybill/ledger"
+	"waybill/store"
 )
 
 // isGone asserts that each process says of a run that its item is gone, however often it is asked.
@@ -98,4 +102,58 @@ func TestItemThatIsGoneStaysGoneIfTheFileGoesBeforeThatIsStored(t *testing.T) {
 	}
 	isGone(t, id, slow, quick, newSite(t, st, d.another(t)))
 	require.Equal(t, []string{"[3]", "gone", "gone"}, slow.records(), "the second has what the plan said last")
+}
+
+// The defect: that an item is gone was answered before it was stored. Killed at once, the process left facts behind
+// from which the next one, which could not read the file, made a prompt for the item.
+func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := deskAt(t, t.TempDir())
+		st := watch()
+		s := newSite(t, st, d)
+		s.write("tasks.md", twoItems, time.Hour)
+		id := s.begin("1").ID
+		s.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", time.Minute)
+		stored := make(chan struct{})
+		st.before = func(int) error {
+			<-stored
+			return nil
+		}
+		told := make(chan engine.RunView, 1)
+		go func() { // ends when it has peeked
+			v, _ := s.Peek(t.Context(), id)
+			told <- v
+		}()
+		synctest.Wait()
+		require.Empty(t, told, "told before it was stored")
+		close(stored)
+		v := <-told
+		require.Error(t, v.Gone)
+		require.True(t, v.Rebuilt)
+		s.remove()
+		isGone(t, id, newSite(t, st, d.another(t)))
+	})
+}
+
+// What is only news is told at once, and a store that takes no writes keeps nobody from being told.
+func TestPeekWaitsForNothingButThatAnItemIsGone(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	s := newSite(t, st, d)
+	s.write("tasks.md", twoItems, time.Hour)
+	id := s.begin("1").ID
+	s.write("tasks.md", threeItems, time.Hour)
+	free := make(chan struct{})
+	st.before = func(int) error {
+		<-free
+		return &store.Error{Kind: store.ReadOnly, Message: "read only"}
+	}
+	v, err := s.Peek(t.Context(), id)
+	close(free)
+	require.NoError(t, err)
+	require.Equal(t, 3, v.Progress.Totals.Total)
+	s.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	v, err = s.Peek(t.Context(), id)
+	require.NoError(t, err)
+	require.Error(t, v.Gone)
+	require.Equal(t, core.RunRunning, v.Run.State)
 }

@@ -140,14 +140,18 @@ func (e *Engine) awaited(ctx context.Context, v RunView) (RunView, error) {
 }
 
 // Peek is Look for a caller to whom the facts matter and not whether they are stored yet: it does
-// not wait for the disk. They are stored soon after.
+// not wait for the disk. They are stored soon after. That an item is gone is an answer for good, and waits.
 func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
-	if err == nil && v.unstored {
-		fresh := e.renew(v, func(core.Run, error) {})
-		v.Rebuilt = v.Rebuilt && fresh
+	switch {
+	case err != nil || !v.unstored:
+		return v, err
+	case v.Gone != nil:
+		return e.awaited(ctx, v)
 	}
-	return v, err
+	fresh := e.renew(v, func(core.Run, error) {})
+	v.Rebuilt = v.Rebuilt && fresh
+	return v, nil
 }
 
 // view makes the view of a run.
