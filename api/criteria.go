@@ -13,15 +13,11 @@ import (
 
 // criteriaOf gives what is to be true when all of a plan is done, as far as that is said somewhere.
 func criteriaOf(plans *engine.Plans, plan string, reading *ledger.Reading) []ledger.Criterion {
-	all, _ := plans.Criteria(plan, dialectOf(reading)) // of what cannot be read nothing is known, as of what is not there
-	return all.List
-}
-
-func dialectOf(reading *ledger.Reading) string {
 	if reading == nil {
-		return ""
+		return nil // the dialect says where they stand
 	}
-	return reading.Dialect
+	all, _ := plans.Criteria(plan, reading.Dialect) // of what cannot be read nothing is known, as of what is not there
+	return all.List
 }
 
 // forReviewer gives the prompt of a reviewer the criteria that its item names, or the reason why it has none.
@@ -30,7 +26,12 @@ func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, v
 	if !role.Reviewer() || it == nil || len(it.Requirements) == 0 {
 		return
 	}
-	all, err := plans.Criteria(view.Run.Plan, dialectOf(view.Plan))
+	dialect := view.Progress.Dialect
+	if dialect == "" {
+		in.CriteriaMissing = "the plan cannot be read, and where its criteria stand was not stored with what is known of it"
+		return
+	}
+	all, err := plans.Criteria(view.Run.Plan, dialect)
 	if err != nil {
 		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, whyUnread(err))
 		return

@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"waybill/store"
 )
 
 const (
@@ -91,4 +94,68 @@ func TestCriteriaOfSpecKitAreThoseOfItsStories(t *testing.T) {
 	prompt, _ := h.prompted(run, "spec-reviewer")
 	require.Contains(t, prompt, "- US2.1 Given noon, When I sleep, Then I wake\n")
 	require.NotContains(t, prompt, "When I look")
+}
+
+// The defect: which file has the criteria was known only to a process that had read the plan. The next one, which
+// could not, took those of another file, or none and did not say so.
+func TestCriteriaAreThoseOfTheDialectAlsoIfTheNextProcessCannotReadThePlan(t *testing.T) {
+	dir, st := t.TempDir(), newLasting()
+	h := newHost(t, setup{dir: dir, store: st})
+	h.write("specs/001-clock/tasks.md", "## Phase 1: User Story 1\n- [ ] T001 [US1] Draw the face\n- [ ] T002 [US2] Draw the hands\n", time.Hour)
+	h.write("specs/001-clock/spec.md", "### User Story 1 - Read it\n**Acceptance Scenarios**:\n1. **Given** noon, **When** I look, **Then** I see it\n", time.Hour)
+	h.write("specs/001-clock/requirements.md", "### User Story 1\n**Acceptance Criteria**:\n1. that of another tool\n", time.Hour)
+	run := h.call("init_run", `{"plan":"specs/001-clock/tasks.md","item_id":"T001"}`).str("run.run_id")
+	h.remove("specs/001-clock/tasks.md")
+	for range 2 {
+		prompt, missing := h.prompted(run, "spec-reviewer")
+		require.Contains(t, prompt, "- US1.1 Given noon, When I look, Then I see it\n")
+		require.NotContains(t, prompt, "another tool")
+		require.Empty(t, missing)
+		h.stop()
+		h = newHost(t, setup{dir: dir, store: st})
+	}
+}
+
+// The criteria of a story stand in the plan itself, and go with it.
+func TestCriteriaThatWentWithThePlanAreMissed(t *testing.T) {
+	dir, st := t.TempDir(), newLasting()
+	h := newHost(t, setup{dir: dir, store: st})
+	h.write("tasks.md", "# Story 1\n## Acceptance Criteria\n1. three columns\n\n## Tasks / Subtasks\n- [ ] Task 1: Menu (AC: 1)\n- [ ] Task 2: Board (AC: 1)\n", time.Hour)
+	run := h.run("1")
+	h.remove("tasks.md")
+	for range 2 {
+		_, missing := h.prompted(run, "spec-reviewer")
+		require.Equal(t, "tasks.md cannot be read: missing", missing)
+		h.stop()
+		h = newHost(t, setup{dir: dir, store: st})
+	}
+}
+
+// What an older version stored of a plan does not say where its criteria stand.
+func TestCriteriaOfAPlanWhoseDialectNobodyKnowsAreMissed(t *testing.T) {
+	dir, st := t.TempDir(), newLasting()
+	h := newHost(t, setup{dir: dir, store: st})
+	h.write("tasks.md", gaugePlan, time.Hour)
+	h.write("requirements.md", gaugeCriteria, time.Hour)
+	run := h.run("1")
+	h.stop()
+	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
+		facts, err := tx.Facts(run)
+		if err != nil {
+			return err
+		}
+		known := len(facts)
+		facts = slices.DeleteFunc(facts, func(f store.Fact) bool { return f.Key == "ledger.progress.dialect" })
+		require.Len(t, facts, known-1)
+		return tx.PutFacts(run, facts)
+	}))
+	h = newHost(t, setup{dir: dir, store: st})
+	h.remove("tasks.md")
+	prompt, missing := h.prompted(run, "spec-reviewer")
+	require.NotContains(t, prompt, "SHALL strike")
+	require.Equal(t, "the plan cannot be read, and where its criteria stand was not stored with what is known of it", missing)
+	h.write("tasks.md", gaugePlan, time.Hour)
+	prompt, missing = h.prompted(run, "spec-reviewer")
+	require.Contains(t, prompt, "SHALL strike")
+	require.Empty(t, missing)
 }

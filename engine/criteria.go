@@ -27,7 +27,7 @@ type criteriaFile struct {
 }
 
 // Criteria gives the criteria of a plan: those of the plan itself for bmad, whose stories have them, of the spec.md
-// beside it for spec-kit, and else of the requirements.md beside it. That there is no such file is no error. A
+// beside it for spec-kit, and else of the requirements.md beside it. That there is no such file beside it is no error. A
 // file that has provably not changed since it was read costs one look at its state.
 func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 	name := criteriaPath(plan, dialect)
@@ -37,12 +37,12 @@ func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 	var before *planfile.File
 	if known {
 		before = &last.file
-	} else if p.root.Absent(name) { // to read what is not there costs many times as much
+	} else if name != plan && p.root.Absent(name) { // to read what is not there costs many times as much
 		return Criteria{}, nil
 	}
 	file, err := p.root.Read(name, before)
 	switch {
-	case errors.Is(err, planfile.Missing), errors.Is(err, planfile.SymlinkDangling):
+	case name != plan && (errors.Is(err, planfile.Missing) || errors.Is(err, planfile.SymlinkDangling)):
 		p.dropCriteria(name)
 		return Criteria{}, nil
 	case err == nil && file.Unstable:

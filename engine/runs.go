@@ -209,7 +209,7 @@ func (v *RunView) take(r *ledger.Reading) {
 	if v.Gone != nil {
 		v.Progress = ledger.ProgressLedger{
 			Plan: v.Run.Plan, ItemID: v.Run.ItemID, SourcePath: v.Run.Plan,
-			Fingerprint: r.Fingerprint, Totals: r.Totals, ActiveItemID: r.Active(),
+			Fingerprint: r.Fingerprint, Dialect: r.Dialect, Totals: r.Totals, ActiveItemID: r.Active(),
 		}
 	}
 }

@@ -37,6 +37,9 @@ const (
 	factReviewAttempts = "ledger.task.review_attempts"
 	factGitRange       = "ledger.task.git_range"
 	factOrigins        = "ledger.task.origins"
+
+	// And this one.
+	factDialect = "ledger.progress.dialect"
 )
 
 // The JSON forms of the facts. Storage has its own so that the values above it
@@ -126,7 +129,8 @@ type (
 // ProgressFacts writes a ledger as facts, and with them the facts that other tools look for. Renew puts
 // them in the place of older ones.
 func ProgressFacts(p ProgressLedger) []Fact {
-	facts := append(planFacts(&p, 6),
+	facts := append(planFacts(&p, 7),
+		Fact{factDialect, p.Dialect},
 		Fact{factFingerprint, compact(fingerprintFact(p.Fingerprint))},
 		Fact{factCurrent, compact(currentFact(p.CurrentItem))},
 	)
@@ -196,6 +200,7 @@ func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 		ItemID:       r.text(factItemID),
 		SourcePath:   r.text(factSourcePath),
 		ActiveItemID: r.text(factActive),
+		Dialect:      r.values[factDialect],
 	}
 	r.json(factTotals, &totals)
 	r.json(factFingerprint, &fingerprint)

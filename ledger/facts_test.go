@@ -125,7 +125,7 @@ var derived = []string{
 // later are facts that a store from before does not have.
 var later = []string{
 	"ledger.task.reviews", "ledger.task.plan_summary", "ledger.task.plan_items", "ledger.task.files_changed",
-	"ledger.task.review_attempts", "ledger.task.git_range", "ledger.task.origins",
+	"ledger.task.review_attempts", "ledger.task.git_range", "ledger.task.origins", "ledger.progress.dialect",
 }
 
 // A store that lost or damaged a fact is never taken for an empty ledger.

@@ -6,7 +6,9 @@ type ProgressLedger struct {
 	Plan, ItemID string
 	SourcePath   string
 	Fingerprint  Fingerprint
-	Totals       Totals
+	// Dialect is that of the plan; "" if it was stored by a version that did not say.
+	Dialect string
+	Totals  Totals
 	// ActiveItemID is "" when no item is in progress.
 	ActiveItemID string
 	// CurrentItem is the item asked for, else the active one, else nil.
@@ -25,7 +27,7 @@ func Progress(r *Reading, plan, sourcePath, itemID string) (ProgressLedger, erro
 	}
 	p := ProgressLedger{
 		Plan: plan, ItemID: itemID, SourcePath: sourcePath,
-		Fingerprint: r.Fingerprint, Totals: r.Totals, ActiveItemID: r.Active(),
+		Fingerprint: r.Fingerprint, Dialect: r.Dialect, Totals: r.Totals, ActiveItemID: r.Active(),
 	}
 	if current >= 0 {
 		it := r.item(current)

@@ -55,7 +55,7 @@ const (
 // its last value stays in the store for good.
 func aboutOf(key string) about {
 	switch key {
-	case factPlan, factItemID, factSourcePath, factTotals, factActive, factFingerprint, factCurrent,
+	case factPlan, factItemID, factSourcePath, factTotals, factActive, factFingerprint, factCurrent, factDialect,
 		foreignActive, foreignCurrent, foreignSpec, foreignTask:
 		return aboutProgress
 	case factPlanVersion, factSummary, factAssessment, factIssues, factBlockers, factFixes, factStalled,
