@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,6 +65,32 @@ func TestPreviewShowsTheLastPrompt(t *testing.T) {
 		other := newHost(t, setup{dir: h.dir, store: st}) // which knows only what is stored
 		other.preview(run, "worker").has(want, "last_prompt")
 		other.stop()
+	})
+}
+
+// Many runs are given prompts in one second, and then a preview shows each of them what it was given last: not what
+// was stored before that.
+func TestPreviewAfterPromptsForManyRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, setup{})
+		var plan strings.Builder
+		for n := 1; n <= 70; n++ {
+			fmt.Fprintf(&plan, "- [ ] %d. Piece\n", n)
+		}
+		h.write("tasks.md", plan.String(), time.Hour)
+		var runs []string
+		for n := 1; n <= 70; n++ {
+			runs = append(runs, h.run(strconv.Itoa(n)))
+		}
+		h.compile(runs[0])
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for _, run := range runs {
+			h.call("compile_prompt", `{"run_id": %q, "role": "worker", "task_prompt": "the newest"}`, run)
+		}
+		for _, run := range runs {
+			require.Contains(t, h.preview(run, "worker").at("last_prompt.prompt"), "the newest")
+		}
 	})
 }
 

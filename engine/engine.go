@@ -92,7 +92,7 @@ type Engine struct {
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
 	watch    watch                   // over the leases
 	counts   tallies                 // that are not stored yet
-	prompts  map[promptOf]unstoredPrompt
+	prompts  unstoredPrompts
 	// gathering reports that storeGathered will be called.
 	gathering bool
 }
@@ -123,7 +123,7 @@ func New(o Options) (*Engine, error) {
 		passes:   map[string]core.Instant{},
 		renewals: map[string]*renewal{},
 		counts:   tallies{},
-		prompts:  map[promptOf]unstoredPrompt{},
+		prompts:  unstoredPrompts{of: map[promptOf]unstoredPrompt{}},
 	}, nil
 }
 

@@ -11,8 +11,10 @@ import (
 // is stored as counts are, and only the newest of a moment. One that could not be stored is not tried again,
 // so that it takes no counts with it; this process goes on to know it until the next one.
 
-// maxUnstored bounds the prompts that are only in memory. There are that many only while nothing is stored.
-const maxUnstored = 64
+// maxUnstoredText bounds the bytes of the prompts that are only in memory. Beyond it the texts go of those that
+// were given first. That they were given stays known, so that no older one which is stored passes for one of
+// them; there are no more of these than runs have roles.
+const maxUnstoredText = 64 << 20
 
 // promptOf names what has one last prompt.
 type promptOf struct {
@@ -23,7 +25,66 @@ type promptOf struct {
 // An unstoredPrompt was given and is not stored, or not yet.
 type unstoredPrompt struct {
 	store.Prompt
-	tried bool // to store it
+	number int64 // in the order in which they were given
+	tried  bool  // to store it
+}
+
+// size is what counts towards maxUnstoredText.
+func (p unstoredPrompt) size() int { return len(p.Text) + len(p.Cursor) }
+
+// unstoredPrompts are the last ones that were given and are not stored, or not yet. They are guarded by Engine.mu.
+type unstoredPrompts struct {
+	of    map[promptOf]unstoredPrompt
+	size  int   // the sum of theirs
+	given int64 // counts those that were given, stored or not
+}
+
+// put takes a prompt in, in the place of an older one for the same role of the same run.
+func (u *unstoredPrompts) put(p store.Prompt) {
+	u.given++
+	u.set(unstoredPrompt{Prompt: p, number: u.given})
+	for u.size > maxUnstoredText {
+		first := u.first()
+		first.Text, first.Cursor = "", ""
+		u.set(first)
+	}
+}
+
+func (u *unstoredPrompts) set(p unstoredPrompt) {
+	of := promptOf{p.RunID, p.Role}
+	u.size += p.size() - u.of[of].size()
+	u.of[of] = p
+}
+
+// first gives the one with a text that was given first; there is one.
+func (u *unstoredPrompts) first() (first unstoredPrompt) {
+	for _, p := range u.of {
+		if p.size() > 0 && (first.number == 0 || p.number < first.number) {
+			first = p
+		}
+	}
+	return first
+}
+
+// drop forgets a prompt, unless there is a newer one.
+func (u *unstoredPrompts) drop(p unstoredPrompt) {
+	of := promptOf{p.RunID, p.Role}
+	if last := u.of[of]; last.number == p.number {
+		u.size -= last.size()
+		delete(u.of, of)
+	}
+}
+
+// untried gives the prompts that are to be stored.
+func (u *unstoredPrompts) untried() (list []unstoredPrompt) {
+	for _, p := range u.of {
+		if !p.tried {
+			p.tried = true
+			u.set(p)
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // KeepPrompt keeps a prompt that was given, soon, in the place of an older one for the same role of the same
@@ -38,60 +99,28 @@ func (e *Engine) KeepPrompt(p store.Prompt) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	of := promptOf{p.RunID, p.Role}
-	last, ok := e.prompts[of]
-	if e.stopped || ok && last.At > p.At {
+	if last, ok := e.prompts.of[promptOf{p.RunID, p.Role}]; e.stopped || ok && last.At > p.At {
 		return
 	}
-	if !ok && len(e.prompts) >= maxUnstored {
-		delete(e.prompts, e.oldestPrompt())
-	}
-	e.prompts[of] = unstoredPrompt{Prompt: p}
+	e.prompts.put(p)
 	e.gather()
 }
 
-// oldestPrompt names the one of e.prompts that was given first. The caller holds e.mu, and there is one.
-func (e *Engine) oldestPrompt() (oldest promptOf) {
-	at := core.Instant(0)
-	for of, p := range e.prompts {
-		if oldest.run == "" || p.At < at {
-			oldest, at = of, p.At
-		}
-	}
-	return oldest
-}
-
-// untried gives the prompts that are to be stored. The caller holds e.mu.
-func (e *Engine) untried() []store.Prompt {
-	var list []store.Prompt
-	for of, p := range e.prompts {
-		if !p.tried {
-			p.tried = true
-			e.prompts[of] = p
-			list = append(list, p.Prompt)
-		}
-	}
-	return list
-}
-
-// forgetPrompts drops from memory what is stored by now, unless there is a newer one.
-func (e *Engine) forgetPrompts(stored []store.Prompt) {
+// forgetPrompts drops from memory what is stored by now.
+func (e *Engine) forgetPrompts(stored []unstoredPrompt) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range stored {
-		of := promptOf{p.RunID, p.Role}
-		if e.prompts[of].Prompt == p {
-			delete(e.prompts, of)
-		}
+		e.prompts.drop(p)
 	}
 }
 
 // LastPrompt gives the prompt that was given last for a role of a run; ok is false if none is known. Its Text
-// is "" if it was too large to be kept. A store that has it, but damaged, says so with an error of kind
-// store.Corrupt.
+// is "" if it was too large to be kept, by itself or together with others. A store that has it, but damaged, says
+// so with an error of kind store.Corrupt.
 func (e *Engine) LastPrompt(ctx context.Context, run string, role core.Role) (p store.Prompt, ok bool, err error) {
 	e.mu.Lock()
-	unstored, ok := e.prompts[promptOf{run, role}]
+	unstored, ok := e.prompts.of[promptOf{run, role}]
 	e.mu.Unlock()
 	if ok {
 		return unstored.Prompt, true, nil

@@ -177,21 +177,62 @@ func TestLastPromptWithinLimits(t *testing.T) {
 	})
 }
 
-// What is only in memory is bounded: the prompt that was given first is forgotten first.
-func TestUnstoredPromptsAreBounded(t *testing.T) {
+// A host may give prompts for many runs within the pause before they are stored: none is forgotten, so that none
+// which was stored before passes for it.
+func TestManyPromptsWithinTheirPauseAreAllKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t)
+		ids := make([]string, 500)
+		for n := range ids {
+			ids[n] = fmt.Sprint("run_", n)
+		}
+		st := prompted(t, ids...)
+		e := start(t, st)
+		e.KeepPrompt(givenPrompt(ids[0], 1, "older"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		requireStoredPrompt(t, st, givenPrompt(ids[0], 1, "older"))
+		newest := func(n int) store.Prompt { return givenPrompt(ids[n], core.Instant(n+2), "newest") }
+		for n := range ids {
+			e.KeepPrompt(newest(n))
+		}
+		for n := range ids {
+			requireLastPrompt(t, e, newest(n))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for n := range ids {
+			requireStoredPrompt(t, st, newest(n))
+		}
+	})
+}
+
+// What is only in memory is bounded: the text of what was given first is forgotten first. An older prompt that is
+// stored does not pass for it even then.
+func TestNoStoredPromptPassesForOneWhoseTextIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := prompted(t, "run_0")
+		older := givenPrompt("run_0", 1, "older")
+		require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error { return tx.PutPrompt(older) }))
 		st.before = func(int) error { return errors.New("no") }
 		e := start(t, st)
-		id := func(n int) string { return fmt.Sprint("run_", n) }
-		for n := range 65 {
-			e.KeepPrompt(givenPrompt(id(n), core.Instant(n+1), "x"))
+		text := strings.Repeat("x", store.MaxPromptText)
+		given := func(n int) store.Prompt { return givenPrompt(fmt.Sprint("run_", n), core.Instant(n+2), text) }
+		const all, fit = 70, 63 // of 64 MiB, with their cursors
+		for n := range all {
+			e.KeepPrompt(given(n))
 		}
-		_, ok, err := e.LastPrompt(t.Context(), id(0), core.Worker)
-		require.NoError(t, err)
-		require.False(t, ok)
-		for n := 1; n < 65; n++ {
-			requireLastPrompt(t, e, givenPrompt(id(n), core.Instant(n+1), "x"))
+		for n := range all {
+			want := given(n)
+			if n < all-fit {
+				want.Text, want.Cursor = "", ""
+			}
+			requireLastPrompt(t, e, want)
 		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		requireStoredPrompt(t, st, older)
+		requireLastPrompt(t, e, store.Prompt{
+			RunID: "run_0", Role: core.Worker, At: given(0).At, Version: "1", Tokens: 3,
+		})
 	})
 }

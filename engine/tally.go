@@ -51,7 +51,7 @@ func (e *Engine) gather() {
 // no writes loses them.
 func (e *Engine) storeGathered() {
 	e.mu.Lock()
-	gathered, prompts := e.counts, e.untried()
+	gathered, prompts := e.counts, e.prompts.untried()
 	e.counts, e.gathering = tallies{}, false
 	e.mu.Unlock()
 	if len(gathered)+len(prompts) == 0 {
@@ -64,7 +64,7 @@ func (e *Engine) storeGathered() {
 			}
 		}
 		for _, p := range prompts {
-			if err := tx.PutPrompt(p); err != nil {
+			if err := tx.PutPrompt(p.Prompt); err != nil {
 				return nil, err
 			}
 		}
