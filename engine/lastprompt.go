@@ -25,7 +25,7 @@ type promptOf struct {
 // An unstoredPrompt was given and is not stored, or not yet.
 type unstoredPrompt struct {
 	store.Prompt
-	number int64 // in the order in which they were given
+	number int64 // in the order in which they were given, which a clock that is set back does not change
 	tried  bool  // to store it
 }
 
@@ -87,8 +87,8 @@ func (u *unstoredPrompts) untried() (list []unstoredPrompt) {
 	return list
 }
 
-// KeepPrompt keeps a prompt that was given, soon, in the place of an older one for the same role of the same
-// run. Of one with a text that no store keeps, the text is left out.
+// KeepPrompt keeps a prompt that was given, soon, in the place of the one for the same role of the same run that
+// it was called with before, whatever their times are. Of one with a text that no store keeps, the text is left out.
 func (e *Engine) KeepPrompt(p store.Prompt) {
 	if len(p.Text) > store.MaxPromptText {
 		p.Text = ""
@@ -99,7 +99,7 @@ func (e *Engine) KeepPrompt(p store.Prompt) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if last, ok := e.prompts.of[promptOf{p.RunID, p.Role}]; e.stopped || ok && last.At > p.At {
+	if e.stopped {
 		return
 	}
 	e.prompts.put(p)
