@@ -189,10 +189,14 @@ func (e *Engine) drain(ctx context.Context) {
 	}
 }
 
+// take gives those that share the next commit.
 func (e *Engine) take() []*job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := min(len(e.queue), maxGroup)
+	if i := slices.IndexFunc(e.queue[:n], func(j *job) bool { return j.Alone }); i >= 0 {
+		n = max(i, 1) // those before it, or else it
+	}
 	group := slices.Clone(e.queue[:n])
 	e.queue = slices.Delete(e.queue, 0, n)
 	return group

@@ -26,6 +26,10 @@ type Change struct {
 	// when the disk is full.
 	Finishes bool
 
+	// Alone marks a change that shares its commit with no other, so that it takes none with it if the disk has no
+	// room for it.
+	Alone bool
+
 	// Wait, if positive, is how long an answer may be put off while Idle says that the result has
 	// nothing in it. Session is whose changes can end the wait, and Due gives the next moment at
 	// which time alone can end it, or zero.

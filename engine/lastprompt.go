@@ -8,8 +8,8 @@ import (
 )
 
 // The prompt that was given last for a role of a run is kept for who wants to see what has changed since. It
-// is stored as counts are, and only the newest of a moment. One that could not be stored is not tried again,
-// so that it takes no counts with it; this process goes on to know it until the next one.
+// is stored when counts are, and only the newest of a moment, in a commit that it shares with nothing else. One
+// that could not be stored is not tried again; this process goes on to know it until the next one.
 
 // maxUnstoredText bounds the bytes of the prompts that are only in memory. Beyond it the texts go of those that
 // were given first. That they were given stays known, so that no older one which is stored passes for one of
@@ -104,6 +104,32 @@ func (e *Engine) KeepPrompt(p store.Prompt) {
 	}
 	e.prompts.put(p)
 	e.gather()
+}
+
+// storePrompts submits the prompts that are to be stored, behind the counts. They are large, so that they may be what
+// a disk has no room for, and then they take nothing with them.
+func (e *Engine) storePrompts() {
+	e.mu.Lock()
+	prompts := e.prompts.untried()
+	e.mu.Unlock()
+	if len(prompts) == 0 {
+		return
+	}
+	apply := func(tx *Tx) (any, error) {
+		for _, p := range prompts {
+			if err := tx.PutPrompt(p.Prompt); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	e.Submit(context.Background(), Change{Apply: apply, Alone: true}, func(_ any, err error) {
+		if err != nil {
+			e.o.Logger.Debug("prompts were not stored", "err", err)
+			return
+		}
+		e.forgetPrompts(prompts)
+	})
 }
 
 // forgetPrompts drops from memory what is stored by now.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,8 +65,8 @@ func requireNoStoredPrompt(t *testing.T, st store.Store, run string) {
 	}))
 }
 
-// Keeping prompts costs no commit of its own: the newest of each role is stored with the counts, a moment later.
-func TestLastPromptIsStoredWithTheCounts(t *testing.T) {
+// Keeping a prompt costs no commit of its own: the newest of each role are stored together, a moment later.
+func TestLastPromptsAreStoredTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := prompted(t, "run_1", "run_2")
 		e := build(t, engine.Options{Open: open(st)})
@@ -88,7 +89,7 @@ func TestLastPromptIsStoredWithTheCounts(t *testing.T) {
 		require.Equal(t, before, st.number())
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, before+1, st.number(), "one commit for all")
+		require.Equal(t, before+2, st.number(), "one commit for all prompts, behind that of the counts")
 		for _, p := range []store.Prompt{newest, other} {
 			requireStoredPrompt(t, st, p)
 			requireLastPrompt(t, e, p)
@@ -147,6 +148,55 @@ func TestLastPromptWhenTheClockIsSetBack(t *testing.T) {
 		synctest.Wait()
 		requireStoredPrompt(t, st, behind)
 	})
+}
+
+// A disk may have room for counts, and for what hosts say, and not for a prompt: then nothing but the prompt is lost.
+func TestPromptWithoutRoomTakesNothingWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := crampedStore{prompted(t, "run_1")}
+		e := start(t, st)
+		release := plug(t, e)
+		before := submit(t.Context(), e, queue("default", "before"))
+		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 1})
+		large := givenPrompt("run_1", 1, "large")
+		e.KeepPrompt(large)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		behind := submit(t.Context(), e, queue("default", "behind"))
+		release()
+		require.NoError(t, (<-before).err)
+		require.NoError(t, (<-behind).err)
+		requireNoStoredPrompt(t, st, "run_1")
+		requireLastPrompt(t, e, large)
+		require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
+			counts, err := tx.Tallies("run_1")
+			require.Equal(t, []store.Tally{{Name: engine.TallyPrompts, N: 1}}, counts)
+			return err
+		}))
+	})
+}
+
+// A crampedStore has no room for prompts, and finds that out when all is written.
+type crampedStore struct{ *watched }
+
+func (s crampedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.watched.Update(ctx, func(tx store.Tx) error {
+		cramped := &crampedTx{Tx: tx}
+		if err := fn(cramped); err != nil {
+			return err
+		}
+		return cramped.fault
+	})
+}
+
+type crampedTx struct {
+	store.Tx
+	fault error
+}
+
+func (tx *crampedTx) PutPrompt(p store.Prompt) error {
+	tx.fault = &store.Error{Kind: store.Full, Message: "no room for a prompt"}
+	return tx.Tx.PutPrompt(p)
 }
 
 // A prompt that is given while the one before is being stored is not taken for that one.

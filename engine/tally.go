@@ -47,14 +47,19 @@ func (e *Engine) gather() {
 	}
 }
 
-// storeGathered submits the counts and prompts that were gathered. Nobody waits for it, and a store that takes
-// no writes loses them.
+// storeGathered submits the counts and prompts that were gathered. Nobody waits for it.
 func (e *Engine) storeGathered() {
+	e.storeCounts()
+	e.storePrompts()
+}
+
+// storeCounts submits the counts. A store that takes no writes loses them.
+func (e *Engine) storeCounts() {
 	e.mu.Lock()
-	gathered, prompts := e.counts, e.prompts.untried()
+	gathered := e.counts
 	e.counts, e.gathering = tallies{}, false
 	e.mu.Unlock()
-	if len(gathered)+len(prompts) == 0 {
+	if len(gathered) == 0 {
 		return
 	}
 	apply := func(tx *Tx) (any, error) {
@@ -63,19 +68,12 @@ func (e *Engine) storeGathered() {
 				return nil, err
 			}
 		}
-		for _, p := range prompts {
-			if err := tx.PutPrompt(p.Prompt); err != nil {
-				return nil, err
-			}
-		}
 		return nil, nil
 	}
 	e.Submit(context.Background(), Change{Apply: apply}, func(_ any, err error) {
 		if err != nil {
-			e.o.Logger.Debug("counts and prompts were not stored", "err", err)
-			return
+			e.o.Logger.Debug("counts were not stored", "err", err)
 		}
-		e.forgetPrompts(prompts)
 	})
 }
 
