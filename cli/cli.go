@@ -114,6 +114,7 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 		"GLOB=NAME: read the plans whose paths fit the glob in that dialect, whatever they say; of several the first counts "+
 			"(default: WAYBILL_DIALECT, with commas between them, or else those that serve was given last)")
 	_ = root.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
+	markSettings(root)
 	root.AddCommand(a.serveCommand())
 	if len(args) > 0 && args[0] == "serve" {
 		strict(root)

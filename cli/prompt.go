@@ -68,12 +68,13 @@ because the words of others in it could be more than words there. With --json, w
 	return cmd
 }
 
-// checkPromptFlags refuses what can be seen to be a mistake before anything is looked up. A flag that is called like
-// one of a setting, as --tokenizer is, was checked as that.
+// checkPromptFlags refuses what can be seen to be a mistake before anything is looked up.
 func (a *app) checkPromptFlags(f promptFlags) error {
 	switch {
 	case !slices.Contains(promptRoles, f.role):
 		return usageError{fmt.Errorf("--role %q: must be one of %s", f.role, strings.Join(promptRoles, ", "))}
+	case f.tokenizer != "" && !slices.Contains(api.Tokenizers(), f.tokenizer):
+		return usageError{fmt.Errorf("--tokenizer %q: must be one of %s", f.tokenizer, strings.Join(api.Tokenizers(), ", "))}
 	case f.raw && (f.diff || a.json):
 		return usageError{errors.New("--raw prints the prompt and nothing else: it does not go with --diff or --json")}
 	case f.raw && term.IsTerminal(int(a.Out.Fd())):

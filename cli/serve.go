@@ -73,6 +73,7 @@ func addSettingFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("tokenizer",
 		cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	noFiles(cmd, "max-input-tokens-worker", "max-input-tokens-reviewer", "max-output-tokens")
+	markSettings(cmd)
 }
 
 // serve is one conversation with one host. It ends with a.code.

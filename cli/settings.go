@@ -14,7 +14,8 @@ import (
 	"waybill/schema"
 )
 
-// settingFlags are the flags of serve that set something for good, by what they set.
+// settingFlags are the flags that set something for good, by what they set. Where a command has a flag of such a name
+// for something else, as prompt has for what it asks for, it is none of them: markSettings has marked those that are.
 var settingFlags = map[string]string{
 	"prompt.max_input_tokens.worker":   "max-input-tokens-worker",
 	"prompt.max_input_tokens.reviewer": "max-input-tokens-reviewer",
@@ -31,6 +32,18 @@ const (
 	outputDirSetting = "results.output_dir"
 	dialectsSetting  = "plans.dialects"
 )
+
+// settingMark is the annotation of the flags that set something for good.
+const settingMark = "waybill_setting"
+
+// markSettings marks those of settingFlags that a command has by now.
+func markSettings(cmd *cobra.Command) {
+	for _, name := range settingFlags {
+		if flag := cmd.Flag(name); flag != nil {
+			flag.Annotations = map[string][]string{settingMark: {}}
+		}
+	}
+}
 
 // settingVariable gives the environment variable of a setting: its name without the group that it is in.
 func settingVariable(name string) string {
@@ -100,7 +113,7 @@ func (a *app) override(cmd *cobra.Command, row schema.SettingRow) (given, error)
 	name := settingFlags[row.Name]
 	flag := cmd.Flags().Lookup(name)
 	switch {
-	case flag == nil || !flag.Changed:
+	case flag == nil || flag.Annotations[settingMark] == nil || !flag.Changed:
 		variable := settingVariable(row.Name)
 		text := a.env(variable)
 		if text == "" {

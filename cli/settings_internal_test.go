@@ -30,12 +30,18 @@ var others = map[string]string{
 // process is a run of the program with some environment and the flags of serve.
 func process(t *testing.T, env map[string]string, args ...string) (*app, *cobra.Command, error) {
 	t.Helper()
+	return processOf(t, "serve", env, args...)
+}
+
+// processOf is process for any command.
+func processOf(t *testing.T, name string, env map[string]string, args ...string) (*app, *cobra.Command, error) {
+	t.Helper()
 	in, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = in.Close() })
 	a := &app{Streams: Streams{In: in, Out: in, Err: in}, env: func(name string) string { return env[name] }}
-	root := a.root([]string{"serve"})
-	cmd, rest, err := root.Find(append([]string{"serve"}, args...))
+	root := a.root([]string{name})
+	cmd, rest, err := root.Find(append([]string{name}, args...))
 	require.NoError(t, err)
 	if err := cmd.ParseFlags(rest); err != nil {
 		return a, cmd, err
@@ -230,6 +236,18 @@ func TestFlagsOfServeShowWhatIsBuiltIn(t *testing.T) {
 		require.Equal(t, plainText(row.BuiltIn), shown, name)
 	}
 	require.Len(t, settingFlags, 8)
+}
+
+// The flags of prompt ask for one prompt. That they are called like those of serve makes no settings of them, which
+// would have to hold together with what is built in.
+func TestFlagsOfPromptAreNoSettings(t *testing.T) {
+	a, _, err := processOf(t, "prompt", map[string]string{"WAYBILL_MAX_OUTPUT_TOKENS": "900"},
+		"--max-input-tokens", "20000", "--max-output-tokens", "4500", "--tokenizer", "o200k")
+	require.NoError(t, err)
+	require.Equal(t, 900, *a.settings.Prompt.MaxOutputTokens)
+	require.Equal(t, "estimate", a.settings.Prompt.Tokenizer)
+	_, _, err = process(t, nil, "--max-output-tokens", "4500")
+	require.Error(t, err)
 }
 
 // The rules of a configuration hold where serve has kept none for the workspace.
