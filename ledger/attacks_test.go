@@ -187,6 +187,23 @@ func TestReaderFindsWhatIsNotNeutralised(t *testing.T) {
 	}
 }
 
+// A heading of any name that says whose words follow is one in each place, were it not marked.
+func TestReaderFindsEachForgedProvenance(t *testing.T) {
+	n := 0
+	for _, a := range attacks(t) {
+		if a.category != "forged-provenance" {
+			continue
+		}
+		n++
+		require.NotEmpty(t, problemsIn(a.text), a.name)
+		got, neutralised := promptOf(t, a.text)
+		require.Empty(t, problemsIn(got), "%s: %q", a.name, got)
+		require.Contains(t, got, "│ ", a.name)
+		require.Positive(t, neutralised, a.name)
+	}
+	require.Greater(t, n, 40)
+}
+
 // The same holds for the prompt that picks a run up again.
 func TestNoAttackSurvivesInAResumption(t *testing.T) {
 	resumed := func(text string, put func(in *ledger.ResumptionInput, text string)) string {

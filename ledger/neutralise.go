@@ -12,6 +12,7 @@ import (
 //   - What nobody sees is left out (neutralise_unseen.go).
 //   - A line that begins like one of our headings, result markers or retries, like a turn of a conversation or
 //     like the head of a template has "│ " put before it (neutralise_lines.go).
+//   - So has a line that says whose words follow, as our headings do (neutralise_provenance.go).
 //   - So has the line of a code fence that would go on behind the text (neutralise_fences.go).
 //   - The bracket that opens a tag or token of models and hosts, something of HTML that would hide what follows,
 //     or an image from elsewhere becomes "‹" (neutralise_tags.go, neutralise_images.go).
@@ -116,7 +117,7 @@ func (n *neutraliser) quoteLines(s string, found traits, whole bool) string {
 	for start := 0; start < len(s); {
 		end := lineEnd(s, start)
 		line := s[start:end]
-		quote := isReserved(line) || found&unplain != 0 && looksReserved(line)
+		quote := !strings.HasPrefix(line, quoteMark) && (isStructure(line) || found&unplain != 0 && looksLikeStructure(line))
 		if !quote && start >= inside && open != nil && (whole || start > 0) {
 			var opens bool
 			inside, opens = open.past(s, start, end)
@@ -136,6 +137,9 @@ func (n *neutraliser) quoteLines(s string, found traits, whole bool) string {
 	b.WriteString(s[kept:])
 	return b.String()
 }
+
+// isStructure reports whether a line is one of ours by how it begins, or claims to be.
+func isStructure(line string) bool { return isReserved(line) || claimsOrigin(line) }
 
 // lineEnd gives where the line ends that s[from] is in.
 func lineEnd(s string, from int) int {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,6 +30,9 @@ func skeleton(s string, most int) string {
 
 // appendLooks appends what one character, which is written as s, looks like.
 func appendLooks(out []byte, r rune, s string) []byte {
+	if isIdeograph(r) {
+		return append(out, s...)
+	}
 	if c, known := looks(r); known {
 		return append(out, c)
 	}
@@ -46,6 +48,11 @@ func appendLooks(out []byte, r rune, s string) []byte {
 		}
 	}
 	return out
+}
+
+// isIdeograph reports whether r is one of the many characters of East Asia that look like nothing in ASCII.
+func isIdeograph(r rune) bool {
+	return r >= 0x3400 && r < 0xa000 || r >= 0x3041 && r < 0x3097 || r >= 0x30a1 && r < 0x30fb || r >= 0xac00 && r < 0xd7a4
 }
 
 // appendSeen appends a character but for what is no more than a mark upon the one before it.
@@ -82,8 +89,8 @@ var lookalikes = readLookalikes(
 	// Capitals: Cyrillic, Greek, Cherokee.
 	"AАΑᎪ", "BВΒᏴ", "CСᏟϹ", "DԀᎠ", "EЕΕᎬ", "FϜ", "GԌᏀ", "HНΗᎻ", "IІΙӀᏆ", "JЈᎫ", "KКΚᏦ", "LᏞ", "MМΜᎷ", "NΝ",
 	"OОΟՕ", "PРΡᏢ", "QԚ", "RᎡ", "SЅᏚՏ", "TТΤᎢ", "UՍ", "VѴᏙ", "WԜᎳ", "XХΧ", "YҮΥᎩ", "ZΖᏃ",
-	// Brackets, bars, colons, lines and what lists begin with.
-	"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭", "|∣ǀ", ":∶։ː", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
+	// Brackets, bars, colons, semicolons, lines and what lists begin with.
+	"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭", "|∣ǀ", ":∶։ː", ";⁏", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
 )
 
 // readLookalikes reads lists that each begin with the character that the others look like.
@@ -97,39 +104,12 @@ func readLookalikes(lists ...string) map[rune]byte {
 	return table
 }
 
-// looksReserved reports whether a line that is not all ASCII looks like a reserved one. Most lines are known by
-// their first letter not to.
-func looksReserved(line string) bool {
-	wide := false
+// looksLikeStructure reports whether a line that is not all ASCII looks like one of ours.
+func looksLikeStructure(line string) bool {
 	for i := range len(line) {
 		if line[i] >= utf8.RuneSelf {
-			wide = true
-			break
-		}
-	}
-	if !wide || !mayLookReserved(line) {
-		return false
-	}
-	return isReserved(skeleton(line, math.MaxInt))
-}
-
-func mayLookReserved(line string) bool {
-	var room [utf8.UTFMax * 8]byte
-	for i := 0; i < len(line); {
-		_, width := utf8.DecodeRuneInString(line[i:])
-		seen := skeletonOf(room[:0], line[i:i+width])
-		i += width
-		if at := pastMarkup(string(seen)); at < len(seen) {
-			return len(seen) > 1 || strings.IndexByte("[bBeErRhHaAsSuUiI", seen[at]) >= 0
+			return isStructure(skeleton(line, math.MaxInt))
 		}
 	}
 	return false
-}
-
-func skeletonOf(out []byte, char string) []byte {
-	r, _ := utf8.DecodeRuneInString(char)
-	if r < utf8.RuneSelf {
-		return append(out, byte(r))
-	}
-	return appendLooks(out, r, char)
 }
