@@ -14,3 +14,6 @@ func PathHints() (under, dialects []string) {
 	}
 	return under, dialects
 }
+
+// TextOf gives the lines of the source that an item is read from.
+func TextOf(r *Reading, i int) string { return r.lines(&r.entries[i]) }

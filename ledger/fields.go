@@ -125,7 +125,7 @@ func labelled(s string) (key fieldKey, value string, ok bool) {
 // fields reads the field in s whose key is known and whose value begins at
 // the index, and all fields behind it.
 func (n *numbered) fields(ln *line, s string, key fieldKey, value int) {
-	n.notes.wrapping = false
+	n.notes.end()
 	for key != fieldNone {
 		from := skipBlanks(s, pastSpace(s, value))
 		switch key {
@@ -156,7 +156,7 @@ func (n *numbered) value(ln *line, key fieldKey, s string, from int) (next field
 	switch end := closing(value); {
 	case end >= 0:
 		n.set(key, value[:end])
-		n.note(trim(strings.TrimLeft(value[end+1:], "|,;.")), false)
+		n.aside(trim(strings.TrimLeft(value[end+1:], "|,;.")))
 	case next != fieldNone:
 		n.set(key, value)
 	default:

@@ -150,7 +150,7 @@ func TestFields(t *testing.T) {
 			ledger.Item{Prompt: "do | _Leverage: a_ _Requirements: b_ | well"},
 		},
 		{"other case", "_requirements: 1.1_\n- files: a.go", ledger.Item{Requirements: []string{"1.1"}, Files: []string{"a.go"}}},
-		{"a later prompt counts", "_Prompt: old_\n- _Prompt: new_", ledger.Item{Prompt: "new"}},
+		{"a later prompt counts", "_Prompt: old_\n- _Prompt: new_", ledger.Item{Prompt: "new", Details: []string{"Prompt: old"}}},
 		{"lists add up", "_Requirements: 1_\n- _Requirements: 2_", ledger.Item{Requirements: []string{"1", "2"}}},
 		{
 			"text around", "see this _Requirements: 1_ and that",
@@ -165,7 +165,10 @@ func TestFields(t *testing.T) {
 		{"double underscores", "_Leverage: __init___\n- _Prompt: call __init__\n  twice_", ledger.Item{Leverage: "__init__", Prompt: "call __init__ twice"}},
 		{"unknown field", "_Boundary: Mail_", ledger.Item{Details: []string{"_Boundary: Mail_"}}},
 		{"code is no field", "see `_Prompt:` and a_Prompt: b_", ledger.Item{Details: []string{"see `_Prompt:` and a_Prompt: b_"}}},
-		{"files with remarks", "**Files:** `a.go` (new, big), b.go(c), d (e) f", ledger.Item{Files: []string{"a.go", "b.go(c)", "d f"}}},
+		{
+			"files with remarks", "**Files:** `a.go` (new, big), b.go(c), d (e) f",
+			ledger.Item{Files: []string{"a.go", "b.go(c)", "d f"}, Details: []string{"Files: `a.go` (new, big), b.go(c), d (e) f"}},
+		},
 		{"an open bracket", "Files: a (b, c.go", ledger.Item{Files: []string{"a (b, c.go"}}},
 		{"other labels", "Profile: x\n- *Purpose*: y", ledger.Item{Details: []string{"Profile: x"}, Purpose: "y"}},
 		{"list below a label", "Files:\n  - a.go\n  - b.go\n- detail", ledger.Item{Files: []string{"a.go", "b.go"}, Details: []string{"detail"}}},
@@ -176,9 +179,12 @@ func TestFields(t *testing.T) {
 		{"an empty block", "_Prompt: |\n- y", ledger.Item{Details: []string{"y"}}},
 		{"a block ended by a field at its own indent", "_Prompt: |\na\nb\n_Leverage: c_", ledger.Item{Prompt: "a\nb", Leverage: "c"}},
 		{"a heading in a block", "_Prompt: |\n    ## Role\n    a_", ledger.Item{Prompt: "## Role\na"}},
-		{"a heading below a task", "x\n   ### More\n   text", ledger.Item{Details: []string{"x", "### More text"}}},
+		{"a heading below a task", "x\n   ### More\n   text", ledger.Item{Details: []string{"x", "### More\ntext"}}},
 		{"a comment in between", "x\n  <!-- y\n  - z -->\n- w", ledger.Item{Details: []string{"x", "w"}}},
-		{"boxes without id", "[ ] a\n    - _Leverage: of a_\n    - [ ] b\n      - _Leverage: of b_\n     - _Leverage: of a_\n- _Leverage: of 1_", ledger.Item{Leverage: "of 1"}},
+		{
+			"boxes without id", "[ ] a\n    - _Leverage: of a_\n    - [ ] b\n      - _Leverage: of b_\n     - _Leverage: of a_\n- _Leverage: of 1_",
+			ledger.Item{Leverage: "of 1", Details: []string{"[ ] a\n  - _Leverage: of a_\n  - [ ] b\n    - _Leverage: of b_\n   - _Leverage: of a_"}},
+		},
 		{"escaped underscore", `_Leverage: a\_ b_`, ledger.Item{Leverage: `a\_ b`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // This file reads what stands below a heading that is a task: its steps, what it waits for, its files, and
 // the criteria, which are no tasks.
@@ -77,7 +74,7 @@ func headRemark(n *numbered, ln *line, b box) {
 // headLine reads a line of text, and says whether nothing of it is about an item.
 func headLine(n *numbered, ln *line, m marker) bool {
 	n.leaveCriteria(ln)
-	if n.owner >= 0 && ln.indent < n.ownerIndent {
+	if n.owner >= 0 && ln.indent < n.ownerIndent && ln.margin == 0 {
 		n.closeItem() // what is indented less than a box is about the task above
 	}
 	text, bullet := ln.content(), false
@@ -224,14 +221,6 @@ func cutRemark(s string) (name string, remark bool) {
 	}
 	return s, false
 }
-
-// bare reports whether a line has no word, as a rule between two tasks has none.
-func bare(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
-}
-
-// apart reports whether a line never goes on with the one before: a label in bold type, a row of a table.
-func apart(text string) bool { return strings.HasPrefix(text, bold) || text[0] == '|' }
 
 // mostIndented is how far a heading may be indented; what is deeper is code.
 const mostIndented = 3

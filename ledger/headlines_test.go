@@ -110,7 +110,7 @@ func TestFilesOfAHeading(t *testing.T) {
 
 func TestLabelsOfAHeadingAreKeptAsDetails(t *testing.T) {
 	r := parse(t, "### Task 1: x\n**Files:** `a.go`\n**Model:** small (fast)\n**review:** full\nSome text\ngoes on.\n---\n")
-	require.Equal(t, []string{"**Model:** small (fast)", "**review:** full Some text goes on."}, item(t, r, "1").Details)
+	require.Equal(t, []string{"**Model:** small (fast)", "**review:** full\nSome text\ngoes on."}, item(t, r, "1").Details)
 }
 
 // The order of the file is no dependency, as in other dialects; what a task waits for, its steps wait for.

@@ -76,7 +76,7 @@ func (n *numbered) add(ln *line, m *marker, b *box, id, title string) {
 	}
 	n.ownerIndent = ln.indent
 	if n.item != nil {
-		n.owner = 0
+		n.own(ln)
 		n.entitle(title)
 		n.tagged()
 		return
@@ -178,9 +178,8 @@ func (n *numbered) tagged() {
 		n.item.Parallel = n.item.Parallel || t.parallel
 		n.item.Requirements = append(n.item.Requirements, t.stories...)
 		for _, detail := range t.details {
-			n.note(detail, false)
+			n.aside(detail)
 		}
-		n.notes.wrapping = false
 		return
 	}
 	if t.withdrawn {
@@ -207,7 +206,7 @@ func (n *numbered) addBare(ln *line, id, title string, status Status) {
 	n.head = taskHeading{}
 	n.ownerIndent = ln.indent
 	if n.item != nil {
-		n.owner = 0
+		n.own(ln)
 		n.entitle(title)
 		return
 	}

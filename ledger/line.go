@@ -129,5 +129,8 @@ func (ln *line) dedent(width int) string {
 		have++
 		i += blankAt(ln.text, i)
 	}
+	if have > width { // a tab that is wider than what is cut off
+		return strings.Repeat(" ", have-width) + ln.text[i:]
+	}
 	return ln.text[i:]
 }

@@ -17,6 +17,7 @@ func (n *numbered) textLine(ln *line, m *marker) {
 		return
 	}
 	if n.g.text != nil && n.g.text(n, ln, *m) || n.owner < 0 || n.shadowed(ln) {
+		n.belowBox(ln)
 		if n.drawn != nil {
 			n.drawn.text(ln, m)
 		}
@@ -63,15 +64,11 @@ func (n *numbered) describe(ln *line, from int, kind markerKind) {
 		return
 	}
 	n.list.key = fieldNone
-	switch {
-	case bullet:
-		n.note(text, false)
-		if strings.HasPrefix(text, "**Property ") {
-			n.seen.see(signalProperty, ln.number)
-		}
-	case n.g.headed && bare(text):
-	case ln.indent > n.ownerIndent, n.g.headed:
-		n.note(text, n.notes.wrapping && kind == markerNone && !(n.g.headed && apart(text)))
+	if bullet && strings.HasPrefix(text, "**Property ") {
+		n.seen.see(signalProperty, ln.number)
+	}
+	if n.item != nil {
+		n.detailLine(ln, from, kind)
 	}
 }
 
@@ -85,7 +82,7 @@ func (n *numbered) fieldsIn(ln *line, text string) bool {
 		return false
 	}
 	if at > 0 {
-		n.note(trimRight(text[:at]), false)
+		n.aside(trimRight(text[:at]))
 	}
 	n.list.key = fieldNone
 	n.fields(ln, text, key, value)
@@ -98,13 +95,14 @@ func (n *numbered) labels(ln *line, text string, kind markerKind) bool {
 	if !ok {
 		return false
 	}
+	n.notes.end()
+	n.list.key = fieldNone
 	n.set(key, value)
 	indent := ln.indent
 	if n.g.headed && kind == markerNone {
 		indent-- // a list below a line of text stands at its indent
 	}
 	n.list.open(key, value, indent)
-	n.notes.wrapping = false
 	return true
 }
 
@@ -123,6 +121,9 @@ func (n *numbered) heading(ln *line, m *marker) bool {
 		return true
 	}
 	n.head = readTaskHeading(text, ln)
+	if n.item != nil && n.head.id == n.item.ID {
+		n.owner, n.ownerIndent = 0, -1 // the box that takes its id from here stands further down
+	}
 	n.enterIdle(ln, level, n.head)
 	if n.g.label == nil {
 		if level == 1 {
@@ -164,11 +165,13 @@ func (n *numbered) knownHeading(ln *line, level int, text string) {
 
 // masked is a line in a fence or in a comment.
 func (n *numbered) masked(ln *line, m *marker) {
-	if n.g.headed && n.hiddenHeading(ln, m) {
+	if n.g.headed && (n.item == nil || n.owner < 0) && n.hiddenHeading(ln, m) {
 		return
 	}
 	if ln.place == placeFence {
 		n.fenced(ln)
+	} else {
+		n.commentLine(ln)
 	}
 }
 
@@ -178,7 +181,11 @@ func (n *numbered) fenced(ln *line) {
 	if n.drawn != nil && n.drawn.fenced(ln) {
 		return
 	}
-	if n.owner < 0 || n.shadowed(ln) {
+	if n.owner < 0 {
+		return
+	}
+	if n.shadow >= 0 && n.notes.fence.open || n.shadowed(ln) {
+		n.fenceLine(ln)
 		return
 	}
 	if n.field.begun() {
@@ -191,15 +198,21 @@ func (n *numbered) fenced(ln *line) {
 	text := ln.content()
 	key, value := fieldAt(text, 0)
 	if key != fieldPrompt || ln.edge || n.g.headed {
+		n.fenceLine(ln)
 		return
 	}
+	n.notes.dropFence()
 	n.report(ln, ln.body, SeverityInfo, "dialect_drift", "this prompt stands in a fence: it belongs below its task")
 	n.fields(ln, text, key, value)
 	n.field.fenced = n.field.begun()
 }
 
 func (n *numbered) blankLine() {
+	if len(n.notes.lines) > 0 && n.blankQuote() {
+		return
+	}
 	n.notes.wrapping = false
+	n.notes.blanks++
 	switch {
 	case n.field.key == fieldPrompt:
 		n.field.blanks++
@@ -219,7 +232,7 @@ func (n *numbered) closeItem() {
 	if n.item == nil {
 		n.r.entries[n.owner].to = int32(n.start)
 	} else {
-		n.item.Details = n.notes.take()
+		n.item.Details = append(n.item.Details, n.notes.take()...)
 	}
 	n.list.key = fieldNone
 	n.owner, n.shadow = -1, -1

@@ -2,46 +2,68 @@ package ledger
 
 import "strings"
 
-// This file gathers the details of an item.
+// This file gathers the details of an item. A detail is a line of its description with all that goes on with it: the
+// further lines of a sentence, and the code, the quotation or the table below. Its lines stay lines, with the indent
+// that they have beyond that of the detail.
 
 // notes gathers the details of the current item.
 type notes struct {
 	lists    arena
-	last     []string // the lines of the last detail, if there are several
-	wrapping bool     // the next line may go on with the last detail
+	lines    []string // of the detail in the making
+	base     int      // how far its further lines are indented by themselves
+	blanks   int      // blank lines since its last line
+	wrapping bool     // the next line may go on with it
+	fence    openFence
 }
 
-// note adds a detail, or a line to the last one.
-func (n *numbered) note(text string, more bool) {
-	ns := &n.notes
-	switch {
-	case text == "" || n.item == nil:
+// note begins a detail whose further lines are indented by base at least.
+func (n *numbered) note(text string, base int) {
+	if text == "" || n.item == nil {
 		return
-	case !more:
-		if len(ns.last) > 0 {
-			ns.unwrap()
-		}
-		ns.lists.push(text)
-	case len(ns.last) == 0:
-		ns.last = append(ns.last, *ns.lists.top(), text)
-	default:
-		ns.last = append(ns.last, text)
 	}
-	ns.wrapping = true
+	n.notes.end()
+	n.notes.base = base
+	n.notes.add(text)
 }
 
-// unwrap ends a last detail of several lines.
-func (ns *notes) unwrap() {
-	*ns.lists.top() = strings.Join(ns.last, " ")
-	ns.last = ns.last[:0]
+// aside adds a detail that nothing goes on with.
+func (n *numbered) aside(text string) {
+	n.note(text, n.line.indent)
+	n.notes.end()
+}
+
+// block adds a line of what stands below the last detail. Without one it is a detail by itself.
+func (n *numbered) block(text string, base int) {
+	if len(n.notes.lines) == 0 {
+		n.note(text, base)
+		return
+	}
+	n.notes.add(text)
+}
+
+// add adds a line to the detail in the making, behind the blank ones before it.
+func (ns *notes) add(text string) {
+	for ; len(ns.lines) > 0 && ns.blanks > 0; ns.blanks-- {
+		ns.lines = append(ns.lines, "")
+	}
+	ns.lines, ns.blanks, ns.wrapping = append(ns.lines, text), 0, true
+}
+
+// end ends the detail in the making, if there is one.
+func (ns *notes) end() {
+	switch len(ns.lines) {
+	case 0:
+	case 1:
+		ns.lists.push(ns.lines[0])
+	default:
+		ns.lists.push(strings.Join(ns.lines, "\n"))
+	}
+	ns.lines, ns.blanks, ns.wrapping, ns.fence = ns.lines[:0], 0, false, openFence{}
 }
 
 // take returns the details and forgets them.
 func (ns *notes) take() []string {
-	if len(ns.last) > 0 {
-		ns.unwrap()
-	}
-	ns.wrapping = false
+	ns.end()
 	return ns.lists.take()
 }
 
@@ -62,9 +84,6 @@ func (a *arena) push(s string) {
 	a.free[a.used] = s
 	a.used++
 }
-
-// top is the last string that was pushed.
-func (a *arena) top() *string { return &a.free[a.used-1] }
 
 // take ends the slice in the making and returns it, nil when it is empty.
 func (a *arena) take() []string {

@@ -19,6 +19,8 @@ type numbered struct {
 	r *Reading
 	// item is the item that is being described, nil in a pass over the plan.
 	item *Item
+	// quotes is how many block quotes it stands in, and within the end of what hides it.
+	quotes, within int
 	// keep holds the ids that count even in fences and comments.
 	keep map[string]bool
 	// hidden holds the ids seen in fences and comments.
@@ -32,7 +34,7 @@ type numbered struct {
 	idle   []idleHead
 	field  openField
 	list   openList
-	notes  notes
+	notes  notes // of the item that is being described
 	lists  arena
 	nodes  []node // beside r.entries
 	// late holds the items whose parent by id did not stand above them, stem
@@ -125,7 +127,7 @@ func describe(r *Reading, i int32, it *Item) {
 	}
 	n := numbered{
 		scanner: r.scannerOf(e), g: r.grammar,
-		r: &Reading{}, keep: r.keep, item: it,
+		r: &Reading{}, keep: r.keep, item: it, within: int(e.mask),
 		owner: -1, shadow: -1,
 	}
 	if r.grammar == &tableGrammar {

@@ -82,9 +82,11 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 	}
 	if n.owner >= 0 && ln.indent > n.ownerIndent {
 		n.closeField()
-		n.notes.wrapping = false
-		if !n.shadowed(ln) {
+		if n.shadowed(ln) {
+			n.belowBox(ln)
+		} else {
 			n.shadow = ln.indent
+			n.boxNote(ln, m)
 		}
 		return
 	}

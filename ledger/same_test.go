@@ -37,8 +37,11 @@ func meaningOf(t require.TestingT, text string) meaning {
 	}
 	for _, it := range r.Items() {
 		it.Mark = ledger.Span{}
-		// A prompt is text: the white space in it is kept as it was written.
+		// A prompt and a detail are text: the white space in them is kept as it was written.
 		it.Prompt = strings.ReplaceAll(it.Prompt, "\u00a0", " ")
+		for i, detail := range it.Details {
+			it.Details[i] = blanks.ReplaceAllString(detail, " ")
+		}
 		m.items = append(m.items, it)
 	}
 	return m
@@ -56,6 +59,7 @@ func (m meaning) withoutColumns() meaning {
 }
 
 var (
+	blanks    = regexp.MustCompile(`[ \t\x{a0}]+`)
 	indent    = regexp.MustCompile(`(?m)^ +`)
 	structure = regexp.MustCompile(`(?m)^( *(?:[-*+]|[0-9]+[.)])) \[( ?)\](\*?) `)
 	finalEnd  = regexp.MustCompile(`\n\z`)

@@ -168,7 +168,7 @@ func TestEpicFlags(t *testing.T) {
 		{"a (Parallel: TRUE, S)", "a", true, nil, []string{"S"}},
 		{"a (parallel: false, depends on 001, 002)", "a", false, []string{"001", "002"}, nil},
 		{"a (parallel, depends_on: [#4, 001.md], M)", "a", true, []string{"4", "001"}, []string{"M"}},
-		{"a (depends on: 001-003 (all of them), parallel: yes)", "a", true, []string{"001", "002", "003"}, nil},
+		{"a (depends on: 001-003 (all of them), parallel: yes)", "a", true, []string{"001", "002", "003"}, []string{"Depends on: 001-003 (all of them)"}},
 		{"a (depends on none)", "a", false, nil, nil},
 		{"a (conflicts with 002, 003, parallel: true)", "a", true, nil, []string{"conflicts with 002, 003"}},
 		{"a (conflicts_with: [])", "a", false, nil, nil},

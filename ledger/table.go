@@ -217,7 +217,7 @@ func (n *numbered) describeRow(ln *line) bool {
 			n.item.Title, _ = cutStruck(text)
 		case columnStatus:
 			if state := g.state(ln.text); state.rest != "" {
-				n.note(c.name+": "+state.rest, false)
+				n.aside(c.name + ": " + state.rest)
 			}
 		case columnParallel:
 			n.item.Parallel = says(text)
@@ -225,9 +225,12 @@ func (n *numbered) describeRow(ln *line) bool {
 			n.set(fieldFiles, commaList(text))
 		case columnOther, columnAside:
 			if text != "" && !isNone(text) {
-				n.note(strings.TrimLeft(c.name+": "+text, ": "), false)
+				n.aside(strings.TrimLeft(c.name+": "+text, ": "))
 			}
 		}
+	}
+	if len(g.cells) > len(g.columns) {
+		n.aside(ln.content()) // nobody knows which of its cells stand below which name
 	}
 	return true
 }

@@ -14,6 +14,7 @@ func (n *numbered) set(key fieldKey, value string) {
 	}
 	if n.item != nil {
 		n.describeField(n.item, key, trim(value))
+		n.spare(key, trim(value))
 	}
 }
 
@@ -24,11 +25,11 @@ func (n *numbered) describeField(it *Item, key fieldKey, value string) {
 		n.splitRequirements(value)
 		it.Requirements = n.taken(it.Requirements)
 	case fieldLeverage:
-		it.Leverage = value
+		n.replace("Leverage", &it.Leverage, value)
 	case fieldPrompt:
-		it.Prompt = value
+		n.replace("Prompt", &it.Prompt, value)
 	case fieldBlocked:
-		it.BlockedReason = value
+		n.replace("Blocked", &it.BlockedReason, value)
 	case fieldFiles:
 		if n.g.headed {
 			n.splitHeadFiles(value)
@@ -37,7 +38,7 @@ func (n *numbered) describeField(it *Item, key fieldKey, value string) {
 		}
 		it.Files = n.taken(it.Files)
 	case fieldPurpose:
-		it.Purpose = value
+		n.replace("Purpose", &it.Purpose, value)
 	}
 }
 

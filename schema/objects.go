@@ -82,7 +82,7 @@ type Item struct {
 	Prompt        string   `json:"prompt,omitzero"`
 	Requirements  []string `json:"requirements"`
 	Files         []string `json:"files"`
-	Details       []string `json:"details"`
+	Details       []string `json:"details" doc:"what else the plan says about it; one may have several lines"`
 	Leverage      string   `json:"leverage,omitzero"`
 	Purpose       string   `json:"purpose,omitzero"`
 	BlockedReason string   `json:"blocked_reason,omitzero"`

@@ -885,6 +885,7 @@ export interface Item {
   prompt?: string;
   requirements: Array<string>;
   files: Array<string>;
+  /** what else the plan says about it; one may have several lines */
   details: Array<string>;
   leverage?: string;
   purpose?: string;

@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"strings"
+	"unicode"
+)
+
+// This file makes details of the lines of an item. Only an item that is described has any: a pass over a plan reads
+// what concerns other items and no more.
+
+// detailLine reads a line that is no field: it begins a detail, or goes on with the last one. Its text begins at the index.
+func (n *numbered) detailLine(ln *line, from int, kind markerKind) {
+	text, ns := ln.text[from:], &n.notes
+	if quote, ok := n.quotation(ln); ok {
+		n.block(quote, ln.indent)
+		return
+	}
+	const code = 4 // columns that Markdown takes for a mark of code behind a blank line
+	switch {
+	case kind == markerBullet:
+		n.note(text, ln.indent+from-ln.body)
+	case kind != markerNone:
+		n.note(text, ln.indent)
+	case ln.indent <= max(n.ownerIndent, 0) && rule(text):
+		ns.end() // it parts the item from what follows
+	case text[0] == '|':
+		n.block(text, ln.indent)
+	case !ns.wrapping && ln.indent >= ns.base+code:
+		n.block(ln.dedent(ns.base), ns.base)
+	case ns.wrapping && !(n.g.headed && strings.HasPrefix(text, bold)): // there it is a label
+		ns.add(ln.dedent(ns.base))
+	default:
+		n.note(text, ln.indent)
+	}
+}
+
+// rule reports whether a line is a rule between two parts of a text.
+func rule(text string) bool {
+	bare := strings.ReplaceAll(text, " ", "")
+	return len(bare) > 2 && strings.IndexByte("-*_", bare[0]) >= 0 && strings.Trim(bare, bare[:1]) == ""
+}
+
+// quotation gives a line of a block quote that the item itself does not stand in, with its marks.
+func (n *numbered) quotation(ln *line) (text string, ok bool) {
+	if ln.margin == 0 || quoteDepth(ln) <= n.quotes {
+		return "", false
+	}
+	text = ln.text
+	for range n.quotes {
+		_, text, _ = strings.Cut(text, ">")
+	}
+	return trim(text), true
+}
+
+// blankQuote adds a line that has nothing but the marks of a block quote.
+func (n *numbered) blankQuote() bool {
+	quote, ok := n.quotation(&n.line)
+	if ok = ok && !n.field.begun(); ok {
+		n.notes.add(quote)
+	}
+	return ok
+}
+
+func quoteDepth(ln *line) int { return strings.Count(ln.text[:ln.margin], ">") }
+
+// own notes how the first line of the item that is described stands there.
+func (n *numbered) own(ln *line) {
+	n.owner, n.quotes = 0, quoteDepth(ln)
+	if n.notes.base = 0; ln.text[ln.body] != '#' {
+		const bullet = len("- ")
+		n.notes.base = ln.indent + bullet
+	}
+}
+
+// boxNote adds a box without id, which is no task of its own, as a detail of the item that it stands below.
+func (n *numbered) boxNote(ln *line, m *marker) {
+	n.note(ln.text[m.next:], ln.indent+m.next-ln.body)
+}
+
+// belowBox adds a line about such a box as it stands there: its fields are none of the item.
+func (n *numbered) belowBox(ln *line) {
+	if n.item != nil && n.shadow >= 0 {
+		n.block(ln.dedent(n.notes.base), n.notes.base)
+	}
+}
+
+// openFence is a fence that has begun in the detail in the making.
+type openFence struct {
+	open   bool
+	indent int // of its first line
+	first  int // how many lines the detail had before
+}
+
+// fenceLine adds a line of a fence.
+func (n *numbered) fenceLine(ln *line) {
+	f := &n.notes.fence
+	quote, quoted := n.quotation(ln)
+	switch {
+	case n.item == nil:
+	case ln.start < n.within:
+		n.hiddenLine(ln)
+	case quoted:
+		n.block(quote, ln.indent)
+	case ln.edge && n.pos <= n.mask:
+		n.beginFence(ln)
+	case !ln.edge:
+		n.block(ln.dedent(f.indent), ln.indent)
+	case f.open:
+		n.block(ln.content(), ln.indent)
+		f.open = false
+	}
+}
+
+// beginFence begins a fence, which may have the bullet of a detail before it.
+func (n *numbered) beginFence(ln *line) {
+	m := markerAt(ln.text, ln.body)
+	if m.kind == markerBullet && m.spaced(ln.text) {
+		indent := ln.indent + m.next - ln.body
+		n.note(ln.text[m.next:], indent)
+		n.notes.fence = openFence{open: true, indent: indent}
+		return
+	}
+	first := len(n.notes.lines)
+	n.block(ln.content(), ln.indent)
+	n.notes.fence = openFence{open: true, indent: ln.indent, first: first}
+}
+
+// dropFence takes back a fence that has nothing but a field in it.
+func (ns *notes) dropFence() {
+	if ns.fence.open {
+		ns.lines, ns.fence = ns.lines[:ns.fence.first], openFence{}
+	}
+}
+
+// commentLine adds what stands behind a comment in its last line. The comment itself is no part of the item, unless
+// the item stands in it.
+func (n *numbered) commentLine(ln *line) {
+	if n.item == nil || n.owner < 0 {
+		return
+	}
+	if ln.start < n.within {
+		n.hiddenLine(ln)
+	}
+	if end := ln.start + len(ln.text); n.mask < end {
+		n.aside(trim(n.src[n.mask:end]))
+	}
+}
+
+// hiddenLine reads a line of the fence or the comment that the item itself stands in.
+func (n *numbered) hiddenLine(ln *line) {
+	shown := *ln
+	if ln.place == placeComment {
+		shown.text = trimRight(strings.TrimSuffix(n.src[ln.start:min(n.mask, ln.start+len(ln.text))], "-->"))
+	}
+	if ln.edge || len(shown.text) <= ln.body {
+		return
+	}
+	from, m := ln.body, markerAt(shown.text, ln.body)
+	if m.kind == markerBullet && m.spaced(shown.text) {
+		from = m.next
+	}
+	if from < len(shown.text) {
+		n.detailLine(&shown, from, m.kind)
+	}
+}
+
+// spare adds what a field does not keep of its value: what is to be done with a file, and why an item is waited for.
+func (n *numbered) spare(key fieldKey, value string) {
+	name, kept := "", n.item.Files
+	switch key {
+	case fieldFiles:
+		name = "Files: "
+	case fieldDepends:
+		name, kept = "Depends on: ", n.item.DependsOn
+	case fieldNone, fieldRequirements, fieldLeverage, fieldPrompt, fieldBlocked, fieldPurpose:
+		return
+	}
+	if n.list.key == key {
+		name = "" // it stands in a list below
+	}
+	if !covers(kept, value, key == fieldDepends) {
+		n.aside(name + value)
+	}
+}
+
+// covers reports whether each word of a text stands in a list, but for those that ids may have around them.
+func covers(list []string, text string, ids bool) bool {
+	const around = " task tasks group groups and or to through none n a "
+	words := map[string]bool{}
+	for _, entry := range list {
+		for word := range strings.FieldsFuncSeq(entry, notInWord) {
+			words[word] = true
+		}
+	}
+	for word := range strings.FieldsFuncSeq(text, notInWord) {
+		if !words[word] && !(ids && isOneOf(word, around)) {
+			return false
+		}
+	}
+	return true
+}
+
+func notInWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// replace gives a field another value. A former one stays as a detail.
+func (n *numbered) replace(name string, field *string, value string) {
+	if old := *field; old != "" && old != value {
+		n.aside(name + ": " + old)
+	}
+	*field = value
+}
