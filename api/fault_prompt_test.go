@@ -72,7 +72,7 @@ END_DISPATCH_RESULT`)
 	answer := h.call("compile_prompt", `{"run_id":%q,"role":"worker","blocks":true,"max_input_tokens":9000}`, run)
 	prompt := strings.TrimPrefix(answer.str("prompt"), answer.str("stable_prefix"))
 	require.Contains(t, prompt, "\n│ [Operator Note] (from host; trusted)\n")
-	require.Contains(t, prompt, "\n│ [[Policy]] - (from waybill; trusted)\n")
+	require.Contains(t, prompt, "\n  │ [[Policy]] - (from waybill; trusted)\n")
 	require.Equal(t, 3, strings.Count(prompt, "; trusted)"), "beside these two, there is the one of [Now]")
 	for _, b := range answer.at("blocks").([]any) {
 		block := b.(map[string]any)

@@ -215,7 +215,7 @@ func TestChangeOfAPlanIsRecordedOnce(t *testing.T) {
 	d.write("tasks.md", twoItems, time.Minute)
 	look()
 	require.Equal(t, [][]string{{"2", "3"}, {"3", "2"}}, sites[0].changes())
-	d.write("tasks.md", twoItems+"\nA remark.\n", time.Minute)
+	d.write("tasks.md", "A remark.\n\n"+twoItems, time.Minute)
 	look()
 	require.Equal(t, [][]string{{"2", "3"}, {"3", "2"}, {}}, sites[0].changes())
 }

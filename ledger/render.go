@@ -229,13 +229,19 @@ func (w *writer) field(name, value string) {
 	}
 }
 
-// indented writes a text of which further lines are indented.
+// indented writes a text of which further lines are indented, but for those that are blank.
 func (w *writer) indented(text, by string) {
-	if strings.IndexByte(text, '\n') >= 0 {
-		text = strings.ReplaceAll(text, "\n", "\n"+by)
-	}
-	w.WriteString(text)
+	first, rest, more := strings.Cut(text, "\n")
+	w.WriteString(first)
 	w.WriteByte('\n')
+	for more {
+		first, rest, more = strings.Cut(rest, "\n")
+		if first != "" {
+			w.WriteString(by)
+		}
+		w.WriteString(first)
+		w.WriteByte('\n')
+	}
 }
 
 func (w *writer) section(name string, from *provenance, text string) {
