@@ -98,7 +98,7 @@ func appendLoading(at []int, s string) []int {
 }
 
 // loadsLocal reports whether the tag at the beginning of s has no address from elsewhere in it. One that is
-// longer than it should be is not read to its end.
+// longer than it should be, or has another within it, is not read to its end.
 func loadsLocal(s string) bool {
 	const longest = 1024
 	quote := byte(0)
@@ -110,6 +110,8 @@ func loadsLocal(s string) bool {
 			}
 		case c == '"' || c == '\'':
 			quote = c
+		case c == '<' && i > 0:
+			return false
 		case c == '>':
 			return !hasAddress(s[:i])
 		}

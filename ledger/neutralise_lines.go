@@ -56,20 +56,21 @@ func isReserved(line string) bool {
 	}
 	switch line[at] {
 	case '[':
-		return beginsOne(line[at:], bracketed[:])
+		return beginsOne(line[skipBlanks(line, at+1):], "[", bracketed[:])
 	case 'b', 'B', 'e', 'E':
-		return beginsOne(line[at:], spelled[:])
+		return beginsOne(line[at:], "", spelled[:])
 	case 'r', 'R':
-		return beginsOne(line[at:], spelled[:]) || isTurn(line[:at], line[at:])
+		return beginsOne(line[at:], "", spelled[:]) || isTurn(line[:at], line[at:])
 	case 'H', 'h', 'A', 'a', 'S', 's', 'U', 'u', 'I', 'i':
 		return isTurn(line[:at], line[at:])
 	}
 	return false
 }
 
-func beginsOne(line string, headings []heading) bool {
+// beginsOne reports whether what stands behind the opening of a line is one of the headings behind theirs.
+func beginsOne(line, opening string, headings []heading) bool {
 	for _, h := range headings {
-		if rest, found := cutHeading(line, h.text); found && (!h.alone || standsAlone(rest)) {
+		if rest, found := cutHeading(line, h.text[len(opening):]); found && (!h.alone || standsAlone(rest)) {
 			return true
 		}
 	}
@@ -127,13 +128,13 @@ func isLink(rest string) bool {
 }
 
 // cutHeading cuts a heading off the beginning of a line. A space in the heading is
-// any white space, and there may be more of it inside the brackets.
+// any white space, and there may be more of it before the bracket that ends it.
 func cutHeading(line, heading string) (rest string, found bool) {
 	i := 0
 	for j := 0; j < len(heading); j++ {
 		c := heading[j]
 		blank := i
-		if c == ' ' || c == ']' || j > 0 && heading[j-1] == '[' {
+		if c == ' ' || c == ']' {
 			i = skipBlanks(line, i)
 		}
 		if c == ' ' {

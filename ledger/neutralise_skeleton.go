@@ -28,7 +28,8 @@ func skeleton(s string, most int) string {
 	return string(out)
 }
 
-// appendLooks appends what one character, which is written as s, looks like.
+// appendLooks appends what one character, which is written as s, looks like. One that is made of others is taken
+// apart only if the first of them looks like something.
 func appendLooks(out []byte, r rune, s string) []byte {
 	if isIdeograph(r) {
 		return append(out, s...)
@@ -37,10 +38,13 @@ func appendLooks(out []byte, r rune, s string) []byte {
 		return append(out, c)
 	}
 	whole := norm.NFKD.PropertiesString(s).Decomposition()
-	if whole == nil {
+	part, _ := utf8.DecodeRune(whole)
+	if _, known := looks(part); len(whole) == 0 || !known {
 		return appendSeen(out, r)
 	}
-	for _, part := range string(whole) {
+	for len(whole) > 0 {
+		part, width := utf8.DecodeRune(whole)
+		whole = whole[width:]
 		if c, known := looks(part); known {
 			out = append(out, c)
 		} else {
@@ -68,6 +72,8 @@ func looks(r rune) (byte, bool) {
 	switch {
 	case r < utf8.RuneSelf:
 		return byte(r), true
+	case r >= 0xff01 && r <= 0xff5e: // full width, which is the most common
+		return byte(r - 0xff01 + '!'), true
 	case unicode.IsSpace(r) || r == 0x2800:
 		return ' ', true
 	case r >= 0x1f150 && r <= 0x1f169: // white on a black circle

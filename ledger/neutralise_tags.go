@@ -44,11 +44,8 @@ func names(list ...string) map[string]bool {
 	return set
 }
 
-// How much of a text is looked at to find the name of a tag.
-const (
-	longestTag = 96   // as it looks
-	longestRaw = 8192 // with whatever stands upon its letters
-)
+// longestTag is how much of what a text looks like is read to find the name of a tag.
+const longestTag = 96
 
 // appendTags appends the places of the brackets that open a tag or token.
 func appendTags(at []int, s string) []int {
@@ -79,39 +76,47 @@ func appendTags(at []int, s string) []int {
 	return at
 }
 
-// opening gives what a text that begins with a bracket looks like, or "" if it does not begin with one.
+// opening gives what a text that begins with a bracket looks like, or "" if it does not begin with one. It ends
+// with the next bracket that opens: nothing that counts has one in it, but for the second of <<SYS>>, and so a
+// text full of brackets is read no more than a few times.
 func opening(s string) string {
-	_, width := utf8.DecodeRuneInString(s)
 	if s[0] == '[' && (len(s) == 1 || s[1] < utf8.RuneSelf && s[1] != '/' && (s[1] < 'A' || s[1] > 'Z')) {
 		return ""
 	}
-	if width > 1 {
-		if bracket := skeleton(s[:width], 1); bracket != "<" && bracket != "[" {
-			return ""
-		}
+	if s[0] >= utf8.RuneSelf {
+		return openingSeen(s)
 	}
-	s = upToNext(s)
-	for i := range min(len(s), longestTag) {
-		if s[i] >= utf8.RuneSelf {
-			return skeleton(s, longestTag)
+	for i := 1; i < min(len(s), longestTag); i++ {
+		switch {
+		case s[i] >= utf8.RuneSelf:
+			return openingSeen(s)
+		case i > 1 && endsOpening(s[i], s[0]):
+			return s[:i+1]
 		}
 	}
 	return s[:min(len(s), longestTag)]
 }
 
-// upToNext cuts a text behind the next bracket that opens a tag: nothing that counts has one in it, but for the
-// second of <<SYS>>, and many brackets are not to be read more than twice.
-func upToNext(s string) string {
-	for i := 2; i < min(len(s), longestRaw); i++ {
-		if s[i] == '<' || s[i] == '[' && s[0] == '[' {
-			return s[:i+1]
+// openingSeen is opening for a text that is not all ASCII.
+func openingSeen(s string) string {
+	var room [longestTag + 8*utf8.UTFMax]byte
+	seen := room[:0]
+	for i := 0; i < len(s) && len(seen) < longestTag; {
+		r, width := utf8.DecodeRuneInString(s[i:])
+		seen = appendLooks(seen, r, s[i:i+width])
+		i += width
+		if len(seen) == 0 || seen[0] != '<' && seen[0] != '[' {
+			return ""
 		}
-		if strings.HasPrefix(s[i:], "＜") {
-			return s[:i+len("＜")]
+		if last := len(seen) - 1; last > 1 && endsOpening(seen[last], seen[0]) {
+			break
 		}
 	}
-	return s[:min(len(s), longestRaw)]
+	return string(seen)
 }
+
+// endsOpening reports whether c is the bracket behind which an opening that begins with first is not read on.
+func endsOpening(c, first byte) bool { return c == '<' || c == '[' && first == '[' }
 
 func isBracketToken(s string) bool {
 	if len(s) < 2 || s[1] != '/' && (s[1] < 'A' || s[1] > 'Z') {
@@ -156,6 +161,9 @@ func readTag(s string) tag {
 	end := 0
 	for end < len(rest) && (isWordByte(rest[end]) || rest[end] == '-' || rest[end] == ':') {
 		end++
+	}
+	if end == 0 {
+		return tag{}
 	}
 	name, rest := knownName(rest[:end]), rest[end:]
 	inner := strings.TrimLeft(rest, " \t\n")

@@ -1,0 +1,53 @@
+package ledger_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+)
+
+// signs are what the rules for text of others look at: each begins, continues or ends something.
+var signs = []string{
+	"[", "]", "(", ")", "{", "}", "<", ">", "|", "/", "\\", "!", "?", "&", ";", ":", ",", ".", "-", "+", "*", "_", "~", "`", "#", "=", "\"", "'", " ", "\t", "0", "T", "f",
+	"［", "］", "（", "＜", "＞", "﹤", "﹝", "【", "⁅", "‹", "│", "；", "｜", "Ｔ", "Т", "𝐓", "ﷺ", "é", "e\u0301", "\u0301", "快", "か", "한", "ก", "م\u200d", "👩\u200d", "🏴",
+	"\u200b", "\u200d", "\ufe0f", "\U000e0041", "\x1b", "\xff", "\u00a0", "\u2800", "[Ｔ", "<ѕ", "＜\u0301", "<\u0301", "［\u0301", "[/", "[/INST", "[T", "<|", "<|a", "<|a|", "<<", "<<S",
+	"<user> ", "<system ", "</user>", "x<user>", "<tool_call", "<a:", "<img ", "<img '", "<img \"", "<img '\"", "<img src=a ", "<IMG\n", "![", "![a", "![a](", "![a](//", "](", "](a", "[a]:", "[a]: //e\n",
+	"<!--", "-->", "<!a", "<![CDATA[", "]]>", "<?", "?>", "<pre ", "<pre>\n", "</pre>", "<details>\n", "<div hidden>\n", "<a1 hidden>\n</b1>\n", "<p style=",
+	"```", "```\n", "~~~\n", "````\n```\n", "> ```\n", "- ```\n", " ```a\n", "- ", "> ", "1. ", "[Task", "[Task]", "[Task]\n", "[Task](", "[Last ", "[ ", "[ Task", "BEGIN_", "RETRY ", "Human", "Human:", "Human \n", "### ", "#### User:\n",
+	"from", "(from ", "(from host; ", "[ab] from ", "[ab](from ", "; trusted ", "(from)", "[ab", "f ", "\n", " \n", "\r\n",
+}
+
+// Whatever is repeated, and whatever it stands behind, a text costs in proportion to its size: no more than so many
+// times what as many letters cost, which are only looked at. Each full-width bracket once cost a thousand times as
+// much as a letter. What other programs do disturbs one try or the other, and not all of them.
+func TestNeutralisingCostsInProportion(t *testing.T) {
+	const size, most, tries = 1 << 16, 500, 8
+	if raceEnabled {
+		t.Skip("nothing here runs beside anything else, and the plain test has the time for it")
+	}
+	letters := strings.Repeat("a", size)
+	for _, before := range []string{"", "[", "<", "[ab] (from "} {
+		for _, sign := range signs {
+			text := before + strings.Repeat(sign, size/len(sign))
+			ratio := costOf(text).Seconds() / costOf(letters).Seconds()
+			for range tries - 1 {
+				if ratio > most {
+					ratio = min(ratio, costOf(text).Seconds()/costOf(letters).Seconds())
+				}
+			}
+			require.LessOrEqual(t, ratio, float64(most), "times as long as letters for %q behind %q", sign, before)
+		}
+	}
+}
+
+// costOf is how long it takes to write a text of others into a prompt.
+func costOf(text string) time.Duration {
+	d := ledger.Dialogue{Task: "a", Output: "b", Question: "c", Reply: text}
+	start := time.Now()
+	_, _ = ledger.Continuation(d)
+	return time.Since(start)
+}
