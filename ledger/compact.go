@@ -151,6 +151,7 @@ func shorten(d draft) (draft, bool) {
 	}
 	leave("purpose", it.Purpose != "")
 	leave("depends_on", len(it.DependsOn) > 0)
+	leave("below", len(it.Below) > 0)
 	leave("requirements", len(it.Requirements) > 0)
 	leave("files", len(it.Files) > 0)
 	leave("leverage", it.Leverage != "")

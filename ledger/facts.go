@@ -120,6 +120,7 @@ type (
 		Leverage      string   `json:"leverage,omitempty"`
 		Purpose       string   `json:"purpose,omitempty"`
 		BlockedReason string   `json:"blocked_reason,omitempty"`
+		Below         []string `json:"below,omitempty"`
 		DerivedStatus string   `json:"derived_status,omitempty"`
 		Mark          [2]int   `json:"mark"`
 		Worded        bool     `json:"worded,omitempty"`
@@ -157,7 +158,7 @@ func currentFact(it *Item) *itemFact {
 		Source: it.Source, Line: it.Line, Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn,
 		Parallel: it.Parallel, Prompt: it.Prompt, Requirements: it.Requirements,
 		Files: it.Files, Details: it.Details, Leverage: it.Leverage, Purpose: it.Purpose,
-		BlockedReason: it.BlockedReason, DerivedStatus: it.DerivedStatus.String(),
+		BlockedReason: it.BlockedReason, Below: it.Below, DerivedStatus: it.DerivedStatus.String(),
 		Mark: [2]int{it.Mark.Start, it.Mark.End}, Worded: it.Worded,
 	}
 }
@@ -180,7 +181,7 @@ func (f *itemFact) item() (*Item, error) {
 		Source: f.Source, Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
 		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
 		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
-		BlockedReason: f.BlockedReason, DerivedStatus: derived,
+		BlockedReason: f.BlockedReason, Below: f.Below, DerivedStatus: derived,
 		Mark: Span{f.Mark[0], f.Mark[1]}, Worded: f.Worded,
 	}, nil
 }

@@ -33,7 +33,7 @@ func drawItem(t *rapid.T) *ledger.Item {
 		ParentID: text("parent"), DependsOn: drawStrings(t, "depends"), Parallel: rapid.Bool().Draw(t, "parallel"),
 		Prompt: text("prompt"), Requirements: drawStrings(t, "requirements"), Files: drawStrings(t, "files"),
 		Details: drawStrings(t, "details"), Leverage: text("leverage"), Purpose: text("purpose"),
-		BlockedReason: text("blocked"), DerivedStatus: ledger.Status(rapid.IntRange(0, int(ledger.Skipped)).Draw(t, "derived")),
+		BlockedReason: text("blocked"), Below: drawStrings(t, "below"), DerivedStatus: ledger.Status(rapid.IntRange(0, int(ledger.Skipped)).Draw(t, "derived")),
 		Mark: ledger.Span{Start: number("start"), End: number("end")},
 	}
 }

@@ -1,5 +1,10 @@
 package ledger
 
+import (
+	"cmp"
+	"fmt"
+)
+
 // ProgressLedger is what a plan says about itself and one of its items.
 type ProgressLedger struct {
 	// Plan names the plan, ItemID the item that was asked for; "" asked for the active one.
@@ -31,7 +36,22 @@ func Progress(r *Reading, plan, sourcePath, itemID string) (ProgressLedger, erro
 	}
 	if current >= 0 {
 		it := r.item(current)
+		it.Below = r.below(current)
 		p.CurrentItem = &it
 	}
 	return p, nil
+}
+
+// below names the children of an item, which have their own text in their own prompts.
+func (r *Reading) below(i int32) (names []string) {
+	if r.entries[i].derived == 0 {
+		return nil
+	}
+	for j := range r.entries {
+		if r.entries[j].parent == i {
+			child := r.item(int32(j))
+			names = append(names, fmt.Sprintf("%s %s (%s)", child.ID, child.Title, cmp.Or(child.DerivedStatus, child.Status)))
+		}
+	}
+	return names
 }

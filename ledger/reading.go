@@ -45,6 +45,9 @@ type Item struct {
 	Requirements, Files, Details []string
 
 	Leverage, Purpose, BlockedReason string
+	// Below names the children, each with its title and how it stands. Only the
+	// current item of a ProgressLedger has it.
+	Below []string
 	// Mark is the span between the brackets of the checkbox, empty for "[]". In
 	// the row of a table it is that of the word, box or sign that says how the
 	// task stands, empty where the cell is. Mark.End is 0 only for an item whose

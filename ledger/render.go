@@ -60,6 +60,7 @@ func (d *draft) writeItem(w *writer) {
 	} else {
 		w.field("Purpose: ", it.Purpose)
 		w.field("Depends on: ", strings.Join(it.DependsOn, ", "))
+		w.below(it.Below)
 	}
 	d.writePrompt(w)
 	w.list(headDetails, byPlan, it.Details)
@@ -262,6 +263,17 @@ func (w *writer) list(name string, from *provenance, entries []string) {
 func (w *writer) entries(entries []string) {
 	for _, entry := range entries {
 		w.entry("- ", entry)
+	}
+}
+
+// below lists the items below one, of which each has a prompt of its own.
+func (w *writer) below(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	w.line("Items below it, each with a text of its own:")
+	for _, name := range names {
+		w.entry("- ", name)
 	}
 }
 
