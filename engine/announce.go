@@ -9,10 +9,20 @@ import (
 	"waybill/ledger"
 )
 
-// Plan reads a plan of the workspace. If it reads differently than the event log says, or is gone,
+// Plan reads a plan of the workspace. One that this process has not read yet, and that may still be being written, is
+// given a moment. If it reads differently than the event log says, or is gone,
 // that is recorded there.
 func (e *Engine) Plan(ctx context.Context, path string) (Plan, error) {
 	plan, err := e.readPlan(ctx, path, nil)
+	if plan.Reading == nil && staleness(err) == StaleSettling {
+		settled := time.NewTimer(settlePeriod)
+		defer settled.Stop()
+		select {
+		case <-settled.C:
+			plan, err = e.readPlan(ctx, path, nil)
+		case <-ctx.Done(): // then the answer is that it is being written
+		}
+	}
 	if plan.unannounced {
 		e.announcePlan(ctx, path)
 	}
@@ -31,7 +41,11 @@ func (e *Engine) readPlan(ctx context.Context, path string, facts []ledger.Fact)
 	if err == nil && said.Hash == "" {
 		said.Hash, err = e.remembered(ctx, path, plan.Reading, facts)
 	}
-	if err == nil && e.o.Plans.introduce(path, said, plan.Reading, fault) { // else the log is asked again at the next look
+	items := 0
+	if err == nil && said.Hash != "" && (fault != nil || said.Hash != plan.Reading.Hash) {
+		items, err = e.itemsOnRecord(ctx, path, facts)
+	}
+	if err == nil && e.o.Plans.introduce(path, said, items, plan.Reading, fault) { // else the log is asked again at the next look
 		return e.o.Plans.Read(path)
 	}
 	return plan, fault
@@ -170,10 +184,10 @@ func (p *Plans) introduced(rel string) bool {
 }
 
 // introduce notes what the event log said before the plan was read: that becomes the first thing
-// known about it. A plan of which nothing is on record begins with its first reading. One that is on
+// known about it, and how many items its runs know of, or 0. A plan of which nothing is on record begins with its first reading. One that is on
 // record and cannot be read is remembered, too, and may have gone. known reports whether the plan is
 // remembered, and has to be looked at in the light of that.
-func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault error) (known bool) {
+func (p *Plans) introduce(rel string, said logged, items int, first *ledger.Reading, fault error) (known bool) {
 	m, known := p.memory(rel)
 	if !known && (first != nil || said.Hash != "") {
 		m = p.keep(rel, m)
@@ -189,8 +203,9 @@ func (p *Plans) introduce(rel string, said logged, first *ledger.Reading, fault 
 	if m.log != nil || said.Hash == "" { // somebody else was faster, or nobody knows the plan
 		return m.log != nil
 	}
+	m.items = items
 	m.log, m.unsaid = &said, first != nil && said.Hash != first.Hash
-	if first != nil && m.emptied(first) {
+	if first != nil && (m.emptied(first) || m.shrunk(first)) {
 		m.file, m.reading, m.current = planfile.File{}, nil, false
 	}
 	if fault != nil && m.reading == nil {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,4 +157,93 @@ func TestPeekWaitsForNothingButThatAnItemIsGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, v.Gone)
 	require.Equal(t, core.RunRunning, v.Run.State)
+}
+
+// The defect: a process that had not read the plan yet believed the half of it that an editor had written, and stored
+// that for all others: the item was gone, also if the editor never came to write the rest.
+func TestFaultF8_HalfWrittenPlanIsNotBelievedByAProcessThatReadsItFirst(t *testing.T) {
+	for name, recorded := range map[string]bool{"known by its run": false, "known by the log": true} {
+		t.Run(name, func(t *testing.T) {
+			st, d := watch(), newDesk(t)
+			s := newSite(t, st, d)
+			s.write("tasks.md", twoItems, time.Hour)
+			id := s.begin("1").ID
+			records := []string{}
+			if recorded {
+				s.write("tasks.md", threeItems, time.Minute)
+				require.True(t, s.look(id).Rebuilt)
+				records = append(records, "[3]")
+			}
+			s.write("tasks.md", "- [ ] 2. Second\n", 0)
+			for _, s := range []*site{newSite(t, st, d.another(t)), s} {
+				v := s.look(id)
+				require.NoError(t, v.Gone)
+				require.Equal(t, engine.StaleSettling, v.Fallback)
+				require.Equal(t, "First", v.Progress.CurrentItem.Title)
+			}
+			s.remove() // the editor died
+			for _, s := range []*site{newSite(t, st, d.another(t)), s} {
+				require.NoError(t, s.look(id).Gone)
+			}
+			s.write("tasks.md", "- [ ] 2. Second\n", 0)
+			next := newSite(t, st, d.another(t))
+			require.NoError(t, next.look(id).Gone)
+			d.pass(150 * time.Millisecond)
+			isGone(t, id, next, s)
+			require.Len(t, s.records(), len(records)+1)
+
+			s.write("tasks.md", threeItems, time.Minute)
+			require.NoError(t, s.look(id).Gone)
+			for before, spoil := range map[string]func(){engine.StaleRebuild: s.remove, engine.StaleEmpty: func() { s.write("tasks.md", "", time.Minute) }} {
+				spoil()
+				next := newSite(t, st, d.another(t)) // has never read it
+				require.Equal(t, before, next.look(id).Fallback)
+				s.write("tasks.md", "- [ ] 1.", 0)
+				v := next.look(id)
+				require.NoError(t, v.Gone)
+				require.Equal(t, "First", v.Progress.CurrentItem.Title)
+				require.Equal(t, engine.StaleSettling, v.Fallback)
+			}
+		})
+	}
+}
+
+// What has as many items as were known, and what nobody works at, is believed at once.
+func TestFreshPlanIsBelievedByAProcessThatReadsItFirst(t *testing.T) {
+	st, d := watch(), newDesk(t)
+	s := newSite(t, st, d)
+	s.write("tasks.md", twoItems, time.Hour)
+	_, err := s.Plan(t.Context(), "tasks.md")
+	require.NoError(t, err)
+	s.write("tasks.md", "- [ ] 1. First\n", 0)
+	plan, err := newSite(t, st, d.another(t)).Plan(t.Context(), "tasks.md")
+	require.NoError(t, err)
+	require.Equal(t, 1, plan.Reading.Len(), "there is no run of it")
+
+	s.write("tasks.md", twoItems, time.Hour)
+	id := s.begin("1").ID
+	s.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", 0)
+	isGone(t, id, newSite(t, st, d.another(t)))
+}
+
+// Who has nothing to go on with but the file is told what it says once it has settled.
+func TestPlanThatMayBeHalfWrittenIsGivenAMomentByWhoReadsItFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := watch()
+		s := newSite(t, st, deskAt(t, t.TempDir()))
+		s.write("tasks.md", threeItems, time.Hour)
+		s.begin("1")
+		s.write("tasks.md", "- [ ] 1. First\n", 0)
+		began := time.Now()
+		plan, err := newSite(t, st, s.another(t)).Plan(t.Context(), "tasks.md")
+		require.NoError(t, err)
+		require.Equal(t, 1, plan.Reading.Len())
+		require.Equal(t, 150*time.Millisecond, time.Since(began))
+
+		s.write("tasks.md", "", 0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err = newSite(t, st, s.another(t)).Plan(ctx, "tasks.md")
+		require.Equal(t, &engine.StaleError{Path: "tasks.md", Reason: engine.StaleSettling}, err)
+	})
 }

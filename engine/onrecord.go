@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"waybill/core"
 	"waybill/ledger"
 	"waybill/store"
 )
@@ -70,6 +72,28 @@ func itemsToAsk(tx store.Tx, path string, r *ledger.Reading) (ids []string, err 
 		ids = append(ids, run.ItemID)
 	}
 	return ids, err
+}
+
+// itemsOnRecord gives how many items a plan had, by the given facts of a run of it or else by those of its run that
+// changed last; 0 if there is none.
+func (e *Engine) itemsOnRecord(ctx context.Context, path string, facts []ledger.Fact) (items int, err error) {
+	if facts == nil {
+		err = e.View(ctx, func(tx store.Tx) error {
+			runs, err := tx.LatestRuns(path)
+			if err != nil || len(runs) == 0 {
+				return err
+			}
+			last := slices.MaxFunc(runs, func(a, b core.Run) int { return cmp.Compare(a.UpdatedAt, b.UpdatedAt) })
+			of, err := tx.Facts(last.ID)
+			facts = loaded(of)
+			return err
+		})
+	}
+	known, damaged := ledger.ParseProgressFacts(facts)
+	if err != nil || damaged != nil {
+		return 0, err // who looks at the run is told of the damage
+	}
+	return known.Totals.Total + known.Totals.Groups, nil
 }
 
 func noRuns(tx store.Tx) (bool, error) {

@@ -55,6 +55,7 @@ type plan struct {
 	since   time.Time       // when it was first found that it is not; zero while it is
 	log     *logged         // what the event log says about the plan; nil until it was asked
 	unsaid  bool            // reading is newer than what log tells of
+	items   int             // how many the plan had by its runs before the first reading; 0 if nobody knows
 }
 
 // NewPlans gives the plans of a workspace.
@@ -200,7 +201,7 @@ func (p *Plans) parse(m *plan, file planfile.File) {
 
 // suspect says why a reading that parsed is not believed yet.
 func (p *Plans) suspect(m *plan, next *ledger.Reading, file planfile.File) error {
-	less := m.emptied(next)
+	less := m.emptied(next) || m.shrunk(next)
 	if m.reading != nil {
 		less = next.Len() < m.reading.Len()
 	}
@@ -216,6 +217,11 @@ func (p *Plans) suspect(m *plan, next *ledger.Reading, file planfile.File) error
 // emptied reports whether the first reading of a plan is blank, and the plan is known to have said something else.
 func (m *plan) emptied(first *ledger.Reading) bool {
 	return m.log != nil && m.log.Hash != "" && m.log.Hash != first.Hash && first.Len() == 0
+}
+
+// shrunk reports whether the first reading of a plan has fewer items than its runs know of.
+func (m *plan) shrunk(first *ledger.Reading) bool {
+	return first.Len() < m.items
 }
 
 // settling reports whether the file was written so recently that the rest may still be to come.
