@@ -109,7 +109,7 @@ func (d *draft) leaveSame() {
 			continue
 		}
 		d.same = append(d.same, f)
-		d.omitted = append(d.omitted, Omission{What: f.Key, Why: whyUnchanged})
+		d.omitted = omit(d.omitted, f.Key, whyUnchanged)
 	}
 	d.packet.Facts = news
 }

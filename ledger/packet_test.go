@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -113,6 +114,21 @@ func TestADeltaHasWhatChangedAndWhatIsNeverCut(t *testing.T) {
 		require.Contains(t, c.Prompt, fact)
 	}
 	golden(t, "prompts/worker-delta.golden", strings.TrimPrefix(c.Prompt, c.StablePrefix))
+}
+
+// A list of more than 50 files was named twice, as clipped and as unchanged, and counted as cut in each prompt.
+func TestALongListOfFilesThatTheAgentHasIsLeftOutOnce(t *testing.T) {
+	in := input(t, "2.1")
+	for i := range 60 {
+		in.Task.FilesChanged = append(in.Task.FilesChanged, fmt.Sprintf("mail/%d.go", i))
+	}
+	first := compile(t, in)
+	require.Equal(t, []string{"ledger.task.files_changed"}, first.Cut)
+	in.Since = first.Packet.Cursor
+	c := compile(t, in)
+	require.Empty(t, c.Cut, "the packet before told what it left out")
+	require.Len(t, c.Omitted, len(first.Packet.Facts)-len(c.Packet.Facts))
+	require.Contains(t, c.Omitted, ledger.Omission{What: "ledger.task.files_changed", Why: "unchanged since the packet that the agent has"})
 }
 
 // Nothing changed is a delta, too, and what has no value any more is named.
