@@ -13,15 +13,13 @@ import (
 	"waybill/store"
 )
 
-// What is slow about a result is done before its turn in the order of changes: it is read and judged, and the
-// prompt is compiled that a retry would repeat.
+// What is slow about a result is done before its turn in the order of changes: it is read and judged, the prompt is
+// compiled that a retry would repeat, and every file is read that the answer needs.
 
 // A heard is a result that was judged and is still to move its run.
 type heard struct {
 	engine.Result
-	service  *Service
-	plans    *engine.Plans
-	view     engine.RunView
+	drafts   drafts
 	warnings []schema.ResultWarning // beside those of the judgement
 	criteria []ledger.Criterion     // of the plan, once they may matter
 }
@@ -50,33 +48,32 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	if err != nil {
 		return nil, err
 	}
-	h := &heard{service: s, plans: plans}
-	if h.view, err = e.Peek(ctx, p.RunID); err != nil {
-		return nil, err
-	}
-	role, generic, err := roleOf(h.view.Run, p.Role)
+	view, err := e.Peek(ctx, p.RunID)
 	if err != nil {
 		return nil, err
 	}
-	h.Result = engine.Result{
-		RunID: p.RunID, Role: role, Generic: generic, Output: output, Prompt: p.Prompt, TaskID: p.TaskID, AttemptID: p.AttemptID, Token: p.LeaseToken,
-		Judgement: verdict.Judge(output, verdict.Asked{Role: role, ItemID: h.view.Run.ItemID, TaskID: p.TaskID}),
+	role, generic, err := roleOf(view.Run, p.Role)
+	if err != nil {
+		return nil, err
 	}
+	h := &heard{drafts: s.drafts(plans, view), Result: engine.Result{
+		RunID: p.RunID, Role: role, Generic: generic, Output: output, Prompt: p.Prompt, TaskID: p.TaskID, AttemptID: p.AttemptID, Token: p.LeaseToken,
+		Plan: view.Plan, Judgement: verdict.Judge(output, verdict.Asked{Role: role, ItemID: view.Run.ItemID, TaskID: p.TaskID}),
+	}}
 	h.Tokens = resultTokens(h.Judgement.Result)
 	if most := or(p.MaxOutputTokens, h.Tokens); h.Tokens > most {
 		h.warnings = append(h.warnings, schema.ResultWarning{
 			Code: "over_output_budget", Message: fmt.Sprintf("the result is about %d tokens long, and %d were allowed", h.Tokens, most),
 		})
 	}
-	if h.view.Rebuilt {
+	if view.Rebuilt {
 		e.Tally(p.RunID, store.Tally{Name: engine.TallyRebuilds, N: 1})
 	}
-	h.Plan = h.view.Plan
 	switch {
 	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
-		h.Compiled = s.compiledPrompt(plans, h.view, role)
+		h.Compiled = h.drafts.prompt(role, view.Run, view.Task)
 	case role.Reviewer() && h.Judgement.Verdict == verdict.Pass:
-		h.criteria = criteriaOf(plans, h.view.Run.Plan, h.view.Plan)
+		h.criteria = criteriaOf(plans, view.Run.Plan, view.Plan)
 	}
 	return h, nil
 }
@@ -96,34 +93,6 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 		return "", outputFault(err)
 	}
 	return text, nil
-}
-
-// compiledPrompt gives what compile_prompt gives for a role, or "" if it gives nothing.
-func (s *Service) compiledPrompt(plans *engine.Plans, view engine.RunView, role core.Role) string {
-	if view.Gone != nil || view.Progress.CurrentItem == nil {
-		return ""
-	}
-	in, _ := s.compileInput(plans, view, role, &schema.CompilePromptParams{})
-	compiled, err := ledger.Compile(in)
-	if err != nil {
-		return "" // no agent can have been given it
-	}
-	return compiled.Prompt
-}
-
-// retryPrompt gives the prompt with which the role is asked once more whose turn it is, or "" if the run wants
-// something else. It repeats what the agent was given or, if that was not kept, what it would be given now.
-func (s *Service) retryPrompt(plans *engine.Plans, now engine.Standing, view engine.RunView) string {
-	if now.Next.Action != core.RetryWithPreamble {
-		return ""
-	}
-	role := now.Next.Role
-	unread := now.Unread[role-1]
-	if unread.Prompt == "" {
-		view.Task = now.Ledger // what was settled since is not asked about again
-		unread.Prompt = s.compiledPrompt(plans, view, role)
-	}
-	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: now.Run.ItemID}, unread.Problems)
 }
 
 // resultTokens estimates how long a result is, without what stands around it.
@@ -181,7 +150,7 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 		return nil // whoever has the task now is told what to do
 	}
 	next := wireNext(taken.Next, taken.Readiness.Ready)
-	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, h.service.retryPrompt(h.plans, taken.Standing, h.view)
+	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, h.drafts.retryPrompt(taken.Standing)
 	if taken.Next.Action != core.PlanCompleted {
 		return nil
 	}
@@ -219,8 +188,9 @@ func evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, view
 	if next.Action != core.PlanCompleted {
 		return nil, nil
 	}
+	criteria := criteriaOf(plans, view.Run.Plan, view.Plan)
 	err = e.View(ctx, func(tx store.Tx) error {
-		w, err = evidence(tx, view.Plan, view.Run.Plan, criteriaOf(plans, view.Run.Plan, view.Plan))
+		w, err = evidence(tx, view.Plan, view.Run.Plan, criteria)
 		return err
 	})
 	return w, err

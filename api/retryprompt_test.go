@@ -1,10 +1,14 @@
 package api_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"waybill/store"
 )
 
 // repeated gives what stands behind the separator of a retry prompt.
@@ -83,4 +87,42 @@ func TestStallAndLoopEndWhenTheWorkMovesOn(t *testing.T) {
 	moved.has("running", "run.state")
 	moved.has(0, "counters.review_loop")
 	h.walk(run, "quality pass").has("done", "run.state")
+}
+
+// While a change has its turn, everybody waits. So no file is read in it, which may be large or on a disk that hangs:
+// what a retry prompt needs was read before.
+func TestRetryPromptReadsNoFileInTheTurnOfAChange(t *testing.T) {
+	st := &turns{lasting: newLasting()}
+	h := newHost(t, setup{store: st})
+	h.write("tasks.md", gaugePlan, time.Hour)
+	h.write("requirements.md", gaugeCriteria, time.Hour)
+	run := h.run("1")
+	h.ingest(run, "worker", worked())
+	long := strings.Repeat("word ", 60<<10) // is not kept, so that the prompt is compiled anew
+	st.begun = func() { h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute) }
+	for _, call := range []func() object{
+		func() object { return h.ingest(run, "spec-reviewer", "nonsense", `"prompt": `+quoted(long)) },
+		func() object { return h.start("1", "") },
+		func() object { return h.call("replan", `{"run_id": %q, "summary": "look again"}`, run) },
+	} {
+		h.write("requirements.md", gaugeCriteria, time.Hour)
+		original := repeated(t, call())
+		require.Contains(t, original, "it is noon the clock SHALL strike")
+		require.NotContains(t, original, "SHALL sleep")
+	}
+}
+
+// A turns is a store with something that happens when a change has its turn.
+type turns struct {
+	*lasting
+	begun func()
+}
+
+func (s *turns) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.lasting.Update(ctx, func(tx store.Tx) error {
+		if s.begun != nil {
+			s.begun()
+		}
+		return fn(tx)
+	})
 }

@@ -16,7 +16,11 @@ import (
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
 	progress, reading, fault := s.departure(ctx, p)
-	_, plans, _ := s.backend() // else there is a fault
+	var d drafts
+	if fault == nil {
+		_, plans, _ := s.backend() // which has given the reading
+		d = s.drafts(plans, engine.RunView{Run: core.Run{Plan: progress.Plan, ItemID: progress.ItemID}, Progress: progress, Plan: reading})
+	}
 	policy := policyOf(p.Policy, s.o.Settings.Policy)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
@@ -34,7 +38,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[s
 		return &schema.InitRunResult{
 			Run: wireRun(run), Created: created,
 			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
-			RetryPrompt: s.retryPrompt(plans, standing, engine.RunView{Run: run, Progress: progress, Plan: reading}), Seq: seq,
+			RetryPrompt: d.retryPrompt(standing), Seq: seq,
 		}, err
 	})
 }
@@ -129,7 +133,8 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	if fault != nil {
 		w.ProgressLedgerError = planError(fault)
 	}
-	w.RetryPrompt = s.retryPrompt(plans, standing, view)
+	d := s.drafts(plans, view)
+	w.RetryPrompt = d.retryPrompt(standing)
 	if w.Evidence, err = evidenceOf(ctx, e, plans, view, standing.Next); err != nil {
 		return nil, err
 	}
@@ -234,6 +239,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	if fault == nil {
 		fault = view.Gone // nobody can do an item that the plan does not have, however it is planned
 	}
+	d := s.drafts(plans, view)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplanResult, error) {
 		if fault != nil {
 			return nil, fault
@@ -246,7 +252,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 		return &schema.ReplanResult{
 			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
 			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
-			RetryPrompt: s.retryPrompt(plans, after, view), Seq: seq,
+			RetryPrompt: d.retryPrompt(after), Seq: seq,
 		}, err
 	})
 }
