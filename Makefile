@@ -14,6 +14,8 @@ else
 export CGO_ENABLED = 1
 endif
 TESTFLAGS ?=
+# Hosts ship the binary with what they install.
+MAXSIZE   ?= 32000000
 
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -23,7 +25,7 @@ FUZZTIMED   ?= 20s
 # What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
 WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 240)
 
-.PHONY: help build demo test large check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,13 +34,17 @@ help: ## list the targets
 build: ## build the static binary into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
 
+size: build ## fail if the static binary has more than MAXSIZE bytes
+	@size=$$(wc -c < $(BIN)); if [ "$$size" -gt $(MAXSIZE) ]; then \
+	  echo "$(BIN) has $$size bytes, and $(MAXSIZE) are the most it may have; go version -m $(BIN) lists what is built in"; exit 1; fi
+
 demo: build ## play a host against the real binary, in under 10 seconds
 	@$(BIN) demo
 
 test: ## run every test, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
-check: fmt vet lint verify cross test large ## everything that must hold
+check: fmt vet lint verify cross size test large ## everything that must hold
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost and of marks at full size, without the race detector
