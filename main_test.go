@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits,
+			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits, "fill": fill,
 		},
 		Condition: func(cond string) (bool, error) {
 			name, ok := strings.CutPrefix(cond, "has:")
@@ -114,6 +114,15 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("standard output does not have %s with one group", args[1])
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+// fill FILE puts values of the environment of the script in the place of $NAME in a file.
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fill FILE")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // exits CODE COMMAND… runs a command that must end with that code.
