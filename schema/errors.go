@@ -48,6 +48,10 @@ const (
 	QueueFull        Code = "QUEUE_FULL"
 	Overloaded       Code = "OVERLOADED"
 	ShuttingDown     Code = "SHUTTING_DOWN"
+	Unauthorized     Code = "UNAUTHORIZED"
+	Forbidden        Code = "FORBIDDEN"
+	WrongVerb        Code = "METHOD_NOT_ALLOWED"
+	WrongMedia       Code = "UNSUPPORTED_MEDIA_TYPE"
 	StoreFull        Code = "STORE_FULL"
 	StoreIO          Code = "STORE_IO_ERROR"
 	StoreReadOnly    Code = "STORE_READ_ONLY"
@@ -86,6 +90,10 @@ var ErrorTable = []ErrorRow{
 	{PathOutside, -32602, false, "The path leaves the workspace or is not a portable relative path."},
 	{Internal, -32603, false, "A defect of waybill. data.incident finds the details in its log."},
 	{Cancelled, -32800, true, "The request was cancelled before anything was applied."},
+	{Unauthorized, 4010, false, "Over HTTP only: the token is missing or wrong, or the one-time code is spent."},
+	{Forbidden, 4030, false, "Over HTTP only: the request was meant for another host, or a page of another origin sent it."},
+	{WrongVerb, 4050, false, "Over HTTP only: the path is there and takes other verbs; details.allow lists them."},
+	{WrongMedia, 4150, false, "Over HTTP only: a body must be application/json and not be compressed."},
 	{InvalidState, 4000, false, "The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows."},
 	{InstructionGone, 4040, false, "No instruction has this id."},
 	{TaskGone, 4040, false, "No task has this id."},
@@ -122,6 +130,9 @@ var ErrorTable = []ErrorRow{
 	{StoreLost, 5071, false, "The file of the store was removed or replaced while it was open; the message says where its rescued content lies."},
 	{StoreUnsafe, 5071, false, "The store lies where it cannot be used safely."},
 }
+
+// OverHTTP lists the errors that only the front door for HTTP answers.
+var OverHTTP = []Code{Unauthorized, Forbidden, WrongVerb, WrongMedia}
 
 // Row gives the table's row for a code; ok is false for a stranger.
 func Row(code Code) (row ErrorRow, ok bool) {

@@ -186,6 +186,9 @@ func (row ErrorRow) answeredBy() string {
 	if row.everywhere() {
 		return "every method"
 	}
+	if slices.Contains(OverHTTP, row.Code) {
+		return "HTTP"
+	}
 	var names []string
 	for _, m := range Methods {
 		if slices.Contains(m.Errors, row.Code) {

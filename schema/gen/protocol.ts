@@ -40,6 +40,14 @@ export type ErrorCode =
   | "INTERNAL"
   /** The request was cancelled before anything was applied. */
   | "CANCELLED"
+  /** Over HTTP only: the token is missing or wrong, or the one-time code is spent. */
+  | "UNAUTHORIZED"
+  /** Over HTTP only: the request was meant for another host, or a page of another origin sent it. */
+  | "FORBIDDEN"
+  /** Over HTTP only: the path is there and takes other verbs; details.allow lists them. */
+  | "METHOD_NOT_ALLOWED"
+  /** Over HTTP only: a body must be application/json and not be compressed. */
+  | "UNSUPPORTED_MEDIA_TYPE"
   /** The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows. */
   | "INVALID_STATE"
   /** No instruction has this id. */
