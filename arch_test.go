@@ -38,6 +38,7 @@ var floors = map[string]struct {
 	"api":    {floor: 3},
 
 	"rpc":     {floor: 4},
+	"web":     {floor: 4},
 	"watcher": {floor: 4},
 
 	"examples": {floor: 0},
