@@ -43,6 +43,8 @@ type backend struct {
 	// keepDialects says that they are to be those of the workspace, and not of this process alone.
 	keepDialects bool
 	logger       *slog.Logger
+	// found, if not nil, is told the workspace before anything is done for it.
+	found func(workspace.Workspace)
 
 	// running ends first what looks at the workspace, then the engine.
 	watching, running *group
@@ -108,6 +110,9 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	}
 	if err := b.makeFolder(); err != nil {
 		return nil, nil, err
+	}
+	if b.found != nil {
+		b.found(ws)
 	}
 	root, err := planfile.Open(ws.Root, planfile.Options{LockPath: path + plansLock, Folders: true})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"waybill/api"
 	"waybill/rpc"
+	"waybill/web"
 )
 
 // exitStdio is the exit code of serve when standard input or output cannot be used.
@@ -28,6 +29,7 @@ const lastBreath = 300 * time.Millisecond
 type serveFlags struct {
 	framing       string
 	noParentWatch bool
+	http          string // "" is none
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -40,6 +42,8 @@ func (a *app) serveCommand() *cobra.Command {
 The rules that --dialect or WAYBILL_DIALECT gives are kept beside the store, and all processes of the workspace
 read its plans by them, until serve is given others; --dialect '' removes them.
 
+With --http, programs of this machine are served over HTTP as long as the host is there; see docs/http.md.
+
 What is set by a flag here, by the environment or by the configuration holds where a call says nothing.
 
 Exit codes: 0 at the end of input, after a signal and after shutdown and exit; 1 after exit without
@@ -49,7 +53,8 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
 	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
 	addSettingFlags(cmd)
-	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; there is no other way to serve")
+	addHTTPFlag(cmd, &f.http)
+	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; it is always served")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
 		cobra.FixedCompletions([]string{"auto", "line", "header"}, cobra.ShellCompDirectiveNoFileComp))
@@ -82,6 +87,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
+	at, err := f.address()
+	if err != nil {
+		return usageError{err}
+	}
 	in, out, err := rpc.Stdio()
 	if err != nil {
 		a.code = exitStdio
@@ -95,11 +104,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	return a.converse(ctx, f, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
+	return a.converse(ctx, f, at, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
 }
 
-// converse carries the conversation, until the host or a signal ends it.
-func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
+// converse carries the conversation, until the host or a signal ends it, and serves HTTP beside it if it is said where.
+func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc.Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	leaveOnSignals(o.Logger, stop)
@@ -124,7 +133,9 @@ func (a *app) converse(ctx context.Context, f serveFlags, o rpc.Options) error {
 		return err
 	}
 	o.Table, o.Notify = service.Table(), service.Notify
+	door := a.openHTTP(at, service, o.Table, b)
 	a.code, err = rpc.Serve(ctx, o)
+	door.close()
 	b.abandon(lastBreath)
 	return err
 }
