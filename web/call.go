@@ -19,7 +19,7 @@ func (s *server) carry(v *visit) {
 		v.refuse(schema.NewError(schema.MethodNotFound, "there is no method "+v.route.method))
 		return
 	}
-	params, fault := v.params(entry.Method)
+	params, fault := s.params(v, entry.Method)
 	if fault != nil {
 		v.refuse(fault)
 		return
@@ -39,7 +39,7 @@ func (s *server) carry(v *visit) {
 }
 
 // params gathers the params of a request.
-func (v *visit) params(m schema.Method) ([]byte, *schema.Error) {
+func (s *server) params(v *visit, m schema.Method) ([]byte, *schema.Error) {
 	if !v.route.takesBody() {
 		v.patient()
 		return queried(m.Params, v.args, v.r.URL.RawQuery)
@@ -47,7 +47,7 @@ func (v *visit) params(m schema.Method) ([]byte, *schema.Error) {
 	if v.r.URL.RawQuery != "" {
 		return nil, schema.NewError(schema.InvalidParams, "a POST has its params in the body, and no query")
 	}
-	body, fault := v.body()
+	body, fault := s.body(v)
 	if fault != nil {
 		return nil, fault
 	}
@@ -55,8 +55,10 @@ func (v *visit) params(m schema.Method) ([]byte, *schema.Error) {
 	for _, a := range v.args {
 		more.add(a.name, a.value)
 	}
-	if key := v.r.Header.Get("Idempotency-Key"); key != "" && m.Kind == schema.Change {
-		more.add("idempotency_key", strings.Trim(key, `"`)) // quoted, as the header's own draft has it, or plain
+	if m.Kind == schema.Change {
+		for _, key := range v.r.Header.Values("Idempotency-Key") {
+			more.add("idempotency_key", strings.Trim(key, `"`)) // quoted, as the header's own draft has it, or plain
+		}
 	}
 	return posted(body, more)
 }

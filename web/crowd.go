@@ -45,7 +45,7 @@ func (c *crowd) Accept() (net.Conn, error) {
 		g := &guest{Conn: conn}
 		gone, ok := c.admit(g)
 		if gone != nil {
-			_ = gone.Close() // no request on it was being answered
+			_ = gone.Close() // what was asked on it, if anything, was not asked to the end
 		}
 		if ok {
 			return g, nil
@@ -98,6 +98,20 @@ func (c *crowd) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
+// awaits says that a connection waits for its peer in the middle of a request, until the function that it gives is
+// called.
+func (c *crowd) awaits(g *guest) (came func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	g.waits, g.since = true, c.clock
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		g.waits = false
+	}
+}
+
 // dismiss ends the connections that wait for their peers.
 func (c *crowd) dismiss() {
 	c.mu.Lock()
@@ -142,5 +156,5 @@ func known(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, guestKey{}, conn)
 }
 
-// hear says that a request came as far as to our checks.
-func hear(r *http.Request) { r.Context().Value(guestKey{}).(*guest).heard.Store(true) }
+// guestOf gives the connection of a request.
+func guestOf(r *http.Request) *guest { return r.Context().Value(guestKey{}).(*guest) }

@@ -359,6 +359,27 @@ func TestFaultW9_SilentConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
+// Logging in is for those who have no token yet, so all of them can be slow at it.
+func TestFaultW9_SlowLoginsKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{})
+		var slow []net.Conn
+		for range 64 {
+			conn := h.connect()
+			slow = append(slow, conn)
+			_, err := fmt.Fprintf(conn, "POST /api/login HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n", place)
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		h.ask("GET", "/healthz", "").ok()
+		_, err := slow[0].Write([]byte("{"))
+		require.Error(t, err, "it did not give way")
+		for _, conn := range slow {
+			_ = conn.Close()
+		}
+	})
+}
+
 // All connections are in use: the next one is told so, and none of the others suffers.
 func TestFaultW9_MoreCallsThanRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ type issueResult struct {
 // login exchanges a one-time code for the token. A browser is opened with the code and not with the token, because
 // others can see what a program is started with; they see a code that is spent.
 func (s *server) login(v *visit) {
-	body, fault := v.body()
+	body, fault := s.body(v)
 	var p loginParams
 	if fault == nil {
 		fault = schema.Decode(body, &p)
@@ -43,7 +43,7 @@ func (s *server) login(v *visit) {
 
 // issue gives whoever has the token a code.
 func (s *server) issue(v *visit) {
-	body, fault := v.body()
+	body, fault := s.body(v)
 	if fault == nil {
 		fault = schema.Decode(body, new(schema.None))
 	}

@@ -186,6 +186,7 @@ func TestFaultD12_TheSameKeyIsTheSameAnswer(t *testing.T) {
 		require.Equal(t, string(first.body), string(h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`).body))
 		h.ask("POST", reply, `{"reply":"oak"}`, "Idempotency-Key: k1").refused(409, schema.IdempotencyClash)
 		h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`, "Idempotency-Key: k1").refused(400, schema.DuplicateKey)
+		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1", "Idempotency-Key: k2").refused(400, schema.DuplicateKey)
 		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: not an id").refused(400, schema.InvalidParams)
 		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: \xff").refused(400, schema.InvalidUTF8)
 	})

@@ -307,6 +307,20 @@ func TestStreamsShareOneReader(t *testing.T) {
 	})
 }
 
+// A browser has a tab for each task: there is room for its calls beside its streams.
+func TestFaultW14_StreamsLeaveRoomForCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{})
+		for range 32 {
+			h.stream(t, "")
+		}
+		h.ask("GET", "/api/events", "").refused(429, schema.Overloaded)
+		for range 64 {
+			h.ask("GET", "/api/tasks", "").ok()
+		}
+	})
+}
+
 // A client reads nothing for a while, and much happens: it gets what there was room for, and is told.
 func TestSlowStreamEndsWithAWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

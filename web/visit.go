@@ -23,7 +23,7 @@ type visit struct {
 
 // ServeHTTP answers a request.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	hear(r)
+	guestOf(r).heard.Store(true)
 	harden(w.Header())
 	v := &visit{w: w, r: r}
 	if r.TransferEncoding != nil {
@@ -143,8 +143,10 @@ func (s *server) unproven(message string) *schema.Error {
 	return schema.NewError(schema.Unauthorized, message)
 }
 
-// body reads the body of a request that may come in.
-func (v *visit) body() ([]byte, *schema.Error) {
+// body reads the body of a request that may come in. One that is slow to come keeps nobody out.
+func (s *server) body(v *visit) ([]byte, *schema.Error) {
+	came := s.crowd.awaits(guestOf(v.r))
+	defer came()
 	body, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, maxBodyBytes))
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, tooLarge()

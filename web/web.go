@@ -145,7 +145,7 @@ func (s *server) http() *http.Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeadBytes - librarySlack,
 		ConnState:         s.crowd.changed,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return s.work },
 		ConnContext:       known,
 		// The path "*" is no exception to the checks.
