@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -154,6 +155,24 @@ func TestReplyOverHTTPReachesTheHost(t *testing.T) {
 	require.NoError(t, p.in.Close())
 	next("event: end")
 	next("SHUTTING_DOWN")
+	require.Zero(t, p.end())
+	require.NoFileExists(t, c.path)
+}
+
+// A signal ends the process while streams are open and connections are kept.
+func TestFaultR20_SignalEndsStreamsAndTakesTheFileAway(t *testing.T) {
+	w := newWorld(t)
+	p := w.serve(t, "--http")
+	p.must("get_status", "{}", nil)
+	c := w.portFile(t)
+	silent, err := net.Dial("tcp", strings.TrimPrefix(c.URL, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	events := c.send("GET", "/api/events", "")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	text, err := io.ReadAll(events.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "event: end\n")
 	require.Zero(t, p.end())
 	require.NoFileExists(t, c.path)
 }

@@ -2,9 +2,7 @@ package web_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -179,14 +177,6 @@ func (h *house) asked() (id string) {
 	return id
 }
 
-// An answer is what came back for a request.
-type answer struct {
-	t      testing.TB
-	status int
-	header http.Header
-	body   []byte
-}
-
 // ask sends a request with the token. Headers are "Name: value"; one without a value takes the header away.
 func (h *house) ask(verb, path, body string, headers ...string) answer {
 	h.t.Helper()
@@ -254,147 +244,3 @@ func (h *house) heard(in *bufio.Reader, verb string) answer {
 	require.NoError(h.t, err)
 	return answer{h.t, res.StatusCode, res.Header, body}
 }
-
-// refused asserts that the answer is the error of that code, and that it was said as every answer is.
-func (a answer) refused(status int, code schema.Code) object {
-	a.t.Helper()
-	require.Equal(a.t, status, a.status, "%s", a.body)
-	o := a.object()
-	require.Equal(a.t, string(code), o.str("error.data.code"), "%s", a.body)
-	require.NotEmpty(a.t, o.str("error.message"))
-	a.guarded()
-	return o
-}
-
-// ok asserts success.
-func (a answer) ok() object {
-	a.t.Helper()
-	require.Equal(a.t, http.StatusOK, a.status, "%s", a.body)
-	a.guarded()
-	return a.object()
-}
-
-func (a answer) object() object {
-	a.t.Helper()
-	require.Equal(a.t, "application/json", a.header.Get("Content-Type"), "%s", a.body)
-	return read(a.t, a.body)
-}
-
-// guarded asserts what is true of every answer: it allows nothing to any page.
-func (a answer) guarded() {
-	a.t.Helper()
-	for name, value := range map[string]string{
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp",
-	} {
-		require.Equal(a.t, []string{value}, a.header.Values(name), name)
-	}
-	csp := a.header.Get("Content-Security-Policy")
-	for _, rule := range []string{
-		"default-src 'none'", "script-src 'self'", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'",
-		"require-trusted-types-for 'script'", "trusted-types 'none'",
-	} {
-		require.Contains(a.t, strings.Split(csp, "; "), rule)
-	}
-	require.NotContains(a.t, csp, "unsafe")
-	for name := range a.header {
-		require.False(a.t, strings.HasPrefix(name, "Access-Control-"), name)
-		require.NotContains(a.t, []string{"Set-Cookie", "Location"}, name)
-	}
-}
-
-// An object is decoded JSON. Numbers keep their digits.
-type object struct {
-	t testing.TB
-	v any
-}
-
-func read(t testing.TB, text []byte) object {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	require.NoError(t, d.Decode(&v), "%s", text)
-	return object{t, v}
-}
-
-// at gives the value at a dotted path.
-func (o object) at(path string) any {
-	o.t.Helper()
-	v := o.v
-	for step := range strings.SplitSeq(path, ".") {
-		m, ok := v.(map[string]any)
-		require.True(o.t, ok, "%s in %v", path, o.v)
-		v, ok = m[step]
-		require.True(o.t, ok, "%s in %v", path, o.v)
-	}
-	return v
-}
-
-func (o object) str(path string) string {
-	o.t.Helper()
-	return fmt.Sprint(o.at(path))
-}
-
-// A record is a log that a test can read.
-type record struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.String()
-}
-
-// pipes are a listener without a network.
-type pipes struct {
-	conns  chan net.Conn // never closed
-	once   sync.Once
-	closed chan struct{} // closed by Close
-}
-
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case p.conns <- theirs:
-		return ours, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (*pipes) Addr() net.Addr { return address(place) }
-
-type address string
-
-func (address) Network() string  { return "tcp" }
-func (a address) String() string { return string(a) }
-
-// lasting is a store in memory that survives Close as a file would.
-type lasting struct{ *memory.Store }
-
-func (lasting) Close() error { return nil }

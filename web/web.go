@@ -8,15 +8,22 @@
 // # Who is let in
 //
 // A page of the web can make a browser send requests to this machine, and other users of the machine can
-// connect to it. So every request is checked, in this order: the Host it was meant for; the path and the
+// connect to it. So every request is checked, in this order: the Host that it was meant for; the path and the
 // verb; the kind and the size of its body; the origin of the page that sent it; the token. Nothing is
 // read from a body before all of that holds, and nothing that a browser adds by itself counts as a proof.
 //
 // # How much it takes
 //
 // At most 64 connections are held. Where another one comes, the oldest that waits for its peer is ended, so that
-// connections on which nothing happens keep nobody out. A head must be complete within 5 s and have at most 16 KiB,
-// a body within 30 s and at most 128 KiB; an answer that nobody takes for 10 s is given up.
+// connections on which nothing happens keep nobody out, be it in the middle of a body. A head must be complete within
+// 5 s and have at most 16 KiB, a body within 30 s and at most 128 KiB; an answer that nobody takes for 10 s is
+// given up.
+//
+// # How events are streamed
+//
+// One reader of the event log keeps the last events for all streams, which take them from there and have no queues
+// of their own. A stream that begins further back reads the log by itself until it has caught up; one that then falls
+// behind what is kept is ended with a word, and can go on later from where it was.
 package web
 
 import (
