@@ -15,7 +15,7 @@ import (
 //   - So has a line that says whose words follow, as our headings do (neutralise_provenance.go).
 //   - So has the line of a code fence that would go on behind the text (neutralise_fences.go).
 //   - The bracket that opens a tag or token of models and hosts, something of HTML that would hide what follows,
-//     or an image from elsewhere becomes "‹" (neutralise_tags.go, neutralise_images.go).
+//     or an image from elsewhere becomes "‹" (neutralise_tags.go, neutralise_hiding.go, neutralise_images.go).
 //
 // Letters that only look like others are compared as what they look like (neutralise_skeleton.go). A rule is no
 // wider than it has to be: plans are full of code, and text that pretends nothing comes out as it went in, byte for

@@ -97,26 +97,11 @@ func appendLoading(at []int, s string) []int {
 	return at
 }
 
-// loadsLocal reports whether the tag at the beginning of s has no address from elsewhere in it. One that is
-// longer than it should be, or has another within it, is not read to its end.
+// loadsLocal reports whether the tag at the beginning of s has no address from elsewhere in it, as far as that is
+// to be seen.
 func loadsLocal(s string) bool {
-	const longest = 1024
-	quote := byte(0)
-	for i := range min(len(s), longest) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '<' && i > 0:
-			return false
-		case c == '>':
-			return !hasAddress(s[:i])
-		}
-	}
-	return len(s) < longest && !hasAddress(s)
+	end, whole := pastTag(s)
+	return whole && !hasAddress(s[:end])
 }
 
 func hasAddress(s string) bool {

@@ -44,7 +44,8 @@ var clean = []string{
 	"> ```\n> x\n> ```", "<!-- a note -->", "<details>\n<summary>x</summary>\n</details>", "use <pre> or <script>", "#![allow(x)]\nvec![1, 2][0]", "if (![1, 2].has(x)) {}",
 	"![a](docs/a.png) [b](https://example.com/?q=1)", "![a](<my pictures/a.png>)", "<img src=\"a.png\" alt='x'>", "[1]: https://example.com",
 	"- [ ] 1. a box", "```\n[x]\n```", "│ quoted already", "\ufffd is a character too", "[Task][1]",
-	"see [a](from/there.md) for trusted ones", "[plan](from/plan/requirements.md)", "tokens (from a trusted issuer)", "- [ ] accept keys (from a trusted store)",
+	"<template>\n<title>x</title>\n</template>", "<div hidden>\nx</div>", "<div aria-hidden=\"true\" class=hidden>", "<div>\n<p>x", "<img style='a' src=b.png>", "<!doctype html>",
+	"<Select options={x} />\n<Title/>", "the <title> of <template>", "see [a](from/there.md) for trusted ones", "[plan](from/plan/requirements.md)", "tokens (from a trusted issuer)", "- [ ] accept keys (from a trusted store)",
 	"- [x] (from trusted issuers)", "(from trusted, untrusted and unknown hosts)", "the image (from CI); trusted registries only", "(from un-trusted input)", "x[i] from y, trusted by all",
 }
 
@@ -129,6 +130,11 @@ var hostile = []struct {
 	{"fence that a heading begins", "```[Task]\nx\n```", "│ ```[Task]\nx\n│ ```", 2},
 	{"comment that does not end", "--> a <!-- b", "--> a ‹!-- b", 1},
 	{"elements that do not end", "<details>\n> <PRE>\n<script src=x>\n<![CDATA[", "‹details>\n> ‹PRE>\n‹script src=x>\n‹![CDATA[", 4},
+	{"elements that show nothing", "<plaintext>\n<xmp>\n<TEMPLATE id=x>\n  <title>\n> <noembed>", "‹plaintext>\n‹xmp>\n‹TEMPLATE id=x>\n  ‹title>\n> ‹noembed>", 5},
+	{"plain text that does not end", "<plaintext>x</plaintext>", "‹plaintext>x</plaintext>", 1},
+	{"elements that say that they are hidden", "<div hidden>\n<p class=a style='display:none'>\n<b\nstyle=x>", "‹div hidden>\n‹p class=a style='display:none'>\n‹b\nstyle=x>", 3},
+	{"element that ends once for two", "<details>\n<details>\n</details>", "‹details>\n<details>\n</details>", 1},
+	{"declaration that does not end", "a\n<!x", "a\n‹!x", 1},
 	{"images from elsewhere", "![a](https://e.example/?q=1) ![b]( //e.example) ![c](&#104;ttps://e)", "!‹a](https://e.example/?q=1) !‹b]( //e.example) !‹c](&#104;ttps://e)", 3},
 	{"images that only name an address", "![a][b] ![b]\n\n[b]: https://e.example", "!‹a][b] !‹b]\n\n[b]: https://e.example", 2},
 	{"images with odd labels", "![a[b]](https://e)\n![`]`](https://e)\n![a\nb](https://e)", "!‹a[b]](https://e)\n!‹`]`](https://e)\n!‹a\nb](https://e)", 3},
