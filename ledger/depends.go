@@ -96,7 +96,7 @@ func (n *numbered) dependency(id string) {
 // remarked reads a line that begins with "Depends on 1.2". It stays a detail,
 // since more may stand behind the ids.
 func (n *numbered) remarked(text string) {
-	if n.item != nil {
+	if n.item != nil || n.again > 0 {
 		return
 	}
 	const blockedBy = "blocked by "

@@ -31,6 +31,19 @@ type entry struct {
 	place           place
 }
 
+// rest is more lines of an item, behind those of the items below it: text[from:to].
+type rest struct{ item, from, to int32 }
+
+// restOf gives what an item has of such lines, in the order of the file.
+func (r *Reading) restOf(i int32) []rest {
+	from := sort.Search(len(r.rests), func(k int) bool { return r.rests[k].item >= i })
+	to := from
+	for to < len(r.rests) && r.rests[to].item == i {
+		to++
+	}
+	return r.rests[from:to]
+}
+
 // wait is what an item waits for.
 type wait struct {
 	item   int32
@@ -109,7 +122,8 @@ func (r *Reading) same(i int, other *Reading, j int) bool {
 		return false
 	}
 	alike := r.grammar == other.grammar && r.grammar != &tableGrammar // where a header says what the lines mean
-	if a.place == placeText && b.place == placeText && alike && r.lines(a) == other.lines(b) {
+	whole := len(r.restOf(int32(i)))+len(other.restOf(int32(j))) == 0
+	if a.place == placeText && b.place == placeText && alike && whole && r.lines(a) == other.lines(b) {
 		return true
 	}
 	x, y := r.item(int32(i)), other.item(int32(j))

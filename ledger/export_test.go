@@ -16,4 +16,10 @@ func PathHints() (under, dialects []string) {
 }
 
 // TextOf gives the lines of the source that an item is read from.
-func TextOf(r *Reading, i int) string { return r.lines(&r.entries[i]) }
+func TextOf(r *Reading, i int) string {
+	text := r.lines(&r.entries[i])
+	for _, more := range r.restOf(int32(i)) {
+		text += r.text[more.from:more.to]
+	}
+	return text
+}

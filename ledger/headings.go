@@ -141,6 +141,7 @@ func (n *numbered) headHeading(ln *line, level int, text string) {
 			n.report(ln, ln.body, SeverityWarning, "dialect_drift",
 				fmt.Sprintf("this heading is no task, since no number such as 1 or 1.2 stands behind the word Task: %q", clip(text)))
 		}
+		n.goBack(ln) // deeper than the task, it is a part of it
 		return
 	}
 	status := h.said.status

@@ -76,13 +76,17 @@ func headLine(n *numbered, ln *line, m marker) bool {
 	n.leaveCriteria(ln)
 	if n.owner >= 0 && ln.indent < n.ownerIndent && ln.margin == 0 {
 		n.closeItem() // what is indented less than a box is about the task above
+		n.goBack(ln)
 	}
 	text, bullet := ln.content(), false
 	if m.spaced(ln.text) && m.kind == markerBullet {
 		text, bullet = ln.text[m.next:], true
 	}
-	if criteriaLabel(text) {
-		n.closeItem()
+	if n.item == nil && criteriaLabel(text) {
+		if n.owner < 0 || ln.indent <= n.ownerIndent {
+			n.closeItem()
+			n.goBack(ln)
+		}
 		n.sections = sections{kind: sectionAcceptance, name: strings.Trim(text, "*:_ "), level: deeperThanHeadings, indent: ln.indent}
 		if bullet {
 			n.sections.indent++
@@ -93,7 +97,7 @@ func headLine(n *numbered, ln *line, m marker) bool {
 		return false
 	}
 	n.headEvidence(ln, text)
-	if key, value, ok := labelled(text); ok && key == fieldDepends && int32(n.owner) != n.heads.top().item {
+	if key, value, ok := labelled(text); ok && key == fieldDepends && (n.again > 0 || int32(n.owner) != n.heads.top().item) {
 		n.splitDependencies(value)
 		n.waitFor(n.heads.top().item, n.lists.take())
 		n.alternatives(int(n.heads.top().item))

@@ -37,7 +37,7 @@ func (n *numbered) checkbox(ln *line, m *marker, b *box) {
 	case n.g.tracked:
 		n.track(m.after-ln.body, title)
 	}
-	if id == "" {
+	if id == "" || n.item != nil && n.owner >= 0 {
 		n.nameless(ln, m, b, title)
 		return
 	}

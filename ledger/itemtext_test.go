@@ -74,6 +74,14 @@ func TestTheTextOfAnItemStandsInItsDetailsLineByLine(t *testing.T) {
 			"of the steps of a task", "### Task 1: a\n**Files:**\n- Create: `b.py`\n- `c.py`\n\n- [ ] **Step 1: d**\n\n```python\ndef e():\n    f\n```\n\n- [ ] **Step 2: g**\n\nRun: `h`\nExpected: i\n",
 			map[string][]string{"1": {"Create: `b.py`"}, "1.1": {"```python\ndef e():\n    f\n```"}, "1.2": {"Run: `h`\nExpected: i"}},
 		},
+		{
+			"behind the steps of a task", "### Task 1: a\n- [ ] **Step 1: b**\n#### Notes\nc\n```\n### Task 9: d\n```\n- [ ] **Step 2: e**\n\nf\n\n**Acceptance Criteria:**\n- [ ] g\n" +
+				"#### Hints\n- Depends on 7\n  - [ ] **Step 3: h**\ni\n### Task 2: j\n",
+			map[string][]string{
+				"1":   {"#### Notes\nc\n```\n### Task 9: d\n```", "**Acceptance Criteria:**", "[ ] g", "#### Hints", "Depends on 7", "i"},
+				"1.1": nil, "1.2": {"f"}, "1.3": nil, "2": nil,
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := parse(t, c.plan)

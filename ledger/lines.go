@@ -109,6 +109,9 @@ func (n *numbered) labels(ln *line, text string, kind markerKind) bool {
 // heading ends the task above it, unless it is a part of that task's text. It
 // reports whether the line has been dealt with.
 func (n *numbered) heading(ln *line, m *marker) bool {
+	if n.item != nil && n.owner >= 0 {
+		return false // any other would have ended the item
+	}
 	if n.field.begun() && n.takes(ln, m) || n.owner >= 0 && ln.indent > n.ownerIndent && (!n.g.headed || ln.indent > mostIndented) {
 		return false
 	}
@@ -229,13 +232,25 @@ func (n *numbered) closeItem() {
 	if n.field.begun() {
 		n.closeField()
 	}
-	if n.item == nil {
-		n.r.entries[n.owner].to = int32(n.start)
-	} else {
+	switch {
+	case n.item != nil:
 		n.item.Details = append(n.item.Details, n.notes.take()...)
+	case n.again > 0:
+		n.r.rests = append(n.r.rests, rest{int32(n.owner), int32(n.again), int32(n.start)})
+		n.again = 0
+	default:
+		n.r.entries[n.owner].to = int32(n.start)
 	}
 	n.list.key = fieldNone
 	n.owner, n.shadow = -1, -1
+}
+
+// goBack makes the task above the owner of the lines from here on, if there is one: they stand behind its steps.
+func (n *numbered) goBack(ln *line) {
+	top := n.heads.top().item
+	if n.item == nil && top >= 0 && (n.drawn == nil || n.drawn.level == 0) {
+		n.owner, n.ownerIndent, n.again = int(top), -1, ln.start
+	}
 }
 
 // openList is a label such as "Files:" whose values stand in bullets below it.

@@ -27,6 +27,8 @@ type numbered struct {
 	hidden      map[string]bool
 	owner       int // the item that lines belong to, -1 for none
 	ownerIndent int
+	// again is where the owner went on behind other items, 0 if it did not.
+	again int
 	// shadow is the indent of a checkbox without id below the owner: deeper
 	// lines are about that one. -1 for none.
 	shadow int
@@ -126,14 +128,20 @@ func describe(r *Reading, i int32, it *Item) {
 		return
 	}
 	n := numbered{
-		scanner: r.scannerOf(e), g: r.grammar,
+		scanner: r.scannerOf(e.from, e.to), g: r.grammar,
 		r: &Reading{}, keep: r.keep, item: it, within: int(e.mask),
 		owner: -1, shadow: -1,
 	}
+	n.mask, n.maskAs = int(e.mask), e.place
 	if r.grammar == &tableGrammar {
 		n.grid = grid{table: r.tableOf(e), next: 1}
 	}
 	n.lines()
+	for _, more := range r.restOf(i) {
+		n.scanner = r.scannerOf(more.from, more.to)
+		n.owner, n.ownerIndent = 0, -1
+		n.lines()
+	}
 }
 
 func (n *numbered) read() {
@@ -177,6 +185,7 @@ func (n *numbered) finish() {
 	if n.g.settle != nil {
 		n.g.settle(n)
 	}
+	slices.SortStableFunc(n.r.rests, func(a, b rest) int { return int(a.item - b.item) })
 	n.plant()
 	n.gather(n.order())
 	n.checkDependencies()

@@ -132,6 +132,7 @@ type Reading struct {
 	placing Placing
 	entries []entry
 	waits   []wait // in the order of their items
+	rests   []rest // of items that go on behind others, in the order of the items
 	keep    map[string]bool
 	endings []int   // that are missing, see scanner
 	tables  []table // that items are rows of, in the order of the file

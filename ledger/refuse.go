@@ -91,6 +91,9 @@ func (n *numbered) nameless(ln *line, m *marker, b *box, title string) {
 		return
 	}
 	n.closeItem()
+	if n.g.headed {
+		n.goBack(ln)
+	}
 }
 
 // refuseNameless says why a checkbox without id is no task.

@@ -35,12 +35,11 @@ func newScanner(src string) scanner {
 	return scanner{cursor: newCursor(src), ahead: unknown, nextOverriding: firstOverriding(src)}
 }
 
-// scannerOf returns a scanner of the lines of an item. It does not number them.
-func (r *Reading) scannerOf(e *entry) scanner {
+// scannerOf returns a scanner of lines of an item. It does not number them.
+func (r *Reading) scannerOf(from, to int32) scanner {
 	return scanner{
-		cursor: cursor{src: r.text[:e.to], pos: int(e.from), lf: -1, cr: -1},
-		ahead:  unknown, nextOverriding: int(e.to),
-		mask: int(e.mask), maskAs: e.place, cut: true, missing: r.endings,
+		cursor: cursor{src: r.text[:to], pos: int(from), lf: -1, cr: -1},
+		ahead:  unknown, nextOverriding: int(to), cut: true, missing: r.endings,
 	}
 }
 

@@ -7,7 +7,7 @@ import "strings"
 // set stores the value of a field in the current item. What an item waits for
 // concerns others, so it is a part of the entry and not of the description.
 func (n *numbered) set(key fieldKey, value string) {
-	if key == fieldDepends && n.item == nil {
+	if key == fieldDepends && n.item == nil && n.again == 0 {
 		n.splitDependencies(trim(value))
 		n.wait(n.lists.take())
 		n.alternatives(n.owner)
