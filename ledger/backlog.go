@@ -117,34 +117,6 @@ func describeBacklog(r *Reading, e *entry, it *Item) {
 	describeText(r.text[f.body:e.to], it)
 }
 
-// describeText adds what the text of a file says: its criteria, the lines of
-// its first part that is a description, and nothing that comes of the work.
-func describeText(text string, it *Item) {
-	s := newScanner(text)
-	part, heading := "", ""
-	for s.scan() {
-		ln := &s.line
-		if ln.blank() || ln.place == placeComment {
-			continue
-		}
-		m := markerAt(ln.text, ln.body)
-		if m.kind == markerHeading && ln.place == placeText && m.spaced(ln.text) {
-			heading = trim(strings.TrimRight(ln.text[m.next:], "#"))
-			part = strings.ToLower(heading)
-			continue
-		}
-		if m.kind != markerNone && ln.place == placeText && m.next < len(ln.text) && ln.text[m.next] == '[' {
-			if b, ok := boxAt(ln.text, m); ok {
-				it.Details = append(it.Details, criterionName(heading)+": "+b.rest(ln.text))
-				continue
-			}
-		}
-		if part == "description" || part == "" {
-			it.Details = append(it.Details, ln.content())
-		}
-	}
-}
-
 // criterionName says what a box below a heading is.
 func criterionName(heading string) string {
 	switch part := strings.ToLower(heading); {

@@ -11,6 +11,7 @@ import (
 // detailLine reads a line that is no field: it begins a detail, or goes on with the last one. Its text begins at the index.
 func (n *numbered) detailLine(ln *line, from int, kind markerKind) {
 	text, ns := ln.text[from:], &n.notes
+	ns.blanks = min(ns.blanks, 1) // more of them part nothing but code
 	if quote, ok := n.quotation(ln); ok {
 		n.block(quote, ln.indent)
 		return
@@ -114,6 +115,7 @@ func (n *numbered) fenceLine(ln *line) {
 // beginFence begins a fence, which may have the bullet of a detail before it.
 func (n *numbered) beginFence(ln *line) {
 	m := markerAt(ln.text, ln.body)
+	n.notes.blanks = min(n.notes.blanks, 1)
 	if m.kind == markerBullet && m.spaced(ln.text) {
 		indent := ln.indent + m.next - ln.body
 		n.note(ln.text[m.next:], indent)

@@ -75,6 +75,23 @@ func element(text, name string) (inside string, ok bool) {
 	return trim(inside), true
 }
 
+// cutElement cuts the first element of a name out of a text.
+func cutElement(text, name string) (inside, rest string) {
+	inside, ok := element(text, name)
+	if !ok {
+		return "", text
+	}
+	before, after, _ := strings.Cut(text, "<"+name+">")
+	if _, behind, closed := strings.Cut(after, "</"+name+">"); closed {
+		return inside, before + behind
+	}
+	end := strings.IndexAny(after, "\r\n")
+	if end < 0 {
+		end = len(after)
+	}
+	return inside, before + after[end:]
+}
+
 // gsdPlan is a file of GSD.
 type gsdPlan struct {
 	id, phase string // id "" for a plan that does not say which it is
@@ -225,7 +242,10 @@ func describeGSD(r *Reading, e *entry, it *Item) {
 		return
 	}
 	_, it.Title = taskName(text)
-	if files, ok := element(text, "files"); ok {
+	_, more, _ := strings.Cut(strings.TrimSuffix(text, "</task>"), ">")
+	_, more = cutElement(more, "name")
+	files, more := cutElement(more, "files")
+	if files != "" {
 		for name := range strings.FieldsFuncSeq(files, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
 			if name = trim(name); name != "" {
 				it.Files = append(it.Files, name)
@@ -245,10 +265,12 @@ func describeGSD(r *Reading, e *entry, it *Item) {
 		{"done", "Done"},
 		{"resume-signal", "Resume signal"},
 	} {
-		if inside, ok := element(text, d.name); ok && inside != "" {
+		var inside string
+		if inside, more = cutElement(more, d.name); inside != "" {
 			it.Details = append(it.Details, d.label+": "+inside)
 		}
 	}
+	prose(it, more)
 	for _, name := range [...]string{"decision", "what-built"} {
 		if it.Title == "" {
 			it.Title, _ = element(text, name)
@@ -274,6 +296,17 @@ func describePlan(r *Reading, e *entry, it *Item) {
 	if f.word("autonomous") == "false" {
 		it.Details = append(it.Details, "Not autonomous: a person is needed")
 	}
+	var own strings.Builder
+	from := f.body
+	for _, task := range append(tasksIn(r.text, f.body, int(e.to)), Span{Start: int(e.to)}) {
+		own.WriteString(r.text[from:task.Start])
+		from = task.End
+	}
+	_, more := cutElement(own.String(), "objective")
+	if objective != "" {
+		it.Details = append(it.Details, "Objective: "+objective)
+	}
+	prose(it, strings.NewReplacer("<tasks>", "", "</tasks>", "").Replace(more))
 }
 
 // attribute gives the value of an attribute of the tag that a text begins with.

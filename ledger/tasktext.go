@@ -248,23 +248,44 @@ func (x *records) compareText(k int) {
 func describeTaskText(r *Reading, e *entry, it *Item) {
 	t := newTaskText(r.text, int(e.from), int(e.to))
 	t.open = "# Subtasks:" // so that the heading of a subtask is one
+	said := -1             // where text begins that has no label
+	tell := func(to int) {
+		if said >= 0 {
+			prose(it, r.text[said:to])
+		}
+		said = -1
+	}
 	for n := 0; ; n++ {
 		ln, ok := t.next()
 		if !ok || n > 0 && ln.label == "##" || ln.label == "# Subtasks:" {
+			if !ok {
+				ln.start = int(e.to)
+			}
+			tell(ln.start)
 			return
 		}
-		switch ln.label {
-		case taskIDLabel, "# Status:", "# Dependencies:", "### Dependencies:":
-		case "##":
-			_, it.Title, _ = subtaskHeading(ln.value)
-		case "# Title:":
-			it.Title = ln.value
-		case "":
-			it.Details = append(it.Details, trim(ln.value))
-		default:
-			if ln.value != "" {
-				it.Details = append(it.Details, strings.Trim(ln.label, "# ")+" "+ln.value)
+		if ln.label == "" {
+			if said < 0 {
+				said = ln.start
 			}
+			continue
+		}
+		tell(ln.start)
+		describeLabel(&ln, it)
+	}
+}
+
+// describeLabel reads a line with a label. That of the details is none for a reader.
+func describeLabel(ln *taskLine, it *Item) {
+	switch ln.label {
+	case taskIDLabel, "# Status:", "# Dependencies:", "### Dependencies:":
+	case "##":
+		_, it.Title, _ = subtaskHeading(ln.value)
+	case "# Title:":
+		it.Title = ln.value
+	default:
+		if name := strings.Trim(ln.label, "# "); ln.value != "" || name == "Test Strategy:" {
+			it.Details = append(it.Details, trimRight(name+" "+ln.value))
 		}
 	}
 }
