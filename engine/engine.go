@@ -91,7 +91,10 @@ type Engine struct {
 	renewals map[string]*renewal
 	passes   map[string]core.Instant // when a pass began that has a part left, by session
 	watch    watch                   // over the leases
-	counts   tallies                 // that are not stored yet
+	counts   tallies                 // that are not stored yet, and not on their way
+	batches  int64                   // counts how often some went on their way
+	underway int                     // how many batches are
+	landed   chan struct{}           // closed when none is any more
 	prompts  unstoredPrompts
 	// gathering reports that storeGathered will be called.
 	gathering bool

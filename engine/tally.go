@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -13,7 +14,8 @@ import (
 
 // What is counted with a change is stored with it. What is counted when a prompt is compiled, which changes
 // nothing, is gathered here and stored a moment later, so that compiling costs no commit. A process that is
-// killed in that moment loses these counts, and nothing else.
+// killed in that moment loses these counts, and nothing else. Whoever asks for the sums is given neither more nor less
+// than was counted, wherever the counts are just then.
 
 // tallyPause is how long counts are gathered before they are stored.
 const tallyPause = time.Second
@@ -29,14 +31,16 @@ func (e *Engine) Tally(run string, counts ...store.Tally) {
 		return
 	}
 	e.gather()
-	of := e.counts[run]
-	if of == nil {
-		of = map[string]int64{}
-		e.counts[run] = of
-	}
 	for _, c := range counts {
-		of[c.Name] += c.N
+		e.counts.add(run, c.Name, c.N)
 	}
+}
+
+func (t tallies) add(run, name string, n int64) {
+	if t[run] == nil {
+		t[run] = map[string]int64{}
+	}
+	t[run][name] += n
 }
 
 // gather has what is gathered stored in a moment. The caller holds e.mu.
@@ -53,15 +57,21 @@ func (e *Engine) storeGathered() {
 	e.storePrompts()
 }
 
-// storeCounts submits the counts. A store that takes no writes loses them.
+// storeCounts submits the counts. Those that the store has refused are stored with the next ones.
 func (e *Engine) storeCounts() {
 	e.mu.Lock()
 	gathered := e.counts
 	e.counts, e.gathering = tallies{}, false
-	e.mu.Unlock()
 	if len(gathered) == 0 {
+		e.mu.Unlock()
 		return
 	}
+	if e.underway == 0 {
+		e.landed = make(chan struct{})
+	}
+	e.batches++
+	e.underway++
+	e.mu.Unlock()
 	apply := func(tx *Tx) (any, error) {
 		for _, run := range slices.Sorted(maps.Keys(gathered)) {
 			if err := tx.AddTallies(run, listed(gathered[run])); err != nil {
@@ -74,7 +84,25 @@ func (e *Engine) storeCounts() {
 		if err != nil {
 			e.o.Logger.Debug("counts were not stored", "err", err)
 		}
+		e.batchArrived(gathered, err)
 	})
+}
+
+// batchArrived takes back counts that were certainly not stored.
+func (e *Engine) batchArrived(sent tallies, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	refused, ok := errors.AsType[*store.Error](err)
+	if ok && refused.Outcome == store.NotApplied || errors.Is(err, ErrOverloaded) {
+		for run, counts := range sent {
+			for name, n := range counts {
+				e.counts.add(run, name, n)
+			}
+		}
+	}
+	if e.underway--; e.underway == 0 {
+		close(e.landed)
+	}
 }
 
 func listed(counts map[string]int64) []store.Tally {
@@ -134,8 +162,39 @@ func resultTallies(r Result, next core.NextAction) []store.Tally {
 	return listed(counts)
 }
 
-// Tallies gives what was counted of a run, or of all of them together if none is named.
+// Tallies gives what was counted of a run, or of all of them together if none is named. Counts that are on their way
+// to the store are waited for, so that none is missed and none is taken twice.
 func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, error) {
+	for {
+		batch, err := e.noneUnderway(ctx)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := e.storedTallies(ctx, run)
+		if err != nil || e.addGathered(counts, run, batch) {
+			return counts, err
+		}
+	}
+}
+
+// noneUnderway waits until no counts are on their way to the store, and gives the number of those that were last.
+func (e *Engine) noneUnderway(ctx context.Context) (batch int64, err error) {
+	for {
+		e.mu.Lock()
+		underway, batch, landed := e.underway, e.batches, e.landed
+		e.mu.Unlock()
+		if underway == 0 {
+			return batch, nil
+		}
+		select {
+		case <-landed:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+func (e *Engine) storedTallies(ctx context.Context, run string) (map[string]int64, error) {
 	counts := map[string]int64{}
 	err := e.View(ctx, func(tx store.Tx) error {
 		if run != "" {
@@ -152,6 +211,11 @@ func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, err
 	if err != nil {
 		return nil, err
 	}
+	return counts, nil
+}
+
+// addGathered adds the counts that are not stored yet, and reports whether none have gone on their way since that batch.
+func (e *Engine) addGathered(counts map[string]int64, run string, batch int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for of, gathered := range e.counts {
@@ -161,5 +225,5 @@ func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, err
 			}
 		}
 	}
-	return counts, nil
+	return e.batches == batch
 }
