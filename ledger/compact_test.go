@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,30 +13,6 @@ import (
 
 	"waybill/ledger"
 )
-
-// required are the texts that a prompt for item 2.1 of the rain plan has to have, whatever it costs.
-var required = []string{
-	"Task id: 2.1\n", "Title: Daily mail\n",
-	"Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time",
-	"- keep the old address\n", "- send once\n", "- write a test\n", "- the mail server rejects us\n",
-	"Summary: the mail is sent,\n  but twice\n", "Assessment: needs_changes\n",
-	"- [critical] mail/daily.go: sent twice\n  fix: remember what was sent\n", "no subject\n    in the second mail",
-	"[Replan Hint] (from waybill; trusted)\nmake the task smaller\n", "Max output tokens: ",
-}
-
-// missing gives the required texts that a prompt does not have, and the contract if that is not its beginning.
-func missing(prompt, contract string) (lost []string) {
-	tail, ok := strings.CutPrefix(prompt, contract)
-	if !ok {
-		lost = append(lost, "contract")
-	}
-	for _, text := range required {
-		if !strings.Contains(tail, text) {
-			lost = append(lost, text)
-		}
-	}
-	return lost
-}
 
 // heavy is a prompt with much in it that may be cut.
 func heavy(t *testing.T) ledger.CompileInput {
@@ -50,54 +27,80 @@ func heavy(t *testing.T) ledger.CompileInput {
 
 // With any budget there is a prompt that fits it and has all that is required, or an error.
 func TestWhateverTheBudgetWhatIsRequiredIsInThePromptOrThereIsNone(t *testing.T) {
-	start := heavy(t)
-	full := compile(t, start)
-	stages := map[ledger.Stage]bool{}
-	for budget := 1; budget < 1500; budget += 7 {
+	start := situation{ledger.RoleWorker, "full", false, "heavy"}.input(t)
+	prompts := eachPrompt(t, start)
+	for budget := 1; budget <= prompts[0].TokensAfter; budget += 13 {
 		in := start
-		in.MaxOutputTokens, in.MaxInputTokens = 1, budget+1
+		in.MaxInputTokens = in.MaxOutputTokens + budget
 		c, err := ledger.Compile(in)
-		if err != nil {
-			var overflow *ledger.OverflowError
-			require.True(t, errors.As(err, &overflow))
-			require.Equal(t, "dispatch_prompt_overflow_terminal", overflow.Code())
-			require.Equal(t, budget, overflow.Budget)
-			require.Equal(t, "emergency", overflow.Stage)
-			require.Greater(t, overflow.Estimate, budget)
+		i := slices.IndexFunc(prompts, func(p ledger.Compiled) bool { return p.TokensAfter <= budget })
+		if i < 0 {
+			requireOverflow(t, err, budget, prompts)
 			continue
 		}
-		require.LessOrEqual(t, c.TokensAfter, budget)
-		require.Empty(t, missing(c.Prompt, full.StablePrefix))
-		require.Equal(t, c.TokensBefore, c.Trace[0].PromptTokens)
-		require.Equal(t, ledger.TraceStep{Stage: c.Stage, PromptTokens: c.TokensAfter}, c.Trace[len(c.Trace)-1])
-		require.True(t, slices.IsSortedFunc(c.Trace, func(a, b ledger.TraceStep) int { return b.PromptTokens - a.PromptTokens }))
-		require.Equal(t, c.Stage == ledger.StageNone, len(c.Omitted) == 0)
-		requireAccountedFor(t, full.Packet, c)
-		stages[c.Stage] = true
-	}
-	require.Len(t, stages, 4, "every stage was needed for some budget")
-}
-
-// requireAccountedFor wants each fact of the full packet in the other one as it is, or among what was left out.
-func requireAccountedFor(t *testing.T, full ledger.Packet, c ledger.Compiled) {
-	t.Helper()
-	for _, f := range full.Facts {
-		said := slices.ContainsFunc(c.Omitted, func(o ledger.Omission) bool { return o.What == f.Key && o.Why != "" })
-		require.NotEqual(t, slices.Contains(c.Packet.Facts, f), said, f.Key)
-	}
-	for i, o := range c.Omitted {
-		require.False(t, slices.ContainsFunc(c.Omitted[:i], func(p ledger.Omission) bool { return p.What == o.What }), "%s twice", o.What)
+		require.NoError(t, err)
+		require.Equal(t, prompts[i].Prompt, c.Prompt, "no budget gives other prompts than those of the stages")
 	}
 }
 
-// The law above finds each required text that is missing.
-func TestTheLawMissesEachRequiredText(t *testing.T) {
-	c := compile(t, heavy(t))
-	require.Empty(t, missing(c.Prompt, c.StablePrefix))
-	for _, text := range required {
-		require.Equal(t, []string{text}, missing(strings.Replace(c.Prompt, text, "\n", 1), c.StablePrefix))
+// Shortened deltas, reviewers and plans that cannot be read were not looked at: each could lose what is required.
+func TestNoRoleLosesWhatItNeedsInAnyModeAndStage(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range situations(slices.Sorted(maps.Keys(burdens))...) {
+		in := s.input(t)
+		law := lawOf(t, &in)
+		for _, c := range eachPrompt(t, in) {
+			where := s.String() + " " + string(c.Stage)
+			require.Empty(t, law.lost(&c), where)
+			require.Equal(t, s.mode == "full", c.Packet.Mode == ledger.PacketFull, where)
+			require.Equal(t, c.TokensBefore, c.Trace[0].PromptTokens)
+			require.Equal(t, ledger.TraceStep{Stage: c.Stage, PromptTokens: c.TokensAfter}, c.Trace[len(c.Trace)-1])
+			require.True(t, slices.IsSortedFunc(c.Trace, func(a, b ledger.TraceStep) int { return b.PromptTokens - a.PromptTokens }))
+			t.Run(where, func(t *testing.T) { requireAccountedFor(t, &in, &c) })
+			seen[where] = true
+		}
 	}
-	require.Equal(t, []string{"contract"}, missing(strings.TrimPrefix(c.Prompt, c.StablePrefix), c.StablePrefix))
+	for _, s := range situations("heavy") {
+		for _, stage := range []ledger.Stage{ledger.StageNone, ledger.StagePrune, ledger.StageShorten, ledger.StageEmergency} {
+			if s.mode != "same" { // where there may be nothing to drop
+				require.True(t, seen[s.String()+" "+string(stage)], "%s %s was not looked at", s, stage)
+			}
+		}
+	}
+}
+
+// The law above cut texts out of a finished prompt, and so tried itself and not the prompts. Here each thing that is
+// required is taken out of what the prompt is made of, and the prompt falls to the law for it.
+func TestTheLawMissesEachThingThatAPromptWasMadeWithout(t *testing.T) {
+	taken := map[string]int{}
+	for _, s := range situations("usual", "heavy") {
+		if s.mode == "same" {
+			continue // a delta, too, and what is required does not depend on what has changed
+		}
+		in := s.input(t)
+		law := lawOf(t, &in)
+		for i := range needs {
+			without := copied(in)
+			needs[i].take(&without)
+			for _, c := range eachPrompt(t, without) {
+				if len(needs[i].wanted(&in, &c)) == 0 {
+					continue
+				}
+				require.Contains(t, law.lost(&c), needs[i].name, "%s %s", s, c.Stage)
+				taken[needs[i].name]++
+			}
+		}
+		for _, other := range roles {
+			asOther := in
+			asOther.Role = other
+			for _, c := range eachPrompt(t, asOther) {
+				require.Equal(t, other != s.role, slices.Contains(law.lost(&c), contractName), "%s", s)
+			}
+		}
+	}
+	for i := range needs {
+		require.NotZero(t, taken[needs[i].name], needs[i].name)
+	}
 }
 
 func TestPromptsOverTheirBudgetReadAsTheGoldenFilesSay(t *testing.T) {
