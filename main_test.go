@@ -185,6 +185,38 @@ func TestReadmeTranscript(t *testing.T) {
 	}
 }
 
+// The difference of two prompts in the README is the one that is printed for this plan and this change of it, line
+// numbers and all.
+func TestReadmeDiffIsThatOfThePrompt(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`(?s)\n\$ waybill prompt tasks\.md 1 --diff\n(.*?)` + "```").FindSubmatch(readme)
+	require.Len(t, found, 2)
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+	write := func(title string) {
+		plan := "- [ ] 1. " + title + "\n  - _Prompt: Role: clock engineer | Task: model the times_\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte(plan), 0o600))
+	}
+	waybill := func(args ...string) string {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command(self, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), asWaybill+"=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+filepath.Join(dir, ".state"))
+		got, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", got)
+		return string(got)
+	}
+	write("Ferry timetable")
+	run := regexp.MustCompile(`run_[0-9a-f-]{36}`).FindString(waybill("call", "init_run", `{"plan":"tasks.md","item_id":"1"}`))
+	waybill("call", "compile_prompt", `{"run_id":"`+run+`","role":"worker"}`)
+	write("Ferry times")
+	given := regexp.MustCompile(`given 20\d\d.* ago`)
+	as := func(text string) string { return given.ReplaceAllString(normal(text), "given … ago") }
+	require.Equal(t, as(string(found[1])), as(waybill("prompt", "tasks.md", "1", "--diff")))
+}
+
 // steps gives the commands of all blocks, each with what it prints.
 func steps(blocks [][][]byte) (all []string) {
 	for _, block := range blocks {
