@@ -103,6 +103,22 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	a.addFlags(root)
+	root.AddCommand(a.serveCommand())
+	if len(args) > 0 && args[0] == "serve" {
+		strict(root)
+		return root
+	}
+	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
+		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
+	root.AddCommand(a.taskCommands()...)
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	return root
+}
+
+// addFlags adds the flags that all commands have.
+func (a *app) addFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.workspace, "workspace", "", "the directory to work in (default: found from where you are)")
 	flags.StringVar(&a.store, "store", "", "the store: a *.db file or a folder (default: in the state folder of the workspace)")
@@ -115,17 +131,6 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 			"(default: WAYBILL_DIALECT, with commas between them, or else those that serve was given last)")
 	_ = root.RegisterFlagCompletionFunc("dialect", cobra.NoFileCompletions)
 	markSettings(root)
-	root.AddCommand(a.serveCommand())
-	if len(args) > 0 && args[0] == "serve" {
-		strict(root)
-		return root
-	}
-	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
-		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
-	root.AddCommand(a.taskCommands()...)
-	root.InitDefaultCompletionCmd()
-	strict(root)
-	return root
 }
 
 // checkFlags reads the flags that all commands have.

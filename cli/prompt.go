@@ -44,16 +44,15 @@ because the words of others in it could be more than words there. With --json, w
 			if err := a.checkPromptFlags(f); err != nil {
 				return err
 			}
-			p := schema.CompilePromptParams{Role: f.role, Since: f.since, Tokenizer: f.tokenizer, Blocks: true, Preview: true}
-			if cmd.Flags().Changed("max-input-tokens") {
-				p.MaxInputTokens = &f.maxInput
-			}
-			if cmd.Flags().Changed("max-output-tokens") {
-				p.MaxOutputTokens = &f.maxOutput
-			}
-			return a.with(func(l *local) error { return a.prompt(cmd.Context(), l, args, p, f) })
+			return a.with(func(l *local) error { return a.prompt(cmd.Context(), l, args, f.params(cmd), f) })
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags to the command.
+func (f *promptFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.role, "role", f.role, "whom it is for: "+strings.Join(promptRoles, ", "))
 	flags.StringVar(&f.since, "since", "", "the cursor of the newest packet that the agent has (default: it has none)")
@@ -65,7 +64,18 @@ because the words of others in it could be more than words there. With --json, w
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(slices.Clone(promptRoles), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("tokenizer", cobra.FixedCompletions(api.Tokenizers(), cobra.ShellCompDirectiveNoFileComp))
 	noFiles(cmd, "since", "max-input-tokens", "max-output-tokens")
-	return cmd
+}
+
+// params gives what compile_prompt is asked for, but for the run.
+func (f *promptFlags) params(cmd *cobra.Command) schema.CompilePromptParams {
+	p := schema.CompilePromptParams{Role: f.role, Since: f.since, Tokenizer: f.tokenizer, Blocks: true, Preview: true}
+	if cmd.Flags().Changed("max-input-tokens") {
+		p.MaxInputTokens = &f.maxInput
+	}
+	if cmd.Flags().Changed("max-output-tokens") {
+		p.MaxOutputTokens = &f.maxOutput
+	}
+	return p
 }
 
 // checkPromptFlags refuses what can be seen to be a mistake before anything is looked up.
