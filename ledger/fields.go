@@ -125,7 +125,7 @@ func labelled(s string) (key fieldKey, value string, ok bool) {
 // fields reads the field in s whose key is known and whose value begins at
 // the index, and all fields behind it.
 func (n *numbered) fields(ln *line, s string, key fieldKey, value int) {
-	n.notes.end()
+	n.endDetail()
 	for key != fieldNone {
 		from := skipBlanks(s, pastSpace(s, value))
 		switch key {

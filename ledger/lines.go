@@ -95,7 +95,7 @@ func (n *numbered) labels(ln *line, text string, kind markerKind) bool {
 	if !ok {
 		return false
 	}
-	n.notes.end()
+	n.endDetail()
 	n.list.key = fieldNone
 	n.set(key, value)
 	indent := ln.indent

@@ -49,6 +49,13 @@ func (ns *notes) add(text string) {
 	ns.lines, ns.blanks, ns.wrapping = append(ns.lines, text), 0, true
 }
 
+// endDetail ends the detail in the making. A pass over a plan makes none.
+func (n *numbered) endDetail() {
+	if n.item != nil {
+		n.notes.end()
+	}
+}
+
 // end ends the detail in the making, if there is one.
 func (ns *notes) end() {
 	switch len(ns.lines) {
