@@ -18,7 +18,7 @@ type Criterion struct {
 const mostCriteria = 1000
 
 // AcceptanceCriteria gives what a requirements file says that is to be true, in the order of the file. What
-// stands in a code fence is an example and counts for nothing. Of more than 1,000 the first 1,000 are given.
+// stands in a code fence is an example and counts for nothing; so does what is commented or struck out. Of more than 1,000 the first 1,000 are given.
 // These are criteria:
 //
 //   - A sentence that begins with WHEN or IF and says what SHALL be, in capitals as it is the custom. A list
@@ -32,17 +32,26 @@ const mostCriteria = 1000
 //   - Below the heading of a requirement, a paragraph or an item that says what SHALL or MUST be.
 //
 // The heading of a requirement is "Requirement 1", a number as in "2.1 Rain gauge", an id as in "### REQ-3: Rain",
-// or "User Story 1", which is US1. What it begins ends at the next heading that is not deeper. The number 2 in
+// or "User Story 1", which is US1. In a file with a heading such as "Requirement 1", numbers are those of chapters, but
+// for those that go on with the one of the requirement that they stand below. What a heading begins ends at the next heading that is not deeper. The number 2 in
 // a list below requirement 1 makes the id 1.2; a number with a dot in it is the id as it is; without a
 // requirement it is 2, unless two items are.
 func AcceptanceCriteria(text []byte) []Criterion {
-	c := criteria{known: map[string]int{}}
-	src := strings.TrimPrefix(strings.ToValidUTF8(string(text), "\ufffd"), byteOrderMark)
-	for line := range strings.SplitSeq(lineEnds.Replace(src), "\n") {
+	src := lineEnds.Replace(strings.TrimPrefix(strings.ToValidUTF8(string(text), "\ufffd"), byteOrderMark))
+	c := readCriteria(src, false)
+	if c.named && c.chapters {
+		c = readCriteria(src, true)
+	}
+	return c.found
+}
+
+func readCriteria(src string, named bool) *criteria {
+	c := &criteria{known: map[string]int{}, comment: commentedOut{ends: strings.Count(src, commentEnd)}, named: named}
+	for line := range strings.SplitSeq(src, "\n") {
 		c.line(line)
 	}
 	c.end()
-	return c.found
+	return c
 }
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
@@ -54,6 +63,10 @@ type criteria struct {
 	number int            // of the line
 	fence  string         // the marks that opened the code fence that the line is in
 	marked bool           // the line stands between the marks AC:BEGIN and AC:END
+
+	comment  commentedOut
+	named    bool // a heading begins with the word Requirement
+	chapters bool // a heading begins with no more than a number
 	// The requirements that the line stands below, by the level of their headings.
 	requirements [7]string
 	listed       int // the level of the heading that says that criteria follow, 0 for none
@@ -72,6 +85,13 @@ type statement struct {
 
 func (c *criteria) line(line string) {
 	c.number++
+	if _, _, isMark := sectionMark(trim(line)); c.fence != "" || isMark && !c.comment.open {
+		c.comment.pass(line)
+	} else if rest := c.comment.without(line); rest != line {
+		if line = rest; trim(line) == "" {
+			return
+		}
+	}
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
 	line = trim(line)
 	for strings.HasPrefix(line, ">") {
@@ -116,7 +136,12 @@ func (c *criteria) heading(line string) {
 		c.listed = level
 		return
 	}
-	c.requirements[level] = headingID(title, c.requirement())
+	word, _ := leadingWord(title)
+	c.named = c.named || equalWord(word, "requirement")
+	c.chapters = c.chapters || isNumber(word)
+	if above := c.requirement(); !c.named || !isNumber(word) || above != "" && strings.HasPrefix(word, above+".") {
+		c.requirements[level] = headingID(title, above)
+	}
 }
 
 // requirement gives the id of the one that the line stands below.
@@ -228,10 +253,15 @@ func (c *criteria) begin(indent int, id string, plain bool) {
 	c.sentence = statement{begin: c.number, indent: indent, id: id, parts: c.sentence.parts[:0], plain: plain}
 }
 
+// struck reports whether the sentence, or the line that it begins with, is struck out.
+func (s *statement) struck() bool {
+	return withdrawn(s.parts[0]) || withdrawn(strings.Join(s.parts, " "))
+}
+
 // end takes the sentence if it has all that a criterion has.
 func (c *criteria) end() {
 	s := &c.sentence
-	if s.said && len(c.found) < mostCriteria {
+	if s.said && !s.struck() && len(c.found) < mostCriteria {
 		text := plainKeywords.Replace(strings.Join(s.parts, " "))
 		c.found = append(c.found, Criterion{Line: s.begin, Text: text, ID: c.claim(s.id), Requirement: c.requirement()})
 	}

@@ -42,6 +42,13 @@ func TestAcceptanceCriteria(t *testing.T) {
 			"between marks", "- one\n<!-- AC:BEGIN -->\n- [x] #1 thinner than\n  paper\n- [ ] #2 no burr\n<!-- AC:END -->\n- [ ] #3 a note\n<!-- DOD:BEGIN -->\n- [ ] #1 swept\n<!-- DOD:END -->",
 			"3 thinner than paper|5 no burr",
 		},
+		{"comments", "<!--\n1. WHEN old SHALL go\n-->\n1. WHEN a SHALL b\n<!-- IF c SHALL d --> IF e <!-- f -->SHALL g\n<!-- \n--> <!-- h\n--> WHEN i SHALL j", "4 WHEN a SHALL b|5 IF e SHALL g|8 WHEN i SHALL j"},
+		{"a comment within", "- WHEN a\n  <!-- b\n  c -->\n  SHALL d", "1 WHEN a SHALL d"},
+		{"empty comments", "<!--> WHEN a SHALL b\n<!---> WHEN c SHALL d\n<!-- -- > -->\nIF e SHALL f", "1 WHEN a SHALL b|2 WHEN c SHALL d|4 IF e SHALL f"},
+		{"no comment that nothing ends", "WHEN a --> b SHALL c\n\nWHEN <!-- d SHALL e\nWHEN f SHALL g\n<!--", "1 WHEN a --> b SHALL c|3 WHEN <!-- d SHALL e|4 WHEN f SHALL g <!--"},
+		{"no comment in code", "WHEN `<!--` a SHALL b\nWHEN c SHALL `-->`\n```\n<!--\n```\nIF d SHALL e\n-->", "1 WHEN `<!--` a SHALL b|2 WHEN c SHALL `-->`|6 IF d SHALL e -->"},
+		{"marks in a comment", "<!--\n<!-- AC:BEGIN -->\n- old\n", ""},
+		{"struck out", "1. ~~WHEN a SHALL b~~\n~~2. WHEN c SHALL d~~\n3. WHEN ~~e~~ f SHALL g\n# Acceptance criteria\n- ~~h~~\n  - i\n- ~~j\n  k~~\n- l ~~m~~\n~~n~~", "3 WHEN ~~e~~ f SHALL g|9 l ~~m~~ ~~n~~"},
 		{"nothing", "", ""},
 		{"marks only", "- \n*\n1.\n**\n__\n>\n[\n[ ]\n- - -\nWHEN\nIF", ""},
 	} {
@@ -63,7 +70,7 @@ func TestAcceptanceCriteriaAreBounded(t *testing.T) {
 
 // Lines that look like ever more of the same would take minutes if each part were looked at again for each.
 func TestAcceptanceCriteriaCostInProportion(t *testing.T) {
-	for _, part := range []string{"**- ", "> ", "1.", "1. ", "__", "`", "WHEN a\n", "IF SHALL ", "- WHEN\r", "[ ] "} {
+	for _, part := range []string{"**- ", "> ", "1.", "1. ", "__", "`", "WHEN a\n", "IF SHALL ", "- WHEN\r", "[ ] ", "<!--", "-->", "<!-->", "<!-- -->\n", "`<!--", "~~", "# 1 a\n"} {
 		for _, end := range []string{"", "WHEN a SHALL b"} {
 			require.LessOrEqual(t, len(ledger.AcceptanceCriteria([]byte(strings.Repeat(part, 1<<18)+end))), 1)
 		}

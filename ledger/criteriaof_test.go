@@ -140,7 +140,13 @@ func TestCriteriaHaveTheIdsOfTheirFile(t *testing.T) {
 			"### Requirement REQ-7 - a\n- WHEN b SHALL c\n### Requirement: d\n- WHEN e SHALL f\n### Req #2\nWHEN g SHALL h\n### REQ-SEC-1\n- x SHALL y\n### us-1\n- x SHALL y",
 			"2 [] <REQ-7> WHEN b SHALL c\n4 [] <> WHEN e SHALL f\n6 [] <2> WHEN g SHALL h\n8 [] <REQ-SEC-1> x SHALL y\n",
 		},
-		"a sentence in a paragraph": {"# 1 a\nNotes\nWHEN b SHALL c\n", "3 [] <1> WHEN b SHALL c\n"},
+		"chapters of a file that names its requirements": {
+			"## 1. Introduction\nIt MUST be read\n### 1.2 Goals\nAll MUST be happy\n## 2. Requirements\n### Requirement 1: a\n1. WHEN a SHALL b\n2. WHEN c SHALL d\n" +
+				"#### 1.3 Rain\n- IF e SHALL f\n#### 2.1 Sun\n3. IF g SHALL h\n## 3. Notes\nThey MUST go\n",
+			"7 [1.1] <1> WHEN a SHALL b\n8 [1.2] <1> WHEN c SHALL d\n10 [] <1.3> IF e SHALL f\n12 [1.3] <1> IF g SHALL h\n",
+		},
+		"a struck criterion leaves its id": {"### Requirement 1\n1. ~~a SHALL b~~\n1. c SHALL d\n", "3 [1.1] <1> c SHALL d\n"},
+		"a sentence in a paragraph":        {"# 1 a\nNotes\nWHEN b SHALL c\n", "3 [] <1> WHEN b SHALL c\n"},
 		"labels": {
 			"Acceptance criteria:\n- a\n\n**b** and c\n- d\n\n**Acceptance Criteria**\n- e\n**with** f\n- g\n**h:**\n- i\n",
 			"2 [] <> a\n8 [] <> e **with** f\n10 [] <> g\n",
