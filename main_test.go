@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits, "fill": fill,
+			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits, "fill": fill, "rested": rested,
 		},
 		Condition: func(cond string) (bool, error) {
 			name, ok := strings.CutPrefix(cond, "has:")
@@ -123,6 +124,15 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// rested FILE makes a file one that was written a minute ago, which no editor is writing any more.
+func rested(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: rested FILE")
+	}
+	then := time.Now().Add(-time.Minute)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), then, then))
 }
 
 // exits CODE COMMAND… runs a command that must end with that code.
