@@ -9,9 +9,12 @@ import (
 )
 
 const (
-	// lockPatience is how long a writer waits for another one, who needs some milliseconds.
+	// lockPatience is how long a writer waits for another one, who needs some milliseconds. It begins anew when
+	// the next one has its turn: a queue is no one that hangs.
 	lockPatience = 2 * time.Second
-	lockPause    = time.Millisecond
+	// lockLongest is how long a writer waits in a queue.
+	lockLongest = 30 * time.Second
+	lockPause   = time.Millisecond
 )
 
 // lock makes the writers of the workspace take turns: those of this Root, and those of other processes
@@ -21,10 +24,11 @@ func (r *Root) lock() (unlock func(), err error) {
 	if r.opts.LockPath == "" {
 		return r.writing.Unlock, nil
 	}
+	wait := patience{path: r.opts.LockPath, longest: time.Now().Add(lockLongest)}
 	//nolint:forbidigo // no system waits for a file lock for a bounded time
-	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+	for ; ; time.Sleep(lockPause) {
 		f, err := takeLock(r.opts.LockPath)
-		if err == nil && f == nil && time.Now().After(end) {
+		if err == nil && f == nil && wait.over(time.Now()) {
 			err = &WriteError{Reason: Locked, Err: fmt.Errorf("another process holds %s: try again, or end it if it hangs", r.opts.LockPath)}
 		}
 		switch {
@@ -40,6 +44,25 @@ func (r *Root) lock() (unlock func(), err error) {
 	}
 }
 
+// patience is that of a writer who waits for its turn.
+type patience struct {
+	path         string
+	turn         time.Time // when the turn began that it waits for the end of, by the file
+	end, longest time.Time
+}
+
+// over reports whether it has waited for long enough.
+func (p *patience) over(now time.Time) bool {
+	info, err := os.Lstat(p.path)
+	if p.end.IsZero() || err == nil && !info.ModTime().Equal(p.turn) {
+		p.end = now.Add(lockPatience)
+		if err == nil {
+			p.turn = info.ModTime()
+		}
+	}
+	return now.After(p.end) || now.After(p.longest)
+}
+
 // takeLock gives the locked file, or nil if somebody else has the lock. A link is not followed: what it leads to
 // would be made.
 func takeLock(path string) (*os.File, error) {
@@ -53,6 +76,7 @@ func takeLock(path string) (*os.File, error) {
 	had, err := tryLock(f)
 	if err == nil && had {
 		if had, err = stillNamed(f, path); err == nil && had {
+			_, _ = f.WriteAt([]byte("\n"), 0) // its time tells those who wait that the lock goes round
 			return f, nil
 		}
 	}

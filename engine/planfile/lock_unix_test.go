@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,4 +54,45 @@ func TestFaultF3_OnlyARegularFileIsOpened(t *testing.T) {
 	f, err := planfile.OpenRegular(file)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
+}
+
+// Forty writers at once had a queue that took longer than one waits for a writer that hangs, and some gave up.
+func TestDefect_AQueueOfWritersIsNoneThatHangs(t *testing.T) {
+	for seconds, want := range map[int]error{10: nil, 60: planfile.Locked} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
+			write(t, filepath.Join(dir, "tasks.md"), plan)
+			f, err := os.Create(lock)
+			require.NoError(t, err)
+			require.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+			r := open(t, dir, planfile.Options{LockPath: lock})
+			var queue sync.WaitGroup
+			queue.Go(func() {
+				for turn := range seconds {
+					time.Sleep(time.Second)
+					_ = os.Chtimes(lock, time.Time{}, time.Unix(int64(turn), 0))
+				}
+				_ = f.Close()
+			})
+			begin := time.Now()
+			_, err = r.Rewrite("tasks.md", "", check)
+			require.ErrorIs(t, err, want)
+			require.LessOrEqual(t, time.Since(begin), 31*time.Second, "there is an end to every queue")
+			queue.Wait()
+		})
+	}
+}
+
+// Who has its turn shows it in the file, by which those who wait see that the lock goes round.
+func TestATurnIsSeenInTheFileOfTheLock(t *testing.T) {
+	dir, lock := t.TempDir(), filepath.Join(t.TempDir(), "plans.lock")
+	write(t, filepath.Join(dir, "tasks.md"), plan)
+	then := time.Unix(1, 0)
+	write(t, lock, "")
+	require.NoError(t, os.Chtimes(lock, then, then))
+	_, err := open(t, dir, planfile.Options{LockPath: lock}).Rewrite("tasks.md", "", check)
+	require.NoError(t, err)
+	info, err := os.Stat(lock)
+	require.NoError(t, err)
+	require.NotEqual(t, then, info.ModTime())
 }
