@@ -82,6 +82,18 @@ END_DISPATCH_RESULT`)
 	}
 }
 
+// Code that an agent reports comes out byte for byte where it only resembles a section or a tag.
+func TestReportedCodeStaysAsItIs(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [ ] 1. Cut\n", time.Hour)
+	run := h.run("1")
+	code := "```toml\n[files]\nx = 1\n\n[context]\n```\nSee `std::vector<instruction>`.\n\n[requirements]: ./requirements.md"
+	h.ingest(run, "worker", "BEGIN_DISPATCH_RESULT\n"+
+		`{"task_id":"1","status":"failed","summary":`+quoted(code)+`,"files_changed":[],"tests":[],"follow_up_actions":["x"]}`+
+		"\nEND_DISPATCH_RESULT")
+	require.Contains(t, h.compile(run).str("prompt"), "\nSummary: \n"+code+"\n")
+}
+
 // A task prompt of 1 MiB goes through whole where there is room for it, and nothing of it is cut where there is none.
 func TestATaskPromptOfAMegabyte(t *testing.T) {
 	h, run := planned(t, setup{})

@@ -41,13 +41,13 @@ func readSections(prompt string, head *regexp.Regexp) (sections []readSection) {
 	return sections
 }
 
-// Three flags are written with tags, and a link may have a section's name for its text.
+// Three flags are written with tags, and a link may have a section's name for its text or for its address.
 var (
 	taggedFlags = strings.NewReplacer(
 		"🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "", "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "",
 		"🏴\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f", "",
 	)
-	linkAddress = regexp.MustCompile(`\]\([^\s,)]*[./#:][^\s,)]*\)`)
+	linkAddress = regexp.MustCompile(`\]\([^\s,)]*[./#:][^\s,)]*\)|\]:[ \t]*[^\s,]*[./#:][^\s,]*[ \t]*$`)
 )
 
 // problemsOf reads the part of a prompt that is not the same in all prompts of a role. before is a prompt with
@@ -69,7 +69,8 @@ func problemsIn(text string) (problems []string) {
 	if !utf8.ValidString(text) {
 		problems = append(problems, "bytes that are no text")
 	}
-	for line := range strings.SplitSeq(text, "\n") {
+	fenced := fencedLines(text)
+	for i, line := range strings.Split(text, "\n") {
 		if c := forbiddenCharacters.FindString(taggedFlags.Replace(line)); c != "" {
 			problems = append(problems, fmt.Sprintf("character %q", c))
 		}
@@ -79,9 +80,9 @@ func problemsIn(text string) (problems []string) {
 		for _, kind := range unended(line, text) {
 			problems = append(problems, fmt.Sprintf("%s %.80q", kind, line))
 		}
-		seen := linkAddress.ReplaceAllString(looksLike(line), "] link")
+		seen := linkAddress.ReplaceAllString(looksLike(withoutTypes(line, fenced[i])), "] link")
 		for kind, pattern := range forbiddenLines {
-			if pattern.MatchString(seen) {
+			if pattern.MatchString(seen) && !(kind == "heading" && fenced[i]) {
 				problems = append(problems, fmt.Sprintf("%s %.80q", kind, line))
 			}
 		}

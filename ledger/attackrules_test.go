@@ -126,3 +126,43 @@ var forbiddenCharacters = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{a
 	`\x{200b}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fdd0}-\x{fdef}\x{feff}\x{ffa0}\x{fff0}-\x{fffb}\x{fffe}\x{ffff}\x{13430}-\x{1343f}` +
 	`\x{1bca0}-\x{1bca3}\x{1d159}\x{1d173}-\x{1d17a}\x{1fffe}\x{e0000}-\x{e0fff}\x{10ffff}]|[\x{fe00}-\x{fe0f}]{2}|[\x{200c}-\x{200f}\x{61c}]{3}|` +
 	`([\x00-\x7f]|^)[\x{200c}-\x{200f}\x{61c}]+([\x00-\x7f]|$)`)
+
+// fencedLines tells which lines stand between a fence and the first line that ends it.
+func fencedLines(text string) map[int]bool {
+	lines, fenced := strings.Split(text, "\n"), map[int]bool{}
+	for i := 0; i < len(lines); i++ {
+		begin := fenceBegin.FindStringSubmatch(lines[i])
+		if begin == nil {
+			continue
+		}
+		inner := regexp.MustCompile(`[^\t>]`).ReplaceAllString(begin[1], " ")
+		for j := i + 1; j < len(lines); j++ {
+			rest, found := strings.CutPrefix(lines[j], inner+begin[2])
+			if found && strings.Trim(strings.TrimLeft(rest, begin[2][:1]), " \t") == "" {
+				for k := i + 1; k < j; k++ {
+					fenced[k] = true
+				}
+				i = j
+				break
+			}
+		}
+	}
+	return fenced
+}
+
+var (
+	fenceBegin = regexp.MustCompile("^((?:[ \\t>]|[-*+][ \\t]|1[.)] )*)(`{3,}|~{3,})")
+	typeInCode = regexp.MustCompile(`(\w|::)<\w+>`)
+)
+
+// withoutTypes leaves the types out of a line that is code, or has code between its first backtick and its last.
+func withoutTypes(line string, fenced bool) string {
+	if fenced {
+		return typeInCode.ReplaceAllString(line, "$1")
+	}
+	begin, end := strings.IndexByte(line, '`'), strings.LastIndexByte(line, '`')
+	if begin == end {
+		return line
+	}
+	return line[:begin] + typeInCode.ReplaceAllString(line[begin:end], "$1") + line[end:]
+}

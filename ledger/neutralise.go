@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ import (
 //   - The bracket that opens a tag or token of models and hosts, something of HTML that would hide what follows,
 //     or an image from elsewhere becomes "‹" (neutralise_tags.go, neutralise_hiding.go, neutralise_images.go).
 //
-// Letters that only look like others are compared as what they look like (neutralise_skeleton.go). A rule is no
+// In code, what only resembles them stays (neutralise_code.go). Letters that only look like others are compared as what they look like (neutralise_skeleton.go). A rule is no
 // wider than it has to be: plans are full of code, and text that pretends nothing comes out as it went in, byte for
 // byte. What was neutralised once is not changed by doing it again.
 
@@ -36,8 +37,22 @@ type neutraliser struct{ count int }
 // text neutralises a text that begins on a line of its own.
 func (n *neutraliser) text(s string) string { return n.neutralise(s, true) }
 
-// behind neutralises a text with something of ours before it on its first line, which therefore opens no fence.
-func (n *neutraliser) behind(s string) string { return n.neutralise(s, false) }
+// behind neutralises a text with something of ours before it on its first line, which therefore opens no fence. A
+// text that begins with one, and ends it, begins on a line of its own.
+func (n *neutraliser) behind(s string) string {
+	if found := traitsOf(s); found&fenceMark != 0 {
+		if found&unplain != 0 {
+			s = n.strip(s)
+		}
+		for line := range linesOf(s, found, true) {
+			if first, _ := fenceIn(s[:line.end]); first.mark != 0 && !line.quoted() {
+				return "\n" + n.neutralise(s, true)
+			}
+			break
+		}
+	}
+	return n.neutralise(s, false)
+}
 
 func (n *neutraliser) neutralise(s string, whole bool) string {
 	found := traitsOf(s)
@@ -109,27 +124,14 @@ func (n *neutraliser) blunt(s string, found traits) string {
 // quoteLines puts the quote mark before each line that a reader, or a model, may take for structure.
 func (n *neutraliser) quoteLines(s string, found traits, whole bool) string {
 	var b strings.Builder
-	var open *fences
-	if found&fenceMark != 0 {
-		open = fencesOf(s)
-	}
-	kept, inside := 0, 0 // s[:inside] is in a fence, or is the line that ends it
-	for start := 0; start < len(s); {
-		end := lineEnd(s, start)
-		line := s[start:end]
-		quote := !strings.HasPrefix(line, quoteMark) && (isStructure(line) || found&unplain != 0 && looksLikeStructure(line))
-		if !quote && start >= inside && open != nil && (whole || start > 0) {
-			var opens bool
-			inside, opens = open.past(s, start, end)
-			quote = opens && inside == start
-		}
-		if quote {
-			b.WriteString(s[kept:start])
+	kept := 0
+	for line := range linesOf(s, found, whole) {
+		if line.quoted() {
+			b.WriteString(s[kept:line.start])
 			b.WriteString(quoteMark)
-			kept = start
+			kept = line.start
 			n.count++
 		}
-		start = end + 1
 	}
 	if b.Len() == 0 {
 		return s
@@ -138,8 +140,42 @@ func (n *neutraliser) quoteLines(s string, found traits, whole bool) string {
 	return b.String()
 }
 
-// isStructure reports whether a line is one of ours by how it begins, or claims to be.
-func isStructure(line string) bool { return isReserved(line) || claimsOrigin(line) }
+// readLine is a line of a text, and what it may be taken for.
+type readLine struct {
+	start, end int
+	kind       lineKind
+	fenced     bool // it is in a fence that the text ends
+	unended    bool // it opens one that the text may not end
+}
+
+// quoted reports whether the line is marked. In code, the name of a section is the name of somebody's table.
+func (l *readLine) quoted() bool {
+	return l.unended || l.kind == structure || l.kind == sectionName && !l.fenced
+}
+
+// linesOf reads a text line by line.
+func linesOf(s string, found traits, whole bool) iter.Seq[readLine] {
+	return func(yield func(readLine) bool) {
+		var open *fences
+		if found&fenceMark != 0 {
+			open = fencesOf(s, found)
+		}
+		inside := 0 // s[:inside] is in a fence, or is the line that ends it
+		for start := 0; start < len(s); {
+			line := readLine{start: start, end: lineEnd(s, start), fenced: start < inside}
+			line.kind = kindOf(s[start:line.end], found)
+			if !line.fenced && line.kind == plain && open != nil && (whole || start > 0) {
+				var opens bool
+				inside, opens = open.past(s, start, line.end)
+				line.unended = opens && inside == start
+			}
+			if !yield(line) {
+				return
+			}
+			start = line.end + 1
+		}
+	}
+}
 
 // lineEnd gives where the line ends that s[from] is in.
 func lineEnd(s string, from int) int {

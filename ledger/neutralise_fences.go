@@ -1,11 +1,14 @@
 package ledger
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A fence of code that nothing ends makes code of all that stands behind it, our sections too. The line that
 // opens one is marked, unless it is certain that the text itself ends it. Certain means: a line with the same
 // indent and as many marks or more, and no line between them that stands further out, where a list or a
-// quotation would end and the fence with it. A fence of which that cannot be said is marked, and the line that
+// quotation would end and the fence with it, by itself or because it is marked. A fence of which that cannot be said is marked, and the line that
 // should have ended it, which then begins another one, as well.
 
 // fences knows the lines of a text that can end a fence. It is asked for one line after the other, and keeps what
@@ -14,6 +17,7 @@ type fences struct {
 	ends    map[fence][]fenceEnd // those that are bare, by prefix and mark alone
 	next    map[fence]int        // where the first one begins that is long enough
 	outward map[string]int       // where the first line begins that stands further out than a prefix
+	marked  []int                // where the lines begin that are marked whatever they stand in
 }
 
 // fence is what has to match between the line that opens one and the line that ends it.
@@ -25,13 +29,16 @@ type fence struct {
 
 type fenceEnd struct{ start, length int }
 
-func fencesOf(s string) *fences {
+func fencesOf(s string, found traits) *fences {
 	f := &fences{ends: map[fence][]fenceEnd{}, next: map[fence]int{}, outward: map[string]int{}}
 	for start := 0; start < len(s); {
 		end := lineEnd(s, start)
 		if line, bare := fenceIn(s[start:end]); bare {
 			key := fence{prefix: line.prefix, mark: line.mark}
 			f.ends[key] = append(f.ends[key], fenceEnd{start, line.length})
+		}
+		if kindOf(s[start:end], found) == structure {
+			f.marked = append(f.marked, start)
 		}
 		start = end + 1
 	}
@@ -84,10 +91,16 @@ func (f *fences) past(s string, start, end int) (index int, opens bool) {
 	}
 	line.prefix = outdented(line.prefix)
 	last := f.endOf(line, start, len(s))
-	if last == len(s) || f.firstOutward(s, line.prefix, end+1) < last {
+	if last == len(s) || f.firstOutward(s, line.prefix, end+1) < last || line.prefix != "" && f.marks(end+1, last) {
 		return start, true
 	}
 	return lineEnd(s, last) + 1, true
+}
+
+// marks reports whether a line that begins in s[from:to] is marked.
+func (f *fences) marks(from, to int) bool {
+	i, _ := slices.BinarySearch(f.marked, from)
+	return i < len(f.marked) && f.marked[i] < to
 }
 
 // endOf gives where the first line behind start begins that can end the fence, none if there is no such line.

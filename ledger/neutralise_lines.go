@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,35 +47,79 @@ var (
 	spelled = [...]heading{{markerBegin, true}, {markerEnd, true}, {"RETRY CONTEXT:", false}}
 )
 
-// isReserved reports whether a line begins with one of our headings, whatever its
+// lineKind is what a line may be taken for.
+type lineKind uint8
+
+const (
+	plain lineKind = iota
+	// sectionName is a name that sections have, and no more.
+	sectionName
+	// structure is what means something wherever it stands.
+	structure
+)
+
+// kindOf tells what a line may be taken for, as it is written or as it looks. One that is marked is plain.
+func kindOf(line string, found traits) lineKind {
+	if strings.HasPrefix(line, quoteMark) {
+		return plain
+	}
+	kind := asWritten(line)
+	if kind == plain && found&unplain != 0 && hasWide(line) {
+		return asWritten(skeleton(line, math.MaxInt))
+	}
+	return kind
+}
+
+func hasWide(line string) bool {
+	for i := range len(line) {
+		if line[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+// asWritten tells what a line may be taken for that is compared letter by letter.
+func asWritten(line string) lineKind {
+	if claimsOrigin(line) {
+		return structure
+	}
+	return reserved(line)
+}
+
+// reserved tells whether a line begins with one of our headings, whatever its
 // case, the white space in it, and the markup around it, or like a turn. Most lines are known by
 // their first letter not to.
-func isReserved(line string) bool {
+func reserved(line string) lineKind {
 	at := pastMarkup(line)
 	if at == len(line) {
-		return false
+		return plain
 	}
 	switch line[at] {
 	case '[':
 		return beginsOne(line[skipBlanks(line, at+1):], "[", bracketed[:])
 	case 'b', 'B', 'e', 'E':
 		return beginsOne(line[at:], "", spelled[:])
-	case 'r', 'R':
-		return beginsOne(line[at:], "", spelled[:]) || isTurn(line[:at], line[at:])
-	case 'H', 'h', 'A', 'a', 'S', 's', 'U', 'u', 'I', 'i':
-		return isTurn(line[:at], line[at:])
+	case 'r', 'R', 'H', 'h', 'A', 'a', 'S', 's', 'U', 'u', 'I', 'i':
+		if isTurn(line[:at], line[at:]) {
+			return structure
+		}
+		return beginsOne(line[at:], "", spelled[:])
 	}
-	return false
+	return plain
 }
 
-// beginsOne reports whether what stands behind the opening of a line is one of the headings behind theirs.
-func beginsOne(line, opening string, headings []heading) bool {
+// beginsOne tells whether what stands behind the opening of a line is one of the headings behind theirs.
+func beginsOne(line, opening string, headings []heading) lineKind {
 	for _, h := range headings {
 		if rest, found := cutHeading(line, h.text[len(opening):]); found && (!h.alone || standsAlone(rest)) {
-			return true
+			if h.alone && opening == "[" {
+				return sectionName
+			}
+			return structure
 		}
 	}
-	return false
+	return plain
 }
 
 // pastMarkup returns the index of the first byte that is neither white space nor
@@ -98,7 +143,7 @@ func pastMarkup(line string) int {
 // standsAlone reports whether a heading that rest follows has its line to itself:
 // nothing follows but markup, or there is a colon or a bracket, as behind our own.
 func standsAlone(rest string) bool {
-	if isLink(rest) {
+	if isLink(rest) || isReference(rest) {
 		return false
 	}
 	for i := 0; i < len(rest); {
@@ -125,6 +170,14 @@ func isLink(rest string) bool {
 	}
 	address, _, closed := strings.Cut(rest[1:], ")")
 	return closed && strings.ContainsAny(address, "./#:") && !strings.ContainsAny(address, " \t,")
+}
+
+// isReference reports whether rest gives the address of the links that name what stands before it: a colon and
+// one word, with something that only addresses have.
+func isReference(rest string) bool {
+	address, found := strings.CutPrefix(rest, ":")
+	address = strings.Trim(address, " \t")
+	return found && strings.ContainsAny(address, "./#:") && !strings.ContainsAny(address, " \t,")
 }
 
 // cutHeading cuts a heading off the beginning of a line. A space in the heading is

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"math"
 	"unicode"
 	"unicode/utf8"
 
@@ -108,14 +107,4 @@ func readLookalikes(lists ...string) map[rune]byte {
 		}
 	}
 	return table
-}
-
-// looksLikeStructure reports whether a line that is not all ASCII looks like one of ours.
-func looksLikeStructure(line string) bool {
-	for i := range len(line) {
-		if line[i] >= utf8.RuneSelf {
-			return isStructure(skeleton(line, math.MaxInt))
-		}
-	}
-	return false
 }

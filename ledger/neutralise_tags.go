@@ -49,31 +49,53 @@ const longestTag = 96
 
 // appendTags appends the places of the brackets that open a tag or token.
 func appendTags(at []int, s string) []int {
-	var closes map[string]bool // the placeholders that the text closes, once somebody has asked
+	r := tagReader{text: s}
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c != '<' && c != '[' && c != 0xef {
 			continue
 		}
-		seen := opening(s[i:])
-		switch {
-		case seen == "":
-		case seen[0] == '[':
-			if isBracketToken(seen) {
-				at = append(at, i)
-			}
-		case isToken(seen):
+		if seen := opening(s[i:]); seen != "" && r.means(seen, i) {
 			at = append(at, i)
-		default:
-			t := readTag(seen)
-			if t.placeholder() && closes == nil {
-				closes = closedIn(s)
-			}
-			if t.counts(s[:i], closes) {
-				at = append(at, i)
-			}
 		}
 	}
 	return at
+}
+
+// tagReader reads the tags of a text. What it has to know of the whole text it finds out when somebody asks.
+type tagReader struct {
+	text     string
+	closes   map[string]bool // the tags that the text closes
+	code     codeSpans       // where its code is
+	codeRead bool
+}
+
+// means reports whether what stands at an index, and looks like seen, is a tag or token.
+func (r *tagReader) means(seen string, i int) bool {
+	switch {
+	case seen[0] == '[':
+		return isBracketToken(seen)
+	case isToken(seen):
+		return true
+	}
+	t := readTag(seen)
+	if t.name == "" {
+		return false
+	}
+	mayBeType := t.isType(r.text, i)
+	if (mayBeType || t.placeholder()) && r.closes == nil {
+		r.closes = closedIn(r.text)
+	}
+	if mayBeType && !r.closes[t.name] && r.isCode(i) {
+		return false
+	}
+	return t.counts(r.text[:i], r.closes)
+}
+
+func (r *tagReader) isCode(i int) bool {
+	if !r.codeRead {
+		r.code, r.codeRead = codeIn(r.text), true
+	}
+	return r.code.has(i)
 }
 
 // opening gives what a text that begins with a bracket looks like, or "" if it does not begin with one. It ends
@@ -203,7 +225,7 @@ func (t tag) counts(before string, closes map[string]bool) bool {
 	return t.name == "system" && (last == ' ' || last == '\t')
 }
 
-// closedIn gives the placeholders that a text closes.
+// closedIn gives the tags that a text closes.
 func closedIn(s string) map[string]bool {
 	found := map[string]bool{}
 	for i := 0; i < len(s); i++ {
