@@ -167,13 +167,17 @@ func (n *numbered) hiddenLine(ln *line) {
 }
 
 // spare adds what a field does not keep of its value: what is to be done with a file, and why an item is waited for.
-func (n *numbered) spare(key fieldKey, value string) {
-	name, kept := "", n.item.Files
+// files is how many the item had before.
+func (n *numbered) spare(key fieldKey, value string, files int) {
+	name, kept := "", n.waits
 	switch key {
 	case fieldFiles:
-		name = "Files: "
+		name, kept = "Files: ", wordsOf(n.item.Files[files:])
 	case fieldDepends:
-		name, kept = "Depends on: ", n.item.DependsOn
+		if name = "Depends on: "; kept == nil {
+			kept = wordsOf(n.item.DependsOn)
+			n.waits = kept
+		}
 	case fieldNone, fieldRequirements, fieldLeverage, fieldPrompt, fieldBlocked, fieldPurpose:
 		return
 	}
@@ -185,15 +189,20 @@ func (n *numbered) spare(key fieldKey, value string) {
 	}
 }
 
-// covers reports whether each word of a text stands in a list, but for those that ids may have around them.
-func covers(list []string, text string, ids bool) bool {
-	const around = " task tasks group groups and or to through none n a "
+// wordsOf gives the words that stand in a list.
+func wordsOf(list []string) map[string]bool {
 	words := map[string]bool{}
 	for _, entry := range list {
 		for word := range strings.FieldsFuncSeq(entry, notInWord) {
 			words[word] = true
 		}
 	}
+	return words
+}
+
+// covers reports whether each word of a text is one of these, or may stand around ids.
+func covers(words map[string]bool, text string, ids bool) bool {
+	const around = " task tasks group groups and or to through none n a "
 	for word := range strings.FieldsFuncSeq(text, notInWord) {
 		if !words[word] && !(ids && isOneOf(word, around)) {
 			return false

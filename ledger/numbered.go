@@ -36,7 +36,8 @@ type numbered struct {
 	idle   []idleHead
 	field  openField
 	list   openList
-	notes  notes // of the item that is being described
+	notes  notes           // of the item that is being described
+	waits  map[string]bool // the words of what it waits for, nil before somebody asks
 	lists  arena
 	nodes  []node // beside r.entries
 	// late holds the items whose parent by id did not stand above them, stem

@@ -13,8 +13,9 @@ func (n *numbered) set(key fieldKey, value string) {
 		n.alternatives(n.owner)
 	}
 	if n.item != nil {
+		files := len(n.item.Files)
 		n.describeField(n.item, key, trim(value))
-		n.spare(key, trim(value))
+		n.spare(key, trim(value), files)
 	}
 }
 
