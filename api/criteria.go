@@ -23,7 +23,7 @@ func criteriaOf(plans *engine.Plans, plan string, reading *ledger.Reading) []led
 // forReviewer gives the prompt of a reviewer the criteria that its item names, or the reason why it has none.
 func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, view engine.RunView) {
 	it := in.Progress.CurrentItem
-	if !role.Reviewer() || it == nil || len(it.Requirements) == 0 {
+	if !role.Reviewer() || it == nil || ledger.NamesNoCriteria(*it) {
 		return
 	}
 	dialect := view.Progress.Dialect

@@ -34,7 +34,7 @@ const mostCriteria = 1000
 // The heading of a requirement is "Requirement 1", a number as in "2.1 Rain gauge", an id as in "### REQ-3: Rain",
 // or "User Story 1", which is US1. In a file with a heading such as "Requirement 1", numbers are those of chapters, but
 // for those that go on with the one of the requirement that they stand below. What a heading begins ends at the next heading that is not deeper. The number 2 in
-// a list below requirement 1 makes the id 1.2; a number with a dot in it is the id as it is; without a
+// a list below requirement 1 makes the id 1.2, and so does the second item if each has the number 1; a number with a dot in it is the id as it is; without a
 // requirement it is 2, unless two items are.
 func AcceptanceCriteria(text []byte) []Criterion {
 	src := lineEnds.Replace(strings.TrimPrefix(strings.ToValidUTF8(string(text), "\ufffd"), byteOrderMark))
@@ -71,6 +71,7 @@ type criteria struct {
 	requirements [7]string
 	listed       int // the level of the heading that says that criteria follow, 0 for none
 	sentence     statement
+	list         numberedList
 }
 
 // A statement may become a criterion.
@@ -131,6 +132,7 @@ func (c *criteria) heading(line string) {
 		c.listed = 0
 	}
 	clear(c.requirements[level:])
+	c.list = numberedList{}
 	title = unbold(trim(title))
 	if saysCriteria(title) {
 		c.listed = level
@@ -158,6 +160,11 @@ func (c *criteria) text(line string, indent int) {
 	text, number, isItem := withoutMarkers(line)
 	if c.label(line, isItem) {
 		return
+	}
+	if isItem {
+		number = c.list.number(number, indent)
+	} else if c.sentence.begin == 0 && indent == 0 {
+		c.list = numberedList{}
 	}
 	id, rest := leadingID(text, isItem)
 	named, s := id != "", &c.sentence

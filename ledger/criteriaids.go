@@ -77,7 +77,7 @@ func headingID(title, above string) string {
 			return "US" + word
 		}
 		return ""
-	case hasID(word, headingLetters[:]):
+	case hasID(word, headingLetters[:]) || len(word) > 2 && strings.HasPrefix(word, "US") && isNumber(word[2:]):
 		return word
 	case !isNumber(word):
 		return ""
@@ -145,6 +145,28 @@ func (c *criteria) numbered(number string) string {
 		return number
 	}
 	return above + "." + number
+}
+
+// A numberedList is a list whose items may have the number 1 all, as Markdown allows.
+type numberedList struct {
+	indent int
+	ones   int // how many items had the number 1
+}
+
+// number gives the number of the next item of the list, which has this one.
+func (l *numberedList) number(written string, indent int) string {
+	switch {
+	case l.ones > 0 && indent > l.indent:
+		return written // it stands in a list within
+	case written != "1":
+		*l = numberedList{}
+		return written
+	case indent != l.indent:
+		l.ones = 0
+	}
+	l.indent = indent
+	l.ones++
+	return strconv.Itoa(l.ones)
 }
 
 // has reports whether a criterion has an id.

@@ -12,7 +12,8 @@ import (
 // 1, whether they have ids or not. So it is with ids of letters: "FR-004" is "FR-4". "1.1-1.3", "FR-001 to FR-003"
 // and "AC 1-3" name what lies between two ids of one kind, with both. "All" names everything. "AC 2" names 2 below
 // no requirement, too, where no criterion has such letters in its id. A word such as "Requirement" before an id
-// says nothing.
+// says nothing, nor do R and REQ before a number where no id of the file has them, nor does a remark in brackets
+// behind it. "1.1 and 1.2", "1.1; 1.2" and "1.1/1.2" are two names.
 func CriteriaOf(it Item, all []Criterion) []Criterion {
 	var n naming
 	for _, name := range it.Requirements {
@@ -24,7 +25,17 @@ func CriteriaOf(it Item, all []Criterion) []Criterion {
 	if len(n.ids)+len(n.ranges) == 0 {
 		return nil
 	}
-	n.stories = slices.ContainsFunc(all, func(c Criterion) bool { return strings.HasPrefix(c.ID, storyLetters+"-") })
+	has := func(letters string) bool {
+		return slices.ContainsFunc(all, func(c Criterion) bool {
+			return strings.HasPrefix(c.ID, letters+"-") || strings.HasPrefix(c.Requirement, letters+"-")
+		})
+	}
+	n.stories = has(storyLetters)
+	for _, letters := range [...]string{"R", "REQ"} {
+		if !has(letters) {
+			n.bare = append(n.bare, letters)
+		}
+	}
 	var named []Criterion
 	for i := range all {
 		if n.has(&all[i]) {
@@ -45,7 +56,8 @@ type naming struct {
 	all     bool
 	ids     map[string]bool // their keys
 	ranges  []idRange
-	stories bool // some criterion has storyLetters in its id
+	stories bool     // some criterion has storyLetters in its id
+	bare    []string // letters that stand for the word Requirement before a number, as nothing has them in its id
 }
 
 // An idRange is what lies between two ids that differ in their last number alone.
@@ -55,26 +67,70 @@ type idRange struct {
 }
 
 func (n *naming) add(name string) {
-	name = strings.Trim(name, " \t*_`[]().,:;\"'")
+	name = bareName(name)
+	id, isID := readReqID(name)
+	r, isRange := readRange(name)
+	switch {
+	case namesAll(name):
+		n.all = true
+	case isID:
+		if n.ids == nil {
+			n.ids = map[string]bool{}
+		}
+		n.ids[id.key()] = true
+	case isRange && len(n.ranges) < mostRanges:
+		n.ranges = append(n.ranges, r)
+	case !isRange:
+		n.addEach(name)
+	}
+}
+
+// addEach adds the names that a text has several of: "1.1 and 1.2", "1.1; 1.2", "1.1/1.2".
+func (n *naming) addEach(names string) {
+	names = strings.ReplaceAll(names, " and ", ";")
+	if !strings.ContainsAny(names, ";&/,") {
+		return
+	}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return strings.ContainsRune(";&/,", r) }) {
+		if name = bareName(name); !strings.Contains(name, " and ") { // else they would be looked at for ever
+			n.add(name)
+		}
+	}
+}
+
+// bareName gives a name without the marks around it, the remark in brackets behind it, the link that it is, and words
+// such as "Requirement" before it.
+func bareName(name string) string {
+	const marks = " \t*_`[]().,:;\"'"
+	name = strings.Trim(name, marks)
+	if text, _, isLink := strings.Cut(name, "]("); isLink {
+		name = strings.Trim(text, marks)
+	} else if text, _, remark := strings.Cut(name, " ("); remark {
+		name = strings.Trim(text, marks)
+	}
 	for _, word := range [...]string{"requirements ", "requirement ", "req "} {
 		if len(name) > len(word) && equalWord(name[:len(word)], word) {
 			name = trim(name[len(word):])
 		}
 	}
-	if equalWord(name, "all") || equalWord(name, storyLetters+" all") {
-		n.all = true
-		return
-	}
-	if id, ok := readReqID(name); ok {
-		if n.ids == nil {
-			n.ids = map[string]bool{}
+	return name
+}
+
+func namesAll(name string) bool {
+	for _, all := range [...]string{"all", storyLetters + " all", "all requirements", "all criteria", "all acceptance criteria"} {
+		if equalWord(name, all) {
+			return true
 		}
-		n.ids[id.key()] = true
-		return
 	}
-	if r, ok := readRange(name); ok && len(n.ranges) < mostRanges {
-		n.ranges = append(n.ranges, r)
-	}
+	return false
+}
+
+// NamesNoCriteria reports whether an item names no requirement, or says in words that it has none.
+func NamesNoCriteria(it Item) bool {
+	return !slices.ContainsFunc(it.Requirements, func(name string) bool {
+		name = strings.Trim(name, " \t*_`[]().,:;\"'-–—")
+		return name != "" && !equalWord(name, "none") && !equalWord(name, "n/a") && !equalWord(name, "not applicable")
+	})
 }
 
 // longestRange is in bytes; two ids with a sign between them are not longer.
@@ -116,6 +172,11 @@ func (id *reqID) reaches(last *reqID) bool {
 func (n *naming) has(c *Criterion) bool {
 	if n.names(c.ID, "") || n.names(c.Requirement, "") {
 		return true
+	}
+	for _, letters := range n.bare {
+		if n.names(c.ID, letters) || n.names(c.Requirement, letters) {
+			return true
+		}
 	}
 	return c.Requirement == "" && !n.stories && n.names(c.ID, storyLetters)
 }

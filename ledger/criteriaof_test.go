@@ -145,8 +145,12 @@ func TestCriteriaHaveTheIdsOfTheirFile(t *testing.T) {
 				"#### 1.3 Rain\n- IF e SHALL f\n#### 2.1 Sun\n3. IF g SHALL h\n## 3. Notes\nThey MUST go\n",
 			"7 [1.1] <1> WHEN a SHALL b\n8 [1.2] <1> WHEN c SHALL d\n10 [] <1.3> IF e SHALL f\n12 [1.3] <1> IF g SHALL h\n",
 		},
-		"a struck criterion leaves its id": {"### Requirement 1\n1. ~~a SHALL b~~\n1. c SHALL d\n", "3 [1.1] <1> c SHALL d\n"},
-		"a sentence in a paragraph":        {"# 1 a\nNotes\nWHEN b SHALL c\n", "3 [] <1> WHEN b SHALL c\n"},
+		"all have the number 1": {
+			"### Requirement 1\n1. a SHALL b\n   1. c SHALL d\n\n1. e SHALL f\n   - g\n1. h SHALL i\n\n# Requirement 2\n1. j SHALL k\n\nMore:\n1. l SHALL m\n",
+			"2 [1.1] <1> a SHALL b\n3 [] <1> c SHALL d\n5 [1.2] <1> e SHALL f\n7 [1.3] <1> h SHALL i\n10 [2.1] <2> j SHALL k\n13 [] <2> l SHALL m\n",
+		},
+		"a struck criterion keeps its place in the list": {"### Requirement 1\n1. ~~a SHALL b~~\n1. c SHALL d\n", "3 [1.2] <1> c SHALL d\n"},
+		"a sentence in a paragraph":                      {"# 1 a\nNotes\nWHEN b SHALL c\n", "3 [] <1> WHEN b SHALL c\n"},
 		"labels": {
 			"Acceptance criteria:\n- a\n\n**b** and c\n- d\n\n**Acceptance Criteria**\n- e\n**with** f\n- g\n**h:**\n- i\n",
 			"2 [] <> a\n8 [] <> e **with** f\n10 [] <> g\n",
@@ -191,6 +195,17 @@ func TestItemsHaveTheCriteriaThatTheyName(t *testing.T) {
 		{"a range of them", oneStory, "AC 1-2", "3 4"},
 		{"all of them", oneStory, "AC all", "3 4"},
 		{"criteria of a requirement are none of a story", kiroRain, "AC 1", ""},
+		{"with and", kiroRain, "1.1 and 1.2", "10 13"},
+		{"with signs", kiroRain, "1.1; 1.3|2.1/9 & 7", "10 15 19"},
+		{"a list and a range", kiroRain, "1.1-1.2, Requirement 2 and 7", "10 13 19"},
+		{"with R", kiroRain, "R1.1|R2|REQ-1.2", "10 13 19"},
+		{"with R where ids have it", dashed + "\n# 1 x\n1. WHEN a SHALL b\n", "REQ-1", ""},
+		{"with a remark", kiroRain, "1.1 (partially)", "10"},
+		{"a link", kiroRain, "[1.1](requirements.md#requirement-1)", "10"},
+		{"all of them in words", kiroRain, "all requirements", "10 13 15 19"},
+		{"a story with a hyphen", stories, "US-1", "4 5"},
+		{"a heading of a story in short", "### US2 - x\n- a SHALL b\n", "US-2", "2"},
+		{"none", kiroRain, "None|N/A|n/a|-", ""},
 		{"criteria with letters are none without", dashed + "\n# x\n1. WHEN a SHALL b\n", "AC 1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -217,7 +232,7 @@ func TestCriteriaOfSharesNoList(t *testing.T) {
 func TestCriteriaOfCostsInProportion(t *testing.T) {
 	all := ledger.AcceptanceCriteria([]byte(strings.Repeat("- 1.2.3.4.5.6 WHEN a SHALL b\n", 1000)))
 	require.Len(t, all, 1000)
-	for _, name := range []string{"1.2", "1.2-1.9", "7-9", strings.Repeat("-1", 1<<16), strings.Repeat("1.", 1<<16), strings.Repeat("a", 1<<16) + "-1"} {
+	for _, name := range []string{"1.2", "1.2-1.9", "7-9", strings.Repeat("-1", 1<<16), strings.Repeat("1.", 1<<16), strings.Repeat("a", 1<<16) + "-1", strings.Repeat("1;", 1<<8), strings.Repeat(" and ", 1<<8)} {
 		names := make([]string, 1000)
 		for i := range names {
 			names[i] = name
@@ -257,4 +272,14 @@ func FuzzCriteriaOf(f *testing.F) {
 			rest = rest[1:]
 		}
 	})
+}
+
+func TestWordsThatNameNoCriteria(t *testing.T) {
+	for names, none := range map[string]bool{
+		"": true, "None": true, "N/A": true, "n/a|-": true, "(none)": true, "*Not applicable*": true, "–": true,
+		"1": false, "None|1": false, "Nonesuch": false, "all": false,
+	} {
+		require.Equal(t, none, ledger.NamesNoCriteria(ledger.Item{Requirements: strings.Split(names, "|")}), "%q", names)
+	}
+	require.True(t, ledger.NamesNoCriteria(ledger.Item{}))
 }
