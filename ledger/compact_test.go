@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"waybill/ledger"
 )
@@ -139,37 +138,6 @@ func TestTheCallerSteersTheCompaction(t *testing.T) {
 	whole := compile(t, in)
 	require.Contains(t, whole.Prompt, "mail engineer", "a prompt that fits is not touched")
 	require.Equal(t, "compaction.prompt_override", whole.Omitted[0].What)
-}
-
-// What was cut from a packet, the agent was not told: later deltas do not count on it.
-func TestDeltasAddUpAlsoWherePacketsWereCut(t *testing.T) {
-	start := heavy(t)
-	rapid.Check(t, func(t *rapid.T) {
-		in := start
-		known, since := map[string]string{}, ""
-		for range rapid.IntRange(1, 12).Draw(t, "calls") {
-			for range rapid.IntRange(0, 3).Draw(t, "events") {
-				evolve(t, &in)
-			}
-			in.Since, in.MaxOutputTokens = since, 1
-			in.MaxInputTokens = rapid.SampledFrom([]int{5000, 800, 780, 680}).Draw(t, "budget")
-			c, err := ledger.Compile(in)
-			if err != nil {
-				continue
-			}
-			next := fold(known, c.Packet)
-			if c.Stage == ledger.StageNone {
-				whole := in
-				whole.Since, whole.MaxInputTokens = "", 0
-				full, err := ledger.Compile(whole)
-				require.NoError(t, err)
-				require.Equal(t, fold(nil, full.Packet), next)
-			}
-			if rapid.Bool().Draw(t, "arrives") {
-				known, since = next, c.Packet.Cursor
-			}
-		}
-	})
 }
 
 // How a failed attempt went is never cut; what a good one says of itself may be clipped.

@@ -6,86 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"waybill/ledger"
 )
-
-// evolve changes something that packets tell of.
-func evolve(t *rapid.T, in *ledger.CompileInput) {
-	word := rapid.SampledFrom([]string{"", "one", "two", "three"})
-	words := rapid.SliceOfN(rapid.SampledFrom([]string{"one", "two", "three"}), 0, 3)
-	switch task := &in.Task; rapid.IntRange(0, 9).Draw(t, "what") {
-	case 0:
-		task.Summary = word.Draw(t, "summary")
-	case 1:
-		task.Blockers = words.Draw(t, "blockers")
-	case 2:
-		task.Reviews[0].Assessment = "needs_changes"
-		task.Reviews[0].RequiredFixes = words.Draw(t, "fixes")
-	case 3:
-		task.ReplanHint = word.Draw(t, "hint")
-	case 4:
-		task.FilesChanged = words.Draw(t, "files")
-	case 5:
-		task.Attempts++
-	case 6:
-		in.Progress.Totals.Completed = rapid.IntRange(0, 3).Draw(t, "completed")
-	case 7:
-		in.Progress.ActiveItemID = word.Draw(t, "active")
-	case 8:
-		task.PlanSummary, task.PlanItems = word.Draw(t, "plan"), words.Draw(t, "items")
-	case 9:
-		task.Stalled.ConsecutiveNonProgress = rapid.IntRange(0, 2).Draw(t, "stalled")
-	}
-}
-
-// fold gives what an agent knows that knew facts and gets a packet.
-func fold(facts map[string]string, p ledger.Packet) map[string]string {
-	if p.Mode == ledger.PacketFull {
-		facts = nil
-	}
-	next := map[string]string{}
-	for k, v := range facts {
-		next[k] = v
-	}
-	for _, f := range p.Facts {
-		next[f.Key] = f.Value
-	}
-	for _, k := range p.Removed {
-		delete(next, k)
-	}
-	return next
-}
-
-// Whatever happens, and whichever packets get lost, an agent knows after a packet what the full one says.
-func TestDeltasAddUpToTheFullPacket(t *testing.T) {
-	start := input(t, "2.1")
-	rapid.Check(t, func(t *rapid.T) {
-		in := start
-		known, since, deltas := map[string]string{}, "", 0
-		for range rapid.IntRange(1, 20).Draw(t, "calls") {
-			for range rapid.IntRange(0, 3).Draw(t, "events") {
-				evolve(t, &in)
-			}
-			in.Since = since
-			c, err := ledger.Compile(in)
-			require.NoError(t, err)
-			in.Since = ""
-			full, err := ledger.Compile(in)
-			require.NoError(t, err)
-			require.Equal(t, full.Packet.Cursor, c.Packet.Cursor, "where the agent comes from does not matter")
-			require.Equal(t, since, c.Packet.Base)
-			want := fold(nil, full.Packet)
-			require.Equal(t, want, fold(known, c.Packet))
-			require.LessOrEqual(t, len(c.Packet.Facts), len(full.Packet.Facts))
-			deltas += len(full.Packet.Facts) - len(c.Packet.Facts)
-			if rapid.Bool().Draw(t, "arrives") {
-				known, since = want, c.Packet.Cursor
-			}
-		}
-	})
-}
 
 // A delta has what changed and what nobody may forget, and says of everything else that it was left out.
 func TestADeltaHasWhatChangedAndWhatIsNeverCut(t *testing.T) {
