@@ -18,9 +18,10 @@ import (
 //   - The bracket that opens a tag or token of models and hosts, something of HTML that would hide what follows,
 //     or an image from elsewhere becomes "‹" (neutralise_tags.go, neutralise_hiding.go, neutralise_images.go).
 //
-// In code, what only resembles them stays (neutralise_code.go). Letters that only look like others are compared as what they look like (neutralise_skeleton.go). A rule is no
-// wider than it has to be: plans are full of code, and text that pretends nothing comes out as it went in, byte for
-// byte. What was neutralised once is not changed by doing it again.
+// In code, what only resembles them stays (neutralise_code.go). Letters that only look like others are compared as
+// what they look like (neutralise_skeleton.go). A rule is no wider than it has to be: plans are full of code, and
+// text that pretends nothing comes out as it went in, byte for byte. What was neutralised once is not changed by
+// doing it again.
 
 const (
 	// quoteMark stands in front of a content line that looks like structure.
