@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 
 	"waybill/core"
 	"waybill/engine"
@@ -74,6 +75,10 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 	}
 	for _, b := range c.Blocks {
 		w.Blocks = append(w.Blocks, wireBlock(b))
+	}
+	if !ledger.SameItem(view.Run.Frontier, view.Progress.CurrentItem) {
+		w.ItemChanged = fmt.Sprintf("item %q has another title than when the run was begun or replanned: if it is another item, "+
+			"begin a new run with init_run and resume \"new\"; if it is the same, replan", view.Run.ItemID)
 	}
 	age := fallbackOf(view)
 	w.FallbackSince, w.LedgerAsOf = age.since, age.asOf

@@ -16,6 +16,7 @@ type CompilePromptResult struct {
 	PromptResend       int        `json:"prompt_tokens_resend" doc:"estimate of a prompt with the whole plan and all facts in it, which the packet spares"`
 	Compaction         Compaction `json:"compaction"`
 	Omitted            []Omission `json:"omitted"`
+	ItemChanged        string     `json:"item_changed,omitzero" doc:"only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do"`
 	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
 	FallbackReason     string     `json:"fallback_reason,omitzero"`
 	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`

@@ -381,6 +381,8 @@ export interface CompilePromptResult {
   prompt_tokens_resend: number;
   compaction: Compaction;
   omitted: Array<Omission>;
+  /** only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do */
+  item_changed?: string;
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
   fallback_reason?: string;
   /** what is wrong with the file, for a person */
