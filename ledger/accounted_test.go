@@ -35,6 +35,12 @@ var parts = []part{
 	{"compaction.prompt_override", "Task Prompt", func(in *ledger.CompileInput) []string {
 		return []string{in.Compaction.PromptOverride}
 	}},
+	{"item.prompt", "Task Prompt", func(in *ledger.CompileInput) []string {
+		if in.TaskPrompt == "" {
+			return nil
+		}
+		return []string{in.Progress.CurrentItem.Prompt}
+	}},
 	{"task_prompt", "Task Prompt", func(in *ledger.CompileInput) []string { return []string{in.TaskPrompt} }},
 }
 
@@ -69,13 +75,13 @@ func requireAccountedFor(t *testing.T, in *ledger.CompileInput, c *ledger.Compil
 	requireFactsSaid(t, in, c, sections["Ledger Facts"])
 }
 
-// requireCut wants what was left out among what was cut, but for what the agent was told before and for what the host
-// gave to no purpose.
+// requireCut wants what was left out among what was cut, but for what the agent was told before, what the host
+// gave to no purpose, and what it put something else in the place of.
 func requireCut(t *testing.T, c *ledger.Compiled) {
 	t.Helper()
 	var cut []string
 	for _, o := range c.Omitted {
-		if !strings.HasPrefix(o.Why, "unchanged ") && !strings.HasPrefix(o.What, "compaction.") {
+		if !strings.HasPrefix(o.Why, "unchanged ") && !strings.HasPrefix(o.What, "compaction.") && o.What != "item.prompt" {
 			cut = append(cut, o.What)
 		}
 	}

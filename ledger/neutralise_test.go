@@ -178,11 +178,11 @@ func TestAFieldThatBeginsWithAFenceStaysWhole(t *testing.T) {
 	}
 	prompt, neutralised := tail("```yaml\na:\n  b: 1\n```\nand so on", "```\nx\n```")
 	require.Zero(t, neutralised)
-	require.Contains(t, prompt, "\nSummary: \n```yaml\na:\n  b: 1\n```\nand so on\n")
-	require.Contains(t, prompt, "\n  fix: \n  ```\n  x\n  ```\n")
+	require.Contains(t, prompt, "\nSummary: \n  ```yaml\n  a:\n    b: 1\n  ```\n  and so on\n")
+	require.Contains(t, prompt, "\n  fix: \n    ```\n    x\n    ```\n")
 	prompt, neutralised = tail("```yaml\na: 1", "say ``` there")
 	require.Zero(t, neutralised, "behind a label it opens nothing")
-	require.Contains(t, prompt, "\nSummary: ```yaml\na: 1\n")
+	require.Contains(t, prompt, "\nSummary: ```yaml\n  a: 1\n")
 }
 
 // Every way into a prompt is guarded, not only the item's prompt.
