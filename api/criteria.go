@@ -36,10 +36,19 @@ func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, v
 		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, whyUnread(err))
 		return
 	}
-	in.Criteria, in.CriteriaSource = ledger.CriteriaOf(*it, all.List), all.Path
-	if in.Criteria == nil && all.Path != "" {
-		in.CriteriaMissing = fmt.Sprintf("%s has none that the item names: %s", all.Path, clipped(strings.Join(it.Requirements, ", ")))
+	var unmet []string
+	in.Criteria, unmet = ledger.CriteriaOf(*it, all.List)
+	if in.CriteriaSource = all.Path; all.Path == "" {
+		return
 	}
+	var missing []string
+	if len(unmet) > 0 {
+		missing = append(missing, fmt.Sprintf("%s has none that the item names: %s", all.Path, clipped(strings.Join(unmet, ", "))))
+	}
+	if len(all.List) == ledger.MostCriteria {
+		missing = append(missing, fmt.Sprintf("of %s no more than %d criteria are read", all.Path, ledger.MostCriteria))
+	}
+	in.CriteriaMissing = strings.Join(missing, "; ")
 }
 
 // whyUnread says in a few words why a file cannot be read.

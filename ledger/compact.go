@@ -147,7 +147,11 @@ func shorten(d draft) (draft, bool) {
 		}
 	}
 	if len(d.in.Criteria) > 0 {
-		d.omitted = append(d.omitted, Omission{What: acceptanceCriteria, Why: "the requirements say it, in the lines that the prompt names"})
+		why := "the requirements say it, in the lines that the prompt names"
+		if d.in.CriteriaMissing != "" {
+			why += "; " + d.in.CriteriaMissing
+		}
+		d.omitted = omit(slices.Clone(d.omitted), acceptanceCriteria, why)
 	}
 	leave("purpose", it.Purpose != "")
 	leave("depends_on", len(it.DependsOn) > 0)

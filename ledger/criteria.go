@@ -14,8 +14,8 @@ type Criterion struct {
 	Requirement string
 }
 
-// mostCriteria bounds what a file can make of a plan's last answer.
-const mostCriteria = 1000
+// MostCriteria is how many criteria of a file are read: it bounds what a file can make of a plan's last answer.
+const MostCriteria = 1000
 
 // AcceptanceCriteria gives what a requirements file says that is to be true, in the order of the file. What
 // stands in a code fence is an example and counts for nothing; so does what is commented or struck out. Of more than 1,000 the first 1,000 are given.
@@ -268,7 +268,7 @@ func (s *statement) struck() bool {
 // end takes the sentence if it has all that a criterion has.
 func (c *criteria) end() {
 	s := &c.sentence
-	if s.said && !s.struck() && len(c.found) < mostCriteria {
+	if s.said && !s.struck() && len(c.found) < MostCriteria {
 		text := plainKeywords.Replace(strings.Join(s.parts, " "))
 		c.found = append(c.found, Criterion{Line: s.begin, Text: text, ID: c.claim(s.id), Requirement: c.requirement()})
 	}

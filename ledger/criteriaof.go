@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -14,16 +15,15 @@ import (
 // no requirement, too, where no criterion has such letters in its id. A word such as "Requirement" before an id
 // says nothing, nor do R and REQ before a number where no id of the file has them, nor does a remark in brackets
 // behind it. "1.1 and 1.2", "1.1; 1.2" and "1.1/1.2" are two names.
-func CriteriaOf(it Item, all []Criterion) []Criterion {
+//
+// Unmet are the names that nothing in the file has, as the item has them.
+func CriteriaOf(it Item, all []Criterion) (named []Criterion, unmet []string) {
 	var n naming
 	for _, name := range it.Requirements {
 		n.add(name)
 	}
 	if n.all {
-		return cloned(all)
-	}
-	if len(n.ids)+len(n.ranges) == 0 {
-		return nil
+		return cloned(all), nil
 	}
 	has := func(letters string) bool {
 		return slices.ContainsFunc(all, func(c Criterion) bool {
@@ -36,13 +36,12 @@ func CriteriaOf(it Item, all []Criterion) []Criterion {
 			n.bare = append(n.bare, letters)
 		}
 	}
-	var named []Criterion
 	for i := range all {
 		if n.has(&all[i]) {
 			named = append(named, all[i])
 		}
 	}
-	return named
+	return named, n.unmet()
 }
 
 // storyLetters are those of the criteria of a story, whose file may give them numbers alone.
@@ -54,10 +53,22 @@ const mostRanges = 100
 // A naming is what an item names.
 type naming struct {
 	all     bool
-	ids     map[string]bool // their keys
-	ranges  []idRange
+	ids     map[string]*wantedName // by their keys
+	ranges  []wantedRange
+	strange []string // names that are no ids
 	stories bool     // some criterion has storyLetters in its id
 	bare    []string // letters that stand for the word Requirement before a number, as nothing has them in its id
+}
+
+// A wantedName is a name as the item has it.
+type wantedName struct {
+	name string
+	met  bool // some criterion has it
+}
+
+type wantedRange struct {
+	wantedName
+	idRange
 }
 
 // An idRange is what lies between two ids that differ in their last number alone.
@@ -66,8 +77,8 @@ type idRange struct {
 	last  int
 }
 
-func (n *naming) add(name string) {
-	name = bareName(name)
+func (n *naming) add(written string) {
+	name := bareName(written)
 	id, isID := readReqID(name)
 	r, isRange := readRange(name)
 	switch {
@@ -75,27 +86,44 @@ func (n *naming) add(name string) {
 		n.all = true
 	case isID:
 		if n.ids == nil {
-			n.ids = map[string]bool{}
+			n.ids = map[string]*wantedName{}
 		}
-		n.ids[id.key()] = true
+		n.ids[id.key()] = &wantedName{name: trim(written)}
 	case isRange && len(n.ranges) < mostRanges:
-		n.ranges = append(n.ranges, r)
-	case !isRange:
-		n.addEach(name)
+		n.ranges = append(n.ranges, wantedRange{wantedName{name: trim(written)}, r})
+	case (isRange || !n.addEach(name)) && !saysNone(written):
+		n.strange = append(n.strange, trim(written))
 	}
 }
 
-// addEach adds the names that a text has several of: "1.1 and 1.2", "1.1; 1.2", "1.1/1.2".
-func (n *naming) addEach(names string) {
+// unmet gives the names that no criterion has, in the order of their kinds and letters.
+func (n *naming) unmet() []string {
+	list := n.strange
+	for _, key := range slices.Sorted(maps.Keys(n.ids)) {
+		if m := n.ids[key]; !m.met {
+			list = append(list, m.name)
+		}
+	}
+	for _, r := range n.ranges {
+		if !r.met {
+			list = append(list, r.name)
+		}
+	}
+	return list
+}
+
+// addEach adds the names that a text has several of: "1.1 and 1.2", "1.1; 1.2", "1.1/1.2". It reports whether it has.
+func (n *naming) addEach(names string) bool {
 	names = strings.ReplaceAll(names, " and ", ";")
 	if !strings.ContainsAny(names, ";&/,") {
-		return
+		return false
 	}
 	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return strings.ContainsRune(";&/,", r) }) {
 		if name = bareName(name); !strings.Contains(name, " and ") { // else they would be looked at for ever
 			n.add(name)
 		}
 	}
+	return true
 }
 
 // bareName gives a name without the marks around it, the remark in brackets behind it, the link that it is, and words
@@ -127,10 +155,12 @@ func namesAll(name string) bool {
 
 // NamesNoCriteria reports whether an item names no requirement, or says in words that it has none.
 func NamesNoCriteria(it Item) bool {
-	return !slices.ContainsFunc(it.Requirements, func(name string) bool {
-		name = strings.Trim(name, " \t*_`[]().,:;\"'-–—")
-		return name != "" && !equalWord(name, "none") && !equalWord(name, "n/a") && !equalWord(name, "not applicable")
-	})
+	return !slices.ContainsFunc(it.Requirements, func(name string) bool { return !saysNone(name) })
+}
+
+func saysNone(name string) bool {
+	name = strings.Trim(name, " \t*_`[]().,:;\"'-–—")
+	return name == "" || equalWord(name, "none") || equalWord(name, "n/a") || equalWord(name, "not applicable")
 }
 
 // longestRange is in bytes; two ids with a sign between them are not longer.
@@ -168,21 +198,23 @@ func (id *reqID) reaches(last *reqID) bool {
 	return last.letters == id.letters && len(last.numbers) == n && slices.Equal(last.numbers[:n-1], id.numbers[:n-1])
 }
 
-// has reports whether a criterion is named.
-func (n *naming) has(c *Criterion) bool {
-	if n.names(c.ID, "") || n.names(c.Requirement, "") {
-		return true
-	}
+// has reports whether a criterion is named, and notes all names that it has.
+func (n *naming) has(c *Criterion) (is bool) {
+	names := func(text, letters string) { is = n.names(text, letters) || is }
+	names(c.ID, "")
+	names(c.Requirement, "")
 	for _, letters := range n.bare {
-		if n.names(c.ID, letters) || n.names(c.Requirement, letters) {
-			return true
-		}
+		names(c.ID, letters)
+		names(c.Requirement, letters)
 	}
-	return c.Requirement == "" && !n.stories && n.names(c.ID, storyLetters)
+	if c.Requirement == "" && !n.stories {
+		names(c.ID, storyLetters)
+	}
+	return is
 }
 
 // names reports whether an id is named, or the beginning of it. One without letters may be taken for one with them.
-func (n *naming) names(text, letters string) bool {
+func (n *naming) names(text, letters string) (is bool) {
 	id, ok := readReqID(text)
 	if !ok || letters != "" && id.letters != "" {
 		return false
@@ -191,11 +223,16 @@ func (n *naming) names(text, letters string) bool {
 		id.letters = letters
 	}
 	for i := range id.numbers {
-		if n.ids[id.prefix(i+1)] {
-			return true
+		if m := n.ids[id.prefix(i+1)]; m != nil {
+			m.met, is = true, true
 		}
 	}
-	return slices.ContainsFunc(n.ranges, func(r idRange) bool { return r.has(&id) })
+	for i := range n.ranges {
+		if r := &n.ranges[i]; r.has(&id) {
+			r.met, is = true, true
+		}
+	}
+	return is
 }
 
 func (r *idRange) has(id *reqID) bool {

@@ -210,21 +210,21 @@ func TestItemsHaveTheCriteriaThatTheyName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var lines []string
-			for _, found := range ledger.CriteriaOf(ledger.Item{Requirements: strings.Split(c.requirements, "|")}, ledger.AcceptanceCriteria([]byte(c.text))) {
+			for _, found := range named(strings.Split(c.requirements, "|"), ledger.AcceptanceCriteria([]byte(c.text))) {
 				lines = append(lines, fmt.Sprint(found.Line))
 			}
 			require.Equal(t, c.lines, strings.Join(lines, " "))
 		})
 	}
-	require.Nil(t, ledger.CriteriaOf(ledger.Item{Requirements: []string{"9"}}, ledger.AcceptanceCriteria([]byte(kiroRain))))
-	require.Nil(t, ledger.CriteriaOf(ledger.Item{}, ledger.AcceptanceCriteria([]byte(kiroRain))))
+	require.Nil(t, named([]string{"9"}, ledger.AcceptanceCriteria([]byte(kiroRain))))
+	require.Nil(t, named(nil, ledger.AcceptanceCriteria([]byte(kiroRain))))
 }
 
 // The caller may do what it likes with the list.
 func TestCriteriaOfSharesNoList(t *testing.T) {
 	all := ledger.AcceptanceCriteria([]byte(kiroRain))
 	for _, name := range []string{"All", "1"} {
-		ledger.CriteriaOf(ledger.Item{Requirements: []string{name}}, all)[0].Text = "smeared"
+		named([]string{name}, all)[0].Text = "smeared"
 	}
 	require.Equal(t, ledger.AcceptanceCriteria([]byte(kiroRain)), all)
 }
@@ -237,7 +237,7 @@ func TestCriteriaOfCostsInProportion(t *testing.T) {
 		for i := range names {
 			names[i] = name
 		}
-		require.LessOrEqual(t, len(ledger.CriteriaOf(ledger.Item{Requirements: names}, all)), 1000)
+		require.LessOrEqual(t, len(named(names, all)), 1000)
 	}
 }
 
@@ -258,14 +258,14 @@ func FuzzCriteriaOf(f *testing.F) {
 			require.False(t, c.ID != "" && ids[c.ID], "two have id %s", c.ID)
 			ids[c.ID] = true
 			if c.ID != "" {
-				require.Contains(t, ledger.CriteriaOf(ledger.Item{Requirements: []string{c.ID}}, all), c)
+				require.Contains(t, named([]string{c.ID}, all), c)
 			}
 			if c.Requirement != "" {
-				require.Contains(t, ledger.CriteriaOf(ledger.Item{Requirements: []string{c.Requirement}}, all), c)
+				require.Contains(t, named([]string{c.Requirement}, all), c)
 			}
 		}
 		rest := all
-		for _, c := range ledger.CriteriaOf(ledger.Item{Requirements: strings.Split(names, "|")}, all) {
+		for _, c := range named(strings.Split(names, "|"), all) {
 			for rest[0] != c {
 				rest = rest[1:]
 			}
@@ -282,4 +282,21 @@ func TestWordsThatNameNoCriteria(t *testing.T) {
 		require.Equal(t, none, ledger.NamesNoCriteria(ledger.Item{Requirements: strings.Split(names, "|")}), "%q", names)
 	}
 	require.True(t, ledger.NamesNoCriteria(ledger.Item{}))
+}
+
+func named(names []string, all []ledger.Criterion) []ledger.Criterion {
+	list, _ := ledger.CriteriaOf(ledger.Item{Requirements: names}, all)
+	return list
+}
+
+// An item that named one criterion that is there and one that is not had the first, and not a word about the other.
+func TestDefect_NamesThatNothingHasAreSaid(t *testing.T) {
+	all := ledger.AcceptanceCriteria([]byte(kiroRain))
+	for names, want := range map[string][]string{
+		"1.1": nil, "1": nil, "1|1.1": nil, "1.1|9.9": {"9.9"}, "1.1 and 9.9": {"9.9"}, "9.1-9.3|1.1": {"9.1-9.3"},
+		"1.1|the tone of the house": {"the tone of the house"}, "All|9.9": nil, "None": nil, "REQ-77": {"REQ-77"},
+	} {
+		_, unmet := ledger.CriteriaOf(ledger.Item{Requirements: strings.Split(names, "|")}, all)
+		require.Equal(t, want, unmet, names)
+	}
 }
