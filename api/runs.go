@@ -162,14 +162,7 @@ func parallel(items []ledger.Item, ids []string) []string {
 
 // latestRun finds the newest run of an item, also of a plan that is not there any more.
 func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run core.Run, err error) {
-	path, unknown := plans.Resolve(plan)
-	paths := []string{path}
-	switch {
-	case unknown != nil:
-		paths = plans.Candidates(plan)
-	case path == plan: // that may be a short name with a dot
-		paths = append(paths, plans.Candidates(plan)...)
-	}
+	paths, unknown := pathsOf(plans, plan)
 	var found bool
 	err = e.View(ctx, func(tx store.Tx) (err error) {
 		for _, path := range paths {
@@ -189,6 +182,18 @@ func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan,
 		Kind: core.NotFound, Noun: "run", Subject: plan + " " + itemID,
 		Message: fmt.Sprintf("no run of item %q of plan %q was ever started; init_run starts one", itemID, plan),
 	}
+}
+
+// pathsOf gives the paths at which a plan is or may have been. unknown says that it is nowhere now.
+func pathsOf(plans *engine.Plans, plan string) (paths []string, unknown error) {
+	path, unknown := plans.Resolve(plan)
+	switch {
+	case unknown != nil:
+		return plans.Candidates(plan), unknown
+	case path == plan: // that may be a short name with a dot
+		return append([]string{path}, plans.Candidates(plan)...), nil
+	}
+	return []string{path}, nil
 }
 
 // resumption gives what an agent has to know to pick a run up.

@@ -38,6 +38,7 @@ func (s *Service) entries() []Entry {
 		change[schema.SetItemStatusParams, schema.SetItemStatusResult]("set_item_status", s.setItemStatus),
 		change[schema.InitRunParams, schema.InitRunResult]("init_run", s.initRun),
 		ask[schema.ResumeRunParams, schema.ResumeRunResult]("resume_run", s.resumeRun),
+		ask[schema.ListRunsParams, schema.RunList]("list_runs", s.listRuns),
 		ask[schema.CompilePromptParams, schema.CompilePromptResult]("compile_prompt", s.compilePrompt),
 		change[schema.IngestOutputParams, schema.IngestOutputResult]("ingest_output", s.ingestOutput),
 		change[schema.ReplanParams, schema.ReplanResult]("replan", s.replan),

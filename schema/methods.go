@@ -167,6 +167,11 @@ var Methods = []Method{
 		Doc:    "Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read.",
 		Errors: []Code{RunGone, PlanGone, PathOutside, LedgerIncomplete},
 	}),
+	method[ListRunsParams, RunList](Method{
+		Name: "list_runs", Group: "plans", Kind: Read,
+		Doc:    "Lists runs, the one that began last first, also those of plans that are not there any more.",
+		Errors: []Code{PlanGone, PathOutside},
+	}),
 	method[CompilePromptParams, CompilePromptResult](Method{
 		Name: "compile_prompt", Group: "plans", Kind: Read,
 		Doc:    "Compiles the prompt for a role of a run from what is true now. The plan is checked on every call.",

@@ -14,6 +14,19 @@ type ResumeRunParams struct {
 	ItemID string `json:"item_id" schema:"required"`
 }
 
+// ListRunsParams are the params of list_runs.
+type ListRunsParams struct {
+	Plan  string `json:"plan,omitzero" doc:"only runs of this plan: its path or its short name"`
+	State string `json:"state,omitzero" schema:"enum=running|blocked|done|failed"`
+	Page
+}
+
+// RunList is a page of runs.
+type RunList struct {
+	Items      []Run  `json:"items"`
+	NextCursor string `json:"next_cursor,omitzero"`
+}
+
 // IngestOutputParams are the params of ingest_output: a text, or the path of a file with it.
 type IngestOutputParams struct {
 	RunID           string  `json:"run_id" schema:"required,id"`

@@ -74,7 +74,7 @@ type Store interface {
 // transaction is lost: Update returns that error whatever fn returns.
 //
 // Damage of one record holds up no other. A getting verb that meets a record that is not what was
-// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. LatestRuns,
+// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. LatestRuns, Runs,
 // Tallies, Tasks, Attempts, Leased, Dependents, Replies and the breakers leave such a record out. The Status
 // names it either way.
 type Tx interface {
@@ -104,6 +104,8 @@ type Tx interface {
 	// the bytes of its id. An item whose latest run is damaged is left out: an earlier run does not stand
 	// for it.
 	LatestRuns(plan string) ([]core.Run, error)
+	// Runs gives the runs that the query selects, by their first put, the last first.
+	Runs(q RunQuery) ([]core.Run, error)
 	// PutRun creates or replaces a run.
 	PutRun(run core.Run) error
 	// RunCounts counts all runs by state; every state has an entry.
@@ -274,6 +276,16 @@ type TaskQuery struct {
 	Except []string
 	// After is the Position behind which to go on.
 	After int64
+	// Limit is the most to give; 0 means 500.
+	Limit int
+}
+
+// A RunQuery selects runs. The zero value of each field selects all.
+type RunQuery struct {
+	Plan  string
+	State core.RunState
+	// Behind is the id of the run behind which to go on; of one that was never put, nothing is behind.
+	Behind string
 	// Limit is the most to give; 0 means 500.
 	Limit int
 }

@@ -51,6 +51,7 @@ var routes = []route{
 	{verb: "GET", path: "/api/plans/{plan}/items/{item_id}/run", method: "resume_run"},
 	{verb: "POST", path: "/api/plans/{plan}/items/{item_id}/run", method: "init_run"},
 
+	{verb: "GET", path: "/api/runs", method: "list_runs"},
 	{verb: "GET", path: "/api/runs/{run_id}", method: "get_snapshot"},
 	{verb: "GET", path: "/api/runs/{run_id}/ledger", method: "get_ledger"},
 	{verb: "GET", path: "/api/runs/{run_id}/telemetry", method: "get_telemetry"},

@@ -1003,6 +1003,17 @@ export interface ListNoticesParams {
   cursor?: string;
 }
 
+/** ListRunsParams are the params of list_runs. */
+export interface ListRunsParams {
+  /** only runs of this plan: its path or its short name */
+  plan?: string;
+  state?: "running" | "blocked" | "done" | "failed";
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
 /** ListTasksParams are the params of list_tasks. */
 export interface ListTasksParams {
   status?: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
@@ -1515,6 +1526,12 @@ export interface Run {
   updated_at: Time;
 }
 
+/** RunList is a page of runs. */
+export interface RunList {
+  items: Array<Run>;
+  next_cursor?: string;
+}
+
 /** RunNote is the params of run/updated. */
 export interface RunNote {
   seq: number;
@@ -1970,6 +1987,8 @@ export interface MethodMap {
   "init_run": { params: InitRunParams; result: InitRunResult };
   /** Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read. */
   "resume_run": { params: ResumeRunParams; result: ResumeRunResult };
+  /** Lists runs, the one that began last first, also those of plans that are not there any more. */
+  "list_runs": { params: ListRunsParams; result: RunList };
   /** Compiles the prompt for a role of a run from what is true now. The plan is checked on every call. */
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
   /** Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too. */

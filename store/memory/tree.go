@@ -112,6 +112,22 @@ func (n *node[K, V]) walk(key *K, yield func(K, V) bool) bool {
 	return n.left.walk(key, yield) && yield(n.key, n.value) && n.right.walk(nil, yield)
 }
 
+// before gives the entries with a smaller key, in descending order.
+func (n *node[K, V]) before(key K) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { n.walkBack(&key, yield) }
+}
+
+// walkBack visits the entries before *key, or all if key is nil, against their order, until yield wants no more.
+func (n *node[K, V]) walkBack(key *K, yield func(K, V) bool) bool {
+	if n == nil {
+		return true
+	}
+	if key != nil && n.key >= *key {
+		return n.left.walkBack(key, yield)
+	}
+	return n.right.walkBack(key, yield) && yield(n.key, n.value) && n.left.walkBack(nil, yield)
+}
+
 func with[K cmp.Ordered, V any](key K, value V, left, right *node[K, V]) *node[K, V] {
 	return &node[K, V]{
 		key: key, value: value, left: left, right: right,

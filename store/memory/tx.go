@@ -86,6 +86,30 @@ func (t *tx) LatestRuns(plan string) ([]core.Run, error) {
 	return slices.SortedFunc(maps.Values(latest), func(a, b core.Run) int { return cmp.Compare(a.ItemID, b.ItemID) }), nil
 }
 
+func (t *tx) Runs(q store.RunQuery) ([]core.Run, error) {
+	if err := t.getting(); err != nil {
+		return nil, err
+	}
+	before := int64(t.state.runs.count()) + 1
+	if q.Behind != "" {
+		before, _ = t.state.runOrder.get(q.Behind) // 0, before which there is nothing, if it is not there
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = store.DefaultLimit
+	}
+	var page []core.Run
+	for _, run := range t.state.runs.before(before) {
+		if len(page) == limit {
+			break
+		}
+		if (q.Plan == "" || run.Plan == q.Plan) && (q.State == "" || run.State == q.State) {
+			page = append(page, run)
+		}
+	}
+	return page, nil
+}
+
 func (t *tx) PutRun(run core.Run) error {
 	if err := t.putting(); err != nil {
 		return err

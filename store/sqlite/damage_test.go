@@ -88,6 +88,7 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 			add(tx.Notices("", 0, 10_000)),
 			add(tx.RunCounts()),
 			add(tx.LatestRuns("tasks.md")),
+			add(tx.Runs(store.RunQuery{Plan: "tasks.md", Limit: 10_000})),
 			add(tx.Tallies("")),
 		}
 		for n := int64(10); n <= 300; n += 10 {

@@ -42,6 +42,12 @@ func (s *Store) LatestRunsPlan(ctx context.Context) (plan string, err error) {
 	return s.plan(ctx, selectLatestRuns, "tasks.md")
 }
 
+// RunPlan tells it of a list of runs.
+func (s *Store) RunPlan(ctx context.Context, q store.RunQuery) (plan string, err error) {
+	text, args := selectingRuns(q)
+	return s.plan(ctx, text, args...)
+}
+
 func (s *Store) plan(ctx context.Context, text string, args ...any) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
 		return true, c.query(func(r *row) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,13 +18,13 @@ import (
 
 // What a former waybill wrote cannot be written by this one, so it is kept in testdata: for each former
 // version of the tables a store with formerRecords instructions and events, formerRuns, a fact of run_3, a
-// notice and an answer; from version 2 on six tasks of staff, too, and from version 3 on a tally of run_3.
-// Each was written by the last code that wrote tables of version 2 or of version 3, and closed.
+// notice and an answer; from version 2 on six tasks of staff, too, from version 3 on a tally of run_3, and from version 4
+// on a prompt of run_3. Each was written by the last code that wrote tables of version 2, 3 or 4, and closed.
 
 const formerRecords = 40
 
 // formerVersions are those of the stores in testdata.
-func formerVersions() []int { return []int{1, 2, 3} }
+func formerVersions() []int { return []int{1, 2, 3, 4} }
 
 // formerStore gives a closed store with tables of that version.
 func formerStore(t *testing.T, version int) string {
@@ -67,7 +68,7 @@ func formerRuns() []core.Run {
 // requireBroughtUp checks that a store that was brought up has what it had, and can keep what is new.
 func requireBroughtUp(t *testing.T, s store.Store) {
 	t.Helper()
-	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 5, s.Status(t.Context()).SchemaVersion)
 	require.Empty(t, s.Status(t.Context()).Degraded)
 	requireInstructions(t, s, formerRecords)
 	requireRuns(t, s, formerRuns()...)
@@ -103,6 +104,10 @@ func requireRuns(t *testing.T, s store.Store, want ...core.Run) {
 		}
 		latest, err := tx.LatestRuns("tasks.md")
 		require.Equal(t, want[1:3], latest)
+		require.NoError(t, err)
+		all, err := tx.Runs(store.RunQuery{})
+		slices.Reverse(all)
+		require.Equal(t, want, all)
 		return err
 	}))
 }
@@ -136,6 +141,16 @@ func TestFaultS5_FormerTallies(t *testing.T) {
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
 		got, err := tx.Tallies("run_3")
 		require.Equal(t, []store.Tally{{Name: "prompts", N: 8}}, got)
+		return err
+	}))
+}
+
+// TestFaultS5_FormerPrompt: the prompt that a former waybill has kept is there.
+func TestFaultS5_FormerPrompt(t *testing.T) {
+	s := open(t, sqlite.Options{Path: formerStore(t, 4)})
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		got, _, err := tx.Prompt("run_3", core.Worker)
+		require.Equal(t, store.Prompt{RunID: "run_3", Role: core.Worker, At: 40, Text: "Do item 2."}, got)
 		return err
 	}))
 }
@@ -176,7 +191,7 @@ func TestFaultS5_FormerStoreAgainstItsRules(t *testing.T) {
 	require.Equal(t, map[string]int{"runs": 1}, result.Lost)
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
-	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 5, s.Status(t.Context()).SchemaVersion)
 }
 
 // TestSalvageOfFormerStores: a damaged store of a former waybill is salvaged into one with all that there is.
@@ -191,7 +206,7 @@ func TestSalvageOfFormerStores(t *testing.T) {
 		require.Equal(t, 3, result.Kept["runs"])
 		require.Empty(t, result.Unreadable)
 		s := open(t, sqlite.Options{Path: path})
-		require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
+		require.Equal(t, 5, s.Status(t.Context()).SchemaVersion)
 		requireInstructions(t, s, formerRecords-1)
 		requireRuns(t, s, formerRuns()[:3]...)
 		update(t, s, staffMore)

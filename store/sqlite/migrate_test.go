@@ -12,10 +12,10 @@ import (
 )
 
 // nextStep is a migration to a version that there is not yet.
-var nextStep = sqlite.Step{Version: 5, Script: `
+var nextStep = sqlite.Step{Version: 6, Script: `
 	ALTER TABLE notices ADD COLUMN muted INTEGER NOT NULL DEFAULT 0;
 	CREATE TABLE extras (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-	INSERT INTO extras VALUES ('from', 'version 4');
+	INSERT INTO extras VALUES ('from', 'version 5');
 `}
 
 const oldRecords = 300
@@ -71,16 +71,16 @@ func TestFaultS5_OlderTables(t *testing.T) {
 	s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	require.Equal(t, 5, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 6, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 	update(t, s, appendOne)
 	sound(t, s)
 
-	before := open(t, sqlite.Options{Path: path + ".version-4"})
-	require.Equal(t, 4, before.Status(t.Context()).SchemaVersion)
+	before := open(t, sqlite.Options{Path: path + ".version-5"})
+	require.Equal(t, 5, before.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, before))
 	sound(t, before)
-	info, err := os.Stat(path + ".version-4")
+	info, err := os.Stat(path + ".version-5")
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 }
@@ -94,7 +94,7 @@ func TestFaultS5_MigrationFails(t *testing.T) {
 	require.Error(t, err)
 	change(t, path, "DROP TABLE extras")
 	s := open(t, sqlite.Options{Path: path})
-	require.Equal(t, 4, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 5, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 }
 
@@ -111,7 +111,7 @@ func TestFaultS6_NewerTables(t *testing.T) {
 	e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 	require.Equal(t, store.NotApplied, e.Outcome)
 	require.Contains(t, e.Message, "version 7")
-	require.Contains(t, e.Message, "version 4")
+	require.Contains(t, e.Message, "version 5")
 	requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
 		_, err := tx.CountNotices()
 		return err

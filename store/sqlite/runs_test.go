@@ -229,6 +229,54 @@ func TestLatestRunsPlan(t *testing.T) {
 	require.NotContains(t, plan, "TEMP B-TREE")
 }
 
+// TestRunListPlans: lists of runs are read in the order of an index, and no row of another list is.
+func TestRunListPlans(t *testing.T) {
+	s := open(t, sqlite.Options{Path: path(t)})
+	for name, row := range map[string]struct {
+		q    store.RunQuery
+		want string
+	}{
+		"all":           {store.RunQuery{}, "SCAN runs\n"},
+		"behind one":    {store.RunQuery{Behind: "r"}, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
+		"a state":       {store.RunQuery{State: core.RunDone, Behind: "r"}, "USING INDEX runs_state (state=? AND number<?)"},
+		"a plan":        {store.RunQuery{Plan: "p", Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"both":          {store.RunQuery{Plan: "p", State: core.RunDone, Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"a whole plan":  {store.RunQuery{Plan: "p"}, "USING INDEX runs_plan (plan=? AND state=?)"},
+		"a whole state": {store.RunQuery{State: core.RunDone}, "USING INDEX runs_state (state=?)"},
+	} {
+		plan, err := s.RunPlan(t.Context(), row.q)
+		require.NoError(t, err)
+		require.Contains(t, plan, row.want, name)
+		require.NotContains(t, plan, "TEMP B-TREE", name)
+	}
+}
+
+// TestFaultS4_DamagedRunIsNotListed: a run is not what was written. Lists go on without it, also one that goes
+// on behind it, and the status names it.
+func TestFaultS4_DamagedRunIsNotListed(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, func(tx store.Tx) error { return putJourneys(tx, 4, 1) })
+	require.NoError(t, s.Close())
+	change(t, path, "UPDATE runs SET frontier = 'other' WHERE id = '"+journeyID(3, 1)+"'")
+	s = open(t, sqlite.Options{Path: path})
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		for behind, want := range map[string][]string{
+			"":              {journeyID(4, 1), journeyID(2, 1)},
+			journeyID(3, 1): {journeyID(2, 1), journeyID(1, 1)},
+		} {
+			page, err := tx.Runs(store.RunQuery{Plan: "tasks.md", Behind: behind, Limit: 2})
+			require.NoError(t, err)
+			require.Len(t, page, 2)
+			require.Equal(t, want, []string{page[0].ID, page[1].ID})
+		}
+		return nil
+	}))
+	degraded := s.Status(t.Context()).Degraded
+	require.Len(t, degraded, 1)
+	require.Contains(t, degraded[0], "run "+journeyID(3, 1)+" ")
+}
+
 func journeyID(item, run int) string {
 	return fmt.Sprintf("run_0192f0c1-7d3a-7abc-8def-%06d%06d", item, run)
 }

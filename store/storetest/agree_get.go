@@ -12,7 +12,7 @@ import (
 func drawGetting(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawGetOne), rapid.Custom(drawQuery), rapid.Custom(drawQuery), rapid.Custom(drawQuery),
-		rapid.Custom(drawEvents), rapid.Custom(drawSeqBefore), rapid.Custom(drawNotices), rapid.Just(counts()),
+		rapid.Custom(drawEvents), rapid.Custom(drawRunQuery), rapid.Custom(drawSeqBefore), rapid.Custom(drawNotices), rapid.Just(counts()),
 		rapid.Custom(drawGetTask), rapid.Custom(drawTaskQuery), rapid.Custom(drawTaskQuery), rapid.Custom(drawLeased),
 	).Draw(t, "get")
 }

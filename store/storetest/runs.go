@@ -12,6 +12,7 @@ func runLaws() []Law {
 		law("a run comes back", runComesBack),
 		law("the latest run is the one first put last", latestRun),
 		law("the latest runs of a plan are those of its items, in order", latestRuns),
+		law("runs are listed by plan and state, the last first, page by page", runsListed),
 		law("how a run stands comes back", standingComesBack),
 		law("counts of runs agree", runCounts),
 		law("facts are replaced as a whole", factsReplaced),

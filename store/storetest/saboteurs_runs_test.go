@@ -15,15 +15,16 @@ import (
 
 func runSaboteurs() map[string]sabotage {
 	return map[string]sabotage{
-		"the latest runs of a plan are those of its items, in order": txs(func(tx store.Tx) store.Tx { return byRun{tx} }),
-		"how a run stands comes back":                                forgets(func(r *core.Run) { r.Sole = false }),
-		"tallies add up, by run and over all runs":                   txs(func(tx store.Tx) store.Tx { return talliesOnce{tx} }),
-		"tallies belong to a run, and have a plain name and no sign": txs(func(tx store.Tx) store.Tx { return lenientTallies{tx} }),
-		"a tally stops at the largest number":                        txs(func(tx store.Tx) store.Tx { return goesRound{tx} }),
-		"prune leaves tallies alone":                                 prunesTallies,
-		"the last prompt of each role of a run comes back":           txs(func(tx store.Tx) store.Tx { return firstPrompt{tx} }),
-		"a prompt belongs to a run and a role, and has its limits":   txs(func(tx store.Tx) store.Tx { return cutsPrompts{tx} }),
-		"prune removes old prompts, the oldest first":                txs(func(tx store.Tx) store.Tx { return prunesNoPrompts{tx} }),
+		"the latest runs of a plan are those of its items, in order":      txs(func(tx store.Tx) store.Tx { return byRun{tx} }),
+		"runs are listed by plan and state, the last first, page by page": txs(func(tx store.Tx) store.Tx { return byID{tx} }),
+		"how a run stands comes back":                                     forgets(func(r *core.Run) { r.Sole = false }),
+		"tallies add up, by run and over all runs":                        txs(func(tx store.Tx) store.Tx { return talliesOnce{tx} }),
+		"tallies belong to a run, and have a plain name and no sign":      txs(func(tx store.Tx) store.Tx { return lenientTallies{tx} }),
+		"a tally stops at the largest number":                             txs(func(tx store.Tx) store.Tx { return goesRound{tx} }),
+		"prune leaves tallies alone":                                      prunesTallies,
+		"the last prompt of each role of a run comes back":                txs(func(tx store.Tx) store.Tx { return firstPrompt{tx} }),
+		"a prompt belongs to a run and a role, and has its limits":        txs(func(tx store.Tx) store.Tx { return cutsPrompts{tx} }),
+		"prune removes old prompts, the oldest first":                     txs(func(tx store.Tx) store.Tx { return prunesNoPrompts{tx} }),
 	}
 }
 
@@ -73,6 +74,42 @@ func (b byRun) LatestRuns(plan string) ([]core.Run, error) {
 	runs, err := b.Tx.LatestRuns(plan)
 	slices.SortFunc(runs, func(a, b core.Run) int { return strings.Compare(a.ID, b.ID) })
 	return runs, err
+}
+
+// byID gives each page of runs by their ids.
+type byID struct{ store.Tx }
+
+func (b byID) Runs(q store.RunQuery) ([]core.Run, error) {
+	runs, err := b.Tx.Runs(q)
+	slices.SortFunc(runs, func(a, b core.Run) int { return strings.Compare(b.ID, a.ID) })
+	return runs, err
+}
+
+// TestListsOfRunsAreSelected: the law of the lists of runs fails for a store that heeds only a part of a query.
+func TestListsOfRunsAreSelected(t *testing.T) {
+	laws := storetest.Laws()
+	law := laws[slices.IndexFunc(laws, func(l storetest.Law) bool { return strings.HasPrefix(l.Name, "runs are listed") })]
+	for name, bend := range map[string]func(*store.RunQuery){
+		"the plan":  func(q *store.RunQuery) { q.Plan = "" },
+		"the state": func(q *store.RunQuery) { q.State = "" },
+		"the place": func(q *store.RunQuery) { q.Behind = "" },
+		"the limit": func(q *store.RunQuery) { q.Limit = max(q.Limit, manyMore) },
+	} {
+		bent := txs(func(tx store.Tx) store.Tx { return bentRuns{tx, bend} })
+		require.NotEmpty(t, breaches(t, law, place(bent)), name)
+	}
+}
+
+const manyMore = 10_000
+
+type bentRuns struct {
+	store.Tx
+	bend func(*store.RunQuery)
+}
+
+func (b bentRuns) Runs(q store.RunQuery) ([]core.Run, error) {
+	b.bend(&q)
+	return b.Tx.Runs(q)
 }
 
 // talliesOnce adds each name once in a call.

@@ -145,6 +145,11 @@ func (m *moments) LatestRuns(plan string) (runs []core.Run, err error) {
 	return runs, err
 }
 
+func (m *moments) Runs(q store.RunQuery) (runs []core.Run, err error) {
+	m.anew(func(tx store.Tx) error { runs, err = tx.Runs(q); return nil })
+	return runs, err
+}
+
 func (m *moments) Tallies(id string) (all []store.Tally, err error) {
 	m.anew(func(tx store.Tx) error { all, err = tx.Tallies(id); return nil })
 	return all, err

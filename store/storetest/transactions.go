@@ -58,6 +58,8 @@ func census(t T, tx store.Tx) map[string]int {
 	require.NoError(t, err)
 	latest, err := tx.LatestRuns("tasks.md")
 	require.NoError(t, err)
+	listed, err := tx.Runs(store.RunQuery{})
+	require.NoError(t, err)
 	counted, err := tx.Tallies("")
 	require.NoError(t, err)
 	_, prompted, err := tx.Prompt("r", core.Worker)
@@ -80,7 +82,7 @@ func census(t T, tx store.Tx) map[string]int {
 		"tasks": tasks[core.StatusQueued], "attempts": len(attempts), "dependents": len(dependents),
 		"replies": len(replies), "breakers": len(breakers),
 		"instructions": instructions, "runs": runs[core.RunRunning], "facts": len(facts),
-		"latest runs": len(latest), "tallies": len(counted),
+		"latest runs": len(latest), "listed runs": len(listed), "tallies": len(counted),
 		"events": len(allEvents(t, tx)), "notices": notices, "answers": 0, "prompts": 0,
 	}
 	if answered {

@@ -1,0 +1,98 @@
+package api_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// runPages gives the ids of the runs of a list, page by page.
+func (h *host) runPages(more string) (pages [][]string) {
+	h.t.Helper()
+	for cursor := ""; ; {
+		page := h.call("list_runs", `{"limit":2,"cursor":%q%s}`, cursor, more)
+		pages = append(pages, page.each("items", "run_id"))
+		next, ok := page.find("next_cursor")
+		if !ok {
+			return pages
+		}
+		cursor = next.(string)
+	}
+}
+
+// The list has the runs of all plans, the newest first, by the path and by the short name of a plan, and
+// what resume_run gives of each.
+func TestListOfRuns(t *testing.T) {
+	eachStore(t, func(t *testing.T, p place) {
+		h := p.host(t)
+		h.write("tasks.md", clockPlan, time.Hour)
+		h.write("specs/tower/tasks.md", clockPlan, time.Hour)
+		start := func(plan, item string) string {
+			return h.call("init_run", `{"plan":%q,"item_id":%q,"resume":"new"}`, plan, item).str("run.run_id")
+		}
+		superseded, first := start("tasks.md", "1"), start("tasks.md", "1")
+		tower := start("specs/tower/tasks.md", "1")
+		other := start("tasks.md", "2")
+		require.Equal(t, [][]string{{other, tower}, {first, superseded}}, h.runPages(""))
+		require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"tasks.md"`))
+		require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"./tasks.md"`))
+		require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"tower"`))
+		require.Equal(t, [][]string{{other, first}}, h.runPages(`,"plan":"tasks.md","state":"running"`))
+		require.Equal(t, [][]string{{superseded}}, h.runPages(`,"state":"failed"`))
+		require.Equal(t, [][]string{{}}, h.runPages(`,"state":"done"`))
+		require.Equal(t, h.resume("tower", "1").at("run"), h.call("list_runs", `{"plan":"tower"}`).at("items.0"))
+
+		require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "specs")))
+		require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"specs/tower/tasks.md"`))
+		require.Equal(t, [][]string{{}}, h.runPages(`,"plan":"specs/none/tasks.md"`))
+	})
+}
+
+func TestListOfRunsRefuses(t *testing.T) {
+	h, _ := clocked(t, setup{})
+	for _, cursor := range []string{"1", "-1", "run_none", "ins_1"} {
+		fault := h.refused(schema.InvalidParams, "list_runs", `{"cursor":%q}`, cursor)
+		fault.has("/cursor", "data.details.errors.0.pointer")
+	}
+	h.refused(schema.InvalidParams, "list_runs", `{"limit":501}`)
+	h.refused(schema.InvalidParams, "list_runs", `{"state":"lost"}`)
+	h.refused(schema.PlanGone, "list_runs", `{"plan":"nowhere"}`)
+}
+
+// A hundred thousand runs by pages: none is missing, and none comes twice.
+func TestHundredThousandRunsByPages(t *testing.T) {
+	const many = 100_000
+	st := newLasting()
+	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
+		for i := 1; i <= many; i++ {
+			run, _ := core.StartRun(fmt.Sprintf("run_%d", i), "tasks.md", fmt.Sprint(i%100), "", core.DefaultPolicy(), 1)
+			if err := tx.PutRun(run); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	h := newHost(t, setup{store: st})
+	left := many
+	for cursor := ""; ; {
+		page := h.call("list_runs", `{"limit":500,"cursor":%q}`, cursor)
+		for _, id := range page.each("items", "run_id") {
+			require.Equal(t, fmt.Sprintf("run_%d", left), id)
+			left--
+		}
+		more, ok := page.find("next_cursor")
+		if !ok {
+			break
+		}
+		cursor = more.(string)
+	}
+	require.Zero(t, left)
+}
