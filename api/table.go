@@ -40,17 +40,22 @@ type Entry struct {
 	Start func(ctx context.Context, params []byte, done func(Answer))
 }
 
-// A Table finds entries by their names and aliases. It does not change after NewTable.
+// A Table finds entries by their names and aliases, and counts the calls. It does not change otherwise after NewTable.
 type Table struct {
 	entries map[string]*Entry
 	names   []string
+	meters  map[string]*meter // by name
 }
 
-// NewTable gives a table of the entries. It panics if two have the same name.
+// NewTable gives a table of the entries, which are its own from then on. It panics if two have the same name.
 func NewTable(entries []Entry) *Table {
-	t := &Table{entries: make(map[string]*Entry, 2*len(entries))}
+	t := &Table{entries: make(map[string]*Entry, 2*len(entries)), meters: make(map[string]*meter, len(entries))}
 	for i := range entries {
 		e := &entries[i]
+		m := newMeter(e.Name)
+		if t.meters[e.Name] = m; e.Start != nil {
+			e.Start = m.around(e.Start)
+		}
 		for _, name := range append([]string{e.Name}, e.Aliases...) {
 			if t.entries[name] != nil {
 				panic("api: two methods are called " + name)

@@ -70,6 +70,13 @@ func (c *crowd) admit(g *guest) (gone *guest, ok bool) {
 	return gone, true
 }
 
+// size gives how many connections there are.
+func (c *crowd) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.guests)
+}
+
 // idlest gives the connection that has waited longest, or nil if none waits; the caller holds mu.
 func (c *crowd) idlest() (oldest *guest) {
 	for g := range c.guests {

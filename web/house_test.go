@@ -56,7 +56,10 @@ type plot struct {
 	listener  net.Listener
 	methods   map[string]func(start starter) starter // instead of those of the table
 	subscribe func() (<-chan struct{}, func(), error)
+	connected bool // to a host
 }
+
+type ctx = context.Context
 
 type starter = func(ctx context.Context, params []byte, done func(api.Answer))
 
@@ -88,6 +91,12 @@ func (h *house) serve(p plot) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	service, err := api.New(api.Options{
+		Connection: func() *schema.ConnectionStatus {
+			if !p.connected {
+				return nil
+			}
+			return &schema.ConnectionStatus{}
+		},
 		Version: "test", Sources: workspace.Sources{Flag: p.dir},
 		Start: func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
 			root, err := planfile.Open(ws.Root, planfile.Options{})

@@ -23,6 +23,7 @@ type route struct {
 var routes = []route{
 	{verb: "GET", path: "/healthz", do: (*server).healthz, open: true, doc: "Says that the process answers."},
 	{verb: "GET", path: "/readyz", do: (*server).readyz, open: true, doc: "Says whether the store can be read."},
+	{verb: "GET", path: "/metrics", do: (*server).metrics, doc: "Gives counts and sizes in the text format of Prometheus."},
 
 	{verb: "POST", path: "/api/login", do: (*server).login, open: true, doc: "Exchanges a one-time code for the token."},
 	{verb: "POST", path: "/api/codes", do: (*server).issue, doc: "Gives a one-time code, to be handed to a browser behind the `#` of a URL."},

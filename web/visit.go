@@ -38,6 +38,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.inHand.Done()
 	if fault := s.admit(v); fault != nil {
+		s.counted.reject(fault.Data.Code)
 		v.refuse(fault)
 		return
 	}

@@ -78,6 +78,7 @@ type server struct {
 	pass    *pass
 	crowd   *crowd
 	streams streams
+	counted counted
 	hosts   []string        // that a request may be meant for
 	leaving <-chan struct{} // closed when streams are to end
 	work    context.Context // of all requests, and of what streams share; ends when what is left is to hurry
