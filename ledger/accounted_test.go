@@ -22,6 +22,7 @@ type part struct {
 var parts = []part{
 	{"item.purpose", "Task", func(in *ledger.CompileInput) []string { return []string{in.Progress.CurrentItem.Purpose} }},
 	{"item.depends_on", "Task", func(in *ledger.CompileInput) []string { return in.Progress.CurrentItem.DependsOn }},
+	{"item.below", "Task", func(in *ledger.CompileInput) []string { return in.Progress.CurrentItem.Below }},
 	{"item.requirements", "Requirements", func(in *ledger.CompileInput) []string { return in.Progress.CurrentItem.Requirements }},
 	{"item.files", "Files", func(in *ledger.CompileInput) []string { return in.Progress.CurrentItem.Files }},
 	{"item.leverage", "Leverage", func(in *ledger.CompileInput) []string { return []string{in.Progress.CurrentItem.Leverage} }},

@@ -29,7 +29,9 @@ func meaningOf(t require.TestingT, text string) meaning {
 	if err != nil {
 		var refusal *ledger.ParseError
 		require.True(t, errors.As(err, &refusal))
-		return meaning{refusal: refusal.Error(), checkboxes: refusal.Checkboxes, diagnostics: refusal.Diagnostics}
+		// What it quotes of the text stands there as it was written.
+		said := strings.ReplaceAll(refusal.Error(), `\u00a0`, " ")
+		return meaning{refusal: said, checkboxes: refusal.Checkboxes, diagnostics: refusal.Diagnostics}
 	}
 	m := meaning{
 		dialect: r.Dialect, evidence: r.Evidence, diagnostics: r.Diagnostics,
@@ -98,6 +100,14 @@ func TestFaultF7_OtherSpellingsOfWhiteSpaceReadTheSame(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A refusal that quotes a line with no-break spaces in it was taken for another one, in one run of many.
+func TestDefect_ARefusalQuotesNoBreakSpaces(t *testing.T) {
+	const text = `{"wave": 2, "tasks": [1.2], "depends_on": [1]}` + "\n- [ ] **Files**: a.go\n"
+	want := meaningOf(t, text)
+	require.NotEmpty(t, want.refusal)
+	require.Equal(t, want, meaningOf(t, strings.Replace(text, "- [ ] ", "-\u00a0[\u00a0]\u00a0", 1)))
 }
 
 func TestFaultF7_ColumnsDoNotCountByteOrderMarkAndCarriageReturn(t *testing.T) {

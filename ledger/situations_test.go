@@ -120,6 +120,7 @@ func burden(in *ledger.CompileInput) {
 	it.BlockedReason = "no postage"
 	it.Purpose = strings.Repeat("so that the farmers know what the day is like. ", 8)
 	it.Leverage = strings.Repeat("mail/base.go has most of it. ", 8)
+	it.Below = []string{"2.1.1 The first half (pending)", "2.1.2 " + strings.Repeat("The second half ", 8) + "(completed)"}
 	in.Task.Summary = strings.Repeat("é went wrong, and so did this. ", 10)
 	in.Task.PlanSummary = strings.Repeat("first this, then that. ", 20)
 	for i := range 70 {
