@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,16 +111,19 @@ func TestItemThatIsGoneStaysGoneIfTheFileGoesBeforeThatIsStored(t *testing.T) {
 func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := deskAt(t, t.TempDir())
-		st := watch()
+		st, stored := watch(), make(chan struct{})
+		var holding atomic.Bool
+		st.before = func(int) error {
+			if holding.Load() {
+				<-stored
+			}
+			return nil
+		}
 		s := newSite(t, st, d)
 		s.write("tasks.md", twoItems, time.Hour)
 		id := s.begin("1").ID
 		s.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", time.Minute)
-		stored := make(chan struct{})
-		st.before = func(int) error {
-			<-stored
-			return nil
-		}
+		holding.Store(true)
 		told := make(chan engine.RunView, 1)
 		go func() { // ends when it has peeked
 			v, _ := s.Peek(t.Context(), id)
@@ -139,15 +143,20 @@ func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
 // What is only news is told at once, and a store that takes no writes keeps nobody from being told.
 func TestPeekWaitsForNothingButThatAnItemIsGone(t *testing.T) {
 	st, d := watch(), newDesk(t)
+	free := make(chan struct{})
+	var refusing atomic.Bool
+	st.before = func(int) error {
+		if !refusing.Load() {
+			return nil
+		}
+		<-free
+		return &store.Error{Kind: store.ReadOnly, Message: "read only"}
+	}
 	s := newSite(t, st, d)
 	s.write("tasks.md", twoItems, time.Hour)
 	id := s.begin("1").ID
 	s.write("tasks.md", threeItems, time.Hour)
-	free := make(chan struct{})
-	st.before = func(int) error {
-		<-free
-		return &store.Error{Kind: store.ReadOnly, Message: "read only"}
-	}
+	refusing.Store(true)
 	v, err := s.Peek(t.Context(), id)
 	close(free)
 	require.NoError(t, err)
