@@ -242,7 +242,7 @@ func TestPlanThatMayBeHalfWrittenIsGivenAMomentByWhoReadsItFirst(t *testing.T) {
 		s := newSite(t, st, deskAt(t, t.TempDir()))
 		s.write("tasks.md", threeItems, time.Hour)
 		s.begin("1")
-		s.write("tasks.md", "- [ ] 1. First\n", 0)
+		s.write("tasks.md", "- [ ] 2. Second\n", 0) // without the item of the run
 		began := time.Now()
 		plan, err := newSite(t, st, s.another(t)).Plan(t.Context(), "tasks.md")
 		require.NoError(t, err)

@@ -65,7 +65,7 @@ func (e *Engine) remembered(ctx context.Context, path string, r *ledger.Reading,
 // been emptied, those that it had.
 func itemsToAsk(tx store.Tx, path string, r *ledger.Reading) (ids []string, err error) {
 	if r.Len() > 0 {
-		return slices.Collect(r.IDs()), nil
+		ids = slices.Collect(r.IDs())
 	}
 	runs, err := tx.LatestRuns(path)
 	for _, run := range runs {
