@@ -53,6 +53,42 @@ func BenchmarkLatestRuns(b *testing.B) {
 	}
 }
 
+// BenchmarkRuns measures a page of runs from the middle of a store, by how many runs there are.
+func BenchmarkRuns(b *testing.B) {
+	for _, many := range []int{1000, 100_000} {
+		s := open(b, sqlite.Options{Path: path(b)})
+		for first := 1; first <= many; first += 5000 {
+			update(b, s, func(tx store.Tx) error {
+				for n := first; n < min(first+5000, many+1); n++ {
+					run, _ := core.StartRun(journeyID(n, 1), fmt.Sprintf("plan-%d.md", n%10), fmt.Sprint(n), "next", core.DefaultPolicy(), 1)
+					if run.State = core.RunDone; n%3 == 0 {
+						run.State = core.RunFailed
+					}
+					if err := tx.PutRun(run); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		for name, q := range map[string]store.RunQuery{
+			"all": {}, "state": {State: core.RunFailed}, "plan": {Plan: "plan-5.md"}, "both": {Plan: "plan-5.md", State: core.RunDone},
+		} {
+			q.Behind, q.Limit = journeyID(many/2+many/4, 1), 51
+			b.Run(fmt.Sprintf("runs=%d/%s", many, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					require.NoError(b, s.View(b.Context(), func(tx store.Tx) error {
+						page, err := tx.Runs(q)
+						require.NotEmpty(b, page)
+						return err
+					}))
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkTallies measures what it costs to add to ten counters, without a share of a commit, and the sums
 // over two thousand runs that have ten each, beside the counters of one.
 func BenchmarkTallies(b *testing.B) {
