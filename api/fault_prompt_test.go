@@ -91,7 +91,7 @@ func TestReportedCodeStaysAsItIs(t *testing.T) {
 	h.ingest(run, "worker", "BEGIN_DISPATCH_RESULT\n"+
 		`{"task_id":"1","status":"failed","summary":`+quoted(code)+`,"files_changed":[],"tests":[],"follow_up_actions":["x"]}`+
 		"\nEND_DISPATCH_RESULT")
-	require.Contains(t, h.compile(run).str("prompt"), "\nSummary: \n"+code+"\n")
+	require.Contains(t, h.compile(run).str("prompt"), "\nSummary: "+strings.ReplaceAll(strings.ReplaceAll("\n"+code, "\n", "\n  "), "\n  \n", "\n\n")+"\n")
 }
 
 // A task prompt of 1 MiB goes through whole where there is room for it, and nothing of it is cut where there is none.
