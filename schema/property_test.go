@@ -134,6 +134,9 @@ func agree(t *testing.T, m schema.Method, published map[string]any) {
 		accepted++
 		roundTrip(t, params)
 	})
+	if testing.Short() {
+		return // rapid draws a fifth then, too few to be sure of both
+	}
 	require.NotZero(t, accepted, "no params were right")
 	require.NotZero(t, refused, "no params were wrong")
 }
