@@ -268,8 +268,8 @@ func (s *statement) struck() bool {
 // end takes the sentence if it has all that a criterion has.
 func (c *criteria) end() {
 	s := &c.sentence
-	if s.said && !s.struck() && len(c.found) < MostCriteria {
-		text := plainKeywords.Replace(strings.Join(s.parts, " "))
+	text := strings.TrimSpace(plainKeywords.Replace(strings.Join(s.parts, " ")))
+	if s.said && text != "" && !s.struck() && len(c.found) < MostCriteria {
 		c.found = append(c.found, Criterion{Line: s.begin, Text: text, ID: c.claim(s.id), Requirement: c.requirement()})
 	}
 	*s = statement{parts: s.parts[:0]}

@@ -241,6 +241,15 @@ func TestCriteriaOfCostsInProportion(t *testing.T) {
 	}
 }
 
+// What was in bold type began with a blank, and one of nothing but marks would be a criterion without a word.
+func TestDefect_CriteriaInBoldTypeBeginWithTheirWords(t *testing.T) {
+	const text = "### Requirement 1\n#### Acceptance Criteria\n1. ** rain,***\n2. ** WHEN it rains** THEN it SHALL ring\n"
+	for _, c := range ledger.AcceptanceCriteria([]byte(text)) {
+		require.Equal(t, strings.TrimSpace(c.Text), c.Text)
+		require.NotEmpty(t, c.Text)
+	}
+}
+
 func FuzzCriteriaOf(f *testing.F) {
 	for _, text := range []string{kiroRain, dashed, stories, nested, oneStory} {
 		for _, names := range []string{"1", "1.1-1.3", "FR-001 to 2|REQ-3", "AC 1|US1", "all"} {
