@@ -66,7 +66,7 @@ type box struct {
 // most one character in it, and not the beginning of a link.
 func boxAt(s string, m marker) (box, bool) {
 	i := m.next
-	if i+1 == len(s) {
+	if i+1 >= len(s) {
 		return box{}, false
 	}
 	end := i + 1
