@@ -182,7 +182,7 @@ func hidden(prompt string, head *regexp.Regexp) (problems []string) {
 		case *ast.RawHTML:
 			problems = append(problems, loaded(string(n.Segments.Value(source)))...)
 		case *ast.Image:
-			if strings.Contains(string(n.Destination), ":") || strings.HasPrefix(string(n.Destination), "//") {
+			if elsewhere.Match(n.Destination) {
 				problems = append(problems, fmt.Sprintf("image %q", n.Destination))
 			}
 		}
@@ -190,6 +190,9 @@ func hidden(prompt string, head *regexp.Regexp) (problems []string) {
 	})
 	return problems
 }
+
+// elsewhere is an address with a scheme or a host. A colon behind the first slash is part of a path.
+var elsewhere = regexp.MustCompile(`^[^/?#]*:|^//`)
 
 var loads = regexp.MustCompile(`(?is)<(img|image|iframe|embed|object|video|audio|source)\s.*(//|http)`)
 
