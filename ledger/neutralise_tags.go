@@ -191,9 +191,9 @@ func readTag(s string) tag {
 	inner := strings.TrimLeft(rest, " \t\n")
 	behind, closed := strings.CutPrefix(strings.TrimPrefix(inner, "/"), ">")
 	attributes := !spaced && len(inner) < len(rest) && inner != "" && isWordByte(inner[0]) && strings.IndexByte(inner, '=') > 0
-	// A name at the end of its line may go on in the next one.
-	breaks := taggedNames[strings.ReplaceAll(name, "-", "_")] && strings.HasPrefix(strings.TrimLeft(rest, " \t"), "\n")
-	if name == "" || !closed && !attributes && !breaks && inner != "" {
+	// The names that are nothing but those of tags count whatever follows, and also where the tag is not whole.
+	begun := taggedNames[strings.ReplaceAll(name, "-", "_")] && rest != "" && strings.IndexByte(" \t\n/>", rest[0]) >= 0
+	if name == "" || !closed && !attributes && !begun && inner != "" {
 		return tag{}
 	}
 	return tag{name, closing, closed && behind != "" && isWordByte(behind[0])}
