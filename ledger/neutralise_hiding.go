@@ -92,11 +92,11 @@ func elementIn(s string) (name string, closing bool) {
 }
 
 // hides reports whether the element whose tag s begins with hides what stands in it, by what it is or because it
-// says so. A name with a capital that ends at once is a component of somebody's code: <Select />.
+// says so. A name with a capital that ends at once, on its line, is a component of somebody's code: <Select />.
 func hides(name, s string) bool {
 	end, _ := pastTag(s)
 	tag := s[:end]
-	if component := s[1:1+len(name)] != name && strings.HasSuffix(tag, "/"); component {
+	if component := s[1:1+len(name)] != name && strings.HasSuffix(tag, "/") && strings.IndexByte(tag, '\n') < 0; component {
 		return false
 	}
 	low := lowerASCII(strings.TrimPrefix(tag[1:], s[1:1+len(name)]))
@@ -118,7 +118,7 @@ func pastTag(s string) (end int, whole bool) {
 			quote = c
 		case c == '>':
 			return i, true
-		case c == '<' && i > 0:
+		case c == '<' && i > 0, strings.HasPrefix(s[i:], "‹"): // which was one before
 			return i, false
 		}
 	}
