@@ -27,7 +27,7 @@ var forbiddenLines = map[string]*regexp.Regexp{
 	"retry":       regexp.MustCompile(`(?i)` + markupBefore + `retry\s+context:`),
 	"turn":        regexp.MustCompile(`^[\s>#*_]*(Human|HUMAN|Assistant|ASSISTANT)[*_\s]*:`),
 	"turn alone":  regexp.MustCompile(`^[\s>#*_]*(System|SYSTEM|User|USER)[*_\s]*:[*_#\s]*$`),
-	"template":    regexp.MustCompile(`(?i)^[\s>*_]*#[\s>#*_]*(instruction|response|input|human|assistant|system|user)[*_\s]*:[*_#\s]*$`),
+	"template":    regexp.MustCompile(`(?i)^[\s>*_]*#[\s>#]*[*_]*(instruction|response|input|human|assistant|system|user)[*_\s]*:[*_#\s]*$`),
 	"tag":         regexp.MustCompile(`(?i)<\s*/?\s*([\w-]+:)?(` + strings.ReplaceAll(tagNames, "_", "[_-]") + `)([\s/>]|$)`),
 	"plain tag":   regexp.MustCompile(`<\s*/?\s*(assistant|human|instructions?|ASSISTANT|HUMAN|INSTRUCTIONS?)\s*/?>`),
 	"closing tag": regexp.MustCompile(`<\s*/\s*(system|user|tool|SYSTEM|USER|TOOL)\s*>`),
