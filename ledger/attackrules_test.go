@@ -34,7 +34,7 @@ var forbiddenLines = map[string]*regexp.Regexp{
 	"placeholder": regexp.MustCompile(`^[\s>]*<\s*(system|user|tool|SYSTEM|USER|TOOL)(\s+\w+=[^>]*)?\s*/?>`),
 	"system":      regexp.MustCompile(`\s<\s*(system|SYSTEM)(\s+\w+=[^>]*)?\s*/?>`),
 	"goes on":     regexp.MustCompile(`<\s*(system|user|tool|SYSTEM|USER|TOOL)\s*/?>\w`),
-	"token":       regexp.MustCompile(`<\|[^\s<>|]+\|>|<</?SYS>>|\[/?(INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]`),
+	"token":       regexp.MustCompile(`<\|[^\s<>|]{1,40}\|>|<</?SYS>>|\[/?(INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\]`),
 }
 
 // What must not be found in a line as it is written, unless the text ends it: elements that hide what follows.
