@@ -222,7 +222,7 @@ func looksLike(line string) string {
 			return 'A' + r - '🅐'
 		}
 		return r
-	}, norm.NFKD.String(line))
+	}, norm.NFKD.String(strings.ReplaceAll(line, "‗", "_"))) // which is drawn as one, and would come apart as a blank
 	return drawnAlike.Replace(line)
 }
 
