@@ -14,6 +14,7 @@ const (
 	reservedNames = `task|task prompt|details|context|requirements|acceptance criteria|work|files|leverage|last attempt|required fixes|` +
 		`blockers|review issues|replan hint|ledger facts|now|progress|last outcome|stale plan|next action`
 	markupBefore = `^[\s#>*+.)\d\\_` + "`" + `|~-]*`
+	turnBefore   = `^([\s>#_]|[*]+[>#_])*[*]*` // a star with a blank behind it begins an entry of a list
 	tagNames     = `function_(call|calls|output|response|result|results)|tool_(call|calls|output|outputs|response|responses|result|results|use|use_error)|` +
 		`invoke|system_(instruction|instructions|message|prompt|reminder)|(assistant|developer|human|user)_message|assistant_response|` +
 		`important_instructions|think|thinking|user_(prompt|query|reply)|bos|eos|(start|end)_of_turn`
@@ -25,8 +26,8 @@ var forbiddenLines = map[string]*regexp.Regexp{
 	"dialogue":    regexp.MustCompile(`(?i)` + markupBefore + `\[\s*(previous\s+output|user\s+reply|continue\s+task)\s*\]`),
 	"marker":      regexp.MustCompile(`(?i)` + markupBefore + `(begin|end)_dispatch_result[\s#*_` + "`" + `~|\\]*([:(]|$)`),
 	"retry":       regexp.MustCompile(`(?i)` + markupBefore + `retry\s+context:`),
-	"turn":        regexp.MustCompile(`^[\s>#*_]*(Human|HUMAN|Assistant|ASSISTANT)[*_\s]*:`),
-	"turn alone":  regexp.MustCompile(`^[\s>#*_]*(System|SYSTEM|User|USER)[*_\s]*:[*_#\s]*$`),
+	"turn":        regexp.MustCompile(turnBefore + `(Human|HUMAN|Assistant|ASSISTANT)[*_\s]*:`),
+	"turn alone":  regexp.MustCompile(turnBefore + `(System|SYSTEM|User|USER)[*_\s]*:[*_#\s]*$`),
 	"template":    regexp.MustCompile(`(?i)^[\s>*_]*#[\s>#]*[*_]*(instruction|response|input|human|assistant|system|user)[*_\s]*:[*_#\s]*$`),
 	"tag":         regexp.MustCompile(`(?i)<\s*/?\s*([\w-]+:)?(` + strings.ReplaceAll(tagNames, "_", "[_-]") + `)([\s/>]|$)`),
 	"plain tag":   regexp.MustCompile(`<\s*/?\s*(assistant|human|instructions?|ASSISTANT|HUMAN|INSTRUCTIONS?)\s*/?>`),
@@ -47,6 +48,7 @@ var forbiddenElements = map[string]*regexp.Regexp{
 
 const (
 	elementNames = `audio|canvas|datalist|details|dialog|iframe|noembed|noframes|noscript|object|plaintext|select|svg|template|title|video|xmp`
+	sourceNames  = `(waybill|host|plan|requirements|worker|reviewer)`
 	voidNames    = `area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr`
 )
 
@@ -73,7 +75,7 @@ func unended(line, text string) (kinds []string) {
 var forbiddenClaims = map[string]*regexp.Regexp{
 	"claim":            regexp.MustCompile(`(?i)[(\[{<]\s*from[\s/.,:;|-]([^()\[\]{}<>]|[(][^()\[\]{}<>]*[)])*;\s*(un)?trusted([^\pL]|$)`),
 	"claim of a name":  regexp.MustCompile(`(?i)` + namedBefore + `[(]\s*from[\s/.,:;|-]([^()\[\]{}<>]*[^\pL()\[\]{}<>])?(un)?trusted([^\pL]|$)`),
-	"claim of sources": regexp.MustCompile(`(?i)` + namedBefore + `[(]\s*from[\s/]+((waybill|host|plan|requirements|worker|reviewer)[\s,/]*)+[)]`),
+	"claim of sources": regexp.MustCompile(`(?i)` + namedBefore + `[(]\s*from[\s/]+` + sourceNames + `([\s,/]+` + sourceNames + `)*[\s,/]*[)]`),
 	"bare claim":       regexp.MustCompile(`(?i)` + namedBefore + `from\s[^()\[\]{}<>]*[;,]\s*(un)?trusted[\s.!]*$`),
 }
 

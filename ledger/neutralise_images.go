@@ -7,19 +7,22 @@ import "strings"
 // image of the workspace tell anybody anything.
 
 // appendImages appends the places of the brackets that open the images of Markdown that are not certainly local.
-// It reads backwards, so that it knows at an opening whether its paragraph has the address of one behind it.
+// It reads backwards, so that it knows at an opening whether its paragraph has the address of one behind it, or
+// the name of an address.
 func appendImages(at []int, s string) []int {
 	if !strings.Contains(s, "![") {
 		return at
 	}
-	defined, remote := definesRemote(s), false
+	defined, remote, named := definesRemote(s), false, false
 	for i := len(s) - 2; i >= 0; i-- {
 		switch {
 		case s[i] == '\n' && blankBehind(s[i+1:]):
-			remote = false
+			remote, named = false, false
 		case s[i] == ']' && s[i+1] == '(':
 			remote = remote || !isLocal(s[i+2:])
-		case s[i] == '!' && s[i+1] == '[' && loadsImage(s, i, defined, remote):
+		case s[i] == ']' && s[i+1] == '[':
+			named = true
+		case s[i] == '!' && s[i+1] == '[' && loadsImage(s, i, defined, remote, named):
 			at = append(at, i+1)
 		}
 	}
@@ -27,18 +30,19 @@ func appendImages(at []int, s string) []int {
 }
 
 // loadsImage reports whether the "![" at s[i] may load from elsewhere. defined says that the text has an address
-// for images that only name one, remote that an address follows in the same paragraph.
-func loadsImage(s string, i int, defined, remote bool) bool {
+// for images that only name one, remote that an address follows in the same paragraph, named that a name does.
+func loadsImage(s string, i int, defined, remote, named bool) bool {
 	label := s[i+2:]
+	isCode := i > 0 && (isWordByte(s[i-1]) || s[i-1] == '#') // vec![0], #![feature]
 	end := strings.IndexAny(label, "[]`\\\n<")
 	if end < 0 || label[end] != ']' { // what its address is takes a reader of Markdown to say
-		return defined || remote
+		return defined || remote || named && !isCode
 	}
 	behind := label[end+1:]
 	if strings.HasPrefix(behind, "(") {
 		return !isLocal(behind[1:])
 	}
-	if i > 0 && (isWordByte(s[i-1]) || s[i-1] == '#') { // vec![0], #![feature]
+	if isCode {
 		return defined
 	}
 	return defined || strings.HasPrefix(behind, "[")

@@ -89,7 +89,7 @@ func looks(r rune) (byte, bool) {
 // lookalikes has what Unicode does not decompose.
 var lookalikes = readLookalikes(
 	// Small letters: Cyrillic, Greek, Armenian, Latin that is rarely used, small capitals.
-	"aаαɑᴀ", "bЬьʙ", "cсϲᴄ", "dԁᴅɗ", "eеєεᴇҽ", "fꜰƒ", "gɡցɢ", "hһհʜ", "iіιıɩɪ", "jјϳᴊ", "kкκᴋ", "lӏʟ", "mмᴍ", "nпηոɴ",
+	"aаαɑᴀ", "bЬьʙ", "cсϲᴄ", "dԁᴅɗ", "eеєεᴇҽ", "fꜰƒ", "gɡցɢ", "hһհʜн", "iіιıɩɪ", "jјϳᴊ", "kкκᴋ", "lӏʟ", "mмᴍ", "nпηոɴ",
 	"oоοօᴏ", "pрρᴘ", "qԛզ", "rгʀ", "sѕꜱ", "tтτᴛ", "uυսᴜ", "vνѵᴠ", "wԝωᴡ", "xхχ", "yуγүʏ", "zᴢ",
 	// Capitals: Cyrillic, Greek, Cherokee.
 	"AАΑᎪ", "BВΒᏴ", "CСᏟϹ", "DԀᎠ", "EЕΕᎬ", "FϜ", "GԌᏀ", "HНΗᎻ", "IІΙӀᏆ", "JЈᎫ", "KКΚᏦ", "LᏞ", "MМΜᎷ", "NΝ",

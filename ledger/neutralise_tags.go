@@ -220,11 +220,40 @@ func (t tag) counts(before string, closes map[string]bool) bool {
 	if !t.placeholder() || t.goesOn || closes[t.name] {
 		return t.name != ""
 	}
-	if beginsLine(before, len(before)) {
+	if looksBegun(before) {
 		return true
 	}
-	last := before[len(before)-1]
-	return t.name == "system" && (last == ' ' || last == '\t')
+	return t.name == "system" && strings.IndexByte(" \t", lookBack(&before)) >= 0
+}
+
+// looksBegun reports whether what stands in the line before looks like nothing but marks of quotation.
+func looksBegun(before string) bool {
+	for before != "" {
+		switch lookBack(&before) {
+		case '\n':
+			return true
+		case ' ', '\t', '>':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// lookBack takes off what the end of a text looks like, and gives it if it is one character of ASCII, or else 0.
+func lookBack(before *string) byte {
+	var room [8 * utf8.UTFMax]byte
+	for *before != "" {
+		r, width := utf8.DecodeLastRuneInString(*before)
+		last := (*before)[len(*before)-width:]
+		*before = strings.TrimSuffix(*before, last)
+		if seen := appendLooks(room[:0], r, last); len(seen) == 1 {
+			return seen[0]
+		} else if len(seen) > 1 {
+			return 0
+		}
+	}
+	return 0
 }
 
 // closedIn gives the tags that a text closes.
