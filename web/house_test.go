@@ -56,7 +56,8 @@ type plot struct {
 	listener  net.Listener
 	methods   map[string]func(start starter) starter // instead of those of the table
 	subscribe func() (<-chan struct{}, func(), error)
-	connected bool // to a host
+	connected bool       // to a host
+	page      []web.File // by default none
 }
 
 type ctx = context.Context
@@ -143,7 +144,7 @@ func (h *house) open(p plot) {
 	h.leave = leave
 	go func() { // ends when the door has been left
 		h.gone <- web.Serve(ctx, web.Options{
-			Listener: p.listener, Table: h.table, Subscribe: p.subscribe, Token: token, Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+			Listener: p.listener, Table: h.table, Subscribe: p.subscribe, Token: token, Page: p.page, Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 		})
 	}()
 	h.t.Cleanup(h.close)

@@ -93,7 +93,11 @@ func find(verb string, path *url.URL) (*route, []arg, *schema.Error) {
 		return nil, nil, schema.NewError(schema.MethodNotFound, "there is nothing at this path").
 			Hint("docs/http.md lists the paths")
 	}
-	return nil, nil, schema.NewError(schema.WrongVerb, "the path does not take this verb; it takes "+strings.Join(allow, ", ")).
+	return nil, nil, wrongVerb(allow)
+}
+
+func wrongVerb(allow []string) *schema.Error {
+	return schema.NewError(schema.WrongVerb, "the path does not take this verb; it takes "+strings.Join(allow, ", ")).
 		With("allow", allow)
 }
 

@@ -51,7 +51,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit checks a request, in the order that the package comment gives.
 func (s *server) admit(v *visit) *schema.Error {
-	for _, check := range []func(*visit) *schema.Error{s.checkHost, checkRoute, checkBody, checkOrigin, s.checkToken} {
+	for _, check := range []func(*visit) *schema.Error{s.checkHost, s.checkRoute, checkBody, checkOrigin, s.checkToken} {
 		if fault := check(v); fault != nil {
 			return fault
 		}
@@ -69,8 +69,11 @@ func (s *server) checkHost(v *visit) *schema.Error {
 		Hint("use the url of http.json")
 }
 
-func checkRoute(v *visit) (fault *schema.Error) {
-	v.route, v.args, fault = find(v.r.Method, v.r.URL)
+func (s *server) checkRoute(v *visit) (fault *schema.Error) {
+	v.route, fault = s.toFile(v.r.Method, v.r.URL.EscapedPath())
+	if v.route == nil && fault == nil {
+		v.route, v.args, fault = find(v.r.Method, v.r.URL)
+	}
 	if fault != nil && fault.Data.Code == schema.WrongVerb {
 		allow, _ := fault.Data.Details["allow"].([]string)
 		v.w.Header().Set("Allow", strings.Join(allow, ", "))

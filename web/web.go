@@ -3,7 +3,7 @@
 //
 // It refuses to listen where other machines can reach it, to know what any method means, to open a
 // store, to set a cookie or to allow another origin, and to answer a request that does not carry the
-// token, but for the few paths that tell nothing.
+// token, but for the few paths that tell nothing and the files of a page, which are the same for everybody.
 //
 // # Who is let in
 //
@@ -67,6 +67,8 @@ type Options struct {
 	Subscribe func() (wake <-chan struct{}, stop func(), err error)
 	// Token is what a request has to show, from NewToken.
 	Token string
+	// Page is what a browser is shown; without it nothing is.
+	Page []File
 	// Logger gets what no client can be told; by default nobody does.
 	Logger *slog.Logger
 }
@@ -79,6 +81,7 @@ type server struct {
 	crowd   *crowd
 	streams streams
 	counted counted
+	page    map[string]*route
 	hosts   []string        // that a request may be meant for
 	leaving <-chan struct{} // closed when streams are to end
 	work    context.Context // of all requests, and of what streams share; ends when what is left is to hurry
@@ -135,8 +138,12 @@ func newServer(ctx context.Context, o Options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	page, err := routesTo(o.Page)
+	if err != nil {
+		return nil, err
+	}
 	return &server{
-		o: o, log: o.Logger, pass: newPass(o.Token), crowd: newCrowd(o.Listener, maxConnections), hosts: hosts, leaving: ctx.Done(),
+		o: o, page: page, log: o.Logger, pass: newPass(o.Token), crowd: newCrowd(o.Listener, maxConnections), hosts: hosts, leaving: ctx.Done(),
 	}, nil
 }
 
