@@ -21,6 +21,7 @@ import (
 
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/web"
 )
 
 // Streams are the standard streams of the process.
@@ -56,6 +57,8 @@ type app struct {
 	settings     settings // of a command that goes by them
 
 	code int // what serve ended with
+
+	page []web.File // what browsers are shown; without it, there is no ui command
 }
 
 // usageError is a mistake in how a command was typed.
@@ -112,6 +115,9 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
 		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
+	if a.page != nil {
+		root.AddCommand(a.uiCommand())
+	}
 	root.InitDefaultCompletionCmd()
 	strict(root)
 	return root

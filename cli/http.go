@@ -68,7 +68,7 @@ func (a *app) openHTTP(at *web.Address, service *api.Service, table *api.Table, 
 	if ws, err := workspace.Resolve(a.sources()); err == nil {
 		d.file.put(ws) // initialize may name another one; then the file goes there
 	}
-	d.serve(web.Options{Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Logger: b.logger})
+	d.serve(web.Options{Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Page: a.page, Logger: b.logger})
 	return d
 }
 
@@ -131,12 +131,21 @@ func (p *portFile) put(ws workspace.Workspace) {
 	p.path = path
 }
 
-// place gives the path of the file in the state folder, which it makes, or beside the store if there is none.
+// place gives the path of the file, for which it makes the state folder.
 func (p *portFile) place(ws workspace.Workspace) (string, error) {
-	if ws.StateDir != "" {
-		return filepath.Join(ws.StateDir, portFileName), ws.EnsureStateDir()
+	path, err := portPath(p.backend.store, ws)
+	if err == nil && ws.StateDir != "" {
+		err = ws.EnsureStateDir()
 	}
-	store, err := storePath(p.backend.store, ws)
+	return path, err
+}
+
+// portPath gives the path of the file in the state folder, or beside the store if there is none.
+func portPath(storeFlag string, ws workspace.Workspace) (string, error) {
+	if ws.StateDir != "" {
+		return filepath.Join(ws.StateDir, portFileName), nil
+	}
+	store, err := storePath(storeFlag, ws)
 	return filepath.Join(filepath.Dir(store), portFileName), err
 }
 

@@ -19,14 +19,17 @@ type local struct {
 }
 
 // local opens the service of the workspace.
-func (a *app) local() (*local, error) {
+func (a *app) local() (*local, error) { return a.opened(false) }
+
+// opened opens it, with a watcher of the plans if it is to live on and follow them.
+func (a *app) opened(follow bool) (*local, error) {
 	if a.settings.Tasks == nil { // nobody looked for settings, as when the shell completes a word
 		if err := a.settings.complete(); err != nil {
 			return nil, err
 		}
 	}
-	b := newBackend(a.version, a.store, false, a.logger(a.Err))
-	b.shared = a.shared
+	b := newBackend(a.version, a.store, follow, a.logger(a.Err))
+	b.shared, b.poll = a.shared, *a.settings.Plans.Poll
 	b.dialects = a.dialects
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	s, err := api.New(api.Options{

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/engine/workspace"
+	"waybill/web"
+)
+
+// These tests are inside because there is no page yet, and without one no command.
+
+// A terminal is where somebody has called for the page.
+type terminal struct {
+	*app
+	t    *testing.T
+	out  *bufio.Reader
+	errs *os.File
+}
+
+// newTerminal gives a terminal in a workspace, with a page of one file.
+func newTerminal(t *testing.T, root, state string) *terminal {
+	t.Helper()
+	out, write, err := os.Pipe()
+	require.NoError(t, err)
+	errs, err := os.CreateTemp(t.TempDir(), "stderr")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = write.Close() // it may be closed
+		require.NoError(t, errors.Join(out.Close(), errs.Close()))
+	})
+	return &terminal{t: t, out: bufio.NewReader(out), errs: errs, app: &app{
+		Streams: Streams{Out: write, Err: errs}, version: "test", workspace: root, config: "",
+		env: func(name string) string {
+			return map[string]string{"XDG_STATE_HOME": state, "LOCALAPPDATA": state, "HOME": state}[name]
+		},
+		page: []web.File{{Path: "/", Type: "text/html; charset=utf-8", ETag: `"1"`, Text: "the page"}},
+	}}
+}
+
+// link reads the next address that was printed.
+func (c *terminal) link() *url.URL {
+	c.t.Helper()
+	line, err := c.out.ReadString('\n')
+	require.NoError(c.t, err)
+	link, err := url.Parse(strings.TrimSpace(line))
+	require.NoError(c.t, err)
+	return link
+}
+
+// begin calls for the page. end interrupts it, and gives its error.
+func (c *terminal) begin(start func(context.Context, []string) error) (end func() error) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { // ends when it is interrupted
+		err := c.ui(ctx, start)
+		_ = c.Out.Close() // who waits for an address learns that none comes
+		ended <- err
+	}()
+	return func() error {
+		interrupt()
+		return <-ended
+	}
+}
+
+// enter does what the page does with the code of an address: it exchanges it. It gives the status.
+func enter(t *testing.T, link *url.URL) int {
+	t.Helper()
+	code := strings.TrimPrefix(link.Fragment, "c=")
+	body := fmt.Sprintf(`{"code":%q}`, code)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+link.Host+"/api/login", strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+func (c *terminal) portFile() string {
+	ws, err := workspace.Resolve(c.sources())
+	require.NoError(c.t, err)
+	path, err := portPath("", ws)
+	require.NoError(c.t, err)
+	return path
+}
+
+// Without a host, the page is served from the store until it is interrupted; whoever calls meanwhile is let in
+// there, each with a code that is spent once.
+func TestPageAloneAndOfARunningHost(t *testing.T) {
+	root, state := t.TempDir(), t.TempDir()
+	alone := newTerminal(t, root, state)
+	end := alone.begin(nil)
+	first := alone.link()
+	require.Equal(t, "/", first.Path)
+	require.Empty(t, first.RawQuery, "what is in a query is sent, and kept by the browser")
+	text, err := os.ReadFile(alone.portFile())
+	require.NoError(t, err)
+	door := new(knock)
+	require.NoError(t, json.Unmarshal(text, door))
+	require.NotContains(t, first.String(), door.Token)
+	require.Equal(t, http.StatusOK, enter(t, first))
+	require.Equal(t, http.StatusUnauthorized, enter(t, first))
+	require.NoError(t, door.ask(t.Context(), http.MethodGet, "/", nil))
+	require.NoError(t, door.ask(t.Context(), http.MethodGet, "/api/tasks", nil))
+
+	var opened []string
+	again := newTerminal(t, root, state)
+	require.NoError(t, again.ui(t.Context(), func(_ context.Context, command []string) error {
+		opened = command
+		return errors.New("no such program")
+	}))
+	second := again.link()
+	require.Equal(t, first.Host, second.Host)
+	require.NotEqual(t, first.Fragment, second.Fragment)
+	require.Equal(t, second.String(), opened[len(opened)-1])
+	require.Equal(t, http.StatusOK, enter(t, second))
+	said, err := os.ReadFile(again.errs.Name())
+	require.NoError(t, err)
+	require.Contains(t, string(said), "no such program")
+
+	require.NoError(t, end())
+	require.NoFileExists(t, alone.portFile())
+	_, err = new(net.Dialer).DialContext(t.Context(), "tcp", first.Host)
+	require.Error(t, err)
+}
+
+// TestFaultW15_StalePortFiles: a port file that says nothing of a running host does not keep the page away, and its
+// token goes to nobody who could not have it.
+func TestFaultW15_StalePortFiles(t *testing.T) {
+	var asked []string
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		_, _ = io.WriteString(w, `{"ok":false}`)
+	}))
+	defer stranger.Close()
+	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	for name, c := range map[string]struct {
+		text  string
+		asked int
+	}{
+		"not JSON":        {"{", 0},
+		"nothing":         {"{}", 0},
+		"a dead process":  {fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, stranger.URL, 1<<30), 0},
+		"no process":      {fmt.Sprintf(`{"url":%q,"token":"t","pid":-1}`, stranger.URL), 0},
+		"a closed port":   {fmt.Sprintf(`{"url":"http://%s","token":"t","pid":%d}`, closed.Addr(), os.Getpid()), 0},
+		"another service": {fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, stranger.URL, os.Getpid()), 1},
+		"another machine": {fmt.Sprintf(`{"url":"http://192.0.2.1:80","token":"t","pid":%d}`, os.Getpid()), 0},
+		"another path":    {fmt.Sprintf(`{"url":"%s/x","token":"t","pid":%d}`, stranger.URL, os.Getpid()), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked = nil
+			c1 := newTerminal(t, t.TempDir(), t.TempDir())
+			path := c1.portFile()
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			end := c1.begin(nil)
+			require.Equal(t, http.StatusOK, enter(t, c1.link()))
+			require.NoError(t, end())
+			require.Len(t, asked, c.asked)
+			require.NotContains(t, asked, "/api/codes")
+		})
+	}
+}
+
+// Where there is no display, no browser is started.
+func TestBrowserOfTheSystem(t *testing.T) {
+	with := func(names ...string) *app {
+		return &app{env: func(name string) string {
+			for _, n := range names {
+				if n == name {
+					return ":0"
+				}
+			}
+			return ""
+		}}
+	}
+	require.Nil(t, with().browser("linux"))
+	require.Equal(t, []string{"xdg-open"}, with("DISPLAY").browser("linux"))
+	require.Equal(t, []string{"xdg-open"}, with("WAYLAND_DISPLAY").browser("freebsd"))
+	require.Equal(t, []string{"open"}, with().browser("darwin"))
+	require.Equal(t, []string{"rundll32", "url.dll,FileProtocolHandler"}, with().browser("windows"))
+}
+
+// Nobody finds a command that has no page to show.
+func TestNoPageNoCommand(t *testing.T) {
+	for _, page := range [][]web.File{nil, {{Path: "/"}}} {
+		a := &app{env: func(string) string { return "" }, page: page}
+		found, _, err := a.root(nil).Find([]string{"ui"})
+		require.Equal(t, page != nil, err == nil && found.Name() == "ui")
+	}
+}
