@@ -25,7 +25,7 @@ FUZZTIMED   ?= 20s
 # What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
 WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 240)
 
-.PHONY: help build size demo test large check fmt lint vet generate verify cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check fmt lint vet generate verify page cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,7 +44,7 @@ demo: build ## play a host against the real binary, in under 10 seconds
 test: ## run every test, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
-check: fmt vet lint verify cross size test large ## everything that must hold
+check: fmt vet lint verify page cross size test large ## everything that must hold
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost and of marks at full size, without the race detector
@@ -62,11 +62,18 @@ lint: ## staticcheck and the linters of .golangci.yaml
 
 generate: ## rewrite the generated files
 	$(GO) test ./schema -run TestGenerated -update
+	$(GO) generate ./web/page
 
 verify: ## fail if generated files or the module files are stale
 	$(GO) test ./schema -run TestGenerated
+	$(GO) test ./web/page -run TestBundleIsCurrent
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+
+# npm brings the type checker and nothing else: without it the page is built and tested all the same.
+page: ## check the types of the page
+	@if command -v npm >/dev/null 2>&1; then cd web/page && npm ci --silent && npm run --silent check; \
+	else echo "skipped: the types of the page are checked where npm is"; fi
 
 cross: ## fail if it does not build, tests included, for the other systems
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null .

@@ -37,6 +37,8 @@ var floors = map[string]struct {
 	"engine": {floor: 2},
 	"api":    {floor: 3},
 
+	"web/page": {floor: 0},
+
 	"rpc":     {floor: 4},
 	"web":     {floor: 4},
 	"watcher": {floor: 4},

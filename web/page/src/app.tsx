@@ -1,0 +1,124 @@
+// The frame of the page: where one can go, how the connection stands, and the view that is looked at.
+import type { JSX } from "preact";
+import { useSignal } from "@preact/signals";
+import { Announcer } from "./announce.tsx";
+import { canAsk } from "./badge.ts";
+import { status, waiting } from "./counts.ts";
+import { Help, helpOpen } from "./help.tsx";
+import { Instructions } from "./instructions.tsx";
+import { heldBack, linkState, pause, paused, refreshAll } from "./live.ts";
+import { Notices } from "./notices.tsx";
+import { Overview } from "./overview.tsx";
+import { Plans } from "./plans.tsx";
+import { link, route, views } from "./route.ts";
+import type { View } from "./route.ts";
+import { Runs } from "./runs.tsx";
+import { Inbox, Tasks } from "./tasks.tsx";
+import { many } from "./words.ts";
+
+const shown: Record<View, () => JSX.Element> = {
+  inbox: Inbox, tasks: Tasks, runs: Runs, plans: Plans, instructions: Instructions, notices: Notices, status: Overview,
+};
+
+export function App(): JSX.Element {
+  const { view } = route.value;
+  const Shown = shown[view];
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>To the content</a>
+      <header class="top">
+        <nav aria-label="Views">
+          <ul>{views.map((v) => <li key={v}><a href={link({ view: v })} aria-current={v === view ? "page" : undefined}>{name(v)}<Tally of={v} /></a></li>)}</ul>
+        </nav>
+        <div class="top-end">
+          <Currency />
+          <button type="button" class="quiet" onClick={() => (helpOpen.value = true)} aria-label="Keys and settings">?</button>
+        </div>
+      </header>
+      <Banner />
+      <main id="main" tabIndex={-1}>
+        <Shown key={view} />
+      </main>
+      <Help />
+      <Announcer />
+    </>
+  );
+}
+
+/** The fragment of the URL says what is looked at, so the link to the content must not change it. */
+function skip(e: Event): void {
+  e.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function name(v: View): string {
+  return v.charAt(0).toUpperCase() + v.slice(1);
+}
+
+function Tally({ of }: { of: View }): JSX.Element | null {
+  const counts = status.value?.counts;
+  const n = of === "inbox" ? waiting.value : of === "notices" ? (counts?.notices_open ?? 0) : of === "instructions" ? (counts?.instructions["failed"] ?? 0) : 0;
+  if (n === 0) return null;
+  const what = of === "inbox" ? "waiting" : of === "notices" ? "open" : "failed";
+  return <span class={of === "inbox" ? "count hot" : "count"}>{n}<span class="unseen"> {what}</span></span>;
+}
+
+const words = { connecting: "connecting", live: "live", reconnecting: "reconnecting", gone: "gone", out: "signed out" } as const;
+
+/** How current the page is. Pressed, it stays as it is. */
+function Currency(): JSX.Element {
+  const state = paused.value ? "paused" : linkState.value;
+  const word = paused.value ? (heldBack.value > 0 ? `paused, ${many(heldBack.value, "event")}` : "paused") : words[linkState.value];
+  return (
+    <>
+      <span class={`link link-${state}`} data-link={state}>
+        <span class="dot" aria-hidden="true" />
+        {word}
+      </span>
+      <button type="button" class="quiet" aria-pressed={paused.value} onClick={() => pause(!paused.value)}>
+        {paused.value ? "Go on" : "Pause"}
+      </button>
+    </>
+  );
+}
+
+/** Says what is wrong above everything else, without taking the focus. */
+function Banner(): JSX.Element | null {
+  const asked = useSignal(false);
+  switch (linkState.value) {
+    case "gone":
+      return (
+        <div class="banner bad" role="alert">
+          waybill is not there any more. What you see is what it was. Drafts are kept as long as this tab is open. <button type="button" onClick={refreshAll}>Try again</button>
+        </div>
+      );
+    case "out":
+      return (
+        <div class="banner bad" role="alert">
+          This page is not signed in. Open it again with <code>waybill ui</code>. Drafts are kept as long as this tab is open.
+        </div>
+      );
+    case "live":
+      if (status.value?.store.mode === "read_only") return <div class="banner wait" role="status">The store can only be read: nothing can be answered or changed.</div>;
+      if (status.value && status.value.degraded.length > 0) {
+        return (
+          <div class="banner wait" role="status">
+            {many(status.value.degraded.length, "thing is", "things are")} not as it should be: <a href={link({ view: "status" })}>status</a>
+          </div>
+        );
+      }
+      if (route.value.view === "inbox" && waiting.value === 0 && canAsk() && !asked.value) {
+        return (
+          <div class="banner" role="status">
+            Be told of questions while you look elsewhere?{" "}
+            <button type="button" class="quiet" onClick={() => void Notification.requestPermission().finally(() => (asked.value = true))}>Tell me</button>{" "}
+            <button type="button" class="quiet" onClick={() => (asked.value = true)}>No</button>
+          </div>
+        );
+      }
+      return null;
+    case "connecting":
+    case "reconnecting":
+      return null;
+  }
+}

@@ -1,0 +1,121 @@
+// Keeps the page up to date. Of all tabs of one browser only one reads the stream, because a browser holds few
+// connections to one server and a stream keeps one for good; it tells the others.
+import { signal } from "@preact/signals";
+import { fold, nothing } from "./fold.ts";
+import type { Change } from "./fold.ts";
+import { follow } from "./stream.ts";
+import type { Link } from "./stream.ts";
+
+/** How the connection stands, whatever the reader of the page wants to see of it. */
+export const linkState = signal<Link>("connecting");
+/** Whether the reader wants nothing to move. */
+export const paused = signal(false);
+/** How many events came while nothing was to move. */
+export const heldBack = signal(0);
+
+type Refresh = (change: Change) => void;
+const watchers = new Set<Refresh>();
+
+/** Calls fn with what became old, until the returned function is called. */
+export function watch(fn: Refresh): () => void {
+  watchers.add(fn);
+  return () => watchers.delete(fn);
+}
+
+/** What came is gathered for so long, so that a storm of events is one look at the server. */
+const gather = 250;
+let pending = nothing();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let cursor = "";
+
+function note(): void {
+  if (paused.value) {
+    heldBack.value = pending.events;
+    return;
+  }
+  timer ??= setTimeout(flush, gather);
+}
+
+function flush(): void {
+  timer = undefined;
+  if (paused.value) return;
+  const change = pending;
+  pending = nothing();
+  heldBack.value = 0;
+  for (const fn of [...watchers]) fn(change);
+}
+
+function everything(): void {
+  pending.all = true;
+  note();
+}
+
+/** Whatever is shown is read again at once. */
+export function refreshAll(): void {
+  pending.all = true;
+  clearTimeout(timer);
+  const held = paused.value;
+  paused.value = false;
+  flush();
+  paused.value = held;
+}
+
+export function pause(on: boolean): void {
+  paused.value = on;
+  if (!on) note();
+}
+
+function heard(at: string, data: unknown): void {
+  cursor = at;
+  if (isEvent(data)) fold(pending, data);
+  else pending.all = true;
+  note();
+}
+
+function isEvent(data: unknown): data is { type: string; subject_id: string } {
+  if (typeof data !== "object" || data === null) return false;
+  const { type, subject_id } = data as Record<string, unknown>;
+  return typeof type === "string" && typeof subject_id === "string";
+}
+
+function linked(state: Link): void {
+  const before = linkState.value;
+  linkState.value = state;
+  // Until now it is not known what was missed: a cursor goes back to the last event, but what the page had read
+  // before its first one may be older.
+  if (state === "live" && before !== "live") everything();
+}
+
+// What tabs tell each other.
+type Word = { kind: "event"; cursor: string; data: unknown } | { kind: "link"; state: Link } | { kind: "lost" } | { kind: "who" };
+
+/** Follows the log, or the tab that does. Ends with the page. */
+export function stayCurrent(): void {
+  const forever = new AbortController().signal;
+  if (!("locks" in navigator) || !("BroadcastChannel" in globalThis)) {
+    void follow("", { link: linked, event: heard, lost: everything }, forever);
+    return;
+  }
+  const channel = new BroadcastChannel("waybill");
+  let leads = false;
+  const tell = (word: Word) => channel.postMessage(word);
+  channel.onmessage = ({ data }: MessageEvent<Word>) => {
+    if (data.kind === "who" && leads) tell({ kind: "link", state: linkState.value });
+    if (leads) return;
+    if (data.kind === "event") heard(data.cursor, data.data);
+    if (data.kind === "link") linked(data.state);
+    if (data.kind === "lost") everything();
+  };
+  tell({ kind: "who" });
+  void navigator.locks.request("waybill.stream", async () => {
+    leads = true;
+    const spread = {
+      link: (state: Link) => (linked(state), tell({ kind: "link", state })),
+      event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
+      lost: () => (everything(), tell({ kind: "lost" })),
+    };
+    // This tab may be as far as the last event that the one before it told of.
+    await follow(cursor, spread, forever);
+    leads = false;
+  });
+}

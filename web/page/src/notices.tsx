@@ -1,0 +1,98 @@
+// Notices: what was left for the host, until somebody has seen it.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Notice } from "../../../schema/gen/protocol.ts";
+import { Paged } from "./paged.ts";
+import { Act, Age, At, Empty, Fact, Facts, Id, Raw, stateWord, Waiting } from "./parts.tsx";
+import { go, link, route } from "./route.ts";
+import type { View } from "./route.ts";
+import { Rows } from "./rows.tsx";
+import { Split } from "./split.tsx";
+import { Block, Text } from "./text.tsx";
+import { get, newKey, post } from "./wire.ts";
+import { firstLine, visible } from "./marks.ts";
+
+/** Where the thing is shown that a notice is about. */
+export function whereIs(subject: string): string | undefined {
+  const view: View | undefined = ({ tsk_: "tasks", run_: "runs", ins_: "instructions" } as const)[subject.slice(0, 4)];
+  return view && link({ view, id: subject });
+}
+
+/** A kind such as task.awaiting_response in words. */
+function kindWord(kind: string): string {
+  return stateWord(kind.replaceAll(".", " "));
+}
+
+export function Notices(): JSX.Element {
+  const list = useMemo(() => new Paged<Notice>((cursor) => get("list_notices", "/api/notices", { limit: 100, cursor }), (n) => n.notice_id), []);
+  const { id } = route.value;
+  const open = list.rows.value.filter((row) => !row.left).map((row) => row.id);
+  const consume = async (ids: string[]) => {
+    await post("consume_notices", "/api/notices/consume", { notice_ids: ids }, newKey());
+    go({ view: "notices" });
+    await list.restart();
+  };
+  const chosen = list.rows.value.find((row) => row.id === id)?.thing;
+  return (
+    <Split
+      view="notices"
+      title="Notices"
+      id={id}
+      filter=""
+      head={
+        open.length > 0 && (
+          <Act
+            label={`Mark ${open.length} as seen`}
+            question="A host that has not read them will not be told of them again. Mark them as seen?"
+            done="They are marked as seen."
+            run={() => consume(open.slice(0, 500))}
+          />
+        )
+      }
+      list={
+        <Rows
+          list={list}
+          label="Notices"
+          noun="notices"
+          topics={["notices"]}
+          selected={id}
+          href={(row) => link({ view: "notices", id: row.id })}
+          row={({ thing: n, left }) => (
+            <>
+              <span class="row-top">
+                <span class="row-title"><Text of={firstLine(n.text, 160)} /></span>
+                <span class="row-age">{left ? "seen" : <Age of={n.created_at} />}</span>
+              </span>
+              <span class="row-under"><span>{kindWord(n.kind)}</span><Text of={n.session_id} /></span>
+            </>
+          )}
+          empty={<Empty title="No notices are open.">Whatever ends or asks leaves one here until somebody has seen it.</Empty>}
+        />
+      }
+      detail={chosen ? <NoticePane of={chosen} consume={consume} /> : list.ready.value ? <Empty title="The notice was marked as seen." /> : <Waiting what="the notice" />}
+      nothing={<Empty title="Choose a notice." />}
+    />
+  );
+}
+
+function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[]) => Promise<void> }): JSX.Element {
+  const where = whereIs(n.subject_id);
+  return (
+    <article class="detail" aria-labelledby="detail-title">
+      <header>
+        <h2 id="detail-title" tabIndex={-1}>{kindWord(n.kind)}</h2>
+        <p class="under"><span><At of={n.created_at} /></span><Id of={n.notice_id} /></p>
+      </header>
+      <Block of={n.text} label="Notice" />
+      <Facts>
+        <Fact name="About">{where ? <a href={where}>{visible(n.subject_id)}</a> : <Text of={n.subject_id} />}</Fact>
+        <Fact name="For session">{n.session_id && <Text of={n.session_id} />}</Fact>
+        <Fact name="Handed out">{n.deliveries} ×</Fact>
+      </Facts>
+      <div class="buttons">
+        <Act label="Mark as seen" done="It is marked as seen." run={() => consume([n.notice_id])} />
+      </div>
+      <Raw of={n} />
+    </article>
+  );
+}

@@ -1,0 +1,91 @@
+// How waybill itself is: where it works, what it counts, and what is not as it should be.
+import type { JSX } from "preact";
+import type { Telemetry } from "../../../schema/gen/protocol.ts";
+import { readStatus, status, statusFault } from "./counts.ts";
+import { Empty, Fact, Facts, Raw, stateWord, Trouble, Waiting } from "./parts.tsx";
+import { link } from "./route.ts";
+import { Text } from "./text.tsx";
+import { useThing } from "./thing.ts";
+import { get } from "./wire.ts";
+import { bytes, count, duration } from "./words.ts";
+
+export function Overview(): JSX.Element {
+  const telemetry = useThing("telemetry", () => get("get_telemetry", "/api/telemetry"), ["runs"]);
+  const s = status.value;
+  return (
+    <section class="single detail" aria-labelledby="detail-title">
+      <h1 id="detail-title" tabIndex={-1}>Status</h1>
+      {statusFault.value && <Trouble fault={statusFault.value} again={readStatus} />}
+      {!s && !statusFault.value && <Waiting what="the status" />}
+      {s && (
+        <>
+          {s.degraded.length > 0 ? (
+            <section class="failure">
+              <h2>Not as it should be</h2>
+              <ul class="sayings">{s.degraded.map((d, i) => <li key={i}><Text of={d} /></li>)}</ul>
+            </section>
+          ) : (
+            <Empty title="Everything is as it should be." />
+          )}
+          <section>
+            <h2>How many there are</h2>
+            <Counts name="Tasks" of={s.counts.tasks} to={(word) => link({ view: "tasks", filter: `status:${word.toLowerCase()}` })} />
+            <Counts name="Instructions" of={s.counts.instructions} to={(word) => link({ view: "instructions", filter: `state:${word}` })} />
+            <Counts name="Runs" of={s.counts.runs} to={() => link({ view: "runs" })} />
+          </section>
+          <section>
+            <h2>This process</h2>
+            <Facts>
+              <Fact name="Version"><Text of={s.version} /></Fact>
+              <Fact name="Up for">{duration(s.uptime_ms)}</Fact>
+              <Fact name="Workspace"><code><Text of={s.workspace.root} /></code></Fact>
+              <Fact name="Store">{s.store.kind}, {bytes(s.store.size_bytes)}{s.store.mode === "read_only" && ", can only be read"}</Fact>
+              <Fact name="Where it lies">{s.store.path && <code><Text of={s.store.path} /></code>}</Fact>
+              <Fact name="Watches plans by">{s.watcher.mode}{s.watcher.reason && <>: <Text of={s.watcher.reason} /></>}</Fact>
+              <Fact name="Settings">
+                {s.settings.length > 0 && <ul class="plain">{s.settings.map((o) => <li key={o.name}><code><Text of={`${o.name} = ${JSON.stringify(o.value)}`} /></code> <span class="faint">from <Text of={o.origin} /></span></li>)}</ul>}
+              </Fact>
+            </Facts>
+          </section>
+        </>
+      )}
+      {telemetry.value.value && <Counted of={telemetry.value.value} />}
+      {telemetry.fault.value && <Trouble fault={telemetry.fault.value} again={telemetry.reload} />}
+      {s && <Raw of={s} />}
+    </section>
+  );
+}
+
+function Counts({ name, of, to }: { name: string; of: Record<string, number>; to: (word: string) => string }): JSX.Element {
+  const there = Object.entries(of).filter(([, n]) => n > 0);
+  return (
+    <p>
+      <strong>{name}:</strong> {there.length === 0 && "none"}
+      {there.map(([word, n], i) => (
+        <span key={word}>{i > 0 && ", "}<a href={to(word)}>{count(n)} {stateWord(word)}</a></span>
+      ))}
+    </p>
+  );
+}
+
+function Counted({ of: t }: { of: Telemetry }): JSX.Element {
+  const groups: [string, Record<string, number>][] = [
+    ["Verdicts", t.verdicts], ["Grammars of results", t.grammars], ["What was wrong with results", t.errors],
+    ["What came next", t.next_actions], ["Prompts made smaller", t.compaction_stages],
+  ];
+  return (
+    <section>
+      <h2>Prompts and results</h2>
+      <Facts>
+        <Fact name="Prompts compiled">{count(t.dispatch.prompts)}{t.dispatch.overflows > 0 && `, ${count(t.dispatch.overflows)} refused as too large`}</Fact>
+        <Fact name="Results judged">{count(t.dispatch.results)}</Fact>
+        <Fact name="Tokens sent">{count(t.tokens.sent)}{t.tokens.resend > 0 && `; ${count(t.tokens.resend)} without packets`}</Fact>
+        {groups.map(([name, counts]) => (
+          <Fact key={name} name={name}>
+            {Object.keys(counts).length > 0 && Object.entries(counts).map(([word, n]) => `${count(n)} ${stateWord(word)}`).join(", ")}
+          </Fact>
+        ))}
+      </Facts>
+    </section>
+  );
+}

@@ -1,0 +1,209 @@
+// The small parts that every view is made of.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { now } from "./clock.ts";
+import { visible } from "./marks.ts";
+import { asFault } from "./wire.ts";
+import type { Fault } from "./wire.ts";
+import { Text } from "./text.tsx";
+import { ago, agoSpoken, instant } from "./words.ts";
+import { announce } from "./announce.tsx";
+
+/** Which colour and which sign a state has. The word stands beside them, so neither has to be told apart. */
+const tones: Record<string, "wait" | "run" | "good" | "bad" | "idle"> = {
+  AWAITING_RESPONSE: "wait", QUEUED: "idle", RUNNING: "run", COMPLETE: "good", ERROR: "bad", CANCELLED: "idle", BLOCKED: "bad",
+  queued: "idle", sent: "run", acknowledged: "good", failed: "bad", cancelled: "idle",
+  pending: "idle", running: "run", completed: "good", error: "bad", interrupted: "bad", lost: "bad", awaiting_response: "wait",
+  in_progress: "run", blocked: "bad", skipped: "idle", done: "good",
+};
+
+const signs = { wait: "?", run: "▶", good: "✓", bad: "!", idle: "·" };
+
+export function toneOf(state: string): keyof typeof signs {
+  return Object.hasOwn(tones, state) ? (tones[state] ?? "idle") : "idle";
+}
+
+/** A state in words: AWAITING_RESPONSE is said as "awaiting response". */
+export function stateWord(state: string): string {
+  return visible(state.toLowerCase().replaceAll("_", " "));
+}
+
+export function State({ of, note }: { of: string; note?: string | undefined }): JSX.Element {
+  const tone = toneOf(of);
+  return (
+    <span class={`state tone-${tone}`}>
+      <span class="sign" aria-hidden="true">{signs[tone]}</span>
+      {stateWord(of)}
+      {note && <span class="note"> · <Text of={note.replaceAll("_", " ")} /></span>}
+    </span>
+  );
+}
+
+/** How long ago, counted on by itself; in full on demand. */
+export function Age({ of }: { of: string }): JSX.Element {
+  const passed = now.value - Date.parse(of);
+  return (
+    <time dateTime={of} title={`${instant(of)} (${agoSpoken(passed)})`}>
+      {ago(passed)}
+    </time>
+  );
+}
+
+export function At({ of }: { of: string | undefined }): JSX.Element {
+  return of === undefined ? <span class="faint">–</span> : <time dateTime={of} title={of}>{instant(of)}</time>;
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+export function Waiting({ what }: { what: string }): JSX.Element {
+  return <p class="loading" role="status">Reading {what}…</p>;
+}
+
+/** What went wrong, in the words of the server, and what can be done about it. */
+export function Trouble({ fault, again }: { fault: Fault; again?: (() => unknown) | undefined }): JSX.Element {
+  return (
+    <div class="trouble" role="alert">
+      <p>
+        <strong>{fault.silent ? "No answer. " : ""}</strong>
+        <Text of={fault.message} />
+      </p>
+      {fault.hint && <p class="faint"><Text of={fault.hint} /></p>}
+      {fault.code && <p class="faint"><code>{fault.code}</code></p>}
+      {again && <button type="button" onClick={() => void again()}>Try again</button>}
+    </div>
+  );
+}
+
+/** Names and values side by side; what has no value is not there. */
+export function Facts({ children }: { children: ComponentChildren }): JSX.Element {
+  return <dl class="facts">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element | null {
+  if (children === undefined || children === null || children === "" || children === false) return null;
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** An id that can be taken along. */
+export function Id({ of }: { of: string }): JSX.Element {
+  const copied = useSignal(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(of);
+      copied.value = true;
+      announce("Copied.");
+    } catch {
+      announce("The browser does not allow to copy.");
+    }
+  };
+  return (
+    <span class="id">
+      <code><Text of={of} /></code>
+      <button type="button" class="quiet" onClick={() => void copy()} onBlur={() => (copied.value = false)} aria-label={`Copy ${visible(of)}`}>
+        {copied.value ? "copied" : "copy"}
+      </button>
+    </span>
+  );
+}
+
+/** A button for something that changes what others see. It asks first, if it has a question, and says what came of it. */
+export function Act(props: { label: string; question?: string; done: string; danger?: boolean; disabled?: boolean; run: () => Promise<unknown> }): JSX.Element {
+  const busy = useSignal(false);
+  const fault = useSignal<Fault | undefined>(undefined);
+  const asking = useSignal(false);
+  const run = async () => {
+    asking.value = false;
+    if (busy.value) return;
+    busy.value = true;
+    fault.value = undefined;
+    try {
+      await props.run();
+      announce(props.done);
+    } catch (thrown) {
+      fault.value = asFault(thrown);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <span class="act">
+      <button
+        type="button"
+        class={props.danger ? "danger" : ""}
+        aria-disabled={busy.value || props.disabled}
+        onClick={() => {
+          if (busy.value || props.disabled) return;
+          if (props.question) asking.value = true;
+          else void run();
+        }}
+      >
+        {busy.value ? "…" : props.label}
+      </button>
+      {fault.value && <Trouble fault={fault.value} />}
+      {asking.value && (
+        <Dialog title={props.label} close={() => (asking.value = false)}>
+          <p>{props.question}</p>
+          <p class="buttons">
+            <button type="button" class={props.danger ? "danger" : "primary"} onClick={() => void run()}>{props.label}</button>
+            <button type="button" autofocus onClick={() => (asking.value = false)}>Leave it</button>
+          </p>
+        </Dialog>
+      )}
+    </span>
+  );
+}
+
+/** A question or a help in front of the page. Escape closes it, and the focus goes back where it was. */
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  const before = useRef(document.activeElement);
+  useEffect(() => {
+    ref.current?.showModal();
+    return () => {
+      if (before.current instanceof HTMLElement) before.current.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={ref} onClose={close} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** Everything that the server said, for whoever misses something above. */
+export function Raw({ of }: { of: unknown }): JSX.Element {
+  const open = useSignal(false);
+  return (
+    <details class="raw" onToggle={(e) => (open.value = e.currentTarget.open)}>
+      <summary>Raw JSON</summary>
+      {open.value && <pre tabIndex={0}><Text of={JSON.stringify(of, null, 2)} /></pre>}
+    </details>
+  );
+}
+
+/** How much of a whole is done, as a bar and in words. */
+export function Bar({ done, of, label }: { done: number; of: number; label: string }): JSX.Element {
+  const share = of > 0 ? Math.min(1, done / of) : 0;
+  return (
+    <span class="bar" role="img" aria-label={label}>
+      <svg aria-hidden="true" width="100%" height="8">
+        <rect class="bar-all" width="100%" height="8" rx="4" />
+        <rect class="bar-done" width={`${share * 100}%`} height="8" rx="4" />
+      </svg>
+    </span>
+  );
+}

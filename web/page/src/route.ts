@@ -1,0 +1,95 @@
+// The fragment of the URL holds what is looked at: the view, what is selected in it, and the filter. So a link leads
+// to the same place, and going back does, too. The server never sees it.
+import { signal } from "@preact/signals";
+
+export const views = ["inbox", "tasks", "runs", "plans", "instructions", "notices", "status"] as const;
+export type View = (typeof views)[number];
+
+/** A Route is what is looked at. Of a plan, part is the item. */
+export interface Route {
+  view: View;
+  id: string;
+  part: string;
+  filter: string;
+}
+
+const home: Route = { view: "inbox", id: "", part: "", filter: "" };
+
+/** Reads a fragment. What cannot be read leads to the inbox. */
+export function parse(fragment: string): Route {
+  const [path = "", search = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
+  const parts = path.split("/").map(decoded);
+  const view = views.find((v) => v === parts[0]);
+  if (view === undefined) return { ...home };
+  return { view, id: parts[1] ?? "", part: parts[2] ?? "", filter: new URLSearchParams(search).get("q") ?? "" };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}
+
+/** Writes a fragment, so that parse gives the route again. */
+export function link(to: Partial<Route> & { view: View }): string {
+  const parts = [to.view, to.id ?? "", to.part ?? ""];
+  while (parts.at(-1) === "") parts.pop();
+  const q = to.filter ? "?" + new URLSearchParams({ q: to.filter }).toString() : "";
+  return "#/" + parts.map(encodeURIComponent).join("/") + q;
+}
+
+export const route = signal<Route>(home);
+
+/** Keeps route what the URL says. */
+export function followURL(): void {
+  const read = () => (route.value = parse(location.hash));
+  addEventListener("hashchange", read);
+  read();
+}
+
+export function go(to: Partial<Route> & { view: View }): void {
+  location.hash = link(to);
+}
+
+/** Changes the filter without a step in the history for every key that is typed. */
+export function filterBy(filter: string): void {
+  history.replaceState(null, "", link({ ...route.value, filter }));
+  route.value = { ...route.value, filter };
+}
+
+/** A Filter is what a line such as `status:error run:run_1 deploy` asks for. */
+export interface Filter {
+  fields: Record<string, string>;
+  words: string[];
+}
+
+/** Reads a filter. A field that is not among names is taken as a word. */
+export function parseFilter(line: string, names: readonly string[]): Filter {
+  const filter: Filter = { fields: {}, words: [] };
+  for (const word of line.split(/\s+/).filter((w) => w !== "")) {
+    const colon = word.indexOf(":");
+    const name = word.slice(0, Math.max(0, colon)).toLowerCase();
+    if (names.includes(name)) {
+      if (colon < word.length - 1) filter.fields[name] = word.slice(colon + 1);
+    } else {
+      filter.words.push(word.toLowerCase());
+    }
+  }
+  return filter;
+}
+
+/** Writes a line in which a field has another value, or none. */
+export function withField(line: string, name: string, value: string): string {
+  const rest = line.split(/\s+/).filter((w) => w !== "" && !w.toLowerCase().startsWith(name + ":"));
+  if (value !== "") rest.unshift(`${name}:${value}`);
+  return rest.join(" ");
+}
+
+/** Whether all words are in the texts. */
+export function holds(words: readonly string[], ...texts: (string | undefined)[]): boolean {
+  if (words.length === 0) return true;
+  const all = texts.join("\n").toLowerCase();
+  return words.every((word) => all.includes(word));
+}

@@ -1,0 +1,163 @@
+// Lists of any length: only the rows that can be seen are there, and rows behind them are read as they come near.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { Topic } from "./fold.ts";
+import { touches } from "./fold.ts";
+import { watch } from "./live.ts";
+import type { Paged, Row } from "./paged.ts";
+import { Trouble, Waiting } from "./parts.tsx";
+import { many } from "./words.ts";
+
+interface Props<T> {
+  list: Paged<T>;
+  /** What the list is of, for those who cannot see it. */
+  label: string;
+  noun: string;
+  topics: readonly Topic[];
+  /** Which rows of the list are shown. */
+  keep?: ((row: Row<T>) => boolean) | undefined;
+  selected?: string | undefined;
+  href: (row: Row<T>) => string;
+  row: (row: Row<T>) => ComponentChildren;
+  empty: ComponentChildren;
+}
+
+/** Rows above and below those that can be seen. */
+const spare = 6;
+
+/** The height of a row in pixels: it grows with the letters that the reader of the page has chosen. */
+function rowHeight(): number {
+  return 4.25 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
+
+export function Rows<T>(p: Props<T>): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const seen = useSignal({ top: 0, height: 800 });
+  const active = useSignal("");
+  const height = rowHeight();
+  const rows = p.keep ? p.list.rows.value.filter(p.keep) : p.list.rows.value;
+
+  const from = Math.max(0, Math.floor(seen.value.top / height) - spare);
+  const to = Math.min(rows.length, Math.ceil((seen.value.top + seen.value.height) / height) + spare);
+  const near = to >= rows.length - spare;
+  const { complete, loading, fault, ready } = p.list;
+
+  useEffect(() => {
+    if (near && !complete.value && !loading.value && !fault.value) void p.list.more();
+  });
+  useLayoutEffect(() => measure(box.current, seen), []);
+  useEffect(
+    () =>
+      watch((change) => {
+        if (!touches(change, p.topics)) return;
+        const at = (n: number) => p.list.rows.peek().findIndex((row) => row.id === rowsNow.current[n]?.id);
+        void p.list.refresh(Math.max(0, at(from)), Math.max(0, at(Math.max(from, to - 1))));
+      }),
+    [p.list, from, to],
+  );
+  const rowsNow = useRef(rows);
+  rowsNow.current = rows;
+
+  const move = (by: number) => {
+    const focused = rows.findIndex((row) => row.id === active.value);
+    const start = focused >= 0 ? focused : rows.findIndex((row) => row.id === p.selected);
+    focusRow(Math.min(rows.length - 1, Math.max(0, start + by)));
+  };
+  const focusRow = (n: number) => {
+    const row = rows[n];
+    if (!row || !box.current) return;
+    reveal(box.current, n * height, height);
+    active.value = row.id;
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-row="${n}"] a`)?.focus({ preventScroll: true }));
+  };
+  useEffect(() => {
+    const onMove = (e: Event) => move((e as CustomEvent<number>).detail);
+    addEventListener("waybill:move", onMove);
+    return () => removeEventListener("waybill:move", onMove);
+  });
+
+  const shown = new Set<number>();
+  for (let n = from; n < to; n++) shown.add(n);
+  // The row that has the focus is kept, wherever the list is scrolled to: without it the focus would be lost.
+  const focused = rows.findIndex((row) => row.id === active.value);
+  if (focused >= 0) shown.add(focused);
+
+  return (
+    <div
+      class="rows"
+      ref={box}
+      tabIndex={-1}
+      onKeyDown={(e) => {
+        const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[e.key];
+        if (by === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
+        e.preventDefault();
+        move(by);
+      }}
+    >
+      {fault.value && <Trouble fault={fault.value} again={() => p.list.more()} />}
+      {!ready.value && !fault.value && <Waiting what={p.noun} />}
+      {ready.value && complete.value && rows.length === 0 && p.empty}
+      {rows.length > 0 && (
+        <ul class="sheet" aria-label={p.label} style={{ height: `${rows.length * height}px` }}>
+          {[...shown].sort((a, b) => a - b).map((n) => {
+            const row = rows[n];
+            if (!row) return null;
+            return (
+              <li
+                key={row.id}
+                data-row={n}
+                class={row.left ? "row left" : "row"}
+                style={{ top: `${n * height}px`, height: `${height}px` }}
+                aria-setsize={complete.value ? rows.length : -1}
+                aria-posinset={n + 1}
+              >
+                <a
+                  href={p.href(row)}
+                  aria-current={row.id === p.selected ? "true" : undefined}
+                  onFocus={() => (active.value = row.id)}
+                  onBlur={() => (active.value = "")}
+                >
+                  {p.row(row)}
+                </a>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {ready.value && (
+        <p class="rows-end faint">
+          {loading.value && !complete.value ? "Reading more…" : many(rows.length, p.noun.replace(/s$/, "")) + (complete.value ? "" : " so far")}
+          {p.list.rows.value.some((row) => row.left) && (
+            <button type="button" class="quiet" onClick={() => void p.list.restart()}>
+              Clear those that left
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function reveal(box: HTMLElement, top: number, height: number): void {
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+}
+
+/** Keeps what can be seen of a box known, until the returned function is called. */
+function measure(box: HTMLElement | null, seen: { value: { top: number; height: number } }): (() => void) | undefined {
+  if (!box) return undefined;
+  const look = () => {
+    const { top, height } = seen.value;
+    if (top !== box.scrollTop || height !== box.clientHeight) seen.value = { top: box.scrollTop, height: box.clientHeight };
+  };
+  const sized = new ResizeObserver(look);
+  sized.observe(box);
+  box.addEventListener("scroll", look, { passive: true });
+  look();
+  return () => {
+    sized.disconnect();
+    box.removeEventListener("scroll", look);
+  };
+}
+

@@ -1,0 +1,274 @@
+// Runs: the journey of an item of a plan. No method lists them, so they are found where they began in the event log.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { Counters, Event, Ledger, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
+import { FilterBar, filterOf } from "./filter.tsx";
+import { Paged } from "./paged.ts";
+import { Act, Age, At, Bar, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
+import { PromptPreview } from "./prompt.tsx";
+import { status } from "./counts.ts";
+import { holds, link, route } from "./route.ts";
+import { Rows } from "./rows.tsx";
+import { Split } from "./split.tsx";
+import { Block, Text } from "./text.tsx";
+import { useThing } from "./thing.ts";
+import { address, get, newKey, post } from "./wire.ts";
+import { count, many } from "./words.ts";
+
+/** A Start is what the log says of the beginning of a run. */
+interface Start {
+  run_id: string;
+  plan: string;
+  item_id: string;
+  at: string;
+}
+
+export function startOf(event: Event): Start {
+  const word = (name: string) => (typeof event.data[name] === "string" ? (event.data[name] as string) : "");
+  return { run_id: event.subject_id, plan: word("plan"), item_id: word("item_id"), at: event.at };
+}
+
+export function Runs(): JSX.Element {
+  const filter = filterOf([]);
+  const list = useMemo(
+    () =>
+      new Paged<Start>(
+        async (cursor) => {
+          const got = await get("events_since", "/api/log", { cursor: cursor ?? "0", types: ["run.started"], limit: 100 });
+          const items = got.events.map(startOf);
+          return got.more ? { items, next_cursor: got.cursor } : { items };
+        },
+        (s) => s.run_id,
+      ),
+    [],
+  );
+  const { id } = route.value;
+  const counts = status.value?.counts.runs ?? {};
+  return (
+    <Split
+      view="runs"
+      title="Runs"
+      id={id}
+      filter={route.value.filter}
+      head={
+        <>
+          <p class="faint">{Object.entries(counts).map(([state, n]) => `${count(n)} ${state}`).join(" · ")}</p>
+          <FilterBar example="words of the plan or the item" field="words" choices={[]} chosen="" />
+        </>
+      }
+      list={
+        <Rows
+          list={list}
+          label="Runs"
+          noun="runs"
+          topics={["runs"]}
+          selected={id}
+          keep={filter.words.length > 0 ? ({ thing: s }) => holds(filter.words, s.plan, s.item_id, s.run_id) : undefined}
+          href={(row) => link({ view: "runs", id: row.id, filter: route.value.filter })}
+          row={({ thing: s }) => (
+            <>
+              <span class="row-top">
+                <span class="row-title">Item <Text of={s.item_id} /></span>
+                <span class="row-age"><Age of={s.at} /></span>
+              </span>
+              <span class="row-under"><Text of={s.plan} /></span>
+            </>
+          )}
+          empty={<Empty title={route.value.filter === "" ? "No run has begun." : "No run is like that."}>A run begins with init_run, or with an item of a plan.</Empty>}
+        />
+      }
+      detail={<RunPane id={id} />}
+      nothing={<Empty title="Choose a run." />}
+    />
+  );
+}
+
+interface Known {
+  ledger: Ledger;
+  /** The run itself; absent if a newer one of the same item took over, or its plan is not known. */
+  run: Run | undefined;
+  state: string;
+  revision: number;
+  updated_at: string;
+}
+
+async function readRun(id: string): Promise<Known> {
+  const [ledger, snapshot] = await Promise.all([
+    get("get_ledger", address`/api/runs/${id}/ledger`),
+    get("get_snapshot", address`/api/runs/${id}`),
+  ]);
+  const progress = ledger.progress_ledger;
+  const newest = progress
+    ? await get("resume_run", address`/api/plans/${progress.plan}/items/${progress.item_id}/run`).catch(() => undefined)
+    : undefined;
+  const run = newest?.run.run_id === id ? newest.run : undefined;
+  return { ledger, run, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
+}
+
+function RunPane({ id }: { id: string }): JSX.Element {
+  const { value, fault, reload } = useThing(id, () => readRun(id), ["runs", "plans"]);
+  const known = value.value;
+  if (!known) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the run" />;
+  const { ledger, run } = known;
+  const progress = ledger.progress_ledger;
+  const work = ledger.task_ledger;
+  return (
+    <article class="detail" aria-labelledby="detail-title">
+      {fault.value && <Trouble fault={fault.value} again={reload} />}
+      <header>
+        <h2 id="detail-title" tabIndex={-1}>
+          <Text of={progress?.current_item?.title ?? `Item ${work?.item_id ?? progress?.item_id ?? ""}`} />
+        </h2>
+        <p class="under">
+          <State of={known.state} note={run?.reason} />
+          <span>changed <Age of={known.updated_at} /></span>
+          <Id of={id} />
+        </p>
+      </header>
+      {ledger.fallback_reason && (
+        <p class="hint wait">
+          The plan cannot be read as it is (<Text of={ledger.fallback_detail ?? ledger.fallback_reason} />). What is shown of it is{" "}
+          {ledger.ledger_as_of ? <>as of <At of={ledger.ledger_as_of} /></> : "the last that is known"}.
+        </p>
+      )}
+      {work && <Open work={work} id={id} reload={reload} blocked={known.state === "blocked"} />}
+      {progress && (
+        <section>
+          <h3>Progress of the plan</h3>
+          <Bar done={progress.totals.completed} of={progress.totals.total} label={`${progress.totals.completed} of ${progress.totals.total} items are done`} />
+          <Facts>
+            <Fact name="Done">{count(progress.totals.completed)} of {count(progress.totals.total)}</Fact>
+            <Fact name="Plan"><a href={link({ view: "plans", id: progress.plan, part: progress.item_id })}><Text of={progress.plan} />, item <Text of={progress.item_id} /></a></Fact>
+            <Fact name="Item under way">{progress.active_item_id && <Text of={progress.active_item_id} />}</Fact>
+          </Facts>
+        </section>
+      )}
+      {work && <Work work={work} run={run} revision={known.revision} />}
+      {run && <Counted counters={run.counters} run={run} />}
+      <PromptPreview run={id} />
+      <p><a href={link({ view: "tasks", filter: `run:${id}` })}>Tasks of this run</a></p>
+      <Raw of={known} />
+    </article>
+  );
+}
+
+/** What keeps the run from going on, first: it is what somebody looks for here. */
+function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element {
+  const stalled = work.stalled;
+  return (
+    <>
+      <Sayings title="Blockers" of={work.blockers} />
+      <Sayings title="Required fixes" of={work.required_fixes} />
+      {work.reviewer_issues.length > 0 && (
+        <section>
+          <h3>What reviewers found</h3>
+          <ul class="sayings">
+            {work.reviewer_issues.map((issue, i) => (
+              <li key={i}>
+                <span class="severity"><Text of={issue.severity} /></span> {issue.file && <code><Text of={issue.file} /></code>} <Text of={issue.message} />
+                {issue.fix && <div class="faint">Fix: <Text of={issue.fix} /></div>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {(stalled.flagged || work.review_loop.flagged || work.replan_hint) && (
+        <section class="failure">
+          <h3>{work.review_loop.flagged ? "It goes in circles" : stalled.flagged ? "It is stalled" : "A hint for a new plan"}</h3>
+          {work.replan_hint && <Block of={work.replan_hint} label="Hint for a new plan" />}
+        </section>
+      )}
+      {blocked && <Replan id={id} reload={reload} />}
+    </>
+  );
+}
+
+function Sayings({ title, of }: { title: string; of: readonly string[] }): JSX.Element | null {
+  if (of.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="sayings">{of.map((s, i) => <li key={i}><Text of={s} /></li>)}</ul>
+    </section>
+  );
+}
+
+function Replan({ id, reload }: { id: string; reload: () => Promise<void> }): JSX.Element {
+  const summary = useSignal("");
+  const steps = useSignal("");
+  const items = steps.value.split("\n").map((s) => s.trim()).filter((s) => s !== "");
+  return (
+    <details class="replan">
+      <summary>Plan it anew</summary>
+      <p class="faint">Only other steps end the block: say what is to be done differently, and the steps from here on, one a line.</p>
+      <label>
+        What is to be done differently
+        <textarea rows={2} value={summary.value} onInput={(e) => (summary.value = e.currentTarget.value)} />
+      </label>
+      <label>
+        Steps
+        <textarea rows={4} value={steps.value} onInput={(e) => (steps.value = e.currentTarget.value)} />
+      </label>
+      <Act
+        label="Record the new plan"
+        done="The new plan is recorded."
+        disabled={summary.value.trim() === ""}
+        run={async () => {
+          await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, newKey());
+          summary.value = steps.value = "";
+          await reload();
+        }}
+      />
+    </details>
+  );
+}
+
+function Work({ work, run, revision }: { work: TaskLedger; run: Run | undefined; revision: number }): JSX.Element {
+  return (
+    <section>
+      <h3>The work</h3>
+      {work.summary && <Block of={work.summary} label="Summary" />}
+      {work.reviewer_assessment && <Block of={work.reviewer_assessment} label="Assessment of the reviewer" />}
+      <Facts>
+        <Fact name="Workers were at it">{many(work.attempts, "time")}</Fact>
+        <Fact name="Reviews">{work.review_attempts.spec} of the spec, {work.review_attempts.quality} of the quality</Fact>
+        <Fact name="Rejections">{work.rejections}</Fact>
+        <Fact name="Without progress">{work.stalled.consecutive_non_progress} of {work.stalled.threshold}{work.stalled.flagged && ", stalled"}</Fact>
+        <Fact name="Same findings again">{work.review_loop.count} of {work.review_loop.threshold}{work.review_loop.alternating && ", taking turns"}</Fact>
+        <Fact name="Version of the plan">{work.plan_version}{work.plan_summary && <>: <Text of={work.plan_summary} /></>}</Fact>
+        <Fact name="Steps">{work.plan_items.length > 0 && <ol class="plain">{work.plan_items.map((s, i) => <li key={i}><Text of={s} /></li>)}</ol>}</Fact>
+        <Fact name="Commits">{work.git_range && <code><Text of={work.git_range} /></code>}</Fact>
+        <Fact name="Files changed">{work.files_changed.length > 0 && <ul class="plain">{work.files_changed.map((f) => <li key={f}><code><Text of={f} /></code></li>)}</ul>}</Fact>
+        <Fact name="Roles">
+          {run && Object.keys(run.standing).length > 0 && <ul class="plain">{Object.entries(run.standing).map(([role, how]) => <li key={role}><Text of={role} />: <Text of={how} /></li>)}</ul>}
+        </Fact>
+        <Fact name="Revision of the facts">{revision}</Fact>
+      </Facts>
+    </section>
+  );
+}
+
+function Counted({ counters, run }: { counters: Counters; run: Run }): JSX.Element {
+  const { policy } = run;
+  const rows: [string, number, number | undefined][] = [
+    ...Object.entries(counters.invalid_results).map(([role, n]): [string, number, number | undefined] => [`Invalid results of ${role}`, n, policy.invalid_retries]),
+    ["Failures of workers", counters.worker_failures, policy.worker_failures],
+    ["Rejections by reviewers", counters.review_rejections, policy.review_rejections],
+    ["Outcomes without progress", counters.stalled, policy.stalled_threshold],
+    ["Same findings again", counters.review_loop, policy.review_loop_threshold],
+  ];
+  return (
+    <section>
+      <h3 id="counters-title">Counters</h3>
+      <table aria-labelledby="counters-title">
+        <thead><tr><th scope="col">What</th><th scope="col" class="number">So far</th><th scope="col" class="number">Limit</th></tr></thead>
+        <tbody>
+          {rows.map(([what, n, limit]) => (
+            <tr key={what}><td><Text of={what} /></td><td class="number">{n}</td><td class="number">{limit ?? "–"}</td></tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

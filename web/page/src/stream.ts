@@ -1,0 +1,124 @@
+// Follows the event log: connects, goes on behind the last event after every break, and says how it stands.
+import { backoff, Reader } from "./sse.ts";
+import type { Message } from "./sse.ts";
+import { credentials, Fault, faultOf } from "./wire.ts";
+
+/** live: events come. reconnecting: they will again. gone: nobody has answered for long. out: the token is refused. */
+export type Link = "connecting" | "live" | "reconnecting" | "gone" | "out";
+
+export interface Listener {
+  link(state: Link): void;
+  /** An event of the log, with the cursor behind it. */
+  event(cursor: string, data: unknown): void;
+  /** The log does not reach back to where the page was, so everything has to be read again. */
+  lost(): void;
+}
+
+/** Nothing is heard for so long only if the connection is dead: the server says every 15 s that it is there. */
+const silence = 40_000;
+/** After so many failures in a row it is said that nobody is there. Trying goes on. */
+const hopeless = 6;
+
+/** Follows until the signal ends it. from is a cursor, or "" for now. */
+export async function follow(from: string, to: Listener, signal: AbortSignal): Promise<void> {
+  let cursor = from;
+  let tries = 0;
+  let wait = 1000;
+  while (!signal.aborted) {
+    try {
+      const read = await connect(cursor, signal);
+      tries = 0;
+      for await (const message of read) {
+        if (message.id !== "") cursor = message.id;
+        wait = read.retry();
+        if (message.event === "ready") to.link("live");
+        else if (message.event === "end") break;
+        else if (message.event === "message") to.event(cursor, parsed(message.data));
+      }
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const fault = thrown instanceof Fault ? thrown : undefined;
+      if (fault?.status === 401) return to.link("out");
+      if (fault?.code === "CURSOR_EXPIRED") {
+        cursor = "";
+        to.lost();
+      }
+      wait = Math.max(wait, fault?.retryAfter ?? 0);
+    }
+    if (signal.aborted) return;
+    to.link(++tries > hopeless ? "gone" : "reconnecting");
+    await pause(backoff(tries - 1, wait, Math.random()), signal);
+  }
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Messages as they come, and how long the server wants to be left alone after a break. */
+interface Reading extends AsyncIterable<Message> {
+  retry(): number;
+}
+
+async function connect(cursor: string, signal: AbortSignal): Promise<Reading> {
+  const headers: Record<string, string> = { ...credentials(), Accept: "text/event-stream" };
+  if (cursor !== "") headers["Last-Event-ID"] = cursor;
+  const ended = new AbortController();
+  const stop = () => ended.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  let timer = setTimeout(stop, silence);
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(stop, silence);
+  };
+  const done = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+    stop();
+  };
+  try {
+    const answer = await fetch("/api/events", { headers, cache: "no-store", redirect: "error", signal: ended.signal });
+    if (!answer.ok || answer.body === null) throw faultOf(answer.status, await answer.json().catch(() => undefined));
+    return messages(answer.body, heard, done);
+  } catch (thrown) {
+    done();
+    throw thrown;
+  }
+}
+
+function messages(body: ReadableStream<Uint8Array>, heard: () => void, done: () => void): Reading {
+  const reader = new Reader();
+  async function* read(): AsyncGenerator<Message> {
+    const source = body.getReader();
+    const decoder = new TextDecoder();
+    try {
+      for (;;) {
+        const { done: over, value } = await source.read();
+        if (over) return;
+        heard();
+        yield* reader.push(decoder.decode(value, { stream: true }));
+      }
+    } finally {
+      done();
+    }
+  }
+  return { [Symbol.asyncIterator]: read, retry: () => reader.retry };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      clearTimeout(timer);
+      removeEventListener("online", over);
+      signal.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    addEventListener("online", over);
+    signal.addEventListener("abort", over);
+  });
+}

@@ -1,0 +1,162 @@
+// The inbox, which has the tasks that wait for a person, and the list of all tasks.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Awaiting, Task } from "../../../schema/gen/protocol.ts";
+import { status } from "./counts.ts";
+import { FilterBar, filterOf } from "./filter.tsx";
+import { cut, firstLine } from "./marks.ts";
+import { Paged } from "./paged.ts";
+import { Age, Empty, State, stateWord } from "./parts.tsx";
+import { holds, link, route } from "./route.ts";
+import { Rows } from "./rows.tsx";
+import { Split } from "./split.tsx";
+import { taskName, TaskPane } from "./task.tsx";
+import { Text } from "./text.tsx";
+import { modelName } from "./timeline.tsx";
+import { get } from "./wire.ts";
+
+/** How many rows are read at once, and how many while words are looked for. */
+const page = 100;
+
+/** A list has of each task what its row shows, so that a hundred thousand of them fit. */
+function slimAwaiting(w: Awaiting): Awaiting {
+  return { ...w, question: cut(w.question, 400), output_excerpt: "" };
+}
+
+function slim(t: Task): Task {
+  const { output: _output, user_reply: _reply, ...rest } = t;
+  return { ...rest, prompt: cut(t.prompt, 200), ...(t.question === undefined ? {} : { question: cut(t.question, 200) }) };
+}
+
+export function Inbox(): JSX.Element {
+  const list = useMemo(
+    () =>
+      new Paged<Awaiting>(
+        async (cursor) => {
+          const got = await get("list_awaiting", "/api/awaiting", { limit: page, cursor });
+          return { ...got, items: got.items.map(slimAwaiting) };
+        },
+        (w) => w.task_id,
+      ),
+    [],
+  );
+  const { id } = route.value;
+  return (
+    <Split
+      view="inbox"
+      title="Inbox"
+      id={id}
+      filter=""
+      list={
+        <Rows
+          list={list}
+          label="Tasks that wait for an answer"
+          noun="questions"
+          topics={["awaiting"]}
+          selected={id}
+          href={(row) => link({ view: "inbox", id: row.id })}
+          row={({ thing: w, left }) => (
+            <>
+              <span class="row-top">
+                <span class="row-title"><Text of={firstLine(w.description ?? "", 160) || firstLine(w.question, 160) || w.task_id} /></span>
+                {left ? <span class="row-age">answered</span> : <span class="row-age"><Age of={w.since} /></span>}
+              </span>
+              <span class="row-under"><Text of={firstLine(w.question, 240)} /></span>
+            </>
+          )}
+          empty={<Empty title="Nothing waits for you.">A task that asks something appears here by itself.</Empty>}
+        />
+      }
+      detail={<TaskPane id={id} />}
+      nothing={<Empty title="Choose a question.">With <kbd>j</kbd> and <kbd>k</kbd> you move, with <kbd>Enter</kbd> you open, with <kbd>r</kbd> you answer.</Empty>}
+    />
+  );
+}
+
+const statuses = ["AWAITING_RESPONSE", "RUNNING", "QUEUED", "BLOCKED", "ERROR", "COMPLETE", "CANCELLED"] as const;
+type Status = (typeof statuses)[number];
+
+/** A person may type failed or waiting for what the wire calls otherwise. */
+const alsoCalled: Record<string, Status> = {
+  waiting: "AWAITING_RESPONSE", awaiting: "AWAITING_RESPONSE", failed: "ERROR", done: "COMPLETE", completed: "COMPLETE", canceled: "CANCELLED",
+};
+
+export function statusOf(word: string): Status | undefined {
+  const lower = word.toLowerCase();
+  if (Object.hasOwn(alsoCalled, lower)) return alsoCalled[lower];
+  return statuses.find((s) => s.toLowerCase() === lower);
+}
+
+const fields = ["status", "run", "session", "task"] as const;
+
+export function Tasks(): JSX.Element {
+  const filter = filterOf(fields);
+  const { status: word = "", run: run_id, session: parent_session_id, task } = filter.fields;
+  const wanted = statusOf(word);
+  const searching = filter.words.length > 0 || task !== undefined;
+  const limit = searching ? 500 : page;
+  const list = useMemo(
+    () =>
+      new Paged<Task>(
+        async (cursor) => {
+          const got = await get("list_tasks", "/api/tasks", { status: wanted, run_id, parent_session_id, limit, cursor });
+          return { ...got, items: got.items.map(slim) };
+        },
+        (t) => t.task_id,
+      ),
+    [wanted, run_id, parent_session_id, limit],
+  );
+  const { id } = route.value;
+  const counts = status.value?.counts.tasks ?? {};
+  return (
+    <Split
+      view="tasks"
+      title="Tasks"
+      id={id}
+      filter={route.value.filter}
+      head={
+        <FilterBar
+          example="status:error run:run_… words"
+          field="status"
+          chosen={wanted ?? word}
+          choices={statuses.map((s) => ({ value: s.toLowerCase(), label: stateWord(s), count: counts[s] }))}
+        />
+      }
+      list={
+        <Rows
+          list={list}
+          label="Tasks"
+          noun="tasks"
+          topics={["tasks"]}
+          selected={id}
+          keep={searching ? ({ thing: t }) => (task === undefined || t.task_id.includes(task)) && holds(filter.words, t.description, t.prompt, t.task_id) : undefined}
+          href={(row) => link({ view: "tasks", id: row.id, filter: route.value.filter })}
+          row={({ thing: t, left }) => (
+            <>
+              <span class="row-top">
+                <span class="row-title"><Text of={taskName(t)} /></span>
+                <span class="row-age"><Age of={t.updated_at} /></span>
+              </span>
+              <span class="row-under">
+                {left ? <span class="state">moved on</span> : <State of={t.status} note={t.reason} />}
+                {t.attempt_number !== undefined && t.attempt_number > 1 && <span>attempt {t.attempt_number}</span>}
+                <Text of={modelName(t.model)} />
+              </span>
+            </>
+          )}
+          empty={
+            word !== "" && wanted === undefined ? (
+              <Empty title={`There is no status “${word}”.`} />
+            ) : (
+              <Empty title={route.value.filter === "" ? "There are no tasks yet." : "No task is like that."}>
+                {route.value.filter === "" ? "A host creates them with create_task." : undefined}
+              </Empty>
+            )
+          }
+        />
+      }
+      detail={<TaskPane id={id} />}
+      nothing={<Empty title="Choose a task." />}
+    />
+  );
+}

@@ -1,0 +1,39 @@
+// The items of a plan as a tree.
+import type { Item } from "../../../schema/gen/protocol.ts";
+
+export interface Branch {
+  item: Item;
+  /** Tells items apart that share an id. */
+  key: string;
+  below: Branch[];
+}
+
+/** Puts every item below its parent, in the order of the plan. One whose parent is not there stands at the top. */
+export function tree(items: readonly Item[]): Branch[] {
+  const top: Branch[] = [];
+  const last = new Map<string, Branch>();
+  for (const item of items) {
+    const branch: Branch = { item, key: `${item.source ?? ""}:${item.line}:${item.item_id}`, below: [] };
+    const parent = item.parent_id === undefined ? undefined : last.get(item.parent_id);
+    (parent?.below ?? top).push(branch);
+    last.set(item.item_id, branch);
+  }
+  return top;
+}
+
+export function statusOfItem(item: Item): Item["status"] {
+  return item.derived_status ?? item.status;
+}
+
+/** How many leaves there are below a branch, and how many of them are done. */
+export function progress(branch: Branch): { done: number; of: number } {
+  if (branch.below.length === 0) return { done: branch.item.status === "completed" ? 1 : 0, of: 1 };
+  let done = 0;
+  let of = 0;
+  for (const child of branch.below) {
+    const p = progress(child);
+    done += p.done;
+    of += p.of;
+  }
+  return { done, of };
+}

@@ -1,0 +1,135 @@
+// The only way to the server: every request carries the token, and every answer is a result or a Fault.
+import type { ErrorCode, ErrorData, MethodMap } from "../../../schema/gen/protocol.ts";
+
+export type { MethodMap };
+export type Result<M extends keyof MethodMap> = MethodMap[M]["result"];
+export type Params<M extends keyof MethodMap> = Partial<MethodMap[M]["params"]>;
+
+/** A Fault is an answer that is not a success, or none at all: then code is "" and outcome says what is known. */
+export class Fault extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code: ErrorCode | "",
+    readonly outcome: ErrorData["outcome"],
+    readonly hint: string = "",
+    readonly details: Record<string, unknown> = {},
+    readonly retryAfter: number = 0,
+  ) {
+    super(message);
+  }
+
+  /** Whether nobody answered at all. */
+  get silent(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** Reads the body of a refusal: the data of an error with its message, or the error object around them. */
+export function faultOf(status: number, body: unknown): Fault {
+  const outer = member(body, "error") ?? body;
+  const data = member(outer, "data") ?? outer;
+  const details = member(data, "details");
+  return new Fault(
+    text(member(outer, "message")) || text(member(data, "message")) || `the server answered ${status}`,
+    status,
+    text(member(data, "code")) as ErrorCode | "",
+    (text(member(data, "outcome")) || "unknown") as ErrorData["outcome"],
+    text(member(data, "hint")),
+    typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {},
+    Number(member(data, "retry_after_ms")) || 0,
+  );
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+const tokenKey = "waybill.token";
+
+export function token(): string {
+  return sessionStorage.getItem(tokenKey) ?? "";
+}
+
+export function forget(): void {
+  sessionStorage.removeItem(tokenKey);
+}
+
+/** Exchanges the one-time code of a link for the token. */
+export async function login(code: string): Promise<void> {
+  const answer = await request("POST", "/api/login", { code });
+  sessionStorage.setItem(tokenKey, text(member(answer, "token")));
+}
+
+/** Headers that say who asks. */
+export function credentials(): Record<string, string> {
+  return token() === "" ? {} : { Authorization: "Bearer " + token() };
+}
+
+/** How long a request may take. The server gives up earlier. */
+const patience = 40_000;
+
+async function request(verb: string, path: string, body?: unknown, key?: string): Promise<unknown> {
+  const headers = credentials();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key) headers["Idempotency-Key"] = key;
+  let answer: Response;
+  let read: unknown;
+  try {
+    answer = await fetch(path, {
+      method: verb,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      cache: "no-store",
+      redirect: "error",
+      signal: AbortSignal.timeout(patience),
+    });
+    read = await answer.json();
+  } catch {
+    // Reading may fail as well as asking: either way nobody knows what became of it.
+    throw new Fault("waybill does not answer", 0, "", verb === "GET" ? "not_applied" : "unknown");
+  }
+  if (!answer.ok) throw faultOf(answer.status, read);
+  return read;
+}
+
+type Query = Record<string, string | number | boolean | string[] | undefined>;
+
+/** The path with its params. Names and values are escaped, so an id of somebody else cannot lead elsewhere. */
+export function address(path: TemplateStringsArray, ...parts: string[]): string {
+  return String.raw({ raw: path }, ...parts.map(encodeURIComponent));
+}
+
+export function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
+  }
+  const tail = search.toString();
+  return tail === "" ? path : `${path}?${tail}`;
+}
+
+/** Reads: the result is that of the method. */
+export function get<M extends keyof MethodMap>(_method: M, path: string, query: Params<M> & Query = {} as never): Promise<Result<M>> {
+  return request("GET", withQuery(path, query)) as Promise<Result<M>>;
+}
+
+/** Changes something, once per key. */
+export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string): Promise<Result<M>> {
+  return request("POST", path, body, key) as Promise<Result<M>>;
+}
+
+/** A key that no other call has. */
+export function newKey(): string {
+  return "page-" + crypto.randomUUID();
+}
+
+export function asFault(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  return new Fault("the page failed: " + String(thrown), 0, "", "unknown");
+}
