@@ -117,7 +117,9 @@ func (p *tab) hear(event any) {
 		}
 	case *cdppage.EventJavascriptDialogOpening:
 		p.faults = append(p.faults, "dialog: "+e.Message)
-		go func() { _ = chromedp.Do(p.ctx, tell(cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{})) }() // ends with the answer
+		go func() {
+			_ = chromedp.Do(p.ctx, tell(cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{}))
+		}() // ends with the answer
 	}
 }
 
@@ -289,3 +291,5 @@ func quoted(s string) string {
 }
 
 func listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+
+func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }

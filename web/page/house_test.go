@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,7 @@ type house struct {
 
 	mu    sync.Mutex // guards what follows
 	front *httptest.Server
+	inner http.Handler             // what is behind the checks
 	gone  chan struct{}            // closed when the streams are to end
 	odd   map[string]http.Handler  // what is answered otherwise at a path
 	codes map[string]bool          // that can be exchanged once
@@ -136,7 +138,7 @@ func (h *house) open(address string) {
 	h.t.Helper()
 	mux := http.NewServeMux()
 	for _, file := range page.Files() {
-		mux.HandleFunc("GET "+strings.Replace(file.Path, "/", "/", 1)+exactly(file.Path), func(w http.ResponseWriter, _ *http.Request) {
+		mux.HandleFunc("GET "+file.Path+exactly(file.Path), func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", file.Type)
 			_, _ = io.WriteString(w, file.Text)
 		})
@@ -155,7 +157,7 @@ func (h *house) open(address string) {
 	}
 	h.mu.Lock()
 	h.gone = make(chan struct{})
-	h.front = front
+	h.front, h.inner = front, mux
 	h.mu.Unlock()
 	front.Start()
 }
@@ -483,6 +485,19 @@ func (h *house) write(name, text string) {
 	path := filepath.Join(h.dir, filepath.FromSlash(name))
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(h.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// between holds a request at a path back whose body has the words, until hold is closed; asked is closed when it came.
+func (h *house) between(at, words string, asked, hold chan struct{}) {
+	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), words) {
+			close(asked)
+			<-hold
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		h.inner.ServeHTTP(w, r)
+	}))
 }
 
 // asked gives how often a route was asked for.

@@ -1,8 +1,13 @@
 package page_test
 
 import (
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -37,4 +42,211 @@ func TestReplyContinuesTheTask(t *testing.T) {
 	require.Greater(t, h.asked("GET /api/tasks/{task_id}"), before, "the status was not read again")
 	p.until(`!document.title.startsWith("(")`)
 	require.Equal(t, "detail-title", p.look(`document.activeElement.id`), "the focus went nowhere")
+}
+
+// TestReplyBoxGrowsAndKeepsLines: Shift+Enter begins a line, the box grows with its text, and then it scrolls.
+func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	height := func() float64 {
+		return p.look(`document.querySelector("#reply").getBoundingClientRect().height`).(float64)
+	}
+	one := height()
+	p.write("one")
+	p.press("Enter", chromedp.ModifierShift)
+	p.write("two")
+	require.Equal(t, "one\ntwo", p.look(`document.querySelector("#reply").value`))
+	require.Equal(t, "AWAITING_RESPONSE", h.status(id), "Shift+Enter has sent")
+	two := height()
+	require.Greater(t, two, one)
+	for range 30 {
+		p.press("Enter", chromedp.ModifierShift)
+	}
+	full := height()
+	require.Greater(t, full, two)
+	for range 10 {
+		p.press("Enter", chromedp.ModifierShift)
+	}
+	require.InDelta(t, full, height(), 1, "it grows without end")
+	require.Equal(t, true, p.look(`(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.querySelector("#reply"))`))
+}
+
+// TestComposingNeverSends: while an input method composes, Enter chooses a word. The text is sent by the Enter after it.
+func TestComposingNeverSends(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Name the bell", "鐘の名前は？")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.run(tell(input.ImeSetComposition, input.ImeSetCompositionParams{Text: "かね", SelectionStart: 2, SelectionEnd: 2}))
+	// What a browser gives a page for Enter in the middle of composing: the key code says so, too.
+	p.run(tell(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter", WindowsVirtualKeyCode: 229}))
+	p.look(`document.querySelector("#reply").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))`)
+	require.Equal(t, 0, h.keys(), "it was sent while it was composed")
+	require.Equal(t, "かね", p.look(`document.querySelector("#reply").value`))
+	p.write("鐘")
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"鐘"}, h.replies(id))
+}
+
+// TestFirstAnswerWinsInTwoTabs: of two people who answer at once one is told who was faster, and keeps the text.
+func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	b := newBrowser(t)
+	ada, bob := b.tab(), b.tab()
+	for _, p := range []*tab{ada, bob} {
+		p.open(h.link())
+		p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+		p.focus("#reply")
+	}
+	ada.press("Escape")
+	ada.press("?")
+	ada.focus("dialog input[type=text]")
+	ada.write("Ada")
+	ada.button("Close")
+	ada.focus("#reply")
+	ada.write("To the street.")
+	bob.write("To the garden.")
+	// Bob's page has asked for the status and found that the task waits; then Ada is faster.
+	hold, asked := make(chan struct{}), make(chan struct{})
+	h.between("POST /api/tasks/"+id+"/reply", "To the garden.", asked, hold)
+	bob.press("Enter")
+	<-asked
+	ada.press("Enter")
+	ada.until(`document.querySelector("#reply") === null`)
+	close(hold)
+	bob.sees("Answered by Ada: ")
+	bob.sees("To the street.")
+	require.Equal(t, "To the garden.", bob.look(`document.querySelector("#reply").value`), "the draft is lost")
+	require.Equal(t, true, bob.look(`document.querySelector("#reply").readOnly`))
+	bob.picture("late")
+	require.Equal(t, []string{"To the street."}, h.replies(id))
+	bob.button("Discard")
+	bob.until(`document.querySelector("#reply") === null`)
+}
+
+// TestAnswerGivenElsewhereIsSeen: the status is asked for before anything is sent, so what a paused page shows as
+// waiting is not answered a second time.
+func TestAnswerGivenElsewhereIsSeen(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("Nowhere.")
+	p.button("Pause")
+	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill.", "by": "Bob"})
+	p.focus("#reply")
+	p.press("Enter")
+	p.sees("Answered by Bob: ")
+	require.Equal(t, 0, h.keys(), "it was sent all the same")
+	require.Equal(t, "Nowhere.", p.look(`document.querySelector("#reply").value`))
+}
+
+// TestQuestionThatChangedIsSaid: an answer is to the question that was read.
+func TestQuestionThatChangedIsSaid(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the street.")
+	p.button("Pause")
+	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill."})
+	require.Equal(t, id, h.claim())
+	h.finish(id, "awaiting_response", map[string]any{"question": "Which hill?"})
+	p.focus("#reply")
+	p.press("Enter")
+	p.sees("The task asks something else now.")
+	p.sees("Which hill?")
+	require.Equal(t, 0, h.keys(), "the answer went to a question that nobody had read")
+	require.Equal(t, "To the street.", p.look(`document.querySelector("#reply").value`))
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"To the hill.", "To the street."}, h.replies(id))
+}
+
+// TestReplyThatGotNoAnswerIsSentOnce: when nobody knows whether a reply arrived, it is sent again under the same key.
+func TestReplyThatGotNoAnswerIsSentOnce(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the street.")
+	at := "POST /api/tasks/" + id + "/reply"
+	h.instead(at, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	p.press("Enter")
+	p.sees("It is not known whether the answer arrived.")
+	h.instead(at, nil)
+	p.focus("#reply")
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, 1, h.keys(), "the same text was sent under two keys")
+	require.Equal(t, []string{"To the street."}, h.replies(id))
+}
+
+// TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill was away and came back.
+func TestDraftOutlivesTheServer(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the")
+	p.run(chromedp.Reload())
+	p.until(`document.querySelector("#reply")?.value === "To the"`)
+	p.until(`document.querySelector("[data-link=live]") !== null`)
+	p.focus("#reply")
+	p.press("End")
+	p.write(" street.")
+	address := strings.TrimPrefix(h.url(), "http://")
+	h.shut()
+	p.until(`document.querySelector("[data-link=reconnecting], [data-link=gone]") !== null`)
+	p.write(" At once.")
+	require.Equal(t, "reply", p.look(`document.activeElement.id`), "the break took the focus")
+	h.open(address)
+	p.until(`document.querySelector("[data-link=live]") !== null`)
+	require.Equal(t, "To the street. At once.", p.look(`document.querySelector("#reply").value`))
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"To the street. At once."}, h.replies(id))
+}
+
+// TestEventsLeaveTheTypistAlone: whatever happens meanwhile, the text, the caret, the focus and the scroll stay.
+func TestEventsLeaveTheTypistAlone(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?\n"+strings.Repeat("And why?\n", 60))
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the street, I think.")
+	p.look(`(document.querySelector("#reply").setSelectionRange(3, 6), document.querySelector(".detail-pane").scrollTop = 120)`)
+	state := `(({ value, selectionStart, selectionEnd }) => [value, selectionStart, selectionEnd, document.activeElement.id,
+		document.querySelector(".detail-pane").scrollTop, document.querySelector(".rows").scrollTop])(document.querySelector("#reply"))`
+	before := p.look(state)
+	for i := range 20 {
+		h.asks(fmt.Sprintf("Question %d", i), "What now?")
+	}
+	p.sees("21 questions")
+	p.until(`document.title.startsWith("(21)")`)
+	require.Equal(t, before, p.look(state))
+	p.button("Pause")
+	h.asks("Held back", "Can you see me?")
+	p.sees("paused, ")
+	require.Contains(t, p.text(".rows"), "21 questions", "a page that is paused has moved")
+	p.button("Go on")
+	p.sees("22 questions")
 }

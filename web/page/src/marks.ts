@@ -81,6 +81,11 @@ export function firstLine(text: string, most: number): string {
   return cut(line.trim(), most);
 }
 
+/** The beginning of a text in one line. */
+export function excerpt(text: string, most: number): string {
+  return cut(text.slice(0, most * 4).replace(/\s+/g, " ").trim(), most);
+}
+
 /** Cuts between characters, not within one. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Awaiting, Task } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
-import { cut, firstLine } from "./marks.ts";
+import { cut, excerpt, firstLine } from "./marks.ts";
 import { Paged } from "./paged.ts";
 import { Age, Empty, State, stateWord } from "./parts.tsx";
 import { holds, link, route } from "./route.ts";
@@ -61,7 +61,7 @@ export function Inbox(): JSX.Element {
                 <span class="row-title"><Text of={firstLine(w.description ?? "", 160) || firstLine(w.question, 160) || w.task_id} /></span>
                 {left ? <span class="row-age">answered</span> : <span class="row-age"><Age of={w.since} /></span>}
               </span>
-              <span class="row-under"><Text of={firstLine(w.question, 240)} /></span>
+              <span class="row-under"><Text of={excerpt(w.question, 240)} /></span>
             </>
           )}
           empty={<Empty title="Nothing waits for you.">A task that asks something appears here by itself.</Empty>}

@@ -1,0 +1,76 @@
+package page_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A sight is a place of the page, and words that can be read there.
+type sight struct {
+	name, at string
+	words    []string
+}
+
+func sights(w town) []sight {
+	return []sight{
+		{"inbox", "#/inbox/" + w.asking, []string{"Move the garden gate", "Name the bell", "who tells the neighbours?", "So far: half of it.", "Send reply"}},
+		{"tasks", "#/tasks/" + w.failed, []string{"Wind the clock", "error", "503 service unavailable", "acme/large", "other/small", "Retry"}},
+		{"retried", "#/tasks/" + w.retried + "?q=status%3Acomplete", []string{"Polish the hands.", "Both hands shine.", "retry"}},
+		{"running", "#/tasks/" + w.running, []string{"Oil the works", "running", "Cancel the task"}},
+		{"runs", "#/runs/" + w.run, []string{"Fit the escapement", "Straighten the anchor.", "The anchor is bent.", "Rejections by reviewers", "of 6"}},
+		{"plans", "#/plans/tasks.md/2.2", []string{"Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
+		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
+		{"notices", "#/notices", []string{"Notices", "Mark "}},
+		{"status", "#/status", []string{"Tasks:", "memory", "Workspace", "Prompts compiled"}},
+	}
+}
+
+// TestEveryViewShowsItsThings goes everywhere, in both colours and on a narrow page. Everywhere can be read what is to
+// be read, nobody is kept out as far as a program can tell, and nothing has to be scrolled sideways.
+func TestEveryViewShowsItsThings(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	require.NoError(t, err)
+	p.look("(() => { " + string(axe) + "; return 1; })()")
+	for _, theme := range []string{"light", "dark"} {
+		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
+		for _, s := range sights(w) {
+			p.look(`location.hash = ` + quoted(s.at))
+			for _, words := range s.words {
+				p.sees(words)
+			}
+			p.accessible(theme + " " + s.name)
+			p.picture(s.name + "-" + theme)
+		}
+	}
+	p.size(320, 640)
+	for _, s := range sights(w) {
+		p.look(`location.hash = ` + quoted(s.at))
+		p.sees(s.words[0])
+		p.narrow(s.name)
+		p.accessible("narrow " + s.name)
+		p.picture(s.name + "-narrow")
+	}
+}
+
+// accessible asserts that axe finds nothing that keeps people out.
+func (p *tab) accessible(where string) {
+	p.t.Helper()
+	p.look(`(window.found = undefined, axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(
+		(r) => (window.found = r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + n.failureSummary).join("; "))), (e) => (window.found = [String(e)])), 1)`)
+	p.until(`window.found !== undefined`)
+	require.Empty(p.t, p.look(`window.found`), where)
+}
+
+// narrow asserts that the page fits its width.
+func (p *tab) narrow(where string) {
+	p.t.Helper()
+	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
+	require.Equal(p.t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), "%s is too wide: %v", where, p.look(wide))
+	require.Empty(p.t, p.look(wide), "%s: something is cut off", where)
+}
