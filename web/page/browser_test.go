@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -25,7 +26,7 @@ import (
 )
 
 // patience bounds every wait for something to appear. It is what a test that fails takes, and no other.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // chromium gives the path of the browser, or skips the test.
 func chromium(t *testing.T) string {
@@ -260,7 +261,7 @@ func (p *tab) button(label string) {
 	p.t.Helper()
 	found := `[...document.querySelectorAll('button')].filter((b) => b.innerText.trim() === ` + quoted(label) + `).at(-1)`
 	p.until(found + ` !== undefined`)
-	p.look(found + `.click()`)
+	p.look(`((b) => (b.focus(), b.click()))(` + found + `)`)
 }
 
 // size gives the window another size.
@@ -293,3 +294,11 @@ func quoted(s string) string {
 func listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
 
 func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }
+
+func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }
+
+// prefer makes the system of the browser prefer something.
+func (p *tab) prefer(feature, value string) {
+	p.t.Helper()
+	p.run(tell(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: feature, Value: value}}}))
+}

@@ -493,7 +493,10 @@ func (h *house) between(at, words string, asked, hold chan struct{}) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.Contains(string(body), words) {
 			close(asked)
-			<-hold
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		h.inner.ServeHTTP(w, r)

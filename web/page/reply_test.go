@@ -111,6 +111,7 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	ada.focus("dialog input[type=text]")
 	ada.write("Ada")
 	ada.button("Close")
+	ada.until(`document.querySelector("dialog") === null`)
 	ada.focus("#reply")
 	ada.write("To the street.")
 	bob.write("To the garden.")

@@ -20,7 +20,7 @@ func sights(w town) []sight {
 		{"retried", "#/tasks/" + w.retried + "?q=status%3Acomplete", []string{"Polish the hands.", "Both hands shine.", "retry"}},
 		{"running", "#/tasks/" + w.running, []string{"Oil the works", "running", "Cancel the task"}},
 		{"runs", "#/runs/" + w.run, []string{"Fit the escapement", "Straighten the anchor.", "The anchor is bent.", "Rejections by reviewers", "of 6"}},
-		{"plans", "#/plans/tasks.md/2.2", []string{"Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
+		{"plans", "#/plans/tasks.md/2.2", []string{"Fit the escapement", "Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
 		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
 		{"notices", "#/notices", []string{"Notices", "Mark "}},
 		{"status", "#/status", []string{"Tasks:", "memory", "Workspace", "Prompts compiled"}},
@@ -70,7 +70,7 @@ func (p *tab) accessible(where string) {
 // narrow asserts that the page fits its width.
 func (p *tab) narrow(where string) {
 	p.t.Helper()
-	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
+	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".row-title, .row-under, .scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
 	require.Equal(p.t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), "%s is too wide: %v", where, p.look(wide))
 	require.Empty(p.t, p.look(wide), "%s: something is cut off", where)
 }

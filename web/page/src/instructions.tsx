@@ -179,7 +179,7 @@ function Journey({ of: i }: { of: Instruction }): JSX.Element {
       </li>
       <li class={i.sends > 0 ? "passed" : ""}>
         <strong>{i.sends > 0 ? `sent ×${i.sends}` : "not sent"}{i.tracked && ` of ${i.sends_max}`}</strong>
-        {i.last_sent_at && <>last <At of={i.last_sent_at} /></>}
+        {i.last_sent_at && <span>last <At of={i.last_sent_at} /></span>}
       </li>
       {(i.tracked || end !== "") && (
         <li class={end === "" ? "" : `passed ended-${end}`}>

@@ -171,9 +171,14 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   const ref = useRef<HTMLDialogElement>(null);
   const before = useRef(document.activeElement);
   useEffect(() => {
-    ref.current?.showModal();
+    const dialog = ref.current;
+    dialog?.showModal();
     return () => {
-      if (before.current instanceof HTMLElement) before.current.focus();
+      // Whoever has moved on meanwhile is not brought back.
+      const at = document.activeElement;
+      const elsewhere = at !== document.body && !dialog?.contains(at);
+      dialog?.close(); // as long as it is open, nothing behind it takes the focus
+      if (before.current instanceof HTMLElement && !elsewhere) before.current.focus();
     };
   }, []);
   return (

@@ -1,0 +1,321 @@
+// What needs no browser. It is bundled and run by TestPureParts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { diff, near } from "../src/diff.ts";
+import { Drafts, replyBytes, sends } from "../src/drafts.ts";
+import { fold, nothing, touches } from "../src/fold.ts";
+import { cut, excerpt, firstLine, pieces, visible } from "../src/marks.ts";
+import { followable } from "../src/nodes.tsx";
+import { Paged } from "../src/paged.ts";
+import { holds, link, parse, parseFilter, withField } from "../src/route.ts";
+import { backoff, Reader } from "../src/sse.ts";
+import { statusOf } from "../src/tasks.tsx";
+import { spans } from "../src/timeline.tsx";
+import { progress, tree } from "../src/tree.ts";
+import { address, faultOf, withQuery } from "../src/wire.ts";
+import { ago, agoSpoken, bytes, count, duration, many } from "../src/words.ts";
+import { repeated } from "../src/instructions.tsx";
+import { whereIs } from "../src/notices.tsx";
+
+test("what hides is shown, and what does not is left alone", () => {
+  assert.deepEqual(pieces("plain"), ["plain"]);
+  assert.deepEqual(pieces(""), []);
+  assert.equal(visible("a\u202eb"), "a‹U+202E›b");
+  assert.equal(visible("\u200b"), "‹U+200B›");
+  assert.equal(visible("x\u{e0041}"), "x‹U+E0041›");
+  assert.equal(visible("\u001b[31m"), "‹U+001B›[31m");
+  assert.equal(visible("one\r\ntwo\ttabs\nlines"), "one\r\ntwo\ttabs\nlines");
+  assert.equal(visible("one\rtwo"), "one‹U+000D›two");
+  assert.equal(visible("half \ud83d pair"), "half ‹U+D83D› pair");
+  assert.equal(visible("👩‍👩‍👧 and 👍🏽 and ❤️"), "👩‍👩‍👧 and 👍🏽 and ❤️", "a picture of several");
+  assert.equal(visible("ad\u200dmin"), "ad‹U+200D›min", "the same joiner between letters");
+  assert.equal(visible("שלום مرحبا 日本語 Ünï"), "שלום مرحبا 日本語 Ünï");
+  const [first, mark] = pieces("a\u200eb");
+  assert.equal(first, "a");
+  assert.deepEqual(mark, { code: "U+200E", name: "left-to-right mark" });
+});
+
+test("no character that hides gets past, of all there are", () => {
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const char = String.fromCodePoint(code);
+    if (!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(char) || char === "\n" || char === "\t") continue;
+    if (/[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}\u{13430}-\u{1343f}]/u.test(char)) continue; // these are seen
+    assert.notEqual(visible("a" + char + "b"), "a" + char + "b", code.toString(16));
+  }
+});
+
+test("texts are cut between characters", () => {
+  assert.equal(cut("abcdef", 3), "abc…");
+  assert.equal(cut("ab👍", 3), "ab…");
+  assert.equal(firstLine("\n\n  first \nsecond", 80), "first");
+  assert.equal(excerpt("a\n b\t c", 80), "a b c");
+});
+
+test("times are said in few words", () => {
+  for (const [ms, want] of [[0, "0 ms"], [999, "999 ms"], [1500, "1.5 s"], [59_999, "59 s"], [60_000, "1 m"], [185_000, "3 m 5 s"], [3_600_000, "1 h"], [8_040_000, "2 h 14 m"], [273_600_000, "3 d 4 h"], [-5, "0 s"], [NaN, "unknown"]] as const) {
+    assert.equal(duration(ms), want);
+  }
+  for (const [ms, want] of [[-10_000, "now"], [4000, "now"], [5000, "5 s"], [119_000, "1 m"], [7_200_000, "2 h"], [86_400_000, "1 d"], [NaN, "unknown"]] as const) {
+    assert.equal(ago(ms), want);
+  }
+  assert.equal(agoSpoken(3_600_000), "1 hour ago");
+  assert.equal(agoSpoken(120_000), "2 minutes ago");
+  assert.equal(bytes(65_536), "64.0 KiB");
+  assert.equal(count(100_000), "100,000");
+  assert.equal(many(1, "task"), "1 task");
+  assert.equal(many(0, "task"), "0 tasks");
+});
+
+test("a route is read as it was written", () => {
+  for (const to of [
+    { view: "inbox", id: "", part: "", filter: "" },
+    { view: "tasks", id: "tsk_1", part: "", filter: "status:error two words" },
+    { view: "plans", id: "specs/a b/täsks.md", part: "2.1", filter: "" },
+    { view: "runs", id: "<img src=x>", part: "%2f?#&", filter: "#?&=%" },
+  ] as const) {
+    assert.deepEqual(parse(link(to)), to);
+  }
+  for (const odd of ["", "#", "#/nowhere", "#/tasks/%E0%A4%A", "#javascript:x", "#/__proto__/x", "#/constructor"]) {
+    assert.ok(["inbox", "tasks"].includes(parse(odd).view), odd);
+  }
+});
+
+test("a filter is fields and words", () => {
+  assert.deepEqual(parseFilter(" Status:ERROR  run:run_1 two Words time:12:30 ", ["status", "run"]), {
+    fields: { status: "ERROR", run: "run_1" }, words: ["two", "words", "time:12:30"],
+  });
+  assert.deepEqual(parseFilter("status:", ["status"]), { fields: {}, words: [] });
+  assert.equal(withField("status:a words", "status", "b"), "status:b words");
+  assert.equal(withField("status:a words", "status", ""), "words");
+  assert.ok(holds(["one", "two"], "Two", "one"));
+  assert.ok(!holds(["three"], "Two", undefined));
+  assert.equal(statusOf("Failed"), "ERROR");
+  assert.equal(statusOf("constructor"), undefined);
+});
+
+class Shelf {
+  kept = new Map<string, string>();
+  full = false;
+  getItem(name: string) {
+    return this.kept.get(name) ?? null;
+  }
+  setItem(name: string, value: string) {
+    if (this.full) throw new Error("full");
+    this.kept.set(name, value);
+  }
+  removeItem(name: string) {
+    this.kept.delete(name);
+  }
+}
+
+test("a draft keeps its key as long as its text", () => {
+  const shelf = new Shelf();
+  let n = 0;
+  const drafts = new Drafts(shelf, () => `key-${++n}`);
+  assert.equal(drafts.get("t").text, "");
+  assert.ok(drafts.put("t", "one"));
+  const { key } = drafts.get("t");
+  drafts.put("t", "one");
+  assert.equal(drafts.get("t").key, key, "the same text has another key");
+  drafts.put("t", "two");
+  assert.notEqual(drafts.get("t").key, key, "another text has the same key");
+  assert.equal(drafts.get("u").text, "", "a draft is of one task");
+  drafts.put("t", "");
+  assert.equal(shelf.kept.size, 0);
+  shelf.kept.set("waybill.draft.t", "no draft");
+  assert.equal(drafts.get("t").text, "");
+  shelf.full = true;
+  assert.equal(drafts.put("t", "three"), false);
+  assert.equal(replyBytes("ü👍"), 6);
+});
+
+test("Enter sends, and never while something is composed", () => {
+  const press = { key: "Enter", shiftKey: false, altKey: false, isComposing: false, keyCode: 13 };
+  assert.ok(sends(press));
+  assert.ok(!sends({ ...press, shiftKey: true }));
+  assert.ok(!sends({ ...press, isComposing: true }));
+  assert.ok(!sends({ ...press, keyCode: 229 }), "a browser for which composing is over already");
+  assert.ok(!sends({ ...press, key: "a" }));
+});
+
+test("events say what is old", () => {
+  const change = nothing();
+  fold(change, { type: "attempt.finished", subject_id: "att_1", data: { task_id: "tsk_1", run_id: "run_1", n: 3 } });
+  assert.ok(touches(change, ["tasks"]));
+  assert.ok(!touches(change, ["plans"]));
+  assert.ok(touches(change, ["tasks"], "tsk_1"));
+  assert.ok(!touches(change, ["tasks"], "tsk_2"));
+  assert.ok(touches(change, [], "run_1"));
+  fold(change, { type: "ledger.changed", subject_id: "tasks.md" });
+  assert.ok(touches(change, ["plans"]));
+  fold(change, { type: "constructor.called", subject_id: "x", data: null });
+  assert.ok(touches(change, ["notices"]), "what is not known makes everything old");
+  assert.equal(change.events, 3);
+});
+
+test("a stream is read however it is cut", () => {
+  const text = ': alive\n\nretry: 50\nid: 7\nevent: ready\ndata: {}\n\nid: 8\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata\n\nid: 9\n\n';
+  const whole = new Reader().push(text);
+  assert.deepEqual(whole, [
+    { id: "7", event: "ready", data: "{}" },
+    { id: "8", event: "message", data: '{"a":\n1}' },
+    { id: "8", event: "message", data: "" },
+  ]);
+  for (let size = 1; size < 9; size++) {
+    const reader = new Reader();
+    const got = [];
+    for (let at = 0; at < text.length; at += size) got.push(...reader.push(text.slice(at, at + size)));
+    assert.deepEqual(got, whole, `in pieces of ${size}`);
+    assert.equal(reader.retry, 50);
+  }
+  assert.throws(() => {
+    const reader = new Reader();
+    for (;;) reader.push("x".repeat(1 << 20));
+  });
+});
+
+test("waiting doubles, up to half a minute", () => {
+  assert.equal(backoff(0, 1000, 0.5), 1000);
+  assert.equal(backoff(3, 1000, 0.5), 8000);
+  assert.equal(backoff(1e6, 1000, 0.5), 30_000);
+  assert.ok(backoff(0, 1000, 0) < backoff(0, 1000, 0.99));
+});
+
+/** A list that pages are taken from, as a server would. */
+function source(ids: () => string[], size: number) {
+  let asked = 0;
+  const list = new Paged<string>(
+    (cursor) => {
+      asked++;
+      const all = ids();
+      const from = cursor === undefined ? 0 : all.findIndex((id) => id > cursor);
+      const items = from < 0 ? [] : all.slice(from, from + size);
+      const more = from >= 0 && from + size < all.length;
+      return Promise.resolve(more ? { items, next_cursor: items.at(-1) ?? "" } : { items });
+    },
+    (id) => id,
+  );
+  const shown = () => list.rows.value.map((row) => (row.left ? `(${row.id})` : row.id)).join(" ");
+  return { list, shown, asked: () => asked };
+}
+
+test("a list is read page by page, and grows at its end", async () => {
+  const all = ["a", "b", "c", "d", "e"];
+  const { list, shown } = source(() => all, 2);
+  await list.more();
+  assert.equal(shown(), "a b");
+  assert.ok(!list.complete.value);
+  await Promise.all([list.more(), list.more()]);
+  assert.equal(shown(), "a b c d e", "two that ask at once get a page each");
+  assert.ok(list.complete.value);
+  await list.more();
+  all.push("f", "g", "h");
+  await list.refresh(0, 0);
+  assert.equal(shown(), "a b c d e f");
+  assert.ok(!list.complete.value, "there is more than a page");
+  await list.more();
+  assert.equal(shown(), "a b c d e f g h");
+});
+
+test("what leaves a list stays in its place until it is read anew", async () => {
+  let all = ["a", "b", "c", "d", "e"];
+  const { list, shown } = source(() => all, 2);
+  await list.more();
+  await list.more();
+  all = ["b", "d", "e"];
+  await list.refresh(0, 1);
+  assert.equal(shown(), "(a) b c d", "c may be on a page that was not asked for");
+  await list.refresh(0, 3);
+  assert.equal(shown(), "(a) b (c) d e");
+  all = ["a", "b", "d", "e"];
+  await list.refresh(0, 0);
+  assert.equal(shown(), "a b (c) d e", "one that came back is where it was");
+  await list.restart();
+  assert.equal(shown(), "a b");
+});
+
+test("a list that fails says so and goes on", async () => {
+  let fails = true;
+  const list = new Paged<string>(() => (fails ? Promise.reject(new Error("no")) : Promise.resolve({ items: ["a"] })), (id) => id);
+  await list.more();
+  assert.match(list.fault.value?.message ?? "", /no/);
+  assert.ok(!list.ready.value);
+  fails = false;
+  await list.more();
+  assert.equal(list.fault.value, undefined);
+  assert.equal(list.rows.value.length, 1);
+});
+
+test("a refusal is read in either form", () => {
+  const data = { code: "ALREADY_RESOLVED", outcome: "not_applied", hint: "read it again", details: { status: "QUEUED" }, retry_after_ms: 5 };
+  for (const body of [{ error: { code: 4090, message: "too late", data } }, { message: "too late", ...data }, { code: 4090, message: "too late", data }]) {
+    const fault = faultOf(409, body);
+    assert.equal(fault.message, "too late");
+    assert.equal(fault.code, "ALREADY_RESOLVED");
+    assert.equal(fault.details["status"], "QUEUED");
+    assert.equal(fault.retryAfter, 5);
+  }
+  for (const odd of [undefined, null, "text", 7, [], { error: null }]) assert.match(faultOf(502, odd).message, /502/);
+});
+
+test("what is in an address is escaped", () => {
+  assert.equal(address`/api/plans/${"a/../b?c#d"}/items/${"2.1"}`, "/api/plans/a%2F..%2Fb%3Fc%23d/items/2.1");
+  assert.equal(withQuery("/x", { a: "1&2", b: undefined, c: ["d", "e"], f: "" }), "/x?a=1%262&c=d&c=e");
+});
+
+test("only the addresses of the web and of mail are followed", () => {
+  for (const good of ["https://a.example/", "HTTP://a.example/x?y#z", "mailto:a@b.example"]) assert.notEqual(followable(good), "", good);
+  for (const bad of ["javascript:x", " javascript:x", "java\nscript:x", "data:text/html,x", "//a.example", "/api/tasks", "#/inbox", "vbscript:x", "file:///etc/passwd", "https:x", "blob:https://a", "", undefined, {}, 7]) {
+    assert.equal(followable(bad), "", String(bad));
+  }
+});
+
+test("attempts are laid out over the time they took", () => {
+  const at = (s: number) => new Date(s * 1000).toISOString();
+  const attempt = (from: number, to?: number) => ({
+    attempt_id: `att_${from}`, task_id: "t", attempt_number: 1, cause: "first" as const, status: "running" as const,
+    created_at: at(from), started_at: at(from), ...(to === undefined ? {} : { completed_at: at(to) }), stale_events: 0,
+  });
+  assert.deepEqual(spans([attempt(0, 10), attempt(15)], 20_000).spans, [
+    { from: 0, width: 0.5, open: false },
+    { from: 0.75, width: 0.25, open: true },
+  ]);
+  assert.deepEqual(spans([attempt(10, 5)], 0).spans, [{ from: 0, width: 0, open: false }], "the clock was set back");
+});
+
+test("a plan is a tree", () => {
+  const item = (item_id: string, status: "pending" | "completed", parent_id?: string) => ({
+    item_id, title: item_id, status, optional: false, line: 1, level: 1, depends_on: [], parallel: false, requirements: [], files: [], details: [],
+    ...(parent_id === undefined ? {} : { parent_id }),
+  });
+  const top = tree([item("1", "pending"), item("1.1", "completed", "1"), item("1.2", "pending", "1"), item("2", "completed"), item("9", "pending", "gone")]);
+  assert.deepEqual(top.map((b) => [b.item.item_id, b.below.length, progress(b)]), [
+    ["1", 2, { done: 1, of: 2 }], ["2", 0, { done: 1, of: 1 }], ["9", 0, { done: 0, of: 1 }],
+  ]);
+});
+
+test("two texts are told apart", () => {
+  const lines = diff("a\nb\nc\nd\ne\nf", "a\nb\nx\nd\ne\nf\ng");
+  assert.equal(lines.map((l) => ({ same: " ", added: "+", removed: "-" })[l.kind] + l.text).join(""), " a b-c+x d e f+g");
+  assert.deepEqual(near(lines, 1).map((l) => l?.text ?? "…"), ["…", "b", "c", "x", "d", "…", "f", "g"]);
+  assert.deepEqual(diff("", ""), [{ kind: "same", text: "" }]);
+  const long = Array.from({ length: 4000 }, (_, i) => `line ${i}`);
+  assert.equal(diff(long.join("\n"), long.map((l) => l + "!").join("\n")).length, 8000);
+  for (let n = 0; n < 200; n++) {
+    const words = () => Array.from({ length: Math.floor(Math.random() * 9) }, () => "abc"[Math.floor(Math.random() * 3)]).join("\n");
+    const [before, after] = [words(), words()];
+    const got = diff(before, after);
+    assert.equal(got.filter((l) => l.kind !== "added").map((l) => l.text).join("\n"), before);
+    assert.equal(got.filter((l) => l.kind !== "removed").map((l) => l.text).join("\n"), after);
+  }
+});
+
+test("an instruction is queued again as it was", () => {
+  const got = repeated({
+    instruction_id: "ins_1", session_id: "s", content: "c", state: "failed", tracked: true, priority: true, sends: 3, sends_max: 3,
+    ack_on: { event_type: "done" }, created_at: "",
+  });
+  assert.deepEqual(got, { content: "c", session_id: "s", priority: true, max_retries: 2, ack_on: { event_type: "done" } });
+  assert.equal(whereIs("tsk_1"), "#/tasks/tsk_1");
+  assert.equal(whereIs("plan.md"), undefined);
+});

@@ -1,0 +1,268 @@
+package page_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+// TestKeysWalkThePage: everything that matters can be reached without a mouse, and single keys count only where no
+// text is typed.
+func TestKeysWalkThePage(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.sees("Name the bell")
+	p.press("j")
+	p.until(`document.activeElement.closest(".row")?.dataset.row === "0"`)
+	p.press("j")
+	p.until(`document.activeElement.closest(".row")?.dataset.row === "1"`)
+	p.press("k")
+	p.until(`document.activeElement.closest(".row")?.dataset.row === "0"`)
+	p.press("Enter")
+	p.until(`location.hash.endsWith(` + quoted(w.asking) + `)`)
+	p.until(`document.querySelector("#reply") !== null`)
+	p.press("r")
+	require.Equal(t, "reply", p.look(`document.activeElement.id`))
+	p.press("j")
+	p.press("g")
+	p.press("?")
+	require.Equal(t, "jg?", p.look(`document.querySelector("#reply").value`), "a key that was typed was taken for a command")
+	p.press("Escape")
+	require.Equal(t, "BODY", p.look(`document.activeElement.tagName`))
+	p.press("Escape")
+	p.until(`location.hash === "#/inbox"`)
+	for key, at := range map[string]string{"t": "#/tasks", "r": "#/runs", "p": "#/plans", "n": "#/notices", "c": "#/instructions", "s": "#/status", "i": "#/inbox"} {
+		p.press("g")
+		p.press(key)
+		p.until(`location.hash === ` + quoted(at))
+	}
+	p.press("g")
+	p.press("t")
+	p.until(`document.querySelector("#filter") !== null`)
+	p.press("/")
+	p.write("status:failed")
+	p.sees("1 task")
+	require.Equal(t, "#/tasks?q=status%3Afailed", p.look(`location.hash`))
+	p.press("Escape")
+	p.press(".")
+	p.sees("paused")
+	p.press(".")
+	p.lacks("paused")
+	p.press("?")
+	p.until(`document.querySelector("dialog[open]") !== null`)
+	p.press("Escape")
+	p.until(`document.querySelector("dialog") === null`)
+	p.press("?")
+	p.click(`dialog input[type=checkbox]`)
+	p.button("Close")
+	p.until(`document.querySelector("dialog") === null`)
+	p.press(".")
+	p.press("j")
+	require.NotContains(t, p.text(".top"), "paused", "a key was a command though they are switched off")
+}
+
+// TestThemeIsChosenAndKept: colours follow the system until somebody chooses, and then the choice.
+func TestThemeIsChosenAndKept(t *testing.T) {
+	h := newHouse(t)
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	ground := `getComputedStyle(document.body).backgroundColor`
+	require.Equal(t, "rgb(251, 251, 249)", p.look(ground))
+	p.prefer("prefers-color-scheme", "dark")
+	p.until(ground + ` === "rgb(22, 24, 27)"`)
+	p.press("?")
+	p.look(`[...document.querySelectorAll("dialog input[type=radio]")].find((r) => r.parentElement.innerText.trim() === "light").click()`)
+	p.until(ground + ` === "rgb(251, 251, 249)"`)
+	p.run(reload())
+	p.until(`document.querySelector("[data-link=live]") !== null`)
+	require.Equal(t, "rgb(251, 251, 249)", p.look(ground), "the choice is forgotten")
+	p.prefer("prefers-reduced-motion", "reduce")
+	h.create(map[string]any{"prompt": "Run."})
+	p.look(`location.hash = "#/tasks/` + h.claim() + `"`)
+	p.until(`document.querySelector(".bar-open") !== null`)
+	require.Equal(t, "none", p.look(`getComputedStyle(document.querySelector(".bar-open")).animationName`))
+}
+
+// TestActionsDoWhatTheySay: each asks where it should, does it, and the page shows what came of it.
+func TestActionsDoWhatTheySay(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/tasks/` + w.failed + `"`)
+	p.button("Retry")
+	p.until(`document.querySelector(".under .state").innerText.includes("queued")`)
+	require.Equal(t, "QUEUED", h.status(w.failed))
+
+	p.button("Cancel the task")
+	p.button("Leave it")
+	p.until(`document.querySelector("dialog") === null`)
+	require.Equal(t, "QUEUED", h.status(w.failed), "it was cancelled though it was to be left")
+	require.Equal(t, "Cancel the task", p.look(`document.activeElement.innerText`), "the focus went nowhere")
+	p.button("Cancel the task")
+	p.until(`document.querySelector("dialog") !== null`)
+	p.button("Cancel the task") // the last one, which is that of the question
+	p.until(`document.querySelector(".under .state").innerText.includes("cancelled")`)
+	require.Equal(t, "CANCELLED", h.status(w.failed))
+
+	p.look(`location.hash = "#/instructions/` + w.instruction + `"`)
+	p.button("Queue it again")
+	p.until(`!location.hash.includes("` + w.instruction + `")`)
+	p.until(`document.querySelector(".detail .state")?.innerText.includes("queued")`)
+	again := h.call("list_instructions", map[string]any{"state": "queued", "session_id": "ses_clock"})["items"].([]any)
+	require.Len(t, again, 1)
+	require.InDelta(t, 2, again[0].(map[string]any)["sends_max"], 0)
+
+	p.look(`location.hash = "#/plans/tasks.md/4"`)
+	p.button("Mark completed")
+	p.until(`document.querySelector("dialog") !== null`)
+	p.button("Mark completed")
+	p.until(`document.querySelector(".item-pane .state").innerText.includes("completed")`)
+
+	p.look(`location.hash = "#/plans/tasks.md/3"`)
+	p.button("Start a run")
+	p.until(`document.querySelector("dialog") !== null`)
+	p.button("Start a run")
+	p.until(`location.hash.startsWith("#/runs/run_")`)
+	p.sees("Ring the bell")
+
+	p.look(`location.hash = "#/notices"`)
+	p.until(`document.querySelector(".row") !== null`)
+	p.click(`.list-head button`)
+	p.until(`document.querySelector("dialog") !== null`)
+	p.click(`dialog button.primary`)
+	p.sees("No notices are open.")
+}
+
+// TestRefusalIsShownInItsWords: what the server says is wrong is what the person reads.
+func TestRefusalIsShownInItsWords(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	h.instead("POST /api/tasks/"+id+"/reply", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusServiceUnavailable, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room"))
+	}))
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the street.")
+	p.press("Enter")
+	p.sees("the disk is full")
+	p.sees("make room")
+	p.sees("STORE_FULL")
+	require.Equal(t, "To the street.", p.look(`document.querySelector("#reply").value`))
+	h.instead("GET /api/plans", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = w.Write([]byte("<h1>502</h1>"))
+	}))
+	p.look(`location.hash = "#/plans"`)
+	p.sees("waybill does not answer")
+	h.instead("GET /api/plans", nil)
+	p.button("Try again")
+	p.sees("There is no plan here.")
+	p.look(`location.hash = "#/tasks/tsk_none"`)
+	p.sees("TASK_NOT_FOUND")
+}
+
+// TestFaultW14_SevenTabsShareOneStream: a browser holds six connections to one server. With a stream for each tab the
+// seventh would wait for ever.
+func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
+	h := newHouse(t)
+	b := newBrowser(t)
+	first := b.tab()
+	first.open(h.link())
+	tabs := []*tab{first}
+	for range 6 {
+		p := b.tab()
+		p.open(h.link())
+		tabs = append(tabs, p)
+	}
+	require.Equal(t, 1, h.asked("GET /api/events"))
+	id := h.asks("Move the gate", "Where to?")
+	for _, p := range tabs {
+		p.sees("Where to?")
+	}
+	last := tabs[6]
+	last.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	last.focus("#reply")
+	last.write("To the street.")
+	last.press("Enter")
+	last.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"To the street."}, h.replies(id))
+	// The tab that reads the stream goes; another one takes over, and misses nothing.
+	first.run(navigate("about:blank"))
+	h.asks("Name the bell", "How is it called?")
+	for _, p := range tabs[1:] {
+		p.sees("How is it called?")
+		p.until(`document.querySelector("[data-link=live]") !== null`)
+	}
+	require.Equal(t, 2, h.asked("GET /api/events"))
+}
+
+// TestLongListShowsWhatIsSeen: of thousands of tasks only those are on the page that can be seen, and all can be
+// reached.
+func TestLongListShowsWhatIsSeen(t *testing.T) {
+	h := newHouse(t)
+	const all = 3000
+	for i := range all {
+		h.create(map[string]any{"prompt": fmt.Sprintf("Task number %d.", i)})
+	}
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/tasks"`)
+	p.sees("Task number 0.")
+	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
+	p.until(`(document.querySelector(".rows").scrollTop = 1e9, document.querySelector(".rows-end").innerText.startsWith("3,000 tasks") && !document.querySelector(".rows-end").innerText.includes("so far"))`)
+	p.sees(fmt.Sprintf("Task number %d.", all-1))
+	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
+	top := p.look(`document.querySelector(".rows").scrollTop`)
+	h.create(map[string]any{"prompt": "One more."})
+	p.sees("3,001 tasks")
+	require.Equal(t, top, p.look(`document.querySelector(".rows").scrollTop`), "the list has moved")
+	p.focus("#filter")
+	p.write("number 2718.")
+	p.sees("1 task")
+	p.sees("Task number 2718.")
+	// One that leaves what is looked for stays where it is, and says so.
+	p.look(`location.hash = "#/tasks?q=status%3Aqueued"`)
+	p.sees("Task number 0.")
+	id := h.claim()
+	p.until(`document.querySelector('.row[data-row="0"]').classList.contains("left")`)
+	require.Contains(t, p.text(`.row[data-row="0"]`), "Task number 0.")
+	p.button("Clear those that left")
+	p.until(`!document.body.innerText.includes("Task number 0.")`)
+	require.Equal(t, "RUNNING", h.status(id))
+}
+
+// TestEnlargedTwiceItIsStillWhole: at 200 % nothing is lost, and nothing has to be scrolled sideways.
+func TestEnlargedTwiceItIsStillWhole(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.size(640, 400)
+	p.open(h.link())
+	for _, s := range sights(w) {
+		p.look(`location.hash = ` + quoted(s.at))
+		p.sees(s.words[0])
+		p.narrow(s.name)
+	}
+	p.look(`location.hash = "#/inbox/` + w.asking + `"`)
+	p.focus("#reply")
+	at := p.look(`(({ top, bottom }) => [top, bottom, innerHeight])(document.querySelector("#reply").getBoundingClientRect())`).([]any)
+	const edge = 4 // of the box, which a browser does not scroll for
+	require.True(t, at[0].(float64) >= 0 && at[1].(float64) <= at[2].(float64)+edge, "who types does not see the box: %v", at)
+	p.size(320, 640)
+	p.look(`document.documentElement.style.fontSize = "200%"`)
+	for _, s := range sights(w) {
+		p.look(`location.hash = ` + quoted(s.at))
+		p.sees(s.words[0])
+		require.Equal(t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), strings.ToUpper(s.name))
+	}
+}
