@@ -78,12 +78,12 @@ var doors = []struct{ pattern, method, fixed string }{
 	{pattern: "POST /api/plans/{plan}/items/{item_id}/status", method: "set_item_status"},
 	{pattern: "GET /api/plans/{plan}/items/{item_id}/run", method: "resume_run"},
 	{pattern: "POST /api/plans/{plan}/items/{item_id}/run", method: "init_run"},
+	{pattern: "GET /api/runs", method: "list_runs"},
 	{pattern: "GET /api/runs/{run_id}", method: "get_snapshot"},
 	{pattern: "GET /api/runs/{run_id}/ledger", method: "get_ledger"},
 	{pattern: "POST /api/runs/{run_id}/prompt", method: "compile_prompt", fixed: "preview"},
 	{pattern: "POST /api/runs/{run_id}/replan", method: "replan"},
 	{pattern: "GET /api/telemetry", method: "get_telemetry"},
-	{pattern: "GET /api/log", method: "events_since"},
 	{pattern: "GET /api/notices", method: "list_notices"},
 	{pattern: "POST /api/notices/consume", method: "consume_notices"},
 }

@@ -35,6 +35,8 @@ export class Paged<T> {
   readonly ready = signal(false);
   /** Whether there is nothing behind the rows. */
   readonly complete = signal(false);
+  /** How many new things stand before the first row. They are not shown until the list is read from the beginning. */
+  readonly newer = signal(0);
 
   private readonly at = new Map<string, number>();
   private leaves: Leaf[] = [];
@@ -45,6 +47,8 @@ export class Paged<T> {
   constructor(
     private readonly fetch: Fetch<T>,
     private readonly idOf: (thing: T) => string,
+    /** Where new things come. */
+    private readonly grows: "end" | "top" = "end",
   ) {}
 
   /** Reads the next page, unless there is none. */
@@ -55,7 +59,7 @@ export class Paged<T> {
     });
   }
 
-  /** Reads again the pages between two rows, and the last one if it is known: that is where new things come. */
+  /** Reads again the pages between two rows, and the one where new things come, if it is known. */
   refresh(from: number, to: number): Promise<void> {
     this.old = true;
     return this.alone(async () => {
@@ -84,7 +88,8 @@ export class Paged<T> {
     let row = 0;
     this.leaves.forEach((leaf, n) => {
       const ends = row + leaf.ids.length;
-      if ((row <= to && ends >= from) || (n === this.leaves.length - 1 && this.complete.value)) found.push(n);
+      const growing = this.grows === "top" ? n === 0 : n === this.leaves.length - 1 && this.complete.value;
+      if ((row <= to && ends >= from) || growing) found.push(n);
       row = ends;
     });
     return found;
@@ -97,7 +102,15 @@ export class Paged<T> {
 
   private take(page: Page<T>, leaf: Leaf, n: number, rows: Row<T>[]): void {
     const now = new Set<string>();
-    for (const thing of page.items) {
+    let items = page.items;
+    if (this.grows === "top" && n === 0) {
+      const known = items.findIndex((thing) => this.at.has(this.idOf(thing)));
+      const before = rows.length === 0 ? 0 : known < 0 ? items.length : known;
+      this.newer.value = before;
+      if (before > 0 && before === items.length) return; // then it says nothing of those that are known
+      items = items.slice(before);
+    }
+    for (const thing of items) {
       const id = this.idOf(thing);
       now.add(id);
       const at = this.at.get(id);
@@ -107,7 +120,7 @@ export class Paged<T> {
     // The order never changes, so whatever stood before the last row of this page and is not in it has left. What
     // stood behind may be on the next page by now.
     const whole = page.next_cursor === undefined;
-    const last = Math.max(-1, ...page.items.map((thing) => this.at.get(this.idOf(thing)) ?? -1));
+    const last = Math.max(-1, ...items.map((thing) => this.at.get(this.idOf(thing)) ?? -1));
     for (const id of leaf.ids) {
       const at = this.at.get(id) ?? -1;
       const row = rows[at];

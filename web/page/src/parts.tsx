@@ -1,6 +1,6 @@
 // The small parts that every view is made of.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { now } from "./clock.ts";
 import { visible } from "./marks.ts";
@@ -170,7 +170,7 @@ export function Act(props: { label: string; question?: string; done: string; dan
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const before = useRef(document.activeElement);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => {

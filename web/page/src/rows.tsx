@@ -98,6 +98,11 @@ export function Rows<T>(p: Props<T>): JSX.Element {
       {fault.value && <Trouble fault={fault.value} again={() => p.list.more()} />}
       {!ready.value && !fault.value && <Waiting what={p.noun} />}
       {ready.value && complete.value && rows.length === 0 && p.empty}
+      {p.list.newer.value > 0 && (
+        <p class="newer">
+          <button type="button" onClick={() => void p.list.restart()}>Show {many(p.list.newer.value, "new one", "new ones")}</button>
+        </p>
+      )}
       {rows.length > 0 && (
         <ul class="sheet" aria-label={p.label} style={{ height: `${rows.length * height}px` }}>
           {[...shown].sort((a, b) => a - b).map((n) => {

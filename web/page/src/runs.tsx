@@ -1,13 +1,13 @@
-// Runs: the journey of an item of a plan. No method lists them, so they are found where they began in the event log.
+// Runs: the journey of an item of a plan.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { Counters, Event, Ledger, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
+import type { Counters, Ledger, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
+import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Bar, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
 import { PromptPreview } from "./prompt.tsx";
-import { status } from "./counts.ts";
 import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
@@ -16,32 +16,15 @@ import { useThing } from "./thing.ts";
 import { address, get, newKey, post } from "./wire.ts";
 import { count, many } from "./words.ts";
 
-/** A Start is what the log says of the beginning of a run. */
-interface Start {
-  run_id: string;
-  plan: string;
-  item_id: string;
-  at: string;
-}
-
-export function startOf(event: Event): Start {
-  const word = (name: string) => (typeof event.data[name] === "string" ? (event.data[name] as string) : "");
-  return { run_id: event.subject_id, plan: word("plan"), item_id: word("item_id"), at: event.at };
-}
+const states = ["running", "blocked", "done", "failed"] as const;
 
 export function Runs(): JSX.Element {
-  const filter = filterOf([]);
+  const filter = filterOf(["state"]);
+  const { state: word = "" } = filter.fields;
+  const wanted = states.find((s) => s === word.toLowerCase());
   const list = useMemo(
-    () =>
-      new Paged<Start>(
-        async (cursor) => {
-          const got = await get("events_since", "/api/log", { cursor: cursor ?? "0", types: ["run.started"], limit: 100 });
-          const items = got.events.map(startOf);
-          return got.more ? { items, next_cursor: got.cursor } : { items };
-        },
-        (s) => s.run_id,
-      ),
-    [],
+    () => new Paged<Run>((cursor) => get("list_runs", "/api/runs", { state: wanted, limit: 100, cursor }), (r) => r.run_id, "top"),
+    [wanted],
   );
   const { id } = route.value;
   const counts = status.value?.counts.runs ?? {};
@@ -52,10 +35,12 @@ export function Runs(): JSX.Element {
       id={id}
       filter={route.value.filter}
       head={
-        <>
-          <p class="faint">{Object.entries(counts).map(([state, n]) => `${count(n)} ${state}`).join(" · ")}</p>
-          <FilterBar example="words of the plan or the item" field="words" choices={[]} chosen="" />
-        </>
+        <FilterBar
+          example="state:blocked words of plan or item"
+          field="state"
+          chosen={wanted ?? word}
+          choices={states.map((s) => ({ value: s, label: s, count: counts[s] }))}
+        />
       }
       list={
         <Rows
@@ -64,15 +49,18 @@ export function Runs(): JSX.Element {
           noun="runs"
           topics={["runs"]}
           selected={id}
-          keep={filter.words.length > 0 ? ({ thing: s }) => holds(filter.words, s.plan, s.item_id, s.run_id) : undefined}
+          keep={filter.words.length > 0 ? ({ thing: r }) => holds(filter.words, r.plan, r.item_id, r.run_id) : undefined}
           href={(row) => link({ view: "runs", id: row.id, filter: route.value.filter })}
-          row={({ thing: s }) => (
+          row={({ thing: r, left }) => (
             <>
               <span class="row-top">
-                <span class="row-title">Item <Text of={s.item_id} /></span>
-                <span class="row-age"><Age of={s.at} /></span>
+                <span class="row-title">Item <Text of={r.item_id} /></span>
+                <span class="row-age"><Age of={r.updated_at} /></span>
               </span>
-              <span class="row-under"><Text of={s.plan} /></span>
+              <span class="row-under">
+                {left ? <span class="state">moved on</span> : <State of={r.state} note={r.reason} />}
+                <Text of={r.plan} />
+              </span>
             </>
           )}
           empty={<Empty title={route.value.filter === "" ? "No run has begun." : "No run is like that."}>A run begins with init_run, or with an item of a plan.</Empty>}
@@ -86,7 +74,7 @@ export function Runs(): JSX.Element {
 
 interface Known {
   ledger: Ledger;
-  /** The run itself; absent if a newer one of the same item took over, or its plan is not known. */
+  /** The run itself; absent if its plan is not known. */
   run: Run | undefined;
   state: string;
   revision: number;
@@ -98,12 +86,19 @@ async function readRun(id: string): Promise<Known> {
     get("get_ledger", address`/api/runs/${id}/ledger`),
     get("get_snapshot", address`/api/runs/${id}`),
   ]);
-  const progress = ledger.progress_ledger;
-  const newest = progress
-    ? await get("resume_run", address`/api/plans/${progress.plan}/items/${progress.item_id}/run`).catch(() => undefined)
-    : undefined;
-  const run = newest?.run.run_id === id ? newest.run : undefined;
+  const run = await listed(id, ledger.progress_ledger?.plan);
   return { ledger, run, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
+}
+
+/** The run as the list of its plan has it. No method gives a single one. */
+async function listed(id: string, plan: string | undefined): Promise<Run | undefined> {
+  if (plan === undefined) return undefined;
+  for (let cursor: string | undefined; ; ) {
+    const got = await get("list_runs", "/api/runs", { plan, limit: 500, cursor }).catch(() => undefined);
+    const found = got?.items.find((r) => r.run_id === id);
+    if (found || got?.next_cursor === undefined) return found;
+    cursor = got.next_cursor;
+  }
 }
 
 function RunPane({ id }: { id: string }): JSX.Element {

@@ -234,6 +234,36 @@ test("what leaves a list stays in its place until it is read anew", async () => 
   assert.equal(shown(), "a b");
 });
 
+test("a list that grows at its top keeps new things back", async () => {
+  let all = ["c", "b", "a"];
+  const list = new Paged<string>(
+    (cursor) => {
+      const from = cursor === undefined ? 0 : all.indexOf(cursor) + 1;
+      const items = all.slice(from, from + 2);
+      return Promise.resolve(from + 2 < all.length ? { items, next_cursor: items[1] ?? "" } : { items });
+    },
+    (id) => id,
+    "top",
+  );
+  const shown = () => list.rows.value.map((row) => (row.left ? `(${row.id})` : row.id)).join(" ");
+  await list.more();
+  await list.more();
+  assert.equal(shown(), "c b a");
+  all = ["d", "c", "b", "a"];
+  await list.refresh(2, 2);
+  assert.equal(shown(), "c b a");
+  assert.equal(list.newer.value, 1);
+  all = ["f", "e", "d", "c", "b", "a"];
+  await list.refresh(0, 0);
+  assert.equal(shown(), "c b a", "a page of new things alone says nothing of the others");
+  assert.equal(list.newer.value, 2);
+  await list.more();
+  assert.equal(shown(), "c b a");
+  await list.restart();
+  assert.equal(shown(), "f e");
+  assert.equal(list.newer.value, 0);
+});
+
 test("a list that fails says so and goes on", async () => {
   let fails = true;
   const list = new Paged<string>(() => (fails ? Promise.reject(new Error("no")) : Promise.resolve({ items: ["a"] })), (id) => id);
