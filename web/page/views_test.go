@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,17 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 			p.accessible(theme + " " + s.name)
 			p.picture(s.name + "-" + theme)
 		}
+		p.look(`location.hash = "#/runs/` + w.run + `"`)
+		p.button("Show what it would be")
+		p.sees("[Required Fixes] (from reviewer; untrusted)")
+		p.look(`document.querySelector(".prompt").scrollIntoView()`)
+		p.accessible(theme + " prompt")
+		p.picture("prompt-" + theme)
+		p.press("?")
+		p.until(`document.querySelector("dialog[open]") !== null`)
+		p.accessible(theme + " help")
+		p.picture("help-" + theme)
+		p.press("Escape")
 	}
 	p.size(320, 640)
 	for _, s := range sights(w) {
@@ -56,6 +68,20 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 		p.accessible("narrow " + s.name)
 		p.picture(s.name + "-narrow")
 	}
+}
+
+// TestPageAsksWhatTheDoorAnswers: every path that the page uses is one that docs/http.md has, with that method.
+func TestPageAsksWhatTheDoorAnswers(t *testing.T) {
+	text, err := os.ReadFile("../../docs/http.md")
+	require.NoError(t, err)
+	missing := []string{}
+	for _, door := range doors {
+		if !strings.Contains(string(text), "| `"+door.pattern+"` | [`"+door.method+"`]") {
+			missing = append(missing, door.pattern)
+		}
+	}
+	// Nothing queues an instruction over HTTP: the page then shows the refusal when one is to be queued again.
+	require.Equal(t, []string{"POST /api/instructions"}, missing)
 }
 
 // accessible asserts that axe finds nothing that keeps people out.

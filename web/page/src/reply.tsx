@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { Reply, TaskDetail } from "../../../schema/gen/protocol.ts";
 import { announce } from "./announce.tsx";
 import { Drafts, maxReplyBytes, replyBytes, sends } from "./drafts.ts";
+import { cut } from "./marks.ts";
 import { stateWord, Trouble } from "./parts.tsx";
 import { me } from "./settings.ts";
 import { Text } from "./text.tsx";
@@ -153,7 +154,7 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
       />
       <div class="reply-foot">
         <span id="reply-keys" class="faint">
-          {size > maxReplyBytes ? `${bytes(size)}: an answer may have ${bytes(maxReplyBytes)}` : "Enter sends, Shift+Enter begins a line"}
+          {footnote(waits, size)}
         </span>
         {waits ? (
           <button type="submit" class="primary" disabled={blank || size > maxReplyBytes} aria-disabled={blocked}>
@@ -169,13 +170,18 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
   );
 }
 
+function footnote(waits: boolean, size: number): string {
+  if (!waits) return "Copy what you need of it.";
+  return size > maxReplyBytes ? `${bytes(size)}: an answer may have ${bytes(maxReplyBytes)}` : "Enter sends, Shift+Enter begins a line";
+}
+
 function TooLate({ late }: { late: Late }): JSX.Element {
   return (
     <p class="hint wait" role="alert">
       {late.answer ? (
         <>
-          Answered by {late.answer.by ? <Text of={late.answer.by} /> : "somebody else"}: <q><Text of={late.answer.reply.slice(0, 400)} /></q>. Your text
-          was not sent and is kept.
+          Answered by {late.answer.by ? <Text of={late.answer.by} /> : "somebody else"}: <q><Text of={cut(late.answer.reply, 400)} /></q> Your text was
+          not sent and is kept.
         </>
       ) : (
         <>The task is {stateWord(late.status)} now. Your text was not sent and is kept.</>
