@@ -126,7 +126,7 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.sees("Answered by Ada: ")
 	bob.sees("To the street.")
 	require.Equal(t, "To the garden.", bob.look(`document.querySelector("#reply").value`), "the draft is lost")
-	require.Equal(t, true, bob.look(`document.querySelector("#reply").readOnly`))
+	bob.until(`document.querySelector("#reply").readOnly`)
 	bob.picture("late")
 	require.Equal(t, []string{"To the street."}, h.replies(id))
 	bob.button("Discard")

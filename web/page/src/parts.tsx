@@ -170,10 +170,12 @@ export function Act(props: { label: string; question?: string; done: string; dan
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const before = useRef(document.activeElement);
+  const gone = useRef(false);
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => {
+      gone.current = true; // that it closed is told later, when there may be another one
       // Whoever has moved on meanwhile is not brought back.
       const at = document.activeElement;
       const elsewhere = at !== document.body && !dialog?.contains(at);
@@ -182,7 +184,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
     };
   }, []);
   return (
-    <dialog ref={ref} onClose={close} aria-label={title}>
+    <dialog ref={ref} onClose={() => gone.current || close()} aria-label={title}>
       <h2>{title}</h2>
       {children}
     </dialog>
