@@ -3,6 +3,7 @@ package page_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -265,4 +266,26 @@ func TestEnlargedTwiceItIsStillWhole(t *testing.T) {
 		p.sees(s.words[0])
 		require.Equal(t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), strings.ToUpper(s.name))
 	}
+}
+
+// TestActionThatGotNoAnswerIsDoneOnce: what was pressed again because nobody knew whether it took effect, takes effect
+// once.
+func TestActionThatGotNoAnswerIsDoneOnce(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/instructions/` + w.instruction + `"`)
+	h.instead("POST /api/instructions", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		lost := httptest.NewRecorder()
+		h.inner.ServeHTTP(lost, r) // it took effect, and the answer was lost
+		panic(http.ErrAbortHandler)
+	}))
+	p.button("Queue it again")
+	p.sees("waybill does not answer")
+	h.instead("POST /api/instructions", nil)
+	p.button("Queue it again")
+	p.until(`!location.hash.includes("` + w.instruction + `")`)
+	queued := h.call("list_instructions", map[string]any{"state": "queued", "session_id": "ses_clock"})["items"].([]any)
+	require.Len(t, queued, 1, "it was queued twice")
 }

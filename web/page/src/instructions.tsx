@@ -12,7 +12,7 @@ import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
-import { address, Fault, get, newKey, post } from "./wire.ts";
+import { address, Fault, get, post } from "./wire.ts";
 
 const states = ["queued", "sent", "acknowledged", "failed", "cancelled"] as const;
 const fields = ["state", "session"] as const;
@@ -134,8 +134,8 @@ function InstructionPane({ id, known }: { id: string; known: Instruction | undef
             danger
             done="The instruction is cancelled."
             question="It will not be sent again. Cancel it?"
-            run={async () => {
-              await post("cancel_instruction", address`/api/instructions/${id}/cancel`, {}, newKey());
+            run={async (key) => {
+              await post("cancel_instruction", address`/api/instructions/${id}/cancel`, {}, key);
               await reload();
             }}
           />
@@ -144,8 +144,8 @@ function InstructionPane({ id, known }: { id: string; known: Instruction | undef
           <Act
             label="Queue it again"
             done="It is queued again, as a new instruction."
-            run={async () => {
-              const again = await post("queue_instruction_with_ack", "/api/instructions", repeated(i), newKey());
+            run={async (key) => {
+              const again = await post("queue_instruction_with_ack", "/api/instructions", repeated(i), key);
               location.hash = link({ view: "instructions", id: again.instruction_id, filter: route.value.filter });
             }}
           />

@@ -9,7 +9,7 @@ import type { View } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
-import { get, newKey, post } from "./wire.ts";
+import { get, post } from "./wire.ts";
 import { firstLine, visible } from "./marks.ts";
 
 /** Where the thing is shown that a notice is about. */
@@ -27,8 +27,8 @@ export function Notices(): JSX.Element {
   const list = useMemo(() => new Paged<Notice>((cursor) => get("list_notices", "/api/notices", { limit: 100, cursor }), (n) => n.notice_id), []);
   const { id } = route.value;
   const open = list.rows.value.filter((row) => !row.left).map((row) => row.id);
-  const consume = async (ids: string[]) => {
-    await post("consume_notices", "/api/notices/consume", { notice_ids: ids }, newKey());
+  const consume = async (ids: string[], key: string) => {
+    await post("consume_notices", "/api/notices/consume", { notice_ids: ids }, key);
     go({ view: "notices" });
     await list.restart();
   };
@@ -45,7 +45,7 @@ export function Notices(): JSX.Element {
             label={`Mark ${open.length} as seen`}
             question="A host that has not read them will not be told of them again. Mark them as seen?"
             done="They are marked as seen."
-            run={() => consume(open.slice(0, 500))}
+            run={(key) => consume(open.slice(0, 500), key)}
           />
         )
       }
@@ -75,7 +75,7 @@ export function Notices(): JSX.Element {
   );
 }
 
-function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[]) => Promise<void> }): JSX.Element {
+function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[], key: string) => Promise<void> }): JSX.Element {
   const where = whereIs(n.subject_id);
   return (
     <article class="detail" aria-labelledby="detail-title">
@@ -90,7 +90,7 @@ function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[]) =
         <Fact name="Handed out">{n.deliveries} ×</Fact>
       </Facts>
       <div class="buttons">
-        <Act label="Mark as seen" done="It is marked as seen." run={() => consume([n.notice_id])} />
+        <Act label="Mark as seen" done="It is marked as seen." run={(key) => consume([n.notice_id], key)} />
       </div>
       <Raw of={n} />
     </article>

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { now } from "./clock.ts";
 import { visible } from "./marks.ts";
-import { asFault } from "./wire.ts";
+import { asFault, newKey } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 import { Text } from "./text.tsx";
 import { ago, agoSpoken, instant } from "./words.ts";
@@ -119,8 +119,12 @@ export function Id({ of }: { of: string }): JSX.Element {
   );
 }
 
-/** A button for something that changes what others see. It asks first, if it has a question, and says what came of it. */
-export function Act(props: { label: string; question?: string; done: string; danger?: boolean; disabled?: boolean; run: () => Promise<unknown> }): JSX.Element {
+/**
+ * A button for something that changes what others see. It asks first, if it has a question, and says what came of it.
+ * run is given a key, which stays the same as long as nobody knows whether the change took effect.
+ */
+export function Act(props: { label: string; question?: string; done: string; danger?: boolean; disabled?: boolean; run: (key: string) => Promise<unknown> }): JSX.Element {
+  const key = useRef("");
   const busy = useSignal(false);
   const fault = useSignal<Fault | undefined>(undefined);
   const asking = useSignal(false);
@@ -130,10 +134,13 @@ export function Act(props: { label: string; question?: string; done: string; dan
     busy.value = true;
     fault.value = undefined;
     try {
-      await props.run();
+      key.current ||= newKey();
+      await props.run(key.current);
+      key.current = "";
       announce(props.done);
     } catch (thrown) {
       fault.value = asFault(thrown);
+      if (fault.value.outcome !== "unknown") key.current = "";
     } finally {
       busy.value = false;
     }

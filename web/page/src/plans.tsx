@@ -9,7 +9,7 @@ import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { progress, statusOfItem, tree } from "./tree.ts";
 import type { Branch } from "./tree.ts";
-import { address, get, newKey, post } from "./wire.ts";
+import { address, get, post } from "./wire.ts";
 import { count, many } from "./words.ts";
 
 export function Plans(): JSX.Element {
@@ -179,8 +179,8 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
             label={`Mark ${stateWord(s)}`}
             question={`This writes into ${plan.path}, and only the mark of this item. Go on?`}
             done={`The item is ${stateWord(s)}.`}
-            run={async () => {
-              await post("set_item_status", where + "/status", { status: s, line: item.line, expected_hash: plan.fingerprint.hash }, newKey());
+            run={async (key) => {
+              await post("set_item_status", where + "/status", { status: s, line: item.line, expected_hash: plan.fingerprint.hash }, key);
               await p.reload();
             }}
           />
@@ -190,8 +190,8 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
             label="Start a run"
             question="A host that looks for work will find it. Start it?"
             done="The run has begun."
-            run={async () => {
-              const started = await post("init_run", where + "/run", {}, newKey());
+            run={async (key) => {
+              const started = await post("init_run", where + "/run", {}, key);
               go({ view: "runs", id: started.run.run_id });
             }}
           />

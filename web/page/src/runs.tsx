@@ -13,7 +13,7 @@ import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
-import { address, get, newKey, post } from "./wire.ts";
+import { address, get, post } from "./wire.ts";
 import { count, many } from "./words.ts";
 
 const states = ["running", "blocked", "done", "failed"] as const;
@@ -209,8 +209,8 @@ function Replan({ id, reload }: { id: string; reload: () => Promise<void> }): JS
         label="Record the new plan"
         done="The new plan is recorded."
         disabled={summary.value.trim() === ""}
-        run={async () => {
-          await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, newKey());
+        run={async (key) => {
+          await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
           summary.value = steps.value = "";
           await reload();
         }}

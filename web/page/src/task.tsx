@@ -10,7 +10,7 @@ import { link } from "./route.ts";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { modelName, Timeline } from "./timeline.tsx";
-import { address, get, newKey, post } from "./wire.ts";
+import { address, get, post } from "./wire.ts";
 import { bytes, instant } from "./words.ts";
 
 /** How many attempts are read for the picture. */
@@ -166,21 +166,21 @@ function About({ task }: { task: Task }): JSX.Element {
 
 function Actions({ task, reload }: { task: Task; reload: () => Promise<void> }): JSX.Element | null {
   const ended = task.status === "ERROR" || task.status === "CANCELLED" || task.status === "BLOCKED";
-  const act = async (method: "retry_task" | "cancel_task", verb: string) => {
-    await post(method, address`/api/tasks/${task.task_id}` + verb, {}, newKey());
+  const act = async (method: "retry_task" | "cancel_task", verb: string, key: string) => {
+    await post(method, address`/api/tasks/${task.task_id}` + verb, {}, key);
     await reload();
   };
   if (task.status === "COMPLETE" || (task.cancel_requested_at && !ended)) return null;
   return (
     <section class="buttons" aria-label="Actions">
-      {ended && <Act label="Retry" done="The task is queued again." run={() => act("retry_task", "/retry")} />}
+      {ended && <Act label="Retry" done="The task is queued again." run={(key) => act("retry_task", "/retry", key)} />}
       {task.status !== "ERROR" && task.status !== "CANCELLED" && (
         <Act
           label="Cancel the task"
           danger
           done="The task is cancelled, or its worker was asked to end."
           question={task.status === "RUNNING" ? "Its worker is asked to end. Cancel it?" : "It will not be carried out. Cancel it?"}
-          run={() => act("cancel_task", "/cancel")}
+          run={(key) => act("cancel_task", "/cancel", key)}
         />
       )}
     </section>
