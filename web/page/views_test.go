@@ -96,7 +96,7 @@ func (p *tab) accessible(where string) {
 // narrow asserts that the page fits its width.
 func (p *tab) narrow(where string) {
 	p.t.Helper()
-	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".row-title, .row-under, .scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
+	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".row-title, .row-under, .chart, .scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
 	require.Equal(p.t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), "%s is too wide: %v", where, p.look(wide))
 	require.Empty(p.t, p.look(wide), "%s: something is cut off", where)
 }

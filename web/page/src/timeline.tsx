@@ -93,22 +93,22 @@ export function Timeline({ attempts, total }: { attempts: readonly Attempt[]; to
 function Row({ a, span, y, at }: { a: Attempt; span: Span; y: number; at: number }): JSX.Element {
   const tone = toneOf(a.status);
   const words = [`${a.attempt_number}`, stateWord(a.status), visible(modelName(a.model)), lasted(a, at)].filter((w) => w !== "").join(" · ");
-  // The words stand where there is room for them: behind a bar that ends early, before the end of a late one.
-  const late = span.from > 0.55;
+  // The words stand at the end that is nearer, so that they have the whole width.
+  const late = span.from > 0.5;
   return (
     <g>
       <rect class="bar-track" x="0" y={y + 18} width="100%" height="6" rx="3" />
       <rect
         class={`bar-${tone}${span.open ? " bar-open" : ""}`}
         fill={tone === "bad" || tone === "wait" || tone === "idle" ? `url(#fill-${tone})` : undefined}
-        x={`${span.from * 100}%`}
+        x={`${Math.min(99, span.from * 100)}%`}
         y={y + 16}
         width={`${span.width * 100}%`}
         style={{ width: `max(3px, ${span.width * 100}%)` }}
         height="10"
         rx="2"
       />
-      <text class="bar-word" x={late ? "100%" : `${span.from * 100}%`} y={y + 12} text-anchor={late ? "end" : "start"}>
+      <text class="bar-word" x={late ? "100%" : "0"} y={y + 12} text-anchor={late ? "end" : "start"}>
         {words}
       </text>
     </g>
