@@ -68,7 +68,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 // Main runs the command line and gives the exit code.
 func Main(args []string, streams Streams, version string) int {
-	a := &app{Streams: streams, version: version, env: os.Getenv}
+	a := &app{Streams: streams, version: version, env: os.Getenv, page: filesOfThePage()}
 	root := a.root(args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())

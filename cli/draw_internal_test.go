@@ -87,7 +87,7 @@ func life() schema.TaskDetail {
 func TestShowAtEveryWidth(t *testing.T) {
 	var all strings.Builder
 	for _, width := range []int{40, 80, 120} {
-		p := page{drawing{width, noon.Add(10 * time.Minute), undressed}, ""}
+		p := taskSheet{drawing{width, noon.Add(10 * time.Minute), undressed}, ""}
 		text := p.task(life())
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), width, "%q", line)
@@ -100,10 +100,10 @@ func TestShowAtEveryWidth(t *testing.T) {
 // get_task gives the last replies of many; the page says that there were others.
 func TestShowSaysHowManyRepliesItLeavesOut(t *testing.T) {
 	d := life()
-	require.NotContains(t, page{drawing{80, noon, undressed}, ""}.task(d), "before;")
+	require.NotContains(t, taskSheet{drawing{80, noon, undressed}, ""}.task(d), "before;")
 	for total, want := range map[int]string{2: "\n… 1 reply before; ", 71: "\n… 70 replies before; "} {
 		d.RepliesTotal = total
-		require.Contains(t, page{drawing{80, noon, undressed}, ""}.task(d), want)
+		require.Contains(t, taskSheet{drawing{80, noon, undressed}, ""}.task(d), want)
 	}
 }
 
@@ -146,11 +146,11 @@ func TestDrawingStandsAClockThatWasSetBack(t *testing.T) {
 
 func TestColoursAreOnlyAddedToTheDrawing(t *testing.T) {
 	now := noon.Add(10 * time.Minute)
-	dressed := page{drawing{80, now, (&app{env: func(name string) string {
+	dressed := taskSheet{drawing{80, now, (&app{env: func(name string) string {
 		return map[string]string{"CLICOLOR_FORCE": "1"}[name]
 	}}).style}, ""}.task(life())
 	require.Contains(t, dressed, "\x1b[31mx")
-	plain := page{drawing{80, now, undressed}, ""}.task(life())
+	plain := taskSheet{drawing{80, now, undressed}, ""}.task(life())
 	for _, code := range []string{"0", "1", "2", "31", "32", "33", "34", "35"} {
 		dressed = strings.ReplaceAll(dressed, "\x1b["+code+"m", "")
 	}
@@ -170,7 +170,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	d.Task.Model = &d.Task.Models[0]
 	d.Attempts[0].Error, d.Attempts[0].Model, d.Attempts[0].Status = hostile, d.Task.Model, hostile
 	d.Replies[0] = schema.Reply{Reply: hostile, Question: hostile, By: hostile, At: after(0)}
-	text := page{drawing{80, noon, undressed}, ""}.task(d)
+	text := taskSheet{drawing{80, noon, undressed}, ""}.task(d)
 	a := &app{env: func(string) string { return "" }, noColor: true}
 	d.Task.CreatedAt = after(-2000 * 24 * time.Hour)
 	text += a.taskLine(d.Task, 80, noon) + "\n"

@@ -45,7 +45,7 @@ func (a *app) show(ctx context.Context, l *local, id string) error {
 	if a.json {
 		return a.print(d)
 	}
-	p := page{drawing: drawing{width: a.width(), now: time.Now(), style: a.style}, next: a.nextLine(d.Task)}
+	p := taskSheet{drawing: drawing{width: a.width(), now: time.Now(), style: a.style}, next: a.nextLine(d.Task)}
 	_, err := fmt.Fprint(a.Out, p.task(d))
 	return err
 }
@@ -97,13 +97,13 @@ func (a *app) printExplanation(why schema.Explanation, rules bool) error {
 	return err
 }
 
-// A page is a task as a person reads it.
-type page struct {
+// A taskSheet is a task as a person reads it.
+type taskSheet struct {
 	drawing
 	next string // what a person can do about it, or ""
 }
 
-func (p page) task(d schema.TaskDetail) string {
+func (p taskSheet) task(d schema.TaskDetail) string {
 	var b strings.Builder
 	t := d.Task
 	fmt.Fprintf(&b, "%s\n", p.style("1")(plain(t.TaskID)))
@@ -142,7 +142,7 @@ func lastAsked(attempts []schema.Attempt) (id string) {
 }
 
 // standing is how the task stands, since when, and why.
-func (p page) standing(t schema.Task) string {
+func (p taskSheet) standing(t schema.Task) string {
 	text := plain(t.Status) + " for " + span(p.now.Sub(moment(t.UpdatedAt)))
 	if t.Reason != "" {
 		text += ": " + plain(t.Reason)
@@ -151,7 +151,7 @@ func (p page) standing(t schema.Task) string {
 }
 
 // facts are a line for everything that is known of the task and fits in one.
-func (p page) facts(t schema.Task) string {
+func (p taskSheet) facts(t schema.Task) string {
 	var b strings.Builder
 	say := func(name, text string) {
 		if text != "" {
@@ -188,7 +188,7 @@ func modelNames(models []schema.Model) []string {
 }
 
 // waitsFor says what holds the task back.
-func (p page) waitsFor(w schema.WaitingFor) string {
+func (p taskSheet) waitsFor(w schema.WaitingFor) string {
 	switch w.Kind {
 	case "depends_on":
 		return "for " + plain(w.TaskID) + ", which is " + plain(w.Status)
@@ -201,13 +201,13 @@ func (p page) waitsFor(w schema.WaitingFor) string {
 }
 
 // section writes what somebody said under a heading.
-func (p page) section(b *strings.Builder, head, text string) {
+func (p taskSheet) section(b *strings.Builder, head, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "\n%s\n%s", p.style("1")(head), quote(text, p.width))
 	}
 }
 
-func (p page) replyHead(r schema.Reply) string {
+func (p taskSheet) replyHead(r schema.Reply) string {
 	if r.By == "" {
 		return fit("reply, "+ago(r.At, p.now), p.width)
 	}

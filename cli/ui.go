@@ -20,6 +20,7 @@ import (
 
 	"waybill/engine/workspace"
 	"waybill/web"
+	"waybill/web/page"
 )
 
 const (
@@ -30,6 +31,15 @@ const (
 	// maxAnswer bounds what is read of an answer: what is asked for is short.
 	maxAnswer = 1 << 16
 )
+
+// filesOfThePage gives the page that this program has in it.
+func filesOfThePage() []web.File {
+	var files []web.File
+	for _, f := range page.Files() {
+		files = append(files, web.File(f))
+	}
+	return files
+}
 
 func (a *app) uiCommand() *cobra.Command {
 	var noBrowser bool
