@@ -42,6 +42,7 @@ var routes = []route{
 
 	{verb: "GET", path: "/api/instructions", method: "list_instructions"},
 	{verb: "GET", path: "/api/instructions/failed", method: "get_failed_instructions"},
+	{verb: "POST", path: "/api/instructions", method: "queue_instruction_with_ack"},
 	{verb: "POST", path: "/api/instructions/cancel", method: "cancel_instruction"},
 	{verb: "POST", path: "/api/instructions/{instruction_id}/cancel", method: "cancel_instruction"},
 

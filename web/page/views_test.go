@@ -80,8 +80,7 @@ func TestPageAsksWhatTheDoorAnswers(t *testing.T) {
 			missing = append(missing, door.pattern)
 		}
 	}
-	// Nothing queues an instruction over HTTP: the page then shows the refusal when one is to be queued again.
-	require.Equal(t, []string{"POST /api/instructions"}, missing)
+	require.Empty(t, missing)
 }
 
 // accessible asserts that axe finds nothing that keeps people out.
