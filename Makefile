@@ -72,7 +72,7 @@ verify: ## fail if generated files or the module files are stale
 
 # npm brings the type checker and nothing else: without it the page is built and tested all the same.
 page: ## check the types of the page
-	@if command -v npm >/dev/null 2>&1; then cd web/page && npm ci --silent && npm run --silent check; \
+	@if command -v npm >/dev/null 2>&1; then cd web/page && npm ci --silent --ignore-scripts && npm run --silent check; \
 	else echo "skipped: the types of the page are checked where npm is"; fi
 
 cross: ## fail if it does not build, tests included, for the other systems

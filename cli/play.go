@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -14,10 +17,16 @@ import (
 )
 
 func (a *app) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	var page, noBrowser bool
+	cmd := &cobra.Command{
 		Use: "demo", Short: "Play a host against a real waybill process, in under 10 seconds", Args: cobra.NoArgs,
-		Long: "Spawn this binary on a copy of the example workspace, hand it work as a host would, edit its plan,\nkill it in the middle, and check every answer. Exits with 1 if anything is not as promised.",
+		Long: "Spawn this binary on a copy of the example workspace, hand it work as a host would, edit its plan,\nkill it in the middle, and check every answer. Exits with 1 if anything is not as promised.\nWith --ui the page stays open on what was played, until it is interrupted.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.json && page {
+				return usageError{errors.New("--ui goes on until it is interrupted, so there is no transcript to give with --json")}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
 			binary, err := os.Executable()
 			if err != nil {
 				return err
@@ -31,8 +40,8 @@ func (a *app) demoCommand() *cobra.Command {
 				return err
 			}
 			script := &script{app: a}
-			err = demo.Run(cmd.Context(), demo.Options{
-				Binary: binary, Env: unset(os.Environ()), Workspace: workspace, Clock: clock, Print: script.print,
+			err = demo.Run(ctx, demo.Options{
+				Binary: binary, Env: unset(os.Environ()), Workspace: workspace, Clock: clock, Print: script.print, Page: page, NoBrowser: noBrowser,
 				Bold: a.style("1"), Good: a.style("32"), Faint: a.style("2"),
 			})
 			if a.json {
@@ -41,6 +50,9 @@ func (a *app) demoCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&page, "ui", false, "leave the page open on what was played")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "with --ui, only print the address")
+	return cmd
 }
 
 // fakeAgentCommand plays the agents of the demo, which has nothing but this binary at hand.

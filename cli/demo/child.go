@@ -37,9 +37,10 @@ func (p pipes) Close() error {
 	return errors.Join(p.WriteCloser.Close(), p.ReadCloser.Close())
 }
 
-// spawn starts the binary as a host would, on a workspace and a state folder of its own.
-func spawn(ctx context.Context, o Options, workspace, state string) (*child, error) {
-	cmd := exec.CommandContext(ctx, o.Binary, "serve", "--workspace", workspace, "--config", "")
+// spawn starts the binary as a host would, on a workspace and a state folder of its own, with more flags if need be.
+func spawn(ctx context.Context, o Options, workspace, state string, flags ...string) (*child, error) {
+	args := append([]string{"serve", "--workspace", workspace, "--config", ""}, flags...)
+	cmd := exec.CommandContext(ctx, o.Binary, args...)
 	cmd.Env = append(slices.Clone(o.Env), "XDG_STATE_HOME="+state, "WAYBILL_WORKSPACE=")
 	cmd.Dir = workspace
 	in, err := cmd.StdinPipe()
@@ -94,11 +95,9 @@ func (c *child) await(ctx context.Context, method string, want func(params json.
 
 // kill ends the child as kill -9 does, in the middle of whatever it is doing.
 func (c *child) kill() error {
-	if err := c.cmd.Process.Kill(); err != nil {
-		return err
-	}
+	err := c.cmd.Process.Kill()
 	_ = c.cmd.Wait() // it says "killed", which is no news
-	return nil
+	return err
 }
 
 // leavePeriod is how long the child may take to end by itself.
@@ -118,4 +117,11 @@ func (c *child) leave(ctx context.Context) error {
 		return fmt.Errorf("the child ended badly: %w", err)
 	}
 	return nil
+}
+
+// end ends the child politely, or otherwise if it has gone by itself: an interrupt at a terminal reaches it, too.
+func (c *child) end(ctx context.Context) {
+	if c.leave(ctx) != nil {
+		_ = c.kill()
+	}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	Workspace fs.FS    // copied before anything is changed
 	Clock     fs.FS    // the plan of the third act, likewise
 	Print     func(format string, args ...any)
+	Page      bool // leaves the page open on what was played, until the context ends
+	NoBrowser bool // only prints the address of the page
 	// Bold, Good and Faint dress a text for the terminal.
 	Bold, Good, Faint func(text string) string
 }
@@ -41,8 +43,6 @@ type play struct {
 
 // Run plays the demo. An error says which answer was not what it must be.
 func Run(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	dir, err := os.MkdirTemp("", "waybill-demo-")
 	if err != nil {
 		return err
@@ -53,6 +53,20 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("copy the example workspace: %w", err)
 	}
 	start := time.Now()
+	if err := p.perform(ctx); err != nil {
+		return err
+	}
+	p.Print("\n%s\n", p.Good(fmt.Sprintf("Everything went as promised, in %.1f s.", time.Since(start).Seconds())))
+	if !o.Page {
+		return nil
+	}
+	return p.scene(ctx, "The page", p.show)
+}
+
+// perform plays all scenes but that of the page.
+func (p *play) perform(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	for _, scene := range []struct {
 		title string
 		play  func(ctx context.Context) error
@@ -66,15 +80,21 @@ func Run(ctx context.Context, o Options) error {
 		{"kill -9 in the middle of the work", p.crash},
 		{"The host says goodbye", p.goodbye},
 	} {
-		p.Print("\n%s\n", p.Bold("── "+scene.title))
-		if err := scene.play(ctx); err != nil {
-			if p.child != nil {
-				_ = p.child.kill()
-			}
-			return fmt.Errorf("%s: %w", scene.title, err)
+		if err := p.scene(ctx, scene.title, scene.play); err != nil {
+			return err
 		}
 	}
-	p.Print("\n%s\n", p.Good(fmt.Sprintf("Everything went as promised, in %.1f s.", time.Since(start).Seconds())))
+	return nil
+}
+
+func (p *play) scene(ctx context.Context, title string, play func(ctx context.Context) error) error {
+	p.Print("\n%s\n", p.Bold("── "+title))
+	if err := play(ctx); err != nil {
+		if p.child != nil {
+			_ = p.child.kill()
+		}
+		return fmt.Errorf("%s: %w", title, err)
+	}
 	return nil
 }
 
