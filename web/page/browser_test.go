@@ -285,6 +285,8 @@ func listen(address string) (net.Listener, error) { return net.Listen("tcp", add
 
 func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }
 
+func back() chromedp.Action[chromedp.Void] { return chromedp.NavigateBack() }
+
 func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }
 
 // prefer makes the system of the browser prefer something.

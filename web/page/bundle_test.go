@@ -125,3 +125,25 @@ func TestFilesAreTold(t *testing.T) {
 	}
 	require.Len(t, tags, 3)
 }
+
+// TestPageAsksWhatTheDoorAnswers: every path that the sources name with a method is one that docs/http.md has, with
+// that method.
+func TestPageAsksWhatTheDoorAnswers(t *testing.T) {
+	text, err := os.ReadFile("../../docs/http.md")
+	require.NoError(t, err)
+	routes := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(string(text), "{}")
+	calls := regexp.MustCompile("(get|post)\\(\"(\\w+)\", (?:address)?[\"`]([^\"`?]+)[\"`]")
+	asked := map[string]bool{}
+	sources, err := filepath.Glob("src/*.ts*")
+	require.NoError(t, err)
+	for _, name := range sources {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, call := range calls.FindAllStringSubmatch(string(source), -1) {
+			path := regexp.MustCompile(`\$\{[^}]+\}`).ReplaceAllString(call[3], "{}")
+			require.Contains(t, routes, "| `"+strings.ToUpper(call[1])+" "+path+"` | [`"+call[2]+"`]", name)
+			asked[call[2]] = true
+		}
+	}
+	require.Greater(t, len(asked), 15)
+}

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,19 +67,6 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 		p.accessible("narrow " + s.name)
 		p.picture(s.name + "-narrow")
 	}
-}
-
-// TestPageAsksWhatTheDoorAnswers: every path that the page uses is one that docs/http.md has, with that method.
-func TestPageAsksWhatTheDoorAnswers(t *testing.T) {
-	text, err := os.ReadFile("../../docs/http.md")
-	require.NoError(t, err)
-	missing := []string{}
-	for _, door := range doors {
-		if !strings.Contains(string(text), "| `"+door.pattern+"` | [`"+door.method+"`]") {
-			missing = append(missing, door.pattern)
-		}
-	}
-	require.Empty(t, missing)
 }
 
 // accessible asserts that axe finds nothing that keeps people out.

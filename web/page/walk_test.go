@@ -149,7 +149,10 @@ func TestRefusalIsShownInItsWords(t *testing.T) {
 	p := newBrowser(t).tab()
 	p.open(h.link())
 	h.instead("POST /api/tasks/"+id+"/reply", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusServiceUnavailable, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room"))
+		text, _ := schema.Encode(map[string]*schema.Error{"error": schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")})
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInsufficientStorage)
+		_, _ = w.Write(text)
 	}))
 	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
 	p.focus("#reply")
@@ -205,6 +208,32 @@ func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
 		p.until(`document.querySelector("[data-link=live]") !== null`)
 	}
 	require.Equal(t, 2, h.asked("GET /api/events"))
+	// It comes back as it was, and is told what it has missed.
+	first.run(back())
+	first.sees("How is it called?")
+	first.until(`document.querySelector("[data-link=live]") !== null`)
+	h.asks("Paint the fence", "Which colour?")
+	for _, p := range tabs {
+		p.sees("Which colour?")
+	}
+	require.Equal(t, 2, h.asked("GET /api/events"))
+}
+
+// TestTabThatTakesOverBeforeAnyEventMissesNothing: between the stream of one tab and that of the next something
+// happened, and neither has told of an event from which on to look.
+func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
+	h := newHouse(t)
+	b := newBrowser(t)
+	first, second := b.tab(), b.tab()
+	first.open(h.link())
+	second.open(h.link())
+	asked, hold := make(chan struct{}), make(chan struct{})
+	h.between("GET /api/events", "", asked, hold)
+	first.run(navigate("about:blank"))
+	<-asked
+	h.asks("Move the gate", "Where to?")
+	close(hold)
+	second.sees("Where to?")
 }
 
 // TestLongListShowsWhatIsSeen: of thousands of tasks only those are on the page that can be seen, and all can be

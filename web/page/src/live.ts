@@ -106,16 +106,30 @@ export function stayCurrent(): void {
     if (data.kind === "link") linked(data.state);
     if (data.kind === "lost") everything();
   };
-  tell({ kind: "who" });
-  void navigator.locks.request("waybill.stream", async () => {
-    leads = true;
-    const spread = {
-      link: (state: Link) => (linked(state), tell({ kind: "link", state })),
-      event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
-      lost: () => (everything(), tell({ kind: "lost" })),
+  const join = () => {
+    const here = new AbortController();
+    // A page that was left may be kept, frozen, to go back to. It would keep the stream, and tell nobody.
+    addEventListener("pagehide", () => here.abort(), { once: true });
+    tell({ kind: "who" });
+    const lead = async () => {
+      leads = true;
+      const spread = {
+        link: (state: Link) => (linked(state), tell({ kind: "link", state })),
+        event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
+        lost: () => (everything(), tell({ kind: "lost" })),
+      };
+      // Without a cursor it is not known what happened since the tab before this one left; all are to look.
+      if (cursor === "" && linkState.value === "live") spread.link("reconnecting");
+      // This tab may be as far as the last event that the one before it told of.
+      await follow(cursor, spread, here.signal);
+      leads = false;
     };
-    // This tab may be as far as the last event that the one before it told of.
-    await follow(cursor, spread, forever);
-    leads = false;
+    navigator.locks.request("waybill.stream", { signal: here.signal }, lead).catch(() => undefined); // it left while it waited
+  };
+  join();
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    everything(); // what others told meanwhile was not heard
+    join();
   });
 }

@@ -66,8 +66,11 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
   const blank = text.value.trim() === "";
   const blocked = blank || sending.value || !waits || size > maxReplyBytes;
 
+  /** Who was faster, as far as it is known: an answer to the question that was read, or what became of the task. */
+  const lateBy = (now: TaskDetail): Late => ({ status: now.task.status, answer: now.replies.find((r) => r.attempt_id === asked.current) });
+
   const tooLate = async (fresh: TaskDetail) => {
-    late.value = { status: fresh.task.status, answer: fresh.replies.find((r) => r.attempt_id === asked.current) };
+    late.value = lateBy(fresh);
     announce("The task was not waiting any more. Your text is kept.");
     await reload();
   };
@@ -127,12 +130,7 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
           The task asks something else now. Read the question above, then send again or change your text.
         </p>
       )}
-      {late.value && <TooLate late={late.value} />}
-      {!waits && !late.value && (
-        <p class="hint wait" role="alert">
-          The task does not wait for an answer any more. Your text is kept until you discard it.
-        </p>
-      )}
+      {(late.value || !waits) && <TooLate late={late.value ?? lateBy(detail)} />}
       <textarea
         ref={area}
         id="reply"
