@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/api"
+	"waybill/cli"
 	"waybill/engine"
 	"waybill/engine/planfile"
 	"waybill/engine/workspace"
@@ -31,7 +32,15 @@ import (
 	"waybill/web/page"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// asWaybill, set in the environment, makes the test binary be the program itself.
+const asWaybill = "WAYBILL_TEST_BINARY_IS_WAYBILL"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asWaybill) != "" {
+		os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test"))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A house is a real service with its store in memory and its front door, and before that a passage that knows what
 // came through and lets a test answer otherwise.
