@@ -152,6 +152,16 @@ func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	require.NoError(p.t, chromedp.Do(ctx, actions...))
 }
 
+// called gives the person at the tab a name, that goes with what is answered there.
+func (p *tab) called(name string) {
+	p.t.Helper()
+	p.press("?")
+	p.focus("dialog input[type=text]")
+	p.write(name)
+	p.button("Close")
+	p.until(`document.querySelector("dialog") === null`)
+}
+
 // open goes to an address and waits until the page is current.
 func (p *tab) open(url string) {
 	p.t.Helper()
@@ -206,6 +216,11 @@ func (p *tab) lacks(text string) {
 // that a page that takes the press for a command is not typed into.
 func (p *tab) press(key string, modifiers ...chromedp.Modifier) {
 	p.t.Helper()
+	p.run(strike(key, modifiers...)...)
+}
+
+// strike is a key that is pressed and let go.
+func strike(key string, modifiers ...chromedp.Modifier) []chromedp.Action[chromedp.Void] {
 	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key, WindowsVirtualKeyCode: int64(codes[key])}
 	switch {
 	case key == "Enter":
@@ -219,7 +234,7 @@ func (p *tab) press(key string, modifiers ...chromedp.Modifier) {
 		down.Modifiers |= m.Int64()
 	}
 	up := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key, WindowsVirtualKeyCode: down.WindowsVirtualKeyCode}
-	p.run(tell(input.DispatchKeyEvent, down), tell(input.DispatchKeyEvent, up))
+	return []chromedp.Action[chromedp.Void]{tell(input.DispatchKeyEvent, down), tell(input.DispatchKeyEvent, up)}
 }
 
 // codes are the old numbers of keys.

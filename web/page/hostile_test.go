@@ -102,9 +102,16 @@ func TestFaultW4_WithoutTokenNothingIsShown(t *testing.T) {
 	for _, at := range []string{link, h.url() + "/"} {
 		p := b.tab()
 		p.run(navigate(at))
-		p.sees("This page is not signed in.")
+		p.sees("This page is not signed in")
 		require.NotContains(t, p.text("body"), "Secret")
 		require.NotContains(t, p.look(`location.href`), "code-", "the code is still in the address")
+		p.size(320, 640)
+		p.narrow("signed out")
+		p.inspectable()
+		for _, theme := range []string{"light", "dark"} {
+			p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
+			p.accessible("signed out, " + theme)
+		}
 	}
 	require.Equal(t, []any{}, first.look(`[...Object.keys(localStorage)].filter((k) => k.includes("token"))`), "the token outlives its tab")
 }

@@ -34,9 +34,7 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 	w := h.settle()
 	p := newBrowser(t).tab()
 	p.open(h.link())
-	axe, err := os.ReadFile("testdata/axe/axe.min.js")
-	require.NoError(t, err)
-	p.look("(() => { " + string(axe) + "; return 1; })()")
+	p.inspectable()
 	for _, theme := range []string{"light", "dark"} {
 		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
 		for _, s := range sights(w) {
@@ -67,6 +65,14 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 		p.accessible("narrow " + s.name)
 		p.picture(s.name + "-narrow")
 	}
+}
+
+// inspectable puts into the page what accessible needs.
+func (p *tab) inspectable() {
+	p.t.Helper()
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	require.NoError(p.t, err)
+	p.look("(() => { " + string(axe) + "; return 1; })()")
 }
 
 // accessible asserts that axe finds nothing that keeps people out.

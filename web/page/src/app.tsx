@@ -13,7 +13,9 @@ import { Plans } from "./plans.tsx";
 import { link, route, views } from "./route.ts";
 import type { View } from "./route.ts";
 import { Runs } from "./runs.tsx";
+import { SignIn } from "./signin.tsx";
 import { Inbox, Tasks } from "./tasks.tsx";
+import { signedIn } from "./wire.ts";
 import { many } from "./words.ts";
 
 const shown: Record<View, () => JSX.Element> = {
@@ -63,12 +65,12 @@ function Tally({ of }: { of: View }): JSX.Element | null {
   return <span class={of === "inbox" ? "count hot" : "count"}>{n}<span class="unseen"> {what}</span></span>;
 }
 
-const words = { connecting: "connecting", live: "live", reconnecting: "reconnecting", gone: "gone", out: "signed out" } as const;
+const words = { connecting: "connecting", live: "live", reconnecting: "reconnecting", gone: "gone", out: "signed out", paused: "paused" } as const;
 
 /** How current the page is. Pressed, it stays as it is. */
 function Currency(): JSX.Element {
-  const state = paused.value ? "paused" : linkState.value;
-  const word = paused.value ? (heldBack.value > 0 ? `paused, ${many(heldBack.value, "event")}` : "paused") : words[linkState.value];
+  const state = !signedIn.value ? "out" : paused.value ? "paused" : linkState.value;
+  const word = state === "paused" && heldBack.value > 0 ? `paused, ${many(heldBack.value, "event")}` : words[state];
   return (
     <>
       <span class={`link link-${state}`} data-link={state}>
@@ -85,17 +87,12 @@ function Currency(): JSX.Element {
 /** Says what is wrong above everything else, without taking the focus. */
 function Banner(): JSX.Element | null {
   const asked = useSignal(false);
+  if (!signedIn.value) return <SignIn />;
   switch (linkState.value) {
     case "gone":
       return (
         <div class="banner bad" role="alert">
           waybill is not there any more. What you see is what it was. Drafts are kept as long as this tab is open. <button type="button" onClick={refreshAll}>Try again</button>
-        </div>
-      );
-    case "out":
-      return (
-        <div class="banner bad" role="alert">
-          This page is not signed in. Open it again with <code>waybill ui</code>. Drafts are kept as long as this tab is open.
         </div>
       );
     case "live":

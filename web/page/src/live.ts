@@ -1,10 +1,11 @@
 // Keeps the page up to date. Of all tabs of one browser only one reads the stream, because a browser holds few
 // connections to one server and a stream keeps one for good; it tells the others.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { fold, nothing } from "./fold.ts";
 import type { Change } from "./fold.ts";
-import { follow } from "./stream.ts";
+import { follow, hurry } from "./stream.ts";
 import type { Link } from "./stream.ts";
+import { login, signedIn } from "./wire.ts";
 
 /** How the connection stands, whatever the reader of the page wants to see of it. */
 export const linkState = signal<Link>("connecting");
@@ -38,7 +39,7 @@ function note(): void {
 
 function flush(): void {
   timer = undefined;
-  if (paused.value) return;
+  if (paused.value || !signedIn.value) return; // to go on, or to sign in, comes back to it
   const change = pending;
   pending = nothing();
   heldBack.value = 0;
@@ -50,8 +51,9 @@ function everything(): void {
   note();
 }
 
-/** Whatever is shown is read again at once. */
+/** Whatever is shown is read again at once, and whoever waits to connect again does. */
 export function refreshAll(): void {
+  hurry();
   pending.all = true;
   clearTimeout(timer);
   const held = paused.value;
@@ -86,50 +88,80 @@ function linked(state: Link): void {
   if (state === "live" && before !== "live") everything();
 }
 
-// What tabs tell each other.
+/** Lets the tab in with a one-time code, with all that it holds. */
+export async function signIn(code: string): Promise<void> {
+  await login(code);
+  refreshAll();
+}
+
+/** Whether the page is there. One that was left may be kept, frozen, to go back to: it would keep the stream, and tell nobody. */
+const shown = signal(true);
+const mayFollow = computed(() => signedIn.value && shown.value);
+
+async function untilAllowed(): Promise<void> {
+  let stop = () => {};
+  await new Promise<void>((resolve) => (stop = mayFollow.subscribe((may) => may && resolve())));
+  stop();
+}
+
+/** Gives a signal that ends when this tab is to follow no more, and what ends the watch for that. */
+function whileAllowed(): [AbortSignal, () => void] {
+  const here = new AbortController();
+  return [here.signal, mayFollow.subscribe((may) => !may && here.abort())];
+}
+
+// What tabs tell each other. Whether one of them is signed in is not among it: each has a token of its own.
 type Word = { kind: "event"; cursor: string; data: unknown } | { kind: "link"; state: Link } | { kind: "lost" } | { kind: "who" };
 
 /** Follows the log, or the tab that does. Ends with the page. */
-export function stayCurrent(): void {
-  const forever = new AbortController().signal;
-  if (!("locks" in navigator) || !("BroadcastChannel" in globalThis)) {
-    void follow("", { link: linked, event: heard, lost: everything }, forever);
-    return;
+export async function stayCurrent(): Promise<never> {
+  addEventListener("pagehide", () => (shown.value = false));
+  addEventListener("pageshow", ({ persisted }) => {
+    shown.value = true;
+    if (persisted) everything(); // what others told meanwhile was not heard
+  });
+  const alone = { link: linked, event: heard, lost: everything };
+  const shared = "locks" in navigator && "BroadcastChannel" in globalThis;
+  const turn = shared ? turns() : (here: AbortSignal) => follow(cursor, alone, here);
+  for (;;) {
+    await untilAllowed();
+    const [here, stop] = whileAllowed();
+    await turn(here).catch(() => undefined); // it left while it waited for its turn
+    stop();
   }
+}
+
+/** Gives what a tab does in its turn: it waits until no other one follows, and then follows for all of them. */
+function turns(): (here: AbortSignal) => Promise<void> {
   const channel = new BroadcastChannel("waybill");
   let leads = false;
   const tell = (word: Word) => channel.postMessage(word);
   channel.onmessage = ({ data }: MessageEvent<Word>) => {
-    if (data.kind === "who" && leads) tell({ kind: "link", state: linkState.value });
+    if (data.kind === "who" && leads) {
+      tell({ kind: "link", state: linkState.value });
+      hurry(); // whoever opens a page expects waybill to be there
+    }
     if (leads) return;
     if (data.kind === "event") heard(data.cursor, data.data);
     if (data.kind === "link") linked(data.state);
     if (data.kind === "lost") everything();
   };
-  const join = () => {
-    const here = new AbortController();
-    // A page that was left may be kept, frozen, to go back to. It would keep the stream, and tell nobody.
-    addEventListener("pagehide", () => here.abort(), { once: true });
-    tell({ kind: "who" });
-    const lead = async () => {
-      leads = true;
-      const spread = {
-        link: (state: Link) => (linked(state), tell({ kind: "link", state })),
-        event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
-        lost: () => (everything(), tell({ kind: "lost" })),
-      };
-      // Without a cursor it is not known what happened since the tab before this one left; all are to look.
-      if (cursor === "" && linkState.value === "live") spread.link("reconnecting");
-      // This tab may be as far as the last event that the one before it told of.
-      await follow(cursor, spread, here.signal);
-      leads = false;
-    };
-    navigator.locks.request("waybill.stream", { signal: here.signal }, lead).catch(() => undefined); // it left while it waited
+  const spread = {
+    link: (state: Link) => (linked(state), tell({ kind: "link", state })),
+    event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
+    lost: () => (everything(), tell({ kind: "lost" })),
   };
-  join();
-  addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
-    everything(); // what others told meanwhile was not heard
-    join();
-  });
+  const lead = async (here: AbortSignal) => {
+    if (here.aborted) return;
+    leads = true;
+    // Without a cursor it is not known what happened since the tab before this one left; all are to look.
+    if (cursor === "" && linkState.value === "live") spread.link("reconnecting");
+    // This tab may be as far as the last event that the one before it told of.
+    await follow(cursor, spread, here);
+    leads = false;
+  };
+  return (here) => {
+    tell({ kind: "who" });
+    return navigator.locks.request("waybill.stream", { signal: here }, () => lead(here));
+  };
 }

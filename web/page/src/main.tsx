@@ -5,35 +5,39 @@ import { keepBadge, tellOfQuestions } from "./badge.ts";
 import { runClock } from "./clock.ts";
 import { countAlong } from "./counts.ts";
 import { listenToKeys } from "./keys.ts";
-import { linkState, stayCurrent } from "./live.ts";
-import { followURL } from "./route.ts";
+import { signIn, stayCurrent } from "./live.ts";
+import { followURL, link, route } from "./route.ts";
 import { chooseTheme, theme } from "./settings.ts";
-import { login, token } from "./wire.ts";
+import { codeIn, login } from "./wire.ts";
 
 /** Takes the one-time code out of the URL, so that neither the history nor a copied address has it. */
-function takeCode(): string {
-  if (!location.hash.startsWith("#c=")) return "";
-  const code = new URLSearchParams(location.hash.slice(1)).get("c") ?? "";
-  history.replaceState(null, "", location.pathname);
+function takeCode(then: string): string {
+  const code = codeIn(location.hash);
+  if (code !== "") history.replaceState(null, "", then);
   return code;
 }
 
+/** A new address, put where the old one was, is no new page: it lets this one in, and what is looked at stays. */
+function signInByURL(): void {
+  addEventListener("hashchange", () => {
+    const code = takeCode(link(route.value));
+    if (code !== "") void signIn(code).catch(() => undefined); // whether it is in can be seen
+  });
+}
+
 async function begin(): Promise<void> {
-  const code = takeCode();
+  const code = takeCode(location.pathname);
   chooseTheme(theme.value);
-  if (code !== "") await login(code).catch(() => undefined); // then there is no token, which is said below
+  if (code !== "") await login(code).catch(() => undefined); // then there is no token, which the page says
+  signInByURL();
   followURL();
   runClock();
   keepBadge();
   listenToKeys();
   render(<App />, document.getElementById("page") as HTMLElement);
-  if (token() === "") {
-    linkState.value = "out";
-    return;
-  }
   countAlong();
   tellOfQuestions();
-  stayCurrent();
+  void stayCurrent();
 }
 
 void begin();

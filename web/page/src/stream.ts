@@ -1,10 +1,10 @@
 // Follows the event log: connects, goes on behind the last event after every break, and says how it stands.
 import { backoff, Reader } from "./sse.ts";
 import type { Message } from "./sse.ts";
-import { credentials, Fault, faultOf } from "./wire.ts";
+import { credentials, Fault, faultOf, refused, token } from "./wire.ts";
 
-/** live: events come. reconnecting: they will again. gone: nobody has answered for long. out: the token is refused. */
-export type Link = "connecting" | "live" | "reconnecting" | "gone" | "out";
+/** live: events come. reconnecting: they will again. gone: nobody has answered for long. */
+export type Link = "connecting" | "live" | "reconnecting" | "gone";
 
 export interface Listener {
   link(state: Link): void;
@@ -19,12 +19,20 @@ const silence = 40_000;
 /** After so many failures in a row it is said that nobody is there. Trying goes on. */
 const hopeless = 6;
 
-/** Follows until the signal ends it. from is a cursor, or "" for now. */
+/** What makes whoever waits try again at once. */
+const hurried = new EventTarget();
+
+export function hurry(): void {
+  hurried.dispatchEvent(new Event("hurry"));
+}
+
+/** Follows until the signal ends it, or the token is refused. from is a cursor, or "" for now. */
 export async function follow(from: string, to: Listener, signal: AbortSignal): Promise<void> {
   let cursor = from;
   let tries = 0;
   let wait = 1000;
   while (!signal.aborted) {
+    const shown = token();
     try {
       const read = await connect(cursor, signal);
       tries = 0;
@@ -38,7 +46,7 @@ export async function follow(from: string, to: Listener, signal: AbortSignal): P
     } catch (thrown) {
       if (signal.aborted) return;
       const fault = thrown instanceof Fault ? thrown : undefined;
-      if (fault?.status === 401) return to.link("out");
+      if (fault?.status === 401) return refused(shown);
       if (fault?.code === "CURSOR_EXPIRED") {
         cursor = "";
         to.lost();
@@ -114,11 +122,13 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const over = () => {
       clearTimeout(timer);
       removeEventListener("online", over);
+      hurried.removeEventListener("hurry", over);
       signal.removeEventListener("abort", over);
       resolve();
     };
     const timer = setTimeout(over, ms);
     addEventListener("online", over);
+    hurried.addEventListener("hurry", over);
     signal.addEventListener("abort", over);
   });
 }

@@ -1,4 +1,5 @@
 // The only way to the server: every request carries the token, and every answer is a result or a Fault.
+import { signal } from "@preact/signals";
 import type { ErrorCode, ErrorData, MethodMap } from "../../../schema/gen/protocol.ts";
 
 export type { MethodMap };
@@ -55,14 +56,25 @@ export function token(): string {
   return sessionStorage.getItem(tokenKey) ?? "";
 }
 
-export function forget(): void {
-  sessionStorage.removeItem(tokenKey);
+/** Whether this tab has a token, and it was not refused. A waybill that was started anew has another one. */
+export const signedIn = signal(token() !== "");
+
+/** Notes that a token was refused, unless the tab has another one by now. */
+export function refused(shown: string): void {
+  if (shown === token()) signedIn.value = false;
 }
 
 /** Exchanges the one-time code of a link for the token. */
 export async function login(code: string): Promise<void> {
   const answer = await request("POST", "/api/login", { code });
   sessionStorage.setItem(tokenKey, text(member(answer, "token")));
+  signedIn.value = true;
+}
+
+/** The code in an address that `waybill ui` prints, or "" if it has none. */
+export function codeIn(address: string): string {
+  const fragment = address.slice(address.indexOf("#") + 1);
+  return fragment.startsWith("c=") ? (new URLSearchParams(fragment).get("c") ?? "") : "";
 }
 
 /** Headers that say who asks. */
@@ -74,6 +86,7 @@ export function credentials(): Record<string, string> {
 const patience = 40_000;
 
 async function request(verb: string, path: string, body?: unknown, key?: string): Promise<unknown> {
+  const shown = token();
   const headers = credentials();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
@@ -93,6 +106,7 @@ async function request(verb: string, path: string, body?: unknown, key?: string)
     // Reading may fail as well as asking: either way nobody knows what became of it.
     throw new Fault("waybill does not answer", 0, "", verb === "GET" ? "not_applied" : "unknown");
   }
+  if (answer.status === 401 && path !== "/api/login") refused(shown);
   if (!answer.ok) throw faultOf(answer.status, read);
   return read;
 }

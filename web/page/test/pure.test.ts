@@ -12,7 +12,7 @@ import { backoff, Reader } from "../src/sse.ts";
 import { statusOf } from "../src/tasks.tsx";
 import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
-import { address, faultOf, withQuery } from "../src/wire.ts";
+import { address, codeIn, faultOf, withQuery } from "../src/wire.ts";
 import { ago, agoSpoken, bytes, count, duration, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
 import { whereIs } from "../src/notices.tsx";
@@ -78,6 +78,11 @@ test("a route is read as it was written", () => {
   for (const odd of ["", "#", "#/nowhere", "#/tasks/%E0%A4%A", "#javascript:x", "#/__proto__/x", "#/constructor"]) {
     assert.ok(["inbox", "tasks"].includes(parse(odd).view), odd);
   }
+});
+
+test("a code is behind the # of an address, and nowhere else", () => {
+  for (const at of ["http://127.0.0.1:1/#c=a%2Bb", "#c=a%2Bb"]) assert.equal(codeIn(at), "a+b");
+  for (const at of ["", "#", "#c=", "http://127.0.0.1:1/?c=a", "http://127.0.0.1:1/#/inbox?c=a", "#cc=a", "#/c=a"]) assert.equal(codeIn(at), "");
 });
 
 test("a filter is fields and words", () => {

@@ -1,0 +1,49 @@
+// Lets a person in again where they are, so that what the tab holds is not lost.
+import type { JSX } from "preact";
+import { useSignal } from "@preact/signals";
+import { signIn } from "./live.ts";
+import { asFault, codeIn } from "./wire.ts";
+
+/** Gives what is wrong with a line that is to be an address of this waybill with a code, or "". */
+function objection(line: string): string {
+  if (codeIn(line) === "") return "That is no address that waybill ui prints.";
+  if (!line.startsWith(location.origin + "/")) {
+    return "That address leads elsewhere, so it has to be opened in a tab of its own. What you have typed stays in this one, to be copied.";
+  }
+  return "";
+}
+
+export function SignIn(): JSX.Element {
+  const line = useSignal("");
+  const said = useSignal("");
+  const enter = async () => {
+    const address = line.value.trim();
+    said.value = objection(address);
+    if (said.value !== "") return;
+    try {
+      await signIn(codeIn(address));
+    } catch (thrown) {
+      said.value = asFault(thrown).message;
+    }
+  };
+  return (
+    <div class="banner bad">
+      <p role="alert">
+        This page is not signed in, as after a restart of waybill. Put the address here that <code>waybill ui --no-browser</code> prints. What you have
+        typed is kept as long as this tab is open.
+      </p>
+      <form
+        class="sign-in"
+        aria-label="Sign in"
+        onSubmit={(e) => {
+          e.preventDefault();
+          void enter();
+        }}
+      >
+        <input type="text" value={line.value} aria-label="Address" placeholder={location.origin + "/#c=…"} autocomplete="off" spellcheck={false} onInput={(e) => (line.value = e.currentTarget.value)} />
+        <button type="submit">Sign in</button>
+      </form>
+      {said.value && <p role="alert">{said.value}</p>}
+    </div>
+  );
+}
