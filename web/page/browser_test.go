@@ -157,6 +157,7 @@ func (p *tab) called(name string) {
 	p.t.Helper()
 	p.press("?")
 	p.focus("dialog input[type=text]")
+	p.look(`document.activeElement.select()`) // another tab of the browser may have given one
 	p.write(name)
 	p.button("Close")
 	p.until(`document.querySelector("dialog") === null`)

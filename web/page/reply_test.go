@@ -129,6 +129,23 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.until(`document.querySelector("#reply") === null`)
 }
 
+// TestAnswerThatComesWhileOneTypesIsSaid: whoever types learns at once that somebody was faster, who, and with what.
+func TestAnswerThatComesWhileOneTypesIsSaid(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	p.write("To the garden.")
+	h.call("reply", map[string]any{"task_id": id, "reply": "To the street.", "by": "Bob"})
+	p.sees("Answered by Bob: ")
+	p.sees("To the street.")
+	p.until(`document.querySelector("#reply").readOnly`)
+	require.Equal(t, "reply", p.look(`document.activeElement.id`))
+	require.Equal(t, "To the garden.", p.look(`document.querySelector("#reply").value`), "the draft is lost")
+}
+
 // TestAnswerGivenElsewhereIsSeen: the status is asked for before anything is sent, so what a paused page shows as
 // waiting is not answered a second time.
 func TestAnswerGivenElsewhereIsSeen(t *testing.T) {

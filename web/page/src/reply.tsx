@@ -29,6 +29,10 @@ interface Late {
   answer: Reply | undefined;
 }
 
+function lateOf({ task, replies }: TaskDetail, asked: string | undefined): Late {
+  return { status: task.status, answer: replies.find((r) => r.attempt_id === asked) };
+}
+
 /**
  * The box is there while the task waits for an answer. It also stays, and takes no more text, when somebody else
  * answers meanwhile and there is a draft in it: what a person has typed does not vanish under their hands.
@@ -66,11 +70,11 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
   const blank = text.value.trim() === "";
   const blocked = blank || sending.value || !waits || size > maxReplyBytes;
 
-  /** Who was faster, as far as it is known: an answer to the question that was read, or what became of the task. */
-  const lateBy = (now: TaskDetail): Late => ({ status: now.task.status, answer: now.replies.find((r) => r.attempt_id === asked.current) });
+  // Whoever is told of it before having sent anything wants to know the same.
+  const told = late.value ?? (waits ? undefined : lateOf(detail, asked.current));
 
   const tooLate = async (fresh: TaskDetail) => {
-    late.value = lateBy(fresh);
+    late.value = lateOf(fresh, asked.current);
     announce("The task was not waiting any more. Your text is kept.");
     await reload();
   };
@@ -130,7 +134,7 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
           The task asks something else now. Read the question above, then send again or change your text.
         </p>
       )}
-      {(late.value || !waits) && <TooLate late={late.value ?? lateBy(detail)} />}
+      {told && <TooLate late={told} />}
       <textarea
         ref={area}
         id="reply"
