@@ -231,6 +231,7 @@ func (h *host) asks(description, question string) (id string) {
 	h.call("create_task", map[string]any{"prompt": "Do it: " + description, "description": description})
 	c := h.claims()
 	h.finish(c, "awaiting_response", map[string]any{"output": "So far: half of it.", "question": question})
+	h.hears("task/awaiting_response", c.task)
 	return c.task
 }
 

@@ -3,8 +3,12 @@
 package page_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +26,6 @@ func TestAnswerInTheBrowserReachesTheHost(t *testing.T) {
 	require.Equal(t, "", p.look(`location.hash`), "the code is still in the address")
 
 	id := h.asks("Move the garden gate", "Should the gate open to the street?")
-	h.hears("task/awaiting_response", id)
 	p.sees("Should the gate open to the street?")
 	p.click(`.row a`)
 	p.sees("So far: half of it.")
@@ -109,5 +112,93 @@ func TestRestartKeepsTheDraftAndLetsItIn(t *testing.T) {
 		given, status := second.answers(task.id)
 		require.Equal(t, []answer{{reply: task.text}}, given)
 		require.Equal(t, "QUEUED", status)
+	}
+}
+
+// TestComposedAnswerReachesTheHost: an answer that is composed with an input method arrives as it was chosen, and only
+// when it is sent.
+func TestComposedAnswerReachesTheHost(t *testing.T) {
+	b := newBrowser(t)
+	w := newYard(t)
+	h := w.serve("")
+	id := h.asks("Name the bell", "鐘の名前は？")
+	p := b.tab()
+	p.open(w.link())
+	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+	p.focus("#reply")
+	composing := func(text string, at int64) chromedp.Action[chromedp.Void] {
+		return tell(input.ImeSetComposition, input.ImeSetCompositionParams{Text: text, SelectionStart: at, SelectionEnd: at})
+	}
+	p.run(composing("か", 1), composing("かね", 2))
+	// What a browser gives a page for Enter in the middle of composing.
+	p.run(tell(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter", WindowsVirtualKeyCode: 229}))
+	require.Equal(t, "かね", p.look(`document.querySelector("#reply").value`))
+	given, status := h.answers(id)
+	require.Empty(t, given, "Enter has sent what was being composed")
+	require.Equal(t, "AWAITING_RESPONSE", status)
+	p.write("鐘")
+	p.press("Enter")
+	h.hears("task/updated", id, `"QUEUED"`)
+	require.Contains(t, h.claims().prompt, "[User Reply]\n鐘\n\n[Continue Task]\n")
+}
+
+// TestOfAllWhoAnswerAtOnceOneWins: three people press Enter at once, two of them in tabs of one browser. One answer is
+// taken; each of the others is told whose, and keeps the text.
+func TestOfAllWhoAnswerAtOnceOneWins(t *testing.T) {
+	one, other := newBrowser(t), newBrowser(t)
+	w := newYard(t)
+	h := w.serve("")
+	people := map[string]*tab{"Ada": one.tab(), "Bob": one.tab(), "Eve": other.tab()}
+	for name, p := range people {
+		p.open(w.link())
+		p.called(name)
+	}
+	for round := range 3 {
+		id := h.asks(fmt.Sprintf("Gate %d", round), "Where to?")
+		for name, p := range people {
+			p.look(`location.hash = "#/inbox/" + ` + quoted(id))
+			p.sees(fmt.Sprintf("Gate %d", round))
+			p.focus("#reply")
+			p.write("Where " + name + " lives.")
+		}
+		atOnce(t, people)
+		h.hears("task/updated", id, `"QUEUED"`)
+		given, status := h.answers(id)
+		require.Equal(t, "QUEUED", status)
+		require.Len(t, given, 1)
+		winner := given[0]
+		require.Equal(t, "Where "+winner.by+" lives.", winner.reply)
+		for name, p := range people {
+			if name == winner.by {
+				p.until(`document.querySelector("#reply") === null`)
+				continue
+			}
+			p.sees("Answered by " + winner.by + ": ")
+			p.sees(winner.reply)
+			require.Equal(t, "Where "+name+" lives.", p.look(`document.querySelector("#reply").value`), "the draft of %s is lost", name)
+			p.button("Discard")
+			p.until(`document.querySelector("#reply") === null`)
+		}
+		again, _ := h.answers(id)
+		require.Equal(t, given, again, "a second answer was taken")
+		h.finish(h.claims(), "completed", nil)
+	}
+}
+
+// atOnce presses Enter in all the tabs at once.
+func atOnce(t *testing.T, people map[string]*tab) {
+	t.Helper()
+	ready, pressed := make(chan struct{}), make(chan error, len(people))
+	for _, p := range people {
+		go func() { // ends with the press, or after patience
+			<-ready
+			ctx, cancel := context.WithTimeout(p.ctx, patience)
+			defer cancel()
+			pressed <- chromedp.Do(ctx, strike("Enter")...)
+		}()
+	}
+	close(ready)
+	for range people {
+		require.NoError(t, <-pressed)
 	}
 }
