@@ -132,6 +132,12 @@ func (p *tab) tried() map[string]string {
 // rejected gives how many requests the front door has turned away with a code.
 func (d doorplate) rejected(t *testing.T, code string) int {
 	t.Helper()
+	return d.metric(t, `waybill_http_rejected_total{reason="`+code+`"}`)
+}
+
+// metric gives a whole number that the program tells of itself, 0 if it does not tell it.
+func (d doorplate) metric(t *testing.T, series string) int {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/metrics", nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+d.Token)
@@ -141,7 +147,7 @@ func (d doorplate) rejected(t *testing.T, code string) int {
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusOK, res.StatusCode)
-	found := regexp.MustCompile(`(?m)^waybill_http_rejected_total\{reason="` + code + `"\} (\d+)$`).FindSubmatch(text)
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\d+)$`).FindSubmatch(text)
 	if found == nil {
 		return 0
 	}

@@ -185,6 +185,25 @@ func TestOfAllWhoAnswerAtOnceOneWins(t *testing.T) {
 	}
 }
 
+// TestFaultW14_SevenTabsOfARealHost: a browser holds six connections to one server, so with a stream for each tab the
+// seventh would wait for ever.
+func TestFaultW14_SevenTabsOfARealHost(t *testing.T) {
+	b := newBrowser(t)
+	w := newYard(t)
+	h := w.serve("")
+	var tabs []*tab
+	for range 7 {
+		p := b.tab()
+		p.open(w.link())
+		tabs = append(tabs, p)
+	}
+	require.Equal(t, 1, w.doorplate().metric(t, "waybill_http_streams"))
+	h.asks("Move the gate", "Where to?")
+	for _, p := range tabs {
+		p.sees("Where to?")
+	}
+}
+
 // atOnce presses Enter in all the tabs at once.
 func atOnce(t *testing.T, people map[string]*tab) {
 	t.Helper()
