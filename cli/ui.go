@@ -52,8 +52,11 @@ a minute; call again for another. Without a display, it is only printed.`,
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			start := startBrowser
-			if noBrowser || a.browser(runtime.GOOS) == nil {
+			switch {
+			case noBrowser:
 				start = nil
+			case a.browser(runtime.GOOS) == nil:
+				start = a.startNone
 			}
 			return a.ui(ctx, start)
 		},
@@ -98,6 +101,7 @@ func (a *app) serveAlone(ctx context.Context, start func(context.Context, []stri
 	if err := a.showPage(ctx, &knock{URL: door.file.URL, Token: door.file.Token}, start); err != nil {
 		return err
 	}
+	a.say("waybill: no host serves a page for this workspace, so this command does until it is interrupted (Ctrl-C)")
 	<-ctx.Done()
 	return nil
 }
@@ -142,6 +146,12 @@ func (a *app) browser(system string) []string {
 	case a.env("DISPLAY") != "" || a.env("WAYLAND_DISPLAY") != "":
 		return []string{"xdg-open"}
 	}
+	return nil
+}
+
+// startNone says what to do where no browser can be started.
+func (a *app) startNone(context.Context, []string) error {
+	a.say("waybill: there is no display; open the address in a browser on this machine, within a minute")
 	return nil
 }
 
