@@ -137,10 +137,10 @@ type Tx interface {
 	// task has to come before. Of a task that exists, it does not matter which is put first. When the
 	// transaction ends, each task that it put, or of which it put an attempt, must be Coherent.
 	PutTask(t core.Task) error
-	// Tasks gives the tasks that the query selects, by Position in ascending order, each with its newest
-	// attempt.
+	// Tasks gives the tasks that the query selects, by Position in the direction that it says, each with its
+	// newest attempt.
 	Tasks(q TaskQuery) ([]core.Task, error)
-	// CountTasks counts what the query selects, without regard to After and Limit.
+	// CountTasks counts what the query selects, without regard to Newest, After and Limit.
 	CountTasks(q TaskQuery) (int, error)
 	// NextReady gives the earliest moment behind the given instant at which a queued task that waits for
 	// no other may begin its retry, or 0 if there is none.
@@ -274,7 +274,9 @@ type TaskQuery struct {
 	ReadyAt core.Instant
 	// Except leaves tasks out whose newest attempt is for a model with one of these keys.
 	Except []string
-	// After is the Position behind which to go on.
+	// Newest gives the tasks by descending Position, the newest first, instead of the oldest first.
+	Newest bool
+	// After is the Position behind which to go on, in the direction of the query; 0 begins with the first.
 	After int64
 	// Limit is the most to give; 0 means 500.
 	Limit int

@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -124,7 +125,7 @@ func (t *tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 		limit = store.DefaultLimit
 	}
 	var page []core.Task
-	for _, task := range t.state.byPosition.after(q.After) {
+	for _, task := range t.state.tasksBehind(q) {
 		if task = t.state.whole(task); selectsTask(q, task) {
 			page = append(page, task)
 		}
@@ -133,6 +134,17 @@ func (t *tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 		}
 	}
 	return page, nil
+}
+
+// tasksBehind gives all tasks where a query goes on, in its direction.
+func (s *tasks) tasksBehind(q store.TaskQuery) iter.Seq2[int64, core.Task] {
+	switch {
+	case !q.Newest:
+		return s.byPosition.after(q.After)
+	case q.After == 0:
+		return s.byPosition.backwards()
+	}
+	return s.byPosition.before(q.After)
 }
 
 func (t *tx) CountTasks(q store.TaskQuery) (int, error) {

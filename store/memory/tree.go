@@ -117,6 +117,11 @@ func (n *node[K, V]) before(key K) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) { n.walkBack(&key, yield) }
 }
 
+// backwards gives all entries in descending order of their keys.
+func (n *node[K, V]) backwards() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { n.walkBack(nil, yield) }
+}
+
 // walkBack visits the entries before *key, or all if key is nil, against their order, until yield wants no more.
 func (n *node[K, V]) walkBack(key *K, yield func(K, V) bool) bool {
 	if n == nil {

@@ -143,6 +143,7 @@ func BenchmarkTaskPages(b *testing.B) {
 	s := crowdedStore(b, tasks)
 	for name, q := range map[string]store.TaskQuery{
 		"all": {}, "error": {Status: core.StatusError}, "live": {Live: true}, "parent": {Parent: "ses"},
+		"newest": {Newest: true}, "parent-error": {Parent: "ses", Status: core.StatusError},
 	} {
 		q.After, q.Limit = tasks/2, 50
 		b.Run(name, func(b *testing.B) {

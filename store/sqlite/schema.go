@@ -34,6 +34,7 @@ var digests = map[int]string{
 	3: "26de93ec491e905a011ac3c5509aca220c413cbd8844899f015300207a76a192",
 	4: "d15d70d4a6a1ae2664fa69ab198662f312c261d17148da6f683af3ed99e5bed4",
 	5: "e5cd8fbe3d8e83abd4b05976f4738e7b740211fd03174bb0e64242289f6be678",
+	6: "49a6bd4cd55967ce2e8865dfcabbea3ab93d08d01161cc7d56eda7c2f81f4e58",
 }
 
 // migrations gives all migrations in their order.

@@ -72,41 +72,50 @@ func ending(err error) error {
 	return err
 }
 
-// selectingTasks gives the statement that lists what a query selects. What is live is listed status by
-// status, which SQLite merges in the order of their index.
+// selectingTasks gives the statement that lists what a query selects. What is live is listed status by status,
+// which SQLite merges in the order of the index.
 func selectingTasks(q store.TaskQuery) (text string, args []any) {
-	parts := []store.TaskQuery{q}
-	if q.Live && q.Status == "" && q.RunID == "" && q.Parent == "" && q.ReadyAt == 0 {
-		parts = nil
-		for _, status := range liveStatuses {
-			part := q
-			part.Live, part.Status = false, status
-			parts = append(parts, part)
-		}
-	}
+	statuses := mergedStatuses(q)
 	var texts []string
-	for _, part := range parts {
-		where, more := taskConditions(part)
-		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(bestIndex(part))+where)
+	for _, status := range statuses {
+		if status != "" {
+			q.Live, q.Status = false, status
+		}
+		where, more := taskConditions(q)
+		texts = append(texts, "SELECT "+taskColumns+" FROM "+taskTable(bestIndex(q))+where)
 		args = append(args, more...)
 	}
 	order := " ORDER BY tasks.position"
-	if len(parts) > 1 {
-		order = " ORDER BY 1"
+	if len(statuses) > 1 {
+		order = " ORDER BY 1" // what is merged is told by its columns
+	}
+	if q.Newest {
+		order += " DESC"
 	}
 	return strings.Join(texts, " UNION ALL ") + order, args
 }
 
-// bestIndex names the index that what is ready, and what lives of a parent, is looked up in. SQLite, which
-// knows nothing of how many rows there are, would take another one.
+// mergedStatuses gives the statuses that are listed one by one, or "" if all are listed at once.
+func mergedStatuses(q store.TaskQuery) []core.TaskStatus {
+	if q.Live && q.Status == "" && q.RunID == "" && q.ReadyAt == 0 {
+		return liveStatuses
+	}
+	return []core.TaskStatus{""}
+}
+
+// bestIndex names the index that what belongs to a run or a parent, and what is ready, is looked up in.
+// SQLite, which knows nothing of how many rows there are, would take another one. A run has few tasks, so
+// that their statuses are looked at one by one; a parent may have them all.
 func bestIndex(q store.TaskQuery) string {
 	switch {
 	case q.RunID != "":
-		return ""
-	case q.ReadyAt != 0 && q.Parent == "":
+		return " INDEXED BY tasks_run"
+	case q.Parent != "" && (q.Status != "" || q.Live || q.ReadyAt != 0):
+		return " INDEXED BY tasks_parent_status"
+	case q.Parent != "":
+		return " INDEXED BY tasks_parent"
+	case q.ReadyAt != 0:
 		return " INDEXED BY tasks_ready"
-	case q.ReadyAt == 0 && q.Parent != "" && q.Live:
-		return " INDEXED BY tasks_children"
 	}
 	return ""
 }
@@ -145,7 +154,7 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 		}
 	}
 	if q.After != 0 {
-		add("tasks.position > ?", q.After)
+		add("tasks.position "+map[bool]string{false: ">", true: "<"}[q.Newest]+" ?", q.After)
 	}
 	if len(terms) == 0 {
 		return "", nil

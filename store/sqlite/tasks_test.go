@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,16 +85,24 @@ func TestTaskQueryPlans(t *testing.T) {
 		"claim for a role":   {store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}, "INDEX tasks_ready"},
 		"page of all":        {store.TaskQuery{After: 9}, "SEARCH tasks USING INTEGER PRIMARY KEY (rowid>?)"},
 		"page of a status":   {store.TaskQuery{Status: core.StatusError, After: 9}, "INDEX tasks_status (status=? AND "},
-		"page of a run":      {store.TaskQuery{RunID: "run", After: 9}, "INDEX tasks_run (run_id=? AND "},
-		"page of a parent":   {store.TaskQuery{Parent: "ses", After: 9}, "INDEX tasks_parent (parent=? AND "},
-		"what lives of one":  {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_children (parent=? AND "},
+		"page of a run":      {store.TaskQuery{RunID: "run", After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
+		"status of a run":    {store.TaskQuery{RunID: "run", Status: core.StatusError, After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
+		"claim for a run":    {store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}, "INDEX tasks_run (run_id=?)"},
+		"page of a parent":   {store.TaskQuery{Parent: "ses", After: 9}, "INDEX tasks_parent (parent=? AND position>?)"},
+		"status of a parent": {store.TaskQuery{Parent: "ses", Status: core.StatusError, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
+		"what lives of one":  {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
 		"page of what lives": {store.TaskQuery{Live: true, After: 9}, "INDEX tasks_status (status=? AND "},
 	} {
-		plan, err := s.TaskPlan(t.Context(), row.q)
-		require.NoError(t, err)
-		require.Contains(t, plan, row.want, name)
-		require.NotContains(t, plan, "TEMP B-TREE", name)
-		require.NotContains(t, plan, "SCAN attempts", name)
+		for _, newest := range []bool{false, true} {
+			if row.q.Newest = newest; newest {
+				row.want = strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(row.want)
+			}
+			plan, err := s.TaskPlan(t.Context(), row.q)
+			require.NoError(t, err)
+			require.Contains(t, plan, row.want, name)
+			require.NotContains(t, plan, "TEMP B-TREE", name)
+			require.NotContains(t, plan, "SCAN attempts", name)
+		}
 	}
 	plan, err := s.LeasePlan(t.Context())
 	require.NoError(t, err)
@@ -112,8 +121,9 @@ func TestTaskCountPlans(t *testing.T) {
 		q    store.TaskQuery
 		want string
 	}{
-		"of a parent, alive": {store.TaskQuery{Parent: "ses", Live: true}, "COVERING INDEX tasks_children (parent=?)"},
+		"of a parent, alive": {store.TaskQuery{Parent: "ses", Live: true}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
 		"of a parent":        {store.TaskQuery{Parent: "ses"}, "COVERING INDEX tasks_parent (parent=?)"},
+		"and of a status":    {store.TaskQuery{Parent: "ses", Status: core.StatusError}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
 		"of a status":        {store.TaskQuery{Status: core.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
 		"ready":              {store.TaskQuery{ReadyAt: 5}, "COVERING INDEX tasks_ready"},
 	} {

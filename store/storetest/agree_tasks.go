@@ -218,6 +218,7 @@ func drawTaskQuery(t *rapid.T) verb {
 	if drawSome(t, "except") {
 		q.Except = append(q.Except, drawModel(t).Key(), drawModel(t).Key())
 	}
+	q.Newest = drawSome(t, "newest")
 	if drawSome(t, "after") {
 		q.After = drawAfter(t)
 	}

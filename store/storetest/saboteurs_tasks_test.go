@@ -23,6 +23,7 @@ func taskSaboteurs() map[string]sabotage {
 		"queries of tasks select by every field":               asksForTasks(func(q *store.TaskQuery) { q.Except = q.Except[:min(1, len(q.Except))] }),
 		"a task is ready exactly when it is claimable":         asksForTasks(func(q *store.TaskQuery) { q.ReadyAt++ }),
 		"pages of tasks neither skip nor repeat":               asksForTasks(func(q *store.TaskQuery) { q.After -= q.After % 60 }),
+		"tasks are listed from the newest on, too":             txs(func(tx store.Tx) store.Tx { return turnsPages{tx} }),
 		"a count of tasks heeds neither page nor limit":        txs(func(tx store.Tx) store.Tx { return countsTaskPage{tx} }),
 		"a page of tasks is as long as its limit":              asksForTasks(func(q *store.TaskQuery) { q.Limit = min(q.Limit, store.DefaultLimit) }),
 		"the next retry is found":                              txs(func(tx store.Tx) store.Tx { return readyAgain{tx} }),
@@ -178,6 +179,19 @@ type asksOtherTasks struct {
 func (a asksOtherTasks) Tasks(q store.TaskQuery) ([]core.Task, error) {
 	a.change(&q)
 	return a.Tx.Tasks(q)
+}
+
+// turnsPages turns each page around instead of the list.
+type turnsPages struct{ store.Tx }
+
+func (p turnsPages) Tasks(q store.TaskQuery) ([]core.Task, error) {
+	newest := q.Newest
+	q.Newest = false
+	page, err := p.Tx.Tasks(q)
+	if newest {
+		slices.Reverse(page)
+	}
+	return page, err
 }
 
 type countsTaskPage struct{ store.Tx }

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +15,7 @@ func taskQueryLaws() []Law {
 		law("queries of tasks select by every field", taskQueriesSelect),
 		law("a task is ready exactly when it is claimable", readyIsClaimable),
 		law("pages of tasks neither skip nor repeat", taskPages),
+		law("tasks are listed from the newest on, too", tasksFromTheNewest),
 		law("a count of tasks heeds neither page nor limit", taskCountIgnoresPages),
 		law("a page of tasks is as long as its limit", taskPageLimit),
 		law("the next retry is found", nextReadyIsFound),
@@ -176,6 +178,25 @@ func taskPages(t T, s store.Store) {
 	})
 }
 
+// tasksFromTheNewest holds each query against the same one from the oldest on, at once and page by page.
+func tasksFromTheNewest(t T, s store.Store) {
+	team(t, s)
+	view(t, s, func(tx store.Tx) {
+		for name, row := range selections() {
+			want := slices.Clone(row.want)
+			slices.Reverse(want)
+			row.q.Newest = true
+			require.Equal(t, want, selectedTasks(t, tx, row.q), name)
+			for size := 1; size <= len(want)+1; size++ {
+				row.q.Limit = size
+				requireTaskPages(t, tx, row.q, want)
+			}
+		}
+		require.Equal(t, []string{"q1"}, selectedTasks(t, tx, store.TaskQuery{Newest: true, After: 11}))
+		require.Empty(t, selectedTasks(t, tx, store.TaskQuery{Newest: true, After: 10}), "nothing is behind the oldest")
+	})
+}
+
 // requireTaskPages walks through all pages of q.
 func requireTaskPages(t T, tx store.Tx, q store.TaskQuery, want []string) {
 	t.Helper()
@@ -196,7 +217,7 @@ func requireTaskPages(t T, tx store.Tx, q store.TaskQuery, want []string) {
 func taskCountIgnoresPages(t T, s store.Store) {
 	team(t, s)
 	view(t, s, func(tx store.Tx) {
-		for _, q := range []store.TaskQuery{{Limit: 1}, {After: 60}, {After: 60, Limit: 2}} {
+		for _, q := range []store.TaskQuery{{Limit: 1}, {After: 60}, {After: 60, Limit: 2}, {After: 60, Newest: true}} {
 			n, err := tx.CountTasks(q)
 			require.NoError(t, err)
 			require.Equal(t, 12, n)
