@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"waybill/core"
@@ -88,7 +89,7 @@ func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*s
 
 func (s *Service) listTasks(ctx context.Context, p *schema.ListTasksParams) (*schema.TaskList, error) {
 	list := &schema.TaskList{Items: []schema.Task{}}
-	q := store.TaskQuery{Status: core.TaskStatus(p.Status), RunID: p.RunID, Parent: p.ParentSessionID}
+	q := store.TaskQuery{Status: core.TaskStatus(p.Status), RunID: p.RunID, Parent: p.ParentSessionID, Newest: p.Order == newestFirst}
 	next, err := s.pageOfTasks(ctx, q, p.Page, func(tx store.Tx, t core.Task, now core.Instant) (int, error) {
 		w, err := wireTask(tx, t, now)
 		w = shortened(w)
@@ -111,6 +112,32 @@ func (s *Service) listAwaiting(ctx context.Context, p *schema.ListAwaitingParams
 	return list, err
 }
 
+// newestFirst is the order of a list of tasks, and begins its cursors, so that none of them is taken for a place
+// in a list that begins with the oldest, nor the other way round.
+const newestFirst = "newest"
+
+// taskCursor gives the cursor behind a position.
+func taskCursor(newest bool, position int64) string {
+	cursor := strconv.FormatInt(position, 10)
+	if newest {
+		return newestFirst + ":" + cursor
+	}
+	return cursor
+}
+
+// tasksAfter reads the cursor of a list of tasks.
+func tasksAfter(newest bool, page schema.Page) (int64, error) {
+	cursor, ofNewest := strings.CutPrefix(page.Cursor, newestFirst+":")
+	if page.Cursor == "" || !newest && !ofNewest {
+		return pageAfter(page)
+	}
+	after, err := strconv.ParseInt(cursor, 10, 64)
+	if newest != ofNewest || err != nil || after < 1 {
+		return 0, badParam("/cursor", "next_cursor of the page before, with the same order", page.Cursor)
+	}
+	return after, nil
+}
+
 // pageOfTasks calls fn with each task of a page and gives the cursor of the next one. fn gives how many
 // bytes the task takes.
 func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schema.Page, fn func(store.Tx, core.Task, core.Instant) (int, error)) (next string, err error) {
@@ -118,7 +145,7 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 	if err != nil {
 		return "", err
 	}
-	if q.After, err = pageAfter(page); err != nil {
+	if q.After, err = tasksAfter(q.Newest, page); err != nil {
 		return "", err
 	}
 	limit := or(page.Limit, schema.DefaultPage)
@@ -127,7 +154,7 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 		size := 0
 		return eachTask(tx, q, func(i int, before, t core.Task) (bool, error) {
 			if i == limit || size > pageBytes {
-				next = strconv.FormatInt(before.Position, 10)
+				next = taskCursor(q.Newest, before.Position)
 				return false, nil
 			}
 			bytes, err := fn(tx, t, e.Now())

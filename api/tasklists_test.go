@@ -31,28 +31,73 @@ func fill(t *testing.T, st store.Store, n int) {
 	}))
 }
 
-// A hundred thousand tasks by pages: none is missing, and none comes twice.
+// A hundred thousand tasks by pages, from either end: none is missing, and none comes twice.
 func TestHundredThousandTasksByPages(t *testing.T) {
 	const many = 100_000
 	st := newLasting()
 	fill(t, st, many)
 	h := newHost(t, setup{store: st})
-	next := 1
-	for cursor := ""; ; {
-		page := h.call("list_tasks", `{"limit": 500, "cursor": %q}`, cursor)
-		for _, id := range page.each("items", "task_id") {
-			require.Equal(t, fmt.Sprintf("tsk_%d", next), id)
-			next++
+	for order, at := range map[string]func(n int) int{
+		"oldest": func(n int) int { return n },
+		"newest": func(n int) int { return many + 1 - n },
+	} {
+		next := 1
+		for cursor := ""; ; {
+			page := h.call("list_tasks", `{"limit": 500, "order": %q, "cursor": %q}`, order, cursor)
+			for _, id := range page.each("items", "task_id") {
+				require.Equal(t, fmt.Sprintf("tsk_%d", at(next)), id)
+				next++
+			}
+			more, ok := page.find("next_cursor")
+			if !ok {
+				break
+			}
+			cursor = more.(string)
 		}
-		more, ok := page.find("next_cursor")
-		if !ok {
-			break
-		}
-		cursor = more.(string)
+		require.Equal(t, many+1, next, order)
 	}
-	require.Equal(t, many+1, next)
 	h.call("get_status", `{}`).has(many, "counts.tasks.QUEUED")
 	h.call("list_tasks", `{"parent_session_id": "q", "limit": 2}`).has("tsk_3", "items.1.task_id")
+}
+
+// What began last is shown first, and the pages of a list that grows at its beginning do not shift.
+func TestNewestTasksComeFirst(t *testing.T) {
+	h := newHost(t, setup{})
+	var made []string
+	for range 5 {
+		made = append(made, h.create(``))
+	}
+	first := h.call("list_tasks", `{"order": "newest", "limit": 2}`)
+	require.Equal(t, []string{made[4], made[3]}, first.each("items", "task_id"))
+	h.create(``)
+	cursor := first.str("next_cursor")
+	second := h.call("list_tasks", `{"order": "newest", "limit": 3, "cursor": %q}`, cursor)
+	require.Equal(t, []string{made[2], made[1], made[0]}, second.each("items", "task_id"))
+	second.lacks("next_cursor")
+	h.call("cancel_task", `{"task_id": %q}`, made[3])
+	require.Equal(t, []string{made[3]}, h.call("list_tasks", `{"order": "newest", "status": "CANCELLED"}`).each("items", "task_id"))
+	h.refused(schema.InvalidParams, "list_tasks", `{"order": "latest"}`).has("/order", "data.details.errors.0.pointer")
+}
+
+// The place in a list that begins with the newest is none in a list that begins with the oldest.
+func TestCursorOfTasksBelongsToItsOrder(t *testing.T) {
+	h := newHost(t, setup{})
+	for range 3 {
+		h.asked(``)
+	}
+	oldest := h.call("list_tasks", `{"limit": 2}`).str("next_cursor")
+	newest := h.call("list_tasks", `{"limit": 2, "order": "newest"}`).str("next_cursor")
+	for params, cursor := range map[string]string{
+		``: newest, `"order": "oldest",`: newest, `"order": "newest",`: oldest,
+	} {
+		for _, cursor := range []string{cursor, "newest:", "newest:-1", "newest:x", "newest:newest:2"} {
+			refused := h.refused(schema.InvalidParams, "list_tasks", `{%s "cursor": %q}`, params, cursor)
+			refused.has("/cursor", "data.details.errors.0.pointer")
+		}
+	}
+	h.refused(schema.InvalidParams, "list_awaiting", `{"cursor": %q}`, newest)
+	require.Contains(t, h.refused(schema.InvalidParams, "list_tasks", `{"cursor": %q}`, newest).str("message"), "with the same order")
+	require.Contains(t, h.refused(schema.InvalidParams, "list_tasks", `{"order": "newest", "cursor": %q}`, oldest).str("message"), "with the same order")
 }
 
 func TestListsOfTasksGoOnWhereTheyEnded(t *testing.T) {

@@ -120,7 +120,7 @@ var Methods = []Method{
 	}),
 	method[ListTasksParams, TaskList](Method{
 		Name: "list_tasks", Group: "tasks", Kind: Read,
-		Doc: "Lists tasks as they were created, and says what a queued one waits for.",
+		Doc: "Lists tasks as they were created, the oldest or the newest first, and says what a queued one waits for.",
 	}),
 	method[TimelineParams, Timeline](Method{
 		Name: "get_timeline", Group: "tasks", Kind: Read,

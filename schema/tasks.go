@@ -200,6 +200,7 @@ type ListTasksParams struct {
 	Status          string `json:"status,omitzero" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
 	RunID           string `json:"run_id,omitzero" schema:"id"`
 	ParentSessionID string `json:"parent_session_id,omitzero" schema:"id"`
+	Order           string `json:"order,omitzero" schema:"enum=oldest|newest,default=oldest" doc:"which come first, by when they were created; a cursor belongs to the order of its page"`
 	Page
 }
 

@@ -1019,6 +1019,8 @@ export interface ListTasksParams {
   status?: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
   run_id?: string;
   parent_session_id?: string;
+  /** which come first, by when they were created; a cursor belongs to the order of its page; default `oldest` */
+  order?: "oldest" | "newest";
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   /** next_cursor of the page before */
@@ -1967,7 +1969,7 @@ export interface MethodMap {
   "cancel_task": { params: CancelTaskParams; result: TaskResult };
   /** Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few. */
   "get_task": { params: TaskParams; result: TaskDetail };
-  /** Lists tasks as they were created, and says what a queued one waits for. */
+  /** Lists tasks as they were created, the oldest or the newest first, and says what a queued one waits for. */
   "list_tasks": { params: ListTasksParams; result: TaskList };
   /** Gives the attempts of a task in order, and as text, a line each. */
   "get_timeline": { params: TimelineParams; result: Timeline };
