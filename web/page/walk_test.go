@@ -236,39 +236,51 @@ func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
 	second.sees("Where to?")
 }
 
-// TestLongListShowsWhatIsSeen: of thousands of tasks only those are on the page that can be seen, and all can be
-// reached.
+// TestLongListShowsWhatIsSeen: of thousands of tasks, the newest first, only those are on the page that can be seen,
+// and all can be reached.
 func TestLongListShowsWhatIsSeen(t *testing.T) {
 	h := newHouse(t)
-	const all = 3000
-	for i := range all {
-		h.create(map[string]any{"prompt": fmt.Sprintf("Task number %d.", i)})
+	const all = 2400
+	h.create(map[string]any{"prompt": "The oldest of all."})
+	for i := range all - 1 {
+		h.create(map[string]any{"prompt": fmt.Sprintf("Task number %d.", i+1)})
 	}
 	p := newBrowser(t).tab()
 	p.open(h.link())
 	p.look(`location.hash = "#/tasks"`)
-	p.sees("Task number 0.")
-	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
-	p.until(`(document.querySelector(".rows").scrollTop = 1e9, document.querySelector(".rows-end").innerText.startsWith("3,000 tasks") && !document.querySelector(".rows-end").innerText.includes("so far"))`)
 	p.sees(fmt.Sprintf("Task number %d.", all-1))
+	require.Equal(t, 1, h.asked("GET /api/tasks"), "more was read than can be seen")
+	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
+	p.until(`(document.querySelector(".rows").scrollTop = 1e9, document.querySelector(".rows-end").innerText.startsWith("2,400 tasks") && !document.querySelector(".rows-end").innerText.includes("so far"))`)
+	p.sees("The oldest of all.")
 	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
 	top := p.look(`document.querySelector(".rows").scrollTop`)
-	h.create(map[string]any{"prompt": "One more."})
-	p.sees("3,001 tasks")
+	id := h.create(map[string]any{"prompt": "One more."})
+	p.sees("Show 1 new one")
 	require.Equal(t, top, p.look(`document.querySelector(".rows").scrollTop`), "the list has moved")
+	require.NotContains(t, p.text(".rows"), "One more.")
+	// What is looked for is looked for among the newest, and further only if that is wanted.
 	p.focus("#filter")
-	p.write("number 2718.")
+	p.write("oldest")
+	p.sees("0 tasks among the first 2,000")
+	p.button("Look further")
 	p.sees("1 task")
-	p.sees("Task number 2718.")
+	p.sees("The oldest of all.")
+	// One that is named by its id is found at once.
+	asked := h.asked("GET /api/tasks")
+	p.look(`location.hash = "#/tasks?q=task%3A` + id + `"`)
+	p.sees("One more.")
+	require.Equal(t, asked, h.asked("GET /api/tasks"), "it was looked for in a list")
+	p.look(`location.hash = "#/tasks?q=task%3Atsk_0192f0c1-7d3a-7abc-8def-000000000000"`)
+	p.sees("No task is like that.")
 	// One that leaves what is looked for stays where it is, and says so.
 	p.look(`location.hash = "#/tasks?q=status%3Aqueued"`)
-	p.sees("Task number 0.")
-	id := h.claim()
+	p.sees("One more.")
+	h.call("cancel_task", map[string]any{"task_id": id})
 	p.until(`document.querySelector('.row[data-row="0"]').classList.contains("left")`)
-	require.Contains(t, p.text(`.row[data-row="0"]`), "Task number 0.")
+	require.Contains(t, p.text(`.row[data-row="0"]`), "One more.")
 	p.button("Clear those that left")
-	p.until(`!document.body.innerText.includes("Task number 0.")`)
-	require.Equal(t, "RUNNING", h.status(id))
+	p.until(`!document.body.innerText.includes("One more.")`)
 }
 
 // TestEnlargedTwiceItIsStillWhole: at 200 % nothing is lost, and nothing has to be scrolled sideways.

@@ -17,11 +17,16 @@ export interface Row<T> {
   left: boolean;
 }
 
-/** Where a page begins, and which rows it had when it was read last. */
+/** Where a page begins, and which rows are on it as far as is known, in the order of the list. */
 interface Leaf {
   cursor: string | undefined;
   ids: string[];
+  /** Whether it has still to be read: its rows are from the page before, which has no room for them any more. */
+  unread: boolean;
 }
+
+/** How many pages are read at most to bring a list up to date. What is missing then comes with the next change. */
+const mostAtOnce = 20;
 
 /**
  * A Paged list keeps the order in which it was read. Rows that leave it stay where they are, marked as such, until
@@ -35,10 +40,11 @@ export class Paged<T> {
   readonly ready = signal(false);
   /** Whether there is nothing behind the rows. */
   readonly complete = signal(false);
-  /** How many new things stand before the first row. They are not shown until the list is read from the beginning. */
+  /** How many new things stand before and among the rows. They are not shown until the list is read from the beginning. */
   readonly newer = signal(0);
 
   private readonly at = new Map<string, number>();
+  private readonly held = new Set<string>();
   private leaves: Leaf[] = [];
   private next: string | undefined;
   private busy: Promise<void> | undefined;
@@ -47,7 +53,7 @@ export class Paged<T> {
   constructor(
     private readonly fetch: Fetch<T>,
     private readonly idOf: (thing: T) => string,
-    /** Where new things come. */
+    /** Where new things come: they are shown at the end, or kept back at the top. */
     private readonly grows: "end" | "top" = "end",
   ) {}
 
@@ -55,7 +61,9 @@ export class Paged<T> {
   more(): Promise<void> {
     if (this.complete.value) return Promise.resolve();
     return this.alone(async () => {
-      if (!this.complete.value) await this.read({ cursor: this.next, ids: [] }, this.leaves.length);
+      const last = this.leaves.length - 1;
+      if (this.leaves[last]?.unread) await this.read(last);
+      else if (!this.complete.value) await this.read(this.leaves.length, { cursor: this.next, ids: [], unread: true });
     });
   }
 
@@ -65,9 +73,11 @@ export class Paged<T> {
     return this.alone(async () => {
       while (this.old) {
         this.old = false;
-        for (const n of this.stale(from, to)) {
-          const leaf = this.leaves[n];
-          if (leaf) await this.read(leaf, n);
+        const seen = this.seen(from, to);
+        for (let n = 0, read = 0; n < this.leaves.length && read < mostAtOnce; n++) {
+          if (!this.stale(n, seen)) continue;
+          await this.read(n);
+          read++;
         }
       }
     });
@@ -78,62 +88,92 @@ export class Paged<T> {
     return this.alone(async () => {
       const page = await this.fetch(undefined);
       this.at.clear();
-      this.leaves = [];
-      this.take(page, { cursor: undefined, ids: [] }, 0, []);
+      this.held.clear();
+      this.leaves = [{ cursor: undefined, ids: [], unread: true }];
+      this.take(page, 0, []);
     });
   }
 
-  private stale(from: number, to: number): number[] {
-    const found: number[] = [];
-    let row = 0;
-    this.leaves.forEach((leaf, n) => {
-      const ends = row + leaf.ids.length;
-      const growing = this.grows === "top" ? n === 0 : n === this.leaves.length - 1 && this.complete.value;
-      if ((row <= to && ends >= from) || growing) found.push(n);
-      row = ends;
-    });
-    return found;
+  /** The rows between two, and those beside them that a row which had left would come back between. */
+  private seen(from: number, to: number): Set<string> {
+    const rows = this.rows.value;
+    while (rows[from]?.left) from--;
+    while (rows[to]?.left) to++;
+    return new Set(rows.slice(Math.max(0, from), to + 1).map((row) => row.id));
   }
 
-  private async read(leaf: Leaf, n: number): Promise<void> {
+  /** Whether a page may be old, if what is seen of the list is. */
+  private stale(n: number, seen: ReadonlySet<string>): boolean {
+    const leaf = this.leaves[n];
+    const growing = this.grows === "top" ? n === 0 : n === this.leaves.length - 1 && this.complete.value;
+    return leaf !== undefined && (growing || leaf.unread || leaf.ids.some((id) => seen.has(id)));
+  }
+
+  private async read(n: number, leaf = this.leaves[n]): Promise<void> {
+    if (leaf === undefined) return;
     const page = await this.fetch(leaf.cursor);
-    this.take(page, leaf, n, this.rows.value.slice());
+    this.leaves[n] = leaf;
+    this.take(page, n, this.rows.value.slice());
   }
 
-  private take(page: Page<T>, leaf: Leaf, n: number, rows: Row<T>[]): void {
-    const now = new Set<string>();
-    let items = page.items;
-    if (this.grows === "top" && n === 0) {
-      const known = items.findIndex((thing) => this.at.has(this.idOf(thing)));
-      const before = rows.length === 0 ? 0 : known < 0 ? items.length : known;
-      this.newer.value = before;
-      if (before > 0 && before === items.length) return; // then it says nothing of those that are known
-      items = items.slice(before);
-    }
-    for (const thing of items) {
-      const id = this.idOf(thing);
-      now.add(id);
-      const at = this.at.get(id);
-      if (at === undefined) this.at.set(id, rows.push({ id, thing, left: false }) - 1);
-      else rows[at] = { id, thing, left: false };
-    }
-    // The order never changes, so whatever stood before the last row of this page and is not in it has left. What
-    // stood behind may be on the next page by now.
+  private take(page: Page<T>, n: number, rows: Row<T>[]): void {
+    const now = new Set(page.items.map(this.idOf));
     const whole = page.next_cursor === undefined;
-    const last = Math.max(-1, ...items.map((thing) => this.at.get(this.idOf(thing)) ?? -1));
-    for (const id of leaf.ids) {
+    // In the order of the list, what stood before the last known row of this page and is not on it has left. What
+    // stood behind that may be on the next page by now.
+    const known = this.leaves.slice(n).flatMap((leaf) => leaf.ids);
+    const last = whole ? known.length - 1 : known.findLastIndex((id) => now.has(id));
+    for (const id of known.slice(0, last + 1)) {
       const at = this.at.get(id) ?? -1;
       const row = rows[at];
-      if (row && !now.has(id) && (whole || at < last)) rows[at] = { ...row, left: true };
+      if (row && !now.has(id)) rows[at] = { ...row, left: true };
     }
-    this.leaves[n] = { cursor: leaf.cursor, ids: [...new Set([...leaf.ids, ...now])] };
-    if (n === this.leaves.length - 1) {
-      this.next = page.next_cursor;
-      this.complete.value = whole;
-    }
+    const rest = new Set(known.slice(last + 1));
+    this.arrange(n, this.show(page.items, n, rest.size === 0, rows), rest, page.next_cursor);
     this.rows.value = rows;
+    this.newer.value = this.held.size;
     this.ready.value = true;
     this.fault.value = undefined;
+  }
+
+  /**
+   * Puts what came where it is, and what is new behind all rows, or keeps it back. It gives the ids of the rows. The
+   * page reaches the end of what is known, if there is nothing behind it.
+   */
+  private show(items: readonly T[], n: number, reaches: boolean, rows: Row<T>[]): string[] {
+    const lastKnown = items.findLastIndex((thing) => this.at.has(this.idOf(thing)));
+    const behind = reaches && (lastKnown >= 0 || this.leaves[n]?.ids.length === 0);
+    const shown: string[] = [];
+    items.forEach((thing, i) => {
+      const id = this.idOf(thing);
+      const at = this.at.get(id);
+      if (at === undefined && this.grows === "top" && !(behind && i > lastKnown)) {
+        this.held.add(id);
+        return;
+      }
+      if (at === undefined) this.at.set(id, rows.push({ id, thing, left: false }) - 1);
+      else rows[at] = { id, thing, left: false };
+      this.held.delete(id);
+      shown.push(id);
+    });
+    return shown;
+  }
+
+  /** Notes what is on a page, and moves what is not there any more to the next one, which begins where this one ends. */
+  private arrange(n: number, shown: string[], rest: ReadonlySet<string>, next: string | undefined): void {
+    const leaf = this.leaves[n];
+    if (leaf === undefined) return;
+    const moved = leaf.ids.filter((id) => rest.has(id));
+    const later = this.leaves.slice(n + 1);
+    const reached = later.some((l) => l.ids.some((id) => !rest.has(id)));
+    const kept = later.map((l) => ({ ...l, ids: l.ids.filter((id) => rest.has(id)) })).filter((l) => l.ids.length > 0);
+    if (moved.length > 0 && kept.length === 0) kept.push({ cursor: next, ids: [], unread: true });
+    const follower = kept[0];
+    if (follower && (moved.length > 0 || reached)) Object.assign(follower, { cursor: next, ids: [...moved, ...follower.ids] });
+    this.leaves = [...this.leaves.slice(0, n), { cursor: leaf.cursor, ids: shown, unread: false }, ...kept];
+    if (kept.length > 0) return;
+    this.next = next;
+    this.complete.value = next === undefined;
   }
 
   /** Only one reads at a time; a second caller waits for the first, and then has its turn. */

@@ -7,7 +7,7 @@ import { touches } from "./fold.ts";
 import { watch } from "./live.ts";
 import type { Paged, Row } from "./paged.ts";
 import { Trouble, Waiting } from "./parts.tsx";
-import { many } from "./words.ts";
+import { count, many } from "./words.ts";
 
 interface Props<T> {
   list: Paged<T>;
@@ -26,6 +26,9 @@ interface Props<T> {
 /** Rows above and below those that can be seen. */
 const spare = 6;
 
+/** How many things are looked through before the reader of the page is asked whether to go on. */
+const mostLooked = 2000;
+
 /** The height of a row in pixels: it grows with the letters that the reader of the page has chosen. */
 function rowHeight(): number {
   return 4.25 * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -35,17 +38,23 @@ export function Rows<T>(p: Props<T>): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSignal({ top: 0, height: 800 });
   const active = useSignal("");
+  const looked = useSignal(mostLooked);
   const height = rowHeight();
   const rows = p.keep ? p.list.rows.value.filter(p.keep) : p.list.rows.value;
 
   const from = Math.max(0, Math.floor(seen.value.top / height) - spare);
   const to = Math.min(rows.length, Math.ceil((seen.value.top + seen.value.height) / height) + spare);
   const near = to >= rows.length - spare;
+  // Of a list in which something is looked for, not all is read just because nothing was found.
+  const enough = p.keep !== undefined && p.list.rows.value.length >= looked.value;
   const { complete, loading, fault, ready } = p.list;
 
   useEffect(() => {
-    if (near && !complete.value && !loading.value && !fault.value) void p.list.more();
+    if (near && !enough && !complete.value && !loading.value && !fault.value) void p.list.more();
   });
+  useEffect(() => {
+    looked.value = mostLooked;
+  }, [p.list]);
   useLayoutEffect(() => measure(box.current, seen), []);
   useEffect(
     () =>
@@ -132,7 +141,12 @@ export function Rows<T>(p: Props<T>): JSX.Element {
       )}
       {ready.value && (
         <p class="rows-end faint">
-          {loading.value && !complete.value ? "Reading more…" : many(rows.length, p.noun.replace(/s$/, "")) + (complete.value ? "" : " so far")}
+          {loading.value && !complete.value ? "Reading more…" : many(rows.length, p.noun.replace(/s$/, "")) + (complete.value ? "" : enough ? ` among the first ${count(p.list.rows.value.length)}` : " so far")}
+          {enough && !complete.value && (
+            <button type="button" class="quiet" onClick={() => (looked.value = 2 * p.list.rows.value.length)}>
+              Look further
+            </button>
+          )}
           {p.list.rows.value.some((row) => row.left) && (
             <button type="button" class="quiet" onClick={() => void p.list.restart()}>
               Clear those that left

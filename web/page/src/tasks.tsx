@@ -6,6 +6,7 @@ import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { cut, excerpt, firstLine } from "./marks.ts";
 import { Paged } from "./paged.ts";
+import type { Page } from "./paged.ts";
 import { Age, Empty, State, stateWord } from "./parts.tsx";
 import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
@@ -13,7 +14,7 @@ import { Split } from "./split.tsx";
 import { taskName, TaskPane } from "./task.tsx";
 import { Text } from "./text.tsx";
 import { modelName } from "./timeline.tsx";
-import { get } from "./wire.ts";
+import { address, Fault, get } from "./wire.ts";
 
 /** How many rows are read at once, and how many while words are looked for. */
 const page = 100;
@@ -89,22 +90,37 @@ export function statusOf(word: string): Status | undefined {
 
 const fields = ["status", "run", "session", "task"] as const;
 
+/** A task that is looked for by its whole id needs no list. */
+async function alone(task_id: string): Promise<Page<Task>> {
+  try {
+    return { items: [slim((await get("get_task", address`/api/tasks/${task_id}`)).task)] };
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.status === 404) return { items: [] };
+    throw thrown;
+  }
+}
+
+const wholeId = /^tsk_[0-9a-f-]{36}$/;
+
 export function Tasks(): JSX.Element {
   const filter = filterOf(fields);
   const { status: word = "", run: run_id, session: parent_session_id, task } = filter.fields;
   const wanted = statusOf(word);
   const searching = filter.words.length > 0 || task !== undefined;
   const limit = searching ? 500 : page;
+  const only = task !== undefined && wholeId.test(task) ? task : undefined;
   const list = useMemo(
     () =>
       new Paged<Task>(
         async (cursor) => {
-          const got = await get("list_tasks", "/api/tasks", { status: wanted, run_id, parent_session_id, limit, cursor });
+          if (only !== undefined) return alone(only);
+          const got = await get("list_tasks", "/api/tasks", { status: wanted, run_id, parent_session_id, order: "newest", limit, cursor });
           return { ...got, items: got.items.map(slim) };
         },
         (t) => t.task_id,
+        "top",
       ),
-    [wanted, run_id, parent_session_id, limit],
+    [wanted, run_id, parent_session_id, limit, only],
   );
   const { id } = route.value;
   const counts = status.value?.counts.tasks ?? {};
@@ -129,7 +145,7 @@ export function Tasks(): JSX.Element {
           noun="tasks"
           topics={["tasks"]}
           selected={id}
-          keep={searching ? ({ thing: t }) => (task === undefined || t.task_id.includes(task)) && holds(filter.words, t.description, t.prompt, t.task_id) : undefined}
+          keep={searching ? ({ thing: t }) => (task === undefined || t.task_id.includes(task)) && (only === undefined || wanted === undefined || t.status === wanted) && holds(filter.words, t.description, t.prompt, t.task_id) : undefined}
           href={(row) => link({ view: "tasks", id: row.id, filter: route.value.filter })}
           row={({ thing: t, left }) => (
             <>

@@ -229,8 +229,8 @@ test("what leaves a list stays in its place until it is read anew", async () => 
   await list.more();
   all = ["b", "d", "e"];
   await list.refresh(0, 1);
-  assert.equal(shown(), "(a) b c d", "c may be on a page that was not asked for");
-  await list.refresh(0, 3);
+  assert.equal(shown(), "(a) b (c) d", "the first page reaches behind c, and has it no more");
+  await list.more();
   assert.equal(shown(), "(a) b (c) d e");
   all = ["a", "b", "d", "e"];
   await list.refresh(0, 0);
@@ -239,18 +239,93 @@ test("what leaves a list stays in its place until it is read anew", async () => 
   assert.equal(shown(), "a b");
 });
 
-test("a list that grows at its top keeps new things back", async () => {
-  let all = ["c", "b", "a"];
+test("what comes into the midst of a list stands at its end, and takes the place of nothing", async () => {
+  let all = ["a", "c", "e", "g", "i"];
+  const { list, shown } = source(() => all, 2);
+  await list.more();
+  await list.more();
+  all = ["a", "b", "c", "e", "g", "i"];
+  await list.refresh(0, 0);
+  assert.equal(shown(), "a c e g b", "c is on the next page, and has not left");
+  all = ["a", "b", "e", "g", "i"];
+  await list.refresh(0, 3);
+  assert.equal(shown(), "a (c) e g b");
+  await list.more();
+  assert.equal(shown(), "a (c) e g b i");
+  assert.ok(list.complete.value);
+});
+
+test("the last page of a list that is not complete goes on behind what it has", async () => {
+  let all = ["a", "b", "c", "d", "e"];
+  const { list, shown } = source(() => all, 2);
+  await list.more();
+  all = ["a", "aa", "ab", "ac", "b", "c", "d", "e"];
+  await list.refresh(0, 1);
+  assert.equal(shown(), "a b aa ab ac c", "b is looked for on the pages that follow");
+  await list.more();
+  assert.equal(shown(), "a b aa ab ac c d e");
+  assert.ok(list.complete.value);
+});
+
+/** A list that pages are taken from as of one whose newest things come first. */
+function growing(ids: () => string[], size: number) {
+  let asked = 0;
   const list = new Paged<string>(
     (cursor) => {
-      const from = cursor === undefined ? 0 : all.indexOf(cursor) + 1;
-      const items = all.slice(from, from + 2);
-      return Promise.resolve(from + 2 < all.length ? { items, next_cursor: items[1] ?? "" } : { items });
+      asked++;
+      const all = ids();
+      const from = cursor === undefined ? 0 : all.findIndex((id) => id < cursor);
+      const items = from < 0 ? [] : all.slice(from, from + size);
+      return Promise.resolve(from >= 0 && from + size < all.length ? { items, next_cursor: items.at(-1) ?? "" } : { items });
     },
     (id) => id,
     "top",
   );
   const shown = () => list.rows.value.map((row) => (row.left ? `(${row.id})` : row.id)).join(" ");
+  return { list, shown, asked: () => asked };
+}
+
+test("what comes into the midst of a list that grows at its top is kept back as well", async () => {
+  let all = ["g", "e", "c", "a"];
+  const { list, shown } = growing(() => all, 2);
+  await list.more();
+  await list.more();
+  all = ["g", "f", "e", "d", "c", "a"];
+  await list.refresh(0, 3);
+  assert.equal(shown(), "g e c a");
+  assert.equal(list.newer.value, 2);
+  all = ["g", "f", "d", "c", "a"];
+  await list.refresh(0, 3);
+  assert.equal(shown(), "g (e) c a", "e left behind a page of new things");
+  await list.restart();
+  assert.equal(shown(), "g f");
+});
+
+test("however many new things come at the top, what is seen is kept up to date", async () => {
+  const name = (n: number) => String(n).padStart(4, "0");
+  let all = ["0003", "0002", "0001"];
+  const { list, shown, asked } = growing(() => all, 2);
+  await list.more();
+  await list.more();
+  const burst = Array.from({ length: 70 }, (_, i) => name(4 + i)).reverse();
+  all = [...burst, "0003", "0001"];
+  await list.refresh(0, 2);
+  assert.equal(shown(), "0003 0002 0001", "so many pages are not read at once");
+  assert.equal(asked(), 2 + 20);
+  await list.refresh(0, 2);
+  assert.equal(shown(), "0003 (0002) 0001");
+  assert.equal(list.newer.value, 70);
+  const before = asked();
+  all = ["9999", ...burst, "0001"];
+  await list.refresh(0, 2);
+  assert.equal(shown(), "(0003) (0002) 0001");
+  assert.equal(list.newer.value, 71);
+  assert.ok(asked() - before <= 3, "the way was found before");
+});
+
+test("a list that grows at its top keeps new things back", async () => {
+  let all = ["c", "b", "a"];
+  const { list, shown } = growing(() => all, 2);
   await list.more();
   await list.more();
   assert.equal(shown(), "c b a");
@@ -261,7 +336,7 @@ test("a list that grows at its top keeps new things back", async () => {
   all = ["f", "e", "d", "c", "b", "a"];
   await list.refresh(0, 0);
   assert.equal(shown(), "c b a", "a page of new things alone says nothing of the others");
-  assert.equal(list.newer.value, 2);
+  assert.equal(list.newer.value, 3);
   await list.more();
   assert.equal(shown(), "c b a");
   await list.restart();
