@@ -24,6 +24,7 @@ var floors = map[string]struct {
 	"schema": {floor: 0},
 	"core":   {floor: 0},
 	"ledger": {floor: 0},
+	"meter":  {floor: 0},
 
 	"core/verdict": {floor: 0, beside: []string{"core"}},
 

@@ -27,8 +27,10 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"waybill/core"
+	"waybill/meter"
 )
 
 // A Store is one workspace's durable memory. All methods may be called from any goroutine.
@@ -346,6 +348,25 @@ type Status struct {
 	SchemaVersion int
 	Degraded      []string // what is not as it should be, a sentence each
 	Peers         []Peer   // the others that work on it now, as far as they can be known
+	Stats         Stats
+}
+
+// Stats say what a store has to do with its disk and with other processes. What they count begins with the opening.
+type Stats struct {
+	// Commits are the commits of updates that succeeded, by how long each took; with what it takes to have it on the
+	// disk, where there is one.
+	Commits meter.Spread[time.Duration]
+	// Waits are the times that a process had to wait for another one before it could write, or gave that up, by how
+	// long. Who need not wait is not counted.
+	Waits meter.Spread[time.Duration]
+	// WALBytes is the size of what is committed and not yet in the database file itself.
+	WALBytes int64
+}
+
+// Latencies are the bounds that Stats count by, in ascending order.
+var Latencies = [...]time.Duration{
+	250 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 10 * time.Millisecond, 50 * time.Millisecond,
+	250 * time.Millisecond, time.Second, 5 * time.Second,
 }
 
 // A Peer is another process that has a store open.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"waybill/meter"
 	"waybill/store"
 )
 
@@ -17,13 +19,14 @@ type Store struct {
 	current atomic.Pointer[state] // what the last Update left; a state never changes once it is here
 	closed  atomic.Bool
 	changed chan struct{} // nobody sends and nobody closes: no other process can see this store
+	commits *meter.Histogram[time.Duration]
 }
 
 var _ store.Store = (*Store)(nil)
 
 // New gives an empty store.
 func New() *Store {
-	s := &Store{changed: make(chan struct{}, 1)}
+	s := &Store{changed: make(chan struct{}, 1), commits: meter.New(store.Latencies[:]...)}
 	s.current.Store(&state{oldest: 1})
 	return s
 }
@@ -44,6 +47,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 	if t.lost != nil {
 		return t.lost
 	}
+	began := time.Now()
 	if err := t.settled(); err != nil {
 		return err
 	}
@@ -51,6 +55,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 		return err
 	}
 	s.current.Store(&next)
+	s.commits.Observe(time.Since(began))
 	return nil
 }
 
@@ -94,6 +99,7 @@ func (s *Store) Status(context.Context) store.Status {
 	return store.Status{
 		Kind:     "memory",
 		Degraded: []string{"the store is kept in memory only and ends with the process"},
+		Stats:    store.Stats{Commits: s.commits.Read(), Waits: meter.New(store.Latencies[:]...).Read()},
 	}
 }
 

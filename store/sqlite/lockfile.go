@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"waybill/meter"
 	"waybill/store"
 )
 
@@ -28,6 +29,8 @@ type lockFile struct {
 	id    fileID     // of the lock file
 	says  record     // while the lock is held
 	text  []byte     // of says, as it was read or written last: most often, nobody else has written since
+
+	waits *meter.Histogram[time.Duration] // for other processes
 
 	mu      sync.Mutex // guards pending, and files against the goroutine of a wait
 	pending *wait      // a wait for the lock that has not ended, or nil
@@ -48,7 +51,9 @@ type record struct {
 
 func newLockFile(path string) *lockFile {
 	host, _ := os.Hostname() // it is only ever shown to a person
-	return &lockFile{path: path, self: holder{pid: os.Getpid(), host: plain(host)}}
+	return &lockFile{
+		path: path, self: holder{pid: os.Getpid(), host: plain(host)}, waits: meter.New(store.Latencies[:]...),
+	}
 }
 
 // plain gives a text whose length does not depend on how it is encoded.
@@ -119,6 +124,8 @@ func (l *lockFile) take(ctx context.Context, patience time.Duration) error {
 		}
 		w = l.queue()
 	}
+	began := time.Now()
+	defer func() { l.waits.Observe(time.Since(began)) }()
 	if err := l.await(ctx, w, patience); err == nil || !l.abandon(w) {
 		return w.err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 
+	"waybill/meter"
 	"waybill/store"
 )
 
@@ -55,10 +56,12 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	lock := newLockFile(place.lockPath())
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
-		turn: newTurn(), lock: newLockFile(place.lockPath()), readers: newPool(),
+		turn: newTurn(), lock: lock, readers: newPool(),
 		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[damaged]bool),
+		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
 	}
 	if err := s.start(ctx); err != nil {
 		_ = s.closeAll()

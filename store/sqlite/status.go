@@ -92,11 +92,19 @@ func (s *Store) Status(context.Context) store.Status {
 		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed,
 		SchemaVersion: s.version, Degraded: append([]string(nil), s.notes...),
 		Peers: s.place.peers(s.presence),
+		Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
 	}
-	for _, part := range s.place.parts()[:2] {
-		if info, err := os.Stat(part); err == nil {
-			status.SizeBytes += info.Size()
-		}
-	}
+	parts := s.place.parts()
+	status.Stats.WALBytes = sizeOf(parts[1])
+	status.SizeBytes = sizeOf(parts[0]) + status.Stats.WALBytes
 	return status
+}
+
+// sizeOf gives the size of a file; one that is not there takes no room.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

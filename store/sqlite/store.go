@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"waybill/meter"
 	"waybill/store"
 )
 
@@ -67,6 +68,8 @@ type Store struct {
 	seen     atomic.Int64  // how many commits of all processes are known
 	ended    chan struct{} // closed by Close
 	polling  sync.WaitGroup
+
+	commits, waits *meter.Histogram[time.Duration]
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
@@ -173,9 +176,11 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	if err := t.commit(); err != nil {
 		return s.afterFault(err)
 	}
+	s.commits.Observe(time.Since(began))
 	if t.headRead {
 		s.lock.says.newest = t.head.newest
 	}

@@ -17,6 +17,7 @@ func lifeLaws() []Law {
 		law("a closed store refuses", closedRefuses),
 		law("verify finds nothing in a good store", verifyFindsNothing),
 		law("status names the kind", statusNamesKind),
+		law("status counts the commits", statusCountsCommits),
 		law("the signal of changes stays open", changedStaysOpen),
 		law("texts come back byte for byte", textsComeBack),
 	}
@@ -75,6 +76,18 @@ func statusNamesKind(t T, s store.Store) {
 	status := s.Status(t.Context())
 	require.NotEmpty(t, status.Kind)
 	require.False(t, status.ReadOnly)
+}
+
+func statusCountsCommits(t T, s store.Store) {
+	before := s.Status(t.Context()).Stats.Commits
+	update(t, s, func(tx store.Tx) { appendTo(t, tx, event(core.LedgerChanged, "a", start)) })
+	require.ErrorIs(t, s.Update(t.Context(), func(store.Tx) error { return errNo }), errNo)
+	require.NoError(t, s.UpdateReserved(t.Context(), func(store.Tx) error { return nil }))
+	after := s.Status(t.Context()).Stats.Commits
+	require.Equal(t, before.Count+2, after.Count, "two were committed, and one was not")
+	require.Equal(t, store.Latencies[:], after.Bounds)
+	require.Len(t, after.Within, len(store.Latencies))
+	require.GreaterOrEqual(t, after.Sum, before.Sum)
 }
 
 func changedStaysOpen(t T, s store.Store) {

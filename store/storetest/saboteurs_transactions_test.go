@@ -264,6 +264,9 @@ func lifeSaboteurs() map[string]sabotage {
 		"status names the kind": func(s store.Store) store.Store {
 			return &bent{Store: s, status: func() store.Status { return store.Status{} }}
 		},
+		"status counts the commits": func(s store.Store) store.Store {
+			return &bent{Store: s, status: func() store.Status { return store.Status{Kind: "forgetful"} }}
+		},
 		"the signal of changes stays open": func(s store.Store) store.Store {
 			changed := make(chan struct{}, 1)
 			return &bent{Store: s, changed: changed, close: sync.OnceValue(func() error { close(changed); return nil })}
