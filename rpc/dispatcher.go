@@ -108,6 +108,7 @@ func (d *dispatcher) await() *schema.Error {
 // refuse answers a request that is not begun. A notification cannot be answered, so it is logged.
 func (d *dispatcher) refuse(m message, method string, fault *schema.Error) {
 	if m.id == nil {
+		d.trouble.tally.refuse(fault.Data.Code)
 		d.trouble.unheard(method, fault)
 		return
 	}

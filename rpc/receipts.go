@@ -12,6 +12,7 @@ func (w *writer) progress(n int) {
 	w.outbox.stuck.Store(false)
 	w.outbox.tried.beat()
 	w.written += n
+	w.outbox.trouble.tally.out.Add(int64(n))
 	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
 	w.outbox.gate.leave(w.settle())
 	w.outbox.gate.wake()

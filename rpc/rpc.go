@@ -66,7 +66,7 @@ type Options struct {
 	Framing Framing
 	// Logger gets what the host cannot be told; by default nobody does.
 	Logger *slog.Logger
-	// Tally, if not nil, counts what the host was not told, for who wants to know.
+	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
 	Tally *Tally
 
 	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -38,7 +39,7 @@ func newServer(ctx context.Context, o Options) *server {
 	s.outbox = newOutbox(g, t)
 	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
 	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: o.Tally, stopping: stopping, ended: make(chan struct{})}
-	s.stream.frames = newFrames(&source{o.In, s.writer.flush}, o.maxMessageBytes, o.Framing, s.open)
+	s.stream.frames = newFrames(&source{o.In, s.writer.flush, &o.Tally.in}, o.maxMessageBytes, o.Framing, s.open)
 	s.dispatcher = &dispatcher{
 		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
 		trouble: t, words: connectionWords(),
@@ -59,11 +60,14 @@ func newServer(ctx context.Context, o Options) *server {
 type source struct {
 	in    io.Reader
 	flush func()
+	bytes *atomic.Int64 // that were read
 }
 
 func (s *source) Read(p []byte) (int, error) {
 	s.flush()
-	return s.in.Read(p)
+	n, err := s.in.Read(p)
+	s.bytes.Add(int64(n))
+	return n, err
 }
 
 // open is called when the framing is known: before that nothing could be written.

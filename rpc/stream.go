@@ -143,6 +143,7 @@ func (s *stream) cut(f frame) {
 // refuse answers a message that does not get as far as the library.
 func (s *stream) refuse(m message) {
 	s.tally.refused.Add(1)
+	s.tally.refuse(m.fault.Data.Code)
 	s.outbox.waitForSpace(s.stopping)
 	s.outbox.put(m.batch, m.place, item{id: m.id, answer: failed(m.fault)})
 }
