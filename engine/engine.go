@@ -78,6 +78,8 @@ type Engine struct {
 	st      store.Store
 	head    int64 // the newest event when the store was opened
 
+	meters meters
+
 	mu      sync.Mutex // guards what follows
 	queue   []*job     // in the order of submission
 	stopped bool
@@ -127,6 +129,7 @@ func New(o Options) (*Engine, error) {
 		renewals: map[string]*renewal{},
 		counts:   tallies{},
 		prompts:  unstoredPrompts{of: map[promptOf]unstoredPrompt{}},
+		meters:   newMeters(),
 	}, nil
 }
 

@@ -66,6 +66,9 @@ func (tx *Tx) save(in core.Instruction, effects []core.Effect) error {
 			if e.Type == core.InstructionQueued || e.Type == core.InstructionUndelivered {
 				tx.touched = append(tx.touched, in.Session)
 			}
+			if e.Type == core.InstructionAcknowledged {
+				tx.account.acknowledged(tx.now - in.CreatedAt)
+			}
 			if err := tx.record(e.Type, in.ID, describe(in, e.Type)); err != nil {
 				return err
 			}

@@ -55,6 +55,7 @@ type job struct {
 	waits   bool     // the result has nothing in it, and there is time to wait for a better one
 	touched []string // sessions that something was made available for
 	leased  bool     // somebody got a lease
+	account account  // what it counts for
 
 	timer *time.Timer // wakes the job while it is parked
 
@@ -177,7 +178,7 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 			err = &Panic{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
-	j.waits, j.touched, j.leased = false, nil, false
+	j.waits, j.touched, j.leased, j.account = false, nil, false, account{}
 	if err := j.ctx.Err(); err != nil && !errors.Is(context.Cause(j.ctx), ErrHurry) {
 		return nil, context.Cause(j.ctx)
 	}
@@ -190,7 +191,7 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 	if result, err = j.Apply(tx); err != nil {
 		return nil, err
 	}
-	j.touched, j.leased = tx.touched, tx.leased
+	j.touched, j.leased, j.account = tx.touched, tx.leased, tx.account
 	if j.waits = e.patient(j, result); j.waits || j.Key == "" {
 		return result, nil
 	}
@@ -239,6 +240,7 @@ func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 // settle answers the changes of a group that was committed, then tells everybody.
 func (e *Engine) settle(group []*job, writes, foreign int) {
 	for _, j := range group {
+		e.meters.take(j.account)
 		if j.waits {
 			e.park(j, foreign)
 			continue

@@ -90,6 +90,7 @@ func (u *unstoredPrompts) untried() (list []unstoredPrompt) {
 // KeepPrompt keeps a prompt that was given, soon, in the place of the one for the same role of the same run that
 // it was called with before, whatever their times are. Of one with a text that no store keeps, the text is left out.
 func (e *Engine) KeepPrompt(p store.Prompt) {
+	e.meters.prompts.Observe(int64(len(p.Text)))
 	if len(p.Text) > store.MaxPromptText {
 		p.Text = ""
 	}

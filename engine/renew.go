@@ -123,7 +123,7 @@ func (tx *Tx) renewFacts(v RunView, c planChange, news bool) (r renewed, err err
 			return r, err
 		}
 	}
-	r.run, r.facts, err = tx.reread(v.Run.ID, v.Progress.Fingerprint.Hash, ledger.ProgressFacts(v.Progress))
+	r.run, r.facts, err = tx.reread(v)
 	return r, err
 }
 

@@ -38,19 +38,21 @@ func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy core.Policy, renew
 	return run, true, tx.PutFacts(run.ID, stored(facts))
 }
 
-// reread replaces the facts of a run that come from its plan, and gives both as they are then. It
-// changes nothing if another process was faster.
-func (tx *Tx) reread(id, hash string, progress []ledger.Fact) (core.Run, []ledger.Fact, error) {
-	run, facts, err := tx.loadRun(id)
-	if err != nil || ledger.SourceHash(facts) == hash {
+// reread replaces the facts of a run that come from its plan by those of the view, and gives both as they are then.
+// It changes nothing if another process was faster.
+func (tx *Tx) reread(v RunView) (core.Run, []ledger.Fact, error) {
+	run, facts, err := tx.loadRun(v.Run.ID)
+	before := ledger.SourceHash(facts)
+	if err != nil || before == v.Progress.Fingerprint.Hash {
 		return run, facts, err
 	}
+	tx.account.rebuilt = rebuildFor(before, v)
 	run, effects := run.Reread(tx.now)
 	if err := tx.saveRun(run, effects, RunRecord{}); err != nil {
 		return run, nil, err
 	}
-	facts = ledger.Renew(facts, progress)
-	return run, facts, tx.PutFacts(id, stored(facts))
+	facts = ledger.Renew(facts, ledger.ProgressFacts(v.Progress))
+	return run, facts, tx.PutFacts(run.ID, stored(facts))
 }
 
 func (tx *Tx) loadRun(id string) (core.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }

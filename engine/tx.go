@@ -17,6 +17,7 @@ type Tx struct {
 	touched []string
 	leased  bool   // somebody got a lease
 	judged  string // the attempt whose result is being taken, so that its end is not counted once more
+	account account
 }
 
 // Now is the moment at which the change happens, the same throughout.
