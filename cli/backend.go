@@ -19,6 +19,7 @@ import (
 	"waybill/store"
 	"waybill/store/sqlite"
 	"waybill/watcher"
+	"waybill/web"
 )
 
 // storeName is the file of the store in its folder.
@@ -45,11 +46,14 @@ type backend struct {
 	logger       *slog.Logger
 	// found, if not nil, is told the workspace before anything is done for it.
 	found func(workspace.Workspace)
+	// host, if not nil, gives what was counted of the conversation with the host.
+	host func() *web.Host
 
 	// running ends first what looks at the workspace, then the engine.
 	watching, running *group
 
 	mu       sync.Mutex       // guards what follows
+	engine   *engine.Engine   // nil until a workspace was found
 	watch    *watcher.Watcher // nil until a workspace was found, or for good without follow
 	degraded []string         // what a person should know, a sentence each
 	rulesAt  string           // the file of the dialects that the workspace has; "" before a workspace was found
@@ -128,6 +132,9 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	if err != nil {
 		return nil, nil, err
 	}
+	b.mu.Lock()
+	b.engine = e
+	b.mu.Unlock()
 	b.running.run(func(ctx context.Context) {
 		if err := e.Run(ctx); err != nil {
 			b.logger.Error("the engine ended badly", "err", err)

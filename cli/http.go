@@ -68,7 +68,9 @@ func (a *app) openHTTP(at *web.Address, service *api.Service, table *api.Table, 
 	if ws, err := workspace.Resolve(a.sources()); err == nil {
 		d.file.put(ws) // initialize may name another one; then the file goes there
 	}
-	d.serve(web.Options{Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Page: a.page, Logger: b.logger})
+	d.serve(web.Options{
+		Listener: listener, Table: table, Subscribe: service.Subscribe, Token: token, Counts: b.counts, Page: a.page, Logger: b.logger,
+	})
 	return d
 }
 

@@ -104,11 +104,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	return a.converse(ctx, f, at, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)})
+	return a.converse(ctx, f, at, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)}, log.Dropped)
 }
 
 // converse carries the conversation, until the host or a signal ends it, and serves HTTP beside it if it is said where.
-func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc.Options) error {
+// unlogged counts the lines that the log has lost.
+func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc.Options, unlogged func() int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	leaveOnSignals(o.Logger, stop)
@@ -124,6 +125,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	b.dialects, b.keepDialects = a.dialects, true
 	o.Tally = new(rpc.Tally)
+	b.host = countsOfHost(o.Tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"waybill/engine"
 	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	"waybill/meter"
 	"waybill/schema"
 	"waybill/store"
 	"waybill/store/memory"
@@ -39,7 +41,9 @@ const place = "127.0.0.1:7777"
 type house struct {
 	*api.Service
 	t        testing.TB
-	at       string // host:port
+	dir      string    // the workspace
+	written  time.Time // when the plan was, see plan
+	at       string    // host:port
 	dial     func(ctx context.Context) (net.Conn, error)
 	table    *api.Table
 	log      *record
@@ -47,6 +51,7 @@ type house struct {
 	gone     chan error
 	stop     func() // ends the service
 	listener net.Listener
+	engine   *atomic.Pointer[engine.Engine] // to nil until a call needed it
 }
 
 // A plot is what a house is built on. The zero value works.
@@ -56,8 +61,35 @@ type plot struct {
 	listener  net.Listener
 	methods   map[string]func(start starter) starter // instead of those of the table
 	subscribe func() (<-chan struct{}, func(), error)
-	connected bool       // to a host
+	outside   *outside   // by default there is nothing, such as a host
 	page      []web.File // by default none
+}
+
+// An outside is what goes on around a service, as far as it is told. A test changes it while nobody asks.
+type outside struct {
+	connection schema.ConnectionStatus
+	watcher    schema.WatcherStatus
+	seen       int64 // notifications of files
+	host       web.Host
+	size, wal  int64         // of the store
+	waited     time.Duration // for another process
+}
+
+// An outsized store has the size of what is outside, and was kept waiting by it.
+type outsized struct {
+	store.Store
+	*outside
+}
+
+func (o outsized) Status(ctx context.Context) store.Status {
+	st := o.Store.Status(ctx)
+	st.SizeBytes, st.Stats.WALBytes = o.size, o.wal
+	if o.waited > 0 {
+		waits := meter.New(store.Latencies[:]...)
+		waits.Observe(o.waited)
+		st.Stats.Waits = waits.Read()
+	}
+	return st
 }
 
 type ctx = context.Context
@@ -67,12 +99,15 @@ type starter = func(ctx context.Context, params []byte, done func(api.Answer))
 // build builds a house, without a network unless the plot has a listener.
 func build(t testing.TB, p plot) *house {
 	t.Helper()
-	h := &house{t: t, log: new(record), gone: make(chan error, 1)}
+	h := &house{t: t, log: new(record), gone: make(chan error, 1), engine: new(atomic.Pointer[engine.Engine])}
 	if p.dir == "" {
 		p.dir = t.TempDir()
 	}
 	if p.store == nil {
 		p.store = lasting{memory.New()}
+	}
+	if p.outside != nil {
+		p.store = outsized{p.store, p.outside}
 	}
 	if p.listener == nil {
 		pipes := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -81,7 +116,7 @@ func build(t testing.TB, p plot) *house {
 		h.at = p.listener.Addr().String()
 		h.dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", h.at) }
 	}
-	h.listener = p.listener
+	h.listener, h.dir = p.listener, p.dir
 	h.serve(p)
 	h.open(p)
 	return h
@@ -93,10 +128,16 @@ func (h *house) serve(p plot) {
 	var running sync.WaitGroup
 	service, err := api.New(api.Options{
 		Connection: func() *schema.ConnectionStatus {
-			if !p.connected {
+			if p.outside == nil {
 				return nil
 			}
-			return &schema.ConnectionStatus{}
+			return &p.outside.connection
+		},
+		Watcher: func(context.Context) schema.WatcherStatus {
+			if p.outside == nil {
+				return schema.WatcherStatus{Mode: "off"}
+			}
+			return p.outside.watcher
 		},
 		Version: "test", Sources: workspace.Sources{Flag: p.dir},
 		Start: func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
@@ -109,6 +150,7 @@ func (h *house) serve(p plot) {
 			if err != nil {
 				return nil, nil, err
 			}
+			h.engine.Store(e)
 			running.Go(func() { // ends with ctx
 				_ = e.Run(ctx)
 				_ = root.Close()
@@ -145,9 +187,21 @@ func (h *house) open(p plot) {
 	go func() { // ends when the door has been left
 		h.gone <- web.Serve(ctx, web.Options{
 			Listener: p.listener, Table: h.table, Subscribe: p.subscribe, Token: token, Page: p.page, Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+			Counts: func(ctx context.Context) web.Counts { return h.counts(ctx, p) },
 		})
 	}()
 	h.t.Cleanup(h.close)
+}
+
+// counts gives what others have counted.
+func (h *house) counts(ctx context.Context, p plot) (c web.Counts) {
+	if e := h.engine.Load(); e != nil {
+		c.Engine, c.Store = e.Stats(), p.store.Status(ctx).Stats
+	}
+	if p.outside != nil {
+		c.WatcherEvents, c.Host = p.outside.seen, &p.outside.host
+	}
+	return c
 }
 
 // close ends everything.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"waybill/api"
+	"waybill/meter"
 	"waybill/schema"
 )
 
@@ -46,7 +47,8 @@ func (s *server) metrics(v *visit) {
 	defer cancel()
 	v.patient()
 	var x exposition
-	s.ofStore(ctx, &x)
+	readable := s.ofStore(ctx, &x)
+	s.ofCounts(ctx, &x, readable)
 	ofCalls(&x, s.o.Table.Calls())
 	s.ofDoor(&x)
 	ofRuntime(&x)
@@ -55,8 +57,8 @@ func (s *server) metrics(v *visit) {
 	_, _ = v.w.Write(x.Bytes()) // a client that is gone wants no answer
 }
 
-// ofStore writes what the store has, and what waybill says about itself.
-func (s *server) ofStore(ctx context.Context, x *exposition) {
+// ofStore writes what the store has, and what waybill says about itself, and reports whether the store can be read.
+func (s *server) ofStore(ctx context.Context, x *exposition) bool {
 	status, ok := asked[*schema.StatusResult](ctx, s, "get_status", "{}")
 	readable := 0.0
 	if ok {
@@ -64,7 +66,7 @@ func (s *server) ofStore(ctx context.Context, x *exposition) {
 	}
 	x.one("waybill_store_readable", gauge, "Whether the store could be read just now.", readable)
 	if !ok {
-		return
+		return false
 	}
 	ofStatus(x, status)
 	if waiting, ok := asked[*schema.AwaitingList](ctx, s, "list_awaiting", `{"limit":1}`); ok {
@@ -79,6 +81,7 @@ func (s *server) ofStore(ctx context.Context, x *exposition) {
 	}
 	s.countEvents(ctx)
 	s.ofEvents(x)
+	return true
 }
 
 // asked gives the result of a method.
@@ -117,7 +120,6 @@ func ofTelemetry(x *exposition, w *schema.Telemetry) {
 	x.one("waybill_retry_prompts_total", counter, "Retry prompts that were given.", float64(w.Dispatch.RetryPrompts))
 	x.one("waybill_prompt_tokens_total", counter, "Tokens of all prompts, as they were estimated.", float64(w.Tokens.Sent))
 	by(x, "waybill_results_total", counter, "Results that were judged.", "verdict", w.Verdicts)
-	x.one("waybill_ledger_rebuilds_total", counter, "How often the facts of a run were read anew from its plan.", float64(w.Rebuilds.Total))
 	by(x, "waybill_ledger_fallbacks_total", counter, "Prompts from stored facts, because the plan could not be read.", "reason", w.Rebuilds.Fallbacks)
 }
 
@@ -189,10 +191,10 @@ func ofCalls(x *exposition, all []api.Calls) {
 	}
 	x.family("waybill_rpc_duration_seconds", histogram, "How long calls took, with their waiting.")
 	for _, c := range all {
-		x.spread("waybill_rpc_duration_seconds", c, "method", c.Method)
+		spread(x, "waybill_rpc_duration_seconds", durations(c), time.Second, "method", c.Method)
 	}
 	x.family("waybill_compile_seconds", histogram, "How long it took to compile prompts.")
-	x.spread("waybill_compile_seconds", of(all, "compile_prompt"))
+	spread(x, "waybill_compile_seconds", durations(of(all, "compile_prompt")), time.Second)
 	x.one("waybill_rpc_inflight", gauge, "Calls that are not answered yet.", float64(inFlight))
 	by(x, "waybill_store_errors_total", counter, "Calls that failed because of the store.", "kind", errors)
 	x.one("waybill_reply_conflicts_total", counter, "Replies to tasks that did not wait for one any more.", float64(conflicts))
@@ -206,6 +208,11 @@ func of(all []api.Calls, method string) api.Calls {
 		}
 	}
 	return api.Calls{}
+}
+
+// durations gives how long the calls of a method took.
+func durations(c api.Calls) meter.Spread[time.Duration] {
+	return meter.Spread[time.Duration]{Bounds: api.CallBounds[:], Within: c.Within[:], Count: c.Count, Sum: c.Total}
 }
 
 // endings writes how the calls of a method ended.

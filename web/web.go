@@ -67,6 +67,8 @@ type Options struct {
 	Subscribe func() (wake <-chan struct{}, stop func(), err error)
 	// Token is what a request has to show, from NewToken.
 	Token string
+	// Counts gives what the metrics tell beside what the methods know; without it they tell less.
+	Counts func(ctx context.Context) Counts
 	// Page is what a browser is shown; without it nothing is.
 	Page []File
 	// Logger gets what no client can be told; by default nobody does.
