@@ -40,9 +40,10 @@ var floors = map[string]struct {
 
 	"web/page": {floor: 0},
 
-	"rpc":     {floor: 4},
-	"web":     {floor: 4},
-	"watcher": {floor: 4},
+	"rpc":          {floor: 4},
+	"web":          {floor: 4, beside: []string{"web/markdown"}},
+	"web/markdown": {floor: 4},
+	"watcher":      {floor: 4},
 
 	"examples": {floor: 0},
 	"cli/demo": {floor: 4},
@@ -66,6 +67,7 @@ var rooms = map[string][]string{
 	"github.com/spf13/cobra":             {"cli"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
 	"github.com/rogpeppe/go-internal":    {"cli"}, // its diff of two texts
+	"github.com/yuin/goldmark":           {"web/markdown"},
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/text":                  {"ledger"},
 	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},

@@ -28,6 +28,7 @@ var routes = []route{
 	{verb: "POST", path: "/api/login", do: (*server).login, open: true, doc: "Exchanges a one-time code for the token."},
 	{verb: "POST", path: "/api/codes", do: (*server).issue, doc: "Gives a one-time code, to be handed to a browser behind the `#` of a URL."},
 	{verb: "GET", path: "/api/events", do: (*server).stream, doc: "Streams the event log."},
+	{verb: "POST", path: "/api/markdown", do: (*server).markdown, doc: "Gives the markup of a text as a tree of nodes."},
 
 	{verb: "GET", path: "/api/status", method: "get_status"},
 	{verb: "GET", path: "/api/openrpc", method: "rpc.discover"},
