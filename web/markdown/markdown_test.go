@@ -184,8 +184,25 @@ func hostile(length int) (texts []string) {
 		texts = append(texts, times(s, length), times(times(s, 4000)+"\n\n", length))
 	}
 	for _, s := range [][2]string{
-		{"[", "]"}, {"[", "](a)"}, {"[a", "]"}, {"*", "a*"}, {"*a_", "_*"}, {"~~a", "~~"}, {"- ", "\n"}, {"- ", "a\n"}, {"1. ", "\n"}, {"1. ", "a\n"}, {"> ", "a\n"},
-		{"> - ", ">\n"}, {"> - ", "\n"}, {"(", ")"}, {"`", "a`"}, {"[a](", ")"}, {"[a]: b\n", "[a]"}, {"<a ", ">"}, {"~ ", "a~"},
+		{"[", "]"},
+		{"[", "](a)"},
+		{"[a", "]"},
+		{"*", "a*"},
+		{"*a_", "_*"},
+		{"~~a", "~~"},
+		{"- ", "\n"},
+		{"- ", "a\n"},
+		{"1. ", "\n"},
+		{"1. ", "a\n"},
+		{"> ", "a\n"},
+		{"> - ", ">\n"},
+		{"> - ", "\n"},
+		{"(", ")"},
+		{"`", "a`"},
+		{"[a](", ")"},
+		{"[a]: b\n", "[a]"},
+		{"<a ", ">"},
+		{"~ ", "a~"},
 	} {
 		texts = append(texts, times(s[0], length/2)+times(s[1], length/2))
 	}
@@ -228,6 +245,15 @@ func TestNothingOfTheHostileCorpusLeadsAway(t *testing.T) {
 	sound(t, string(corpus))
 }
 
+// TestEveryKindIsDrawn: what the page is given, it has a way to draw.
+func TestEveryKindIsDrawn(t *testing.T) {
+	drawn, err := os.ReadFile(filepath.Join("..", "page", "src", "nodes.tsx"))
+	require.NoError(t, err)
+	for _, kind := range markdown.Kinds {
+		require.Contains(t, string(drawn), `case "`+kind+`":`)
+	}
+}
+
 // sound asserts what holds for every text.
 func sound(t *testing.T, written string) {
 	t.Helper()
@@ -238,6 +264,7 @@ func sound(t *testing.T, written string) {
 	require.LessOrEqual(t, depth(got.Nodes), 64)
 	each(got.Nodes, func(n markdown.Node, linked bool) {
 		require.True(t, utf8.ValidString(n.Text+n.URL), "%q", written)
+		require.Contains(t, markdown.Kinds, n.Kind)
 		leads := n.Kind == "link" || n.Kind == "image"
 		require.Equal(t, leads, n.URL != "", "%q", written)
 		require.False(t, leads && linked, "a link in a link: %q", written)

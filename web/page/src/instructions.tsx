@@ -4,13 +4,14 @@ import { useMemo } from "preact/hooks";
 import type { Instruction } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
+import { Formatting, Prose } from "./formatted.tsx";
 import { cut, firstLine } from "./marks.ts";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
 import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
-import { Block, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { address, Fault, get, post } from "./wire.ts";
 
@@ -108,12 +109,13 @@ function InstructionPane({ id, known }: { id: string; known: Instruction | undef
         <p class="under">
           <State of={i.state} note={i.reason} />
           <Id of={i.instruction_id} />
+          <Formatting />
         </p>
       </header>
       <Journey of={i} />
       <section>
         <h3>Content</h3>
-        <Block of={i.content} label="Content" />
+        <Prose of={i.content} label="Content" />
       </section>
       <section>
         <h3>About it</h3>

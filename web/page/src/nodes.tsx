@@ -17,6 +17,8 @@ export interface Node {
   start?: number;
   /** of an item with a box */
   checked?: boolean;
+  /** of a cell: whether it is of the head of its table */
+  header?: boolean;
   children?: Node[];
 }
 
@@ -58,6 +60,8 @@ function One({ node, depth }: { node: Node; depth: number }): JSX.Element {
       return <code><Text of={string(node.text)} /></code>;
     case "code_block":
       return <pre tabIndex={0}><code><Text of={string(node.text)} /></code></pre>;
+    case "plain":
+      return <p class="prose"><Text of={string(node.text)} /></p>;
     case "quote":
       return <blockquote>{inner()}</blockquote>;
     case "list":
@@ -81,7 +85,8 @@ function One({ node, depth }: { node: Node; depth: number }): JSX.Element {
     case "row":
       return <tr>{inner()}</tr>;
     case "cell":
-      return <td>{inner()}</td>;
+      // What heads nothing by name is no heading for those who hear the table.
+      return node.header === true && plain(node).trim() !== "" ? <th scope="col">{inner()}</th> : <td>{inner()}</td>;
     default:
       return <Text of={plain(node)} />;
   }
@@ -132,7 +137,7 @@ function Link({ node, children }: { node: Node; children: ComponentChildren }): 
   }
   const parsed = new URL(to);
   return (
-    <a href={to} target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer">
+    <a href={to} title={visible(to)} target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer">
       {label}
       {children} <span class="host">({visible(parsed.host || parsed.pathname)})</span>
     </a>

@@ -2,13 +2,14 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Notice } from "../../../schema/gen/protocol.ts";
+import { Formatting, Prose } from "./formatted.tsx";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Empty, Fact, Facts, Id, Raw, stateWord, Waiting } from "./parts.tsx";
 import { go, link, route } from "./route.ts";
 import type { View } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
-import { Block, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 import { get, post } from "./wire.ts";
 import { firstLine, visible } from "./marks.ts";
 
@@ -81,9 +82,9 @@ function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[], k
     <article class="detail" aria-labelledby="detail-title">
       <header>
         <h2 id="detail-title" tabIndex={-1}>{kindWord(n.kind)}</h2>
-        <p class="under"><span><At of={n.created_at} /></span><Id of={n.notice_id} /></p>
+        <p class="under"><span><At of={n.created_at} /></span><Id of={n.notice_id} /><Formatting /></p>
       </header>
-      <Block of={n.text} label="Notice" />
+      <Prose of={n.text} label="Notice" />
       <Facts>
         <Fact name="About">{where ? <a href={where}>{visible(n.subject_id)}</a> : <Text of={n.subject_id} />}</Fact>
         <Fact name="For session">{n.session_id && <Text of={n.session_id} />}</Fact>

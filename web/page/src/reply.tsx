@@ -147,6 +147,8 @@ export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
         spellcheck={true}
         autocomplete="off"
         dir="auto"
+        // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
+        onFocus={(e) => e.currentTarget.scrollIntoView({ block: "nearest" })}
         onInput={(e) => type(e.currentTarget.value)}
         onKeyDown={(e) => {
           if (!sends(e)) return;

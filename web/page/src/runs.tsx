@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { Counters, Ledger, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
+import { Formatting, Prose } from "./formatted.tsx";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Bar, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
 import { PromptPreview } from "./prompt.tsx";
@@ -223,8 +224,9 @@ function Work({ work, run, revision }: { work: TaskLedger; run: Run | undefined;
   return (
     <section>
       <h3>The work</h3>
-      {work.summary && <Block of={work.summary} label="Summary" />}
-      {work.reviewer_assessment && <Block of={work.reviewer_assessment} label="Assessment of the reviewer" />}
+      {(work.summary || work.reviewer_assessment) && <p class="buttons"><Formatting /></p>}
+      {work.summary && <Prose of={work.summary} label="Summary" />}
+      {work.reviewer_assessment && <Prose of={work.reviewer_assessment} label="Assessment of the reviewer" />}
       <Facts>
         <Fact name="Workers were at it">{many(work.attempts, "time")}</Fact>
         <Fact name="Reviews">{work.review_attempts.spec} of the spec, {work.review_attempts.quality} of the quality</Fact>

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Reply, Task, TaskDetail } from "../../../schema/gen/protocol.ts";
 import { announce } from "./announce.tsx";
+import { Formatting, Prose } from "./formatted.tsx";
 import { Act, Age, At, Fact, Facts, Id, Raw, State, stateWord, Trouble, Waiting } from "./parts.tsx";
 import { firstLine, visible } from "./marks.ts";
 import { ReplyBox } from "./reply.tsx";
@@ -57,12 +58,13 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
             <Age of={task.updated_at} />
           </span>
           <Id of={task.task_id} />
+          <Formatting />
         </p>
       </header>
       {waits && (
         <section class="question" aria-labelledby="question-title">
           <h3 id="question-title">The question</h3>
-          <Block of={task.question ?? task.output ?? ""} label="The question" />
+          <Prose of={task.question ?? task.output ?? ""} label="The question" />
         </section>
       )}
       <ReplyBox detail={detail} reload={reload} sent={() => title.current?.focus()} />
@@ -72,14 +74,14 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
       {task.output !== undefined && task.output !== task.question && (
         <section>
           <h3>Output</h3>
-          <Block of={task.output} label="Output" code />
+          <Prose of={task.output} label="Output" code />
         </section>
       )}
       <section>
         <h3>
           Prompt <span class="faint">{bytes(task.prompt_bytes)}{task.retry_context && ", a retry"}</span>
         </h3>
-        <Block of={task.prompt} label="Prompt" code />
+        <Prose of={task.prompt} label="Prompt" code />
       </section>
       <About task={task} />
       <Actions task={task} reload={reload} />
@@ -122,7 +124,7 @@ function Replies({ replies, total }: { replies: readonly Reply[]; total: number 
               {r.by ? <Text of={r.by} /> : "somebody"}, <time dateTime={r.at} title={r.at}>{instant(r.at)}</time>
             </p>
             {r.question && <blockquote><Text of={firstLine(r.question, 300)} /></blockquote>}
-            <Block of={r.reply} label={`Answer ${r.number}`} />
+            <Prose of={r.reply} label={`Answer ${r.number}`} />
           </li>
         ))}
       </ol>

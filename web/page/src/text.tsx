@@ -1,6 +1,6 @@
 // Text that others have written. It is never markup: the only way onto the page is a text node.
 import { Fragment } from "preact";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { pieces } from "./marks.ts";
 import { bytes } from "./words.ts";
@@ -25,12 +25,29 @@ function shown(text: string) {
 /** How much of a long text is shown at first, and how much more with each step. */
 const step = 32 * 1024;
 
-/** Text in lines, as it was written. Of a long one the beginning, until more is asked for. */
-export function Block({ of, label, code }: { of: string; label?: string; code?: boolean }): JSX.Element {
+interface BlockProps {
+  of: string;
+  label?: string;
+  code?: boolean;
+  /** What stands in the frame instead of the lines. */
+  children?: ComponentChildren;
+}
+
+/** Text in lines, as it was written, in a frame that scrolls. */
+export function Block({ of, label, code, children }: BlockProps): JSX.Element {
+  return (
+    <div class={code ? "block code" : "block"} role="group" aria-label={label} tabIndex={0}>
+      {children ?? <Lines of={of} />}
+    </div>
+  );
+}
+
+/** Lines as they were written. Of a long text the beginning, until more is asked for. */
+export function Lines({ of }: { of: string }): JSX.Element {
   const most = useSignal(step);
   const all = of.length <= most.value;
   return (
-    <div class={code ? "block code" : "block"} role="group" aria-label={label} tabIndex={0}>
+    <>
       <div class="prose" dir="auto">
         {shown(all ? of : of.slice(0, most.value))}
       </div>
@@ -39,6 +56,6 @@ export function Block({ of, label, code }: { of: string; label?: string; code?: 
           Show more ({bytes(of.length - most.value)} left)
         </button>
       )}
-    </div>
+    </>
   );
 }

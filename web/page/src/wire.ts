@@ -138,6 +138,11 @@ export function post<M extends keyof MethodMap>(_method: M, path: string, body: 
   return request("POST", path, body, key) as Promise<Result<M>>;
 }
 
+/** Has the markup of a text read. */
+export function readMarkup(text: string): Promise<unknown> {
+  return request("POST", "/api/markdown", { text });
+}
+
 /** A key that no other call has. */
 export function newKey(): string {
   return "page-" + crypto.randomUUID();

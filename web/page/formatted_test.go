@@ -1,0 +1,226 @@
+package page_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+	"waybill/web/markdown"
+)
+
+// readsMarkup makes the house read the markup of texts, as the front door does.
+func (h *house) readsMarkup() {
+	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var p struct{ Text string }
+		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
+			refuse(w, http.StatusBadRequest, schema.NewError(schema.ParseError, err.Error()))
+			return
+		}
+		body, err := schema.Encode(markdown.Read(p.Text))
+		if err != nil {
+			refuse(w, http.StatusInternalServerError, schema.NewError(schema.Internal, err.Error()))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}))
+}
+
+// answered gives a task with the texts as its answers.
+func (h *house) answered(texts []string) string {
+	h.t.Helper()
+	h.create(map[string]any{"prompt": "Ask.", "description": "Ask"})
+	id := h.claim()
+	for i, text := range texts {
+		if i > 0 {
+			require.Equal(h.t, id, h.claim())
+		}
+		h.finish(id, "awaiting_response", map[string]any{"output": "Half of it.", "question": "And now?"})
+		h.call("reply", map[string]any{"task_id": id, "reply": text})
+	}
+	return id
+}
+
+const inFormattedBlocks = `[...document.querySelectorAll(".block .nodes")]`
+
+// formatted presses the switch.
+func (p *tab) formatted() {
+	p.t.Helper()
+	p.button("Formatted")
+	p.until(`[...document.querySelectorAll("button[aria-pressed=true]")].some((b) => b.innerText === "Formatted")`)
+}
+
+// TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb: formatted, too, what others have written runs nowhere and asks
+// nobody for anything. What can be followed leads to the web or to a mailbox, and says where.
+func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
+	texts := hostile(t)
+	require.GreaterOrEqual(t, len(texts), 100)
+	h := newHouse(t)
+	h.readsMarkup()
+	tasks := []string{}
+	const together = 50 // so many answers the page shows of a task
+	for len(texts) > 0 {
+		n := min(together, len(texts))
+		tasks = append(tasks, h.answered(texts[:n]))
+		texts = texts[n:]
+		h.call("cancel_task", map[string]any{"task_id": tasks[len(tasks)-1]})
+	}
+	all := strings.Join(hostile(t), "\n\n")
+	tasks = append(tasks, h.asks("all", all+"\n\n[a](https://example.invalid/a) ![b](http://example.invalid/b.png) <c@example.invalid> https://example.invalid/d"))
+
+	p := newBrowser(t).tab()
+	p.run(tell(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.refused = []; addEventListener("securitypolicyviolation", (e) => refused.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
+	}), tell(cdppage.Enable, cdppage.EnableParams{}))
+	p.open(h.link())
+	p.look(`location.hash = ` + quoted("#/tasks/"+tasks[0]))
+	p.formatted()
+	for i, task := range tasks {
+		p.look(`location.hash = ` + quoted("#/tasks/"+task))
+		p.until(`document.querySelector(".detail .id code")?.innerText === ` + quoted(task))
+		p.until(`document.querySelectorAll(".detail .block").length > 0 && [...document.querySelectorAll(".detail .block")].every((b) => b.querySelector(".nodes"))`)
+		if i < len(tasks)-1 {
+			require.InDelta(t, min(together, len(hostile(t))-i*together), p.look(`document.querySelectorAll(".replies .nodes").length`), 0, "some texts are not there")
+		}
+		require.Nil(t, p.look(`window.broken`), "something ran at %s", task)
+		require.Equal(t, []any{}, p.look(`window.refused`), "something was tried at %s", task)
+		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("main :is(script, iframe, object, embed, form:not(.reply), base, meta, img, video, audio, math, foreignObject, link, style)")].map((e) => e.outerHTML)`))
+		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll(".nodes *")].filter((e) => [...e.attributes].some((a) => /^on|^style$|^id$|^name$|src|action/i.test(a.name))).map((e) => e.outerHTML)`))
+		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((to) => !to.startsWith("#") && !/^(https?:\/\/|mailto:)/.test(to))`))
+		require.Equal(t, []any{}, p.look(`[...document.querySelectorAll(".nodes a[href]")].filter((a) => a.target !== "_blank" || a.rel !== "noopener noreferrer" || !a.title || !a.querySelector(".host")).map((a) => a.outerHTML)`))
+	}
+	require.Equal(t, []any{"https://example.invalid/a", "http://example.invalid/b.png", "mailto:c@example.invalid", "https://example.invalid/d"},
+		p.look(`[...document.querySelectorAll(".question .nodes a[href]")].slice(-4).map((a) => a.getAttribute("href"))`))
+	shown, _ := p.look(inFormattedBlocks + `.map((b) => b.textContent).join("\n")`).(string)
+	require.Contains(t, shown, "U+202E", "what hides is hidden")
+	require.Contains(t, shown, "U+200B")
+	require.NotRegexp(t, "[\u202a-\u202e\u2066-\u2069\u200b]", shown)
+	require.Empty(t, p.foreign(h.url()), "somebody else was asked")
+}
+
+// prose is a text in which there is something of every kind.
+const prose = "# The gate\n\nMove it *now*, **please**, ~~later~~: `gate.move()`.\\\nSee [the plan](https://plan.example/gate?a=b), https://plan.example and ![a picture](https://plan.example/p.png).\n\n" +
+	"> Quoted\n> > twice\n\n1. one\n2. two\n   - [x] done\n   - [ ] open\n\n***\n\n| What | Where | |\n|---|---|---|\n| gate | the street | 1 |\n\n```go\nfunc main() { move(\"gate\") }\n```\n\n<b onclick=\"x\">tag</b>\n\n<div>\nlines\n</div>\n\n" +
+	"[not followed](javascript:broken=1) and \u202etxt\u202c\n\n###### Last\n"
+
+// TestFormattedTextIsForEverybody: a formatted text can be read by all who can read the page, in both colours and on a
+// narrow page, and everything in it can be reached with the keyboard.
+func TestFormattedTextIsForEverybody(t *testing.T) {
+	h := newHouse(t)
+	h.readsMarkup()
+	id := h.asks("Move the garden gate", prose)
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	axe, err := os.ReadFile("testdata/axe/axe.min.js")
+	require.NoError(t, err)
+	p.look("(() => { " + string(axe) + "; return 1; })()")
+	p.look(`location.hash = ` + quoted("#/inbox/"+id))
+	p.formatted()
+	p.until(`document.querySelector(".question .nodes table") !== null`)
+	p.look(`document.querySelectorAll(".block").forEach((b) => (b.style.maxHeight = "none"))`) // so that all of it is looked at
+	for _, theme := range []string{"light", "dark"} {
+		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
+		p.accessible(theme + " formatted")
+		p.picture("formatted-" + theme)
+	}
+	p.size(320, 640)
+	p.narrow("formatted")
+	p.accessible("narrow formatted")
+	p.picture("formatted-narrow")
+	require.Equal(t, []any{"What", "Where"}, p.look(`[...document.querySelectorAll(".nodes th")].map((e) => e.innerText)`))
+}
+
+// TestSwitchIsReachedByKeyboardAndKept: texts are as they were written until somebody wants them formatted, which a
+// keyboard can say, which holds for all texts, and for as long as the tab is there.
+func TestSwitchIsReachedByKeyboardAndKept(t *testing.T) {
+	h := newHouse(t)
+	h.readsMarkup()
+	id := h.asks("Move the gate", "Move it *now*?")
+	h.call("queue_instruction", map[string]any{"content": "Stop **here**."})
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = ` + quoted("#/inbox/"+id))
+	p.until(`document.querySelector(".question .prose")?.innerText === "Move it *now*?"`)
+	pressed := `[...document.querySelectorAll(".detail .choices button")].map((b) => b.innerText + " " + b.getAttribute("aria-pressed"))`
+	require.Equal(t, []any{"As written true", "Formatted false"}, p.look(pressed))
+	p.focus("#detail-title")
+	for range 3 { // past the button that copies the id
+		p.press("Tab")
+	}
+	require.Equal(t, "Formatted", p.look(`document.activeElement.innerText`))
+	p.press("Enter")
+	p.until(`document.querySelector(".question .nodes em")?.innerText === "now"`)
+	require.Equal(t, []any{"As written false", "Formatted true"}, p.look(pressed))
+	require.Equal(t, "Formatted", p.look(`document.activeElement.innerText`), "the focus was moved")
+	require.Equal(t, "Move it now?", p.text(".question .block"))
+
+	p.look(`location.hash = "#/instructions"`)
+	p.click(".row a")
+	p.until(`document.querySelector(".detail .nodes strong")?.innerText === "here"`)
+	p.run(reload())
+	p.until(`document.querySelector(".detail .nodes strong")?.innerText === "here"`)
+	p.button("As written")
+	plain := `document.querySelector(".detail .prose")?.innerText === "Stop **here**."`
+	p.until(plain)
+	p.run(reload())
+	p.until(plain)
+	require.Equal(t, []any{"As written true", "Formatted false"}, p.look(pressed))
+	require.Nil(t, p.look(`localStorage.getItem("waybill.formatted")`))
+}
+
+// TestDoorReadsMarkup: the path that the page asks is one that docs/http.md has.
+func TestDoorReadsMarkup(t *testing.T) {
+	text, err := os.ReadFile("../../docs/http.md")
+	require.NoError(t, err)
+	asking, err := os.ReadFile("src/wire.ts")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "| `POST /api/markdown` | yes |")
+	require.Contains(t, string(asking), `request("POST", "/api/markdown", { text })`)
+}
+
+// TestWhatCannotBeFormattedStaysAsWritten: the page says why, and the text is there.
+func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
+	h := newHouse(t)
+	h.readsMarkup()
+	short := h.asks("Short", "Is it *so*?")
+	tooMuch := h.asks("Much", strings.Repeat("*a*\n\n", 13000))
+	tooLong := h.create(map[string]any{"prompt": strings.Repeat("*word* ", 10000)})
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = ` + quoted("#/tasks/"+tooLong))
+	p.formatted()
+	p.sees("It has more than 64 KiB, so it is shown as it was written.")
+	p.until(`document.querySelector(".block .prose").innerText.startsWith("*word* *word*")`)
+	p.sees("Show more")
+	p.look(`location.hash = ` + quoted("#/inbox/"+tooMuch))
+	p.sees("It has too much markup, so it is shown as it was written.")
+
+	var asked atomic.Int32
+	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		refuse(w, http.StatusServiceUnavailable, schema.NewError(schema.ShuttingDown, "waybill is on its way out"))
+	}))
+	p.look(`location.hash = ` + quoted("#/inbox/"+short))
+	p.sees("It cannot be formatted: waybill is on its way out.")
+	p.sees("Is it *so*?")
+	h.readsMarkup()
+	p.look(`document.querySelectorAll(".block button").forEach((b) => b.click())`)
+	p.until(`[...document.querySelectorAll(".detail .block")].every((b) => b.querySelector(".nodes"))`)
+	require.Equal(t, "so", p.text(".question .nodes em"))
+	before := asked.Load()
+	require.Positive(t, before)
+	// What was read once is not asked for again when the task is.
+	h.instead("POST /api/markdown", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	p.look(`location.hash = "#/inbox"`)
+	p.lacks("Is it so?")
+	p.look(`location.hash = ` + quoted("#/inbox/"+short))
+	p.until(`document.querySelector(".question .nodes em")?.innerText === "so"`)
+	require.Equal(t, before, asked.Load())
+}
