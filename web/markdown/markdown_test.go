@@ -71,6 +71,7 @@ func TestEveryKindOfMarkup(t *testing.T) {
 		"a\n\n***\n\nb":                          `paragraph("a") rule() paragraph("b")`,
 		"| a | `b` |\n|--|:-:|\n| *c* | d\\|e |": `table(row(cell(head "a") cell(head code("b"))) row(cell(emphasis("c")) cell("d|e")))`,
 		"| a | b |\n|--|--|\n| c":                `table(row(cell(head "a") cell(head "b")) row(cell("c") cell()))`,
+		"[a\n\n![b\n\n]":                         `paragraph("[a") paragraph("![b") paragraph("]")`,
 		`\*a\* &lt;b&gt; &#x202e; &amp;lt; \&amp; &nosuch; & ; \a`: "paragraph(\"*a* <b> \\u202e &lt; &amp; &nosuch; & ; \\\\a\")",
 	} {
 		got := markdown.Read(written)
