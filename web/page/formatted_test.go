@@ -20,17 +20,23 @@ func (h *house) readsMarkup() {
 	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p struct{ Text string }
 		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
-			refuse(w, http.StatusBadRequest, schema.NewError(schema.ParseError, err.Error()))
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		body, err := schema.Encode(markdown.Read(p.Text))
-		if err != nil {
-			refuse(w, http.StatusInternalServerError, schema.NewError(schema.Internal, err.Error()))
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(body)
+		says(w, http.StatusOK, markdown.Read(p.Text))
 	}))
+}
+
+// says answers with what a JSON text can say.
+func says(w http.ResponseWriter, status int, what any) {
+	body, err := schema.Encode(what)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
 }
 
 // answered gives a task with the texts as its answers.
@@ -205,7 +211,7 @@ func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	var asked atomic.Int32
 	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
-		refuse(w, http.StatusServiceUnavailable, schema.NewError(schema.ShuttingDown, "waybill is on its way out"))
+		says(w, http.StatusServiceUnavailable, map[string]*schema.Error{"error": schema.NewError(schema.ShuttingDown, "waybill is on its way out")})
 	}))
 	p.look(`location.hash = ` + quoted("#/inbox/"+short))
 	p.sees("It cannot be formatted: waybill is on its way out.")
