@@ -24,8 +24,11 @@ func (b *backend) counts(ctx context.Context) (c web.Counts) {
 		return c
 	}
 	c.Engine = e.Stats()
-	if st, err := e.StoreStatus(ctx); err == nil { // else the metrics say that it cannot be read
+	select {
+	case <-e.Opened(): // and not before: what only counts opens nothing
+		st, _ := e.StoreStatus(ctx) // of an open one there is no error
 		c.Store = st.Stats
+	default:
 	}
 	return c
 }

@@ -78,7 +78,7 @@ type Engine struct {
 	st      store.Store
 	head    int64 // the newest event when the store was opened
 
-	meters meters
+	meters meters // for Stats
 
 	mu      sync.Mutex // guards what follows
 	queue   []*job     // in the order of submission

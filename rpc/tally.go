@@ -43,7 +43,7 @@ func (t *Tally) Stats() Stats {
 	return Stats{BytesIn: t.in.Load(), BytesOut: t.out.Load(), Refused: codes, Responses: t.responses.Load()}
 }
 
-// refuse counts a message that no method gets. There are few of them, so that a lock does no harm.
+// refuse counts a message that no method gets. Only the reader calls it, so that the lock is free but for who asks.
 func (t *Tally) refuse(code schema.Code) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -359,7 +359,7 @@ type Stats struct {
 	// Waits are the times that a process had to wait for another one before it could write, or gave that up, by how
 	// long. Who need not wait is not counted.
 	Waits meter.Spread[time.Duration]
-	// WALBytes is the size of what is committed and not yet in the database file itself.
+	// WALBytes is the size of the write-ahead log, where there is one; it is a part of SizeBytes.
 	WALBytes int64
 }
 

@@ -41,7 +41,7 @@ func (s *server) ofCounts(ctx context.Context, x *exposition, readable bool) {
 	}
 	c := s.o.Counts(ctx)
 	if readable {
-		x.one("waybill_store_wal_bytes", gauge, "The part of the store on its disk that is not yet in the database file itself.", float64(c.Store.WALBytes))
+		x.one("waybill_store_wal_bytes", gauge, "The size of the write-ahead log, which is a part of that of the store.", float64(c.Store.WALBytes))
 	}
 	oneSpread(x, "waybill_store_commit_seconds", "How long commits took, with their sync to the disk.", c.Store.Commits, time.Second)
 	oneSpread(x, "waybill_store_busy_wait_seconds", "How long changes waited for other processes.", c.Store.Waits, time.Second)
