@@ -25,11 +25,11 @@ FUZZTIMED   ?= 20s
 # What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
 WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 240)
 
-.PHONY: help build size demo test large check fmt lint vet generate verify page cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check fmt lint vet generate verify page screenshots cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the static binary into bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
@@ -74,6 +74,10 @@ verify: ## fail if generated files or the module files are stale
 page: ## check the types of the page
 	@if command -v npm >/dev/null 2>&1; then cd web/page && npm ci --silent --ignore-scripts && npm run --silent check; \
 	else echo "skipped: the types of the page are checked where npm is"; fi
+
+# The story they show is the same each time; the letters are those of the machine's fonts.
+screenshots: ## take the pictures of the page in docs/img anew, with Chromium
+	WAYBILL_SHOTS=$(CURDIR)/docs/img WAYBILL_BROWSER_TESTS=required $(GO) test -count=1 -run '^TestPictures$$' ./web/page
 
 cross: ## fail if it does not build, tests included, for the other systems
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null .

@@ -283,10 +283,16 @@ func (p *tab) picture(name string) {
 	if folder == "" {
 		return
 	}
+	require.NoError(p.t, os.MkdirAll(folder, 0o755))
+	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), p.shot(), 0o644))
+}
+
+// shot gives a picture of what can be seen.
+func (p *tab) shot() []byte {
+	p.t.Helper()
 	shot, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	require.NoError(p.t, err)
-	require.NoError(p.t, os.MkdirAll(folder, 0o755))
-	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o644))
+	return shot
 }
 
 func quoted(s string) string {

@@ -66,6 +66,12 @@ type claimedByTest struct{ lease, attempt string }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return newHouseOf(t, engine.Options{})
+}
+
+// newHouseOf gives a house whose engine has another clock, other ids, or another store.
+func newHouseOf(t *testing.T, o engine.Options) *house {
+	t.Helper()
 	h := &house{
 		t: t, dir: t.TempDir(), engine: make(chan *engine.Engine, 1), token: web.NewToken(),
 		odd: map[string]http.Handler{}, seen: map[string]int{}, key: map[string]struct{}{}, tasks: map[string]claimedByTest{},
@@ -73,17 +79,18 @@ func newHouse(t *testing.T) *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	service, err := api.New(api.Options{
-		Version: "test", Sources: workspace.Sources{Flag: h.dir},
+		Version: "test", Sources: workspace.Sources{Flag: h.dir}, Now: o.Now,
 		Start: func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
 			root, err := planfile.Open(ws.Root, planfile.Options{MaxBytes: 1 << 20, Folders: true})
 			if err != nil {
 				return nil, nil, err
 			}
 			plans := engine.NewPlans(root, engine.PlanOptions{})
-			e, err := engine.New(engine.Options{
-				Open: func(context.Context) (store.Store, error) { return memory.New(), nil }, Plans: plans,
-				MaxPending: schema.MaxPending, Outputs: engine.Outputs{Workspace: ws.Root},
-			})
+			if o.Open == nil {
+				o.Open = func(context.Context) (store.Store, error) { return memory.New(), nil }
+			}
+			o.Plans, o.MaxPending, o.Outputs = plans, schema.MaxPending, engine.Outputs{Workspace: ws.Root}
+			e, err := engine.New(o)
 			if err != nil {
 				return nil, nil, err
 			}
