@@ -216,6 +216,16 @@ func (h *house) instead(at string, handler http.Handler) {
 	h.odd[at] = handler
 }
 
+// refusal answers with an error, whatever is asked.
+func refusal(status int, fault *schema.Error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text, _ := schema.Encode(map[string]*schema.Error{"error": fault}) // it has no text but the test's
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write(text)
+	})
+}
+
 // link gives an address with a fresh one-time code, as a person would be given one.
 func (h *house) link() string {
 	h.t.Helper()

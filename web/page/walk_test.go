@@ -148,12 +148,7 @@ func TestRefusalIsShownInItsWords(t *testing.T) {
 	id := h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).tab()
 	p.open(h.link())
-	h.instead("POST /api/tasks/"+id+"/reply", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		text, _ := schema.Encode(map[string]*schema.Error{"error": schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")})
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusInsufficientStorage)
-		_, _ = w.Write(text)
-	}))
+	h.instead("POST /api/tasks/"+id+"/reply", refusal(http.StatusInsufficientStorage, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")))
 	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
 	p.focus("#reply")
 	p.write("To the street.")
