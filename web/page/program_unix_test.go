@@ -146,11 +146,17 @@ type note struct {
 // serve starts a host with a front door for the page, at an address or at any, and waits until it is open.
 func (w *yard) serve(address string) *host {
 	w.t.Helper()
-	args := []string{"serve", "--http"}
+	door := "--http"
 	if address != "" {
-		args[1] += "=" + address
+		door += "=" + address
 	}
-	h := &host{process: w.start(w.command(args...))}
+	return w.host(door)
+}
+
+// host starts a host and waits until everything is as it should be.
+func (w *yard) host(flags ...string) *host {
+	w.t.Helper()
+	h := &host{process: w.start(w.command(append([]string{"serve"}, flags...)...))}
 	require.Empty(w.t, h.call("get_status", nil)["degraded"])
 	return h
 }

@@ -18,8 +18,8 @@ func (p *process) interrupted() {
 	require.Zero(p.t, p.end(), "%s", p.errs)
 }
 
-// TestPageAloneOnTheStore: no host is there, and a question of before is. The page is served all the same, a person
-// answers, and Ctrl-C ends it, also while the page is open. The next host goes on with the answer.
+// TestPageAloneOnTheStore: no host is there, and a question of before is. The page is served all the same, and Ctrl-C
+// ends it, also while the page is open. A host that comes meanwhile, and has no door of its own, hears of the answer.
 func TestPageAloneOnTheStore(t *testing.T) {
 	b := newBrowser(t)
 	w := newYard(t)
@@ -33,11 +33,16 @@ func TestPageAloneOnTheStore(t *testing.T) {
 	p := b.tab()
 	p.open(link)
 	p.sees("Where to?")
+	beside := w.host()
 	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
 	p.focus("#reply")
 	p.write("To the street.")
 	p.press("Enter")
 	p.until(`document.querySelector("#reply") === null`)
+	beside.hears("task/updated", id, `"QUEUED"`)
+	c := beside.claims()
+	require.Equal(t, id, c.task)
+	require.Contains(t, c.prompt, "[User Reply]\nTo the street.\n\n[Continue Task]\n")
 	plate := w.doorplate()
 	require.Equal(t, ui.cmd.Process.Pid, plate.PID)
 	require.True(t, strings.HasPrefix(link, plate.URL+"/#c="), link)
@@ -52,11 +57,6 @@ func TestPageAloneOnTheStore(t *testing.T) {
 	require.Contains(t, ui.errs.String(), "there is no display; open the address in a browser on this machine")
 	require.Contains(t, ui.errs.String(), "until it is interrupted (Ctrl-C)")
 	p.until(`document.querySelector("[data-link=reconnecting], [data-link=gone]") !== null`)
-
-	next := w.serve("")
-	c := next.claims()
-	require.Equal(t, id, c.task)
-	require.Contains(t, c.prompt, "[User Reply]\nTo the street.\n\n[Continue Task]\n")
 }
 
 // TestPageOfARunningHostIsOnlyShown: where a host serves the page, the command prints an address for one browser and
