@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"os"
 	"strings"
@@ -12,20 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
-	"waybill/web/markdown"
 )
-
-// readsMarkup makes the house read the markup of texts, as the front door does.
-func (h *house) readsMarkup() {
-	h.instead("POST /api/markdown", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p struct{ Text string }
-		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		says(w, http.StatusOK, markdown.Read(p.Text))
-	}))
-}
 
 // says answers with what a JSON text can say.
 func says(w http.ResponseWriter, status int, what any) {
@@ -69,7 +55,6 @@ func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
 	texts := hostile(t)
 	require.GreaterOrEqual(t, len(texts), 100)
 	h := newHouse(t)
-	h.readsMarkup()
 	tasks := []string{}
 	const together = 50 // so many answers the page shows of a task
 	for len(texts) > 0 {
@@ -120,7 +105,6 @@ const prose = "# The gate\n\nMove it *now*, **please**, ~~later~~: `gate.move()`
 // narrow page, and everything in it can be reached with the keyboard.
 func TestFormattedTextIsForEverybody(t *testing.T) {
 	h := newHouse(t)
-	h.readsMarkup()
 	id := h.asks("Move the garden gate", prose)
 	p := newBrowser(t).tab()
 	p.open(h.link())
@@ -147,7 +131,6 @@ func TestFormattedTextIsForEverybody(t *testing.T) {
 // keyboard can say, which holds for all texts, and for as long as the tab is there.
 func TestSwitchIsReachedByKeyboardAndKept(t *testing.T) {
 	h := newHouse(t)
-	h.readsMarkup()
 	id := h.asks("Move the gate", "Move it *now*?")
 	h.call("queue_instruction", map[string]any{"content": "Stop **here**."})
 	p := newBrowser(t).tab()
@@ -194,7 +177,6 @@ func TestDoorReadsMarkup(t *testing.T) {
 // TestWhatCannotBeFormattedStaysAsWritten: the page says why, and the text is there.
 func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	h := newHouse(t)
-	h.readsMarkup()
 	short := h.asks("Short", "Is it *so*?")
 	tooMuch := h.asks("Much", strings.Repeat("*a*\n\n", 13000))
 	tooLong := h.create(map[string]any{"prompt": strings.Repeat("*word* ", 10000)})
@@ -216,7 +198,6 @@ func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	p.look(`location.hash = ` + quoted("#/inbox/"+short))
 	p.sees("It cannot be formatted: waybill is on its way out.")
 	p.sees("Is it *so*?")
-	h.readsMarkup()
 	p.look(`document.querySelectorAll(".block button").forEach((b) => b.click())`)
 	p.until(`[...document.querySelectorAll(".detail .block")].every((b) => b.querySelector(".nodes"))`)
 	require.Equal(t, "so", p.text(".question .nodes em"))
