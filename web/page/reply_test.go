@@ -126,6 +126,7 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.picture("late")
 	require.Equal(t, []string{"To the street."}, h.replies(id))
 	bob.button("Discard")
+	bob.button("Discard it")
 	bob.until(`document.querySelector("#reply") === null`)
 }
 
@@ -184,6 +185,8 @@ func TestQuestionThatChangedIsSaid(t *testing.T) {
 	p.sees("Which hill?")
 	require.Equal(t, 0, h.keys(), "the answer went to a question that nobody had read")
 	require.Equal(t, "To the street.", p.look(`document.querySelector("#reply").value`))
+	p.button("Answer this question instead")
+	p.until(`document.activeElement.id === "reply"`)
 	p.press("Enter")
 	p.until(`document.querySelector("#reply") === null`)
 	require.Equal(t, []string{"To the hill.", "To the street."}, h.replies(id))

@@ -3,48 +3,70 @@
 
 export interface Draft {
   text: string;
-  /** Goes with the text: sent twice, the same text takes effect once. */
+  /** The attempt whose question the text is for, and the beginning of that question; "" as long as there is no text. */
+  attempt: string;
+  question: string;
+  /** An answer that was sent, as long as nobody knows whether it was taken. */
+  sent?: Sent | undefined;
+  /** An answer to the same question that was taken while more was typed. */
+  taken?: string | undefined;
+}
+
+/** Everything that was sent. Sent again as it is, with its key, it takes effect once. */
+export interface Sent {
+  text: string;
+  attempt: string;
+  /** Whose name it bears, or "". */
+  by: string;
   key: string;
 }
+
+export const noDraft: Draft = { text: "", attempt: "", question: "" };
 
 type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 const prefix = "waybill.draft.";
 
 export class Drafts {
-  constructor(
-    private readonly shelf: Shelf,
-    private readonly newKey: () => string,
-  ) {}
+  constructor(private readonly shelf: Shelf) {}
 
   get(task: string): Draft {
     const stored = this.shelf.getItem(prefix + task);
-    if (stored !== null) {
-      try {
-        const draft = JSON.parse(stored) as Partial<Draft>;
-        if (typeof draft.text === "string" && typeof draft.key === "string") return { text: draft.text, key: draft.key };
-      } catch {
-        // Somebody else wrote there; it is no draft.
-      }
+    if (stored === null) return noDraft;
+    try {
+      return draftOf(JSON.parse(stored) as unknown);
+    } catch {
+      return noDraft; // Somebody else wrote there; it is no draft.
     }
-    return { text: "", key: this.newKey() };
   }
 
-  /** Keeps a text. Another text is another answer, so it gets another key. False says that there was no room. */
-  put(task: string, text: string): boolean {
-    const before = this.get(task);
+  /** Keeps a draft. False says that there was no room. */
+  put(task: string, draft: Draft): boolean {
     try {
-      if (text === "") this.shelf.removeItem(prefix + task);
-      else if (text !== before.text) this.shelf.setItem(prefix + task, JSON.stringify({ text, key: this.newKey() }));
+      if (draft.text === "" && !draft.sent) this.shelf.removeItem(prefix + task);
+      else this.shelf.setItem(prefix + task, JSON.stringify(draft));
       return true;
     } catch {
       return false;
     }
   }
+}
 
-  drop(task: string): void {
-    this.shelf.removeItem(prefix + task);
-  }
+/** What is not known of a draft makes it one for another question, which is not sent before it was looked at. */
+function draftOf(stored: unknown): Draft {
+  const { text, attempt, question, sent, taken } = (stored ?? {}) as Record<string, unknown>;
+  if (typeof text !== "string") return noDraft;
+  return { text, attempt: word(attempt), question: word(question), sent: sentOf(sent), taken: typeof taken === "string" ? taken : undefined };
+}
+
+function sentOf(stored: unknown): Sent | undefined {
+  const { text, attempt, by, key } = (stored ?? {}) as Record<string, unknown>;
+  if (typeof text !== "string" || typeof attempt !== "string" || typeof by !== "string" || typeof key !== "string") return undefined;
+  return { text, attempt, by, key };
+}
+
+function word(stored: unknown): string {
+  return typeof stored === "string" ? stored : "";
 }
 
 /** The key of a reply to which nothing may be added: whoever presses it wants it sent. */

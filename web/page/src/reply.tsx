@@ -1,197 +1,226 @@
 // The box in which a person answers a task.
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { Reply, TaskDetail } from "../../../schema/gen/protocol.ts";
+import type { TaskDetail } from "../../../schema/gen/protocol.ts";
 import { announce } from "./announce.tsx";
+import { answerTo } from "./answer.ts";
+import type { Answer, Outcome } from "./answer.ts";
 import { Drafts, maxReplyBytes, replyBytes, sends } from "./drafts.ts";
 import { cut } from "./marks.ts";
-import { stateWord, Trouble } from "./parts.tsx";
+import { NextQuestion } from "./next.tsx";
+import { Dialog, stateWord, Trouble } from "./parts.tsx";
 import { me } from "./settings.ts";
 import { Text } from "./text.tsx";
-import { address, asFault, get, newKey, post } from "./wire.ts";
-import type { Fault } from "./wire.ts";
+import { address, get, post } from "./wire.ts";
 import { bytes } from "./words.ts";
 
-export const drafts = new Drafts(sessionStorage, newKey);
+const drafts = new Drafts(sessionStorage);
 
 interface Props {
   detail: TaskDetail;
   /** Reads the task again. */
   reload: () => Promise<void>;
-  /** Called when the answer was taken. */
-  sent: () => void;
+  /** Gives the focus to the title of the task, when the box that had it goes. */
+  leave: () => void;
 }
 
-/** Somebody or something else was faster: what is known of it. */
-interface Late {
-  status: string;
-  answer: Reply | undefined;
-}
+const outcomes: Partial<Record<Outcome, string>> = {
+  late: "The task was not waiting any more. Your text is kept.",
+  changed: "Not sent: the task asks something else now. Your text is kept.",
+};
 
-function lateOf({ task, replies }: TaskDetail, asked: string | undefined): Late {
-  return { status: task.status, answer: replies.find((r) => r.attempt_id === asked) };
+/** The answer to a task. It stays the same as long as the task is shown. */
+function useAnswer(detail: TaskDetail): Answer {
+  const id = detail.task.task_id;
+  const answer = useMemo(() => {
+    const look = () => get("get_task", address`/api/tasks/${id}`);
+    return answerTo(detail, drafts, {
+      look,
+      post: ({ text, attempt, by, key }) =>
+        post("reply", address`/api/tasks/${id}/reply`, { reply: text, attempt_id: attempt, ...(by === "" ? {} : { by }) }, key),
+    });
+  }, [id]);
+  useLayoutEffect(() => void answer.learn(detail), [answer, detail]);
+  return answer;
 }
 
 /**
- * The box is there while the task waits for an answer. It also stays, and takes no more text, when somebody else
- * answers meanwhile and there is a draft in it: what a person has typed does not vanish under their hands.
+ * The box is there while the task waits for an answer. It also stays, and takes no more text, when the task waits no
+ * more and there is a draft in it, or the focus: what a person has typed does not vanish under their hands, and what
+ * they type on does not become commands.
  */
-export function ReplyBox({ detail, reload, sent }: Props): JSX.Element | null {
-  const id = detail.task.task_id;
-  const text = useSignal("");
-  const sending = useSignal(false);
-  const fault = useSignal<Fault | undefined>(undefined);
-  const late = useSignal<Late | undefined>(undefined);
-  const changed = useSignal(false);
+export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
+  const answer = useAnswer(detail);
+  const focused = useSignal(false);
+  const discarding = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  /** The attempt whose question was read: it is this one that is answered. */
-  const asked = useRef(detail.task.current_attempt_id);
+  const holds = () => form.current?.contains(document.activeElement) ?? false;
 
+  const { text } = answer.draft.value;
+  const waits = answer.waits.value !== undefined;
+  const blank = answer.blank.value;
+  useLayoutEffect(() => grow(area.current), [text, waits]);
+
+  const done = answer.done.value;
+  const before = useRef(done);
   useLayoutEffect(() => {
-    text.value = drafts.get(id).text;
-    asked.current = detail.task.current_attempt_id;
-    fault.value = late.value = undefined;
-    changed.value = false;
-  }, [id]);
-  useLayoutEffect(() => grow(area.current), [text.value, detail.task.status]);
-
-  const waits = detail.task.status === "AWAITING_RESPONSE";
-  useEffect(() => {
-    if (waits && asked.current !== detail.task.current_attempt_id) {
-      changed.value = text.value.trim() !== "";
-      asked.current = detail.task.current_attempt_id;
-    }
-    if (waits) late.value = undefined;
-  }, [waits, detail.task.current_attempt_id]);
-
-  if (!waits && text.value.trim() === "" && !late.value) return null;
-  const size = replyBytes(text.value);
-  const blank = text.value.trim() === "";
-  const blocked = blank || sending.value || !waits || size > maxReplyBytes;
-
-  // Whoever is told of it before having sent anything wants to know the same.
-  const told = late.value ?? (waits ? undefined : lateOf(detail, asked.current));
-
-  const tooLate = async (fresh: TaskDetail) => {
-    late.value = lateOf(fresh, asked.current);
-    announce("The task was not waiting any more. Your text is kept.");
-    await reload();
-  };
+    if (before.current === done) return;
+    before.current = done;
+    announce(blank ? "Your answer was taken. The task goes on." : "Your answer was taken. What you typed behind it is kept.");
+    if (!blank || !holds()) return;
+    if (waits) area.current?.focus();
+    else leave();
+  }, [done]);
 
   const submit = async () => {
-    if (blocked) return;
-    sending.value = true;
-    fault.value = undefined;
-    changed.value = false;
-    try {
-      const fresh = await get("get_task", address`/api/tasks/${id}`);
-      if (fresh.task.status !== "AWAITING_RESPONSE") return await tooLate(fresh);
-      if (fresh.task.current_attempt_id !== asked.current) {
-        changed.value = true;
-        return await reload();
-      }
-      const body = { reply: text.value, attempt_id: asked.current, ...(me.value === "" ? {} : { by: me.value }) };
-      await post("reply", address`/api/tasks/${id}/reply`, body, drafts.get(id).key);
-      drafts.drop(id);
-      text.value = "";
-      late.value = undefined;
-      announce("Your answer was taken. The task goes on.");
-      sent();
-      await reload();
-    } catch (thrown) {
-      const refused = asFault(thrown);
-      const fresh = refused.status === 409 ? await get("get_task", address`/api/tasks/${id}`).catch(() => undefined) : undefined;
-      if (fresh && fresh.task.status !== "AWAITING_RESPONSE") await tooLate(fresh);
-      else fault.value = refused;
-    } finally {
-      sending.value = false;
-    }
+    if (answer.strays.value) announce("Not sent: you wrote it for another question.");
+    const outcome = await answer.send(me.value);
+    const sentence = outcomes[outcome];
+    if (sentence !== undefined) announce(sentence);
+    if (outcome !== "blocked" && outcome !== "failed") await reload();
   };
 
-  const type = (typed: string) => {
-    text.value = typed;
-    if (!drafts.put(id, typed)) announce("The browser has no room left to keep this draft.");
+  const readdress = () => {
+    answer.readdress();
+    area.current?.focus();
   };
 
+  const discarded = useSignal(0);
   const discard = () => {
-    drafts.drop(id);
-    text.value = "";
-    late.value = undefined;
+    discarding.value = false;
+    answer.discard();
+    discarded.value++;
   };
+  useEffect(() => {
+    if (discarded.value === 0) return;
+    if (waits) area.current?.focus();
+    else leave();
+  }, [discarded.value]);
 
+  if (!waits && blank && !focused.value) return answer.answered.value ? <NextQuestion after={detail.task.task_id} /> : null;
   return (
-    <form
-      class="reply"
-      aria-label="Reply"
-      onSubmit={(e) => {
-        e.preventDefault();
-        void submit();
-      }}
-    >
-      {changed.value && (
-        <p class="hint wait" role="alert">
-          The task asks something else now. Read the question above, then send again or change your text.
-        </p>
-      )}
-      {told && <TooLate late={told} />}
-      <textarea
-        ref={area}
-        id="reply"
-        rows={1}
-        value={text.value}
-        placeholder="Type your reply..."
-        aria-label="Your reply"
-        aria-describedby="reply-keys"
-        readOnly={!waits}
-        spellcheck={true}
-        autocomplete="off"
-        dir="auto"
-        // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
-        onFocus={(e) => e.currentTarget.scrollIntoView({ block: "nearest" })}
-        onInput={(e) => type(e.currentTarget.value)}
-        onKeyDown={(e) => {
-          if (!sends(e)) return;
+    <>
+      <form
+        ref={form}
+        class="reply"
+        aria-label="Reply"
+        onSubmit={(e) => {
           e.preventDefault();
           void submit();
         }}
-      />
-      <div class="reply-foot">
-        <span id="reply-keys" class="faint">
-          {footnote(waits, size)}
-        </span>
-        {waits ? (
-          <button type="submit" class="primary" disabled={blank || size > maxReplyBytes} aria-disabled={blocked}>
-            {sending.value ? "Sending…" : "Send reply"}
-          </button>
-        ) : (
-          <button type="button" onClick={discard}>Discard</button>
-        )}
-      </div>
-      {fault.value && <Trouble fault={fault.value} />}
-      {fault.value?.outcome === "unknown" && <p class="hint">It is not known whether the answer arrived. Send it again: it takes effect once.</p>}
-    </form>
+      >
+        {(!waits || answer.strays.value) && <Astray answer={answer} readdress={readdress} />}
+        <textarea
+          ref={area}
+          id="reply"
+          rows={1}
+          value={text}
+          placeholder="Type your reply..."
+          aria-label="Your reply"
+          aria-describedby="reply-keys"
+          readOnly={!waits}
+          spellcheck={true}
+          autocomplete="off"
+          dir="auto"
+          onInput={(e) => {
+            if (!answer.type(e.currentTarget.value)) announce("The browser has no room left to keep this draft.");
+          }}
+          onKeyDown={(e) => {
+            if (!sends(e)) return;
+            e.preventDefault();
+            void submit();
+          }}
+          onFocus={(e) => {
+            focused.value = true;
+            // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
+            e.currentTarget.scrollIntoView({ block: "nearest" });
+          }}
+          onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // so it is if the window has lost it
+        />
+        <div class="reply-foot">
+          <span id="reply-keys" class="faint">
+            {footnote(waits, blank, replyBytes(text))}
+          </span>
+          {waits && (
+            <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
+              {answer.sending.value ? "Sending…" : "Send reply"}
+            </button>
+          )}
+          {!blank && (!waits || answer.strays.value) && <button type="button" onClick={() => (discarding.value = true)}>Discard</button>}
+        </div>
+        {answer.fault.value && <Trouble fault={answer.fault.value} />}
+        <Unknown answer={answer} />
+      </form>
+      {answer.answered.value && <NextQuestion after={detail.task.task_id} />}
+      {discarding.value && (
+        <Dialog title="Discard your text?" close={() => (discarding.value = false)}>
+          <p>It was not sent, and cannot be brought back.</p>
+          <p class="buttons">
+            <button type="button" class="danger" onClick={discard}>Discard it</button>
+            <button type="button" autofocus onClick={() => (discarding.value = false)}>Keep it</button>
+          </p>
+        </Dialog>
+      )}
+    </>
   );
 }
 
-function footnote(waits: boolean, size: number): string {
-  if (!waits) return "Copy what you need of it.";
+function footnote(waits: boolean, blank: boolean, size: number): string {
+  if (!waits) return blank ? "" : "Copy what you need of it.";
   return size > maxReplyBytes ? `${bytes(size)}: an answer may have ${bytes(maxReplyBytes)}` : "Enter sends, Shift+Enter begins a line";
 }
 
-function TooLate({ late }: { late: Late }): JSX.Element {
+/** Says why what is in the box cannot be sent as it is: the task waits no more, or asks something else. */
+function Astray({ answer, readdress }: { answer: Answer; readdress: () => void }): JSX.Element {
+  const { question } = answer.draft.value;
+  const strays = answer.strays.value;
   return (
-    <p class="hint wait" role="alert">
-      {late.answer ? (
-        <>
-          Answered by {late.answer.by ? <Text of={late.answer.by} /> : "somebody else"}: <q><Text of={cut(late.answer.reply, 400)} /></q> Your text was
-          not sent and is kept.
-        </>
+    <div class="hint wait astray">
+      <p role="alert">
+        {strays && (
+          <>
+            The task asks something else now. You wrote this
+            {question === "" ? " for another question" : <> when it asked: <Said of={question} /></>}.{" "}
+          </>
+        )}
+        <Fate answer={answer} />
+      </p>
+      {strays && <button type="button" onClick={readdress}>Answer this question instead</button>}
+    </div>
+  );
+}
+
+/** What became of the question that the text was written for, and of the text. */
+function Fate({ answer }: { answer: Answer }): JSX.Element | null {
+  const { taken, sent } = answer.draft.value;
+  if (taken !== undefined) return <>Your answer <Said of={taken} /> was taken. What you typed behind it was not sent and is kept.</>;
+  const { status, reply } = answer.fate.value;
+  const kept = answer.blank.value ? null : sent ? " Your text is kept." : " Your text was not sent and is kept.";
+  if (reply) return <>Answered by {reply.by ? <Text of={reply.by} /> : "somebody else"}: <Said of={reply.reply} />{kept}</>;
+  if (answer.strays.value) return <>{kept}</>;
+  return <>The task is {stateWord(status)} now.{kept}</>;
+}
+
+/** Says of an answer that was sent that nobody knows whether it arrived. */
+function Unknown({ answer }: { answer: Answer }): JSX.Element | null {
+  const { text, attempt, sent } = answer.draft.value;
+  if (!sent || answer.sending.value) return null;
+  const same = text === sent.text && attempt === sent.attempt;
+  return (
+    <p class="hint">
+      {same ? (
+        <>It is not known whether the answer arrived.{answer.waits.value === attempt && " Send it again: it takes effect once."}</>
       ) : (
-        <>The task is {stateWord(late.status)} now. Your text was not sent and is kept.</>
+        <>It is not known whether <Said of={sent.text} /> arrived, which you sent before.</>
       )}
     </p>
   );
+}
+
+function Said({ of }: { of: string }): JSX.Element {
+  return <q><Text of={cut(of, 400)} /></q>;
 }
 
 /** Makes the box as high as its text, up to a height that the style sheet sets; then it scrolls. */

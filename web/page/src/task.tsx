@@ -6,6 +6,7 @@ import { announce } from "./announce.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
 import { Act, Age, At, Fact, Facts, Id, Raw, State, stateWord, Trouble, Waiting } from "./parts.tsx";
 import { firstLine, visible } from "./marks.ts";
+import { cameHere } from "./next.tsx";
 import { ReplyBox } from "./reply.tsx";
 import { link } from "./route.ts";
 import { Block, Text } from "./text.tsx";
@@ -44,6 +45,10 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
     if (before.id === task.task_id && before.status !== task.status) announce(`The task is ${stateWord(task.status)} now.`);
     lastStatus.current = { id: task.task_id, status: task.status };
   }, [task.task_id, task.status]);
+  useEffect(() => {
+    // The link that led here is gone, and the focus with it.
+    if (cameHere(task.task_id) && document.activeElement === document.body) title.current?.focus();
+  }, [task.task_id]);
   const waits = task.status === "AWAITING_RESPONSE";
   return (
     <article class="detail" aria-labelledby="detail-title">
@@ -67,7 +72,7 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
           <Prose of={task.question ?? task.output ?? ""} label="The question" />
         </section>
       )}
-      <ReplyBox detail={detail} reload={reload} sent={() => title.current?.focus()} />
+      <ReplyBox key={task.task_id} detail={detail} reload={reload} leave={() => title.current?.focus()} />
       <Failure task={task} />
       <Attempts task={task} />
       {replies.length > 0 && <Replies replies={replies} total={detail.replies_total} />}

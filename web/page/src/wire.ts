@@ -86,6 +86,7 @@ export function credentials(): Record<string, string> {
 const patience = 40_000;
 
 async function request(verb: string, path: string, body?: unknown, key?: string): Promise<unknown> {
+  if (turns.test(path)) throw new Fault("an id in this address is only dots, which would lead elsewhere", 400, "INVALID_PARAMS", "not_applied");
   const shown = token();
   const headers = credentials();
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -113,7 +114,10 @@ async function request(verb: string, path: string, body?: unknown, key?: string)
 
 type Query = Record<string, string | number | boolean | string[] | undefined>;
 
-/** The path with its params. Names and values are escaped, so an id of somebody else cannot lead elsewhere. */
+/** A path with a part that nobody can escape: a browser takes it for a step up, or for none. */
+const turns = /^[^?]*\/\.{1,2}(\/|\?|$)/;
+
+/** The path with its params. They are escaped, so an id of somebody else cannot lead elsewhere; see turns for the rest. */
 export function address(path: TemplateStringsArray, ...parts: string[]): string {
   return String.raw({ raw: path }, ...parts.map(encodeURIComponent));
 }

@@ -10,6 +10,7 @@ declare module "node:assert/strict" {
     deepEqual(got: unknown, want: unknown, message?: string): void;
     match(got: string, want: RegExp, message?: string): void;
     throws(fn: () => unknown): void;
+    rejects(work: Promise<unknown>, pattern?: RegExp): Promise<void>;
   }
   const assert: Assert;
   export default assert;

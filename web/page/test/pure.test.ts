@@ -1,8 +1,11 @@
 // What needs no browser. It is bundled and run by TestPureParts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TaskDetail } from "../../../schema/gen/protocol.ts";
+import { Answer } from "../src/answer.ts";
 import { diff, near } from "../src/diff.ts";
-import { Drafts, replyBytes, sends } from "../src/drafts.ts";
+import { Drafts, noDraft, replyBytes, sends } from "../src/drafts.ts";
+import type { Sent } from "../src/drafts.ts";
 import { fold, nothing, touches } from "../src/fold.ts";
 import { cut, excerpt, firstLine, pieces, visible } from "../src/marks.ts";
 import { followable } from "../src/nodes.tsx";
@@ -12,7 +15,11 @@ import { backoff, Reader } from "../src/sse.ts";
 import { statusOf } from "../src/tasks.tsx";
 import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
+<<<<<<< HEAD
 import { address, codeIn, faultOf, withQuery } from "../src/wire.ts";
+=======
+import { address, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
+>>>>>>> 605bd03 (page: an answer goes to the question it was written for, and nothing that was typed is lost)
 import { ago, agoSpoken, bytes, count, duration, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
 import { whereIs } from "../src/notices.tsx";
@@ -113,25 +120,144 @@ class Shelf {
   }
 }
 
-test("a draft keeps its key as long as its text", () => {
+test("a draft is kept for its task with the question that it is for", () => {
   const shelf = new Shelf();
-  let n = 0;
-  const drafts = new Drafts(shelf, () => `key-${++n}`);
-  assert.equal(drafts.get("t").text, "");
-  assert.ok(drafts.put("t", "one"));
-  const { key } = drafts.get("t");
-  drafts.put("t", "one");
-  assert.equal(drafts.get("t").key, key, "the same text has another key");
-  drafts.put("t", "two");
-  assert.notEqual(drafts.get("t").key, key, "another text has the same key");
-  assert.equal(drafts.get("u").text, "", "a draft is of one task");
-  drafts.put("t", "");
+  const drafts = new Drafts(shelf);
+  const draft = { text: "one", attempt: "att_1", question: "Which?", sent: { text: "on", attempt: "att_1", by: "Ada", key: "k" }, taken: "o" };
+  assert.deepEqual(drafts.get("t"), noDraft);
+  assert.ok(drafts.put("t", draft));
+  assert.deepEqual(drafts.get("t"), draft);
+  assert.deepEqual(drafts.get("u"), noDraft, "a draft is of one task");
+  drafts.put("t", { ...draft, text: "" });
+  assert.equal(drafts.get("t").sent?.key, "k", "of what was sent is not known whether it arrived, and it is forgotten");
+  drafts.put("t", noDraft);
   assert.equal(shelf.kept.size, 0);
-  shelf.kept.set("waybill.draft.t", "no draft");
-  assert.equal(drafts.get("t").text, "");
+  for (const odd of ["no draft", "null", "7", "[]", '{"text":7}']) {
+    shelf.kept.set("waybill.draft.t", odd);
+    assert.deepEqual(drafts.get("t"), noDraft, odd);
+  }
+  shelf.kept.set("waybill.draft.t", '{"text":"old","key":"k","sent":{"text":"old"}}');
+  assert.deepEqual(drafts.get("t"), { ...noDraft, text: "old", sent: undefined, taken: undefined });
   shelf.full = true;
-  assert.equal(drafts.put("t", "three"), false);
+  assert.equal(drafts.put("t", draft), false);
   assert.equal(replyBytes("ü👍"), 6);
+});
+
+/** How a task stands: which attempt asks, if one does, and what was answered to which. */
+function standing(asks: string | undefined, ...answers: [attempt: string, reply: string, by?: string][]): TaskDetail {
+  const replies = answers.map(([attempt_id, reply, by], i) => ({ number: i + 1, attempt_id, reply, by, at: "" }));
+  const task = { task_id: "t", status: asks === undefined ? "QUEUED" : "AWAITING_RESPONSE", current_attempt_id: asks ?? "att_later", question: `What, ${asks}?` };
+  return { task, replies } as unknown as TaskDetail;
+}
+
+/** An answer to a task that stands as the test says, and what was sent. */
+function answering(now: TaskDetail, drafts = new Drafts(new Shelf())) {
+  const sent: Sent[] = [];
+  let n = 0;
+  const server = { now, fails: undefined as Fault | undefined, looks: 0, sent, meanwhile: () => {} };
+  const way = {
+    look: () => {
+      server.looks++;
+      server.meanwhile();
+      return Promise.resolve(server.now);
+    },
+    post: (s: Sent) => {
+      sent.push(s);
+      server.meanwhile();
+      return server.fails ? Promise.reject(server.fails) : Promise.resolve({});
+    },
+  };
+  const open = () => new Answer("t", server.now, drafts, way, () => `key-${++n}`);
+  return { server, open, answer: open() };
+}
+
+const lost = new Fault("waybill does not answer", 0, "", "unknown");
+const tooLate = new Fault("answered already", 409, "ALREADY_RESOLVED", "not_applied");
+
+test("what is sent is what was there when it was sent, and what is typed behind it stays", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  const keys = ["yes, but", "yes, but no"];
+  server.meanwhile = () => answer.type(keys.shift() ?? "");
+  answer.type("yes");
+  assert.equal(await answer.send("Ada"), "taken");
+  assert.deepEqual(server.sent, [{ text: "yes", attempt: "att_1", by: "Ada", key: "key-1" }]);
+  assert.equal(answer.draft.value.text, "yes, but no");
+  assert.equal(answer.draft.value.taken, "yes");
+  assert.ok(answer.blocked.value, "it can be sent, and nobody asks");
+  answer.learn(standing("att_2", ["att_1", "yes", "Ada"]));
+  assert.ok(answer.strays.value, "what was typed to one question goes to the next");
+});
+
+test("a text goes to no other question than its own until somebody says so", async () => {
+  const shelf = new Drafts(new Shelf());
+  const { answer, server, open } = answering(standing("att_1"), shelf);
+  answer.type("yes");
+  server.now = standing("att_2", ["att_1", "no", "Bob"]);
+  assert.equal(await answer.send(""), "changed");
+  assert.equal(await answer.send(""), "blocked");
+  assert.equal(answer.fate.value.reply?.by, "Bob");
+  const later = open();
+  assert.equal(later.draft.value.question, "What, att_1?");
+  later.type("yes!");
+  assert.equal(await later.send(""), "blocked", "to change a text is not to choose another question for it");
+  later.readdress();
+  assert.equal(await later.send(""), "taken");
+  assert.deepEqual(server.sent.map((s) => [s.text, s.attempt]), [["yes!", "att_2"]]);
+  later.learn(standing("att_3", ["att_1", "no"], ["att_2", "yes!"]));
+  later.type("maybe");
+  assert.ok(!later.blocked.value, "a text that is begun is for the question that is there");
+});
+
+test("an answer of which nobody knew is found again", async () => {
+  const { answer, server, open } = answering(standing("att_1"));
+  server.fails = lost;
+  answer.type("yes");
+  assert.equal(await answer.send("Ada"), "failed");
+  assert.ok(!open().learn(standing(undefined, ["att_1", "yes", "Bob"])), "what somebody else has said is not ours");
+  answer.type("yes");
+  assert.equal(await answer.send("Bea"), "failed");
+  assert.deepEqual(server.sent.map((s) => [s.key, s.by]), [["key-1", "Ada"], ["key-1", "Ada"]], "sent again, it is something else");
+  assert.equal(server.looks, 1, "it was asked first whether the task waits: it may not, because of the answer itself");
+  assert.ok(answer.learn(standing("att_2", ["att_1", "yes", "Ada"])));
+  assert.equal(answer.draft.value.text, "");
+  assert.equal(answer.waits.value, "att_2");
+  server.fails = undefined;
+  server.now = standing("att_2", ["att_1", "yes", "Ada"]);
+  answer.type("yes");
+  assert.equal(await answer.send("Ada"), "taken");
+  assert.deepEqual(server.sent.at(-1), { text: "yes", attempt: "att_2", by: "Ada", key: "key-2" }, "the same word to another question has the same key");
+});
+
+test("an answer that turns out to have been taken is not said to have come too late", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  server.fails = lost;
+  answer.type("yes");
+  await answer.send("");
+  server.now = standing(undefined, ["att_1", "yes"]);
+  server.fails = tooLate;
+  assert.equal(await answer.send(""), "taken");
+  assert.equal(answer.draft.value.text, "");
+  assert.equal(answer.waits.value, undefined);
+});
+
+test("an answer that was refused is not taken for ours because somebody said the same", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  answer.type("yes");
+  server.fails = tooLate;
+  server.meanwhile = () => {
+    if (server.sent.length > 0) server.now = standing(undefined, ["att_1", "yes"]);
+  };
+  assert.equal(await answer.send(""), "late");
+  assert.equal(answer.draft.value.text, "yes");
+  assert.equal(answer.draft.value.sent, undefined);
+});
+
+test("two at once send once", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  answer.type("yes");
+  const both = await Promise.all([answer.send(""), answer.send("")]);
+  assert.deepEqual(both, ["taken", "blocked"]);
+  assert.equal(server.sent.length, 1);
 });
 
 test("Enter sends, and never while something is composed", () => {
@@ -371,6 +497,17 @@ test("a refusal is read in either form", () => {
 test("what is in an address is escaped", () => {
   assert.equal(address`/api/plans/${"a/../b?c#d"}/items/${"2.1"}`, "/api/plans/a%2F..%2Fb%3Fc%23d/items/2.1");
   assert.equal(withQuery("/x", { a: "1&2", b: undefined, c: ["d", "e"], f: "" }), "/x?a=1%262&c=d&c=e");
+});
+
+test("an id of dots leads nowhere", async () => {
+  for (const id of [".", ".."]) {
+    const asked = get("get_task", address`/api/tasks/${id}`);
+    await assert.rejects(asked, /only dots/);
+    await assert.rejects(post("reply", address`/api/tasks/${id}/reply`, {}), /only dots/);
+  }
+  for (const id of ["...", "a.b", "%2e%2e", "../x"]) {
+    assert.equal(new URL(address`/api/tasks/${id}/reply`, "http://h").pathname, `/api/tasks/${encodeURIComponent(id)}/reply`);
+  }
 });
 
 test("only the addresses of the web and of mail are followed", () => {
