@@ -228,6 +228,20 @@ test("an answer of which nobody knew is found again", async () => {
   assert.deepEqual(server.sent.at(-1), { text: "yes", attempt: "att_2", by: "Ada", key: "key-2" }, "the same word to another question has the same key");
 });
 
+test("the same word to another question is another answer, also while nothing is known of the first", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  server.fails = lost;
+  answer.type("yes");
+  await answer.send("");
+  server.fails = undefined;
+  server.now = standing("att_2");
+  answer.learn(server.now);
+  assert.equal(await answer.send(""), "blocked");
+  answer.readdress();
+  assert.equal(await answer.send(""), "taken");
+  assert.deepEqual(server.sent.map((s) => [s.attempt, s.key]), [["att_1", "key-1"], ["att_2", "key-2"]]);
+});
+
 test("an answer that turns out to have been taken is not said to have come too late", async () => {
   const { answer, server } = answering(standing("att_1"));
   server.fails = lost;
