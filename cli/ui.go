@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -23,14 +21,8 @@ import (
 	"waybill/web/page"
 )
 
-const (
-	// knockTime bounds each question to a front door that may not be there.
-	knockTime = 3 * time.Second
-	// browserTime is how long the program that starts a browser is watched for a failure.
-	browserTime = 2 * time.Second
-	// maxAnswer bounds what is read of an answer: what is asked for is short.
-	maxAnswer = 1 << 16
-)
+// browserTime is how long the program that starts a browser is watched for a failure.
+const browserTime = 2 * time.Second
 
 // filesOfThePage gives the page that this program has in it.
 func filesOfThePage() []web.File {
@@ -98,7 +90,7 @@ func (a *app) serveAlone(ctx context.Context, start func(context.Context, []stri
 		return errors.New(strings.Join(l.backend.troubles(), "; "))
 	}
 	defer door.close()
-	if err := a.showPage(ctx, &knock{URL: door.file.URL, Token: door.file.Token}, start); err != nil {
+	if err := a.showPage(ctx, door.file.says(), start); err != nil {
 		return err
 	}
 	a.say("waybill: no host serves a page for this workspace, so this command does until it is interrupted (Ctrl-C)")
@@ -106,8 +98,9 @@ func (a *app) serveAlone(ctx context.Context, start func(context.Context, []stri
 	return nil
 }
 
-// showPage lets one browser in: it prints the address, and starts the browser with it. Other users can see what
-// a program is started with, which is why there is a code in it that is spent at once, and not the token.
+// showPage lets one browser in: it prints the address, and starts the browser with a file that leads there. Other
+// users can see what a program is started with, and until the page is there the code in the address is as good as a
+// token.
 func (a *app) showPage(ctx context.Context, door *knock, start func(context.Context, []string) error) error {
 	var issued struct {
 		Code string `json:"code"`
@@ -116,13 +109,19 @@ func (a *app) showPage(ctx context.Context, door *knock, start func(context.Cont
 		return err
 	}
 	link := door.URL + "/#c=" + url.QueryEscape(issued.Code)
-	if err := a.printLink(link); err != nil {
+	if err := a.printLink(link); err != nil || start == nil {
 		return err
 	}
-	if start == nil {
-		return nil
+	command := a.browser(runtime.GOOS)
+	if command != nil {
+		path, err := writeSignpost(door, link)
+		if err != nil {
+			a.say(fmt.Sprintf("waybill: no browser is started: %v; open the address yourself", err))
+			return nil
+		}
+		command = append(command, fileURL(path))
 	}
-	if err := start(ctx, append(a.browser(runtime.GOOS), link)); err != nil {
+	if err := start(ctx, command); err != nil {
 		a.say(fmt.Sprintf("waybill: no browser could be started: %v; open the address yourself", err))
 	}
 	return nil
@@ -156,9 +155,10 @@ func (a *app) startNone(context.Context, []string) error {
 }
 
 // startBrowser starts a program that opens an address and says if it fails soon. Some such programs are the browser
-// itself, and go on.
+// itself, and go on: an interrupt at this terminal is not for them.
 func startBrowser(ctx context.Context, command []string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
+	apart(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -173,86 +173,4 @@ func startBrowser(ctx context.Context, command []string) error {
 	case <-ctx.Done():
 	}
 	return nil
-}
-
-// runningDoor finds the front door of a running host that has the page. What a killed one left behind is none.
-func (a *app) runningDoor(ctx context.Context, ws workspace.Workspace) (*knock, bool) {
-	path, err := portPath(a.store, ws)
-	if err != nil {
-		return nil, false
-	}
-	text, err := os.ReadFile(path)
-	door := new(knock)
-	if err != nil || json.Unmarshal(text, door) != nil || !door.local() || !alive(door.PID) {
-		return nil, false
-	}
-	var health struct {
-		OK bool `json:"ok"`
-	}
-	if door.ask(ctx, http.MethodGet, "/healthz", &health) != nil || !health.OK {
-		return nil, false
-	}
-	return door, door.ask(ctx, http.MethodGet, "/", nil) == nil && door.ask(ctx, http.MethodGet, "/api/status", nil) == nil
-}
-
-// alive reports whether there is a process with that id; where that cannot be known, the other questions decide.
-func alive(pid int) bool {
-	if pid <= 0 {
-		return false
-	}
-	process, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = process.Release() }()
-	err = process.Signal(syscall.Signal(0))
-	return err == nil || runtime.GOOS == "windows" || errors.Is(err, os.ErrPermission)
-}
-
-// A knock is what a port file says, for who wants to come in.
-type knock struct {
-	URL   string `json:"url"`
-	Token string `json:"token"`
-	PID   int    `json:"pid"`
-}
-
-// local reports whether the address is one that a front door can have; the token goes to no other.
-func (k *knock) local() bool {
-	at, err := url.Parse(k.URL)
-	if err != nil || k.URL != "http://"+at.Host {
-		return false
-	}
-	_, err = web.ParseAddress(at.Host)
-	return err == nil
-}
-
-// ask sends a request without params and reads the answer into result, if that is not nil. It goes there and
-// nowhere else: by no proxy, and to no other address.
-func (k *knock) ask(ctx context.Context, verb, path string, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, knockTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, verb, k.URL+path, nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+k.Token)
-	if verb == http.MethodPost {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	switch {
-	case res.StatusCode != http.StatusOK:
-		return fmt.Errorf("%s %s: %s", verb, path, res.Status)
-	case result == nil:
-		return nil
-	}
-	return json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(result)
 }

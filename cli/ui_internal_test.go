@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,7 +49,7 @@ func newTerminal(t *testing.T, root, state string) *terminal {
 	return &terminal{t: t, out: bufio.NewReader(out), errs: errs, app: &app{
 		Streams: Streams{Out: write, Err: errs}, version: "test", workspace: root, config: "",
 		env: func(name string) string {
-			return map[string]string{"XDG_STATE_HOME": state, "LOCALAPPDATA": state, "HOME": state}[name]
+			return map[string]string{"XDG_STATE_HOME": state, "LOCALAPPDATA": state, "HOME": state, "DISPLAY": ":0"}[name]
 		},
 		page: []web.File{{Path: "/", Type: "text/html; charset=utf-8", ETag: `"1"`, Text: "the page"}},
 	}}
@@ -91,13 +94,16 @@ func enter(t *testing.T, link *url.URL) int {
 	return res.StatusCode
 }
 
-func (c *terminal) portFile() string {
+// folder gives the state folder.
+func (c *terminal) folder() string {
 	ws, err := workspace.Resolve(c.sources())
 	require.NoError(c.t, err)
-	path, err := portPath("", ws)
+	folder, err := portFolder("", ws)
 	require.NoError(c.t, err)
-	return path
+	return folder
 }
+
+func (c *terminal) portFile() string { return filepath.Join(c.folder(), portFileName) }
 
 // Without a host, the page is served from the store until it is interrupted; whoever calls meanwhile is let in
 // there, each with a code that is spent once.
@@ -127,54 +133,170 @@ func TestPageAloneAndOfARunningHost(t *testing.T) {
 	second := again.link()
 	require.Equal(t, first.Host, second.Host)
 	require.NotEqual(t, first.Fragment, second.Fragment)
-	require.Equal(t, second.String(), opened[len(opened)-1])
+	require.Equal(t, second, led(t, opened))
 	require.Equal(t, http.StatusOK, enter(t, second))
 	said, err := os.ReadFile(again.errs.Name())
 	require.NoError(t, err)
 	require.Contains(t, string(said), "no such program")
 
 	require.NoError(t, end())
-	require.NoFileExists(t, alone.portFile())
+	for _, ours := range []string{"http*", "waybill-*"} {
+		left, err := filepath.Glob(filepath.Join(alone.folder(), ours))
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
 	_, err = new(net.Dialer).DialContext(t.Context(), "tcp", first.Host)
 	require.Error(t, err)
 }
 
+// led gives where a browser is led that is started with a command.
+func led(t *testing.T, command []string) *url.URL {
+	t.Helper()
+	at, err := url.Parse(command[len(command)-1])
+	require.NoError(t, err)
+	require.Equal(t, "file", at.Scheme)
+	path := at.Path
+	if runtime.GOOS == "windows" {
+		path = strings.TrimPrefix(path, "/") // before the drive
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), `<meta http-equiv="refresh" content="0;url=`)
+	require.True(t, found, "%s", text)
+	address, _, found := strings.Cut(rest, `"`)
+	require.True(t, found)
+	link, err := url.Parse(html.UnescapeString(address))
+	require.NoError(t, err)
+	return link
+}
+
+// TestFaultW5_CommandHasNoCode: everybody on the machine can read what a program is started with, and until the page is
+// there the code would let them in. So it is in a file that nobody else can read, and that does not stay.
+func TestFaultW5_CommandHasNoCode(t *testing.T) {
+	root, state := t.TempDir(), t.TempDir()
+	started := make(chan []string, 1)
+	start := func(_ context.Context, command []string) error {
+		started <- command
+		return nil
+	}
+	alone := newTerminal(t, root, state)
+	end := alone.begin(start)
+	link, command := alone.link(), <-started
+	require.Equal(t, link, led(t, command))
+	code := strings.TrimPrefix(link.Fragment, "c=")
+	require.Len(t, code, 64)
+	text, err := os.ReadFile(alone.portFile())
+	require.NoError(t, err)
+	door := new(knock)
+	require.NoError(t, json.Unmarshal(text, door))
+	for _, word := range command {
+		require.NotContains(t, word, code)
+		require.NotContains(t, word, door.Token)
+	}
+	signposts := func() []string {
+		found, err := filepath.Glob(filepath.Join(alone.folder(), "waybill-*.html"))
+		require.NoError(t, err)
+		return found
+	}
+	first := signposts()
+	require.Len(t, first, 1)
+	if runtime.GOOS != "windows" { // where the folder is private by its access list
+		info, err := os.Stat(first[0])
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	}
+	text, err = os.ReadFile(first[0])
+	require.NoError(t, err)
+	require.NotContains(t, string(text), door.Token)
+	require.Equal(t, http.StatusOK, enter(t, link))
+
+	again := newTerminal(t, root, state)
+	require.NoError(t, again.ui(t.Context(), start))
+	<-started
+	require.Subset(t, signposts(), first, "it may not have been read yet")
+	old := time.Now().Add(-2 * signpostTime)
+	require.NoError(t, os.Chtimes(first[0], old, old))
+	require.NoError(t, again.ui(t.Context(), start))
+	<-started
+	require.NotContains(t, signposts(), first[0])
+	require.Len(t, signposts(), 2)
+	require.NoError(t, end())
+	require.Empty(t, signposts())
+}
+
+// TestFaultW5_SignpostsOfOthersStay: whatever else is in the folder of a store is not ours to remove.
+func TestFaultW5_SignpostsOfOthersStay(t *testing.T) {
+	folder := t.TempDir()
+	names := []string{"waybill-1-.html", "waybill-x-2.html", "waybill-1-2.html.bak", "waybill-01-2.html", "waybill--1-02.html", "index.html"}
+	for _, name := range append(names, "waybill-1-2.html") {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+	}
+	removeSignposts(folder, func(int, time.Time) bool { return true })
+	for _, name := range names {
+		require.FileExists(t, filepath.Join(folder, name))
+	}
+	require.NoFileExists(t, filepath.Join(folder, "waybill-1-2.html"))
+}
+
+// TestFileURL: a path is given to a browser as an address.
+func TestFileURL(t *testing.T) {
+	require.Equal(t, "file:///home/me/a%20b/%23.html", fileURL("/home/me/a b/#.html"))
+	require.Equal(t, "file:///C:/x.html", fileURL("C:/x.html"))
+}
+
 // TestFaultW15_StalePortFiles: a port file that says nothing of a running host does not keep the page away, and its
-// token goes to nobody who could not have it.
+// token is shown to nobody before it is known who answers.
 func TestFaultW15_StalePortFiles(t *testing.T) {
-	var asked []string
+	var asked, shown []string
+	healthy := "false"
 	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path)
-		_, _ = io.WriteString(w, `{"ok":false}`)
+		shown = append(shown, r.Header.Values("Authorization")...)
+		if r.URL.Path != "/healthz" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, `{"ok":`+healthy+`}`)
 	}))
 	defer stranger.Close()
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
+	says := func(url string, pid int) string { return fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, url, pid) }
+	us, nobody := os.Getpid(), 1<<30
 	for name, c := range map[string]struct {
-		text  string
-		asked int
+		pid     int // in the name of the file
+		text    string
+		healthy string
+		asked   []string
 	}{
-		"not JSON":        {"{", 0},
-		"nothing":         {"{}", 0},
-		"a dead process":  {fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, stranger.URL, 1<<30), 0},
-		"no process":      {fmt.Sprintf(`{"url":%q,"token":"t","pid":-1}`, stranger.URL), 0},
-		"a closed port":   {fmt.Sprintf(`{"url":"http://%s","token":"t","pid":%d}`, closed.Addr(), os.Getpid()), 0},
-		"another service": {fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, stranger.URL, os.Getpid()), 1},
-		"another machine": {fmt.Sprintf(`{"url":"http://192.0.2.1:80","token":"t","pid":%d}`, os.Getpid()), 0},
-		"another path":    {fmt.Sprintf(`{"url":"%s/x","token":"t","pid":%d}`, stranger.URL, os.Getpid()), 0},
+		"not JSON":           {us, "{", "true", nil},
+		"nothing":            {us, "{}", "true", nil},
+		"a dead process":     {nobody, says(stranger.URL, nobody), "true", nil},
+		"another process":    {us, says(stranger.URL, nobody), "true", nil},
+		"no process":         {-1, says(stranger.URL, -1), "true", nil},
+		"a closed port":      {us, says("http://"+closed.Addr().String(), us), "true", nil},
+		"another service":    {us, says(stranger.URL, us), "false", []string{"/healthz"}},
+		"one without a page": {us, says(stranger.URL, us), "true", []string{"/healthz", "/"}},
+		"another machine":    {us, says("http://192.0.2.1:80", us), "true", nil},
+		"another path":       {us, says(stranger.URL+"/x", us), "true", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked = nil
+			asked, shown, healthy = nil, nil, c.healthy
 			c1 := newTerminal(t, t.TempDir(), t.TempDir())
-			path := c1.portFile()
-			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			require.NoError(t, os.MkdirAll(c1.folder(), 0o700))
+			path := filepath.Join(c1.folder(), ownPortFile(c.pid))
+			for _, file := range []string{path, c1.portFile()} {
+				require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
+			}
 			end := c1.begin(nil)
 			require.Equal(t, http.StatusOK, enter(t, c1.link()))
+			require.Equal(t, c.asked, asked)
+			require.Empty(t, shown, "the token was shown")
+			if c.pid == nobody {
+				require.NoFileExists(t, path)
+			}
 			require.NoError(t, end())
-			require.Len(t, asked, c.asked)
-			require.NotContains(t, asked, "/api/codes")
+			require.NoFileExists(t, c1.portFile())
 		})
 	}
 }

@@ -153,7 +153,7 @@ func TestFaultW4_GuessingIsSlow(t *testing.T) {
 	})
 }
 
-// What a browser is started with can be seen by others.
+// A browser keeps the addresses that it was at, with the codes that were in them.
 func TestFaultW5_CodeIsSpentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := build(t, plot{})
@@ -169,7 +169,7 @@ func TestFaultW5_CodeIsSpentOnce(t *testing.T) {
 		code := issue()
 		require.NotEqual(t, code, issue())
 		login("no such code").refused(401, schema.Unauthorized)
-		require.Equal(t, token, login(code).ok().str("token"))
+		require.NotEqual(t, token, login(code).ok().str("token"))
 		login(code).refused(401, schema.Unauthorized)
 
 		late := issue()
@@ -190,6 +190,66 @@ func TestFaultW5_CodeIsSpentOnce(t *testing.T) {
 		h.ask("POST", "/api/login", `{"code":"x","token":"y"}`).refused(400, schema.UnknownField)
 		h.ask("POST", "/api/codes", `{"n":1}`).refused(400, schema.UnknownField)
 		require.NotContains(t, h.log.String(), token)
+	})
+}
+
+// Whoever gets hold of what a browser has got has not got what http.json has: it is one of a bounded number, gives way
+// to others, and means nothing to the next process.
+func TestFaultW5_BrowserHasATokenOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{})
+		login := func(h *house) string {
+			code := h.ask("POST", "/api/codes", "").ok().str("code")
+			return h.ask("POST", "/api/login", `{"code":"`+code+`"}`, "Authorization").ok().str("token")
+		}
+		asks := func(h *house, token string) answer {
+			return h.ask("GET", "/api/tasks", "", "Authorization: Bearer "+token)
+		}
+		first, second := login(h), login(h)
+		require.Regexp(t, `^[0-9a-f]{64}$`, first)
+		require.NotEqual(t, first, second)
+		require.NotContains(t, []string{first, second}, token)
+		asks(h, first).ok()
+		for range 63 {
+			login(h)
+			asks(h, first).ok() // so that it is not the one that gives way
+		}
+		asks(h, second).refused(401, schema.Unauthorized)
+		asks(h, first).ok()
+		h.ask("GET", "/api/tasks", "", "Authorization: Basic "+first).refused(401, schema.Unauthorized)
+		asks(h, token).ok()
+		asks(build(t, plot{}), first).refused(401, schema.Unauthorized)
+		require.NotContains(t, h.log.String(), first)
+	})
+}
+
+// A link or a file of another origin leads a person to the page, which they then have alone. It is let in nowhere
+// else, and no page can have ours within itself.
+func TestFaultW13_PersonIsLedToThePageAndNowhereElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{page: somePage()})
+		sent := func(path, site, mode, dest string, more ...string) answer {
+			return h.ask("GET", path, "", append(more, "Sec-Fetch-Site: "+site, "Sec-Fetch-Mode: "+mode, "Sec-Fetch-Dest: "+dest)...)
+		}
+		for _, site := range []string{"cross-site", "same-site"} {
+			a := sent("/", site, "navigate", "document", "Authorization")
+			require.Equal(t, 200, a.status)
+			require.Equal(t, "same-origin", a.header.Get("Cross-Origin-Opener-Policy"))
+			require.Equal(t, "DENY", a.header.Get("X-Frame-Options"))
+			for _, path := range []string{"/page.js", "/healthz", "/api/tasks", "/api/events", "/metrics"} {
+				sent(path, site, "navigate", "document").refused(403, schema.Forbidden)
+			}
+			for _, dest := range []string{"iframe", "frame", "embed", "object", "script", "image", "empty", ""} {
+				sent("/", site, "navigate", dest).refused(403, schema.Forbidden)
+				sent("/", site, "no-cors", dest).refused(403, schema.Forbidden)
+			}
+			for _, mode := range []string{"no-cors", "cors", "same-origin", "websocket", ""} {
+				sent("/", site, mode, "document").refused(403, schema.Forbidden)
+			}
+			sent("/", site, "navigate", "document", "Sec-Fetch-Dest: iframe").refused(403, schema.Forbidden)
+			sent("/", site, "navigate", "document", "Origin: null").refused(403, schema.Forbidden)
+			sent("/", site, "navigate", "document", "Host: evil.test").refused(403, schema.Forbidden)
+		}
 	})
 }
 

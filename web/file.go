@@ -12,7 +12,8 @@ import (
 // A File is a part of a page. Whoever can connect gets it, because a browser that was just opened has no token yet,
 // so it must hold no secret and nothing of a workspace.
 type File struct {
-	// Path is all that it is found under, such as "/" or "/page.js".
+	// Path is all that it is found under, such as "/" or "/page.js". What is at "/" is the page itself, to which a
+	// link may lead from anywhere; the rest is for the page.
 	Path string
 	// Type is the value of its Content-Type.
 	Type string
@@ -32,7 +33,7 @@ func routesTo(files []File) (map[string]*route, error) {
 		case to[f.Path] != nil || isRoute(f.Path):
 			return nil, fmt.Errorf("web: Options.Page: the path %q is taken", f.Path)
 		}
-		to[f.Path] = &route{verb: http.MethodGet, path: f.Path, open: true, do: func(_ *server, v *visit) { v.file(f) }}
+		to[f.Path] = &route{verb: http.MethodGet, path: f.Path, open: true, shell: f.Path == "/", do: func(_ *server, v *visit) { v.file(f) }}
 	}
 	return to, nil
 }

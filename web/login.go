@@ -21,8 +21,9 @@ type issueResult struct {
 	ExpiresInMS int64  `json:"expires_in_ms"`
 }
 
-// login exchanges a one-time code for the token. A browser is opened with the code and not with the token, because
-// others can see what a program is started with; they see a code that is spent.
+// login exchanges a one-time code for a token of the browser's own. A browser is opened with a code because it
+// keeps the addresses that it was at, and a code there is spent. Until it is, a code is as good as a token, so nobody
+// else may see it either.
 func (s *server) login(v *visit) {
 	body, fault := s.body(v)
 	var p loginParams
@@ -41,7 +42,7 @@ func (s *server) login(v *visit) {
 	v.write(http.StatusOK, loginResult{token})
 }
 
-// issue gives whoever has the token a code.
+// issue gives whoever is in a code, to let a browser in.
 func (s *server) issue(v *visit) {
 	body, fault := s.body(v)
 	if fault == nil {

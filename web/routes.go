@@ -15,6 +15,7 @@ type route struct {
 	fixed      string // params that the route sets, as JSON members
 	do         func(s *server, v *visit)
 	open       bool // no token is asked for
+	shell      bool // it is what a person goes to, from wherever they are
 	doc        string
 }
 
@@ -25,7 +26,7 @@ var routes = []route{
 	{verb: "GET", path: "/readyz", do: (*server).readyz, open: true, doc: "Says whether the store can be read."},
 	{verb: "GET", path: "/metrics", do: (*server).metrics, doc: "Gives counts and sizes in the text format of Prometheus."},
 
-	{verb: "POST", path: "/api/login", do: (*server).login, open: true, doc: "Exchanges a one-time code for the token."},
+	{verb: "POST", path: "/api/login", do: (*server).login, open: true, doc: "Exchanges a one-time code for a token that one browser has."},
 	{verb: "POST", path: "/api/codes", do: (*server).issue, doc: "Gives a one-time code, to be handed to a browser behind the `#` of a URL."},
 	{verb: "GET", path: "/api/events", do: (*server).stream, doc: "Streams the event log."},
 	{verb: "POST", path: "/api/markdown", do: (*server).markdown, doc: "Gives the markup of a text as a tree of nodes."},

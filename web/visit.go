@@ -112,7 +112,8 @@ func tooLarge() *schema.Error {
 }
 
 // checkOrigin refuses what a page of another origin sent. Pages of another port are of another origin, and of the
-// same site, which is why nothing here relies on cookies. Reading is refused like writing.
+// same site, which is why nothing here relies on cookies. Reading is refused like writing. That a link or a file leads
+// a person to the page is none of that: the page holds nothing, and whoever sent them there cannot read it.
 func checkOrigin(v *visit) *schema.Error {
 	for _, origin := range v.r.Header.Values("Origin") {
 		if origin != "http://"+v.r.Host {
@@ -120,11 +121,16 @@ func checkOrigin(v *visit) *schema.Error {
 		}
 	}
 	for _, site := range v.r.Header.Values("Sec-Fetch-Site") {
-		if site != "same-origin" && site != "none" {
+		if site != "same-origin" && site != "none" && !(v.route.shell && navigates(v.r.Header)) {
 			return foreign()
 		}
 	}
 	return nil
+}
+
+// navigates reports whether a browser is to show the answer as a page of its own, and not within another one.
+func navigates(h http.Header) bool {
+	return slices.Equal(h.Values("Sec-Fetch-Mode"), []string{"navigate"}) && slices.Equal(h.Values("Sec-Fetch-Dest"), []string{"document"})
 }
 
 func foreign() *schema.Error {
@@ -136,7 +142,7 @@ func (s *server) checkToken(v *visit) *schema.Error {
 	if v.route.open || len(shown) == 1 && s.pass.bears(shown[0]) {
 		return nil
 	}
-	return s.unproven("the request does not carry the token; send Authorization: Bearer with the token of http.json")
+	return s.unproven("the request does not carry a token that counts; send Authorization: Bearer with the token of http.json")
 }
 
 // unproven refuses a wrong proof, or says to wait if there were too many.

@@ -15,11 +15,7 @@ import { backoff, Reader } from "../src/sse.ts";
 import { statusOf } from "../src/tasks.tsx";
 import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
-<<<<<<< HEAD
-import { address, codeIn, faultOf, withQuery } from "../src/wire.ts";
-=======
-import { address, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
->>>>>>> 605bd03 (page: an answer goes to the question it was written for, and nothing that was typed is lost)
+import { address, codeIn, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
 import { ago, agoSpoken, bytes, count, duration, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
 import { whereIs } from "../src/notices.tsx";

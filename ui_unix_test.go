@@ -1,0 +1,188 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A standIn is a program in place of the one that opens a browser. It says what it was started with, and goes on until
+// it is told a word, which it repeats.
+type standIn struct {
+	t         *testing.T
+	folder    string
+	says, ear *os.File
+	lines     *bufio.Reader
+}
+
+// newStandIn makes one, which ui will find.
+func newStandIn(t *testing.T) *standIn {
+	t.Helper()
+	s := &standIn{t: t, folder: t.TempDir()}
+	for _, name := range []string{"says", "ear"} {
+		require.NoError(t, syscall.Mkfifo(filepath.Join(s.folder, name), 0o600))
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec >'%s/says' <'%s/ear'\necho \"$*\"\nread word\necho \"$word\"\n", s.folder, s.folder)
+	for _, name := range []string{"xdg-open", "open"} {
+		require.NoError(t, os.WriteFile(filepath.Join(s.folder, name), []byte(script), 0o700))
+	}
+	return s
+}
+
+// start starts ui at a terminal of its own, with a display, and gives what the browser was started with.
+func (s *standIn) start(cmd *exec.Cmd) (argument string) {
+	s.t.Helper()
+	cmd.Env = append(cmd.Env, "DISPLAY=:0", "PATH="+s.folder)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that this test is not interrupted, too
+	require.NoError(s.t, cmd.Start())
+	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	var err error
+	s.says, err = os.Open(filepath.Join(s.folder, "says")) // waits until it is there
+	require.NoError(s.t, err)
+	s.ear, err = os.OpenFile(filepath.Join(s.folder, "ear"), os.O_WRONLY, 0)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _, _ = s.says.Close(), s.ear.Close() })
+	s.lines = bufio.NewReader(s.says)
+	return s.line()
+}
+
+func (s *standIn) line() string {
+	s.t.Helper()
+	line, err := s.lines.ReadString('\n')
+	require.NoError(s.t, err, "it has ended")
+	return strings.TrimSuffix(line, "\n")
+}
+
+// TestFaultW5_BrowserIsStartedWithoutTheCode: whoever else is at this machine reads the arguments of every program. What
+// is there leads to a file, and only who can read that is let in.
+func TestFaultW5_BrowserIsStartedWithoutTheCode(t *testing.T) {
+	w := newWorld(t)
+	p := w.serve(t, "--http")
+	p.must("get_status", "{}", nil)
+	c := w.portFile(t)
+	s := newStandIn(t)
+	argument := s.start(w.command(t, "ui"))
+	require.Regexp(t, `^file:///`, argument)
+	require.NotRegexp(t, `[0-9a-f]{64}`, argument)
+	path := strings.TrimPrefix(argument, "file://")
+	for at, mode := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+		info, err := os.Stat(at)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), at)
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), c.Token)
+	code := regexp.MustCompile(regexp.QuoteMeta(c.URL) + `/#c=([0-9a-f]{64})"`).FindSubmatch(text)
+	require.NotNil(t, code, "%s", text)
+
+	var let struct{ Token string }
+	browser := &caller{t: t, URL: c.URL}
+	browser.ask(200, "POST", "/api/login", `{"code":"`+string(code[1])+`"}`, &let)
+	require.NotEqual(t, c.Token, let.Token)
+	browser.Token = let.Token
+	browser.ask(200, "GET", "/api/tasks", "", nil)
+	require.NoError(t, p.in.Close())
+	require.Zero(t, p.end())
+	require.NoFileExists(t, path)
+}
+
+// TestInterruptLeavesTheBrowser: Ctrl-C reaches all programs of a terminal. The browser that ui has started is not one
+// of them.
+func TestInterruptLeavesTheBrowser(t *testing.T) {
+	w := newWorld(t)
+	cmd := w.command(t, "ui")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	s := newStandIn(t)
+	s.start(cmd)
+	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+	require.NoError(t, cmd.Wait(), "%s", &said)
+	_, err := s.ear.WriteString("still here\n")
+	require.NoError(t, err)
+	require.Equal(t, "still here", s.line())
+}
+
+// TestFrontDoorsOfOneWorkspace: of two processes either may leave first, politely or not. http.json names one that is
+// there, and ui finds it.
+func TestFrontDoorsOfOneWorkspace(t *testing.T) {
+	w := newWorld(t)
+	open := func() (*peer, *caller) {
+		p := w.serve(t, "--http")
+		p.must("get_status", "{}", nil)
+		c := w.portFile(t)
+		require.Equal(t, p.cmd.Process.Pid, c.PID, "the last one is named")
+		return p, c
+	}
+	leave := func(p *peer) {
+		require.NoError(t, p.in.Close())
+		require.Zero(t, p.end())
+	}
+	found := func() string {
+		out, err := w.command(t, "ui", "--no-browser").Output()
+		require.NoError(t, err)
+		address, _, _ := strings.Cut(string(out), "/#c=")
+		return address
+	}
+	first, firsts := open()
+	second, seconds := open()
+	require.Equal(t, seconds.URL, found())
+	leave(second)
+	require.Equal(t, firsts.URL, w.portFile(t).URL, "the first is still there")
+	w.portFile(t).ask(200, "GET", "/api/status", "", nil)
+	require.Equal(t, firsts.URL, found())
+
+	third, thirds := open()
+	leave(first)
+	require.Equal(t, thirds.URL, w.portFile(t).URL)
+	fourth, fourths := open()
+	require.NoError(t, fourth.cmd.Process.Kill())
+	fourth.end()
+	stale := filepath.Join(filepath.Dir(fourths.path), fmt.Sprintf("http-%d.json", fourths.PID))
+	require.FileExists(t, stale)
+	require.Equal(t, thirds.URL, found(), "a killed one is passed over")
+	require.NoFileExists(t, stale)
+	leave(third)
+	for _, pattern := range []string{"http*", "waybill-*"} {
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(fourths.path), pattern))
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+}
+
+// TestFrontDoorsThatLeaveAtOnce: all but one leave at the same time, and hand over to one another.
+func TestFrontDoorsThatLeaveAtOnce(t *testing.T) {
+	w := newWorld(t)
+	stays := w.serve(t, "--http")
+	stays.must("get_status", "{}", nil)
+	urls := w.portFile(t).URL
+	var others []*peer
+	for range 4 {
+		p := w.serve(t, "--http")
+		p.must("get_status", "{}", nil)
+		others = append(others, p)
+	}
+	for _, p := range others {
+		require.NoError(t, p.in.Close())
+	}
+	for _, p := range others {
+		require.Zero(t, p.end())
+	}
+	require.Equal(t, urls, w.portFile(t).URL)
+	require.NoError(t, stays.in.Close())
+	require.Zero(t, stays.end())
+	found, err := filepath.Glob(filepath.Join(w.state, "waybill", "*", "http*"))
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
