@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -13,11 +12,9 @@ const lookTime = time.Second
 
 // A condition is how the store was seen last.
 type condition struct {
-	looking sync.Mutex // held by the one who looks
-
-	mu    sync.Mutex // guards what follows
-	until time.Time  // it holds
-	ready bool
+	looking chan struct{} // of size one, never closed: whoever has put something in may use what follows
+	until   time.Time     // it holds
+	ready   bool
 }
 
 func (s *server) healthz(v *visit) {
@@ -28,10 +25,7 @@ func (s *server) healthz(v *visit) {
 
 // readyz tells no more than yes or no, because it tells everybody; /api/status says what is wrong.
 func (s *server) readyz(v *visit) {
-	s.look(v.r.Context())
-	s.store.mu.Lock()
-	ready := s.store.ready
-	s.store.mu.Unlock()
+	ready := s.look(v.r.Context())
 	status := http.StatusOK
 	if !ready {
 		status = http.StatusServiceUnavailable
@@ -41,23 +35,23 @@ func (s *server) readyz(v *visit) {
 	}{ready})
 }
 
-// look reads a little of the store, unless somebody does or just did.
-func (s *server) look(ctx context.Context) {
+// look reports whether the store can be read. Of all who ask at a time, the first one looks, and the others wait for
+// what it sees, unless they leave before.
+func (s *server) look(asker context.Context) bool {
 	c := &s.store
-	if !c.looking.TryLock() {
-		return
+	select {
+	case c.looking <- struct{}{}:
+	case <-asker.Done():
+		return false // which nobody hears
 	}
-	defer c.looking.Unlock()
-	c.mu.Lock()
-	fresh := time.Now().Before(c.until)
-	c.mu.Unlock()
-	if fresh {
-		return
+	defer func() { <-c.looking }()
+	if time.Now().Before(c.until) {
+		return c.ready
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	// That who asked first leaves says nothing of the store, so the look goes on for the others.
+	ctx, cancel := context.WithTimeout(s.work, lookTime)
 	defer cancel()
 	_, fault := s.ask(ctx, "list_awaiting", []byte(`{"limit":1}`))
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.ready, c.until = fault == nil, time.Now().Add(lookTime)
+	return c.ready
 }

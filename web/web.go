@@ -146,6 +146,7 @@ func newServer(ctx context.Context, o Options) (*server, error) {
 	}
 	return &server{
 		o: o, page: page, log: o.Logger, pass: newPass(o.Token), crowd: newCrowd(o.Listener, maxConnections), hosts: hosts, leaving: ctx.Done(),
+		store: condition{looking: make(chan struct{}, 1)},
 	}, nil
 }
 
