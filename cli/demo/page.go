@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ func (p *play) show(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return unlessOver(ctx, err)
 	}
+	p.Print("  That address lets one tab in, within a minute. This gives another one:\n  %s\n", p.another(runtime.GOOS))
 	p.Print("  Answer there, and the task goes on here. Ctrl-C ends it and removes what was played.\n")
 	return unlessOver(ctx, p.goOnWithAnswers(ctx))
 }
@@ -65,13 +67,36 @@ func (p *play) ask(ctx context.Context, prompt, question string) error {
 	return err
 }
 
-// open prints the address of the page, and opens a browser with it unless none is wanted.
-func (p *play) open(ctx context.Context) error {
-	args := []string{"ui", "--workspace", p.workspace, "--config", ""}
+// uiArgs are what the command for the page is given.
+func (p *play) uiArgs() []string {
+	args := []string{"ui", "--config=", "--workspace", p.workspace}
 	if p.NoBrowser {
 		args = append(args, "--no-browser")
 	}
-	cmd := exec.CommandContext(ctx, p.Binary, args...)
+	return args
+}
+
+// another gives what a person types in another terminal, be it on Windows in PowerShell, to be let in once more: where
+// the demo keeps its state is no place that waybill would look.
+func (p *play) another(system string) string {
+	quote, escaped, line := "'", `'\''`, "XDG_STATE_HOME=%s %s"
+	if system == "windows" {
+		escaped, line = "''", "$env:XDG_STATE_HOME = %s; & %s"
+	}
+	quoted := func(word string) string { return quote + strings.ReplaceAll(word, quote, escaped) + quote }
+	line = fmt.Sprintf(line, quoted(p.state), quoted(p.Binary))
+	for _, arg := range p.uiArgs() {
+		if arg == p.workspace {
+			arg = quoted(arg)
+		}
+		line += " " + arg
+	}
+	return line
+}
+
+// open prints the address of the page, and opens a browser with it unless none is wanted.
+func (p *play) open(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, p.Binary, p.uiArgs()...)
 	cmd.Env = append(slices.Clone(p.Env), "XDG_STATE_HOME="+p.state, "WAYBILL_WORKSPACE=")
 	out, err := cmd.CombinedOutput()
 	for line := range strings.Lines(string(out)) {
