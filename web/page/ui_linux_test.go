@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -73,8 +74,43 @@ func TestPageOfARunningHostIsOnlyShown(t *testing.T) {
 	require.Equal(t, true, h.call("ping", nil)["pong"])
 }
 
-// TestBrowserThatCannotBeStartedIsSaid: the program of the system is given the address, and if it fails, the person
-// is told to open it.
+// opens calls for the page where there is a display. It gives the address that was printed, and what the program was
+// given that opens a browser, which ends with a code.
+func (w *yard) opens(code int) (ui *process, link, given string) {
+	w.t.Helper()
+	bin := w.t.TempDir()
+	note := filepath.Join(bin, "given")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > '%s'\nexit %d\n", note, code)
+	require.NoError(w.t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o700))
+	cmd := w.command("ui")
+	cmd.Env = append(cmd.Env, "DISPLAY=:0", "PATH="+bin)
+	ui = w.start(cmd)
+	link = strings.TrimSpace(string(ui.line()))
+	require.Zero(w.t, ui.end())
+	text, err := os.ReadFile(note)
+	require.NoError(w.t, err)
+	return ui, link, strings.TrimSpace(string(text))
+}
+
+// TestFaultW5_FileLeadsTheBrowserIn: a browser that is started with what everybody can see, and that only its user can
+// follow, is let in, and has the code neither in its address nor behind it.
+func TestFaultW5_FileLeadsTheBrowserIn(t *testing.T) {
+	b := newBrowser(t)
+	w := newYard(t)
+	w.serve("")
+	plate := w.doorplate()
+	_, link, given := w.opens(0)
+	require.NotContains(t, given, link[len(link)-64:])
+	p := b.tab()
+	p.run(chromedp.Navigate(given))
+	p.until(`document.querySelector("[data-link=live]") !== null`)
+	require.Equal(t, plate.URL+"/", p.look(`location.href`))
+	require.NotEqual(t, plate.Token, p.look(`sessionStorage.getItem("waybill.token")`))
+	require.Equal(t, "", p.look(`document.referrer`))
+}
+
+// TestBrowserThatCannotBeStartedIsSaid: the program of the system is given a file that leads to the address, and if it
+// fails, the person is told to open that.
 func TestBrowserThatCannotBeStartedIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails int
@@ -86,18 +122,12 @@ func TestBrowserThatCannotBeStartedIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newYard(t)
 			w.serve("")
-			bin := t.TempDir()
-			given := filepath.Join(bin, "given")
-			script := fmt.Sprintf("#!/bin/sh\necho \"$@\" > '%s'\nexit %d\n", given, c.fails)
-			require.NoError(t, os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o700))
-			cmd := w.command("ui")
-			cmd.Env = append(cmd.Env, "DISPLAY=:0", "PATH="+bin)
-			ui := w.start(cmd)
-			link := string(ui.line())
-			require.Zero(t, ui.end())
-			text, err := os.ReadFile(given)
+			ui, link, given := w.opens(c.fails)
+			path, found := strings.CutPrefix(given, "file://")
+			require.True(t, found, given)
+			text, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.Equal(t, link, string(text))
+			require.Contains(t, string(text), `;url=`+link+`"`)
 			require.Contains(t, ui.errs.String(), c.said)
 			require.Equal(t, c.said == "", ui.errs.Len() == 0, "%s", ui.errs)
 		})
