@@ -232,7 +232,34 @@ func (s *Service) getFailedInstructions(ctx context.Context, p *schema.FailedPar
 }
 
 func (s *Service) listInstructions(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
+	if p.InstructionID != "" {
+		return s.instruction(ctx, p)
+	}
 	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.State(p.State)}, p.Page)
+}
+
+// instruction gives a list of one. What would choose among others is refused, for it would not be looked at.
+func (s *Service) instruction(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
+	for _, other := range [][2]string{{"/session_id", p.SessionID}, {"/state", p.State}, {"/cursor", p.Cursor}} {
+		if other[1] != "" {
+			return nil, badParam(other[0], "absent when instruction_id is given", other[1])
+		}
+	}
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	var in core.Instruction
+	if err := e.View(ctx, func(tx store.Tx) error {
+		var ok bool
+		if in, ok, err = tx.Instruction(p.InstructionID); err == nil && !ok {
+			err = core.Missing("instruction", p.InstructionID)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return &schema.InstructionList{Items: []schema.Instruction{wireInstruction(in)}}, nil
 }
 
 func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, page schema.Page) (*schema.InstructionList, error) {

@@ -43,6 +43,27 @@ func TestListsGoOnWhereTheyEnded(t *testing.T) {
 	h.refused(schema.InvalidParams, "list_instructions", `{"state":"lost"}`)
 }
 
+// One instruction is given without those around it, in whatever state it is.
+func TestOneInstructionOfAll(t *testing.T) {
+	h := newHost(t, setup{})
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, h.track(`{"content":"%d","session_id":"s","max_retries":0}`, i))
+	}
+	h.call("cancel_instruction", `{"instruction_id":%q}`, ids[1])
+	one := h.call("list_instructions", `{"instruction_id":%q,"limit":1}`, ids[1])
+	require.Equal(t, []string{"1"}, one.each("items", "content"))
+	one.has("cancelled", "items.0.state")
+	one.lacks("next_cursor")
+	h.refused(schema.InstructionGone, "list_instructions", `{"instruction_id":"ins_nobody"}`).has("not_applied", "data.outcome")
+	for name, value := range map[string]string{"session_id": "s", "state": "queued", "cursor": "1"} {
+		fault := h.refused(schema.InvalidParams, "list_instructions", `{"instruction_id":%q,%q:%q}`, ids[1], name, value)
+		fault.has("/"+name, "data.details.errors.0.pointer")
+		fault.has("absent when instruction_id is given", "data.details.errors.0.expected")
+	}
+	h.refused(schema.InvalidParams, "list_instructions", `{"instruction_id":"no id"}`)
+}
+
 func TestPageOfAListIsBoundedInBytes(t *testing.T) {
 	h := newHost(t, setup{})
 	for i := range 5 {

@@ -94,11 +94,15 @@ func (s *Service) listNotices(ctx context.Context, p *schema.ListNoticesParams) 
 		found = found[:limit]
 		list.NextCursor = strconv.FormatInt(found[limit-1].Position, 10)
 	}
+	if !p.Peek {
+		delivered(e, found)
+	}
 	list.Items = mapped(found, func(n store.Notice) schema.Notice {
-		n.Deliveries++ // this one
+		if !p.Peek {
+			n.Deliveries++ // this one
+		}
 		return wireNotice(n)
 	})
-	delivered(e, found)
 	return list, nil
 }
 

@@ -193,6 +193,24 @@ func TestDeliveriesOfANoticeAreCounted(t *testing.T) {
 	}
 }
 
+// Who only looks is not handed anything: what is counted is what a host was told.
+func TestPeekAtNoticesIsNoDelivery(t *testing.T) {
+	h := newHost(t, setup{})
+	failed(t, h, 2)
+	for range 3 {
+		h.call("list_notices", `{"peek":true}`).has(0, "items.1.deliveries")
+		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind a tally, if there were one
+	}
+	h.call("list_notices", `{"limit":1}`).has(1, "items.0.deliveries")
+	h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`)
+	looked := h.call("list_notices", `{"peek":true}`)
+	looked.has(1, "items.0.deliveries")
+	looked.has(0, "items.1.deliveries")
+	first := h.call("list_notices", `{"peek":true,"limit":1}`)
+	rest := h.call("list_notices", `{"peek":true,"cursor":%q}`, first.str("next_cursor"))
+	require.Equal(t, looked.each("items", "notice_id"), append(first.each("items", "notice_id"), rest.each("items", "notice_id")...))
+}
+
 func TestTooManyNoticesAtOnce(t *testing.T) {
 	h := newHost(t, setup{})
 	ids := `"n"`

@@ -41,7 +41,7 @@ func (a *app) status(ctx context.Context, l *local) error {
 		return err
 	}
 	var notices schema.NoticeList
-	if err := l.call(ctx, "list_notices", schema.ListNoticesParams{}, &notices); err != nil {
+	if err := l.call(ctx, "list_notices", schema.ListNoticesParams{Peek: true}, &notices); err != nil {
 		return err
 	}
 	var awaiting schema.AwaitingList

@@ -66,7 +66,8 @@ var Methods = []Method{
 	}),
 	method[ListInstructionsParams, InstructionList](Method{
 		Name: "list_instructions", Group: "instructions", Kind: Read,
-		Doc: "Lists instructions as they were queued.",
+		Doc:    "Lists instructions as they were queued, or gives one of them.",
+		Errors: []Code{InstructionGone},
 	}),
 	method[CancelInstructionParams, CancelInstructionResult](Method{
 		Name: "cancel_instruction", Group: "instructions", Kind: Change,
@@ -210,7 +211,7 @@ var Methods = []Method{
 	}),
 	method[ListNoticesParams, NoticeList](Method{
 		Name: "list_notices", Group: "log", Kind: Read,
-		Doc: "Lists the notices that were not consumed.",
+		Doc: "Lists the notices that were not consumed, which counts as a delivery of each unless peek is true.",
 	}),
 	method[ConsumeNoticesParams, ConsumeNoticesResult](Method{
 		Name: "consume_notices", Group: "log", Kind: Change,

@@ -96,8 +96,9 @@ type FailedParams struct {
 
 // ListInstructionsParams are the params of list_instructions.
 type ListInstructionsParams struct {
-	SessionID string `json:"session_id,omitzero" schema:"id"`
-	State     string `json:"state,omitzero" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	SessionID     string `json:"session_id,omitzero" schema:"id"`
+	State         string `json:"state,omitzero" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	InstructionID string `json:"instruction_id,omitzero" schema:"id" doc:"this one alone, whatever its state; without session_id, state and cursor"`
 	Page
 }
 
@@ -179,6 +180,7 @@ type EventsSinceParams struct {
 // ListNoticesParams are the params of list_notices.
 type ListNoticesParams struct {
 	SessionID string `json:"session_id,omitzero" schema:"id"`
+	Peek      bool   `json:"peek,omitzero" schema:"default=false" doc:"only looks: it does not count as a delivery"`
 	Page
 }
 

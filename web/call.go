@@ -42,7 +42,7 @@ func (s *server) carry(v *visit) {
 func (s *server) params(v *visit, m schema.Method) ([]byte, *schema.Error) {
 	if !v.route.takesBody() {
 		v.patient()
-		return queried(m.Params, v.args, v.r.URL.RawQuery)
+		return queried(m.Params, object{text: []byte(v.route.fixed)}, v.args, v.r.URL.RawQuery)
 	}
 	if v.r.URL.RawQuery != "" {
 		return nil, schema.NewError(schema.InvalidParams, "a POST has its params in the body, and no query")

@@ -38,13 +38,12 @@ func (o *object) add(name string, value any) {
 	o.text = append(append(append(o.text, key...), ':'), text...)
 }
 
-// queried gives the params of a request without a body.
-func queried(params reflect.Type, args []arg, query string) ([]byte, *schema.Error) {
+// queried gives the params of a request without a body: the members that o has, and those of the path and the query.
+func queried(params reflect.Type, o object, args []arg, query string) ([]byte, *schema.Error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, schema.NewError(schema.InvalidParams, "the query of the URL is not name=value&…")
 	}
-	var o object
 	for _, a := range args {
 		o.add(a.name, a.value)
 	}

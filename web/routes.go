@@ -44,6 +44,7 @@ var routes = []route{
 
 	{verb: "GET", path: "/api/instructions", method: "list_instructions"},
 	{verb: "GET", path: "/api/instructions/failed", method: "get_failed_instructions"},
+	{verb: "GET", path: "/api/instructions/{instruction_id}", method: "list_instructions"},
 	{verb: "POST", path: "/api/instructions", method: "queue_instruction_with_ack"},
 	{verb: "POST", path: "/api/instructions/cancel", method: "cancel_instruction"},
 	{verb: "POST", path: "/api/instructions/{instruction_id}/cancel", method: "cancel_instruction"},
@@ -64,7 +65,7 @@ var routes = []route{
 	{verb: "GET", path: "/api/telemetry", method: "get_telemetry"},
 
 	{verb: "GET", path: "/api/log", method: "events_since"},
-	{verb: "GET", path: "/api/notices", method: "list_notices"},
+	{verb: "GET", path: "/api/notices", method: "list_notices", fixed: `"peek":true`},
 	{verb: "POST", path: "/api/notices/consume", method: "consume_notices"},
 	{verb: "GET", path: "/api/explain", method: "explain"},
 }

@@ -31,8 +31,7 @@ func TestVerbsSayWhatMethodsDo(t *testing.T) {
 			continue
 		}
 		m := declared(t, r.Method)
-		if r.Fixed != "" { // the preview of a prompt, whose params are too much for a query
-			require.Equal(t, "compile_prompt", m.Name)
+		if m.Name == "compile_prompt" { // whose params are too much for a query
 			require.Equal(t, `"preview":true`, r.Fixed)
 			continue
 		}
@@ -192,6 +191,14 @@ func TestFaultD12_TheSameKeyIsTheSameAnswer(t *testing.T) {
 	})
 }
 
+// contents gives what the instructions of a list say.
+func contents(list object) (all []any) {
+	for _, one := range list.at("items").([]any) {
+		all = append(all, one.(map[string]any)["content"])
+	}
+	return all
+}
+
 // Every route reaches its method, with the params of its path, its query and its body.
 func TestRoutesReachTheirMethods(t *testing.T) {
 	dir := t.TempDir()
@@ -217,6 +224,11 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 		require.Equal(t, "QUEUED", h.ask("POST", "/api/tasks/"+first+"/retry", "").ok().str("task.status"))
 
 		require.Len(t, h.ask("GET", "/api/instructions?state=queued&session_id=s", "").ok().at("items"), 1)
+		require.Equal(t, []any{"sail"}, contents(h.ask("GET", "/api/instructions/"+instruction, "").ok()))
+		h.ask("GET", "/api/instructions/ins_none", "").refused(404, schema.InstructionGone)
+		h.ask("GET", "/api/instructions/no%20id", "").refused(404, schema.InstructionGone)
+		h.ask("GET", "/api/instructions/"+instruction+"?state=queued", "").refused(400, schema.InvalidParams)
+		h.ask("GET", "/api/instructions/"+instruction+"?instruction_id=x", "").refused(400, schema.DuplicateKey)
 		require.Equal(t, "cancelled", h.ask("POST", "/api/instructions/"+instruction+"/cancel", "").ok().str("instruction.state"))
 		require.Equal(t, "1", h.ask("POST", "/api/instructions/cancel", `{"session_id":"default","all":true}`).ok().str("cancelled"))
 		require.Empty(t, h.ask("GET", "/api/instructions/failed", "").ok().at("items"))
@@ -245,6 +257,10 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 		notices := h.ask("GET", "/api/notices", "").ok().at("items").([]any)
 		require.NotEmpty(t, notices)
 		notice := notices[0].(map[string]any)["notice_id"].(string)
+		h.ask("GET", "/api/notices?peek=false", "").refused(400, schema.DuplicateKey)
+		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind a tally, if there were one
+		handed := h.call("list_notices", `{"peek":true}`).at("items").([]any)[0].(map[string]any)
+		require.Equal(t, "0", fmt.Sprint(handed["deliveries"]), "what a person looks at is not handed to a host")
 		require.Equal(t, []any{notice}, h.ask("POST", "/api/notices/consume", `{"notice_ids":["`+notice+`"]}`).ok().at("consumed"))
 		require.Len(t, h.ask("GET", "/api/log?cursor=0&types=task.created&types=task.retried", "").ok().at("events"), 2)
 		require.Equal(t, first, h.ask("GET", "/api/explain?subject_id="+first, "").ok().str("subject"))

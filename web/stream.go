@@ -63,7 +63,7 @@ func (s *server) stream(v *visit) {
 
 // startOf gives the cursor that a stream begins behind, "" for now.
 func startOf(r *http.Request) (string, *schema.Error) {
-	params, fault := queried(reflect.TypeFor[streamParams](), nil, r.URL.RawQuery)
+	params, fault := queried(reflect.TypeFor[streamParams](), object{}, nil, r.URL.RawQuery)
 	var p streamParams
 	if fault == nil {
 		fault = schema.Decode(params, &p)

@@ -988,6 +988,8 @@ export interface ListAwaitingParams {
 export interface ListInstructionsParams {
   session_id?: string;
   state?: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  /** this one alone, whatever its state; without session_id, state and cursor */
+  instruction_id?: string;
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   /** next_cursor of the page before */
@@ -997,6 +999,8 @@ export interface ListInstructionsParams {
 /** ListNoticesParams are the params of list_notices. */
 export interface ListNoticesParams {
   session_id?: string;
+  /** only looks: it does not count as a delivery; default `false` */
+  peek?: boolean;
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   /** next_cursor of the page before */
@@ -1947,7 +1951,7 @@ export interface MethodMap {
   "report_event": { params: ReportEventParams; result: ReportEventResult };
   /** Lists the instructions that were never acknowledged. */
   "get_failed_instructions": { params: FailedParams; result: InstructionList };
-  /** Lists instructions as they were queued. */
+  /** Lists instructions as they were queued, or gives one of them. */
   "list_instructions": { params: ListInstructionsParams; result: InstructionList };
   /** Withdraws one instruction, or with all everything outstanding of a session. */
   "cancel_instruction": { params: CancelInstructionParams; result: CancelInstructionResult };
@@ -2005,7 +2009,7 @@ export interface MethodMap {
   "get_telemetry": { params: TelemetryParams; result: Telemetry };
   /** Gives what happened after a cursor, in order and without gaps. */
   "events_since": { params: EventsSinceParams; result: EventList };
-  /** Lists the notices that were not consumed. */
+  /** Lists the notices that were not consumed, which counts as a delivery of each unless peek is true. */
   "list_notices": { params: ListNoticesParams; result: NoticeList };
   /** Marks notices as seen, so that they are not delivered again. */
   "consume_notices": { params: ConsumeNoticesParams; result: ConsumeNoticesResult };
