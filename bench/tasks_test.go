@@ -118,6 +118,7 @@ func BenchmarkManyTasks(b *testing.B) {
 	first := `{"jsonrpc":"2.0","id":1,"method":"list_tasks","params":{"limit":50}}`
 	for _, c := range []struct{ name, request string }{
 		{"page=first", first},
+		{"page=newest", `{"jsonrpc":"2.0","id":1,"method":"list_tasks","params":{"limit":50,"order":"newest"}}`},
 		{"page=of-a-status", `{"jsonrpc":"2.0","id":1,"method":"list_tasks","params":{"limit":50,"status":"QUEUED"}}`},
 		{"page=of-nothing", `{"jsonrpc":"2.0","id":1,"method":"list_tasks","params":{"limit":50,"status":"ERROR"}}`},
 		{"status", `{"jsonrpc":"2.0","id":1,"method":"get_status"}`},
