@@ -1,7 +1,7 @@
 // The small parts that every view is made of.
 import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { computed, useSignal } from "@preact/signals";
 import { now } from "./clock.ts";
 import { visible } from "./marks.ts";
 import { asFault, newKey } from "./wire.ts";
@@ -40,12 +40,12 @@ export function State({ of, note }: { of: string; note?: string | undefined }): 
   );
 }
 
-/** How long ago, counted on by itself; in full on demand. */
+/** How long ago, counted on by itself; in full on demand. It is drawn again when it reads otherwise, not at every tick. */
 export function Age({ of }: { of: string }): JSX.Element {
-  const passed = now.value - Date.parse(of);
+  const short = useMemo(() => computed(() => ago(now.value - Date.parse(of))), [of]).value;
   return (
-    <time dateTime={of} title={`${instant(of)} (${agoSpoken(passed)})`}>
-      {ago(passed)}
+    <time dateTime={of} title={`${instant(of)} (${agoSpoken(now.peek() - Date.parse(of))})`}>
+      {short}
     </time>
   );
 }

@@ -49,7 +49,8 @@ export function Rows<T>(p: Props<T>): JSX.Element {
   const enough = p.keep !== undefined && p.list.rows.value.length >= looked.value;
   const { complete, loading, fault, ready } = p.list;
 
-  useEffect(() => {
+  // At once, and not after the next picture: the first rows are waited for.
+  useLayoutEffect(() => {
     if (near && !enough && !complete.value && !loading.value && !fault.value) void p.list.more();
   });
   useEffect(() => {
