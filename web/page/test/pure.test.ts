@@ -343,7 +343,10 @@ function source(ids: () => string[], size: number) {
 test("a list is read page by page, and grows at its end", async () => {
   const all = ["a", "b", "c", "d", "e"];
   const { list, shown } = source(() => all, 2);
-  await list.more();
+  const first = list.more();
+  assert.ok(list.loading.value, "who looks before it has begun would ask again");
+  await first;
+  assert.ok(!list.loading.value);
   assert.equal(shown(), "a b");
   assert.ok(!list.complete.value);
   await Promise.all([list.more(), list.more()]);
