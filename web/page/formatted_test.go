@@ -198,6 +198,7 @@ func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
 	p.look(`location.hash = ` + quoted("#/inbox/"+short))
 	p.sees("It cannot be formatted: waybill is on its way out.")
 	p.sees("Is it *so*?")
+	h.instead("POST /api/markdown", nil)
 	p.look(`document.querySelectorAll(".block button").forEach((b) => b.click())`)
 	p.until(`[...document.querySelectorAll(".detail .block")].every((b) => b.querySelector(".nodes"))`)
 	require.Equal(t, "so", p.text(".question .nodes em"))
