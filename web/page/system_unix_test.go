@@ -177,6 +177,7 @@ func TestOfAllWhoAnswerAtOnceOneWins(t *testing.T) {
 			p.sees(winner.reply)
 			require.Equal(t, "Where "+name+" lives.", p.look(`document.querySelector("#reply").value`), "the draft of %s is lost", name)
 			p.button("Discard")
+			p.button("Discard it")
 			p.until(`document.querySelector("#reply") === null`)
 		}
 		again, _ := h.answers(id)
