@@ -50,11 +50,10 @@ type house struct {
 	table  *api.Table
 	engine chan *engine.Engine // holds the engine once it is there
 	token  string
+	inner  http.Handler // the way to the door
 
 	mu    sync.Mutex // guards what follows
 	front *httptest.Server
-	inner http.Handler             // the way to the door
-	leave func()                   // closes the door
 	odd   map[string]http.Handler  // what is answered otherwise at a path
 	seen  map[string]int           // how often each path was asked for
 	key   map[string]struct{}      // every Idempotency-Key that came
@@ -107,17 +106,19 @@ func newHouseOf(t *testing.T, o engine.Options) *house {
 	require.NoError(t, err)
 	h.table = service.Table()
 	h.call("get_status", nil) // brings the engine to life
+	leave := h.serve()
 	h.open("")
 	t.Cleanup(func() {
 		h.shut()
+		leave()
 		cancel()
 		running.Wait()
 	})
 	return h
 }
 
-// open lets the page in again, at an address it had before, or at any.
-func (h *house) open(address string) {
+// serve opens the front door. leave closes it.
+func (h *house) serve() (leave func()) {
 	h.t.Helper()
 	anywhere, err := web.ParseAddress("127.0.0.1:0")
 	require.NoError(h.t, err)
@@ -137,6 +138,18 @@ func (h *house) open(address string) {
 			Subscribe: func() (<-chan struct{}, func(), error) { wake, stop := e.Subscribe(); return wake, stop, nil },
 		})
 	}()
+	h.inner = wayTo(web.URL(door))
+	return func() {
+		cancel()
+		if err := <-left; err != nil {
+			h.t.Error(err)
+		}
+	}
+}
+
+// open lets the page in, at an address it had before, or at any.
+func (h *house) open(address string) {
+	h.t.Helper()
 	front := httptest.NewUnstartedServer(http.HandlerFunc(h.pass))
 	if address != "" {
 		listener, err := listen(address)
@@ -145,13 +158,7 @@ func (h *house) open(address string) {
 		front.Listener = listener
 	}
 	h.mu.Lock()
-	h.front, h.inner = front, wayTo(web.URL(door))
-	h.leave = func() {
-		cancel()
-		if err := <-left; err != nil {
-			h.t.Error(err)
-		}
-	}
+	h.front = front
 	h.mu.Unlock()
 	front.Start()
 }
@@ -175,15 +182,14 @@ func wayTo(door string) http.Handler {
 	}
 }
 
-// shut lets nobody in any more, and ends the streams.
+// shut lets nobody through the passage any more. Whoever was let in is let in again when it is open.
 func (h *house) shut() {
 	h.mu.Lock()
-	front, leave := h.front, h.leave
+	front := h.front
 	h.front = nil
 	h.mu.Unlock()
 	if front != nil {
 		front.CloseClientConnections()
-		leave()
 		front.Close()
 	}
 }

@@ -213,7 +213,7 @@ func TestReplyThatGotNoAnswerIsSentOnce(t *testing.T) {
 	require.Equal(t, []string{"To the street."}, h.replies(id))
 }
 
-// TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill was away and came back.
+// TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill could not be reached for a while.
 func TestDraftOutlivesTheServer(t *testing.T) {
 	h := newHouse(t)
 	id := h.asks("Move the gate", "Where to?")
