@@ -188,13 +188,17 @@ func (p *tab) text(selector string) string {
 	return s
 }
 
-// until waits for an expression to be true. The page looks for itself, whenever something moved.
+// until waits for an expression to be true, also in a page that the present one leads to. The page looks for itself,
+// whenever something moved.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	watch := `new Promise((done) => { const look = () => (` + expression + `) ? done(true) : setTimeout(look, 15); look(); })`
 	err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](watch, chromedp.EvalAwaitPromise))
+	for err != nil && strings.Contains(err.Error(), "target navigated") { // with the page, what looked is gone
+		err = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](watch, chromedp.EvalAwaitPromise))
+	}
 	if err != nil {
 		shown, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText + "\n" + location.href`))
 		require.NoError(p.t, err, "waited for %s\n%v\n%s", expression, p.unexpected(), shown)
