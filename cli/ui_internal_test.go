@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net"
 	"net/http"
@@ -14,10 +13,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,7 +22,7 @@ import (
 	"waybill/web"
 )
 
-// These tests are inside because there is no page yet, and without one no command.
+// These tests are inside because they start no browser, and look at what one would be started with.
 
 // A terminal is where somebody has called for the page.
 type terminal struct {
@@ -147,101 +144,6 @@ func TestPageAloneAndOfARunningHost(t *testing.T) {
 	}
 	_, err = new(net.Dialer).DialContext(t.Context(), "tcp", first.Host)
 	require.Error(t, err)
-}
-
-// led gives where a browser is led that is started with a command.
-func led(t *testing.T, command []string) *url.URL {
-	t.Helper()
-	at, err := url.Parse(command[len(command)-1])
-	require.NoError(t, err)
-	require.Equal(t, "file", at.Scheme)
-	path := at.Path
-	if runtime.GOOS == "windows" {
-		path = strings.TrimPrefix(path, "/") // before the drive
-	}
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(text), `<meta http-equiv="refresh" content="0;url=`)
-	require.True(t, found, "%s", text)
-	address, _, found := strings.Cut(rest, `"`)
-	require.True(t, found)
-	link, err := url.Parse(html.UnescapeString(address))
-	require.NoError(t, err)
-	return link
-}
-
-// TestFaultW5_CommandHasNoCode: everybody on the machine can read what a program is started with, and until the page is
-// there the code would let them in. So it is in a file that nobody else can read, and that does not stay.
-func TestFaultW5_CommandHasNoCode(t *testing.T) {
-	root, state := t.TempDir(), t.TempDir()
-	started := make(chan []string, 1)
-	start := func(_ context.Context, command []string) error {
-		started <- command
-		return nil
-	}
-	alone := newTerminal(t, root, state)
-	end := alone.begin(start)
-	link, command := alone.link(), <-started
-	require.Equal(t, link, led(t, command))
-	code := strings.TrimPrefix(link.Fragment, "c=")
-	require.Len(t, code, 64)
-	text, err := os.ReadFile(alone.portFile())
-	require.NoError(t, err)
-	door := new(knock)
-	require.NoError(t, json.Unmarshal(text, door))
-	for _, word := range command {
-		require.NotContains(t, word, code)
-		require.NotContains(t, word, door.Token)
-	}
-	signposts := func() []string {
-		found, err := filepath.Glob(filepath.Join(alone.folder(), "waybill-*.html"))
-		require.NoError(t, err)
-		return found
-	}
-	first := signposts()
-	require.Len(t, first, 1)
-	if runtime.GOOS != "windows" { // where the folder is private by its access list
-		info, err := os.Stat(first[0])
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	}
-	text, err = os.ReadFile(first[0])
-	require.NoError(t, err)
-	require.NotContains(t, string(text), door.Token)
-	require.Equal(t, http.StatusOK, enter(t, link))
-
-	again := newTerminal(t, root, state)
-	require.NoError(t, again.ui(t.Context(), start))
-	<-started
-	require.Subset(t, signposts(), first, "it may not have been read yet")
-	old := time.Now().Add(-2 * signpostTime)
-	require.NoError(t, os.Chtimes(first[0], old, old))
-	require.NoError(t, again.ui(t.Context(), start))
-	<-started
-	require.NotContains(t, signposts(), first[0])
-	require.Len(t, signposts(), 2)
-	require.NoError(t, end())
-	require.Empty(t, signposts())
-}
-
-// TestFaultW5_SignpostsOfOthersStay: whatever else is in the folder of a store is not ours to remove.
-func TestFaultW5_SignpostsOfOthersStay(t *testing.T) {
-	folder := t.TempDir()
-	names := []string{"waybill-1-.html", "waybill-x-2.html", "waybill-1-2.html.bak", "waybill-01-2.html", "waybill--1-02.html", "index.html"}
-	for _, name := range append(names, "waybill-1-2.html") {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
-	}
-	removeSignposts(folder, func(int, time.Time) bool { return true })
-	for _, name := range names {
-		require.FileExists(t, filepath.Join(folder, name))
-	}
-	require.NoFileExists(t, filepath.Join(folder, "waybill-1-2.html"))
-}
-
-// TestFileURL: a path is given to a browser as an address.
-func TestFileURL(t *testing.T) {
-	require.Equal(t, "file:///home/me/a%20b/%23.html", fileURL("/home/me/a b/#.html"))
-	require.Equal(t, "file:///C:/x.html", fileURL("C:/x.html"))
 }
 
 // TestFaultW15_StalePortFiles: a port file that says nothing of a running host does not keep the page away, and its

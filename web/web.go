@@ -3,7 +3,8 @@
 //
 // It refuses to listen where other machines can reach it, to know what any method means, to open a
 // store, to set a cookie or to allow another origin, and to answer a request that does not carry the
-// token, but for the few paths that tell nothing and the files of a page, which are the same for everybody.
+// token, or that of a browser which was let in, but for the few paths that tell nothing and the files of a
+// page, which are the same for everybody.
 //
 // # Who is let in
 //
