@@ -6,7 +6,7 @@ import { canAsk } from "./badge.ts";
 import { status, waiting } from "./counts.ts";
 import { Help, helpOpen } from "./help.tsx";
 import { Instructions } from "./instructions.tsx";
-import { heldBack, linkState, pause, paused, refreshAll } from "./live.ts";
+import { heldBack, linkReason, linkState, pause, paused, refreshAll } from "./live.ts";
 import { Notices } from "./notices.tsx";
 import { Overview } from "./overview.tsx";
 import { Plans } from "./plans.tsx";
@@ -15,6 +15,7 @@ import type { View } from "./route.ts";
 import { Runs } from "./runs.tsx";
 import { SignIn } from "./signin.tsx";
 import { Inbox, Tasks } from "./tasks.tsx";
+import { Text } from "./text.tsx";
 import { signedIn } from "./wire.ts";
 import { many } from "./words.ts";
 
@@ -65,12 +66,17 @@ function Tally({ of }: { of: View }): JSX.Element | null {
   return <span class={of === "inbox" ? "count hot" : "count"}>{n}<span class="unseen"> {what}</span></span>;
 }
 
-const words = { connecting: "connecting", live: "live", reconnecting: "reconnecting", gone: "gone", out: "signed out", paused: "paused" } as const;
+const words = {
+  connecting: "connecting", live: "live", reconnecting: "reconnecting", refused: "refused", gone: "gone", out: "signed out", paused: "paused",
+} as const;
 
-/** How current the page is. Pressed, it stays as it is. */
+/** How current the page is. Pressed, it stays as it is, but that the connection broke is said all the same. */
 function Currency(): JSX.Element {
-  const state = !signedIn.value ? "out" : paused.value ? "paused" : linkState.value;
-  const word = state === "paused" && heldBack.value > 0 ? `paused, ${many(heldBack.value, "event")}` : words[state];
+  const link = linkState.value;
+  const whole = link === "live" || link === "connecting";
+  const state = !signedIn.value ? "out" : paused.value && whole ? "paused" : link;
+  const held = heldBack.value > 0 ? `, ${many(heldBack.value, "event")}` : "";
+  const word = !paused.value || state === "out" ? words[state] : whole ? words.paused + held : `${words.paused}${held}, ${words[link]}`;
   return (
     <>
       <span class={`link link-${state}`} data-link={state}>
@@ -93,6 +99,12 @@ function Banner(): JSX.Element | null {
       return (
         <div class="banner bad" role="alert">
           waybill is not there any more. What you see is what it was. Drafts are kept as long as this tab is open. <button type="button" onClick={refreshAll}>Try again</button>
+        </div>
+      );
+    case "refused":
+      return (
+        <div class="banner bad" role="alert">
+          waybill is there, but does not tell this page what happens: <Text of={linkReason.value} />. What you see is what it was. <button type="button" onClick={refreshAll}>Try again</button>
         </div>
       );
     case "live":

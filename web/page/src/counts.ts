@@ -2,8 +2,10 @@
 import { computed, signal } from "@preact/signals";
 import type { StatusResult } from "../../../schema/gen/protocol.ts";
 import { touches } from "./fold.ts";
-import { watch } from "./live.ts";
-import { asFault, get } from "./wire.ts";
+import { watchAlways } from "./live.ts";
+import { backoff } from "./sse.ts";
+import { inTurn } from "./turns.ts";
+import { asFault, get, signedIn } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 
 export const status = signal<StatusResult | undefined>(undefined);
@@ -11,33 +13,27 @@ export const statusFault = signal<Fault | undefined>(undefined);
 
 export const waiting = computed(() => status.value?.counts.tasks["AWAITING_RESPONSE"] ?? 0);
 
-let reading = false;
-let again = false;
+let failures = 0;
+let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the counts. While one reading is under way, any number of others are one more. */
-export async function readStatus(): Promise<void> {
-  if (reading) {
-    again = true;
-    return;
-  }
-  reading = true;
+/** Reads the counts. While one reading is under way, any number of others are one more; one that failed is repeated. */
+export const readStatus = inTurn(async () => {
+  clearTimeout(retry);
   try {
     status.value = await get("get_status", "/api/status");
     statusFault.value = undefined;
+    failures = 0;
   } catch (thrown) {
-    statusFault.value = asFault(thrown);
-  } finally {
-    reading = false;
-    if (again) {
-      again = false;
-      void readStatus();
-    }
+    const fault = asFault(thrown);
+    statusFault.value = fault;
+    // Otherwise the title would tell of a wrong number until something else happens. Who is let in again reads it anyway.
+    if (signedIn.value) retry = setTimeout(() => void readStatus(), Math.max(fault.retryAfter, backoff(failures++, 1000, Math.random())));
   }
-}
+});
 
 export function countAlong(): void {
   void readStatus();
-  watch((change) => {
+  watchAlways((change) => {
     if (touches(change, ["counts"])) void readStatus();
   });
 }

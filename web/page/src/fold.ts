@@ -28,22 +28,34 @@ const topicsOf: Record<string, readonly Topic[]> = {
   breaker: ["tasks"],
 };
 
+/** So many subjects are told apart. Who held back more, for an hour perhaps, has more to read than is worth choosing from. */
+const mostSubjects = 1000;
+
+function everything(change: Change): void {
+  change.all = true;
+  change.topics.clear();
+  change.subjects.clear();
+}
+
 /** Adds an event. What is not known makes everything old: a newer waybill may tell more than this page knows. */
 export function fold(change: Change, event: Pick<Event, "type" | "subject_id"> & { data?: unknown }): void {
   change.events++;
+  if (change.all) return;
   const noun = event.type.split(".", 1)[0] ?? "";
   const topics = Object.hasOwn(topicsOf, noun) ? topicsOf[noun] : undefined;
   if (topics === undefined) {
-    change.all = true;
+    everything(change);
     return;
   }
   for (const topic of topics) change.topics.add(topic);
   change.subjects.add(event.subject_id);
-  if (typeof event.data !== "object" || event.data === null) return;
-  for (const name of ["task_id", "run_id", "plan"]) {
-    const id = (event.data as Record<string, unknown>)[name];
-    if (typeof id === "string") change.subjects.add(id);
+  if (typeof event.data === "object" && event.data !== null) {
+    for (const name of ["task_id", "run_id", "plan"]) {
+      const id = (event.data as Record<string, unknown>)[name];
+      if (typeof id === "string") change.subjects.add(id);
+    }
   }
+  if (change.subjects.size > mostSubjects) everything(change);
 }
 
 /** Whether something is old that one of the topics or the subject is about. */

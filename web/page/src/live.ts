@@ -9,29 +9,50 @@ import { login, signedIn } from "./wire.ts";
 
 /** How the connection stands, whatever the reader of the page wants to see of it. */
 export const linkState = signal<Link>("connecting");
+/** Why the server gives no events, in its words, if it said so. */
+export const linkReason = signal("");
 /** Whether the reader wants nothing to move. */
 export const paused = signal(false);
 /** How many events came while nothing was to move. */
 export const heldBack = signal(0);
 
 type Refresh = (change: Change) => void;
-const watchers = new Set<Refresh>();
 
-/** Calls fn with what became old, until the returned function is called. */
-export function watch(fn: Refresh): () => void {
+/** Those who want to know what became old, and what has done so since they were told. */
+interface Watch {
+  watchers: Set<Refresh>;
+  pending: Change;
+}
+
+/** What can be seen is read again only while it is: a tab behind another one gathers until it is looked at. */
+const seen: Watch = { watchers: new Set(), pending: nothing() };
+/** What a tab tells while another one is looked at. */
+const always: Watch = { watchers: new Set(), pending: nothing() };
+const both = [seen, always];
+
+function among({ watchers }: Watch, fn: Refresh): () => void {
   watchers.add(fn);
   return () => watchers.delete(fn);
 }
 
+/** Calls fn with what became old as soon as the page can be seen, until the returned function is called. */
+export function watch(fn: Refresh): () => void {
+  return among(seen, fn);
+}
+
+/** Calls fn with what became old, whether the page can be seen or not, until the returned function is called. */
+export function watchAlways(fn: Refresh): () => void {
+  return among(always, fn);
+}
+
 /** What came is gathered for so long, so that a storm of events is one look at the server. */
 const gather = 250;
-let pending = nothing();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let cursor = "";
 
 function note(): void {
   if (paused.value) {
-    heldBack.value = pending.events;
+    heldBack.value = always.pending.events;
     return;
   }
   timer ??= setTimeout(flush, gather);
@@ -40,21 +61,27 @@ function note(): void {
 function flush(): void {
   timer = undefined;
   if (paused.value || !signedIn.value) return; // to go on, or to sign in, comes back to it
-  const change = pending;
-  pending = nothing();
   heldBack.value = 0;
-  for (const fn of [...watchers]) fn(change);
+  tell(always);
+  if (!document.hidden) tell(seen);
+}
+
+function tell(those: Watch): void {
+  const change = those.pending;
+  if (change.events === 0 && !change.all) return;
+  those.pending = nothing();
+  for (const fn of [...those.watchers]) fn(change);
 }
 
 function everything(): void {
-  pending.all = true;
+  for (const { pending } of both) pending.all = true;
   note();
 }
 
 /** Whatever is shown is read again at once, and whoever waits to connect again does. */
 export function refreshAll(): void {
   hurry();
-  pending.all = true;
+  for (const { pending } of both) pending.all = true;
   clearTimeout(timer);
   const held = paused.value;
   paused.value = false;
@@ -69,8 +96,10 @@ export function pause(on: boolean): void {
 
 function heard(at: string, data: unknown): void {
   cursor = at;
-  if (isEvent(data)) fold(pending, data);
-  else pending.all = true;
+  for (const { pending } of both) {
+    if (isEvent(data)) fold(pending, data);
+    else pending.all = true;
+  }
   note();
 }
 
@@ -80,9 +109,10 @@ function isEvent(data: unknown): data is { type: string; subject_id: string } {
   return typeof type === "string" && typeof subject_id === "string";
 }
 
-function linked(state: Link): void {
+function linked(state: Link, why = ""): void {
   const before = linkState.value;
   linkState.value = state;
+  linkReason.value = why;
   // Until now it is not known what was missed: a cursor goes back to the last event, but what the page had read
   // before its first one may be older.
   if (state === "live" && before !== "live") everything();
@@ -111,10 +141,11 @@ function whileAllowed(): [AbortSignal, () => void] {
 }
 
 // What tabs tell each other. Whether one of them is signed in is not among it: each has a token of its own.
-type Word = { kind: "event"; cursor: string; data: unknown } | { kind: "link"; state: Link } | { kind: "lost" } | { kind: "who" };
+type Word = { kind: "event"; cursor: string; data: unknown } | { kind: "link"; state: Link; why: string } | { kind: "lost" } | { kind: "who" };
 
 /** Follows the log, or the tab that does. Ends with the page. */
 export async function stayCurrent(): Promise<never> {
+  document.addEventListener("visibilitychange", note);
   addEventListener("pagehide", () => (shown.value = false));
   addEventListener("pageshow", ({ persisted }) => {
     shown.value = true;
@@ -135,21 +166,21 @@ export async function stayCurrent(): Promise<never> {
 function turns(): (here: AbortSignal) => Promise<void> {
   const channel = new BroadcastChannel("waybill");
   let leads = false;
-  const tell = (word: Word) => channel.postMessage(word);
+  const say = (word: Word) => channel.postMessage(word);
   channel.onmessage = ({ data }: MessageEvent<Word>) => {
     if (data.kind === "who" && leads) {
-      tell({ kind: "link", state: linkState.value });
+      say({ kind: "link", state: linkState.value, why: linkReason.value });
       hurry(); // whoever opens a page expects waybill to be there
     }
     if (leads) return;
     if (data.kind === "event") heard(data.cursor, data.data);
-    if (data.kind === "link") linked(data.state);
+    if (data.kind === "link") linked(data.state, data.why);
     if (data.kind === "lost") everything();
   };
   const spread = {
-    link: (state: Link) => (linked(state), tell({ kind: "link", state })),
-    event: (at: string, data: unknown) => (heard(at, data), tell({ kind: "event", cursor: at, data })),
-    lost: () => (everything(), tell({ kind: "lost" })),
+    link: (state: Link, why = "") => (linked(state, why), say({ kind: "link", state, why })),
+    event: (at: string, data: unknown) => (heard(at, data), say({ kind: "event", cursor: at, data })),
+    lost: () => (everything(), say({ kind: "lost" })),
   };
   const lead = async (here: AbortSignal) => {
     if (here.aborted) return;
@@ -161,7 +192,7 @@ function turns(): (here: AbortSignal) => Promise<void> {
     leads = false;
   };
   return (here) => {
-    tell({ kind: "who" });
+    say({ kind: "who" });
     return navigator.locks.request("waybill.stream", { signal: here }, () => lead(here));
   };
 }

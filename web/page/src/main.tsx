@@ -1,5 +1,6 @@
 // Begins the page.
 import { render } from "preact";
+import { announceAlong } from "./announce.tsx";
 import { App } from "./app.tsx";
 import { keepBadge, tellOfQuestions } from "./badge.ts";
 import { runClock } from "./clock.ts";
@@ -37,6 +38,7 @@ async function begin(): Promise<void> {
   render(<App />, document.getElementById("page") as HTMLElement);
   countAlong();
   tellOfQuestions();
+  announceAlong();
   void stayCurrent();
 }
 

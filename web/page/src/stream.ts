@@ -3,11 +3,12 @@ import { backoff, Reader } from "./sse.ts";
 import type { Message } from "./sse.ts";
 import { credentials, Fault, faultOf, refused, token } from "./wire.ts";
 
-/** live: events come. reconnecting: they will again. gone: nobody has answered for long. */
-export type Link = "connecting" | "live" | "reconnecting" | "gone";
+/** live: events come. reconnecting: they will again. refused: the server answers, and gives none. gone: nobody has answered for long. */
+export type Link = "connecting" | "live" | "reconnecting" | "refused" | "gone";
 
 export interface Listener {
-  link(state: Link): void;
+  /** why is what the server said, if it refuses. */
+  link(state: Link, why?: string): void;
   /** An event of the log, with the cursor behind it. */
   event(cursor: string, data: unknown): void;
   /** The log does not reach back to where the page was, so everything has to be read again. */
@@ -33,6 +34,7 @@ export async function follow(from: string, to: Listener, signal: AbortSignal): P
   let wait = 1000;
   while (!signal.aborted) {
     const shown = token();
+    let why = "";
     try {
       const read = await connect(cursor, signal);
       tries = 0;
@@ -51,12 +53,19 @@ export async function follow(from: string, to: Listener, signal: AbortSignal): P
         cursor = "";
         to.lost();
       }
+      why = fault?.message ?? "";
       wait = Math.max(wait, fault?.retryAfter ?? 0);
     }
     if (signal.aborted) return;
-    to.link(++tries > hopeless ? "gone" : "reconnecting");
+    to.link(broken(++tries, why), why);
     await pause(backoff(tries - 1, wait, Math.random()), signal);
   }
+}
+
+/** How it stands after so many failures in a row. One refusal may come from a server that has just begun. */
+function broken(tries: number, why: string): Link {
+  if (why !== "" && tries > 1) return "refused";
+  return tries > hopeless ? "gone" : "reconnecting";
 }
 
 function parsed(data: string): unknown {

@@ -5,6 +5,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { Topic } from "./fold.ts";
 import { touches } from "./fold.ts";
 import { watch } from "./live.ts";
+import { inTurn } from "./turns.ts";
 import { asFault } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 
@@ -15,39 +16,52 @@ export interface Thing<T> {
   reload(): Promise<void>;
 }
 
+/** What is read for a key, until there is another one or nobody looks any more. */
+interface Subject {
+  key: string;
+  reload: () => Promise<void>;
+}
+
 /** Reads a thing as long as the component is there: at once, for another key, and when one of the topics became old. */
 export function useThing<T>(key: string, read: () => Promise<T>, topics: readonly Topic[], subject?: string): Thing<T> {
   const value = useSignal<T | undefined>(undefined);
   const fault = useSignal<Fault | undefined>(undefined);
-  const turn = useRef({ key, n: 0 });
+  const current = useRef<Subject | undefined>(undefined);
   const latest = useRef(read);
   latest.current = read;
-  if (turn.current.key !== key) {
+  const about = (): Subject => {
+    const mine: Subject = {
+      key,
+      reload: inTurn(async () => {
+        if (current.current !== mine) return;
+        try {
+          const got = await latest.current();
+          if (current.current !== mine) return;
+          value.value = got;
+          fault.value = undefined;
+        } catch (thrown) {
+          if (current.current === mine) fault.value = asFault(thrown);
+        }
+      }),
+    };
+    return mine;
+  };
+  if (current.current?.key !== key) {
     // What was read for another key must not be seen for a moment under this one.
-    turn.current = { key, n: turn.current.n + 1 };
+    current.current = about();
     value.value = undefined;
     fault.value = undefined;
   }
-  const reload = async () => {
-    const mine = ++turn.current.n;
-    try {
-      const got = await latest.current();
-      if (mine !== turn.current.n) return;
-      value.value = got;
-      fault.value = undefined;
-    } catch (thrown) {
-      if (mine === turn.current.n) fault.value = asFault(thrown);
-    }
-  };
   useEffect(() => {
-    void reload();
+    const mine = (current.current ??= about());
+    void mine.reload();
     const stop = watch((change) => {
-      if (touches(change, topics, subject)) void reload();
+      if (touches(change, topics, subject)) void mine.reload();
     });
     return () => {
-      turn.current.n++;
+      if (current.current === mine) current.current = undefined;
       stop();
     };
   }, [key]);
-  return { value, fault, reload };
+  return { value, fault, reload: current.current.reload };
 }
