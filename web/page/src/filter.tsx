@@ -1,5 +1,7 @@
 // The line above a list that says what is looked for, and the states to choose from.
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
 import { parseFilter, route, filterBy, withField } from "./route.ts";
 import type { Filter } from "./route.ts";
 
@@ -14,26 +16,57 @@ interface Choice {
   count?: number | undefined;
 }
 
-export function FilterBar(p: { example: string; field: string; choices: readonly Choice[]; chosen: string }): JSX.Element {
+/** So long nothing is typed before what was typed is looked for: otherwise every key asks the server. */
+const settled = 150;
+
+/** What stands in the line: what is looked for, and a moment earlier what is being typed. */
+function useLine(): { line: string; type: (line: string) => void; settle: () => void } {
+  const typed = useSignal<string | undefined>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const settle = () => {
+    clearTimeout(timer.current);
+    if (typed.value !== undefined) filterBy(typed.value);
+    typed.value = undefined;
+  };
+  const type = (line: string) => {
+    typed.value = line;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(settle, settled);
+  };
+  return { line: typed.value ?? route.value.filter, type, settle };
+}
+
+interface Bar {
+  example: string;
+  /** The field that the choices are of. */
+  field?: string;
+  choices?: readonly Choice[];
+  chosen?: string;
+}
+
+export function FilterBar({ example, field = "", choices = [], chosen = "" }: Bar): JSX.Element {
+  const { line, type, settle } = useLine();
   return (
     <div class="filter">
       <input
         id="filter"
         type="search"
-        value={route.value.filter}
-        placeholder={p.example}
+        value={line}
+        placeholder={example}
         aria-label="Filter"
         autocomplete="off"
         spellcheck={false}
-        onInput={(e) => filterBy(e.currentTarget.value)}
+        onInput={(e) => type(e.currentTarget.value)}
+        onBlur={settle}
       />
-      {p.choices.length > 0 && <div class="choices" role="group" aria-label={p.field}>
-        {[{ value: "", label: "all" }, ...p.choices].map((c: Choice) => (
+      {choices.length > 0 && <div class="choices" role="group" aria-label={field}>
+        {[{ value: "", label: "all" }, ...choices].map((c: Choice) => (
           <button
             key={c.value}
             type="button"
-            aria-pressed={c.value.toLowerCase() === p.chosen.toLowerCase()}
-            onClick={() => filterBy(withField(route.value.filter, p.field, c.value))}
+            aria-pressed={c.value.toLowerCase() === chosen.toLowerCase()}
+            onClick={() => filterBy(withField(route.value.filter, field, c.value))}
           >
             {c.label}
             {c.count !== undefined && c.count > 0 && <span class="count">{c.count}</span>}

@@ -2,16 +2,18 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Notice } from "../../../schema/gen/protocol.ts";
+import { FilterBar, filterOf } from "./filter.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
+import { firstLine, visible } from "./marks.ts";
 import { Paged } from "./paged.ts";
+import type { Row } from "./paged.ts";
 import { Act, Age, At, Empty, Fact, Facts, Id, Raw, stateWord, Waiting } from "./parts.tsx";
-import { go, link, route } from "./route.ts";
+import { go, holds, link, route } from "./route.ts";
 import type { View } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Text } from "./text.tsx";
 import { get, post } from "./wire.ts";
-import { firstLine, visible } from "./marks.ts";
 
 /** Where the thing is shown that a notice is about. */
 export function whereIs(subject: string): string | undefined {
@@ -24,13 +26,19 @@ function kindWord(kind: string): string {
   return stateWord(kind.replaceAll(".", " "));
 }
 
+/** So many are marked at once at most. */
+const mostMarked = 500;
+
 export function Notices(): JSX.Element {
   const list = useMemo(() => new Paged<Notice>((cursor) => get("list_notices", "/api/notices", { limit: 100, cursor }), (n) => n.notice_id), []);
-  const { id } = route.value;
-  const open = list.rows.value.filter((row) => !row.left).map((row) => row.id);
+  const { id, filter } = route.value;
+  const { words } = filterOf([]);
+  const matches = ({ thing: n }: Row<Notice>) => holds(words, n.text, kindWord(n.kind), n.subject_id, n.session_id);
+  const open = list.rows.value.filter((row) => !row.left && matches(row)).map((row) => row.id);
+  const marked = open.slice(0, mostMarked);
   const consume = async (ids: string[], key: string) => {
     await post("consume_notices", "/api/notices/consume", { notice_ids: ids }, key);
-    go({ view: "notices" });
+    go({ view: "notices", filter: route.value.filter });
     await list.restart();
   };
   const chosen = list.rows.value.find((row) => row.id === id)?.thing;
@@ -39,16 +47,20 @@ export function Notices(): JSX.Element {
       view="notices"
       title="Notices"
       id={id}
-      filter=""
+      filter={filter}
       head={
-        open.length > 0 && (
-          <Act
-            label={`Mark ${open.length} as seen`}
-            question="A host that has not read them will not be told of them again. Mark them as seen?"
-            done="They are marked as seen."
-            run={(key) => consume(open.slice(0, 500), key)}
-          />
-        )
+        <>
+          <FilterBar example="words" />
+          {marked.length > 0 && (
+            <Act
+              label={list.complete.value && marked.length === open.length ? `Mark ${marked.length} as seen` : `Mark the first ${marked.length} as seen`}
+              question="A host that has not read them will not be told of them again. Mark them as seen?"
+              done="They are marked as seen."
+              what={marked.join(" ")}
+              run={(key) => consume(marked, key)}
+            />
+          )}
+        </>
       }
       list={
         <Rows
@@ -57,7 +69,8 @@ export function Notices(): JSX.Element {
           noun="notices"
           topics={["notices"]}
           selected={id}
-          href={(row) => link({ view: "notices", id: row.id })}
+          keep={words.length > 0 ? matches : undefined}
+          href={(row) => link({ view: "notices", id: row.id, filter })}
           row={({ thing: n, left }) => (
             <>
               <span class="row-top">
@@ -67,10 +80,12 @@ export function Notices(): JSX.Element {
               <span class="row-under"><span>{kindWord(n.kind)}</span><Text of={n.session_id} /></span>
             </>
           )}
-          empty={<Empty title="No notices are open.">Whatever ends or asks leaves one here until somebody has seen it.</Empty>}
+          empty={
+            words.length > 0 ? <Empty title="No notice is like that." /> : <Empty title="No notices are open.">Whatever ends or asks leaves one here until somebody has seen it.</Empty>
+          }
         />
       }
-      detail={chosen ? <NoticePane of={chosen} consume={consume} /> : list.ready.value ? <Empty title="The notice was marked as seen." /> : <Waiting what="the notice" />}
+      detail={chosen ? <NoticePane key={chosen.notice_id} of={chosen} consume={consume} /> : list.ready.value ? <Empty title="The notice was marked as seen." /> : <Waiting what="the notice" />}
       nothing={<Empty title="Choose a notice." />}
     />
   );

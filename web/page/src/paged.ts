@@ -23,9 +23,11 @@ interface Leaf {
   ids: string[];
   /** Whether it has still to be read: its rows are from the page before, which has no room for them any more. */
   unread: boolean;
+  /** How many changes the list had seen when the page was asked for. */
+  asOf: number;
 }
 
-/** How many pages are read at most to bring a list up to date. What is missing then comes with the next change. */
+/** How many pages are read at most after a change or a move. What is missing then comes with the next one. */
 const mostAtOnce = 20;
 
 /**
@@ -48,7 +50,9 @@ export class Paged<T> {
   private leaves: Leaf[] = [];
   private next: string | undefined;
   private busy: Promise<void> | undefined;
-  private old = false;
+  private changes = 0;
+  private range = { from: 0, to: 0 };
+  private allowed = 0;
 
   constructor(
     private readonly fetch: Fetch<T>,
@@ -63,56 +67,79 @@ export class Paged<T> {
     return this.alone(async () => {
       const last = this.leaves.length - 1;
       if (this.leaves[last]?.unread) await this.read(last);
-      else if (!this.complete.value) await this.read(this.leaves.length, { cursor: this.next, ids: [], unread: true });
+      else if (!this.complete.value) await this.read(this.leaves.length, { cursor: this.next, ids: [], unread: true, asOf: this.changes });
     });
   }
 
-  /** Reads again the pages between two rows, and the one where new things come, if it is known. */
+  /** Takes all that was read for old. What is between two rows is read again, and where new things come, if it is known. */
   refresh(from: number, to: number): Promise<void> {
-    this.old = true;
-    return this.alone(async () => {
-      while (this.old) {
-        this.old = false;
-        const seen = this.seen(from, to);
-        for (let n = 0, read = 0; n < this.leaves.length && read < mostAtOnce; n++) {
-          if (!this.stale(n, seen)) continue;
-          await this.read(n);
-          read++;
-        }
-      }
-    });
+    this.changes++;
+    this.range = { from, to };
+    this.allowed = mostAtOnce;
+    return this.alone(() => this.catchUp());
+  }
+
+  /**
+   * Says which rows are looked at from now on. Those that became old while others were looked at are read again; after
+   * a failure nothing is, until somebody asks for it.
+   */
+  look(from: number, to: number): Promise<void> {
+    if (from !== this.range.from || to !== this.range.to) this.allowed = mostAtOnce;
+    this.range = { from, to };
+    if (this.fault.value || this.allowed === 0 || this.due() < 0) return Promise.resolve();
+    return this.alone(() => this.catchUp());
+  }
+
+  /** Takes rows out that have left the list, but for those that are kept. */
+  drop(kept: (row: Row<T>) => boolean): void {
+    const rows = this.rows.value.filter((row) => !row.left || kept(row));
+    if (rows.length === this.rows.value.length) return;
+    this.at.clear();
+    rows.forEach((row, n) => this.at.set(row.id, n));
+    this.rows.value = rows;
   }
 
   /** Reads from the beginning. What had left is not shown any more. */
   restart(): Promise<void> {
     return this.alone(async () => {
+      const asOf = this.changes;
       const page = await this.fetch(undefined);
       this.at.clear();
       this.held.clear();
-      this.leaves = [{ cursor: undefined, ids: [], unread: true }];
+      this.leaves = [{ cursor: undefined, ids: [], unread: true, asOf }];
       this.take(page, 0, []);
     });
   }
 
-  /** The rows between two, and those beside them that a row which had left would come back between. */
-  private seen(from: number, to: number): Set<string> {
+  /** The range may move while a page is read: what is looked at then is what counts. */
+  private async catchUp(): Promise<void> {
+    for (let n = this.due(); n >= 0 && this.allowed > 0; n = this.due()) {
+      this.allowed--;
+      await this.read(n);
+    }
+  }
+
+  /** The first page that may be old and is looked at, or where new things come; -1 if there is none. */
+  private due(): number {
+    const seen = this.seen();
+    const grows = this.grows === "top" ? 0 : this.complete.value ? this.leaves.length - 1 : -1;
+    return this.leaves.findIndex((leaf, n) => leaf.unread || (leaf.asOf < this.changes && (n === grows || leaf.ids.some((id) => seen.has(id)))));
+  }
+
+  /** The rows that are looked at, and those beside them that a row which had left would come back between. */
+  private seen(): Set<string> {
     const rows = this.rows.value;
+    let { from, to } = this.range;
     while (rows[from]?.left) from--;
     while (rows[to]?.left) to++;
     return new Set(rows.slice(Math.max(0, from), to + 1).map((row) => row.id));
   }
 
-  /** Whether a page may be old, if what is seen of the list is. */
-  private stale(n: number, seen: ReadonlySet<string>): boolean {
-    const leaf = this.leaves[n];
-    const growing = this.grows === "top" ? n === 0 : n === this.leaves.length - 1 && this.complete.value;
-    return leaf !== undefined && (growing || leaf.unread || leaf.ids.some((id) => seen.has(id)));
-  }
-
   private async read(n: number, leaf = this.leaves[n]): Promise<void> {
     if (leaf === undefined) return;
+    const asOf = this.changes;
     const page = await this.fetch(leaf.cursor);
-    this.leaves[n] = leaf;
+    this.leaves[n] = { ...leaf, asOf };
     this.take(page, n, this.rows.value.slice());
   }
 
@@ -167,10 +194,10 @@ export class Paged<T> {
     const later = this.leaves.slice(n + 1);
     const reached = later.some((l) => l.ids.some((id) => !rest.has(id)));
     const kept = later.map((l) => ({ ...l, ids: l.ids.filter((id) => rest.has(id)) })).filter((l) => l.ids.length > 0);
-    if (moved.length > 0 && kept.length === 0) kept.push({ cursor: next, ids: [], unread: true });
+    if (moved.length > 0 && kept.length === 0) kept.push({ cursor: next, ids: [], unread: true, asOf: leaf.asOf });
     const follower = kept[0];
-    if (follower && (moved.length > 0 || reached)) Object.assign(follower, { cursor: next, ids: [...moved, ...follower.ids] });
-    this.leaves = [...this.leaves.slice(0, n), { cursor: leaf.cursor, ids: shown, unread: false }, ...kept];
+    if (follower && (moved.length > 0 || reached)) Object.assign(follower, { cursor: next, ids: [...moved, ...follower.ids], asOf: Math.min(leaf.asOf, follower.asOf) });
+    this.leaves = [...this.leaves.slice(0, n), { ...leaf, ids: shown, unread: false }, ...kept];
     if (kept.length > 0) return;
     this.next = next;
     this.complete.value = next === undefined;

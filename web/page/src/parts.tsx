@@ -119,32 +119,46 @@ export function Id({ of }: { of: string }): JSX.Element {
   );
 }
 
+interface Action {
+  label: string;
+  question?: string;
+  done: string;
+  danger?: boolean;
+  disabled?: boolean;
+  /** What exactly is changed, if the label does not say it. Whoever changes something else does not repeat it. */
+  what?: string;
+  run: (key: string) => Promise<unknown>;
+}
+
 /**
  * A button for something that changes what others see. It asks first, if it has a question, and says what came of it.
- * run is given a key, which stays the same as long as nobody knows whether the change took effect.
+ * What is done is what was asked for, whatever the button has come to mean meanwhile. run is given a key, which stays
+ * the same as long as nobody knows whether the change took effect.
  */
-export function Act(props: { label: string; question?: string; done: string; danger?: boolean; disabled?: boolean; run: (key: string) => Promise<unknown> }): JSX.Element {
-  const key = useRef("");
+export function Act(props: Action): JSX.Element {
+  const key = useRef({ what: "", key: "" });
   const busy = useSignal(false);
   const fault = useSignal<Fault | undefined>(undefined);
-  const asking = useSignal(false);
-  const run = async () => {
-    asking.value = false;
+  const asking = useSignal<Action | undefined>(undefined);
+  const run = async (action: Action) => {
+    asking.value = undefined;
     if (busy.value) return;
     busy.value = true;
     fault.value = undefined;
     try {
-      key.current ||= newKey();
-      await props.run(key.current);
-      key.current = "";
-      announce(props.done);
+      const what = action.what ?? action.label;
+      if (key.current.key === "" || key.current.what !== what) key.current = { what, key: newKey() };
+      await action.run(key.current.key);
+      key.current.key = "";
+      announce(action.done);
     } catch (thrown) {
       fault.value = asFault(thrown);
-      if (fault.value.outcome !== "unknown") key.current = "";
+      if (fault.value.outcome !== "unknown") key.current.key = "";
     } finally {
       busy.value = false;
     }
   };
+  const asked = asking.value;
   return (
     <span class="act">
       <button
@@ -153,19 +167,19 @@ export function Act(props: { label: string; question?: string; done: string; dan
         aria-disabled={busy.value || props.disabled}
         onClick={() => {
           if (busy.value || props.disabled) return;
-          if (props.question) asking.value = true;
-          else void run();
+          if (props.question) asking.value = props;
+          else void run(props);
         }}
       >
         {busy.value ? "…" : props.label}
       </button>
       {fault.value && <Trouble fault={fault.value} />}
-      {asking.value && (
-        <Dialog title={props.label} close={() => (asking.value = false)}>
-          <p>{props.question}</p>
+      {asked && (
+        <Dialog title={asked.label} close={() => (asking.value = undefined)}>
+          <p>{asked.question}</p>
           <p class="buttons">
-            <button type="button" class={props.danger ? "danger" : "primary"} onClick={() => void run()}>{props.label}</button>
-            <button type="button" autofocus onClick={() => (asking.value = false)}>Leave it</button>
+            <button type="button" class={asked.danger ? "danger" : "primary"} onClick={() => void run(asked)}>{asked.label}</button>
+            <button type="button" autofocus onClick={() => (asking.value = undefined)}>Leave it</button>
           </p>
         </Dialog>
       )}

@@ -29,6 +29,9 @@ const spare = 6;
 /** How many things are looked through before the reader of the page is asked whether to go on. */
 const mostLooked = 2000;
 
+/** So long after it was moved a pointer over the list is taken for a hand that is about to press. */
+const restless = 10_000;
+
 /** The height of a row in pixels: it grows with the letters that the reader of the page has chosen. */
 function rowHeight(): number {
   return 4.25 * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -57,17 +60,26 @@ export function Rows<T>(p: Props<T>): JSX.Element {
     looked.value = mostLooked;
   }, [p.list]);
   useLayoutEffect(() => measure(box.current, seen), []);
-  useEffect(
-    () =>
-      watch((change) => {
-        if (!touches(change, p.topics)) return;
-        const at = (n: number) => p.list.rows.peek().findIndex((row) => row.id === rowsNow.current[n]?.id);
-        void p.list.refresh(Math.max(0, at(from)), Math.max(0, at(Math.max(from, to - 1))));
-      }),
-    [p.list, from, to],
-  );
-  const rowsNow = useRef(rows);
-  rowsNow.current = rows;
+  /** Where the list has the rows that can be seen. */
+  const range = (): [number, number] => {
+    const at = (n: number) => Math.max(0, p.keep ? p.list.rows.value.indexOf(rows[n] as Row<T>) : n);
+    return [at(from), at(Math.max(from, to - 1))];
+  };
+  const latest = useRef(range);
+  latest.current = range;
+  useEffect(() => watch((change) => void (touches(change, p.topics) && p.list.refresh(...latest.current()))), [p.list]);
+  // Where the list is scrolled to now may be rows that were not read again while others were looked at.
+  useEffect(() => void p.list.look(...range()));
+  const again = () => (ready.value ? p.list.refresh(...range()) : p.list.more());
+
+  const left = p.list.rows.value.filter((row) => row.left);
+  const hand = useTidy(box, left.length > 0, (inHand, top) => {
+    const inSight = new Set(inHand ? rows.slice(from, to) : []);
+    const stays = (row: Row<T>) => row.id === p.selected || row.id === active.value || inSight.has(row);
+    const gone = rows.slice(0, Math.floor(top / height)).filter((row) => row.left && !stays(row)).length;
+    p.list.drop(stays);
+    return gone * height;
+  });
 
   const move = (by: number) => {
     const focused = rows.findIndex((row) => row.id === active.value);
@@ -82,11 +94,17 @@ export function Rows<T>(p: Props<T>): JSX.Element {
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-row="${n}"] a`)?.focus({ preventScroll: true }));
   };
   useEffect(() => {
+    const onReturn = (e: Event) => focusRow(rows.findIndex((row) => row.id === (e as CustomEvent<string>).detail));
+    addEventListener("waybill:return", onReturn);
+    return () => removeEventListener("waybill:return", onReturn);
+  });
+  useEffect(() => {
     const onMove = (e: Event) => move((e as CustomEvent<number>).detail);
     addEventListener("waybill:move", onMove);
     return () => removeEventListener("waybill:move", onMove);
   });
 
+  const there = left.length === 0 ? rows.length : rows.filter((row) => !row.left).length;
   const shown = new Set<number>();
   for (let n = from; n < to; n++) shown.add(n);
   // The row that has the focus is kept, wherever the list is scrolled to: without it the focus would be lost.
@@ -98,6 +116,7 @@ export function Rows<T>(p: Props<T>): JSX.Element {
       class="rows"
       ref={box}
       tabIndex={-1}
+      {...hand}
       onKeyDown={(e) => {
         const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -rows.length, End: rows.length }[e.key];
         if (by === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -105,7 +124,7 @@ export function Rows<T>(p: Props<T>): JSX.Element {
         move(by);
       }}
     >
-      {fault.value && <Trouble fault={fault.value} again={() => p.list.more()} />}
+      {fault.value && <Trouble fault={fault.value} again={again} />}
       {!ready.value && !fault.value && <Waiting what={p.noun} />}
       {ready.value && complete.value && rows.length === 0 && p.empty}
       {p.list.newer.value > 0 && (
@@ -142,13 +161,13 @@ export function Rows<T>(p: Props<T>): JSX.Element {
       )}
       {ready.value && (
         <p class="rows-end faint">
-          {loading.value && !complete.value ? "Reading more…" : many(rows.length, p.noun.replace(/s$/, "")) + (complete.value ? "" : enough ? ` among the first ${count(p.list.rows.value.length)}` : " so far")}
+          {loading.value && !complete.value ? "Reading more…" : many(there, p.noun.replace(/s$/, "")) + (complete.value ? "" : enough ? ` among the first ${count(p.list.rows.value.length)}` : " so far")}
           {enough && !complete.value && (
             <button type="button" class="quiet" onClick={() => (looked.value = 2 * p.list.rows.value.length)}>
               Look further
             </button>
           )}
-          {p.list.rows.value.some((row) => row.left) && (
+          {left.length > 0 && (
             <button type="button" class="quiet" onClick={() => void p.list.restart()}>
               Clear those that left
             </button>
@@ -157,6 +176,32 @@ export function Rows<T>(p: Props<T>): JSX.Element {
       )}
     </div>
   );
+}
+
+/**
+ * Has rows dropped that left: all of them when nobody is at the list, for who comes back after hours looks for what
+ * waits, and those out of sight when somebody is. drop is given whether that is so and how far the list is scrolled,
+ * and gives the height of what it took from above; what is in sight stays where it is.
+ */
+function useTidy(box: { current: HTMLElement | null }, some: boolean, drop: (inHand: boolean, top: number) => number): { onPointerMove: () => void; onPointerLeave: () => void } {
+  const pointed = useRef(0);
+  const tidy = () => {
+    if (!box.current || !some) return;
+    const above = drop(held(box.current, pointed.current), box.current.scrollTop);
+    if (above > 0) box.current.scrollTop -= above;
+  };
+  useEffect(tidy);
+  useEffect(() => {
+    document.addEventListener("visibilitychange", tidy);
+    return () => document.removeEventListener("visibilitychange", tidy);
+  });
+  return { onPointerMove: () => (pointed.current = Date.now()), onPointerLeave: tidy };
+}
+
+/** Whether somebody is at the list: the focus is in it, or a pointer that was moved a moment ago. */
+function held(box: HTMLElement, pointed: number): boolean {
+  if (document.hidden) return false;
+  return box.contains(document.activeElement) || (box.matches(":hover") && Date.now() - pointed < restless);
 }
 
 function reveal(box: HTMLElement, top: number, height: number): void {

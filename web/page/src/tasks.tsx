@@ -41,13 +41,15 @@ export function Inbox(): JSX.Element {
       ),
     [],
   );
-  const { id } = route.value;
+  const { id, filter } = route.value;
+  const { words } = filterOf([]);
   return (
     <Split
       view="inbox"
       title="Inbox"
       id={id}
-      filter=""
+      filter={filter}
+      head={<FilterBar example="words" />}
       list={
         <Rows
           list={list}
@@ -55,7 +57,8 @@ export function Inbox(): JSX.Element {
           noun="questions"
           topics={["awaiting"]}
           selected={id}
-          href={(row) => link({ view: "inbox", id: row.id })}
+          keep={words.length > 0 ? ({ thing: w }) => holds(words, w.description, w.question, w.task_id) : undefined}
+          href={(row) => link({ view: "inbox", id: row.id, filter })}
           row={({ thing: w, left }) => (
             <>
               <span class="row-top">
@@ -65,7 +68,7 @@ export function Inbox(): JSX.Element {
               <span class="row-under"><Text of={excerpt(w.question, 240)} /></span>
             </>
           )}
-          empty={<Empty title="Nothing waits for you.">A task that asks something appears here by itself.</Empty>}
+          empty={words.length > 0 ? <Empty title="No question is like that." /> : <Empty title="Nothing waits for you.">A task that asks something appears here by itself.</Empty>}
         />
       }
       detail={<TaskPane id={id} />}
