@@ -13,7 +13,7 @@ import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
 import { Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
-import { address, Fault, get, post } from "./wire.ts";
+import { address, get, post } from "./wire.ts";
 
 const states = ["queued", "sent", "acknowledged", "failed", "cancelled"] as const;
 const fields = ["state", "session"] as const;
@@ -75,7 +75,7 @@ export function Instructions(): JSX.Element {
           empty={<Empty title={route.value.filter === "" ? "There are no instructions." : "No instruction is like that."} />}
         />
       }
-      detail={<InstructionPane id={id} known={list.rows.value.find((row) => row.id === id)?.thing} />}
+      detail={<InstructionPane id={id} />}
       nothing={<Empty title="Choose an instruction." />}
     />
   );
@@ -85,21 +85,9 @@ function sendsOf(i: Instruction): string {
   return i.tracked ? `sent ${i.sends} of ${i.sends_max}` : "not tracked";
 }
 
-/** The whole of an instruction. No method gives a single one, so it is looked for where it has to be in the list. */
-async function find(id: string, known: Instruction | undefined): Promise<Instruction> {
-  const session_id = known?.session_id;
-  for (let cursor: string | undefined; ; ) {
-    const got = await get("list_instructions", "/api/instructions", { session_id, limit: 500, cursor });
-    const found = got.items.find((i) => i.instruction_id === id);
-    if (found) return found;
-    if (got.next_cursor === undefined) throw new Fault("There is no such instruction, or not any more.", 404, "INSTRUCTION_NOT_FOUND", "not_applied");
-    cursor = got.next_cursor;
-  }
-}
-
-function InstructionPane({ id, known }: { id: string; known: Instruction | undefined }): JSX.Element {
-  const { value, fault, reload } = useThing(id, () => find(id, known), ["instructions"], id);
-  const i = value.value;
+function InstructionPane({ id }: { id: string }): JSX.Element {
+  const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`), ["instructions"], id);
+  const i = value.value?.items[0];
   if (!i) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the instruction" />;
   const outstanding = i.state === "queued" || (i.state === "sent" && i.tracked);
   return (

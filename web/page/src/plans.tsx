@@ -7,8 +7,8 @@ import { go, link, route } from "./route.ts";
 import { Split } from "./split.tsx";
 import { Block, Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
-import { progress, statusOfItem, tree } from "./tree.ts";
-import type { Branch } from "./tree.ts";
+import { lines, statusOfItem, tree } from "./tree.ts";
+import { TreeView } from "./treeview.tsx";
 import { address, get, post } from "./wire.ts";
 import { count, many } from "./words.ts";
 
@@ -76,7 +76,7 @@ async function read(id: string): Promise<Read> {
 function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
   const { value, fault, reload } = useThing(id, () => read(id), ["plans", "runs"]);
   const got = value.value;
-  const branches = useMemo(() => (got ? tree(got.plan.items) : []), [got]);
+  const branches = useMemo(() => (got ? lines(tree(got.plan.items)) : []), [got]);
   if (!got) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the plan" />;
   const { plan, ready } = got;
   const item = plan.items.find((i) => i.item_id === part);
@@ -97,10 +97,10 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
           {plan.as_of && <>, of <At of={plan.as_of} /></>}.
         </p>
       )}
-      {part !== "" && (item ? <ItemPane plan={plan} item={item} waiting={ready?.waiting.find((w) => w.item_id === part)} ready={ready?.ready.includes(part) === true} reload={reload} /> : <Empty title="The plan has no such item any more." />)}
+      {part !== "" && (item ? <ItemPane key={part} plan={plan} item={item} waiting={ready?.waiting.find((w) => w.item_id === part)} ready={ready?.ready.includes(part) === true} reload={reload} /> : <Empty title="The plan has no such item any more." />)}
       <section>
         <h3>Items</h3>
-        <Tree of={branches} plan={id} part={part} ready={new Set(ready?.ready)} />
+        <TreeView of={branches} plan={id} part={part} ready={new Set(ready?.ready)} />
       </section>
       {plan.diagnostics.length > 0 && (
         <section>
@@ -116,34 +116,6 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
       )}
       <Raw of={plan} />
     </article>
-  );
-}
-
-function Tree({ of, plan, part, ready }: { of: readonly Branch[]; plan: string; part: string; ready: ReadonlySet<string> }): JSX.Element {
-  return (
-    <ul class="tree">
-      {of.map((branch) => {
-        const { item } = branch;
-        const p = progress(branch);
-        const line = (
-          <span class={`item tone-of-${statusOfItem(item)}`}>
-            <State of={statusOfItem(item)} />
-            <a href={link({ view: "plans", id: plan, part: item.item_id })} aria-current={item.item_id === part ? "true" : undefined}>
-              <span class="item-id"><Text of={item.item_id} /></span> <Text of={item.title} />
-            </a>
-            {ready.has(item.item_id) && <span class="tag">ready</span>}
-            {item.optional && <span class="tag">optional</span>}
-            {branch.below.length > 0 && <span class="faint">{p.done}/{p.of}</span>}
-          </span>
-        );
-        return (
-          <li key={branch.key}>
-            {line}
-            {branch.below.length > 0 && <Tree of={branch.below} plan={plan} part={part} ready={ready} />}
-          </li>
-        );
-      })}
-    </ul>
   );
 }
 

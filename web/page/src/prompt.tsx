@@ -10,17 +10,19 @@ import type { Fault } from "./wire.ts";
 import { count, many } from "./words.ts";
 
 const roles = ["worker", "spec-reviewer", "code-quality-reviewer"] as const;
+type Role = (typeof roles)[number];
 
 export function PromptPreview({ run }: { run: string }): JSX.Element {
-  const role = useSignal<(typeof roles)[number]>("worker");
-  const got = useSignal<{ run: string; result: CompilePromptResult } | undefined>(undefined);
+  const role = useSignal<Role>("worker");
+  const got = useSignal<{ run: string; role: Role; result: CompilePromptResult } | undefined>(undefined);
   const fault = useSignal<Fault | undefined>(undefined);
   const busy = useSignal(false);
   const look = async () => {
+    const wanted = role.value;
     busy.value = true;
     fault.value = undefined;
     try {
-      got.value = { run, result: await post("compile_prompt", address`/api/runs/${run}/prompt`, { role: role.value, blocks: true }) };
+      got.value = { run, role: wanted, result: await post("compile_prompt", address`/api/runs/${run}/prompt`, { role: wanted, blocks: true }) };
     } catch (thrown) {
       got.value = undefined;
       fault.value = asFault(thrown);
@@ -28,22 +30,28 @@ export function PromptPreview({ run }: { run: string }): JSX.Element {
       busy.value = false;
     }
   };
+  const choose = (other: Role) => {
+    role.value = other;
+    fault.value = undefined; // it was about another one
+  };
+  // A prompt stands only under the role that it was compiled for.
+  const shown = got.value?.run === run && got.value.role === role.value ? got.value.result : undefined;
   return (
     <section class="prompt" aria-labelledby="prompt-title">
       <h3 id="prompt-title">Prompt</h3>
       <p class="buttons">
         <label class="inline">
           for{" "}
-          <select value={role.value} onChange={(e) => (role.value = roles[e.currentTarget.selectedIndex] ?? "worker")}>
+          <select value={role.value} onChange={(e) => choose(roles[e.currentTarget.selectedIndex] ?? "worker")}>
             {roles.map((r) => <option key={r}>{r}</option>)}
           </select>
         </label>
         <button type="button" aria-disabled={busy.value} onClick={() => busy.value || void look()}>
-          {busy.value ? "Compiling…" : got.value ? "Compile again" : "Show what it would be"}
+          {busy.value ? "Compiling…" : shown ? "Compile again" : "Show what it would be"}
         </button>
       </p>
       {fault.value && <Trouble fault={fault.value} />}
-      {got.value?.run === run && <Compiled of={got.value.result} />}
+      {shown && <Compiled of={shown} />}
     </section>
   );
 }

@@ -175,7 +175,7 @@ function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; rel
           {work.replan_hint && <Block of={work.replan_hint} label="Hint for a new plan" />}
         </section>
       )}
-      {blocked && <Replan id={id} reload={reload} />}
+      <Replan id={id} reload={reload} blocked={blocked} />
     </>
   );
 }
@@ -190,13 +190,16 @@ function Sayings({ title, of }: { title: string; of: readonly string[] }): JSX.E
   );
 }
 
-function Replan({ id, reload }: { id: string; reload: () => Promise<void> }): JSX.Element {
+/** It stays while there is something in it: what a person has typed does not vanish because somebody else was faster. */
+function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element | null {
   const summary = useSignal("");
   const steps = useSignal("");
   const items = steps.value.split("\n").map((s) => s.trim()).filter((s) => s !== "");
+  if (!blocked && summary.value.trim() === "" && items.length === 0) return null;
   return (
     <details class="replan">
       <summary>Plan it anew</summary>
+      {!blocked && <p class="hint wait" role="status">The run is not blocked any more. Your text is kept until you leave this run.</p>}
       <p class="faint">Only other steps end the block: say what is to be done differently, and the steps from here on, one a line.</p>
       <label>
         What is to be done differently
@@ -210,6 +213,7 @@ function Replan({ id, reload }: { id: string; reload: () => Promise<void> }): JS
         label="Record the new plan"
         done="The new plan is recorded."
         disabled={summary.value.trim() === ""}
+        what={JSON.stringify([summary.value, items])}
         run={async (key) => {
           await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
           summary.value = steps.value = "";

@@ -21,6 +21,21 @@ export function tree(items: readonly Item[]): Branch[] {
   return top;
 }
 
+/** A Line is a branch as it stands in the plan; level is 1 at the top. */
+export interface Line {
+  branch: Branch;
+  level: number;
+}
+
+/** Gives the branches one after the other, each before those below it. */
+export function lines(top: readonly Branch[], level = 1, all: Line[] = []): Line[] {
+  for (const branch of top) {
+    all.push({ branch, level });
+    lines(branch.below, level + 1, all);
+  }
+  return all;
+}
+
 export function statusOfItem(item: Item): Item["status"] {
   return item.derived_status ?? item.status;
 }

@@ -1,0 +1,68 @@
+// The items of a plan, one a line. Of a long plan only those are there that can be seen, and some around them.
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { State } from "./parts.tsx";
+import { link } from "./route.ts";
+import { Text } from "./text.tsx";
+import { progress, statusOfItem } from "./tree.ts";
+import type { Line } from "./tree.ts";
+
+/** What is the same for all lines. */
+interface About {
+  plan: string;
+  /** The item that is chosen. */
+  part: string;
+  ready: ReadonlySet<string>;
+  total: number;
+}
+
+/** So many lines come and go together. */
+const together = 50;
+
+export function TreeView({ of, ...about }: { of: readonly Line[] } & Omit<About, "total">): JSX.Element {
+  const parts: JSX.Element[] = [];
+  for (let from = 0; from < of.length; from += together) {
+    parts.push(<Part key={from} of={of.slice(from, from + together)} from={from} {...about} total={of.length} />);
+  }
+  return <div class="tree">{parts}</div>;
+}
+
+/** Lines that stand together. As long as they are far from what can be seen, there is room for them and nothing else. */
+function Part({ of, from, ...about }: { of: readonly Line[]; from: number } & About): JSX.Element {
+  const box = useRef<HTMLUListElement>(null);
+  const near = useSignal(from === 0);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    const list = box.current;
+    if (!list) return undefined;
+    const look = ([entry]: IntersectionObserverEntry[]) => {
+      // What has the focus is not taken away, wherever the page is scrolled to.
+      const stays = entry?.isIntersecting === true || list.contains(document.activeElement);
+      if (near.value && !stays) height.current = list.offsetHeight;
+      near.value = stays;
+    };
+    const margin: IntersectionObserverInit & { scrollMargin: string } = { rootMargin: "50%", scrollMargin: "50%" };
+    const watching = new IntersectionObserver(look, margin);
+    watching.observe(list);
+    return () => watching.disconnect();
+  }, []);
+  if (!near.value) return <ul ref={box} style={{ height: height.current > 0 ? `${height.current}px` : `${of.length * 1.75}rem` }} />;
+  return <ul ref={box}>{of.map((line, i) => <ItemLine key={line.branch.key} of={line} at={from + i + 1} {...about} />)}</ul>;
+}
+
+function ItemLine({ of: { branch, level }, at, plan, part, ready, total }: { of: Line; at: number } & About): JSX.Element {
+  const { item } = branch;
+  const p = progress(branch);
+  return (
+    <li class={`item tone-of-${statusOfItem(item)}`} style={{ paddingLeft: `${Math.min(level - 1, 8) * 1.4}rem` }} aria-level={level} aria-posinset={at} aria-setsize={total}>
+      <State of={statusOfItem(item)} />
+      <a href={link({ view: "plans", id: plan, part: item.item_id })} aria-current={item.item_id === part ? "true" : undefined}>
+        <span class="item-id"><Text of={item.item_id} /></span> <Text of={item.title} />
+      </a>
+      {ready.has(item.item_id) && <span class="tag">ready</span>}
+      {item.optional && <span class="tag">optional</span>}
+      {branch.below.length > 0 && <span class="faint">{p.done}/{p.of}</span>}
+    </li>
+  );
+}
