@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -16,15 +17,20 @@ func TestPureParts(t *testing.T) {
 	if err != nil {
 		t.Skip("needs node, which runs the tests of the parts by themselves")
 	}
-	o := options(t, "test/pure.test.ts")
+	o := options(t, "test/pure.test.ts", "test/lists.test.ts")
 	o.Platform, o.External, o.Banner = api.PlatformNeutral, []string{"node:*"}, map[string]string{"js": world}
 	o.MinifyIdentifiers, o.MinifySyntax, o.MinifyWhitespace = false, false, false
 	result := api.Build(o)
 	require.Empty(t, result.Errors)
-	require.Len(t, result.OutputFiles, 1)
-	bundle := filepath.Join(t.TempDir(), "pure.test.mjs")
-	require.NoError(t, os.WriteFile(bundle, result.OutputFiles[0].Contents, 0o600))
-	out, err := exec.CommandContext(t.Context(), node, "--test", "--test-reporter=tap", bundle).CombinedOutput()
+	require.Len(t, result.OutputFiles, len(o.EntryPoints))
+	args := []string{"--test", "--test-reporter=tap"}
+	folder := t.TempDir()
+	for _, file := range result.OutputFiles {
+		bundle := filepath.Join(folder, strings.TrimSuffix(filepath.Base(file.Path), ".js")+".mjs")
+		require.NoError(t, os.WriteFile(bundle, file.Contents, 0o600))
+		args = append(args, bundle)
+	}
+	out, err := exec.CommandContext(t.Context(), node, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "# fail 0")
 	require.NotContains(t, string(out), "# pass 0\n")

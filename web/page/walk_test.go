@@ -268,9 +268,10 @@ func TestLongListShowsWhatIsSeen(t *testing.T) {
 	require.Equal(t, asked, h.asked("GET /api/tasks"), "it was looked for in a list")
 	p.look(`location.hash = "#/tasks?q=task%3Atsk_0192f0c1-7d3a-7abc-8def-000000000000"`)
 	p.sees("No task is like that.")
-	// One that leaves what is looked for stays where it is, and says so.
+	// One that leaves what is looked for stays where it is under the hand of who is there, and says so.
 	p.look(`location.hash = "#/tasks?q=status%3Aqueued"`)
 	p.sees("One more.")
+	p.focus(".row a")
 	h.call("cancel_task", map[string]any{"task_id": id})
 	p.until(`document.querySelector('.row[data-row="0"]').classList.contains("left")`)
 	require.Contains(t, p.text(`.row[data-row="0"]`), "One more.")
