@@ -137,28 +137,32 @@ func TestQuestionThatChangesUnderTheHandsIsNotAnswered(t *testing.T) {
 }
 
 // TestAnswerThatArrivedIsNotSaidToHaveBeenLost: the answer was taken, and the connection broke before that was said.
-// The page finds it among the answers of the task, or by sending it again.
+// The page finds it among the answers of the task, also after it was loaded again, or by sending it again.
 func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
 	b := newBrowser(t)
-	for name, paused := range map[string]bool{"and is found": false, "and is sent again": true} {
+	for name, then := range map[string]func(p *tab){
+		"and is found":                nil,
+		"and is found after a reload": func(p *tab) { p.run(reload()) },
+		"and is sent again":           func(p *tab) { p.press("Enter") },
+	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			id := h.asks("Move the gate", "Where to?")
 			p := b.reading(h, id)
 			p.write("To the street.")
-			if paused {
+			if then != nil {
 				p.button("Pause")
 				p.focus("#reply")
 			}
 			h.loses("POST /api/tasks/" + id + "/reply")
 			p.press("Enter")
-			if paused {
+			if then != nil {
 				p.sees("It is not known whether the answer arrived.")
 				h.instead("POST /api/tasks/"+id+"/reply", nil)
-				p.press("Enter")
+				then(p)
 			}
-			p.until(`document.querySelector("#reply") === null`)
 			p.sees("Your answer was taken.")
+			p.until(`document.querySelector("#reply") === null`)
 			p.lacks("Answered by")
 			p.lacks("not sent")
 			require.Equal(t, []string{"To the street."}, h.replies(id))
@@ -230,6 +234,33 @@ func TestDiscardAsksAndLeavesTheFocusSomewhere(t *testing.T) {
 	p.lacks("To the street.")
 }
 
+// TestFocusOfAButtonThatGoesIsNotLost: a button has the focus, and goes because of what it did, or of what happened.
+func TestFocusOfAButtonThatGoesIsNotLost(t *testing.T) {
+	h := newHouse(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).reading(h, id)
+	p.write("To the street.")
+	p.focus(".reply [type=submit]")
+	h.asksNext(id, "Nowhere.", "Bob", "Why?")
+	p.focus(".astray button")
+	p.press("Enter")
+	p.until(`document.querySelector(".astray") === null`)
+	require.Equal(t, "reply", p.look(`document.activeElement.id`))
+	p.focus(".reply [type=submit]")
+	p.press("Enter")
+	p.sees("Your answer was taken.")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, "detail-title", p.look(`document.activeElement.id`))
+	require.Equal(t, id, h.claim())
+	h.finish(id, "awaiting_response", map[string]any{"question": "Is that all?"})
+	p.focus("#reply")
+	p.write("Yes.")
+	p.focus(".reply [type=submit]")
+	h.call("reply", map[string]any{"task_id": id, "reply": "No."})
+	p.until(`document.querySelector("#reply").readOnly`)
+	require.Equal(t, "reply", p.look(`document.activeElement.id`))
+}
+
 // TestNextQuestionIsOffered: whoever has answered one question is led to the next, and not moved there.
 func TestNextQuestionIsOffered(t *testing.T) {
 	h := newHouse(t)
@@ -250,7 +281,8 @@ func TestNextQuestionIsOffered(t *testing.T) {
 	p.write("Ada")
 	p.press("Enter")
 	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, true, p.look(`document.querySelector(".next") === null`), "a question is offered that does not wait")
+	p.sees("Your answer was taken.")
+	p.until(`document.querySelector(".next a") === null`)
 }
 
 // TestReplyBoxKeepsNobodyOut goes through everything that the box can say, in both colours and on a narrow page.

@@ -30,7 +30,7 @@ export class Answer {
 
   private readonly seen;
   /** The last attempt that asked, as far as it was seen here. */
-  private readonly asked = signal("");
+  private readonly asked;
   /** The attempt whose question was answered from here last; what was read of the task may be older than that. */
   readonly done = signal<string | undefined>(undefined);
 
@@ -43,7 +43,7 @@ export class Answer {
   ) {
     this.draft = signal<Draft>(drafts.get(task));
     this.seen = signal(detail);
-    this.learn(detail);
+    this.asked = signal(askerOf(detail) ?? "");
   }
 
   /** The attempt that waits for an answer, or undefined. */

@@ -15,17 +15,19 @@ export function cameHere(task: string): boolean {
   return here;
 }
 
-/** A link to the question that has waited longest, for whoever has answered one out of the inbox. */
-export function NextQuestion({ after }: { after: string }): JSX.Element | null {
+/** Says that an answer was taken, and leads whoever gave it out of the inbox to the question that has waited longest. */
+export function Answered({ task }: { task: string }): JSX.Element {
+  const { view, filter } = route.value;
   const { value } = useThing("next", () => get("list_awaiting", "/api/awaiting", { limit: 2 }), ["awaiting"]);
-  const next = value.value?.items.find((w) => w.task_id !== after);
-  if (!next || route.value.view !== "inbox") return null;
-  const name = firstLine(next.description ?? "", 160) || excerpt(next.question, 160) || next.task_id;
+  const next = value.value?.items.find((w) => w.task_id !== task);
   return (
     <p class="next">
-      <a href={link({ view: "inbox", id: next.task_id })} onClick={() => (wanted = next.task_id)}>
-        Next question: <Text of={name} />
-      </a>
+      Your answer was taken.{" "}
+      {next && view === "inbox" && (
+        <a href={link({ view, id: next.task_id, filter })} onClick={() => (wanted = next.task_id)}>
+          Next question: <Text of={firstLine(next.description ?? "", 160) || excerpt(next.question, 160) || next.task_id} />
+        </a>
+      )}
     </p>
   );
 }

@@ -8,7 +8,7 @@ import { answerTo } from "./answer.ts";
 import type { Answer, Outcome } from "./answer.ts";
 import { Drafts, maxReplyBytes, replyBytes, sends } from "./drafts.ts";
 import { cut } from "./marks.ts";
-import { NextQuestion } from "./next.tsx";
+import { Answered } from "./next.tsx";
 import { Dialog, stateWord, Trouble } from "./parts.tsx";
 import { me } from "./settings.ts";
 import { Text } from "./text.tsx";
@@ -21,7 +21,7 @@ interface Props {
   detail: TaskDetail;
   /** Reads the task again. */
   reload: () => Promise<void>;
-  /** Gives the focus to the title of the task, when the box that had it goes. */
+  /** Gives the focus to the title of the task. */
   leave: () => void;
 }
 
@@ -53,25 +53,27 @@ function useAnswer(detail: TaskDetail): Answer {
 export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   const answer = useAnswer(detail);
   const focused = useSignal(false);
-  const discarding = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const holds = () => form.current?.contains(document.activeElement) ?? false;
 
   const { text } = answer.draft.value;
   const waits = answer.waits.value !== undefined;
   const blank = answer.blank.value;
   useLayoutEffect(() => grow(area.current), [text, waits]);
 
+  // What has the focus may go with this: then the box gets it, and if that goes, too, the title of the task.
+  const held = form.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (!held || !lost()) return;
+    if (area.current) area.current.focus();
+    else leave();
+  });
+
   const done = answer.done.value;
   const before = useRef(done);
-  useLayoutEffect(() => {
-    if (before.current === done) return;
+  useEffect(() => {
+    if (before.current !== done) announce(blank ? "Your answer was taken. The task goes on." : "Your answer was taken. What you typed behind it is kept.");
     before.current = done;
-    announce(blank ? "Your answer was taken. The task goes on." : "Your answer was taken. What you typed behind it is kept.");
-    if (!blank || !holds()) return;
-    if (waits) area.current?.focus();
-    else leave();
   }, [done]);
 
   const submit = async () => {
@@ -82,89 +84,87 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
     if (outcome !== "blocked" && outcome !== "failed") await reload();
   };
 
-  const readdress = () => {
-    answer.readdress();
-    area.current?.focus();
-  };
-
-  const discarded = useSignal(0);
-  const discard = () => {
-    discarding.value = false;
-    answer.discard();
-    discarded.value++;
-  };
-  useEffect(() => {
-    if (discarded.value === 0) return;
-    if (waits) area.current?.focus();
-    else leave();
-  }, [discarded.value]);
-
-  if (!waits && blank && !focused.value) return answer.answered.value ? <NextQuestion after={detail.task.task_id} /> : null;
+  if (answer.answered.value && blank) return <Answered task={detail.task.task_id} />;
+  const typing = focused.value && document.activeElement === area.current;
+  if (!waits && blank && !typing) return null;
   return (
-    <>
-      <form
-        ref={form}
-        class="reply"
-        aria-label="Reply"
-        onSubmit={(e) => {
+    <form
+      ref={form}
+      class="reply"
+      aria-label="Reply"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void submit();
+      }}
+    >
+      {(!waits || answer.strays.value) && <Astray answer={answer} />}
+      <textarea
+        ref={area}
+        id="reply"
+        rows={1}
+        value={text}
+        placeholder="Type your reply..."
+        aria-label="Your reply"
+        aria-describedby="reply-keys"
+        readOnly={!waits}
+        spellcheck={true}
+        autocomplete="off"
+        dir="auto"
+        onInput={(e) => {
+          if (!answer.type(e.currentTarget.value)) announce("The browser has no room left to keep this draft.");
+        }}
+        onKeyDown={(e) => {
+          if (!sends(e)) return;
           e.preventDefault();
           void submit();
         }}
-      >
-        {(!waits || answer.strays.value) && <Astray answer={answer} readdress={readdress} />}
-        <textarea
-          ref={area}
-          id="reply"
-          rows={1}
-          value={text}
-          placeholder="Type your reply..."
-          aria-label="Your reply"
-          aria-describedby="reply-keys"
-          readOnly={!waits}
-          spellcheck={true}
-          autocomplete="off"
-          dir="auto"
-          onInput={(e) => {
-            if (!answer.type(e.currentTarget.value)) announce("The browser has no room left to keep this draft.");
-          }}
-          onKeyDown={(e) => {
-            if (!sends(e)) return;
-            e.preventDefault();
-            void submit();
-          }}
-          onFocus={(e) => {
-            focused.value = true;
-            // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
-            e.currentTarget.scrollIntoView({ block: "nearest" });
-          }}
-          onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // so it is if the window has lost it
-        />
-        <div class="reply-foot">
-          <span id="reply-keys" class="faint">
-            {footnote(waits, blank, replyBytes(text))}
-          </span>
-          {waits && (
-            <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
-              {answer.sending.value ? "Sending…" : "Send reply"}
-            </button>
-          )}
-          {!blank && (!waits || answer.strays.value) && <button type="button" onClick={() => (discarding.value = true)}>Discard</button>}
-        </div>
-        {answer.fault.value && <Trouble fault={answer.fault.value} />}
-        <Unknown answer={answer} />
-      </form>
-      {answer.answered.value && <NextQuestion after={detail.task.task_id} />}
-      {discarding.value && (
-        <Dialog title="Discard your text?" close={() => (discarding.value = false)}>
-          <p>It was not sent, and cannot be brought back.</p>
+        onFocus={(e) => {
+          focused.value = true;
+          // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
+          e.currentTarget.scrollIntoView({ block: "nearest" });
+        }}
+        onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // it is if the window has lost the focus
+      />
+      <div class="reply-foot">
+        <span id="reply-keys" class="faint">
+          {footnote(waits, blank, replyBytes(text))}
+        </span>
+        {waits && (
+          <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
+            {answer.sending.value ? "Sending…" : "Send reply"}
+          </button>
+        )}
+        {!blank && (!waits || answer.strays.value) && <Discard discard={() => answer.discard()} />}
+      </div>
+      {answer.fault.value && <Trouble fault={answer.fault.value} />}
+      <Unknown answer={answer} />
+    </form>
+  );
+}
+
+/** What was typed is not destroyed by one press. */
+function Discard({ discard }: { discard: () => void }): JSX.Element {
+  const asking = useSignal(false);
+  return (
+    <>
+      <button type="button" onClick={() => (asking.value = true)}>Discard</button>
+      {asking.value && (
+        <Dialog title="Discard your text?" close={() => (asking.value = false)}>
+          <p>It cannot be brought back.</p>
           <p class="buttons">
             <button type="button" class="danger" onClick={discard}>Discard it</button>
-            <button type="button" autofocus onClick={() => (discarding.value = false)}>Keep it</button>
+            <button type="button" autofocus onClick={() => (asking.value = false)}>Keep it</button>
           </p>
         </Dialog>
       )}
     </>
   );
+}
+
+/** Whether the focus is nowhere, or on something that takes no keys. */
+function lost(): boolean {
+  const at = document.activeElement;
+  return at === null || at === document.body || at.matches(":disabled");
 }
 
 function footnote(waits: boolean, blank: boolean, size: number): string {
@@ -173,7 +173,7 @@ function footnote(waits: boolean, blank: boolean, size: number): string {
 }
 
 /** Says why what is in the box cannot be sent as it is: the task waits no more, or asks something else. */
-function Astray({ answer, readdress }: { answer: Answer; readdress: () => void }): JSX.Element {
+function Astray({ answer }: { answer: Answer }): JSX.Element {
   const { question } = answer.draft.value;
   const strays = answer.strays.value;
   return (
@@ -187,7 +187,7 @@ function Astray({ answer, readdress }: { answer: Answer; readdress: () => void }
         )}
         <Fate answer={answer} />
       </p>
-      {strays && <button type="button" onClick={readdress}>Answer this question instead</button>}
+      {strays && <button type="button" onClick={() => answer.readdress()}>Answer this question instead</button>}
     </div>
   );
 }
