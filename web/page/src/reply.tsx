@@ -85,6 +85,7 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   };
 
   if (answer.answered.value && blank) return <Answered task={detail.task.task_id} />;
+  // Not every browser tells that the focus left with what had it.
   const typing = focused.value && document.activeElement === area.current;
   if (!waits && blank && !typing) return null;
   return (
