@@ -130,14 +130,16 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
         <span id="reply-keys" class="faint">
           {footnote(waits, blank, replyBytes(text))}
         </span>
-        {waits && (
-          <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
-            {answer.sending.value ? "Sending…" : "Send reply"}
-          </button>
-        )}
-        {!blank && (!waits || answer.strays.value) && <Discard discard={() => answer.discard()} />}
+        <span class="buttons">
+          {waits && (
+            <button type="submit" class="primary" disabled={blank || answer.tooLong.value} aria-disabled={answer.blocked.value}>
+              {answer.sending.value ? "Sending…" : "Send reply"}
+            </button>
+          )}
+          {!blank && (!waits || answer.strays.value) && <Discard discard={() => answer.discard()} />}
+        </span>
       </div>
-      {answer.fault.value && <Trouble fault={answer.fault.value} />}
+      {answer.fault.value && !answer.strays.value && <Trouble fault={answer.fault.value} />}
       <Unknown answer={answer} />
     </form>
   );
