@@ -143,7 +143,7 @@ function About({ task }: { task: Task }): JSX.Element {
       <h3>About it</h3>
       <Facts>
         <Fact name="Created"><At of={task.created_at} /></Fact>
-        <Fact name="Ended">{task.completed_at && <At of={task.completed_at} />}</Fact>
+        <Fact name={task.status === "AWAITING_RESPONSE" ? "Asked" : "Ended"}>{task.completed_at && <At of={task.completed_at} />}</Fact>
         <Fact name="Model">{task.model && <Text of={modelName(task.model)} />}</Fact>
         <Fact name="Session">{task.session_id && <Id of={task.session_id} />}</Fact>
         <Fact name="Asked for by session">
