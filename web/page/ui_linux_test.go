@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -103,6 +105,11 @@ func TestFaultW5_FileLeadsTheBrowserIn(t *testing.T) {
 	require.NotContains(t, given, link[len(link)-64:])
 	p := b.tab()
 	p.run(chromedp.Navigate(given))
+	require.Eventually(t, func() bool { // before that, the browser may be between the file and the page
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.Contains(p.requests, plate.URL+"/page.js")
+	}, patience, 10*time.Millisecond)
 	p.until(`document.querySelector("[data-link=live]") !== null`)
 	require.Equal(t, plate.URL+"/", p.look(`location.href`))
 	require.NotEqual(t, plate.Token, p.look(`sessionStorage.getItem("waybill.token")`))
