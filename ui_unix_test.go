@@ -186,3 +186,23 @@ func TestFrontDoorsThatLeaveAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
+
+// TestPageOfAnotherStoreIsNotThatOfTheHost: whoever asked for the page of a store was shown that of a running host,
+// which has another one, and would have answered there.
+func TestPageOfAnotherStoreIsNotThatOfTheHost(t *testing.T) {
+	w := newWorld(t)
+	p := w.serve(t, "--http")
+	p.must("get_status", `{}`, nil)
+	url := w.portFile(t).URL
+	for _, c := range []struct {
+		args  []string
+		finds bool
+	}{
+		{[]string{"ui", "--no-browser"}, true},
+		{[]string{"ui", "--no-browser", "--store", filepath.Join(t.TempDir(), "other.db")}, false},
+	} {
+		out, err := w.command(t, c.args...).CombinedOutput()
+		require.Equal(t, c.finds, err == nil, "%s", out)
+		require.Equal(t, c.finds, strings.Contains(string(out), url), "%s", out)
+	}
+}

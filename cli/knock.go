@@ -25,6 +25,7 @@ type knock struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 	PID   int    `json:"pid"`
+	Store string `json:"store"` // that it is a door to
 
 	path  string    // of the file
 	since time.Time // the file has been there
@@ -38,7 +39,7 @@ func (k *knock) is(other *knock) bool {
 func (k *knock) text() []byte {
 	text, err := json.Marshal(k)
 	if err != nil {
-		panic(err) // it is two strings and a number
+		panic(err) // it is strings and a number
 	}
 	return append(text, '\n')
 }
@@ -49,8 +50,12 @@ func (a *app) runningDoor(ctx context.Context, ws workspace.Workspace) (*knock, 
 	if err != nil {
 		return nil, false
 	}
+	store, err := storePath(a.store, ws)
+	if err != nil {
+		return nil, false
+	}
 	for _, door := range doorsIn(folder) {
-		if door.opens(ctx) {
+		if door.Store == store && door.opens(ctx) { // one of another store shows other questions
 			return door, true
 		}
 	}

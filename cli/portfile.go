@@ -55,6 +55,9 @@ func (p *portFile) put(ws workspace.Workspace) {
 	}
 	p.take()
 	if err == nil {
+		p.door.Store, err = storePath(p.backend.store, ws)
+	}
+	if err == nil {
 		err = p.write(folder)
 	}
 	if err != nil {
@@ -156,7 +159,7 @@ func settle(folder string) error {
 			}
 		}
 	}
-	return nil
+	return fmt.Errorf("doors came and went each of %d times", settleTries)
 }
 
 // doorsIn gives the doors of the processes that are there, the one that came last first. What a killed one left behind

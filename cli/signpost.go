@@ -19,7 +19,7 @@ import (
 const signpostTime = time.Minute
 
 // signpostName is the name of one that leads to the process: with "*" for the part that is drawn.
-const signpostName = "waybill-%d-%s.html"
+const signpostName = "waybill-open-%d-%s.html"
 
 // writeSignpost writes a signpost to a link, beside the file that says where the door is.
 func writeSignpost(door *knock, link string) (path string, err error) {
@@ -58,7 +58,7 @@ func removeSignposts(folder string, fits func(pid int, written time.Time) bool) 
 	for _, entry := range entries {
 		var pid int
 		var drawn uint64
-		_, err := fmt.Sscanf(entry.Name(), "waybill-%d-%d.html", &pid, &drawn)
+		_, err := fmt.Sscanf(entry.Name(), "waybill-open-%d-%d.html", &pid, &drawn)
 		if err != nil || entry.Name() != fmt.Sprintf(signpostName, pid, fmt.Sprint(drawn)) {
 			continue
 		}

@@ -63,7 +63,7 @@ func TestFaultW5_CommandHasNoCode(t *testing.T) {
 		require.NotContains(t, word, door.Token)
 	}
 	signposts := func() []string {
-		found, err := filepath.Glob(filepath.Join(alone.folder(), "waybill-*.html"))
+		found, err := filepath.Glob(filepath.Join(alone.folder(), "waybill-open-*.html"))
 		require.NoError(t, err)
 		return found
 	}
@@ -96,15 +96,15 @@ func TestFaultW5_CommandHasNoCode(t *testing.T) {
 // TestFaultW5_SignpostsOfOthersStay: whatever else is in the folder of a store is not ours to remove.
 func TestFaultW5_SignpostsOfOthersStay(t *testing.T) {
 	folder := t.TempDir()
-	names := []string{"waybill-1-.html", "waybill-x-2.html", "waybill-1-2.html.bak", "waybill-01-2.html", "waybill--1-02.html", "index.html"}
-	for _, name := range append(names, "waybill-1-2.html") {
+	names := []string{"waybill-open-1-.html", "waybill-open-x-2.html", "waybill-open-1-2.html.bak", "waybill-open-01-2.html", "waybill-open--1-02.html", "index.html", "waybill-2026-11.html"}
+	for _, name := range append(names, "waybill-open-1-2.html") {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
 	}
 	removeSignposts(folder, func(int, time.Time) bool { return true })
 	for _, name := range names {
 		require.FileExists(t, filepath.Join(folder, name))
 	}
-	require.NoFileExists(t, filepath.Join(folder, "waybill-1-2.html"))
+	require.NoFileExists(t, filepath.Join(folder, "waybill-open-1-2.html"))
 }
 
 // TestFileURL: a path is given to a browser as an address.

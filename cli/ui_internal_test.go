@@ -163,7 +163,9 @@ func TestFaultW15_StalePortFiles(t *testing.T) {
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	says := func(url string, pid int) string { return fmt.Sprintf(`{"url":%q,"token":"t","pid":%d}`, url, pid) }
+	says := func(url string, pid int) string {
+		return fmt.Sprintf(`{"url":%q,"token":"t","pid":%d,"store":"STORE"}`, url, pid)
+	}
 	us, nobody := os.Getpid(), 1<<30
 	for name, c := range map[string]struct {
 		pid     int // in the name of the file
@@ -179,6 +181,7 @@ func TestFaultW15_StalePortFiles(t *testing.T) {
 		"a closed port":      {us, says("http://"+closed.Addr().String(), us), "true", nil},
 		"another service":    {us, says(stranger.URL, us), "false", []string{"/healthz"}},
 		"one without a page": {us, says(stranger.URL, us), "true", []string{"/healthz", "/"}},
+		"another store":      {us, strings.Replace(says(stranger.URL, us), "STORE", "STORE.db", 1), "true", nil},
 		"another machine":    {us, says("http://192.0.2.1:80", us), "true", nil},
 		"another path":       {us, says(stranger.URL+"/x", us), "true", nil},
 	} {
@@ -188,7 +191,8 @@ func TestFaultW15_StalePortFiles(t *testing.T) {
 			require.NoError(t, os.MkdirAll(c1.folder(), 0o700))
 			path := filepath.Join(c1.folder(), ownPortFile(c.pid))
 			for _, file := range []string{path, c1.portFile()} {
-				require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
+				text := strings.Replace(c.text, "STORE", filepath.Join(c1.folder(), storeName), 1)
+				require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			}
 			end := c1.begin(nil)
 			require.Equal(t, http.StatusOK, enter(t, c1.link()))

@@ -93,6 +93,7 @@ func TestRestartKeepsTheDraftAndLetsItIn(t *testing.T) {
 		ada.press("Enter")
 		ada.sees(wrong.said)
 	}
+	bob.until(`document.querySelector("[data-link=out]") !== null`)
 	ada.look(`document.querySelector(".sign-in input").select()`)
 	ada.write(spent)
 	ada.press("Enter")

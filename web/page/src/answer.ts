@@ -79,6 +79,11 @@ export class Answer {
     this.seen.value = detail;
     const asking = askerOf(detail);
     if (asking !== undefined) this.asked.value = asking;
+    return this.recognise(detail);
+  }
+
+  /** Says whether an answer is at the task that nobody had known of whether it had arrived. */
+  private recognise(detail: TaskDetail): boolean {
     const { sent } = this.draft.value;
     const reply = sent && detail.replies.find((r) => r.attempt_id === sent.attempt);
     if (!sent || !reply) return false;
@@ -143,9 +148,10 @@ export class Answer {
     return "failed";
   }
 
+  /** What the task asks now is no question to answer here before it is on the page, which then says so by learn. */
   private missed(fresh: TaskDetail): Outcome {
-    if (this.learn(fresh)) return "taken";
-    return this.waits.value === undefined ? "late" : "changed";
+    if (askerOf(fresh) !== undefined) return this.recognise(fresh) ? "taken" : "changed";
+    return this.learn(fresh) ? "taken" : "late";
   }
 
   /** Notes that an answer was taken. What was typed behind it stays. False: that was known. */

@@ -188,8 +188,7 @@ function turns(): (here: AbortSignal) => Promise<void> {
     // Without a cursor it is not known what happened since the tab before this one left; all are to look.
     if (cursor === "" && linkState.value === "live") spread.link("reconnecting");
     // This tab may be as far as the last event that the one before it told of.
-    await follow(cursor, spread, here);
-    leads = false;
+    await follow(cursor, spread, here).finally(() => (leads = false));
   };
   return (here) => {
     say({ kind: "who" });

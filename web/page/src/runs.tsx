@@ -215,8 +215,10 @@ function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<voi
         disabled={summary.value.trim() === ""}
         what={JSON.stringify([summary.value, items])}
         run={async (key) => {
+          const sent = [summary.value, steps.value];
           await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
-          summary.value = steps.value = "";
+          // What was typed meanwhile was not sent.
+          if (summary.value === sent[0] && steps.value === sent[1]) summary.value = steps.value = "";
           await reload();
         }}
       />

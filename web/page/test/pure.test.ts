@@ -190,6 +190,10 @@ test("a text goes to no other question than its own until somebody says so", asy
   answer.type("yes");
   server.now = standing("att_2", ["att_1", "no", "Bob"]);
   assert.equal(await answer.send(""), "changed");
+  assert.equal(await answer.send(""), "changed", "a question was taken for read that was not on the page yet");
+  answer.readdress();
+  assert.equal(answer.draft.value.attempt, "att_1", "it was chosen for an answer before it was on the page");
+  answer.learn(server.now);
   assert.equal(await answer.send(""), "blocked");
   assert.equal(answer.fate.value.reply?.by, "Bob");
   const later = open();
