@@ -62,8 +62,8 @@ func (a *app) runningDoor(ctx context.Context, ws workspace.Workspace) (*knock, 
 	return nil, false
 }
 
-// opens reports whether a front door with the page answers there, and takes the token. Until it is known who answers,
-// the token is not shown: another program may have got the port, or the process id.
+// opens reports whether a front door with the page answers there, and takes the token. It is not shown to what does not
+// answer as a front door does: another program may have got the port, or the process id.
 func (k *knock) opens(ctx context.Context) bool {
 	stranger := &knock{URL: k.URL}
 	var health struct {

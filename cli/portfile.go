@@ -185,15 +185,17 @@ func doorsIn(folder string) (doors []*knock) {
 	return doors
 }
 
-// readDoor reads a port file. It gives nil for what is none.
+// readDoor reads a port file. It gives nil for what is none, and for what others could have put there: a file that is
+// only for its owner, and that we can read, is ours.
 func readDoor(path string) *knock {
-	text, err := os.ReadFile(path)
-	door := &knock{path: path}
-	if err != nil || json.Unmarshal(text, door) != nil || !door.local() {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil {
-		door.since = info.ModTime()
+	text, err := os.ReadFile(path)
+	door := &knock{path: path, since: info.ModTime()}
+	if err != nil || json.Unmarshal(text, door) != nil || !door.local() {
+		return nil
 	}
 	return door
 }

@@ -112,3 +112,22 @@ func TestFileURL(t *testing.T) {
 	require.Equal(t, "file:///home/me/a%20b/%23.html", fileURL("/home/me/a b/#.html"))
 	require.Equal(t, "file:///C:/x.html", fileURL("C:/x.html"))
 }
+
+// TestFaultW6_PortFilesOfOthersAreNotBelieved: in a folder that others may write to, a file of theirs would lead a person
+// to a page of theirs.
+func TestFaultW6_PortFilesOfOthersAreNotBelieved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there a file has no mode that says who may write it")
+	}
+	folder, pid := t.TempDir(), os.Getpid()
+	path := filepath.Join(folder, ownPortFile(pid))
+	text := (&knock{URL: "http://127.0.0.1:1", Token: "t", PID: pid}).text()
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.Len(t, doorsIn(folder), 1)
+	require.NoError(t, os.Chmod(path, 0o604))
+	require.Empty(t, doorsIn(folder))
+	require.NoError(t, os.Chmod(path, 0o600))
+	require.NoError(t, os.Rename(path, filepath.Join(folder, "other")))
+	require.NoError(t, os.Symlink("other", path))
+	require.Empty(t, doorsIn(folder))
+}
