@@ -40,6 +40,8 @@ import (
 	"waybill/api"
 )
 
+//go:generate go generate ./page
+
 const (
 	headTime  = 5 * time.Second
 	bodyTime  = 30 * time.Second

@@ -141,7 +141,7 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
           />
         )}
       </section>
-      <Raw of={i} />
+      <Raw of={i} at={address`/api/instructions/${id}`} />
     </article>
   );
 }

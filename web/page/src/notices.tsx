@@ -108,7 +108,7 @@ function NoticePane({ of: n, consume }: { of: Notice; consume: (ids: string[], k
       <div class="buttons">
         <Act label="Mark as seen" done="It is marked as seen." run={(key) => consume([n.notice_id], key)} />
       </div>
-      <Raw of={n} />
+      <Raw of={n} at="/api/notices" />
     </article>
   );
 }

@@ -51,7 +51,7 @@ export function Overview(): JSX.Element {
       )}
       {telemetry.value.value && <Counted of={telemetry.value.value} />}
       {telemetry.fault.value && <Trouble fault={telemetry.fault.value} again={telemetry.reload} />}
-      {s && <Raw of={s} />}
+      {s && <Raw of={s} at="/api/status" />}
     </section>
   );
 }

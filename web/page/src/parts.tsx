@@ -7,7 +7,7 @@ import { visible } from "./marks.ts";
 import { asFault, newKey } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 import { Text } from "./text.tsx";
-import { ago, agoSpoken, instant } from "./words.ts";
+import { ago, agoSpoken, curl, instant } from "./words.ts";
 import { announce } from "./announce.tsx";
 
 /** Which colour and which sign a state has. The word stands beside them, so neither has to be told apart. */
@@ -99,6 +99,11 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 
 /** An id that can be taken along. */
 export function Id({ of }: { of: string }): JSX.Element {
+  return <span class="id"><Copyable of={of} /></span>;
+}
+
+/** A line that can be copied as it is. */
+function Copyable({ of }: { of: string }): JSX.Element {
   const copied = useSignal(false);
   const copy = async () => {
     try {
@@ -110,12 +115,12 @@ export function Id({ of }: { of: string }): JSX.Element {
     }
   };
   return (
-    <span class="id">
+    <>
       <code><Text of={of} /></code>
       <button type="button" class="quiet" onClick={() => void copy()} onBlur={() => (copied.value = false)} aria-label={`Copy ${visible(of)}`}>
         {copied.value ? "copied" : "copy"}
       </button>
-    </span>
+    </>
   );
 }
 
@@ -212,13 +217,18 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-/** Everything that the server said, for whoever misses something above. */
-export function Raw({ of }: { of: unknown }): JSX.Element {
+/** Everything that the server said, for whoever misses something above, and how a script asks for it. */
+export function Raw({ of, at }: { of: unknown; at: string }): JSX.Element {
   const open = useSignal(false);
   return (
     <details class="raw" onToggle={(e) => (open.value = e.currentTarget.open)}>
       <summary>Raw JSON</summary>
-      {open.value && <pre tabIndex={0}><Text of={JSON.stringify(of, null, 2)} /></pre>}
+      {open.value && (
+        <>
+          <p class="curl"><Copyable of={curl(location.origin + at)} /></p>
+          <pre tabIndex={0}><Text of={JSON.stringify(of, null, 2)} /></pre>
+        </>
+      )}
     </details>
   );
 }

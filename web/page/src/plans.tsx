@@ -114,7 +114,7 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
           </ul>
         </section>
       )}
-      <Raw of={plan} />
+      <Raw of={plan} at={address`/api/plans/${plan.plan}`} />
     </article>
   );
 }

@@ -144,7 +144,7 @@ function RunPane({ id }: { id: string }): JSX.Element {
       {run && <Counted counters={run.counters} run={run} />}
       <PromptPreview run={id} />
       <p><a href={link({ view: "tasks", filter: `run:${id}` })}>Tasks of this run</a></p>
-      <Raw of={known} />
+      <Raw of={known} at={address`/api/runs/${id}`} />
     </article>
   );
 }

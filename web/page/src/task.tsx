@@ -90,7 +90,7 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
       </section>
       <About task={task} />
       <Actions task={task} reload={reload} />
-      <Raw of={detail} />
+      <Raw of={detail} at={address`/api/tasks/${task.task_id}`} />
     </article>
   );
 }

@@ -66,3 +66,8 @@ export function count(n: number): string {
 export function many(n: number, one: string, more: string = one + "s"): string {
   return `${count(n)} ${n === 1 ? one : more}`;
 }
+
+/** The command that asks for the same. The token is in a variable, so that it is in no history of a shell. */
+export function curl(url: string): string {
+  return `curl -H "Authorization: Bearer $token" '${url.replaceAll("'", "%27")}'`;
+}

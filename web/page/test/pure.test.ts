@@ -16,7 +16,7 @@ import { statusOf } from "../src/tasks.tsx";
 import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
 import { address, codeIn, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
-import { ago, agoSpoken, bytes, count, duration, many } from "../src/words.ts";
+import { ago, agoSpoken, bytes, count, curl, duration, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
 import { whereIs } from "../src/notices.tsx";
 
@@ -582,4 +582,9 @@ test("an instruction is queued again as it was", () => {
   assert.deepEqual(got, { content: "c", session_id: "s", priority: true, max_retries: 2, ack_on: { event_type: "done" } });
   assert.equal(whereIs("tsk_1"), "#/tasks/tsk_1");
   assert.equal(whereIs("plan.md"), undefined);
+});
+
+test("a command that is copied does what it says, whatever a plan is called", () => {
+  const command = curl("http://127.0.0.1:1" + address`/api/plans/${"it's; $(id) `id` \n.md"}`);
+  assert.equal(command, `curl -H "Authorization: Bearer $token" 'http://127.0.0.1:1/api/plans/it%27s%3B%20%24(id)%20%60id%60%20%0A.md'`);
 });
