@@ -67,6 +67,20 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 	}
 }
 
+// openToAll asserts that what is seen keeps nobody out, in both colours and on a narrow page, where nothing is cut off.
+func (p *tab) openToAll(what string) {
+	p.t.Helper()
+	for _, theme := range []string{"light", "dark"} {
+		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
+		p.accessible(theme + " " + what)
+		p.picture(what + "-" + theme)
+	}
+	p.size(320, 640)
+	p.narrow(what)
+	p.accessible("narrow " + what)
+	p.size(1280, 800)
+}
+
 // inspectable puts into the page what accessible needs.
 func (p *tab) inspectable() {
 	p.t.Helper()

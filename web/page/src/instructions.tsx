@@ -92,6 +92,7 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
   const outstanding = i.state === "queued" || (i.state === "sent" && i.tracked);
   return (
     <article class="detail" aria-labelledby="detail-title">
+      {fault.value && <Trouble fault={fault.value} again={reload} />}
       <header>
         <h2 id="detail-title" tabIndex={-1}><Text of={firstLine(i.content, 200)} /></h2>
         <p class="under">

@@ -111,8 +111,12 @@ function Failure({ task }: { task: Task }): JSX.Element | null {
 function Attempts({ task }: { task: Task }): JSX.Element | null {
   const read = () => get("get_timeline", address`/api/tasks/${task.task_id}/timeline`, { max_lines: mostAttempts });
   const { value, fault, reload } = useThing(task.task_id, read, ["tasks"], task.task_id);
-  if (fault.value) return <Trouble fault={fault.value} again={reload} />;
-  return value.value ? <Timeline attempts={value.value.attempts} total={value.value.total} /> : null;
+  return (
+    <>
+      {fault.value && <Trouble fault={fault.value} again={reload} />}
+      {value.value && <Timeline attempts={value.value.attempts} total={value.value.total} />}
+    </>
+  );
 }
 
 function Replies({ replies, total }: { replies: readonly Reply[]; total: number }): JSX.Element {
