@@ -149,6 +149,50 @@ func stillLife(b *testing.B, document string) *httptest.Server {
 	return server
 }
 
+// BenchmarkPageScroll measures the frames of the list of all tasks, of a hundred thousand, while it is scrolled by three
+// rows in each, which are read as they come into sight. The probe is the same page with nobody who scrolls.
+func BenchmarkPageScroll(b *testing.B) {
+	s := newScreen(b)
+	h, d := servedPage(b)
+	h.create(b, manyTasks)
+	s.shows(d)
+	s.until(`(location.hash = "#/tasks", document.querySelectorAll(".row").length > 5)`)
+	const frames = 300
+	scroll := func(pixels int) (gaps series) {
+		return look[series](s, fmt.Sprintf(`new Promise((done) => {
+			const list = document.querySelector(".rows"), gaps = [];
+			let last = performance.now();
+			const frame = (now) => {
+				gaps.push(now - last);
+				last = now;
+				list.scrollTop += %d;
+				gaps.length < %d ? requestAnimationFrame(frame) : done(gaps.slice(1));
+			};
+			requestAnimationFrame(frame);
+		})`, pixels, frames))
+	}
+	var ours, raw series
+	for b.Loop() {
+		raw = append(raw, scroll(0)...)
+		before := look[float64](s, `document.querySelector(".rows").scrollTop`)
+		ours = append(ours, scroll(192)...)
+		require.Greater(b, look[float64](s, `document.querySelector(".rows").scrollTop`), before, "nothing was scrolled")
+	}
+	reportOnly(b)
+	b.ReportMetric(ours.rate(), "frames/s")
+	b.ReportMetric(ours.quantile(0.99), "p99-ms")
+	b.ReportMetric(raw.rate(), "frames/s-at-rest")
+}
+
+// rate gives how many there were in a second, of what each took so many ms.
+func (s series) rate() float64 {
+	sum := 0.0
+	for _, ms := range s {
+		sum += ms
+	}
+	return float64(len(s)) * 1000 / sum
+}
+
 // BenchmarkPageReply measures the time from the press of Enter in the reply box until the host hears on standard
 // input and output that the task goes on. The page asks whether the task still waits before it sends the answer,
 // so there are two calls in it and one durable change. The probe is one fetch of the same page that asks for
