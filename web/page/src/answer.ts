@@ -29,6 +29,8 @@ export class Answer {
   readonly fault = signal<Fault | undefined>(undefined);
 
   private readonly seen;
+  /** What was sent before the last one, and may still arrive. */
+  private former: Sent[] = [];
   /** The last attempt that asked, as far as it was seen here. */
   private readonly asked;
   /** The attempt whose question was answered from here last; what was read of the task may be older than that. */
@@ -84,12 +86,18 @@ export class Answer {
 
   /** Says whether an answer is at the task that nobody had known of whether it had arrived. */
   private recognise(detail: TaskDetail): boolean {
+    const replyTo = (sent: Sent) => detail.replies.find((r) => r.attempt_id === sent.attempt);
+    const ours = this.unknown().find((sent) => replyTo(sent)?.reply === sent.text && (replyTo(sent)?.by ?? "") === sent.by);
+    if (ours) return this.took(ours);
     const { sent } = this.draft.value;
-    const reply = sent && detail.replies.find((r) => r.attempt_id === sent.attempt);
-    if (!sent || !reply) return false;
-    if (reply.reply === sent.text && (reply.by ?? "") === sent.by) return this.took(sent);
-    this.forget(sent); // the question has its answer, and it is another one
+    if (sent && replyTo(sent)) this.forget(sent); // the question has its answer, and it is another one
     return false;
+  }
+
+  /** What was sent, and nobody knows whether it was taken. */
+  private unknown(): Sent[] {
+    const { sent } = this.draft.value;
+    return sent ? [sent, ...this.former] : this.former;
   }
 
   /** Takes what is typed. A text that is begun is for the question that is asked now. False: it could not be stored. */
@@ -124,6 +132,7 @@ export class Answer {
       if (!again) {
         const fresh = await this.way.look();
         if (askerOf(fresh) !== attempt) return this.missed(fresh);
+        if (before) this.former.push(before);
         this.put({ ...this.draft.value, sent });
       }
       await this.way.post(sent);
@@ -156,11 +165,13 @@ export class Answer {
 
   /** Notes that an answer was taken. What was typed behind it stays. False: that was known. */
   private took(sent: Sent): boolean {
-    const { text, attempt, question, sent: open } = this.draft.value;
-    if (open?.key !== sent.key) return false;
+    if (!this.unknown().some(({ key }) => key === sent.key)) return false;
+    const { text, attempt, question, sent: last } = this.draft.value;
     const same = attempt === sent.attempt;
-    if (text.trim() === "" || (same && text === sent.text)) this.put(noDraft);
-    else this.put({ text, attempt, question, taken: same ? sent.text : undefined });
+    const open = last?.attempt === sent.attempt ? undefined : last; // of one question one answer is taken
+    this.former = this.former.filter((other) => other.attempt !== sent.attempt);
+    if (text.trim() === "" || (same && text === sent.text)) this.put({ ...noDraft, sent: open });
+    else this.put({ text, attempt, question, sent: open, taken: same ? sent.text : undefined });
     this.fault.value = undefined;
     this.done.value = sent.attempt;
     return true;

@@ -254,6 +254,23 @@ test("an answer that turns out to have been taken is not said to have come too l
   assert.equal(answer.waits.value, undefined);
 });
 
+test("an answer that arrived late is ours, also when another was sent after it", async () => {
+  const { answer, server } = answering(standing("att_1"));
+  server.fails = lost;
+  answer.type("yes");
+  assert.equal(await answer.send("Ada"), "failed");
+  answer.type("yes, all");
+  server.fails = tooLate;
+  server.meanwhile = () => {
+    if (server.sent.length > 1) server.now = standing(undefined, ["att_1", "yes", "Ada"]);
+  };
+  assert.equal(await answer.send("Ada"), "taken");
+  assert.deepEqual(server.sent.map((s) => s.key), ["key-1", "key-2"]);
+  assert.equal(answer.draft.value.text, "yes, all");
+  assert.equal(answer.draft.value.taken, "yes");
+  assert.equal(answer.draft.value.sent, undefined);
+});
+
 test("an answer that was refused is not taken for ours because somebody said the same", async () => {
   const { answer, server } = answering(standing("att_1"));
   answer.type("yes");
