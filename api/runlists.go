@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"waybill/core"
+	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -12,6 +13,9 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 	e, plans, err := s.backend()
 	if err != nil {
 		return nil, err
+	}
+	if p.RunID != "" {
+		return oneRun(ctx, e, p)
 	}
 	limit := or(p.Limit, schema.DefaultPage)
 	q := store.RunQuery{State: core.RunState(p.State), Behind: p.Cursor, Limit: limit + 1}
@@ -40,6 +44,28 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 	}
 	list.Items = mapped(runs, wireRun)
 	return list, nil
+}
+
+// oneRun gives a list of one. What would choose among others is refused, for it would not be looked at.
+func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*schema.RunList, error) {
+	for _, other := range [][2]string{{"/plan", p.Plan}, {"/state", p.State}, {"/cursor", p.Cursor}} {
+		if other[1] != "" {
+			return nil, badParam(other[0], "absent when run_id is given", other[1])
+		}
+	}
+	var run core.Run
+	err := e.View(ctx, func(tx store.Tx) error {
+		var ok bool
+		var err error
+		if run, ok, err = tx.Run(p.RunID); err == nil && !ok {
+			err = core.Missing("run", p.RunID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &schema.RunList{Items: []schema.Run{wireRun(run)}}, nil
 }
 
 // planOfRuns gives that of the paths under which runs are kept, also of a plan that is not there any more.

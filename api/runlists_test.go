@@ -50,7 +50,10 @@ func TestListOfRuns(t *testing.T) {
 		require.Equal(t, [][]string{{}}, h.runPages(`,"state":"done"`))
 		require.Equal(t, h.resume("tower", "1").at("run"), h.call("list_runs", `{"plan":"tower"}`).at("items.0"))
 
+		require.Equal(t, []string{superseded}, h.call("list_runs", `{"run_id":%q}`, superseded).each("items", "run_id"))
+
 		require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "specs")))
+		require.Equal(t, []string{tower}, h.call("list_runs", `{"run_id":%q}`, tower).each("items", "run_id"), "its plan is gone")
 		require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"specs/tower/tasks.md"`))
 		require.Equal(t, [][]string{{}}, h.runPages(`,"plan":"specs/none/tasks.md"`))
 	})
@@ -65,6 +68,11 @@ func TestListOfRunsRefuses(t *testing.T) {
 	h.refused(schema.InvalidParams, "list_runs", `{"limit":501}`)
 	h.refused(schema.InvalidParams, "list_runs", `{"state":"lost"}`)
 	h.refused(schema.PlanGone, "list_runs", `{"plan":"nowhere"}`)
+	h.refused(schema.RunGone, "list_runs", `{"run_id":"run_none"}`)
+	for _, other := range []string{`"plan":"tasks.md"`, `"state":"done"`, `"cursor":"run_1"`} {
+		fault := h.refused(schema.InvalidParams, "list_runs", `{"run_id":"run_none",%s}`, other)
+		fault.has("absent when run_id is given", "data.details.errors.0.expected")
+	}
 }
 
 // A hundred thousand runs by pages: none is missing, and none comes twice.

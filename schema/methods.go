@@ -170,8 +170,8 @@ var Methods = []Method{
 	}),
 	method[ListRunsParams, RunList](Method{
 		Name: "list_runs", Group: "plans", Kind: Read,
-		Doc:    "Lists runs, the one that began last first, also those of plans that are not there any more.",
-		Errors: []Code{PlanGone, PathOutside},
+		Doc:    "Lists runs, the one that began last first, also those of plans that are not there any more; or gives one of them.",
+		Errors: []Code{PlanGone, PathOutside, RunGone},
 	}),
 	method[CompilePromptParams, CompilePromptResult](Method{
 		Name: "compile_prompt", Group: "plans", Kind: Read,

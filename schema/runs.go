@@ -18,6 +18,7 @@ type ResumeRunParams struct {
 type ListRunsParams struct {
 	Plan  string `json:"plan,omitzero" doc:"only runs of this plan: its path or its short name"`
 	State string `json:"state,omitzero" schema:"enum=running|blocked|done|failed"`
+	RunID string `json:"run_id,omitzero" schema:"id" doc:"this run alone, without plan, state and cursor"`
 	Page
 }
 

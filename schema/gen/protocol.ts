@@ -1012,6 +1012,8 @@ export interface ListRunsParams {
   /** only runs of this plan: its path or its short name */
   plan?: string;
   state?: "running" | "blocked" | "done" | "failed";
+  /** this run alone, without plan, state and cursor */
+  run_id?: string;
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   /** next_cursor of the page before */
@@ -1993,7 +1995,7 @@ export interface MethodMap {
   "init_run": { params: InitRunParams; result: InitRunResult };
   /** Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read. */
   "resume_run": { params: ResumeRunParams; result: ResumeRunResult };
-  /** Lists runs, the one that began last first, also those of plans that are not there any more. */
+  /** Lists runs, the one that began last first, also those of plans that are not there any more; or gives one of them. */
   "list_runs": { params: ListRunsParams; result: RunList };
   /** Compiles the prompt for a role of a run from what is true now. The plan is checked on every call. */
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };

@@ -83,23 +83,13 @@ interface Known {
 }
 
 async function readRun(id: string): Promise<Known> {
-  const [ledger, snapshot] = await Promise.all([
+  const [ledger, snapshot, listed] = await Promise.all([
     get("get_ledger", address`/api/runs/${id}/ledger`),
     get("get_snapshot", address`/api/runs/${id}`),
+    get("list_runs", "/api/runs", { run_id: id }),
   ]);
-  const run = await listed(id, ledger.progress_ledger?.plan);
+  const run = listed.items[0];
   return { ledger, run, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
-}
-
-/** The run as the list of its plan has it. No method gives a single one. */
-async function listed(id: string, plan: string | undefined): Promise<Run | undefined> {
-  if (plan === undefined) return undefined;
-  for (let cursor: string | undefined; ; ) {
-    const got = await get("list_runs", "/api/runs", { plan, limit: 500, cursor }).catch(() => undefined);
-    const found = got?.items.find((r) => r.run_id === id);
-    if (found || got?.next_cursor === undefined) return found;
-    cursor = got.next_cursor;
-  }
 }
 
 function RunPane({ id }: { id: string }): JSX.Element {
