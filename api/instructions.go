@@ -238,12 +238,10 @@ func (s *Service) listInstructions(ctx context.Context, p *schema.ListInstructio
 	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.State(p.State)}, p.Page)
 }
 
-// instruction gives a list of one. What would choose among others is refused, for it would not be looked at.
+// instruction gives a list of one.
 func (s *Service) instruction(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
-	for _, other := range [][2]string{{"/session_id", p.SessionID}, {"/state", p.State}, {"/cursor", p.Cursor}} {
-		if other[1] != "" {
-			return nil, badParam(other[0], "absent when instruction_id is given", other[1])
-		}
+	if err := nothingBeside("instruction_id", [2]string{"/session_id", p.SessionID}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
+		return nil, err
 	}
 	e, _, err := s.backend()
 	if err != nil {

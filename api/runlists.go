@@ -46,12 +46,10 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 	return list, nil
 }
 
-// oneRun gives a list of one. What would choose among others is refused, for it would not be looked at.
+// oneRun gives a list of one.
 func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*schema.RunList, error) {
-	for _, other := range [][2]string{{"/plan", p.Plan}, {"/state", p.State}, {"/cursor", p.Cursor}} {
-		if other[1] != "" {
-			return nil, badParam(other[0], "absent when run_id is given", other[1])
-		}
+	if err := nothingBeside("run_id", [2]string{"/plan", p.Plan}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
+		return nil, err
 	}
 	var run core.Run
 	err := e.View(ctx, func(tx store.Tx) error {

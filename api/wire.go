@@ -212,6 +212,17 @@ func badParam(pointer, expected string, found any) *schema.Error {
 	return problem(pointer, pointer+" must be "+expected+", not "+shown, expected, shown)
 }
 
+// nothingBeside refuses what would choose among others where a param names one thing, for it would not be looked at.
+// The others come as pairs of pointer and value.
+func nothingBeside(name string, others ...[2]string) error {
+	for _, other := range others {
+		if other[1] != "" {
+			return badParam(other[0], "absent when "+name+" is given", other[1])
+		}
+	}
+	return nil
+}
+
 // problem refuses one param with a message of its own.
 func problem(pointer, message, expected, found string) *schema.Error {
 	return schema.NewError(schema.InvalidParams, message).With("errors", []schema.Problem{{
