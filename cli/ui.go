@@ -21,8 +21,9 @@ import (
 	"waybill/web/page"
 )
 
-// browserTime is how long the program that starts a browser is watched for a failure.
-const browserTime = 2 * time.Second
+// browserTime is how long the program that starts a browser is watched for a failure. Such a program fails at once, but
+// a machine that is busy may take seconds to start it.
+const browserTime = 5 * time.Second
 
 // filesOfThePage gives the page that this program has in it.
 func filesOfThePage() []web.File {
