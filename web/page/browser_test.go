@@ -77,6 +77,7 @@ type tab struct {
 	mu       sync.Mutex // guards what follows
 	requests []string   // the addresses that were asked for
 	faults   []string   // exceptions, refused policies, dialogs
+	lost     []string   // what the network did not bring, and why; many tests mean it to
 }
 
 // tab opens an empty tab. At the end of the test nothing may have gone wrong in it.
@@ -105,6 +106,8 @@ func (p *tab) hear(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		p.requests = append(p.requests, e.Request.URL)
+	case *network.EventLoadingFailed:
+		p.lost = append(p.lost, fmt.Sprintf("%s %s: %s", e.RequestID, e.Type, e.ErrorText))
 	case *runtime.EventExceptionThrown:
 		p.faults = append(p.faults, "exception: "+said(e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
@@ -134,6 +137,12 @@ func (p *tab) unexpected() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.faults)
+}
+
+func (p *tab) losses() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.lost)
 }
 
 // foreign gives the requests that went anywhere but to the server.
@@ -201,7 +210,7 @@ func (p *tab) until(expression string) {
 	}
 	if err != nil {
 		shown, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText + "\n" + location.href`))
-		require.NoError(p.t, err, "waited for %s\n%v\n%s", expression, p.unexpected(), shown)
+		require.NoError(p.t, err, "waited for %s\n%v\nlost: %v\n%s", expression, p.unexpected(), p.losses(), shown)
 	}
 }
 

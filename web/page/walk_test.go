@@ -305,6 +305,37 @@ func TestEnlargedTwiceItIsStillWhole(t *testing.T) {
 	}
 }
 
+// TestReadThatLostItsConnectionIsAskedAgain: a browser on a machine that changed its network breaks off what is under way.
+// The prompt of a run is asked for with a POST, and no browser asks that again by itself.
+func TestReadThatLostItsConnectionIsAskedAgain(t *testing.T) {
+	h := newHouse(t)
+	w := h.settle()
+	p := newBrowser(t).tab()
+	p.open(h.link())
+	p.look(`location.hash = "#/runs/` + w.run + `"`)
+	at := "POST /api/runs/" + w.run + "/prompt"
+	h.instead(at, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		h.instead(at, nil)
+		brokenOff(rw)
+	}))
+	p.button("Show what it would be")
+	p.sees("[Required Fixes] (from reviewer; untrusted)")
+	p.lacks("waybill does not answer")
+	h.instead(at, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { brokenOff(rw) }))
+	p.button("Compile again")
+	p.sees("waybill does not answer")
+	require.Equal(t, 4, h.asked(at), "it is asked once more, and not for ever")
+}
+
+// brokenOff answers with the beginning of something, and breaks the connection.
+func brokenOff(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "100")
+	_, _ = w.Write([]byte(`{"prompt":`))
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
 // TestActionThatGotNoAnswerIsDoneOnce: what was pressed again because nobody knew whether it took effect, takes effect
 // once.
 func TestActionThatGotNoAnswerIsDoneOnce(t *testing.T) {

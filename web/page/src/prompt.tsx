@@ -5,7 +5,7 @@ import type { CompilePromptResult, PromptBlock } from "../../../schema/gen/proto
 import { diff, near } from "./diff.ts";
 import { At, Fact, Facts, Trouble } from "./parts.tsx";
 import { Block, Text } from "./text.tsx";
-import { address, asFault, post } from "./wire.ts";
+import { address, ask, asFault } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 import { count, many } from "./words.ts";
 
@@ -22,7 +22,7 @@ export function PromptPreview({ run }: { run: string }): JSX.Element {
     busy.value = true;
     fault.value = undefined;
     try {
-      got.value = { run, role: wanted, result: await post("compile_prompt", address`/api/runs/${run}/prompt`, { role: wanted, blocks: true }) };
+      got.value = { run, role: wanted, result: await ask("compile_prompt", address`/api/runs/${run}/prompt`, { role: wanted, blocks: true }) };
     } catch (thrown) {
       got.value = undefined;
       fault.value = asFault(thrown);

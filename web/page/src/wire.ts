@@ -66,7 +66,7 @@ export function refused(shown: string): void {
 
 /** Exchanges the one-time code of a link for the token. */
 export async function login(code: string): Promise<void> {
-  const answer = await request("POST", "/api/login", { code });
+  const answer = await request("POST", "/api/login", { body: { code }, changes: true });
   sessionStorage.setItem(tokenKey, text(member(answer, "token")));
   signedIn.value = true;
 }
@@ -85,31 +85,50 @@ export function credentials(): Record<string, string> {
 /** How long a request may take. The server gives up earlier. */
 const patience = 40_000;
 
-async function request(verb: string, path: string, body?: unknown, key?: string): Promise<unknown> {
+/** What is asked. A read has no key, and may be asked again. */
+interface Question {
+  body?: unknown;
+  key?: string | undefined;
+  changes?: boolean;
+}
+
+async function request(verb: string, path: string, question: Question = {}): Promise<unknown> {
   if (turns.test(path)) throw new Fault("an id in this address is only dots, which would lead elsewhere", 400, "INVALID_PARAMS", "not_applied");
   const shown = token();
-  const headers = credentials();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (key) headers["Idempotency-Key"] = key;
-  let answer: Response;
-  let read: unknown;
-  try {
-    answer = await fetch(path, {
-      method: verb,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      cache: "no-store",
-      redirect: "error",
-      signal: AbortSignal.timeout(patience),
-    });
-    read = await answer.json();
-  } catch {
-    // Reading may fail as well as asking: either way nobody knows what became of it.
-    throw new Fault("waybill does not answer", 0, "", verb === "GET" ? "not_applied" : "unknown");
-  }
+  const { answer, read } = await exchange(verb, path, question);
   if (answer.status === 401 && path !== "/api/login") refused(shown);
   if (!answer.ok) throw faultOf(answer.status, read);
   return read;
+}
+
+/**
+ * One request and its answer. A connection breaks when the machine wakes up or changes its network, and the server is
+ * there all the same: a read is then asked once more. A change is not: its user is told that nobody knows.
+ */
+async function exchange(verb: string, path: string, question: Question): Promise<{ answer: Response; read: unknown }> {
+  for (let again = !question.changes; ; again = false) {
+    try {
+      const answer = await fetch(path, asked(verb, question));
+      return { answer, read: await answer.json() };
+    } catch (broken) {
+      // Reading may fail as well as asking; a TypeError is the network's, and the end of our patience is another.
+      if (!again || !(broken instanceof TypeError)) throw new Fault("waybill does not answer", 0, "", question.changes ? "unknown" : "not_applied");
+    }
+  }
+}
+
+function asked(verb: string, { body, key }: Question): RequestInit {
+  const headers = credentials();
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key) headers["Idempotency-Key"] = key;
+  return {
+    method: verb,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    cache: "no-store",
+    redirect: "error",
+    signal: AbortSignal.timeout(patience),
+  };
 }
 
 type Query = Record<string, string | number | boolean | string[] | undefined>;
@@ -139,12 +158,17 @@ export function get<M extends keyof MethodMap>(_method: M, path: string, query: 
 
 /** Changes something, once per key. */
 export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string): Promise<Result<M>> {
-  return request("POST", path, body, key) as Promise<Result<M>>;
+  return request("POST", path, { body, key, changes: true }) as Promise<Result<M>>;
+}
+
+/** Reads with params that are too long for an address, or too much of somebody's to stand in one. */
+export function ask<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>): Promise<Result<M>> {
+  return request("POST", path, { body }) as Promise<Result<M>>;
 }
 
 /** Has the markup of a text read. */
 export function readMarkup(text: string): Promise<unknown> {
-  return request("POST", "/api/markdown", { text });
+  return request("POST", "/api/markdown", { body: { text } });
 }
 
 /** A key that no other call has. */
