@@ -90,7 +90,16 @@ func (s *Service) Table() *Table {
 			entries = append(entries, Entry{Method: m})
 		}
 	}
-	return NewTable(entries)
+	table := NewTable(entries)
+	table.opening = s.opening
+	return table
+}
+
+func (s *Service) opening() bool {
+	s.mu.Lock()
+	e := s.engine
+	s.mu.Unlock()
+	return e != nil && e.Opening()
 }
 
 // backend gives the engine and the plans of the workspace, and finds and starts them first if that

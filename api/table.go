@@ -45,6 +45,7 @@ type Table struct {
 	entries map[string]*Entry
 	names   []string
 	meters  map[string]*meter // by name
+	opening func() bool
 }
 
 // NewTable gives a table of the entries, which are its own from then on. It panics if two have the same name.
@@ -66,6 +67,9 @@ func NewTable(entries []Entry) *Table {
 	}
 	return t
 }
+
+// Opening reports whether calls wait for the store to be opened. A front door that leaves may give them time for it.
+func (t *Table) Opening() bool { return t.opening != nil && t.opening() }
 
 // Entry gives the entry of that name or alias.
 func (t *Table) Entry(name string) (*Entry, bool) {

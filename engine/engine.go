@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,10 +74,11 @@ type Engine struct {
 
 	// opening is held while the store is opened, which may take as long as another process holds it.
 	// It guards st and head until opened is closed; from then on they do not change. It guards closed.
-	opening sync.Mutex
-	closed  bool // the store is not opened any more
-	st      store.Store
-	head    int64 // the newest event when the store was opened
+	opening  sync.Mutex
+	underWay atomic.Bool // reports that it is being opened
+	closed   bool        // the store is not opened any more
+	st       store.Store
+	head     int64 // the newest event when the store was opened
 
 	meters meters // for Stats
 
@@ -211,6 +213,9 @@ func (e *Engine) take() []*job {
 // Opened is closed once the store was opened.
 func (e *Engine) Opened() <-chan struct{} { return e.opened }
 
+// Opening reports whether the store is being opened, which takes as long as the disk and other processes let it.
+func (e *Engine) Opening() bool { return e.underWay.Load() }
+
 // Head is the newest event that was there when the store was opened. It is valid once Opened is
 // closed.
 func (e *Engine) Head() int64 { return e.head }
@@ -230,6 +235,8 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	case e.closed:
 		return nil, ErrStopped
 	}
+	e.underWay.Store(true)
+	defer e.underWay.Store(false)
 	st, err := e.o.Open(ctx)
 	if err != nil {
 		return nil, err

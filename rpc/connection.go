@@ -16,6 +16,9 @@ const (
 	// hardStop is how long it may stand still until it is left behind. With two times linger, Serve
 	// returns 1.5 s after the last movement.
 	hardStop = 1300 * time.Millisecond
+	// openTime is how long a store that is being opened counts as movement on the way out. A script that pipes a
+	// line in and closes the pipe asks for nothing else, and on a slow disk this takes longer than the rest.
+	openTime = 3 * time.Second
 )
 
 // connectionWords maps every name of a method that concerns the connection to the name that
@@ -76,7 +79,11 @@ func (d *dispatcher) shutdown(m message) {
 // then answered as given up; if that does not help either, settle reports false.
 func (d *dispatcher) settle(done <-chan struct{}) bool {
 	var said time.Time // when everything was answered; that itself is no movement
+	opening := time.Now().Add(openTime)
 	for {
+		if d.table.Opening() && time.Now().Before(opening) {
+			d.gate.moved.beat()
+		}
 		idle := d.gate.moved.idle()
 		if !said.IsZero() {
 			idle = lastCall + time.Since(said)

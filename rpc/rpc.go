@@ -34,7 +34,8 @@
 //
 // The end of the input, the end of the context, exit, and an output that takes nothing all lead the
 // same way: nothing more is read, what is in hand is carried out and answered, then Serve returns. What
-// has not moved for 1 s is cancelled, then answered with SHUTTING_DOWN, and left behind within 1.5 s.
+// has not moved for 1 s is cancelled, then answered with SHUTTING_DOWN, and left behind within 1.5 s. A store
+// that is being opened counts as movement for 3 s.
 package rpc
 
 import (
