@@ -37,6 +37,7 @@ var floors = map[string]struct {
 
 	"engine": {floor: 2},
 	"api":    {floor: 3},
+	"wire":   {floor: 3},
 
 	"web/page": {floor: 0},
 
@@ -70,7 +71,7 @@ var rooms = map[string][]string{
 	"github.com/yuin/goldmark":           {"web/markdown"},
 	"golang.org/x/term":                  {"cli"},
 	"golang.org/x/text":                  {"ledger"},
-	"golang.org/x/sys":                   {"rpc", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
+	"golang.org/x/sys":                   {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
 }
 
 // forbidden lists what the pure packages may not know.

@@ -14,6 +14,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/web"
+	"waybill/wire"
 )
 
 // exitStdio is the exit code of serve when standard input or output cannot be used.
@@ -83,7 +84,7 @@ func addSettingFlags(cmd *cobra.Command) {
 
 // serve is one conversation with one host. It ends with a.code.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
-	framing, err := rpc.ParseFraming(f.framing)
+	framing, err := wire.ParseFraming(f.framing)
 	if err != nil {
 		return usageError{err}
 	}
@@ -91,7 +92,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	in, out, err := rpc.Stdio()
+	in, out, err := wire.Stdio()
 	if err != nil {
 		a.code = exitStdio
 		a.say("waybill: " + err.Error())
@@ -100,7 +101,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if a.env("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	log := rpc.NewLogWriter(a.Err)
+	log := wire.NewLogWriter(a.Err)
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
@@ -115,7 +116,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc
 	leaveOnSignals(o.Logger, stop)
 	// Here and not beside the conversation: a parent that dies right after the first answer must have
 	// been known before.
-	host := rpc.NewParentWatch()
+	host := wire.NewParentWatch()
 	if !f.noParentWatch {
 		leaveWithHost(ctx, host, o.Logger, stop)
 	}
@@ -143,7 +144,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc
 }
 
 // leaveWithHost ends the conversation when the host is gone without having said so.
-func leaveWithHost(ctx context.Context, host *rpc.ParentWatch, logger *slog.Logger, stop func()) {
+func leaveWithHost(ctx context.Context, host *wire.ParentWatch, logger *slog.Logger, stop func()) {
 	go func() { // ends with ctx
 		if host.Run(ctx) == nil {
 			logger.Warn("the host is gone: the parent process, or the one that initialize named with process_id")

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"waybill/api"
+	"waybill/wire"
 )
 
 // A batch gathers the answers of messages that came in one array, until none is missing.
@@ -21,12 +22,12 @@ func newBatch(members []message) *batch {
 	seen := map[string]bool{}
 	for i := range members {
 		m := &members[i]
-		if m.response && m.fault == nil || m.id == nil {
+		if m.Response && m.Fault == nil || m.ID == nil {
 			continue
 		}
-		if m.fault == nil {
-			if k := key(m.id); seen[k] {
-				m.fault = duplicateID()
+		if m.Fault == nil {
+			if k := wire.Key(m.ID); seen[k] {
+				m.Fault = duplicateID()
 			} else {
 				seen[k] = true
 			}

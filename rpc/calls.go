@@ -9,6 +9,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // A call is a request or a notification that is being carried out.
@@ -53,14 +54,14 @@ func (r *register) busy(id []byte) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.byKey[key(id)] != nil
+	return r.byKey[wire.Key(id)] != nil
 }
 
 func (r *register) add(c *call) {
-	if c.id == nil {
+	if c.ID == nil {
 		return
 	}
-	c.key = key(c.id)
+	c.key = wire.Key(c.ID)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byKey[c.key] = c
@@ -88,7 +89,7 @@ func (r *register) left() []*call {
 func (r *register) cancel(id []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c, ok := r.byKey[key(id)]; ok {
+	if c, ok := r.byKey[wire.Key(id)]; ok {
 		c.cancel()
 	}
 }

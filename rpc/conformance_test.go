@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/rpc"
+	"waybill/wire"
 )
 
-var bothFramings = []rpc.Framing{rpc.Lines, rpc.Headers}
+var bothFramings = []wire.Framing{wire.Lines, wire.Headers}
 
 // converse sends messages to a fresh server, each in a frame of its own, and gives its answers. It
 // makes sure that the session is alive afterwards.
-func converse(t *testing.T, f rpc.Framing, messages ...string) (answers []string) {
+func converse(t *testing.T, f wire.Framing, messages ...string) (answers []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
@@ -101,7 +102,7 @@ func nested(levels int) string {
 
 // What is wrong with a frame is answered too, and the next frame is found.
 func TestConformanceOfHeaders(t *testing.T) {
-	next := framed(rpc.Headers, request(2, "ping", ""))
+	next := framed(wire.Headers, request(2, "ping", ""))
 	body := request(1, "ping", "")
 	for _, row := range []struct {
 		name string
@@ -138,8 +139,8 @@ func TestConformanceOfHeaders(t *testing.T) {
 			require.Len(t, body, 40, "the rows count on it")
 			synctest.Test(t, func(t *testing.T) {
 				h := connect(t, newFixture())
-				h.framing = rpc.Headers
-				h.raw(framed(rpc.Headers, request(0, "ping", "")) + row.raw + next)
+				h.framing = wire.Headers
+				h.raw(framed(wire.Headers, request(0, "ping", "")) + row.raw + next)
 				want := append([]string{`0 {"pong":true}`}, row.want...)
 				require.Equal(t, append(want, `2 {"pong":true}`), briefs(t, h.hear()))
 				require.Zero(t, h.end())
@@ -153,9 +154,9 @@ func TestConformanceOfHeaders(t *testing.T) {
 func TestConformanceLengthIntoTheNextMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
-		h.framing = rpc.Headers
-		h.raw("Content-Length: 50\r\n\r\n" + request(1, "ping", "") + framed(rpc.Headers, request(2, "ping", "")))
-		h.raw(framed(rpc.Headers, request(3, "ping", "")))
+		h.framing = wire.Headers
+		h.raw("Content-Length: 50\r\n\r\n" + request(1, "ping", "") + framed(wire.Headers, request(2, "ping", "")))
+		h.raw(framed(wire.Headers, request(3, "ping", "")))
 		require.Equal(t, []string{"null -32700 PARSE_ERROR", `3 {"pong":true}`}, briefs(t, h.hear()))
 		require.Zero(t, h.end())
 	})
@@ -171,7 +172,7 @@ func TestConformanceOfLines(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf" + body + "\n", []string{`1 {"pong":true}`}},
 		{"blank lines and CRLF", "\r\n  \n\t\n" + body + "\r\n\r\n", []string{`1 {"pong":true}`}},
 		{"pretty-printed", "{\n\"id\":1,\n\"method\":\"ping\"}\n", []string{"null -32700 PARSE_ERROR", "null -32700 PARSE_ERROR", "null -32700 PARSE_ERROR"}},
-		{"headers in the middle", body + "\n" + framed(rpc.Headers, body) + "\n", []string{`1 {"pong":true}`, "null -32700 PARSE_ERROR", `1 {"pong":true}`}},
+		{"headers in the middle", body + "\n" + framed(wire.Headers, body) + "\n", []string{`1 {"pong":true}`, "null -32700 PARSE_ERROR", `1 {"pong":true}`}},
 		{"an HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []string{"null -32700 PARSE_ERROR", "null -32700 PARSE_ERROR"}},
 		{"a second byte order mark", body + "\n\xef\xbb\xbf" + body + "\n", []string{`1 {"pong":true}`, "null -32700 PARSE_ERROR"}},
 	} {
@@ -202,12 +203,12 @@ func TestFramingCanBeSet(t *testing.T) {
 }
 
 func TestFramingNames(t *testing.T) {
-	for _, f := range []rpc.Framing{rpc.Auto, rpc.Lines, rpc.Headers} {
-		got, err := rpc.ParseFraming(f.String())
+	for _, f := range []wire.Framing{wire.Auto, wire.Lines, wire.Headers} {
+		got, err := wire.ParseFraming(f.String())
 		require.NoError(t, err)
 		require.Equal(t, f, got)
 	}
-	_, err := rpc.ParseFraming("lines")
+	_, err := wire.ParseFraming("lines")
 	require.EqualError(t, err, `framing "lines": want auto, line or header`)
-	require.Equal(t, "framing(9)", rpc.Framing(9).String())
+	require.Equal(t, "framing(9)", wire.Framing(9).String())
 }

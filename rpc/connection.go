@@ -46,9 +46,9 @@ func (d *dispatcher) connection(word string, m message) {
 		d.exited.Store(true)
 		d.stop()
 	case "$/cancelRequest":
-		d.cancel(m.params)
+		d.cancel(m.Params)
 	}
-	if m.id != nil {
+	if m.ID != nil {
 		d.gate.enter(0)
 		d.reply(m)
 	}
@@ -56,7 +56,7 @@ func (d *dispatcher) connection(word string, m message) {
 
 // reply answers null.
 func (d *dispatcher) reply(m message) {
-	d.outbox.put(m.batch, m.place, item{id: m.id, answer: api.Answer{}, held: 1})
+	d.outbox.put(m.batch, m.place, item{id: m.ID, answer: api.Answer{}, held: 1})
 }
 
 // shutdown lets nothing new in, and answers when everything in hand has its answer, or was given up.
@@ -64,7 +64,7 @@ func (d *dispatcher) shutdown(m message) {
 	d.polite.Store(true)
 	d.open.close()
 	d.gate.moved.beat()
-	if m.id == nil {
+	if m.ID == nil {
 		return
 	}
 	d.gate.enter(0)

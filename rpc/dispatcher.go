@@ -53,7 +53,7 @@ type dispatcher struct {
 // outside the library.
 func (d *dispatcher) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	m := d.stream.take()
-	if d.calls.busy(m.id) {
+	if d.calls.busy(m.ID) {
 		d.refuse(m, req.Method, duplicateID())
 		return
 	}
@@ -66,11 +66,11 @@ func (d *dispatcher) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.R
 		d.refuse(m, req.Method, unknownMethod(req.Method, d.table.Names()))
 		return
 	}
-	if fault := d.admit(len(m.params)); fault != nil {
+	if fault := d.admit(len(m.Params)); fault != nil {
 		d.refuse(m, entry.Name, fault)
 		return
 	}
-	d.begin(&call{message: m, entry: entry, size: len(m.params)})
+	d.begin(&call{message: m, entry: entry, size: len(m.Params)})
 }
 
 // admit waits for room and reserves it, or says why there is none.
@@ -107,12 +107,12 @@ func (d *dispatcher) await() *schema.Error {
 
 // refuse answers a request that is not begun. A notification cannot be answered, so it is logged.
 func (d *dispatcher) refuse(m message, method string, fault *schema.Error) {
-	if m.id == nil {
+	if m.ID == nil {
 		d.trouble.tally.refuse(fault.Data.Code)
 		d.trouble.unheard(method, fault)
 		return
 	}
-	m.fault = fault
+	m.Fault = fault
 	d.stream.refuse(m)
 }
 
@@ -121,7 +121,7 @@ func (d *dispatcher) begin(c *call) {
 	d.open.add(1)
 	c.ctx = d.work
 	if c.size > keepParams {
-		c.id = bytes.Clone(c.id) // or it would keep the params in memory until it is answered
+		c.ID = bytes.Clone(c.ID) // or it would keep the params in memory until it is answered
 	}
 	switch c.entry.Kind {
 	case schema.Control, schema.Connection:
@@ -195,7 +195,7 @@ func (d *dispatcher) start(c *call) {
 		d.finish(c, failed(cancelled()))
 		return
 	}
-	c.entry.Start(c.ctx, c.params, func(a api.Answer) { d.finish(c, a) })
+	c.entry.Start(c.ctx, c.Params, func(a api.Answer) { d.finish(c, a) })
 	d.gate.moved.beat()
 	if !c.changes() && c.state.Load() == open {
 		d.finish(c, failed(d.trouble.broken(c.entry.Name+" gave no answer", nil)))
@@ -208,7 +208,7 @@ func (d *dispatcher) finish(c *call, a api.Answer) {
 		d.late(c, a)
 		return
 	}
-	c.params = nil
+	c.Params = nil
 	d.answer(c, a)
 }
 
@@ -240,10 +240,10 @@ func (d *dispatcher) answer(c *call, a api.Answer) {
 	}
 	d.gate.free(c.size)
 	a = d.trouble.explained(a, c.entry.Name)
-	if c.id == nil && a.Err != nil {
+	if c.ID == nil && a.Err != nil {
 		d.trouble.unheard(c.entry.Name, a.Err)
 	}
-	it := item{id: c.id, answer: a, change: c.changes(), silent: c.id == nil, held: 1}
+	it := item{id: c.ID, answer: a, change: c.changes(), silent: c.ID == nil, held: 1}
 	heavy := c.batch != nil || d.outbox.behind()
 	if c.entry.Kind == schema.Read && !heavy && !it.silent {
 		it.light = d.outbox.goesLight()

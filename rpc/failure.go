@@ -9,6 +9,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 func duplicateID() *schema.Error {
@@ -57,7 +58,7 @@ func cancelled() *schema.Error {
 // unknownMethod says which methods there are that the name may mean.
 func unknownMethod(name string, known []string) *schema.Error {
 	near := schema.Nearest(name, known)
-	e := schema.NewError(schema.MethodNotFound, fmt.Sprintf("there is no method %q", excerpt([]byte(name)))).
+	e := schema.NewError(schema.MethodNotFound, fmt.Sprintf("there is no method %q", wire.Excerpt([]byte(name)))).
 		With("did_you_mean", near)
 	if len(near) > 0 {
 		return e.Hint("did you mean " + strings.Join(near, " or ") + "?")

@@ -16,6 +16,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // maxInHand is what the package promises.
@@ -106,7 +107,7 @@ func TestFaultR26_ReadsRunBesideEachOther(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
 		for i := range 100 {
-			h.raw(framed(rpc.Lines, request(i, "block", "")))
+			h.raw(framed(wire.Lines, request(i, "block", "")))
 		}
 		synctest.Wait()
 		require.Len(t, f.running, 64)
@@ -124,7 +125,7 @@ func TestFaultR26_WaitingCallsAreBounded(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
 		for i := range maxInHand - 1 {
-			h.raw(framed(rpc.Lines, request(i, "wait", "")))
+			h.raw(framed(wire.Lines, request(i, "wait", "")))
 		}
 		require.Equal(t, `"c" {}`, brief(t, h.ask(request(`"c"`, "change", "{}"))))
 		h.send(request(5000, "wait", ""), request(5001, "ping", ""))
@@ -155,7 +156,7 @@ func TestFaultR26_BurstAfterSilenceIsServed(t *testing.T) {
 		time.Sleep(time.Hour)
 		go func() { // ends when all is sent
 			for i := range maxInHand + 10 {
-				h.raw(framed(rpc.Lines, request(i+1, "slow", "")))
+				h.raw(framed(wire.Lines, request(i+1, "slow", "")))
 			}
 		}()
 		synctest.Wait()
@@ -182,9 +183,9 @@ func TestFaultR26_LargeParamsInHandAreBounded(t *testing.T) {
 		h := connect(t, f)
 		large := `"` + strings.Repeat("x", 7<<20) + `"`
 		for i := range 9 {
-			h.raw(framed(rpc.Lines, request(i, "block", large)))
+			h.raw(framed(wire.Lines, request(i, "block", large)))
 		}
-		h.raw(framed(rpc.Lines, request(9, "block", large)))
+		h.raw(framed(wire.Lines, request(9, "block", large)))
 		time.Sleep(3100 * time.Millisecond)
 		require.Equal(t, []string{"9 4290 OVERLOADED"}, briefs(t, h.hear()))
 		close(f.release)

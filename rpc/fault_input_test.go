@@ -16,6 +16,7 @@ import (
 
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // A line or a body that is not JSON must not end the session.
@@ -39,7 +40,7 @@ func TestFaultR2_FramingIsTakenFromTheFirstByte(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
-		h.framing = rpc.Headers
+		h.framing = wire.Headers
 		h.raw("content-length:40\n\n" + request(1, "ping", ""))
 		require.Equal(t, `1 {"pong":true}`, brief(t, h.hear()[0]))
 		require.Zero(t, h.end())
@@ -51,7 +52,7 @@ func TestFaultR2_FramingIsTakenFromTheFirstByte(t *testing.T) {
 func TestFaultR3_ContentLengthIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
-		h.framing = rpc.Headers
+		h.framing = wire.Headers
 		var before, after runtime.MemStats
 		h.ask(request(1, "ping", ""))
 		runtime.ReadMemStats(&before)
@@ -147,14 +148,14 @@ func (*sink) Close() error { return nil }
 func TestFaultR4_EndlessMessageCostsNoMemory(t *testing.T) {
 	const size = 2 << 30
 	for _, row := range []struct {
-		framing rpc.Framing
+		framing wire.Framing
 		head    string
 		tail    string
 		want    []string
 	}{
-		{rpc.Lines, "{", "\n" + framed(rpc.Lines, request(1, "ping", "")), []string{"null -32600 MESSAGE_TOO_LARGE", `1 {"pong":true}`}},
-		{rpc.Headers, fmt.Sprintf("Content-Length: %d\r\n\r\n", size), framed(rpc.Headers, request(1, "ping", "")), []string{"null -32600 MESSAGE_TOO_LARGE", `1 {"pong":true}`}},
-		{rpc.Headers, "Content-Type: ", framed(rpc.Headers, request(1, "ping", "")), []string{"null -32700 FRAMING_ERROR", `1 {"pong":true}`}},
+		{wire.Lines, "{", "\n" + framed(wire.Lines, request(1, "ping", "")), []string{"null -32600 MESSAGE_TOO_LARGE", `1 {"pong":true}`}},
+		{wire.Headers, fmt.Sprintf("Content-Length: %d\r\n\r\n", size), framed(wire.Headers, request(1, "ping", "")), []string{"null -32600 MESSAGE_TOO_LARGE", `1 {"pong":true}`}},
+		{wire.Headers, "Content-Type: ", framed(wire.Headers, request(1, "ping", "")), []string{"null -32700 FRAMING_ERROR", `1 {"pong":true}`}},
 	} {
 		runtime.GC()
 		var before runtime.MemStats
@@ -206,7 +207,7 @@ func TestFaultR6_DuplicateKeysAreRefused(t *testing.T) {
 		`{"id":1,"method":"echo","params":{"a":1,"a":2}`:                       "null -32700 PARSE_ERROR",
 		`{"id":1,"method":"echo","params":{"\ud83d\ude00":1,"` + "😀" + `":2}}`: "1 -32600 DUPLICATE_KEY",
 	} {
-		require.Equal(t, []string{want}, briefs(t, converse(t, rpc.Lines, message)), message)
+		require.Equal(t, []string{want}, briefs(t, converse(t, wire.Lines, message)), message)
 	}
 }
 
@@ -225,7 +226,7 @@ func TestFaultR7_NamesCountToTheLetter(t *testing.T) {
 		request(1, "ping", `{"pong":true}`):          "1 -32602 UNKNOWN_FIELD",
 		`{"id":1,"method":"ping","something":[1,2]}`: `1 {"pong":true}`,
 	} {
-		require.Equal(t, []string{want}, briefs(t, converse(t, rpc.Lines, message)), message)
+		require.Equal(t, []string{want}, briefs(t, converse(t, wire.Lines, message)), message)
 	}
 }
 
@@ -241,7 +242,7 @@ func TestFaultR8_InvalidTextIsRefused(t *testing.T) {
 			require.JSONEq(t, `"`+good+`"`, strings.TrimPrefix(answers[0], "1 "))
 		}
 	}
-	require.Equal(t, []string{`"a\u0000" -32600 INVALID_REQUEST`}, briefs(t, converse(t, rpc.Lines, request(`"a\u0000"`, "ping", ""))))
+	require.Equal(t, []string{`"a\u0000" -32600 INVALID_REQUEST`}, briefs(t, converse(t, wire.Lines, request(`"a\u0000"`, "ping", ""))))
 }
 
 func TestFaultR9_UTF16IsToldApart(t *testing.T) {
@@ -264,7 +265,7 @@ func TestFaultR9_UTF16IsToldApart(t *testing.T) {
 }
 
 // split takes everything that was written apart.
-func split(t testing.TB, f rpc.Framing, text string) (messages []string) {
+func split(t testing.TB, f wire.Framing, text string) (messages []string) {
 	t.Helper()
 	for _, m := range unframeAll(t, f, text) {
 		require.True(t, json.Valid([]byte(m)), m)

@@ -18,6 +18,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // A host that does not read must not stop the server from reading: a cancellation still works, and
@@ -28,11 +29,11 @@ func TestFaultR18_BlockedOutputDoesNotBlockTheInput(t *testing.T) {
 		h := deaf(t, f)
 		h.send(request(`"b"`, "block", ""))
 		for i := range maxInHand - 1 {
-			h.raw(framed(rpc.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d","text":"x"}`, i))))
+			h.raw(framed(wire.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d","text":"x"}`, i))))
 		}
 		// Nothing is read, so these wait a moment for room and are then refused.
-		h.raw(framed(rpc.Lines, request(`"c"`, "change", "")))
-		h.raw(framed(rpc.Lines, request(`"d"`, "change", "")))
+		h.raw(framed(wire.Lines, request(`"c"`, "change", "")))
+		h.raw(framed(wire.Lines, request(`"d"`, "change", "")))
 		h.send(notification("$/cancelRequest", `{"id":"b"}`))
 		h.listen()
 		answers := briefs(t, h.hear())
@@ -51,7 +52,7 @@ func TestFaultR18_RefusalSaysWhenToTryAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := deaf(t, newFixture())
 		for i := range maxInHand + 1 {
-			h.raw(framed(rpc.Lines, request(i, "echo", "1")))
+			h.raw(framed(wire.Lines, request(i, "echo", "1")))
 		}
 		time.Sleep(time.Second)
 		h.listen()
@@ -72,7 +73,7 @@ func TestFaultR18_SlowReaderIsWaitedFor(t *testing.T) {
 		h := deaf(t, newFixture())
 		go func() { // ends when all is sent
 			for i := range n {
-				h.raw(framed(rpc.Lines, request(i, "change", "{}")))
+				h.raw(framed(wire.Lines, request(i, "change", "{}")))
 			}
 		}()
 		answers := bufio.NewReaderSize(h.out, 16)
@@ -96,7 +97,7 @@ func TestFaultR18_UnreadAnswersAreBounded(t *testing.T) {
 			defer close(sent)
 			for i := range 35 {
 				time.Sleep(time.Millisecond)
-				h.raw(framed(rpc.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d","size":1048576}`, i))))
+				h.raw(framed(wire.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d","size":1048576}`, i))))
 			}
 		}()
 		time.Sleep(4 * time.Second)
@@ -229,7 +230,7 @@ func TestFaultR18_EndIsSeenBehindABlockedOutput(t *testing.T) {
 		const n = 14_000
 		start := time.Now()
 		for i := range n {
-			h.raw(framed(rpc.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d"}`, i))))
+			h.raw(framed(wire.Lines, request(i, "hand_out", fmt.Sprintf(`{"name":"%d"}`, i))))
 		}
 		require.Zero(t, h.end())
 		require.Less(t, time.Since(start), 2*time.Second)
@@ -264,7 +265,7 @@ func TestFaultR18_WaitingForRoomEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
 		for i := range maxInHand {
-			h.raw(framed(rpc.Lines, request(i, "wait", "")))
+			h.raw(framed(wire.Lines, request(i, "wait", "")))
 		}
 		h.send(request(`"late"`, "change", ""))
 		require.Empty(t, h.hear())

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 func TestFaultR10_Batches(t *testing.T) {
@@ -45,7 +45,7 @@ func TestFaultR10_Batches(t *testing.T) {
 
 func TestFaultR11_UnknownMethodNamesTheNearest(t *testing.T) {
 	near := func(name string) any {
-		answer := converse(t, rpc.Lines, request(1, name, ""))[0]
+		answer := converse(t, wire.Lines, request(1, name, ""))[0]
 		require.Equal(t, "1 -32601 METHOD_NOT_FOUND", brief(t, answer))
 		return parse(t, answer).Error.Data.Details["did_you_mean"]
 	}
@@ -54,8 +54,8 @@ func TestFaultR11_UnknownMethodNamesTheNearest(t *testing.T) {
 	require.Empty(t, near("rpc.no_such"))
 	require.Empty(t, near(strings.Repeat("x", 1<<20)))
 	require.Equal(t, []string{"1 -32600 INVALID_REQUEST", "1 -32600 INVALID_REQUEST"},
-		briefs(t, converse(t, rpc.Lines, request(1, "", ""), `{"id":1,"method":["ping"]}`)))
-	require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, converse(t, rpc.Lines, request(1, "are_you_there", ""))))
+		briefs(t, converse(t, wire.Lines, request(1, "", ""), `{"id":1,"method":["ping"]}`)))
+	require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, converse(t, wire.Lines, request(1, "are_you_there", ""))))
 }
 
 // Params reach the method byte for byte, and it says with a pointer what is wrong with them.
@@ -83,7 +83,7 @@ func TestFaultR13_IDsAreRepeatedByteForByte(t *testing.T) {
 		`0`: `0`, `7`: `7`, `"7"`: `"7"`, `""`: `""`, `"\u0061\/"`: `"\u0061\/"`, `"😀"`: `"😀"`,
 		`"` + long + `"`: `"` + long + `"`, `9007199254740991`: `9007199254740991`,
 	} {
-		require.Equal(t, []string{want + ` {"pong":true}`}, briefs(t, converse(t, rpc.Lines, request(id, "ping", ""))), id)
+		require.Equal(t, []string{want + ` {"pong":true}`}, briefs(t, converse(t, wire.Lines, request(id, "ping", ""))), id)
 	}
 	for id, want := range map[string]string{
 		`-1`: `-1`, `-0`: `-0`, `0.5`: `0.5`, `1e2`: `1e2`, `9007199254740992`: `9007199254740992`,
@@ -91,9 +91,9 @@ func TestFaultR13_IDsAreRepeatedByteForByte(t *testing.T) {
 		`"` + long + `x"`:                `"` + long + `x"`, `"` + strings.Repeat(long, 32) + `"`: `null`,
 		`null`: `null`, `{}`: `null`, `{"a":1}`: `null`, `[1]`: `null`, `true`: `null`, `false`: `null`,
 	} {
-		require.Equal(t, []string{want + ` -32600 INVALID_REQUEST`}, briefs(t, converse(t, rpc.Lines, request(id, "ping", ""))), id)
+		require.Equal(t, []string{want + ` -32600 INVALID_REQUEST`}, briefs(t, converse(t, wire.Lines, request(id, "ping", ""))), id)
 	}
-	require.Empty(t, converse(t, rpc.Lines, notification("ping", "")))
+	require.Empty(t, converse(t, wire.Lines, notification("ping", "")))
 }
 
 // Two answers with one id could not be told apart.
@@ -134,13 +134,13 @@ func TestFaultR15_NotificationOfAChangeIsApplied(t *testing.T) {
 }
 
 func TestFaultR16_EndInMidMessage(t *testing.T) {
-	for rest, framing := range map[string]rpc.Framing{
-		"{" + strings.Repeat(" ", 9<<20):                        rpc.Lines,
-		"Content-Length: 10000000\r\n\r\n{":                     rpc.Headers,
-		"Content-Length: 100000\r\n\r\n" + request(2, "pi", ""): rpc.Headers,
-		`{"id":2,"method":`:                                     rpc.Lines,
-		"Content-Length: 40\r\n\r\n{\"id\":2,\"me":              rpc.Headers,
-		"Content-Len": rpc.Headers,
+	for rest, framing := range map[string]wire.Framing{
+		"{" + strings.Repeat(" ", 9<<20):                        wire.Lines,
+		"Content-Length: 10000000\r\n\r\n{":                     wire.Headers,
+		"Content-Length: 100000\r\n\r\n" + request(2, "pi", ""): wire.Headers,
+		`{"id":2,"method":`:                                     wire.Lines,
+		"Content-Length: 40\r\n\r\n{\"id\":2,\"me":              wire.Headers,
+		"Content-Len": wire.Headers,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture()
@@ -158,7 +158,7 @@ func TestFaultR16_EndInMidMessage(t *testing.T) {
 	}
 	t.Run("a last line without end is a message", func(t *testing.T) {
 		text := serveAll(t, newFixture(), io.NopCloser(strings.NewReader(request(1, "ping", ""))))
-		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, split(t, rpc.Lines, text)))
+		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, split(t, wire.Lines, text)))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 var seeds = []string{
@@ -36,7 +37,7 @@ func FuzzMessage(f *testing.F) {
 			t.Skip("this is not one line")
 		}
 		in := request(`"first"`, "ping", "") + "\n" + message + "\n"
-		answers := split(t, rpc.Lines, serveAll(t, newFixture(), io.NopCloser(strings.NewReader(in))))
+		answers := split(t, wire.Lines, serveAll(t, newFixture(), io.NopCloser(strings.NewReader(in))))
 		require.NotEmpty(t, answers)
 		require.Equal(t, `"first" {"pong":true}`, brief(t, answers[0]))
 		require.LessOrEqual(t, len(answers), 2)
@@ -185,7 +186,7 @@ func firstRefusal(value jsontext.Value) string {
 func FuzzStream(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s + "\n"))
-		f.Add([]byte(framed(rpc.Headers, s) + framed(rpc.Headers, request(1, "measure", `"x"`))))
+		f.Add([]byte(framed(wire.Headers, s) + framed(wire.Headers, request(1, "measure", `"x"`))))
 	}
 	f.Add([]byte("Content-Length: -1\r\n\r\n{}content-length:40\nX: y\n\n" + request(1, "ping", "") + "rest Content-Length: 40\r\n\r\n"))
 	f.Add([]byte("Content-Length: 4294967297\r\n\r\n" + strings.Repeat("C", 300)))
@@ -194,9 +195,9 @@ func FuzzStream(f *testing.F) {
 		last := "\n" + request(`"last"`, "ping", "") + "\n"
 		in := io.MultiReader(bytes.NewReader(stream), strings.NewReader(last))
 		text := serveAll(t, newFixture(), io.NopCloser(in), func(o *rpc.Options) { o.SetMaxMessageBytes(limit) })
-		framing := rpc.Lines
+		framing := wire.Lines
 		if strings.HasPrefix(text, "Content-Length: ") {
-			framing = rpc.Headers
+			framing = wire.Headers
 		}
 		require.True(t, utf8.ValidString(text))
 		answers := split(t, framing, text)
@@ -207,7 +208,7 @@ func FuzzStream(f *testing.F) {
 				require.LessOrEqual(t, len(r.Result), limit)
 			}
 		}
-		if framing == rpc.Lines {
+		if framing == wire.Lines {
 			require.Contains(t, answers[len(answers)-1], `"last"`)
 		}
 	})

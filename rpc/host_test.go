@@ -19,6 +19,7 @@ import (
 
 	"waybill/api"
 	"waybill/rpc"
+	"waybill/wire"
 )
 
 // A host is the peer of a server over two net.Pipes, inside a bubble of synctest: it can tell when the
@@ -28,7 +29,7 @@ type host struct {
 	in      net.Conn // to the server
 	out     net.Conn // from the server
 	log     *records
-	framing rpc.Framing // that it speaks
+	framing wire.Framing // that it speaks
 	cancel  context.CancelFunc
 
 	mu    sync.Mutex // guards what follows
@@ -48,7 +49,7 @@ func connect(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 func deaf(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 	serverIn, in := net.Pipe()
 	out, serverOut := net.Pipe()
-	h := &host{t: t, in: in, out: out, log: &records{}, framing: rpc.Lines, exit: make(chan int, 1)}
+	h := &host{t: t, in: in, out: out, log: &records{}, framing: wire.Lines, exit: make(chan int, 1)}
 	incidents := 0
 	o := rpc.Options{
 		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(h.log),
@@ -133,20 +134,20 @@ func (h *host) end() int {
 	return <-h.exit
 }
 
-func framed(f rpc.Framing, message string) string {
-	if f == rpc.Headers {
+func framed(f wire.Framing, message string) string {
+	if f == wire.Headers {
 		return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(message), message)
 	}
 	return message + "\n"
 }
 
 // unframed reads one message, strictly.
-func unframed(f rpc.Framing, r *bufio.Reader) (string, error) {
+func unframed(f wire.Framing, r *bufio.Reader) (string, error) {
 	line, err := r.ReadString('\n')
 	if err != nil {
 		return "", err
 	}
-	if f != rpc.Headers {
+	if f != wire.Headers {
 		return strings.TrimSuffix(line, "\n"), nil
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line, "Content-Length: "), "\r\n"))
@@ -245,7 +246,7 @@ func table(entries ...api.Entry) func(*rpc.Options) {
 	return func(o *rpc.Options) { o.Table = api.NewTable(entries) }
 }
 
-func unframeAll(t testing.TB, f rpc.Framing, text string) (messages []string) {
+func unframeAll(t testing.TB, f wire.Framing, text string) (messages []string) {
 	t.Helper()
 	for r := bufio.NewReader(strings.NewReader(text)); ; {
 		m, err := unframed(f, r)

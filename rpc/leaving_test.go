@@ -13,6 +13,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // shutdown finishes what is in hand before it answers, and lets nothing new in.
@@ -168,7 +169,7 @@ func TestEndCarriesEverythingOut(t *testing.T) {
 		})
 		h := connect(t, newFixture(), table(slow))
 		for i := range 100 {
-			h.raw(framed(rpc.Lines, request(i, "slow", "")))
+			h.raw(framed(wire.Lines, request(i, "slow", "")))
 		}
 		require.Zero(t, h.end())
 		answers := briefs(t, h.hear())

@@ -14,6 +14,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // A notifier is one that the test can make send.
@@ -105,7 +106,7 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 		<-ready
 		h.raw("}\n")
 		for i := range 100 {
-			h.raw(framed(rpc.Lines, request(i, "act", fmt.Sprint(i))))
+			h.raw(framed(wire.Lines, request(i, "act", fmt.Sprint(i))))
 		}
 		heard := h.hear()[1:]
 		require.Len(t, heard, 200)

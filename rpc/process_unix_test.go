@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"waybill/rpc"
+	"waybill/wire"
 )
 
 // A child is a server in a process of its own, and the host's ends of its pipes.
@@ -272,7 +272,7 @@ func TestStdioOfEveryKind(t *testing.T) {
 		require.NoError(t, c.cmd.Wait())
 		text, err := os.ReadFile(out.Name())
 		require.NoError(t, err)
-		require.Equal(t, []string{`1 {"pong":true}`, "2 {}"}, briefs(t, split(t, rpc.Lines, string(text))))
+		require.Equal(t, []string{`1 {"pong":true}`, "2 {}"}, briefs(t, split(t, wire.Lines, string(text))))
 		_, _ = in.Close(), out.Close()
 	})
 	t.Run("a socket", func(t *testing.T) {

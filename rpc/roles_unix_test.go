@@ -21,6 +21,7 @@ import (
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // hostEnv names the process that a server watches beside its parent.
@@ -31,7 +32,7 @@ var roles = map[string]func() int{"serve": serveStdio, "host": hostAndHolder, "h
 
 // serveStdio is a server as a program would have it.
 func serveStdio() int {
-	in, out, err := rpc.Stdio()
+	in, out, err := wire.Stdio()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 70
@@ -39,13 +40,13 @@ func serveStdio() int {
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
 	ctx, gone := context.WithCancel(ctx)
-	log := rpc.NewLogWriter(os.Stderr)
+	log := wire.NewLogWriter(os.Stderr)
 	logCtx, endLog := context.WithCancel(context.Background())
 	var helpers sync.WaitGroup
 	helpers.Go(func() { _ = log.Run(logCtx) })
 	named, _ := strconv.ParseInt(os.Getenv(hostEnv), 10, 64)
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	watch := rpc.NewParentWatch()
+	watch := wire.NewParentWatch()
 	watch.Name(named)
 	helpers.Go(func() {
 		if watch.Run(ctx) == nil {
@@ -64,7 +65,7 @@ func serveStdio() int {
 }
 
 // processTable has what only a process of its own can be asked to do.
-func processTable(log *rpc.LogWriter) *api.Table {
+func processTable(log *wire.LogWriter) *api.Table {
 	f := newFixture()
 	control := func(name string, do func() any) api.Entry {
 		return entry(name, schema.Control, func(_ context.Context, _ []byte, done func(api.Answer)) {

@@ -1,6 +1,5 @@
 // Package rpc serves the methods of a table to one host, in JSON-RPC 2.0 over a pair of byte streams
-// such as stdin and stdout. It also keeps the process in order that does this: it guards the real
-// stdout, notices that the host is gone, and never waits for someone to read the log.
+// such as stdin and stdout.
 //
 // It refuses to know what any method means, to open a store or a socket, to send requests to the host,
 // and to let one bad message cost the session: whatever comes in is answered or skipped, and the next
@@ -47,6 +46,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // Options says what Serve serves to whom. In, Out and Table are required.
@@ -63,8 +63,8 @@ type Options struct {
 	// notifications until ctx ends. send does not block; it may drop a notification and say so in
 	// a notification of its own. The params must not change after they were sent.
 	Notify func(ctx context.Context, send func(method string, params any)) error
-	// Framing is Auto unless the host needs to be told.
-	Framing Framing
+	// Framing is wire.Auto unless the host needs to be told.
+	Framing wire.Framing
 	// Logger gets what the host cannot be told; by default nobody does.
 	Logger *slog.Logger
 	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
@@ -98,7 +98,7 @@ func (o *Options) fill() error {
 		return errors.New("rpc: Options.Out is missing")
 	case o.Table == nil:
 		return errors.New("rpc: Options.Table is missing")
-	case o.Framing > Headers:
+	case o.Framing > wire.Headers:
 		return fmt.Errorf("rpc: Options.Framing is %v", o.Framing)
 	}
 	if o.Tally == nil {

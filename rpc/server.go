@@ -13,6 +13,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"waybill/api"
+	"waybill/wire"
 )
 
 // linger is how long Serve waits for goroutines that have been told to end. What takes longer is in
@@ -39,7 +40,7 @@ func newServer(ctx context.Context, o Options) *server {
 	s.outbox = newOutbox(g, t)
 	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
 	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: o.Tally, stopping: stopping, ended: make(chan struct{})}
-	s.stream.frames = newFrames(&source{o.In, s.writer.flush, &o.Tally.in}, o.maxMessageBytes, o.Framing, s.open)
+	s.stream.frames = wire.NewFrames(&source{o.In, s.writer.flush, &o.Tally.in}, o.maxMessageBytes, o.Framing, s.open)
 	s.dispatcher = &dispatcher{
 		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
 		trouble: t, words: connectionWords(),
@@ -71,7 +72,7 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // open is called when the framing is known: before that nothing could be written.
-func (s *server) open(f Framing) {
+func (s *server) open(f wire.Framing) {
 	s.writer.framing = f
 	if s.o.Notify == nil {
 		return

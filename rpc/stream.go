@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // A stream is what the library takes for the connection. The library gets to know of a message only
@@ -16,13 +17,14 @@ import (
 //
 // ReadObject and take are called by one goroutine, the library's reader.
 type stream struct {
-	frames  *frames
-	scanner scanner
+	frames  *wire.Frames
+	scanner wire.Scanner
 	outbox  *outbox
 	log     *slog.Logger
 	tally   *Tally
 
 	members []message // of a batch, that are still to be handed over
+	room    []message // reused to take members
 	now     message   // that the library is handing over
 	note    []byte    // reused to tell the library
 
@@ -38,9 +40,9 @@ func (s *stream) ReadObject(v any) error {
 		switch {
 		case err != nil:
 			return s.end(err)
-		case m.fault != nil:
+		case m.Fault != nil:
 			s.refuse(m)
-		case m.response:
+		case m.Response:
 			s.tally.responses.Add(1)
 			s.log.Debug("a response was dropped: no request was sent")
 		default:
@@ -62,9 +64,9 @@ func (s *stream) take() message {
 
 // tell puts a message's id and method into the library's value.
 func (s *stream) tell(v any) error {
-	s.note = append(append(empty(s.note), `{"method":`...), s.now.method...)
-	if s.now.id != nil {
-		s.note = append(append(s.note, `,"id":`...), s.now.id...)
+	s.note = append(append(empty(s.note), `{"method":`...), s.now.Method...)
+	if s.now.ID != nil {
+		s.note = append(append(s.note, `,"id":`...), s.now.ID...)
 	}
 	s.note = append(s.note, '}')
 	return v.(json.Unmarshaler).UnmarshalJSON(s.note)
@@ -84,7 +86,7 @@ func (s *stream) next() (message, error) {
 			return message{}, io.EOF
 		default:
 		}
-		f, err := s.frames.next()
+		f, err := s.frames.Next()
 		if err != nil {
 			return message{}, err
 		}
@@ -107,45 +109,48 @@ func (s *stream) end(cause error) error {
 }
 
 // open takes the messages out of a frame.
-func (s *stream) open(f frame) {
-	if f.fault != nil {
+func (s *stream) open(f wire.Frame) {
+	if f.Fault != nil {
 		s.cut(f)
-		s.refuse(message{id: null, fault: f.fault})
+		s.refuse(refused(f.Fault))
 		return
 	}
-	body := f.body
-	if !f.kept {
+	body := f.Body
+	if !f.Kept {
 		body = bytes.Clone(body)
 	}
-	members, many, fault := s.scanner.read(body)
+	messages, many, fault := s.scanner.Read(body)
 	if fault != nil {
-		// A body that is not JSON may have been measured wrongly.
-		s.frames.lost = fault.Data.Code != schema.InvalidBatch
-		if s.frames.lost {
+		if fault.Data.Code != schema.InvalidBatch {
+			s.frames.Lose() // a body that is not JSON may have been measured wrongly
 			s.cut(f)
 		}
-		s.refuse(message{id: null, fault: fault})
+		s.refuse(refused(fault))
 		return
 	}
-	if many {
-		s.outbox.expect(newBatch(members))
+	s.members = s.room[:0]
+	for _, m := range messages {
+		s.members = append(s.members, message{Message: m})
 	}
-	s.members = members
+	s.room = s.members
+	if many {
+		s.outbox.expect(newBatch(s.members))
+	}
 }
 
 // cut logs that the input ended in mid-message.
-func (s *stream) cut(f frame) {
-	if f.partial > 0 {
-		s.log.Warn("the input ended in the middle of a message, which is discarded", "bytes", f.partial)
+func (s *stream) cut(f wire.Frame) {
+	if f.Partial > 0 {
+		s.log.Warn("the input ended in the middle of a message, which is discarded", "bytes", f.Partial)
 	}
 }
 
 // refuse answers a message that does not get as far as the library.
 func (s *stream) refuse(m message) {
 	s.tally.refused.Add(1)
-	s.tally.refuse(m.fault.Data.Code)
+	s.tally.refuse(m.Fault.Data.Code)
 	s.outbox.waitForSpace(s.stopping)
-	s.outbox.put(m.batch, m.place, item{id: m.id, answer: failed(m.fault)})
+	s.outbox.put(m.batch, m.place, item{id: m.ID, answer: failed(m.Fault)})
 }
 
 // WriteObject would be called by the library if it were asked to send something.

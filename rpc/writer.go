@@ -7,11 +7,15 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"waybill/wire"
 )
 
 const (
 	// chunkBytes is how much is encoded before it is written.
 	chunkBytes = 256 << 10
+	// pieceBytes is how much is written at a time to an output that knows no deadlines.
+	pieceBytes = 64 << 10
 	// slice is how long one attempt to write lasts before the writer looks at what else there is.
 	slice = 10 * time.Millisecond
 	// deaf is how long a host may leave everything unread until new requests are refused.
@@ -35,7 +39,7 @@ var errStalled = fmt.Errorf("the host read nothing for %v", stall)
 type writer struct {
 	outbox  *outbox
 	out     io.WriteCloser
-	framing Framing // written before the first item is queued
+	framing wire.Framing // written before the first item is queued
 	encoder encoder
 
 	immediate func(text []byte) (int, error) // nil if out cannot write without waiting
@@ -55,7 +59,7 @@ type writer struct {
 // A deadliner is an output whose Write can be told when to come back.
 type deadliner interface{ SetWriteDeadline(time.Time) error }
 
-func newWriter(o *outbox, out io.WriteCloser, f Framing, t *trouble) *writer {
+func newWriter(o *outbox, out io.WriteCloser, f wire.Framing, t *trouble) *writer {
 	w := &writer{outbox: o, out: out, framing: f, encoder: encoder{trouble: t}, immediate: immediate(out)}
 	w.limiter, _ = out.(deadliner)
 	return w
@@ -165,9 +169,9 @@ func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 		case it.silent:
 			lost, places = append(lost, it.undelivered()...), places+it.held
 		case it.method != "":
-			w.pending = w.framing.append(w.pending, w.encoder.item(it))
+			w.pending = w.framing.Append(w.pending, w.encoder.item(it))
 		default:
-			w.pending = w.framing.append(w.pending, w.encoder.item(it))
+			w.pending = w.framing.Append(w.pending, w.encoder.item(it))
 			w.receipts = append(w.receipts, receipt{end: len(w.pending), held: it.held, undelivered: it.undelivered()})
 		}
 		w.taken[w.next] = item{}
@@ -230,7 +234,7 @@ func (w *writer) attempt(text []byte) (int, error) {
 	}
 	watchdog := time.AfterFunc(stall, func() { w.outbox.fail(errStalled) })
 	defer watchdog.Stop()
-	return w.out.Write(text[:min(len(text), bufferBytes)])
+	return w.out.Write(text[:min(len(text), pieceBytes)])
 }
 
 // extend makes sure that the next write comes back in time; it reports whether the output can.

@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"bytes"
@@ -8,18 +8,16 @@ import (
 	"waybill/schema"
 )
 
-// A message is one JSON-RPC message, as bytes of the line or body that it came in.
-type message struct {
-	// id is nil for a notification. It is answered with exactly these bytes.
-	id     []byte
-	method []byte // a JSON string
-	params []byte // nil if absent
-	// fault is why the message is refused; then only id counts, which is null if it had none.
-	fault *schema.Error
-	// response marks what cannot be anything but an answer to a request that was never sent.
-	response bool
-	batch    *batch // that the message is a member of, or nil
-	place    int    // of its answer in the batch
+// A Message is one JSON-RPC message, as bytes of the line or body that it came in.
+type Message struct {
+	// ID is nil for a notification. A request is answered with exactly these bytes.
+	ID     []byte
+	Method []byte // a JSON string
+	Params []byte // nil if absent
+	// Fault is why the message is refused; then only ID counts, which is null if it had none.
+	Fault *schema.Error
+	// Response marks what cannot be anything but an answer to a request.
+	Response bool
 }
 
 // An envelope collects the members of a message. Absent ones are nil.
@@ -66,9 +64,9 @@ func (e *envelope) compare(name []byte) {
 	}
 }
 
-// read checks one line or body, and gives the messages in it. many says that they are the members of
-// a batch. A fault concerns the whole, whatever is in it.
-func (s *scanner) read(data []byte) (messages []message, many bool, fault *schema.Error) {
+// Read checks one line or body, and gives the messages in it, which share its memory. many says that they
+// are the members of a batch. A fault concerns the whole, whatever is in it.
+func (s *Scanner) Read(data []byte) (messages []Message, many bool, fault *schema.Error) {
 	s.data, s.pos, s.fault = data, 0, nil
 	defer s.forget() // a large message must not be kept until the next one comes
 	s.space()
@@ -82,7 +80,7 @@ func (s *scanner) read(data []byte) (messages []message, many bool, fault *schem
 			return ok
 		})
 	} else if m, ok := s.message(); ok {
-		messages = []message{m}
+		messages = []Message{m}
 	}
 	if s.fault == nil {
 		if s.space(); s.pos < len(data) {
@@ -101,7 +99,7 @@ func (s *scanner) read(data []byte) (messages []message, many bool, fault *schem
 }
 
 // message reads one message; ok is false if it is not even JSON.
-func (s *scanner) message() (m message, ok bool) {
+func (s *Scanner) message() (m Message, ok bool) {
 	var e envelope
 	s.refused = nil
 	object := s.peek() == '{'
@@ -111,7 +109,7 @@ func (s *scanner) message() (m message, ok bool) {
 		ok = s.value(1)
 	}
 	if !ok {
-		return message{}, false
+		return Message{}, false
 	}
 	fault := s.refused
 	if fault == nil && !object {
@@ -121,9 +119,9 @@ func (s *scanner) message() (m message, ok bool) {
 		fault = e.check()
 	}
 	if fault != nil {
-		return message{id: e.echo(), fault: fault}, true
+		return Message{ID: e.echo(), Fault: fault}, true
 	}
-	return message{id: e.id, method: e.method, params: e.params, response: e.method == nil}, true
+	return Message{ID: e.id, Method: e.method, Params: e.params, Response: e.method == nil}, true
 }
 
 // check says what is wrong with the members, each of which is valid JSON.
@@ -133,13 +131,13 @@ func (e *envelope) check() *schema.Error {
 		return nil
 	case e.odd != "":
 		return invalid(fmt.Sprintf("the member %q is not of the protocol, whose names are in lower case", e.odd))
-	case e.jsonrpc != nil && content(e.jsonrpc) != "2.0":
+	case e.jsonrpc != nil && Text(e.jsonrpc) != "2.0":
 		return invalid(`the member jsonrpc is not "2.0"`)
 	case e.method != nil && e.answers:
 		return invalid("the message is a request and a response at once")
 	case e.method == nil:
 		return invalid("the message has no method")
-	case content(e.method) == "":
+	case Text(e.method) == "":
 		return invalid("the member method is not a string, or empty")
 	}
 	return e.checkID()
@@ -158,7 +156,7 @@ func (e *envelope) checkID() *schema.Error {
 	ok := false
 	switch e.id[0] {
 	case '"':
-		text := content(e.id)
+		text := Text(e.id)
 		ok = len(text) <= maxIDBytes && !strings.Contains(text, "\x00")
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		ok = whole(e.id)
@@ -191,19 +189,20 @@ const maxEchoBytes = 4 << 10
 // echo gives the id with which the message is refused: its own if that is a string or a number.
 func (e *envelope) echo() []byte {
 	if e.id == nil || e.twice || len(e.id) > maxEchoBytes {
-		return null
+		return Null
 	}
 	switch e.id[0] {
 	case '{', '[', 't', 'f':
-		return null
+		return Null
 	}
 	return e.id
 }
 
-var null = []byte("null")
+// Null is the id of an answer to what has none that could be read.
+var Null = []byte("null")
 
-// content gives the text of a JSON string, and "" of every other value.
-func content(value []byte) string {
+// Text gives the text of a JSON string, and "" of every other value.
+func Text(value []byte) string {
 	switch {
 	case value[0] != '"':
 		return ""
@@ -213,10 +212,10 @@ func content(value []byte) string {
 	return string(value[1 : len(value)-1])
 }
 
-// key gives what two ids have in common that mean the same.
-func key(id []byte) string {
+// Key gives what two ids have in common that mean the same, such as one with an escape and one without.
+func Key(id []byte) string {
 	if id[0] == '"' {
-		return `"` + content(id)
+		return `"` + Text(id)
 	}
 	return string(id)
 }

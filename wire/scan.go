@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"fmt"
@@ -11,10 +11,11 @@ const space = " \t\r\n"
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// A scanner goes over a message once and checks that it is JSON which every reader understands in
+// A Scanner goes over a message once and checks that it is JSON which every reader understands in
 // the same way: well-formed, in UTF-8, no member twice in an object, at most schema.MaxDepth levels.
-// It builds no values. Its methods report whether to go on; if not, fault says why.
-type scanner struct {
+// It builds no values, keeps no message that it has read, and is for one goroutine; the zero value is
+// ready. Its inner methods report whether to go on; if not, fault says why.
+type Scanner struct {
 	data  []byte
 	pos   int
 	names names
@@ -25,7 +26,7 @@ type scanner struct {
 }
 
 // forget lets go of the message.
-func (s *scanner) forget() {
+func (s *Scanner) forget() {
 	s.data = nil
 	if cap(s.names.all) > 4*fewNames {
 		s.names.all = nil
@@ -35,7 +36,7 @@ func (s *scanner) forget() {
 }
 
 // value reads one value. depth is the level that it would open.
-func (s *scanner) value(depth int) bool {
+func (s *Scanner) value(depth int) bool {
 	switch s.peek() {
 	case '{':
 		return s.object(depth, nil)
@@ -57,7 +58,7 @@ func (s *scanner) value(depth int) bool {
 }
 
 // object reads an object. Its members are shown to e, if there is one.
-func (s *scanner) object(depth int, e *envelope) bool {
+func (s *Scanner) object(depth int, e *envelope) bool {
 	if depth > schema.MaxDepth {
 		return s.tooDeep()
 	}
@@ -97,7 +98,7 @@ func (s *scanner) object(depth int, e *envelope) bool {
 	}
 }
 
-func (s *scanner) array(depth int) bool {
+func (s *Scanner) array(depth int) bool {
 	if depth > schema.MaxDepth {
 		return s.tooDeep()
 	}
@@ -105,7 +106,7 @@ func (s *scanner) array(depth int) bool {
 }
 
 // elements reads an array whose elements are read by element.
-func (s *scanner) elements(element func() bool) bool {
+func (s *Scanner) elements(element func() bool) bool {
 	s.pos++
 	if s.space(); s.eat(']') {
 		return true
@@ -126,7 +127,7 @@ func (s *scanner) elements(element func() bool) bool {
 
 // tooDeep refuses the message and skips the rest of the value, which needs no stack however deep it
 // goes: only strings and brackets count, and whether the brackets match does not matter any more.
-func (s *scanner) tooDeep() bool {
+func (s *Scanner) tooDeep() bool {
 	if s.refused == nil {
 		s.refused = schema.NewError(schema.NestingTooDeep, fmt.Sprintf("the message is nested more deeply than %d levels at byte %d", schema.MaxDepth, s.pos)).
 			With("limit", schema.MaxDepth)
@@ -150,7 +151,7 @@ func (s *scanner) tooDeep() bool {
 	return s.unexpected("a closing bracket")
 }
 
-func (s *scanner) number() bool {
+func (s *Scanner) number() bool {
 	s.eat('-')
 	if !s.eat('0') && !s.digits() {
 		return s.unexpected("a digit")
@@ -171,7 +172,7 @@ func (s *scanner) number() bool {
 }
 
 // digits reads as many digits as there are and reports whether there is one.
-func (s *scanner) digits() bool {
+func (s *Scanner) digits() bool {
 	from := s.pos
 	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
 		s.pos++
@@ -179,7 +180,7 @@ func (s *scanner) digits() bool {
 	return s.pos > from
 }
 
-func (s *scanner) word(w string) bool {
+func (s *Scanner) word(w string) bool {
 	for i := range len(w) {
 		if !s.eat(w[i]) {
 			return s.unexpected(w)
@@ -189,14 +190,14 @@ func (s *scanner) word(w string) bool {
 }
 
 // peek gives the next byte, and 0 at the end: no valid message has a 0 where it is asked for.
-func (s *scanner) peek() byte {
+func (s *Scanner) peek() byte {
 	if s.pos == len(s.data) {
 		return 0
 	}
 	return s.data[s.pos]
 }
 
-func (s *scanner) eat(c byte) bool {
+func (s *Scanner) eat(c byte) bool {
 	if s.peek() != c {
 		return false
 	}
@@ -204,14 +205,14 @@ func (s *scanner) eat(c byte) bool {
 	return true
 }
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.pos < len(s.data) && isSpace(s.data[s.pos]) {
 		s.pos++
 	}
 }
 
 // unexpected ends the reading: something else should be here.
-func (s *scanner) unexpected(wanted string) bool {
+func (s *Scanner) unexpected(wanted string) bool {
 	found := "the message ends"
 	if s.pos < len(s.data) {
 		found = fmt.Sprintf("there is %q", s.data[s.pos])
@@ -222,14 +223,14 @@ func (s *scanner) unexpected(wanted string) bool {
 }
 
 // garbled ends the reading: a string is not text.
-func (s *scanner) garbled(what string) bool {
+func (s *Scanner) garbled(what string) bool {
 	s.fault = schema.NewError(schema.InvalidUTF8, fmt.Sprintf("%s at byte %d", what, s.pos)).With("byte", s.pos)
 	return false
 }
 
-func (s *scanner) doubled(name []byte) {
+func (s *Scanner) doubled(name []byte) {
 	if s.refused == nil {
-		s.refused = schema.NewError(schema.DuplicateKey, fmt.Sprintf("the member %q occurs twice in one object, before byte %d", excerpt(name), s.pos)).
+		s.refused = schema.NewError(schema.DuplicateKey, fmt.Sprintf("the member %q occurs twice in one object, before byte %d", Excerpt(name), s.pos)).
 			Hint("send each member once")
 	}
 }

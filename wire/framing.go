@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"fmt"
@@ -45,8 +45,8 @@ var firstBytes = map[byte]Framing{
 	'C': Headers, 'c': Headers,
 }
 
-// append puts a message into its frame, behind dst. Nothing needs no frame.
-func (f Framing) append(dst, message []byte) []byte {
+// Append puts a message into its frame, behind dst, and gives what dst became. No message needs no frame.
+func (f Framing) Append(dst, message []byte) []byte {
 	if len(message) == 0 {
 		return dst
 	}

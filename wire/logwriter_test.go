@@ -1,4 +1,4 @@
-package rpc_test
+package wire_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/rpc"
+	"waybill/wire"
 )
 
 // A gated is a log that takes a write only when it is let.
@@ -37,7 +37,7 @@ func (g *gated) String() string {
 }
 
 // runLog runs a LogWriter and gives what ends it.
-func runLog(l *rpc.LogWriter) (end func()) {
+func runLog(l *wire.LogWriter) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // ends with ctx
@@ -56,7 +56,7 @@ func TestLogWriterWritesEverythingInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{let: make(chan struct{})}
 		close(g.let)
-		l := rpc.NewLogWriter(g)
+		l := wire.NewLogWriter(g)
 		_, _ = l.Write([]byte("before\n"))
 		end := runLog(l)
 		synctest.Wait()
@@ -75,7 +75,7 @@ func TestLogWriterWritesEverythingInOrder(t *testing.T) {
 func TestFaultR22_LogThatNobodyReadsIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{let: make(chan struct{})}
-		l := rpc.NewLogWriter(g)
+		l := wire.NewLogWriter(g)
 		end := runLog(l)
 		line := strings.Repeat("x", 1023) + "\n"
 		_, _ = l.Write([]byte(line))
@@ -101,7 +101,7 @@ func TestFaultR22_LogThatFailsOrHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{let: make(chan struct{}), err: errors.New("nobody there")}
 		close(g.let)
-		l := rpc.NewLogWriter(g)
+		l := wire.NewLogWriter(g)
 		end := runLog(l)
 		_, err := l.Write([]byte("one\ntwo\n"))
 		require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestFaultR22_LogThatFailsOrHangs(t *testing.T) {
 		end()
 
 		hangs := &gated{let: make(chan struct{})}
-		l = rpc.NewLogWriter(hangs)
+		l = wire.NewLogWriter(hangs)
 		end = runLog(l)
 		_, err = l.Write([]byte("one\n"))
 		require.NoError(t, err)

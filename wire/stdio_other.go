@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package rpc
+package wire
 
 import "errors"
 

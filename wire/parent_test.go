@@ -1,4 +1,4 @@
-package rpc_test
+package wire_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/rpc"
+	"waybill/wire"
 )
 
 // Numbers that no process can have do not end anything.
@@ -19,7 +19,7 @@ func TestParentWatchIgnoresWhatIsNoProcess(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			w := rpc.NewParentWatch()
+			w := wire.NewParentWatch()
 			w.Name(id)
 			require.ErrorIs(t, w.Run(ctx), context.DeadlineExceeded)
 		})
@@ -29,7 +29,7 @@ func TestParentWatchIgnoresWhatIsNoProcess(t *testing.T) {
 // The host died before its first look, so its id is nobody's by the time it is named.
 func TestFaultR19_NamedHostIsDeadAlready(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := rpc.NewParentWatch()
+		w := wire.NewParentWatch()
 		gone := make(chan error, 1)
 		go func() { gone <- w.Run(t.Context()) }() // ends when it finds out
 		synctest.Wait()

@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"bufio"
@@ -19,9 +19,9 @@ const (
 	maxSkip = 4 << 30
 )
 
-// A frames reads one frame after the other from a stream. It keeps no more than one message of at
-// most limit bytes, whatever comes in.
-type frames struct {
+// A Frames reads one frame after the other from a stream. It keeps no more than one message of at most
+// its limit, whatever comes in. It is for one goroutine.
+type Frames struct {
 	in      *bufio.Reader
 	limit   int
 	framing Framing       // Auto until the first byte was seen
@@ -30,25 +30,28 @@ type frames struct {
 	lost    bool // where the next header begins is not known
 }
 
-// A frame is what was between two borders: a message, or what was wrong with the border.
-type frame struct {
-	// body is overwritten when the next frame is read, unless it is kept.
-	body  []byte
-	kept  bool
-	fault *schema.Error
-	// partial counts the bytes of a frame in which the stream ended.
-	partial int
+// A Frame is what was between two borders: a message, or what was wrong with the border.
+type Frame struct {
+	// Body is the message. It is overwritten when the next frame is read, unless it is Kept.
+	Body []byte
+	Kept bool
+	// Fault is what was wrong with the border; then there is no Body.
+	Fault *schema.Error
+	// Partial counts the bytes of a frame in which the stream ended.
+	Partial int
 }
 
-func newFrames(in io.Reader, limit int, f Framing, found func(Framing)) *frames {
-	return &frames{in: bufio.NewReaderSize(in, bufferBytes), limit: limit, framing: f, found: found}
+// NewFrames gives a reader of in that takes messages of up to limit bytes, in the framing f or in the one
+// that the first byte says. found is called by Next, once, when the framing is known.
+func NewFrames(in io.Reader, limit int, f Framing, found func(Framing)) *Frames {
+	return &Frames{in: bufio.NewReaderSize(in, bufferBytes), limit: limit, framing: f, found: found}
 }
 
-// next gives the next frame. An error ends the stream, and is io.EOF at its proper end.
-func (f *frames) next() (frame, error) {
+// Next gives the next frame. An error ends the stream, and is io.EOF at its proper end.
+func (f *Frames) Next() (Frame, error) {
 	if !f.begun {
 		if err := f.begin(); err != nil {
-			return frame{}, err
+			return Frame{}, err
 		}
 	}
 	if f.framing == Headers {
@@ -58,7 +61,7 @@ func (f *frames) next() (frame, error) {
 }
 
 // begin skips what may stand before the first frame and decides on the framing.
-func (f *frames) begin() error {
+func (f *Frames) begin() error {
 	first, err := f.in.Peek(1)
 	if err != nil {
 		return err
@@ -87,11 +90,15 @@ func (f *frames) begin() error {
 	return nil
 }
 
+// Lose says that the last Body was not what it should be. Behind headers it may have been measured wrongly
+// then, so the next one is looked for.
+func (f *Frames) Lose() { f.lost = true }
+
 // bom is the byte order mark of UTF-8.
 const bom = "\xef\xbb\xbf"
 
 // line reads one message from one line. The last line may do without its end.
-func (f *frames) line() (frame, error) {
+func (f *Frames) line() (Frame, error) {
 	for {
 		text, err := f.in.ReadSlice('\n')
 		kept := false
@@ -105,20 +112,20 @@ func (f *frames) line() (frame, error) {
 		body := bytes.Trim(text, space)
 		switch {
 		case len(body) > f.limit:
-			return frame{fault: tooLarge(f.limit)}, nil
+			return Frame{Fault: tooLarge(f.limit)}, nil
 		case len(body) > 0 && err == nil:
-			return frame{body: body, kept: kept}, nil
+			return Frame{Body: body, Kept: kept}, nil
 		case len(body) > 0 && errors.Is(err, io.EOF):
-			return frame{body: body, kept: kept, partial: len(text)}, nil
+			return Frame{Body: body, Kept: kept, Partial: len(text)}, nil
 		case err != nil:
-			return frame{}, err
+			return Frame{}, err
 		}
 	}
 }
 
 // longLine reads on in a line that does not fit into the buffer. It stops with ErrBufferFull where
 // the line gets longer than a message may be.
-func (f *frames) longLine(text []byte) ([]byte, error) {
+func (f *Frames) longLine(text []byte) ([]byte, error) {
 	for {
 		more, err := f.in.ReadSlice('\n')
 		if text = append(text, more...); !errors.Is(err, bufio.ErrBufferFull) || len(text) > f.limit+2 {
@@ -128,17 +135,17 @@ func (f *frames) longLine(text []byte) ([]byte, error) {
 }
 
 // skipLine throws the rest of a line away that is too long already.
-func (f *frames) skipLine(read int) (frame, error) {
+func (f *Frames) skipLine(read int) (Frame, error) {
 	for {
 		more, err := f.in.ReadSlice('\n')
 		read += len(more)
 		switch {
 		case err == nil:
-			return frame{fault: tooLarge(f.limit)}, nil
+			return Frame{Fault: tooLarge(f.limit)}, nil
 		case errors.Is(err, io.EOF):
-			return frame{fault: tooLarge(f.limit), partial: read}, nil
+			return Frame{Fault: tooLarge(f.limit), Partial: read}, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return frame{}, err
+			return Frame{}, err
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package rpc
+package wire
 
 // A process is known by its id.
 type process struct{ id int }

@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 )
+
+// lastWords is how long Run waits for a write to end when its context has ended.
+const lastWords = 100 * time.Millisecond
 
 // logBytes is how much of the log may wait to be written.
 const logBytes = 256 << 10
@@ -69,7 +72,7 @@ func (l *LogWriter) Run(ctx context.Context) error {
 		l.copy(ctx)
 	}()
 	<-ctx.Done()
-	timer := time.NewTimer(linger)
+	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
 	select {
 	case <-ended:

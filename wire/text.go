@@ -1,4 +1,4 @@
-package rpc
+package wire
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 )
 
 // name reads the name of a member, without its quotes and escapes.
-func (s *scanner) name() ([]byte, bool) {
+func (s *Scanner) name() ([]byte, bool) {
 	if s.peek() != '"' {
 		return nil, s.unexpected("a member's name in quotes")
 	}
@@ -23,7 +23,7 @@ func (s *scanner) name() ([]byte, bool) {
 func unescape(quoted []byte) []byte {
 	var text string
 	if err := json.Unmarshal(quoted, &text); err != nil {
-		panic("rpc: a string passed the scanner and is none: " + err.Error())
+		panic("wire: a string passed the scanner and is none: " + err.Error())
 	}
 	return []byte(text)
 }
@@ -41,7 +41,7 @@ func ordinary8(eight uint64) bool {
 }
 
 // text reads a string and gives what is between the quotes.
-func (s *scanner) text() (content []byte, escaped, ok bool) {
+func (s *Scanner) text() (content []byte, escaped, ok bool) {
 	s.pos++
 	from := s.pos
 	for s.pos < len(s.data) {
@@ -74,7 +74,7 @@ func (s *scanner) text() (content []byte, escaped, ok bool) {
 }
 
 // escape reads one escape, or two that are the halves of one character.
-func (s *scanner) escape() bool {
+func (s *Scanner) escape() bool {
 	s.pos++
 	switch s.peek() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -104,7 +104,7 @@ func (s *scanner) escape() bool {
 }
 
 // hex reads the digits after a u.
-func (s *scanner) hex() (r rune, ok bool) {
+func (s *Scanner) hex() (r rune, ok bool) {
 	s.pos++
 	for range 4 {
 		c := s.peek()
