@@ -68,6 +68,17 @@ type Store interface {
 	Close() error
 }
 
+// Moments is a Store that can tell without a View whether something was committed.
+type Moments interface {
+	Store
+	// Moment names the present contents: while it gives the same, a View sees the same. It may give another one
+	// although nothing has changed. ok is false while somebody is at a commit, or may be. It costs less than a View.
+	Moment() (now Moment, ok bool)
+}
+
+// A Moment is comparable with those that the same Store has given, and with no others.
+type Moment struct{ File, Commits int64 }
+
 // A Tx is one transaction. Getting verbs see what the same transaction put before. A Tx must not be
 // used by two goroutines at once, and not after its function has returned.
 //

@@ -22,7 +22,7 @@ type Store struct {
 	commits *meter.Histogram[time.Duration]
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Moments = (*Store)(nil)
 
 // New gives an empty store.
 func New() *Store {
@@ -54,6 +54,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
+	next.commits++
 	s.current.Store(&next)
 	s.commits.Observe(time.Since(began))
 	return nil
@@ -73,6 +74,11 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	t := &tx{cancelled: ctx.Err, state: &snapshot}
 	defer t.end()
 	return fn(t)
+}
+
+// Moment counts the commits. Nobody is ever at one for longer than the call takes.
+func (s *Store) Moment() (now store.Moment, ok bool) {
+	return store.Moment{Commits: s.current.Load().commits}, !s.closed.Load()
 }
 
 // usable tells why the store cannot serve a call, or nil.

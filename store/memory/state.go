@@ -31,6 +31,8 @@ type state struct {
 	notices         *node[int64, store.Notice] // by Position
 	noticePositions *node[string, int64]       // by id
 	answers         *node[string, store.Answer]
+
+	commits int64 // that led here
 }
 
 func stateIndex(s core.State) int { return slices.Index(core.States(), s) }

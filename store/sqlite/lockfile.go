@@ -1,13 +1,10 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -45,9 +42,18 @@ type holder struct {
 type record struct {
 	holder
 	newest  int64 // number of the newest event, as far as the file was told
-	commits int64 // how many transactions were committed, whoever did
-	spent   bool  // the reserved space was given up and not yet taken back
+	commits int64 // how many transactions were committed, whoever did, or may have been
+	state   state
+	spent   bool // the reserved space was given up and not yet taken back
 }
+
+// A state says whether somebody has the lock. It stays busy if its holder dies.
+type state string
+
+const (
+	unlocked state = "free"
+	locked   state = "busy"
+)
 
 func newLockFile(path string) *lockFile {
 	host, _ := os.Hostname() // it is only ever shown to a person
@@ -90,10 +96,24 @@ func (l *lockFile) acquire(ctx context.Context, patience time.Duration) error {
 			return err
 		}
 	}
+	return l.begin()
+}
+
+// begin reads the file and writes who has the lock. Whoever had it and did not say that it was done may have
+// committed.
+func (l *lockFile) begin() error {
 	l.read()
-	if l.says.holder != l.self {
-		l.says.holder = l.self
-		l.write()
+	if l.says.state != unlocked {
+		l.says.commits++
+	}
+	l.says.holder, l.says.state = l.self, locked
+	if err := l.write(); err == nil {
+		return nil
+	}
+	// A file that says free would tell others that nobody commits. One that says nothing does not.
+	if err := l.files.lock.Truncate(0); err != nil {
+		l.files.unlock()
+		return err
 	}
 	return nil
 }
@@ -176,11 +196,12 @@ func (l *lockFile) await(ctx context.Context, w *wait, patience time.Duration) e
 	}
 }
 
-// release writes what the file is to say and lets go of the lock.
-func (l *lockFile) release(changed bool) {
-	if changed {
-		l.write()
-	}
+// release writes what the file is to say and lets go of the lock. If that cannot be written, what the file says
+// helps nobody to find faults, and every promise is kept all the same: a full disk must not fail a change that is
+// committed already.
+func (l *lockFile) release() {
+	l.says.state = unlocked
+	_ = l.write()
 	l.files.unlock()
 }
 
@@ -194,59 +215,4 @@ func (l *lockFile) close() error {
 		return nil
 	}
 	return files.close()
-}
-
-// The fields have a fixed width, so that a record is overwritten as a whole by one call.
-const (
-	recordFormat = "waybill lock 1\npid %010d\nhost %-64s\nnewest %019d\ncommits %019d\nreserve %-5s\n"
-	recordSize   = 169
-	hostSize     = 64
-)
-
-func (l *lockFile) write() {
-	reserve := "held"
-	if l.says.spent {
-		reserve = "spent"
-	}
-	text := fmt.Appendf(nil, recordFormat, l.says.pid, l.says.host, l.says.newest, l.says.commits, reserve)
-	// What the file says helps to find faults. A store without it still keeps every promise, so that
-	// a full disk must not fail a change that is committed already.
-	_, _ = l.files.lock.WriteAt(text, 0)
-	l.text = text
-}
-
-// read gives what the file says; a file that says nothing readable gives the zero record.
-func (l *lockFile) read() record {
-	buf := make([]byte, recordSize)
-	n, _ := l.files.lock.ReadAt(buf, 0)
-	if buf = buf[:n]; l.text == nil || !bytes.Equal(buf, l.text) {
-		l.text, l.says = buf, parseRecord(buf)
-	}
-	return l.says
-}
-
-func parseRecord(text []byte) record {
-	var r record
-	first := true
-	for line := range bytes.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimRight(string(line), " \n"), " ")
-		if first && (name != "waybill" || value != "lock 1") {
-			return record{}
-		}
-		first = false
-		number, _ := strconv.ParseInt(value, 10, 64)
-		switch name {
-		case "pid":
-			r.pid = int(number)
-		case "host":
-			r.host = value
-		case "newest":
-			r.newest = number
-		case "commits":
-			r.commits = number
-		case "reserve":
-			r.spent = value == "spent"
-		}
-	}
-	return r
 }

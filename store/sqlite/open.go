@@ -59,7 +59,7 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	lock := newLockFile(place.lockPath())
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
-		turn: newTurn(), lock: lock, readers: newPool(),
+		turn: newTurn(), lock: lock, lookout: &lookout{path: place.lockPath()}, readers: newPool(),
 		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
 	}
@@ -86,7 +86,7 @@ func (s *Store) start(ctx context.Context) error {
 		}
 		return s.startReading(ctx, err)
 	}
-	defer func() { s.lock.release(true) }()
+	defer s.lock.release()
 	if err := s.enter(); err != nil {
 		return err
 	}
@@ -180,7 +180,8 @@ func (s *Store) makeFile() error {
 	}
 	if newest := s.lock.says.newest; newest > 0 {
 		s.note(fmt.Sprintf("the database was removed since event %d was written; this is a new one", newest))
-		s.lock.says = record{holder: s.lock.says.holder}
+		s.lock.says.newest, s.lock.says.spent = 0, false
+		s.lock.says.commits++ // the contents are others
 	}
 	s.place.fresh = false
 	return f.Close()

@@ -64,7 +64,7 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	if err := lock.acquire(ctx, o.lockWait); err != nil {
 		return Salvaged{}, classify(p.path, err)
 	}
-	defer lock.release(true)
+	defer lock.release()
 	if err := p.inspect(); err != nil {
 		return Salvaged{}, err
 	}
@@ -74,6 +74,7 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	if err := p.inUse(); target == "" && err != nil {
 		return Salvaged{}, err
 	}
+	lock.says.commits++ // whatever becomes of it
 	w := wreck{place: p, steps: steps, record: &lock.says}
 	result, err := w.salvage(ctx, target)
 	if err != nil {

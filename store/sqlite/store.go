@@ -57,6 +57,7 @@ type Store struct {
 
 	turn     turn // held by who uses the fields down to ioFaults
 	lock     *lockFile
+	lookout  *lookout
 	w        *conn // the one connection that writes; nil if there is none
 	files    identity
 	ioFaults int
@@ -81,7 +82,7 @@ type Store struct {
 	closed  bool
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Moments = (*Store)(nil)
 
 // turn is a lock that can be waited for with a context.
 type turn chan struct{}
@@ -125,9 +126,8 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 	if err := s.lock.acquire(ctx, s.o.lockWait); err != nil {
 		return s.withoutLock(err)
 	}
-	before := s.lock.says
-	defer func() { s.lock.release(s.lock.says != before) }()
-	if s.seen.Swap(before.commits) != before.commits {
+	defer s.lock.release()
+	if now := s.lock.says.commits; s.seen.Swap(now) != now {
 		s.signal()
 	}
 	if !reserved {
@@ -176,6 +176,8 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return err
 	}
+	s.lock.says.commits++ // also if nobody can say whether it took effect
+	s.seen.Store(s.lock.says.commits)
 	began := time.Now()
 	if err := t.commit(); err != nil {
 		return s.afterFault(err)
@@ -184,8 +186,6 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if t.headRead {
 		s.lock.says.newest = t.head.newest
 	}
-	s.lock.says.commits++
-	s.seen.Store(s.lock.says.commits)
 	if part, gone := s.files.changed(); gone {
 		return s.lose(part, store.Unknown)
 	}
@@ -232,6 +232,7 @@ func (s *Store) Close() error {
 // closeAll closes the connections. The turn is held.
 func (s *Store) closeAll() error {
 	s.presence.vanish()
+	s.lookout.close()
 	errs := []error{s.readers.close()}
 	if s.w != nil {
 		errs = append(errs, s.w.close())

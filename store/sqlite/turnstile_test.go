@@ -48,11 +48,11 @@ func TestRecord(t *testing.T) {
 	require.NoError(t, l.acquire(t.Context(), 0))
 	l.says.newest, l.says.commits, l.says.spent = 1<<62, 1<<61, true
 	want := l.says
-	l.release(true)
+	l.release()
 	require.NoError(t, l.acquire(t.Context(), 0))
 	require.Equal(t, want, l.says)
 	require.Len(t, l.text, recordSize)
 	require.Equal(t, want, parseRecord(l.text))
-	l.release(false)
+	l.release()
 	require.NoError(t, l.close())
 }

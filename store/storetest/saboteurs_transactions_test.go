@@ -40,8 +40,14 @@ func transactionSaboteurs() map[string]sabotage {
 		"a reserved update is an update": func(s store.Store) store.Store {
 			return &bent{Store: s, reserved: func(context.Context, func(store.Tx) error) error { return nil }}
 		},
+		"a moment lasts until something is committed": func(s store.Store) store.Store { return timeless{s} },
 	}
 }
+
+// timeless knows one moment only.
+type timeless struct{ store.Store }
+
+func (timeless) Moment() (store.Moment, bool) { return store.Moment{}, true }
 
 type forgetsNotices struct{ store.Tx }
 

@@ -27,6 +27,7 @@ func transactionLaws() []Law {
 		law("a view cannot put", viewCannotPut),
 		law("a cancelled call applies nothing", cancelledAppliesNothing),
 		law("a reserved update is an update", reservedIsUpdate),
+		law("a moment lasts until something is committed", momentLasts),
 	}
 }
 
@@ -304,4 +305,36 @@ func reservedIsUpdate(t T, s store.Store) {
 		return errNo
 	}))
 	view(t, s, func(tx store.Tx) { requireCensus(t, tx, 1) })
+}
+
+// momentLasts asks only stores that are Moments, and that can tell the moment where they lie.
+func momentLasts(t T, s store.Store) {
+	t.Helper()
+	m, ok := s.(store.Moments)
+	if !ok {
+		return
+	}
+	if _, ok := m.Moment(); !ok {
+		return
+	}
+	moment := func() store.Moment {
+		now, ok := m.Moment()
+		require.True(t, ok, "nobody is at a commit")
+		return now
+	}
+	seen := map[store.Moment]bool{moment(): true}
+	for i := range int64(3) {
+		before := moment()
+		update(t, s, func(tx store.Tx) {
+			put(t, tx, tracked(string(rune('a'+i)), i+1))
+			if now, ok := m.Moment(); ok {
+				require.Equal(t, before, now, "it is not committed yet")
+			}
+		})
+		require.False(t, seen[moment()], "what was committed is not to be noticed")
+		seen[moment()] = true
+	}
+	last := moment()
+	view(t, s, func(tx store.Tx) { census(t, tx) })
+	require.Equal(t, last, moment(), "a view is no commit")
 }

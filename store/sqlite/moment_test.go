@@ -1,0 +1,85 @@
+package sqlite_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+func moment(t *testing.T, s *sqlite.Store) store.Moment {
+	t.Helper()
+	now, ok := s.Moment()
+	require.True(t, ok, "nobody is at a commit")
+	return now
+}
+
+// TestMomentEndsWithTheCommitOfAnother: what is remembered of a moment is not believed after it.
+func TestMomentEndsWithTheCommitOfAnother(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	c := stepper(t, path)
+	before := moment(t, s)
+	require.Equal(t, "1", c.ask(t, "update"))
+	require.NotEqual(t, before, moment(t, s))
+}
+
+// TestNoMomentWhileAnotherMayCommit: a process that holds the store may have committed already. If it dies in that,
+// nobody knows, and the moment after it is another one.
+func TestNoMomentWhileAnotherMayCommit(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	before := moment(t, s)
+	c := start(t, command(t, "hold", path))
+	require.Equal(t, "holding", c.line(t))
+	_, ok := s.Moment()
+	require.False(t, ok)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	_, ok = s.Moment()
+	require.False(t, ok, "whether it had committed, the file does not say")
+	require.Error(t, s.Update(t.Context(), func(store.Tx) error { return os.ErrInvalid }))
+	require.NotEqual(t, before, moment(t, s))
+}
+
+// TestNoMomentFromHalfARecord: who reads without the lock may meet a write half-way, or what an older waybill writes.
+func TestNoMomentFromHalfARecord(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	moment(t, s)
+	text, err := os.ReadFile(path + ".lock")
+	require.NoError(t, err)
+	for i := range text {
+		require.NoError(t, os.WriteFile(path+".lock", text[:i], 0o600))
+		_, ok := s.Moment()
+		require.False(t, ok, "%q", text[:i])
+		bent := append([]byte(nil), text...)
+		bent[i] ^= 1
+		require.NoError(t, os.WriteFile(path+".lock", bent, 0o600))
+		_, ok = s.Moment()
+		require.False(t, ok, "%q", bent)
+	}
+	require.NoError(t, os.WriteFile(path+".lock", text, 0o600))
+	moment(t, s)
+}
+
+// TestMomentsOfAnotherLockFileAreOthers: its count begins anew, and comes to the same numbers.
+func TestMomentsOfAnotherLockFileAreOthers(t *testing.T) {
+	unixOnly(t, "an open file cannot be removed here")
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	seen := map[store.Moment]bool{}
+	for range 3 {
+		for range 3 {
+			update(t, s, appendOne)
+			require.False(t, seen[moment(t, s)])
+			seen[moment(t, s)] = true
+		}
+		require.NoError(t, os.Remove(path+".lock"))
+		_, ok := s.Moment()
+		require.False(t, ok)
+	}
+}
