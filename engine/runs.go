@@ -231,14 +231,22 @@ type storedRun struct {
 	run    core.Run
 	task   ledger.TaskLedger
 	facts  []ledger.Fact
+	at     store.Moment // since which nothing was committed, if timed
+	timed  bool
 }
 
-// stored gives the run and its task ledger from the store. Every change of a run leaves an event, so
-// that what was read before is still true while the newest event is the same.
+func (r storedRun) view() RunView { return RunView{Run: r.run, Task: r.task, newest: r.newest} }
+
+// stored gives the run and its task ledger. Every change of a run leaves an event, so that what was read before is
+// still true while the newest event is the same; and that is, while nothing was committed.
 func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact, error) {
 	e.mu.Lock()
 	last := e.runs[id]
 	e.mu.Unlock()
+	now, known := e.moment() // before the store is read: what is read may be newer, and never older
+	if known && last.timed && last.at == now {
+		return last.view(), last.facts, nil
+	}
 	err := e.View(ctx, func(tx store.Tx) error {
 		_, newest, err := tx.Bounds()
 		if err != nil || (newest == last.newest && last.run.ID != "") {
@@ -255,9 +263,24 @@ func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact,
 		if last.task, err = ledger.ParseTaskFacts(id, last.run.ItemID, last.facts); err != nil {
 			return RunView{Run: last.run}, last.facts, err
 		}
-		e.keep(id, last)
 	}
-	return RunView{Run: last.run, Task: last.task, newest: last.newest}, last.facts, nil
+	last.at, last.timed = now, known
+	e.keep(id, last)
+	return last.view(), last.facts, nil
+}
+
+// moment names the contents of the store, if it is open and can tell.
+func (e *Engine) moment() (store.Moment, bool) {
+	select {
+	case <-e.opened:
+	default:
+		return store.Moment{}, false
+	}
+	m, ok := e.st.(store.Moments)
+	if !ok {
+		return store.Moment{}, false
+	}
+	return m.Moment()
 }
 
 // maxRuns bounds the runs that are kept in memory; there are rarely more than a few under way.
