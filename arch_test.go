@@ -35,9 +35,10 @@ var floors = map[string]struct {
 	"engine/planfile":  {floor: 1},
 	"engine/workspace": {floor: 1},
 
-	"engine": {floor: 2},
-	"api":    {floor: 3},
-	"wire":   {floor: 3},
+	"engine":  {floor: 2},
+	"api":     {floor: 3},
+	"mcphost": {floor: 3},
+	"wire":    {floor: 3},
 
 	"web/page": {floor: 0},
 
@@ -64,6 +65,8 @@ var rooms = map[string][]string{
 	"modernc.org/sqlite":                 {"store/sqlite"},
 	"github.com/google/uuid":             {"engine"},
 	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
+	"github.com/tailscale/hujson":        {"mcphost"},
+	"github.com/pelletier/go-toml/v2":    {"mcphost"},
 	"go.yaml.in/yaml/v3":                 {"ledger"},
 	"github.com/spf13/cobra":             {"cli"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},

@@ -1,0 +1,195 @@
+package mcphost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// A Change puts an entry into the file of a host, or takes it out.
+type Change struct {
+	Host   Host
+	File   string // see Host.File
+	Entry  Entry
+	Remove bool
+	Force  bool          // replace whatever has the name
+	Shared bool          // a file that is made is for others to read, too
+	Wait   time.Duration // how long to wait for another change of the file; 0 is ten seconds
+
+	beforeSwap func() // for tests: what others do at the last moment
+}
+
+// An Action is what a change has come to.
+type Action string
+
+// What a change can come to.
+const (
+	Added     Action = "added"
+	Replaced  Action = "replaced"
+	Removed   Action = "removed"
+	Unchanged Action = "unchanged" // the file is as it should be, and no byte of it was written
+)
+
+// A Result says what was done.
+type Result struct {
+	Action Action
+	File   string // the file that was written, with links followed
+	Backup string // the file as it was before; empty if there was none, or if it was not changed
+}
+
+// mostTries bounds how often a change begins again because somebody else has written the file meanwhile.
+const mostTries = 5
+
+// Apply carries the change out. With an error, the file is as it was. Errors that a caller may want to tell apart are
+// *SyntaxError, *TakenError and *BusyError.
+//
+// Changes of one file by this package take turns. What another program writes between reading and writing is
+// noticed, and the change is made to that instead; only within the instant of the last look and the renaming
+// of a file can it be lost, and then it is not in the backup either.
+func (c Change) Apply(ctx context.Context) (Result, error) {
+	if err := c.Entry.check(); err != nil {
+		return Result{}, err
+	}
+	for range mostTries {
+		result, err := c.try(ctx)
+		if !errors.Is(err, errSaved) {
+			return result, err
+		}
+	}
+	return Result{}, &BusyError{c.File, "other programs write it again and again: end them, and try once more"}
+}
+
+func (c Change) try(ctx context.Context) (Result, error) {
+	if _, err := os.Lstat(c.File); c.Remove && errors.Is(err, fs.ErrNotExist) {
+		return Result{Action: Unchanged, File: c.File}, nil
+	}
+	s, err := open(ctx, c.File, c.wait())
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	e, err := c.edit(s.text)
+	if err != nil {
+		return Result{}, located(err, s.path)
+	}
+	result := Result{Action: e.action, File: s.path}
+	if e.action == Unchanged {
+		return result, nil
+	}
+	if c.beforeSwap != nil {
+		s.beforeSwap = c.beforeSwap
+	}
+	if e.whole {
+		result.Backup, err = s.remove(c.Host.notation)
+	} else {
+		result.Backup, err = s.write(e.text, c.Shared)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return result, nil
+}
+
+func (c Change) wait() time.Duration {
+	if c.Wait == 0 {
+		return 10 * time.Second
+	}
+	return c.Wait
+}
+
+// located says in which file an error is.
+func located(err error, file string) error {
+	if e, ok := errors.AsType[*SyntaxError](err); ok {
+		e.File = file
+	}
+	if e, ok := errors.AsType[*TakenError](err); ok {
+		e.File = file
+	}
+	return err
+}
+
+// An edit is what becomes of a text.
+type edit struct {
+	action Action
+	text   string
+	whole  bool // nothing is left of it
+}
+
+// edit makes the change to a text, and does not believe itself: the new text has to say what the old one
+// said, with the entry or without.
+func (c Change) edit(text *string) (edit, error) {
+	n, fields := c.Host.notation, c.Host.fields(c.Entry)
+	at := spot{c.Host.keys, c.Entry.Name}
+	switch {
+	case text == nil && c.Remove:
+		return edit{action: Unchanged}, nil
+	case text == nil:
+		return edit{action: Added, text: n.fresh(at, fields)}, nil
+	}
+	before, err := n.tree(*text)
+	if err != nil {
+		return edit{}, err
+	}
+	at, fields = c.shape(before, at, fields)
+	there, err := n.find(*text, at)
+	if err != nil {
+		return edit{}, err
+	}
+	e, err := c.decide(*text, at, fields, there)
+	if err != nil || e.action == Unchanged || e.whole {
+		return e, err
+	}
+	return e, c.confirm(e, before, at, fields)
+}
+
+// shape adapts an entry to the files of OpenCode 2, which have servers under a key of their own.
+func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []field) {
+	if c.Host.Name != "opencode" {
+		return at, fields
+	}
+	outer, _ := tree["mcp"].(map[string]any)
+	servers, _ := outer["servers"].(map[string]any)
+	if _, entry := servers["type"].(string); servers == nil || entry {
+		return at, fields
+	}
+	at.keys = []string{"mcp", "servers"}
+	return at, slices.DeleteFunc(fields, func(f field) bool { return f.name == "enabled" })
+}
+
+func (c Change) decide(text string, at spot, fields []field, there *found) (e edit, err error) {
+	n := c.Host.notation
+	switch {
+	case there == nil && c.Remove, there != nil && !c.Remove && there.holds(fields):
+		e.action = Unchanged
+	case there == nil:
+		e.action = Added
+		e.text, err = n.put(text, at, fields)
+	case !c.Force && !there.holds(fields) && !c.Remove:
+		err = &TakenError{Line: there.line, Name: at.name, Text: there.text}
+	case c.Remove:
+		e.action = Removed
+		e.text, e.whole, err = n.take(text, at)
+	default:
+		e.action = Replaced
+		e.text, err = n.replace(text, at, fields)
+	}
+	return e, err
+}
+
+// confirm reads a new text again.
+func (c Change) confirm(e edit, before map[string]any, at spot, fields []field) error {
+	n := c.Host.notation
+	after, err := n.tree(e.text)
+	if err != nil || !same(without(before, at.path()), without(after, at.path())) {
+		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s cannot be changed in a file that is written like this: edit it by hand", at.name)}
+	}
+	there, err := n.find(e.text, at)
+	if err != nil || (there == nil) != c.Remove || (there != nil && !there.holds(fields)) {
+		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s would not be found in it again: edit it by hand", at.name)}
+	}
+	return nil
+}

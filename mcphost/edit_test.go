@@ -1,0 +1,183 @@
+package mcphost_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"waybill/mcphost"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files and the entries in docs/hosts.md")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// entry is what all tests install.
+var entry = mcphost.Entry{Name: "waybill", Command: "/usr/local/bin/waybill", Args: []string{"mcp"}}
+
+func change(t testing.TB, host string) mcphost.Change {
+	t.Helper()
+	h, ok := mcphost.Named(host)
+	require.True(t, ok, host)
+	return mcphost.Change{Host: h, Entry: entry}
+}
+
+// TestEdits plays the files of testdata. The comment of each has words: the host; then crlf, bom or open for
+// a text with such line ends, with a byte order mark, or without a last end of line; force; and kept for one that
+// is not the same when the entry is taken out again. The file `before` becomes `after`, or there is an `error`.
+func TestEdits(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			require.NoError(t, err)
+			archive := txtar.Parse([]byte(strings.ReplaceAll(string(raw), "\r\n", "\n")))
+			play(t, archive)
+			if *update {
+				require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
+			}
+		})
+	}
+}
+
+func play(t *testing.T, archive *txtar.Archive) {
+	words := strings.Fields(string(archive.Comment))
+	require.NotEmpty(t, words, "the comment names a host")
+	has := func(word string) bool {
+		for _, w := range words[1:] {
+			if w == word {
+				return true
+			}
+		}
+		return false
+	}
+	dress := func(text string) string {
+		if has("open") {
+			text = strings.TrimSuffix(text, "\n")
+		}
+		if has("crlf") {
+			text = strings.ReplaceAll(text, "\n", "\r\n")
+		}
+		if has("bom") {
+			text = "\ufeff" + text
+		}
+		return text
+	}
+	c := change(t, words[0])
+	c.Force = has("force")
+	require.Len(t, archive.Files, 2)
+	require.Equal(t, "before", archive.Files[0].Name)
+	before, golden := dress(string(archive.Files[0].Data)), &archive.Files[1]
+	got, _, _, err := c.Edit(&before)
+	if err != nil {
+		compare(t, golden, "error", err.Error()+"\n")
+		return
+	}
+	compare(t, golden, "after", undress(got))
+	require.Equal(t, dress(string(golden.Data)), got)
+	same, action, _, err := c.Edit(&got)
+	require.NoError(t, err)
+	require.Equal(t, got, same)
+	require.Equal(t, mcphost.Unchanged, action)
+	c.Remove = true
+	rest, action, gone, err := c.Edit(&got)
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Removed, action)
+	require.False(t, gone)
+	if !has("kept") {
+		require.Equal(t, before, rest, "taken out again")
+	}
+}
+
+// undress gives a text as an archive can hold it.
+func undress(text string) string {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+func compare(t *testing.T, golden *txtar.File, name, got string) {
+	t.Helper()
+	if *update {
+		golden.Name, golden.Data = name, []byte(got)
+	}
+	require.Equal(t, name, golden.Name)
+	require.Equal(t, string(golden.Data), got, "run the test with -update, and read what it writes")
+}
+
+// A file that is made for the entry goes with it, and one that was empty becomes empty again.
+func TestAFreshFileGoesWithItsEntry(t *testing.T) {
+	for _, host := range mcphost.Hosts() {
+		for _, before := range []*string{nil, ptr(""), ptr("\n"), ptr(" \r\n \r\n"), ptr("\ufeff")} {
+			c := change(t, host.Name)
+			text, action, _, err := c.Edit(before)
+			if host.Name == "codex" && before != nil && strings.Contains(*before, " ") {
+				continue // white space before a line end is TOML, too, but no more of this kind needs a test
+			}
+			require.NoError(t, err, host.Name)
+			require.Equal(t, mcphost.Added, action)
+			c.Remove = true
+			rest, _, gone, err := c.Edit(&text)
+			require.NoError(t, err)
+			require.Equal(t, before == nil, gone, "%s %q", host.Name, text)
+			if before != nil {
+				require.Equal(t, *before, rest, host.Name)
+			}
+		}
+	}
+}
+
+func ptr(s string) *string { return &s }
+
+// A snippet is what a new file would be.
+func TestSnippetsAreFiles(t *testing.T) {
+	for _, host := range mcphost.Hosts() {
+		snippet, err := host.Snippet(entry)
+		require.NoError(t, err)
+		text, _, _, err := change(t, host.Name).Edit(nil)
+		require.NoError(t, err)
+		require.Equal(t, text, snippet)
+	}
+}
+
+// What stands in paths and arguments cannot end a string.
+func TestStringsAreQuoted(t *testing.T) {
+	for _, host := range mcphost.Hosts() {
+		for _, before := range []*string{nil, ptr("")} {
+			c := change(t, host.Name)
+			c.Entry = mcphost.Entry{
+				Name: "w", Command: `C:\Program Files\way"bill.exe`,
+				Args: []string{"mcp", "<&>", "a\nb\x7f\x1b", "--workspace=/ä/\u2028"},
+			}
+			text, _, _, err := c.Edit(before)
+			require.NoError(t, err)
+			_, action, _, err := c.Edit(&text) // it reads what it has written
+			require.NoError(t, err)
+			require.Equal(t, mcphost.Unchanged, action, text)
+			require.NotContains(t, text, "\x1b")
+			require.NotContains(t, text, "\x7f"+"\x1b")
+		}
+	}
+}
+
+func TestEntriesThatNoHostTakesAreRefused(t *testing.T) {
+	for _, e := range []mcphost.Entry{
+		{Name: ""}, {Name: "a.b"}, {Name: "a b"}, {Name: strings.Repeat("a", 33)},
+		{Name: "a", Command: "\xff"}, {Name: "a", Args: []string{"\xff"}},
+	} {
+		_, err := mcphost.Hosts()[0].Snippet(e)
+		require.Error(t, err, "%q", e)
+		_, err = mcphost.Change{Host: mcphost.Hosts()[0], File: filepath.Join(t.TempDir(), "f"), Entry: e}.Apply(t.Context())
+		require.Error(t, err, "%q", e)
+	}
+}

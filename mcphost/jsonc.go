@@ -1,0 +1,265 @@
+package mcphost
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// This file reads JSON with comments and trailing commas. It writes nothing but the text of the entry; see
+// jsonedit.go for where that goes.
+
+const bom = "\ufeff"
+
+// mostBrackets bounds how deep a text can be, and with it the stack of the parser.
+const mostBrackets = 1 << 18
+
+// jsonc is the notation of all hosts but one.
+type jsonc struct{}
+
+// A jsonDoc is a text that was read. All offsets are those in body.
+type jsonDoc struct {
+	bom   string
+	body  string
+	root  *hujson.Value // nil if the body is blank
+	style style
+}
+
+// readJSON reads a text whose root is an object, or a blank one.
+func readJSON(text string) (*jsonDoc, error) {
+	d := &jsonDoc{}
+	d.body = strings.TrimPrefix(text, bom)
+	d.bom = text[:len(text)-len(d.body)]
+	if strings.Trim(d.body, " \t\r\n") == "" {
+		d.style = styleOf(d.body, nil)
+		return d, nil
+	}
+	if strings.Count(d.body, "[")+strings.Count(d.body, "{") > mostBrackets {
+		return nil, &SyntaxError{Line: 1, Column: 1, Reason: "it has too many brackets to be read safely"}
+	}
+	// The parser wants an end of line behind a comment, which the last line of a file may lack.
+	root, err := hujson.Parse([]byte(d.body + "\n"))
+	if err != nil {
+		return nil, d.syntaxError(err)
+	}
+	d.root = &root
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return nil, d.at(root.StartOffset, "an object is expected here")
+	}
+	d.style = styleOf(d.body, object)
+	return d, nil
+}
+
+// syntaxError takes the position out of the words of the parser, which gives it nowhere else.
+func (d *jsonDoc) syntaxError(err error) error {
+	e := &SyntaxError{Line: 1, Column: 1}
+	e.Reason = strings.TrimPrefix(err.Error(), "hujson: ")
+	if n, _ := fmt.Sscanf(e.Reason, "line %d, column %d:", &e.Line, &e.Column); n == 2 {
+		_, e.Reason, _ = strings.Cut(e.Reason, ": ")
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Line, e.Column = lineColumn(d.body, len(d.body))
+		e.Reason = "the file ends too early"
+	}
+	return e
+}
+
+// at gives an error about an offset.
+func (d *jsonDoc) at(offset int, reason string) error {
+	line, column := lineColumn(d.body, offset)
+	return &SyntaxError{Line: line, Column: column, Reason: reason}
+}
+
+// lineColumn counts from 1, columns in bytes.
+func lineColumn(text string, offset int) (line, column int) {
+	before := text[:min(offset, len(text))]
+	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
+}
+
+// A level is an object on the way to the entry.
+type level struct {
+	value  *hujson.Value
+	object *hujson.Object
+	next   int // the member that the way goes on with, or -1
+}
+
+// walk follows a path as far as there are objects. The last level has the member that the path ends with, or
+// lacks the one that it goes on with.
+func (d *jsonDoc) walk(path []string) ([]level, error) {
+	var levels []level
+	value := d.root
+	for _, key := range path {
+		if value == nil {
+			return levels, nil
+		}
+		object, ok := value.Value.(*hujson.Object)
+		if !ok {
+			return nil, d.at(value.StartOffset, "an object is expected here, for "+key)
+		}
+		next, err := d.member(object, key)
+		if err != nil {
+			return nil, err
+		}
+		levels = append(levels, level{value, object, next})
+		if next < 0 {
+			return levels, nil
+		}
+		value = &object.Members[next].Value
+	}
+	return levels, nil
+}
+
+// member gives the index of the member of that name, or -1. Of two, nobody knows which one a host goes by.
+func (d *jsonDoc) member(object *hujson.Object, name string) (int, error) {
+	at := -1
+	for i, m := range object.Members {
+		if m.Name.Value.(hujson.Literal).String() != name {
+			continue
+		}
+		if at >= 0 {
+			first, _ := lineColumn(d.body, object.Members[at].Name.StartOffset)
+			return -1, d.at(m.Name.StartOffset, fmt.Sprintf("%q is there twice, first in line %d: remove one", name, first))
+		}
+		at = i
+	}
+	return at, nil
+}
+
+func (jsonc) find(text string, at spot) (*found, error) {
+	d, err := readJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	levels, err := d.walk(at.path())
+	if err != nil || len(levels) < len(at.path()) {
+		return nil, err
+	}
+	last := levels[len(levels)-1]
+	if last.next < 0 {
+		return nil, nil
+	}
+	m := last.object.Members[last.next]
+	f := &found{text: d.body[m.Name.StartOffset:m.Value.EndOffset]}
+	f.line, _ = lineColumn(d.body, m.Name.StartOffset)
+	tree, err := jsonc{}.tree(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range at.keys {
+		tree, _ = tree[key].(map[string]any)
+	}
+	f.value, _ = tree[at.name].(map[string]any)
+	return f, nil
+}
+
+func (jsonc) tree(text string) (map[string]any, error) {
+	d, err := readJSON(text)
+	if err != nil || d.root == nil {
+		return nil, err
+	}
+	standard := d.root.Clone()
+	standard.Standardize()
+	decoder := json.NewDecoder(bytes.NewReader(standard.Pack()))
+	decoder.UseNumber()
+	var tree map[string]any
+	if err := decoder.Decode(&tree); err != nil {
+		return nil, d.at(d.root.StartOffset, err.Error())
+	}
+	return tree, nil
+}
+
+// style is how a text is written, and so what is added to it.
+type style struct {
+	newline string // the end of a line
+	unit    string // one step of indentation
+	space   string // behind a colon and a comma
+}
+
+// styleOf looks at the first end of line and at the first member.
+func styleOf(body string, root *hujson.Object) style {
+	s := style{newline: "\n", unit: "  ", space: " "}
+	if i := strings.IndexByte(body, '\n'); i > 0 && body[i-1] == '\r' {
+		s.newline = "\r\n"
+	}
+	if root == nil || len(root.Members) == 0 {
+		return s
+	}
+	first := root.Members[0]
+	if indent, own := indentOf(first.Name.BeforeExtra); own && indent != "" {
+		s.unit = indent
+	} else if !own && len(first.Value.BeforeExtra) == 0 {
+		s.space = ""
+	}
+	return s
+}
+
+// indentOf gives the white space that a line begins with, and whether what stands before a name has an end of line.
+func indentOf(before []byte) (string, bool) {
+	i := bytes.LastIndexByte(before, '\n')
+	line := before[i+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), i >= 0
+}
+
+// quote writes a JSON string, without the escapes that only HTML needs.
+func quote(text string) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (s style) value(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		quoted := make([]string, 0, len(v))
+		for _, text := range v {
+			quoted = append(quoted, quote(text))
+		}
+		return "[" + strings.Join(quoted, ","+s.space) + "]"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// line writes a member on one line. Objects that are made for it are padded, by which take knows them.
+func (s style) line(path []string, fields []field) string {
+	head := quote(path[0]) + ":" + s.space
+	if len(path) > 1 {
+		return head + "{ " + s.line(path[1:], fields) + " }"
+	}
+	return head + s.flat(fields)
+}
+
+func (s style) flat(fields []field) string {
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, quote(f.name)+":"+s.space+s.value(f.value))
+	}
+	return "{" + strings.Join(parts, ","+s.space) + "}"
+}
+
+// lines writes a member over several lines; the first is indented already.
+func (s style) lines(path []string, fields []field, indent string) string {
+	head, inner := quote(path[0])+":"+s.space+"{"+s.newline, indent+s.unit
+	if len(path) > 1 {
+		return head + inner + s.lines(path[1:], fields, inner) + s.newline + indent + "}"
+	}
+	return head + s.body(fields, inner) + s.newline + indent + "}"
+}
+
+func (s style) body(fields []field, indent string) string {
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, indent+quote(f.name)+":"+s.space+s.value(f.value))
+	}
+	return strings.Join(parts, ","+s.newline)
+}
