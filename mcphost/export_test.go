@@ -16,7 +16,9 @@ func (c Change) BeforeSwap(f func()) Change {
 }
 
 // ProgramAt is Program for a program that lies at a path.
-func ProgramAt(path string, look func(string) (string, error)) (string, error) { return program(path, look) }
+func ProgramAt(path string, look func(string) (string, error)) (string, error) {
+	return program(path, look)
+}
 
 const (
 	LockSuffix   = lockSuffix

@@ -51,7 +51,7 @@ func there(t *testing.T, host, before string) {
 	require.Equal(t, before, rest, "%q", after)
 }
 
-// subsequence reports whether the second text is the first one with something added, in up to two places.
+// subsequence reports whether the second text is the first one with something added.
 func subsequence(part, whole string) bool {
 	i := 0
 	for j := 0; j < len(whole) && i < len(part); j++ {

@@ -1,0 +1,336 @@
+package mcphost_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/mcphost"
+)
+
+const someServers = "{\n  \"mcpServers\": {\n    \"notes\": {\"command\": \"notes-mcp\"}\n  }\n}\n"
+
+// in gives a change of a file in a new folder, which has the text unless it is empty.
+func in(t *testing.T, text string) mcphost.Change {
+	t.Helper()
+	c := change(t, "cursor")
+	c.File, c.Wait = filepath.Join(t.TempDir(), "mcp.json"), time.Minute
+	if text != "" {
+		require.NoError(t, os.WriteFile(c.File, []byte(text), 0o640))
+	}
+	return c
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// names gives what lies in the folder of a file.
+func names(t *testing.T, file string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestInstallAndRemove(t *testing.T) {
+	c := in(t, someServers)
+	result, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Added, result.Action)
+	require.Equal(t, c.File+mcphost.BackupSuffix, result.Backup)
+	require.Equal(t, someServers, read(t, result.Backup))
+	installed := read(t, c.File)
+	require.Contains(t, installed, `"waybill"`)
+
+	before, err := os.Stat(c.File)
+	require.NoError(t, err)
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Result{Action: mcphost.Unchanged, File: result.File}, result)
+	after, err := os.Stat(c.File)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "it was not even replaced by its like")
+
+	c.Remove = true
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Removed, result.Action)
+	require.Equal(t, c.File+mcphost.BackupSuffix+"-2", result.Backup, "the first backup is not written over")
+	require.Equal(t, installed, read(t, result.Backup))
+	require.Equal(t, someServers, read(t, c.File))
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Unchanged, result.Action)
+
+	c.Remove = false
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, c.File+mcphost.BackupSuffix, result.Backup, "there is one with this text already")
+	require.Len(t, names(t, c.File), 3)
+}
+
+func TestAFileThatIsMadeIsRemoved(t *testing.T) {
+	c := in(t, "")
+	c.File = filepath.Join(filepath.Dir(c.File), "new", "folder", "mcp.json")
+	c.Remove = true
+	result, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Unchanged, result.Action)
+	require.NoDirExists(t, filepath.Dir(c.File), "nothing is made to find nothing")
+	c.Remove = false
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Added, result.Action)
+	require.Empty(t, result.Backup)
+	text := read(t, c.File)
+	c.Remove = true
+	result, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.NoFileExists(t, c.File)
+	require.Equal(t, text, read(t, result.Backup))
+}
+
+func TestAnotherServerOfThatName(t *testing.T) {
+	const text = "{\n  \"mcpServers\": {\n    \"waybill\": {\"command\": \"/opt/other\"}\n  }\n}\n"
+	c := in(t, text)
+	_, err := c.Apply(t.Context())
+	var taken *mcphost.TakenError
+	require.ErrorAs(t, err, &taken)
+	require.Equal(t, mcphost.TakenError{File: taken.File, Line: 3, Name: "waybill", Text: `"waybill": {"command": "/opt/other"}`}, *taken)
+	require.Equal(t, text, read(t, c.File))
+	require.Len(t, names(t, c.File), 1, "nothing is left behind")
+	c.Force = true
+	result, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Replaced, result.Action)
+	require.Contains(t, read(t, c.File), entry.Command)
+}
+
+// What its owner has added to an entry is no difference.
+func TestFieldsThatAreNotOursAreLeftAlone(t *testing.T) {
+	text := `{"mcpServers": {"waybill": {"command": "/usr/local/bin/waybill", "env": {"A": "b"}, "args": ["mcp"]}}}`
+	c := in(t, text)
+	result, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, mcphost.Unchanged, result.Action)
+	require.Equal(t, text, read(t, c.File))
+}
+
+func TestABrokenFileIsLeftAlone(t *testing.T) {
+	const text = "{\n  \"a\": tru\n}\n"
+	c := in(t, text)
+	_, err := c.Apply(t.Context())
+	var broken *mcphost.SyntaxError
+	require.ErrorAs(t, err, &broken)
+	require.Equal(t, 2, broken.Line)
+	require.Equal(t, 8, broken.Column)
+	require.ErrorContains(t, err, "mcp.json:2:8: invalid literal: tru")
+	require.Equal(t, text, read(t, c.File))
+	require.Len(t, names(t, c.File), 1)
+}
+
+func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(t *testing.T, file string)
+		want string
+	}{
+		"folder":    {func(t *testing.T, file string) { require.NoError(t, os.Mkdir(file, 0o755)) }, "is a folder, and a file is expected"},
+		"read-only": {func(t *testing.T, file string) { require.NoError(t, os.WriteFile(file, []byte("{}"), 0o444)) }, "is write-protected"},
+		"too large": {func(t *testing.T, file string) {
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
+			require.NoError(t, os.Truncate(file, 17<<20))
+		}, "has more than"},
+		"below a file": {func(t *testing.T, file string) {
+			require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
+		}, "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := in(t, "")
+			test.make(t, c.File)
+			if name == "below a file" {
+				if runtime.GOOS == "windows" {
+					t.Skip("the system says this in other words")
+				}
+				c.File = filepath.Join(c.File, "mcp.json")
+			}
+			_, err := c.Apply(t.Context())
+			require.ErrorContains(t, err, test.want)
+			require.NoFileExists(t, c.File+mcphost.LockSuffix)
+		})
+	}
+}
+
+func TestModesAndLinksStay(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no modes, and links only for some users")
+	}
+	c := in(t, someServers)
+	target := c.File
+	c.File = filepath.Join(t.TempDir(), "link.json")
+	require.NoError(t, os.Symlink(target, c.File))
+	for _, remove := range []bool{false, true} {
+		c.Remove = remove
+		result, err := c.Apply(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, filepath.Dir(result.File), filepath.Dir(result.Backup), "all lies beside the file itself")
+		for _, name := range []string{target, result.Backup} {
+			info, err := os.Stat(name)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), name)
+		}
+		info, err := os.Lstat(c.File)
+		require.NoError(t, err)
+		require.NotZero(t, info.Mode()&fs.ModeSymlink)
+	}
+	require.Equal(t, someServers, read(t, target))
+	require.Len(t, names(t, c.File), 1)
+}
+
+func TestALinkNeverLeadsNowhere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links are only for some users")
+	}
+	c := in(t, "")
+	target := filepath.Join(filepath.Dir(c.File), "target.json")
+	require.NoError(t, os.Symlink(target, c.File))
+	_, err := c.Apply(t.Context())
+	require.ErrorContains(t, err, "is a link that leads nowhere")
+	require.NoError(t, os.WriteFile(target, nil, 0o600))
+	_, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(target, []byte(read(t, target)+"\n"), 0o600)) // as if it had been made for the entry
+	c.Remove = true
+	_, err = c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "{}\n", read(t, target))
+}
+
+func TestANewFileIsPrivateUnlessItIsShared(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no modes")
+	}
+	for shared, want := range map[bool]fs.FileMode{false: 0o600, true: 0o644} {
+		c := in(t, "")
+		c.Shared = shared
+		_, err := c.Apply(t.Context())
+		require.NoError(t, err)
+		info, err := os.Stat(c.File)
+		require.NoError(t, err)
+		require.Equal(t, want, info.Mode().Perm())
+	}
+}
+
+// Somebody who saves at the last moment wins, and the entry is put into what they saved.
+func TestAnEditBetweenReadingAndWritingIsNotLost(t *testing.T) {
+	for name, before := range map[string]string{"a file": someServers, "no file": ""} {
+		t.Run(name, func(t *testing.T) {
+			c := in(t, before)
+			saves := 0
+			_, err := c.BeforeSwap(func() {
+				if saves++; saves < 3 {
+					require.NoError(t, os.WriteFile(c.File, []byte(`{"theme": `+strconv.Itoa(saves)+`}`), 0o600))
+				}
+			}).Apply(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 3, saves)
+			require.Contains(t, read(t, c.File), `"theme": 2`)
+			require.Contains(t, read(t, c.File), `"waybill"`)
+		})
+	}
+}
+
+func TestAFileThatOthersWriteAgainAndAgainIsGivenUp(t *testing.T) {
+	c := in(t, someServers)
+	saves := 0
+	_, err := c.BeforeSwap(func() {
+		saves++
+		require.NoError(t, os.WriteFile(c.File, []byte(`{"theme": `+strconv.Itoa(saves)+`}`), 0o600))
+	}).Apply(t.Context())
+	var busy *mcphost.BusyError
+	require.ErrorAs(t, err, &busy)
+	require.ErrorContains(t, err, "end them, and try once more")
+	require.Equal(t, `{"theme": `+strconv.Itoa(saves)+`}`, read(t, c.File))
+	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+}
+
+func TestTwoInstallsAtOnce(t *testing.T) {
+	for name, before := range map[string]string{"a file": someServers, "no file": ""} {
+		t.Run(name, func(t *testing.T) {
+			c := in(t, before)
+			const many = 8
+			errs := make([]error, many)
+			var all sync.WaitGroup
+			for i := range many {
+				all.Go(func() {
+					own := c
+					own.Entry.Name = fmt.Sprintf("waybill-%d", i)
+					_, errs[i] = own.Apply(t.Context())
+				})
+			}
+			all.Wait()
+			text := read(t, c.File)
+			for i, err := range errs {
+				require.NoError(t, err)
+				require.Contains(t, text, fmt.Sprintf(`"waybill-%d"`, i))
+			}
+			require.NoFileExists(t, c.File+mcphost.LockSuffix)
+		})
+	}
+}
+
+func TestALockThatIsLeftBehindIsNamed(t *testing.T) {
+	c := in(t, someServers)
+	lock := c.File + mcphost.LockSuffix
+	require.NoError(t, os.WriteFile(lock, nil, 0o600))
+	c.Wait = time.Nanosecond
+	_, err := c.Apply(t.Context())
+	require.ErrorContains(t, err, "if none does, remove ")
+	require.FileExists(t, lock)
+	c.Wait = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = c.Apply(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, someServers, read(t, c.File))
+	require.NoError(t, os.Remove(lock))
+	_, err = c.Apply(t.Context())
+	require.NoError(t, err)
+}
+
+// A folder in which nothing can be made, or backups without end, leave the file as it is.
+func TestNothingIsWrittenWithoutABackup(t *testing.T) {
+	c := in(t, someServers)
+	require.NoError(t, os.Mkdir(c.File+mcphost.BackupSuffix, 0o755)) // a name that is taken is passed over
+	result, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, c.File+mcphost.BackupSuffix+"-2", filepath.Join(filepath.Dir(c.File), filepath.Base(result.Backup)))
+
+	c = in(t, someServers)
+	for i := range 1000 {
+		name := c.File + mcphost.BackupSuffix
+		if i > 0 {
+			name += "-" + strconv.Itoa(i+1)
+		}
+		require.NoError(t, os.WriteFile(name, []byte("older"), 0o600))
+	}
+	_, err = c.Apply(t.Context())
+	require.ErrorContains(t, err, "1000 backups already")
+	require.Equal(t, someServers, read(t, c.File))
+	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+}

@@ -1,0 +1,150 @@
+package mcphost_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/mcphost"
+)
+
+// home is a folder that is there, with places in it.
+func home(t *testing.T, goos string, env map[string]string) mcphost.Places {
+	t.Helper()
+	return mcphost.Places{GOOS: goos, Home: t.TempDir(), Env: func(name string) string { return env[name] }}
+}
+
+func TestFilesOfUsers(t *testing.T) {
+	elsewhere := t.TempDir()
+	for _, test := range []struct {
+		host, goos, variable string
+		want                 string // below the home folder, or below what the variable names
+	}{
+		{"claude-code", "linux", "", ".claude.json"},
+		{"claude-code", "linux", "CLAUDE_CONFIG_DIR", ".claude.json"},
+		{"codex", "darwin", "", ".codex/config.toml"},
+		{"codex", "windows", "CODEX_HOME", "config.toml"},
+		{"cursor", "windows", "", ".cursor/mcp.json"},
+		{"gemini", "linux", "", ".gemini/settings.json"},
+		{"gemini", "linux", "GEMINI_CLI_HOME", ".gemini/settings.json"},
+		{"opencode", "linux", "", ".config/opencode/opencode.json"},
+		{"opencode", "windows", "", ".config/opencode/opencode.json"},
+		{"opencode", "darwin", "XDG_CONFIG_HOME", "opencode/opencode.json"},
+		{"vscode", "linux", "", ".config/Code/User/mcp.json"},
+		{"vscode", "linux", "XDG_CONFIG_HOME", "Code/User/mcp.json"},
+		{"vscode", "darwin", "", "Library/Application Support/Code/User/mcp.json"},
+		{"vscode", "windows", "", "AppData/Roaming/Code/User/mcp.json"},
+		{"vscode", "windows", "APPDATA", "Code/User/mcp.json"},
+		{"zed", "linux", "", ".config/zed/settings.json"},
+		{"zed", "linux", "XDG_CONFIG_HOME", "zed/settings.json"},
+		{"zed", "linux", "FLATPAK_XDG_CONFIG_HOME", "zed/settings.json"},
+		{"zed", "darwin", "", ".config/zed/settings.json"},
+		{"zed", "windows", "APPDATA", "Zed/settings.json"},
+	} {
+		t.Run(test.host+" "+test.goos+" "+test.variable, func(t *testing.T) {
+			places := home(t, test.goos, map[string]string{test.variable: elsewhere})
+			below := places.Home
+			if test.variable != "" {
+				below = elsewhere
+			}
+			host, ok := mcphost.Named(test.host)
+			require.True(t, ok)
+			file, err := host.File(places)
+			require.NoError(t, err)
+			require.Equal(t, filepath.Join(below, filepath.FromSlash(test.want)), file)
+		})
+	}
+}
+
+func TestFilesOfProjects(t *testing.T) {
+	project := t.TempDir()
+	for name, want := range map[string]string{
+		"claude-code": ".mcp.json", "codex": ".codex/config.toml", "cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json",
+		"opencode": "opencode.json", "vscode": ".vscode/mcp.json", "zed": ".zed/settings.json",
+	} {
+		host, ok := mcphost.Named(name)
+		require.True(t, ok, name)
+		file, err := host.File(mcphost.Places{Project: project}) // nobody needs a home for that
+		require.NoError(t, err)
+		require.Equal(t, filepath.Join(project, filepath.FromSlash(want)), file)
+	}
+	require.Len(t, mcphost.Hosts(), 7, "each is in the table above")
+}
+
+// Of two names for one file, that of the file which is there is taken.
+func TestTheFileThatIsThereIsTaken(t *testing.T) {
+	project := t.TempDir()
+	there := filepath.Join(project, "opencode.jsonc")
+	require.NoError(t, os.WriteFile(there, []byte("{}"), 0o600))
+	host, _ := mcphost.Named("opencode")
+	file, err := host.File(mcphost.Places{Project: project})
+	require.NoError(t, err)
+	require.Equal(t, there, file)
+}
+
+func TestPlacesThatNobodyKnows(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "gone")
+	for want, places := range map[string]mcphost.Places{
+		"set HOME, or use --project":                         {GOOS: "linux"},
+		"your home folder " + absent + " is not there":       {GOOS: "linux", Home: absent},
+		`is "relative", which is not an absolute path`:       home(t, "linux", map[string]string{"CODEX_HOME": "relative"}),
+		"the configuration of Codex: CODEX_HOME is \"a b\",": home(t, "linux", map[string]string{"CODEX_HOME": "a b"}),
+	} {
+		host, _ := mcphost.Named("codex")
+		_, err := host.File(places)
+		require.ErrorContains(t, err, want)
+	}
+	relative := home(t, "linux", map[string]string{"XDG_CONFIG_HOME": "relative"})
+	host, _ := mcphost.Named("zed")
+	file, err := host.File(relative)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(relative.Home, ".config", "zed", "settings.json"), file)
+	_, err = host.File(mcphost.Places{GOOS: "windows"})
+	require.ErrorContains(t, err, "HOME")
+	_, known := mcphost.Named("emacs")
+	require.False(t, known)
+}
+
+func TestProgramIsTheNameThatAnUpdateKeeps(t *testing.T) {
+	dir := t.TempDir()
+	cellar, bin := filepath.Join(dir, "1.2", "waybill"), filepath.Join(dir, "waybill")
+	require.NoError(t, os.MkdirAll(filepath.Dir(cellar), 0o755))
+	require.NoError(t, os.WriteFile(cellar, nil, 0o755))
+	finds := func(path string) func(string) (string, error) {
+		return func(name string) (string, error) {
+			require.Equal(t, "waybill", name)
+			return path, nil
+		}
+	}
+	other := filepath.Join(dir, "other")
+	require.NoError(t, os.WriteFile(other, nil, 0o755))
+	got, err := mcphost.ProgramAt(cellar, finds(other))
+	require.NoError(t, err)
+	require.Equal(t, cellar, got, "another program of that name is not this one")
+	got, err = mcphost.ProgramAt(cellar, func(string) (string, error) { return "", os.ErrNotExist })
+	require.NoError(t, err)
+	require.Equal(t, cellar, got)
+	if err := os.Link(cellar, bin); err != nil {
+		t.Skip("this file system has no second names: ", err)
+	}
+	got, err = mcphost.ProgramAt(cellar, finds(bin))
+	require.NoError(t, err)
+	require.Equal(t, bin, got)
+}
+
+func TestProgramsThatWillBeGoneAreRefused(t *testing.T) {
+	nowhere := func(string) (string, error) { return "", os.ErrNotExist }
+	_, err := mcphost.ProgramAt(filepath.Join(t.TempDir(), "waybill"), nowhere)
+	require.ErrorContains(t, err, "is not where it was started from any more")
+	run := filepath.Join(t.TempDir(), "go-build123", "b001", "exe", "waybill")
+	require.NoError(t, os.MkdirAll(filepath.Dir(run), 0o755))
+	require.NoError(t, os.WriteFile(run, nil, 0o755))
+	_, err = mcphost.ProgramAt(run, nowhere)
+	require.ErrorContains(t, err, "`go run`")
+	_, err = mcphost.Program() // the test is such a program itself, unless it was built with -c
+	if err != nil {
+		require.ErrorContains(t, err, "`go run`")
+	}
+}
