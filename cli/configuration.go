@@ -28,7 +28,7 @@ const (
 
 // unconfigured are the commands that go by no settings, so that one which is wrong does not stand in their way.
 var unconfigured = []string{
-	"version", "where", "schema", "completion", "help", "demo", "fake-agent", "doctor", "backup", "salvage",
+	"version", "where", "schema", "completion", "help", "demo", "fake-agent", "doctor", "backup", "salvage", "install",
 }
 
 // configured reports whether a command goes by the settings.
