@@ -73,6 +73,7 @@ func (a *app) mcpInstall(cmd *cobra.Command, args []string, o mcpInstall) error 
 	if err != nil {
 		return err
 	}
+	c.Project = places.Project
 	if c.File, err = c.Host.File(places); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (a *app) change(args []string, o mcpInstall) (c mcphost.Change, err error) 
 	if !known {
 		return c, unknownHost(args[0])
 	}
-	c = mcphost.Change{Host: host, Remove: o.remove, Force: o.force, Shared: o.project}
+	c = mcphost.Change{Host: host, Remove: o.remove, Force: o.force}
 	c.Entry = mcphost.Entry{Name: o.name, Args: append([]string{"mcp"}, args[1:]...)}
 	if !o.remove { // what is taken out may have been put in by a program that is gone
 		if c.Entry.Command, err = mcphost.Program(); err != nil {

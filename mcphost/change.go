@@ -12,13 +12,13 @@ import (
 
 // A Change puts an entry into the file of a host, or takes it out.
 type Change struct {
-	Host   Host
-	File   string // see Host.File
-	Entry  Entry
-	Remove bool
-	Force  bool          // replace whatever has the name
-	Shared bool          // a file that is made is for others to read, too
-	Wait   time.Duration // how long to wait for another change of the file; 0 is ten seconds
+	Host    Host
+	File    string // see Host.File
+	Entry   Entry
+	Remove  bool
+	Force   bool          // replace whatever has the name
+	Project string        // if not empty, a folder that no link may lead out of, and whose new files others may read
+	Wait    time.Duration // how long to wait for another change of the file; 0 is ten seconds
 
 	beforeSwap func() // for tests: what others do at the last moment
 }
@@ -67,6 +67,11 @@ func (c Change) try(ctx context.Context) (Result, error) {
 	if _, err := os.Lstat(c.File); c.Remove && errors.Is(err, fs.ErrNotExist) {
 		return Result{Action: Unchanged, File: c.File}, nil
 	}
+	if c.Project != "" {
+		if err := inside(c.Project, c.File); err != nil {
+			return Result{}, err
+		}
+	}
 	s, err := open(ctx, c.File, c.wait())
 	if err != nil {
 		return Result{}, err
@@ -86,7 +91,7 @@ func (c Change) try(ctx context.Context) (Result, error) {
 	if e.whole {
 		result.Backup, err = s.remove(c.Host.notation)
 	} else {
-		result.Backup, err = s.write(e.text, c.Shared)
+		result.Backup, err = s.write(e.text, c.Project != "")
 	}
 	if err != nil {
 		return Result{}, err

@@ -221,19 +221,55 @@ func TestALinkNeverLeadsNowhere(t *testing.T) {
 	require.Equal(t, "{}\n", read(t, target))
 }
 
-func TestANewFileIsPrivateUnlessItIsShared(t *testing.T) {
+func TestANewFileIsPrivateUnlessItBelongsToAProject(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no modes")
 	}
-	for shared, want := range map[bool]fs.FileMode{false: 0o600, true: 0o644} {
+	for project, want := range map[bool]fs.FileMode{false: 0o600, true: 0o644} {
 		c := in(t, "")
-		c.Shared = shared
+		if project {
+			c.Project = filepath.Dir(c.File)
+		}
 		_, err := c.Apply(t.Context())
 		require.NoError(t, err)
 		info, err := os.Stat(c.File)
 		require.NoError(t, err)
 		require.Equal(t, want, info.Mode().Perm())
 	}
+}
+
+// A repository is what strangers wrote: no link in it makes anybody write elsewhere.
+func TestNoLinkLeadsOutOfAProject(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links are only for some users")
+	}
+	elsewhere := in(t, someServers)
+	for name, link := range map[string]string{"mcp.json": elsewhere.File, ".cursor": filepath.Dir(elsewhere.File)} {
+		c := in(t, "")
+		c.Project = filepath.Dir(c.File)
+		require.NoError(t, os.Symlink(link, filepath.Join(c.Project, name)))
+		for _, file := range []string{"mcp.json", "new.json"} {
+			if name == ".cursor" {
+				file = filepath.Join(name, file)
+			} else if file == "new.json" {
+				continue
+			}
+			c.File = filepath.Join(c.Project, file)
+			_, err := c.Apply(t.Context())
+			require.ErrorContains(t, err, "nothing is written there for a project", file)
+		}
+	}
+	require.Equal(t, someServers, read(t, elsewhere.File))
+	require.Len(t, names(t, elsewhere.File), 1)
+
+	c := in(t, someServers)
+	c.Project = filepath.Dir(c.File)
+	target := c.File
+	c.File = filepath.Join(c.Project, "link.json")
+	require.NoError(t, os.Symlink(target, c.File))
+	_, err := c.Apply(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, read(t, target), `"waybill"`)
 }
 
 // Somebody who saves at the last moment wins, and the entry is put into what they saved.

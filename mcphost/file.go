@@ -67,6 +67,29 @@ func open(ctx context.Context, path string, wait time.Duration) (*site, error) {
 	return s, nil
 }
 
+// inside refuses a path that links lead out of a folder. Who wrote what lies there may be a stranger.
+func inside(folder, path string) error {
+	root, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return err
+	}
+	there := path // or as much of it as there is
+	for there != filepath.Dir(there) {
+		if _, err := os.Lstat(there); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	target, err := filepath.EvalSymlinks(there)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s leads out of %s, to %s: nothing is written there for a project", path, folder, target)
+	}
+	return nil
+}
+
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
