@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,14 +52,7 @@ func TestEdits(t *testing.T) {
 func play(t *testing.T, archive *txtar.Archive) {
 	words := strings.Fields(string(archive.Comment))
 	require.NotEmpty(t, words, "the comment names a host")
-	has := func(word string) bool {
-		for _, w := range words[1:] {
-			if w == word {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(word string) bool { return slices.Contains(words[1:], word) }
 	dress := func(text string) string {
 		if has("open") {
 			text = strings.TrimSuffix(text, "\n")
@@ -121,9 +115,6 @@ func TestAFreshFileGoesWithItsEntry(t *testing.T) {
 		for _, before := range []*string{nil, ptr(""), ptr("\n"), ptr(" \r\n \r\n"), ptr("\ufeff")} {
 			c := change(t, host.Name)
 			text, action, _, err := c.Edit(before)
-			if host.Name == "codex" && before != nil && strings.Contains(*before, " ") {
-				continue // white space before a line end is TOML, too, but no more of this kind needs a test
-			}
 			require.NoError(t, err, host.Name)
 			require.Equal(t, mcphost.Added, action)
 			c.Remove = true
@@ -165,15 +156,18 @@ func TestStringsAreQuoted(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, mcphost.Unchanged, action, text)
 			require.NotContains(t, text, "\x1b")
-			require.NotContains(t, text, "\x7f"+"\x1b")
 		}
 	}
 }
 
 func TestEntriesThatNoHostTakesAreRefused(t *testing.T) {
 	for _, e := range []mcphost.Entry{
-		{Name: ""}, {Name: "a.b"}, {Name: "a b"}, {Name: strings.Repeat("a", 33)},
-		{Name: "a", Command: "\xff"}, {Name: "a", Args: []string{"\xff"}},
+		{Name: ""},
+		{Name: "a.b"},
+		{Name: "a b"},
+		{Name: strings.Repeat("a", 33)},
+		{Name: "a", Command: "\xff"},
+		{Name: "a", Args: []string{"\xff"}},
 	} {
 		_, err := mcphost.Hosts()[0].Snippet(e)
 		require.Error(t, err, "%q", e)
