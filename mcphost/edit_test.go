@@ -30,8 +30,9 @@ func change(t testing.TB, host string) mcphost.Change {
 }
 
 // TestEdits plays the files of testdata. The comment of each has words: the host; then crlf, bom or open for
-// a text with such line ends, with a byte order mark, or without a last end of line; force; and kept for one that
-// is not the same when the entry is taken out again. The file `before` becomes `after`, or there is an `error`.
+// a text with such line ends, with a byte order mark, or without a last end of line; force; kept for one that
+// is not the same when the entry is taken out again; and remove where nothing is to be done but that. The file `before`
+// becomes `after`, or there is an `error`.
 func TestEdits(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	require.NoError(t, err)
@@ -66,7 +67,7 @@ func play(t *testing.T, archive *txtar.Archive) {
 		return text
 	}
 	c := change(t, words[0])
-	c.Force = has("force")
+	c.Force, c.Remove = has("force"), has("remove")
 	require.Len(t, archive.Files, 2)
 	require.Equal(t, "before", archive.Files[0].Name)
 	before, golden := dress(string(archive.Files[0].Data)), &archive.Files[1]
@@ -77,6 +78,9 @@ func play(t *testing.T, archive *txtar.Archive) {
 	}
 	compare(t, golden, "after", undress(got))
 	require.Equal(t, dress(string(golden.Data)), got)
+	if c.Remove {
+		return
+	}
 	same, action, _, err := c.Edit(&got)
 	require.NoError(t, err)
 	require.Equal(t, got, same)
