@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -369,4 +370,25 @@ func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	require.ErrorContains(t, err, "1000 backups already")
 	require.Equal(t, someServers, read(t, c.File))
 	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+}
+
+// An edit that would lose something, or would not be found again, is not written, whatever its reason.
+func TestAnEditThatGoesWrongIsNotWritten(t *testing.T) {
+	for want, spoil := range map[string]func(string) string{
+		"waybill cannot be changed in a file that is written like this": func(text string) string {
+			return strings.Replace(text, `"notes-mcp"`, `"other-mcp"`, 1)
+		},
+		"waybill cannot be changed in": func(text string) string { return text + "}" },
+		"waybill would not be found in it again": func(text string) string {
+			return strings.Replace(text, entry.Command, "/opt/other", 1)
+		},
+		"would not be found in it again: edit it by hand": func(string) string { return someServers },
+	} {
+		c := in(t, someServers)
+		c.Host = c.Host.Spoiled(spoil)
+		_, err := c.Apply(t.Context())
+		require.ErrorContains(t, err, want)
+		require.Equal(t, someServers, read(t, c.File))
+		require.Len(t, names(t, c.File), 1)
+	}
 }

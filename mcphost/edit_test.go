@@ -164,6 +164,13 @@ func TestStringsAreQuoted(t *testing.T) {
 	}
 }
 
+// A parser that goes down with each bracket would end the process.
+func TestATextThatIsTooDeepIsRefused(t *testing.T) {
+	deep := `{"a": ` + strings.Repeat("[", 1<<19)
+	_, _, _, err := change(t, "cursor").Edit(&deep)
+	require.ErrorContains(t, err, "too many brackets")
+}
+
 func TestEntriesThatNoHostTakesAreRefused(t *testing.T) {
 	for _, e := range []mcphost.Entry{
 		{Name: ""},

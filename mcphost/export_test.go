@@ -24,3 +24,19 @@ const (
 	LockSuffix   = lockSuffix
 	BackupSuffix = backupSuffix
 )
+
+// Spoiled gives the host with an edit that goes wrong.
+func (h Host) Spoiled(spoil func(string) string) Host {
+	h.notation = spoiled{h.notation, spoil}
+	return h
+}
+
+type spoiled struct {
+	notation
+	spoil func(string) string
+}
+
+func (s spoiled) put(text string, at spot, fields []field) (string, error) {
+	after, err := s.notation.put(text, at, fields)
+	return s.spoil(after), err
+}
