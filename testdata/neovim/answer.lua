@@ -1,0 +1,15 @@
+local waybill = T.setup({ by = "Ada" })
+T.eventually("it runs", waybill.pid)
+T.tell("ready", { pid = waybill.pid() })
+
+T.until_status("waybill: 1 waiting")
+T.person("Drop it.")
+vim.cmd("WaybillReply")
+T.until_told("answered")
+T.until_status("")
+T.tell("answered", { shown = T.shown, prompt = T.prompt })
+
+T.until_told("is over: COMPLETE")
+vim.cmd("WaybillReply")
+T.until_told("nothing waits for an answer")
+T.tell("told", { told = T.told, pid = waybill.pid() })

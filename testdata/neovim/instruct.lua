@@ -1,0 +1,15 @@
+local waybill = T.setup()
+vim.cmd([[WaybillQueue Prefer "small" commits | and 'short' ones.]])
+T.until_told("queued for session default")
+T.tell("queued")
+
+T.until_status("waybill: 1 failed")
+T.until_told("never acknowledged")
+vim.cmd("WaybillStatus")
+T.eventually("the failure is listed", function()
+  return T.count("\n  an instruction for session") == 1
+end)
+T.until_status("waybill: 1 failed")
+vim.cmd("WaybillStatus!")
+T.until_status("")
+T.tell("seen", { told = T.told })
