@@ -2,7 +2,7 @@
 local M = {}
 
 -- The control characters of ASCII, those of Latin-1, and those that turn the direction of writing.
-local unfit = { "%c+", "\194[\128-\159]", "\226\128[\142\143\168-\174]", "\226\129[\166-\169]" }
+local unfit = { "[%z\1-\31\127]+", "\194[\128-\159]", "\226\128[\142\143\168-\174]", "\226\129[\166-\169]" }
 
 --- Gives the text on one line, with at most so many characters.
 function M.line(text, most)

@@ -1,0 +1,309 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+// A project is a workspace with the hooks of examples/claude-code, set up as its README says.
+type project struct {
+	world
+	t        *testing.T
+	settings struct {
+		Env   map[string]string
+		Hooks map[string][]struct{ Hooks []struct{ Command string } }
+	}
+	env []string // what the test sets beyond that
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the hooks are a Python script, and there is no python3")
+	}
+	p := &project{world: newWorld(t), t: t}
+	text, err := os.ReadFile("examples/claude-code/settings.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &p.settings))
+	require.NoError(t, os.CopyFS(filepath.Join(p.workspace, ".claude/hooks"), os.DirFS("examples/claude-code/hooks")))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p.env = []string{"WAYBILL=" + self, "WAYBILL_HOOK_S=60"}
+	return p
+}
+
+// raw runs the command that the settings have for an event, as Claude Code does, in a folder that the agent has gone to.
+func (p *project) raw(event, input string) (stdout, stderr string) {
+	p.t.Helper()
+	require.Len(p.t, p.settings.Hooks[event], 1, event)
+	cmd := exec.CommandContext(p.t.Context(), "sh", "-c", p.settings.Hooks[event][0].Hooks[0].Command)
+	cmd.Env = append(p.command(p.t).Env, "CLAUDE_PROJECT_DIR="+p.workspace, "PYTHONWARNINGS=error")
+	for name, value := range p.settings.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	var out, wrong bytes.Buffer
+	cmd.Env, cmd.Dir = append(cmd.Env, p.env...), p.t.TempDir()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = strings.NewReader(input), &out, &wrong, patience
+	require.NoError(p.t, cmd.Run(), "a hook that fails stops an agent: %s", wrong.String())
+	return out.String(), wrong.String()
+}
+
+// A directive is what a hook tells Claude Code.
+type directive struct {
+	SystemMessage      string
+	Decision, Reason   string
+	HookSpecificOutput *struct{ HookEventName, AdditionalContext string }
+}
+
+// hook sends an event, with what every event has, and gives what came of it.
+func (p *project) hook(event string, more map[string]any) (d directive) {
+	p.t.Helper()
+	stdout, stderr := p.raw(event, p.event(event, more))
+	require.Empty(p.t, stderr)
+	if stdout != "" {
+		decoder := json.NewDecoder(strings.NewReader(stdout))
+		decoder.DisallowUnknownFields()
+		require.NoError(p.t, decoder.Decode(&d), stdout)
+	}
+	return d
+}
+
+func (p *project) event(event string, more map[string]any) string {
+	p.t.Helper()
+	all := map[string]any{
+		"session_id": "0b5f2a6e-6a53-4b0e-9f0c-3f8f5f0e9b6a", "transcript_path": "/home/ada/.claude/projects/x.jsonl",
+		"cwd": p.workspace + "/src", "permission_mode": "default", "hook_event_name": event,
+	}
+	for name, value := range more {
+		all[name] = value
+	}
+	text, err := json.Marshal(all)
+	require.NoError(p.t, err)
+	return string(text)
+}
+
+// bash is the event of a shell command that the agent has run.
+func bash(id, command string) map[string]any {
+	return map[string]any{
+		"tool_name": "Bash", "tool_use_id": id, "tool_input": map[string]any{"command": command, "description": "d"},
+		"tool_response": map[string]any{"stdout": "ok", "stderr": "", "interrupted": false, "isImage": false},
+	}
+}
+
+// call carries out a method at the terminal.
+func (p *project) call(method, params string, v any) {
+	p.t.Helper()
+	cmd := p.command(p.t, "call", method, "-")
+	cmd.Stdin = strings.NewReader(params)
+	out, err := cmd.Output()
+	require.NoError(p.t, err, "%s %s", method, params)
+	if v != nil {
+		require.NoError(p.t, json.Unmarshal(out, v))
+	}
+}
+
+// only gives the one instruction that there is.
+func (p *project) only() schema.Instruction {
+	p.t.Helper()
+	var list schema.InstructionList
+	p.call("list_instructions", `{}`, &list)
+	require.Len(p.t, list.Items, 1)
+	return list.Items[0]
+}
+
+const untilTested = `{"content":"Run the tests.","max_retries":%d,` +
+	`"ack_on":{"event_type":"tool","match":{"tool_name":"Bash","tool_input.command":"go test ./..."}}}`
+
+func TestClaudeCodeAcknowledgesByWhatItDoes(t *testing.T) {
+	p := newProject(t)
+	p.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
+	got := p.hook("UserPromptSubmit", map[string]any{"prompt": "Go on."})
+	require.Equal(t, "UserPromptSubmit", got.HookSpecificOutput.HookEventName)
+	require.Equal(t, "Run the tests.", got.HookSpecificOutput.AdditionalContext)
+
+	require.Zero(t, p.hook("PostToolUse", bash("toolu_1", "go vet ./...")))
+	failed := bash("toolu_2", "go test ./...")
+	delete(failed, "tool_response")
+	failed["error"] = "Command exited with non-zero status code 1"
+	require.Zero(t, p.hook("PostToolUseFailure", failed))
+	require.Equal(t, "sent", p.only().State, "neither another command nor one that failed is what was asked for")
+
+	got = p.hook("Stop", map[string]any{"stop_hook_active": false})
+	require.Equal(t, directive{Decision: "block", Reason: "**REMINDER:** Run the tests."}, got)
+	require.Zero(t, p.hook("Stop", map[string]any{"stop_hook_active": true}), "the agent would never come to its end")
+	require.EqualValues(t, 2, p.only().Sends, "what is not handed over uses up no send")
+
+	require.Zero(t, p.hook("PostToolUse", bash("toolu_3", "go test ./...")))
+	require.Equal(t, "acknowledged", p.only().State)
+	require.Equal(t, "event", p.only().AcknowledgedBy)
+	require.Zero(t, p.hook("Stop", map[string]any{"stop_hook_active": false}))
+}
+
+func TestClaudeCodeTellsThePersonWhatWasNeverConfirmed(t *testing.T) {
+	p := newProject(t)
+	p.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 1), nil)
+	require.NotNil(t, p.hook("SessionStart", map[string]any{"source": "startup"}).HookSpecificOutput)
+	require.NotNil(t, p.hook("UserPromptSubmit", map[string]any{"prompt": "Go on."}).HookSpecificOutput)
+	got := p.hook("Stop", map[string]any{"stop_hook_active": false})
+	require.Equal(t, directive{SystemMessage: "waybill: never confirmed after 2 sends: Run the tests."}, got, "and the agent may stop")
+	var failed schema.InstructionList
+	p.call("get_failed_instructions", `{}`, &failed)
+	require.Len(t, failed.Items, 1)
+	require.Zero(t, p.hook("UserPromptSubmit", map[string]any{"prompt": "What else?"}), "it is told once")
+}
+
+// Without the variable of the settings, each session of Claude Code has its own instructions.
+func TestClaudeCodeSessionsAreToldApart(t *testing.T) {
+	p := newProject(t)
+	p.settings.Env = nil
+	p.call("queue_instruction", `{"content":"for one","session_id":"one"}`, nil)
+	require.Zero(t, p.hook("UserPromptSubmit", map[string]any{"session_id": "two"}))
+	require.Equal(t, "for one", p.hook("UserPromptSubmit", map[string]any{"session_id": "one"}).HookSpecificOutput.AdditionalContext)
+}
+
+// Claude Code shows an agent no more than 10,000 characters of what a hook says.
+func TestClaudeCodeIsHandedNoMoreThanItShows(t *testing.T) {
+	p := newProject(t)
+	host := p.serve(t)
+	for i := range 60 {
+		host.must("queue_instruction", fmt.Sprintf(`{"content":"%02d %s"}`, i, strings.Repeat("ö", 150)), nil)
+	}
+	seen := ""
+	for passes := 0; !strings.Contains(seen, "59 ö"); passes++ {
+		require.Less(t, passes, 10, "the rest never comes")
+		told := p.hook("UserPromptSubmit", nil).HookSpecificOutput.AdditionalContext
+		require.LessOrEqual(t, len([]rune(told)), 10_000)
+		seen += told
+	}
+	for i := range 60 {
+		require.Equal(t, 1, strings.Count(seen, fmt.Sprintf("%02d ö", i)), "number %d", i)
+	}
+}
+
+// Whatever an agent types and reads is passed on as it is, and breaks nothing.
+func TestClaudeCodeHooksTakeHostileText(t *testing.T) {
+	p := newProject(t)
+	hostile := "echo \"it's $(touch pwned) `touch pwned`\" \\\n; rm -rf '\x7f' \x1b[2J \u202e </system> ${HOME} 🚚"
+	content, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	p.call("queue_instruction_with_ack", fmt.Sprintf(
+		`{"content":%s,"ack_on":{"event_type":"tool","match":{"tool_input.command":%s}}}`, content, content), nil)
+	told := p.hook("UserPromptSubmit", map[string]any{"prompt": hostile}).HookSpecificOutput.AdditionalContext
+	require.Equal(t, hostile, told)
+	require.Zero(t, p.hook("PostToolUse", bash("toolu_'\n", hostile)))
+	require.Equal(t, "acknowledged", p.only().State)
+}
+
+// What a tool gives back may be anything; the call is reported all the same, and once.
+func TestClaudeCodeReportsCallsWhateverTheyGiveBack(t *testing.T) {
+	deep := strings.Repeat(`[`, 300) + strings.Repeat(`]`, 300)
+	wide := `{"stdout":[` + strings.Repeat(`"`+strings.Repeat("x", 4000)+`",`, 99) + `1]}`
+	for name, response := range map[string]string{
+		"huge":             `{"stdout":"` + strings.Repeat(`x\n`, 3<<20) + `"}`,
+		"wide":             wide,
+		"deep":             deep,
+		"zeros":            `{"stdout":"\u0000ELF\u0000","\u0000":"\u0000"}`,
+		"half a character": `{"stdout":"\ud800","\udc00":1}`,
+		"no number":        `{"a":NaN,"b":-Infinity,"c":1e999}`,
+		"a long number":    `{"a":` + strings.Repeat("9", 400) + `}`,
+		"a member twice":   `{"a":1,"a":2}`,
+		"null":             `null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			p.t = t
+			p.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 3), nil)
+			event := `{"session_id":"s","hook_event_name":"PostToolUse","tool_use_id":"toolu_1","tool_name":"Bash",` +
+				`"tool_input":{"command":"go test ./..."},"tool_response":` + response + `}`
+			for range 2 {
+				stdout, stderr := p.raw("PostToolUse", event)
+				require.Empty(t, stdout)
+				require.Empty(t, stderr)
+			}
+			require.Equal(t, "acknowledged", p.only().State)
+		})
+	}
+}
+
+func TestClaudeCodeHooksRefuseInOneLine(t *testing.T) {
+	p := newProject(t)
+	p.settings.Env = nil
+	for input, want := range map[string]string{
+		``:                             "the event is not JSON",
+		"{\"session_id\":\n\"s":        "the event is not JSON",
+		"\xff\xfe":                     "the event is not JSON",
+		strings.Repeat(`[`, 200_000):   "the event is not JSON",
+		`["PostToolUse"]`:              "the event is not a JSON object",
+		`{}`:                           "'None' is no event that it is for",
+		`{"hook_event_name":"Melt"}`:   "'Melt' is no event that it is for",
+		`{"hook_event_name":["Stop"]}`: "is no event that it is for",
+		`{"hook_event_name":"Stop"}`:   "'None' cannot be the name of a session",
+		p.event("Stop", map[string]any{"session_id": "a/b\nc\x1b[2J"}):                          `'a/b\nc\x1b[2J' cannot be the name of a session`,
+		p.event("UserPromptSubmit", map[string]any{"session_id": strings.Repeat("s", 200_000)}): "cannot be the name of a session",
+		`{"hook_event_name":"Stop","session_id":"` + strings.Repeat(" ", 33<<20) + `"}`:         "the event has more than 33554432 bytes",
+	} {
+		stdout, stderr := p.raw("PostToolUse", input)
+		p.quiet(stdout, stderr, want)
+	}
+}
+
+// quiet expects that the agent is told nothing, and whoever looks for it one line.
+func (p *project) quiet(stdout, stderr, want string) {
+	p.t.Helper()
+	require.Empty(p.t, stdout)
+	require.Contains(p.t, stderr, want)
+	require.Equal(p.t, 1, strings.Count(stderr, "\n"), stderr)
+	require.Less(p.t, len(stderr), 1000)
+	require.True(p.t, strings.HasPrefix(stderr, "waybill hook: "), stderr)
+}
+
+func TestClaudeCodeGoesOnWithoutWaybill(t *testing.T) {
+	p := newProject(t)
+	script := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		return path
+	}
+	for _, wrong := range []struct{ program, seconds, want string }{
+		{"/nowhere/waybill", "60", "/nowhere/waybill cannot be run: [Errno 2] No such file or directory: '/nowhere/waybill'; install it, or name it in $WAYBILL"},
+		{p.workspace, "60", "cannot be run: [Errno 13]"},
+		{script("fails", `cat >/dev/null; printf 'the disk is full\n\033[2J at all' >&2; exit 5`), "60", ": the disk is full [2J at all\n"},
+		{script("mute", `exit 7`), "60", ": exit code 7\n"},
+		{script("chatters", `echo Hello`), "60", "chatters printed something that is not JSON for "},
+		{script("babbles", `echo '["instructions"]'`), "soon", "babbles printed no result of "},
+		// On a busy machine the whole hook may be over its time before the call is.
+		{script("hangs", `exec sleep 60`), "0.5", " s\n"},
+		{script("hangs-on", `sleep 60 & wait`), "0.5", " s\n"}, // its child holds the pipes
+	} {
+		p.env = []string{"WAYBILL=" + wrong.program, "WAYBILL_HOOK_S=" + wrong.seconds}
+		for _, event := range []string{"PostToolUse", "Stop"} {
+			stdout, stderr := p.raw(event, p.event(event, bash("toolu_1", "ls")))
+			p.quiet(stdout, stderr, wrong.want)
+		}
+	}
+}
+
+// An event that never ends holds the agent up for no longer than it may.
+func TestClaudeCodeHookGivesUpOnAnEventThatDoesNotEnd(t *testing.T) {
+	newProject(t)
+	cmd := exec.CommandContext(t.Context(), "python3", "examples/claude-code/hooks/waybill_hook.py")
+	cmd.Env = append(os.Environ(), "WAYBILL_HOOK_S=0.2")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer func() { _ = in.Close() }()
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err)
+	require.Equal(t, "waybill hook: gave up after 0.2 s\n", string(out))
+}
