@@ -151,6 +151,24 @@ func TestClaudeCodeAcknowledgesByWhatItDoes(t *testing.T) {
 	require.Zero(t, p.hook("Stop", map[string]any{"stop_hook_active": false}))
 }
 
+// What the README says to type first.
+func TestClaudeCodeReadme(t *testing.T) {
+	p := newProject(t)
+	readme, err := os.ReadFile("examples/claude-code/README.md")
+	require.NoError(t, err)
+	_, block, found := strings.Cut(string(readme), "```sh\nwaybill ")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	shell := exec.CommandContext(t.Context(), "sh", "-c", `"$WAYBILL" `+block)
+	shell.Env, shell.Dir = append(p.command(t).Env, p.env...), p.workspace
+	out, err := shell.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.EqualValues(t, 4, p.only().SendsMax)
+	p.hook("SessionStart", nil)
+	p.hook("PostToolUse", bash("toolu_1", "go test ./..."))
+	require.Equal(t, "acknowledged", p.only().State)
+}
+
 func TestClaudeCodeTellsThePersonWhatWasNeverConfirmed(t *testing.T) {
 	p := newProject(t)
 	p.call("queue_instruction_with_ack", fmt.Sprintf(untilTested, 1), nil)

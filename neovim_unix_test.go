@@ -189,6 +189,12 @@ func (e *editor) program() string {
 	return ""
 }
 
+func TestNeovimReadsMessagesInPieces(t *testing.T) {
+	e := newWorld(t).neovim(t, "frames.lua")
+	e.until("over")
+	e.end()
+}
+
 func TestNeovimSaysWhatIsWrongWithTheProgram(t *testing.T) {
 	for name, wrong := range map[string]struct{ cmd, startMS, want string }{
 		"absent": {

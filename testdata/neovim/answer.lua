@@ -3,6 +3,8 @@ T.eventually("it runs", waybill.pid)
 T.tell("ready", { pid = waybill.pid() })
 
 T.until_status("waybill: 1 waiting")
+local drawn = vim.api.nvim_eval_statusline("%{v:lua.require'waybill'.statusline()}", {})
+assert(drawn.str == "waybill: 1 waiting", drawn.str)
 T.person("Drop it.")
 vim.cmd("WaybillReply")
 T.until_told("answered")

@@ -9,7 +9,7 @@ function M.line(text, most)
   for _, pattern in ipairs(unfit) do
     text = text:gsub(pattern, " ")
   end
-  text = vim.trim(text)
+  text = vim.trim((text:gsub(" +", " ")))
   if vim.fn.strchars(text) > most then
     text = vim.fn.strcharpart(text, 0, most - 1) .. "…"
   end
