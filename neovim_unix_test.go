@@ -203,11 +203,11 @@ func TestNeovimSaysWhatIsWrongWithTheProgram(t *testing.T) {
 		},
 		"another program": {
 			`["sh","-c","echo Welcome to sh; cat"]`, "60000",
-			`waybill: sh does not speak as waybill does: it says "Welcome to sh\ ", which is no header; is cmd of setup() right?. :WaybillStatus tries again`,
+			`waybill: sh does not speak as waybill does: it says "Welcome to sh", which is no header; look at cmd of setup(). :WaybillStatus tries again`,
 		},
 		"one that sends no JSON": {
 			`["sh","-c","printf 'Content-Length: 2\r\n\r\n{]'; cat"]`, "60000",
-			"waybill: sh does not speak as waybill does: it sends a message that is not JSON; is cmd of setup() right?. :WaybillStatus tries again",
+			"waybill: sh does not speak as waybill does: it sends a message that is not JSON; look at cmd of setup(). :WaybillStatus tries again",
 		},
 		"one that dies": {
 			`["sh","-c","echo no licence >&2; exit 3"]`, "60000",

@@ -91,7 +91,7 @@ function Child:listen()
       end)
     end
     if wrong then
-      self:reject("does not speak as waybill does: " .. wrong .. "; is cmd of setup() right?")
+      self:reject("does not speak as waybill does: " .. wrong .. "; look at cmd of setup()")
     end
   end)
   self.pipes[3]:read_start(function(_, chunk)

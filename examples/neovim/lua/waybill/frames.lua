@@ -17,7 +17,7 @@ end
 local function header(bytes)
   local start = bytes:sub(1, #name):lower()
   if start ~= name:sub(1, #start) then
-    return nil, "it says " .. string.format("%q", bytes:sub(1, 60)) .. ", which is no header"
+    return nil, 'it says "' .. bytes:sub(1, 60):match("^[^\r\n]*") .. '", which is no header'
   end
   local last = select(2, bytes:find("\r\n\r\n", 1, true))
   if not last then

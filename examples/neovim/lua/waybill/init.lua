@@ -140,9 +140,9 @@ function M.refresh()
   end
 end
 
---- Gives the id of the process, or nil.
+--- Gives the id of the process, or nil while there is none that has answered.
 function M.pid()
-  return now.child and now.child.pid
+  return now.child and now.child:running() and now.child.pid or nil
 end
 
 local function answer(question, reply)
