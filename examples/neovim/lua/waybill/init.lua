@@ -23,7 +23,7 @@ local function say(message, level)
   vim.notify("waybill: " .. text.line(message, 400), level or vim.log.levels.INFO)
 end
 
--- One process of waybill serves many editors; no two of their keys are the same.
+-- Many editors may share a store; no two of their keys are the same.
 local function key()
   now.keys = (now.keys or 0) + 1
   return table.concat({ "nvim", os.time(), uv.os_getpid(), uv.hrtime(), now.keys }, ".")
