@@ -22,12 +22,13 @@ import (
 func TestGenerated(t *testing.T) {
 	for path, generate := range map[string]func() []byte{
 		// The committed copy bears the version of the protocol; that of a binary bears the binary's.
-		"gen/openrpc.json":    func() []byte { return schema.OpenRPCDocument(fmt.Sprint(schema.ProtocolVersion)) },
-		"gen/schema.json":     schema.JSONSchema,
-		"gen/protocol.ts":     schema.TypeScript,
-		"../docs/methods.md":  schema.MethodsMarkdown,
-		"../docs/errors.md":   schema.ErrorsMarkdown,
-		"../api/table_gen.go": func() []byte { return handlersGo(t) },
+		"gen/openrpc.json":                      func() []byte { return schema.OpenRPCDocument(fmt.Sprint(schema.ProtocolVersion)) },
+		"gen/schema.json":                       schema.JSONSchema,
+		"gen/protocol.ts":                       schema.TypeScript,
+		"../clients/python/waybill/protocol.py": schema.Python,
+		"../docs/methods.md":                    schema.MethodsMarkdown,
+		"../docs/errors.md":                     schema.ErrorsMarkdown,
+		"../api/table_gen.go":                   func() []byte { return handlersGo(t) },
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			got := generate()

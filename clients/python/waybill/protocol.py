@@ -1,0 +1,2669 @@
+# Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.
+"""The types of the protocol. Nothing in here talks to waybill; what does is in the modules beside it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Mapping, Optional, TypedDict, Union, overload
+
+#: The version of the protocol that is described here.
+PROTOCOL_VERSION = 1
+
+#: The size in bytes of the largest message that waybill takes.
+MAX_MESSAGE_BYTES = 8388608
+
+#: A Time is an RFC 3339 instant in UTC.
+Time = str
+
+#: A Code is the stable name of an error: the contract of data.code.
+ErrorCode = Literal[
+    # The message is not JSON. The session goes on with the next message.
+    "PARSE_ERROR",
+    # The frame around the message is broken. The session goes on with the next frame that can be found.
+    "FRAMING_ERROR",
+    # The message is not valid UTF-8, or has half of a surrogate pair.
+    "INVALID_UTF8",
+    # The message is JSON but not a request.
+    "INVALID_REQUEST",
+    # A request with the same id is still being worked on.
+    "DUPLICATE_ID",
+    # A member occurs twice in one object.
+    "DUPLICATE_KEY",
+    # The batch is empty or has too many members.
+    "INVALID_BATCH",
+    # The message is larger than limits.max_message_bytes.
+    "MESSAGE_TOO_LARGE",
+    # The message is nested more deeply than 128 levels.
+    "NESTING_TOO_DEEP",
+    # There is no such method; details.did_you_mean lists the nearest.
+    "METHOD_NOT_FOUND",
+    # A param is missing or not of its type; details.errors lists all of them with a JSON Pointer each.
+    "INVALID_PARAMS",
+    # A param is not known; details names it and the nearest known one.
+    "UNKNOWN_FIELD",
+    # The content is empty or only white space.
+    "EMPTY_CONTENT",
+    # The path leaves the workspace or is not a portable relative path.
+    "PATH_OUTSIDE_WORKSPACE",
+    # A defect of waybill. data.incident finds the details in its log.
+    "INTERNAL",
+    # The request was cancelled before anything was applied.
+    "CANCELLED",
+    # Over HTTP only: the token is missing or wrong, or the one-time code is spent.
+    "UNAUTHORIZED",
+    # Over HTTP only: the request was meant for another host, or a page of another origin sent it.
+    "FORBIDDEN",
+    # Over HTTP only: the path is there and takes other verbs; details.allow lists them.
+    "METHOD_NOT_ALLOWED",
+    # Over HTTP only: a body must be application/json and not be compressed.
+    "UNSUPPORTED_MEDIA_TYPE",
+    # The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows.
+    "INVALID_STATE",
+    # No instruction has this id.
+    "INSTRUCTION_NOT_FOUND",
+    # No task has this id.
+    "TASK_NOT_FOUND",
+    # The task has no attempt with this id.
+    "ATTEMPT_NOT_FOUND",
+    # No run has this id.
+    "RUN_NOT_FOUND",
+    # The workspace has no such plan.
+    "PLAN_NOT_FOUND",
+    # There is no file at output_path, or it cannot be read; details.reason says which.
+    "OUTPUT_NOT_FOUND",
+    # Nothing has this id.
+    "SUBJECT_NOT_FOUND",
+    # The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew.
+    "CURSOR_EXPIRED",
+    # The idempotency key was used before with other params.
+    "IDEMPOTENCY_MISMATCH",
+    # The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart.
+    "CONFLICT",
+    # The question was answered, or the task has gone on since; details.status names where it is.
+    "ALREADY_RESOLVED",
+    # The session is of another task or runs an attempt now, or the attempt runs in another session.
+    "SESSION_ALREADY_BOUND",
+    # The attempt is over and does not change any more.
+    "ATTEMPT_FINALIZED",
+    # A value is over its limit; details.limit names it.
+    "TOO_LARGE",
+    # The plan file is not there.
+    "progress_ledger_missing_tasks",
+    # No item can be read from the plan file; details says what was tried.
+    "progress_ledger_parse_failed",
+    # A fact that the prompt needs is missing or damaged.
+    "progress_ledger_incomplete",
+    # The plan has no item with this id.
+    "item_not_found",
+    # The item cannot be given this status in its plan; details.reason says why, and lines where it stands.
+    "ITEM_NOT_SETTABLE",
+    # The plan file can be read and not written; details.reason says why.
+    "PLAN_NOT_WRITABLE",
+    # The prompt is over its budget and nothing more may be cut from it.
+    "dispatch_prompt_overflow_terminal",
+    # No workspace could be found; the message lists what was tried.
+    "WORKSPACE_UNRESOLVED",
+    # The protocol version is not served; details has the range.
+    "UNSUPPORTED_VERSION",
+    # Too many instructions wait already.
+    "QUEUE_FULL",
+    # Too many requests are in hand already.
+    "OVERLOADED",
+    # waybill is on its way out; nothing new is accepted.
+    "SHUTTING_DOWN",
+    # The disk is full. Acknowledging existing work and reading go on.
+    "STORE_FULL",
+    # The store could not be read or written; retry with the same idempotency key.
+    "STORE_IO_ERROR",
+    # The store can be read only.
+    "STORE_READ_ONLY",
+    # The store was written by a newer waybill.
+    "STORE_NEWER_SCHEMA",
+    # Another process holds the store.
+    "STORE_BUSY",
+    # The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted.
+    "STORE_CORRUPT",
+    # The file of the store was removed or replaced while it was open; the message says where its rescued content lies.
+    "STORE_LOST",
+    # The store lies where it cannot be used safely.
+    "STORE_UNSAFE",
+]
+
+
+class NoParams(TypedDict):
+    """NoParams are the params of a method that takes none."""
+
+
+class _AckRuleRequired(TypedDict):
+    #: the exact type
+    event_type: str
+
+
+class AckRule(_AckRuleRequired, total=False):
+    """AckRule says which reported events acknowledge an instruction."""
+
+    #: path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal
+    match: Dict[str, Any]
+
+
+class _AcknowledgeParamsRequired(TypedDict):
+    instruction_id: str
+
+
+class AcknowledgeParams(_AcknowledgeParamsRequired, total=False):
+    """AcknowledgeParams are the params of acknowledge."""
+
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _AcknowledgeResultRequired(TypedDict):
+    instruction: Instruction
+    #: whether this was known before
+    already: bool
+    seq: int
+
+
+class AcknowledgeResult(_AcknowledgeResultRequired, total=False):
+    """AcknowledgeResult is the result of acknowledge."""
+
+    #: nothing had been sent, and nothing will be
+    before_dispatch: bool
+
+
+class _AttemptRequired(TypedDict):
+    attempt_id: str
+    task_id: str
+    #: from 1
+    attempt_number: int
+    #: why it was made
+    cause: Literal["first", "retry", "reply", "request"]
+    status: Literal["pending", "running", "completed", "error", "cancelled", "interrupted", "lost", "awaiting_response"]
+    created_at: Time
+    #: reports that came when it was not theirs to make any more
+    stale_events: int
+
+
+class Attempt(_AttemptRequired, total=False):
+    """Attempt is one execution of a task."""
+
+    worker: str
+    session_id: str
+    model: Model
+    #: in a timeline, of a long one the beginning
+    error: str
+    error_class: Literal["transient", "provider", "terminal", "user"]
+    started_at: Time
+    completed_at: Time
+    #: of one that began and is over
+    duration_ms: int
+    #: the clock was set back to before it began; duration_ms is then 0
+    clock_skew: bool
+
+
+class _AttemptNoteRequired(TypedDict):
+    seq: int
+    subject_id: str
+    #: the type of the event
+    event: str
+    attempt_id: str
+    task_id: str
+    attempt_number: int
+    status: Literal["pending", "running", "completed", "error", "cancelled", "interrupted", "lost", "awaiting_response"]
+
+
+class AttemptNote(_AttemptNoteRequired, total=False):
+    """AttemptNote is the params of attempt/updated."""
+
+    worker: str
+    session_id: str
+    model: str
+    error_class: str
+    #: of a progress
+    message: str
+    #: of a report that came too late: which
+    call: str
+
+
+class _AttemptReportRequired(TypedDict):
+    applied: bool
+    seq: int
+
+
+class AttemptReport(_AttemptReportRequired, total=False):
+    """AttemptReport says what became of a report about an attempt."""
+
+    #: why it was not applied
+    reason: Literal["stale_attempt", "unknown_session"]
+    attempt: Attempt
+
+
+class _AwaitingRequired(TypedDict):
+    task_id: str
+    #: the attempt that asked; give it to reply
+    attempt_id: str
+    question: str
+    #: the end of the output
+    output_excerpt: str
+    since: Time
+    waiting_ms: int
+
+
+class Awaiting(_AwaitingRequired, total=False):
+    """Awaiting is a task that waits for a person."""
+
+    description: str
+    #: the clock was set back since it began to wait
+    clock_skew: bool
+    url: str
+
+
+class _AwaitingListRequired(TypedDict):
+    items: List[Awaiting]
+
+
+class AwaitingList(_AwaitingListRequired, total=False):
+    """AwaitingList is a page of tasks that wait for a person."""
+
+    next_cursor: str
+
+
+class _BecauseRequired(TypedDict):
+    rule: str
+    text: str
+
+
+class Because(_BecauseRequired, total=False):
+    """Because is one reason for a state."""
+
+    event_seq: int
+
+
+class _BindSessionParamsRequired(TypedDict):
+    task_id: str
+    attempt_id: str
+    lease_token: str
+    session_id: str
+
+
+class BindSessionParams(_BindSessionParamsRequired, total=False):
+    """BindSessionParams are the params of bind_session."""
+
+    #: what it really runs on
+    model: Model
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class CancelInstructionParams(TypedDict, total=False):
+    """CancelInstructionParams are the params of cancel_instruction: one instruction, or all of a session."""
+
+    instruction_id: str
+    #: with all: the session to clear
+    session_id: str
+    #: default `false`
+    all: bool
+    reason: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _CancelInstructionResultRequired(TypedDict):
+    #: how many were outstanding and no longer are
+    cancelled: int
+    seq: int
+
+
+class CancelInstructionResult(_CancelInstructionResultRequired, total=False):
+    """CancelInstructionResult is the result of cancel_instruction."""
+
+    #: the one that was named
+    instruction: Instruction
+
+
+class CancelParams(TypedDict):
+    """CancelParams are the params of $/cancelRequest."""
+
+    #: the id of the request to cancel
+    id: Any
+
+
+class _CancelTaskParamsRequired(TypedDict):
+    task_id: str
+
+
+class CancelTaskParams(_CancelTaskParamsRequired, total=False):
+    """CancelTaskParams are the params of cancel_task."""
+
+    reason: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class Capabilities(TypedDict):
+    """Capabilities lists what can be called and heard."""
+
+    methods: List[str]
+    notifications: List[str]
+
+
+class Claim(TypedDict):
+    """Claim is a task in the hands of a worker."""
+
+    task: Task
+    attempt: Attempt
+    lease: Lease
+    #: what to run
+    prompt: str
+    #: whether prompt carries a person's answer
+    continuation: bool
+
+
+class _ClaimTaskParamsRequired(TypedDict):
+    worker: str
+
+
+class ClaimTaskParams(_ClaimTaskParamsRequired, total=False):
+    """ClaimTaskParams are the params of claim_task."""
+
+    run_id: str
+    role: Literal["worker", "implementer", "spec-reviewer", "code-quality-reviewer", "reviewer"]
+    #: how long to wait for a task; a whole number from 0 to 25000; default `0`
+    wait_ms: int
+    #: a whole number from 1000 to 3600000; default `60000`
+    lease_ms: int
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class ClaimTaskResult(TypedDict):
+    """ClaimTaskResult is the result of claim_task."""
+
+    #: null if no task is ready
+    claim: Optional[Claim]
+    seq: int
+
+
+class ClientInfo(TypedDict, total=False):
+    """ClientInfo names the host."""
+
+    name: str
+    version: str
+
+
+class Compaction(TypedDict):
+    """Compaction says what was done to fit the budget."""
+
+    applied: bool
+    stage: str
+    trace: List[TraceStep]
+
+
+class CompactionParams(TypedDict, total=False):
+    """CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched; what of them then has no part in it, omitted says."""
+
+    #: false: a prompt over its budget is an error at once; default: the setting `prompt.compaction.auto`, which is `true` where it is not set
+    auto: bool
+    #: false: the stage prune_packet is left out; default: the setting `prompt.compaction.prune`, which is `true` where it is not set
+    prune: bool
+    #: said in a prompt that is shortened
+    context: List[str]
+    #: takes the place of the task prompt in one that is shortened, word for word
+    prompt_override: str
+
+
+class _CompilePromptParamsRequired(TypedDict):
+    run_id: str
+    role: Literal["worker", "implementer", "spec-reviewer", "code-quality-reviewer", "reviewer"]
+
+
+class CompilePromptParams(_CompilePromptParamsRequired, total=False):
+    """CompilePromptParams are the params of compile_prompt."""
+
+    #: replaces the item's own prompt, word for word
+    task_prompt: str
+    #: packet.cursor that the agent acknowledged last
+    since: str
+    #: a whole number from 1 to 1000000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set
+    max_output_tokens: int
+    #: what the model takes in; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens`
+    max_input_tokens: int
+    #: how tokens are counted: four characters each, or with the vocabulary o200k_base; default: the setting `prompt.tokenizer`, which is `estimate` where it is not set
+    tokenizer: Literal["estimate", "o200k"]
+    compaction: CompactionParams
+    #: give the sections of the prompt by themselves, too, with whose words they hold
+    blocks: bool
+    #: only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead
+    preview: bool
+
+
+class _CompilePromptResultRequired(TypedDict):
+    prompt: str
+    stable_prefix: str
+    #: SHA-256, hex
+    stable_prefix_hash: str
+    #: the version of the stable prefixes: the same version has the same bytes
+    prompt_version: str
+    #: SHA-256, hex
+    full_prompt_hash: str
+    packet: Packet
+    prompt_tokens_before: int
+    prompt_tokens_after: int
+    prompt_token_budget: int
+    #: what the token counts are of
+    tokenizer: Literal["estimate", "o200k"]
+    #: prompt_tokens_after as the estimate has it
+    prompt_tokens_estimate: int
+    #: estimate of a prompt with the whole plan and all facts in it, which the packet spares
+    prompt_tokens_resend: int
+    compaction: Compaction
+    omitted: List[Omission]
+    ledger_mode: Literal["ledger_only", "ledger_plus_fallback"]
+    #: whether the plan was read anew
+    rebuilt: bool
+
+
+class CompilePromptResult(_CompilePromptResultRequired, total=False):
+    """CompilePromptResult is the result of compile_prompt."""
+
+    #: only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do
+    item_changed: str
+    fallback_reason: str
+    #: what is wrong with the file, for a person
+    fallback_detail: str
+    #: when this process first found that the file cannot be read as it is
+    fallback_since: Time
+    #: when the version of the plan was written that is used instead
+    ledger_as_of: Time
+    #: only if the call has blocks; their texts joined are the prompt
+    blocks: List[PromptBlock]
+    #: only with preview: what was given last for this role of the run; absent if nothing was
+    last_prompt: LastPrompt
+    #: only with preview: why last_prompt is not there although there was one
+    last_prompt_lost: Literal["too_large", "damaged"]
+
+
+class ConnectionStatus(TypedDict):
+    """ConnectionStatus describes the connection that the question came over."""
+
+    #: of the host's own: nobody is answered, so nothing else says that they had no effect
+    notifications_failed: int
+    #: to the host, which did not read them in time; events_since has what they told of
+    notifications_dropped: int
+
+
+class _ConsumeNoticesParamsRequired(TypedDict):
+    notice_ids: List[str]
+
+
+class ConsumeNoticesParams(_ConsumeNoticesParamsRequired, total=False):
+    """ConsumeNoticesParams are the params of consume_notices."""
+
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class ConsumeNoticesResult(TypedDict):
+    """ConsumeNoticesResult is the result of consume_notices."""
+
+    #: those that were still there
+    consumed: List[str]
+    seq: int
+
+
+class Counters(TypedDict):
+    """Counters count what went wrong in a run, each independently."""
+
+    #: by role
+    invalid_results: Dict[str, int]
+    worker_failures: int
+    review_rejections: int
+    stalled: int
+    review_loop: int
+
+
+class Counts(TypedDict):
+    """Counts counts what is in the store."""
+
+    #: by state
+    instructions: Dict[str, int]
+    #: by status
+    tasks: Dict[str, int]
+    #: by state
+    runs: Dict[str, int]
+    notices_open: int
+
+
+class _CreateTaskParamsRequired(TypedDict):
+    #: at most 1 MiB
+    prompt: str
+
+
+class CreateTaskParams(_CreateTaskParamsRequired, total=False):
+    """CreateTaskParams are the params of create_task."""
+
+    description: str
+    run_id: str
+    role: Literal["worker", "implementer", "spec-reviewer", "code-quality-reviewer", "reviewer"]
+    parent_session_id: str
+    #: in the order in which they are tried; none leaves it to the host
+    models: List[Model]
+    #: tasks that must complete first
+    depends_on: List[str]
+    #: attempts that may fail or be lost; by default the number of models, at least 1; a whole number from 1 to 10000
+    max_attempts: int
+    labels: Dict[str, str]
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _CriterionRequired(TypedDict):
+    line: int
+    text: str
+
+
+class Criterion(_CriterionRequired, total=False):
+    """Criterion is what the requirements file of a plan says that is to be true."""
+
+    #: by which items name it, such as 1.2 or FR-004
+    id: str
+
+
+class _DecisionRequired(TypedDict):
+    rule: str
+
+
+class Decision(_DecisionRequired, total=False):
+    """Decision is the rule by which a run moved."""
+
+    #: how often what the rule counts has happened
+    count: int
+    #: the number at which it does something else
+    limit: int
+
+
+class _DiagnosticRequired(TypedDict):
+    line: int
+    severity: Literal["info", "warning", "error"]
+    code: str
+    message: str
+
+
+class Diagnostic(_DiagnosticRequired, total=False):
+    """Diagnostic says what the parser did not take at face value."""
+
+    #: the file below the folder that the plan is, in which the line counts
+    source: str
+    column: int
+
+
+class DialectRule(TypedDict):
+    """DialectRule is a part of the configuration: what the plans at some paths are read in."""
+
+    pattern: str
+    dialect: str
+
+
+class _DialectSignRequired(TypedDict):
+    dialect: str
+    signal: str
+
+
+class DialectSign(_DialectSignRequired, total=False):
+    """DialectSign is something that speaks for a dialect."""
+
+    #: where it stands; absent if it is not in the file, but said by its path or the configuration
+    line: int
+
+
+class DispatchCounts(TypedDict):
+    """DispatchCounts count prompts and results."""
+
+    #: compiled
+    prompts: int
+    #: refused because they were over their budget
+    overflows: int
+    #: judged
+    results: int
+    retry_prompts: int
+    review_rejections: int
+
+
+class DispatchParams(TypedDict, total=False):
+    """DispatchParams are the params of dispatch_instructions."""
+
+    #: default `default`
+    session_id: str
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: of content; one larger content is sent alone; a whole number from 1 to 8388608; default `1048576`
+    max_bytes: int
+    #: how long to wait for something to hand out; a whole number from 0 to 25000; default `0`
+    wait_ms: int
+    #: how old the last send must be before a repeat or a failure; a whole number from 0 to 86400000; default `0`
+    min_age_ms: int
+    #: whether text gets a prefix on repeats; default `true`
+    escalate: bool
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class DispatchResult(TypedDict):
+    """DispatchResult is the result of dispatch_instructions."""
+
+    instructions: List[Send]
+    #: those whose sends were used up in this pass
+    failed: List[Instruction]
+    #: how much of this pass is left for the next call; nothing is repeated before it is through
+    remaining: int
+    seq: int
+
+
+class Error(TypedDict):
+    """An Error is the error object of an answer."""
+
+    #: the number of data.code
+    code: int
+    #: one sentence: what is wrong, where, and what to do
+    message: str
+    data: ErrorData
+
+
+class _ErrorDataRequired(TypedDict):
+    #: the stable name of the error
+    code: ErrorCode
+    #: whether the same call may succeed later
+    retryable: bool
+    #: whether the call took effect
+    outcome: Literal["not_applied", "applied", "unknown"]
+
+
+class ErrorData(_ErrorDataRequired, total=False):
+    """ErrorData is what an error says to a program."""
+
+    #: when to try again
+    retry_after_ms: int
+    #: what to do about it
+    hint: str
+    #: facts, by the code
+    details: Dict[str, Any]
+    #: finds the details in the log of waybill
+    incident: str
+
+
+_ErrorSaidOptionalWords = TypedDict(
+    "_ErrorSaidOptionalWords",
+    {
+        # without it, a published table tells
+        "class": Literal["transient", "provider", "terminal", "user"],
+    },
+    total=False,
+)
+
+
+class _ErrorSaidRequired(TypedDict):
+    message: str
+
+
+class ErrorSaid(_ErrorSaidOptionalWords, _ErrorSaidRequired, total=False):
+    """ErrorSaid is what a worker says went wrong."""
+
+    #: a whole number from 0 to 999
+    http_status: int
+    name: str
+
+
+class Event(TypedDict):
+    """Event is one record of the event log."""
+
+    seq: int
+    at: Time
+    type: str
+    subject_id: str
+    data: Dict[str, Any]
+
+
+class EventList(TypedDict):
+    """EventList is the result of events_since."""
+
+    events: List[Event]
+    #: for the next call
+    cursor: str
+    more: bool
+
+
+class _EventsSinceParamsRequired(TypedDict):
+    #: "0" for the beginning
+    cursor: str
+
+
+class EventsSinceParams(_EventsSinceParamsRequired, total=False):
+    """EventsSinceParams are the params of events_since."""
+
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    types: List[str]
+
+
+class Evidence(TypedDict):
+    """Evidence is what a completed plan rests on."""
+
+    acceptance_criteria: List[Criterion]
+    outcomes: List[ItemOutcome]
+    files_changed: List[str]
+
+
+class ExplainParams(TypedDict, total=False):
+    """ExplainParams are the params of explain: an id, or an item of a plan."""
+
+    subject_id: str
+    plan: str
+    item_id: str
+
+
+class Explanation(TypedDict):
+    """Explanation is the result of explain."""
+
+    subject: str
+    state: str
+    because: List[Because]
+    next: List[NextStep]
+
+
+class Fact(TypedDict):
+    """Fact is one fact of a run."""
+
+    k: str
+    v: str
+
+
+class FailedParams(TypedDict, total=False):
+    """FailedParams are the params of get_failed_instructions."""
+
+    session_id: str
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class Fingerprint(TypedDict):
+    """Fingerprint tells two versions of a file apart."""
+
+    mtime_ms: int
+    size: int
+    #: SHA-256 of the bytes, in hex; this decides
+    hash: str
+
+
+class _FinishAttemptParamsRequired(TypedDict):
+    task_id: str
+    lease_token: str
+    status: Literal["completed", "error", "cancelled", "interrupted", "awaiting_response"]
+
+
+class FinishAttemptParams(_FinishAttemptParamsRequired, total=False):
+    """FinishAttemptParams are the params of finish_attempt."""
+
+    #: at most 1 MiB
+    output: str
+    #: what the person is asked, with awaiting_response; without it the output is the question
+    question: str
+    #: what went wrong
+    error: ErrorSaid
+    #: default `auto`
+    retry: Literal["auto", "never", "same_model"]
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _FinishAttemptResultRequired(TypedDict):
+    applied: bool
+    task: Task
+    seq: int
+
+
+class FinishAttemptResult(_FinishAttemptResultRequired, total=False):
+    """FinishAttemptResult is the result of finish_attempt."""
+
+    reason: Literal["stale_attempt"]
+    attempt: Attempt
+    #: the attempt that takes over
+    retry: Retry
+
+
+class _GetLedgerParamsRequired(TypedDict):
+    run_id: str
+
+
+class GetLedgerParams(_GetLedgerParamsRequired, total=False):
+    """GetLedgerParams are the params of get_ledger."""
+
+    #: without it, both
+    kind: Literal["task", "progress"]
+    #: the etag that the host has
+    if_none_match: str
+
+
+class GetPlanParams(TypedDict):
+    """GetPlanParams are the params of get_plan."""
+
+    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    plan: str
+
+
+class _HeartbeatParamsRequired(TypedDict):
+    task_id: str
+    lease_token: str
+
+
+class HeartbeatParams(_HeartbeatParamsRequired, total=False):
+    """HeartbeatParams are the params of heartbeat."""
+
+    #: its length from now on; a whole number from 1000 to 3600000
+    lease_ms: int
+    progress: Progress
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _HeartbeatResultRequired(TypedDict):
+    applied: bool
+    #: the worker is to stop and report cancelled
+    cancel_requested: bool
+    seq: int
+
+
+class HeartbeatResult(_HeartbeatResultRequired, total=False):
+    """HeartbeatResult is the result of heartbeat."""
+
+    reason: Literal["stale_attempt"]
+    lease: Lease
+
+
+class _HoldRequired(TypedDict):
+    kind: Literal["depends_on", "blocked", "in_progress", "done", "parent"]
+
+
+class Hold(_HoldRequired, total=False):
+    """Hold is one reason why an item cannot be begun."""
+
+    item_id: str
+
+
+class _IngestOutputParamsRequired(TypedDict):
+    run_id: str
+    role: Literal["worker", "implementer", "spec-reviewer", "code-quality-reviewer", "reviewer"]
+
+
+class IngestOutputParams(_IngestOutputParamsRequired, total=False):
+    """IngestOutputParams are the params of ingest_output: a text, or the path of a file with it."""
+
+    #: what the agent printed; "" for an agent that printed nothing
+    output: str
+    #: relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir
+    output_path: str
+    #: the task of the queue that gave this result; its id is then a right task_id in the text, too
+    task_id: str
+    attempt_id: str
+    #: finishes the attempt that has this lease, in the same transaction
+    lease_token: str
+    #: what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives
+    prompt: str
+    #: more than that in the result is a warning; a whole number from 1 to 1000000000
+    max_output_tokens: int
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _IngestOutputResultRequired(TypedDict):
+    verdict: Literal["pass", "gaps", "error", "invalid"]
+    grammar: Literal["json_block", "v2", "legacy", "none"]
+    #: why it is invalid, all of it
+    errors: List[ResultError]
+    warnings: List[ResultWarning]
+    counters: Counters
+    task_ledger: Optional[TaskLedger]
+    run: Run
+    #: an estimate for the result, without what stands around it
+    output_tokens: int
+    applied: bool
+    seq: int
+
+
+class IngestOutputResult(_IngestOutputResultRequired, total=False):
+    """IngestOutputResult is the result of ingest_output."""
+
+    #: absent if nothing could be read
+    result: Result
+    #: absent if it was not applied: somebody else is told what to do
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    #: absent if nothing moved
+    decision: Decision
+    retry_prompt: str
+    #: with plan_completed
+    evidence: Evidence
+    #: whether the agent was given a retry prompt
+    retry_context: bool
+    #: whether this very result of the attempt was taken before; then nothing moved
+    already: bool
+    reason: Literal["stale_attempt"]
+    #: whose attempt was finished
+    task: Task
+    attempt: Attempt
+
+
+class _InitRunParamsRequired(TypedDict):
+    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    plan: str
+    item_id: str
+
+
+class InitRunParams(_InitRunParamsRequired, total=False):
+    """InitRunParams are the params of init_run."""
+
+    policy: Policy
+    #: default `existing`
+    resume: Literal["existing", "new"]
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _InitRunResultRequired(TypedDict):
+    run: Run
+    created: bool
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    seq: int
+
+
+class InitRunResult(_InitRunResultRequired, total=False):
+    """InitRunResult is the result of init_run."""
+
+    #: with retry_with_preamble
+    retry_prompt: str
+
+
+class InitializeParams(TypedDict, total=False):
+    """InitializeParams are the params of initialize. Unknown members are ignored here, and only here."""
+
+    #: a whole number from 0 to 1000000; default `1`
+    protocol_version: int
+    client_info: ClientInfo
+    #: when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out
+    process_id: int
+    workspace_folders: List[WorkspaceFolder]
+    root_uri: str
+
+
+class _InitializeResultRequired(TypedDict):
+    protocol_version: int
+    server_info: ServerInfo
+    capabilities: Capabilities
+    limits: Limits
+    #: for events_since: from here on
+    cursor: str
+
+
+class InitializeResult(_InitializeResultRequired, total=False):
+    """InitializeResult is the result of initialize."""
+
+    #: absent while none could be found
+    workspace: Workspace
+
+
+class _InstructionRequired(TypedDict):
+    instruction_id: str
+    session_id: str
+    content: str
+    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    #: whether an acknowledgement is expected
+    tracked: bool
+    priority: bool
+    #: how often it was handed out
+    sends: int
+    #: 1 + max_retries
+    sends_max: int
+    created_at: Time
+
+
+class Instruction(_InstructionRequired, total=False):
+    """Instruction is an instruction as the host sees it."""
+
+    ack_on: AckRule
+    last_sent_at: Time
+    acknowledged_at: Time
+    acknowledged_by: Literal["call", "event"]
+    failed_at: Time
+    #: when it was acknowledged after it had failed
+    late_ack_at: Time
+    cancelled_at: Time
+    #: why it was cancelled
+    reason: str
+
+
+class _InstructionListRequired(TypedDict):
+    items: List[Instruction]
+
+
+class InstructionList(_InstructionListRequired, total=False):
+    """InstructionList is a page of instructions."""
+
+    next_cursor: str
+
+
+class _InstructionNoteRequired(TypedDict):
+    seq: int
+    subject_id: str
+    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    instruction_id: str
+    session_id: str
+    tracked: bool
+    priority: bool
+    sends: int
+    sends_max: int
+    content_bytes: int
+
+
+class InstructionNote(_InstructionNoteRequired, total=False):
+    """InstructionNote is the params of instruction/available and instruction/updated. A content of more than 4 KiB is left out; it comes with the dispatch."""
+
+    content: str
+    reason: str
+
+
+class InstructionResult(TypedDict):
+    """InstructionResult is one instruction after a change."""
+
+    instruction: Instruction
+    seq: int
+
+
+class _ItemRequired(TypedDict):
+    item_id: str
+    title: str
+    status: Literal["pending", "in_progress", "completed", "blocked", "skipped"]
+    optional: bool
+    line: int
+    level: int
+    depends_on: List[str]
+    parallel: bool
+    requirements: List[str]
+    files: List[str]
+    #: what else the plan says about it; one may have several lines
+    details: List[str]
+
+
+class Item(_ItemRequired, total=False):
+    """Item is one task line of a plan."""
+
+    #: the file below the folder that the plan is, in which the line counts
+    source: str
+    parent_id: str
+    prompt: str
+    leverage: str
+    purpose: str
+    blocked_reason: str
+    #: of a parent, from its children
+    derived_status: Literal["pending", "in_progress", "completed", "blocked", "skipped"]
+
+
+class _ItemOutcomeRequired(TypedDict):
+    item_id: str
+    title: str
+    #: whether a run was approved, or the file says so
+    done_by: Literal["run", "plan"]
+    files_changed: List[str]
+
+
+class ItemOutcome(_ItemOutcomeRequired, total=False):
+    """ItemOutcome is how one item of a plan came to its end."""
+
+    run_id: str
+    attempts: int
+    review_rejections: int
+    summary: str
+
+
+class LastPrompt(TypedDict):
+    """LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days, and it may lack one of the last second before waybill was killed."""
+
+    prompt: str
+    compiled_at: Time
+    #: of its packet
+    cursor: str
+    prompt_version: str
+    prompt_tokens: int
+
+
+class Lease(TypedDict):
+    """Lease is the right to report about an attempt."""
+
+    token: str
+    #: grows with each claim of the task
+    epoch: int
+    expires_at: Time
+
+
+class _LedgerRequired(TypedDict):
+    etag: str
+    ledger_mode: Literal["ledger_only", "ledger_plus_fallback"]
+
+
+class Ledger(_LedgerRequired, total=False):
+    """Ledger is the result of get_ledger."""
+
+    not_modified: bool
+    task_ledger: TaskLedger
+    progress_ledger: ProgressLedger
+    #: why the progress ledger is not what the file says now
+    fallback_reason: str
+    #: what is wrong with the file, for a person
+    fallback_detail: str
+    #: when this process first found that the file cannot be read as it is
+    fallback_since: Time
+    #: when the version of the plan was written that is used instead
+    ledger_as_of: Time
+
+
+class _LedgerNoteRequired(TypedDict):
+    seq: int
+    plan: str
+    fingerprint: Fingerprint
+    #: items that were added, removed or read differently
+    changed_ids: List[str]
+
+
+class LedgerNote(_LedgerNoteRequired, total=False):
+    """LedgerNote is the params of ledger/changed."""
+
+    #: the plan changed while no process looked, so it is not known which items did
+    unseen: bool
+    #: the file is not there any more; the fingerprint is that of what it said last
+    gone: bool
+    #: why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last
+    stale: str
+    #: what is wrong with the file then, such as missing, not_regular or no_items
+    stale_reason: str
+
+
+class Limits(TypedDict):
+    """Limits are the bounds in force."""
+
+    max_message_bytes: int
+    max_content_bytes: int
+    max_pending: int
+
+
+class ListAwaitingParams(TypedDict, total=False):
+    """ListAwaitingParams are the params of list_awaiting."""
+
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class ListInstructionsParams(TypedDict, total=False):
+    """ListInstructionsParams are the params of list_instructions."""
+
+    session_id: str
+    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    #: this one alone, whatever its state; without session_id, state and cursor
+    instruction_id: str
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class ListNoticesParams(TypedDict, total=False):
+    """ListNoticesParams are the params of list_notices."""
+
+    session_id: str
+    #: only looks: it does not count as a delivery; default `false`
+    peek: bool
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class ListRunsParams(TypedDict, total=False):
+    """ListRunsParams are the params of list_runs."""
+
+    #: only runs of this plan: its path or its short name
+    plan: str
+    state: Literal["running", "blocked", "done", "failed"]
+    #: this run alone, without plan, state and cursor
+    run_id: str
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class ListTasksParams(TypedDict, total=False):
+    """ListTasksParams are the params of list_tasks."""
+
+    status: Literal["QUEUED", "RUNNING", "COMPLETE", "AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
+    run_id: str
+    parent_session_id: str
+    #: which come first, by when they were created; a cursor belongs to the order of its page; default `oldest`
+    order: Literal["oldest", "newest"]
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
+class _LogNoteRequired(TypedDict):
+    level: Literal["warning", "error"]
+    message: str
+
+
+class LogNote(_LogNoteRequired, total=False):
+    """LogNote is the params of log. It is about no event, so it carries no seq."""
+
+    #: how many notifications were dropped in this place; events_since has what they were about
+    dropped: int
+
+
+class _ModelRequired(TypedDict):
+    provider_id: str
+    model_id: str
+
+
+class Model(_ModelRequired, total=False):
+    """Model names what an agent runs on."""
+
+    variant: str
+
+
+class _NextRequired(TypedDict):
+    action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    #: with advance_to_next_item: what can be begun now
+    item_ids: List[str]
+
+
+class Next(_NextRequired, total=False):
+    """Next says what has to be done so that a run goes on, and why that."""
+
+    #: who has to do it, where an agent has to
+    role: str
+
+
+class NextStep(TypedDict):
+    """NextStep is something that would move the subject on."""
+
+    action: str
+    text: str
+
+
+class _NoticeRequired(TypedDict):
+    notice_id: str
+    kind: str
+    subject_id: str
+    text: str
+    data: Dict[str, Any]
+    created_at: Time
+    #: how often it was handed to a host
+    deliveries: int
+
+
+class Notice(_NoticeRequired, total=False):
+    """Notice is a durable message to the host."""
+
+    session_id: str
+
+
+class _NoticeListRequired(TypedDict):
+    items: List[Notice]
+
+
+class NoticeList(_NoticeListRequired, total=False):
+    """NoticeList is the result of list_notices."""
+
+    next_cursor: str
+
+
+class NoticeNote(TypedDict):
+    """NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted shortly after one another come in one."""
+
+    seq: int
+    #: the last of notices
+    notice: Notice
+    #: all that come with this, in order
+    notices: List[Notice]
+
+
+class Omission(TypedDict):
+    """Omission is something that was left out of a prompt."""
+
+    what: str
+    why: str
+
+
+class OtherFile(TypedDict):
+    """OtherFile is a file or a folder that lies where plans do and is none."""
+
+    path: str
+    #: why it is no plan
+    why: PlanError
+
+
+class _PacketRequired(TypedDict):
+    cursor: str
+    mode: Literal["full", "delta"]
+    facts: Dict[str, str]
+    removed: List[str]
+
+
+class Packet(_PacketRequired, total=False):
+    """Packet is the set of ledger facts behind the stable prefix."""
+
+    #: the cursor that a delta builds on
+    base: str
+    why_full: Literal["no_cursor", "unknown_cursor", "other_run", "other_prompt"]
+
+
+class PacketCounts(TypedDict):
+    """PacketCounts count the packets of prompts."""
+
+    full: int
+    delta: int
+    why_full: Dict[str, int]
+
+
+class PingResult(TypedDict):
+    """PingResult is the result of ping."""
+
+    pong: bool
+
+
+class _PlanRequired(TypedDict):
+    plan: str
+    path: str
+    dialect: str
+    fingerprint: Fingerprint
+    totals: Totals
+    items: List[Item]
+    diagnostics: List[Diagnostic]
+    #: what speaks for the dialect, that which decided first, and what speaks for others
+    evidence: List[DialectSign]
+
+
+class Plan(_PlanRequired, total=False):
+    """Plan is the result of get_plan."""
+
+    #: what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes
+    marks: Dict[str, str]
+    #: why this is the last good reading and not the file as it is
+    stale: str
+    #: what is wrong with the file then, such as not_regular, outside_workspace or no_items
+    stale_reason: str
+    #: when this process first found that the file cannot be read as it is
+    stale_since: Time
+    #: when the version was written that is shown instead
+    as_of: Time
+
+
+class _PlanErrorRequired(TypedDict):
+    code: ErrorCode
+    message: str
+
+
+class PlanError(_PlanErrorRequired, total=False):
+    """PlanError says why a plan cannot be read."""
+
+    reason: str
+
+
+class PlanList(TypedDict):
+    """PlanList is the result of list_plans."""
+
+    items: List[PlanSummary]
+    #: a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items
+    problems: List[str]
+    #: files and folders in which no item was found; they lie where tools keep plans among other files
+    others: List[OtherFile]
+
+
+class _PlanSummaryRequired(TypedDict):
+    #: how other methods name it
+    plan: str
+    path: str
+    totals: Totals
+    fingerprint: Fingerprint
+    diagnostics_count: int
+
+
+class PlanSummary(_PlanSummaryRequired, total=False):
+    """PlanSummary is one plan in a list."""
+
+    dialect: str
+    #: what decided on the dialect; get_plan has everything that speaks for one
+    dialect_reason: str
+    #: why it cannot be read
+    error: PlanError
+    #: why this is the last good reading and not the file as it is
+    stale: str
+    #: what is wrong with the file, as in error, also if nothing was read before
+    stale_reason: str
+    #: when this process first found that the file cannot be read as it is
+    stale_since: Time
+    #: when the version was written that is shown instead
+    as_of: Time
+
+
+class Policy(TypedDict, total=False):
+    """Policy holds the limits of a run."""
+
+    #: how often a result that cannot be read is asked for once more; a whole number from 0 to 100; default: the setting `policy.invalid_retries`, which is `1` where it is not set
+    invalid_retries: int
+    #: how many other reviewers are asked after that; a whole number from 0 to 100; default: the setting `policy.reviewer_fresh_runs`, which is `1` where it is not set
+    reviewer_fresh_runs: int
+    #: how many failures of workers another worker makes up for; a whole number from 0 to 100; default: the setting `policy.worker_failures`, which is `1` where it is not set
+    worker_failures: int
+    #: the rejection at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.review_rejections`, which is `3` where it is not set
+    review_rejections: int
+    #: the outcomes in a row without progress at which it is blocked; a whole number from 1 to 100; default: the setting `policy.stalled_threshold`, which is `2` where it is not set
+    stalled_threshold: int
+    #: the reviews in a row that find the same at which it is blocked; a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set
+    review_loop_threshold: int
+    #: who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers`
+    reviewers: List[Literal["spec-reviewer", "code-quality-reviewer"]]
+
+
+class Problem(TypedDict):
+    """A Problem is one thing that is wrong with the params of a call; details.errors lists them."""
+
+    #: JSON Pointer into params; empty for params itself
+    pointer: str
+    #: what is wrong, where, and what to do
+    message: str
+    #: what the value must be
+    expected: str
+    #: what it is; long values are cut
+    found: str
+
+
+class _ProgressRequired(TypedDict):
+    message: str
+
+
+class Progress(_ProgressRequired, total=False):
+    """Progress says how far a worker is."""
+
+    #: a whole number from 0 to 100
+    percent: int
+
+
+class _ProgressLedgerRequired(TypedDict):
+    plan: str
+    item_id: str
+    source_path: str
+    source_fingerprint: Fingerprint
+    totals: Totals
+
+
+class ProgressLedger(_ProgressLedgerRequired, total=False):
+    """ProgressLedger is what a run knows about its plan."""
+
+    active_item_id: str
+    current_item: Item
+
+
+class _PromptBlockRequired(TypedDict):
+    #: the heading without its brackets; stable_prefix for the first block
+    name: str
+    #: whose words it holds: waybill, host, plan, requirements, worker, reviewer
+    sources: List[str]
+    #: that of the least trusted source
+    trust: Literal["trusted", "untrusted"]
+    text: str
+    #: of the text, hex
+    sha256: str
+    #: rounded up for each block by itself
+    tokens: int
+    #: characters and lines that were changed so that they cannot pass for structure
+    neutralised: int
+
+
+class PromptBlock(_PromptBlockRequired, total=False):
+    """PromptBlock is a section of a prompt."""
+
+    #: where exactly the words are from
+    ref: str
+
+
+class _QueueInstructionParamsRequired(TypedDict):
+    #: at most 1 MiB
+    content: str
+
+
+class QueueInstructionParams(_QueueInstructionParamsRequired, total=False):
+    """QueueInstructionParams are the params of queue_instruction."""
+
+    #: default `default`
+    session_id: str
+    #: goes ahead of those without; default `false`
+    priority: bool
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _QueueInstructionWithAckParamsRequired(TypedDict):
+    #: at most 1 MiB
+    content: str
+
+
+class QueueInstructionWithAckParams(_QueueInstructionWithAckParamsRequired, total=False):
+    """QueueInstructionWithAckParams are the params of queue_instruction_with_ack."""
+
+    #: default `default`
+    session_id: str
+    #: default `false`
+    priority: bool
+    #: sends after the first; a whole number from 0 to 1000; default `3`
+    max_retries: int
+    #: a reported event that matches acknowledges the instruction
+    ack_on: AckRule
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class QueueInstructionWithAckResult(TypedDict):
+    """QueueInstructionWithAckResult is the result of queue_instruction_with_ack."""
+
+    instruction_id: str
+    instruction: Instruction
+    seq: int
+
+
+class _ReadyItemsRequired(TypedDict):
+    #: in the order of the plan, which is no dependency: who works alone takes the first
+    ready: List[str]
+    #: those of ready that the plan says may be worked on beside others
+    parallel: List[str]
+    ready_total: int
+    waiting: List[WaitingItem]
+    #: items that have to be done and are not, and what is unread
+    left: int
+    completed: bool
+
+
+class ReadyItems(_ReadyItemsRequired, total=False):
+    """ReadyItems is the result of ready_items."""
+
+    #: open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed
+    unread: int
+    #: why this rests on the last good reading and not on the file as it is
+    stale: str
+    #: what is wrong with the file then, such as not_regular, outside_workspace or no_items
+    stale_reason: str
+    #: when this process first found that the file cannot be read as it is
+    stale_since: Time
+    #: when the version was written that this rests on instead
+    as_of: Time
+
+
+class _ReadyItemsParamsRequired(TypedDict):
+    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    plan: str
+
+
+class ReadyItemsParams(_ReadyItemsParamsRequired, total=False):
+    """ReadyItemsParams are the params of ready_items."""
+
+    #: of ready; waiting has every other item; a whole number from 1 to 500; default `50`
+    limit: int
+
+
+class RebuildCounts(TypedDict):
+    """RebuildCounts count how often the facts of a run were read anew from its plan, and could not be."""
+
+    total: int
+    #: by reason
+    fallbacks: Dict[str, int]
+    #: the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled
+    fallback_ms: int
+
+
+class _ReplanParamsRequired(TypedDict):
+    run_id: str
+    #: what is to be done differently
+    summary: str
+
+
+class ReplanParams(_ReplanParamsRequired, total=False):
+    """ReplanParams are the params of replan."""
+
+    #: the steps from here on, in order; without them those of the last version
+    plan_items: List[str]
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _ReplanResultRequired(TypedDict):
+    run: Run
+    task_ledger: Optional[TaskLedger]
+    #: whether something else is to be done next; only that ends a block
+    frontier_changed: bool
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    seq: int
+
+
+class ReplanResult(_ReplanResultRequired, total=False):
+    """ReplanResult is the result of replan."""
+
+    #: with retry_with_preamble
+    retry_prompt: str
+
+
+class _ReplyRequired(TypedDict):
+    #: from 1
+    number: int
+    reply: str
+    at: Time
+    #: the attempt that had asked
+    attempt_id: str
+
+
+class Reply(_ReplyRequired, total=False):
+    """Reply is a person's answer to a task."""
+
+    question: str
+    by: str
+
+
+class _ReplyParamsRequired(TypedDict):
+    task_id: str
+    #: at most 64 KiB
+    reply: str
+
+
+class ReplyParams(_ReplyParamsRequired, total=False):
+    """ReplyParams are the params of reply."""
+
+    by: str
+    #: the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED
+    attempt_id: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class ReplyResult(TypedDict):
+    """ReplyResult is the result of reply."""
+
+    success: bool
+    task_id: str
+    old_status: Literal["AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
+    new_status: Literal["QUEUED"]
+    seq: int
+
+
+class _ReportEventParamsRequired(TypedDict):
+    type: str
+
+
+class ReportEventParams(_ReportEventParamsRequired, total=False):
+    """ReportEventParams are the params of report_event."""
+
+    data: Dict[str, Any]
+    #: without it, all sessions are looked at
+    session_id: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class ReportEventResult(TypedDict):
+    """ReportEventResult is the result of report_event."""
+
+    #: the ids of the instructions that matched
+    acknowledged: List[str]
+    unmatched: bool
+    seq: int
+
+
+class _ResultRequired(TypedDict):
+    role: str
+    #: the agent's own word
+    status: str
+    issues: List[ReviewIssue]
+    files_changed: List[str]
+    tests: List[ResultTest]
+    follow_up_actions: List[str]
+    strengths: List[str]
+    required_fixes: List[str]
+
+
+class Result(_ResultRequired, total=False):
+    """Result is what an agent reported, as it was read. What it lacks is left out."""
+
+    task_id: str
+    git_range: str
+    confidence: str
+    summary: str
+
+
+class ResultError(TypedDict):
+    """ResultError is one reason why a result is invalid."""
+
+    code: str
+    field: str
+    expected: str
+    found: str
+    line: int
+    message: str
+
+
+class ResultTest(TypedDict):
+    """ResultTest is something that a worker ran to check its work."""
+
+    command: str
+    passed: bool
+    failures: List[str]
+
+
+class _ResultWarningRequired(TypedDict):
+    code: str
+    message: str
+
+
+class ResultWarning(_ResultWarningRequired, total=False):
+    """ResultWarning is something that was tolerated, or is odd, and changed nothing."""
+
+    line: int
+
+
+class ResumeRunParams(TypedDict):
+    """ResumeRunParams are the params of resume_run."""
+
+    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    plan: str
+    item_id: str
+
+
+class _ResumeRunResultRequired(TypedDict):
+    run: Run
+    resumption_prompt: str
+    #: whether the plan reads differently than when the run saw it last, or cannot be read
+    stale: bool
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    task_ledger: Optional[TaskLedger]
+
+
+class ResumeRunResult(_ResumeRunResultRequired, total=False):
+    """ResumeRunResult is the result of resume_run."""
+
+    progress_ledger_error: PlanError
+    #: with retry_with_preamble
+    retry_prompt: str
+    #: with plan_completed
+    evidence: Evidence
+
+
+_RetryWords = TypedDict(
+    "_RetryWords",
+    {
+        # of the failure
+        "class": Literal["transient", "provider", "terminal", "user"],
+    },
+)
+
+
+class _RetryRequired(TypedDict):
+    attempt: Attempt
+
+
+class Retry(_RetryWords, _RetryRequired, total=False):
+    """Retry is an attempt that takes over from a failed one."""
+
+    model: Model
+
+
+class _RetryTaskParamsRequired(TypedDict):
+    task_id: str
+
+
+class RetryTaskParams(_RetryTaskParamsRequired, total=False):
+    """RetryTaskParams are the params of retry_task."""
+
+    #: without it, the chain begins anew
+    model: Model
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class RetryTaskResult(TypedDict):
+    """RetryTaskResult is the result of retry_task."""
+
+    task: Task
+    attempt: Attempt
+    seq: int
+
+
+class ReviewCounts(TypedDict):
+    """ReviewCounts counts something for each reviewer."""
+
+    spec: int
+    quality: int
+
+
+class _ReviewIssueRequired(TypedDict):
+    severity: str
+    message: str
+
+
+class ReviewIssue(_ReviewIssueRequired, total=False):
+    """ReviewIssue is one finding of a reviewer."""
+
+    file: str
+    fix: str
+
+
+class _ReviewLoopRequired(TypedDict):
+    count: int
+    threshold: int
+    flagged: bool
+
+
+class ReviewLoop(_ReviewLoopRequired, total=False):
+    """ReviewLoop says how often the same issues came back."""
+
+    #: two sets of issues take turns
+    alternating: bool
+
+
+class _RunRequired(TypedDict):
+    run_id: str
+    plan: str
+    item_id: str
+    state: Literal["running", "blocked", "done", "failed"]
+    counters: Counters
+    policy: Policy
+    #: how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken
+    standing: Dict[str, str]
+    plan_version: int
+    created_at: Time
+    updated_at: Time
+
+
+class Run(_RunRequired, total=False):
+    """Run is the journey of one item of one plan."""
+
+    #: why it is blocked
+    reason: str
+
+
+class _RunListRequired(TypedDict):
+    items: List[Run]
+
+
+class RunList(_RunListRequired, total=False):
+    """RunList is a page of runs."""
+
+    next_cursor: str
+
+
+class _RunNoteRequired(TypedDict):
+    seq: int
+    subject_id: str
+    #: the type of the event
+    event: str
+    run_id: str
+    plan: str
+    item_id: str
+    state: Literal["running", "blocked", "done", "failed"]
+    revision: int
+
+
+class RunNote(_RunNoteRequired, total=False):
+    """RunNote is the params of run/updated."""
+
+    #: why it is blocked
+    reason: str
+    #: who reported
+    role: str
+    verdict: str
+    decision: Decision
+    next_action: str
+
+
+class RunParams(TypedDict):
+    """RunParams are the params of a method about one run."""
+
+    run_id: str
+
+
+class Send(TypedDict):
+    """Send is one instruction as it is handed out."""
+
+    instruction_id: str
+    content: str
+    #: which send this is, from 1
+    send: int
+    sends_max: int
+    tracked: bool
+    #: what to hand to the agent
+    text: str
+
+
+class ServerInfo(TypedDict):
+    """ServerInfo names this process."""
+
+    name: str
+    version: str
+    pid: int
+
+
+class _SessionEventParamsRequired(TypedDict):
+    session_id: str
+    type: Literal["started", "progress", "idle", "error", "deleted"]
+
+
+class SessionEventParams(_SessionEventParamsRequired, total=False):
+    """SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name."""
+
+    data: Dict[str, Any]
+    message: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class _SessionEventResultRequired(TypedDict):
+    applied: bool
+    seq: int
+
+
+class SessionEventResult(_SessionEventResultRequired, total=False):
+    """SessionEventResult is the result of report_session_event."""
+
+    reason: Literal["stale_attempt", "unknown_session"]
+    task_id: str
+    attempt_id: str
+
+
+class _SetItemStatusParamsRequired(TypedDict):
+    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    plan: str
+    item_id: str
+    status: Literal["pending", "in_progress", "completed", "blocked", "skipped"]
+
+
+class SetItemStatusParams(_SetItemStatusParamsRequired, total=False):
+    """SetItemStatusParams are the params of set_item_status."""
+
+    #: tells items apart that share an id; a whole number from 1
+    line: int
+    #: fingerprint.hash of the plan as the caller read it: nothing is written if it is another now
+    expected_hash: str
+    #: the same key with the same params gives the first answer again
+    idempotency_key: str
+
+
+class SetItemStatusResult(TypedDict):
+    """SetItemStatusResult is the result of set_item_status."""
+
+    #: as the plan has it now
+    item: Item
+    #: of the file as it is now
+    fingerprint: Fingerprint
+    #: 0 if the item had the status already
+    changed_bytes: int
+    seq: int
+
+
+class Setting(TypedDict):
+    """Setting is a setting that is not as it is built in."""
+
+    #: such as prompt.max_output_tokens
+    name: str
+    value: Any
+    #: where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file
+    origin: str
+
+
+class Snapshot(TypedDict):
+    """Snapshot is the result of get_snapshot."""
+
+    run_id: str
+    revision: int
+    status: Literal["running", "blocked", "done", "failed"]
+    facts: List[Fact]
+    updated_at: Time
+
+
+class Stalled(TypedDict):
+    """Stalled says how long a run has made no progress."""
+
+    consecutive_non_progress: int
+    threshold: int
+    flagged: bool
+
+
+class _StatusResultRequired(TypedDict):
+    version: str
+    uptime_ms: int
+    workspace: Workspace
+    store: StoreStatus
+    watcher: WatcherStatus
+    counts: Counts
+    #: the configuration of the plans' dialects; the first rule that fits a path counts
+    dialects: List[DialectRule]
+    #: what this process was given that is not as it is built in
+    settings: List[Setting]
+    #: what is not as it should be, a sentence each
+    degraded: List[str]
+
+
+class StatusResult(_StatusResultRequired, total=False):
+    """StatusResult is the result of get_status."""
+
+    #: absent without one, as in the terminal commands
+    connection: ConnectionStatus
+
+
+class _StoreStatusRequired(TypedDict):
+    kind: str
+    size_bytes: int
+    mode: Literal["read_write", "read_only"]
+    schema_version: int
+
+
+class StoreStatus(_StoreStatusRequired, total=False):
+    """StoreStatus describes the store."""
+
+    path: str
+
+
+class _TaskRequired(TypedDict):
+    task_id: str
+    status: Literal["QUEUED", "RUNNING", "COMPLETE", "AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
+    #: in lists, of a long one the beginning
+    prompt: str
+    prompt_bytes: int
+    models: List[Model]
+    max_attempts: int
+    #: attempts that failed or were lost since somebody last set it going
+    failures: int
+    depends_on: List[str]
+    created_at: Time
+    updated_at: Time
+
+
+class Task(_TaskRequired, total=False):
+    """Task is a task as the host sees it. What says how the work stands is that of its newest attempt."""
+
+    #: of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said
+    reason: str
+    #: whether the prompt is a retry prompt of ingest_output
+    retry_context: bool
+    description: str
+    role: str
+    run_id: str
+    #: the session that is told of its end
+    parent_session_id: str
+    labels: Dict[str, str]
+    current_attempt_id: str
+    attempt_number: int
+    session_id: str
+    model: Model
+    #: what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning
+    output: str
+    question: str
+    #: the answer that an attempt carries and none has acted on yet
+    user_reply: str
+    error: TaskError
+    #: what holds a queued task back
+    waiting_for: List[WaitingFor]
+    #: when a retry may begin
+    not_before: Time
+    #: its end was asked for; the worker has to report it
+    cancel_requested_at: Time
+    started_at: Time
+    completed_at: Time
+
+
+class TaskDetail(TypedDict):
+    """TaskDetail is the result of get_task."""
+
+    task: Task
+    #: of very many, the first and the last few; get_timeline gives more
+    attempts: List[Attempt]
+    attempts_total: int
+    #: of very many, the last 50; replies_after gives the others
+    replies: List[Reply]
+    replies_total: int
+
+
+_TaskErrorOptionalWords = TypedDict(
+    "_TaskErrorOptionalWords",
+    {
+        # what may help
+        "class": Literal["transient", "provider", "terminal", "user"],
+    },
+    total=False,
+)
+
+
+class _TaskErrorRequired(TypedDict):
+    message: str
+
+
+class TaskError(_TaskErrorOptionalWords, _TaskErrorRequired, total=False):
+    """TaskError is what went wrong in an attempt."""
+
+    http_status: int
+    name: str
+
+
+class _TaskLedgerRequired(TypedDict):
+    run_id: str
+    item_id: str
+    plan_version: int
+    reviewer_issues: List[ReviewIssue]
+    blockers: List[str]
+    required_fixes: List[str]
+    stalled: Stalled
+    review_loop: ReviewLoop
+    rejections: int
+    plan_items: List[str]
+    files_changed: List[str]
+    #: how often a worker was at it
+    attempts: int
+    #: how often each reviewer was at it
+    review_attempts: ReviewCounts
+
+
+class TaskLedger(_TaskLedgerRequired, total=False):
+    """TaskLedger is what a run knows about the work on its item."""
+
+    summary: str
+    reviewer_assessment: str
+    replan_hint: str
+    plan_summary: str
+    #: the commits of the work, as a worker named them last
+    git_range: str
+
+
+class _TaskListRequired(TypedDict):
+    items: List[Task]
+
+
+class TaskList(_TaskListRequired, total=False):
+    """TaskList is a page of tasks."""
+
+    next_cursor: str
+
+
+class _TaskNoteRequired(TypedDict):
+    seq: int
+    subject_id: str
+    #: the type of the event
+    event: str
+    task_id: str
+    status: Literal["QUEUED", "RUNNING", "COMPLETE", "AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
+    attempt_id: str
+    attempt_number: int
+
+
+class TaskNote(_TaskNoteRequired, total=False):
+    """TaskNote is the params of task/updated and task/awaiting_response."""
+
+    reason: str
+    session_id: str
+    parent_session_id: str
+    run_id: str
+    #: of task/awaiting_response; one of more than 4 KiB is left out
+    question: str
+
+
+class _TaskParamsRequired(TypedDict):
+    task_id: str
+
+
+class TaskParams(_TaskParamsRequired, total=False):
+    """TaskParams are the params of get_task."""
+
+    #: the number of a reply: those behind it are given, in order; a whole number from 0 to 1000000000
+    replies_after: int
+
+
+class TaskResult(TypedDict):
+    """TaskResult is one task after a change."""
+
+    task: Task
+    seq: int
+
+
+class Telemetry(TypedDict):
+    """Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before a process was killed; everything else is exact."""
+
+    dispatch: DispatchCounts
+    tokens: TokenCounts
+    packets: PacketCounts
+    prompt_versions: Dict[str, int]
+    #: how often a fact, or an item.X of the plan, was shortened or left out to fit a budget
+    cut: Dict[str, int]
+    compaction_stages: Dict[str, int]
+    ledger_modes: Dict[str, int]
+    rebuilds: RebuildCounts
+    verdicts: Dict[str, int]
+    grammars: Dict[str, int]
+    #: of invalid results, by code
+    errors: Dict[str, int]
+    #: as they were given with results
+    next_actions: Dict[str, int]
+
+
+class TelemetryParams(TypedDict, total=False):
+    """TelemetryParams are the params of get_telemetry."""
+
+    #: without it, all runs
+    run_id: str
+
+
+class Timeline(TypedDict):
+    """Timeline is the result of get_timeline."""
+
+    attempts: List[Attempt]
+    #: how many attempts there are
+    total: int
+    text: str
+
+
+class _TimelineParamsRequired(TypedDict):
+    task_id: str
+
+
+class TimelineParams(_TimelineParamsRequired, total=False):
+    """TimelineParams are the params of get_timeline."""
+
+    #: of more attempts, the first and the last few; with 1, the newest; a whole number from 1 to 500; default `14`
+    max_lines: int
+
+
+class TokenCounts(TypedDict):
+    """TokenCounts sum up estimates of tokens."""
+
+    #: of all prompts before they were compacted
+    prompts_before: int
+    prompts_after: int
+    results: int
+    #: prompts_after as the estimate has it
+    sent: int
+    #: what the same prompts would be with the whole plan and all facts in each, by the same estimate
+    resend: int
+    #: resend less sent
+    saved: int
+
+
+class Totals(TypedDict):
+    """Totals counts the items of a plan: leaves and childless parents once, parents as groups."""
+
+    total: int
+    completed: int
+    in_progress: int
+    pending: int
+    blocked: int
+    skipped: int
+    #: parents with children; not in total
+    groups: int
+
+
+class TraceStep(TypedDict):
+    """TraceStep is the size of the prompt after one stage."""
+
+    stage: str
+    prompt_tokens: int
+
+
+class _WaitingForRequired(TypedDict):
+    kind: Literal["depends_on", "retry_delay", "provider_cooling"]
+
+
+class WaitingFor(_WaitingForRequired, total=False):
+    """WaitingFor is something that holds a task back."""
+
+    task_id: str
+    #: of that task
+    status: str
+    until: Time
+
+
+class WaitingItem(TypedDict):
+    """WaitingItem is an item that cannot be begun now, and why."""
+
+    item_id: str
+    because: List[Hold]
+
+
+class _WatcherStatusRequired(TypedDict):
+    mode: Literal["inotify", "kqueue", "windows", "polling", "off"]
+    plans: int
+    #: how often the system dropped notifications of files
+    overflows: int
+    #: how often every plan was looked at again because of that
+    rescans: int
+
+
+class WatcherStatus(_WatcherStatusRequired, total=False):
+    """WatcherStatus describes the watcher."""
+
+    #: why it polls
+    reason: str
+    last_rescan_at: Time
+
+
+class Workspace(TypedDict):
+    """Workspace is the directory that waybill works for."""
+
+    id: str
+    root: str
+    state_dir: str
+    #: which rule found it
+    resolved_by: str
+
+
+class _WorkspaceFolderRequired(TypedDict):
+    #: a file URI or an absolute path
+    uri: str
+
+
+class WorkspaceFolder(_WorkspaceFolderRequired, total=False):
+    """WorkspaceFolder is a directory that the host works in."""
+
+    name: str
+
+
+class InstructionAvailableMessage(TypedDict):
+    """An instruction waits for a dispatch."""
+
+    method: Literal["instruction/available"]
+    params: InstructionNote
+
+
+class InstructionUpdatedMessage(TypedDict):
+    """An instruction moved on."""
+
+    method: Literal["instruction/updated"]
+    params: InstructionNote
+
+
+class TaskUpdatedMessage(TypedDict):
+    """A task moved on."""
+
+    method: Literal["task/updated"]
+    params: TaskNote
+
+
+class TaskAwaitingResponseMessage(TypedDict):
+    """A task asks a person."""
+
+    method: Literal["task/awaiting_response"]
+    params: TaskNote
+
+
+class AttemptUpdatedMessage(TypedDict):
+    """An attempt moved on, or somebody reported about it."""
+
+    method: Literal["attempt/updated"]
+    params: AttemptNote
+
+
+class RunUpdatedMessage(TypedDict):
+    """A run began, moved on or ended."""
+
+    method: Literal["run/updated"]
+    params: RunNote
+
+
+class LedgerChangedMessage(TypedDict):
+    """A plan reads differently than before, or cannot be read, or can be again."""
+
+    method: Literal["ledger/changed"]
+    params: LedgerNote
+
+
+class NoticePostedMessage(TypedDict):
+    """There is a notice to consume."""
+
+    method: Literal["notice/posted"]
+    params: NoticeNote
+
+
+class LogMessage(TypedDict):
+    """Something about the connection itself, such as notifications that were dropped."""
+
+    method: Literal["log"]
+    params: LogNote
+
+
+#: A message that waybill sends unasked. Its method tells which params it has.
+Notification = Union[
+    InstructionAvailableMessage,
+    InstructionUpdatedMessage,
+    TaskUpdatedMessage,
+    TaskAwaitingResponseMessage,
+    AttemptUpdatedMessage,
+    RunUpdatedMessage,
+    LedgerChangedMessage,
+    NoticePostedMessage,
+    LogMessage,
+]
+
+#: The methods that take an idempotency_key, by all their names.
+KEYED = frozenset(
+    {
+        "queue_instruction",
+        "queue",
+        "queue_instruction_with_ack",
+        "dispatch_instructions",
+        "acknowledge",
+        "ack",
+        "report_event",
+        "cancel_instruction",
+        "create_task",
+        "claim_task",
+        "bind_session",
+        "heartbeat",
+        "finish_attempt",
+        "report_session_event",
+        "retry_task",
+        "cancel_task",
+        "reply",
+        "set_item_status",
+        "init_run",
+        "ingest_output",
+        "replan",
+        "consume_notices",
+    }
+)
+
+
+class Methods:
+    """Methods knows the params and the result of every method that is answered."""
+
+    @overload
+    async def call(self, method: Literal["initialize"], params: Optional[InitializeParams] = None) -> InitializeResult:
+        """Says who is talking and which directory is worked in. Optional and idempotent: every method works without it."""
+
+    @overload
+    async def call(self, method: Literal["ping"], params: Optional[NoParams] = None) -> PingResult:
+        """Answers at once."""
+
+    @overload
+    async def call(self, method: Literal["get_status"], params: Optional[NoParams] = None) -> StatusResult:
+        """Describes the process, its store, its watcher, what is in the store, and everything that is degraded."""
+
+    @overload
+    async def call(self, method: Literal["rpc.discover"], params: Optional[NoParams] = None) -> Dict[str, Any]:
+        """Gives the OpenRPC document of this binary."""
+
+    @overload
+    async def call(self, method: Literal["shutdown"], params: Optional[NoParams] = None) -> None:
+        """Refuses new work from here on, finishes what is in hand, then answers null."""
+
+    @overload
+    async def call(self, method: Literal["queue_instruction", "queue"], params: QueueInstructionParams) -> InstructionResult:
+        """Queues a plain instruction: handed out once, not tracked."""
+
+    @overload
+    async def call(self, method: Literal["queue_instruction_with_ack"], params: QueueInstructionWithAckParams) -> QueueInstructionWithAckResult:
+        """Queues a tracked instruction: handed out again in each dispatch pass, at most 1 + max_retries times, until it is acknowledged; then it fails, with a notice."""
+
+    @overload
+    async def call(self, method: Literal["dispatch_instructions"], params: Optional[DispatchParams] = None) -> DispatchResult:
+        """One dispatch pass: hands out what is queued, then once more what was sent and not acknowledged, and fails what has used up its sends."""
+
+    @overload
+    async def call(self, method: Literal["acknowledge", "ack"], params: AcknowledgeParams) -> AcknowledgeResult:
+        """Confirms that a tracked instruction took effect. Twice is the same answer; one that failed stays failed and keeps late_ack_at."""
+
+    @overload
+    async def call(self, method: Literal["report_event"], params: ReportEventParams) -> ReportEventResult:
+        """Reports something that happened; acknowledges every outstanding instruction whose ack_on matches it."""
+
+    @overload
+    async def call(self, method: Literal["get_failed_instructions"], params: Optional[FailedParams] = None) -> InstructionList:
+        """Lists the instructions that were never acknowledged."""
+
+    @overload
+    async def call(self, method: Literal["list_instructions"], params: Optional[ListInstructionsParams] = None) -> InstructionList:
+        """Lists instructions as they were queued, or gives one of them."""
+
+    @overload
+    async def call(self, method: Literal["cancel_instruction"], params: Optional[CancelInstructionParams] = None) -> CancelInstructionResult:
+        """Withdraws one instruction, or with all everything outstanding of a session."""
+
+    @overload
+    async def call(self, method: Literal["create_task"], params: CreateTaskParams) -> TaskResult:
+        """Queues a unit of work for an agent, with the models that it may run on and the tasks that it waits for."""
+
+    @overload
+    async def call(self, method: Literal["claim_task"], params: ClaimTaskParams) -> ClaimTaskResult:
+        """Gives the oldest task that is ready to a worker, under a lease, with the prompt to run. Of many callers one gets it."""
+
+    @overload
+    async def call(self, method: Literal["bind_session"], params: BindSessionParams) -> AttemptReport:
+        """Says in which session, and on which model, an attempt runs."""
+
+    @overload
+    async def call(self, method: Literal["heartbeat"], params: HeartbeatParams) -> HeartbeatResult:
+        """Says that the worker is at it, and extends its lease. The answer says whether the task was asked to end."""
+
+    @overload
+    async def call(self, method: Literal["finish_attempt"], params: FinishAttemptParams) -> FinishAttemptResult:
+        """Reports how an attempt ended. A failure is retried on the same model, on the next one, or not at all, as its class says. The same report twice is the same answer."""
+
+    @overload
+    async def call(self, method: Literal["report_session_event"], params: SessionEventParams) -> SessionEventResult:
+        """Reports what the host saw of a session. What is about a session that does not work on its task any more changes nothing."""
+
+    @overload
+    async def call(self, method: Literal["retry_task"], params: RetryTaskParams) -> RetryTaskResult:
+        """Sets a task going again that is in ERROR, CANCELLED or BLOCKED, with a fresh budget of attempts."""
+
+    @overload
+    async def call(self, method: Literal["cancel_task"], params: CancelTaskParams) -> TaskResult:
+        """Withdraws a task. One that runs is asked to end: it is over when its worker reports so, or its lease runs out."""
+
+    @overload
+    async def call(self, method: Literal["get_task"], params: TaskParams) -> TaskDetail:
+        """Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few."""
+
+    @overload
+    async def call(self, method: Literal["list_tasks"], params: Optional[ListTasksParams] = None) -> TaskList:
+        """Lists tasks as they were created, the oldest or the newest first, and says what a queued one waits for."""
+
+    @overload
+    async def call(self, method: Literal["get_timeline"], params: TimelineParams) -> Timeline:
+        """Gives the attempts of a task in order, and as text, a line each."""
+
+    @overload
+    async def call(self, method: Literal["list_awaiting"], params: Optional[ListAwaitingParams] = None) -> AwaitingList:
+        """Lists the tasks that wait for a person, the oldest first."""
+
+    @overload
+    async def call(self, method: Literal["reply"], params: ReplyParams) -> ReplyResult:
+        """Answers a task and continues it. Of many answers the first wins."""
+
+    @overload
+    async def call(self, method: Literal["list_plans"], params: Optional[NoParams] = None) -> PlanList:
+        """Lists the plans of the workspace with their totals."""
+
+    @overload
+    async def call(self, method: Literal["get_plan"], params: GetPlanParams) -> Plan:
+        """Gives one plan as it was read: every item, and a diagnostic for everything that is not one."""
+
+    @overload
+    async def call(self, method: Literal["ready_items"], params: ReadyItemsParams) -> ReadyItems:
+        """Says which items of a plan can be begun now, and of each other one why not. It waits for what the plan says that an item depends on; the order of the plan is none of that. A blocked item holds back only what depends on it."""
+
+    @overload
+    async def call(self, method: Literal["set_item_status"], params: SetItemStatusParams) -> SetItemStatusResult:
+        """Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile."""
+
+    @overload
+    async def call(self, method: Literal["init_run"], params: InitRunParams) -> InitRunResult:
+        """Starts the journey of one item, or gives the live run that it already has."""
+
+    @overload
+    async def call(self, method: Literal["resume_run"], params: ResumeRunParams) -> ResumeRunResult:
+        """Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read."""
+
+    @overload
+    async def call(self, method: Literal["list_runs"], params: Optional[ListRunsParams] = None) -> RunList:
+        """Lists runs, the one that began last first, also those of plans that are not there any more; or gives one of them."""
+
+    @overload
+    async def call(self, method: Literal["compile_prompt"], params: CompilePromptParams) -> CompilePromptResult:
+        """Compiles the prompt for a role of a run from what is true now. The plan is checked on every call."""
+
+    @overload
+    async def call(self, method: Literal["ingest_output"], params: IngestOutputParams) -> IngestOutputResult:
+        """Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too."""
+
+    @overload
+    async def call(self, method: Literal["replan"], params: ReplanParams) -> ReplanResult:
+        """Records a new version of the plan for an item. It ends a block exactly if it wants something else done next."""
+
+    @overload
+    async def call(self, method: Literal["get_ledger"], params: GetLedgerParams) -> Ledger:
+        """Gives the ledgers of a run as they are stored."""
+
+    @overload
+    async def call(self, method: Literal["get_snapshot"], params: RunParams) -> Snapshot:
+        """Gives the revisioned facts of a run."""
+
+    @overload
+    async def call(self, method: Literal["get_telemetry"], params: Optional[TelemetryParams] = None) -> Telemetry:
+        """Counts what was compiled and judged, for one run or for all."""
+
+    @overload
+    async def call(self, method: Literal["events_since"], params: EventsSinceParams) -> EventList:
+        """Gives what happened after a cursor, in order and without gaps."""
+
+    @overload
+    async def call(self, method: Literal["list_notices"], params: Optional[ListNoticesParams] = None) -> NoticeList:
+        """Lists the notices that were not consumed, which counts as a delivery of each unless peek is true."""
+
+    @overload
+    async def call(self, method: Literal["consume_notices"], params: ConsumeNoticesParams) -> ConsumeNoticesResult:
+        """Marks notices as seen, so that they are not delivered again."""
+
+    @overload
+    async def call(self, method: Literal["explain"], params: Optional[ExplainParams] = None) -> Explanation:
+        """Says why a thing is as it is, and what would move it on."""
+
+    async def call(self, method: str, params: Optional[Mapping[str, object]] = None) -> Any:
+        """Calls a method of the protocol and gives its result."""
+        return await self.request(method, params)
+
+    async def request(self, method: str, params: Optional[Mapping[str, object]] = None) -> Any:
+        """Calls a method by any name, without types."""
+        raise NotImplementedError

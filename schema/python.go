@@ -1,0 +1,253 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Python gives the types of the protocol for Python 3.9 and later: a TypedDict for each object, ErrorCode,
+// Notification, and Methods, whose call knows the params and the result of each method. The only code in
+// it hands every call on to one request.
+func Python() []byte {
+	p := python{comments: typeComments()}
+	p.printf("# %s\n", generatedBy)
+	p.printf("%s\n", pythonHead)
+	p.printf("#: The version of the protocol that is described here.\n")
+	p.printf("PROTOCOL_VERSION = %d\n\n", ProtocolVersion)
+	p.printf("#: The size in bytes of the largest message that waybill takes.\n")
+	p.printf("MAX_MESSAGE_BYTES = %d\n\n", MaxMessageBytes)
+	p.printf("#: %s\nTime = str\n\n", p.comments["Time"])
+	p.errorCodes()
+	p.printf("\n\nclass NoParams(TypedDict):\n    \"\"\"NoParams are the params of a method that takes none.\"\"\"\n")
+	for _, s := range spoken() {
+		p.object(s)
+	}
+	p.notifications()
+	p.keyed()
+	p.methods()
+	return []byte(p.String())
+}
+
+const pythonHead = `"""The types of the protocol. Nothing in here talks to waybill; what does is in the modules beside it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Mapping, Optional, TypedDict, Union, overload
+`
+
+type python struct {
+	strings.Builder
+	comments map[string]string
+}
+
+func (p *python) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
+
+func (p *python) errorCodes() {
+	p.printf("#: %s\n%s = Literal[\n", p.comments["Code"], codeName)
+	for _, row := range ErrorTable {
+		p.printf("    # %s\n    %q,\n", row.Doc, row.Code)
+	}
+	p.printf("]\n")
+}
+
+// A pythonClass is an object, with its members in the parts that its class is put together of: in 3.9 all members of a
+// class are required or all optional, and a member whose name is a word of Python has no place in a class statement.
+type pythonClass struct {
+	name                                     string
+	required, optional, words, optionalWords []*field
+}
+
+func pythonClassOf(s *shape) pythonClass {
+	c := pythonClass{name: s.typ.Name()}
+	for i := range s.fields {
+		f := &s.fields[i]
+		part := &c.required
+		switch word := isPythonWord(f.name); {
+		case word && f.optional:
+			part = &c.optionalWords
+		case word:
+			part = &c.words
+		case f.optional:
+			part = &c.optional
+		}
+		*part = append(*part, f)
+	}
+	return c
+}
+
+func (p *python) object(s *shape) {
+	c := pythonClassOf(s)
+	bases := append(p.wordBase(c.name+"Words", c.words, true), p.wordBase(c.name+"OptionalWords", c.optionalWords, false)...)
+	if len(c.required) > 0 && len(c.optional) > 0 {
+		p.printf("\n\nclass _%sRequired(TypedDict):\n", c.name)
+		p.members(c.required)
+		bases, c.required = append(bases, "_"+c.name+"Required"), nil
+	}
+	if len(bases) == 0 {
+		bases = []string{"TypedDict"}
+	}
+	if len(c.optional) > 0 {
+		bases = append(bases, "total=False")
+	}
+	p.printf("\n\nclass %s(%s):\n    \"\"\"%s\"\"\"\n", c.name, strings.Join(bases, ", "), p.comments[c.name])
+	if own := slices.Concat(c.required, c.optional); len(own) > 0 {
+		p.printf("\n")
+		p.members(own)
+	}
+}
+
+func (p *python) members(fields []*field) {
+	for _, f := range fields {
+		if doc := f.remark(); doc != "" {
+			p.printf("    #: %s\n", doc)
+		}
+		p.printf("    %s: %s\n", f.name, f.python())
+	}
+}
+
+// wordBase writes a base for members whose names no class can have, and gives its name, if there are such members.
+func (p *python) wordBase(name string, fields []*field, total bool) []string {
+	if len(fields) == 0 {
+		return nil
+	}
+	name = "_" + name
+	p.printf("\n\n%s = TypedDict(\n    %q,\n    {\n", name, name)
+	for _, f := range fields {
+		if doc := f.remark(); doc != "" {
+			p.printf("        # %s\n", doc)
+		}
+		p.printf("        %q: %s,\n", f.name, f.python())
+	}
+	p.printf("    },\n")
+	if !total {
+		p.printf("    total=False,\n")
+	}
+	p.printf(")\n")
+	return []string{name}
+}
+
+func (f *field) python() string {
+	kind := f.shape.python(f.rules)
+	if f.nullable {
+		return "Optional[" + kind + "]"
+	}
+	return kind
+}
+
+func (p *python) notifications() {
+	names := make([]string, len(Notifications))
+	for i, n := range Notifications {
+		names[i] = messageName(n.Name)
+		p.printf("\n\nclass %s(TypedDict):\n    \"\"\"%s\"\"\"\n\n", names[i], n.Doc)
+		p.printf("    method: Literal[%q]\n    params: %s\n", n.Name, n.Params.Name())
+	}
+	p.printf("\n\n#: A message that waybill sends unasked. Its method tells which params it has.\n")
+	p.printf("Notification = Union[\n    %s,\n]\n", strings.Join(names, ",\n    "))
+}
+
+// messageName gives TaskAwaitingResponseMessage for task/awaiting_response.
+func messageName(notification string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(notification, func(r rune) bool { return r == '/' || r == '_' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Message"
+}
+
+// keyed lists the methods that can be sent again without taking effect twice.
+func (p *python) keyed() {
+	p.printf("\n#: The methods that take an idempotency_key, by all their names.\nKEYED = frozenset(\n    {\n")
+	for _, m := range Methods {
+		if m.Kind != Change {
+			continue
+		}
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			p.printf("        %q,\n", name)
+		}
+	}
+	p.printf("    }\n)\n")
+}
+
+func (p *python) methods() {
+	p.printf("\n\nclass Methods:\n    \"\"\"Methods knows the params and the result of every method that is answered.\"\"\"\n")
+	for _, m := range Methods {
+		if m.Notification {
+			continue
+		}
+		quoted := fmt.Sprintf("%q", append([]string{m.Name}, m.Aliases...))
+		names := strings.ReplaceAll(strings.Trim(quoted, "[]"), `" "`, `", "`)
+		p.printf("\n    @overload\n    async def call(self, method: Literal[%s], params: %s) -> %s:\n        \"\"\"%s\"\"\"\n",
+			names, pythonParams(m.Params), compiler{}.shape(m.Result).python(rules{}), m.Doc)
+	}
+	p.printf("%s", pythonTail)
+}
+
+// pythonParams gives the type of the params of a method, which may be left out where none is required.
+func pythonParams(t reflect.Type) string {
+	if t == reflect.TypeFor[None]() {
+		return "Optional[NoParams] = None"
+	}
+	for _, f := range (compiler{}).shape(t).fields {
+		if !f.optional {
+			return t.Name()
+		}
+	}
+	return "Optional[" + t.Name() + "] = None"
+}
+
+const pythonTail = `
+    async def call(self, method: str, params: Optional[Mapping[str, object]] = None) -> Any:
+        """Calls a method of the protocol and gives its result."""
+        return await self.request(method, params)
+
+    async def request(self, method: str, params: Optional[Mapping[str, object]] = None) -> Any:
+        """Calls a method by any name, without types."""
+        raise NotImplementedError
+`
+
+// python gives the type of a value.
+func (s *shape) python(r rules) string {
+	switch s.kind {
+	case object:
+		return s.typ.Name()
+	case list:
+		return "List[" + s.elem.python(r) + "]"
+	case dict:
+		return "Dict[str, " + s.elem.python(r) + "]"
+	case text:
+		return s.pythonText(r)
+	case integer:
+		return "int"
+	case boolean:
+		return "bool"
+	case anyObject:
+		return "Dict[str, Any]"
+	case nothing:
+		return "None"
+	case anything:
+	}
+	return "Any"
+}
+
+func (s *shape) pythonText(r rules) string {
+	switch {
+	case s.typ == reflect.TypeFor[Time]():
+		return "Time"
+	case s.typ == reflect.TypeFor[Code]():
+		return codeName
+	case r.enum == nil:
+		return "str"
+	}
+	return "Literal[" + strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", r.enum), "[]"), `" "`, `", "`) + "]"
+}
+
+// isPythonWord reports whether Python keeps a name to itself.
+func isPythonWord(name string) bool {
+	return slices.Contains([]string{
+		"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+		"elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+		"not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+	}, name)
+}
