@@ -12,6 +12,9 @@ from .errors import Disconnected
 #: How much of what the program writes to its standard error is kept: the last of it.
 STDERR_BYTES = 64 * 1024
 
+#: How long the system may take to end a program by force.
+KILLED_SECONDS = 30.0
+
 
 class Child:
     """Child is a running waybill. Whoever has started one lets run() come to its end."""
@@ -88,7 +91,8 @@ class Child:
             return await self.leave()
         finally:
             self.kill()
-            await self._gone_within(self._grace)
+            await self._gone_within(KILLED_SECONDS)
+            await asyncio.wait([keeping], timeout=self._grace)
             keeping.cancel()
             await asyncio.gather(keeping, self.leave(), return_exceptions=True)
 
@@ -103,11 +107,11 @@ class Child:
 
     async def _leave(self) -> int:
         self._stdin.close()
-        for less_kindly in (self._process.terminate, self.kill):
+        for less_kindly in (self._process.terminate, self._process.kill):
             if await self._gone_within(self._grace):
                 break
             _if_alive(less_kindly)
-        await self._gone_within(self._grace)
+        await self._gone_within(KILLED_SECONDS)
         code = self._process.returncode
         return -signal.SIGTERM if code is None else code
 

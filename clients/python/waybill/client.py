@@ -8,7 +8,6 @@ import logging
 import os
 import re
 import uuid
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Type, Union
 from weakref import WeakSet
@@ -17,6 +16,7 @@ from .calls import Call, Calls, encode
 from .child import Child
 from .errors import Disconnected, WaybillError
 from .protocol import KEYED, Methods, Notification
+from .restart import Restart
 from .streams import Events, Notifications
 
 log = logging.getLogger("waybill")
@@ -31,27 +31,6 @@ HANDING_OUT = frozenset({"claim_task", "dispatch_instructions"})
 
 #: The id of the request with which a new process is told what the one before was told. Calls count from 1.
 GREETING = 0
-
-
-@dataclass(frozen=True)
-class Restart:
-    """Restart says that waybill is started again when it is gone, and how often.
-
-    The delay doubles from first_delay to max_delay seconds. tries bounds how often in a row waybill may go without
-    having answered anything, and how often one call is sent.
-    """
-
-    first_delay: float = 0.1
-    max_delay: float = 5.0
-    tries: int = 8
-
-    def __post_init__(self) -> None:
-        if self.tries < 1 or self.first_delay < 0 or self.max_delay < self.first_delay:
-            raise ValueError(f"{self}: tries must be at least 1, and 0 <= first_delay <= max_delay")
-
-    def delay(self, deaths: int) -> float:
-        """Gives the seconds to wait after that many deaths in a row."""
-        return min(self.max_delay, self.first_delay * 2.0 ** min(deaths - 1, 30))
 
 
 class Waybill(Methods):
