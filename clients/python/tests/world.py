@@ -44,7 +44,9 @@ class World(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name).resolve()
         self.work = self.workspace("work")
-        self.env = {**os.environ, "XDG_STATE_HOME": str(self.folder / "state"), "WAYBILL_BIN": BINARY}
+        elsewhere = ("CLAUDE_PROJECT_DIR", "WAYBILL_WORKSPACE")
+        self.env = {name: value for name, value in os.environ.items() if name not in elsewhere}
+        self.env.update(XDG_STATE_HOME=str(self.folder / "state"), WAYBILL_BIN=BINARY)
 
     def workspace(self, name: str) -> Path:
         """Makes a workspace."""

@@ -90,11 +90,18 @@ class Child:
             await self._read(line, too_long)
             return await self.leave()
         finally:
-            self.kill()
-            await self._gone_within(KILLED_SECONDS)
-            await asyncio.wait([keeping], timeout=self._grace)
-            keeping.cancel()
-            await asyncio.gather(keeping, self.leave(), return_exceptions=True)
+            await self._bury(keeping)
+
+    async def _bury(self, keeping: asyncio.Future[None]) -> None:
+        """Sees to it that the program is gone, and that no pipe of it is left open or unread."""
+        self.kill()
+        self._stdin.close()
+        await self._gone_within(KILLED_SECONDS)
+        closing = asyncio.ensure_future(self._stdin.wait_closed())
+        await asyncio.wait([keeping, closing], timeout=self._grace)
+        keeping.cancel()
+        closing.cancel()
+        await asyncio.gather(keeping, closing, self.leave(), return_exceptions=True)
 
     async def leave(self) -> int:
         """Ends the program: by the end of its input, else by a signal, else by force. Gives its exit code.
