@@ -82,7 +82,8 @@ class RestartTest(World):
             call = asyncio.ensure_future(w.call("create_task", {"prompt": "x"}))
             await asyncio.sleep(0)  # it waits for the next process, which takes many turns of the loop to come
             call.cancel()
-            self.assertEqual((await w.call("list_tasks"))["items"], [])
+            await w.call("create_task", {"prompt": "y"})  # behind the other one, had that been sent
+            self.assertEqual([one["prompt"] for one in (await w.call("list_tasks"))["items"]], ["y"])
 
     async def test_a_call_that_kills_waybill_each_time_is_given_up_and_the_others_go_on(self) -> None:
         async with self.client(pump("die", "get_telemetry"), restart=Restart(first_delay=0, max_delay=0, tries=3)) as w:
