@@ -10,6 +10,25 @@ from waybill import Disconnected, WaybillError
 
 from .world import World, pump, python
 
+#: A program that says one thing and does not want to leave.
+STUBBORN = python(
+    "import signal, sys, time\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    'print(\'{"method":"log","params":{}}\', flush=True)\n'
+    "while True: time.sleep(1000)"
+)
+
+#: A program that ends with 3, and leaves somebody behind who says much to standard error when it is gone.
+SURVIVED = python(
+    "import os, sys\n"
+    "r, w = os.pipe()\n"
+    "if os.fork() == 0:\n"
+    "    os.close(1), os.close(w), os.read(r, 1)\n"
+    "    sys.stderr.write('x' * 1_000_000 + 'the end\\n')\n"
+    "    os._exit(0)\n"
+    "os._exit(3)"
+)
+
 
 class CallsTest(World):
     async def test_a_call_needs_no_handshake(self) -> None:
@@ -140,13 +159,7 @@ class LifeTest(World):
             os.kill(pid, 0)
 
     async def test_close_ends_what_does_not_want_to_leave(self) -> None:
-        stubborn = python(
-            "import signal, sys, time\n"
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-            'print(\'{"method":"log","params":{}}\', flush=True)\n'
-            "while True: time.sleep(1000)"
-        )
-        async with self.client(stubborn, grace=0.1) as w:
+        async with self.client(STUBBORN, grace=0.1) as w:
             async for _ in w.notifications():
                 break  # it ignores the signal by now
             pid = w.pid
@@ -156,6 +169,21 @@ class LifeTest(World):
             os.kill(pid, 0)
         with self.assertRaises(Disconnected):
             await call
+
+    async def test_close_that_is_cancelled_ends_it_by_force(self) -> None:
+        w = self.client(STUBBORN)
+        await w.start()
+        async for _ in w.notifications():
+            break
+        pid = w.pid
+        closing = asyncio.ensure_future(w.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await closing
+        assert pid is not None
+        with self.assertRaises(ProcessLookupError):
+            os.kill(pid, 0)
 
     async def test_a_client_lives_once(self) -> None:
         w = self.client()
@@ -175,8 +203,7 @@ class LifeTest(World):
         self.assertRegex(str(caught.exception), r"no such waybill.*WAYBILL_BIN")
 
     async def test_what_a_dying_program_said_is_told(self) -> None:
-        dying = python("import sys; sys.stderr.write('x' * 1_000_000 + 'the end\\n'); sys.exit(3)")
-        async with self.client(dying) as w:
+        async with self.client(SURVIVED) as w:
             with self.assertRaisesRegex(Disconnected, "ended with 3 and said last: x+the end"):
                 await w.call("ping")
             self.assertEqual(len(w.stderr_tail), 64 * 1024)
