@@ -35,9 +35,24 @@ class Call:
 
     def lose(self, why: str) -> None:
         """Ends the call for want of an answer."""
-        unknown = self.sends > 0 and self.method in KEYED
-        outcome = "unknown" if unknown else "not_applied"
-        self.fail(Disconnected(why, method=self.method, outcome=outcome, idempotency_key=self.key))
+        self.fail(Disconnected(why, method=self.method, outcome=self._outcome(), idempotency_key=self.key))
+
+    def overrun(self, most: int) -> None:
+        """Ends the call because its answer is longer than the client takes."""
+        what = f"the answer has more than {most} bytes; ask for less, or raise max_line_bytes"
+        self.fail(
+            WaybillError(
+                what,
+                code="MESSAGE_TOO_LARGE",
+                method=self.method,
+                outcome=self._outcome(),
+                idempotency_key=self.key,
+            )
+        )
+
+    def _outcome(self) -> str:
+        """Says what is known of a call without an answer that can be read."""
+        return "unknown" if self.sends > 0 and self.method in KEYED else "not_applied"
 
 
 class Calls:

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from .calls import Call, Calls, encode
 from .child import Child
-from .errors import Disconnected, WaybillError
+from .errors import Disconnected
 from .protocol import KEYED, Methods, Notification
 from .restart import Restart
 from .streams import Events, Notifications
@@ -28,7 +28,6 @@ MAX_LINE_BYTES = 32 << 20
 #: claim count although nobody may ever ask for it again; so they get one only where the client repeats them itself.
 HANDING_OUT = frozenset({"claim_task", "dispatch_instructions"})
 
-
 #: The id of the request with which a new process is told what the one before was told. Calls count from 1.
 GREETING = 0
 
@@ -38,9 +37,9 @@ class Waybill(Methods):
 
     command is the program and its arguments; without it, that is WAYBILL_BIN of the environment, else `waybill` on the
     PATH. cwd is the workspace. With restart, waybill is started again when it is gone, and the calls that wait for an
-    answer are sent again; changes among them take effect once. on_notification is called with each notification. Of a line that is
-    longer than max_line_bytes, the call fails. grace is how many seconds a waybill that was asked to leave has for that,
-    before it is told so by a signal.
+    answer are sent again; changes among them take effect once. on_notification is called with each notification. An
+    answer that is longer than max_line_bytes fails its call. grace is how many seconds a waybill that was asked to leave
+    has for that, before it is told so by a signal.
 
     All of it belongs to one event loop. Calls may be made from many tasks; changes take effect in the order in which
     they were made.
@@ -242,9 +241,9 @@ class Waybill(Methods):
             self._answered(message)
 
     def _answered(self, message: Dict[str, Any]) -> None:
-        self._deaths = 0
         call = self._calls.take(message.get("id"))
         if call is not None:
+            self._deaths = 0
             call.settle(message)
             if call.method in KEYED:
                 self._may_have_happened()
@@ -274,11 +273,4 @@ class Waybill(Methods):
         named = re.match(rb'\{"jsonrpc":"2\.0","id":(\d+),', head)
         call = self._calls.take(int(named[1])) if named else None
         if call is not None:
-            what = f"the answer has more than {self._max_line} bytes; ask for less, or raise max_line_bytes"
-            outcome = "unknown" if call.method in KEYED else "not_applied"
-            call.fail(
-                WaybillError(
-                    what, code="MESSAGE_TOO_LARGE", method=call.method, outcome=outcome, idempotency_key=call.key
-                )
-            )
-
+            call.overrun(self._max_line)
