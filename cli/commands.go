@@ -69,21 +69,22 @@ func (a *app) whereCommand() *cobra.Command {
 var documents = map[string]func(version string) []byte{
 	"openrpc":     schema.OpenRPCDocument,
 	"json-schema": func(string) []byte { return schema.JSONSchema() },
+	"python":      func(string) []byte { return schema.Python() },
 	"typescript":  func(string) []byte { return schema.TypeScript() },
 }
 
 func (a *app) schemaCommand() *cobra.Command {
-	formats := []string{"openrpc", "json-schema", "typescript"}
+	formats := []string{"openrpc", "json-schema", "python", "typescript"}
 	var format string
 	cmd := &cobra.Command{
 		Use: "schema", Short: "Print what can be said and heard", Args: cobra.NoArgs,
-		Long: "Print the methods, notifications, objects and errors of this binary, as an OpenRPC document,\nas JSON Schema or as TypeScript.",
+		Long: "Print the methods, notifications, objects and errors of this binary, as an OpenRPC document,\nas JSON Schema, or as types for Python or TypeScript.",
 		RunE: func(*cobra.Command, []string) error {
 			document, ok := documents[format]
 			if !ok {
 				return usageError{fmt.Errorf("--format %s: must be one of %s", format, strings.Join(formats, ", "))}
 			}
-			if a.json && format == "typescript" {
+			if a.json && (format == "python" || format == "typescript") {
 				return a.print(map[string]any{"format": format, "text": string(document(a.version))})
 			}
 			return a.printDocument(document(a.version))
