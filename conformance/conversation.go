@@ -1,0 +1,194 @@
+// Package conformance reads the conversations of testdata/conformance and compares what is heard with what
+// they expect. It is for whoever checks a front door or a client; testdata/conformance/README.md describes the files.
+//
+// It refuses to touch the world: it opens no file, starts no process, waits for nothing and knows no method. The
+// package player beside it holds the conversations.
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+// A Conversation is one file: what a client says, and what it must hear.
+type Conversation struct {
+	Name      string // of the file, without its ending
+	Title     string // the first remark
+	Remarks   []string
+	Doors     []string // that it is for: rpc, mcp
+	Framings  []string // in which it is held: line, header
+	Workspace bool     // whether the server is given a workspace
+	Files     []File   // of the workspace, at the beginning
+	Later     []File   // that are written into it on the way
+	Steps     []Step
+}
+
+// A File is a file of a workspace; the name has slashes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// A Verb says what is done with the text of a step.
+type Verb string
+
+// The verbs, as they stand at the beginning of a line.
+const (
+	Remark Verb = "#"
+	Send   Verb = ">"  // a message; placeholders in it are filled in
+	Raw    Verb = ">!" // a message as it is
+	Bytes  Verb = ">=" // bytes as they are, in no frame
+	Expect Verb = "<"  // a message that has to come
+	Then   Verb = "<+" // the same, after the one on the line above
+	Do     Verb = "@"  // something that is not a message
+)
+
+var verbs = []Verb{Remark, Send, Raw, Bytes, Expect, Then, Do}
+
+// A Step is one line of a conversation, with those that continue it.
+type Step struct {
+	Line int // in the file, from 1
+	Verb Verb
+	Text string
+}
+
+// An Error says what is wrong with a conversation, or with what was heard in it.
+type Error struct {
+	Name   string
+	Line   int
+	Reason string
+}
+
+// Error gives the place and the reason.
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
+
+// At gives an error about a step of the conversation.
+func (c *Conversation) At(line int, format string, args ...any) error {
+	return &Error{Name: c.Name, Line: line, Reason: fmt.Sprintf(format, args...)}
+}
+
+// script is the part of the archive that holds the conversation; what begins with workspaceDir is a file of the workspace.
+const (
+	script       = "conversation"
+	workspaceDir = "workspace/"
+	laterDir     = "later/"
+)
+
+// Parse reads a conversation. Whatever it returns can be held: the sends are JSON where they say so, the
+// expectations are patterns, and the files that are written on the way are there.
+func Parse(name string, data []byte) (*Conversation, error) {
+	archive := txtar.Parse(data)
+	c := &Conversation{Name: name, Doors: []string{"rpc"}, Framings: []string{"line", "header"}, Workspace: true}
+	if err := c.head(archive.Comment); err != nil {
+		return nil, err
+	}
+	for _, f := range archive.Files {
+		if err := c.part(f, lineOf(data, f)); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Steps) == 0 {
+		return nil, c.At(1, "it has no part named %s, or an empty one", script)
+	}
+	return c, c.check()
+}
+
+// lineOf gives the line on which the data of a part of the archive begin.
+func lineOf(data []byte, f txtar.File) int {
+	before, _, found := bytes.Cut(data, []byte("-- "+f.Name+" --\n"))
+	if !found {
+		return 1
+	}
+	return bytes.Count(before, []byte("\n")) + 2
+}
+
+// head reads what stands above the first part: remarks and settings.
+func (c *Conversation) head(comment []byte) error {
+	number := 0
+	for line := range strings.Lines(string(comment)) {
+		number++
+		line = strings.TrimSpace(line)
+		if remark, ok := strings.CutPrefix(line, "#"); ok {
+			c.Remarks = append(c.Remarks, strings.TrimSpace(remark))
+			continue
+		}
+		if line == "" {
+			continue
+		}
+		if err := c.set(number, line); err != nil {
+			return err
+		}
+	}
+	if len(c.Remarks) == 0 || c.Remarks[0] == "" {
+		return c.At(1, "it has no title: begin with a line such as %q", "# Instructions that are acknowledged")
+	}
+	c.Title, c.Remarks = c.Remarks[0], c.Remarks[1:]
+	return nil
+}
+
+// set takes a setting in: its name, a colon, and words.
+func (c *Conversation) set(line int, text string) error {
+	name, value, found := strings.Cut(text, ":")
+	words := strings.Fields(value)
+	if !found || len(words) == 0 {
+		return c.At(line, "%q is neither a remark nor a setting: want a name, a colon and a value", text)
+	}
+	allowed := map[string][]string{"doors": {"rpc", "mcp"}, "framings": {"line", "header"}, "workspace": {"none"}}[name]
+	for _, word := range words {
+		if !slices.Contains(allowed, word) {
+			return c.At(line, "setting %q cannot be %q: the settings are doors (rpc, mcp), framings (line, header) and workspace (none)", name, word)
+		}
+	}
+	switch name {
+	case "doors":
+		c.Doors = words
+	case "framings":
+		c.Framings = words
+	case "workspace":
+		c.Workspace = false
+	}
+	return nil
+}
+
+// part takes in one part of the archive, whose data begin on a line.
+func (c *Conversation) part(f txtar.File, line int) error {
+	if f.Name == script {
+		return c.steps(line, string(f.Data))
+	}
+	for dir, files := range map[string]*[]File{workspaceDir: &c.Files, laterDir: &c.Later} {
+		name, ok := strings.CutPrefix(f.Name, dir)
+		if ok && name == path.Clean(name) && !path.IsAbs(name) && !strings.HasPrefix(name, "..") {
+			*files = append(*files, File{Name: name, Data: f.Data})
+			return nil
+		}
+	}
+	return c.At(line-1, "part %q is neither %s nor a file below %s or %s", f.Name, script, workspaceDir, laterDir)
+}
+
+// steps reads the lines of the conversation.
+func (c *Conversation) steps(number int, text string) error {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.TrimSpace(line) == "":
+		case line[0] == ' ' || line[0] == '\t':
+			if len(c.Steps) == 0 {
+				return c.At(number, "there is nothing that this line could continue")
+			}
+			c.Steps[len(c.Steps)-1].Text += strings.TrimLeft(line, " \t")
+		default:
+			verb, rest, _ := strings.Cut(line, " ")
+			if !slices.Contains(verbs, Verb(verb)) {
+				return c.At(number, "a line begins with one of %v and a blank, and this one with %q", verbs, verb)
+			}
+			c.Steps = append(c.Steps, Step{Line: number, Verb: Verb(verb), Text: rest})
+		}
+		number++
+	}
+	return nil
+}

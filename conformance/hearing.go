@@ -1,0 +1,197 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Hearing is what a client waits for at one point of a conversation. Answers come in any order, each to its
+// id; notifications come among them. A notification that nobody waits for is passed over.
+type Hearing struct {
+	c       *Conversation
+	bound   Bindings
+	awaited []*awaited
+	skipped []string // notifications that were passed over, for the message of a failure
+}
+
+// awaited is one message that has to come.
+type awaited struct {
+	step    Step
+	pattern any
+	after   *awaited // that has to come before, if any
+	came    bool
+}
+
+// Listen begins to wait for the messages of some steps, which have the verbs Expect and Then.
+func (c *Conversation) Listen(steps []Step, b Bindings) (*Hearing, error) {
+	h := &Hearing{c: c, bound: b}
+	for _, s := range steps {
+		pattern, err := compile(s.Text)
+		if err != nil {
+			return nil, c.At(s.Line, "%v", err)
+		}
+		a := &awaited{step: s, pattern: pattern}
+		if s.Verb == Then && len(h.awaited) > 0 {
+			a.after = h.awaited[len(h.awaited)-1]
+		}
+		h.awaited = append(h.awaited, a)
+	}
+	return h, nil
+}
+
+// Done reports whether everything has come.
+func (h *Hearing) Done() bool { return h.next() == nil }
+
+// next gives the first message that has not come.
+func (h *Hearing) next() *awaited {
+	for _, a := range h.awaited {
+		if !a.came {
+			return a
+		}
+	}
+	return nil
+}
+
+// Missing says what has not come, for whoever has given up waiting.
+func (h *Hearing) Missing() error {
+	a := h.next()
+	if a == nil {
+		return nil
+	}
+	text := "this did not come"
+	if len(h.skipped) > 0 {
+		text += "; what came instead:\n  " + strings.Join(h.skipped, "\n  ")
+	}
+	return h.c.At(a.step.Line, "%s", text)
+}
+
+// Hear takes a message in.
+func (h *Hearing) Hear(message []byte) error {
+	v, err := decode(message)
+	if err != nil {
+		return h.c.At(h.line(), "heard %q: %v", message, err)
+	}
+	switch {
+	case isNotification(v):
+		return h.notification(v)
+	case isAnswer(v) || isBatch(v):
+		return h.answer(v)
+	}
+	return h.c.At(h.line(), "heard what is neither an answer nor a notification: %s", shown(v))
+}
+
+// line is where the conversation stands.
+func (h *Hearing) line() int {
+	switch a := h.next(); {
+	case a != nil:
+		return a.step.Line
+	case len(h.awaited) > 0:
+		return h.awaited[len(h.awaited)-1].step.Line
+	case len(h.c.Steps) > 0:
+		return h.c.Steps[len(h.c.Steps)-1].Line
+	}
+	return 1
+}
+
+// notification finds who waits for a notification.
+func (h *Hearing) notification(v any) error {
+	for _, a := range h.awaited {
+		if !a.came && isNotification(a.pattern) && Match(a.pattern, v, h.bound) == nil {
+			return h.arrive(a)
+		}
+	}
+	h.skipped = append(h.skipped, shown(v))
+	return nil
+}
+
+// answer finds who waits for an answer: by its id. Answers without an id, to messages that have none, are
+// told apart by what they say.
+func (h *Hearing) answer(v any) error {
+	var why error
+	for _, a := range h.awaited {
+		if a.came || !h.sameQuestion(a.pattern, v) {
+			continue
+		}
+		err := h.same(a.pattern, v)
+		if err == nil {
+			return h.arrive(a)
+		}
+		if why == nil {
+			why = h.c.At(a.step.Line, "%v\n  heard %s", err, shown(v))
+		}
+	}
+	if why != nil {
+		return why
+	}
+	return h.c.At(h.line(), "heard an answer that nothing expects here: %s", shown(v))
+}
+
+// arrive takes down that a message has come.
+func (h *Hearing) arrive(a *awaited) error {
+	a.came = true
+	if a.after != nil && !a.after.came {
+		return h.c.At(a.step.Line, "this came before what stands on line %d", a.after.step.Line)
+	}
+	return nil
+}
+
+// sameQuestion reports whether two answers are to the same request, or both are to a batch.
+func (h *Hearing) sameQuestion(pattern, v any) bool {
+	if isBatch(pattern) || isBatch(v) {
+		return isBatch(pattern) && isBatch(v)
+	}
+	return idOf(pattern) == idOf(v)
+}
+
+// same compares an answer; the members of a batch may come in any order.
+func (h *Hearing) same(pattern, v any) error {
+	want, batch := pattern.([]any)
+	if !batch {
+		return Match(pattern, v, h.bound)
+	}
+	return Match(want, sorted(want, v.([]any)), h.bound)
+}
+
+// sorted gives the members of a batch in the order of those that are wanted.
+func sorted(want, got []any) []any {
+	rest := append([]any(nil), got...)
+	ordered := make([]any, 0, len(rest))
+	for _, w := range want {
+		for i, g := range rest {
+			if idOf(w) == idOf(g) {
+				ordered = append(ordered, g)
+				rest = append(rest[:i:i], rest[i+1:]...)
+				break
+			}
+		}
+	}
+	return append(ordered, rest...)
+}
+
+func isBatch(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+func isNotification(v any) bool {
+	object, _ := v.(map[string]any)
+	_, hasID := object["id"]
+	method, _ := object["method"].(string)
+	return method != "" && !hasID
+}
+
+func isAnswer(v any) bool {
+	object, _ := v.(map[string]any)
+	_, hasID := object["id"]
+	_, hasMethod := object["method"]
+	return hasID && !hasMethod
+}
+
+// idOf gives the id of a message, as JSON; a text and a number are different ids.
+func idOf(v any) string {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%T %v", object["id"], object["id"])
+}

@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// reason gives an error that is only a sentence; whoever knows the place adds it.
+func reason(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// A placeholder stands in a text for something that is not the same each time.
+type placeholder struct {
+	text       string // as it is written
+	kind, name string
+}
+
+var (
+	placeholderForm = regexp.MustCompile(`<(any|int|text|time)>|<([a-z]+):([A-Za-z0-9_.-]+)>|<(repeat):([0-9]+:[^<>]+)>`)
+	escapeForm      = regexp.MustCompile(`\\x[0-9a-f]{2}`)
+)
+
+// ids are the kinds of placeholders whose values begin with the kind and a low line.
+var ids = []string{"ins", "tsk", "att", "run", "ntc"}
+
+// forms says what the value of a placeholder looks like in a text.
+var forms = map[string]string{
+	"any":  `.*`,
+	"int":  `-?[0-9]+`,
+	"text": `.+?`,
+	"time": `[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z`,
+}
+
+func placeholders(text string) []placeholder {
+	var all []placeholder
+	for _, found := range placeholderForm.FindAllStringSubmatch(text, -1) {
+		all = append(all, placeholder{text: found[0], kind: found[1] + found[2] + found[4], name: found[3] + found[5]})
+	}
+	return all
+}
+
+// most bounds what a repetition gives, so that a slip of the pen does not fill the memory.
+const most = 64 << 20
+
+// check reports what is wrong with a placeholder that has a name.
+func (p placeholder) check() error {
+	if p.kind == "repeat" {
+		_, err := p.repeated()
+		return err
+	}
+	if p.kind == "int" || p.kind == "text" || slices.Contains(ids, p.kind) {
+		return nil
+	}
+	return reason("%s is of no known kind: want int, text or one of %v", p.text, ids)
+}
+
+// repeated gives the text of a repetition: COUNT:TEXT.
+func (p placeholder) repeated() (string, error) {
+	count, text, found := strings.Cut(p.name, ":")
+	n, err := strconv.Atoi(count)
+	if !found || err != nil || n > most/len(text) {
+		return "", reason("%s: want a count, a colon and a text, at most %d bytes altogether", p.text, most)
+	}
+	return strings.Repeat(text, n), nil
+}
+
+// form gives the pattern of what an unbound placeholder stands for in a text.
+func (p placeholder) form() string {
+	if slices.Contains(ids, p.kind) {
+		return p.kind + `_[A-Za-z0-9._:-]+`
+	}
+	return forms[p.kind]
+}
+
+// Bindings are the values of the placeholders that were heard: texts and numbers.
+type Bindings map[string]any
+
+func (p placeholder) key() string { return p.kind + ":" + p.name }
+
+// Fill gives the text of a message with the values that were heard in the place of placeholders.
+func (b Bindings) Fill(text string) (string, error) {
+	var filled strings.Builder
+	rest := text
+	for _, p := range placeholders(text) {
+		before, after, _ := strings.Cut(rest, p.text)
+		value, err := b.value(p)
+		if err != nil {
+			return "", err
+		}
+		if p.kind == "int" && strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
+			before, after = strings.TrimSuffix(before, `"`), after[1:]
+		}
+		filled.WriteString(before + value)
+		rest = after
+	}
+	return filled.String() + rest, nil
+}
+
+// value gives what stands in a message for a placeholder.
+func (b Bindings) value(p placeholder) (string, error) {
+	if p.kind == "repeat" {
+		return p.repeated()
+	}
+	switch v := b[p.key()].(type) {
+	case json.Number:
+		return v.String(), nil
+	case string:
+		quoted, err := json.Marshal(v)
+		return strings.Trim(string(quoted), `"`), err
+	}
+	return "", reason("%s has not been heard yet", p.text)
+}
+
+// Literal gives the bytes of a step with the verb Raw or Bytes: \xHH is one byte, <repeat:COUNT:TEXT> is
+// the text so often, and everything else is as it stands.
+func Literal(text string) ([]byte, error) {
+	for _, p := range placeholders(text) {
+		if p.kind != "repeat" {
+			return nil, reason("%s is not filled in here; only a message that is JSON has placeholders", p.text)
+		}
+		repeated, err := p.repeated()
+		if err != nil {
+			return nil, err
+		}
+		text = strings.Replace(text, p.text, repeated, 1)
+	}
+	return escapeForm.ReplaceAllFunc([]byte(text), func(escape []byte) []byte {
+		n, _ := strconv.ParseUint(string(escape[2:]), 16, 8) // the form allows nothing else
+		return []byte{byte(n)}
+	}), nil
+}

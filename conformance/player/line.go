@@ -1,0 +1,109 @@
+package player
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/textproto"
+	"strconv"
+)
+
+// A line is the connection to a server, in one of the framings.
+type line struct {
+	peer    *Peer
+	framing string
+	heard   chan heard // closed by the reader, after the last message
+}
+
+// heard is a message, or why there are no more.
+type heard struct {
+	message []byte
+	err     error
+}
+
+// dial begins to read what the server says, so that it is never kept from saying it. The reader ends with what it
+// reads, or with ctx.
+func dial(ctx context.Context, peer *Peer, framing string) *line {
+	l := &line{peer: peer, framing: framing, heard: make(chan heard, 64)}
+	go l.read(ctx)
+	return l
+}
+
+func (l *line) read(ctx context.Context) {
+	defer close(l.heard)
+	r := bufio.NewReader(l.peer.Out)
+	for {
+		message, err := l.unframe(r)
+		select {
+		case l.heard <- heard{message, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// unframe reads one message, strictly: one line, or the one header and the bytes that it counts.
+func (l *line) unframe(r *bufio.Reader) ([]byte, error) {
+	if l.framing != "header" {
+		text, err := r.ReadBytes('\n')
+		if err == io.EOF && len(text) > 0 {
+			return nil, fmt.Errorf("the last line has no end: %q", text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return text[:len(text)-1], nil
+	}
+	header, err := textproto.NewReader(r).ReadMIMEHeader()
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(header.Get("Content-Length"))
+	if err != nil {
+		return nil, fmt.Errorf("the header of an answer: %w", err)
+	}
+	body := make([]byte, n)
+	_, err = io.ReadFull(r, body)
+	return body, err
+}
+
+// receive gives the next message; io.EOF after the last.
+func (l *line) receive(ctx context.Context) ([]byte, error) {
+	select {
+	case h, more := <-l.heard:
+		if !more {
+			return nil, io.EOF
+		}
+		return h.message, h.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// send writes a message in a frame, or bytes as they are. A server that takes nothing is given up with ctx.
+func (l *line) send(ctx context.Context, text []byte, framed bool) error {
+	switch {
+	case framed && l.framing == "header":
+		text = append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(text)), text...)
+	case framed:
+		text = append(text, '\n')
+	}
+	sent := make(chan error, 1)
+	go func() { // ends when the server takes the bytes, or is gone
+		_, err := l.peer.In.Write(text)
+		sent <- err
+	}()
+	select {
+	case err := <-sent:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// close tells the server that nothing more comes.
+func (l *line) close() error { return l.peer.In.Close() }
