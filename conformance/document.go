@@ -89,11 +89,11 @@ func show(s Step) string {
 // Example gives a text with made-up values in the place of placeholders, as a reader might see it.
 func Example(text string) string {
 	for _, p := range placeholders(text) {
-		quoted, value := `"`+p.text+`"`, p.example()
+		value := p.example()
 		if p.kind == "int" {
-			text = strings.Replace(text, quoted, value, 1)
+			text = strings.ReplaceAll(text, `"`+p.text+`"`, value)
 		}
-		text = strings.Replace(text, p.text, value, 1)
+		text = strings.ReplaceAll(text, p.text, value)
 	}
 	return text
 }

@@ -1,0 +1,242 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/conformance"
+	"waybill/schema"
+)
+
+var update = flag.Bool("update", false, "write the generated documents anew")
+
+func conversations(t *testing.T) []*conformance.Conversation {
+	t.Helper()
+	files, err := filepath.Glob("../testdata/conformance/*.txtar")
+	require.NoError(t, err)
+	var all []*conformance.Conversation
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		c, err := conformance.Parse(strings.TrimSuffix(filepath.Base(file), ".txtar"), data)
+		require.NoError(t, err)
+		all = append(all, c)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// Every method is called at least once, and answered with a result where it has one.
+func TestEveryMethodHasAnExchange(t *testing.T) {
+	exchanges := conformance.Exchanges(conversations(t))
+	for _, m := range schema.Methods {
+		require.Contains(t, exchanges, m.Name)
+		require.Equal(t, !m.Notification, strings.Contains(exchanges[m.Name].Text, "← "), m.Name)
+	}
+}
+
+// Every notification is waited for at least once.
+func TestEveryNotificationIsHeard(t *testing.T) {
+	all := expectations(t)
+	for _, n := range schema.Notifications {
+		if n.Name == "log" {
+			continue // is about notifications that were dropped; a client that reads drops none
+		}
+		heard := slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, `"method":"`+n.Name+`"`) })
+		require.True(t, heard, n.Name)
+	}
+}
+
+// beyond lists the errors that no conversation over stdio can bring about, and why.
+var beyond = map[schema.Code]string{
+	schema.Internal:         "is a defect",
+	schema.Unauthorized:     "is said over HTTP",
+	schema.Forbidden:        "is said over HTTP",
+	schema.WrongVerb:        "is said over HTTP",
+	schema.WrongMedia:       "is said over HTTP",
+	schema.QueueFull:        "takes a million instructions",
+	schema.Overloaded:       "takes a thousand calls in hand and a second in which none is answered, so it depends on the machine",
+	schema.LedgerIncomplete: "takes a store whose facts were damaged",
+	schema.PlanUnwritable:   "takes a file system that refuses to write",
+	schema.StoreFull:        "takes a disk that is full",
+	schema.StoreIO:          "takes a disk that fails",
+	schema.StoreReadOnly:    "takes a store that others may not write",
+	schema.StoreNewer:       "takes a store of a later version",
+	schema.StoreBusy:        "takes another process that holds the store",
+	schema.StoreCorrupt:     "takes a store that was damaged",
+	schema.StoreLost:        "takes a store that was removed",
+	schema.StoreUnsafe:      "takes a store in an unsafe place",
+}
+
+// Every error that a client can bring about is brought about, with the number that belongs to its code.
+func TestEveryErrorIsHeard(t *testing.T) {
+	heard := map[schema.Code]int{}
+	for _, text := range expectations(t) {
+		for _, m := range members(t, text) {
+			if m.Error != nil {
+				heard[m.Error.Data.Code] = m.Error.Code
+			}
+		}
+	}
+	for _, row := range schema.ErrorTable {
+		if why, excused := beyond[row.Code]; excused {
+			require.NotContains(t, heard, row.Code, "it is said that it %s", why)
+			continue
+		}
+		require.Contains(t, heard, row.Code)
+		require.Equal(t, row.Number, heard[row.Code], row.Code)
+	}
+}
+
+// expectations gives everything that the conversations wait for.
+func expectations(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, c := range conversations(t) {
+		for _, s := range c.Steps {
+			if s.Verb == conformance.Expect || s.Verb == conformance.Then {
+				all = append(all, s.Text)
+			}
+		}
+	}
+	return all
+}
+
+type message struct {
+	Error *struct {
+		Code int `json:"code"`
+		Data struct {
+			Code schema.Code `json:"code"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+// members gives the messages of a batch, or the one message.
+func members(t *testing.T, text string) []message {
+	t.Helper()
+	if !strings.HasPrefix(text, "[") {
+		text = "[" + text + "]"
+	}
+	var all []message
+	require.NoError(t, json.Unmarshal([]byte(text), &all), text)
+	return all
+}
+
+// Wherever a message differs from what is expected, it is refused; if not, the expectation would be worth nothing.
+func TestSaboteursOfEveryExpectation(t *testing.T) {
+	sabotaged := 0
+	for _, text := range expectations(t) {
+		pattern, message := value(t, text), value(t, conformance.Example(text))
+		message = without(message)
+		require.NoError(t, conformance.Match(pattern, message, conformance.Bindings{}), text)
+		for what, spoilt := range saboteurs(pattern, message) {
+			require.Error(t, conformance.Match(pattern, spoilt, conformance.Bindings{}), "%s in %s", what, text)
+			sabotaged++
+		}
+	}
+	require.Greater(t, sabotaged, 1000)
+}
+
+func value(t *testing.T, text string) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	require.NoError(t, d.Decode(&v), text)
+	return v
+}
+
+// without takes out what stands for more members.
+func without(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "...")
+		for name, member := range v {
+			v[name] = without(member)
+		}
+	case []any:
+		if len(v) > 0 && v[len(v)-1] == "..." {
+			v = v[:len(v)-1]
+		}
+		for i := range v {
+			v[i] = without(v[i])
+		}
+		return v
+	}
+	return v
+}
+
+// saboteurs gives messages that differ from the pattern in one place each, by what was done to them.
+func saboteurs(pattern, message any) map[string]any {
+	spoilt := map[string]any{}
+	switch want := pattern.(type) {
+	case map[string]any:
+		spoilObject(spoilt, want, message.(map[string]any))
+	case []any:
+		spoilList(spoilt, want, message.([]any))
+	default:
+		if want != "<any>" {
+			spoilt["another value"] = []any{"sabotage"}
+		}
+	}
+	return spoilt
+}
+
+func spoilObject(spoilt map[string]any, want, got map[string]any) {
+	if _, open := want["..."]; !open {
+		more := maps.Clone(got)
+		more["sabotage"] = true
+		spoilt["one member more"] = more
+	}
+	for name, member := range got {
+		less := maps.Clone(got)
+		delete(less, name)
+		spoilt["without "+name] = less
+		for what, v := range saboteurs(want[name], member) {
+			changed := maps.Clone(got)
+			changed[name] = v
+			spoilt[name+": "+what] = changed
+		}
+	}
+}
+
+func spoilList(spoilt map[string]any, want, got []any) {
+	if len(want) == 0 || want[len(want)-1] != "..." {
+		spoilt["one element more"] = append(slices.Clone(got), "sabotage")
+	}
+	if len(got) > 0 {
+		spoilt["one element less"] = got[:len(got)-1]
+	}
+	for i, element := range got {
+		for what, v := range saboteurs(want[i], element) {
+			changed := slices.Clone(got)
+			changed[i] = v
+			spoilt[fmt.Sprint(i, ": ", what)] = changed
+		}
+	}
+}
+
+// docs/session.md is the conversation of that name, for people.
+func TestSessionDocument(t *testing.T) {
+	const path = "../docs/session.md"
+	all := conversations(t)
+	i := slices.IndexFunc(all, func(c *conformance.Conversation) bool { return strings.HasSuffix(c.Name, "-session") })
+	require.GreaterOrEqual(t, i, 0)
+	page := append([]byte("<!-- Generated from testdata/conformance/"+all[i].Name+".txtar by `go test ./conformance -run TestSessionDocument -update`. Do not edit. -->\n\n"),
+		all[i].Transcript()...)
+	if *update {
+		require.NoError(t, os.WriteFile(path, page, 0o644))
+	}
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(page), string(written), "it is stale; write it anew with -update")
+}
