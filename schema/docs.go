@@ -1,7 +1,7 @@
 package schema
 
 import (
-	_ "embed" // for the comments of the declarations
+	_ "embed" // for the comments of the declarations, and prose
 	"regexp"
 	"strings"
 )
@@ -25,6 +25,9 @@ var (
 	resultsSource string
 	//go:embed runs.go
 	runsSource string
+	// protocolProse is the beginning of the document about the protocol: what no declaration says.
+	//go:embed protocol.md
+	protocolProse string
 )
 
 // generatedBy is said by everything that is generated.

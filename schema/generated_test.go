@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/format"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"waybill/conformance"
 	"waybill/schema"
 )
 
@@ -26,6 +28,7 @@ func TestGenerated(t *testing.T) {
 		"gen/schema.json":                       schema.JSONSchema,
 		"gen/protocol.ts":                       schema.TypeScript,
 		"../clients/python/waybill/protocol.py": schema.Python,
+		"../docs/protocol.md":                   func() []byte { return schema.ProtocolMarkdown(exchanges(t)) },
 		"../docs/methods.md":                    schema.MethodsMarkdown,
 		"../docs/errors.md":                     schema.ErrorsMarkdown,
 		"../api/table_gen.go":                   func() []byte { return handlersGo(t) },
@@ -38,6 +41,26 @@ func TestGenerated(t *testing.T) {
 			sameAsFile(t, filepath.FromSlash(path), got)
 		})
 	}
+}
+
+// exchanges gives an exchange for each method, from the conversations that are held with the real program.
+func exchanges(t *testing.T) map[string]schema.Exchange {
+	t.Helper()
+	files, err := filepath.Glob("../testdata/conformance/*.txtar")
+	require.NoError(t, err)
+	var all []*conformance.Conversation
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		c, err := conformance.Parse(filepath.Base(file), data)
+		require.NoError(t, err)
+		all = append(all, c)
+	}
+	chosen := map[string]schema.Exchange{}
+	for method, e := range conformance.Exchanges(all) {
+		chosen[method] = schema.Exchange{Source: e.Conversation, Text: e.Text}
+	}
+	return chosen
 }
 
 // handlersGo writes the table of handlers: with it, a method whose handler is missing or has the
@@ -206,9 +229,11 @@ func TestTypeScriptCompiles(t *testing.T) {
 }
 
 func TestMarkdownHasEveryName(t *testing.T) {
-	methods, errors := string(schema.MethodsMarkdown()), string(schema.ErrorsMarkdown())
+	methods, errors := string(schema.ProtocolMarkdown(exchanges(t))), string(schema.ErrorsMarkdown())
+	glance := string(schema.MethodsMarkdown())
 	for _, m := range schema.Methods {
-		require.Contains(t, methods, "### `"+m.Name+"`\n")
+		require.Contains(t, methods, "\n#### `"+m.Name+"`\n")
+		require.Contains(t, glance, "| [`"+m.Name+"`](protocol.md#")
 		require.Contains(t, methods, m.Doc)
 	}
 	for _, n := range schema.Notifications {
@@ -218,7 +243,11 @@ func TestMarkdownHasEveryName(t *testing.T) {
 		require.Contains(t, errors, fmt.Sprintf("| `%s` | %d | ", row.Code, row.Number))
 	}
 	for name, page := range map[string]string{"methods": methods, "errors": errors} {
-		for line := range strings.SplitSeq(page, "\n") {
+		_, tables, _ := strings.Cut("\n"+page, "\n## Methods\n") // what is before that is prose
+		if tables == "" {
+			tables = page
+		}
+		for line := range strings.SplitSeq(tables, "\n") {
 			if rest, ok := strings.CutPrefix(line, "| "); ok {
 				cells := strings.Count(rest, "|") - strings.Count(rest, `\|`)
 				require.Contains(t, []int{3, 5}, cells, "%s: a row with a wrong number of cells: %s", name, line)

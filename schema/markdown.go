@@ -7,23 +7,25 @@ import (
 	"strings"
 )
 
-// MethodsMarkdown gives the reference of methods, notifications and objects, for people.
-func MethodsMarkdown() []byte {
-	m := markdown{comments: typeComments()}
-	m.printf("<!-- %s -->\n\n# Methods\n\n%s\n", generatedBy, methodsIntroduction)
-	group := ""
-	for _, method := range Methods {
-		if method.Group != group {
-			group = method.Group
-			m.printf("\n## %s\n", strings.ToUpper(group[:1])+group[1:])
+// An Exchange is one request with its answer, as it may stand in a document.
+type Exchange struct {
+	Source string // the file that it is from, below testdata/conformance
+	Text   string
+}
+
+// ProtocolMarkdown gives the reference of the protocol, for people: the prose, then the methods with an exchange
+// each, the notifications and the objects. It panics if a method has no exchange, because then somebody would
+// have to guess how it is spoken.
+func ProtocolMarkdown(exchanges map[string]Exchange) []byte {
+	m := markdown{comments: typeComments(), exchanges: exchanges}
+	m.printf("<!-- %s The prose is that of schema/protocol.md. -->\n\n%s\n## Methods\n\n%s\n", generatedBy, protocolProse, methodsIntroduction)
+	for _, group := range groups() {
+		m.printf("\n### %s\n", group.title())
+		for _, method := range group.methods {
+			m.method(method)
 		}
-		m.method(method)
 	}
-	m.printf("\n## Notifications\n\nwaybill sends these unasked. They are hints: each carries `seq`, and `events_since` rebuilds everything.\n\n")
-	m.printf("| notification | params | meaning |\n|---|---|---|\n")
-	for _, n := range Notifications {
-		m.printf("| `%s` | %s | %s |\n", n.Name, link(n.Params.Name()), cell(n.Doc))
-	}
+	m.notifications()
 	m.printf("\n## Objects\n")
 	for _, s := range m.objects() {
 		m.printf("\n### %s\n\n%s\n\n", s.typ.Name(), m.comments[s.typ.Name()])
@@ -32,10 +34,58 @@ func MethodsMarkdown() []byte {
 	return []byte(m.String())
 }
 
+// MethodsMarkdown gives a table of the methods, in which each leads to its place in the reference.
+func MethodsMarkdown() []byte {
+	m := markdown{}
+	m.printf("<!-- %s -->\n\n# Methods at a glance\n\n%s\n", generatedBy, glanceIntroduction)
+	for _, group := range groups() {
+		m.printf("\n## %s\n\n| method | manner | what it does |\n|---|---|---|\n", group.title())
+		for _, method := range group.methods {
+			m.printf("| [`%s`](protocol.md#%s) | %s | %s |\n", method.Name, anchor(method.Name), method.manner(), cell(method.Doc))
+		}
+	}
+	return []byte(m.String())
+}
+
+const glanceIntroduction = "Each method leads to its params, its result, its errors and an exchange in [protocol.md](protocol.md); what *read*\n" +
+	"and *change* mean is said [there](protocol.md#order), too. The errors are in [errors.md](errors.md)."
+
 const methodsIntroduction = "Params are an object. A member marked `*` must be present; an unknown one is refused by name, except `_meta`\n" +
 	"and those that start with `x-`, which are ignored. A member without a value is left out, not `null`. A result may\n" +
 	"get more members in later versions; those marked `?` may be absent. Every method may answer some\n" +
-	"[errors](errors.md) beside its own."
+	"[errors](errors.md) beside its own.\n\n" +
+	"The exchanges are from the conversations in [testdata/conformance](../testdata/conformance/README.md), which are held\n" +
+	"with the real program. Ids, numbers that differ each time and times are made up; `…` and `\"...\":\"...\"` stand for what is\n" +
+	"left out here."
+
+// A group is the methods about one thing.
+type group struct {
+	name    string
+	methods []Method
+}
+
+func (g group) title() string { return strings.ToUpper(g.name[:1]) + g.name[1:] }
+
+// groups gives the methods in the order of their declaration.
+func groups() []group {
+	var all []group
+	for _, method := range Methods {
+		if len(all) == 0 || all[len(all)-1].name != method.Group {
+			all = append(all, group{name: method.Group})
+		}
+		last := &all[len(all)-1]
+		last.methods = append(last.methods, method)
+	}
+	return all
+}
+
+func (m *markdown) notifications() {
+	m.printf("\n## Notifications\n\nwaybill sends these unasked. They are hints: each carries `seq`, and `events_since` rebuilds everything.\n\n")
+	m.printf("| notification | params | meaning |\n|---|---|---|\n")
+	for _, n := range Notifications {
+		m.printf("| `%s` | %s | %s |\n", n.Name, link(n.Params.Name()), cell(n.Doc))
+	}
+}
 
 // objects gives the objects that are described by themselves: not the params and the results of one
 // method, which are described with it, and not those of errors, which have their own page.
@@ -52,13 +102,14 @@ func (m *markdown) objects() []*shape {
 
 type markdown struct {
 	strings.Builder
-	comments map[string]string
+	comments  map[string]string
+	exchanges map[string]Exchange
 }
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.Builder, format, args...) }
 
 func (m *markdown) method(method Method) {
-	m.printf("\n### `%s`\n\n*%s*", method.Name, method.manner())
+	m.printf("\n#### `%s`\n\n*%s*", method.Name, method.manner())
 	if method.Aliases != nil {
 		m.printf(", also called %s", codes(method.Aliases))
 	}
@@ -67,14 +118,23 @@ func (m *markdown) method(method Method) {
 		m.printf("\n")
 		m.members("param", s)
 	}
-	if method.Notification {
-		return
+	if !method.Notification {
+		m.printf("\n")
+		m.result(compiler{}.shape(method.Result))
 	}
-	m.printf("\n")
-	m.result(compiler{}.shape(method.Result))
 	if method.Errors != nil {
 		m.printf("\nErrors: %s.\n", codes(method.Errors))
 	}
+	m.exchange(method.Name)
+}
+
+// exchange shows how a method is spoken.
+func (m *markdown) exchange(method string) {
+	e, ok := m.exchanges[method]
+	if !ok {
+		panic("schema: there is no exchange of " + method)
+	}
+	m.printf("\nAs in [%s](../testdata/conformance/%s):\n\n```text\n%s```\n", e.Source, e.Source, e.Text)
 }
 
 // manner says how a method is carried out beside others, and whether it is answered.
@@ -212,6 +272,9 @@ func codes[T ~string](words []T) string {
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// anchor is where the heading of a name is in a document.
+func anchor(name string) string { return strings.NewReplacer(".", "", "$", "", "/", "").Replace(strings.ToLower(name)) }
 
 func link(name string) string { return "[" + name + "](#" + strings.ToLower(name) + ")" }
 

@@ -54,7 +54,7 @@ func methodRoutes(t *testing.T) string {
 			continue
 		}
 		m := declared(t, r.Method)
-		fmt.Fprintf(&b, "| `%s %s` | [`%s`](methods.md#%s) | %s | %s |\n",
+		fmt.Fprintf(&b, "| `%s %s` | [`%s`](protocol.md#%s) | %s | %s |\n",
 			r.Verb, r.Path, r.Method, strings.ReplaceAll(r.Method, ".", ""), paramsOf(r, m), refusals(m))
 	}
 	return b.String()
