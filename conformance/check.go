@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ func (c *Conversation) check() error {
 		case Send:
 			err = sendable(s.Text)
 		case Raw, Bytes:
-			_, err = Literal(s.Text)
+			err = literal(s.Text)
 		case Expect, Then:
 			err = c.expectable(i)
 		case Do:
@@ -34,7 +35,7 @@ func (c *Conversation) expectable(i int) error {
 	if c.Steps[i].Verb == Then && (i == 0 || !c.Steps[i-1].expects()) {
 		return reason("there is no expectation on the line above that this could come after")
 	}
-	_, err := compile(c.Steps[i].Text)
+	_, err := Pattern(c.Steps[i].Text)
 	return err
 }
 
@@ -70,7 +71,7 @@ func (c *Conversation) Command(s Step) (Command, error) {
 	case len(words) == 3 && words[0] == "write":
 		return c.write(words[1], words[2])
 	case len(words) == 2 && words[0] == "remove":
-		return Command{Name: "remove", File: File{Name: words[1]}}, nil
+		return Command{Name: "remove", File: File{Name: words[1]}}, inside(words[1])
 	case len(words) == 1 && (words[0] == "close" || words[0] == "restart"):
 		return Command{Name: words[0]}, nil
 	case len(words) == 2 && words[0] == "exit":
@@ -88,5 +89,13 @@ func (c *Conversation) write(name, from string) (Command, error) {
 	if i < 0 {
 		return Command{}, reason("there is no part %s%s to write", laterDir, from)
 	}
-	return Command{Name: "write", File: File{Name: name, Data: c.Later[i].Data}}, nil
+	return Command{Name: "write", File: File{Name: name, Data: c.Later[i].Data}}, inside(name)
+}
+
+// inside reports what is wrong with a path that is to be in a folder.
+func inside(name string) error {
+	if name != path.Clean(name) || path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") {
+		return reason("%q is no path in the workspace", name)
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ package conformance
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -88,24 +87,17 @@ func Parse(name string, data []byte) (*Conversation, error) {
 	if err := c.head(archive.Comment); err != nil {
 		return nil, err
 	}
+	marker := 1 + bytes.Count(archive.Comment, []byte("\n"))
 	for _, f := range archive.Files {
-		if err := c.part(f, lineOf(data, f)); err != nil {
+		if err := c.part(f, marker); err != nil {
 			return nil, err
 		}
+		marker += 1 + bytes.Count(f.Data, []byte("\n"))
 	}
 	if len(c.Steps) == 0 {
 		return nil, c.At(1, "it has no part named %s, or an empty one", script)
 	}
 	return c, c.check()
-}
-
-// lineOf gives the line on which the data of a part of the archive begin.
-func lineOf(data []byte, f txtar.File) int {
-	before, _, found := bytes.Cut(data, []byte("-- "+f.Name+" --\n"))
-	if !found {
-		return 1
-	}
-	return bytes.Count(before, []byte("\n")) + 2
 }
 
 // head reads what stands above the first part: remarks and settings.
@@ -156,19 +148,19 @@ func (c *Conversation) set(line int, text string) error {
 	return nil
 }
 
-// part takes in one part of the archive, whose data begin on a line.
+// part takes in one part of the archive, whose marker is on a line.
 func (c *Conversation) part(f txtar.File, line int) error {
-	if f.Name == script {
-		return c.steps(line, string(f.Data))
+	if f.Name == script && c.Steps == nil {
+		return c.steps(line+1, string(f.Data))
 	}
 	for dir, files := range map[string]*[]File{workspaceDir: &c.Files, laterDir: &c.Later} {
 		name, ok := strings.CutPrefix(f.Name, dir)
-		if ok && name == path.Clean(name) && !path.IsAbs(name) && !strings.HasPrefix(name, "..") {
+		if ok && inside(name) == nil {
 			*files = append(*files, File{Name: name, Data: f.Data})
 			return nil
 		}
 	}
-	return c.At(line-1, "part %q is neither %s nor a file below %s or %s", f.Name, script, workspaceDir, laterDir)
+	return c.At(line, "part %q is neither the only %s nor a file below %s or %s", f.Name, script, workspaceDir, laterDir)
 }
 
 // steps reads the lines of the conversation.

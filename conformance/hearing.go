@@ -26,7 +26,7 @@ type awaited struct {
 func (c *Conversation) Listen(steps []Step, b Bindings) (*Hearing, error) {
 	h := &Hearing{c: c, bound: b}
 	for _, s := range steps {
-		pattern, err := compile(s.Text)
+		pattern, err := Pattern(s.Text)
 		if err != nil {
 			return nil, c.At(s.Line, "%v", err)
 		}

@@ -29,8 +29,8 @@ func decode(text []byte) (any, error) {
 	return v, nil
 }
 
-// compile reads a pattern: JSON, whose texts may have placeholders.
-func compile(text string) (any, error) {
+// Pattern reads a pattern: JSON, whose texts may have placeholders.
+func Pattern(text string) (any, error) {
 	pattern, err := decode([]byte(text))
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ const most = 64 << 20
 // check reports what is wrong with a placeholder that has a name.
 func (p placeholder) check() error {
 	if p.kind == "repeat" {
-		_, err := p.repeated()
+		_, _, err := p.repetition()
 		return err
 	}
 	if p.kind == "int" || p.kind == "text" || slices.Contains(ids, p.kind) {
@@ -57,14 +57,19 @@ func (p placeholder) check() error {
 	return reason("%s is of no known kind: want int, text or one of %v", p.text, ids)
 }
 
-// repeated gives the text of a repetition: COUNT:TEXT.
-func (p placeholder) repeated() (string, error) {
-	count, text, found := strings.Cut(p.name, ":")
-	n, err := strconv.Atoi(count)
-	if !found || err != nil || n > most/len(text) {
-		return "", reason("%s: want a count, a colon and a text, at most %d bytes altogether", p.text, most)
+// repetition gives what a repetition repeats: its name is COUNT:TEXT.
+func (p placeholder) repetition() (count int, text string, err error) {
+	number, text, _ := strings.Cut(p.name, ":")
+	count, err = strconv.Atoi(number)
+	if err != nil || count > most/len(text) {
+		return 0, "", reason("%s: want a count, a colon and a text, at most %d bytes altogether", p.text, most)
 	}
-	return strings.Repeat(text, n), nil
+	return count, text, nil
+}
+
+func (p placeholder) repeated() (string, error) {
+	count, text, err := p.repetition()
+	return strings.Repeat(text, count), err
 }
 
 // form gives the pattern of what an unbound placeholder stands for in a text.
@@ -117,10 +122,10 @@ func (b Bindings) value(p placeholder) (string, error) {
 // Literal gives the bytes of a step with the verb Raw or Bytes: \xHH is one byte, <repeat:COUNT:TEXT> is
 // the text so often, and everything else is as it stands.
 func Literal(text string) ([]byte, error) {
+	if err := literal(text); err != nil {
+		return nil, err
+	}
 	for _, p := range placeholders(text) {
-		if p.kind != "repeat" {
-			return nil, reason("%s is not filled in here; only a message that is JSON has placeholders", p.text)
-		}
 		repeated, err := p.repeated()
 		if err != nil {
 			return nil, err
@@ -131,4 +136,17 @@ func Literal(text string) ([]byte, error) {
 		n, _ := strconv.ParseUint(string(escape[2:]), 16, 8) // the form allows nothing else
 		return []byte{byte(n)}
 	}), nil
+}
+
+// literal reports what is wrong with the text of such a step.
+func literal(text string) error {
+	for _, p := range placeholders(text) {
+		if p.kind != "repeat" {
+			return reason("%s is not filled in here; only a message that is JSON has placeholders", p.text)
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
