@@ -274,7 +274,9 @@ func codes[T ~string](words []T) string {
 }
 
 // anchor is where the heading of a name is in a document.
-func anchor(name string) string { return strings.NewReplacer(".", "", "$", "", "/", "").Replace(strings.ToLower(name)) }
+func anchor(name string) string {
+	return strings.NewReplacer(".", "", "$", "", "/", "").Replace(strings.ToLower(name))
+}
 
 func link(name string) string { return "[" + name + "](#" + strings.ToLower(name) + ")" }
 
