@@ -28,6 +28,9 @@ func TestConversationsWithTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		c, err := conformance.Parse(strings.TrimSuffix(filepath.Base(file), ".txtar"), data)
 		require.NoError(t, err)
+		if !c.For("rpc") {
+			continue
+		}
 		for _, framing := range c.Framings {
 			t.Run(c.Name+"/"+framing, func(t *testing.T) {
 				t.Parallel()

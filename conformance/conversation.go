@@ -67,6 +67,9 @@ type Error struct {
 // Error gives the place and the reason.
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
 
+// For reports whether the conversation holds for a front door.
+func (c *Conversation) For(door string) bool { return slices.Contains(c.Doors, door) }
+
 // At gives an error about a step of the conversation.
 func (c *Conversation) At(line int, format string, args ...any) error {
 	return &Error{Name: c.Name, Line: line, Reason: fmt.Sprintf(format, args...)}

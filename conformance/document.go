@@ -12,11 +12,14 @@ type Exchange struct {
 	Text         string
 }
 
-// Exchanges gives for each method one exchange: the first one whose result is written out in full, or else the
-// first one that has a result. Of a method that is not answered it is the message alone.
+// Exchanges gives for each method one exchange in JSON-RPC: the first one whose result is written out in full, or else
+// the first one that has a result. Of a method that is not answered it is the message alone.
 func Exchanges(all []*Conversation) map[string]Exchange {
 	chosen, whole := map[string]Exchange{}, map[string]bool{}
 	for _, c := range all {
+		if !c.For("rpc") {
+			continue
+		}
 		for i, s := range c.Steps {
 			method, answer := c.exchange(i)
 			if method == "" || whole[method] {

@@ -44,9 +44,32 @@ func TestEveryMethodHasAnExchange(t *testing.T) {
 	}
 }
 
+// tools are the methods that a model is shown.
+var tools = []string{
+	"acknowledge", "claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
+	"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply",
+}
+
+// Every tool is called at least once, and nothing else is.
+func TestEveryToolIsCalled(t *testing.T) {
+	called := map[string]bool{}
+	for _, c := range conversations(t) {
+		if !c.For("mcp") {
+			continue
+		}
+		for _, s := range c.Steps {
+			if s.Verb == conformance.Send {
+				method, _ := value(t, s.Text).(map[string]any)["method"].(string)
+				called[method] = true
+			}
+		}
+	}
+	require.Equal(t, tools, slices.Sorted(maps.Keys(called)))
+}
+
 // Every notification is waited for at least once.
 func TestEveryNotificationIsHeard(t *testing.T) {
-	all := expectations(t)
+	all := expectations(t, "rpc")
 	for _, n := range schema.Notifications {
 		if n.Name == "log" {
 			continue // is about notifications that were dropped; a client that reads drops none
@@ -80,7 +103,7 @@ var beyond = map[schema.Code]string{
 // Every error that a client can bring about is brought about, with the number that belongs to its code.
 func TestEveryErrorIsHeard(t *testing.T) {
 	heard := map[schema.Code]int{}
-	for _, text := range expectations(t) {
+	for _, text := range expectations(t, "rpc") {
 		for _, m := range members(t, text) {
 			if m.Error != nil {
 				heard[m.Error.Data.Code] = m.Error.Code
@@ -97,11 +120,14 @@ func TestEveryErrorIsHeard(t *testing.T) {
 	}
 }
 
-// expectations gives everything that the conversations wait for.
-func expectations(t *testing.T) []string {
+// expectations gives everything that the conversations for some doors wait for.
+func expectations(t *testing.T, doors ...string) []string {
 	t.Helper()
 	var all []string
 	for _, c := range conversations(t) {
+		if !slices.ContainsFunc(doors, c.For) {
+			continue
+		}
 		for _, s := range c.Steps {
 			if s.Verb == conformance.Expect || s.Verb == conformance.Then {
 				all = append(all, s.Text)
@@ -134,7 +160,7 @@ func members(t *testing.T, text string) []message {
 // Wherever a message differs from what is expected, it is refused; if not, the expectation would be worth nothing.
 func TestSaboteursOfEveryExpectation(t *testing.T) {
 	sabotaged := 0
-	for _, text := range expectations(t) {
+	for _, text := range expectations(t, "rpc", "mcp") {
 		pattern, message := value(t, text), value(t, conformance.Example(text))
 		message = without(message)
 		require.NoError(t, conformance.Match(pattern, message, conformance.Bindings{}), text)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience bounds each conversation. No test passes or fails by how fast it is.
 const patience = 2 * time.Minute
 
-// conversations gives every conversation of the kit.
+// conversations gives every conversation of the kit that is for this door.
 func conversations(t *testing.T) []*conformance.Conversation {
 	t.Helper()
 	files, err := filepath.Glob("../../testdata/conformance/*.txtar")
@@ -42,7 +42,9 @@ func conversations(t *testing.T) []*conformance.Conversation {
 		require.NoError(t, err)
 		c, err := conformance.Parse(strings.TrimSuffix(filepath.Base(file), ".txtar"), data)
 		require.NoError(t, err)
-		all = append(all, c)
+		if c.For("rpc") {
+			all = append(all, c)
+		}
 	}
 	return all
 }
