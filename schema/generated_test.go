@@ -29,11 +29,14 @@ func TestGenerated(t *testing.T) {
 		"gen/protocol.ts":                       schema.TypeScript,
 		"../clients/python/waybill/protocol.py": schema.Python,
 		"../docs/protocol.md":                   func() []byte { return schema.ProtocolMarkdown(exchanges(t)) },
+		// The client is a package of its own, so it has a copy.
+		"../clients/typescript/src/protocol.ts": schema.TypeScript,
+		"../clients/typescript/src/methods.ts":  methodsTS,
 		"../docs/methods.md":                    schema.MethodsMarkdown,
 		"../docs/errors.md":                     schema.ErrorsMarkdown,
 		"../api/table_gen.go":                   func() []byte { return handlersGo(t) },
 	} {
-		t.Run(filepath.Base(path), func(t *testing.T) {
+		t.Run(path, func(t *testing.T) {
 			got := generate()
 			require.Equal(t, string(got), string(generate()), "twice must be the same")
 			require.Contains(t, string(got), "enerated", "it must say so")
@@ -86,6 +89,28 @@ func handlersGo(t *testing.T) []byte {
 	source, err := format.Source(b.Bytes())
 	require.NoError(t, err)
 	return source
+}
+
+// methodsTS writes what the client for TypeScript has to know at run time. The types alone say nothing then.
+func methodsTS() []byte {
+	var b bytes.Buffer
+	b.WriteString("// Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.\n\n")
+	fmt.Fprintf(&b, "/** The largest message that waybill reads. */\nexport const maxMessageBytes = %d;\n\n", schema.MaxMessageBytes)
+	b.WriteString("/** The methods that are about the connection itself. */\nexport type ConnectionMethod =")
+	for _, m := range schema.Methods {
+		if m.Kind == schema.Connection {
+			fmt.Fprintf(&b, "\n  | %q", m.Name)
+		}
+	}
+	b.WriteString(";\n\n/** The methods that change something. Each takes an idempotency_key. */\n")
+	b.WriteString("export const changingMethods: ReadonlySet<string> = new Set([\n")
+	for _, m := range schema.Methods {
+		if m.Kind == schema.Change {
+			fmt.Fprintf(&b, "  %q,\n", m.Name)
+		}
+	}
+	b.WriteString("]);\n")
+	return b.Bytes()
 }
 
 // handlerName gives queueInstructionWithAck for queue_instruction_with_ack.

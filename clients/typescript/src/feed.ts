@@ -1,0 +1,78 @@
+// The event log as an iterator. Notifications only wake it: what happened is read from events_since, from the cursor
+// of the page before, so that no event is missed and none is given twice, whichever process answers.
+
+import type { Event, EventList, EventsSinceParams } from "./protocol.js";
+
+/** Where a feed begins, what of, and until when. */
+export interface FeedOptions {
+  /** Where to begin: "0" is the beginning of the log, and the default is about now. */
+  cursor?: string;
+  /** Only events of these types. */
+  types?: string[];
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+}
+
+/** Hints counts the signs that something may have happened, and lets feeds wait for the next one. */
+export class Hints {
+  #count = 0;
+  #over = false;
+  readonly #waiting = new Set<() => void>();
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether there will be no more. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Notes a sign. */
+  tick(): void {
+    this.#count++;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Notes the last one. */
+  end(): void {
+    this.#over = true;
+    this.tick();
+  }
+
+  /** Resolves when there was a sign since the count, or the signal was given. */
+  since(count: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      if (this.#count !== count || this.#over || signal?.aborted) return resolve();
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", wake);
+    });
+  }
+}
+
+/** What a feed needs of its client. */
+export interface Source {
+  readonly hints: Hints;
+  read(params: EventsSinceParams): Promise<EventList>;
+}
+
+/** Gives the events behind a cursor as they happen, a page in memory at a time, until the hints are over. */
+export async function* feed(source: Source, start: Promise<string>, options: FeedOptions): AsyncGenerator<Event, void, void> {
+  const { types, signal } = options;
+  let cursor = await start;
+  while (!signal?.aborted && !source.hints.over) {
+    const seen = source.hints.count;
+    const page = await source.read({ cursor, ...(types && { types }) });
+    for (const event of page.events) {
+      if (signal?.aborted) return;
+      yield event;
+    }
+    cursor = page.cursor;
+    if (!page.more) await source.hints.since(seen, signal);
+  }
+}
