@@ -38,7 +38,7 @@ const drainMs = 1000;
 export class Connection {
   /** Resolves when the process is gone and everything that it printed was read. */
   readonly gone: Promise<void>;
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcess | undefined;
   readonly #listener: Listener;
   readonly #stderr = new Tail(stderrBytes);
   #resolve!: () => void;
@@ -47,39 +47,37 @@ export class Connection {
   constructor(command: Command, listener: Listener) {
     this.gone = new Promise((resolve) => (this.#resolve = resolve));
     this.#listener = listener;
-    this.#child = spawn(command.binary, [...command.args], {
-      cwd: command.cwd,
-      env: { ...process.env, ...command.env },
-      shell: false,
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    });
-    this.#listen(command.maxMessageBytes);
+    try {
+      this.#child = started(command);
+      this.#listen(this.#child, command.maxMessageBytes);
+    } catch (failure) {
+      // Some failures are thrown and others are told of later; here all are told of later.
+      queueMicrotask(() => this.#end(null, null, failure as Error));
+    }
   }
 
   /** The number of the process; undefined if it could not be started. */
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#child?.pid;
   }
 
   /** Writes one message. What the process does not read any more is lost; its ending is told of by itself. */
   send(line: string): void {
-    const stdin = this.#child.stdin;
+    const stdin = this.#child?.stdin;
     if (stdin?.writable) stdin.write(line + "\n");
   }
 
   /** Ends the input, at which waybill answers what it has read, and leaves. */
   endInput(): void {
-    this.#child.stdin?.end();
+    this.#child?.stdin?.end();
   }
 
   /** Ends the process at once. What it has answered is on disk. */
   kill(): void {
-    this.#child.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
   }
 
-  #listen(limit: number): void {
-    const child = this.#child;
+  #listen(child: ChildProcess, limit: number): void {
     const lines = new Lines(limit, (text) => this.#line(text), () => {
       this.#listener.garbage(`a message of more than ${limit} bytes`);
       this.kill();
@@ -96,8 +94,8 @@ export class Connection {
 
   #drain(): void {
     const timer = setTimeout(() => {
-      this.#child.stdout?.destroy();
-      this.#child.stderr?.destroy();
+      this.#child?.stdout?.destroy();
+      this.#child?.stderr?.destroy();
     }, drainMs);
     void this.gone.then(() => clearTimeout(timer));
   }
@@ -114,6 +112,16 @@ export class Connection {
     this.#resolve();
     this.#listener.ended({ code, signal, stderr: this.#stderr.toString(), ...(failure && { failure }) });
   }
+}
+
+function started(command: Command): ChildProcess {
+  return spawn(command.binary, [...command.args], {
+    cwd: command.cwd,
+    env: { ...process.env, ...command.env },
+    shell: false,
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+  });
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

@@ -64,15 +64,26 @@ export interface Source {
 /** Gives the events behind a cursor as they happen, a page in memory at a time, until the hints are over. */
 export async function* feed(source: Source, start: Promise<string>, options: FeedOptions): AsyncGenerator<Event, void, void> {
   const { types, signal } = options;
-  let cursor = await start;
-  while (!signal?.aborted && !source.hints.over) {
+  let cursor = await unlessOver(source, start);
+  while (cursor !== undefined && !signal?.aborted && !source.hints.over) {
     const seen = source.hints.count;
-    const page = await source.read({ cursor, ...(types && { types }) });
+    const page = await unlessOver(source, source.read({ cursor, ...(types && { types }) }));
+    if (!page) return;
     for (const event of page.events) {
       if (signal?.aborted) return;
       yield event;
     }
     cursor = page.cursor;
     if (!page.more) await source.hints.since(seen, signal);
+  }
+}
+
+/** Gives what was promised; undefined if the client was closed meanwhile, which is the end and no failure. */
+async function unlessOver<T>(source: Source, promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (source.hints.over) return undefined;
+    throw error;
   }
 }
