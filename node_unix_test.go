@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func needNode(t *testing.T, folders ...string) {
 		}
 	}
 	for _, folder := range folders {
-		if _, err := os.Stat(filepath.Join(folder, "node_modules", ".package-lock.json")); err != nil {
+		if !exists(filepath.Join(folder, "node_modules", ".package-lock.json")) {
 			missing = "run `npm ci --ignore-scripts` in " + folder
 		}
 	}
@@ -49,16 +50,31 @@ func (w world) shell(t *testing.T, folder, name string, args ...string) string {
 	return string(out)
 }
 
-// compile compiles the TypeScript of a package into a new folder that is a package of that name, and gives the folder.
-func (w world) compile(t *testing.T, source, name string) string {
+// compile compiles the TypeScript of a package into a folder, which then has its manifest, too. Where the client for
+// TypeScript is installed in the folder, the package is compiled against that.
+func (w world) compile(t *testing.T, source, folder string) {
 	t.Helper()
 	source, err := filepath.Abs(source)
 	require.NoError(t, err)
-	folder := t.TempDir()
-	w.shell(t, source, tsc(t, source), "--project", ".", "--outDir", folder, "--noEmitOnError")
-	manifest := `{"name":"` + name + `","type":"module","exports":{".":"./src/index.js"}}`
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "package.json"), []byte(manifest), 0o600))
-	return folder
+	manifest, err := os.ReadFile(filepath.Join(source, "package.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "package.json"), manifest, 0o600))
+	options := map[string]any{"rootDir": source, "outDir": folder, "noEmitOnError": true, "typeRoots": []string{filepath.Join(source, "node_modules", "@types")}}
+	if installed := filepath.Join(folder, "node_modules", "waybill-client"); exists(installed) {
+		options["paths"] = map[string][]string{"waybill-client": {filepath.Join(installed, "dist", "index.d.ts")}}
+	}
+	config, err := json.Marshal(map[string]any{
+		"extends": filepath.Join(source, "tsconfig.json"), "compilerOptions": options,
+		"include": []string{filepath.Join(source, "src"), filepath.Join(source, "test"), filepath.Join(source, "example")},
+	})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "tsconfig.json"), config, 0o600))
+	w.shell(t, source, tsc(t, source), "--project", filepath.Join(folder, "tsconfig.json"))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // tsc gives the path of the compiler that npm has brought to a folder.
@@ -109,7 +125,9 @@ func (w world) packClient(t *testing.T, folder string) {
 func TestTypeScriptClient(t *testing.T) {
 	needNode(t, clientFolder)
 	w := newWorld(t)
-	w.nodeTests(t, w.compile(t, clientFolder, "waybill-client"))
+	folder := t.TempDir()
+	w.compile(t, clientFolder, folder)
+	w.nodeTests(t, folder)
 }
 
 // TestTypeScriptClientFromItsREADME does what the README of the client says, with the package as it is published.
@@ -134,6 +152,20 @@ func TestTypeScriptClientFromItsREADME(t *testing.T) {
 	promised, _, _ := strings.Cut(fenced(t, string(readme), "text"), "…")
 	require.True(t, strings.HasPrefix(said, promised), "the README promises\n%s\nand the example says\n%s", promised, said)
 	require.Contains(t, said, "notice.posted")
+}
+
+// TestVSCodeExtension runs the tests of the extension: a fake of VS Code stands around it, and the real program below.
+func TestVSCodeExtension(t *testing.T) {
+	const source = "examples/vscode"
+	needNode(t, clientFolder, source)
+	w, folder := newWorld(t), t.TempDir()
+	w.packClient(t, folder)
+	w.compile(t, source, folder)
+	fake := filepath.Join(folder, "node_modules", "vscode")
+	require.NoError(t, os.MkdirAll(fake, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(fake, "package.json"), []byte(`{"name":"vscode","type":"module","main":"index.js"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(fake, "index.js"), []byte(`export * from "../../test/fake.js";`), 0o600))
+	w.nodeTests(t, folder)
 }
 
 // fenced gives the first block of a document that is marked with a language.

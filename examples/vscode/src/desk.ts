@@ -1,0 +1,134 @@
+// What lies before a person: the questions of agents, and what has failed. The log says when to look anew; what is
+// there is read from the lists, so that it is right whatever was missed.
+
+import { Waybill, type Awaiting, type Notice } from "waybill-client";
+
+/** What a person should look at, and why nothing can be said if nothing can. */
+export interface Look {
+  questions: readonly Awaiting[];
+  failures: readonly Notice[];
+  trouble: string | undefined;
+}
+
+/** How long waybill may take to leave; VS Code does not wait much longer. */
+const graceMs = 2000;
+
+export class Desk {
+  readonly waybill: Waybill;
+  readonly #print: (line: string) => void;
+  readonly #watchers = new Set<(look: Look) => void>();
+  #look: Look = { questions: [], failures: [], trouble: undefined };
+  #reading: Promise<void> | undefined;
+  #again = false;
+
+  /** print gets a line for everything that happens. */
+  constructor(folder: string, binary: string, print: (line: string) => void) {
+    this.#print = print;
+    this.waybill = new Waybill({ binary, workspace: folder, restart: true, graceMs });
+    this.waybill.on("exited", ({ code, signal, stderr, restartMs }) => {
+      if (restartMs !== undefined) print(`waybill has gone (${signal ?? code}) and is started again${stderr && `: ${stderr}`}`);
+    });
+  }
+
+  /** What was found when somebody looked last. */
+  get look(): Look {
+    return this.#look;
+  }
+
+  /** Calls the watcher with each new look. Gives what ends that. */
+  watch(watcher: (look: Look) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Starts waybill, looks for the first time, and follows the log from there. */
+  async open(): Promise<void> {
+    try {
+      const { cursor, server_info } = await this.waybill.start();
+      this.#print(`waybill ${server_info.version} runs as process ${server_info.pid}`);
+      void this.#follow(cursor);
+      await this.refresh();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Lets waybill go. */
+  close(): Promise<void> {
+    return this.waybill.close();
+  }
+
+  /** Looks anew. Whoever asks while somebody looks gets what is found behind that. */
+  refresh(): Promise<void> {
+    if (this.#reading) this.#again = true;
+    this.#reading ??= this.#read();
+    return this.#reading;
+  }
+
+  async #follow(cursor: string): Promise<void> {
+    try {
+      for await (const event of this.waybill.events({ cursor })) {
+        this.#print(`${event.seq}  ${event.type}  ${event.subject_id}`);
+        void this.refresh();
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      do {
+        this.#again = false;
+        const [questions, failures] = await Promise.all([this.#questions(), this.#failures()]);
+        this.#show({ questions, failures, trouble: undefined });
+      } while (this.#again);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#reading = undefined; // at once, so that nobody joins a look that is over
+    }
+  }
+
+  async #questions(): Promise<Awaiting[]> {
+    return pages((cursor) => this.waybill.call("list_awaiting", { limit: 500, ...cursor }));
+  }
+
+  async #failures(): Promise<Notice[]> {
+    const notices = await pages((cursor) => this.waybill.call("list_notices", { limit: 500, peek: true, ...cursor }));
+    return notices.filter(tellsOfFailure);
+  }
+
+  #fail(error: unknown): void {
+    const trouble = error instanceof Error ? error.message : String(error);
+    this.#print(trouble);
+    this.#show({ ...this.#look, trouble });
+  }
+
+  #show(look: Look): void {
+    this.#look = look;
+    for (const watcher of this.#watchers) watcher(look);
+  }
+}
+
+async function pages<T>(page: (cursor: { cursor?: string }) => Promise<{ items: T[]; next_cursor?: string }>): Promise<T[]> {
+  const all: T[] = [];
+  for (let cursor: { cursor?: string } | undefined = {}; cursor; ) {
+    const { items, next_cursor } = await page(cursor);
+    all.push(...items);
+    cursor = next_cursor === undefined ? undefined : { cursor: next_cursor };
+  }
+  return all;
+}
+
+function tellsOfFailure(notice: Notice): boolean {
+  switch (notice.kind) {
+    case "instruction.failed":
+    case "run.blocked":
+    case "run.stalled":
+      return true;
+    case "task.finished":
+      return notice.data["status"] === "ERROR" || notice.data["status"] === "BLOCKED";
+  }
+  return false;
+}

@@ -1,0 +1,148 @@
+// The extension, with the real program as its child and a fake of VS Code around it.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, test } from "node:test";
+import type { ExtensionContext } from "vscode";
+import { Waybill } from "waybill-client";
+import { activate, deactivate } from "../src/extension.js";
+import { barSays, seen, workspace } from "./fake.js";
+
+const patience = { timeout: 120_000 };
+const home = mkdtempSync(join(tmpdir(), "waybill-vscode-"));
+const subscriptions: { dispose(): unknown }[] = [];
+let worker: Waybill;
+let folders = 0;
+
+after(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+
+// Each test has a workspace of its own, in which a worker runs beside the window.
+beforeEach(async () => {
+  process.env["XDG_STATE_HOME"] = join(home, "state");
+  const folder = mkdtempSync(join(home, `${folders++}-`));
+  writeFileSync(join(folder, "tasks.md"), "- [ ] 1 Cut the face\n");
+  workspace.workspaceFolders = [{ uri: { fsPath: folder } }];
+  Object.assign(seen, { lines: [], warnings: [], press: false, clipboard: "" });
+  worker = new Waybill({ workspace: folder });
+  await activate({ subscriptions } as unknown as ExtensionContext);
+});
+
+afterEach(async () => {
+  for (const part of subscriptions.splice(0)) part.dispose();
+  await Promise.all([deactivate(), worker.close()]);
+});
+
+/** A task of the worker that asks something. */
+async function ask(question: string): Promise<string> {
+  const { task } = await worker.call("create_task", { prompt: "Migrate the loans.", description: `about ${question}` });
+  await finish(task.task_id, { status: "awaiting_response", question });
+  return task.task_id;
+}
+
+async function finish(task_id: string, report: { status: "awaiting_response" | "error"; question?: string; error?: { message: string; class: "terminal" } }) {
+  const { claim } = await worker.call("claim_task", { worker: "w", wait_ms: 25_000 });
+  assert.equal(claim?.task.task_id, task_id);
+  await worker.call("finish_attempt", { task_id, lease_token: claim.lease.token, ...report });
+}
+
+function runningPid(): number {
+  const said = seen.lines.map((line) => /runs as process (\d+)/.exec(line)?.[1]).find((pid) => pid);
+  return Number(said ?? assert.fail(seen.lines.join("\n")));
+}
+
+function run(command: string): Promise<unknown> {
+  return Promise.resolve(seen.commands.get(command)?.());
+}
+
+test("a question is in the status bar, its answer goes through the input box, and the task goes on", patience, async () => {
+  assert.equal(seen.item?.text, "waybill");
+  const task_id = await ask("Keep the old column?");
+  await barSays((text) => text.includes("$(comment-discussion) 1"));
+  assert.equal(seen.item?.tooltip, "Keep the old column?");
+  assert.equal(seen.item?.command, "waybill.reply");
+  seen.input = async (prompt) => (prompt === "Keep the old column?" ? "Drop it." : assert.fail(prompt));
+  await run("waybill.reply");
+  await barSays((text) => text === "waybill");
+  const { claim } = await worker.call("claim_task", { worker: "w" });
+  assert.equal(claim?.task.task_id, task_id);
+  assert.ok(claim.continuation);
+  assert.match(claim.prompt, /Drop it\./);
+  assert.ok(seen.lines.some((line) => line.includes("task.created")), "the output has the log");
+});
+
+test("of several questions the person says which, and Escape answers none", patience, async () => {
+  await ask("First?");
+  const second = await ask("Second?");
+  await barSays((text) => text.includes("$(comment-discussion) 2"));
+  seen.pick = async (labels) => labels.find((label) => label === "Second?");
+  seen.input = async () => undefined;
+  await run("waybill.reply");
+  assert.equal((await worker.call("list_awaiting")).items.length, 2);
+  seen.input = async () => "To the second.";
+  await run("waybill.reply");
+  await barSays((text) => text.includes("$(comment-discussion) 1"));
+  assert.equal((await worker.call("get_task", { task_id: second })).task.user_reply, "To the second.");
+});
+
+test("an answer that comes too late is given back", patience, async () => {
+  const task_id = await ask("Keep the old column?");
+  await barSays((text) => text.includes("$(comment-discussion) 1"));
+  seen.press = true;
+  seen.input = async () => {
+    await worker.call("reply", { task_id, reply: "Keep it." });
+    await worker.call("claim_task", { worker: "w" });
+    return "Drop it.";
+  };
+  await run("waybill.reply");
+  assert.deepEqual(seen.warnings, ["Somebody else has answered."]);
+  assert.equal(seen.clipboard, "Drop it.");
+});
+
+test("what has failed is counted until it is dismissed", patience, async () => {
+  const { task } = await worker.call("create_task", { prompt: "p" });
+  await finish(task.task_id, { status: "error", error: { message: "no such model", class: "terminal" } });
+  await barSays((text) => text.includes("$(warning) 1"));
+  await run("waybill.failures");
+  assert.ok(seen.lines.some((line) => line.includes("no such model")));
+  assert.match(seen.item?.text ?? "", /warning/, "looking at it is not dismissing it");
+  seen.press = true;
+  await run("waybill.failures");
+  await barSays((text) => text === "waybill");
+});
+
+test("a window whose waybill is killed sees what was asked meanwhile", patience, async () => {
+  process.kill(runningPid(), "SIGKILL");
+  await ask("Still there?");
+  await barSays((text) => text.includes("$(comment-discussion) 1"));
+});
+
+test("agents get waybill as a server of tools for the same folder", patience, async () => {
+  const provider = seen.providers.get("waybill");
+  const servers = await provider?.provideMcpServerDefinitions(undefined as never);
+  const folder = workspace.workspaceFolders?.[0]?.uri.fsPath;
+  const expected = { label: "waybill", command: process.env["WAYBILL_BIN"], args: ["mcp", "--workspace", folder], cwd: { fsPath: folder } };
+  assert.deepEqual((servers ?? []).map((server) => ({ ...server })), [expected]);
+});
+
+test("what the manifest names is there", patience, () => {
+  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const names = (list: { command?: string; id?: string }[]) => list.map((entry) => entry.command ?? entry.id).sort();
+  assert.deepEqual(names(manifest.contributes.commands), [...seen.commands.keys()].sort());
+  assert.deepEqual(names(manifest.contributes.mcpServerDefinitionProviders), [...seen.providers.keys()]);
+});
+
+test("deactivating leaves no process", patience, async () => {
+  const pid = runningPid();
+  await deactivate();
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+});
+
+test("a window without a folder is left alone", patience, async () => {
+  await deactivate();
+  workspace.workspaceFolders = undefined;
+  const before = seen.item;
+  await activate({ subscriptions } as unknown as ExtensionContext);
+  assert.equal(seen.item, before);
+});
