@@ -7,58 +7,10 @@ import { answered, type ClientCode, type WaybillError } from "./errors.js";
 import { cancelled, gone, story, untouched } from "./failures.js";
 import { Hints, feed, type FeedOptions } from "./feed.js";
 import { Listeners } from "./listeners.js";
-import { changingMethods, maxMessageBytes, type ConnectionMethod } from "./methods.js";
-import type { Error as WireError, Event, InitializeParams, InitializeResult, MethodMap, NotificationMap } from "./protocol.js";
-import { Backoff, type Restart } from "./restart.js";
-
-/** Everything of this may be left out. */
-export interface Options {
-  /** The program: a path, or a name that is looked for on the PATH. Default: WAYBILL_BIN, or else `waybill`. */
-  binary?: string;
-  /** Its arguments, such as `serve --http`. Default: none, which is `serve`. */
-  args?: readonly string[];
-  /** The directory to work in, for `--workspace`. Default: waybill finds it from where it is started. */
-  workspace?: string;
-  /** Where it is started. Default: the workspace, or else where this process is. */
-  cwd?: string;
-  /** Variables for it, beside those of this process; undefined takes one away. */
-  env?: Record<string, string | undefined>;
-  /** What each process is told before anything else. Nothing needs it. */
-  initialize?: InitializeParams;
-  /** Whether to go on with a new process when one has died, and how. Default: no. */
-  restart?: boolean | Restart;
-  /** The largest message that is read. Default: 64 MiB. */
-  maxMessageBytes?: number;
-  /** How long `close` waits for waybill to leave by itself. Default: 5000. */
-  graceMs?: number;
-}
-
-/** How a call is made. */
-export interface CallOptions {
-  /** Asks waybill to give the call up. It rejects with CANCELLED if nothing was applied, and is answered as usual otherwise. */
-  signal?: AbortSignal;
-}
-
-/** What happened to the process. */
-export interface ProcessMap {
-  /** A process was started; `restarts` is 0 for the first. */
-  started: { pid: number; restarts: number };
-  /** The process has gone; `restartMs` is when there will be another, if there will. */
-  exited: Ending & { restartMs?: number };
-  /** Its output had something in it that is no message. It was passed over. */
-  garbage: { text: string };
-}
-
-/** A method that can be called. What is about the connection itself, the client does. */
-export type Method = Exclude<keyof MethodMap, ConnectionMethod>;
-/** The params of a method. */
-export type Params<M extends Method> = MethodMap[M]["params"];
-/** The result of a method. */
-export type Result<M extends Method> = MethodMap[M]["result"];
-/** What follows the name of a method in a call: params may be left out where none are required. */
-export type Arguments<M extends Method> = {} extends Params<M>
-  ? [params?: Params<M>, options?: CallOptions]
-  : [params: Params<M>, options?: CallOptions];
+import { changingMethods, maxMessageBytes } from "./methods.js";
+import type { Arguments, Method, Options, ProcessMap, Result } from "./options.js";
+import type { Error as WireError, Event, InitializeParams, InitializeResult, NotificationMap } from "./protocol.js";
+import { Backoff } from "./restart.js";
 
 /** These hand something out. Under a key, what was handed out and got lost is kept for the same call, and counts. */
 const handingOut: ReadonlySet<string> = new Set(["dispatch_instructions", "claim_task"]);
@@ -91,6 +43,7 @@ export class Waybill {
       cwd: options.cwd ?? workspace,
       env: options.env ?? {},
       maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
+      unref: options.unref ?? false,
     };
     this.#graceMs = options.graceMs ?? 5000;
     this.#backoff = options.restart ? new Backoff(options.restart === true ? {} : options.restart) : undefined;
@@ -275,15 +228,18 @@ export class Waybill {
     this.#calls.again(kept);
     for (const call of lost) if (!kept.includes(call)) call.reject(gone(call, ending));
     if (restartMs === undefined) this.#end(this.#over ?? { code: ending.failure ? "NOT_STARTED" : "CONNECTION_LOST", message: story(ending) });
-    else this.#timer = setTimeout(() => this.#restart(), restartMs);
+    else this.#wait(restartMs);
     this.#listeners.emit("exited", { ...ending, ...(restartMs !== undefined && { restartMs }) });
     this.#hints.tick();
   }
 
-  #restart(): void {
-    this.#timer = undefined;
-    this.#begin();
-    this.#pump();
+  #wait(restartMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#begin();
+      this.#pump();
+    }, restartMs);
+    if (this.#command.unref) this.#timer.unref();
   }
 
   /** Nothing is called from here on. */

@@ -1,6 +1,7 @@
 // One process of waybill and the pipes to it. It knows messages and the end of the process, and nothing of calls.
 
 import { spawn, type ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
 import { Lines, Tail } from "./lines.js";
 
 /** What to start, and within which bounds. */
@@ -10,6 +11,8 @@ export interface Command {
   cwd: string | undefined;
   env: Record<string, string | undefined>;
   maxMessageBytes: number;
+  /** Whether this process may end while that one runs. */
+  unref: boolean;
 }
 
 /** How a process ended. */
@@ -50,6 +53,7 @@ export class Connection {
     try {
       this.#child = started(command);
       this.#listen(this.#child, command.maxMessageBytes);
+      if (command.unref) this.#hold("unref");
     } catch (failure) {
       // Some failures are thrown and others are told of later; here all are told of later.
       queueMicrotask(() => this.#end(null, null, failure as Error));
@@ -67,8 +71,9 @@ export class Connection {
     if (stdin?.writable) stdin.write(line + "\n");
   }
 
-  /** Ends the input, at which waybill answers what it has read, and leaves. */
+  /** Ends the input, at which waybill answers what it has read, and leaves. That is waited for. */
   endInput(): void {
+    this.#hold("ref");
     this.#child?.stdin?.end();
   }
 
@@ -90,6 +95,12 @@ export class Connection {
     });
     child.on("exit", () => this.#drain());
     child.on("close", (code, signal) => this.#end(code, signal));
+  }
+
+  /** Says whether this process goes on for the sake of the child and its pipes, which are sockets. */
+  #hold(how: "ref" | "unref"): void {
+    this.#child?.[how]();
+    for (const pipe of this.#child?.stdio ?? []) (pipe as Socket | null)?.[how]();
   }
 
   #drain(): void {

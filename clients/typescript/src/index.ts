@@ -3,7 +3,7 @@
  * methods with their types, and gives its notifications and its log. It needs nothing but Node, and opens no connection.
  */
 export { Waybill } from "./client.js";
-export type { Arguments, CallOptions, Method, Options, Params, ProcessMap, Result } from "./client.js";
+export type { Arguments, CallOptions, Method, Options, Params, ProcessMap, Result } from "./options.js";
 export type { Ending } from "./connection.js";
 export { WaybillError } from "./errors.js";
 export type { ClientCode, Outcome } from "./errors.js";

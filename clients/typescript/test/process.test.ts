@@ -1,9 +1,10 @@
 // What a program can do to its client.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import type { ProcessMap } from "../src/index.js";
-import { World, failure, kill, next, patience, runs } from "./world.js";
+import { World, ended, failure, kill, next, patience, runs } from "./world.js";
 
 test("a program that is not there", patience, async (t) => {
   for (const restart of [false, true]) {
@@ -113,6 +114,19 @@ test("a program that does not notice the end of its input is killed", patience, 
   await client.close();
   assert.equal((await call).code, "CONNECTION_LOST");
   assert.equal(runs(pid), false);
+});
+
+test("a process that only is a guest's host may end, and its waybill leaves", patience, async (t) => {
+  const world = new World(t);
+  const guest = `
+    const { Waybill } = await import(${JSON.stringify(new URL("../src/index.js", import.meta.url).href)});
+    const client = new Waybill({ workspace: ${JSON.stringify(world.workspace)}, restart: true, unref: true });
+    client.on("started", ({ pid }) => console.log(pid));
+    client.start().then(() => client.events().next());
+    const busy = setInterval(() => client.call("ping").then(() => clearInterval(busy)), 10);`;
+  const host = spawnSync(process.execPath, ["--input-type=module", "--eval", guest], { env: { ...process.env, ...world.env }, encoding: "utf8", ...patience });
+  assert.equal(host.status, 0, host.stderr);
+  await ended(Number(host.stdout));
 });
 
 test("a client that called nothing is closed at once", patience, async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -19,7 +19,7 @@ const between = fileURLToPath(new URL("./between.js", import.meta.url));
 
 export class World {
   readonly workspace: string;
-  readonly #env: Record<string, string>;
+  readonly env: Record<string, string>;
   readonly #clients: Waybill[] = [];
 
   constructor(t: TestContext) {
@@ -31,7 +31,7 @@ export class World {
     this.workspace = join(home, "work");
     mkdirSync(this.workspace);
     writeFileSync(join(this.workspace, "tasks.md"), "- [ ] 1 Cut the face\n- [ ] 2 Make the hands\n");
-    this.#env = { XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config"), XDG_CACHE_HOME: join(home, "cache") };
+    this.env = { XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config"), XDG_CACHE_HOME: join(home, "cache") };
   }
 
   /** A client in this world. It is closed behind the test, before the world is removed. */
@@ -42,7 +42,7 @@ export class World {
   /** A client that is told of no workspace. */
   homeless(options: Options): Waybill {
     // How long the program takes to leave decides nothing, unless a test says so.
-    const client = new Waybill({ graceMs: patience.timeout, ...options, env: { ...this.#env, ...options.env } });
+    const client = new Waybill({ graceMs: patience.timeout, ...options, env: { ...this.env, ...options.env } });
     this.#clients.push(client);
     return client;
   }
@@ -79,9 +79,18 @@ export function kill(client: Waybill): void {
 /** Waits, with the whole process, until another one has ended. Nothing else is done meanwhile, and nothing is read. */
 export function standStill(pid: number): void {
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  while (/^[^Z]/.test(spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim())) {
-    Atomics.wait(clock, 0, 0, 50);
-  }
+  while (lives(pid)) Atomics.wait(clock, 0, 0, 50);
+}
+
+/** Resolves when a process has ended that is no child of this one. */
+export async function ended(pid: number): Promise<void> {
+  while (lives(pid)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** Reports whether a process runs. One that has ended and that its parent has not heard of yet does not. */
+function lives(pid: number): boolean {
+  if (existsSync("/proc/self/stat")) return existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  return /^[^Z]/.test(spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim());
 }
 
 /** Reports whether there is a process with this number. */
