@@ -168,6 +168,20 @@ func TestVSCodeExtension(t *testing.T) {
 	w.nodeTests(t, folder)
 }
 
+// TestOpenCodePlugin runs the tests of the plugin: OpenCode's own client and hooks stand around it, and the real program
+// below.
+func TestOpenCodePlugin(t *testing.T) {
+	const source = "examples/opencode"
+	needNode(t, clientFolder, source)
+	w, folder := newWorld(t), t.TempDir()
+	w.packClient(t, folder)
+	w.compile(t, source, folder)
+	library, err := filepath.Abs(filepath.Join(source, "node_modules", "@opencode-ai"))
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(library, filepath.Join(folder, "node_modules", "@opencode-ai")))
+	w.nodeTests(t, folder)
+}
+
 // fenced gives the first block of a document that is marked with a language.
 func fenced(t *testing.T, document, language string) string {
 	t.Helper()

@@ -89,8 +89,17 @@ export async function ended(pid: number): Promise<void> {
 
 /** Reports whether a process runs. One that has ended and that its parent has not heard of yet does not. */
 function lives(pid: number): boolean {
-  if (existsSync("/proc/self/stat")) return existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  if (existsSync("/proc/self/stat")) return /\) [^ZX] /.test(read(`/proc/${pid}/stat`));
   return /^[^Z]/.test(spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" }).stdout.trim());
+}
+
+/** Gives the text of a file, or none. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Reports whether there is a process with this number. */

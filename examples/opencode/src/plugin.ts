@@ -1,0 +1,36 @@
+// What OpenCode loads. It calls everything that this module exports as a plugin, so there is one export.
+
+import type { Plugin } from "@opencode-ai/plugin";
+import { Waybill } from "waybill-client";
+import { Handover } from "./handover.js";
+import { toolFailed, toolRan } from "./reports.js";
+
+/**
+ * Tells waybill of each tool that ran, so that instructions with an `ack_on` that matches are acknowledged by
+ * themselves, and hands the instructions for a session to it whenever it is idle.
+ */
+export const WaybillPlugin: Plugin = async ({ client, directory }) => {
+  // OpenCode does not always say goodbye to its plugins, and must not be kept from ending.
+  const waybill = new Waybill({ cwd: directory, restart: true, unref: true });
+  const log = (level: "info" | "error", message: string) =>
+    void client.app.log({ body: { service: "waybill", level, message } }).catch(() => {});
+  // An agent works on, whatever becomes of waybill.
+  const quietly = (what: Promise<unknown>) => what.catch((error: unknown) => log("error", String(error))).then(() => {});
+
+  const handover = new Handover(waybill, async (session, texts) => {
+    const parts = texts.map((text) => ({ type: "text" as const, text }));
+    await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
+  }, (trouble) => log("error", trouble));
+  waybill.on("exited", ({ code, signal, stderr }) => log("error", `waybill has gone (${signal ?? code}) ${stderr}`));
+  await quietly(waybill.start().then((hello) => log("info", `waybill ${hello.server_info.version} runs`)));
+
+  return {
+    "tool.execute.after": (input, output) => quietly(waybill.call("report_event", toolRan(input, output))),
+    event: async ({ event }) => {
+      handover.heard(event);
+      const failed = toolFailed(event);
+      if (failed) await quietly(waybill.call("report_event", failed));
+    },
+    dispose: () => waybill.close(),
+  };
+};
