@@ -215,9 +215,9 @@ export class Waybill {
   #failed(call: Call, error: WireError): void {
     const failure = answered(error, call.method, call.key);
     if (failure.code !== "SHUTTING_DOWN" || !this.#backoff || this.#over || !keeps(call)) return call.reject(failure);
-    this.#leaving = true;
     this.#calls.again([call]);
-    this.#connection?.endInput();
+    if (!this.#leaving) this.#connection?.endInput();
+    this.#leaving = true;
   }
 
   #ended(ending: Ending): void {

@@ -100,7 +100,7 @@ export class Connection {
   /** Says whether this process goes on for the sake of the child and its pipes, which are sockets. */
   #hold(how: "ref" | "unref"): void {
     this.#child?.[how]();
-    for (const pipe of this.#child?.stdio ?? []) (pipe as Socket | null)?.[how]();
+    for (const pipe of this.#child?.stdio ?? []) if (pipe && !pipe.destroyed) (pipe as Socket)[how]();
   }
 
   #drain(): void {

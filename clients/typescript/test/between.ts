@@ -26,7 +26,9 @@ function pass(): void {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method } = JSON.parse(line);
     if (id !== undefined) methods.set(id, method);
-    real.stdin.write(line + "\n");
+    // It is told to leave before it is given the call, which it therefore refuses.
+    if (fault === "leaves" && method === argument && !happened()) real.stdin.write('{"jsonrpc":"2.0","id":"bye","method":"shutdown"}\n');
+    if (fault !== "ignores" || method !== argument) real.stdin.write(line + "\n");
   }).on("close", () => real.stdin.end());
   createInterface({ input: real.stdout }).on("line", (line) => {
     if (fault === "loses" && methods.get(JSON.parse(line).id) === argument && !happened()) return lose();

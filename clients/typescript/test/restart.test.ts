@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { Event, ProcessMap, TaskNote } from "../src/index.js";
+import type { Event, ProcessMap } from "../src/index.js";
 import { World, failure, kill, next, patience, standStill } from "./world.js";
 
 const restart = { firstDelayMs: 1 };
@@ -88,13 +88,27 @@ test("the next process is told what the one before was told, and notifies by its
   const gone = next(client, "exited");
   kill(client);
   await gone;
+  let told = false;
+  client.on("task/updated", () => (told = true));
+  const other = world.client();
+  while (!told) await other.call("create_task", { prompt: "from elsewhere" }); // nothing is called here meanwhile
   assert.deepEqual((await client.call("get_status")).workspace, workspace);
-  const told = next<"task/updated", TaskNote>(client, "task/updated");
-  const { task } = await world.client().call("create_task", { prompt: "from elsewhere" });
-  assert.equal((await told).task_id, task.task_id);
 });
 
 test("work that a leaving process refuses is done by the next one", patience, async (t) => {
+  const world = new World(t);
+  const client = world.faulty("leaves=create_task", { restart });
+  await client.start();
+  const exited = next<"exited", ProcessMap["exited"]>(client, "exited");
+  const calls = Array.from({ length: 100 }, (_, i) => client.call("create_task", { prompt: `${i}` }));
+  const seqs = (await Promise.all(calls)).map((answer) => answer.seq);
+  assert.deepEqual(seqs, [...seqs].sort((a, b) => a - b));
+  assert.equal((await exited).code, 0);
+  const alone = await failure(new World(t).faulty("leaves=create_task").call("create_task", { prompt: "p" }));
+  assert.equal(alone.code, "SHUTTING_DOWN");
+});
+
+test("a process that is asked to leave by the system is followed by another", patience, async (t) => {
   const client = new World(t).client({ restart });
   await client.start();
   const exited = next<"exited", ProcessMap["exited"]>(client, "exited");
@@ -126,12 +140,11 @@ test("a program that always dies is given up", patience, async (t) => {
 });
 
 test("a cancelled call is not sent again", patience, async (t) => {
-  const client = new World(t).client({ restart });
+  const client = new World(t).faulty("ignores=$/cancelRequest", { restart });
   await client.start();
   const stop = new AbortController();
   const claim = failure(client.call("claim_task", { worker: "w", wait_ms: 25_000 }, { signal: stop.signal }));
   await client.call("ping");
-  process.kill(client.pid ?? assert.fail(), "SIGSTOP"); // so that the cancellation finds nobody
   stop.abort();
   kill(client);
   const error = await claim;

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Waybill, WaybillError, type Options } from "../src/index.js";
 
 /** How long a test may take before it counts as stuck. Nothing is decided by it but that. */
-export const patience = { timeout: 120_000 };
+export const patience = { timeout: 180_000 };
 
 /** The program that is tested. */
 export const binary = process.env["WAYBILL_BIN"] ?? assert.fail("WAYBILL_BIN names no program to test");

@@ -12,7 +12,7 @@ import { createOpencodeClient, type Event, type SessionStatus } from "@opencode-
 import { Waybill } from "waybill-client";
 import * as plugin from "../src/plugin.js";
 
-export const patience = { timeout: 120_000 };
+export const patience = { timeout: 180_000 };
 
 export class Host {
   /** What sessions were given, in order. */

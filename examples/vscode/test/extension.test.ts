@@ -10,7 +10,7 @@ import { Waybill } from "waybill-client";
 import { activate, deactivate } from "../src/extension.js";
 import { barSays, seen, workspace } from "./fake.js";
 
-const patience = { timeout: 120_000 };
+const patience = { timeout: 180_000 };
 const home = mkdtempSync(join(tmpdir(), "waybill-vscode-"));
 const subscriptions: { dispose(): unknown }[] = [];
 let worker: Waybill;
