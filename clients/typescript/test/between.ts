@@ -1,9 +1,11 @@
 // A program between a client and the real waybill, which passes everything on, but for the fault that FAULT names.
 
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+const home = join(process.argv.at(-1) ?? "", ".."); // of the world; the workspace is the last argument
 const [fault = "", argument = ""] = (process.env["FAULT"] ?? "").split("=");
 
 switch (fault) {
@@ -22,6 +24,7 @@ switch (fault) {
 
 function pass(): void {
   const real = spawn(process.env["WAYBILL_BIN"] ?? "waybill", process.argv.slice(2), { stdio: ["pipe", "pipe", "inherit"] });
+  appendFileSync(join(home, "behind"), `${real.pid}\n`); // it may outlive this one for a moment
   const methods = new Map<number, string>();
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method } = JSON.parse(line);
@@ -45,7 +48,7 @@ function pass(): void {
 
 // A fault happens once in a workspace.
 function happened(): boolean {
-  const mark = `${process.argv.at(-1)}/../fault-has-happened`;
+  const mark = join(home, "fault-has-happened");
   if (existsSync(mark)) return true;
   writeFileSync(mark, "");
   return false;

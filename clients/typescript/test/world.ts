@@ -26,7 +26,8 @@ export class World {
     const home = mkdtempSync(join(tmpdir(), "waybill-client-"));
     t.after(async () => {
       await Promise.all(this.#clients.map((client) => client.close()));
-      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+      for (const pid of read(join(home, "behind")).split("\n")) if (pid) await ended(Number(pid));
+      rmSync(home, { recursive: true, force: true });
     });
     this.workspace = join(home, "work");
     mkdirSync(this.workspace);
