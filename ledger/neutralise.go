@@ -31,6 +31,10 @@ const (
 	blunted = "‹"
 )
 
+// Neutralise gives a text of others as one that cannot pass for structure where it is put beside ours. It begins on
+// a line of its own there.
+func Neutralise(text string) string { return new(neutraliser).text(text) }
+
 // neutraliser applies the rules and counts what it had to change: characters left out, lines marked, brackets
 // blunted.
 type neutraliser struct{ count int }

@@ -223,6 +223,10 @@ func JSONSchema() []byte {
 	})
 }
 
+// ParamsSchema gives the JSON Schema of a method's params alone. It refers to nothing, and its properties are in the
+// order of their declaration.
+func ParamsSchema(m Method) []byte { return pretty(describer{}.body(shapeOf(m.Params))) }
+
 // pretty writes a generated document.
 func pretty(v any) []byte {
 	doc, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
