@@ -1,0 +1,246 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"waybill/api"
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/engine/workspace"
+	"waybill/mcp"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The two eras of the protocol.
+const (
+	legacy = "2025-11-25"
+	modern = "2026-07-28"
+)
+
+// A house is a service on a store in memory with an MCP server on it.
+type house struct {
+	*api.Service
+	t      testing.TB
+	dir    string // the workspace
+	table  *api.Table
+	server mcp.Server
+	log    *record
+	ctx    context.Context // of the server
+}
+
+// A plot is what a house is built on. The zero value works.
+type plot struct {
+	dir     string                                 // the workspace; by default a new folder
+	methods map[string]func(start starter) starter // instead of those of the table
+	asleep  bool                                   // the server does not run: nobody is told of changes, and no lease is renewed
+}
+
+type starter = func(ctx context.Context, params []byte, done func(api.Answer))
+
+// build builds a house.
+func build(t testing.TB, p plot) *house {
+	t.Helper()
+	if p.dir == "" {
+		p.dir = t.TempDir()
+	}
+	h := &house{t: t, dir: p.dir, log: new(record)}
+	h.serve()
+	h.open(p)
+	return h
+}
+
+// serve makes the service.
+func (h *house) serve() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	service, err := api.New(api.Options{
+		Version: "test", Sources: workspace.Sources{Flag: h.dir},
+		Start: func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
+			root, err := planfile.Open(ws.Root, planfile.Options{})
+			if err != nil {
+				return nil, nil, err
+			}
+			plans := engine.NewPlans(root, engine.PlanOptions{})
+			e, err := engine.New(engine.Options{Open: func(context.Context) (store.Store, error) { return memory.New(), nil }, Plans: plans})
+			if err != nil {
+				return nil, nil, err
+			}
+			running.Go(func() { // ends with ctx
+				_ = e.Run(ctx)
+				_ = root.Close()
+			})
+			return e, plans, nil
+		},
+	})
+	require.NoError(h.t, err)
+	h.Service = service
+	h.t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
+// open makes the server, and lets it run.
+func (h *house) open(p plot) {
+	h.table = replaced(h.Table(), p.methods)
+	h.server = mcp.NewServer(mcp.Options{
+		Table: h.table, Notify: h.Notify, Version: "test", Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	h.ctx = ctx
+	gone := make(chan error, 1)
+	if p.asleep {
+		gone <- nil
+	} else {
+		go func() { gone <- h.server.Run(ctx) }() // ends with ctx
+	}
+	h.t.Cleanup(func() {
+		stop()
+		require.NoError(h.t, <-gone)
+	})
+}
+
+// replaced gives a table with other functions for some methods.
+func replaced(all *api.Table, methods map[string]func(start starter) starter) *api.Table {
+	var entries []api.Entry
+	for _, name := range all.Names() {
+		entry, _ := all.Entry(name)
+		e := *entry
+		if change := methods[name]; change != nil {
+			e.Start = change(e.Start)
+		}
+		entries = append(entries, e)
+	}
+	return api.NewTable(entries)
+}
+
+// A guest is a client of the SDK that is connected to the server.
+type guest struct {
+	*sdk.ClientSession
+	h *house
+}
+
+// join connects a client that speaks the newest version of an era.
+func (h *house) join(era string, o *sdk.ClientOptions) *guest {
+	h.t.Helper()
+	here, there := sdk.NewInMemoryTransports()
+	session, err := h.server.SDK().Connect(context.Background(), there, nil)
+	require.NoError(h.t, err)
+	client := sdk.NewClient(&sdk.Implementation{Name: "guest", Version: "1"}, o)
+	cs, err := client.Connect(context.Background(), here, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	require.NoError(h.t, err)
+	require.Equal(h.t, era, cs.InitializeResult().ProtocolVersion)
+	h.t.Cleanup(func() {
+		_ = cs.Close()
+		_ = session.Wait()
+	})
+	return &guest{cs, h}
+}
+
+// use calls a tool, which must succeed, and gives its structured content and its texts.
+func (g *guest) use(name, arguments string, values ...any) (object, []string) {
+	g.h.t.Helper()
+	r := g.call(name, arguments, values...)
+	require.False(g.h.t, r.IsError, "%s: %s", name, texts(r))
+	return structured(g.h.t, r), texts(r)
+}
+
+// refused calls a tool, which must refuse, and gives what it says.
+func (g *guest) refused(name, arguments string, values ...any) string {
+	g.h.t.Helper()
+	r := g.call(name, arguments, values...)
+	require.True(g.h.t, r.IsError, "%s: %s", name, texts(r))
+	require.Nil(g.h.t, r.StructuredContent)
+	require.Len(g.h.t, r.Content, 1)
+	return texts(r)[0]
+}
+
+func (g *guest) call(name, arguments string, values ...any) *sdk.CallToolResult {
+	g.h.t.Helper()
+	r, err := g.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(fmt.Sprintf(arguments, values...))})
+	require.NoError(g.h.t, err, name)
+	return r
+}
+
+func texts(r *sdk.CallToolResult) []string {
+	var all []string
+	for _, c := range r.Content {
+		all = append(all, c.(*sdk.TextContent).Text)
+	}
+	return all
+}
+
+// An object is JSON as it was read.
+type object map[string]any
+
+func structured(t testing.TB, r *sdk.CallToolResult) object {
+	t.Helper()
+	raw, err := json.Marshal(r.StructuredContent)
+	require.NoError(t, err)
+	return read(t, raw)
+}
+
+func read(t testing.TB, raw []byte) object {
+	t.Helper()
+	var o object
+	require.NoError(t, json.Unmarshal(raw, &o), "%s", raw)
+	return o
+}
+
+// str gives the string at a path of names with dots between them.
+func (o object) str(path string) string {
+	var at any = map[string]any(o)
+	for name := range strings.SplitSeq(path, ".") {
+		members, _ := at.(map[string]any)
+		at = members[name]
+	}
+	s, _ := at.(string)
+	return s
+}
+
+// do carries a method out as a host on another door does.
+func (h *house) do(method, params string, values ...any) object {
+	h.t.Helper()
+	entry, ok := h.table.Entry(method)
+	require.True(h.t, ok, method)
+	answers := make(chan api.Answer, 1)
+	entry.Start(context.Background(), fmt.Appendf(nil, params, values...), func(a api.Answer) { answers <- a })
+	a := <-answers
+	require.Nil(h.t, a.Err, "%s: %v", method, a.Err)
+	text, err := schema.Encode(a.Result)
+	require.NoError(h.t, err)
+	return read(h.t, text)
+}
+
+// A record is a log that is read while it is written.
+type record struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
