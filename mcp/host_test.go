@@ -132,24 +132,38 @@ func replaced(all *api.Table, methods map[string]func(start starter) starter) *a
 // A guest is a client of the SDK that is connected to the server.
 type guest struct {
 	*sdk.ClientSession
-	h *house
+	h    *house
+	wire *record // a line for each message
 }
 
 // join connects a client that speaks the newest version of an era.
 func (h *house) join(era string, o *sdk.ClientOptions) *guest {
 	h.t.Helper()
+	wire := new(record)
 	here, there := sdk.NewInMemoryTransports()
 	session, err := h.server.SDK().Connect(context.Background(), there, nil)
 	require.NoError(h.t, err)
 	client := sdk.NewClient(&sdk.Implementation{Name: "guest", Version: "1"}, o)
-	cs, err := client.Connect(context.Background(), here, &sdk.ClientSessionOptions{ProtocolVersion: era})
+	cs, err := client.Connect(context.Background(), &sdk.LoggingTransport{Transport: here, Writer: wire}, &sdk.ClientSessionOptions{ProtocolVersion: era})
 	require.NoError(h.t, err)
 	require.Equal(h.t, era, cs.InitializeResult().ProtocolVersion)
 	h.t.Cleanup(func() {
 		_ = cs.Close()
 		_ = session.Wait()
 	})
-	return &guest{cs, h}
+	return &guest{cs, h, wire}
+}
+
+// heard gives the first message of the server that has this text in it.
+func (g *guest) heard(text string) object {
+	g.h.t.Helper()
+	for line := range strings.Lines(g.wire.String()) {
+		if message, ok := strings.CutPrefix(line, "read: "); ok && strings.Contains(message, text) {
+			return read(g.h.t, []byte(message))
+		}
+	}
+	require.Fail(g.h.t, "no message has it", "%s in:\n%s", text, g.wire)
+	return nil
 }
 
 // use calls a tool, which must succeed, and gives its structured content and its texts.

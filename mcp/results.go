@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -27,9 +26,27 @@ type facts []fact
 
 // add adds a fact, unless there is nothing to tell.
 func (f *facts) add(name string, value any) {
-	if v := reflect.ValueOf(value); v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) {
+	if !empty(value) {
 		f.put(name, value)
 	}
+}
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int:
+		return v == 0
+	case []string:
+		return len(v) == 0
+	case []facts:
+		return len(v) == 0
+	case long:
+		return v.text == ""
+	}
+	return false
 }
 
 // put adds a fact, also a false and a 0.

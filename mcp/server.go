@@ -23,8 +23,10 @@ import (
 type server struct {
 	sdk    *sdk.Server
 	o      Options
-	caller caller
+	caller *caller
+	keeper *keeper
 	shelf  *shelf
+	seal   *seal
 }
 
 // newServer gives a server that has everything to serve, and has started nothing.
@@ -32,7 +34,8 @@ func newServer(o Options) *server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{o: o, caller: caller{table: o.Table, log: o.Logger}, shelf: newShelf()}
+	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, shelf: newShelf(), seal: newSeal()}
+	s.keeper = newKeeper(s.caller)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: o.Logger, SetCacheable: uncached,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},

@@ -8,12 +8,14 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"waybill/ledger"
 	"waybill/schema"
 )
 
 // maxShelf bounds the bytes on a shelf. The text that was put there first goes first.
 const maxShelf = 16 << 20
+
+// restMark begins every cursor of a shelf.
+const restMark = "rest_"
 
 // A shelf keeps the texts that were longer than one answer, for as long as the process is there and nothing newer
 // needs the room. So the pages of a text are those of one text, whatever happens meanwhile.
@@ -73,13 +75,13 @@ func (s *shelf) keep(text string) (number int) {
 }
 
 func (s *shelf) cursor(number, from int) string {
-	return fmt.Sprintf("rest_%s.%d.%d", s.mark, number, from)
+	return fmt.Sprintf(restMark+"%s.%d.%d", s.mark, number, from)
 }
 
 // next gives the page that a cursor points to.
 func (s *shelf) next(cursor string, size int) (page, *schema.Error) {
 	parts := strings.Split(cursor, ".")
-	if len(parts) != 3 || parts[0] != "rest_"+s.mark {
+	if len(parts) != 3 || parts[0] != restMark+s.mark {
 		return page{}, lostPage(cursor)
 	}
 	number, err1 := strconv.Atoi(parts[1])
@@ -111,25 +113,4 @@ func (s *shelf) text(number int) (string, bool) {
 func lostPage(cursor string) *schema.Error {
 	return schema.NewError(schema.CursorGone, fmt.Sprintf("nothing is kept for the cursor %q", clip(cursor, 64))).
 		Hint("take a cursor from an answer of this process, or call without one")
-}
-
-// said gives what an agent or a person wrote, as data: nothing in it can pass for structure, and of a long text it is
-// the beginning, which is then marked as cut.
-func said(text string, limit int) string {
-	clean := strings.TrimSpace(ledger.Neutralise(text))
-	if len(clean) <= limit {
-		return clean
-	}
-	return clip(clean, limit) + fmt.Sprintf(" [cut: %d bytes in all]", len(clean))
-}
-
-// clip gives the beginning of a text, without half a character.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }

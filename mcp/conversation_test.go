@@ -1,0 +1,145 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A transcript is what a model did and was told, with names in place of what differs from one run to the next.
+type transcript struct {
+	t     *testing.T
+	g     *guest
+	text  bytes.Buffer
+	names map[string]string
+	count map[string]int
+}
+
+var varying = regexp.MustCompile(`\b(ins|tsk|att|run|lease)_[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(rest)_[a-z0-9]{6}|\b[0-9a-f]{32,64}\b`)
+
+// call calls a tool and writes down what it said.
+func (tr *transcript) call(name, arguments string, values ...any) object {
+	tr.t.Helper()
+	r := tr.g.call(name, arguments, values...)
+	fmt.Fprintf(&tr.text, "=== %s %s\n", name, tr.named(fmt.Sprintf(arguments, values...)))
+	for i, text := range texts(r) {
+		fmt.Fprintf(&tr.text, "--- block %d%s\n%s\n", i+1, map[bool]string{true: " (error)"}[r.IsError], tr.named(text))
+	}
+	if r.StructuredContent == nil {
+		return nil
+	}
+	raw, err := json.MarshalIndent(r.StructuredContent, "", "  ")
+	require.NoError(tr.t, err)
+	fmt.Fprintf(&tr.text, "--- structured\n%s\n", tr.named(string(raw)))
+	o := structured(tr.t, r)
+	tells(tr.t, map[string]any(o), strings.Join(texts(r), "\n"))
+	return o
+}
+
+// tells checks that a text says everything that an object does: hosts show a model the one or the other.
+func tells(t *testing.T, value any, text string) {
+	t.Helper()
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			require.Contains(t, text, strings.TrimSuffix(name, "_cursor"))
+			tells(t, inner, text)
+		}
+	case []any:
+		for _, inner := range v {
+			tells(t, inner, text)
+		}
+	default:
+		require.Contains(t, oneLine(text), oneLine(fmt.Sprint(v)))
+	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// named puts names in place of what varies.
+func (tr *transcript) named(text string) string {
+	return varying.ReplaceAllStringFunc(text, func(found string) string {
+		if tr.names[found] == "" {
+			kind, _, ok := strings.Cut(found, "_")
+			switch {
+			case strings.HasSuffix(found, "Z"):
+				return "TIME"
+			case !ok:
+				kind = "hash"
+			}
+			tr.count[kind]++
+			tr.names[found] = fmt.Sprintf("%s_%d", kind, tr.count[kind])
+		}
+		return tr.names[found]
+	})
+}
+
+// plan writes a plan into the workspace.
+func (h *house) plan(name, text string) {
+	h.t.Helper()
+	require.NoError(h.t, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644))
+}
+
+const clockPlan = `# Clock
+
+- [x] 1. Cut the face
+- [ ] 2. Make the hands
+- [ ] 3. Wind it up
+  - _Depends: 2_
+`
+
+func TestAModelWorksAPlanThrough(t *testing.T) {
+	h := build(t, plot{asleep: true})
+	h.plan("tasks.md", clockPlan)
+	tr := &transcript{t: t, g: h.join(modern, nil), names: map[string]string{}, count: map[string]int{}}
+	tr.call("ready_items", `{}`)
+	tr.call("ready_items", `{"plan":"tasks.md"}`)
+	run := tr.call("init_run", `{"plan":"tasks.md","item_id":"2"}`).str("run_id")
+	tr.call("compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
+	tr.call("ingest_output", `{"run_id":%q,"role":"worker","output":"I think that it works."}`, run)
+	tr.call("ingest_output", `{"run_id":%q,"role":"worker","output":%q}`, run,
+		"role: worker\ntask_id: 2\nstatus: pass\ngit_range: a1..b2\nissues: none\nfiles_changed: hands.go")
+	tr.call("init_run", `{"plan":"tasks.md","item_id":"9"}`)
+	golden(t, "plan.txt", tr.text.Bytes())
+}
+
+func TestAModelWorksATaskOff(t *testing.T) {
+	h := build(t, plot{asleep: true})
+	tr := &transcript{t: t, g: h.join(modern, nil), names: map[string]string{}, count: map[string]int{}}
+	tr.call("claim_task", `{}`)
+	tr.call("create_task", `{"prompt":"Migrate the loans.","description":"loans"}`)
+	claim := tr.call("claim_task", `{}`)
+	id, token := claim.str("task_id"), claim.str("lease_token")
+	tr.call("create_task", `{"prompt":"Check them.","depends_on":[%q]}`, id)
+	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":"Keep the old column?"}`, id, token)
+	tr.call("reply", `{}`)
+	tr.call("reply", `{"task_id":%q}`, id)
+	tr.call("reply", `{"task_id":%q,"reply":"Drop it."}`, id)
+	tr.call("reply", `{"task_id":%q,"reply":"Keep it."}`, id)
+	claim = tr.call("claim_task", `{"worker":"other"}`)
+	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"error","error":"429 Too Many Requests","error_class":"user"}`, id, claim.str("lease_token"))
+	tr.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, id, token)
+	tr.call("get_task", `{"task_id":%q}`, id)
+	golden(t, "task.txt", tr.text.Bytes())
+}
+
+func TestAModelFollowsInstructions(t *testing.T) {
+	h := build(t, plot{asleep: true})
+	tr := &transcript{t: t, g: h.join(legacy, nil), names: map[string]string{}, count: map[string]int{}}
+	tr.call("dispatch_instructions", `{}`)
+	id := tr.call("queue_instruction_with_ack", `{"content":"Run the tests.","max_retries":1}`).str("instruction_id")
+	tr.call("queue_instruction_with_ack", `{"content":"Commit.\nThen push.","max_retries":0,"priority":true}`)
+	tr.call("dispatch_instructions", `{}`)
+	tr.call("acknowledge", `{"instruction_id":%q}`, id)
+	tr.call("acknowledge", `{"instruction_id":%q}`, id)
+	tr.call("dispatch_instructions", `{}`)
+	tr.call("acknowledge", `{"instruction_id":"ins_nobody"}`)
+	golden(t, "instructions.txt", tr.text.Bytes())
+}

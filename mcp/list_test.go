@@ -1,0 +1,185 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tiktoken-go/tokenizer"
+
+	"waybill/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// listed gives tools/list as it goes over the wire: what the client makes of it may have less.
+func listed(t *testing.T, era string) object {
+	t.Helper()
+	g := build(t, plot{asleep: true}).join(era, nil)
+	r, err := g.ListTools(context.Background(), nil)
+	require.NoError(t, err)
+	require.Empty(t, r.NextCursor)
+	list := g.heard(`"tools":[`)["result"].(map[string]any)["tools"]
+	require.Len(t, list, len(r.Tools))
+	return object{"tools": list}
+}
+
+// golden compares a text with the file in testdata that has its name.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got), "go test ./mcp -update writes it anew")
+}
+
+func TestTheListOfToolsIsAsItWas(t *testing.T) {
+	text, err := json.MarshalIndent(listed(t, modern), "", "  ")
+	require.NoError(t, err)
+	golden(t, "tools.json", append(text, '\n'))
+}
+
+func TestTheListOfToolsIsTheSameInBothEras(t *testing.T) {
+	require.Equal(t, listed(t, legacy), listed(t, modern))
+}
+
+// A model reads the list before anything else, and mostly in every conversation.
+func TestTheListOfToolsIsShort(t *testing.T) {
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	require.NoError(t, err)
+	text, err := json.Marshal(listed(t, modern))
+	require.NoError(t, err)
+	count, err := codec.Count(string(text))
+	require.NoError(t, err)
+	t.Logf("%d tokens, %d bytes", count, len(text))
+	require.Less(t, count, 3000)
+}
+
+// What hosts are known to refuse, or to pass on to models that refuse it.
+func TestEveryToolKeepsToWhatTheStrictestHostsTake(t *testing.T) {
+	r := listed(t, modern)
+	tools := r["tools"].([]any)
+	require.LessOrEqual(t, len(tools), 12)
+	var names []string
+	for _, each := range tools {
+		tool := object(each.(map[string]any))
+		names = append(names, tool.str("name"))
+		t.Run(tool.str("name"), func(t *testing.T) { lint(t, tool) })
+	}
+	require.True(t, slices.IsSorted(names), "%v", names)
+	require.Equal(t, []string{
+		"acknowledge", "claim_task", "compile_prompt", "create_task", "dispatch_instructions", "finish_attempt", "get_task",
+		"ingest_output", "init_run", "queue_instruction_with_ack", "ready_items", "reply",
+	}, names)
+}
+
+func lint(t *testing.T, tool object) {
+	name := tool.str("name")
+	require.Regexp(t, `^[a-z_]+$`, name)
+	require.LessOrEqual(t, len("mcp__waybill__"+name), 64)
+	require.NotEmpty(t, tool.str("title"))
+	lintDescription(t, tool.str("description"))
+	lintHints(t, name, tool["annotations"].(map[string]any))
+	require.NotContains(t, tool, "outputSchema")
+	lintSchema(t, object(tool["inputSchema"].(map[string]any)))
+}
+
+func lintDescription(t *testing.T, text string) {
+	require.LessOrEqual(t, len(text), 300, "%d bytes: %s", len(text), text)
+	require.Regexp(t, `^Use `, text, "the first sentence says when to use it")
+	require.True(t, strings.HasSuffix(text, "."), text)
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && (r < 'a' || 'z' < r) }) {
+		if strings.Contains(word, "_") {
+			require.True(t, toolWord(word), "%s is neither a tool nor an argument nor a fact", word)
+		}
+	}
+}
+
+// toolWord reports whether a word of a description can be found in what the model sees besides.
+func toolWord(word string) bool {
+	facts := []string{"next_action", "packet_cursor", "awaiting_response"}
+	if slices.Contains(facts, word) {
+		return true
+	}
+	for _, m := range schema.Methods {
+		if m.Name == word {
+			return true
+		}
+		for i := range m.Params.NumField() {
+			if name, _, _ := strings.Cut(m.Params.Field(i).Tag.Get("json"), ","); name == word {
+				return true
+			}
+		}
+	}
+	return word == "retry_prompt"
+}
+
+func lintHints(t *testing.T, name string, hints map[string]any) {
+	reads := []string{"compile_prompt", "get_task", "ready_items"}
+	for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+		require.Contains(t, hints, hint)
+	}
+	require.NotEmpty(t, hints["title"])
+	require.Equal(t, slices.Contains(reads, name), hints["readOnlyHint"])
+	require.Equal(t, false, hints["destructiveHint"])
+	require.Equal(t, false, hints["openWorldHint"])
+	if hints["readOnlyHint"] == true {
+		require.Equal(t, true, hints["idempotentHint"])
+	}
+}
+
+func lintSchema(t *testing.T, s object) {
+	require.ElementsMatch(t, slices.Collect(maps.Keys(s)), without([]string{"type", "properties", "required", "additionalProperties"}, s))
+	require.Equal(t, "object", s["type"])
+	require.Equal(t, false, s["additionalProperties"])
+	properties := s["properties"].(map[string]any)
+	for name, each := range properties {
+		require.Regexp(t, regexp.MustCompile(`^[a-z_]{1,64}$`), name)
+		lintProperty(t, name, object(each.(map[string]any)))
+	}
+	required, _ := s["required"].([]any)
+	for _, name := range required {
+		require.Contains(t, properties, name)
+	}
+}
+
+// without leaves out what may be absent.
+func without(keys []string, s object) []string {
+	return slices.DeleteFunc(keys, func(key string) bool { return key == "required" && s[key] == nil })
+}
+
+func lintProperty(t *testing.T, name string, p object) {
+	for key := range p {
+		require.Contains(t, []string{"type", "description", "enum", "default", "minimum", "maximum", "items"}, key, name)
+	}
+	require.IsType(t, "", p["type"], "%s: one type, and no list of them", name)
+	require.Contains(t, []string{"string", "integer", "boolean", "array"}, p["type"], name)
+	require.LessOrEqual(t, len(p.str("description")), 120, name)
+	if p["type"] == "array" {
+		require.Equal(t, map[string]any{"type": "string"}, p["items"], name)
+	}
+	if enum, some := p["enum"].([]any); some {
+		require.Equal(t, "string", p["type"], name)
+		require.NotEmpty(t, enum)
+	}
+}
+
+func TestTheInstructionsFitWhereHostsCutThem(t *testing.T) {
+	for _, era := range []string{legacy, modern} {
+		text := build(t, plot{asleep: true}).join(era, nil).InitializeResult().Instructions
+		require.NotEmpty(t, text)
+		require.Less(t, len(text), 2000)
+	}
+}
