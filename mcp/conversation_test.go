@@ -22,7 +22,7 @@ type transcript struct {
 	count map[string]int
 }
 
-var varying = regexp.MustCompile(`\b(ins|tsk|att|run|lease)_[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(rest)_[a-z0-9]{6}|\b[0-9a-f]{32,64}\b`)
+var varying = regexp.MustCompile(`\b(ins|tsk|att|run|lease)_[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(rest|since)_[a-z0-9]{6}|\b[0-9a-f]{32,64}\b`)
 
 // call calls a tool and writes down what it said.
 func (tr *transcript) call(name, arguments string, values ...any) object {
@@ -84,7 +84,9 @@ func (tr *transcript) named(text string) string {
 // plan writes a plan into the workspace.
 func (h *house) plan(name, text string) {
 	h.t.Helper()
-	require.NoError(h.t, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o644))
+	path := filepath.Join(h.dir, filepath.FromSlash(name))
+	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(h.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 const clockPlan = `# Clock

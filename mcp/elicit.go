@@ -100,7 +100,7 @@ func (s *server) ask(c *call) (facts, *schema.Error) {
 		return s.returned(c, q)
 	case !c.shows():
 		return q.relayed(""), nil
-	case c.era() >= modernEra:
+	case eraOf(c.req.Session) >= modernEra:
 		c.needs = &need{form: q.form(), state: s.seal.close(q, time.Now().Add(answerTime))}
 		return nil, nil
 	}
@@ -196,14 +196,6 @@ func (s *server) settle(c *call, q question, result *sdk.ElicitResult) (facts, *
 func (c *call) shows() bool {
 	can := c.req.ClientCapabilities()
 	return can != nil && can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
-}
-
-// era gives the version of the protocol by which the SDK treats the session.
-func (c *call) era() string {
-	if p := c.req.Session.InitializeParams(); p != nil {
-		return p.ProtocolVersion
-	}
-	return c.req.ProtocolVersion()
 }
 
 // A need is what a call lacks that the host has to ask a person for.

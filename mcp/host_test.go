@@ -241,6 +241,17 @@ func (h *house) do(method, params string, values ...any) object {
 	return read(h.t, text)
 }
 
+// asked brings a task to where it waits for a person.
+func (h *house) asked(question string) (taskID string) {
+	h.t.Helper()
+	h.do("create_task", `{"prompt":"build a boat"}`)
+	claim := h.do("claim_task", `{"worker":"w"}`)
+	taskID = claim.str("claim.task.task_id")
+	h.do("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":%q}`,
+		taskID, claim.str("claim.lease.token"), question)
+	return taskID
+}
+
 // A record is a log that is read while it is written.
 type record struct {
 	mu   sync.Mutex // guards text

@@ -19,8 +19,14 @@ func (s *server) readyItems(c *call) (facts, *schema.Error) {
 		return nil, fault
 	}
 	var f facts
-	f.put("ready", r.Ready)
-	f.add("parallel", r.Parallel)
+	f.readiness(&r)
+	return f, nil
+}
+
+// readiness tells what can be begun, and why the rest cannot.
+func (f *facts) readiness(r *schema.ReadyItems) {
+	f.put("ready", folds(r.Ready))
+	f.add("parallel", folds(r.Parallel))
 	f.put("ready_total", r.ReadyTotal)
 	f.put("left", r.Left)
 	f.add("unread", r.Unread)
@@ -31,7 +37,6 @@ func (s *server) readyItems(c *call) (facts, *schema.Error) {
 	waiting, done := holds(r.Waiting)
 	f.put("done", done)
 	f.add("waiting", long{waiting, maxText / 2})
-	return f, nil
 }
 
 // holds says of each item that waits why it does, a line each, and counts those that are done.
@@ -60,17 +65,20 @@ func (s *server) plans(c *call) (facts, *schema.Error) {
 	if fault := s.caller.call(c.ctx, "list_plans", object{}, &r); fault != nil {
 		return nil, fault
 	}
-	var f facts
-	shown := r.Items[:min(len(r.Items), maxPlans)]
+	return planFacts(&r), nil
+}
+
+// planFacts tells which plans there are.
+func planFacts(r *schema.PlanList) (f facts) {
 	f.put("plans_total", len(r.Items))
-	f.add("plans", listOf(shown, planSummary))
+	f.add("plans", listOf(r.Items[:min(len(r.Items), maxPlans)], planSummary))
 	f.add("problems", folds(r.Problems[:min(len(r.Problems), maxTold)]))
 	if len(r.Items) == 0 {
 		f.add("do", "There is no plan: write one, such as tasks.md with a checkbox and an id for each task.")
 	} else {
-		f.add("do", "Call again with the plan of one of these.")
+		f.add("do", "Call ready_items with the plan of one of these.")
 	}
-	return f, nil
+	return f
 }
 
 // maxPlans bounds a list of plans, the latest first.
@@ -134,12 +142,16 @@ var advice = map[string]string{
 
 func (s *server) compilePrompt(c *call) (facts, *schema.Error) {
 	var r schema.CompilePromptResult
+	if handle := c.args.text("since"); handle != "" {
+		c.params["since"] = s.shelf.behind(handle)
+	}
 	if fault := s.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("packet_cursor", r.Packet.Cursor)
+	f.add("packet_cursor", s.shelf.handle(r.Packet.Cursor))
 	f.add("packet_mode", r.Packet.Mode)
+	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
 	f.put("prompt_token_budget", r.PromptTokenBudget)
 	f.add("omitted", listOf(r.Omitted[:min(len(r.Omitted), maxTold)], omission))

@@ -142,6 +142,10 @@ func (f facts) write(b *strings.Builder) {
 	for _, each := range f {
 		switch v := each.value.(type) {
 		case []facts:
+			if len(v) == 0 {
+				fmt.Fprintf(b, "%s: none\n", each.name)
+				continue
+			}
 			fmt.Fprintf(b, "%s:\n", each.name)
 			for _, inner := range v {
 				fmt.Fprintf(b, "- %s\n", inner.line())
@@ -152,6 +156,18 @@ func (f facts) write(b *strings.Builder) {
 			fmt.Fprintf(b, "%s: %s\n", each.name, spell(v))
 		}
 	}
+}
+
+// inlined gives the facts with the beginnings of the long texts in place of pages, for what has no pages.
+func (f facts) inlined() facts {
+	out := make(facts, len(f))
+	for i, each := range f {
+		if v, ok := each.value.(long); ok {
+			each.value = marked(v.text, v.size)
+		}
+		out[i] = each
+	}
+	return out
 }
 
 // writeText writes a string. One of several lines is indented, so that it cannot pass for facts.

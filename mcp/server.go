@@ -27,6 +27,7 @@ type server struct {
 	keeper *keeper
 	shelf  *shelf
 	seal   *seal
+	news   *updates
 }
 
 // newServer gives a server that has everything to serve, and has started nothing.
@@ -35,15 +36,20 @@ func newServer(o Options) *server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, shelf: newShelf(), seal: newSeal()}
-	s.keeper = newKeeper(s.caller)
+	s.keeper, s.news = newKeeper(s.caller), newUpdates(s.updated)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: o.Logger, SetCacheable: uncached,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		SubscribeHandler: s.news.subscribe, UnsubscribeHandler: s.news.unsubscribe,
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true},
+		},
 	})
-	s.sdk.AddReceivingMiddleware(s.guard)
+	s.sdk.AddReceivingMiddleware(s.guard, byEra)
 	for i := range tools {
 		s.addTool(&tools[i])
 	}
+	s.addResources()
+	s.addPrompts()
 	return s
 }
 
@@ -52,21 +58,25 @@ func uncached(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 	c.TTLMs, c.CacheScope = 0, "private"
 }
 
-// run turns waybill's notifications into those of the protocol until ctx ends. It returns when all that it started
-// has ended.
+// run turns waybill's notifications into those of the protocol, and renews leases, until ctx ends. It returns when all
+// that it started has ended; an error says why nobody is told of changes any more.
 func (s *server) run(ctx context.Context) error {
-	if s.o.Notify == nil {
-		<-ctx.Done()
-		return nil
-	}
 	var running sync.WaitGroup
-	defer running.Wait()
-	err := s.o.Notify(ctx, func(string, any) {})
-	if err == nil || errors.Is(err, context.Canceled) {
-		<-ctx.Done()
-		return nil
+	running.Go(func() { s.keeper.run(ctx) })
+	running.Go(func() { s.news.run(ctx) })
+	var err error
+	if s.o.Notify != nil {
+		err = s.o.Notify(ctx, s.news.note)
 	}
+	running.Wait()
 	return err
+}
+
+// updated tells those who watch a resource that it has changed.
+func (s *server) updated(ctx context.Context, uri string) {
+	if err := s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+		s.o.Logger.Warn("a host could not be told of a change", "uri", uri, "cause", err)
+	}
 }
 
 // guard keeps a defect from ending the process: who called is answered with an incident, which the log explains.
@@ -90,10 +100,48 @@ func (s *server) broken(method string, cause any) error {
 }
 
 // wireError gives the error of the protocol for one that is no concern of the model.
-func wireError(fault *schema.Error) error {
+func wireError(fault *schema.Error) *jsonrpc.Error {
 	data, err := schema.Encode(fault.Data)
 	if err != nil {
 		data = nil
 	}
 	return &jsonrpc.Error{Code: int64(fault.Code), Message: fault.Message, Data: data}
+}
+
+// codeNotFound is how the legacy era says that a resource is not there.
+const codeNotFound = -32002
+
+// byEra says that a resource is not there as the era of the session does.
+func byEra(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, req)
+		fault, ok := errors.AsType[*jsonrpc.Error](err)
+		if !ok || fault.Message != missing {
+			return result, err
+		}
+		gone := notFound(addressOf(req))
+		if session, ok := req.GetSession().(*sdk.ServerSession); ok && eraOf(session) < modernEra {
+			gone.Code = codeNotFound
+		}
+		return nil, gone
+	}
+}
+
+// addressOf gives the address that a request is about.
+func addressOf(req sdk.Request) string {
+	switch p := req.GetParams().(type) {
+	case *sdk.ReadResourceParams:
+		return p.URI
+	case *sdk.SubscribeParams:
+		return p.URI
+	}
+	return ""
+}
+
+// eraOf gives the version of the protocol by which the SDK treats a session.
+func eraOf(session *sdk.ServerSession) string {
+	if p := session.InitializeParams(); p != nil {
+		return p.ProtocolVersion
+	}
+	return modernEra
 }

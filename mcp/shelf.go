@@ -97,6 +97,26 @@ func (s *shelf) next(cursor string, size int) (page, *schema.Error) {
 	return p, nil
 }
 
+// handle gives a short name for a cursor of a packet, which is long, and which a model would have to copy.
+func (s *shelf) handle(cursor string) string {
+	if cursor == "" {
+		return ""
+	}
+	return fmt.Sprintf("since_%s.%d", s.mark, s.keep(cursor))
+}
+
+// behind gives what a handle is short for. One that is not known stands for itself, and so for nothing: the answer is
+// then a full packet, and says why.
+func (s *shelf) behind(handle string) string {
+	name, number, _ := strings.Cut(handle, ".")
+	if n, err := strconv.Atoi(number); err == nil && name == "since_"+s.mark {
+		if cursor, ok := s.text(n); ok {
+			return cursor
+		}
+	}
+	return handle
+}
+
 func startsRune(text string, at int) bool { return at == len(text) || utf8.RuneStart(text[at]) }
 
 func (s *shelf) text(number int) (string, bool) {
