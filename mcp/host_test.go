@@ -45,9 +45,10 @@ type house struct {
 
 // A plot is what a house is built on. The zero value works.
 type plot struct {
-	dir     string                                 // the workspace; by default a new folder
-	methods map[string]func(start starter) starter // instead of those of the table
-	asleep  bool                                   // the server does not run: nobody is told of changes, and no lease is renewed
+	dir     string                                                                // the workspace; by default a new folder
+	methods map[string]func(start starter) starter                                // instead of those of the table
+	notify  func(ctx context.Context, send func(method string, params any)) error // instead of the service's
+	asleep  bool                                                                  // the server does not run: nobody is told of changes, and no lease is renewed
 }
 
 type starter = func(ctx context.Context, params []byte, done func(api.Answer))
@@ -98,8 +99,11 @@ func (h *house) serve() {
 // open makes the server, and lets it run.
 func (h *house) open(p plot) {
 	h.table = replaced(h.Table(), p.methods)
+	if p.notify == nil {
+		p.notify = h.Notify
+	}
 	h.server = mcp.NewServer(mcp.Options{
-		Table: h.table, Notify: h.Notify, Version: "test", Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+		Table: h.table, Notify: p.notify, Version: "test", Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	h.ctx = ctx
@@ -247,9 +251,18 @@ func (h *house) asked(question string) (taskID string) {
 	h.do("create_task", `{"prompt":"build a boat"}`)
 	claim := h.do("claim_task", `{"worker":"w"}`)
 	taskID = claim.str("claim.task.task_id")
-	h.do("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":%q}`,
-		taskID, claim.str("claim.lease.token"), question)
+	h.do("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":%s}`,
+		taskID, claim.str("claim.lease.token"), quoted(question))
 	return taskID
+}
+
+// quoted gives a text as JSON has it.
+func quoted(text string) []byte {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return raw
 }
 
 // A record is a log that is read while it is written.

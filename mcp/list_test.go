@@ -46,9 +46,14 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func TestTheListOfToolsIsAsItWas(t *testing.T) {
-	text, err := json.MarshalIndent(listed(t, modern), "", "  ")
+	golden(t, "tools.json", []byte(indented(t, listed(t, modern))+"\n"))
+}
+
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", "  ")
 	require.NoError(t, err)
-	golden(t, "tools.json", append(text, '\n'))
+	return string(text)
 }
 
 func TestTheListOfToolsIsTheSameInBothEras(t *testing.T) {

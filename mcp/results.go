@@ -243,7 +243,7 @@ func (f facts) members() ordered {
 func refusal(fault *schema.Error) *sdk.CallToolResult {
 	text := string(fault.Data.Code) + ": " + sentence(said(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
-		text += " " + sentence(fault.Data.Hint)
+		text += " " + sentence(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
 	}
 	if fault.Data.RetryAfterMS > 0 {
 		text += fmt.Sprintf(" Try again in %d ms.", fault.Data.RetryAfterMS)
