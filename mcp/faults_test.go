@@ -39,7 +39,7 @@ func TestWrongArgumentsAreToldToTheModel(t *testing.T) {
 		{"acknowledge", `{}`, "INVALID_PARAMS", "/instruction_id is missing"},
 		{"acknowledge", `{"instruction_id":7}`, "INVALID_PARAMS", "/instruction_id must be"},
 		{"acknowledge", `{"instruction_id":null}`, "INVALID_PARAMS", "/instruction_id"},
-		{"acknowledge", `{"instructionid":"ins_1"}`, "UNKNOWN_FIELD", "did you mean instruction_id?"},
+		{"acknowledge", `{"instructionid":"ins_1"}`, "UNKNOWN_FIELD", "Did you mean instruction_id?"},
 		{"acknowledge", `{"quite_other":1}`, "UNKNOWN_FIELD", "It takes instruction_id."},
 		{"claim_task", `{"lease_ms":3600000}`, "UNKNOWN_FIELD", "lease_ms"},
 		{"claim_task", `{"wait_ms":"long"}`, "INVALID_PARAMS", "/wait_ms"},

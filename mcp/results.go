@@ -102,7 +102,8 @@ func (s *shelf) bounded(text string) string {
 		return text
 	}
 	p := s.page(text, 0, maxText-200)
-	return p.text + fmt.Sprintf("\ncut: bytes 0 to %d of %d; for the rest call this tool again with cursor %s", len(p.text), p.total, p.cursor)
+	return strings.TrimSuffix(p.text, "\n") +
+		fmt.Sprintf("\ncut: bytes 0 to %d of %d; for the rest call this tool again with cursor %s", len(p.text), p.total, p.cursor)
 }
 
 // A builder puts the long texts of an answer into blocks.
