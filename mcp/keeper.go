@@ -30,6 +30,7 @@ type hold struct {
 	taskID, token string
 	due           time.Time // of the next renewal
 	until         time.Time // when it is given up
+	withdrawn     bool      // whoever gave the task out wants it to end
 }
 
 func newKeeper(c *caller) *keeper {
@@ -48,13 +49,16 @@ func (k *keeper) hold(taskID, token string) {
 	}
 }
 
-// touch notes that a call has named a task.
-func (k *keeper) touch(taskID string) {
+// touch notes that a call has named a task, and reports whether somebody wants the task to end.
+func (k *keeper) touch(taskID string) (withdrawn bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if h := k.held[taskID]; h != nil {
-		h.until = time.Now().Add(idleTime)
+	h := k.held[taskID]
+	if h == nil {
+		return false
 	}
+	h.until = time.Now().Add(idleTime)
+	return h.withdrawn
 }
 
 // drop ends the renewals of a lease. A newer lease of the task stays.
@@ -124,14 +128,14 @@ func (k *keeper) renew(ctx context.Context, h hold) {
 	case fault != nil:
 		k.caller.log.Warn("a lease could not be renewed", "task", h.taskID, "code", fault.Data.Code, "cause", fault.Message)
 	default:
-		k.renewed(h)
+		k.renewed(h, r.CancelRequested)
 	}
 }
 
-func (k *keeper) renewed(h hold) {
+func (k *keeper) renewed(h hold, withdrawn bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if now := k.held[h.taskID]; now != nil && now.token == h.token {
-		now.due = time.Now().Add(beatEvery)
+		now.due, now.withdrawn = time.Now().Add(beatEvery), withdrawn
 	}
 }

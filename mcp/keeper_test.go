@@ -122,6 +122,23 @@ func TestALeaseIsRenewedAgainSoonAfterThatFailed(t *testing.T) {
 	})
 }
 
+func TestAModelIsToldThatItsTaskWasWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{})
+		g := h.join(modern, nil)
+		id, token := g.claimed()
+		task, _ := g.use("get_task", `{"task_id":%q}`, id)
+		require.NotContains(t, task, "withdrawn")
+		h.do("cancel_task", `{"task_id":%q}`, id)
+		rest(21 * time.Second)
+		task, text := g.use("get_task", `{"task_id":%q}`, id)
+		require.Contains(t, task["withdrawn"], "finish_attempt with status cancelled")
+		require.Contains(t, text[0], "withdrawn: ")
+		done, _ := g.use("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"cancelled"}`, id, token)
+		require.Equal(t, "CANCELLED", done["status"])
+	})
+}
+
 func TestALeaseThatIsLostIsLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var beats atomic.Int64

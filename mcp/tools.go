@@ -209,7 +209,7 @@ func (s *server) use(ctx context.Context, t *tool, req *sdk.CallToolRequest) (*s
 	if fault != nil {
 		return refusal(fault), nil
 	}
-	s.keeper.touch(a.text("task_id"))
+	withdrawn := s.keeper.touch(a.text("task_id"))
 	c := &call{ctx: ctx, req: req, args: a, params: t.arrange(a)}
 	f, fault := s.told(t, c)
 	switch {
@@ -219,6 +219,8 @@ func (s *server) use(ctx context.Context, t *tool, req *sdk.CallToolRequest) (*s
 		return refusal(t.asArguments(fault)), nil
 	case c.needs != nil:
 		return c.needs.result(), nil
+	case withdrawn && t.name != "finish_attempt":
+		f.add("withdrawn", "Somebody wants this task to end. Stop, and call finish_attempt with status cancelled.")
 	}
 	return s.shelf.result(f), nil
 }
