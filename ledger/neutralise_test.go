@@ -169,6 +169,19 @@ func TestHostileTextCannotPassForStructure(t *testing.T) {
 	}
 }
 
+// What stands beside other words of ours, in an answer or on a screen, is treated as in a prompt.
+func TestATextByItselfIsNeutralisedAsInAPrompt(t *testing.T) {
+	for _, c := range hostile {
+		if c.count > 0 {
+			got, _ := promptOf(t, c.text)
+			require.Equal(t, strings.TrimSpace(got), strings.TrimSpace(ledger.Neutralise(c.text)), c.name)
+		}
+	}
+	for _, text := range clean {
+		require.Equal(t, text, ledger.Neutralise(text))
+	}
+}
+
 // A field that begins with a fence has its text on lines of its own, where the fence is one, and is not changed. One
 // that does not end its fence is.
 func TestAFieldThatBeginsWithAFenceStaysWhole(t *testing.T) {

@@ -187,6 +187,41 @@ func TestSchemasOfParamsAreFlat(t *testing.T) {
 	}
 }
 
+// A front door that shows one method needs no other.
+func TestASchemaOfParamsStandsAlone(t *testing.T) {
+	var all struct {
+		Defs map[string]map[string]any `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(schema.JSONSchema(), &all))
+	for _, m := range schema.Methods {
+		var alone map[string]any
+		require.NoError(t, json.Unmarshal(schema.ParamsSchema(m), &alone))
+		undescribed(alone)
+		together := undescribed(all.Defs[m.Name+".params"]).(map[string]any)
+		require.Equal(t, m.Params.NumField() > 0, together["properties"] != nil, m.Name)
+		require.Equal(t, together["properties"], alone["properties"], m.Name)
+		require.Equal(t, together["required"], alone["required"], m.Name)
+	}
+}
+
+// undescribed takes the descriptions of objects out of a schema.
+func undescribed(s any) any {
+	switch v := s.(type) {
+	case map[string]any:
+		if v["type"] == "object" {
+			delete(v, "description")
+		}
+		for _, inner := range v {
+			undescribed(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			undescribed(inner)
+		}
+	}
+	return s
+}
+
 func TestOpenRPCHasEveryMethod(t *testing.T) {
 	var document struct {
 		OpenRPC string `json:"openrpc"`

@@ -223,8 +223,8 @@ func JSONSchema() []byte {
 	})
 }
 
-// ParamsSchema gives the JSON Schema of a method's params alone. It refers to nothing, and its properties are in the
-// order of their declaration.
+// ParamsSchema gives the JSON Schema of a method's params alone. It refers to nothing, its properties are in the order
+// of their declaration, and of an object it says nothing but what its members are.
 func ParamsSchema(m Method) []byte { return pretty(describer{}.body(shapeOf(m.Params))) }
 
 // pretty writes a generated document.
