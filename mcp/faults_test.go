@@ -108,6 +108,7 @@ func TestAClientThatCanNothingIsServed(t *testing.T) {
 func TestTenThousandCallsLeaveNothingBehind(t *testing.T) {
 	h := build(t, plot{})
 	g := h.join(modern, nil)
+	g.wire.stop()
 	g.use("ready_items", `{}`)
 	before := runtime.NumGoroutine()
 	id := h.do("create_task", `{"prompt":"Paint it."}`).str("task.task_id")

@@ -267,13 +267,24 @@ func quoted(text string) []byte {
 
 // A record is a log that is read while it is written.
 type record struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
+	mu      sync.Mutex // guards what follows
+	text    bytes.Buffer
+	stopped bool
+}
+
+// stop keeps what comes from now on from being remembered.
+func (r *record) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
 }
 
 func (r *record) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stopped {
+		return len(p), nil
+	}
 	return r.text.Write(p)
 }
 

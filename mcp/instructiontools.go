@@ -43,7 +43,7 @@ func (s *server) dispatchInstructions(c *call) (facts, *schema.Error) {
 	var f facts
 	f.put("count", len(r.Instructions))
 	f.add("instructions", listOf(r.Instructions, handedOut))
-	f.add("failed", listOf(r.Failed, failed))
+	some(&f, "failed", r.Failed, failed)
 	f.put("remaining", r.Remaining)
 	return f, nil
 }
@@ -63,13 +63,4 @@ func failed(i schema.Instruction) (f facts) {
 	f.add("instruction_id", i.InstructionID)
 	f.add("content", said(i.Content, maxLine))
 	return f
-}
-
-// listOf tells of each element.
-func listOf[E any](all []E, tell func(E) facts) []facts {
-	out := make([]facts, len(all))
-	for i, each := range all {
-		out[i] = tell(each)
-	}
-	return out
 }

@@ -72,7 +72,7 @@ func (s *server) plans(c *call) (facts, *schema.Error) {
 func planFacts(r *schema.PlanList) (f facts) {
 	f.put("plans_total", len(r.Items))
 	f.add("plans", listOf(r.Items[:min(len(r.Items), maxPlans)], planSummary))
-	f.add("problems", folds(r.Problems[:min(len(r.Problems), maxTold)]))
+	f.words("problems", r.Problems)
 	if len(r.Items) == 0 {
 		f.add("do", "There is no plan: write one, such as tasks.md with a checkbox and an id for each task.")
 	} else {
@@ -123,7 +123,7 @@ func (f *facts) run(r *schema.Run) {
 func (f *facts) next(n *schema.Next) {
 	f.add("next_action", n.Action)
 	f.add("next_role", n.Role)
-	f.add("next_items", folds(n.ItemIDs))
+	f.words("next_items", n.ItemIDs)
 	f.add("do", advice[n.Action])
 }
 
@@ -154,8 +154,7 @@ func (s *server) compilePrompt(c *call) (facts, *schema.Error) {
 	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
 	f.put("prompt_token_budget", r.PromptTokenBudget)
-	f.add("omitted", listOf(r.Omitted[:min(len(r.Omitted), maxTold)], omission))
-	f.add("omitted_total", len(r.Omitted))
+	some(&f, "omitted", r.Omitted, omission)
 	f.add("item_changed", said(r.ItemChanged, maxSaid))
 	f.add("ledger_mode", r.LedgerMode)
 	f.add("fallback_reason", r.FallbackReason)
@@ -201,11 +200,10 @@ func (f *facts) judged(r *schema.IngestOutputResult) {
 	}
 	f.add("run_state", r.Run.State)
 	f.add("run_reason", said(r.Run.Reason, maxSaid))
-	f.add("errors_total", len(r.Errors))
-	f.add("errors", listOf(r.Errors[:min(len(r.Errors), maxTold)], resultError))
-	f.add("warnings", listOf(r.Warnings[:min(len(r.Warnings), maxTold)], resultWarning))
+	some(f, "errors", r.Errors, resultError)
+	some(f, "warnings", r.Warnings, resultWarning)
 	if r.TaskLedger != nil {
-		f.add("required_fixes", folds(r.TaskLedger.RequiredFixes[:min(len(r.TaskLedger.RequiredFixes), maxTold)]))
+		f.words("required_fixes", r.TaskLedger.RequiredFixes)
 		f.add("replan_hint", said(r.TaskLedger.ReplanHint, maxSaid))
 	}
 	if r.Task != nil {

@@ -52,6 +52,33 @@ func empty(value any) bool {
 // put adds a fact, also a false and a 0.
 func (f *facts) put(name string, value any) { *f = append(*f, fact{name, value}) }
 
+// some adds the first few elements of a list, and how many there are if that is more.
+func some[E any](f *facts, name string, all []E, tell func(E) facts) {
+	f.add(name, listOf(all[:min(len(all), maxTold)], tell))
+	f.total(name, len(all))
+}
+
+// words is some for words of others.
+func (f *facts) words(name string, all []string) {
+	f.add(name, folds(all[:min(len(all), maxTold)]))
+	f.total(name, len(all))
+}
+
+func (f *facts) total(name string, n int) {
+	if n > maxTold {
+		f.put(name+"_total", n)
+	}
+}
+
+// listOf tells of each element.
+func listOf[E any](all []E, tell func(E) facts) []facts {
+	out := make([]facts, len(all))
+	for i, each := range all {
+		out[i] = tell(each)
+	}
+	return out
+}
+
 // A long is a text that is worth a block of its own. What is over its size is told by pages.
 type long struct {
 	text string

@@ -91,6 +91,19 @@ func TestAnAnswerWithTooManyLinesIsCutAndSaysSo(t *testing.T) {
 	require.True(t, strings.HasSuffix(all, "remaining: 0"))
 }
 
+func TestALongListIsToldByItsBeginning(t *testing.T) {
+	h := build(t, plot{asleep: true})
+	g := h.join(modern, nil)
+	for range 15 {
+		h.do("queue_instruction_with_ack", `{"content":"Run the tests.","max_retries":0}`)
+	}
+	g.use("dispatch_instructions", `{}`)
+	o, text := g.use("dispatch_instructions", `{}`)
+	require.Len(t, o["failed"], 10)
+	require.Equal(t, float64(15), o["failed_total"])
+	require.Contains(t, text[0], "failed_total: 15")
+}
+
 func TestTheTextThatWasKeptFirstGoesFirst(t *testing.T) {
 	h := build(t, plot{asleep: true})
 	g := h.join(modern, nil)

@@ -13,7 +13,7 @@ const (
 	maxPage = 24 << 10 // of a long text
 	maxSaid = 1 << 10  // of a text of others that is one fact among many
 	maxLine = 200      // of one in a list
-	maxTold = 10       // elements of a list, where an answer tells of a whole thing
+	maxTold = 10       // elements of a list that is one fact among many
 )
 
 func (s *server) createTask(c *call) (facts, *schema.Error) {
