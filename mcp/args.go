@@ -61,7 +61,7 @@ func (t *tool) names() []string {
 // takes lists the arguments.
 func (t *tool) takes() string { return strings.Join(t.names(), ", ") }
 
-// params gives the params of the method for these arguments.
+// arrange gives the params of the method for these arguments.
 func (t *tool) arrange(a args) object {
 	out := object{}
 	for i := range t.params {

@@ -181,7 +181,7 @@ var tools = []tool{
 
 // addTool adds a tool to the server.
 func (s *server) addTool(t *tool) {
-	m, no := s.declared(t.name), false
+	m, no := declared(t.name), false
 	s.sdk.AddTool(&sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.doc, InputSchema: input(m, t.params),
 		Annotations: &sdk.ToolAnnotations{
@@ -194,7 +194,7 @@ func (s *server) addTool(t *tool) {
 }
 
 // declared gives the declaration of a method.
-func (s *server) declared(name string) schema.Method {
+func declared(name string) schema.Method {
 	for _, m := range schema.Methods {
 		if m.Name == name {
 			return m
