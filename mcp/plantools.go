@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -14,18 +15,40 @@ func (s *server) readyItems(c *call) (facts, *schema.Error) {
 	if _, named := c.params["plan"]; !named {
 		return s.plans(c)
 	}
+	return s.readiness(c.ctx, c.params)
+}
+
+// readiness tells what can be begun in a plan, and why the rest cannot.
+func (s *server) readiness(ctx context.Context, params object) (facts, *schema.Error) {
 	var r schema.ReadyItems
-	if fault := s.caller.call(c.ctx, "ready_items", c.params, &r); fault != nil {
+	if fault := s.caller.call(ctx, "ready_items", params, &r); fault != nil {
 		return nil, fault
 	}
+	titles := s.titles(ctx, params["plan"])
 	var f facts
-	f.readiness(&r)
+	f.put("ready", listOf(r.Ready, func(id string) (f facts) {
+		f.add("item_id", folded(id))
+		f.add("title", titles[id])
+		return f
+	}))
+	f.unready(&r)
 	return f, nil
 }
 
-// readiness tells what can be begun, and why the rest cannot.
-func (f *facts) readiness(r *schema.ReadyItems) {
-	f.put("ready", folds(r.Ready))
+// titles gives the titles of the items of a plan by their ids, and none if the plan cannot be read just now: whoever
+// can begin an item can do so without its title.
+func (s *server) titles(ctx context.Context, plan any) map[string]string {
+	var p schema.Plan
+	_ = s.caller.call(ctx, "get_plan", object{"plan": plan}, &p)
+	titles := make(map[string]string, len(p.Items))
+	for _, item := range p.Items {
+		titles[item.ItemID] = folded(item.Title)
+	}
+	return titles
+}
+
+// unready tells what else there is to say about what can be begun.
+func (f *facts) unready(r *schema.ReadyItems) {
 	f.add("parallel", folds(r.Parallel))
 	f.put("ready_total", r.ReadyTotal)
 	f.put("left", r.Left)

@@ -129,12 +129,8 @@ func (s *server) following(ctx context.Context, arguments map[string]string) (fa
 		}
 		plan = list.Items[0].Plan
 	}
-	var r schema.ReadyItems
-	if fault := s.caller.call(ctx, "ready_items", object{"plan": plan}, &r); fault != nil {
-		return nil, fault
-	}
 	var f facts
 	f.add("plan", folded(plan))
-	f.readiness(&r)
-	return f, nil
+	ready, fault := s.readiness(ctx, object{"plan": plan})
+	return append(f, ready...), fault
 }

@@ -53,7 +53,7 @@ func TestTheStatusPromptSaysWhatWaitsWhatFailedAndWhatRuns(t *testing.T) {
 // What a prompt shows has not been delivered to anybody by that.
 func TestPromptsChangeNothing(t *testing.T) {
 	reads := map[string]bool{
-		"get_status": true, "list_awaiting": true, "list_notices": true, "list_tasks": true, "list_plans": true, "ready_items": true,
+		"get_status": true, "list_awaiting": true, "list_notices": true, "list_tasks": true, "list_plans": true, "ready_items": true, "get_plan": true,
 	}
 	methods := map[string]func(starter) starter{}
 	for _, name := range build(t, plot{asleep: true}).table.Names() {
@@ -68,7 +68,7 @@ func TestPromptsChangeNothing(t *testing.T) {
 	g := h.join(modern, nil)
 	before := h.do("get_status", `{}`)["counts"]
 	require.Contains(t, g.prompt("status", nil), "questions: none")
-	require.Contains(t, g.prompt("next", nil), "ready: 2")
+	require.Contains(t, g.prompt("next", nil), "- item_id: 2, title: Make the hands")
 	require.Equal(t, before, h.do("get_status", `{}`)["counts"])
 }
 
@@ -91,7 +91,7 @@ func TestTheNextPromptKnowsTheOnlyPlan(t *testing.T) {
 	require.Contains(t, text, "init_run")
 	h.plan("specs/boat/tasks.md", clockPlan)
 	require.Contains(t, g.prompt("next", nil), "plans_total: 2")
-	require.Contains(t, g.prompt("next", map[string]string{"plan": "specs/boat/tasks.md"}), "ready: 2")
+	require.Contains(t, g.prompt("next", map[string]string{"plan": "specs/boat/tasks.md"}), "- item_id: 2, title: Make the hands")
 }
 
 func TestAPromptThatCannotBeGivenSaysWhy(t *testing.T) {
