@@ -79,7 +79,7 @@ var rooms = map[string][]string{
 	"golang.org/x/term":                      {"cli"},
 	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
 	"golang.org/x/text":                      {"ledger"},
-	"golang.org/x/sys": {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
+	"golang.org/x/sys":                       {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 }
 
