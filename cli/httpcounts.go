@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
-	"waybill/rpc"
 	"waybill/web"
+	"waybill/wire"
 )
 
 // Front doors know nothing of one another, so what they count meets here.
@@ -34,7 +34,7 @@ func (b *backend) counts(ctx context.Context) (c web.Counts) {
 }
 
 // countsOfHost gives a function that gives what was counted of the conversation with the host.
-func countsOfHost(t *rpc.Tally, unlogged func() int64) func() *web.Host {
+func countsOfHost(t *wire.Tally, unlogged func() int64) func() *web.Host {
 	return func() *web.Host {
 		c := t.Stats()
 		return &web.Host{

@@ -125,7 +125,7 @@ func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc
 	b.poll = *a.settings.Plans.Poll
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	b.dialects, b.keepDialects = a.dialects, true
-	o.Tally = new(rpc.Tally)
+	o.Tally = new(wire.Tally)
 	b.host = countsOfHost(o.Tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,

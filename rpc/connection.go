@@ -63,7 +63,7 @@ func (d *dispatcher) reply(m message) {
 func (d *dispatcher) shutdown(m message) {
 	d.polite.Store(true)
 	d.open.close()
-	d.gate.moved.beat()
+	d.gate.moved.Beat()
 	if m.ID == nil {
 		return
 	}
@@ -82,13 +82,13 @@ func (d *dispatcher) settle(done <-chan struct{}) bool {
 	opening := time.Now().Add(openTime)
 	for {
 		if d.table.Opening() && time.Now().Before(opening) {
-			d.gate.moved.beat()
+			d.gate.moved.Beat()
 		}
-		idle := d.gate.moved.idle()
+		idle := d.gate.moved.Idle()
 		if !said.IsZero() {
 			idle = lastCall + time.Since(said)
 		}
-		idle = min(idle, d.outbox.moved.idle())
+		idle = min(idle, d.outbox.moved.Idle())
 		wait := hardStop - idle
 		switch {
 		case idle < grace:

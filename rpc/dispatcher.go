@@ -90,7 +90,7 @@ func (d *dispatcher) admit(size int) *schema.Error {
 // await waits until there may be more room. A host that reads no answers, or work that does not move
 // at all, is not waited for: what is behind in the input may be the cancellation that helps.
 func (d *dispatcher) await() *schema.Error {
-	if d.outbox.stuck.Load() || d.gate.moved.idle() >= patience {
+	if d.outbox.stuck.Load() || d.gate.moved.Idle() >= patience {
 		return overloaded()
 	}
 	d.outbox.kick()
@@ -108,7 +108,7 @@ func (d *dispatcher) await() *schema.Error {
 // refuse answers a request that is not begun. A notification cannot be answered, so it is logged.
 func (d *dispatcher) refuse(m message, method string, fault *schema.Error) {
 	if m.ID == nil {
-		d.trouble.tally.refuse(fault.Data.Code)
+		d.trouble.tally.Refuse(fault.Data.Code)
 		d.trouble.unheard(method, fault)
 		return
 	}
@@ -196,7 +196,7 @@ func (d *dispatcher) start(c *call) {
 		return
 	}
 	c.entry.Start(c.ctx, c.Params, func(a api.Answer) { d.finish(c, a) })
-	d.gate.moved.beat()
+	d.gate.moved.Beat()
 	if !c.changes() && c.state.Load() == open {
 		d.finish(c, failed(d.trouble.broken(c.entry.Name+" gave no answer", nil)))
 	}

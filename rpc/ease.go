@@ -17,7 +17,7 @@ func (o *outbox) full() bool {
 // answer has to be known at once, for nobody knows when the writer gets to it.
 func (o *outbox) behind() bool {
 	n := o.bytes.Load() + o.ahead.Load()
-	return n >= chunkBytes || n > 0 && o.tried.idle() >= slice
+	return n >= chunkBytes || n > 0 && o.tried.Idle() >= slice
 }
 
 // goesLight reports whether an answer may be queued before its size is known, and counts it. Many

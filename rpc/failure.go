@@ -70,7 +70,7 @@ func unknownMethod(name string, known []string) *schema.Error {
 func (t *trouble) broken(what string, cause any, attrs ...any) *schema.Error {
 	id := t.incident()
 	t.log.Error(what, append(attrs, "incident", id, "cause", cause)...)
-	t.tally.incidents.Add(1)
+	t.tally.Incidents.Add(1)
 	e := schema.NewError(schema.Internal, what+"; this is a defect of waybill").
 		Hint("look for the incident in the log of waybill")
 	e.Data.Incident = id
@@ -81,7 +81,7 @@ func (t *trouble) broken(what string, cause any, attrs ...any) *schema.Error {
 type trouble struct {
 	log      *slog.Logger
 	incident func() string
-	tally    *Tally
+	tally    *wire.Tally
 }
 
 // caught is for deferred calls: it gives the error for a panic, or nil if there was none.
@@ -100,14 +100,14 @@ func (t *trouble) explained(a api.Answer, method string) api.Answer {
 	e := *a.Err
 	e.Data.Incident = t.incident()
 	t.log.Error("a method failed", "method", method, "incident", e.Data.Incident, "cause", a.Cause)
-	t.tally.incidents.Add(1)
+	t.tally.Incidents.Add(1)
 	a.Err = &e
 	return a
 }
 
 // unheard takes the failure of a notification, which has no answer.
 func (t *trouble) unheard(method string, fault *schema.Error) {
-	t.tally.unheard.Add(1)
+	t.tally.Unheard.Add(1)
 	t.log.Warn("a notification failed", "method", method, "code", fault.Data.Code, "cause", fault.Message)
 }
 

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"waybill/wire"
 )
 
 const (
@@ -16,18 +18,6 @@ const (
 	// a second where the disk is slow, and what was piped in at once is not to be refused for that.
 	patience = 3 * time.Second
 )
-
-// A pulse knows when something last moved.
-type pulse struct {
-	start time.Time
-	last  atomic.Int64 // nanoseconds since start
-}
-
-func newPulse() pulse { return pulse{start: time.Now()} }
-
-func (p *pulse) beat() { p.last.Store(int64(time.Since(p.start))) }
-
-func (p *pulse) idle() time.Duration { return time.Since(p.start) - time.Duration(p.last.Load()) }
 
 // A countdown counts what is going on and says when, after it was shut, nothing is.
 type countdown struct {
@@ -59,18 +49,18 @@ func (c *countdown) close() {
 type gate struct {
 	held  countdown // places
 	bytes atomic.Int64
-	moved pulse         // when something was let in, was carried out, or was let out
+	moved wire.Pulse    // when something was let in, was carried out, or was let out
 	freed chan struct{} // holds a token if there may be more room than before; never closed
 }
 
 func newGate() *gate {
-	return &gate{held: newCountdown(), moved: newPulse(), freed: make(chan struct{}, 1)}
+	return &gate{held: newCountdown(), moved: wire.NewPulse(), freed: make(chan struct{}, 1)}
 }
 
 func (g *gate) enter(size int) {
 	g.held.add(1)
 	g.bytes.Add(int64(size))
-	g.moved.beat()
+	g.moved.Beat()
 }
 
 // room reports whether something of that size may enter.
@@ -82,14 +72,14 @@ func (g *gate) room(size int) bool {
 // free gives memory back: something is carried out.
 func (g *gate) free(size int) {
 	g.bytes.Add(-int64(size))
-	g.moved.beat()
+	g.moved.Beat()
 	g.wake()
 }
 
 // leave gives places back: something is written, or will never be.
 func (g *gate) leave(places int) {
 	if places > 0 {
-		g.moved.beat()
+		g.moved.Beat()
 		g.held.done(places)
 		g.wake()
 	}

@@ -121,7 +121,7 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 // A host that does not read misses notifications. It is told how many, where they are missing.
 func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, tally := &notifier{}, &rpc.Tally{}
+		n, tally := &notifier{}, &wire.Tally{}
 		h := deaf(t, newFixture(), notify(n), func(o *rpc.Options) { o.Tally = tally })
 		h.send(request(1, "ping", ""))
 		<-n.begun

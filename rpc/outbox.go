@@ -6,6 +6,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 const (
@@ -60,8 +61,8 @@ type outbox struct {
 	closing bool            // nothing will be put any more
 	gone    bool            // the writer ended or was given up: what is put now is undelivered
 
-	moved pulse         // when some of an answer was written
-	tried pulse         // when the writer began to write what is encoded, or the host took some
+	moved wire.Pulse    // when some of an answer was written
+	tried wire.Pulse    // when the writer began to write what is encoded, or the host took some
 	eased chan struct{} // holds a token if less may be unwritten than before; never closed
 	items atomic.Int64  // not taken over by the writer's encoder yet
 	light atomic.Int64  // those of the items that are light
@@ -74,7 +75,7 @@ type outbox struct {
 }
 
 func newOutbox(g *gate, t *trouble) *outbox {
-	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: newPulse(), tried: newPulse(), eased: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan struct{})}
+	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: wire.NewPulse(), tried: wire.NewPulse(), eased: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan struct{})}
 }
 
 // put queues an answer, by itself or in its place in a batch. It leaves it to the caller to kick the
@@ -125,7 +126,7 @@ func (o *outbox) notify(method string, params any) {
 	case o.gone || o.closing:
 	case o.notes >= maxNotes || o.bytes.Load() >= noteBytes:
 		o.gap++
-		o.trouble.tally.dropped.Add(1)
+		o.trouble.tally.Dropped.Add(1)
 	default:
 		o.mark()
 		o.queue = append(o.queue, item{method: method, params: params})

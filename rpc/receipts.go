@@ -10,9 +10,9 @@ type receipt struct {
 // progress settles what is written in full, now that n more bytes are.
 func (w *writer) progress(n int) {
 	w.outbox.stuck.Store(false)
-	w.outbox.tried.beat()
+	w.outbox.tried.Beat()
 	w.written += n
-	w.outbox.trouble.tally.out.Add(int64(n))
+	w.outbox.trouble.tally.Out.Add(int64(n))
 	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
 	w.outbox.gate.leave(w.settle())
 	w.outbox.gate.wake()
@@ -38,7 +38,7 @@ func (w *writer) settle() (held int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.receipts) > 0 {
-		w.outbox.moved.beat()
+		w.outbox.moved.Beat()
 	}
 	done := 0
 	for done < len(w.receipts) && w.receipts[done].end <= w.written {

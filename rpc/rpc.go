@@ -68,7 +68,7 @@ type Options struct {
 	// Logger gets what the host cannot be told; by default nobody does.
 	Logger *slog.Logger
 	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
-	Tally *Tally
+	Tally *wire.Tally
 
 	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.
 	maxMessageBytes int
@@ -102,7 +102,7 @@ func (o *Options) fill() error {
 		return fmt.Errorf("rpc: Options.Framing is %v", o.Framing)
 	}
 	if o.Tally == nil {
-		o.Tally = new(Tally)
+		o.Tally = new(wire.Tally)
 	}
 	if o.maxMessageBytes == 0 {
 		o.maxMessageBytes = schema.MaxMessageBytes

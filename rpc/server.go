@@ -40,7 +40,7 @@ func newServer(ctx context.Context, o Options) *server {
 	s.outbox = newOutbox(g, t)
 	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
 	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: o.Tally, stopping: stopping, ended: make(chan struct{})}
-	s.stream.frames = wire.NewFrames(&source{o.In, s.writer.flush, &o.Tally.in}, o.maxMessageBytes, o.Framing, s.open)
+	s.stream.frames = wire.NewFrames(&source{o.In, s.writer.flush, &o.Tally.In}, o.maxMessageBytes, o.Framing, s.open)
 	s.dispatcher = &dispatcher{
 		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
 		trouble: t, words: connectionWords(),
@@ -114,20 +114,11 @@ func (s *server) run(ctx context.Context) (exitCode int) {
 func (s *server) leave() {
 	d := s.dispatcher
 	d.stop()
-	d.gate.moved.beat()
-	interrupt(s.o.In)
-	within(linger, s.stream.ended)
+	d.gate.moved.Beat()
+	wire.Interrupt(s.o.In)
+	wire.Within(linger, s.stream.ended)
 	d.open.close()
 	d.gate.held.close()
-}
-
-// interrupt makes a Read that is under way come back. The stream is closed later, for it may be the
-// output as well.
-func interrupt(in io.ReadCloser) {
-	if r, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && r.SetReadDeadline(time.Unix(1, 0)) == nil {
-		return
-	}
-	_ = in.Close()
 }
 
 // drain lets everything in hand be carried out, answered and written, as long as that moves.
@@ -141,7 +132,7 @@ func (s *server) drain(written <-chan struct{}) {
 	}
 	s.outbox.fail(errLeftBehind)
 	_ = s.o.Out.Close()
-	if !within(linger, written) {
+	if !wire.Within(linger, written) {
 		s.writer.abandon()
 	}
 }
@@ -162,24 +153,10 @@ func (s *server) release(conn *jsonrpc2.Conn) {
 		s.notes.Wait()
 		d.running.Wait()
 	}()
-	if !within(linger, ended) {
+	if !wire.Within(linger, ended) {
 		s.o.Logger.Warn("a method or the notifier did not end and is left behind")
 	}
-	t := s.o.Tally
-	s.o.Logger.Info("the connection ended", "refused", t.refused.Load(), "responses", t.responses.Load(),
-		"failed_notifications", t.unheard.Load(), "dropped_notifications", t.dropped.Load(), "incidents", t.incidents.Load())
-}
-
-// within reports whether done was closed in time.
-func within(d time.Duration, done <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
+	s.o.Logger.Info("the connection ended", s.o.Tally.Attrs()...)
 }
 
 // A libraryLog takes what the library has to say: nothing that a host has to know.

@@ -21,7 +21,7 @@ type stream struct {
 	scanner wire.Scanner
 	outbox  *outbox
 	log     *slog.Logger
-	tally   *Tally
+	tally   *wire.Tally
 
 	members []message // of a batch, that are still to be handed over
 	room    []message // reused to take members
@@ -43,7 +43,7 @@ func (s *stream) ReadObject(v any) error {
 		case m.Fault != nil:
 			s.refuse(m)
 		case m.Response:
-			s.tally.responses.Add(1)
+			s.tally.Responses.Add(1)
 			s.log.Debug("a response was dropped: no request was sent")
 		default:
 			s.now = m
@@ -147,8 +147,7 @@ func (s *stream) cut(f wire.Frame) {
 
 // refuse answers a message that does not get as far as the library.
 func (s *stream) refuse(m message) {
-	s.tally.refused.Add(1)
-	s.tally.refuse(m.Fault.Data.Code)
+	s.tally.Refuse(m.Fault.Data.Code)
 	s.outbox.waitForSpace(s.stopping)
 	s.outbox.put(m.batch, m.place, item{id: m.ID, answer: failed(m.Fault)})
 }

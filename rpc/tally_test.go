@@ -9,6 +9,7 @@ import (
 
 	"waybill/rpc"
 	"waybill/schema"
+	"waybill/wire"
 )
 
 // Every byte of both directions is counted once, whoever writes it: the answers to few requests are written on the
@@ -16,7 +17,7 @@ import (
 func TestTallyCountsBytes(t *testing.T) {
 	for _, f := range bothFramings {
 		synctest.Test(t, func(t *testing.T) {
-			tally := new(rpc.Tally)
+			tally := new(wire.Tally)
 			h := connect(t, newFixture(), func(o *rpc.Options) { o.Tally = tally })
 			h.framing = f
 			in, out := 0, 0
@@ -60,7 +61,7 @@ func TestTallyCountsWhatNoMethodGets(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tally := new(rpc.Tally)
+				tally := new(wire.Tally)
 				h := connect(t, newFixture(), func(o *rpc.Options) { o.Tally = tally })
 				h.send(row.message)
 				require.Zero(t, h.end())

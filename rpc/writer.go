@@ -186,7 +186,7 @@ func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
 
 // write brings pending to the host, or finds out that there is none.
 func (w *writer) write() {
-	w.outbox.tried.beat()
+	w.outbox.tried.Beat()
 	stuck := time.Duration(0)
 	for w.written < len(w.pending) {
 		n, err := w.attempt(w.pending[w.written:])
