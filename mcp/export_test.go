@@ -15,3 +15,7 @@ func NewServer(o Options) Server { return Server{newServer(o)} }
 func (s Server) SDK() *sdk.Server { return s.sdk }
 
 func (s Server) Run(ctx context.Context) error { return s.run(ctx) }
+
+// SetMaxMessageBytes bounds one message by less than a host may rely on, because tests would need much memory to reach
+// that.
+func (o *Options) SetMaxMessageBytes(n int) { o.maxMessageBytes = n }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 
 	"waybill/api"
+	"waybill/schema"
+	"waybill/wire"
 )
 
 // Options says what is served to whom. In, Out and Table are required.
@@ -24,6 +26,11 @@ type Options struct {
 	Version string
 	// Logger gets what the host cannot be told; by default nobody does.
 	Logger *slog.Logger
+	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
+	Tally *wire.Tally
+
+	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.
+	maxMessageBytes int
 }
 
 // fill checks the options and puts in the defaults.
@@ -38,6 +45,12 @@ func (o *Options) fill() error {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Tally == nil {
+		o.Tally = new(wire.Tally)
+	}
+	if o.maxMessageBytes == 0 {
+		o.maxMessageBytes = schema.MaxMessageBytes
 	}
 	return nil
 }

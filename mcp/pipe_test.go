@@ -1,0 +1,200 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/mcp"
+	"waybill/wire"
+)
+
+// patience bounds every wait. No test passes or fails by how fast it is.
+const patience = time.Minute
+
+// A caller is the host's end of two real pipes to a server.
+type caller struct {
+	t     testing.TB
+	in    *os.File // to the server
+	out   *os.File // from the server
+	lines *bufio.Reader
+	tally *wire.Tally
+	stop  context.CancelFunc
+	exit  chan int
+}
+
+// call serves a house over real pipes.
+func (h *house) call(change ...func(*mcp.Options)) *caller {
+	h.t.Helper()
+	inR, inW, err := os.Pipe()
+	require.NoError(h.t, err)
+	outR, outW, err := os.Pipe()
+	require.NoError(h.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	c := &caller{t: h.t, in: inW, out: outR, lines: bufio.NewReader(outR), tally: new(wire.Tally), stop: stop, exit: make(chan int, 1)}
+	o := mcp.Options{
+		In: inR, Out: outW, Table: h.table, Notify: h.Notify, Version: "test", Tally: c.tally,
+		Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	ended := make(chan struct{})
+	go func() { // ends when the server does
+		defer close(ended)
+		code, err := mcp.Serve(ctx, o)
+		if err != nil {
+			panic(err)
+		}
+		c.exit <- code
+	}()
+	h.t.Cleanup(func() {
+		stop()
+		_ = inW.Close()
+		_ = outR.Close()
+		<-ended
+	})
+	return c
+}
+
+// send writes lines as they are.
+func (c *caller) send(lines ...string) {
+	c.t.Helper()
+	_, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n")
+	require.NoError(c.t, err)
+}
+
+// hear gives the next line.
+func (c *caller) hear() string {
+	c.t.Helper()
+	require.NoError(c.t, c.out.SetReadDeadline(time.Now().Add(patience)))
+	text, err := c.lines.ReadString('\n')
+	require.NoError(c.t, err)
+	require.True(c.t, json.Valid([]byte(text)), text)
+	return strings.TrimSuffix(text, "\n")
+}
+
+// rest gives, in brief, what comes until the server closes its output, and its exit code.
+func (c *caller) rest() (all []string) {
+	c.t.Helper()
+	require.NoError(c.t, c.in.Close())
+	require.NoError(c.t, c.out.SetReadDeadline(time.Now().Add(patience)))
+	for {
+		text, err := c.lines.ReadString('\n')
+		if err != nil {
+			require.ErrorIs(c.t, err, io.EOF)
+			require.Empty(c.t, text, "half a line")
+			require.Zero(c.t, <-c.exit)
+			return all
+		}
+		all = append(all, brief(c.t, text))
+	}
+}
+
+// ask sends a line, and gives the next one in brief.
+func (c *caller) ask(line string) string {
+	c.t.Helper()
+	c.send(line)
+	return brief(c.t, c.hear())
+}
+
+// lives checks that the session goes on.
+func (c *caller) lives() {
+	c.t.Helper()
+	require.Equal(c.t, `"alive" complete`, c.ask(inModern(`"alive"`, "tools/call", `"name":"ready_items","arguments":{"plan":"tasks.md"}`)))
+}
+
+// An answer is what a test looks at in a line of the server.
+type answer struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result *struct {
+		ResultType        string          `json:"resultType"`
+		IsError           bool            `json:"isError"`
+		ProtocolVersion   string          `json:"protocolVersion"`
+		SupportedVersions []string        `json:"supportedVersions"`
+		StructuredContent object          `json:"structuredContent"`
+		Tools             []any           `json:"tools"`
+		Meta              json.RawMessage `json:"_meta"`
+		Content           []struct{ Text string }
+	} `json:"result"`
+	Error *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Code, Hint, Outcome, Incident string
+		} `json:"data"`
+	} `json:"error"`
+	Params json.RawMessage `json:"params"`
+}
+
+func parse(t testing.TB, line string) (a answer) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(line), &a), line)
+	return a
+}
+
+// brief says a line in a few words: the id, and what became of it.
+func brief(t testing.TB, line string) string {
+	t.Helper()
+	a := parse(t, line)
+	switch {
+	case a.Method != "":
+		return strings.TrimSpace(a.Method + " " + string(a.ID))
+	case a.Error != nil:
+		require.Nil(t, a.Result, line)
+		require.NotEmpty(t, a.Error.Message)
+		return strings.TrimSpace(fmt.Sprintf("%s %d %s", a.ID, a.Error.Code, a.Error.Data.Code))
+	}
+	require.NotNil(t, a.Result, line)
+	switch {
+	case a.Result.IsError:
+		code, _, _ := strings.Cut(a.Result.Content[0].Text, ":")
+		return fmt.Sprintf("%s error %s", a.ID, code)
+	case a.Result.ProtocolVersion != "":
+		return fmt.Sprintf("%s version %s", a.ID, a.Result.ProtocolVersion)
+	case a.Result.ResultType != "":
+		return fmt.Sprintf("%s %s", a.ID, a.Result.ResultType)
+	}
+	return fmt.Sprintf("%s result", a.ID)
+}
+
+// inLegacy is a request as hosts send it that shake hands first; members are those of its params.
+func inLegacy(id, method, members string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, id, method, members)
+}
+
+// inModern is a request as hosts send it that do not.
+func inModern(id, method, members string) string {
+	if members != "" {
+		members = "," + members
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{}}%s}}`, id, method, modern, members)
+}
+
+func note(method, members string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{%s}}`, method, members)
+}
+
+// tool is the members of a tools/call.
+func tool(name, arguments string) string {
+	return fmt.Sprintf(`"name":%q,"arguments":{%s}`, name, arguments)
+}
+
+const hello = `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}`
+
+// greet shakes hands.
+func (c *caller) greet() {
+	c.t.Helper()
+	require.Equal(c.t, `"hello" version 2025-11-25`, c.ask(inLegacy(`"hello"`, "initialize", hello)))
+	c.send(note("notifications/initialized", ""))
+}
