@@ -63,8 +63,11 @@ func TestFaultArgumentsOfWrongTypes(t *testing.T) {
 	_, c := wired(t, plot{})
 	c.greet()
 	for name, in := range eras {
-		for _, arguments := range []string{`"plan":7`, `"plan":null`, `"plan":["tasks.md"]`, `"plan":"tasks.md","color":"red"`} {
-			require.Equal(t, "1 error INVALID_PARAMS", c.ask(in("1", "tools/call", tool("ready_items", arguments))), "%s %s", name, arguments)
+		for arguments, code := range map[string]string{
+			`"plan":7`: "INVALID_PARAMS", `"plan":null`: "INVALID_PARAMS", `"plan":["tasks.md"]`: "INVALID_PARAMS",
+			`"plan":"tasks.md","color":"red"`: "UNKNOWN_FIELD",
+		} {
+			require.Equal(t, "1 error "+code, c.ask(in("1", "tools/call", tool("ready_items", arguments))), "%s %s", name, arguments)
 		}
 		require.Equal(t, "2 error INVALID_PARAMS", c.ask(in("2", "tools/call", `"name":"ready_items","arguments":[]`)), name)
 		require.Equal(t, "3 -32600", c.ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call"}`), "params are missing")

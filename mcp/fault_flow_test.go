@@ -1,0 +1,141 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/api"
+	"waybill/schema"
+)
+
+// Changes take effect in the order of their lines, however long each takes, and whatever era each is in.
+func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
+	const n = 300
+	var mu sync.Mutex // guards order
+	var order []string
+	begun := func(start starter) starter {
+		return func(ctx context.Context, params []byte, done func(api.Answer)) {
+			mu.Lock()
+			order = append(order, string(params))
+			mu.Unlock()
+			start(ctx, params, done)
+		}
+	}
+	_, c := wired(t, plot{methods: map[string]func(starter) starter{"queue_instruction_with_ack": begun, "create_task": begun}})
+	c.greet()
+	sent := make(chan struct{})
+	go func() { // ends when all is sent
+		defer close(sent)
+		for i := range n {
+			in := inLegacy
+			if i%3 == 0 {
+				in = inModern
+			}
+			call := tool("queue_instruction_with_ack", fmt.Sprintf(`"content":"%d"`, i))
+			if i%2 == 0 {
+				call = tool("create_task", fmt.Sprintf(`"prompt":"%d"`, i))
+			}
+			_, _ = fmt.Fprintln(c.in, in(fmt.Sprint(i), "tools/call", call))
+			_, _ = fmt.Fprintln(c.in, in(fmt.Sprintf(`"read %d"`, i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
+		}
+	}()
+	for range 2 * n {
+		require.Regexp(t, `^("read )?\d+"? (result|complete)$`, brief(t, c.hear()))
+	}
+	<-sent
+	require.Empty(t, c.rest())
+	require.Len(t, order, n)
+	for i, params := range order {
+		require.Contains(t, params, fmt.Sprintf(`"%d"`, i))
+	}
+}
+
+// A call that waits for something has its place, and does not hold up what comes after it.
+func TestFaultLongChangeHoldsNobodyUp(t *testing.T) {
+	s := newStage()
+	_, c := wired(t, plot{methods: map[string]func(starter) starter{"claim_task": s.held}})
+	c.send(inModern("1", "tools/call", tool("claim_task", "")))
+	<-s.running
+	require.Equal(t, "2 complete", c.ask(inModern("2", "tools/call", tool("create_task", `"prompt":"x"`))))
+	c.send(note("notifications/cancelled", `"requestId":1`))
+	require.Empty(t, c.rest())
+}
+
+// However many requests come at once, no more than a bound are in hand, and a cancellation gets through.
+func TestFaultManyAtOnce(t *testing.T) {
+	const limit, more = 1024, 50
+	s := newStage()
+	_, c := wired(t, s.heldReads())
+	for i := range limit {
+		c.send(readyItems(fmt.Sprint(i)))
+	}
+	for range limit {
+		<-s.running
+	}
+	for i := range more {
+		c.send(readyItems(fmt.Sprint(limit + i)))
+	}
+	for i := range more { // once nothing has moved for a while
+		require.Equal(t, fmt.Sprintf("%d 4290 OVERLOADED", limit+i), brief(t, c.hear()))
+	}
+	require.Empty(t, s.running)
+	c.send(note("notifications/cancelled", `"requestId":7`))
+	require.Equal(t, `"next" complete`, c.ask(inModern(`"next"`, "tools/list", "")), "there is room again")
+	close(s.release)
+	require.Len(t, c.rest(), limit-1)
+}
+
+// A session may last for days: nothing of a call stays behind.
+func TestTenThousandCallsLeaveNothingBehind(t *testing.T) {
+	const rounds, window = 100, 100
+	_, c := wired(t, plot{})
+	c.greet()
+	round := func() {
+		for i := range window {
+			in := inLegacy
+			if i%2 == 0 {
+				in = inModern
+			}
+			c.send(in(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
+		}
+		for range window {
+			c.hear()
+		}
+	}
+	round()
+	before := runtime.NumGoroutine()
+	for range rounds {
+		round()
+	}
+	// A goroutine may still be on its way out of the last call.
+	require.LessOrEqual(t, runtime.NumGoroutine(), before+window)
+	require.Empty(t, c.rest())
+}
+
+// Answers that are too long for the pipe wait for the host, and all arrive.
+func TestFaultSlowHost(t *testing.T) {
+	const n = 200
+	long := &schema.ReadyItems{Ready: []string{strings.Repeat("x", 4000)}, Waiting: []schema.WaitingItem{}}
+	_, c := wired(t, plot{methods: map[string]func(starter) starter{"ready_items": func(starter) starter {
+		return func(_ context.Context, _ []byte, done func(api.Answer)) { done(api.Answer{Result: long}) }
+	}}})
+	sent := make(chan struct{})
+	go func() { // ends when all is sent: the pipes hold less than that
+		defer close(sent)
+		for i := range n {
+			_, _ = fmt.Fprintln(c.in, readyItems(fmt.Sprint(i)))
+		}
+	}()
+	<-sent
+	got := c.rest()
+	require.Len(t, got, n)
+	for _, b := range got {
+		require.Contains(t, b, "complete")
+	}
+}
