@@ -79,7 +79,7 @@ func Main(args []string, streams Streams, version string) int {
 	return exitCode(err)
 }
 
-// root gives the command line. A host that spawns `waybill serve` waits for what is made here, so then
+// root gives the command line. A host that spawns `waybill serve` or `waybill mcp` waits for what is made here, so then
 // the other commands are not.
 func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
@@ -91,7 +91,7 @@ true now. With a pipe on its standard input it serves JSON-RPC; with a terminal 
 
 Exit codes: 0 if it was done; 1 if it failed; 2 for a mistake in an argument, as a value over its limit
 is one; 3 if something named is not there; 4 if its state does not allow it; 5 for a store that cannot be
-used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
+used; 75 if the same may succeed later. serve, mcp and doctor say what theirs mean.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -107,14 +107,13 @@ used; 75 if the same may succeed later. serve and doctor say what theirs mean.`,
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	a.addFlags(root)
-	root.AddCommand(a.serveCommand())
-	if len(args) > 0 && args[0] == "serve" {
+	root.AddCommand(a.serveCommand(), a.mcpCommand())
+	if len(args) > 0 && (args[0] == "serve" || args[0] == "mcp") {
 		strict(root)
 		return root
 	}
 	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
-		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand(),
-		a.mcpCommand())
+		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
 	if a.page != nil {
 		root.AddCommand(a.uiCommand())

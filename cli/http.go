@@ -24,7 +24,7 @@ func addHTTPFlag(cmd *cobra.Command, at *string) {
 }
 
 // address gives where to serve HTTP, or nil.
-func (f serveFlags) address() (*web.Address, error) {
+func (f hostFlags) address() (*web.Address, error) {
 	if f.http == "" {
 		return nil, nil
 	}

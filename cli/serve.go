@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -17,7 +18,7 @@ import (
 	"waybill/wire"
 )
 
-// exitStdio is the exit code of serve when standard input or output cannot be used.
+// exitStdio is the exit code of serve and mcp when standard input or output cannot be used.
 const exitStdio = 4
 
 // memoryLimit is the soft limit of the process's memory, unless GOMEMLIMIT says otherwise.
@@ -28,9 +29,20 @@ const memoryLimit = 256 << 20
 const lastBreath = 300 * time.Millisecond
 
 type serveFlags struct {
-	framing       string
+	framing string
+	hostFlags
+}
+
+// hostFlags are those of every command that converses with a host.
+type hostFlags struct {
 	noParentWatch bool
 	http          string // "" is none
+}
+
+func addHostFlags(cmd *cobra.Command, f *hostFlags) {
+	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
+	addSettingFlags(cmd)
+	addHTTPFlag(cmd, &f.http)
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -52,9 +64,7 @@ shutdown; 2 for a mistake on the command line; 4 if standard input or output can
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVar(&f.framing, "framing", "auto", "auto, line or header")
-	cmd.Flags().BoolVar(&f.noParentWatch, "no-parent-watch", false, "stay when the parent process is gone")
-	addSettingFlags(cmd)
-	addHTTPFlag(cmd, &f.http)
+	addHostFlags(cmd, &f.hostFlags)
 	cmd.Flags().BoolVar(&stdio, "stdio", true, "accepted because hosts pass it; it is always served")
 	_ = cmd.Flags().MarkHidden("stdio")
 	_ = cmd.RegisterFlagCompletionFunc("framing",
@@ -82,12 +92,33 @@ func addSettingFlags(cmd *cobra.Command) {
 	markSettings(cmd)
 }
 
-// serve is one conversation with one host. It ends with a.code.
+// serve is one conversation with one host in JSON-RPC. It ends with a.code.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	framing, err := wire.ParseFraming(f.framing)
 	if err != nil {
 		return usageError{err}
 	}
+	return a.host(ctx, f.hostFlags, func(ctx context.Context, l link) (int, error) {
+		return rpc.Serve(ctx, rpc.Options{
+			In: l.in, Out: l.out, Framing: framing, Table: l.service.Table(), Notify: l.service.Notify, Logger: l.logger, Tally: l.tally,
+		})
+	})
+}
+
+// A link is what a front door needs for a conversation with the host.
+type link struct {
+	in      io.ReadCloser
+	out     io.WriteCloser
+	logger  *slog.Logger
+	tally   *wire.Tally
+	service *api.Service
+}
+
+// A dialogue is a conversation in the language of one front door. It gives the exit code.
+type dialogue func(ctx context.Context, l link) (exitCode int, err error)
+
+// host puts standard input and output, the log and the memory in order, and holds a dialogue.
+func (a *app) host(ctx context.Context, f hostFlags, talk dialogue) error {
 	at, err := f.address()
 	if err != nil {
 		return usageError{err}
@@ -105,42 +136,48 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	logging := newGroup()
 	logging.run(func(ctx context.Context) { _ = log.Run(ctx) }) // it reports nothing
 	defer logging.stop()
-	return a.converse(ctx, f, at, rpc.Options{In: in, Out: out, Framing: framing, Logger: a.logger(log)}, log.Dropped)
+	l := link{in: in, out: out, logger: a.logger(log), tally: new(wire.Tally)}
+	return a.converse(ctx, f, at, l, log.Dropped, talk)
 }
 
-// converse carries the conversation, until the host or a signal ends it, and serves HTTP beside it if it is said where.
+// converse holds a dialogue, until the host or a signal ends it, and serves HTTP beside it if it is said where.
 // unlogged counts the lines that the log has lost.
-func (a *app) converse(ctx context.Context, f serveFlags, at *web.Address, o rpc.Options, unlogged func() int64) error {
+func (a *app) converse(ctx context.Context, f hostFlags, at *web.Address, l link, unlogged func() int64, talk dialogue) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	leaveOnSignals(o.Logger, stop)
+	leaveOnSignals(l.logger, stop)
 	// Here and not beside the conversation: a parent that dies right after the first answer must have
 	// been known before.
 	host := wire.NewParentWatch()
 	if !f.noParentWatch {
-		leaveWithHost(ctx, host, o.Logger, stop)
+		leaveWithHost(ctx, host, l.logger, stop)
 	}
-	b := newBackend(a.version, a.store, true, o.Logger)
-	b.shared = a.shared
-	b.poll = *a.settings.Plans.Poll
-	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
-	b.dialects, b.keepDialects = a.dialects, true
-	o.Tally = new(wire.Tally)
-	b.host = countsOfHost(o.Tally, unlogged)
+	b := a.servingBackend(l.logger)
+	b.host = countsOfHost(l.tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
-		Watcher: b.status, Connection: o.Tally.Status, Degraded: b.troubles,
+		Watcher: b.status, Connection: l.tally.Status, Degraded: b.troubles,
 		Settings: a.settings.partial, Changed: a.settings.changed(),
 	})
 	if err != nil {
 		return err
 	}
-	o.Table, o.Notify = service.Table(), service.Notify
-	door := a.openHTTP(at, service, o.Table, b)
-	a.code, err = rpc.Serve(ctx, o)
+	l.service = service
+	door := a.openHTTP(at, service, service.Table(), b)
+	a.code, err = talk(ctx, l)
 	door.close()
 	b.abandon(lastBreath)
 	return err
+}
+
+// servingBackend gives a backend that goes by the settings.
+func (a *app) servingBackend(logger *slog.Logger) *backend {
+	b := newBackend(a.version, a.store, true, logger)
+	b.shared = a.shared
+	b.poll = *a.settings.Plans.Poll
+	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
+	b.dialects, b.keepDialects = a.dialects, true
+	return b
 }
 
 // leaveWithHost ends the conversation when the host is gone without having said so.

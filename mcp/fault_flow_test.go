@@ -92,7 +92,7 @@ func TestFaultManyAtOnce(t *testing.T) {
 }
 
 // A session may last for days: nothing of a call stays behind.
-func TestTenThousandCallsLeaveNothingBehind(t *testing.T) {
+func TestTenThousandCallsOfOneConnectionLeaveNothingBehind(t *testing.T) {
 	const rounds, window = 100, 100
 	_, c := wired(t, plot{})
 	c.greet()
