@@ -18,8 +18,6 @@ import (
 	"waybill/wire"
 )
 
-// patience bounds every wait. No test passes or fails by how fast it is.
-const patience = time.Minute
 
 // A caller is the host's end of two real pipes to a server.
 type caller struct {
