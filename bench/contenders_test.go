@@ -12,12 +12,13 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// contenders are the programs, other than itself, that waybill is measured against. They answer pings
+// contenders are the programs, other than itself, that waybill is measured against. They answer what they are asked
 // until their input ends.
 var contenders = map[string]func(in io.ReadCloser, out io.WriteCloser){
 	"pipe":    pipe,
 	"by-hand": byHand,
 	"library": library,
+	"stock":   stock,
 }
 
 // contender gives the command that runs one of them.

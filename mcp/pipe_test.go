@@ -18,7 +18,6 @@ import (
 	"waybill/wire"
 )
 
-
 // A caller is the host's end of two real pipes to a server.
 type caller struct {
 	t     testing.TB

@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// handshake is what a host says first.
+const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+
+// stock is the library for the Model Context Protocol with its own transport, and a tool that does nothing.
+func stock(in io.ReadCloser, out io.WriteCloser) {
+	server := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "get_task", InputSchema: map[string]any{"type": "object"}},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
+		})
+	_ = server.Run(context.Background(), &sdk.IOTransport{Reader: in, Writer: out}) // it ends with the input
+}
+
+// waybillMCP gives the command that serves the protocol on the workspace.
+func waybillMCP(workspace, state string) *exec.Cmd {
+	cmd := waybill(workspace, state)
+	cmd.Args[1] = "mcp"
+	return cmd
+}
+
+// A toolHost is a host that asks for one task again and again.
+type toolHost struct {
+	*host
+	call []byte // with its end
+}
+
+// each sends n calls, each after the answer to the one before, and gives the time of each in µs.
+func (h toolHost) each(b *testing.B, n int) series {
+	times := make(series, n)
+	for i := range n {
+		start := time.Now()
+		if err := h.send(h.call); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := h.answer(); err != nil {
+			b.Fatal(err)
+		}
+		times[i] = micros(time.Since(start))
+	}
+	return times
+}
+
+// BenchmarkToolCall measures a call of a tool that reads one task, beside the same method over JSON-RPC, beside the
+// library on its own with a tool that does nothing, and beside a pipe.
+func BenchmarkToolCall(b *testing.B) {
+	all, medians := map[string]series{}, map[string]series{}
+	for b.Loop() {
+		for _, name := range []string{"pipe", "json-rpc", "stock", "waybill"} {
+			h := newToolHost(b, name)
+			h.each(b, 500) // until it has grown to its size
+			times := h.each(b, 1000)
+			all[name] = append(all[name], times...)
+			medians[name] = append(medians[name], times.median())
+			h.end(b)
+		}
+	}
+	reportOnly(b)
+	ours := medians["waybill"].usual()
+	for name, times := range all {
+		b.ReportMetric(medians[name].usual(), "p50-µs-"+name)
+		b.ReportMetric(times.quantile(0.99), "p99-µs-"+name)
+		b.ReportMetric(ours/medians[name].usual(), "x-p50-"+name)
+	}
+}
+
+// newToolHost starts a server that has one task.
+func newToolHost(b *testing.B, name string) toolHost {
+	root := b.TempDir()
+	work, state := filepath.Join(root, "work"), filepath.Join(root, "state")
+	require.NoError(b, os.Mkdir(work, 0o700))
+	var task string
+	if name == "json-rpc" || name == "waybill" {
+		maker := spawn(b, waybill(work, state))
+		task = member(maker.call(b, `{"jsonrpc":"2.0","id":1,"method":"create_task","params":{"prompt":"Migrate the loans."}}`), "task_id")
+		maker.end(b)
+	}
+	asTool := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_task","arguments":{"task_id":%q}}}`+"\n", task)
+	switch name {
+	case "json-rpc":
+		return toolHost{spawn(b, waybill(work, state)), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"get_task","params":{"task_id":%q}}`+"\n", task)}
+	case "waybill":
+		h := spawn(b, waybillMCP(work, state))
+		h.call(b, handshake)
+		return toolHost{h, asTool}
+	}
+	h := spawn(b, contender(name))
+	h.call(b, handshake)
+	return toolHost{h, asTool}
+}
+
+// BenchmarkSpawnMCP measures the time from the spawning of `waybill mcp` to its first answer, beside that of the library
+// on its own and of the smallest Go server that can give an answer.
+func BenchmarkSpawnMCP(b *testing.B) {
+	root := b.TempDir()
+	var empty, library, ours series
+	for b.Loop() {
+		before := firstAnswer(b, exec.Command(programs.emptyServer), handshake)
+		library = append(library, firstAnswer(b, contender("stock"), handshake))
+		ours = append(ours, firstAnswer(b, waybillMCP(root, filepath.Join(root, "state")), handshake))
+		empty = append(empty, (before+firstAnswer(b, exec.Command(programs.emptyServer), handshake))/2)
+	}
+	reportOnly(b)
+	b.ReportMetric(empty.median(), "p50-ms-empty-server")
+	b.ReportMetric(library.median(), "p50-ms-stock")
+	b.ReportMetric(ours.median(), "p50-ms")
+	b.ReportMetric(ours.quantile(0.99), "p99-ms")
+	b.ReportMetric(ours.over(empty), "x-empty-server")
+}
