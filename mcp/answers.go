@@ -51,12 +51,13 @@ func (d *door) answer(r *jsonrpc.Response) {
 		d.hand.land(f, false)
 		return
 	}
-	text := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.id...), `,"result":`...)
-	text = append(append(text, r.Result...), '}', '\n')
 	if r.Error != nil {
-		text = d.failure(f, r.Error)
+		f.recall() // what was handed out is not in an error
+		d.outlet.put(line{d.failure(f, r.Error), f})
+		return
 	}
-	d.outlet.put(line{text, f})
+	text := append(append([]byte(`{"jsonrpc":"2.0","id":`), f.id...), `,"result":`...)
+	d.outlet.put(line{append(append(text, r.Result...), "}\n"...), f})
 }
 
 // failure gives the answer for an error of the SDK or of a handler. An error without a code is one that nobody

@@ -179,7 +179,10 @@ func (d *door) request(method string, m wire.Message) {
 		f.change = entry.Kind == schema.Change
 	}
 	f.era = era
-	d.hand.begin(f)
+	if !d.hand.begin(f) {
+		d.refuse(m.ID, shuttingDown())
+		return
+	}
 	era.deliver(&jsonrpc.Request{ID: f.key, Method: method, Params: m.Params, Extra: f.extra})
 }
 

@@ -56,7 +56,6 @@ type hand struct {
 	byExtra map[*sdk.RequestExtra]*flight // those in open
 	held    int                           // open, or their answers are not written yet
 	bytes   int                           // of params of those in open
-	hurried bool
 	shut    bool
 }
 
@@ -90,24 +89,25 @@ func (h *hand) of(extra *sdk.RequestExtra) *flight {
 	return h.byExtra[extra]
 }
 
-// begin takes a flight in. A change gets its place behind the change before it. Only the reader calls it.
-func (h *hand) begin(f *flight) {
-	f.hand, f.extra = h, &sdk.RequestExtra{}
-	f.pass = func() {}
+// begin takes a flight in, and reports whether that is still possible. A change gets its place behind the change
+// before it. Only the reader calls it.
+func (h *hand) begin(f *flight) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.shut {
+		return false
+	}
+	f.hand, f.extra, f.pass = h, &sdk.RequestExtra{}, func() {}
 	if f.change {
 		f.passed, f.before = make(chan struct{}), h.last
 		f.pass = sync.OnceFunc(func() { close(f.passed) })
 		h.last = f.passed
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.open[f.key], h.byExtra[f.extra] = f, f
 	h.held++
 	h.bytes += f.size
-	if h.hurried {
-		f.hurried = api.ErrHurry
-	}
 	h.moved.Beat()
+	return true
 }
 
 // answer notes that the flight with this id has its answer, and gives it; nil if it has had one.
@@ -144,19 +144,15 @@ func (h *hand) left() (all []*flight) {
 
 // land lets go of a flight whose answer was written, or will never be.
 func (h *hand) land(f *flight, delivered bool) {
+	if !delivered {
+		f.recall()
+	}
 	h.mu.Lock()
-	takeBack := f.takeBack
-	f.takeBack = nil
 	h.held--
 	if h.held == 0 && h.shut {
 		close(h.empty)
 	}
 	h.mu.Unlock()
-	if !delivered {
-		for _, undo := range takeBack {
-			undo()
-		}
-	}
 	select {
 	case h.freed <- struct{}{}:
 	default:
@@ -178,7 +174,6 @@ func (h *hand) shutDown() {
 func (h *hand) hurry() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.hurried = true
 	for _, f := range h.open {
 		f.end(api.ErrHurry)
 	}
@@ -247,6 +242,17 @@ func (f *flight) await(ctx context.Context) error {
 	}
 	<-f.before // soon: those before are hurried too, and on the way out every place is given up in the end
 	return nil
+}
+
+// recall takes back what was handed out with the answer.
+func (f *flight) recall() {
+	f.hand.mu.Lock()
+	takeBack := f.takeBack
+	f.takeBack = nil
+	f.hand.mu.Unlock()
+	for _, undo := range takeBack {
+		undo()
+	}
 }
 
 // undelivered keeps what is to be taken back if the answer is not delivered. If that is known already, it is at once.

@@ -80,6 +80,7 @@ func (d *door) answerLeft() {
 	for _, f := range d.hand.left() {
 		d.o.Logger.Warn("a request did not end and was given up", "method", f.method)
 		f.pass()
+		f.recall()
 		if f.silenced {
 			d.hand.land(f, false)
 			continue
