@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -135,27 +136,47 @@ func TestFaultCancelled(t *testing.T) {
 	require.Empty(t, c.rest())
 }
 
-// What was handed out with an answer that is dropped is taken back.
-func TestFaultCancelledAfterHandingOut(t *testing.T) {
-	taken := make(chan struct{})
-	s := newStage()
-	_, c := wired(t, plot{methods: map[string]func(starter) starter{
-		"dispatch_instructions": func(starter) starter {
-			return func(ctx context.Context, _ []byte, done func(api.Answer)) {
-				s.running <- ""
-				go func() { // ends when the host cancels
-					<-ctx.Done()
-					done(api.Answer{
-						Result:      &schema.DispatchResult{Instructions: []schema.Send{}, Failed: []schema.Instruction{}},
-						Undelivered: func() { close(taken) },
-					})
-				}()
-			}
+// What was handed out with an answer that does not arrive is taken back: it was cancelled, the host is gone, or the
+// conversation ended first.
+func TestFaultUndelivered(t *testing.T) {
+	for name, lose := range map[string]func(c *caller, answer func()){
+		"cancelled": func(c *caller, answer func()) {
+			c.send(note("notifications/cancelled", `"requestId":1`))
+			require.Equal(c.t, `"next" complete`, c.ask(inModern(`"next"`, "tools/list", "")))
+			answer()
+			require.Empty(c.t, c.rest())
 		},
-	}})
-	c.send(inModern("1", "tools/call", tool("dispatch_instructions", "")))
-	<-s.running
-	c.send(note("notifications/cancelled", `"requestId":1`))
-	<-taken
-	require.Empty(t, c.rest())
+		"host is gone": func(c *caller, answer func()) {
+			require.NoError(c.t, c.out.Close())
+			answer()
+			require.Zero(c.t, <-c.exit)
+		},
+		"too late": func(c *caller, answer func()) {
+			require.Equal(c.t, []string{"1 5030 SHUTTING_DOWN"}, c.rest())
+			answer()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			running, taken := make(chan func(), 1), make(chan struct{})
+			_, c := wired(t, plot{methods: map[string]func(starter) starter{
+				"dispatch_instructions": func(starter) starter {
+					return func(_ context.Context, _ []byte, done func(api.Answer)) {
+						running <- func() {
+							done(api.Answer{
+								Result:      &schema.DispatchResult{Instructions: []schema.Send{}, Failed: []schema.Instruction{}},
+								Undelivered: func() { close(taken) },
+							})
+						}
+					}
+				},
+			}})
+			c.send(inModern("1", "tools/call", tool("dispatch_instructions", "")))
+			lose(c, <-running)
+			select {
+			case <-taken:
+			case <-time.After(patience):
+				t.Fatal("it was not taken back")
+			}
+		})
+	}
 }
