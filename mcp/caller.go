@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -66,30 +67,61 @@ func (c *caller) start(ctx context.Context, method string, params []byte) api.An
 	} else if err := t.await(ctx); err != nil {
 		return api.Answer{Err: schema.NewError(schema.Cancelled, "the call was cancelled before it was begun")}
 	}
-	answers := make(chan api.Answer, 1)
-	entry.Start(ctx, params, func(a api.Answer) { answers <- a })
+	w := &wait{answers: make(chan api.Answer, 1)}
+	entry.Start(ctx, params, w.done)
 	t.pass()
-	return awaited(ctx, answers)
+	return w.end(ctx)
 }
 
-// awaited waits for an answer, and not much longer than somebody wants to know it.
-func awaited(ctx context.Context, answers <-chan api.Answer) api.Answer {
+// A wait is for one answer.
+type wait struct {
+	answers chan api.Answer // never closed
+	givenUp atomic.Bool     // nobody waits any more
+}
+
+// done takes the answer. What was handed out with one that comes too late is taken back.
+func (w *wait) done(a api.Answer) {
+	w.answers <- a
+	if !w.givenUp.Load() {
+		return
+	}
+	if a, late := w.left(); late && a.Undelivered != nil {
+		a.Undelivered()
+	}
+}
+
+// left gives the answer, if it is there and nobody has it.
+func (w *wait) left() (a api.Answer, there bool) {
 	select {
-	case a := <-answers:
+	case a = <-w.answers:
+		return a, true
+	default:
+		return a, false
+	}
+}
+
+// end waits for the answer, and not much longer than somebody wants to know it.
+func (w *wait) end(ctx context.Context) api.Answer {
+	select {
+	case a := <-w.answers:
 		return a
 	case <-ctx.Done():
 	}
 	late := time.NewTimer(lateTime)
 	defer late.Stop()
 	select {
-	case a := <-answers:
+	case a := <-w.answers:
 		return a
 	case <-late.C:
-		fault := schema.NewError(schema.StoreIO, "the store does not answer").
-			Hint("look at what is there before you repeat the call")
-		fault.Data.Outcome = schema.OutcomeUnknown
-		return api.Answer{Err: fault}
 	}
+	w.givenUp.Store(true)
+	if a, there := w.left(); there {
+		return a
+	}
+	fault := schema.NewError(schema.StoreIO, "the store does not answer").
+		Hint("look at what is there before you repeat the call")
+	fault.Data.Outcome = schema.OutcomeUnknown
+	return api.Answer{Err: fault}
 }
 
 // explained gives the error of an answer. A defect gets an incident, and its cause goes to the log.
