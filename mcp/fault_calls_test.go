@@ -127,13 +127,22 @@ func TestFaultCancelled(t *testing.T) {
 		c.send(note("notifications/cancelled", `"requestId":1,"reason":"changed my mind"`))
 		c.send(note("notifications/cancelled", `"requestId":1`), note("notifications/cancelled", `"requestId":"2"`))
 		c.send(note("notifications/cancelled", `"requestId":2`))
-		// The handlers end in their own time. Until then their ids are taken, and after that they are free.
-		for next := "1 -32600 DUPLICATE_ID"; next != "1 result" && next != "1 complete"; {
-			require.Equal(t, "1 -32600 DUPLICATE_ID", next)
-			next = c.ask(in("1", "tools/list", ""))
-		}
+		c.freed(in, "1")
+		c.freed(in, "2")
 	}
 	require.Empty(t, c.rest())
+}
+
+// freed waits until a cancelled request has ended, which it does in its own time. Until then its id is taken.
+func (c *caller) freed(in func(id, method, members string) string, id string) {
+	c.t.Helper()
+	for {
+		next := c.ask(in(id, "tools/list", ""))
+		if next == id+" result" || next == id+" complete" {
+			return
+		}
+		require.Equal(c.t, id+" -32600 DUPLICATE_ID", next)
+	}
 }
 
 // What was handed out with an answer that does not arrive is taken back: it was cancelled, the host is gone, or the

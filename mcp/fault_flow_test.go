@@ -139,3 +139,42 @@ func TestFaultSlowHost(t *testing.T) {
 		require.Contains(t, b, "complete")
 	}
 }
+
+// A change that is refused at once, or cancelled while it waits, does not let those behind it overtake those before it.
+func TestChangesDoNotOvertakeThroughOneThatHasNoEffect(t *testing.T) {
+	for name, idle := range map[string]func(c *caller){
+		"refused": func(c *caller) {
+			require.Equal(c.t, "2 error UNKNOWN_FIELD", c.ask(inModern("2", "tools/call", tool("create_task", `"color":"red"`))))
+		},
+		"cancelled": func(c *caller) {
+			c.send(inModern("2", "tools/call", tool("create_task", `"prompt":"two"`)), note("notifications/cancelled", `"requestId":2`))
+			c.freed(inModern, "2")
+		},
+		"unknown": func(c *caller) {
+			require.Equal(c.t, "2 -32602", c.ask(inModern("2", "tools/call", tool("cancel_task", `"task_id":"tsk_1"`))), "it is a method and no tool")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began, release := make(chan string, 10), make(chan struct{})
+			slow := func(start starter) starter {
+				return func(ctx context.Context, params []byte, done func(api.Answer)) {
+					began <- string(params)
+					<-release
+					start(ctx, params, done)
+				}
+			}
+			_, c := wired(t, plot{methods: map[string]func(starter) starter{"create_task": slow, "queue_instruction_with_ack": slow}})
+			c.send(inModern("1", "tools/call", tool("create_task", `"prompt":"one"`)))
+			require.Contains(t, <-began, "one")
+			idle(c)
+			c.send(inModern("3", "tools/call", tool("queue_instruction_with_ack", `"content":"three"`)))
+			for range 20 {
+				c.lives() // it would have begun by then
+			}
+			require.Empty(t, began)
+			close(release)
+			require.Contains(t, <-began, "three")
+			require.ElementsMatch(t, []string{"1 complete", "3 complete"}, c.rest())
+		})
+	}
+}

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,51 +18,24 @@ const (
 	maxInHandBytes = 64 << 20
 )
 
-// A flight is a request on its way to its answer.
-type flight struct {
-	id     []byte // as it was sent
-	key    jsonrpc.ID
-	era    *session
-	method string
-	size   int // of its params
-	change bool
-	hand   *hand
-	// extra goes along through the SDK, so that a handler is known to be that of this flight.
-	extra *sdk.RequestExtra
-
-	before <-chan struct{} // closed when the change before this one has its place
-	passed chan struct{}   // closed by pass
-	pass   func()          // lets the next change take effect
-
-	// The hand's mutex guards what follows.
-	answered bool
-	silenced bool                    // the host does not want the answer any more
-	hurried  error                   // why the handler is to end soon
-	cancel   context.CancelCauseFunc // nil before the handler begins
-	takeBack []func()                // to call if the answer is not delivered
-}
-
 // A hand holds the flights.
 type hand struct {
 	moved *wire.Pulse   // beats when a flight begins, is answered, or lands
 	freed chan struct{} // holds a token if there may be more room than before; never closed
 	empty chan struct{} // closed when nothing is in hand, after shut
 
-	last <-chan struct{} // closed when the newest change has its place; only the reader knows
-
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, and what the flights say that it guards
 	open    map[jsonrpc.ID]*flight
 	byExtra map[*sdk.RequestExtra]*flight // those in open
 	held    int                           // open, or their answers are not written yet
 	bytes   int                           // of params of those in open
+	lane    []*flight                     // changes, in order, from the first one on that has not passed
 	shut    bool
 }
 
 func newHand(moved *wire.Pulse) *hand {
-	begun := make(chan struct{})
-	close(begun)
 	return &hand{
-		moved: moved, freed: make(chan struct{}, 1), empty: make(chan struct{}), last: begun,
+		moved: moved, freed: make(chan struct{}, 1), empty: make(chan struct{}),
 		open: map[jsonrpc.ID]*flight{}, byExtra: map[*sdk.RequestExtra]*flight{},
 	}
 }
@@ -89,25 +61,37 @@ func (h *hand) of(extra *sdk.RequestExtra) *flight {
 	return h.byExtra[extra]
 }
 
-// begin takes a flight in, and reports whether that is still possible. A change gets its place behind the change
-// before it. Only the reader calls it.
+// begin takes a flight in, and reports whether that is still possible. A change gets its place behind the changes
+// before it.
 func (h *hand) begin(f *flight) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.shut {
 		return false
 	}
-	f.hand, f.extra, f.pass = h, &sdk.RequestExtra{}, func() {}
+	f.hand, f.extra = h, &sdk.RequestExtra{}
 	if f.change {
-		f.passed, f.before = make(chan struct{}), h.last
-		f.pass = sync.OnceFunc(func() { close(f.passed) })
-		h.last = f.passed
+		f.first = make(chan struct{})
+		h.lane = append(h.lane, f)
+		h.advance()
 	}
 	h.open[f.key], h.byExtra[f.extra] = f, f
 	h.held++
 	h.bytes += f.size
 	h.moved.Beat()
 	return true
+}
+
+// advance lets the first change take effect, when those before it have passed. The caller holds mu.
+func (h *hand) advance() {
+	for len(h.lane) > 0 && h.lane[0].passed {
+		h.lane[0] = nil
+		h.lane = h.lane[1:]
+	}
+	if len(h.lane) > 0 && !h.lane[0].isFirst {
+		h.lane[0].isFirst = true
+		close(h.lane[0].first)
+	}
 }
 
 // answer notes that the flight with this id has its answer, and gives it; nil if it has had one.
@@ -187,83 +171,5 @@ func (h *hand) endAll(method string) {
 		if f.method == method {
 			f.end(context.Canceled)
 		}
-	}
-}
-
-// end has the handler of the flight end. The caller holds the hand's mutex.
-func (f *flight) end(cause error) {
-	if f.hurried == nil {
-		f.hurried = cause
-	}
-	if f.cancel != nil {
-		f.cancel(cause)
-	}
-}
-
-// silence notes that the host does not want the answer any more, and has the handler end. It reports whether that is
-// news.
-func (f *flight) silence() bool {
-	f.hand.mu.Lock()
-	defer f.hand.mu.Unlock()
-	if f.silenced || f.answered {
-		return false
-	}
-	f.silenced = true
-	f.end(context.Canceled)
-	return true
-}
-
-// board gives the context of the flight's handler.
-func (f *flight) board(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	f.hand.mu.Lock()
-	f.cancel = cancel
-	if f.hurried != nil {
-		cancel(f.hurried)
-	}
-	f.hand.mu.Unlock()
-	ctx = withTurn(ctx, turn{await: f.await, pass: f.pass, undelivered: f.undelivered})
-	return ctx, func() { cancel(context.Canceled) }
-}
-
-// await waits until the changes before this one have their place. One that is given up by the host waits no longer;
-// one that is only hurried keeps its place.
-func (f *flight) await(ctx context.Context) error {
-	if f.before == nil {
-		return nil
-	}
-	select {
-	case <-f.before:
-		return nil
-	case <-ctx.Done():
-	}
-	if !errors.Is(context.Cause(ctx), api.ErrHurry) {
-		return context.Cause(ctx)
-	}
-	<-f.before // soon: those before are hurried too, and on the way out every place is given up in the end
-	return nil
-}
-
-// recall takes back what was handed out with the answer.
-func (f *flight) recall() {
-	f.hand.mu.Lock()
-	takeBack := f.takeBack
-	f.takeBack = nil
-	f.hand.mu.Unlock()
-	for _, undo := range takeBack {
-		undo()
-	}
-}
-
-// undelivered keeps what is to be taken back if the answer is not delivered. If that is known already, it is at once.
-func (f *flight) undelivered(takeBack func()) {
-	f.hand.mu.Lock()
-	late := f.answered
-	if !late {
-		f.takeBack = append(f.takeBack, takeBack)
-	}
-	f.hand.mu.Unlock()
-	if late {
-		takeBack()
 	}
 }
