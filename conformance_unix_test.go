@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,15 @@ import (
 	"waybill/conformance"
 	"waybill/conformance/player"
 )
+
+// doors says how the program is started for the front doors of the conversations, and how these are spoken to.
+var doors = map[string]struct {
+	args        []string
+	translation player.Translation
+}{
+	"rpc": {[]string{"serve", "--retry-delay", "0"}, nil},
+	"mcp": {[]string{"mcp", "--retry-delay", "0"}, player.Tools{}},
+}
 
 // Every conversation is held with the real program, on a store on disk.
 func TestConversationsWithTheProgram(t *testing.T) {
@@ -28,24 +38,24 @@ func TestConversationsWithTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		c, err := conformance.Parse(strings.TrimSuffix(filepath.Base(file), ".txtar"), data)
 		require.NoError(t, err)
-		if !c.For("rpc") {
-			continue
-		}
-		for _, framing := range c.Framings {
-			t.Run(c.Name+"/"+framing, func(t *testing.T) {
-				t.Parallel()
-				converse(t, c, framing)
-			})
+		for _, door := range c.Doors {
+			for _, framing := range c.Framings {
+				t.Run(c.Name+"/"+door+"/"+framing, func(t *testing.T) {
+					t.Parallel()
+					converse(t, c, door, framing)
+				})
+			}
 		}
 	}
 }
 
-func converse(t *testing.T, c *conformance.Conversation, framing string) {
+func converse(t *testing.T, c *conformance.Conversation, door, framing string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := world{workspace: t.TempDir(), state: t.TempDir()}
-	require.NoError(t, player.Play(ctx, c, player.Options{Dir: w.workspace, Framing: framing, Open: func(context.Context) (*player.Peer, error) {
-		args := []string{"serve", "--retry-delay", "0"}
+	o := player.Options{Dir: w.workspace, Framing: framing, Translation: doors[door].translation}
+	o.Open = func(context.Context) (*player.Peer, error) {
+		args := slices.Clone(doors[door].args)
 		if c.Workspace {
 			args = append(args, "--workspace", w.workspace)
 		}
@@ -54,7 +64,8 @@ func converse(t *testing.T, c *conformance.Conversation, framing string) {
 			cmd.Dir = "/" // which is never taken for a workspace
 		}
 		return spawned(cmd)
-	}}))
+	}
+	require.NoError(t, player.Play(ctx, c, o))
 }
 
 // spawned starts a program and gives its ends of the pipes.
