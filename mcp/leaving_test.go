@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,7 +87,7 @@ func TestFaultEndOfInputWithStuckCalls(t *testing.T) {
 			func(ctx context.Context, _ []byte, done func(api.Answer)) {
 				go func() { // ends when it is hurried
 					<-ctx.Done()
-					if context.Cause(ctx) == api.ErrHurry {
+					if errors.Is(context.Cause(ctx), api.ErrHurry) {
 						done(api.Answer{Result: &schema.ClaimTaskResult{}})
 						return
 					}

@@ -85,8 +85,7 @@ func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResu
 
 // unread gives the error of the protocol for a resource that could not be read.
 func unread(uri string, fault *schema.Error) error {
-	switch fault.Data.Code {
-	case schema.RunGone, schema.InvalidParams:
+	if code := fault.Data.Code; code == schema.RunGone || code == schema.InvalidParams {
 		return notFound(uri)
 	}
 	return wireError(fault)
