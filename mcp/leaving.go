@@ -18,6 +18,9 @@ const (
 	// linger is how long Serve waits for goroutines that have been told to end. What takes longer is in foreign
 	// hands, such as a read that nothing interrupts.
 	linger = 100 * time.Millisecond
+	// openTime is how long a store that is being opened counts as movement: on a slow disk this takes longer than all
+	// the rest of what a script may have asked for.
+	openTime = 3 * time.Second
 )
 
 // serve serves until there is a reason to end, and cleans up.
@@ -56,7 +59,11 @@ func (d *door) leave() {
 // settle lets everything in hand be carried out, answered and written, as long as that moves. What has stood still for
 // a while is hurried, then answered as given up, and in the end left behind.
 func (d *door) settle() {
+	opening := time.Now().Add(openTime)
 	for {
+		if d.o.Table.Opening() && time.Now().Before(opening) {
+			d.moved.Beat()
+		}
 		idle := d.moved.Idle()
 		wait := grace - idle
 		switch {
