@@ -86,6 +86,15 @@ func TestFill(t *testing.T) {
 	require.EqualError(t, err, "<tsk:2> has not been heard yet")
 }
 
+// A value that ends in a quotation mark lost the mark, and the message was no JSON.
+func TestFillKeepsQuotationMarksAtTheEnds(t *testing.T) {
+	b := conformance.Bindings{}
+	require.NoError(t, conformance.Match(value(t, `"<text:q>"`), value(t, `"\"drop it\""`), b))
+	got, err := b.Fill(`{"a":"<text:q>"}`)
+	require.NoError(t, err)
+	require.Equal(t, `{"a":"\"drop it\""}`, got)
+}
+
 func TestLiteral(t *testing.T) {
 	got, err := conformance.Literal(`a\x0d\x0a\n<repeat:2:[>\xff`)
 	require.NoError(t, err)

@@ -114,7 +114,10 @@ func (b Bindings) value(p placeholder) (string, error) {
 		return v.String(), nil
 	case string:
 		quoted, err := json.Marshal(v)
-		return strings.Trim(string(quoted), `"`), err
+		if err != nil {
+			return "", err
+		}
+		return string(quoted[1 : len(quoted)-1]), nil
 	}
 	return "", reason("%s has not been heard yet", p.text)
 }
