@@ -66,6 +66,9 @@ func (l *line) unframe(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the header of an answer: %w", err)
 	}
+	if n < 0 {
+		return nil, fmt.Errorf("the header of an answer: its length is %d", n)
+	}
 	body := make([]byte, n)
 	_, err = io.ReadFull(r, body)
 	return body, err

@@ -78,6 +78,7 @@ func TestWhatAServerSaysIsReadStrictly(t *testing.T) {
 		{"text between", "line", "listening…\n{\"id\":1}\n", `x:4: heard "listening…": not JSON`},
 		{"a frame", "header", "Content-Length: 8\r\n\r\n{\"id\":1}", ""},
 		{"a frame without a length", "header", "Content-Type: x\r\n\r\n{\"id\":1}", "the header of an answer"},
+		{"a frame of less than nothing", "header", "Content-Length: -1\r\n\r\n{\"id\":1}", "the header of an answer: its length is -1"},
 		{"a frame that is cut off", "header", "Content-Length: 9\r\n\r\n{\"id\":1}", "unexpected EOF"},
 		{"nothing", "line", "", "x:4: this did not come"},
 	} {
