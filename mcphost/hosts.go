@@ -205,7 +205,7 @@ func (p Places) below(variable, folder string, names ...string) ([]string, error
 		folder = named
 	} else if folder == "" {
 		return nil, errNoHome
-	} else if info, err := os.Stat(p.Home); err != nil || !info.IsDir() {
+	} else if info, err := os.Stat(p.Home); p.Home != "" && (err != nil || !info.IsDir()) {
 		return nil, fmt.Errorf("your home folder %s is not there: set HOME to one that is", p.Home)
 	}
 	return []string{filepath.Join(append([]string{folder}, names...)...)}, nil

@@ -107,6 +107,16 @@ func TestPlacesThatNobodyKnows(t *testing.T) {
 	require.False(t, known)
 }
 
+// With the folder of configurations known, nobody needs the home folder, and it was asked for all the same.
+func TestAKnownFolderNeedsNoHome(t *testing.T) {
+	folder := t.TempDir()
+	places := mcphost.Places{GOOS: "linux", Env: func(name string) string { return map[string]string{"XDG_CONFIG_HOME": folder}[name] }}
+	host, _ := mcphost.Named("zed")
+	file, err := host.File(places)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(folder, "zed", "settings.json"), file)
+}
+
 func TestProgramIsTheNameThatAnUpdateKeeps(t *testing.T) {
 	dir := t.TempDir()
 	cellar, bin := filepath.Join(dir, "1.2", "waybill"), filepath.Join(dir, "waybill")
