@@ -148,13 +148,29 @@ func TestProgramsThatWillBeGoneAreRefused(t *testing.T) {
 	nowhere := func(string) (string, error) { return "", os.ErrNotExist }
 	_, err := mcphost.ProgramAt(filepath.Join(t.TempDir(), "waybill"), nowhere)
 	require.ErrorContains(t, err, "is not where it was started from any more")
-	run := filepath.Join(t.TempDir(), "go-build123", "b001", "exe", "waybill")
-	require.NoError(t, os.MkdirAll(filepath.Dir(run), 0o755))
-	require.NoError(t, os.WriteFile(run, nil, 0o755))
-	_, err = mcphost.ProgramAt(run, nowhere)
-	require.ErrorContains(t, err, "`go run`")
+	for _, folder := range []string{"go-build123/b001/exe", "go-build/0a/0a1b-d"} {
+		_, err = mcphost.ProgramAt(programIn(t, folder), nowhere)
+		require.ErrorContains(t, err, "`go run`")
+	}
 	_, err = mcphost.Program() // the test is such a program itself, unless it was built with -c
 	if err != nil {
 		require.ErrorContains(t, err, "`go run`")
 	}
+}
+
+// A program that was built in a folder such as go-builder was taken for one of `go run`.
+func TestFoldersOfSimilarNamesAreNotThoseOfGoRun(t *testing.T) {
+	path := programIn(t, "go-builder/bin")
+	got, err := mcphost.ProgramAt(path, func(string) (string, error) { return "", os.ErrNotExist })
+	require.NoError(t, err)
+	require.Equal(t, path, got)
+}
+
+// programIn makes a program in a folder below a new one.
+func programIn(t *testing.T, folder string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), filepath.FromSlash(folder), "waybill")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, nil, 0o755))
+	return path
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,12 +38,10 @@ func program(path string, look func(string) (string, error)) (string, error) {
 	return filepath.Abs(path)
 }
 
-// temporary reports whether a path has the folder in which the go command puts what it runs at once.
+// scratch is a folder in which the go command puts what it runs at once: that of one call, or its cache.
+var scratch = regexp.MustCompile(`^go-build[0-9]*$`)
+
+// temporary reports whether a path has such a folder.
 func temporary(path string) bool {
-	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
-		if strings.HasPrefix(part, "go-build") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), scratch.MatchString)
 }
