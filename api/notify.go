@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"waybill/core"
@@ -101,6 +102,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 			if events, err = tx.Events(f.after, store.DefaultLimit, nil); err != nil {
 				return err
 			}
+			events = answered(events, f.engine.Unanswered())
 			return f.turn(tx, events)
 		})
 		if _, unread := errors.AsType[*store.Error](err); unread || ctx.Err() != nil {
@@ -110,6 +112,19 @@ func (f *feed) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// answered gives the events before one, so that an answer precedes what is announced because of it. If there is
+// none to stop at, it gives all.
+func answered(events []store.Event, unanswered int64) []store.Event {
+	if unanswered == 0 {
+		return events
+	}
+	i := slices.IndexFunc(events, func(ev store.Event) bool { return ev.Seq >= unanswered })
+	if i < 0 {
+		return events
+	}
+	return events[:i]
 }
 
 // turn sends the notifications for a page of events.

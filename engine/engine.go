@@ -82,6 +82,8 @@ type Engine struct {
 
 	meters meters // for Stats
 
+	unanswered atomic.Int64 // see subscribe.go
+
 	mu      sync.Mutex // guards what follows
 	queue   []*job     // in the order of submission
 	stopped bool

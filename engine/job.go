@@ -110,6 +110,7 @@ var errRedo = errors.New("run the group again without the change that broke")
 
 // commit applies the group in one transaction and answers each of its changes.
 func (e *Engine) commit(ctx context.Context, group []*job) {
+	defer e.tellRest()
 	live := group
 	for len(live) > 0 {
 		foreign := e.foreignSeen()
@@ -256,7 +257,7 @@ func (e *Engine) settle(group []*job, writes, foreign int) {
 	for _, j := range group {
 		e.rouse(j.touched)
 	}
-	e.announce()
+	e.tell()
 	e.tidy(writes)
 }
 

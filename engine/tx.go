@@ -35,7 +35,10 @@ func (tx *Tx) record(kind core.EventType, subject string, data any) error {
 	if err != nil {
 		return fmt.Errorf("encode event %s: %w", kind, err)
 	}
-	_, err = tx.Append(store.Event{At: tx.now, Type: kind, Subject: subject, Data: string(text)})
+	seq, err := tx.Append(store.Event{At: tx.now, Type: kind, Subject: subject, Data: string(text)})
+	if err == nil {
+		tx.engine.hush(seq)
+	}
 	return err
 }
 
