@@ -82,8 +82,6 @@ type Engine struct {
 
 	meters meters // for Stats
 
-	unanswered atomic.Int64 // see subscribe.go
-
 	mu      sync.Mutex // guards what follows
 	queue   []*job     // in the order of submission
 	stopped bool
@@ -91,8 +89,11 @@ type Engine struct {
 	foreign int               // counts the signals that another process committed
 	pending int               // estimate of the outstanding instructions; -1 is unknown
 	subs    map[chan struct{}]struct{}
-	untidy  int                  // puts until the store is tidied again
-	runs    map[string]storedRun // what stored has read
+	// unanswered is the first event of the group that is under way, or 0; keptBack, that somebody was told so.
+	unanswered int64
+	keptBack   bool
+	untidy     int                  // puts until the store is tidied again
+	runs       map[string]storedRun // what stored has read
 	// renewals has the facts that are on their way to the store, by run.
 	renewals map[string]*renewal
 	passes   map[string]core.Instant // when a pass began that has a part left, by session

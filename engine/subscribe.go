@@ -27,27 +27,43 @@ func (e *Engine) announce() {
 // Unanswered gives the first event of the changes that are being committed, or 0. From there on the log may have,
 // already, what their callers do not know yet; who wants to tell of events only after the answers asks this after it
 // has read the log, and reads the rest when it is woken.
-func (e *Engine) Unanswered() int64 { return e.unanswered.Load() }
+func (e *Engine) Unanswered() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keptBack = e.keptBack || e.unanswered != 0
+	return e.unanswered
+}
 
 // hush notes an event of the group that is under way. Of a transaction that runs again, the first run had
-// the lower numbers, and only the goroutine that commits changes this.
+// the lower numbers.
 func (e *Engine) hush(seq int64) {
-	if e.unanswered.Load() == 0 {
-		e.unanswered.Store(seq)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unanswered == 0 {
+		e.unanswered = seq
 	}
 }
 
-// tell ends what hush began, now that the answers have left, and announces the commit.
+// unhush ends what hush began, now that the answers have left, and reports whether that kept anybody back.
+func (e *Engine) unhush() (keptBack bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	keptBack = e.keptBack
+	e.unanswered, e.keptBack = 0, false
+	return keptBack
+}
+
+// tell announces a commit whose answers have left.
 func (e *Engine) tell() {
-	e.unanswered.Store(0)
+	e.unhush()
 	e.announce()
 }
 
-// tellRest is tell for a group of which nothing is known to be committed: what others committed behind its
-// events may have been kept back with them.
+// tellRest wakes who was kept back by a group of which nothing is known to be committed: others may have
+// committed meanwhile.
 func (e *Engine) tellRest() {
-	if e.unanswered.Load() != 0 {
-		e.tell()
+	if e.unhush() {
+		e.announce()
 	}
 }
 
