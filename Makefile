@@ -25,7 +25,11 @@ FUZZTIMED   ?= 20s
 # What makes no progress for as long, or does not end, fails; macOS has no such command, and no watchdog then.
 WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 240)
 
-.PHONY: help build size demo test large check fmt lint vet generate verify page screenshots cross bench fuzz fuzz-timed clean
+# Folders with a package.json, in the order in which they need one another. npm brings types, a compiler and, for the
+# tests, clients of others; without it the rest is built and tested all the same.
+NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript
+
+.PHONY: help build size demo test large check fmt lint vet generate verify node screenshots cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,7 +48,7 @@ demo: build ## play a host against the real binary, in under 10 seconds
 test: ## run every test, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
-check: fmt vet lint verify page cross size test large ## everything that must hold
+check: fmt vet lint verify node cross size test large ## everything that must hold
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost and of marks at full size, without the race detector
@@ -70,10 +74,10 @@ verify: ## fail if generated files or the module files are stale
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
-# npm brings the type checker and nothing else: without it the page is built and tested all the same.
-page: ## check the types of the page
-	@if command -v npm >/dev/null 2>&1; then cd web/page && npm ci --silent --ignore-scripts && npm run --silent check; \
-	else echo "skipped: the types of the page are checked where npm is"; fi
+node: ## bring what the tests with Node need, and check the types of what is written in TypeScript
+	@if ! command -v npm >/dev/null 2>&1; then echo "skipped: types are checked, and the tests with Node run, where npm is"; \
+	else for folder in $(NODE); do (cd $$folder && npm ci --silent --ignore-scripts && npm run --silent --if-present build && npm run --silent --if-present check) \
+	  || { echo "$$folder: npm found fault"; exit 1; }; done; fi
 
 # The story they show is the same each time; the letters are those of the machine's fonts.
 screenshots: ## take the pictures of the page in docs/img anew, with Chromium
