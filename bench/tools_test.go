@@ -12,6 +12,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+	"github.com/tiktoken-go/tokenizer/codec"
+
+	"waybill/schema"
 )
 
 // handshake is what a host says first.
@@ -121,4 +124,23 @@ func BenchmarkSpawnMCP(b *testing.B) {
 	b.ReportMetric(ours.median(), "p50-ms")
 	b.ReportMetric(ours.quantile(0.99), "p99-ms")
 	b.ReportMetric(ours.over(empty), "x-empty-server")
+}
+
+// BenchmarkToolListTokens counts what a model reads before anything else, by the vocabulary o200k_base. The probe is the
+// vocabulary of all methods in JSON Schema, which a host would have to hand over otherwise.
+func BenchmarkToolListTokens(b *testing.B) {
+	vocabulary := codec.NewO200kBase()
+	for b.Loop() {
+		root := b.TempDir()
+		h := spawn(b, waybillMCP(root, filepath.Join(root, "state")))
+		h.call(b, handshake)
+		tools, err := vocabulary.Count(string(h.call(b, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`)))
+		require.NoError(b, err)
+		all, err := vocabulary.Count(string(schema.JSONSchema()))
+		require.NoError(b, err)
+		h.end(b)
+		reportOnly(b)
+		b.ReportMetric(float64(tools), "tokens")
+		b.ReportMetric(float64(all)/float64(tools), "x-all-methods")
+	}
 }
