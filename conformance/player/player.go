@@ -90,17 +90,16 @@ func (p *play) steps(ctx context.Context) error {
 	for _, s := range p.Steps {
 		switch s.Verb {
 		case conformance.Remark:
-			continue
 		case conformance.Expect, conformance.Then:
 			awaited = append(awaited, s)
-			continue
-		}
-		if err := p.hear(ctx, awaited); err != nil {
-			return err
-		}
-		awaited = nil
-		if err := p.act(ctx, s); err != nil {
-			return err
+		case conformance.Send, conformance.Raw, conformance.Bytes, conformance.Do:
+			if err := p.hear(ctx, awaited); err != nil {
+				return err
+			}
+			awaited = nil
+			if err := p.act(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
 	return p.hear(ctx, awaited)
