@@ -82,15 +82,20 @@ func (h *hand) begin(f *flight) bool {
 	return true
 }
 
-// advance lets the first change take effect, when those before it have passed. The caller holds mu.
+// advance lets the first change take effect, when those before it have passed. One that let the others go before its
+// turn came, and so is passed over, gets its turn too: it may still want to take effect. The caller holds mu.
 func (h *hand) advance() {
-	for len(h.lane) > 0 && h.lane[0].passed {
+	for len(h.lane) > 0 {
+		f := h.lane[0]
+		if !f.isFirst {
+			f.isFirst = true
+			close(f.first)
+		}
+		if !f.passed {
+			return
+		}
 		h.lane[0] = nil
 		h.lane = h.lane[1:]
-	}
-	if len(h.lane) > 0 && !h.lane[0].isFirst {
-		h.lane[0].isFirst = true
-		close(h.lane[0].first)
 	}
 }
 
