@@ -45,9 +45,12 @@ func (s *server) claimTask(c *call) (facts, *schema.Error) {
 		f.add("do", "Nothing is ready. Call again with wait_ms up to 25000, or see ready_items.")
 		return f, nil
 	}
-	s.keeper.hold(r.Claim.Task.TaskID, r.Claim.Lease.Token)
-	f.add("task_id", r.Claim.Task.TaskID)
-	f.add("lease_token", r.Claim.Lease.Token)
+	taskID, token := r.Claim.Task.TaskID, r.Claim.Lease.Token
+	s.keeper.hold(taskID, token)
+	// The claim is given back then. Should that fail, the lease has to run out, or nobody would get the task.
+	turnOf(c.ctx).undelivered(func() { s.keeper.drop(taskID, token) })
+	f.add("task_id", taskID)
+	f.add("lease_token", token)
 	f.claimed(r.Claim)
 	return f, nil
 }
