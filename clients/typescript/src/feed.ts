@@ -1,7 +1,11 @@
 // The event log as an iterator. Notifications only wake it: what happened is read from events_since, from the cursor
 // of the page before, so that no event is missed and none is given twice, whichever process answers.
 
+import { WaybillError } from "./errors.js";
 import type { Event, EventList, EventsSinceParams } from "./protocol.js";
+
+/** When to read again after what may not fail the next time, if waybill does not say. */
+const againMs = 1000;
 
 /** Where a feed begins, what of, and until when. */
 export interface FeedOptions {
@@ -67,7 +71,14 @@ export async function* feed(source: Source, start: Promise<string>, options: Fee
   let cursor = await unlessOver(source, start);
   while (cursor !== undefined && !signal?.aborted && !source.hints.over) {
     const seen = source.hints.count;
-    const page = await unlessOver(source, source.read({ cursor, ...(types && { types }) }));
+    let page: EventList | undefined;
+    try {
+      page = await unlessOver(source, source.read({ cursor, ...(types && { types }) }));
+    } catch (error) {
+      if (!(error instanceof WaybillError && error.retryable)) throw error;
+      await pause(source.hints, error.retryAfterMs ?? againMs, signal);
+      continue;
+    }
     if (!page) return;
     for (const event of page.events) {
       if (signal?.aborted) return;
@@ -76,6 +87,17 @@ export async function* feed(source: Source, start: Promise<string>, options: Fee
     cursor = page.cursor;
     if (!page.more) await source.hints.since(seen, signal);
   }
+}
+
+/** Waits, and no longer than until the end of the hints or the signal. */
+async function pause(hints: Hints, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let passed = false;
+  const timer = setTimeout(() => {
+    passed = true;
+    hints.tick();
+  }, ms);
+  while (!passed && !hints.over && !signal?.aborted) await hints.since(hints.count, signal);
+  clearTimeout(timer);
 }
 
 /** Gives what was promised; undefined if the client was closed meanwhile, which is the end and no failure. */

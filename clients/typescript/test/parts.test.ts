@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Calls, keeps, type Call } from "../src/calls.js";
-import { Hints } from "../src/feed.js";
+import { WaybillError } from "../src/errors.js";
+import { Hints, feed } from "../src/feed.js";
 import { Lines, Tail } from "../src/lines.js";
 import { Backoff } from "../src/restart.js";
 
@@ -69,6 +70,26 @@ test("a sign that came before somebody waits for it is not missed", async () => 
   await hints.since(hints.count, AbortSignal.abort());
   hints.end();
   await hints.since(hints.count, undefined);
+});
+
+test("a feed goes on after a read that may succeed the next time, and ends with any other", async () => {
+  const faults = [
+    { code: "STORE_BUSY", retryable: true, retryAfterMs: 1 },
+    { code: "CURSOR_EXPIRED", retryable: false },
+  ] as const;
+  const cursors: string[] = [];
+  const hints = new Hints();
+  const read = async ({ cursor }: { cursor: string }) => {
+    cursors.push(cursor);
+    const fault = cursors.length === 2 ? undefined : faults[cursors.length === 1 ? 0 : 1];
+    if (fault) throw new WaybillError("no", { ...fault, outcome: "not_applied", method: "events_since" });
+    const event = { seq: 8, at: "2026-01-01T00:00:00Z", type: "task.created", subject_id: "tsk_1", data: {} };
+    return { events: [event], cursor: "8", more: true };
+  };
+  const events = feed({ hints, read }, Promise.resolve("7"), {});
+  assert.equal((await events.next()).value?.seq, 8);
+  await assert.rejects(events.next(), { code: "CURSOR_EXPIRED" });
+  assert.deepEqual(cursors, ["7", "7", "8"]);
 });
 
 test("the waits before the next process grow, have a limit, and end", () => {
