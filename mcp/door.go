@@ -246,7 +246,9 @@ func (d *door) cancel(params []byte) {
 	if json.Unmarshal(params, &p) != nil || len(p.ID) == 0 {
 		return
 	}
-	if f := d.hand.find(idOf(p.ID)); f != nil && f.method != "initialize" {
+	// The SDK's form of 1.5 is that of 1, so the ids as they were sent are compared, too.
+	f := d.hand.find(idOf(p.ID))
+	if f != nil && wire.Key(f.id) == wire.Key(p.ID) && f.method != "initialize" {
 		f.silence()
 	}
 }
