@@ -171,7 +171,7 @@ func TestDoorReadsMarkup(t *testing.T) {
 	asking, err := os.ReadFile("src/wire.ts")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "| `POST /api/markdown` | yes |")
-	require.Contains(t, string(asking), `request("POST", "/api/markdown", { text })`)
+	require.Contains(t, string(asking), `request("POST", "/api/markdown", { body: { text } })`)
 }
 
 // TestWhatCannotBeFormattedStaysAsWritten: the page says why, and the text is there.
