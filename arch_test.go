@@ -30,7 +30,8 @@ var floors = map[string]struct {
 
 	"store":            {floor: 1},
 	"store/memory":     {floor: 1, beside: []string{"store"}},
-	"store/sqlite":     {floor: 1, beside: []string{"store"}},
+	"store/rows":       {floor: 1, beside: []string{"store"}},
+	"store/sqlite":     {floor: 1, beside: []string{"store", "store/rows"}},
 	"store/storetest":  {floor: 1, beside: []string{"store"}},
 	"engine/planfile":  {floor: 1},
 	"engine/workspace": {floor: 1},

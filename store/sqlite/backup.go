@@ -50,11 +50,11 @@ func claim(path string) error {
 }
 
 // verifyFile checks a database that nobody writes.
-func verifyFile(ctx context.Context, path string) ([]store.Damage, error) {
-	v := verifier{ctx: ctx}
-	err := readFile(ctx, path, frozen, func(c *conn) error {
-		v.c = c
-		return v.all()
+func verifyFile(ctx context.Context, path string) (found []store.Damage, err error) {
+	err = readFile(ctx, path, frozen, func(c *conn) error {
+		v := verifier(ctx, c)
+		found, err = v.All(checks(v, c))
+		return err
 	})
-	return v.found, err
+	return found, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // bringUp makes the tables what this version of waybill expects, or reports that they are newer.
@@ -35,9 +36,9 @@ func (s *Store) bringUp(ctx context.Context) (newer bool, err error) {
 // examine reads what the database says about itself, before anything is written to it.
 func (s *Store) examine() (found labels, err error) {
 	var version string
-	if err := s.w.query(func(r *row) error {
-		version = r.text()
-		return r.err
+	if err := s.w.Query(func(r *rows.Row) error {
+		version = r.Text()
+		return r.Err()
 	}, "SELECT sqlite_version()"); err != nil {
 		return found, err
 	}
@@ -75,9 +76,9 @@ func (s *Store) setJournal(ctx context.Context, found labels) error {
 		want = "delete"
 	}
 	var got string
-	if err := s.w.query(func(r *row) error {
-		got = r.text()
-		return r.err
+	if err := s.w.Query(func(r *rows.Row) error {
+		got = r.Text()
+		return r.Err()
 	}, "PRAGMA journal_mode = "+want); err != nil {
 		return err
 	}
@@ -109,9 +110,9 @@ func (s *Store) migrate(ctx context.Context, found labels) error {
 // checkIntegrity has SQLite check the structure of the whole file.
 func (s *Store) checkIntegrity(ctx context.Context) error {
 	var says string
-	if err := s.w.queryContext(ctx, func(r *row) error {
-		says = r.text()
-		return r.err
+	if err := s.w.queryContext(ctx, func(r *rows.Row) error {
+		says = r.Text()
+		return r.Err()
 	}, "PRAGMA integrity_check(1)"); err != nil {
 		return err
 	}

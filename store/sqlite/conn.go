@@ -4,14 +4,16 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"waybill/store/rows"
 )
 
 // access says what a connection may do with its file.
@@ -29,18 +31,17 @@ const (
 // itself: the pool of database/sql opens and closes connections behind its caller's back, and which
 // connection holds which file open is the very thing that this package must know.
 type conn struct {
-	raw    driver.Conn
-	stmts  map[string]*stmt // prepared once, by their text
-	recent recent           // of one that writes
+	path    string
+	raw     driver.Conn
+	stmts   map[string]*stmt // prepared once, by their text
+	recent  rows.Recent      // of one that writes
+	version int64            // of the contents when recent was learned: it changes when another connection commits
 }
-
-// limited ends a statement whose last argument bounds its rows. A bare ? there would have SQLite prepare
-// the statement anew whenever another number is bound, because it plans for the number.
-const limited = " LIMIT ?+0"
 
 type stmt struct {
 	driver.Stmt
-	args []driver.NamedValue // reused by each call
+	args   []driver.NamedValue // reused by each call, as are the values
+	values []driver.Value
 }
 
 func connect(ctx context.Context, path string, mode access) (*conn, error) {
@@ -52,7 +53,7 @@ func connect(ctx context.Context, path string, mode access) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{raw: raw, stmts: make(map[string]*stmt)}, nil
+	return &conn{path: path, raw: raw, stmts: make(map[string]*stmt)}, nil
 }
 
 // dsn gives the URI of the file. _defensive and _dqs take away what SQL text could do to the file
@@ -79,7 +80,7 @@ func (c *conn) close() error {
 func (c *conn) prepared(text string, args []any) (*stmt, error) {
 	s, ok := c.stmts[text]
 	if !ok {
-		raw, err := c.raw.Prepare(text)
+		raw, err := c.raw.Prepare(rows.Alone(text))
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +94,9 @@ func (c *conn) prepared(text string, args []any) (*stmt, error) {
 	return s, nil
 }
 
-// exec runs a statement that gives no rows, and tells how many rows it changed. The arguments, here
+// Exec runs a statement that gives no rows, and tells how many rows it changed. The arguments, here
 // and below, are int64, string, []byte or nil.
-func (c *conn) exec(text string, args ...any) (changed int64, err error) {
+func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	s, err := c.prepared(text, args)
 	if err != nil {
 		return 0, err
@@ -107,32 +108,36 @@ func (c *conn) exec(text string, args ...any) (changed int64, err error) {
 	return result.RowsAffected()
 }
 
-// query runs a statement and gives its rows one by one.
-func (c *conn) query(each func(r *row) error, text string, args ...any) error {
+// Query runs a statement and gives its rows one by one.
+func (c *conn) Query(each func(r *rows.Row) error, text string, args ...any) error {
 	return c.queryContext(context.Background(), each, text, args...)
 }
 
-// queryContext is query for statements that run long enough to be interrupted. Others do without
+// queryContext is Query for statements that run long enough to be interrupted. Others do without
 // ctx, because the driver starts a goroutine for one that can end.
-func (c *conn) queryContext(ctx context.Context, each func(r *row) error, text string, args ...any) error {
+func (c *conn) queryContext(ctx context.Context, each func(r *rows.Row) error, text string, args ...any) error {
 	s, err := c.prepared(text, args)
 	if err != nil {
 		return err
 	}
-	rows, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, s.args)
+	found, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, s.args)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // says once more what Next has said
-	r := &row{values: make([]driver.Value, len(rows.Columns()))}
+	defer func() { _ = found.Close() }() // says once more what Next has said
+	s.values = slices.Grow(s.values[:0], len(found.Columns()))[:len(found.Columns())]
+	r := rows.NewRow(len(s.values))
 	for {
-		switch err := rows.Next(r.values); {
+		switch err := found.Next(s.values); {
 		case errors.Is(err, io.EOF):
 			return ctx.Err() // an interrupted statement looks like one that has no more rows
 		case err != nil:
 			return err
 		}
-		r.next, r.err = 0, nil
+		into := r.Refill()
+		for i, value := range s.values {
+			into[i] = value
+		}
 		if err := each(r); err != nil {
 			return err
 		}
@@ -140,13 +145,7 @@ func (c *conn) queryContext(ctx context.Context, each func(r *row) error, text s
 }
 
 // number runs a statement that gives one integer.
-func (c *conn) number(text string, args ...any) (n int64, err error) {
-	err = c.query(func(r *row) error {
-		n = r.integer()
-		return r.err
-	}, text, args...)
-	return n, err
-}
+func (c *conn) number(text string, args ...any) (int64, error) { return rows.Number(c, text, args...) }
 
 // script runs statements one after the other, without keeping them.
 func (c *conn) script(ctx context.Context, text string) error {
@@ -161,69 +160,4 @@ func (c *conn) writable() (bool, error) {
 		IsReadOnly(schema string) (bool, error)
 	}).IsReadOnly("main")
 	return !ro, err
-}
-
-// row is the row at hand of a query. Its values are taken from left to right; the first that is not
-// of the type asked for sets err.
-type row struct {
-	values []driver.Value
-	next   int
-	err    error
-}
-
-func (r *row) take() driver.Value {
-	v := r.values[r.next]
-	r.next++
-	return v
-}
-
-func (r *row) integer() int64 {
-	v := r.take()
-	n, ok := v.(int64)
-	if !ok {
-		r.fail("integer", v)
-	}
-	return n
-}
-
-func (r *row) text() string {
-	v := r.take()
-	s, ok := v.(string)
-	if !ok {
-		r.fail("text", v)
-	}
-	return s
-}
-
-func (r *row) blob() []byte {
-	v := r.take()
-	b, ok := v.([]byte)
-	if !ok {
-		r.fail("blob", v)
-	}
-	return b
-}
-
-// maybeInteger takes an integer or NULL, which is 0.
-func (r *row) maybeInteger() int64 {
-	if r.values[r.next] == nil {
-		r.next++
-		return 0
-	}
-	return r.integer()
-}
-
-// maybeText takes a text or NULL, which is "".
-func (r *row) maybeText() string {
-	if r.values[r.next] == nil {
-		r.next++
-		return ""
-	}
-	return r.text()
-}
-
-func (r *row) fail(want string, got driver.Value) {
-	if r.err == nil {
-		r.err = fmt.Errorf("column %d has a %T instead of %s", r.next, got, want)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // fault makes a *store.Error.
@@ -39,9 +40,9 @@ func classify(path string, err error) *store.Error {
 		return already
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return gaveUp(err)
+		return rows.GaveUp(err)
 	}
-	if row, ok := errors.AsType[damaged](err); ok {
+	if row, ok := errors.AsType[rows.Damaged](err); ok {
 		return fault(store.Corrupt, nil, "%v: the store %s was left as it is; put a copy back, or move it away to begin anew", row, path)
 	}
 	switch kindOf(err) {
@@ -56,14 +57,10 @@ func classify(path string, err error) *store.Error {
 	case store.Lost:
 		return fault(store.Lost, err, "the store %s was moved or replaced while it was open: restart", path)
 	case store.Cancelled:
-		return gaveUp(err)
+		return rows.GaveUp(err)
 	case store.IO, store.NewerSchema, store.Unsafe, store.Closed:
 	}
 	return fault(store.IO, err, "reading or writing the store %s did not work: check the disk", path)
-}
-
-func gaveUp(cause error) *store.Error {
-	return fault(store.Cancelled, cause, "the call was given up before it took effect")
 }
 
 func kindOf(err error) store.Kind {

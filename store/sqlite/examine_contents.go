@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // contents reads everything.
@@ -13,13 +14,13 @@ func (e *examination) contents() bool {
 		return e.broken("contents", err)
 	}
 	err = e.reader(func(c *conn) error {
-		v := verifier{ctx: e.ctx, c: c}
-		for _, check := range v.checks() {
-			found, err := v.alone(check)
+		v := verifier(e.ctx, c)
+		for _, check := range checks(v, c) {
+			found, err := v.Alone(check)
 			if err != nil {
 				return err
 			}
-			e.verified(check.name, found)
+			e.verified(check.Name, found)
 		}
 		return e.compareRecord(c)
 	})
@@ -49,16 +50,16 @@ func (e *examination) verified(check string, found []store.Damage) {
 // compareRecord tells whether events are gone that others have seen.
 func (e *examination) compareRecord(c *conn) error {
 	known := e.record().newest // before the head, which runs ahead of it
-	h, err := readHead(c, nil)
-	if _, spoilt := errors.AsType[damaged](err); spoilt {
+	h, err := rows.ReadHead(c)
+	if _, spoilt := errors.AsType[rows.Damaged](err); spoilt {
 		return nil // the check of the event log has said so
 	}
 	if err != nil {
 		return err
 	}
-	if known > h.newest {
+	if known > h.Newest {
 		e.find("lock file", LevelWarn, "look for the -wal file, or for a newer copy",
-			"the newest %d events are lost: the -wal file was removed, or an older copy was put back", known-h.newest)
+			"the newest %d events are lost: the -wal file was removed, or an older copy was put back", known-h.Newest)
 		return nil
 	}
 	e.find("lock file", LevelOK, "", "no event is missing that it knows of")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // OpenFormer is Open as the waybill of that version of the tables had it. It is inside because nothing
@@ -16,45 +17,27 @@ func OpenFormer(ctx context.Context, o Options, version int) (*Store, error) {
 	return open(ctx, o, steps[:version])
 }
 
-// TaskPlan tells how SQLite would carry out a query of tasks.
-func (s *Store) TaskPlan(ctx context.Context, q store.TaskQuery) (plan string, err error) {
-	text, args := selectingTasks(q)
-	return s.plan(ctx, text, args...)
-}
-
-// TaskCountPlan tells how it would count them.
-func (s *Store) TaskCountPlan(ctx context.Context, q store.TaskQuery) (plan string, err error) {
-	text, args := countingTasks(q)
-	return s.plan(ctx, text, args...)
-}
-
-// LeasePlan and RetryPlan tell it of the looks that are taken again and again.
-func (s *Store) LeasePlan(ctx context.Context) (plan string, err error) {
-	return s.plan(ctx, selectAttempts+leasedBehind, int64(1))
-}
-
-func (s *Store) RetryPlan(ctx context.Context) (plan string, err error) {
-	return s.plan(ctx, selectNextReady, int64(1))
-}
-
-// LatestRunsPlan tells it of the latest runs of a plan.
-func (s *Store) LatestRunsPlan(ctx context.Context) (plan string, err error) {
-	return s.plan(ctx, selectLatestRuns, "tasks.md")
-}
-
-// RunPlan tells it of a list of runs.
-func (s *Store) RunPlan(ctx context.Context, q store.RunQuery) (plan string, err error) {
-	text, args := selectingRuns(q)
-	return s.plan(ctx, text, args...)
-}
-
-func (s *Store) plan(ctx context.Context, text string, args ...any) (plan string, err error) {
+// Plan tells how SQLite would carry out the statements of a verb.
+func (s *Store) Plan(ctx context.Context, verb func(tx store.Tx) error) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
-		return true, c.query(func(r *row) error {
-			_, _, _ = r.integer(), r.integer(), r.integer()
-			plan += r.text() + "\n"
-			return r.err
-		}, "EXPLAIN QUERY PLAN "+text, args...)
+		p := planner{conn: c}
+		err := verb(rows.Begin(rows.Options{Conn: &p}))
+		plan = p.plan
+		return true, err
 	})
 	return plan, err
+}
+
+// A planner asks SQLite for the plan of each statement that it is to carry out, and finds nothing.
+type planner struct {
+	*conn
+	plan string
+}
+
+func (p *planner) Query(_ func(*rows.Row) error, text string, args ...any) error {
+	return p.conn.Query(func(r *rows.Row) error {
+		_, _, _ = r.Integer(), r.Integer(), r.Integer()
+		p.plan += r.Text() + "\n"
+		return r.Err()
+	}, "EXPLAIN QUERY PLAN "+text, args...)
 }

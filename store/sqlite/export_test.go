@@ -2,11 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"time"
-
-	"waybill/core"
-	"waybill/store"
 )
 
 // What follows is inside because it cannot be seen from the front: there is one version of the tables
@@ -22,15 +18,6 @@ func (o Options) Waiting(d time.Duration) Options {
 func (o Options) Viewing(d time.Duration) Options {
 	o.viewLimit = d
 	return o
-}
-
-// WrittenFindings gives what findings are stored as.
-func WrittenFindings(f core.Findings) string { return writtenFindings(f) }
-
-// ReadFindings reads what findings are stored as. A row whose sum is right cannot be damaged from the front.
-func ReadFindings(stored string) (core.Findings, error) {
-	r := row{values: []driver.Value{stored}}
-	return r.findings(), r.err
 }
 
 // A Step is a migration of a test.
@@ -82,16 +69,3 @@ func digestAfter(ctx context.Context, steps []migration) (digest string, err err
 
 // CheckVersion tells whether a version of SQLite is new enough.
 func CheckVersion(version string) error { return checkVersion(version) }
-
-// QueryPlan tells how SQLite would carry out a query.
-func (s *Store) QueryPlan(ctx context.Context, q store.InstructionQuery) (plan string, err error) {
-	where, args := conditions(q)
-	err = s.reading(ctx, func(c *conn) (bool, error) {
-		return true, c.query(func(r *row) error {
-			_, _, _ = r.integer(), r.integer(), r.integer()
-			plan += r.text() + "\n"
-			return r.err
-		}, "EXPLAIN QUERY PLAN SELECT content FROM instructions"+where+order(q.Order)+" LIMIT 50", args...)
-	})
-	return plan, err
-}

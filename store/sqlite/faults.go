@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // afterFault does what a fault of the store asks for, and gives the error to return. The turn and the
@@ -83,9 +84,9 @@ func (s *Store) startLogAnew() error {
 		return nil
 	}
 	busy := int64(1)
-	if err := s.w.query(func(r *row) error {
-		busy = r.integer()
-		return r.err
+	if err := s.w.Query(func(r *rows.Row) error {
+		busy = r.Integer()
+		return r.Err()
 	}, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func copyInto(ctx context.Context, c *conn, path string) (err error) {
 			_ = os.Remove(temp)
 		}
 	}()
-	if _, err := c.exec("VACUUM INTO ?", temp); err != nil {
+	if _, err := c.Exec("VACUUM INTO ?", temp); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // lockFile is the file beside the database whose lock a process holds while it opens, migrates or
@@ -150,7 +151,7 @@ func (l *lockFile) take(ctx context.Context, patience time.Duration) error {
 		return w.err
 	}
 	if err := ctx.Err(); err != nil {
-		return gaveUp(err)
+		return rows.GaveUp(err)
 	}
 	return l.busy()
 }

@@ -8,6 +8,7 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // settings hold for every connection. They take trust from what the file says, and write nothing
@@ -59,8 +60,8 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	lock := newLockFile(place.lockPath())
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
-		turn: newTurn(), lock: lock, lookout: &lookout{path: place.lockPath()}, readers: newPool(),
-		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[damaged]bool),
+		turn: newTurn(), lock: lock, readers: newPool(),
+		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
 	}
 	if err := s.start(ctx); err != nil {
@@ -237,10 +238,10 @@ func (s *Store) tryReading(ctx context.Context) error {
 		if err := checkTables(c, latest); err != nil {
 			return false, err
 		}
-		h, err := readHead(c, nil)
+		h, err := rows.ReadHead(c)
 		if err != nil {
 			return false, err
 		}
-		return true, checkTail(c, h)
+		return true, rows.CheckTail(c, h)
 	})
 }

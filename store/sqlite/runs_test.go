@@ -66,36 +66,6 @@ func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// TestFindingsThatNobodyWroteAreNotRead: what is stored of findings has one form, and anything else is damage.
-func TestFindingsThatNobodyWroteAreNotRead(t *testing.T) {
-	for _, stored := range []string{
-		" ", "x", "1", `1 2 "a"`, `1 2 "a" "b" `, ` 1 2 "a" "b"`, `1 2 "a" "b"3`, `1 2 a b`, "1 2 `a` `b`", `1  2 "a" "b"`, `01 2 "a" "b"`,
-		`+1 2 "a" "b"`, `-1 2 "a" "b"`, `1 -2 "a" "b"`, `0 0 "" ""`, `1 2 "\x61" "b"`, `99999999999999999999 2 "a" "b"`,
-	} {
-		_, err := sqlite.ReadFindings(stored)
-		require.Error(t, err, "%q", stored)
-	}
-	f, err := sqlite.ReadFindings("")
-	require.NoError(t, err)
-	require.Zero(t, f)
-}
-
-// FuzzFindings: what is read is what was written, to the byte.
-func FuzzFindings(f *testing.F) {
-	f.Add(1, 2, "a", `b "c"`, `1 2 "a" "b"`)
-	f.Add(0, 0, "", "", "")
-	f.Add(3, 0, "\x00\xff\n", "é", "0 0 \"\" \"\"")
-	f.Fuzz(func(t *testing.T, same, swaps int, last, before, stored string) {
-		want := core.Findings{Last: last, Before: before, Same: max(same, 0), Swaps: max(swaps, 0)}
-		got, err := sqlite.ReadFindings(sqlite.WrittenFindings(want))
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-		if got, err = sqlite.ReadFindings(stored); err == nil {
-			require.Equal(t, stored, sqlite.WrittenFindings(got))
-		}
-	})
-}
-
 // TestTablesHoldTheLawsOfRuns: a run that core can never have given is refused, by the front and behind the
 // store's back, and so is a counter that nobody can have counted.
 func TestTablesHoldTheLawsOfRuns(t *testing.T) {
@@ -222,7 +192,10 @@ func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
 // read.
 func TestLatestRunsPlan(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path(t)})
-	plan, err := s.LatestRunsPlan(t.Context())
+	plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+		_, err := tx.LatestRuns("tasks.md")
+		return err
+	})
 	require.NoError(t, err)
 	require.Contains(t, plan, "SEARCH runs USING COVERING INDEX runs_item (plan=?)")
 	require.Contains(t, plan, "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)")
@@ -244,7 +217,10 @@ func TestRunListPlans(t *testing.T) {
 		"a whole plan":  {store.RunQuery{Plan: "p"}, "USING INDEX runs_plan (plan=? AND state=?)"},
 		"a whole state": {store.RunQuery{State: core.RunDone}, "USING INDEX runs_state (state=?)"},
 	} {
-		plan, err := s.RunPlan(t.Context(), row.q)
+		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Runs(row.q)
+			return err
+		})
 		require.NoError(t, err)
 		require.Contains(t, plan, row.want, name)
 		require.NotContains(t, plan, "TEMP B-TREE", name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // Salvaged says what a salvage kept. Tables are known by their names in the file.
@@ -132,16 +133,16 @@ func (w *wreck) fill(ctx context.Context, temp string) (err error) {
 		return err
 	}
 	defer func() { _ = w.old.close() }()
-	t, err := begin(ctx, w.place.path, w.c, true)
+	t, err := begin(ctx, w.c, rows.Options{}, true)
 	if err != nil {
 		return err
 	}
-	defer t.end(errOver)
+	defer t.End(rows.ErrOver)
 	if err := w.copy(ctx, t); err != nil {
 		return err
 	}
-	w.newest = t.head.newest
-	return t.commit()
+	w.newest, _ = t.Newest()
+	return commit(t, w.c)
 }
 
 // unreadable notes a part that cannot be read. Only damage is borne: what was not read because the
@@ -157,7 +158,7 @@ func (w *wreck) unreadable(what string, err error) error {
 	return nil
 }
 
-func (w *wreck) copy(ctx context.Context, t *tx) error {
+func (w *wreck) copy(ctx context.Context, t *rows.Tx) error {
 	readable, err := w.examine(ctx)
 	if err != nil {
 		return err
@@ -166,8 +167,8 @@ func (w *wreck) copy(ctx context.Context, t *tx) error {
 		log := suffix{w: w, t: t}
 		return log.finish(w.record.newest)
 	}
-	for _, tb := range tables() {
-		there, err := w.has(tb.name)
+	for _, tb := range rows.Tables() {
+		there, err := w.has(tb.Name)
 		if err != nil {
 			return err
 		}
@@ -175,7 +176,7 @@ func (w *wreck) copy(ctx context.Context, t *tx) error {
 			continue
 		}
 		if w.former {
-			tb.columns = cmp.Or(tb.former, tb.columns)
+			tb = tb.Former()
 		}
 		if err := w.copyTable(ctx, t, tb); err != nil {
 			return err
@@ -208,7 +209,7 @@ func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
 }
 
 // copyTable reads the table from its beginning, and if that breaks off, also from its end.
-func (w *wreck) copyTable(ctx context.Context, t *tx, tb table) error {
+func (w *wreck) copyTable(ctx context.Context, t *rows.Tx, tb rows.Table) error {
 	seen := make(map[string]bool)
 	take := func(key []any, item any, damage error) error {
 		name := fmt.Sprint(key...)
@@ -217,27 +218,27 @@ func (w *wreck) copyTable(ctx context.Context, t *tx, tb table) error {
 		}
 		seen[name] = true
 		if damage != nil {
-			w.result.Lost[tb.name]++
+			w.result.Lost[tb.Name]++
 			return nil
 		}
-		switch err := tb.insert(t, item); {
+		switch err := tb.Insert(t, item); {
 		case refused(err):
-			w.result.Lost[tb.name]++
+			w.result.Lost[tb.Name]++
 		case err != nil:
 			return err
 		default:
-			w.result.Kept[tb.name]++
+			w.result.Kept[tb.Name]++
 		}
 		return nil
 	}
-	err := tb.scan(ctx, w.old, false, take)
+	err := tb.Scan(ctx, w.old, false, take)
 	if err == nil {
 		return nil
 	}
-	if err := w.unreadable("table "+tb.name, err); err != nil {
+	if err := w.unreadable("table "+tb.Name, err); err != nil {
 		return err
 	}
-	if err := tb.scan(ctx, w.old, true, take); err != nil && kindOf(err) != store.Corrupt {
+	if err := tb.Scan(ctx, w.old, true, take); err != nil && kindOf(err) != store.Corrupt {
 		return err
 	}
 	return nil
@@ -245,18 +246,14 @@ func (w *wreck) copyTable(ctx context.Context, t *tx, tb table) error {
 
 // copyEvents copies the newest records, from the newest backwards, as far as each follows from the
 // one before it.
-func (w *wreck) copyEvents(t *tx) error {
+func (w *wreck) copyEvents(t *rows.Tx) error {
 	kept := suffix{w: w, t: t}
-	if h, err := readHead(w.old, nil); err == nil {
+	if h, err := rows.ReadHead(w.old); err == nil {
 		kept.trust(h)
 	} else if kindOf(err) == store.IO && code(err) != 0 {
 		return err
 	}
-	var buf encoder
-	err := w.old.query(func(r *row) error {
-		ev, damage := takeEvent(r, &buf)
-		return kept.add(ev, damage)
-	}, "SELECT "+eventColumns+" FROM events ORDER BY seq DESC")
+	err := rows.EventsBackwards(w.old, kept.add)
 	if !errors.Is(err, errBroken) {
 		if err := w.unreadable("table events", err); err != nil {
 			return err

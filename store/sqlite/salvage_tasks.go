@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"waybill/core"
+	"waybill/store/rows"
 )
 
 // has reports whether the old store has a table. One of a former waybill has fewer.
@@ -15,14 +16,14 @@ func (w *wreck) has(table string) (bool, error) {
 
 // dropHalfTasks removes the tasks of which something that they are made of was lost. Half a task would
 // break what everybody relies on who reads one, and it is still in the file that is set aside.
-func (w *wreck) dropHalfTasks(ctx context.Context, t *tx) error {
+func (w *wreck) dropHalfTasks(ctx context.Context, t *rows.Tx) error {
 	var halves []core.Task
-	if err := tasksTable().scan(ctx, t.c, false, func(_ []any, item any, damage error) error {
+	if err := rows.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
 		if damage != nil {
 			return damage
 		}
 		task := item.(core.Task)
-		detail, err := half(t.c, task)
+		detail, err := rows.Half(w.c, task)
 		if detail != "" {
 			halves = append(halves, task)
 		}
@@ -38,30 +39,15 @@ func (w *wreck) dropHalfTasks(ctx context.Context, t *tx) error {
 	return nil
 }
 
-func (w *wreck) dropTask(t *tx, task core.Task) error {
-	for _, of := range []struct {
-		table, where string
-		key          any
-	}{
-		{"replies", "task", task.Position},
-		{"attempts", "task", task.Position},
-		{"dependencies", "task", task.ID},
-		{"dependencies", "depends_on", task.ID},
-		{"carried", "task", task.Position},
-		{"said", "task", task.Position},
-		{"launches", "task", task.Position},
-		{"tasks", "position", task.Position},
-	} {
-		n, err := t.c.exec("DELETE FROM "+of.table+" WHERE "+of.where+" = ?", of.key)
-		if err != nil {
-			return err
-		}
-		if _, counted := w.result.Kept[of.table]; counted {
-			w.result.Kept[of.table] -= int(n)
-			w.result.Lost[of.table] += int(n)
+func (w *wreck) dropTask(t *rows.Tx, task core.Task) error {
+	removed, err := t.DropTask(task)
+	for table, n := range removed {
+		if _, counted := w.result.Kept[table]; counted {
+			w.result.Kept[table] -= n
+			w.result.Lost[table] += n
 		}
 	}
-	return t.count(task.Status(), "")
+	return err
 }
 
 // Stranded is a task that was kept, but not what it waits for.
@@ -74,9 +60,9 @@ type Stranded struct {
 // mendWaits makes the dependencies of the tasks that wait what their launches say, and lets each task wait
 // for those that are not complete. One that was lost will never complete: it goes on to be waited for,
 // because nobody knows what it left undone, and the result names who waits.
-func (w *wreck) mendWaits(ctx context.Context, t *tx) error {
+func (w *wreck) mendWaits(ctx context.Context, t *rows.Tx) error {
 	var waiting []core.Task
-	if err := tasksTable().scan(ctx, t.c, false, func(_ []any, item any, damage error) error {
+	if err := rows.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
 		if task, ok := item.(core.Task); ok && damage == nil && task.Waits > 0 {
 			waiting = append(waiting, task)
 		}
@@ -92,14 +78,14 @@ func (w *wreck) mendWaits(ctx context.Context, t *tx) error {
 	return nil
 }
 
-func (w *wreck) mendWaitsOf(t *tx, task core.Task) error {
+func (w *wreck) mendWaitsOf(t *rows.Tx, task core.Task) error {
 	var dependsOn []string
 	if json.Unmarshal([]byte(task.Launch.DependsOn), &dependsOn) != nil {
 		return nil // nobody wrote them there
 	}
 	open, lost := 0, []string(nil)
 	for _, on := range dependsOn {
-		status, err := statusOf(t.c, on)
+		status, err := rows.TaskStatus(w.c, on)
 		switch {
 		case err != nil:
 			return err
@@ -113,33 +99,23 @@ func (w *wreck) mendWaitsOf(t *tx, task core.Task) error {
 			return err
 		}
 	}
-	mended := task
 	// What the task says can be too much, if somebody completed whose dependency was not readable, but
 	// never too little. So, of those that were lost, it tells how many had not completed.
-	mended.Waits = max(open, min(task.Waits, open+len(lost)))
-	if mended.Waits > open {
+	waits := max(open, min(task.Waits, open+len(lost)))
+	if waits > open {
 		w.result.Stranded = append(w.result.Stranded, Stranded{TaskID: task.ID, Lost: lost})
 	}
-	return t.replace("tasks", kindTask, taskNames, taskRow(task), taskRow(mended), "position = ?", task.Position)
+	return t.SetWaits(task, waits)
 }
 
 // restoreDependency writes the row of a dependency if it was lost.
-func (w *wreck) restoreDependency(t *tx, task, on string) error {
-	n, err := t.c.exec(insertDependent+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, task})...)
-	if n > 0 {
+func (w *wreck) restoreDependency(t *rows.Tx, task, on string) error {
+	added, err := t.RestoreDependency(task, on)
+	if added {
 		w.result.Kept["dependencies"]++
 		if w.result.Lost["dependencies"] > 0 { // it was read, or the page that it was on was not
 			w.result.Lost["dependencies"]--
 		}
 	}
 	return err
-}
-
-// statusOf gives the status of a task, or "" if there is none.
-func statusOf(c *conn, id string) (status core.TaskStatus, err error) {
-	err = c.query(func(r *row) error {
-		status = core.TaskStatus(r.text())
-		return r.err
-	}, "SELECT status FROM tasks WHERE id = ?", id)
-	return status, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // applicationID marks a database as waybill's ("wayb").
@@ -61,9 +62,9 @@ func migrations() ([]migration, error) {
 // digestOf gives the hash of the text of all tables and indexes.
 func digestOf(c *conn) (string, error) {
 	h := sha256.New()
-	err := c.query(func(r *row) error {
-		_, err := fmt.Fprintf(h, "%s %s\n%s;\n", r.text(), r.text(), r.text())
-		return firstError(err, r.err)
+	err := c.Query(func(r *rows.Row) error {
+		_, err := fmt.Fprintf(h, "%s %s\n%s;\n", r.Text(), r.Text(), r.Text())
+		return firstError(err, r.Err())
 	}, "SELECT type, name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*' ORDER BY type, name")
 	return hex.EncodeToString(h.Sum(nil)), err
 }
@@ -103,12 +104,12 @@ func (l labels) empty() bool { return l.application == 0 && l.version == 0 && l.
 // migrate applies the migrations behind the version that the database has, all in one transaction,
 // so that a crash leaves the version that was there or the newest, and nothing between.
 func migrate(ctx context.Context, c *conn, steps []migration, from labels) (err error) {
-	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+	if _, err := c.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_, _ = c.exec("ROLLBACK")
+			_, _ = c.Exec("ROLLBACK")
 		}
 	}()
 	latest := steps[len(steps)-1]
@@ -121,7 +122,7 @@ func migrate(ctx context.Context, c *conn, steps []migration, from labels) (err 
 		}
 	}
 	if from.empty() {
-		if err := putHead(c, insertHead, head{oldest: 1}, nil); err != nil {
+		if err := rows.Found(c); err != nil {
 			return err
 		}
 	}
@@ -132,7 +133,7 @@ func migrate(ctx context.Context, c *conn, steps []migration, from labels) (err 
 	if err := checkTables(c, latest); err != nil {
 		return err
 	}
-	_, err = c.exec("COMMIT")
+	_, err = c.Exec("COMMIT")
 	return err
 }
 

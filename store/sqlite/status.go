@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // asReader gives the error of a reading. What looks like damage in tables of a newer version is what
@@ -66,7 +67,7 @@ const (
 
 // noteDamage keeps for Status, once for each row, that it is not what was written. In tables of a newer
 // version that may only be what this version does not know.
-func (s *Store) noteDamage(row damaged) {
+func (s *Store) noteDamage(row rows.Damaged) {
 	s.mu.Lock()
 	newer := s.stopped != nil && s.stopped.Kind == store.NewerSchema
 	known := newer || s.spoilt[row] || len(s.spoilt) >= maxKnownSpoilt
@@ -82,6 +83,13 @@ func (s *Store) noteDamage(row damaged) {
 	default:
 		s.note(row.Error() + ": it cannot be read, and the rest of the store goes on")
 	}
+}
+
+// isSpoilt reports whether a row is known not to be what was written.
+func (s *Store) isSpoilt(row rows.Damaged) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spoilt[row]
 }
 
 // Status describes the store. It reads no more than the sizes of the files and who else has it open.

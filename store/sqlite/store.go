@@ -13,6 +13,7 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // Options say where a store lies. Only Path is required.
@@ -74,10 +75,10 @@ type Store struct {
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
-	spoilt  map[damaged]bool // the rows known as damaged
-	version int              // of the tables
-	stopped *store.Error     // why nothing is written any more, or nil
-	alone   bool             // there are no connections but the writing one, and Views use it
+	spoilt  map[rows.Damaged]bool // the rows known as damaged
+	version int                   // of the tables
+	stopped *store.Error          // why nothing is written any more, or nil
+	alone   bool                  // there are no connections but the writing one, and Views use it
 	polls   bool
 	closed  bool
 }
@@ -91,13 +92,13 @@ func newTurn() turn { return make(turn, 1) }
 
 func (t turn) take(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return gaveUp(err)
+		return rows.GaveUp(err)
 	}
 	select {
 	case t <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return gaveUp(ctx.Err())
+		return rows.GaveUp(ctx.Err())
 	}
 }
 
@@ -159,19 +160,18 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if part, gone := s.files.changed(); gone {
 		return s.lose(part, store.NotApplied)
 	}
-	t, err := begin(ctx, s.place.path, s.w, true)
+	t, err := begin(ctx, s.w, s.options(), true)
 	if err != nil {
 		return s.afterFault(err)
 	}
-	t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
-	defer t.end(errOver) // rolls back after an error and after a panic of fn
+	defer t.End(rows.ErrOver) // rolls back after an error and after a panic of fn
 	err = fn(t)
-	if t.lost != nil {
-		t.end(errOver)
-		return s.afterFault(t.lost)
+	if lost := t.Lost(); lost != nil {
+		t.End(rows.ErrOver)
+		return s.afterFault(lost)
 	}
 	if err == nil {
-		err = t.incoherent()
+		err = t.Incoherent()
 	}
 	if err != nil {
 		return err
@@ -179,12 +179,12 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	s.lock.says.commits++ // also if nobody can say whether it took effect
 	s.seen.Store(s.lock.says.commits)
 	began := time.Now()
-	if err := t.commit(); err != nil {
+	if err := commit(t, s.w); err != nil {
 		return s.afterFault(err)
 	}
 	s.commits.Observe(time.Since(began))
-	if t.headRead {
-		s.lock.says.newest = t.head.newest
+	if newest, read := t.Newest(); read {
+		s.lock.says.newest = newest
 	}
 	if part, gone := s.files.changed(); gone {
 		return s.lose(part, store.Unknown)
@@ -195,21 +195,26 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 // View runs fn on one moment of the store, on a connection that only reads.
 func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	err := s.reading(ctx, func(c *conn) (sound bool, err error) {
-		t, err := begin(ctx, s.place.path, c, false)
+		t, err := begin(ctx, c, s.options(), false)
 		if err != nil {
 			return false, err
 		}
-		t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
-		limit := time.AfterFunc(s.o.viewLimit, func() { t.expire(s.o.viewLimit) })
+		limit := time.AfterFunc(s.o.viewLimit, func() { t.Expire(s.o.viewLimit) })
 		defer limit.Stop()
-		defer t.end(errOver) // after a panic of fn
+		defer t.End(rows.ErrOver) // after a panic of fn
 		err = fn(t)
-		if t.end(errOver); err == nil && !errors.Is(t.over, errOver) {
-			err = t.over // it was ended before, and fn has not noticed
+		t.End(rows.ErrOver)
+		if over := t.Ended(); err == nil && !errors.Is(over, rows.ErrOver) {
+			err = over // it was ended before, and fn has not noticed
 		}
-		return t.lost == nil || isKind(t.lost, store.Cancelled), err
+		return t.Lost() == nil || isKind(t.Lost(), store.Cancelled), err
 	})
 	return s.asReader(err)
+}
+
+// options gives what every transaction of the store is told.
+func (s *Store) options() rows.Options {
+	return rows.Options{OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
 }
 
 // Close ends the store. It waits for the Update and the Views under way.

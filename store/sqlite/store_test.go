@@ -220,7 +220,10 @@ func TestQueryPlans(t *testing.T) {
 		"INTEGER PRIMARY KEY (rowid>?)":       {After: 10},
 		"instructions_rule (ack_event=? AND ": {AckEvent: "tool.done", After: 10},
 	} {
-		plan, err := s.QueryPlan(t.Context(), q)
+		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Instructions(q)
+			return err
+		})
 		require.NoError(t, err)
 		require.Contains(t, plan, want)
 		require.NotContains(t, plan, "TEMP B-TREE", want)

@@ -5,6 +5,7 @@ import (
 
 	"waybill/core"
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // errBroken ends the reading where the chain of the old log is broken.
@@ -14,7 +15,7 @@ var errBroken = errors.New("the chain of the event log ends here")
 // is copied when the one before it has shown, by its hash, that the record follows from it.
 type suffix struct {
 	w *wreck
-	t *tx
+	t *rows.Tx
 
 	begun  bool       // the fields of the newest record are known
 	newest int64      // its number
@@ -22,7 +23,7 @@ type suffix struct {
 	hash   store.Hash // its hash
 	next   int64      // the number that the next record must have
 
-	old *head // of the old log, if it can be trusted
+	old *rows.Head // of the old log, if it can be trusted
 
 	pending *store.Event // read, and not yet shown to follow from the one before it
 	first   int64        // number of the oldest copied record, or 0
@@ -31,9 +32,9 @@ type suffix struct {
 }
 
 // trust takes the head of the old log for what it says.
-func (s *suffix) trust(h head) {
+func (s *suffix) trust(h rows.Head) {
 	s.old = &h
-	s.begun, s.newest, s.next, s.hash, s.at = true, h.newest, h.newest, h.hash, int64(h.at)
+	s.begun, s.newest, s.next, s.hash, s.at = true, h.Newest, h.Newest, h.Hash, int64(h.At)
 }
 
 func (s *suffix) add(ev store.Event, damage error) error {
@@ -58,7 +59,7 @@ func (s *suffix) add(ev store.Event, damage error) error {
 
 // copy copies the pending record, which follows from the one with that hash.
 func (s *suffix) copy(before store.Hash) error {
-	if err := insertRecord(s.t.c, *s.pending, &s.t.buf); err != nil {
+	if err := s.t.InsertRecord(*s.pending); err != nil {
 		return err
 	}
 	s.first, s.before = s.pending.Seq, before
@@ -69,25 +70,25 @@ func (s *suffix) copy(before store.Hash) error {
 // finish settles the last record and writes the head. Numbers that were given, as far as anybody
 // knows, are not given again.
 func (s *suffix) finish(known int64) error {
-	if p := s.pending; p != nil && s.old != nil && p.Seq == s.old.oldest && store.Chain(s.old.base, *p) == p.Hash {
-		if err := s.copy(s.old.base); err != nil {
+	if p := s.pending; p != nil && s.old != nil && p.Seq == s.old.Oldest && store.Chain(s.old.Base, *p) == p.Hash {
+		if err := s.copy(s.old.Base); err != nil {
 			return err
 		}
 	}
-	h, err := s.t.changeHead()
+	h, err := s.t.ChangeHead()
 	if err != nil {
 		return err
 	}
-	h.newest, h.at, h.hash = max(s.newest, known), core.Instant(s.at), s.hash
-	h.oldest, h.base = s.first, s.before
+	h.Newest, h.At, h.Hash = max(s.newest, known), core.Instant(s.at), s.hash
+	h.Oldest, h.Base = s.first, s.before
 	if known > s.newest || s.copied == 0 {
 		// The end is lost: what was before it cannot be continued without a gap.
-		h.oldest, h.base, s.copied = h.newest+1, h.hash, 0
-		if _, err := s.t.c.exec("DELETE FROM events"); err != nil {
+		h.Oldest, h.Base, s.copied = h.Newest+1, h.Hash, 0
+		if _, err := s.w.c.Exec("DELETE FROM events"); err != nil {
 			return err
 		}
 	}
-	s.report(h.newest)
+	s.report(h.Newest)
 	return nil
 }
 
@@ -95,7 +96,7 @@ func (s *suffix) finish(known int64) error {
 func (s *suffix) report(newest int64) {
 	oldest := int64(1)
 	if s.old != nil {
-		oldest = s.old.oldest
+		oldest = s.old.Oldest
 	}
 	if s.copied > 0 {
 		s.w.result.Kept["events"] = s.copied

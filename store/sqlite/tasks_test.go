@@ -97,18 +97,27 @@ func TestTaskQueryPlans(t *testing.T) {
 			if row.q.Newest = newest; newest {
 				row.want = strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(row.want)
 			}
-			plan, err := s.TaskPlan(t.Context(), row.q)
+			plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+				_, err := tx.Tasks(row.q)
+				return err
+			})
 			require.NoError(t, err)
 			require.Contains(t, plan, row.want, name)
 			require.NotContains(t, plan, "TEMP B-TREE", name)
 			require.NotContains(t, plan, "SCAN attempts", name)
 		}
 	}
-	plan, err := s.LeasePlan(t.Context())
+	plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Leased(1, 1)
+		return err
+	})
 	require.NoError(t, err)
 	require.Contains(t, plan, "INDEX attempts_leased (expires_at>?)")
 	require.NotContains(t, plan, "TEMP B-TREE")
-	plan, err = s.RetryPlan(t.Context())
+	plan, err = s.Plan(t.Context(), func(tx store.Tx) error {
+		_, err := tx.NextReady(1)
+		return err
+	})
 	require.NoError(t, err)
 	require.Contains(t, plan, "INDEX tasks_retry (not_before>?)")
 }
@@ -127,7 +136,10 @@ func TestTaskCountPlans(t *testing.T) {
 		"of a status":        {store.TaskQuery{Status: core.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
 		"ready":              {store.TaskQuery{ReadyAt: 5}, "COVERING INDEX tasks_ready"},
 	} {
-		plan, err := s.TaskCountPlan(t.Context(), row.q)
+		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
+			_, err := tx.CountTasks(row.q)
+			return err
+		})
 		require.NoError(t, err)
 		require.Contains(t, plan, row.want, name)
 	}

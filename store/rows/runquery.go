@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"strings"
@@ -7,13 +7,13 @@ import (
 	"waybill/store"
 )
 
-func (t *tx) Runs(q store.RunQuery) ([]core.Run, error) {
+func (t *Tx) Runs(q store.RunQuery) ([]core.Run, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = store.DefaultLimit
 	}
 	text, args := selectingRuns(q)
-	return listed(t, limit, func(r *row) (core.Run, error) {
+	return listed(t, limit, func(r *Row) (core.Run, error) {
 		_, run, err := takeRun(r, &t.buf)
 		return run, err
 	}, text, args...)
@@ -39,7 +39,7 @@ func selectingRuns(q store.RunQuery) (text string, args []any) {
 // runConditions gives the WHERE of a query, with the index that it is to be looked up in: SQLite, which knows
 // nothing of how many rows there are, would take another one.
 func runConditions(q store.RunQuery) (text string, args []any) {
-	var terms []string
+	terms := []string{"runs.workspace = :w"}
 	index := ""
 	add := func(term string, arg any) {
 		terms = append(terms, term)
@@ -54,10 +54,7 @@ func runConditions(q store.RunQuery) (text string, args []any) {
 		add("plan = ?", q.Plan)
 	}
 	if q.Behind != "" {
-		add("number < (SELECT number FROM runs WHERE id = ?)", q.Behind)
-	}
-	if len(terms) == 0 {
-		return "", nil
+		add("number < (SELECT number FROM runs WHERE runs.workspace = :w AND id = ?)", q.Behind)
 	}
 	return index + " WHERE " + strings.Join(terms, " AND "), args
 }

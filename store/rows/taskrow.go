@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"encoding/json"
@@ -34,22 +34,22 @@ var (
 	// taskColumns are all that make a task, with its newest attempt.
 	taskColumns = qualified("tasks", taskNames) + ", " + qualified("launches", launchNames) + ", " +
 		qualified("said", saidNames) + ", " + qualified("carried", carriedNames) + ", " + qualified("attempts", attemptNames)
-	selectTask = "SELECT " + taskColumns + " FROM " + taskTable("") + " WHERE tasks.id = ?"
+	selectTask = "SELECT " + taskColumns + " FROM " + taskTable("") + " WHERE tasks.workspace = :w AND tasks.id = ?"
 
 	insertTask   = inserting("tasks", taskNames)
 	insertLaunch = inserting("launches", launchNames)
-	putSaid      = replacing("said", saidNames)
-	putCarried   = replacing("carried", carriedNames)
+	putSaid      = replacing("said", 1, saidNames)
+	putCarried   = replacing("carried", 1, carriedNames)
 )
 
-const newestAttempt = ` LEFT JOIN attempts ON attempts.task = tasks.position
-	AND attempts.number = (SELECT max(number) FROM attempts AS a WHERE a.task = tasks.position)`
+const newestAttempt = ` LEFT JOIN attempts ON attempts.task = tasks.position AND attempts.workspace = tasks.workspace
+	AND attempts.number = (SELECT max(number) FROM attempts AS a WHERE a.task = tasks.position AND a.workspace = tasks.workspace)`
 
 // taskTable gives what taskColumns are of. The tasks are looked up as by says.
 func taskTable(by string) string {
-	return "tasks" + by + newestAttempt + ` LEFT JOIN launches ON launches.task = tasks.position
-		LEFT JOIN said ON said.task = tasks.position
-		LEFT JOIN carried ON carried.task = tasks.position`
+	return "tasks" + by + newestAttempt + ` LEFT JOIN launches ON launches.task = tasks.position AND launches.workspace = tasks.workspace
+		LEFT JOIN said ON said.task = tasks.position AND said.workspace = tasks.workspace
+		LEFT JOIN carried ON carried.task = tasks.position AND carried.workspace = tasks.workspace`
 }
 
 func says(t core.Task) bool { return t.Output != "" || t.Question != "" }
@@ -83,7 +83,7 @@ func taskPhaseRow(phase core.TaskPhase) (notBefore, stoppedAt, reason any) {
 	case core.TaskBlocked:
 		return int64(0), int64(p.At), p.Reason
 	}
-	panic("sqlite: task without a phase")
+	panic("rows: task without a phase")
 }
 
 func launchRow(t core.Task) []any {
@@ -107,7 +107,7 @@ func chainText(c core.Chain) string {
 	}
 	text, err := json.Marshal(triples)
 	if err != nil {
-		panic("sqlite: strings do not encode: " + err.Error())
+		panic("rows: strings do not encode: " + err.Error())
 	}
 	return string(text)
 }
@@ -128,12 +128,12 @@ func parseChain(text string) (core.Chain, error) {
 }
 
 // takeTask takes taskColumns and checks each part against its sum.
-func takeTask(r *row, buf *encoder) (t core.Task, err error) {
+func takeTask(r *Row, buf *encoder) (t core.Task, err error) {
 	t.Position, _ = r.values[0].(int64)
 	t.ID, _ = r.values[1].(string)
-	for _, take := range []func(*row, *encoder, *core.Task) bool{takeTaskRow, takeLaunch, takeSaid, takeCarried} {
+	for _, take := range []func(*Row, *encoder, *core.Task) bool{takeTaskRow, takeLaunch, takeSaid, takeCarried} {
 		if !take(r, buf, &t) || r.err != nil {
-			return t, damaged("task " + t.ID)
+			return t, Damaged("task " + t.ID)
 		}
 	}
 	if r.values[r.next] != nil { // only within the transaction that creates it, a task has no attempt
@@ -142,18 +142,18 @@ func takeTask(r *row, buf *encoder) (t core.Task, err error) {
 	return t, err
 }
 
-func takeTaskRow(r *row, buf *encoder, t *core.Task) bool {
+func takeTaskRow(r *Row, buf *encoder, t *core.Task) bool {
 	if !r.sound(kindTask, len(taskNames), buf) {
 		return false
 	}
-	next := func() int { return int(r.integer()) }
-	_, _ = r.integer(), r.text() // position and id
-	t.Launch.RunID, t.Launch.Role, t.Launch.Parent, t.Launch.MaxAttempts = r.text(), r.text(), r.text(), next()
-	t.CreatedAt, t.UpdatedAt = core.Instant(r.integer()), core.Instant(r.integer())
+	next := func() int { return int(r.Integer()) }
+	_, _ = r.Integer(), r.Text() // position and id
+	t.Launch.RunID, t.Launch.Role, t.Launch.Parent, t.Launch.MaxAttempts = r.Text(), r.Text(), r.Text(), next()
+	t.CreatedAt, t.UpdatedAt = core.Instant(r.Integer()), core.Instant(r.Integer())
 	t.Waits, t.Spent.Failures, t.Spent.OnModel, t.Replies = next(), next(), next(), next()
-	saysRow, carriesRow := r.integer() != 0, r.integer() != 0
-	status := core.TaskStatus(r.text())
-	t.Phase = taskPhase(status, core.Instant(r.integer()), core.Instant(r.maybeInteger()), r.maybeText())
+	saysRow, carriesRow := r.Integer() != 0, r.Integer() != 0
+	status := core.TaskStatus(r.Text())
+	t.Phase = taskPhase(status, core.Instant(r.Integer()), core.Instant(r.maybeInteger()), r.maybeText())
 	r.take() // the sum
 	said, carried := r.values[r.next+len(launchNames)+1], r.values[r.next+len(launchNames)+len(saidNames)+2]
 	return t.Phase != nil && saysRow == (said != nil) && carriesRow == (carried != nil)
@@ -180,20 +180,20 @@ func taskPhase(status core.TaskStatus, notBefore, stoppedAt core.Instant, reason
 	return nil
 }
 
-func takeLaunch(r *row, buf *encoder, t *core.Task) bool {
+func takeLaunch(r *Row, buf *encoder, t *core.Task) bool {
 	if !r.sound(kindLaunch, len(launchNames), buf) {
 		return false
 	}
 	r.take() // the position
-	t.Launch.Prompt, t.Launch.Description = r.text(), r.text()
+	t.Launch.Prompt, t.Launch.Description = r.Text(), r.Text()
 	var err error
-	t.Launch.Chain, err = parseChain(r.text())
-	t.Launch.DependsOn, t.Launch.Labels = r.text(), r.text()
+	t.Launch.Chain, err = parseChain(r.Text())
+	t.Launch.DependsOn, t.Launch.Labels = r.Text(), r.Text()
 	r.take() // the sum
 	return err == nil
 }
 
-func takeSaid(r *row, buf *encoder, t *core.Task) bool {
+func takeSaid(r *Row, buf *encoder, t *core.Task) bool {
 	if r.values[r.next] == nil {
 		r.next += len(saidNames) + 1
 		return true
@@ -202,12 +202,12 @@ func takeSaid(r *row, buf *encoder, t *core.Task) bool {
 		return false
 	}
 	r.take() // the position
-	t.Output, t.Question = r.text(), r.text()
+	t.Output, t.Question = r.Text(), r.Text()
 	r.take() // the sum
 	return true
 }
 
-func takeCarried(r *row, buf *encoder, t *core.Task) bool {
+func takeCarried(r *Row, buf *encoder, t *core.Task) bool {
 	if r.values[r.next] == nil {
 		r.next += len(carriedNames) + 1
 		return true
@@ -216,7 +216,7 @@ func takeCarried(r *row, buf *encoder, t *core.Task) bool {
 		return false
 	}
 	r.take() // the position
-	t.Reply = r.text()
+	t.Reply = r.Text()
 	r.take() // the sum
 	return true
 }

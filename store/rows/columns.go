@@ -1,7 +1,8 @@
-package sqlite
+package rows
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -29,13 +30,13 @@ func (e encoder) column(value any) encoder {
 }
 
 // summed gives the values with their sum behind them.
-func (t *tx) summed(table byte, values []any) []any {
+func (t *Tx) summed(table byte, values []any) []any {
 	t.buf = t.buf.table(table).columns(values)
 	return append(values, t.buf.sum())
 }
 
 // sound reports whether the next n values are those that the sum behind them was made of.
-func (r *row) sound(table byte, n int, buf *encoder) bool {
+func (r *Row) sound(table byte, n int, buf *encoder) bool {
 	sum, ok := r.values[r.next+n].([]byte)
 	if !ok {
 		return false
@@ -53,18 +54,24 @@ func qualified(table string, names []string) string {
 }
 
 // inserting gives the statement that inserts a whole row.
-func inserting(table string, names []string) string { return "INSERT" + into(table, names) }
+func inserting(table string, names []string) string {
+	return "INSERT INTO " + table + " (workspace, " + strings.Join(names, ", ") + ", sum) VALUES (:w, ?" +
+		strings.Repeat(", ?", len(names)) + ")"
+}
 
-// replacing gives the one that puts a whole row in the place of the one with its key.
-func replacing(table string, names []string) string { return "REPLACE" + into(table, names) }
-
-func into(table string, names []string) string {
-	return " INTO " + table + " (" + strings.Join(names, ", ") + ", sum) VALUES (?" + strings.Repeat(", ?", len(names)) + ")"
+// replacing gives the one that puts a whole row in the place of the one with its key, which is the first of the names.
+func replacing(table string, keys int, names []string) string {
+	var set []string
+	for _, name := range append(slices.Clone(names[keys:]), "sum") {
+		set = append(set, name+" = excluded."+name)
+	}
+	return inserting(table, names) + " ON CONFLICT (workspace, " + strings.Join(names[:keys], ", ") + ") DO UPDATE SET " +
+		strings.Join(set, ", ")
 }
 
 // replace writes those values of a row that are others than before. A column that a statement does not
 // name costs no index anything.
-func (t *tx) replace(table string, kind byte, names []string, before, after []any, where string, keys ...any) error {
+func (t *Tx) replace(table string, kind byte, names []string, before, after []any, where string, keys ...any) error {
 	var set []string
 	var args []any
 	for i, name := range names {
@@ -77,7 +84,7 @@ func (t *tx) replace(table string, kind byte, names []string, before, after []an
 	}
 	t.buf = t.buf.table(kind).columns(after)
 	args = append(append(args, t.buf.sum()), keys...)
-	_, err := t.c.exec("UPDATE "+table+" SET "+strings.Join(set, ", ")+", sum = ? WHERE "+where, args...)
+	_, err := t.c.Try("UPDATE "+table+" SET "+strings.Join(set, ", ")+", sum = ? WHERE "+table+".workspace = :w AND "+where, args...)
 	return err
 }
 

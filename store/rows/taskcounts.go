@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"slices"
@@ -13,17 +13,18 @@ func taskIndex(s core.TaskStatus) int { return slices.Index(core.TaskStatuses(),
 
 const (
 	countNames       = "queued, running, complete, awaiting_response, error, cancelled, blocked, sum"
-	selectTaskCounts = "SELECT " + countNames + " FROM task_counts"
-	updateTaskCounts = "UPDATE task_counts SET (" + countNames + ") = (?, ?, ?, ?, ?, ?, ?, ?) WHERE one = 1"
-	whatTaskCounts   = damaged("the count of tasks")
+	selectTaskCounts = "SELECT " + countNames + " FROM task_counts WHERE task_counts.workspace = :w"
+	updateTaskCounts = "UPDATE task_counts SET (" + countNames + ") = (?, ?, ?, ?, ?, ?, ?, ?) WHERE task_counts.workspace = :w AND one = 1"
+	whatTaskCounts   = Damaged("the count of tasks")
 )
 
-func readTaskCounts(c *conn, buf encoder) (counts taskCounts, err error) {
+func readTaskCounts(c Conn) (counts taskCounts, err error) {
 	found := false
-	err = c.query(func(r *row) error {
+	var buf encoder
+	err = c.Query(func(r *Row) error {
 		found = r.sound(kindTaskCounts, len(counts), &buf)
 		for i := range counts {
-			counts[i] = r.integer()
+			counts[i] = r.Integer()
 		}
 		return r.err
 	}, selectTaskCounts)
@@ -34,11 +35,11 @@ func readTaskCounts(c *conn, buf encoder) (counts taskCounts, err error) {
 }
 
 // theTaskCounts gives the counts, for reading.
-func (t *tx) theTaskCounts() (*taskCounts, error) {
+func (t *Tx) theTaskCounts() (*taskCounts, error) {
 	if t.book.countsRead {
 		return &t.book.counts, nil
 	}
-	counts, err := readTaskCounts(t.c, t.buf)
+	counts, err := readTaskCounts(t.c)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (t *tx) theTaskCounts() (*taskCounts, error) {
 }
 
 // count notes, for commit to store, that a task has come from one status to another. "" is none.
-func (t *tx) count(from, to core.TaskStatus) error {
+func (t *Tx) count(from, to core.TaskStatus) error {
 	if from == to {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (t *tx) count(from, to core.TaskStatus) error {
 	return nil
 }
 
-func (t *tx) storeTaskCounts() error {
+func (t *Tx) storeTaskCounts() error {
 	if !t.book.countsPut {
 		return nil
 	}
@@ -73,11 +74,11 @@ func (t *tx) storeTaskCounts() error {
 	for _, n := range t.book.counts {
 		values = append(values, n)
 	}
-	_, err := t.c.exec(updateTaskCounts, t.summed(kindTaskCounts, values)...)
+	_, err := t.c.Exec(updateTaskCounts, t.summed(kindTaskCounts, values)...)
 	return err
 }
 
-func (t *tx) TaskCounts() (counts map[core.TaskStatus]int, err error) {
+func (t *Tx) TaskCounts() (counts map[core.TaskStatus]int, err error) {
 	err = t.get(func() error {
 		stored, err := t.theTaskCounts()
 		if err != nil {

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"fmt"
@@ -15,42 +15,42 @@ var (
 	insertDependent = inserting("dependencies", dependencyNames)
 )
 
-const replyTable = "replies LEFT JOIN tasks ON tasks.position = replies.task"
+const replyTable = "replies LEFT JOIN tasks ON tasks.position = replies.task AND tasks.workspace = replies.workspace"
 
 func replyRow(position int64, r store.Reply) []any {
 	return []any{position, int64(r.Number), r.AttemptID, r.Question, r.Text, r.By, int64(r.At)}
 }
 
 // takeReply takes replyColumns and checks them against their sum. A reply whose task is missing is damaged.
-func takeReply(r *row, buf *encoder) (position int64, reply store.Reply, err error) {
+func takeReply(r *Row, buf *encoder) (position int64, reply store.Reply, err error) {
 	sound := r.sound(kindReply, len(replyNames), buf)
-	position, reply.Number, reply.AttemptID = r.integer(), int(r.integer()), r.text()
-	reply.Question, reply.Text, reply.By, reply.At = r.text(), r.text(), r.text(), core.Instant(r.integer())
+	position, reply.Number, reply.AttemptID = r.Integer(), int(r.Integer()), r.Text()
+	reply.Question, reply.Text, reply.By, reply.At = r.Text(), r.Text(), r.Text(), core.Instant(r.Integer())
 	r.take() // the sum
-	reply.TaskID = r.text()
+	reply.TaskID = r.Text()
 	if !sound || r.err != nil {
-		return position, reply, damaged(fmt.Sprintf("reply %d to task %s", reply.Number, reply.TaskID))
+		return position, reply, Damaged(fmt.Sprintf("reply %d to task %s", reply.Number, reply.TaskID))
 	}
 	return position, reply, nil
 }
 
-func (t *tx) AddReply(r store.Reply) error {
+func (t *Tx) AddReply(r store.Reply) error {
 	return t.put(func() error {
-		position, err := t.c.number("SELECT position FROM tasks WHERE id = ?", r.TaskID)
+		position, err := Number(t.c, "SELECT position FROM tasks WHERE tasks.workspace = :w AND id = ?", r.TaskID)
 		if err != nil {
 			return err
 		}
 		if position == 0 {
 			return refuse("add reply %d: there is no task %q", r.Number, r.TaskID)
 		}
-		last, err := t.c.number("SELECT coalesce(max(number), 0) FROM replies WHERE task = ?", position)
+		last, err := Number(t.c, "SELECT coalesce(max(number), 0) FROM replies WHERE replies.workspace = :w AND task = ?", position)
 		if err != nil {
 			return err
 		}
 		if int64(r.Number) != last+1 {
 			return refuse("add reply %d to task %s: the next one is %d", r.Number, r.TaskID, last+1)
 		}
-		_, err = t.c.exec(insertReply, t.summed(kindReply, replyRow(position, r))...)
+		_, err = t.c.Exec(insertReply, t.summed(kindReply, replyRow(position, r))...)
 		if err == nil {
 			t.writes++
 		}
@@ -58,18 +58,18 @@ func (t *tx) AddReply(r store.Reply) error {
 	})
 }
 
-func (t *tx) Replies(taskID string, after, limit int) ([]store.Reply, error) {
-	return listed(t, limit, func(r *row) (store.Reply, error) {
+func (t *Tx) Replies(taskID string, after, limit int) ([]store.Reply, error) {
+	return listed(t, limit, func(r *Row) (store.Reply, error) {
 		_, reply, err := takeReply(r, &t.buf)
 		return reply, err
 	}, "SELECT "+replyColumns+" FROM "+replyTable+
-		" WHERE tasks.id = ? AND replies.number > ? ORDER BY replies.number", taskID, int64(after))
+		" WHERE tasks.workspace = :w AND tasks.id = ? AND replies.number > ? ORDER BY replies.number", taskID, int64(after))
 }
 
-func (t *tx) AddDependency(taskID, on string) error {
+func (t *Tx) AddDependency(taskID, on string) error {
 	return t.put(func() error {
-		added, err := t.c.exec(insertDependent+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, taskID})...)
-		if refused(err) {
+		added, err := t.c.Try(insertDependent+" ON CONFLICT DO NOTHING", t.summed(kindDependency, []any{on, taskID})...)
+		if t.c.Refused(err) {
 			return refuse("add dependency of %s on %s: one of them is no task", taskID, on)
 		}
 		t.writes += int(added)
@@ -80,19 +80,19 @@ func (t *tx) AddDependency(taskID, on string) error {
 // dependency says that a task waits for another one.
 type dependency struct{ on, task string }
 
-func takeDependency(r *row, buf *encoder) (d dependency, err error) {
+func takeDependency(r *Row, buf *encoder) (d dependency, err error) {
 	sound := r.sound(kindDependency, len(dependencyNames), buf)
-	d.on, d.task = r.text(), r.text()
+	d.on, d.task = r.Text(), r.Text()
 	if !sound || r.err != nil {
-		return d, damaged("the dependency of task " + d.task + " on " + d.on)
+		return d, Damaged("the dependency of task " + d.task + " on " + d.on)
 	}
 	return d, nil
 }
 
-func (t *tx) Dependents(on, after string, limit int) ([]string, error) {
-	return listed(t, limit, func(r *row) (string, error) {
+func (t *Tx) Dependents(on, after string, limit int) ([]string, error) {
+	return listed(t, limit, func(r *Row) (string, error) {
 		d, err := takeDependency(r, &t.buf)
 		return d.task, err
 	}, "SELECT "+qualified("dependencies", dependencyNames)+
-		" FROM dependencies WHERE depends_on = ? AND task > ? ORDER BY task", on, after)
+		" FROM dependencies WHERE dependencies.workspace = :w AND depends_on = ? AND task > ? ORDER BY task", on, after)
 }

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import "waybill/core"
 
@@ -53,9 +53,9 @@ func (r phaseRow) columns() [7]any {
 }
 
 // takePhase takes the columns that columns gives.
-func takePhase(r *row) phaseRow {
+func takePhase(r *Row) phaseRow {
 	return phaseRow{
-		state: core.State(r.text()), sends: r.integer(),
+		state: core.State(r.Text()), sends: r.Integer(),
 		sentAt: core.Instant(r.maybeInteger()), endedAt: core.Instant(r.maybeInteger()),
 		ackBy: core.AckSource(r.maybeText()), reason: r.maybeText(), lateAckAt: core.Instant(r.maybeInteger()),
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ type taskBook struct {
 	countsPut  bool
 }
 
-func (t *tx) Task(id string) (task core.Task, ok bool, err error) {
+func (t *Tx) Task(id string) (task core.Task, ok bool, err error) {
 	err = t.get(func() error {
 		task, ok, err = t.task(id)
 		return err
@@ -26,11 +26,11 @@ func (t *tx) Task(id string) (task core.Task, ok bool, err error) {
 	return task, ok, err
 }
 
-func (t *tx) task(id string) (task core.Task, ok bool, err error) {
+func (t *Tx) task(id string) (task core.Task, ok bool, err error) {
 	if task, ok = t.book.known[id]; ok {
 		return task, true, nil
 	}
-	err = t.c.query(func(r *row) error {
+	err = t.c.Query(func(r *Row) error {
 		task, err = t.takeTask(r)
 		ok = err == nil
 		return err
@@ -39,28 +39,21 @@ func (t *tx) task(id string) (task core.Task, ok bool, err error) {
 }
 
 // takeTask takes a task and notes it. Only one that this transaction has put may be incoherent.
-func (t *tx) takeTask(r *row) (core.Task, error) {
+func (t *Tx) takeTask(r *Row) (core.Task, error) {
 	task, err := takeTask(r, &t.buf)
 	if err != nil {
 		return task, err
 	}
 	if !t.book.touched[task.ID] && store.Coherent(task) != nil {
-		return task, damaged("task " + task.ID)
+		return task, Damaged("task " + task.ID)
 	}
 	t.knowTask(task)
 	return task, nil
 }
 
-// isSpoilt reports whether a row is known not to be what was written.
-func (s *Store) isSpoilt(row damaged) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spoilt[row]
-}
-
 // leaveOut notes a row of a list that is not what was written, so that it holds up no other.
-func (t *tx) leaveOut(err error) error {
-	d, ok := errors.AsType[damaged](err)
+func (t *Tx) leaveOut(err error) error {
+	d, ok := errors.AsType[Damaged](err)
 	if !ok {
 		return err
 	}
@@ -69,7 +62,7 @@ func (t *tx) leaveOut(err error) error {
 }
 
 // knowTask notes what is stored, for a putting verb to come.
-func (t *tx) knowTask(task core.Task) {
+func (t *Tx) knowTask(task core.Task) {
 	if !t.writable {
 		return
 	}
@@ -80,14 +73,14 @@ func (t *tx) knowTask(task core.Task) {
 }
 
 // noteTask notes a task that was put, or of which an attempt was.
-func (t *tx) noteTask(task core.Task) {
+func (t *Tx) noteTask(task core.Task) {
 	t.knowTask(task)
 	t.book.touched[task.ID] = true
 	t.writes++
 }
 
-// incoherent tells which of the tasks that the transaction touched is not coherent, or nil.
-func (t *tx) incoherent() error {
+// Incoherent tells which of the tasks that the transaction touched is not coherent, or nil.
+func (t *Tx) Incoherent() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(t.book.touched)) {
@@ -98,12 +91,12 @@ func (t *tx) incoherent() error {
 	return nil
 }
 
-func (t *tx) PutTask(task core.Task) error {
+func (t *Tx) PutTask(task core.Task) error {
 	return t.put(func() error { return t.putTask(task) })
 }
 
 // putTask tries to insert what it has not met before: who changes a task has got it before.
-func (t *tx) putTask(task core.Task) error {
+func (t *Tx) putTask(task core.Task) error {
 	old, ok := t.book.known[task.ID]
 	if !ok {
 		task.Current = core.Attempt{}
@@ -111,7 +104,7 @@ func (t *tx) putTask(task core.Task) error {
 		if err == nil {
 			t.noteTask(task)
 		}
-		if !refused(err) {
+		if !t.c.Refused(err) {
 			return err
 		}
 		cause := err
@@ -130,11 +123,11 @@ func (t *tx) putTask(task core.Task) error {
 }
 
 // createTask inserts a task. Only the first of its rows can be refused.
-func (t *tx) createTask(task core.Task) error {
-	if _, err := t.c.exec(insertTask, t.summed(kindTask, taskRow(task))...); err != nil {
+func (t *Tx) createTask(task core.Task) error {
+	if _, err := t.c.Try(insertTask, t.summed(kindTask, taskRow(task))...); err != nil {
 		return err
 	}
-	if _, err := t.c.exec(insertLaunch, t.summed(kindLaunch, launchRow(task))...); err != nil {
+	if _, err := t.c.Exec(insertLaunch, t.summed(kindLaunch, launchRow(task))...); err != nil {
 		return err
 	}
 	if err := t.putTexts(core.Task{}, task); err != nil {
@@ -143,7 +136,7 @@ func (t *tx) createTask(task core.Task) error {
 	return t.count("", task.Status())
 }
 
-func (t *tx) replaceTask(old, task core.Task) error {
+func (t *Tx) replaceTask(old, task core.Task) error {
 	if err := t.replace("tasks", kindTask, taskNames, taskRow(old), taskRow(task), "position = ?", task.Position); err != nil {
 		return err
 	}
@@ -159,21 +152,21 @@ func (t *tx) replaceTask(old, task core.Task) error {
 }
 
 // putTexts writes what a task says and carries, where that is other than before.
-func (t *tx) putTexts(old, task core.Task) (err error) {
+func (t *Tx) putTexts(old, task core.Task) (err error) {
 	if old.Output != task.Output || old.Question != task.Question {
 		if says(task) {
-			_, err = t.c.exec(putSaid, t.summed(kindSaid, saidRow(task))...)
+			_, err = t.c.Exec(putSaid, t.summed(kindSaid, saidRow(task))...)
 		} else {
-			_, err = t.c.exec("DELETE FROM said WHERE task = ?", task.Position)
+			_, err = t.c.Exec("DELETE FROM said WHERE said.workspace = :w AND task = ?", task.Position)
 		}
 	}
 	if err != nil || old.Reply == task.Reply {
 		return err
 	}
 	if task.Reply != "" {
-		_, err = t.c.exec(putCarried, t.summed(kindCarried, carriedRow(task))...)
+		_, err = t.c.Exec(putCarried, t.summed(kindCarried, carriedRow(task))...)
 	} else {
-		_, err = t.c.exec("DELETE FROM carried WHERE task = ?", task.Position)
+		_, err = t.c.Exec("DELETE FROM carried WHERE carried.workspace = :w AND task = ?", task.Position)
 	}
 	return err
 }

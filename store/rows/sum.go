@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"crypto/sha256"
@@ -69,9 +69,9 @@ func (e encoder) answer(a store.Answer) encoder {
 	return e.table('a').text(a.Key).text(a.Fingerprint).text(a.Result).integer(int64(a.At))
 }
 
-func (e encoder) head(h head) encoder {
-	e = e.table('h').integer(h.oldest).integer(h.newest).integer(int64(h.at))
-	e = append(append(e, h.base[:]...), h.hash[:]...)
+func (e encoder) head(h Head) encoder {
+	e = e.table('h').integer(h.Oldest).integer(h.Newest).integer(int64(h.At))
+	e = append(append(e, h.Base[:]...), h.Hash[:]...)
 	for _, n := range h.counts {
 		e = e.integer(n)
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ var (
 	liveTerm     = "tasks.status IN (" + quoted(liveStatuses) + ")"
 	free         = "tasks.status = " + quoted([]core.TaskStatus{core.StatusQueued}) + " AND tasks.waits = 0"
 
-	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry WHERE " + free +
+	selectNextReady = "SELECT coalesce(min(not_before), 0) FROM tasks INDEXED BY tasks_retry WHERE tasks.workspace = :w AND " + free +
 		" AND not_before > 0 AND not_before > ?"
 )
 
@@ -28,7 +28,7 @@ func quoted(statuses []core.TaskStatus) string {
 	return strings.Join(texts, ", ")
 }
 
-func (t *tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
+func (t *Tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = store.DefaultLimit
@@ -38,27 +38,45 @@ func (t *tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 }
 
 // listed carries out a getting verb that gives at most limit things, each of a row. One that is not what was
-// written is noted and left out, so that it holds up no other; a LIMIT in the statement would count it.
-func listed[V any](t *tx, limit int, take func(*row) (V, error), text string, args ...any) (page []V, err error) {
+// written is noted and left out, so that it holds up no other; a LIMIT in the statement would count it. So where
+// a statement needs one, it asks again for more if too much was left out.
+func listed[V any](t *Tx, limit int, take func(*Row) (V, error), text string, args ...any) (page []V, err error) {
 	err = t.get(func() error {
 		if limit < 1 {
 			return nil
 		}
-		return ending(t.c.query(func(r *row) error {
-			one, err := take(r)
-			if err != nil {
-				return t.leaveOut(err)
+		if t.c.Streams() {
+			page, _, err = paged(t, limit, take, text, args...)
+			return err
+		}
+		for asked := limit; ; asked *= 2 {
+			var seen int
+			page, seen, err = paged(t, limit, take, text+limited, append(slices.Clone(args), int64(asked))...)
+			if err != nil || len(page) == limit || seen < asked {
+				return err
 			}
-			if page = append(page, one); len(page) == limit {
-				return errEnough
-			}
-			return nil
-		}, text, args...))
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return page, nil
+}
+
+// paged gives at most limit things, and how many rows were read for them.
+func paged[V any](t *Tx, limit int, take func(*Row) (V, error), text string, args ...any) (page []V, seen int, err error) {
+	err = t.c.Query(func(r *Row) error {
+		seen++
+		one, err := take(r)
+		if err != nil {
+			return t.leaveOut(err)
+		}
+		if page = append(page, one); len(page) == limit {
+			return errEnough
+		}
+		return nil
+	}, text, args...)
+	return page, seen, ending(err)
 }
 
 // errEnough ends the reading of a list that is full.
@@ -123,7 +141,7 @@ func bestIndex(q store.TaskQuery) string {
 // taskConditions gives the WHERE of a query and its arguments. Words and zeros that an index is made for
 // are part of the text, because a partial index is only used if the text alone says that it applies.
 func taskConditions(q store.TaskQuery) (where string, args []any) {
-	var terms []string
+	terms := []string{"tasks.workspace = :w"}
 	add := func(term string, values ...any) {
 		terms = append(terms, term)
 		args = append(args, values...)
@@ -156,9 +174,6 @@ func taskConditions(q store.TaskQuery) (where string, args []any) {
 	if q.After != 0 {
 		add("tasks.position "+map[bool]string{false: ">", true: "<"}[q.Newest]+" ?", q.After)
 	}
-	if len(terms) == 0 {
-		return "", nil
-	}
 	return " WHERE " + strings.Join(terms, " AND "), args
 }
 
@@ -169,10 +184,10 @@ func statusTerm(status core.TaskStatus) string {
 	return "tasks.status = " + quoted([]core.TaskStatus{status})
 }
 
-func (t *tx) CountTasks(q store.TaskQuery) (n int, err error) {
+func (t *Tx) CountTasks(q store.TaskQuery) (n int, err error) {
 	text, args := countingTasks(q)
 	err = t.get(func() error {
-		count, err := t.c.number(text, args...)
+		count, err := Number(t.c, text, args...)
 		n = int(count)
 		return err
 	})
@@ -190,9 +205,9 @@ func countingTasks(q store.TaskQuery) (text string, args []any) {
 	return "SELECT count(*) FROM " + from + where, args
 }
 
-func (t *tx) NextReady(after core.Instant) (next core.Instant, err error) {
+func (t *Tx) NextReady(after core.Instant) (next core.Instant, err error) {
 	err = t.get(func() error {
-		at, err := t.c.number(selectNextReady, int64(after))
+		at, err := Number(t.c, selectNextReady, int64(after))
 		next = core.Instant(at)
 		return err
 	})

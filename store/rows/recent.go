@@ -1,17 +1,16 @@
-package sqlite
+package rows
 
 import "waybill/core"
 
-// recent is what a connection that writes knows to be stored, because it has read or written that
+// Recent is what a connection that writes knows to be stored, because it has read or written that
 // itself and nobody has committed since: most instructions are acknowledged soon after they were
 // queued, and to read a row again costs more than to change it.
 //
 // A row that is damaged on the disk meanwhile is found when it is read next, as if it were in the page
-// cache of SQLite.
-type recent struct {
-	version int64 // of the contents: it changes when another connection commits
-	head    head
-	headed  bool // head is known
+// cache of the database. The zero value knows nothing.
+type Recent struct {
+	head   Head
+	headed bool // head is known
 
 	instructions map[string]core.Instruction // that wait for something
 }
@@ -22,20 +21,11 @@ const (
 	recentBytes = 4 << 10
 )
 
-// refresh forgets everything if another connection has committed. A transaction that writes has begun.
-func (c *conn) refresh() error {
-	version, err := c.number("PRAGMA data_version")
-	if err == nil && version != c.recent.version {
-		c.recent = recent{version: version}
-	}
-	return err
-}
-
-// forget is for when nobody can tell what is stored.
-func (c *conn) forget() { c.recent = recent{} }
+// Forget is for when nobody can tell what is stored.
+func (r *Recent) Forget() { *r = Recent{} }
 
 // learn takes over what a transaction has left, which is committed.
-func (r *recent) learn(t *tx) {
+func (r *Recent) learn(t *Tx) {
 	if t.headRead {
 		r.head, r.headed = t.head, true
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"waybill/store"
@@ -7,10 +7,10 @@ import (
 var (
 	tallyNames    = []string{"run_id", "name", "n"}
 	tallyColumns  = qualified("tallies", tallyNames)
-	selectTally   = "SELECT " + tallyColumns + " FROM tallies WHERE run_id = ? AND name = ?"
-	selectOfRun   = "SELECT " + tallyColumns + " FROM tallies WHERE run_id = ? ORDER BY name"
-	selectTallies = "SELECT " + tallyColumns + " FROM tallies"
-	putTally      = replacing("tallies", tallyNames)
+	selectTally   = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? AND name = ?"
+	selectOfRun   = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w AND run_id = ? ORDER BY name"
+	selectTallies = "SELECT " + tallyColumns + " FROM tallies WHERE tallies.workspace = :w"
+	putTally      = replacing("tallies", 2, tallyNames)
 )
 
 // tallyOf is a tally of a run.
@@ -20,29 +20,29 @@ type tallyOf struct {
 }
 
 // takeTally takes tallyColumns and checks them against their sum.
-func takeTally(r *row, buf *encoder) (of tallyOf, err error) {
+func takeTally(r *Row, buf *encoder) (of tallyOf, err error) {
 	sound := r.sound(kindTally, len(tallyNames), buf)
-	of = tallyOf{r.text(), store.Tally{Name: r.text(), N: r.integer()}}
+	of = tallyOf{r.Text(), store.Tally{Name: r.Text(), N: r.Integer()}}
 	if !sound || r.err != nil {
-		return of, damaged("the tally " + of.tally.Name + " of run " + of.runID)
+		return of, Damaged("the tally " + of.tally.Name + " of run " + of.runID)
 	}
 	return of, nil
 }
 
-func talliesTable() table {
-	return table{
-		name: "tallies", columns: tallyColumns, keys: 2,
-		take:   func(r *row, buf *encoder) (any, error) { return takeTally(r, buf) },
-		insert: func(t *tx, item any) error { return t.putTally(item.(tallyOf)) },
+func talliesTable() Table {
+	return Table{
+		Name: "tallies", columns: tallyColumns, keys: 2,
+		take:   func(r *Row, buf *encoder) (any, error) { return takeTally(r, buf) },
+		Insert: func(t *Tx, item any) error { return t.putTally(item.(tallyOf)) },
 	}
 }
 
-func (t *tx) putTally(of tallyOf) error {
-	_, err := t.c.exec(putTally, t.summed(kindTally, []any{of.runID, of.tally.Name, of.tally.N})...)
+func (t *Tx) putTally(of tallyOf) error {
+	_, err := t.c.Exec(putTally, t.summed(kindTally, []any{of.runID, of.tally.Name, of.tally.N})...)
 	return err
 }
 
-func (t *tx) AddTallies(runID string, counts []store.Tally) error {
+func (t *Tx) AddTallies(runID string, counts []store.Tally) error {
 	return t.put(func() error {
 		if err := t.talliesAllowed(runID, counts); err != nil {
 			return err
@@ -60,13 +60,13 @@ func (t *tx) AddTallies(runID string, counts []store.Tally) error {
 }
 
 // talliesAllowed looks before anything is added, so that a refusal leaves all counters as they are.
-func (t *tx) talliesAllowed(runID string, counts []store.Tally) error {
+func (t *Tx) talliesAllowed(runID string, counts []store.Tally) error {
 	for _, c := range counts {
 		if err := c.Check(); err != nil {
 			return refuse("add tallies of run %s: %v", runID, err)
 		}
 	}
-	n, err := t.c.number("SELECT count(*) FROM runs WHERE id = ?", runID)
+	n, err := Number(t.c, "SELECT count(*) FROM runs WHERE runs.workspace = :w AND id = ?", runID)
 	if err == nil && n == 0 {
 		return refuse("add tallies: there is no run %q", runID)
 	}
@@ -75,9 +75,9 @@ func (t *tx) talliesAllowed(runID string, counts []store.Tally) error {
 
 // addTally adds to one counter. One that is damaged stays as it is: nobody knows what it was, and a
 // counter that began anew would say too little from then on, without anybody noticing.
-func (t *tx) addTally(runID string, c store.Tally) error {
+func (t *Tx) addTally(runID string, c store.Tally) error {
 	spoilt := false
-	if err := t.c.query(func(r *row) error {
+	if err := t.c.Query(func(r *Row) error {
 		old, err := takeTally(r, &t.buf)
 		if err != nil {
 			spoilt = true
@@ -91,13 +91,13 @@ func (t *tx) addTally(runID string, c store.Tally) error {
 	return t.putTally(tallyOf{runID, c})
 }
 
-func (t *tx) Tallies(runID string) (found []store.Tally, err error) {
+func (t *Tx) Tallies(runID string) (found []store.Tally, err error) {
 	text, args := selectOfRun, []any{runID}
 	if runID == "" {
 		text, args = selectTallies, nil
 	}
 	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
+		return t.c.Query(func(r *Row) error {
 			of, err := takeTally(r, &t.buf)
 			if err != nil {
 				return t.leaveOut(err)

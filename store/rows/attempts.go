@@ -1,13 +1,13 @@
-package sqlite
+package rows
 
 import "waybill/core"
 
 const (
-	leasedBehind = " WHERE attempts.expires_at > ? ORDER BY attempts.expires_at, attempts.id"
+	leasedBehind = " WHERE attempts.workspace = :w AND attempts.expires_at > ? ORDER BY attempts.expires_at, attempts.id"
 	ofSession    = "attempts.session = ? ORDER BY attempts.number DESC LIMIT 1"
 )
 
-func (t *tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
+func (t *Tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt("attempts.id = ?", id)
 		return err
@@ -15,7 +15,7 @@ func (t *tx) Attempt(id string) (a core.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *tx) AttemptOf(session string) (a core.Attempt, ok bool, err error) {
+func (t *Tx) AttemptOf(session string) (a core.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt(ofSession, session)
 		return err
@@ -23,7 +23,7 @@ func (t *tx) AttemptOf(session string) (a core.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *tx) AttemptUnder(token string) (a core.Attempt, ok bool, err error) {
+func (t *Tx) AttemptUnder(token string) (a core.Attempt, ok bool, err error) {
 	err = t.get(func() error {
 		a, ok, err = t.attempt("attempts.token = ?", token)
 		return err
@@ -31,21 +31,21 @@ func (t *tx) AttemptUnder(token string) (a core.Attempt, ok bool, err error) {
 	return a, ok, err
 }
 
-func (t *tx) attempt(where, key string) (a core.Attempt, ok bool, err error) {
-	err = t.c.query(func(r *row) error {
+func (t *Tx) attempt(where, key string) (a core.Attempt, ok bool, err error) {
+	err = t.c.Query(func(r *Row) error {
 		_, a, err = takeOwnedAttempt(r, &t.buf)
 		ok = err == nil
 		return err
-	}, selectAttempts+" WHERE "+where, key)
+	}, selectAttempts+" WHERE attempts.workspace = :w AND "+where, key)
 	return a, ok, err
 }
 
-func (t *tx) PutAttempt(a core.Attempt) error {
+func (t *Tx) PutAttempt(a core.Attempt) error {
 	return t.put(func() error { return t.putAttempt(a) })
 }
 
 // putAttempt needs no look at the attempts beside the newest one, unless an earlier one is replaced.
-func (t *tx) putAttempt(a core.Attempt) error {
+func (t *Tx) putAttempt(a core.Attempt) error {
 	task, ok, err := t.task(a.TaskID)
 	switch newest := task.Current; {
 	case err != nil:
@@ -67,15 +67,15 @@ func (t *tx) putAttempt(a core.Attempt) error {
 	return t.replaceAttempt(task, old, a)
 }
 
-func (t *tx) createAttempt(task core.Task, a core.Attempt) error {
+func (t *Tx) createAttempt(task core.Task, a core.Attempt) error {
 	if newest := task.Current; newest.Number > 0 && !newest.Finished() {
 		return refuse("put attempt %s: attempt %s of its task is not finished", a.ID, newest.ID)
 	}
 	if err := t.ownSession(task, a); err != nil {
 		return err
 	}
-	_, err := t.c.exec(insertAttempt, t.summed(kindAttempt, attemptRow(task.Position, a))...)
-	if refused(err) {
+	_, err := t.c.Try(insertAttempt, t.summed(kindAttempt, attemptRow(task.Position, a))...)
+	if t.c.Refused(err) {
 		return refuse("put attempt %s: its id or token is that of another, or a law of core is broken: %v", a.ID, err)
 	}
 	if err == nil {
@@ -84,7 +84,7 @@ func (t *tx) createAttempt(task core.Task, a core.Attempt) error {
 	return err
 }
 
-func (t *tx) replaceAttempt(task core.Task, old, a core.Attempt) error {
+func (t *Tx) replaceAttempt(task core.Task, old, a core.Attempt) error {
 	if old.TaskID != a.TaskID || old.Number != a.Number || old.Cause != a.Cause || old.CreatedAt != a.CreatedAt {
 		return refuse("put attempt %s: its task, number, cause and creation cannot be replaced", a.ID)
 	}
@@ -108,11 +108,11 @@ func (t *tx) replaceAttempt(task core.Task, old, a core.Attempt) error {
 
 // ownSession refuses a session that carries another task; any of its attempts tells, because all are of one.
 // That no two unfinished attempts have one is what then follows from a task having only one.
-func (t *tx) ownSession(task core.Task, a core.Attempt) error {
+func (t *Tx) ownSession(task core.Task, a core.Attempt) error {
 	if a.Session() == "" {
 		return nil
 	}
-	carried, err := t.c.number("SELECT task FROM attempts WHERE session = ? LIMIT 1", a.Session())
+	carried, err := Number(t.c, "SELECT task FROM attempts WHERE attempts.workspace = :w AND session = ? LIMIT 1", a.Session())
 	if err == nil && carried != 0 && carried != task.Position {
 		err = refuse("put attempt %s: its session is that of another task", a.ID)
 	}
@@ -120,26 +120,26 @@ func (t *tx) ownSession(task core.Task, a core.Attempt) error {
 }
 
 // noteAttempt notes an attempt that was put.
-func (t *tx) noteAttempt(task core.Task, a core.Attempt) {
+func (t *Tx) noteAttempt(task core.Task, a core.Attempt) {
 	if a.Number >= task.Current.Number {
 		task.Current = a
 	}
 	t.noteTask(task)
 }
 
-func (t *tx) Attempts(taskID string, after, limit int) ([]core.Attempt, error) {
-	return listed(t, limit, func(r *row) (core.Attempt, error) {
+func (t *Tx) Attempts(taskID string, after, limit int) ([]core.Attempt, error) {
+	return listed(t, limit, func(r *Row) (core.Attempt, error) {
 		_, a, err := takeOwnedAttempt(r, &t.buf)
 		return a, err
-	}, selectAttempts+" WHERE tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
+	}, selectAttempts+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
 }
 
 // Leased passes by what is an attempt of a task that is known to be damaged: whoever would end it could not
 // even read what it is an attempt of.
-func (t *tx) Leased(after core.Instant, limit int) ([]core.Attempt, error) {
-	return listed(t, limit, func(r *row) (core.Attempt, error) {
+func (t *Tx) Leased(after core.Instant, limit int) ([]core.Attempt, error) {
+	return listed(t, limit, func(r *Row) (core.Attempt, error) {
 		_, a, err := takeOwnedAttempt(r, &t.buf)
-		if of := damaged("task " + a.TaskID); err == nil && t.isSpoilt != nil && t.isSpoilt(of) {
+		if of := Damaged("task " + a.TaskID); err == nil && t.o.IsSpoilt != nil && t.o.IsSpoilt(of) {
 			err = of
 		}
 		return a, err

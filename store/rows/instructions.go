@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"bytes"
@@ -12,38 +12,38 @@ const (
 	instructionColumns = `position, id, session, content, tracked, priority, max_retries, ack_event, ack_match,
 		created_at, state, sends, sent_at, ended_at, ack_by, reason, late_ack_at, sum`
 
-	selectInstruction = "SELECT " + instructionColumns + " FROM instructions WHERE id = ?"
+	selectInstruction = "SELECT " + instructionColumns + " FROM instructions WHERE instructions.workspace = :w AND id = ?"
 
 	// A new instruction is nearly always queued, and each value that need not be bound counts.
-	insertQueued = `INSERT INTO instructions (position, id, session, content, tracked, priority, max_retries,
-		ack_event, ack_match, created_at, state, sends, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, ?)`
+	insertQueued = `INSERT INTO instructions (workspace, position, id, session, content, tracked, priority, max_retries,
+		ack_event, ack_match, created_at, state, sends, sum) VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, ?)`
 
-	insertInstruction = "INSERT INTO instructions (" + instructionColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertInstruction = "INSERT INTO instructions (workspace, " + instructionColumns + `)
+		VALUES (:w, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	updatePhase = `UPDATE instructions SET state = ?, sends = ?, sent_at = ?, ended_at = ?, ack_by = ?,
-		reason = ?, late_ack_at = ?, sum = ? WHERE position = ?`
+		reason = ?, late_ack_at = ?, sum = ? WHERE instructions.workspace = :w AND position = ?`
 )
 
 // takeInstruction takes instructionColumns and checks them against their sum.
-func takeInstruction(r *row, buf *encoder) (in core.Instruction, err error) {
-	in.Position, in.ID, in.Session, in.Content = r.integer(), r.text(), r.text(), r.text()
-	in.Tracked, in.Priority, in.MaxRetries = r.integer() != 0, r.integer() != 0, int(r.integer())
+func takeInstruction(r *Row, buf *encoder) (in core.Instruction, err error) {
+	in.Position, in.ID, in.Session, in.Content = r.Integer(), r.Text(), r.Text(), r.Text()
+	in.Tracked, in.Priority, in.MaxRetries = r.Integer() != 0, r.Integer() != 0, int(r.Integer())
 	in.AckOn = core.AckRule{EventType: r.maybeText(), Match: r.maybeText()}
-	in.CreatedAt = core.Instant(r.integer())
+	in.CreatedAt = core.Instant(r.Integer())
 	in.Phase = takePhase(r).phase()
 	sum := r.blob()
 	if r.err != nil || in.Phase == nil {
-		return in, damaged("instruction " + in.ID)
+		return in, Damaged("instruction " + in.ID)
 	}
 	*buf = buf.instruction(in)
 	if !bytes.Equal(sum, buf.sum()) {
-		return in, damaged("instruction " + in.ID)
+		return in, Damaged("instruction " + in.ID)
 	}
 	return in, nil
 }
 
-func (t *tx) Instruction(id string) (in core.Instruction, ok bool, err error) {
+func (t *Tx) Instruction(id string) (in core.Instruction, ok bool, err error) {
 	err = t.get(func() error {
 		in, ok, err = t.instruction(id)
 		return err
@@ -51,11 +51,11 @@ func (t *tx) Instruction(id string) (in core.Instruction, ok bool, err error) {
 	return in, ok, err
 }
 
-func (t *tx) instruction(id string) (in core.Instruction, ok bool, err error) {
+func (t *Tx) instruction(id string) (in core.Instruction, ok bool, err error) {
 	if in, ok = t.met(id); ok {
 		return in, true, nil
 	}
-	err = t.c.query(func(r *row) error {
+	err = t.c.Query(func(r *Row) error {
 		in, err = takeInstruction(r, &t.buf)
 		ok = err == nil
 		return err
@@ -67,31 +67,31 @@ func (t *tx) instruction(id string) (in core.Instruction, ok bool, err error) {
 }
 
 // met gives what is stored of an instruction, if that is known without reading it.
-func (t *tx) met(id string) (in core.Instruction, ok bool) {
+func (t *Tx) met(id string) (in core.Instruction, ok bool) {
 	if in, ok = t.known[id]; !ok && t.writable {
-		in, ok = t.c.recent.instructions[id]
+		in, ok = t.recent.instructions[id]
 	}
 	return in, ok
 }
 
 // remember notes what is stored, for a putting verb to come.
-func (t *tx) remember(in core.Instruction) {
+func (t *Tx) remember(in core.Instruction) {
 	if t.writable {
 		t.known[in.ID] = in
 	}
 }
 
-func (t *tx) PutInstruction(in core.Instruction) error {
+func (t *Tx) PutInstruction(in core.Instruction) error {
 	return t.put(func() error { return t.putInstruction(in) })
 }
 
 // putInstruction tries to insert what it has not met before, so that a new instruction, the most
 // frequent case, costs one statement.
-func (t *tx) putInstruction(in core.Instruction) error {
+func (t *Tx) putInstruction(in core.Instruction) error {
 	old, ok := t.met(in.ID)
 	if !ok {
 		err := t.create(in)
-		if !refused(err) {
+		if !t.c.Refused(err) {
 			return err
 		}
 		if old, ok, err = t.instruction(in.ID); err != nil {
@@ -110,8 +110,8 @@ func (t *tx) putInstruction(in core.Instruction) error {
 	return t.replacePhase(old, in)
 }
 
-func (t *tx) create(in core.Instruction) error {
-	h, err := t.changeHead()
+func (t *Tx) create(in core.Instruction) error {
+	h, err := t.ChangeHead()
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (t *tx) create(in core.Instruction) error {
 		p := flat(in.Phase).columns()
 		text, args = insertInstruction, append(args, p[:]...)
 	}
-	if _, err := t.c.exec(text, append(args, t.buf.sum())...); err != nil {
+	if _, err := t.c.Try(text, append(args, t.buf.sum())...); err != nil {
 		return err
 	}
 	h.counts[stateIndex(in.State())]++
@@ -136,14 +136,14 @@ func (t *tx) create(in core.Instruction) error {
 	return nil
 }
 
-func (t *tx) replacePhase(old, in core.Instruction) error {
-	h, err := t.changeHead()
+func (t *Tx) replacePhase(old, in core.Instruction) error {
+	h, err := t.ChangeHead()
 	if err != nil {
 		return err
 	}
 	t.buf = t.buf.instruction(in)
 	p := flat(in.Phase).columns()
-	if _, err := t.c.exec(updatePhase, p[0], p[1], p[2], p[3], p[4], p[5], p[6], t.buf.sum(), in.Position); err != nil {
+	if _, err := t.c.Exec(updatePhase, p[0], p[1], p[2], p[3], p[4], p[5], p[6], t.buf.sum(), in.Position); err != nil {
 		return err
 	}
 	h.counts[stateIndex(old.State())]--
@@ -153,7 +153,7 @@ func (t *tx) replacePhase(old, in core.Instruction) error {
 	return nil
 }
 
-func (t *tx) Instructions(q store.InstructionQuery) (page []core.Instruction, err error) {
+func (t *Tx) Instructions(q store.InstructionQuery) (page []core.Instruction, err error) {
 	err = t.get(func() error {
 		if q.After != 0 && q.Order != store.ByPosition {
 			return refuse("instructions: After goes with the order ByPosition only")
@@ -164,7 +164,7 @@ func (t *tx) Instructions(q store.InstructionQuery) (page []core.Instruction, er
 			limit = store.DefaultLimit
 		}
 		text := "SELECT " + instructionColumns + " FROM instructions" + where + order(q.Order) + limited
-		return t.c.query(func(r *row) error {
+		return t.c.Query(func(r *Row) error {
 			in, err := takeInstruction(r, &t.buf)
 			if err != nil {
 				return err
@@ -177,18 +177,18 @@ func (t *tx) Instructions(q store.InstructionQuery) (page []core.Instruction, er
 	return page, err
 }
 
-func (t *tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
+func (t *Tx) CountInstructions(q store.InstructionQuery) (n int, err error) {
 	err = t.get(func() error {
 		q.After = 0
 		where, args := conditions(q)
-		count, err := t.c.number("SELECT count(*) FROM instructions"+where, args...)
+		count, err := Number(t.c, "SELECT count(*) FROM instructions"+where, args...)
 		n = int(count)
 		return err
 	})
 	return n, err
 }
 
-func (t *tx) InstructionCounts() (counts map[core.State]int, err error) {
+func (t *Tx) InstructionCounts() (counts map[core.State]int, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err != nil {
@@ -206,7 +206,7 @@ func (t *tx) InstructionCounts() (counts map[core.State]int, err error) {
 // conditions gives the WHERE of a query and its arguments. The words that name a state or a kind are
 // part of the text, because a partial index is only used if the text alone says that it applies.
 func conditions(q store.InstructionQuery) (where string, args []any) {
-	var terms []string
+	terms := []string{"instructions.workspace = :w"}
 	add := func(term string, values ...any) {
 		terms = append(terms, term)
 		args = append(args, values...)
@@ -224,16 +224,13 @@ func conditions(q store.InstructionQuery) (where string, args []any) {
 		add("sends > 0 AND (sent_at <= ? OR sent_at > ?)", int64(q.SentBefore), int64(q.Now))
 	}
 	if q.Exhausted != nil {
-		add("(sends >= 1 + tracked * max_retries) = ?", flag(*q.Exhausted))
+		add("sends " + map[bool]string{false: "<", true: ">="}[*q.Exhausted] + " 1 + tracked * max_retries")
 	}
 	if q.AckEvent != "" {
 		add("ack_event = ? AND state IN ('queued', 'sent') AND (state = 'queued' OR tracked = 1)", q.AckEvent)
 	}
 	if q.After != 0 {
 		add("position > ?", q.After)
-	}
-	if len(terms) == 0 {
-		return "", nil
 	}
 	return " WHERE " + strings.Join(terms, " AND "), args
 }
@@ -252,7 +249,7 @@ func order(o store.Order) string {
 	case store.ByUrgency:
 		return " ORDER BY priority DESC, position"
 	case store.ByLastSend:
-		return " ORDER BY sent_at, position" // never sent is NULL, which comes first
+		return " ORDER BY sent_at NULLS FIRST, position" // never sent is NULL
 	}
-	panic("sqlite: unknown order")
+	panic("rows: unknown order")
 }

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ const (
 		worker_failures, review_rejections, stalled, review_loop, plan_version, revision, created_at, updated_at`
 	runColumns = firstRunColumns + ", " + laterRunColumns + ", sum"
 
-	selectRun       = "SELECT " + runColumns + " FROM runs WHERE id = ?"
-	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
-	runValues       = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	insertRun       = "INSERT INTO runs (" + runColumns + ") VALUES " + runValues
-	updateRun       = "UPDATE runs SET (" + runColumns + ") = " + runValues + " WHERE id = ?"
+	selectRun       = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND id = ?"
+	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
+	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+	insertRun       = "INSERT INTO runs (workspace, " + runColumns + ") VALUES (:w, " + runValues + ")"
+	updateRun       = "UPDATE runs SET (" + runColumns + ") = (" + runValues + ") WHERE runs.workspace = :w AND id = ?"
 
 	factColumns = "run_id, key, value, sum"
-	selectFacts = "SELECT " + factColumns + " FROM facts WHERE run_id = ? ORDER BY key"
-	insertFact  = "INSERT INTO facts (" + factColumns + ") VALUES (?, ?, ?, ?)"
+	selectFacts = "SELECT " + factColumns + " FROM facts WHERE facts.workspace = :w AND run_id = ? ORDER BY key"
+	insertFact  = "INSERT INTO facts (workspace, " + factColumns + ") VALUES (:w, ?, ?, ?, ?)"
 )
 
 // numbersOf gives the integers of a run in the order of their columns.
@@ -37,10 +37,10 @@ func numbersOf(run core.Run) [17]int64 {
 }
 
 // takeRun takes runColumns and checks them against their sum.
-func takeRun(r *row, buf *encoder) (number int64, run core.Run, err error) {
-	number, run.ID, run.Plan, run.ItemID = r.integer(), r.text(), r.text(), r.text()
-	run.State = core.RunState(r.text())
-	next := func() int { return int(r.integer()) }
+func takeRun(r *Row, buf *encoder) (number int64, run core.Run, err error) {
+	number, run.ID, run.Plan, run.ItemID = r.Integer(), r.Text(), r.Text(), r.Text()
+	run.State = core.RunState(r.Text())
+	next := func() int { return int(r.Integer()) }
 	run.Policy = core.Policy{
 		InvalidRetries: next(), ReviewerFreshRuns: next(), WorkerFailures: next(),
 		ReviewRejections: next(), StalledThreshold: next(), ReviewLoopThreshold: next(),
@@ -49,18 +49,18 @@ func takeRun(r *row, buf *encoder) (number int64, run core.Run, err error) {
 		InvalidResults: [core.Roles]int{next(), next(), next()},
 		WorkerFailures: next(), ReviewRejections: next(), Stalled: next(), ReviewLoop: next(),
 	}
-	run.PlanVersion, run.Revision = next(), r.integer()
-	run.CreatedAt, run.UpdatedAt = core.Instant(r.integer()), core.Instant(r.integer())
+	run.PlanVersion, run.Revision = next(), r.Integer()
+	run.CreatedAt, run.UpdatedAt = core.Instant(r.Integer()), core.Instant(r.Integer())
 	later := takeLater(r, &run)
 	sum := r.blob()
 	*buf = buf.run(number, run).later(later)
 	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
-		return number, run, damaged("run " + run.ID)
+		return number, run, Damaged("run " + run.ID)
 	}
 	return number, run, nil
 }
 
-func (t *tx) Run(id string) (run core.Run, ok bool, err error) {
+func (t *Tx) Run(id string) (run core.Run, ok bool, err error) {
 	err = t.get(func() error {
 		_, run, ok, err = t.run(selectRun, id)
 		return err
@@ -68,7 +68,7 @@ func (t *tx) Run(id string) (run core.Run, ok bool, err error) {
 	return run, ok, err
 }
 
-func (t *tx) LatestRun(plan, itemID string) (run core.Run, ok bool, err error) {
+func (t *Tx) LatestRun(plan, itemID string) (run core.Run, ok bool, err error) {
 	err = t.get(func() error {
 		_, run, ok, err = t.run(selectLatestRun, plan, itemID)
 		return err
@@ -76,8 +76,8 @@ func (t *tx) LatestRun(plan, itemID string) (run core.Run, ok bool, err error) {
 	return run, ok, err
 }
 
-func (t *tx) run(text string, args ...any) (number int64, run core.Run, ok bool, err error) {
-	err = t.c.query(func(r *row) error {
+func (t *Tx) run(text string, args ...any) (number int64, run core.Run, ok bool, err error) {
+	err = t.c.Query(func(r *Row) error {
 		number, run, err = takeRun(r, &t.buf)
 		ok = err == nil
 		return err
@@ -85,14 +85,14 @@ func (t *tx) run(text string, args ...any) (number int64, run core.Run, ok bool,
 	return number, run, ok, err
 }
 
-func (t *tx) PutRun(run core.Run) error {
+func (t *Tx) PutRun(run core.Run) error {
 	return t.put(func() error {
 		number, _, ok, err := t.run(selectRun, run.ID)
 		if err != nil {
 			return err
 		}
 		if ok {
-			_, err = t.c.exec(updateRun, append(runArgs(number, run, &t.buf), run.ID)...)
+			_, err = t.c.Exec(updateRun, append(runArgs(number, run, &t.buf), run.ID)...)
 		} else {
 			err = t.createRun(run)
 		}
@@ -103,12 +103,12 @@ func (t *tx) PutRun(run core.Run) error {
 	})
 }
 
-func (t *tx) createRun(run core.Run) error {
-	last, err := t.c.number("SELECT coalesce(max(number), 0) FROM runs")
+func (t *Tx) createRun(run core.Run) error {
+	last, err := Number(t.c, "SELECT coalesce(max(number), 0) FROM runs WHERE runs.workspace = :w")
 	if err != nil {
 		return err
 	}
-	_, err = t.c.exec(insertRun, runArgs(last+1, run, &t.buf)...)
+	_, err = t.c.Exec(insertRun, runArgs(last+1, run, &t.buf)...)
 	return err
 }
 
@@ -123,24 +123,24 @@ func runArgs(number int64, run core.Run, buf *encoder) []any {
 	return append(append(args, later...), buf.sum())
 }
 
-func (t *tx) RunCounts() (counts map[core.RunState]int, err error) {
+func (t *Tx) RunCounts() (counts map[core.RunState]int, err error) {
 	err = t.get(func() error {
 		counts = make(map[core.RunState]int)
 		for _, state := range core.RunStates() {
 			counts[state] = 0
 		}
-		return t.c.query(func(r *row) error {
-			state := core.RunState(r.text())
-			counts[state] = int(r.integer())
+		return t.c.Query(func(r *Row) error {
+			state := core.RunState(r.Text())
+			counts[state] = int(r.Integer())
 			return r.err
-		}, "SELECT state, count(*) FROM runs GROUP BY state")
+		}, "SELECT state, count(*) FROM runs WHERE runs.workspace = :w GROUP BY state")
 	})
 	return counts, err
 }
 
-func (t *tx) Facts(runID string) (facts []store.Fact, err error) {
+func (t *Tx) Facts(runID string) (facts []store.Fact, err error) {
 	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
+		return t.c.Query(func(r *Row) error {
 			_, f, err := takeFact(r, &t.buf)
 			facts = append(facts, f)
 			return err
@@ -152,17 +152,17 @@ func (t *tx) Facts(runID string) (facts []store.Fact, err error) {
 	return facts, nil
 }
 
-func takeFact(r *row, buf *encoder) (runID string, f store.Fact, err error) {
-	runID, f.Key, f.Value = r.text(), r.text(), r.text()
+func takeFact(r *Row, buf *encoder) (runID string, f store.Fact, err error) {
+	runID, f.Key, f.Value = r.Text(), r.Text(), r.Text()
 	sum := r.blob()
 	*buf = buf.fact(runID, f)
 	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
-		return runID, f, damaged("fact " + f.Key + " of run " + runID)
+		return runID, f, Damaged("fact " + f.Key + " of run " + runID)
 	}
 	return runID, f, nil
 }
 
-func (t *tx) PutFacts(runID string, facts []store.Fact) error {
+func (t *Tx) PutFacts(runID string, facts []store.Fact) error {
 	return t.put(func() error {
 		if err := t.factsAllowed(runID, facts); err != nil {
 			return err
@@ -187,7 +187,7 @@ func (t *tx) PutFacts(runID string, facts []store.Fact) error {
 // makeRoom deletes the facts of a run that are not among the given ones as they are, and gives the values of
 // those that are left. Few facts of a run change at a time, and what does not change costs no page. If one of
 // them is damaged, all are deleted.
-func (t *tx) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
+func (t *Tx) makeRoom(runID string, facts []store.Fact) (left map[string]string, err error) {
 	wanted := make(map[string]string, len(facts))
 	for _, f := range facts {
 		wanted[f.Key] = f.Value
@@ -195,7 +195,7 @@ func (t *tx) makeRoom(runID string, facts []store.Fact) (left map[string]string,
 	left = make(map[string]string, len(facts))
 	var gone []string
 	broken := false
-	err = t.c.query(func(r *row) error {
+	err = t.c.Query(func(r *Row) error {
 		_, f, err := takeFact(r, &t.buf)
 		broken = broken || err != nil
 		if value, ok := wanted[f.Key]; ok && value == f.Value {
@@ -209,25 +209,25 @@ func (t *tx) makeRoom(runID string, facts []store.Fact) (left map[string]string,
 		return nil, err
 	}
 	if broken {
-		_, err := t.c.exec("DELETE FROM facts WHERE run_id = ?", runID)
+		_, err := t.c.Exec("DELETE FROM facts WHERE facts.workspace = :w AND run_id = ?", runID)
 		return nil, err
 	}
 	for _, key := range gone {
-		if _, err := t.c.exec("DELETE FROM facts WHERE run_id = ? AND key = ?", runID, key); err != nil {
+		if _, err := t.c.Exec("DELETE FROM facts WHERE facts.workspace = :w AND run_id = ? AND key = ?", runID, key); err != nil {
 			return nil, err
 		}
 	}
 	return left, nil
 }
 
-func (t *tx) insertFact(runID string, f store.Fact) error {
+func (t *Tx) insertFact(runID string, f store.Fact) error {
 	t.buf = t.buf.fact(runID, f)
-	_, err := t.c.exec(insertFact, runID, f.Key, f.Value, t.buf.sum())
+	_, err := t.c.Exec(insertFact, runID, f.Key, f.Value, t.buf.sum())
 	return err
 }
 
 // factsAllowed looks before anything is deleted, so that a refusal leaves the facts as they are.
-func (t *tx) factsAllowed(runID string, facts []store.Fact) error {
+func (t *Tx) factsAllowed(runID string, facts []store.Fact) error {
 	keys := make(map[string]bool, len(facts))
 	for _, f := range facts {
 		if keys[f.Key] {
@@ -235,7 +235,7 @@ func (t *tx) factsAllowed(runID string, facts []store.Fact) error {
 		}
 		keys[f.Key] = true
 	}
-	n, err := t.c.number("SELECT count(*) FROM runs WHERE id = ?", runID)
+	n, err := Number(t.c, "SELECT count(*) FROM runs WHERE runs.workspace = :w AND id = ?", runID)
 	if err == nil && n == 0 {
 		return refuse("put facts: there is no run %q", runID)
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import "waybill/core"
 
@@ -13,7 +13,7 @@ var (
 	insertAttempt  = inserting("attempts", attemptNames)
 )
 
-const attemptTable = "attempts LEFT JOIN tasks ON tasks.position = attempts.task"
+const attemptTable = "attempts LEFT JOIN tasks ON tasks.position = attempts.task AND tasks.workspace = attempts.workspace"
 
 // attemptRow gives the values of attemptNames. position is that of the attempt's task.
 func attemptRow(position int64, a core.Attempt) []any {
@@ -38,28 +38,28 @@ func attemptRow(position int64, a core.Attempt) []any {
 }
 
 // takeAttempt takes the columns of attemptNames and checks them against their sum.
-func takeAttempt(r *row, buf *encoder, taskID string) (position int64, a core.Attempt, err error) {
+func takeAttempt(r *Row, buf *encoder, taskID string) (position int64, a core.Attempt, err error) {
 	a.ID, _ = r.values[r.next+2].(string)
 	if !r.sound(kindAttempt, len(attemptNames), buf) {
-		return 0, a, damaged("attempt " + a.ID)
+		return 0, a, Damaged("attempt " + a.ID)
 	}
-	position, a.TaskID, a.Number = r.integer(), taskID, int(r.integer())
-	a.ID, a.Cause, a.Link = r.text(), core.Cause(r.text()), int(r.integer())
-	a.Model = core.Model{Provider: r.text(), ID: r.text(), Variant: r.text()}
-	key := r.text()
-	a.CreatedAt, a.Stale = core.Instant(r.integer()), int(r.integer())
+	position, a.TaskID, a.Number = r.Integer(), taskID, int(r.Integer())
+	a.ID, a.Cause, a.Link = r.Text(), core.Cause(r.Text()), int(r.Integer())
+	a.Model = core.Model{Provider: r.Text(), ID: r.Text(), Variant: r.Text()}
+	key := r.Text()
+	a.CreatedAt, a.Stale = core.Instant(r.Integer()), int(r.Integer())
 	a.Phase = takeAttemptPhase(r)
 	r.take() // the sum
 	if r.err != nil || a.Phase == nil || key != a.Model.Key() {
-		return position, a, damaged("attempt " + a.ID)
+		return position, a, Damaged("attempt " + a.ID)
 	}
 	return position, a, nil
 }
 
 // takeAttemptPhase gives the phase, or nil if there is no such status.
-func takeAttemptPhase(r *row) core.AttemptPhase {
+func takeAttemptPhase(r *Row) core.AttemptPhase {
 	over := core.Ended{
-		Status: core.AttemptStatus(r.text()), Worker: r.text(), Session: r.maybeText(), Token: r.maybeText(),
+		Status: core.AttemptStatus(r.Text()), Worker: r.Text(), Session: r.maybeText(), Token: r.maybeText(),
 		StartedAt: core.Instant(r.maybeInteger()),
 	}
 	lease := core.Lease{
@@ -67,8 +67,8 @@ func takeAttemptPhase(r *row) core.AttemptPhase {
 		ExpiresAt: core.Instant(r.maybeInteger()), Length: r.maybeInteger(), Spared: r.maybeInteger() != 0,
 	}
 	over.At = core.Instant(r.maybeInteger())
-	over.Failure = core.Failure{Class: core.Class(r.text()), Name: r.text(), HTTP: int(r.integer()), Message: r.text()}
-	over.Digest = r.text()
+	over.Failure = core.Failure{Class: core.Class(r.Text()), Name: r.Text(), HTTP: int(r.Integer()), Message: r.Text()}
+	over.Digest = r.Text()
 	switch over.Status {
 	case core.AttemptPending:
 		return core.Pending{}
@@ -82,11 +82,11 @@ func takeAttemptPhase(r *row) core.AttemptPhase {
 }
 
 // takeOwnedAttempt takes attemptColumns. An attempt whose task is missing is damaged.
-func takeOwnedAttempt(r *row, buf *encoder) (position int64, a core.Attempt, err error) {
+func takeOwnedAttempt(r *Row, buf *encoder) (position int64, a core.Attempt, err error) {
 	id, owned := r.values[len(attemptNames)+1].(string)
 	position, a, err = takeAttempt(r, buf, id)
 	if err == nil && !owned {
-		err = damaged("attempt " + a.ID)
+		err = Damaged("attempt " + a.ID)
 	}
 	return position, a, err
 }

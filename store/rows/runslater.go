@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ const (
 	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
 	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
 	selectLatestRuns = "SELECT " + runColumns + ` FROM (
-			SELECT max(number) AS latest FROM runs WHERE plan = ? GROUP BY item_id
-		) CROSS JOIN runs ON number = latest`
+			SELECT max(number) AS latest FROM runs WHERE runs.workspace = :w AND plan = ? GROUP BY item_id
+		) AS newest CROSS JOIN runs ON runs.workspace = :w AND number = latest`
 )
 
 // laterOf gives the values of laterRunColumns.
@@ -37,21 +37,21 @@ func laterOf(run core.Run) []any {
 
 // takeLater takes laterRunColumns, and gives them as they are stored: a number that does not fit into a
 // Standing must not look like one that does.
-func takeLater(r *row, run *core.Run) []any {
+func takeLater(r *Row, run *core.Run) []any {
 	stored := make([]any, laterRunCount)
 	for i := range stored {
 		stored[i] = r.values[r.next+i]
 	}
-	run.Halt, run.Policy.Reviewers = core.Halt(r.text()), core.RoleSet(r.integer())
+	run.Halt, run.Policy.Reviewers = core.Halt(r.Text()), core.RoleSet(r.Integer())
 	for i := range run.Standing {
-		run.Standing[i] = core.Standing(r.integer())
+		run.Standing[i] = core.Standing(r.Integer())
 	}
-	run.Sole = r.integer() == 1
-	run.Named = r.integer() == 1
+	run.Sole = r.Integer() == 1
+	run.Named = r.Integer() == 1
 	for i := range run.Findings {
 		run.Findings[i] = r.findings()
 	}
-	run.Frontier = r.text()
+	run.Frontier = r.Text()
 	return stored
 }
 
@@ -65,8 +65,8 @@ func writtenFindings(f core.Findings) string {
 }
 
 // findings takes what writtenFindings gives, and nothing else.
-func (r *row) findings() core.Findings {
-	stored := r.text()
+func (r *Row) findings() core.Findings {
+	stored := r.Text()
 	if stored == "" {
 		return core.Findings{}
 	}
@@ -86,9 +86,9 @@ func (e encoder) later(values []any) encoder {
 	return e.columns(values)
 }
 
-func (t *tx) LatestRuns(plan string) (runs []core.Run, err error) {
+func (t *Tx) LatestRuns(plan string) (runs []core.Run, err error) {
 	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
+		return t.c.Query(func(r *Row) error {
 			_, run, err := takeRun(r, &t.buf)
 			if err != nil {
 				return t.leaveOut(err)

@@ -1,0 +1,13 @@
+package rows
+
+import "waybill/core"
+
+// WrittenFindings gives what findings are stored as. A row whose sum is right cannot be damaged from the front, so that
+// this and the next are inside.
+func WrittenFindings(f core.Findings) string { return writtenFindings(f) }
+
+// ReadFindings reads what findings are stored as.
+func ReadFindings(stored string) (core.Findings, error) {
+	r := Row{values: []any{stored}}
+	return r.findings(), r.err
+}

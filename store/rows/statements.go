@@ -1,0 +1,46 @@
+package rows
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The statements of this package are written for tables that many workspaces share: each row has the number of its
+// workspace, which :w stands for. They name the indexes that SQLite, which knows nothing of how many rows there are,
+// would not choose by itself.
+
+// limited ends a statement whose last argument bounds its rows. A bare ? there would have SQLite prepare
+// the statement anew whenever another number is bound, because it plans for the number.
+const limited = " LIMIT ?+0"
+
+var (
+	sameWorkspace  = regexp.MustCompile(` AND \w+\.workspace = \w+\.workspace`)
+	leadingTerm    = regexp.MustCompile(`\b(\w+\.)?workspace = :w AND\s+`)
+	onlyTerm       = regexp.MustCompile(` WHERE (\w+\.)?workspace = :w`)
+	indexHint      = regexp.MustCompile(` INDEXED BY \w+`)
+	aloneValues    = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
+	sharedSpelling = strings.NewReplacer("?+0", "?", "CROSS JOIN", "JOIN", ":w", "$1")
+)
+
+// Alone gives a statement for the tables of an SQLite database, which has one workspace and no column for it.
+func Alone(text string) string {
+	text = sameWorkspace.ReplaceAllString(text, "")
+	text = leadingTerm.ReplaceAllString(text, "")
+	return aloneValues.Replace(onlyTerm.ReplaceAllString(text, ""))
+}
+
+// Shared gives a statement for the tables of a PostgreSQL database. Its first argument is the number of the workspace,
+// and the others follow.
+func Shared(text string) string {
+	text = sharedSpelling.Replace(indexHint.ReplaceAllString(text, ""))
+	var b strings.Builder
+	parts := strings.Split(text, "?")
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteString("$" + strconv.Itoa(i+1))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

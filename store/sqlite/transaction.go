@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"waybill/store"
+	"waybill/store/rows"
+)
+
+// begin starts a transaction. A writing one takes SQLite's write lock at once: one that began by
+// reading could not become a writer if somebody else had written meanwhile, whatever it waits.
+func begin(ctx context.Context, c *conn, o rows.Options, writable bool) (*rows.Tx, error) {
+	o.Conn, o.Cancelled = c, ctx.Err
+	text := "BEGIN"
+	if writable {
+		text = "BEGIN IMMEDIATE"
+	}
+	if _, err := c.Exec(text); err != nil {
+		return nil, c.Fault(err)
+	}
+	if !writable {
+		return rows.Begin(o), nil
+	}
+	if err := c.refresh(); err != nil {
+		c.Rollback()
+		return nil, c.Fault(err)
+	}
+	o.Recent = &c.recent
+	return rows.Begin(o), nil
+}
+
+// commit ends a transaction durably. Of its errors only one of kind IO leaves open whether the
+// transaction took effect: the write-ahead log may hold all of it when the sync, or a step behind it,
+// did not succeed.
+func commit(t *rows.Tx, c *conn) error {
+	return t.Commit(func() error {
+		if t.Pruned() {
+			if err := c.Query(func(*rows.Row) error { return nil }, "PRAGMA incremental_vacuum(1024)"); err != nil {
+				return c.Fault(err)
+			}
+		}
+		_, err := c.Exec("COMMIT")
+		if err == nil {
+			return nil
+		}
+		failed := c.Fault(err)
+		if code(err)&0xff == sqlite3.SQLITE_IOERR {
+			failed.Kind, failed.Outcome = store.IO, store.Unknown
+		}
+		return failed
+	})
+}
+
+// Try is Exec: a statement that SQLite refuses changes nothing, and its transaction goes on.
+func (c *conn) Try(text string, args ...any) (changed int64, err error) { return c.Exec(text, args...) }
+
+// Refused reports whether a statement broke a rule of the schema.
+func (c *conn) Refused(err error) bool { return refused(err) }
+
+// Fault turns what SQLite said into a *store.Error.
+func (c *conn) Fault(err error) *store.Error { return classify(c.path, err) }
+
+// Rollback may fail, because SQLite rolls some failed transactions back by itself. A connection that
+// is left in a transaction shows it at the next begin.
+func (c *conn) Rollback() { _, _ = c.Exec("ROLLBACK") }
+
+// Streams is true: SQLite reads a row when it is asked for.
+func (c *conn) Streams() bool { return true }
+
+// refresh forgets everything if another connection has committed. A transaction that writes has begun.
+func (c *conn) refresh() error {
+	version, err := c.number("PRAGMA data_version")
+	if err == nil && version != c.version {
+		c.recent.Forget()
+		c.version = version
+	}
+	return err
+}
