@@ -31,6 +31,7 @@ var floors = map[string]struct {
 	"store":            {floor: 1},
 	"store/memory":     {floor: 1, beside: []string{"store"}},
 	"store/rows":       {floor: 1, beside: []string{"store"}},
+	"store/postgres":   {floor: 1, beside: []string{"store", "store/rows"}},
 	"store/sqlite":     {floor: 1, beside: []string{"store", "store/rows"}},
 	"store/storetest":  {floor: 1, beside: []string{"store"}},
 	"engine/planfile":  {floor: 1},
@@ -65,24 +66,24 @@ var floors = map[string]struct {
 // rooms says which packages may import a third-party library; everything else goes through them.
 // Test files may use what they like.
 var rooms = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2":        {"rpc", "cli/demo"}, // the demo plays a host
-	"github.com/fsnotify/fsnotify":           {"watcher"},
-	"modernc.org/sqlite":                     {"store/sqlite"},
-	"github.com/google/uuid":                 {"engine"},
-	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "ledger"},
-	"github.com/tailscale/hujson":            {"mcphost"},
-	"github.com/pelletier/go-toml/v2":        {"mcphost"},
-	"go.yaml.in/yaml/v3":                     {"ledger"},
-	"github.com/spf13/cobra":                 {"cli"},
-	"github.com/tiktoken-go/tokenizer":       {"api"},
-	"github.com/rogpeppe/go-internal":        {"cli"}, // its diff of two texts
-	"github.com/yuin/goldmark":               {"web/markdown"},
-	"golang.org/x/term":                      {"cli"},
-	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
-	"golang.org/x/text":                      {"ledger"},
-	"golang.org/x/sys":                       {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
-	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
+	"github.com/sourcegraph/jsonrpc2":    {"rpc", "cli/demo"}, // the demo plays a host
+	"github.com/fsnotify/fsnotify":       {"watcher"},
+	"github.com/jackc/pgx/v5":            {"store/postgres"},
+	"modernc.org/sqlite":                 {"store/sqlite"},
+	"github.com/google/uuid":             {"engine"},
+	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
+	"go.yaml.in/yaml/v3":                 {"ledger"},
+	"github.com/spf13/cobra":             {"cli"},
+	"github.com/tiktoken-go/tokenizer":   {"api"},
+	"github.com/rogpeppe/go-internal":    {"cli"}, // its diff of two texts
+	"github.com/yuin/goldmark":           {"web/markdown"},
+	"golang.org/x/term":                  {"cli"},
+	"golang.org/x/text":                  {"ledger"},
+	"golang.org/x/sys":                   {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
 }
+
+// testRooms are the packages that only tests import.
+var testRooms = []string{"store/storetest", "store/postgres/pgtest"}
 
 // forbidden lists what the pure packages may not know.
 var forbidden = []string{
@@ -179,7 +180,7 @@ func sources(t *testing.T) []source {
 		}
 		s := source{
 			name: name, pkg: path.Dir(filepath.ToSlash(name)),
-			test: strings.HasSuffix(name, "_test.go") || path.Dir(filepath.ToSlash(name)) == "store/storetest",
+			test: strings.HasSuffix(name, "_test.go") || slices.Contains(testRooms, path.Dir(filepath.ToSlash(name))),
 		}
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)

@@ -15,12 +15,14 @@ import (
 const limited = " LIMIT ?+0"
 
 var (
-	sameWorkspace  = regexp.MustCompile(` AND \w+\.workspace = \w+\.workspace`)
-	leadingTerm    = regexp.MustCompile(`\b(\w+\.)?workspace = :w AND\s+`)
-	onlyTerm       = regexp.MustCompile(` WHERE (\w+\.)?workspace = :w`)
-	indexHint      = regexp.MustCompile(` INDEXED BY \w+`)
-	aloneValues    = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
-	sharedSpelling = strings.NewReplacer("?+0", "?", "CROSS JOIN", "JOIN", ":w", "$1")
+	sameWorkspace = regexp.MustCompile(` AND \w+\.workspace = \w+\.workspace`)
+	leadingTerm   = regexp.MustCompile(`\b(\w+\.)?workspace = :w AND\s+`)
+	onlyTerm      = regexp.MustCompile(` WHERE (\w+\.)?workspace = :w`)
+	indexHint     = regexp.MustCompile(` INDEXED BY \w+`)
+	aloneValues   = strings.NewReplacer("(workspace, ", "(", "(:w, ", "(")
+	// What is looked up in PostgreSQL by its SHA-256, because its indexes hold nothing that is long.
+	lookedUp       = regexp.MustCompile(`\b(tasks\.run_id|tasks\.parent|key|subject|ack_event|plan|item_id) = \?`)
+	sharedSpelling = strings.NewReplacer("?+0", "?", "CROSS JOIN", "JOIN", "(workspace, key)", "(workspace, sha256(key))", ":w", "$1")
 )
 
 // Alone gives a statement for the tables of an SQLite database, which has one workspace and no column for it.
@@ -33,6 +35,7 @@ func Alone(text string) string {
 // Shared gives a statement for the tables of a PostgreSQL database. Its first argument is the number of the workspace,
 // and the others follow.
 func Shared(text string) string {
+	text = lookedUp.ReplaceAllString(text, "sha256($1) = sha256(?)")
 	text = sharedSpelling.Replace(indexHint.ReplaceAllString(text, ""))
 	var b strings.Builder
 	parts := strings.Split(text, "?")

@@ -32,6 +32,10 @@ func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
 			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN said ON said.task = position WHERE x = ?",
 			"SELECT 1 FROM tasks LEFT JOIN said ON said.task = position AND said.workspace = tasks.workspace WHERE tasks.workspace = $1 AND x = $2",
 		},
+		{
+			"SELECT 1 FROM breakers WHERE breakers.workspace = :w AND key = ?", "SELECT 1 FROM breakers WHERE key = ?",
+			"SELECT 1 FROM breakers WHERE breakers.workspace = $1 AND sha256(key) = sha256($2)",
+		},
 	} {
 		require.Equal(t, row.alone, rows.Alone(row.text))
 		require.Equal(t, row.shared, rows.Shared(row.text))

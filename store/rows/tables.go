@@ -103,10 +103,7 @@ func (tb Table) Scan(ctx context.Context, c Conn, backwards bool, each func(key 
 		text, args := tb.page(last, backwards)
 		err := c.Query(func(r *Row) error {
 			n++
-			last = last[:0]
-			for _, value := range r.values[:tb.keys] {
-				last = append(last, value)
-			}
+			last = append(last[:0], r.values[:tb.keys]...)
 			item, damage := tb.take(r, &buf)
 			return each(last, item, damage)
 		}, text, args...)

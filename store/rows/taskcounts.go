@@ -92,3 +92,14 @@ func (t *Tx) TaskCounts() (counts map[core.TaskStatus]int, err error) {
 	})
 	return counts, err
 }
+
+// FoundTaskCounts writes the counts of no tasks, with which a store begins.
+func FoundTaskCounts(c Conn) error {
+	values := make([]any, len(taskCounts{}))
+	for i := range values {
+		values[i] = int64(0)
+	}
+	sum := encoder(nil).table(kindTaskCounts).columns(values).sum()
+	_, err := c.Exec("INSERT INTO task_counts (workspace, one, "+countNames+") VALUES (:w, 1, ?, ?, ?, ?, ?, ?, ?, ?)", append(values, sum)...)
+	return err
+}

@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+)
+
+// Names reports whether text is meant as the URL of a PostgreSQL database.
+func Names(text string) bool {
+	scheme, _, isURL := strings.Cut(text, "://")
+	return isURL && (scheme == "postgres" || scheme == "postgresql")
+}
+
+// Check tells what is wrong with a URL, or nil. It asks no server.
+func Check(text string) error {
+	_, err := readAddress(text)
+	return err
+}
+
+// poolerParam insists, with yes or no, on whether connections are dealt out by transactions.
+const poolerParam = "pooler"
+
+// address is what a URL says.
+type address struct {
+	config *pgconn.Config
+	place  string // for messages
+	pooled *bool  // nil where the URL does not say
+}
+
+// readAddress reads a URL. What it says of a mistake never holds the password, nor a part of what may be one.
+func readAddress(text string) (a address, err error) {
+	if !Names(text) {
+		return a, fault(store.Unsafe, nil, "the store has to be named as postgres://user@host/database")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return a, fault(store.Unsafe, nil, "the URL of the store cannot be read: it is postgres://user:password@host:port/database, "+
+			"and what is no letter, digit, hyphen, dot or underscore in a user or password is written with %% and its code")
+	}
+	query := u.Query()
+	if a.pooled, err = pooler(query.Get(poolerParam)); err != nil {
+		return a, err
+	}
+	query.Del(poolerParam)
+	u.RawQuery = query.Encode()
+	if a.config, err = pgconn.ParseConfig(u.String()); err != nil {
+		return a, fault(store.Unsafe, nil, "the URL of the store is not right: %s", reason(err, u, query))
+	}
+	if a.config.ConnectTimeout == 0 {
+		a.config.ConnectTimeout = 10 * time.Second
+	}
+	a.place = fmt.Sprintf("the database %s at %s:%d", a.config.Database, a.config.Host, a.config.Port)
+	return a, nil
+}
+
+func pooler(text string) (*bool, error) {
+	yes, no := true, false
+	switch text {
+	case "":
+		return nil, nil
+	case "yes":
+		return &yes, nil
+	case "no":
+		return &no, nil
+	}
+	return nil, fault(store.Unsafe, nil, "the URL of the store says %s=%s: it may be yes or no", poolerParam, text)
+}
+
+// reason gives what is wrong without what must stay secret.
+func reason(err error, u *url.URL, query url.Values) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	text := err.Error()
+	password, _ := u.User.Password()
+	for _, secret := range []string{password, url.QueryEscape(password), query.Get("password"), query.Get("sslpassword")} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return text
+}
+
+var workspaceName = regexp.MustCompile(`^[A-Za-z0-9._:/-]{1,128}$`)
+
+// CheckName tells what is wrong with the name of a workspace, or nil.
+func CheckName(name string) error {
+	if !workspaceName.MatchString(name) {
+		return fmt.Errorf("the name of a workspace has 1 to 128 letters, digits and . _ : / -, and %q has not", name)
+	}
+	return nil
+}

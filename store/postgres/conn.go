@@ -1,0 +1,244 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+	"waybill/store/rows"
+)
+
+// conn is one connection to the database, used by one goroutine at a time.
+type conn struct {
+	s        *Store
+	pg       *pgconn.PgConn
+	ctx      context.Context    // of the transaction at work, which has a deadline
+	settings string             // what every transaction begins with
+	names    map[string]*prompt // statements by their text
+	broken   error              // the first trouble of the transaction at work that may be gone at the next try
+}
+
+// A prompt is a statement as the server knows it.
+type prompt struct {
+	text string
+	name string // "" where it was not prepared
+}
+
+func (c *conn) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.pg.Close(ctx) // the server ends what is left of it in any case
+}
+
+// beginView begins a transaction that reads one moment.
+func (c *conn) beginView(within context.Context) error {
+	_, err := c.script(within, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+c.settings)
+	return err
+}
+
+// script runs statements one after the other in one turn, and gives the integers of the last rows that came. What it
+// begins lasts no longer than within.
+func (c *conn) script(within context.Context, text string) (answer []int64, err error) {
+	c.ctx, c.broken = within, nil
+	results, err := c.pg.Exec(within, text).ReadAll()
+	if err != nil {
+		return nil, c.told(err)
+	}
+	for _, result := range results {
+		for _, row := range result.Rows {
+			if answer, err = integers(row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return answer, nil
+}
+
+func integers(row [][]byte) (all []int64, err error) {
+	for _, text := range row {
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read what the server answered: %w", err)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// told notes trouble with the connection or the server.
+func (c *conn) told(err error) error {
+	t := &trouble{cause: err, again: worthAnother(c.pg, err)}
+	if t.again && c.broken == nil {
+		c.broken = t
+	}
+	return t
+}
+
+// statement gives the statement of that text. A connection of our own keeps it prepared, because planning costs more
+// than doing; what was prepared on one that is dealt out by transactions, another would have.
+func (c *conn) statement(text string) (*prompt, error) {
+	if p, ok := c.names[text]; ok {
+		return p, nil
+	}
+	p := &prompt{text: rows.Shared(text)}
+	if !c.s.pooled {
+		name := "w" + strconv.Itoa(len(c.names))
+		if _, err := c.pg.Prepare(c.ctx, name, p.text, nil); err != nil {
+			return nil, c.told(err)
+		}
+		p.name = name
+	}
+	c.names[text] = p
+	return p, nil
+}
+
+// Exec runs a statement that gives no rows.
+func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
+	p, err := c.statement(text)
+	if err != nil {
+		return 0, err
+	}
+	result := c.send(p, args).Read()
+	if result.Err != nil {
+		return 0, c.told(result.Err)
+	}
+	return result.CommandTag.RowsAffected(), nil
+}
+
+// Try runs a statement within a savepoint, all in one turn: without it, one that is refused would end the transaction.
+func (c *conn) Try(text string, args ...any) (changed int64, err error) {
+	p, err := c.statement(text)
+	if err != nil {
+		return 0, err
+	}
+	var batch pgconn.Batch
+	values, formats := c.encoded(args)
+	batch.ExecParams("SAVEPOINT try", nil, nil, nil, nil)
+	if p.name != "" {
+		batch.ExecPrepared(p.name, values, formats, binaryFormat)
+	} else {
+		batch.ExecParams(p.text, values, nil, formats, binaryFormat)
+	}
+	batch.ExecParams("RELEASE try", nil, nil, nil, nil)
+	results, err := c.pg.ExecBatch(c.ctx, &batch).ReadAll()
+	if err == nil {
+		return results[1].CommandTag.RowsAffected(), nil
+	}
+	if !c.Refused(err) {
+		return 0, c.told(err)
+	}
+	if _, undone := c.pg.Exec(c.ctx, "ROLLBACK TO try; RELEASE try").ReadAll(); undone != nil {
+		return 0, c.told(undone)
+	}
+	return 0, err
+}
+
+// Query runs a statement and gives its rows when all of them have come, so that each may use the connection.
+func (c *conn) Query(each func(r *rows.Row) error, text string, args ...any) error {
+	p, err := c.statement(text)
+	if err != nil {
+		return err
+	}
+	result := c.send(p, args).Read()
+	if result.Err != nil {
+		return c.told(result.Err)
+	}
+	r := rows.NewRow(len(result.FieldDescriptions))
+	for _, values := range result.Rows {
+		into := r.Refill()
+		for i, value := range values {
+			if into[i], err = decoded(result.FieldDescriptions[i], value); err != nil {
+				return err
+			}
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) send(p *prompt, args []any) *pgconn.ResultReader {
+	values, formats := c.encoded(args)
+	if p.name != "" {
+		return c.pg.ExecPrepared(c.ctx, p.name, values, formats, binaryFormat)
+	}
+	return c.pg.ExecParams(c.ctx, p.text, values, nil, formats, binaryFormat)
+}
+
+// binaryFormat asks for all values, and says of all arguments, that they are as the server has them itself.
+var binaryFormat = []int16{pgconnBinary}
+
+const pgconnBinary = 1
+
+// encoded writes the number of the workspace and the arguments behind it.
+func (c *conn) encoded(args []any) (values [][]byte, formats []int16) {
+	values = append(make([][]byte, 0, len(args)+1), bigint(c.s.number))
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case int64:
+			values = append(values, bigint(v))
+		case string:
+			values = append(values, []byte(v))
+		case []byte:
+			values = append(values, v)
+		default:
+			values = append(values, nil)
+		}
+	}
+	return values, binaryFormat
+}
+
+func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+// The types of our columns.
+const (
+	oidBytea  = 17
+	oidBigint = 20
+)
+
+// decoded gives a value as package rows has it. What anybody may write is bytea, and a text; so that of the columns of
+// that type only checksums and hashes are bytes.
+func decoded(field pgconn.FieldDescription, value []byte) (any, error) {
+	switch {
+	case value == nil:
+		return nil, nil
+	case field.DataTypeOID == oidBigint && len(value) == 8:
+		return int64(binary.BigEndian.Uint64(value)), nil
+	case field.DataTypeOID == oidBigint:
+		return nil, fmt.Errorf("the column %s has %d bytes for an integer", field.Name, len(value))
+	case field.DataTypeOID == oidBytea && (field.Name == "sum" || field.Name == "hash" || field.Name == "base"):
+		return append([]byte(nil), value...), nil
+	}
+	return string(value), nil
+}
+
+// Refused reports whether a statement broke a constraint, or named with a text what no text can be.
+func (c *conn) Refused(err error) bool {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (answer.Code[:2] == "23" || answer.Code == "22021" || answer.Code == "54000")
+}
+
+// Fault turns an error into a *store.Error.
+func (c *conn) Fault(err error) *store.Error { return c.s.fault(err) }
+
+// Rollback gives up the transaction. A connection on which that does not work is not used again.
+func (c *conn) Rollback() {
+	if c.pg.IsClosed() || c.pg.TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.s.o.lockWait)
+	defer cancel()
+	if _, err := c.pg.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+		c.close()
+	}
+}
+
+// Streams is false: all rows of a query come before the first is given.
+func (c *conn) Streams() bool { return false }

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+	"waybill/store/rows"
+)
+
+// fault makes a *store.Error.
+func fault(kind store.Kind, cause error, format string, args ...any) *store.Error {
+	return &store.Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// fault turns what the server or the system said into a *store.Error with the outcome NotApplied. A *store.Error stays
+// as it is.
+func (s *Store) fault(err error) *store.Error {
+	if already, ok := errors.AsType[*store.Error](err); ok {
+		return already
+	}
+	if row, ok := errors.AsType[rows.Damaged](err); ok {
+		return fault(store.Corrupt, nil, "%v: the rest of the store in %s goes on; put a copy back, or begin a new workspace", row, s.place)
+	}
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return s.answered(answer)
+	}
+	if errors.Is(err, context.Canceled) {
+		return rows.GaveUp(context.Canceled)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
+		return fault(store.IO, nil, "%s did not answer in time: check the server and the network, and try again", s.place)
+	}
+	return fault(store.IO, plain(err), "%s cannot be reached: check the server and the network, and try again", s.place)
+}
+
+// plain gives the cause of an error without the settings of the connection that pgconn names with it.
+func plain(err error) error {
+	if connecting, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return errors.Unwrap(connecting)
+	}
+	return err
+}
+
+// answered gives the error for what the server answered.
+func (s *Store) answered(answer *pgconn.PgError) *store.Error {
+	said := fmt.Errorf("%s (SQLSTATE %s)", answer.Message, answer.Code)
+	switch answer.Code {
+	case "53100":
+		return fault(store.Full, said, "no space is left on the server of %s: free some and try again", s.place)
+	case "25006":
+		return fault(store.ReadOnly, said, "%s can only be read, as that of a standby: name the primary server", s.place)
+	case "55P03":
+		return fault(store.Busy, nil, "another process changes the workspace %s in %s for longer than %v: try again", s.o.Workspace, s.place, s.o.lockWait)
+	case "40001", "40P01":
+		return fault(store.Busy, said, "others changed %s at the same moment, again and again: try again", s.place)
+	case "53300":
+		return fault(store.Busy, said, "the server of %s has no connection left: try again, or raise max_connections", s.place)
+	case "3D000":
+		return fault(store.Unsafe, said, "there is no such database: make it with createdb, or name another one")
+	case "42501":
+		return fault(store.Unsafe, said, "the user may not do that in %s: GRANT CREATE ON DATABASE makes a schema possible, and the schema waybill and its tables belong to who made them", s.place)
+	case "42P01", "3F000":
+		return fault(store.Lost, said, "the tables of the store in %s are gone: restart", s.place)
+	case "57014":
+		return fault(store.IO, said, "%s took too long: try again", s.place)
+	case "XX001", "XX002":
+		return fault(store.Corrupt, said, "%s is damaged, and the server says so: restore it from a backup", s.place)
+	}
+	if answer.Code[:2] == "28" {
+		return fault(store.Unsafe, said, "%s lets this user not in: check the name, the password and pg_hba.conf", s.place)
+	}
+	return fault(store.IO, said, "%s could not do what it was asked: check the log of the server", s.place)
+}
+
+func isKind(err error, kind store.Kind) bool {
+	e, ok := errors.AsType[*store.Error](err)
+	return ok && e.Kind == kind
+}

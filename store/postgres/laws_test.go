@@ -1,0 +1,48 @@
+package postgres_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/store"
+	"waybill/store/memory"
+	"waybill/store/postgres"
+	"waybill/store/postgres/pgtest"
+	"waybill/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+func open(t testing.TB, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestLaws(t *testing.T) {
+	url := pgtest.Shared(t).Database(t)
+	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
+		o := postgres.Options{URL: url, Workspace: pgtest.Name(t)}
+		return func() store.Store {
+			s, err := postgres.Open(t.Context(), o)
+			require.NoError(t, err)
+			return s
+		}
+	})
+}
+
+// TestAgreesWithMemory: whatever is done to both stores, they answer alike.
+func TestAgreesWithMemory(t *testing.T) {
+	url := pgtest.Shared(t).Database(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := postgres.Open(t.Context(), postgres.Options{URL: url, Workspace: pgtest.Name(t)})
+		require.NoError(rt, err)
+		defer func() { require.NoError(rt, s.Close()) }()
+		storetest.Agree(rt, memory.New(), s)
+	})
+}

@@ -1,0 +1,116 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a server may take for what it is asked.
+const patience = time.Minute
+
+// nobody is the user that a server runs as where the tests run as root, which it refuses.
+const nobody = 65534
+
+// private starts a server in a folder of its own.
+func private(settings ...string) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: bin}
+	if err := s.begin(settings); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) begin(settings []string) error {
+	if os.Geteuid() == 0 {
+		if err := os.Chown(s.dir, nobody, nobody); err != nil {
+			return err
+		}
+	}
+	if err := s.run("initdb", "-D", s.data(), "-U", "waybill", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"); err != nil {
+		return err
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.port = free.Addr().(*net.TCPAddr).Port
+	if err := free.Close(); err != nil {
+		return err
+	}
+	all := append([]string{
+		"unix_socket_directories = '" + s.dir + "'", "listen_addresses = '127.0.0.1'", fmt.Sprintf("port = %d", s.port),
+		"shared_buffers = 32MB", "max_connections = 60",
+	}, settings...)
+	f, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("\n" + strings.Join(all, "\n") + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s.url = fmt.Sprintf("postgres://waybill@127.0.0.1:%d/postgres?sslmode=disable", s.port)
+	return s.Start()
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// Port gives the port that the server listens at.
+func (s *Server) Port() int { return s.port }
+
+// Start starts a server that was ended, and waits until it answers.
+func (s *Server) Start() error {
+	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", filepath.Join(s.dir, "log"), "start")
+}
+
+// End ends the server in a mode of pg_ctl: smart, fast or immediate, which is as if it were killed.
+func (s *Server) End(mode string) error {
+	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-m", mode, "stop")
+}
+
+// Stop ends the server and removes what it kept.
+func (s *Server) Stop() {
+	if s.dir == "" {
+		return
+	}
+	_ = s.End("immediate") // it may have ended already
+	_ = os.RemoveAll(s.dir)
+}
+
+func (s *Server) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Dir = s.dir
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	out, err := os.CreateTemp(s.dir, "out")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(out.Name()) }()
+	cmd.Stdout, cmd.Stderr = out, out // a file: the server that pg_ctl starts would hold a pipe open
+	err = errors.Join(cmd.Run(), out.Close())
+	if err == nil {
+		return nil
+	}
+	said, _ := os.ReadFile(out.Name())
+	return fmt.Errorf("%s: %w: %s", program, err, said)
+}

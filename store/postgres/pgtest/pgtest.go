@@ -1,0 +1,140 @@
+// Package pgtest gives tests a PostgreSQL server of their own. It refuses to touch any server that was there before,
+// unless WAYBILL_TEST_POSTGRES names one.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+)
+
+// A Server is a running server.
+type Server struct {
+	dir  string // "" of a server that is not ours
+	url  string // of a database whose user may make others
+	bin  string
+	port int
+}
+
+var made atomic.Int64
+
+// Main runs the tests of a package with a server, and ends it. Without the programs of PostgreSQL the tests that need a
+// server are skipped, or fail where WAYBILL_POSTGRES_TESTS is "required".
+func Main(m *testing.M) int {
+	s, err := start()
+	if err == nil {
+		shared = s
+		defer s.Stop()
+	} else {
+		missing = err
+	}
+	return m.Run()
+}
+
+var (
+	shared  *Server
+	missing = errors.New("TestMain does not call pgtest.Main")
+)
+
+// Shared gives the server that the tests of the package have in common.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	if shared == nil {
+		skip(t, missing)
+	}
+	return shared
+}
+
+// Own starts a server that a test may stop and break.
+func Own(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	s, err := private(settings...)
+	if err != nil {
+		skip(t, err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func skip(t testing.TB, why error) {
+	t.Helper()
+	if os.Getenv("WAYBILL_POSTGRES_TESTS") == "required" {
+		require.NoError(t, why, "WAYBILL_POSTGRES_TESTS is required")
+	}
+	t.Skipf("there is no PostgreSQL to test with: %v", why)
+}
+
+// Database makes an empty database and gives its URL.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), made.Add(1))
+	s.Run(t, s.url, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
+	t.Cleanup(func() { _ = run(s.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	u, err := url.Parse(s.url)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	return u.String()
+}
+
+// Admin gives the URL of a database whose user may do everything.
+func (s *Server) Admin() string { return s.url }
+
+// Run runs SQL in a database.
+func (s *Server) Run(t testing.TB, database, sql string) {
+	t.Helper()
+	require.NoError(t, run(database, sql))
+}
+
+func run(database, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := pgconn.Connect(ctx, database)
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, sql).ReadAll()
+	return errors.Join(err, c.Close(ctx))
+}
+
+// start gives the server that is named, or starts one.
+func start() (*Server, error) {
+	if named := os.Getenv("WAYBILL_TEST_POSTGRES"); named != "" {
+		return &Server{url: named}, run(named, "SELECT 1")
+	}
+	return private()
+}
+
+// binaries finds the folder of the newest programs of PostgreSQL.
+func binaries() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	version := func(path string) int {
+		n, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	sort.Slice(found, func(i, j int) bool { return version(found[i]) > version(found[j]) })
+	if len(found) > 0 {
+		return filepath.Dir(found[0]), nil
+	}
+	path, err := exec.LookPath("initdb")
+	return filepath.Dir(path), err
+}
+
+// Name gives the name of a workspace that no other test has.
+func Name(testing.TB) string { return fmt.Sprintf("workspace-%d-%d", os.Getpid(), made.Add(1)) }

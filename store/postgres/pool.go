@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+)
+
+// take gives a connection that nobody uses; give takes it back.
+func (s *Store) take(within context.Context) (*conn, error) {
+	if err := take(within, s.slots); err != nil {
+		return nil, &trouble{cause: within.Err()}
+	}
+	if c := s.rested(); c != nil {
+		return c, nil
+	}
+	if s.isClosed() {
+		<-s.slots
+		return nil, fault(store.Closed, nil, "the store is closed")
+	}
+	c, err := s.connect(within)
+	if err != nil {
+		<-s.slots
+		return nil, err
+	}
+	return c, nil
+}
+
+// rested gives a connection that was used before, or nil.
+func (s *Store) rested() *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.idle); n > 0 && !s.closed {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		return c
+	}
+	return nil
+}
+
+// give takes a connection back. One that ended, or that is left in a transaction, is not used again.
+func (s *Store) give(c *conn) {
+	defer func() { <-s.slots }()
+	if c.pg.IsClosed() || c.pg.TxStatus() != 'I' {
+		c.close()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, c)
+}
+
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// connect makes a connection and asks the server how it is set.
+func (s *Store) connect(within context.Context) (*conn, error) {
+	pg, err := pgconn.ConnectConfig(within, s.config)
+	if err != nil {
+		return nil, &trouble{cause: err, again: worthAnother(nil, err)}
+	}
+	c := &conn{s: s, pg: pg, names: make(map[string]*prompt)}
+	facts, err := c.facts(within)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	if err := s.judge(c, facts); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// facts are what a server says of itself.
+type facts struct {
+	pid, version                          int64
+	standby, unsynced, unsafe, torn, utf8 bool
+}
+
+func (c *conn) facts(within context.Context) (f facts, err error) {
+	n, err := c.script(within, `SELECT pg_backend_pid(), current_setting('server_version_num')::bigint, pg_is_in_recovery()::int,
+		(current_setting('synchronous_commit') = 'off')::int, (current_setting('fsync') = 'off')::int,
+		(current_setting('full_page_writes') = 'off')::int, (current_setting('server_encoding') = 'UTF8')::int`)
+	if err != nil {
+		return f, err
+	}
+	return facts{
+		pid: n[0], version: n[1], standby: n[2] == 1, unsynced: n[3] == 1, unsafe: n[4] == 1, torn: n[5] == 1, utf8: n[6] == 1,
+	}, nil
+}
+
+// oldestServer is the first version that we keep stores in.
+const oldestServer = 130000
+
+// judge refuses a server that a store cannot be kept on, and notes what is not as it should be. A server whose process
+// has another number than the one that we were told when we connected is behind something that deals out its
+// connections: nothing that lasts longer than a transaction can be left on one.
+func (s *Store) judge(c *conn, f facts) error {
+	switch {
+	case f.version < oldestServer:
+		return fault(store.Unsafe, nil, "%s is PostgreSQL %d, and 13 is the oldest that can be used", s.place, f.version/10000)
+	case !f.utf8:
+		return fault(store.Unsafe, nil, "%s is not encoded in UTF-8: make another with createdb -E UTF8 -T template0", s.place)
+	}
+	c.settings = fmt.Sprintf("SET LOCAL search_path = waybill; SET LOCAL statement_timeout = %d; "+
+		"SET LOCAL idle_in_transaction_session_timeout = %d", s.o.callLimit.Milliseconds(), 2*s.o.callLimit.Milliseconds())
+	if f.unsynced {
+		c.settings += "; SET LOCAL synchronous_commit = on"
+		s.noteOnce("synchronous_commit is off on the server: every change asks for on by itself; set it to on")
+	}
+	if f.unsafe {
+		s.noteOnce("fsync is off on the server: a loss of power can destroy the database; set it to on")
+	}
+	if f.torn {
+		s.noteOnce("full_page_writes is off on the server: a loss of power can damage the database; set it to on")
+	}
+	if f.standby {
+		s.stop(fault(store.ReadOnly, nil, "%s is that of a standby and can only be read: name the primary server", s.place))
+	}
+	s.setPooled(int64(c.pg.PID()) != f.pid)
+	return nil
+}
+
+func (s *Store) setPooled(seen bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.insisted == nil && seen {
+		s.pooled = true
+	}
+}

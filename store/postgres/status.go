@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"waybill/store"
+	"waybill/store/rows"
+)
+
+// refusal tells why nothing can be written, or nil.
+func (s *Store) refusal() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fault(store.Closed, nil, "the store is closed")
+	}
+	if s.stopped != nil {
+		return s.stopped
+	}
+	return nil
+}
+
+// gone ends all writing: the row of the workspace was removed.
+func (s *Store) gone() error {
+	lost := fault(store.Lost, nil, "the workspace %s was removed from %s: restart", s.o.Workspace, s.place)
+	s.stop(lost)
+	return lost
+}
+
+// stop ends all writing. The first reason stays.
+func (s *Store) stop(why *store.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped == nil {
+		s.stopped = why
+		s.notes = append(s.notes, why.Error())
+		s.o.Logger.Error("the store is not written", "place", s.place, "kind", why.Kind.String(), "reason", why.Error())
+	}
+}
+
+// noteOnce keeps something for Status.
+func (s *Store) noteOnce(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+		s.o.Logger.Warn("the store is degraded", "place", s.place, "reason", text)
+	}
+}
+
+const (
+	maxSpoilt      = 20      // how many damaged rows are noted one by one
+	maxKnownSpoilt = 100_000 // how many are known, so that nobody meets them again and again
+)
+
+// isSpoilt reports whether a row is known not to be what was written.
+func (s *Store) isSpoilt(row rows.Damaged) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spoilt[row]
+}
+
+// noteDamage keeps for Status, once for each row, that it is not what was written.
+func (s *Store) noteDamage(row rows.Damaged) {
+	s.mu.Lock()
+	known := s.spoilt[row] || len(s.spoilt) >= maxKnownSpoilt
+	if !known {
+		s.spoilt[row] = true
+	}
+	n := len(s.spoilt)
+	s.mu.Unlock()
+	switch {
+	case known, n > maxSpoilt+1:
+	case n > maxSpoilt:
+		s.noteOnce("more records are damaged than are named here")
+	default:
+		s.noteOnce(row.Error() + ": it cannot be read, and the rest of the store goes on")
+	}
+}
+
+// statusLimit is how long a Status waits for the server.
+const statusLimit = 2 * time.Second
+
+// Status describes the store. Its size is that of all workspaces of the database.
+func (s *Store) Status(ctx context.Context) store.Status {
+	within, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	size, away := s.size(within)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := store.Status{
+		Kind: "postgres", Path: s.place + ", workspace " + s.o.Workspace, SizeBytes: size,
+		ReadOnly: s.stopped != nil || s.closed, SchemaVersion: s.version, Degraded: slices.Clone(s.notes),
+		Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
+	}
+	if away != nil && !s.closed {
+		status.Degraded = append(status.Degraded, s.place+" does not answer: check the server and the network")
+	}
+	return status
+}
+
+// size gives the bytes that the tables and their indexes take.
+func (s *Store) size(within context.Context) (int64, error) {
+	c, err := s.take(within)
+	if err != nil {
+		return 0, err
+	}
+	defer s.give(c)
+	n, err := c.script(within, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c "+
+		"WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'waybill') AND relkind = 'r'")
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
+}
+
+// Verify checks every row against its checksum, the chain of the event log from its oldest record to its newest, each
+// task against its newest attempt, and the counts, all as they are at one moment.
+func (s *Store) Verify(ctx context.Context) (found []store.Damage, err error) {
+	if err := s.refusal(); isKind(err, store.NewerSchema) || isKind(err, store.Closed) {
+		return nil, err
+	}
+	c, err := s.take(ctx)
+	if err != nil {
+		return nil, s.fault(s.said(ctx, err))
+	}
+	defer s.give(c)
+	defer c.Rollback()
+	if err := c.beginView(ctx); err != nil {
+		return nil, s.fault(s.said(ctx, err))
+	}
+	v := rows.Verifier{Conn: c, Ctx: ctx, Moment: func(fn func() error) error { return fn() }}
+	if found, err = v.All(v.Checks()); err != nil {
+		return found, s.fault(s.said(ctx, err))
+	}
+	return found, nil
+}

@@ -1,0 +1,229 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+	"waybill/store/rows"
+)
+
+// updating tries an Update until it has an answer. What ended before the commit was sent is tried again; of what was
+// lost in the commit it finds out what became of it. The turn is held.
+func (s *Store) updating(ctx, within context.Context, fn func(tx store.Tx) error) error {
+	for again := retries(within); ; {
+		err := s.update(ctx, within, fn)
+		if err == nil || !again(err) {
+			return s.said(ctx, err)
+		}
+		s.recent.Forget()
+	}
+}
+
+// update is one try.
+func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) error {
+	c, err := s.take(within)
+	if err != nil {
+		return err
+	}
+	defer func() { s.give(c) }()
+	commits, err := s.lock(within, c, s.o.lockWait)
+	if err != nil {
+		return err
+	}
+	o := s.transaction(ctx, c)
+	o.Recent = &s.recent
+	t := rows.Begin(o)
+	defer t.End(rows.ErrOver) // rolls back after an error and after a panic of fn
+	err = fn(t)
+	switch lost := t.Lost(); {
+	case c.broken != nil:
+		return c.broken
+	case lost != nil:
+		return lost
+	case err == nil:
+		err = t.Incoherent()
+	}
+	if err != nil {
+		return err
+	}
+	return s.commit(within, c, t, commits)
+}
+
+// lock begins a transaction that holds the row of the workspace, and gives the number of its newest commit. Who waits
+// for it in vain is refused as Busy.
+func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (commits int64, err error) {
+	began := time.Now()
+	text := fmt.Sprintf("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; %s; SET LOCAL lock_timeout = %d; %s",
+		c.settings, patience.Milliseconds(),
+		"SELECT commits, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM workspaces WHERE number = "+
+			strconv.FormatInt(s.number, 10)+" FOR UPDATE")
+	answer, err := c.script(within, text)
+	if waited := time.Since(began); waited > 50*time.Millisecond {
+		s.waits.Observe(waited)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if len(answer) != 2 {
+		return 0, s.gone()
+	}
+	commits, server := answer[0], answer[1]
+	s.o.Clock.heard(server, began, time.Now())
+	if commits != s.known {
+		s.recent.Forget()
+	}
+	s.learn(commits)
+	return commits, nil
+}
+
+// commit ends the transaction durably. It leaves its stamp in the same transaction, so that whoever loses the connection
+// meanwhile can find out what became of it. A transaction that has put nothing leaves none.
+func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int64) error {
+	began := time.Now()
+	if t.Writes() == 0 {
+		err := t.Commit(func() error {
+			_, err := c.script(within, "COMMIT")
+			return err
+		})
+		if err == nil {
+			s.commits.Observe(time.Since(began))
+		}
+		return err
+	}
+	next, stamp := commits+1, newStamp()
+	err := t.Commit(func() error {
+		sure, cancel := context.WithTimeout(context.WithoutCancel(within), s.o.callLimit)
+		defer cancel()
+		_, err := c.script(sure, fmt.Sprintf(`UPDATE workspaces SET commits = %d WHERE number = %d;
+			INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
+			ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
+			next, s.number, next%keptStamps, stamp))
+		if err != nil && c.pg.IsClosed() {
+			return s.resolve(next, stamp, err)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.commits.Observe(time.Since(began))
+	s.known = next
+	s.mine(next)
+	return nil
+}
+
+// keptStamps is how many of the newest stamps of a workspace are kept.
+const keptStamps = 256
+
+func newStamp() string { return rand.Text() }
+
+// resolve finds out whether a transaction whose commit was not answered took effect. As long as it may still do so, it
+// holds the row of the workspace, which is waited for.
+func (s *Store) resolve(number int64, stamp string, cause error) error {
+	within, cancel := context.WithTimeout(context.Background(), s.o.callLimit)
+	defer cancel()
+	for again := retries(within); ; {
+		found, err := s.stampOf(within, number)
+		switch {
+		case err == nil && found == stamp:
+			return nil
+		case err == nil && found == overwritten, err != nil && !again(err):
+			return &store.Error{
+				Kind: store.IO, Outcome: store.Unknown, Err: plain(cause),
+				Message: "the connection to " + s.place + " ended in a commit, and it could not be found out whether it took effect",
+			}
+		case err == nil:
+			return &trouble{cause: cause, again: true}
+		}
+	}
+}
+
+// overwritten is what stands for a stamp that was not kept.
+const overwritten = "?"
+
+// stampOf gives the stamp of a commit, or "" if there is none with that number.
+func (s *Store) stampOf(within context.Context, number int64) (stamp string, err error) {
+	c, err := s.take(within)
+	if err != nil {
+		return "", err
+	}
+	defer s.give(c)
+	defer c.Rollback()
+	if _, err := s.lock(within, c, s.o.callLimit); err != nil {
+		return "", err
+	}
+	err = c.Query(func(r *rows.Row) error {
+		switch of := r.Integer(); {
+		case of == number:
+			stamp = r.Text()
+		case of > number:
+			stamp = overwritten
+		}
+		return r.Err()
+	}, "SELECT number, stamp FROM stamps WHERE stamps.workspace = :w AND slot = ?", number%keptStamps)
+	return stamp, err
+}
+
+// trouble is what the server or the connection said.
+type trouble struct {
+	cause error
+	again bool // nothing of it was applied, and another try may go better
+}
+
+func (t *trouble) Error() string { return t.cause.Error() }
+func (t *trouble) Unwrap() error { return t.cause }
+
+const (
+	maxTries  = 8
+	firstWait = 10 * time.Millisecond
+)
+
+// retries gives a function that reports whether to try again after an error, and waits before it does.
+func retries(within context.Context) func(err error) bool {
+	tries := 1
+	return func(err error) bool {
+		var t *trouble
+		if !errors.As(err, &t) || !t.again || tries >= maxTries {
+			return false
+		}
+		wait := firstWait << tries
+		tries++
+		timer := time.NewTimer(wait + jitter(wait))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return true
+		case <-within.Done():
+			return false
+		}
+	}
+}
+
+// jitter gives less than d, so that those who failed together do not try again together.
+func jitter(d time.Duration) time.Duration {
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(d)))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n.Int64())
+}
+
+// worthAnother reports whether a try that ended so, before its commit was sent, may go better the next time.
+func worthAnother(c *pgconn.PgConn, err error) bool {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch answer.Code {
+		case "40001", "40P01", "57P01", "57P02", "57P03", "53300":
+			return true
+		}
+		return answer.Code[:2] == "08"
+	}
+	return c == nil || c.IsClosed()
+}
