@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -25,6 +27,35 @@ func Check(text string) error {
 	return err
 }
 
+// Shown gives a URL without what must stay secret. What is no URL of a database is given as it is.
+func Shown(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case !Names(text):
+		return text
+	case err != nil || strings.Contains(u.Path, "@"):
+		return "postgres://…"
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	query := u.Query()
+	query.Del("password")
+	query.Del("sslpassword")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Digest gives a word that stands for the database of a URL: its server, port and name.
+func Digest(text string) string {
+	a, err := readAddress(text)
+	if err != nil {
+		return "unknown"
+	}
+	sum := sha256.Sum256([]byte(a.place))
+	return hex.EncodeToString(sum[:6])
+}
+
 // poolerParam insists, with yes or no, on whether connections are dealt out by transactions.
 const poolerParam = "pooler"
 
@@ -41,7 +72,7 @@ func readAddress(text string) (a address, err error) {
 		return a, fault(store.Unsafe, nil, "the store has to be named as postgres://user@host/database")
 	}
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || strings.Contains(u.Path, "@") { // what is taken for the host and the path may be the rest of a password
 		return a, fault(store.Unsafe, nil, "the URL of the store cannot be read: it is postgres://user:password@host:port/database, "+
 			"and what is no letter, digit, hyphen, dot or underscore in a user or password is written with %% and its code")
 	}

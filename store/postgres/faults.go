@@ -37,8 +37,12 @@ func (s *Store) fault(err error) *store.Error {
 	return fault(store.IO, plain(err), "%s cannot be reached: check the server and the network, and try again", s.place)
 }
 
-// plain gives the cause of an error without the settings of the connection that pgconn names with it.
+// plain gives the cause of an error without the settings of the connection that pgconn names with it, and without what
+// would have it tried again.
 func plain(err error) error {
+	if t, ok := errors.AsType[*trouble](err); ok {
+		err = t.cause
+	}
 	if connecting, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return errors.Unwrap(connecting)
 	}

@@ -37,21 +37,21 @@ func Main(m *testing.M) int {
 		shared = s
 		defer s.Stop()
 	} else {
-		missing = err
+		errMissing = err
 	}
 	return m.Run()
 }
 
 var (
-	shared  *Server
-	missing = errors.New("TestMain does not call pgtest.Main")
+	shared     *Server
+	errMissing = errors.New("TestMain does not call pgtest.Main")
 )
 
 // Shared gives the server that the tests of the package have in common.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	if shared == nil {
-		skip(t, missing)
+		skip(t, errMissing)
 	}
 	return shared
 }

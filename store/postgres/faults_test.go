@@ -1,0 +1,362 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/postgres"
+	"waybill/store/postgres/pgtest"
+)
+
+// soon bounds waits for what is sure to happen.
+const soon = time.Minute
+
+func options(t testing.TB, s *pgtest.Server) postgres.Options {
+	t.Helper()
+	return postgres.Options{URL: s.Database(t), Workspace: pgtest.Name(t)}
+}
+
+func appendOne(tx store.Tx) error {
+	_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "plan", At: 1, Data: "{}"})
+	return err
+}
+
+func newest(t testing.TB, s store.Store) (seq int64) {
+	t.Helper()
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) (err error) {
+		_, seq, err = tx.Bounds()
+		return err
+	}))
+	return seq
+}
+
+func requireKind(t testing.TB, err error, kind store.Kind) {
+	t.Helper()
+	fault, ok := errors.AsType[*store.Error](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, kind, fault.Kind, "kind of %v", err)
+}
+
+// TestTwoProcessesTakeTurns: the log has no gaps and no number twice, whoever writes.
+func TestTwoProcessesTakeTurns(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	one, other := open(t, o), open(t, o)
+	var wg sync.WaitGroup
+	for _, s := range []*postgres.Store{one, other, one, other} {
+		wg.Go(func() {
+			for range 25 {
+				if err := s.Update(t.Context(), appendOne); err != nil {
+					t.Errorf("update: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 100, newest(t, one))
+	damage, err := other.Verify(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, damage)
+}
+
+// TestWorkspacesAreApart: what one has, another has not, though the tables are the same.
+func TestWorkspacesAreApart(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	one := open(t, o)
+	require.NoError(t, one.Update(t.Context(), appendOne))
+	o.Workspace = pgtest.Name(t)
+	other := open(t, o)
+	require.Zero(t, newest(t, other))
+	require.NoError(t, other.Update(t.Context(), appendOne))
+	require.EqualValues(t, 1, newest(t, one))
+}
+
+// TestCommitsOfOthersAreSignalled: who waits hears of what another process did.
+func TestCommitsOfOthersAreSignalled(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	one, other := open(t, o), open(t, o)
+	changed := one.Changed()
+	require.NoError(t, other.Update(t.Context(), appendOne))
+	select {
+	case <-changed:
+	case <-time.After(soon):
+		t.Fatal("nobody said that the store has changed")
+	}
+	require.EqualValues(t, 1, newest(t, one))
+}
+
+// TestFaultS7_AnotherHoldsTheWorkspace: who waits in vain is refused as Busy, and nothing is applied.
+func TestFaultS7_AnotherHoldsTheWorkspace(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	one, other := open(t, o), open(t, o.Waiting(50*time.Millisecond))
+	require.NoError(t, one.Update(t.Context(), func(tx store.Tx) error {
+		requireKind(t, other.Update(t.Context(), appendOne), store.Busy)
+		return appendOne(tx)
+	}))
+	require.EqualValues(t, 1, newest(t, other))
+	require.NoError(t, other.Update(t.Context(), appendOne))
+}
+
+// TestFaultS6_NewerTables are read, and never written.
+func TestFaultS6_NewerTables(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	server.Run(t, o.URL, "INSERT INTO waybill.versions VALUES (1000)")
+	s := open(t, o)
+	require.EqualValues(t, 1, newest(t, s))
+	requireKind(t, s.Update(t.Context(), appendOne), store.NewerSchema)
+	require.True(t, s.Status(t.Context()).ReadOnly)
+}
+
+// TestFaultS4_RowsThatNobodyWrote are found, and hold up no other.
+func TestFaultS4_RowsThatNobodyWrote(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	for range 3 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+	server.Run(t, o.URL, "UPDATE waybill.events SET data = 'x' WHERE seq = 2")
+	damage, err := s.Verify(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []store.Damage{{What: "event 2", Detail: "it is not what was written"}}, damage)
+	requireKind(t, s.View(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Events(0, 10, nil)
+		return err
+	}), store.Corrupt)
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	require.Len(t, s.Status(t.Context()).Degraded, 1)
+}
+
+// TestFaultS19_BackendKilledInAChange: the change is made anew on another connection.
+func TestFaultS19_BackendKilledInAChange(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	runs := 0
+	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+		if runs++; runs <= 3 {
+			server.Run(t, server.Admin(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = '"+database(t, o.URL)+"'")
+		}
+		return appendOne(tx)
+	}))
+	require.Equal(t, 4, runs, "three runs lost their connection")
+	require.EqualValues(t, 1, newest(t, s))
+}
+
+func database(t testing.TB, text string) string {
+	t.Helper()
+	u, err := url.Parse(text)
+	require.NoError(t, err)
+	return u.Path[1:]
+}
+
+// TestFaultS18_ConnectionLostInCommit: whether the answer to a commit was lost or the commit itself, the change is made
+// exactly once, and said to be.
+func TestFaultS18_ConnectionLostInCommit(t *testing.T) {
+	for name, cut := range map[string]func(*proxy){
+		"before it is sent on": func(p *proxy) { p.dropRequest.Store(true) },
+		"before its answer":    func(p *proxy) { p.dropAnswer.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, pgtest.Shared(t))
+			p := startProxy(t, o.URL)
+			o.URL = p.url
+			s := open(t, o)
+			require.NoError(t, s.Update(t.Context(), appendOne))
+			runs := 0
+			require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+				runs++
+				err := appendOne(tx)
+				if runs == 1 {
+					cut(p)
+				}
+				return err
+			}))
+			require.EqualValues(t, 2, newest(t, s))
+			require.EqualValues(t, 1, p.cuts.Load())
+		})
+	}
+}
+
+// TestFaultS18_ServerStaysAway: nobody is told that a change was made or was not if nobody can know.
+func TestFaultS18_ServerStaysAway(t *testing.T) {
+	o := options(t, pgtest.Shared(t)).Calling(300 * time.Millisecond)
+	p := startProxy(t, o.URL)
+	s := open(t, postgres.Options{URL: p.url, Workspace: o.Workspace}.Calling(300*time.Millisecond))
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		defer func() { p.dropAnswer.Store(true); p.closed.Store(true) }()
+		return appendOne(tx)
+	})
+	requireKind(t, err, store.IO)
+	fault, _ := errors.AsType[*store.Error](err)
+	require.Equal(t, store.Unknown, fault.Outcome)
+	require.EqualValues(t, 1, newest(t, open(t, o.Calling(soon))), "it was made")
+}
+
+// TestServerEndsAndComesBack: calls are refused while it is away, and go on when it is back, with everything that was
+// promised.
+func TestServerEndsAndComesBack(t *testing.T) {
+	server := pgtest.Own(t)
+	o := options(t, server).Calling(time.Second)
+	s := open(t, o)
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	require.NoError(t, server.End("immediate"))
+	requireKind(t, s.Update(t.Context(), appendOne), store.IO)
+	requireKind(t, s.View(t.Context(), appendOne), store.IO)
+	require.NotEmpty(t, s.Status(t.Context()).Degraded)
+	require.NoError(t, server.Start())
+	require.Eventually(t, func() bool { return s.Update(t.Context(), appendOne) == nil }, soon, 10*time.Millisecond)
+	require.EqualValues(t, 2, newest(t, s))
+}
+
+// TestFaultS19_ServerThatDoesNotSync is asked to, for each change, and the status names what is off.
+func TestFaultS19_ServerThatDoesNotSync(t *testing.T) {
+	server := pgtest.Own(t, "synchronous_commit = off", "full_page_writes = off")
+	s := open(t, options(t, server))
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	noted := s.Status(t.Context()).Degraded
+	require.Len(t, noted, 2)
+	require.Contains(t, noted[0], "synchronous_commit")
+	require.Contains(t, noted[1], "full_page_writes")
+}
+
+// TestFaultS3_RightsThatAreMissing are named, and what to do.
+func TestFaultS3_RightsThatAreMissing(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	server.Run(t, o.URL, "DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
+	u, err := url.Parse(o.URL)
+	require.NoError(t, err)
+	u.User = url.UserPassword("stranger", "hunter2")
+	_, err = postgres.Open(t.Context(), postgres.Options{URL: u.String(), Workspace: "a"})
+	requireKind(t, err, store.Unsafe)
+	require.ErrorContains(t, err, "GRANT CREATE")
+	require.NotContains(t, err.Error(), "hunter2")
+	u.Path = "/no_such_database"
+	_, err = postgres.Open(t.Context(), postgres.Options{URL: u.String(), Workspace: "a"})
+	requireKind(t, err, store.Unsafe)
+	require.ErrorContains(t, err, "createdb")
+}
+
+// TestLongViewIsEnded: it would hold back what the server clears away.
+func TestLongViewIsEnded(t *testing.T) {
+	s := open(t, options(t, pgtest.Shared(t)).Viewing(time.Millisecond))
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	requireKind(t, s.View(ctx, func(tx store.Tx) error {
+		for {
+			if _, _, err := tx.Bounds(); err != nil {
+				return err
+			}
+		}
+	}), store.Cancelled)
+	require.NoError(t, ctx.Err())
+}
+
+// A proxy carries bytes between a store and a server, and cuts the connection that a commit is on when it is told to.
+type proxy struct {
+	url, server             string
+	dropRequest, dropAnswer atomic.Bool
+	closed                  atomic.Bool
+	cuts                    atomic.Int64
+}
+
+func startProxy(t *testing.T, server string) *proxy {
+	t.Helper()
+	u, err := url.Parse(server)
+	require.NoError(t, err)
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = at.Close() })
+	p := &proxy{server: u.Host}
+	u.Host = at.Addr().String()
+	p.url = u.String()
+	go func() { // ends when the listener is closed
+		for {
+			c, err := at.Accept()
+			if err != nil {
+				return
+			}
+			go p.carry(c)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) carry(client net.Conn) {
+	defer func() { _ = client.Close() }()
+	if p.closed.Load() {
+		return
+	}
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	answers := make(chan struct{})
+	var cut atomic.Bool
+	go func() { // ends when the server or the client does
+		defer close(answers)
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := server.Read(buf)
+			if err != nil || cut.Load() {
+				_ = client.Close()
+				return
+			}
+			if _, err := client.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	p.requests(client, server, &cut)
+	if !cut.Load() {
+		_ = server.Close()
+	}
+	<-answers
+}
+
+// requests carries what the client says. The first script behind a command to cut is the one with the commit.
+func (p *proxy) requests(client io.Reader, server io.Writer, cut *atomic.Bool) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := client.Read(buf)
+		if err != nil {
+			return
+		}
+		commit := n > 0 && buf[0] == 'Q' && containsCommit(buf[:n])
+		if commit && p.dropRequest.CompareAndSwap(true, false) {
+			p.cuts.Add(1)
+			return
+		}
+		if commit && p.dropAnswer.CompareAndSwap(true, false) {
+			p.cuts.Add(1)
+			cut.Store(true)
+		}
+		if _, err := server.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func containsCommit(text []byte) bool {
+	const word = "COMMIT"
+	for i := range len(text) - len(word) + 1 {
+		if string(text[i:i+len(word)]) == word && i > 6 {
+			return true
+		}
+	}
+	return false
+}
