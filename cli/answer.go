@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"waybill/schema"
+	"waybill/store/postgres"
 )
 
 func (a *app) replyCommand() *cobra.Command {
@@ -195,8 +196,11 @@ func (a *app) pasteable(verb, id string) string {
 	if a.workspace != "" {
 		line += " --workspace " + shellQuoted(a.workspace)
 	}
-	if a.store != "" {
-		line += " --store " + shellQuoted(a.store)
+	if a.store != "" && !a.envStore {
+		line += " --store " + shellQuoted(postgres.Shown(a.store))
+	}
+	if a.name != "" {
+		line += " --workspace-name " + shellQuoted(a.name)
 	}
 	return line
 }

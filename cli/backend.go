@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"waybill/engine/workspace"
 	"waybill/schema"
 	"waybill/store"
+	"waybill/store/postgres"
 	"waybill/store/sqlite"
 	"waybill/watcher"
 	"waybill/web"
@@ -33,7 +35,8 @@ const plansLock = ".plans.lock"
 // them all.
 type backend struct {
 	version string // of this program
-	store   string // --store
+	store   string // --store, or WAYBILL_STORE
+	name    string // --workspace-name
 	shared  bool   // --shared-disk
 	follow  bool   // whether plans are watched
 	poll    bool   // whether they are watched without the help of the system
@@ -44,6 +47,7 @@ type backend struct {
 	// keepDialects says that they are to be those of the workspace, and not of this process alone.
 	keepDialects bool
 	logger       *slog.Logger
+	clock        postgres.Clock // of the server of the store, if it has one
 	// found, if not nil, is told the workspace before anything is done for it.
 	found func(workspace.Workspace)
 	// host, if not nil, gives what was counted of the conversation with the host.
@@ -127,7 +131,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
-		Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
+		Now: b.clock.Now, Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -150,11 +154,16 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 // open gives the function that opens the store at path.
 func (b *backend) open(path string, ws workspace.Workspace) func(context.Context) (store.Store, error) {
 	return func(ctx context.Context) (store.Store, error) {
-		if b.store == "" {
+		if b.store == "" || postgres.Names(b.store) {
 			if err := ws.EnsureStateDir(); err != nil {
 				return nil, stateFault(err)
 			}
 			b.remember(ws)
+		}
+		if postgres.Names(b.store) {
+			return postgres.Open(ctx, postgres.Options{
+				URL: b.store, Workspace: cmp.Or(b.name, ws.ID), Version: b.version, Logger: b.logger, Clock: &b.clock,
+			})
 		}
 		// A folder that is named as the store, or made for it, is private; that of a file may have others.
 		return sqlite.Open(ctx, sqlite.Options{Path: path, Version: b.version, Logger: b.logger, PrivateDir: !strings.HasSuffix(b.store, ".db"), AllowRemote: b.shared})
@@ -198,7 +207,7 @@ func (b *backend) troubles() []string {
 
 // makeFolder makes the folder that --store names, if it names one.
 func (b *backend) makeFolder() error {
-	if b.store == "" || strings.HasSuffix(b.store, ".db") {
+	if b.store == "" || strings.HasSuffix(b.store, ".db") || postgres.Names(b.store) {
 		return nil
 	}
 	if err := os.MkdirAll(b.store, 0o700); err != nil {
@@ -207,9 +216,14 @@ func (b *backend) makeFolder() error {
 	return nil
 }
 
-// storePath gives the file that --store means: a *.db file, or store.db in a folder. It makes nothing.
+// storePath gives the file that --store means: a *.db file, or store.db in a folder. It makes nothing. Of a database it is
+// what the files that belong to this machine lie beside; its name says nothing of the user or the password.
 func storePath(flag string, ws workspace.Workspace) (string, error) {
 	switch {
+	case postgres.Names(flag) && ws.StateDir == "":
+		return "", usageError{errors.New("there is no place for the files of this machine: set HOME or XDG_STATE_HOME")}
+	case postgres.Names(flag):
+		return filepath.Join(ws.StateDir, "postgres-"+postgres.Digest(flag)), nil
 	case flag == "" && ws.StateDir == "":
 		return "", usageError{errors.New("there is no place for the store: set HOME or XDG_STATE_HOME, or give --store")}
 	case flag == "":
@@ -221,10 +235,24 @@ func storePath(flag string, ws workspace.Workspace) (string, error) {
 }
 
 // checkStore refuses a --store that names a kind of store which this binary does not have.
-func checkStore(flag string) error {
+func checkStore(flag, name string) error {
 	scheme, _, isURL := strings.Cut(flag, "://")
-	if !isURL {
+	switch {
+	case postgres.Names(flag):
+		if err := postgres.Check(flag); err != nil {
+			return usageError{fmt.Errorf("--store: %w", err)}
+		}
+		if name == "" {
+			return nil
+		}
+		if err := postgres.CheckName(name); err != nil {
+			return usageError{fmt.Errorf("--workspace-name: %w", err)}
+		}
 		return nil
+	case name != "":
+		return usageError{errors.New("--workspace-name: only a store in a database has names for its workspaces; give --store postgres://… too")}
+	case isURL:
+		return usageError{fmt.Errorf("--store: this waybill has no store for %q; name a *.db file, a folder or postgres://…", scheme)}
 	}
-	return usageError{fmt.Errorf("--store: this waybill has no store for %q; name a *.db file or a folder", scheme)}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"waybill/engine/workspace"
 	"waybill/schema"
 	"waybill/store"
+	"waybill/store/postgres"
 	"waybill/store/sqlite"
 )
 
@@ -28,7 +29,7 @@ Processes that use the store go on. To go back to a copy, end them all and put i
 
 Exit code 5 with a copy means that a record in it is damaged, as it is in the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := a.existingStore(args)
+			path, err := a.storeFile(args)
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ Without, it takes the place of the damaged one, which is set aside beside it; fo
 that use the store. The damaged file is never changed and never deleted. A task that waits for one that
 was lost is named: it waits until it is cancelled.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := a.existingStore(args)
+			path, err := a.storeFile(args)
 			if err != nil {
 				return err
 			}
@@ -127,8 +128,17 @@ func stranded(r sqlite.Salvaged) []map[string]any {
 	return all
 }
 
+// storeFile is existingStore for what can be done with a file only.
+func (a *app) storeFile(wanted []string) (string, error) {
+	if postgres.Names(a.store) {
+		return "", usageError{errors.New("the store is in a database: back it up and restore it with pg_dump and pg_restore, " +
+			"its schema is waybill; `waybill doctor` reads and checks everything in it")}
+	}
+	return a.existingStore(wanted)
+}
+
 // existingStore gives the file of the store, which must be there, and makes sure that the files to be
-// made are not.
+// made are not. Whether a database is there is found out when it is asked.
 func (a *app) existingStore(wanted []string) (string, error) {
 	ws, err := workspace.Resolve(a.sources())
 	if err != nil && a.store == "" {
@@ -138,7 +148,7 @@ func (a *app) existingStore(wanted []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !postgres.Names(a.store) {
 		return "", schema.NewError(schema.SubjectGone, "there is no store at "+path)
 	}
 	for _, file := range wanted {

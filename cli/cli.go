@@ -45,7 +45,9 @@ type app struct {
 	env     func(string) string
 
 	workspace string // --workspace
-	store     string // --store
+	store     string // --store, or WAYBILL_STORE
+	envStore  bool   // whether the store was named by WAYBILL_STORE
+	name      string // --workspace-name
 	shared    bool   // --shared-disk
 	json      bool   // --json
 	noColor   bool   // --no-color
@@ -127,7 +129,8 @@ used; 75 if the same may succeed later. serve, mcp and doctor say what theirs me
 func (a *app) addFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.workspace, "workspace", "", "the directory to work in (default: found from where you are)")
-	flags.StringVar(&a.store, "store", "", "the store: a *.db file or a folder (default: in the state folder of the workspace)")
+	flags.StringVar(&a.store, "store", "", "the store: a *.db file, a folder, or postgres://user@host/database\n(default: WAYBILL_STORE, or else in the state folder of the workspace)")
+	flags.StringVar(&a.name, "workspace-name", "", "the name of the workspace in a database; machines that give the same one share it (default: its id)")
 	flags.BoolVar(&a.shared, "shared-disk", false, "use the store although other machines share its disk, for one process at a time")
 	flags.StringVar(&a.config, "config", "", "the file of the settings; '' is none (default: WAYBILL_CONFIG, or else config.json in your configuration folder)")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
@@ -141,7 +144,10 @@ func (a *app) addFlags(root *cobra.Command) {
 
 // checkFlags reads the flags that all commands have.
 func (a *app) checkFlags(cmd *cobra.Command) (err error) {
-	if err := checkStore(a.store); err != nil {
+	if a.envStore = a.store == ""; a.envStore {
+		a.store = a.env(storeVariable)
+	}
+	if err := checkStore(a.store, a.name); err != nil {
 		return err
 	}
 	a.dialects, err = dialectsOf(a.dialectFlags, cmd.Flags().Changed("dialect"), a.env(dialectVariable))

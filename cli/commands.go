@@ -37,7 +37,7 @@ func (a *app) whereCommand() *cobra.Command {
 			if err != nil {
 				return schema.NewError(schema.NoWorkspace, err.Error())
 			}
-			path, err := storePath(a.store, ws)
+			path, err := a.storeShown(ws)
 			if err != nil {
 				return err
 			}

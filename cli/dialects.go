@@ -8,6 +8,7 @@ import (
 
 	"waybill/engine"
 	"waybill/engine/workspace"
+	"waybill/store/postgres"
 )
 
 const (
@@ -128,7 +129,7 @@ func (b *backend) planOptions(path string, ws workspace.Workspace, add func(stri
 
 // keep makes the rules of this process those of the workspace.
 func (b *backend) keep(path string, ws workspace.Workspace) error {
-	if b.store == "" {
+	if b.store == "" || postgres.Names(b.store) {
 		if err := ws.EnsureStateDir(); err != nil {
 			return err
 		}

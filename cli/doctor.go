@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"waybill/engine/workspace"
+	"waybill/store/postgres"
 	"waybill/store/sqlite"
 )
 
@@ -38,7 +39,10 @@ func (a *app) doctor(cmd *cobra.Command) error {
 		a.code = exitFailed
 	}
 	checks = append(checks, a.configCheck(cmd))
-	if err == nil || a.store != "" {
+	switch {
+	case postgres.Names(a.store) && err == nil:
+		checks = append(checks, a.databaseChecks(cmd.Context(), ws)...)
+	case !postgres.Names(a.store) && (err == nil || a.store != ""):
 		path, err := storePath(a.store, ws)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (a *app) opened(follow bool) (*local, error) {
 		}
 	}
 	b := newBackend(a.version, a.store, follow, a.logger(a.Err))
-	b.shared, b.poll = a.shared, *a.settings.Plans.Poll
+	b.name, b.shared, b.poll = a.name, a.shared, *a.settings.Plans.Poll
 	b.dialects = a.dialects
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	s, err := api.New(api.Options{

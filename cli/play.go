@@ -14,13 +14,14 @@ import (
 	"waybill/cli/demo"
 	"waybill/examples"
 	"waybill/examples/fake-agent/play"
+	"waybill/store/postgres"
 )
 
 func (a *app) demoCommand() *cobra.Command {
 	var page, noBrowser bool
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Play a host against a real waybill process, in under 10 seconds", Args: cobra.NoArgs,
-		Long: "Spawn this binary on a copy of the example workspace, hand it work as a host would, edit its plan,\nkill it in the middle, and check every answer. Exits with 1 if anything is not as promised.\nWith --ui the page stays open on what was played, until it is interrupted.",
+		Long: "Spawn this binary on a copy of the example workspace, hand it work as a host would, edit its plan,\nkill it in the middle, and check every answer. Exits with 1 if anything is not as promised.\nWith --store postgres://… the store is a workspace of that database, which stays there.\nWith --ui the page stays open on what was played, until it is interrupted.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.json && page {
 				return usageError{errors.New("--ui goes on until it is interrupted, so there is no transcript to give with --json")}
@@ -39,9 +40,13 @@ func (a *app) demoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			env := unset(os.Environ())
+			if !a.envStore && postgres.Names(a.store) {
+				env = append(env, storeVariable+"="+a.store)
+			}
 			script := &script{app: a}
 			err = demo.Run(ctx, demo.Options{
-				Binary: binary, Env: unset(os.Environ()), Workspace: workspace, Clock: clock, Print: script.print, Page: page, NoBrowser: noBrowser,
+				Binary: binary, Env: env, Workspace: workspace, Clock: clock, Print: script.print, Page: page, NoBrowser: noBrowser,
 				Bold: a.style("1"), Good: a.style("32"), Faint: a.style("2"),
 			})
 			if a.json {

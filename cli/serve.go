@@ -152,8 +152,13 @@ func (a *app) converse(ctx context.Context, f hostFlags, at *web.Address, l link
 	if !f.noParentWatch {
 		leaveWithHost(ctx, host, l.logger, stop)
 	}
-	b := a.servingBackend(l.logger)
-	b.host = countsOfHost(l.tally, unlogged)
+	b := newBackend(a.version, a.store, true, o.Logger)
+	b.name, b.shared = a.name, a.shared
+	b.poll = *a.settings.Plans.Poll
+	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
+	b.dialects, b.keepDialects = a.dialects, true
+	o.Tally = new(rpc.Tally)
+	b.host = countsOfHost(o.Tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: l.tally.Status, Degraded: b.troubles,

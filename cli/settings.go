@@ -73,7 +73,7 @@ func (g given) place() string {
 func unset(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return name == configVariable || slices.ContainsFunc(schema.SettingRows(), func(row schema.SettingRow) bool {
+		return name == configVariable || name == storeVariable || slices.ContainsFunc(schema.SettingRows(), func(row schema.SettingRow) bool {
 			return name == settingVariable(row.Name)
 		})
 	})
