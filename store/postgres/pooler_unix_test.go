@@ -1,0 +1,99 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/postgres"
+	"waybill/store/postgres/pgtest"
+	"waybill/store/storetest"
+)
+
+// TestLawsBehindAPooler: everything holds where each transaction gets another connection.
+func TestLawsBehindAPooler(t *testing.T) {
+	direct := pgtest.Shared(t).Database(t)
+	behind := startPooler(t, direct)
+	require.False(t, open(t, postgres.Options{URL: direct, Workspace: pgtest.Name(t)}).Pooled())
+	require.True(t, open(t, postgres.Options{URL: behind, Workspace: pgtest.Name(t)}).Pooled(), "it is told without being said")
+	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
+		o := postgres.Options{URL: behind, Workspace: pgtest.Name(t)}
+		return func() store.Store {
+			s, err := postgres.Open(t.Context(), o)
+			require.NoError(t, err)
+			return s
+		}
+	})
+}
+
+// startPooler starts pgbouncer before a server and gives the URL there.
+func startPooler(t *testing.T, server string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		program = "/usr/sbin/pgbouncer"
+	}
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv("WAYBILL_POSTGRES_TESTS") == "required" {
+			require.NoError(t, err)
+		}
+		t.Skip("there is no pgbouncer to test with")
+	}
+	to, err := url.Parse(server)
+	require.NoError(t, err)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	at := free.Addr().(*net.TCPAddr)
+	require.NoError(t, free.Close())
+	dir, err := os.MkdirTemp("", "bouncer") // not below folders that only we may enter
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	users, settings := filepath.Join(dir, "users"), filepath.Join(dir, "pgbouncer.ini")
+	require.NoError(t, os.WriteFile(users, []byte("\"waybill\" \"\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(settings, fmt.Appendf(nil, `[databases]
+* = host=127.0.0.1 port=%s user=waybill
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+auth_file = %s
+pool_mode = transaction
+default_pool_size = 10
+server_round_robin = 1
+max_client_conn = 200
+`, to.Port(), at.Port, users), 0o644))
+	cmd := exec.Command(program, settings)
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.Eventually(t, func() bool {
+		c, err := net.DialTimeout("tcp", at.String(), time.Second)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, soon, 10*time.Millisecond, "pgbouncer does not listen")
+	to.Host = at.String()
+	return to.String()
+}
