@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -111,8 +112,25 @@ func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	return result.CommandTag.RowsAffected(), nil
 }
 
-// Try runs a statement within a savepoint, all in one turn: without it, one that is refused would end the transaction.
+// Try runs a statement that may be refused. An insertion gives way to the row that is there, which costs nothing; what
+// else it may break was looked at before. Anything else is run within a savepoint, all in one turn: without that, one that
+// is refused would end the transaction.
 func (c *conn) Try(text string, args ...any) (changed int64, err error) {
+	if strings.HasPrefix(text, "INSERT") && !strings.Contains(text, "ON CONFLICT") {
+		changed, err = c.Exec(text+" ON CONFLICT DO NOTHING", args...)
+		if err == nil && changed == 0 {
+			err = refused{errors.New("there is such a row")}
+		}
+		return changed, err
+	}
+	return c.saved(text, args)
+}
+
+// A refused is the error of a statement that broke a rule of the tables, and changed nothing.
+type refused struct{ error }
+
+// saved runs a statement within a savepoint.
+func (c *conn) saved(text string, args []any) (changed int64, err error) {
 	p, err := c.statement(text)
 	if err != nil {
 		return 0, err
@@ -130,13 +148,13 @@ func (c *conn) Try(text string, args ...any) (changed int64, err error) {
 	if err == nil {
 		return results[1].CommandTag.RowsAffected(), nil
 	}
-	if !c.Refused(err) {
+	if !breaksRule(err) {
 		return 0, c.told(err)
 	}
 	if _, undone := c.pg.Exec(c.ctx, "ROLLBACK TO try; RELEASE try").ReadAll(); undone != nil {
 		return 0, c.told(undone)
 	}
-	return 0, err
+	return 0, refused{err}
 }
 
 // Query runs a statement and gives its rows when all of them have come, so that each may use the connection.
@@ -219,8 +237,14 @@ func decoded(field pgconn.FieldDescription, value []byte) (any, error) {
 	return string(value), nil
 }
 
-// Refused reports whether a statement broke a constraint, or named with a text what no text can be.
+// Refused reports whether Try said so.
 func (c *conn) Refused(err error) bool {
+	_, ok := errors.AsType[refused](err)
+	return ok
+}
+
+// breaksRule reports whether a statement broke a constraint, or named with a text what no text can be.
+func breaksRule(err error) bool {
 	answer, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (answer.Code[:2] == "23" || answer.Code == "22021" || answer.Code == "54000")
 }

@@ -88,6 +88,9 @@ func (t *Tx) PutInstruction(in core.Instruction) error {
 // putInstruction tries to insert what it has not met before, so that a new instruction, the most
 // frequent case, costs one statement.
 func (t *Tx) putInstruction(in core.Instruction) error {
+	if in.Position < 1 {
+		return refuse("put instruction %s: position %d is below 1", in.ID, in.Position)
+	}
 	old, ok := t.met(in.ID)
 	if !ok {
 		err := t.create(in)

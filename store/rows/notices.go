@@ -43,13 +43,16 @@ func noticeArgs(n store.Notice, buf *encoder) []any {
 
 func (t *Tx) PutNotice(n store.Notice) error {
 	return t.put(func() error {
+		if n.Position < 1 {
+			return refuse("put notice %s: position %d is below 1", n.ID, n.Position)
+		}
 		args := noticeArgs(n, &t.buf)
 		changed, err := t.c.Try(updateNotice, append(args, n.ID)...)
 		if err == nil && changed == 0 {
 			_, err = t.c.Try(insertNotice, args...)
 		}
 		if t.c.Refused(err) {
-			return refuse("put notice %s: position %d is taken or below 1: %v", n.ID, n.Position, err)
+			return refuse("put notice %s: position %d is taken: %v", n.ID, n.Position, err)
 		}
 		if err == nil {
 			t.writes++

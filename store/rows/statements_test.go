@@ -44,7 +44,14 @@ func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
 
 // TestEveryStatementNamesItsWorkspace: a statement that forgets it would read what belongs to others.
 func TestEveryStatementNamesItsWorkspace(t *testing.T) {
-	c := &listener{t: t}
+	for _, streams := range []bool{true, false} {
+		c := &listener{t: t, streams: streams}
+		askEverything(c)
+		require.Greater(t, c.heard, 60)
+	}
+}
+
+func askEverything(c *listener) {
 	tx := rows.Begin(rows.Options{Conn: c, Recent: &rows.Recent{}})
 	truth := true
 	for _, q := range []store.InstructionQuery{
@@ -81,20 +88,20 @@ func TestEveryStatementNamesItsWorkspace(t *testing.T) {
 		func() { _, _ = tx.Events(0, 1, []core.EventType{"a", "b"}) }, func() { _, _ = tx.EventsOf("s", 0, 1) },
 		func() { _, _, _ = tx.Notice("n") }, func() { _, _ = tx.Notices("s", 0, 1) }, func() { _, _ = tx.CountNotices() },
 		func() { _, _ = tx.ConsumeNotice("n") }, func() { _, _, _ = tx.Answered("k") },
-		func() { _ = tx.PutAnswer(store.Answer{Key: "k"}) }, func() { _ = tx.PutNotice(store.Notice{ID: "n"}) },
+		func() { _ = tx.PutAnswer(store.Answer{Key: "k"}) }, func() { _ = tx.PutNotice(store.Notice{ID: "n", Position: 1}) },
 		func() { _ = tx.PutBreaker(core.Breaker{Key: "b"}) }, func() { _ = tx.AddDependency("a", "b") },
 		func() { _ = tx.PutRun(core.Run{ID: "r"}) }, func() { _ = tx.PutFacts("r", []store.Fact{{Key: "k"}}) },
 		func() { _, _ = rows.ReadHead(c) }, func() { _ = rows.Found(c) },
 	} {
 		verb()
 	}
-	require.Greater(t, c.heard, 60)
 }
 
 // A listener is a connection to a database in which nothing is found.
 type listener struct {
-	t     *testing.T
-	heard int
+	t       *testing.T
+	heard   int
+	streams bool
 }
 
 func (l *listener) hear(text string) {
@@ -115,4 +122,4 @@ func (l *listener) Fault(err error) *store.Error {
 	return &store.Error{Kind: store.IO, Message: err.Error()}
 }
 func (l *listener) Rollback()     {}
-func (l *listener) Streams() bool { return true }
+func (l *listener) Streams() bool { return l.streams }

@@ -33,25 +33,66 @@ func (t *Tx) Tasks(q store.TaskQuery) ([]core.Task, error) {
 	if limit <= 0 {
 		limit = store.DefaultLimit
 	}
-	text, args := selectingTasks(q)
-	return listed(t, limit, t.takeTask, text, args...)
+	if t.c.Streams() || len(q.Except) > 0 {
+		text, args := selectingTasks(q)
+		return listed(t, limit, t.takeTask, text, args...)
+	}
+	return bounded(t, limit, t.takeTask, func(asked int64) (string, []any) { return boundingTasks(q, asked) })
+}
+
+// boundingTasks gives the statement that lists at most asked of what a query selects. It bounds the tasks before
+// anything is joined to them, and what is live status by status, so that no more is read than is given.
+func boundingTasks(q store.TaskQuery, asked int64) (text string, args []any) {
+	order := " ORDER BY position" + map[bool]string{true: " DESC"}[q.Newest]
+	var texts []string
+	for _, status := range mergedStatuses(q) {
+		if status != "" {
+			q.Live, q.Status = false, status
+		}
+		where, more := taskConditions(q)
+		texts = append(texts, "(SELECT * FROM tasks"+where+order+limited+")")
+		args = append(append(args, more...), asked)
+	}
+	from := texts[0]
+	if len(texts) > 1 {
+		from, args = "("+strings.Join(texts, " UNION ALL ")+order+limited+")", append(args, asked)
+	}
+	return "SELECT " + taskColumns + " FROM " + from + " AS tasks" + strings.TrimPrefix(taskTable(""), "tasks") +
+		" WHERE tasks.workspace = :w" + strings.Replace(order, "position", "tasks.position", 1), args
 }
 
 // listed carries out a getting verb that gives at most limit things, each of a row. One that is not what was
-// written is noted and left out, so that it holds up no other; a LIMIT in the statement would count it. So where
-// a statement needs one, it asks again for more if too much was left out.
+// written is noted and left out, so that it holds up no other; a LIMIT in the statement would count it.
 func listed[V any](t *Tx, limit int, take func(*Row) (V, error), text string, args ...any) (page []V, err error) {
+	if !t.c.Streams() {
+		return bounded(t, limit, take, func(asked int64) (string, []any) {
+			return text + limited, append(slices.Clone(args), asked)
+		})
+	}
 	err = t.get(func() error {
 		if limit < 1 {
 			return nil
 		}
-		if t.c.Streams() {
-			page, _, err = paged(t, limit, take, text, args...)
-			return err
+		page, _, err = paged(t, limit, take, text, args...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// bounded is listed where a statement has to say how many rows it is to give. It asks again for more if too much was
+// left out.
+func bounded[V any](t *Tx, limit int, take func(*Row) (V, error), statement func(asked int64) (string, []any)) (page []V, err error) {
+	err = t.get(func() error {
+		if limit < 1 {
+			return nil
 		}
 		for asked := limit; ; asked *= 2 {
+			text, args := statement(int64(asked))
 			var seen int
-			page, seen, err = paged(t, limit, take, text+limited, append(slices.Clone(args), int64(asked))...)
+			page, seen, err = paged(t, limit, take, text, args...)
 			if err != nil || len(page) == limit || seen < asked {
 				return err
 			}

@@ -97,6 +97,9 @@ func (t *Tx) PutTask(task core.Task) error {
 
 // putTask tries to insert what it has not met before: who changes a task has got it before.
 func (t *Tx) putTask(task core.Task) error {
+	if task.Position < 1 {
+		return refuse("put task %s: position %d is below 1", task.ID, task.Position)
+	}
 	old, ok := t.book.known[task.ID]
 	if !ok {
 		task.Current = core.Attempt{}
