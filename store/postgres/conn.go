@@ -20,6 +20,7 @@ type conn struct {
 	s        *Store
 	pg       *pgconn.PgConn
 	ctx      context.Context    // of the transaction at work, which has a deadline
+	pooled   bool               // something between us and the server deals out its connections by transactions
 	settings string             // what every transaction begins with
 	names    map[string]*prompt // statements by their text
 	broken   error              // the first trouble of the transaction at work that may be gone at the next try
@@ -88,7 +89,7 @@ func (c *conn) statement(text string) (*prompt, error) {
 		return p, nil
 	}
 	p := &prompt{text: rows.Shared(text)}
-	if !c.s.pooled {
+	if !c.pooled {
 		name := "w" + strconv.Itoa(len(c.names))
 		if _, err := c.pg.Prepare(c.ctx, name, p.text, nil); err != nil {
 			return nil, c.told(err)

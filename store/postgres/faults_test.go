@@ -192,31 +192,37 @@ func TestFaultS18_ConnectionLostInCommit(t *testing.T) {
 
 // TestFaultS18_ServerStaysAway: nobody is told that a change was made or was not if nobody can know.
 func TestFaultS18_ServerStaysAway(t *testing.T) {
-	o := options(t, pgtest.Shared(t)).Calling(300 * time.Millisecond)
+	o := options(t, pgtest.Shared(t))
 	p := startProxy(t, o.URL)
-	s := open(t, postgres.Options{URL: p.url, Workspace: o.Workspace}.Calling(300*time.Millisecond))
+	s := open(t, postgres.Options{URL: p.url, Workspace: o.Workspace})
 	err := s.Update(t.Context(), func(tx store.Tx) error {
-		defer func() { p.dropAnswer.Store(true); p.closed.Store(true) }()
-		return appendOne(tx)
+		err := appendOne(tx)
+		p.dropAnswer.Store(true)
+		p.closed.Store(true)
+		s.LimitCalls(2 * time.Second)
+		return err
 	})
 	requireKind(t, err, store.IO)
 	fault, _ := errors.AsType[*store.Error](err)
 	require.Equal(t, store.Unknown, fault.Outcome)
-	require.EqualValues(t, 1, newest(t, open(t, o.Calling(soon))), "it was made")
+	direct := open(t, o)
+	require.NoError(t, direct.Update(t.Context(), appendOne), "it waits for what is under way")
+	require.EqualValues(t, 2, newest(t, direct), "the other one was made")
 }
 
 // TestServerEndsAndComesBack: calls are refused while it is away, and go on when it is back, with everything that was
 // promised.
 func TestServerEndsAndComesBack(t *testing.T) {
 	server := pgtest.Own(t)
-	o := options(t, server).Calling(time.Second)
-	s := open(t, o)
+	s := open(t, options(t, server))
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	require.NoError(t, server.End("immediate"))
+	s.LimitCalls(time.Second)
 	requireKind(t, s.Update(t.Context(), appendOne), store.IO)
 	requireKind(t, s.View(t.Context(), appendOne), store.IO)
 	require.NotEmpty(t, s.Status(t.Context()).Degraded)
 	require.NoError(t, server.Start())
+	s.LimitCalls(soon)
 	require.Eventually(t, func() bool { return s.Update(t.Context(), appendOne) == nil }, soon, 10*time.Millisecond)
 	require.EqualValues(t, 2, newest(t, s))
 }

@@ -1,10 +1,10 @@
 package postgres_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"waybill/store"
@@ -14,7 +14,12 @@ import (
 	"waybill/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+// tests are those of the package, with a server.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int { return pgtest.Main(m.M) }
 
 func open(t testing.TB, o postgres.Options) *postgres.Store {
 	t.Helper()

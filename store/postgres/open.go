@@ -65,7 +65,7 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 		a.config.RuntimeParams["application_name"] = strings.TrimSpace("waybill " + o.Version)
 	}
 	s := &Store{
-		o: o, config: a.config, place: a.place, insisted: a.pooled, pooled: a.pooled != nil && *a.pooled,
+		o: o, config: a.config, place: a.place, insisted: a.pooled,
 		turn: make(chan struct{}, 1), slots: make(chan struct{}, maxConns), changed: make(chan struct{}, 1),
 		ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: meter.New(store.Latencies[:]...),

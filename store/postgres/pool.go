@@ -124,14 +124,9 @@ func (s *Store) judge(c *conn, f facts) error {
 	if f.standby {
 		s.stop(fault(store.ReadOnly, nil, "%s is that of a standby and can only be read: name the primary server", s.place))
 	}
-	s.setPooled(int64(c.pg.PID()) != f.pid)
-	return nil
-}
-
-func (s *Store) setPooled(seen bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.insisted == nil && seen {
-		s.pooled = true
+	c.pooled = int64(c.pg.PID()) != f.pid
+	if s.insisted != nil {
+		c.pooled = *s.insisted
 	}
+	return nil
 }

@@ -26,8 +26,11 @@ import (
 func TestLawsBehindAPooler(t *testing.T) {
 	direct := pgtest.Shared(t).Database(t)
 	behind := startPooler(t, direct)
-	require.False(t, open(t, postgres.Options{URL: direct, Workspace: pgtest.Name(t)}).Pooled())
-	require.True(t, open(t, postgres.Options{URL: behind, Workspace: pgtest.Name(t)}).Pooled(), "it is told without being said")
+	for url, want := range map[string]bool{direct: false, behind: true, direct + "&pooler=yes": true, behind + "&pooler=no": false} {
+		pooled, err := open(t, postgres.Options{URL: url, Workspace: pgtest.Name(t)}).Pooled(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, pooled, url)
+	}
 	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
 		o := postgres.Options{URL: behind, Workspace: pgtest.Name(t)}
 		return func() store.Store {

@@ -61,8 +61,7 @@ type Store struct {
 	o        Options
 	config   *pgconn.Config
 	place    string // what messages call the database; without a password
-	insisted *bool  // whether pooled was said to be so
-	pooled   bool   // something between us and the server deals out its connections by transactions
+	insisted *bool  // what the URL says of whether connections are pooled; nil for nothing
 
 	number  int64 // of the workspace
 	version int   // of the tables

@@ -86,6 +86,17 @@ func (s *Server) End(mode string) error {
 	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-m", mode, "stop")
 }
 
+// BecomeStandby starts the server anew as the standby of one that never comes.
+func (s *Server) BecomeStandby() error {
+	if err := s.End("fast"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.data(), "standby.signal"), nil, 0o644); err != nil {
+		return err
+	}
+	return s.Start()
+}
+
 // Stop ends the server and removes what it kept.
 func (s *Server) Stop() {
 	if s.dir == "" {
