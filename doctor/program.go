@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"strings"
+)
+
+func programChecks() []Check {
+	return []Check{
+		{"version", ThisProgram, "the version of this waybill, and what it was built with", version},
+		{"engine", ThisProgram, "the version of the database that is built in", engine},
+		{"path", ThisProgram, "which waybills the shell finds, and whether they are this one", onPath},
+		{"environment", ThisProgram, "the variables that begin with WAYBILL_", environment},
+		{"config", ThisProgram, "whether a server would start with the settings", config},
+	}
+}
+
+func version(f *Facts, c *chart) {
+	p := f.Program
+	c.ok("waybill %s, built with %s for %s/%s", Known(p.Version), Known(p.Go), Known(p.OS), Known(p.Arch))
+}
+
+func engine(f *Facts, c *chart) {
+	e := f.Store.Engine
+	switch {
+	case e.Err != nil:
+		c.fail("use a waybill that was built with a newer one", "%v", e.Err)
+	case e.Version != "":
+		c.ok("%s %s", f.Store.Kind, Known(e.Version))
+	}
+}
+
+func onPath(f *Facts, c *chart) {
+	var others []string
+	for _, found := range f.Program.OnPath {
+		if !found.Same {
+			others = append(others, found.Path)
+		}
+	}
+	switch {
+	case len(f.Program.OnPath) == 0:
+		c.warn("put the folder of waybill into PATH, so that hosts find it by its name", "no folder of PATH has a waybill")
+	case len(others) > 0:
+		c.warn("remove those that are not wanted, or put the wanted one first into PATH",
+			"%d of %d programs of the name waybill in PATH are not this one: %s", len(others), len(f.Program.OnPath), strings.Join(others, ", "))
+	default:
+		c.ok("%s is this program", f.Program.OnPath[0].Path)
+	}
+}
+
+func environment(f *Facts, c *chart) {
+	var names []string
+	for _, v := range f.Program.Variables {
+		switch {
+		case !v.Known && v.Near != "":
+			c.warn("rename it, or unset it", "%s means nothing to waybill; perhaps %s is meant", v.Name, Known(v.Near))
+		case !v.Known:
+			c.warn("unset it if nothing else needs it", "%s means nothing to waybill", v.Name)
+		case v.Wrong != "":
+			c.warn("correct it, or unset it", "%s %s", Known(v.Name), Known(v.Wrong))
+		default:
+			names = append(names, v.Name)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		c.ok("set are %s", Known(strings.Join(names, ", ")))
+	case len(c.found) == 0:
+		c.ok("none is set")
+	}
+}
+
+func config(f *Facts, c *chart) {
+	switch s := f.Settings; {
+	case s.Err != nil:
+		c.fail("correct it, or go without a file with --config ''", "%v", s.Err)
+	case s.File == "":
+		c.ok("there is no file of settings")
+	default:
+		c.ok("%s", s.File)
+	}
+}

@@ -1,0 +1,192 @@
+package doctor
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func storeChecks() []Check {
+	return []Check{
+		{"file", TheStore, "that the store is there, is a file of this user, and has one name", own},
+		{"modes", TheStore, "that nobody else may look into the files of the store", own},
+		{"file system", TheStore, "that no other machine shares or copies the disk, and that it outlives this one", own},
+		{"space", TheStore, "that 64 MiB are free", own},
+		{"reserve", TheStore, "the space that is held back for finishing work on a full disk", reserve},
+		{"processes", TheStore, "who else has the store open, and with which version", processes},
+		{"lock", TheStore, "that nobody keeps the lock of the store for seconds", lock},
+		{"gate", TheStore, "that nobody keeps the gate before the lock closed", gate},
+		{"schema", TheStore, "whose the tables are, their version, and that nobody has changed them", own},
+		{"journal", TheStore, "that changes go to a write-ahead log", journal},
+		{"sync", TheStore, "that a commit waits for the disk", synced},
+		{"wal", TheStore, "that the write-ahead log is not kept from being reused", wal},
+		{"structure", TheStore, "the structure of the file, page by page", own},
+		{"rows", TheStore, "every row against its checksum", own},
+		{"event log", TheStore, "that the event log has no gap, and its chain of hashes", own},
+		{"counts", TheStore, "the counts of the instructions against the rows", own},
+		{"task counts", TheStore, "the counts of the tasks against the rows", own},
+		{"lock file", TheStore, "that no event is missing that other processes have seen", own},
+		{"inode", TheStore, "that the file was not replaced while it was read", own},
+		{"clock", TheStore, "that the newest event and the file are not of the future", clock},
+		{"retention", TheStore, "that what is older than it is kept was removed", retention},
+		{"copies", TheStore, "what migrations, rescues and salvages have left beside the store, and its size", copies},
+	}
+}
+
+const mendIt = "waybill doctor --fix"
+
+func reserve(f *Facts, c *chart) {
+	switch s := f.Store; {
+	case !s.There || s.Files.WantReserve == 0:
+	case s.Files.Spent:
+		c.warn("free some space; it comes back with the next change", "it was given up when the disk was full")
+	case s.Files.Reserve < 0:
+		c.warn(mendIt, "there is none, so that on a full disk not even work that is there can be finished")
+	case s.Files.Reserve < s.Files.WantReserve:
+		c.warn("end all processes that use the store, remove "+s.Path+".reserve, and run waybill doctor --fix",
+			"it has %d bytes, and should have %d", s.Files.Reserve, s.Files.WantReserve)
+	default:
+		c.ok("%d KiB are held back", s.Files.Reserve>>10)
+	}
+}
+
+func processes(f *Facts, c *chart) {
+	if !f.Store.There {
+		return
+	}
+	for _, peer := range f.Store.Peers {
+		if peer.Version != f.Program.Version {
+			c.warn("restart it, if it is meant to be of the same version", "process %d has the store open with waybill %s, and this one is %s",
+				peer.PID, peer.Version, Known(f.Program.Version))
+		}
+	}
+	if len(c.found) > 0 {
+		return
+	}
+	if n := len(f.Store.Peers); n > 0 {
+		c.ok("%d others have the store open, with the same version", n)
+		return
+	}
+	c.ok("nobody else has the store open")
+}
+
+func lock(f *Facts, c *chart) {
+	switch l := f.Store.Lock; {
+	case !f.Store.There:
+	case l.Held:
+		c.warn("end that process if it hangs", "process %d on %s has kept it for over %v", l.PID, l.Host, l.For)
+	case l.Broken:
+		c.ok("it is free; process %d ended while it had it, which hurts nothing", l.PID)
+	case l.There:
+		c.ok("it is free; process %d had it last", l.PID)
+	default:
+		c.ok("it is free")
+	}
+}
+
+func gate(f *Facts, c *chart) {
+	switch g := f.Store.Gate; {
+	case !f.Store.There:
+	case g.Held:
+		c.warn("end the process that waits for the lock and hangs", "it has been closed for over %v; it is passed by, but turns are not fair", g.For)
+	default:
+		c.ok("it is open")
+	}
+}
+
+func journal(f *Facts, c *chart) {
+	switch e := f.Store.Engine; {
+	case e.Journal == "":
+	case e.Journal != e.WantJournal:
+		c.warn("nothing: it is set when the store is opened next", "the journal is %q, and must be %q", e.Journal, e.WantJournal)
+	default:
+		c.ok("the journal is %q", e.Journal)
+	}
+}
+
+func synced(f *Facts, c *chart) {
+	switch e := f.Store.Engine; {
+	case e.WantSync == 0:
+	case e.Sync < e.WantSync:
+		c.fail("use a waybill that was built with another SQLite", "a commit is synced at level %d, and must be at %d", e.Sync, e.WantSync)
+	default:
+		c.ok("a commit is answered when the disk has it (level %d)", e.Sync)
+	}
+}
+
+func wal(f *Facts, c *chart) {
+	switch s := f.Store; {
+	case !s.There || s.Files.WALLimit == 0:
+	case s.Files.WALBytes > s.Files.WALLimit:
+		c.warn("end the process that reads for so long; the next that closes the store cuts it off",
+			"it has %d MiB, and stays below %d unless somebody keeps reading", s.Files.WALBytes>>20, s.Files.WALLimit>>20)
+	default:
+		c.ok("it has %d KiB", s.Files.WALBytes>>10)
+	}
+}
+
+// skew is how far clocks may be apart before it is said.
+const skew = time.Minute
+
+func clock(f *Facts, c *chart) {
+	const fix = "set the clock of this machine; the order of events does not depend on it, but leases and retries do"
+	s := f.Store
+	if !s.There || f.Now.IsZero() {
+		return
+	}
+	if ahead := s.Tables.NewestAt.Sub(f.Now); !s.Tables.NewestAt.IsZero() && ahead > skew {
+		c.warn(fix, "the newest event is %v in the future", ahead.Round(time.Second))
+	}
+	if ahead := s.Files.Changed.Sub(f.Now); ahead > skew {
+		c.warn(fix, "the file was changed %v in the future", ahead.Round(time.Second))
+	}
+	if len(c.found) == 0 {
+		c.ok("no time in the store is of the future")
+	}
+}
+
+const (
+	kept = 30 * 24 * time.Hour
+	// late is how long what is too old may lie before it is said: it is removed when a process uses the store.
+	late = 5 * 24 * time.Hour
+)
+
+func retention(f *Facts, c *chart) {
+	t := f.Store.Tables
+	if !t.Read || t.OldestAt.IsZero() {
+		return
+	}
+	age := f.Now.Sub(t.OldestAt)
+	if days := int64(age / (24 * time.Hour)); age > kept+late {
+		c.warn("let a server run on the workspace: it removes what is too old", "the oldest of %s is %s old, and is kept for %d",
+			many(t.Events, "event"), many(days, "day"), int64(kept/(24*time.Hour)))
+	} else {
+		c.ok("%s, the oldest %s old", many(t.Events, "event"), many(days, "day"))
+	}
+}
+
+// muchCopied is how many bytes of copies are worth a warning.
+const muchCopied = 256 << 20
+
+func copies(f *Facts, c *chart) {
+	if f.Store.Kind == "" {
+		return
+	}
+	var bytes int64
+	var names []string
+	for _, copied := range f.Store.Files.Copies {
+		bytes += copied.Bytes
+		names = append(names, filepath.Base(copied.Path))
+		if copied.Kind == "rescued" {
+			c.warn("move it to the place of the store, or away", "%s was rescued from a store that was lost", copied.Path)
+		}
+	}
+	switch {
+	case bytes > muchCopied:
+		c.warn("remove those that are not needed any more", "%s of %d MiB: %s", many(len(names), "file"), bytes>>20, strings.Join(names, ", "))
+	case len(names) > 0:
+		c.ok("%s of %d KiB: %s", many(len(names), "file"), bytes>>10, strings.Join(names, ", "))
+	default:
+		c.ok("there is none")
+	}
+}
