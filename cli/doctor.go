@@ -6,85 +6,108 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"waybill/engine/workspace"
-	"waybill/store/postgres"
-	"waybill/store/sqlite"
+	"waybill/doctor"
 )
 
+// doctorFlags are the flags of the doctor.
+type doctorFlags struct {
+	fix    bool
+	bundle string
+}
+
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "Check the workspace and its store, and say what to do", Args: cobra.NoArgs,
-		Long: `Check the workspace, the settings and everything in the store: the file and its modes, the disk it is on, the
-tables, every row against its checksum, and the chain of the event log. Nothing is changed, and
-processes that use the store go on.
+	var flags doctorFlags
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Check the program, the workspace and its store, and say what to do", Args: cobra.NoArgs,
+		Long: `Check this program and what surrounds it, the workspace, the settings, everything in the store, and the plans: the
+file and its modes, the disk it is on, the tables, every row against its checksum, the chain of the event log,
+who else uses it, and much more; docs/doctor.md has the table. Without --fix nothing is changed, and processes
+that use the store go on.
 
-Exit codes: 0 if there are only warnings, 1 if there is no workspace or a setting is wrong, 5 if a check of the store fails.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd) },
+--fix mends what can be mended without asking, and says what it did: modes that let other users in, files that
+say where a server is which is gone, temporary files that a killed waybill has left, and the reserve of space. What
+is damaged is left to ` + "`waybill salvage`" + `.
+
+--bundle writes what was found to a new file, for somebody who is to help: a .tar.gz without any path, name,
+text, prompt, output, reply or token in it.
+
+Exit codes: 0 if no check fails, 5 if one of the store does, 1 if another one does.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, flags) },
 	}
+	cmd.Flags().BoolVar(&flags.fix, "fix", false, "mend what can be mended safely")
+	cmd.Flags().StringVar(&flags.bundle, "bundle", "", "write what was found, without anything private, to this new .tar.gz")
+	return cmd
 }
 
-// A check is one line of the doctor.
-type check struct {
-	Check string       `json:"check"`
-	Level sqlite.Level `json:"level"`
-	Text  string       `json:"text"`
-	Fix   string       `json:"fix,omitzero"`
-}
-
-func (a *app) doctor(cmd *cobra.Command) error {
-	ws, err := workspace.Resolve(a.sources())
-	checks := []check{{"workspace", sqlite.LevelOK, fmt.Sprintf("%s (by %s)", ws.Root, ws.ResolvedBy), ""}}
+func (a *app) doctor(cmd *cobra.Command, flags doctorFlags) error {
+	facts, err := a.facts(cmd)
 	if err != nil {
-		checks[0] = check{"workspace", sqlite.LevelFail, err.Error(), "go to the folder of a project, or name one with --workspace"}
-		a.code = exitFailed
+		return err
 	}
-	checks = append(checks, a.configCheck(cmd))
-	switch {
-	case postgres.Names(a.store) && err == nil:
-		checks = append(checks, a.databaseChecks(cmd.Context(), ws)...)
-	case !postgres.Names(a.store) && (err == nil || a.store != ""):
-		path, err := storePath(a.store, ws)
-		if err != nil {
+	var mended []mending
+	if flags.fix {
+		mended = a.mend(cmd.Context(), facts)
+		if facts, err = a.facts(cmd); err != nil {
 			return err
 		}
-		for _, f := range sqlite.Examine(cmd.Context(), sqlite.Options{Path: path, AllowRemote: a.shared}) {
-			checks = append(checks, check(f))
-			if f.Level == sqlite.LevelFail {
-				a.code = exitStore
-			}
+	}
+	found := doctor.Examine(facts)
+	a.code = verdictOf(found)
+	for _, m := range mended {
+		if m.Err != "" && a.code == exitOK {
+			a.code = exitFailed
+		}
+	}
+	if flags.bundle != "" {
+		if flags.bundle, err = writeBundle(flags.bundle, facts, found); err != nil {
+			return err
 		}
 	}
 	if a.json {
-		return a.print(map[string]any{"ok": a.code == exitOK, "checks": checks})
+		return a.print(diagnosisView{a.code == exitOK, found, mended, flags.bundle})
 	}
-	_, err = fmt.Fprint(a.Out, a.diagnosis(checks))
+	_, err = fmt.Fprint(a.Out, a.diagnosis(found, mended, flags.bundle))
 	return err
 }
 
-// configCheck finds out whether a server would start with these settings.
-func (a *app) configCheck(cmd *cobra.Command) check {
-	err := a.configure(cmd)
-	switch {
-	case err != nil:
-		a.code = exitFailed
-		return check{"config", sqlite.LevelFail, err.Error(), "correct it, or go without a file with --config ''"}
-	case a.settings.file == "":
-		return check{"config", sqlite.LevelOK, "there is no file of settings", ""}
-	}
-	return check{"config", sqlite.LevelOK, a.settings.file, ""}
+// diagnosisView is what `waybill doctor --json` prints.
+type diagnosisView struct {
+	OK     bool             `json:"ok"`
+	Checks []doctor.Finding `json:"checks"`
+	Fixed  []mending        `json:"fixed,omitzero"`
+	Bundle string           `json:"bundle,omitzero"`
 }
 
-// diagnosis writes the checks one below the other.
-func (a *app) diagnosis(checks []check) string {
-	styles := map[sqlite.Level]func(string) string{
-		sqlite.LevelOK: a.style("32"), sqlite.LevelWarn: a.style("33"), sqlite.LevelFail: a.style("31"),
+// verdictOf gives the exit code: a store that cannot be trusted comes before everything else.
+func verdictOf(found []doctor.Finding) int {
+	if doctor.Failed(found, doctor.TheStore) {
+		return exitStore
+	}
+	for _, part := range doctor.Parts() {
+		if doctor.Failed(found, part) {
+			return exitFailed
+		}
+	}
+	return exitOK
+}
+
+// diagnosis writes the checks one below the other, what was mended before them.
+func (a *app) diagnosis(found []doctor.Finding, mended []mending, bundle string) string {
+	styles := map[doctor.Level]func(string) string{
+		doctor.OK: a.style("32"), doctor.Warn: a.style("33"), doctor.Fail: a.style("31"), doctor.Skipped: a.style("2"),
 	}
 	var b strings.Builder
-	for _, c := range checks {
-		fmt.Fprintf(&b, "%s  %-12s %s\n", styles[c.Level](fmt.Sprintf("%-4s", c.Level)), c.Check, plain(c.Text))
-		if c.Fix != "" {
-			fmt.Fprintf(&b, "      %-12s %s\n", "", plain(c.Fix))
+	for _, m := range mended {
+		fmt.Fprintf(&b, "%-4s  %-12s %s\n", m.word(), m.Check, plain(m.Text))
+	}
+	for _, f := range found {
+		fmt.Fprintf(&b, "%s  %-12s %s\n", styles[f.Level](fmt.Sprintf("%-4.4s", f.Level)), f.Check, plain(f.Text))
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "      %-12s %s\n", "", plain(f.Fix))
 		}
+	}
+	if bundle != "" {
+		fmt.Fprintf(&b, "      %-12s %s\n", "bundle", plain(bundle))
 	}
 	return b.String()
 }

@@ -41,6 +41,16 @@ func (w Workspace) Remember() (replaced *Identity, err error) {
 	return replaced, nil
 }
 
+// Former gives the folder that the state belongs to, if that is another one than this, as Remember would, and changes
+// nothing.
+func (w Workspace) Former() *Identity {
+	before, err := readIdentity(filepath.Join(w.StateDir, identityFile))
+	if err != nil || before == nil || before.Ino == w.Ino {
+		return nil
+	}
+	return before
+}
+
 // remembered reports whether the folder at the canonical path dir has been a workspace:
 // its state folder is there and names this very folder, not another one that was at
 // the path before. It looks at one file, and only that of dir's own state.

@@ -9,26 +9,22 @@ import (
 	"path/filepath"
 	"strings"
 
+	"waybill/doctor"
 	"waybill/store"
 )
 
 // A Level says how a check ended.
-type Level string
+type Level = doctor.Level
 
 // The levels.
 const (
-	LevelOK   Level = "ok"
-	LevelWarn Level = "warn" // the store works, but not as it should
-	LevelFail Level = "fail" // the store cannot be used, or holds what was not written
+	LevelOK   = doctor.OK
+	LevelWarn = doctor.Warn // the store works, but not as it should
+	LevelFail = doctor.Fail // the store cannot be used, or holds what was not written
 )
 
 // A Finding is what one check of a store has found.
-type Finding struct {
-	Check string
-	Level Level
-	Text  string // what was found, one sentence
-	Fix   string // what to do about it; empty if all is well
-}
+type Finding = doctor.Finding
 
 // lowSpace is how little space is worth a warning: what a busy store writes in some minutes.
 const lowSpace = 64 << 20
@@ -56,7 +52,7 @@ type examination struct {
 }
 
 func (e *examination) find(check string, level Level, fix, format string, args ...any) bool {
-	e.findings = append(e.findings, Finding{Check: check, Level: level, Text: fmt.Sprintf(format, args...), Fix: fix})
+	e.findings = append(e.findings, doctor.Find(check, level, fix, format, args...))
 	return level != LevelFail
 }
 

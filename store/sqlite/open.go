@@ -27,6 +27,9 @@ PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 67108864;
 `
 
+// walLimit is the journal_size_limit, which only a long reading makes the log exceed.
+const walLimit = 67108864
+
 // remoteSettings do without shared memory, which machines do not share. A journal that is deleted is
 // gone for good only when its directory is synced, which EXTRA does.
 const remoteSettings = `PRAGMA locking_mode = EXCLUSIVE;

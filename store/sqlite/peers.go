@@ -111,6 +111,11 @@ func readPeer(name string) (peer store.Peer, ok bool) {
 		}
 		return peer, false
 	}
+	return peerIn(f)
+}
+
+// peerIn reads what the file of a process says.
+func peerIn(f *os.File) (peer store.Peer, ok bool) {
 	text := make([]byte, peerSize)
 	n, _ := f.ReadAt(text, 0)
 	found, err := fmt.Sscanf(string(text[:n]), peerFormat, &peer.PID, &peer.Version)

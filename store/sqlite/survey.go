@@ -1,0 +1,228 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"waybill/doctor"
+)
+
+// Survey tells what is to be known of the store at o.Path and of the files around it, without opening it for writing:
+// it makes nothing, removes nothing and repairs nothing, and processes that use the store go on. It takes the
+// lock of the store for a moment, if that is free, and waits for it for as long as an Update would. With the facts
+// come the files that waybill has left beside the store and nobody needs.
+func Survey(ctx context.Context, o Options, now time.Time) (doctor.Store, []doctor.Leftover) {
+	o, err := o.filled()
+	facts := doctor.Store{Kind: "SQLite", Path: o.Path}
+	facts.Engine = doctor.Engine{Version: sqlite3.SQLITE_VERSION, Err: checkVersion(sqlite3.SQLITE_VERSION)}
+	if err != nil {
+		return facts, nil // no path: there is nothing else to know
+	}
+	facts.Findings = Examine(ctx, o)
+	if real, err := filepath.EvalSymlinks(o.Path); err == nil {
+		facts.Path = real
+	}
+	s := surveyor{place: &place{path: facts.Path}, o: o, now: now, facts: &facts}
+	s.files()
+	if facts.There {
+		s.locks(ctx)
+		s.contents(ctx)
+	}
+	return facts, s.litter()
+}
+
+// surveyor is one Survey.
+type surveyor struct {
+	place *place
+	o     Options
+	now   time.Time
+	facts *doctor.Store
+}
+
+// files looks at the files of the store and those beside it.
+func (s *surveyor) files() {
+	parts, files := s.place.parts(), &s.facts.Files
+	info, err := os.Stat(parts[0])
+	s.facts.There = err == nil && info.Mode().IsRegular()
+	files.Private, files.WantReserve, files.WALLimit, files.Reserve = modesCount, reserveSize, walLimit, -1
+	files.Bytes, files.WALBytes = sizeOf(parts[0]), sizeOf(parts[1])
+	for _, path := range append(parts, s.place.lockPath(), gatePath(s.place.lockPath()), s.place.reservePath()) {
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && ours(path) {
+			files.Open = append(files.Open, path)
+		}
+		if changed := info.ModTime(); path != s.place.reservePath() && changed.After(files.Changed) {
+			files.Changed = changed
+		}
+	}
+	if info, err := os.Lstat(s.place.reservePath()); err == nil {
+		files.Reserve = info.Size()
+	}
+	files.Copies = s.place.copies()
+	s.place.eachPeer(func(peer doctor.Peer, _ string) { s.facts.Peers = append(s.facts.Peers, peer) }, func(string) {})
+}
+
+// ours reports whether a file belongs to this user, where that can be known.
+func ours(path string) bool {
+	uid, _, err := owner(path)
+	return err == nil && (uid < 0 || uid == os.Geteuid())
+}
+
+// copyKinds are what may follow the name of a store in that of a copy of it.
+var copyKinds = map[string]doctor.Known{".version-": "version", rescuedMark: "rescued", ".corrupt-": "corrupt"}
+
+// copies gives what was left beside the store on purpose.
+func (p *place) copies() (found []doctor.Copy) {
+	p.eachBeside(func(path, rest string, info fs.FileInfo) {
+		for mark, kind := range copyKinds {
+			sidecar := strings.HasSuffix(rest, "-wal") || strings.HasSuffix(rest, "-shm") || strings.Contains(rest, partMark)
+			if strings.HasPrefix(rest, mark) && !sidecar {
+				found = append(found, doctor.Copy{Path: path, Kind: kind, Bytes: info.Size()})
+			}
+		}
+	})
+	return found
+}
+
+// eachBeside gives the regular files whose names begin with that of the store, with what follows that.
+func (p *place) eachBeside(each func(path, rest string, info fs.FileInfo)) {
+	entries, _ := os.ReadDir(p.dir()) // a folder that is not there has none
+	for _, entry := range entries {
+		rest, beside := strings.CutPrefix(entry.Name(), filepath.Base(p.path))
+		info, err := entry.Info()
+		if beside && err == nil && info.Mode().IsRegular() {
+			each(filepath.Join(p.dir(), entry.Name()), rest, info)
+		}
+	}
+}
+
+// eachPeer gives the processes that have the store open, and the files that dead ones have left.
+func (p *place) eachPeer(living func(peer doctor.Peer, path string), dead func(path string)) {
+	p.eachBeside(func(path, rest string, _ fs.FileInfo) {
+		if !strings.HasPrefix(rest, peerMark) {
+			return
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return
+		}
+		defer func() { _ = f.Close() }() // and with it the lock
+		switch free, err := tryLock(f); {
+		case err != nil:
+		case free:
+			dead(path)
+		default:
+			if peer, ok := peerIn(f); ok {
+				living(doctor.Peer{PID: peer.PID, Version: peer.Version}, path)
+			}
+		}
+	})
+}
+
+// partMark is in the names of copies that are being written.
+const partMark = ".part-"
+
+// abandoned is how old an unfinished copy is that nobody writes any more.
+const abandoned = time.Hour
+
+// unfinished fits what follows the name of the store in that of a rescue or a backup of it that was not finished.
+var unfinished = regexp.MustCompile(`^(\.rescued-[0-9TZ.-]+|\.version-[0-9]+)?\.part-[0-9]+$`)
+
+// litter gives what processes have left that were killed.
+func (s *surveyor) litter() (found []doctor.Leftover) {
+	s.place.eachPeer(func(doctor.Peer, string) {}, func(path string) {
+		if ours(path) {
+			found = append(found, doctor.Leftover{Path: path, Bytes: sizeOf(path)})
+		}
+	})
+	if len(s.facts.Peers) > 0 {
+		return found // one of them may be writing a copy
+	}
+	s.place.eachBeside(func(path, rest string, info fs.FileInfo) {
+		if unfinished.MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
+			found = append(found, doctor.Leftover{Path: path, Bytes: info.Size()})
+		}
+	})
+	return found
+}
+
+// locks looks who has the lock and the gate.
+func (s *surveyor) locks(ctx context.Context) {
+	s.facts.Lock = s.held(ctx, s.place.lockPath())
+	s.facts.Gate = s.held(ctx, gatePath(s.place.lockPath()))
+	says := (&examination{path: s.place.path}).record()
+	s.facts.Files.Spent = says.spent
+	s.facts.Lock.PID, s.facts.Lock.Host = says.pid, says.host
+	s.facts.Lock.Broken = s.facts.Lock.There && !s.facts.Lock.Held && says.state == locked
+}
+
+// lookEvery is how often a lock is tried that somebody has.
+const lookEvery = 10 * time.Millisecond
+
+// held tries a lock until it has it, and lets go of it at once.
+func (s *surveyor) held(ctx context.Context, path string) (l doctor.Lock) {
+	f, err := os.Open(path)
+	if err != nil {
+		return l
+	}
+	defer func() { _ = f.Close() }() // and with it the lock
+	l.There, l.Held, l.For = true, true, s.o.lockWait
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	end := time.NewTimer(s.o.lockWait)
+	defer end.Stop()
+	for {
+		if had, err := tryLock(f); had || err != nil {
+			l.Held = false
+			return l
+		}
+		select {
+		case <-again.C:
+		case <-end.C:
+			return l
+		case <-ctx.Done():
+			return l
+		}
+	}
+}
+
+// wantedJournal gives how changes become durable on the disk that the store is on.
+func (s *surveyor) wantedJournal() (journal doctor.Known, sync int64, script string) {
+	v, err := volumeOf(s.place.dir())
+	p := place{path: s.place.path, volume: v}
+	if err == nil && p.checkVolume(true) == nil && p.volume.remote {
+		return "delete", syncExtra, remoteSettings
+	}
+	if runtime.GOOS == "darwin" {
+		return "wal", syncFull, durableSettings + darwinSettings
+	}
+	return "wal", syncFull, durableSettings
+}
+
+// MendReserve makes the space that a store holds in reserve, if it has none and is there. It takes its turn.
+func MendReserve(ctx context.Context, o Options) error {
+	s, err := Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	var missing error
+	if _, err := os.Stat(s.place.reservePath()); err != nil {
+		missing = err
+	}
+	return errors.Join(missing, s.Close())
+}
+
+// Sweep removes what processes that are dead have left beside the store at path to say that they were there.
+func Sweep(path string) { _ = (&place{path: path}).peers(nil) }

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"waybill/doctor"
+)
+
+// The levels of synchronous.
+const (
+	syncFull  = 2
+	syncExtra = 3
+)
+
+// mostRecent is how many of the newest events a Survey gives.
+const mostRecent = 200
+
+// contents reads what is in the store, as far as it can be read.
+func (s *surveyor) contents(ctx context.Context) {
+	_ = readFile(ctx, s.place.path, readOnly, func(c *conn) error { return s.settings(ctx, c) }) // a file that cannot be read has no settings
+	e := examination{ctx: ctx, path: s.place.path}
+	_ = e.reader(func(c *conn) error { return s.tables(c) }) // the checks have said why
+}
+
+// settings finds out how a connection that writes would make changes durable. The connection is for this alone.
+func (s *surveyor) settings(ctx context.Context, c *conn) error {
+	engine := &s.facts.Engine
+	journal, sync, script := s.wantedJournal()
+	engine.WantJournal, engine.WantSync = journal, sync
+	if err := c.query(func(r *row) error {
+		engine.Journal = doctor.Known(r.text())
+		return r.err
+	}, "PRAGMA journal_mode"); err != nil {
+		return err
+	}
+	if err := c.script(ctx, script); err != nil {
+		return err
+	}
+	var err error
+	engine.Sync, err = c.number("PRAGMA synchronous")
+	return err
+}
+
+// tables counts what is in the tables, if they are those that this version knows.
+func (s *surveyor) tables(c *conn) error {
+	found, err := readLabels(c)
+	if err != nil {
+		return err
+	}
+	t := &s.facts.Tables
+	t.Version = found.version
+	steps, err := migrations()
+	if err != nil || found.application != applicationID || found.version != int64(steps[len(steps)-1].version) {
+		return err
+	}
+	for _, read := range []func(*conn, *doctor.Tables) error{s.tallies, s.waiting, events} {
+		if err := read(c, t); err != nil {
+			return err
+		}
+	}
+	t.Read = true
+	return nil
+}
+
+func (s *surveyor) tallies(c *conn, t *doctor.Tables) error {
+	t.Instructions, t.Tasks, t.Runs = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for _, count := range []struct {
+		into map[string]int64
+		text string
+	}{
+		{t.Instructions, "SELECT state, count(*) FROM instructions GROUP BY state"},
+		{t.Tasks, "SELECT status, count(*) FROM tasks GROUP BY status"},
+		{t.Runs, "SELECT state, count(*) FROM runs GROUP BY state"},
+	} {
+		if err := c.query(func(r *row) error {
+			name := r.text()
+			count.into[name] = r.integer()
+			return r.err
+		}, count.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *surveyor) waiting(c *conn, t *doctor.Tables) (err error) {
+	if t.Notices, err = c.number("SELECT count(*) FROM notices"); err != nil {
+		return err
+	}
+	t.Overdue, err = c.number("SELECT count(*) FROM attempts WHERE expires_at < ? AND ended_at IS NULL", s.now.UnixMicro())
+	return err
+}
+
+// events reads the newest events, and when the oldest was.
+func events(c *conn, t *doctor.Tables) error {
+	err := c.query(func(r *row) error {
+		ev := doctor.Event{Seq: r.integer(), At: timeOf(r.integer()), Type: r.text(), Subject: r.text()}
+		t.Recent = append(t.Recent, ev)
+		return r.err
+	}, "SELECT seq, at, type, subject FROM events ORDER BY seq DESC"+limited, int64(mostRecent))
+	if err != nil || len(t.Recent) == 0 {
+		return err
+	}
+	t.NewestAt = t.Recent[0].At
+	slices.Reverse(t.Recent)
+	if t.Events, err = c.number("SELECT count(*) FROM events"); err != nil {
+		return err
+	}
+	oldest, err := c.number("SELECT at FROM events ORDER BY seq"+limited, int64(1))
+	t.OldestAt = timeOf(oldest)
+	return err
+}
+
+func timeOf(at int64) time.Time { return time.UnixMicro(at).UTC() }
