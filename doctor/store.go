@@ -184,6 +184,7 @@ func copies(f *Facts, c *chart) {
 	switch {
 	case bytes > muchCopied:
 		c.warn("remove those that are not needed any more", "%s of %d MiB: %s", many(len(names), "file"), bytes>>20, strings.Join(names, ", "))
+	case len(c.found) > 0:
 	case len(names) > 0:
 		c.ok("%s of %d KiB: %s", many(len(names), "file"), bytes>>10, strings.Join(names, ", "))
 	default:

@@ -27,12 +27,12 @@ func Survey(ctx context.Context, o Options, now time.Time) (doctor.Store, []doct
 	if err != nil {
 		return facts, nil // no path: there is nothing else to know
 	}
-	facts.Findings = Examine(ctx, o)
 	if real, err := filepath.EvalSymlinks(o.Path); err == nil {
 		facts.Path = real
 	}
 	s := surveyor{place: &place{path: facts.Path}, o: o, now: now, facts: &facts}
-	s.files()
+	s.files() // before anything is read: SQLite makes files for that
+	facts.Findings = Examine(ctx, o)
 	if facts.There {
 		s.locks(ctx)
 		s.contents(ctx)
@@ -87,8 +87,9 @@ var copyKinds = map[string]doctor.Known{".version-": "version", rescuedMark: "re
 func (p *place) copies() (found []doctor.Copy) {
 	p.eachBeside(func(path, rest string, info fs.FileInfo) {
 		for mark, kind := range copyKinds {
-			sidecar := strings.HasSuffix(rest, "-wal") || strings.HasSuffix(rest, "-shm") || strings.Contains(rest, partMark)
-			if strings.HasPrefix(rest, mark) && !sidecar {
+			// Beside a copy that was looked into lie the files of SQLite and of its lock.
+			name, marked := strings.CutPrefix(rest, mark)
+			if marked && !strings.Contains(name, ".") && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
 				found = append(found, doctor.Copy{Path: path, Kind: kind, Bytes: info.Size()})
 			}
 		}
@@ -131,14 +132,11 @@ func (p *place) eachPeer(living func(peer doctor.Peer, path string), dead func(p
 	})
 }
 
-// partMark is in the names of copies that are being written.
-const partMark = ".part-"
-
 // abandoned is how old an unfinished copy is that nobody writes any more.
 const abandoned = time.Hour
 
 // unfinished fits what follows the name of the store in that of a rescue or a backup of it that was not finished.
-var unfinished = regexp.MustCompile(`^(\.rescued-[0-9TZ.-]+|\.version-[0-9]+)?\.part-[0-9]+$`)
+var unfinished = regexp.MustCompile(`^(\.rescued-[0-9TZ-]+|\.version-[0-9]+)?\.part-[0-9]+(-wal|-shm|-journal)?$`)
 
 // litter gives what processes have left that were killed.
 func (s *surveyor) litter() (found []doctor.Leftover) {

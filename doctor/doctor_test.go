@@ -1,0 +1,238 @@
+package doctor_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/doctor"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// judgedByTheStore are the checks that only the store itself can make.
+var judgedByTheStore = []string{
+	"file", "modes", "file system", "space", "schema", "structure", "rows", "event log", "counts", "task counts", "lock file", "inode",
+}
+
+// sound gives the facts of a workspace where all is well.
+func sound() *doctor.Facts {
+	f := &doctor.Facts{
+		Now:       noon,
+		Program:   doctor.Program{Version: "1.0", Go: "go1", OS: "plan9", Arch: "arm", OnPath: []doctor.Installed{{Path: "/bin/waybill", Same: true}}},
+		Workspace: doctor.Workspace{Root: "/work", ResolvedBy: "cwd"},
+		State:     doctor.Folder{Path: "/state", There: true, Folder: true, Mine: true, Modes: true, Mode: fs.ModeDir | 0o700},
+		Settings:  doctor.Settings{File: "/config.json"},
+		Plans:     doctor.Plans{Looked: true, Plans: []doctor.Plan{{Path: "tasks.md", Items: 3}}},
+		Watching:  doctor.Watching{Looked: true, Mode: "inotify", Native: "inotify", Limits: true, Watches: 100_000, Instances: 512},
+		Doors:     []doctor.Door{{Path: "/state/http-7.json", PID: 7, Running: true, Answers: true}},
+	}
+	f.Store = doctor.Store{
+		Kind: "SQLite", Path: "/state/store.db", There: true,
+		Engine: doctor.Engine{Version: "3.60.0", Journal: "wal", WantJournal: "wal", Sync: 2, WantSync: 2},
+		Files:  doctor.Files{WALLimit: 64 << 20, Reserve: 1 << 20, WantReserve: 1 << 20, Changed: noon, Private: true},
+		Lock:   doctor.Lock{There: true, PID: 7},
+		Gate:   doctor.Lock{There: true},
+		Peers:  []doctor.Peer{{PID: 7, Version: "1.0"}},
+		Tables: doctor.Tables{Read: true, Version: 6, OldestAt: noon.Add(-time.Hour), NewestAt: noon, Events: 2},
+	}
+	for _, check := range judgedByTheStore {
+		f.Store.Findings = append(f.Store.Findings, doctor.Find(check, doctor.OK, "", "it is well"))
+	}
+	return f
+}
+
+// A fault makes a check end at a level, with a text that has a part.
+type fault struct {
+	level doctor.Level
+	part  string
+	make  func(f *doctor.Facts)
+}
+
+var errDisk = errors.New("the disk hums")
+
+// faults has at least one for each check that does not only count, by its name.
+var faults = map[string][]fault{
+	"engine": {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Store.Engine.Err = errDisk }}},
+	"path": {
+		{doctor.Warn, "no folder of PATH", func(f *doctor.Facts) { f.Program.OnPath = nil }},
+		{doctor.Warn, "1 of 2 programs of the name waybill in PATH are not this one: /old/waybill", func(f *doctor.Facts) {
+			f.Program.OnPath = append(f.Program.OnPath, doctor.Installed{Path: "/old/waybill"})
+		}},
+	},
+	"environment": {
+		{doctor.Warn, "WAYBILL_CONFG means nothing to waybill; perhaps WAYBILL_CONFIG is meant", func(f *doctor.Facts) {
+			f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_CONFG", Near: "WAYBILL_CONFIG"}}
+		}},
+		{doctor.Warn, "WAYBILL_X means nothing", func(f *doctor.Facts) { f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_X"}} }},
+		{doctor.Warn, "WAYBILL_LOG is no level", func(f *doctor.Facts) {
+			f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_LOG", Known: true, Wrong: "is no level"}}
+		}},
+	},
+	"config":    {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Settings.Err = errDisk }}},
+	"workspace": {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Workspace.Err = errDisk }}},
+	"identity":  {{doctor.Warn, "another folder", func(f *doctor.Facts) { f.Workspace.Former = "/work" }}},
+	"state folder": {
+		{doctor.Warn, "open to other users (-rwxr-xr-x)", func(f *doctor.Facts) { f.State.Mode = fs.ModeDir | 0o755 }},
+		{doctor.Fail, "belongs to another user", func(f *doctor.Facts) { f.State.Mine = false }},
+		{doctor.Fail, "is a link", func(f *doctor.Facts) { f.State.Folder = false }},
+		{doctor.Fail, "hums", func(f *doctor.Facts) { f.State.Err = errDisk }},
+	},
+	"reserve": {
+		{doctor.Warn, "there is none", func(f *doctor.Facts) { f.Store.Files.Reserve = -1 }},
+		{doctor.Warn, "it has 5 bytes", func(f *doctor.Facts) { f.Store.Files.Reserve = 5 }},
+		{doctor.Warn, "was given up", func(f *doctor.Facts) { f.Store.Files.Reserve, f.Store.Files.Spent = -1, true }},
+	},
+	"processes": {{doctor.Warn, "process 7 has the store open with waybill 0.9, and this one is 1.0", func(f *doctor.Facts) { f.Store.Peers[0].Version = "0.9" }}},
+	"lock": {{doctor.Warn, "process 7 on desk has kept it for over 5s", func(f *doctor.Facts) {
+		f.Store.Lock = doctor.Lock{There: true, Held: true, For: 5 * time.Second, PID: 7, Host: "desk"}
+	}}},
+	"gate":    {{doctor.Warn, "closed for over 5s", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Held: true, For: 5 * time.Second} }}},
+	"journal": {{doctor.Warn, `is "delete", and must be "wal"`, func(f *doctor.Facts) { f.Store.Engine.Journal = "delete" }}},
+	"sync":    {{doctor.Fail, "at level 1, and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
+	"wal":     {{doctor.Warn, "it has 65 MiB", func(f *doctor.Facts) { f.Store.Files.WALBytes = 65 << 20 }}},
+	"clock": {
+		{doctor.Warn, "newest event is 1h0m0s in the future", func(f *doctor.Facts) { f.Store.Tables.NewestAt = noon.Add(time.Hour) }},
+		{doctor.Warn, "changed 2m0s in the future", func(f *doctor.Facts) { f.Store.Files.Changed = noon.Add(2 * time.Minute) }},
+	},
+	"retention": {{doctor.Warn, "is 40 days old, and is kept for 30", func(f *doctor.Facts) { f.Store.Tables.OldestAt = noon.AddDate(0, 0, -40) }}},
+	"copies": {
+		{doctor.Warn, "1 file of 300 MiB: store.db.version-5", func(f *doctor.Facts) {
+			f.Store.Files.Copies = []doctor.Copy{{Path: "/state/store.db.version-5", Kind: "version", Bytes: 300 << 20}}
+		}},
+		{doctor.Warn, "was rescued", func(f *doctor.Facts) { f.Store.Files.Copies = []doctor.Copy{{Path: "/state/r", Kind: "rescued"}} }},
+	},
+	"doors": {
+		{doctor.Warn, "names process 7, which is gone", func(f *doctor.Facts) { f.Doors[0].Running, f.Doors[0].Answers = false, false }},
+		{doctor.Warn, "names process 7, which is gone", func(f *doctor.Facts) { f.Doors[0].Reborn, f.Doors[0].Answers = true, false }},
+		{doctor.Warn, "does not answer", func(f *doctor.Facts) { f.Doors[0].Answers = false }},
+		{doctor.Warn, "is not what waybill writes", func(f *doctor.Facts) { f.Doors[0].Opaque = true }},
+	},
+	"leftovers": {{doctor.Warn, "1 file with 9 bytes, such as /state/x", func(f *doctor.Facts) { f.Litter = []doctor.Leftover{{Path: "/state/x", Bytes: 9}} }}},
+	"plans": {
+		{doctor.Warn, "a.md cannot be read: the disk hums", func(f *doctor.Facts) { f.Plans.Plans = []doctor.Plan{{Path: "a.md", Err: errDisk}} }},
+		{doctor.Warn, "a.md has 1 error and 2 warnings, such as: line 4: odd", func(f *doctor.Facts) {
+			f.Plans.Plans = []doctor.Plan{{Path: "a.md", Errors: 1, Warnings: 2, First: "line 4: odd"}}
+		}},
+		{doctor.Warn, "not everything was searched: the disk hums", func(f *doctor.Facts) { f.Plans.Err = errDisk }},
+	},
+	"watcher": {{doctor.Warn, "the mode is polling: too many", func(f *doctor.Facts) { f.Watching.Mode, f.Watching.Reason = "polling", "too many" }}},
+	"limits": {
+		{doctor.Warn, "may watch 100 files", func(f *doctor.Facts) { f.Watching.Watches = 100 }},
+		{doctor.Warn, "may have 10 watchers", func(f *doctor.Facts) { f.Watching.Instances = 10 }},
+		{doctor.Skipped, "no such limit", func(f *doctor.Facts) { f.Watching.Limits = false }},
+	},
+	"instructions": {{doctor.OK, "2 instructions got no acknowledgement", func(f *doctor.Facts) { f.Store.Tables.Instructions = map[string]int64{"failed": 2} }}},
+	"questions":    {{doctor.OK, "waited for by 1 task", func(f *doctor.Facts) { f.Store.Tables.Tasks = map[string]int64{"AWAITING_RESPONSE": 1} }}},
+	"leases":       {{doctor.OK, "the lease of 3 attempts is over", func(f *doctor.Facts) { f.Store.Tables.Overdue = 3 }}},
+	"notices":      {{doctor.OK, "4 notices not consumed", func(f *doctor.Facts) { f.Store.Tables.Notices = 4 }}},
+}
+
+// of gives what one check has found.
+func of(found []doctor.Finding, check string) (of []doctor.Finding) {
+	for _, f := range found {
+		if f.Check == check {
+			of = append(of, f)
+		}
+	}
+	return of
+}
+
+func TestAllIsWell(t *testing.T) {
+	found := doctor.Examine(sound())
+	require.Len(t, found, len(doctor.Table()))
+	for _, f := range found {
+		require.Equal(t, doctor.OK, f.Level, "%+v", f)
+		require.Empty(t, f.Fix, "%+v", f)
+	}
+	require.Empty(t, doctor.Repairs(sound()))
+	for _, part := range doctor.Parts() {
+		require.False(t, doctor.Failed(found, part))
+	}
+}
+
+// TestEveryCheckFindsItsFault: and the others go on saying what they said.
+func TestEveryCheckFindsItsFault(t *testing.T) {
+	for _, check := range doctor.Table() {
+		if check.Name == "version" || slices.Contains(judgedByTheStore, check.Name) {
+			continue
+		}
+		require.NotEmpty(t, faults[check.Name], "no fault is known of the check %q", check.Name)
+		for _, fault := range faults[check.Name] {
+			f := sound()
+			fault.make(f)
+			all := doctor.Examine(f)
+			found := of(all, check.Name)
+			require.NotEmpty(t, found)
+			require.Equal(t, fault.level, found[0].Level, "%+v", found[0])
+			require.Contains(t, found[0].Text, fault.part)
+			require.Equal(t, fault.level == doctor.Skipped, found[0].Fix == "", "what to do about %+v", found[0])
+			require.Equal(t, fault.level == doctor.Fail, doctor.Failed(all, check.Part), check.Name)
+		}
+	}
+	names := []string{}
+	for _, check := range doctor.Table() {
+		names = append(names, check.Name)
+	}
+	require.Subset(t, names, slices.Collect(maps.Keys(faults)), "faults of checks that there are not")
+}
+
+// TestTheStoreJudgesItself: what a store has found is told under the name of its check, each thing that it found.
+func TestTheStoreJudgesItself(t *testing.T) {
+	for _, check := range judgedByTheStore {
+		f := sound()
+		f.Store.Findings = slices.DeleteFunc(f.Store.Findings, func(f doctor.Finding) bool { return f.Check == check })
+		found := of(doctor.Examine(f), check)
+		require.Len(t, found, 1)
+		require.Equal(t, doctor.Skipped, found[0].Level, check)
+		for n := range 2 {
+			f.Store.Findings = append(f.Store.Findings, doctor.Find(check, doctor.Fail, "mend it", "fault %d", n))
+		}
+		all := doctor.Examine(f)
+		require.Len(t, of(all, check), 2, check)
+		require.True(t, doctor.Failed(all, doctor.TheStore), check)
+	}
+}
+
+// TestNothingWasLookedAt: without facts, nothing is said to be well that was not looked at.
+func TestNothingWasLookedAt(t *testing.T) {
+	found := doctor.Examine(&doctor.Facts{Workspace: doctor.Workspace{Err: errDisk}})
+	require.Len(t, found, len(doctor.Table()))
+	for _, check := range doctor.Table() {
+		if check.Part == doctor.TheStore || check.Part == doctor.TheWork {
+			require.Equal(t, doctor.Skipped, of(found, check.Name)[0].Level, check.Name)
+		}
+	}
+}
+
+// TestNamesAreShortAndDifferent: they are the first column of a table.
+func TestNamesAreShortAndDifferent(t *testing.T) {
+	seen := map[string]bool{}
+	for _, check := range doctor.Table() {
+		require.LessOrEqual(t, len(check.Name), 12, check.Name)
+		require.False(t, seen[check.Name], check.Name)
+		require.False(t, strings.HasSuffix(check.Looks, "."), check.Looks)
+		seen[check.Name] = true
+	}
+	require.GreaterOrEqual(t, len(seen), 25)
+}
+
+type shy int
+
+func (shy) Error() string { return "sekrit" }
+
+// TestBareSentences: everything is hidden but numbers and what is known, whatever the format asks for.
+func TestBareSentences(t *testing.T) {
+	type name string
+	f := doctor.Find("x", doctor.OK, "", "%s %v %q %+v %d %v %v %s %#v %6s %s", "a", errDisk, "b", []string{"c"}, 7,
+		time.Minute, fs.FileMode(0o755), doctor.Known("wal"), name("d"), "e", shy(3))
+	require.Equal(t, "… … … … 7 1m0s -rwxr-xr-x wal … … …", f.Bare())
+	require.Equal(t, fmt.Sprintf("%s", "a"), f.Text[:1])
+}

@@ -1,0 +1,245 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/doctor"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// survey surveys without patience for locks.
+func survey(t *testing.T, path string) (doctor.Store, []doctor.Leftover) {
+	t.Helper()
+	return sqlite.Survey(t.Context(), sqlite.Options{Path: path}.Waiting(50*time.Millisecond), time.Now())
+}
+
+// closed makes a store with some records, and closes it.
+func closed(t *testing.T) string {
+	t.Helper()
+	path := path(t)
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	update(t, s, appendOne)
+	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(instruction(1)) })
+	require.NoError(t, s.Close())
+	return path
+}
+
+func TestSurveyOfASoundStore(t *testing.T) {
+	path := closed(t)
+	facts, litter := survey(t, path)
+	require.Empty(t, litter)
+	require.True(t, facts.There)
+	require.NotEmpty(t, facts.Engine.Version)
+	require.NoError(t, facts.Engine.Err)
+	require.Equal(t, facts.Engine.WantJournal, facts.Engine.Journal)
+	require.GreaterOrEqual(t, facts.Engine.Sync, facts.Engine.WantSync)
+	require.Positive(t, facts.Engine.WantSync)
+	require.EqualValues(t, 1<<20, facts.Files.Reserve)
+	require.Empty(t, facts.Files.Open)
+	require.Empty(t, facts.Files.Copies)
+	require.Empty(t, facts.Peers)
+	require.False(t, facts.Lock.Held || facts.Gate.Held || facts.Lock.Broken)
+	require.Equal(t, os.Getpid(), facts.Lock.PID)
+	require.True(t, facts.Tables.Read)
+	require.EqualValues(t, map[string]int64{"queued": 1}, facts.Tables.Instructions)
+	require.EqualValues(t, 1, facts.Tables.Events)
+	require.Equal(t, "ledger.changed", facts.Tables.Recent[0].Type)
+	require.Equal(t, time.UnixMicro(1).UTC(), facts.Tables.OldestAt)
+}
+
+// TestSurveyChangesNothing: not a byte of any file, nor which files there are, also where there is something to mend.
+func TestSurveyChangesNothing(t *testing.T) {
+	path := closed(t)
+	require.NoError(t, os.Remove(path+".reserve"))
+	require.NoError(t, os.WriteFile(path+".peer-123", []byte("waybill peer 1\npid 1\nversion x\n"), 0o600))
+	listing := func() map[string]string {
+		all := map[string]string{}
+		entries, err := os.ReadDir(filepath.Dir(path))
+		require.NoError(t, err)
+		for _, entry := range entries {
+			text, err := os.ReadFile(filepath.Join(filepath.Dir(path), entry.Name()))
+			require.NoError(t, err)
+			all[entry.Name()] = string(text)
+		}
+		delete(all, filepath.Base(path)+"-shm") // where SQLite notes that somebody reads
+		delete(all, filepath.Base(path)+"-wal") // is made empty for that
+		return all
+	}
+	before := listing()
+	_, litter := survey(t, path)
+	require.Len(t, litter, 1)
+	require.Equal(t, before, listing())
+}
+
+// TestSurveyOfNothing: where there is no store, none is made, and nothing is known of it.
+func TestSurveyOfNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "store.db")
+	facts, litter := survey(t, path)
+	require.False(t, facts.There)
+	require.False(t, facts.Tables.Read)
+	require.Empty(t, litter)
+	require.NoDirExists(t, filepath.Dir(path))
+}
+
+func TestSurveyOfFaults(t *testing.T) {
+	t.Run("the reserve is gone, and comes back", func(t *testing.T) {
+		path := closed(t)
+		require.NoError(t, os.Remove(path+".reserve"))
+		facts, _ := survey(t, path)
+		require.EqualValues(t, -1, facts.Files.Reserve)
+		require.False(t, facts.Files.Spent)
+		require.NoError(t, sqlite.MendReserve(t.Context(), sqlite.Options{Path: path}))
+		facts, _ = survey(t, path)
+		require.EqualValues(t, 1<<20, facts.Files.Reserve)
+	})
+	t.Run("another journal", func(t *testing.T) {
+		path := closed(t)
+		change(t, path, "PRAGMA journal_mode = DELETE")
+		facts, _ := survey(t, path)
+		require.EqualValues(t, "delete", facts.Engine.Journal)
+		require.EqualValues(t, "wal", facts.Engine.WantJournal)
+	})
+	t.Run("a large log", func(t *testing.T) {
+		path := closed(t)
+		require.NoError(t, os.WriteFile(path+"-wal", nil, 0o600))
+		require.NoError(t, os.Truncate(path+"-wal", 65<<20))
+		facts, _ := survey(t, path)
+		require.Greater(t, facts.Files.WALBytes, facts.Files.WALLimit)
+	})
+	t.Run("a file of the future", func(t *testing.T) {
+		path := closed(t)
+		later := time.Now().Add(48 * time.Hour).Truncate(time.Second)
+		require.NoError(t, os.Chtimes(path, later, later))
+		facts, _ := survey(t, path)
+		require.WithinDuration(t, later, facts.Files.Changed, time.Second)
+	})
+	t.Run("an event of the future", func(t *testing.T) {
+		path := closed(t)
+		s := open(t, sqlite.Options{Path: path})
+		later := time.Now().Add(48 * time.Hour).Truncate(time.Second)
+		update(t, s, func(tx store.Tx) error {
+			_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "plan", At: core.Instant(later.UnixMicro()), Data: "{}"})
+			return err
+		})
+		facts, _ := survey(t, path)
+		require.Equal(t, later.UTC(), facts.Tables.NewestAt)
+	})
+	t.Run("files that others may read", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("modes say nothing here")
+		}
+		path := closed(t)
+		require.NoError(t, os.Chmod(path, 0o644))
+		facts, _ := survey(t, path)
+		require.Len(t, facts.Files.Open, 1)
+	})
+	t.Run("tables of another version", func(t *testing.T) {
+		path := closed(t)
+		change(t, path, "PRAGMA user_version = 999")
+		facts, _ := survey(t, path)
+		require.False(t, facts.Tables.Read)
+		require.EqualValues(t, 999, facts.Tables.Version)
+	})
+	t.Run("a process that was killed with the lock", func(t *testing.T) {
+		path := closed(t)
+		text, err := os.ReadFile(path + ".lock")
+		require.NoError(t, err)
+		busy := bytes.Clone(text)
+		copy(busy[indexOf(t, busy, "free"):], "busy")
+		require.NoError(t, os.WriteFile(path+".lock", busy, 0o600))
+		facts, _ := survey(t, path)
+		require.True(t, facts.Lock.Broken)
+	})
+}
+
+// TestSurveyOfPeers: who lives is told with its version, and what the dead have left is litter that a Sweep removes.
+func TestSurveyOfPeers(t *testing.T) {
+	path := closed(t)
+	s := open(t, sqlite.Options{Path: path, Version: "0.9"})
+	dead := path + ".peer-123"
+	require.NoError(t, os.WriteFile(dead, []byte("waybill peer 1\npid 1\nversion x\n"), 0o600))
+	facts, litter := survey(t, path)
+	require.Equal(t, []doctor.Peer{{PID: os.Getpid(), Version: "0.9"}}, facts.Peers)
+	require.Len(t, litter, 1)
+	require.FileExists(t, dead)
+
+	sqlite.Sweep(path)
+	require.NoFileExists(t, dead)
+	facts, litter = survey(t, path)
+	require.Len(t, facts.Peers, 1, "who lives is not swept away")
+	require.Empty(t, litter)
+	update(t, s, appendOne)
+}
+
+// TestSurveyOfLocks: a lock that somebody keeps is told, with who it is; one that is let go of in time is free.
+func TestSurveyOfLocks(t *testing.T) {
+	path := closed(t)
+	s := open(t, sqlite.Options{Path: path})
+	entered, leave := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() { // ends when it may leave
+		done <- s.Update(t.Context(), func(tx store.Tx) error {
+			close(entered)
+			<-leave
+			return appendOne(tx)
+		})
+	}()
+	<-entered
+	facts, _ := survey(t, path)
+	close(leave)
+	require.NoError(t, <-done)
+	require.True(t, facts.Lock.Held)
+	require.Equal(t, os.Getpid(), facts.Lock.PID)
+	require.Equal(t, 50*time.Millisecond, facts.Lock.For)
+	require.False(t, facts.Gate.Held)
+	require.True(t, facts.Tables.Read, "it is read all the same")
+
+	facts, _ = survey(t, path)
+	require.False(t, facts.Lock.Held)
+}
+
+// TestSurveyOfCopies: what was left on purpose is told, with its kind, and what was not finished is litter once it is
+// old and nobody has the store open.
+func TestSurveyOfCopies(t *testing.T) {
+	path := closed(t)
+	old := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{
+		".version-5", ".rescued-20260101T000000Z-7", ".corrupt-20260101T000000Z", // copies
+		".rescued-20260101T000000Z-7.lock", ".version-5-wal", ".version-x.other", "other", // what lies beside them, or is none
+		".version-5.part-123", ".rescued-20260101T000000Z-7.part-9", // unfinished
+	} {
+		require.NoError(t, os.WriteFile(path+name, []byte("four"), 0o600))
+		require.NoError(t, os.Chtimes(path+name, old, old))
+	}
+	require.NoError(t, os.WriteFile(path+".version-5.part-124", nil, 0o600)) // somebody may be writing it
+	facts, litter := survey(t, path)
+	require.ElementsMatch(t, []doctor.Copy{
+		{Path: facts.Path + ".version-5", Kind: "version", Bytes: 4},
+		{Path: facts.Path + ".rescued-20260101T000000Z-7", Kind: "rescued", Bytes: 4},
+		{Path: facts.Path + ".corrupt-20260101T000000Z", Kind: "corrupt", Bytes: 4},
+	}, facts.Files.Copies)
+	require.ElementsMatch(t, []doctor.Leftover{
+		{Path: facts.Path + ".version-5.part-123", Bytes: 4}, {Path: facts.Path + ".rescued-20260101T000000Z-7.part-9", Bytes: 4},
+	}, litter)
+
+	open(t, sqlite.Options{Path: path})
+	_, litter = survey(t, path)
+	require.Empty(t, litter, "who has it open may be writing them")
+}
+
+func indexOf(t *testing.T, text []byte, word string) int {
+	t.Helper()
+	at := bytes.Index(text, []byte(word))
+	require.GreaterOrEqual(t, at, 0, "%q has no %q", text, word)
+	return at
+}
