@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return os.CopyFS(filepath.Join(env.WorkDir, "seedshelf"), os.DirFS("examples/workspace"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits, "fill": fill, "rested": rested,
+			"spoil": spoil, "modes": modes, "capture": capture, "exits": exits, "fill": fill, "rested": rested, "aged": aged,
 		},
 		Condition: func(cond string) (bool, error) {
 			name, ok := strings.CutPrefix(cond, "has:")
@@ -132,6 +132,15 @@ func rested(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: rested FILE")
 	}
 	then := time.Now().Add(-time.Minute)
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), then, then))
+}
+
+// aged FILE makes a file one that was written a day ago.
+func aged(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: aged FILE")
+	}
+	then := time.Now().Add(-24 * time.Hour)
 	ts.Check(os.Chtimes(ts.MkAbs(args[0]), then, then))
 }
 
