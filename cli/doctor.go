@@ -47,7 +47,10 @@ func (a *app) doctor(cmd *cobra.Command, flags doctorFlags) error {
 	var mended []mending
 	if flags.fix {
 		mended = a.mend(cmd.Context(), facts)
-		if facts, err = a.facts(cmd); err != nil {
+		if len(mended) > 0 {
+			facts, err = a.facts(cmd)
+		}
+		if err != nil {
 			return err
 		}
 	}

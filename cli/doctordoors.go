@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ var doorName = regexp.MustCompile(`^http(?:-([0-9]+))?\.json$`)
 // doorFacts looks at the port files in a folder. Unlike those who look for a door, it removes none.
 func doorFacts(ctx context.Context, folder string, peers []doctor.Peer) (found []doctor.Door) {
 	entries, _ := os.ReadDir(folder) // a folder that is not there has none
+	heard := map[string]bool{}       // by address: more than one file names a door
 	for _, entry := range entries {
 		match := doorName.FindStringSubmatch(entry.Name())
 		if match == nil {
@@ -32,7 +34,11 @@ func doorFacts(ctx context.Context, folder string, peers []doctor.Peer) (found [
 			d.Opaque = true
 		} else {
 			d.PID = says.PID
-			says.witness(ctx, &d, peers)
+			says.witness(&d, peers)
+			if _, asked := heard[says.URL]; !asked {
+				heard[says.URL] = says.healthy(ctx)
+			}
+			d.Answers = heard[says.URL]
 		}
 		found = append(found, d)
 	}
@@ -42,17 +48,30 @@ func doorFacts(ctx context.Context, folder string, peers []doctor.Peer) (found [
 // slack is how much the time of a file and that of a process may differ although nothing is wrong.
 const slack = 10 * time.Second
 
-// witness notes everything that speaks for the process of a door being there, or against it.
-func (k *knock) witness(ctx context.Context, d *doctor.Door, peers []doctor.Peer) {
+// witness notes what speaks for the process of a door being there, or against it.
+func (k *knock) witness(d *doctor.Door, peers []doctor.Peer) {
 	d.Running = alive(k.PID)
 	began, known := born(k.PID)
 	d.Reborn = known && began.After(k.since.Add(slack))
 	d.Holds = slices.ContainsFunc(peers, func(p doctor.Peer) bool { return p.PID == k.PID })
-	var health struct {
-		OK bool `json:"ok"`
+}
+
+// healthTries bounds how often it is asked again who has not answered in time: a machine may be that busy.
+const healthTries = 3
+
+// healthy reports whether a front door answers there. The token is not shown: another program may have got the port.
+func (k *knock) healthy(ctx context.Context) bool {
+	stranger := &knock{URL: k.URL}
+	for range healthTries {
+		var health struct {
+			OK bool `json:"ok"`
+		}
+		err := stranger.ask(ctx, http.MethodGet, "/healthz", &health)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return err == nil && health.OK
+		}
 	}
-	stranger := &knock{URL: k.URL} // another program may have got the port: the token is not shown
-	d.Answers = stranger.ask(ctx, http.MethodGet, "/healthz", &health) == nil && health.OK
+	return false
 }
 
 // forgotten is how old a temporary file is that nobody writes any more.

@@ -63,11 +63,14 @@ func processes(f *Facts, c *chart) {
 	if len(c.found) > 0 {
 		return
 	}
-	if n := len(f.Store.Peers); n > 0 {
+	switch n := len(f.Store.Peers); n {
+	case 0:
+		c.ok("nobody else has the store open")
+	case 1:
+		c.ok("1 other has the store open, with the same version")
+	default:
 		c.ok("%d others have the store open, with the same version", n)
-		return
 	}
-	c.ok("nobody else has the store open")
 }
 
 func lock(f *Facts, c *chart) {
