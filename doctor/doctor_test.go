@@ -2,7 +2,6 @@ package doctor_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -234,5 +233,5 @@ func TestBareSentences(t *testing.T) {
 	f := doctor.Find("x", doctor.OK, "", "%s %v %q %+v %d %v %v %s %#v %6s %s", "a", errDisk, "b", []string{"c"}, 7,
 		time.Minute, fs.FileMode(0o755), doctor.Known("wal"), name("d"), "e", shy(3))
 	require.Equal(t, "… … … … 7 1m0s -rwxr-xr-x wal … … …", f.Bare())
-	require.Equal(t, fmt.Sprintf("%s", "a"), f.Text[:1])
+	require.Equal(t, "a", f.Text[:1])
 }
