@@ -1,17 +1,24 @@
 package sqlite
 
 import (
+	"bytes"
 	"os"
 	"time"
 )
 
-// How long a commit of another process may go unnoticed. A look costs one short read and a wake-up,
-// together up to 100 µs, so they are frequent only while others are at work.
+// Who asks for the changes of others is woken by the system where it can watch the lock file, and looks at
+// that now and then all the same, for what no system tells. Without a watch the looks are all there is. One
+// costs a short read and a wake-up, together up to 100 µs, so they are frequent only while others are at work.
 const (
 	pollInterval = 100 * time.Millisecond
 	busyInterval = 20 * time.Millisecond
 	// busyFor is how long after a commit of another process the next one is looked for so often.
 	busyFor = 10 * time.Second
+	// netInterval is how often one looks beside a watch.
+	netInterval = time.Second
+	// breather is how long one does not heed the watch after a look. What is written meanwhile rings once, so
+	// that a process that writes without a pause wakes the others a hundred times a second and not thousands.
+	breather = 10 * time.Millisecond
 )
 
 // Changed gives the channel that is signalled after commits of other processes. The first call begins
@@ -26,27 +33,125 @@ func (s *Store) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// poll looks at the count of commits in the lock file.
+// poll looks at the lock file whenever it was written, and from time to time.
 func (s *Store) poll() {
-	timer := time.NewTimer(pollInterval)
+	n := neighbour{s: s, watch: s.watchLock()}
+	defer func() { n.watch.close() }()
+	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var found time.Time // when the last commit of another process was
 	for {
 		select {
 		case <-s.ended:
 			return
+		case _, heard := <-n.watch.rings():
+			if !heard {
+				n.deafen()
+			}
 		case <-timer.C:
+			n.watch.renew()
 		}
-		text, err := os.ReadFile(s.place.lockPath())
-		if err == nil && s.learn(parseRecord(text).commits) {
-			s.signal()
-			found = time.Now()
+		if rests := n.look(); rests && n.watch != nil && !s.pause(breather) {
+			return
 		}
-		interval := pollInterval
-		if time.Since(found) < busyFor {
-			interval = busyInterval
-		}
-		timer.Reset(interval)
+		timer.Reset(n.interval())
+	}
+}
+
+// watchLock gives a watch of the lock file, or nil if there can be none. What another machine writes to a shared
+// disk no system tells.
+func (s *Store) watchLock() *watch {
+	if s.place.volume.remote || s.o.unwatched {
+		return nil
+	}
+	w, err := newWatch(s.place.lockPath())
+	if err != nil {
+		s.o.Logger.Debug("the lock file is looked at and not watched", "path", s.place.lockPath(), "err", err)
+	}
+	return w
+}
+
+// pause waits for that long and reports whether the store is still open.
+func (s *Store) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-s.ended:
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// A neighbour looks at what other processes do to the lock file. One goroutine has it.
+type neighbour struct {
+	s     *Store
+	watch *watch    // nil if there is none
+	text  []byte    // of the file, at the last look
+	found time.Time // when the last commit of another process was
+}
+
+// deafen goes on without the watch.
+func (n *neighbour) deafen() {
+	n.watch.close()
+	n.watch = nil
+}
+
+// interval gives the longest time until the next look.
+func (n *neighbour) interval() time.Duration {
+	switch {
+	case n.watch != nil:
+		return n.s.o.net
+	case time.Since(n.found) < busyFor:
+		return busyInterval
+	}
+	return pollInterval
+}
+
+// look signals what is new, and says whether the next look may wait a little: not while somebody is at a commit
+// and nothing else was new, because what he writes when he is done is what one waits for.
+func (n *neighbour) look() (rests bool) {
+	text, err := os.ReadFile(n.s.place.lockPath())
+	if err != nil {
+		return true
+	}
+	says := parseRecord(text)
+	news := n.s.learn(says.commits)
+	if news {
+		n.s.signal()
+		n.found = time.Now()
+	}
+	again := bytes.Equal(text, n.text)
+	n.text = text
+	if says.state != locked {
+		return true
+	}
+	if again && n.s.inherit() {
+		n.found = time.Now()
+	}
+	return news
+}
+
+// inherit notices that who has the lock by what the file says has died: then it can be had. He may have
+// committed. Whoever is at a change of ours finds that out himself.
+func (s *Store) inherit() bool {
+	select {
+	case s.turn <- struct{}{}:
+	default:
+		return false
+	}
+	defer s.turn.give()
+	if s.refusal() != nil || !s.lock.acquireDead() {
+		return false
+	}
+	defer s.lock.release()
+	s.hear()
+	return true
+}
+
+// hear signals what others have committed before we got the lock, which is held.
+func (s *Store) hear() {
+	if now := s.lock.says.commits; s.seen.Swap(now) != now {
+		s.signal()
 	}
 }
 

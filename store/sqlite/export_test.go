@@ -20,6 +20,30 @@ func (o Options) Viewing(d time.Duration) Options {
 	return o
 }
 
+// Netting gives the options with another time between the looks beside a watch.
+func (o Options) Netting(d time.Duration) Options {
+	o.net = d
+	return o
+}
+
+// Inherit takes over from a process that died at its commit, and reports whether one did.
+func (s *Store) Inherit() bool { return s.inherit() }
+
+// Unwatched gives the options without a watch.
+func (o Options) Unwatched() Options {
+	o.unwatched = true
+	return o
+}
+
+// WrittenFindings gives what findings are stored as.
+func WrittenFindings(f core.Findings) string { return writtenFindings(f) }
+
+// ReadFindings reads what findings are stored as. A row whose sum is right cannot be damaged from the front.
+func ReadFindings(stored string) (core.Findings, error) {
+	r := row{values: []driver.Value{stored}}
+	return r.findings(), r.err
+}
+
 // A Step is a migration of a test.
 type Step struct {
 	Version int

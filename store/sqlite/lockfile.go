@@ -119,6 +119,29 @@ func (l *lockFile) begin() error {
 	return nil
 }
 
+// acquireDead takes the lock if it can be had at once, and reads the file. It is for who has found that nobody
+// else will: a file that was replaced is left to the next acquire.
+func (l *lockFile) acquireDead() bool {
+	if l.open() != nil || l.waited() {
+		return false
+	}
+	if had, err := l.files.try(); !had || err != nil {
+		return false
+	}
+	if id, err := idOf(l.path); err != nil || id != l.id {
+		l.files.unlock()
+		return false
+	}
+	return l.begin() == nil
+}
+
+// waited reports whether an abandoned wait for the lock still lasts.
+func (l *lockFile) waited() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pending != nil
+}
+
 func (l *lockFile) open() error {
 	if l.files != nil {
 		return nil

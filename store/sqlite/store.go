@@ -31,6 +31,8 @@ type Options struct {
 
 	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
 	viewLimit time.Duration // how long a View may last before it is ended; 0 for 10 s
+	net       time.Duration // how often the lock file is looked at beside a watch; 0 for 1 s
+	unwatched bool          // it is looked at and never watched
 }
 
 func (o Options) filled() (Options, error) {
@@ -45,6 +47,9 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.viewLimit == 0 {
 		o.viewLimit = 10 * time.Second
+	}
+	if o.net == 0 {
+		o.net = netInterval
 	}
 	return o, nil
 }
@@ -128,9 +133,7 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 		return s.withoutLock(err)
 	}
 	defer s.lock.release()
-	if now := s.lock.says.commits; s.seen.Swap(now) != now {
-		s.signal()
-	}
+	s.hear()
 	if !reserved {
 		if err := s.takeBackReserve(); err != nil {
 			return err

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,7 @@ func lifeLaws() []Law {
 		law("status names the kind", statusNamesKind),
 		law("status counts the commits", statusCountsCommits),
 		law("the signal of changes stays open", changedStaysOpen),
+		{Name: "a commit of one handle is signalled to the other", Holds: commitIsSignalled, Shares: true},
 		law("texts come back byte for byte", textsComeBack),
 	}
 }
@@ -98,6 +100,31 @@ func changedStaysOpen(t T, s store.Store) {
 	case _, ok := <-changed:
 		require.True(t, ok, "the channel is closed")
 	default:
+	}
+}
+
+// commitIsSignalled: both are told of each other, again and again, and can see by then what they are told of.
+func commitIsSignalled(t T, open func() store.Store) {
+	handles := [2]store.Store{open(), open()}
+	changed := [2]<-chan struct{}{handles[0].Changed(), handles[1].Changed()}
+	for i := range int64(6) {
+		writer, reader := i%2, 1-i%2
+		update(t, handles[writer], func(tx store.Tx) { appendTo(t, tx, event(core.LedgerChanged, "plan", start)) })
+		for newest := int64(0); newest <= i; {
+			awaitSignal(t, changed[reader])
+			view(t, handles[reader], func(tx store.Tx) { _, newest = bounds(t, tx) })
+		}
+	}
+	require.NoError(t, handles[0].Close())
+	require.NoError(t, handles[1].Close())
+}
+
+func awaitSignal(t T, changed <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-changed:
+	case <-time.After(time.Minute):
+		require.FailNow(t, "no signal came")
 	}
 }
 

@@ -277,6 +277,9 @@ func lifeSaboteurs() map[string]sabotage {
 			changed := make(chan struct{}, 1)
 			return &bent{Store: s, changed: changed, close: sync.OnceValue(func() error { close(changed); return nil })}
 		},
+		"a commit of one handle is signalled to the other": func(s store.Store) store.Store {
+			return &bent{Store: s, changed: make(chan struct{}, 1)}
+		},
 		"texts come back byte for byte": txs(func(tx store.Tx) store.Tx { return trims{tx} }),
 	}
 }

@@ -27,10 +27,13 @@ type T interface {
 type Law struct {
 	Name string
 	// Holds fails t unless the store keeps the law. The first open gives an empty store. Each
-	// later one, after Close, gives the same store again if Reopens is set; otherwise there is none.
+	// later one, after Close, gives the same store again if Reopens is set; otherwise there is none,
+	// unless Shares is set.
 	// The law closes what it opens.
 	Holds   func(t T, open func() store.Store)
 	Reopens bool
+	// Shares says that the law opens the store again while it is open, as another process would.
+	Shares bool
 }
 
 // Laws gives all laws. The names are unique and never change their meaning.
