@@ -59,6 +59,7 @@ var floors = map[string]struct {
 	"cli":      {floor: 5},
 	".":        {floor: 6},
 	"bench":    {floor: 6},
+	"linear":   {floor: 0},
 
 	"examples/fake-agent":      {floor: 6},
 	"examples/fake-agent/play": {floor: 0},
@@ -76,6 +77,7 @@ var rooms = map[string][]string{
 	"go.yaml.in/yaml/v3":                 {"ledger"},
 	"github.com/spf13/cobra":             {"cli"},
 	"github.com/tiktoken-go/tokenizer":   {"api"},
+	"github.com/anishathalye/porcupine":  {"linear"},
 	"github.com/rogpeppe/go-internal":    {"cli"}, // its diff of two texts
 	"github.com/yuin/goldmark":           {"web/markdown"},
 	"golang.org/x/term":                  {"cli"},
