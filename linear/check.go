@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,7 +33,7 @@ func (h History) orders() error {
 		}
 		about := h.about(name, names[name])
 		if result := porcupine.CheckOperationsTimeout(model, operations(about), Bound); result != porcupine.Ok {
-			all = append(all, fmt.Errorf("%s: no order explains the answers (%s):%s", name, result, listed(about)))
+			all = append(all, fmt.Errorf("%s: no order explains the answers (%s):%s", name, result, listed(name, about)))
 		}
 	}
 	return errors.Join(all...)
@@ -107,9 +108,17 @@ func (h History) about(name string, n named) []Call {
 	})
 }
 
-func listed(calls []Call) string {
+// listed gives the calls by their beginnings, and of passes only what they did to the thing.
+func listed(name string, calls []Call) string {
+	slices.SortFunc(calls, func(a, b Call) int { return cmp.Compare(a.Began, b.Began) })
 	text := ""
 	for _, c := range calls {
+		if act, ok := c.Act.(Pass); ok {
+			act.Sent, act.Failed = maps.Clone(act.Sent), maps.Clone(act.Failed)
+			maps.DeleteFunc(act.Sent, func(other string, _ int) bool { return other != name })
+			maps.DeleteFunc(act.Failed, func(other string, _ bool) bool { return other != name })
+			c.Act = act
+		}
 		text += fmt.Sprintf("\n  client %d, %d to %d, lost %v: %T%+v", c.Client, c.Began, c.Ended, c.Lost, c.Act, c.Act)
 	}
 	return text

@@ -39,6 +39,8 @@ func honest() linear.History {
 		at(1, 50, 59, pass("s", map[string]int{"b": 2})),
 		at(0, 60, 69, pass("s", map[string]int{}, "b")),
 		at(0, 70, 71, pass("s", map[string]int{})),
+		at(1, 72, 73, linear.Ack{Name: "b", State: "failed"}),
+		at(0, 74, 75, linear.Ack{Name: "b", State: "failed", Already: true}),
 		at(0, 100, 101, linear.Look{Name: "a", State: "acknowledged", Sends: 2}),
 		at(0, 102, 103, linear.Look{Name: "b", State: "failed", Sends: 2}),
 
@@ -110,6 +112,9 @@ func saboteurs() map[string]saboteur {
 		},
 		"an instruction acknowledges itself": {
 			change(linear.Ack{Name: "a", State: "acknowledged"}, linear.Ack{Name: "a", State: "acknowledged", Already: true}), "a: no order",
+		},
+		"a late acknowledgement brings back what has failed": {
+			change(linear.Ack{Name: "b", State: "failed"}, linear.Ack{Name: "b", State: "acknowledged"}), "b: an acknowledgement is lost",
 		},
 		"a lost acknowledgement took effect and did not": {
 			add(at(0, 51, 52, linear.Ack{Name: "b", State: "acknowledged", Already: true})), "b: no order",

@@ -32,7 +32,7 @@ type Pass struct {
 type Ack struct {
 	Name    string
 	State   string // afterwards
-	Already bool   // it was acknowledged before
+	Already bool   // it was acknowledged before, or after it had failed
 }
 
 // Look reads an instruction.

@@ -5,6 +5,7 @@ type letter struct {
 	phase    string // "", queued, sent, acknowledged or failed
 	sends    int
 	sendsMax int
+	told     bool // it was acknowledged, in time or too late
 }
 
 // after gives what the letter may be after the call, by the answer: nothing, if it cannot have been given.
@@ -65,12 +66,13 @@ func (l letter) dispatched() letter {
 	return l
 }
 
-// acked: an acknowledgement ends what is outstanding; what has failed stays failed.
+// acked: an acknowledgement ends what is outstanding; what has failed stays failed, and is told apart
+// from what nobody ever acknowledged only by the next one who does.
 func (l letter) acked(c Call, act Ack) []letter {
 	next := l
+	next.told = true
 	if l.phase == "queued" || l.phase == "sent" {
 		next.phase = "acknowledged"
 	}
-	already := l.phase == "acknowledged"
-	return either(c, l, next, l.phase != "" && (c.Lost || act.State == next.phase && act.Already == already))
+	return either(c, l, next, l.phase != "" && (c.Lost || act.State == next.phase && act.Already == l.told))
 }
