@@ -115,8 +115,8 @@ func again(err error) bool {
 
 // replace starts another process in the place of the one that was killed.
 func (c *client) replace() error {
-	if err := c.bury(); err == nil {
-		return errors.New("the process left by itself")
+	if err := c.bury(); err != nil {
+		return err
 	}
 	return c.start()
 }

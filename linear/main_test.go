@@ -16,7 +16,7 @@ const asWaybill = "WAYBILL_LINEAR_BINARY_IS_WAYBILL"
 // What a run is made of. -store names one that is empty, and by default it is a new SQLite file.
 var (
 	storeFlag = flag.String("store", "", "the store that the processes share; it must be empty")
-	callsFlag = flag.Int("calls", 60, "how many calls each client makes")
+	callsFlag = flag.Int("calls", 50, "how many calls each client makes")
 	killsFlag = flag.Int("kills", 12, "how often a process is killed")
 	seedFlag  = flag.Uint64("seed", 0, "what the run is drawn from; 0 for a new one")
 )

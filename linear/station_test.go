@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,13 +62,18 @@ func (s *station) kill() {
 	}
 }
 
-// bury waits for the end of the process, which takes nothing more into effect after that.
+// bury waits for the end of the process, which takes nothing more into effect after that. It must have been killed.
 func (s *station) bury() error {
 	s.mu.Lock()
 	cmd := s.cmd
 	s.cmd = nil
 	s.mu.Unlock()
-	return errors.Join(s.in.Close(), cmd.Wait())
+	_ = s.in.Close()
+	err := cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		return fmt.Errorf("the process ended by itself: %w", errors.Join(err, errGone))
+	}
+	return nil
 }
 
 // A refusal is an error that was answered.
