@@ -23,6 +23,7 @@ func play(part string) int {
 		"steps":  followSteps,
 		"hold":   holdUpdate,
 		"claim":  claimForever,
+		"race":   race,
 	}
 	s, err := openAsChild(part)
 	if err != nil {
@@ -71,9 +72,38 @@ func appendSome(s *sqlite.Store) error {
 	return err
 }
 
+// race waits for a line, then appends as often as COUNT says, without a pause, and says for the most commits of others
+// that it has waited between two of its own.
+func race(s *sqlite.Store) error {
+	n, err := strconv.Atoi(os.Getenv("COUNT"))
+	say("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	var longest, last int64
+	for range n {
+		own, failed := appended(s)
+		err = errors.Join(err, failed)
+		if last > 0 {
+			longest = max(longest, own-last-1)
+		}
+		last = own
+	}
+	say(longest)
+	return err
+}
+
 func appendAndSay(s *sqlite.Store) error {
-	var seq int64
-	err := s.Update(context.Background(), func(tx store.Tx) error {
+	seq, err := appended(s)
+	if err == nil {
+		say(seq)
+	}
+	return err
+}
+
+// appended appends a record and gives its number.
+func appended(s *sqlite.Store) (seq int64, err error) {
+	err = s.Update(context.Background(), func(tx store.Tx) error {
 		if err := appendOne(tx); err != nil {
 			return err
 		}
@@ -81,10 +111,7 @@ func appendAndSay(s *sqlite.Store) error {
 		_, seq, err = tx.Bounds()
 		return err
 	})
-	if err == nil {
-		say(seq)
-	}
-	return err
+	return seq, err
 }
 
 // followSteps answers each line with one, until there is none.

@@ -1,0 +1,37 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store/sqlite"
+)
+
+// TestFaultS7_NobodyStarves: four processes write as fast as they can. How long one waits is counted in commits of the
+// others, which are the slower the slower the machine is. Who starves waits for nearly all of them.
+func TestFaultS7_NobodyStarves(t *testing.T) {
+	const processes, each = 4, 500
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	var racers []*child
+	for range processes {
+		cmd := command(t, "race", path)
+		cmd.Env = append(cmd.Env, fmt.Sprint("COUNT=", each))
+		c := start(t, cmd)
+		require.Equal(t, "ready", c.line(t))
+		racers = append(racers, c)
+	}
+	for _, c := range racers {
+		_, err := fmt.Fprintln(c.in)
+		require.NoError(t, err)
+	}
+	for _, c := range racers {
+		longest := numbers(t, []string{c.line(t)})[0]
+		require.NoError(t, c.Wait())
+		t.Logf("the longest wait was one for %d commits", longest)
+		require.Less(t, longest, int64((processes-1)*each/2))
+	}
+	require.EqualValues(t, processes*each, newest(t, s))
+}
