@@ -73,7 +73,7 @@ func appendSome(s *sqlite.Store) error {
 }
 
 // race waits for a line, then appends as often as COUNT says, without a pause, and says for the most commits of others
-// that it has waited between two of its own.
+// that it has waited between two of its own, or before the first.
 func race(s *sqlite.Store) error {
 	n, err := strconv.Atoi(os.Getenv("COUNT"))
 	say("ready")
@@ -81,12 +81,14 @@ func race(s *sqlite.Store) error {
 		return err
 	}
 	var longest, last int64
+	err = errors.Join(err, s.View(context.Background(), func(tx store.Tx) (err error) {
+		_, last, err = tx.Bounds()
+		return err
+	}))
 	for range n {
 		own, failed := appended(s)
 		err = errors.Join(err, failed)
-		if last > 0 {
-			longest = max(longest, own-last-1)
-		}
+		longest = max(longest, own-last-1)
 		last = own
 	}
 	say(longest)

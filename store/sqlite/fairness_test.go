@@ -10,7 +10,8 @@ import (
 )
 
 // TestFaultS7_NobodyStarves: four processes write as fast as they can. How long one waits is counted in commits of the
-// others, which are the slower the slower the machine is. Who starves waits for nearly all of them.
+// others, which are the slower the slower the machine is. Who starves waits for all that
+// another one has to write.
 func TestFaultS7_NobodyStarves(t *testing.T) {
 	const processes, each = 4, 500
 	path := path(t)
@@ -31,7 +32,7 @@ func TestFaultS7_NobodyStarves(t *testing.T) {
 		longest := numbers(t, []string{c.line(t)})[0]
 		require.NoError(t, c.Wait())
 		t.Logf("the longest wait was one for %d commits", longest)
-		require.Less(t, longest, int64((processes-1)*each/2))
+		require.Less(t, longest, int64(each/2))
 	}
 	require.EqualValues(t, processes*each, newest(t, s))
 }
