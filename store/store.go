@@ -201,6 +201,9 @@ type Tx interface {
 	// OpenedBreakers gives the breakers that have opened and were not closed since, by key in ascending
 	// order.
 	OpenedBreakers() ([]core.Breaker, error)
+	// Breakers gives at most limit breakers behind the key after, opened or not, by key in ascending order of
+	// its bytes.
+	Breakers(after string, limit int) ([]core.Breaker, error)
 
 	// Append adds a record to the event log and gives it the next number. The log keeps time
 	// running forwards: an At before that of the last record is stored as that of the last record.
@@ -215,6 +218,13 @@ type Tx interface {
 	Bounds() (oldest, newest int64, err error)
 	// SeqBefore gives the number of the last record with At < at, or oldest-1.
 	SeqBefore(at core.Instant) (int64, error)
+
+	// Root gives what the event log stands on.
+	Root() (Root, error)
+	// PutRoot has an event log to which nothing was ever appended go on behind a record that is kept
+	// elsewhere or nowhere: its Seq is at least 1, and the next record has the number behind it. Of a log
+	// that has a record, or had one, it is refused.
+	PutRoot(r Root) error
 
 	// PutNotice creates a notice or replaces it. A Position that another notice has, or one below
 	// 1, is refused.
@@ -233,6 +243,8 @@ type Tx interface {
 	Answered(key string) (a Answer, ok bool, err error)
 	// PutAnswer keeps the answer for its key. If the key has an answer already, that one stays.
 	PutAnswer(a Answer) error
+	// Answers gives at most limit answers behind the key after, by key in ascending order of its bytes.
+	Answers(after string, limit int) ([]Answer, error)
 
 	// Prune removes at most limit records of each kind that nobody waits for and that are older
 	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
@@ -324,6 +336,14 @@ type Event struct {
 	Subject string // the id of the thing that it is about
 	Data    string // a JSON object: what changed
 	Hash    Hash
+}
+
+// A Root is what an event log stands on: the record before the oldest one that is kept.
+type Root struct {
+	Seq  int64 // its number; 0 if the log begins with the first record there ever was
+	Hash Hash  // its hash, from which that of the oldest record follows
+	// At is, while the log is empty, the earliest that its next record can have. Otherwise it is 0.
+	At core.Instant
 }
 
 // A Fact is one fact of a run.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -51,6 +52,31 @@ func (t *tx) Bounds() (oldest, newest int64, err error) {
 		return 0, 0, err
 	}
 	return t.state.oldest, t.state.newest, nil
+}
+
+func (t *tx) Root() (r store.Root, err error) {
+	if err := t.getting(); err != nil {
+		return r, err
+	}
+	r = store.Root{Seq: t.state.oldest - 1, Hash: t.state.base}
+	if t.state.newest < t.state.oldest {
+		r.At = t.state.at
+	}
+	return r, nil
+}
+
+func (t *tx) PutRoot(r store.Root) error {
+	if err := t.putting(); err != nil {
+		return err
+	}
+	if r.Seq < 1 || t.state.newest > 0 {
+		return fmt.Errorf("put root %d: it takes a number from 1 and a log to which nothing was appended; this one ends with %d",
+			r.Seq, t.state.newest)
+	}
+	t.state.oldest, t.state.newest, t.state.at = r.Seq+1, r.Seq, r.At
+	t.state.base, t.state.hash = r.Hash, r.Hash
+	t.writes++
+	return nil
 }
 
 func (t *tx) SeqBefore(at core.Instant) (int64, error) {

@@ -67,3 +67,10 @@ func (t *tx) OpenedBreakers() ([]core.Breaker, error) {
 	}
 	return opened, nil
 }
+
+func (t *tx) Breakers(after string, limit int) ([]core.Breaker, error) {
+	if err := t.getting(); err != nil {
+		return nil, err
+	}
+	return pageOf(t.state.breakers, after, limit), nil
+}

@@ -248,3 +248,22 @@ func (t *tx) PutAnswer(a store.Answer) error {
 	}
 	return nil
 }
+
+func (t *tx) Answers(after string, limit int) ([]store.Answer, error) {
+	if err := t.getting(); err != nil {
+		return nil, err
+	}
+	return pageOf(t.state.answers, after, limit), nil
+}
+
+// pageOf gives at most limit values behind the key.
+func pageOf[V any](of *node[string, V], after string, limit int) []V {
+	var page []V
+	for _, v := range of.after(after) {
+		if len(page) >= limit {
+			break
+		}
+		page = append(page, v)
+	}
+	return page
+}

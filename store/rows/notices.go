@@ -16,8 +16,9 @@ const (
 	updateNotice  = "UPDATE notices SET (" + noticeColumns + ") = (" + noticeValues + ") WHERE notices.workspace = :w AND id = ?"
 
 	answerColumns = "key, fingerprint, result, at, sum"
-	selectAnswer  = "SELECT " + answerColumns + " FROM answers WHERE answers.workspace = :w AND key = ?"
-	insertAnswer  = "INSERT INTO answers (workspace, " + answerColumns + ") VALUES (:w, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+	selectAnswer  = "SELECT " + answerColumns + " FROM answers WHERE key = ?"
+	selectAnswers = "SELECT " + answerColumns + " FROM answers WHERE key > ? ORDER BY key" + limited
+	insertAnswer  = "INSERT INTO answers (" + answerColumns + ") VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
 
 // takeNotice takes noticeColumns and checks them against their sum.
@@ -139,4 +140,18 @@ func (t *Tx) PutAnswer(a store.Answer) error {
 		t.writes += int(n)
 		return err
 	})
+}
+
+func (t *tx) Answers(after string, limit int) (page []store.Answer, err error) {
+	err = t.get(func() error {
+		return t.c.query(func(r *row) error {
+			a, err := takeAnswer(r, &t.buf)
+			page = append(page, a)
+			return err
+		}, selectAnswers, after, int64(max(limit, 0)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
 }

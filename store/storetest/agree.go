@@ -101,7 +101,7 @@ func drawPutting(t *rapid.T) verb {
 		rapid.Custom(drawPutInstruction), rapid.Custom(drawPutInstruction), rapid.Custom(drawAppend),
 		rapid.Custom(drawPutRun), rapid.Custom(drawPutFacts), rapid.Custom(drawAddTallies), rapid.Custom(drawPutPrompt),
 		rapid.Custom(drawPutNotice),
-		rapid.Custom(drawConsume), rapid.Custom(drawPutAnswer), rapid.Custom(drawPrune), rapid.Custom(drawTaskVerb),
+		rapid.Custom(drawConsume), rapid.Custom(drawPutAnswer), rapid.Custom(drawPrune), rapid.Custom(drawPutRoot), rapid.Custom(drawTaskVerb),
 		rapid.Custom(drawTaskVerb), rapid.Custom(drawTaskVerb),
 	).Draw(t, "put")
 }
@@ -209,4 +209,9 @@ func drawPrune(t *rapid.T) verb {
 		n, err := tx.Prune(before, limit)
 		return answer(err, n)
 	}}
+}
+
+func drawPutRoot(t *rapid.T) verb {
+	r := store.Root{Seq: rapid.Int64Range(0, 3).Draw(t, "seq"), Hash: store.Hash{byte(rapid.IntRange(0, 3).Draw(t, "hash"))}, At: drawInstant(t)}
+	return verb{fmt.Sprintf("PutRoot %+v", r), func(tx store.Tx) string { return answer(tx.PutRoot(r)) }}
 }

@@ -13,7 +13,7 @@ func drawGetting(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawGetOne), rapid.Custom(drawQuery), rapid.Custom(drawQuery), rapid.Custom(drawQuery),
 		rapid.Custom(drawEvents), rapid.Custom(drawRunQuery), rapid.Custom(drawSeqBefore), rapid.Custom(drawNotices), rapid.Just(counts()),
-		rapid.Custom(drawGetTask), rapid.Custom(drawTaskQuery), rapid.Custom(drawTaskQuery), rapid.Custom(drawLeased),
+		rapid.Custom(drawWhole), rapid.Custom(drawGetTask), rapid.Custom(drawTaskQuery), rapid.Custom(drawTaskQuery), rapid.Custom(drawLeased),
 	).Draw(t, "get")
 }
 
@@ -31,6 +31,17 @@ func drawGetOne(t *rapid.T) verb {
 		a, okA, errA := tx.Answered("key" + number)
 		return answer(errIn, in, okIn) + answer(errRun, run, okRun) + answer(errLatest, latest, okLatest) +
 			answer(errFacts, facts) + answer(errAll, all) + answer(errCounted, counted) + answer(errPrompts, prompts) + answer(errN, n, okN) + answer(errA, a, okA)
+	}}
+}
+
+// drawWhole asks for what a copy of the whole store needs beside the other verbs.
+func drawWhole(t *rapid.T) verb {
+	after, limit := drawID(t, "key"), drawLimit(t)
+	return verb{fmt.Sprintf("the root, answers and breakers behind %s, %d", after, limit), func(tx store.Tx) string {
+		root, err := tx.Root()
+		answers, errAnswers := tx.Answers(after, limit)
+		breakers, errBreakers := tx.Breakers(after, limit)
+		return answer(err, root) + answer(errAnswers, answers) + answer(errBreakers, breakers)
 	}}
 }
 

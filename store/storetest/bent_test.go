@@ -91,7 +91,7 @@ func updates(update func(s store.Store) do) sabotage {
 func saboteurs() map[string]sabotage {
 	all := make(map[string]sabotage)
 	for _, some := range []map[string]sabotage{
-		transactionSaboteurs(), lifeSaboteurs(), eventSaboteurs(), instructionSaboteurs(), otherSaboteurs(), runSaboteurs(),
+		transactionSaboteurs(), lifeSaboteurs(), eventSaboteurs(), moveSaboteurs(), instructionSaboteurs(), otherSaboteurs(), runSaboteurs(),
 		taskSaboteurs(), attemptSaboteurs(),
 	} {
 		for law, saboteur := range some {

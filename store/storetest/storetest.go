@@ -38,7 +38,7 @@ type Law struct {
 
 // Laws gives all laws. The names are unique and never change their meaning.
 func Laws() []Law {
-	return slices.Concat(transactionLaws(), lifeLaws(), eventLaws(), instructionLaws(), orderLaws(),
+	return slices.Concat(transactionLaws(), lifeLaws(), eventLaws(), moveLaws(), instructionLaws(), orderLaws(),
 		runLaws(), tallyLaws(), promptLaws(), noticeLaws(), answerLaws(), pruneLaws(), taskLaws(), taskQueryLaws(), attemptLaws(), contestLaws(),
 		replyLaws())
 }
