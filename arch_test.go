@@ -30,6 +30,7 @@ var floors = map[string]struct {
 	"core/verdict": {floor: 0, beside: []string{"core"}},
 
 	"store":            {floor: 1},
+	"store/move":       {floor: 1, beside: []string{"store"}},
 	"store/memory":     {floor: 1, beside: []string{"store"}},
 	"store/rows":       {floor: 1, beside: []string{"store"}},
 	"store/postgres":   {floor: 1, beside: []string{"store", "store/rows"}},

@@ -16,7 +16,7 @@ func (o Options) Waiting(d time.Duration) Options {
 
 // Viewing gives the options with another limit for Views.
 func (o Options) Viewing(d time.Duration) Options {
-	o.viewLimit = d
+	o.ViewLimit = d
 	return o
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -94,6 +95,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
+	if s.o.ReadOnly {
+		return s.startReading(ctx, errReadOnly)
+	}
 	err = s.startWriting(ctx)
 	if isKind(classify(s.place.path, err), store.Full) && s.giveUpReserve() {
 		err = s.startWriting(ctx)
@@ -147,6 +151,8 @@ func (s *Store) startWriting(ctx context.Context) error {
 	s.restoreReserve()
 	return nil
 }
+
+var errReadOnly = errors.New("it was opened for reading")
 
 func (s *Store) dropWriter() {
 	if s.w != nil {

@@ -28,11 +28,13 @@ type Options struct {
 	PrivateDir bool
 	// AllowRemote permits a file system that is shared between machines, for one process at a time.
 	AllowRemote bool
+	// ReadOnly opens a store that is there already, and never writes to it: Updates are refused.
+	ReadOnly bool
+	// ViewLimit is how long a View may last before it is ended; 0 for 10 s. While one lasts, the write-ahead log
+	// of a store that is written only grows.
+	ViewLimit time.Duration
 
-	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
-	viewLimit time.Duration // how long a View may last before it is ended; 0 for 10 s
-	net       time.Duration // how often the lock file is looked at beside a watch; 0 for 1 s
-	unwatched bool          // it is looked at and never watched
+	lockWait time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
 }
 
 func (o Options) filled() (Options, error) {
@@ -45,8 +47,8 @@ func (o Options) filled() (Options, error) {
 	if o.lockWait == 0 {
 		o.lockWait = 5 * time.Second
 	}
-	if o.viewLimit == 0 {
-		o.viewLimit = 10 * time.Second
+	if o.ViewLimit == 0 {
+		o.ViewLimit = 10 * time.Second
 	}
 	if o.net == 0 {
 		o.net = netInterval
@@ -202,7 +204,8 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		if err != nil {
 			return false, err
 		}
-		limit := time.AfterFunc(s.o.viewLimit, func() { t.Expire(s.o.viewLimit) })
+		t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
+		limit := time.AfterFunc(s.o.ViewLimit, func() { t.expire(s.o.ViewLimit) })
 		defer limit.Stop()
 		defer t.End(rows.ErrOver) // after a panic of fn
 		err = fn(t)

@@ -31,6 +31,14 @@ func Agree(t *rapid.T, a, b store.Store) {
 	}
 }
 
+// Crowd carries out random transactions on an empty store, so that it holds something of everything there can be.
+func Crowd(t *rapid.T, s store.Store) {
+	for range rapid.IntRange(0, 40).Draw(t, "transactions") {
+		verbs := rapid.SliceOfN(rapid.Custom(drawPutting), 1, 3).Draw(t, "verbs")
+		carryOut(t, s, verbs, true)
+	}
+}
+
 // A verb is one call with its parameters; do gives the answer as a text that can be compared.
 type verb struct {
 	name string

@@ -1,0 +1,162 @@
+package move
+
+import (
+	"errors"
+	"fmt"
+
+	"waybill/core"
+	"waybill/store"
+)
+
+// A filler puts the records of one store into another, in their order, within one transaction.
+type filler struct {
+	tx     store.Tx
+	counts Counts
+
+	before kind // of the last record
+	key    key
+
+	seq   int64 // of the last event
+	at    core.Instant
+	chain store.Hash
+
+	run, task string       // the last ones, to which what follows belongs
+	facts     []store.Fact // of the run, not yet put
+}
+
+// newFiller begins with what the event log stands on. A store that has anything in it is refused.
+func newFiller(tx store.Tx, root store.Root) (*filler, error) {
+	found, err := contents(tx)
+	if err != nil {
+		return nil, err
+	}
+	if found != "" {
+		return nil, &NotEmptyError{found}
+	}
+	if root.Seq > 0 {
+		err = tx.PutRoot(root)
+	}
+	return &filler{tx: tx, seq: root.Seq, at: root.At, chain: root.Hash}, err
+}
+
+// contents says what is in a store, or "" if nothing is.
+func contents(tx store.Tx) (string, error) {
+	_, newest, err := tx.Bounds()
+	if err != nil || newest > 0 {
+		return fmt.Sprintf("%d events", newest), err
+	}
+	for _, look := range []struct {
+		what  string
+		count func() (int, error)
+	}{
+		{"instructions", func() (int, error) { return tx.CountInstructions(store.InstructionQuery{}) }},
+		{"runs", func() (int, error) { return runsOf(tx) }},
+		{"tasks", func() (int, error) { return tx.CountTasks(store.TaskQuery{}) }},
+		{"notices", tx.CountNotices},
+		{"answers", func() (int, error) { some, err := tx.Answers("", 1); return len(some), err }},
+		{"breakers", func() (int, error) { some, err := tx.Breakers("", 1); return len(some), err }},
+	} {
+		if n, err := look.count(); err != nil || n > 0 {
+			return look.what, err
+		}
+	}
+	return "", nil
+}
+
+func runsOf(tx store.Tx) (n int, err error) {
+	counts, err := tx.RunCounts()
+	for _, of := range counts {
+		n += of
+	}
+	return n, err
+}
+
+// add puts a record. It must stand where a store gives it.
+func (f *filler) add(r record) error {
+	k, _ := kindOf(r.kind())
+	if err := f.inOrder(k, r); err != nil {
+		return err
+	}
+	if k.name != "fact" {
+		if err := f.putFacts(); err != nil {
+			return err
+		}
+	}
+	f.before, f.key = k, r.key()
+	f.counts.add(k.name)
+	if err := r.put(f); err != nil {
+		return named(r, err)
+	}
+	return nil
+}
+
+func (f *filler) inOrder(k kind, r record) error {
+	if !k.follows(f.before) {
+		return fmt.Errorf("%s stands behind one of the %s, where none can stand", r.name(), f.before.plural)
+	}
+	if k.name == f.before.name && r.key() != (key{}) && !f.key.less(r.key()) {
+		return fmt.Errorf("%s is there twice, or stands in the wrong place", r.name())
+	}
+	return nil
+}
+
+// end puts what was gathered.
+func (f *filler) end() error { return f.putFacts() }
+
+func (f *filler) putFacts() error {
+	if len(f.facts) == 0 {
+		return nil
+	}
+	err := f.tx.PutFacts(f.run, f.facts)
+	f.facts = nil
+	return err
+}
+
+func (e *event) put(to *filler) error {
+	ev := e.value()
+	switch {
+	case ev.Seq != to.seq+1:
+		return fmt.Errorf("the event before it has the number %d", to.seq)
+	case ev.At < to.at:
+		return errors.New("it is older than the event before it")
+	case store.Chain(to.chain, ev) != ev.Hash:
+		return errors.New("its hash does not follow from the one before")
+	}
+	to.seq, to.at, to.chain = ev.Seq, ev.At, ev.Hash
+	seq, err := to.tx.Append(ev)
+	if err == nil && seq != ev.Seq {
+		err = fmt.Errorf("the store numbers it %d", seq)
+	}
+	return err
+}
+
+// ofRun refuses what does not belong to the run that it stands behind.
+func (f *filler) ofRun(id text) error {
+	if string(id) != f.run {
+		return fmt.Errorf("it stands behind run %q", f.run)
+	}
+	return nil
+}
+
+func (f *filler) ofTask(id text) error {
+	if string(id) != f.task {
+		return fmt.Errorf("it stands behind task %q", f.task)
+	}
+	return nil
+}
+
+// orTwice gives err, or else says that the record is there already.
+func orTwice(err error) error {
+	if err != nil {
+		return err
+	}
+	return errors.New("it is there twice")
+}
+
+// named says which record an error is about, unless the store is at fault.
+func named(r record, err error) error {
+	if _, fault := errors.AsType[*store.Error](err); fault {
+		return err
+	}
+	return fmt.Errorf("%s: %w", r.name(), err)
+}
