@@ -115,7 +115,8 @@ used; 75 if the same may succeed later. serve, mcp and doctor say what theirs me
 		return root
 	}
 	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
-		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
+		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.exportCommand(), a.importCommand(), a.restoreCommand(), a.storeCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand(),
+		a.mcpCommand())
 	root.AddCommand(a.taskCommands()...)
 	if a.page != nil {
 		root.AddCommand(a.uiCommand())

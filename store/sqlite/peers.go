@@ -84,8 +84,8 @@ func (p *place) peers(self *presence) (all []store.Peer) {
 	return all
 }
 
-// inUse tells who has the store open, or nil.
-func (p *place) inUse() error {
+// inUse tells who has the store open and what to do, or nil.
+func (p *place) inUse(advice string) error {
 	peers := p.peers(nil)
 	if len(peers) == 0 {
 		return nil
@@ -94,8 +94,7 @@ func (p *place) inUse() error {
 	for i, peer := range peers {
 		pids[i] = strconv.Itoa(peer.PID)
 	}
-	return fault(store.Busy, nil, "the store %s is in use by process %s: end it and try again, or write the new store to another file with `waybill salvage FILE`",
-		p.path, strings.Join(pids, ", "))
+	return fault(store.Busy, nil, "the store %s is in use by process %s: %s", p.path, strings.Join(pids, ", "), advice)
 }
 
 // readPeer reads the file of another process; ok is false if that is gone.

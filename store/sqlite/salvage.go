@@ -72,7 +72,7 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	if p.fresh {
 		return Salvaged{}, fault(store.Corrupt, nil, "there is no store at %s that could be salvaged", p.path)
 	}
-	if err := p.inUse(); target == "" && err != nil {
+	if err := p.inUse(inUseAdvice); target == "" && err != nil {
 		return Salvaged{}, err
 	}
 	lock.says.commits++ // whatever becomes of it
@@ -83,6 +83,8 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 	}
 	return result, nil
 }
+
+const inUseAdvice = "end it and try again, or write the new store to another file with `waybill salvage FILE`"
 
 // wreck is a damaged store under salvage.
 type wreck struct {
@@ -123,10 +125,7 @@ func (w *wreck) fill(ctx context.Context, temp string) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, w.c.close()) }()
-	if err := w.c.script(ctx, settings+"PRAGMA synchronous = EXTRA; PRAGMA auto_vacuum = INCREMENTAL;"); err != nil {
-		return err
-	}
-	if err := migrate(ctx, w.c, w.steps, labels{}); err != nil {
+	if err := newFile(ctx, w.c, w.steps); err != nil {
 		return err
 	}
 	if w.old, err = connect(ctx, w.place.path, readOnly); err != nil {
@@ -265,24 +264,29 @@ func (w *wreck) copyEvents(t *rows.Tx) error {
 // swap puts the new store in the place of the old one, which keeps its contents under another name.
 func (w *wreck) swap(temp string) error {
 	aside := vacant(w.place.path + ".corrupt-" + stamp(time.Now()))
-	if err := moveAny(w.place.path+"-wal", aside+"-wal"); err != nil {
-		return err
-	}
-	if err := removeAny(w.place.path + "-shm"); err != nil {
-		return err
-	}
-	// With a link, the path names a whole store at every moment. Where there are no links, it names
-	// none for a moment.
-	if err := os.Link(w.place.path, aside); err != nil {
-		if err := os.Rename(w.place.path, aside); err != nil {
-			return err
-		}
-	}
-	if err := moveDurably(temp, w.place.path); err != nil {
+	if err := w.place.exchange(temp, aside); err != nil {
 		return err
 	}
 	w.result.SetAside = aside
 	return nil
+}
+
+// exchange puts a new database in the place of the one there, which is called aside from then on.
+func (p *place) exchange(temp, aside string) error {
+	if err := moveAny(p.path+"-wal", aside+"-wal"); err != nil {
+		return err
+	}
+	if err := removeAny(p.path + "-shm"); err != nil {
+		return err
+	}
+	// With a link, the path names a whole store at every moment. Where there are no links, it names
+	// none for a moment.
+	if err := os.Link(p.path, aside); err != nil {
+		if err := os.Rename(p.path, aside); err != nil {
+			return err
+		}
+	}
+	return moveDurably(temp, p.path)
 }
 
 func moveAny(from, to string) error {

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"waybill/engine/workspace"
+	"waybill/schema"
+	"waybill/store/move"
+	"waybill/store/sqlite"
+)
+
+// standard names the standard input, or the standard output, where a file is asked for.
+const standard = "-"
+
+func (a *app) exportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "export [FILE|-]", Short: "Write all that the store holds as lines of JSON", Args: cobra.MaximumNArgs(1),
+		Long: `Write all that the store holds, as it is at one moment, as lines of JSON: to a new file, or to standard
+output. Processes that use the store go on. The same contents give the same bytes. The last line has the
+SHA-256 over all others, so that a file that was cut or altered is known by it. A damaged store is refused.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == standard {
+				_, err := a.export(cmd.Context(), nil, a.Out)
+				return moveFault(err)
+			}
+			return a.exportTo(cmd.Context(), args[0])
+		},
+	}
+}
+
+// exportTo exports to a new file that only its owner can read, and is whole when there is no error.
+func (a *app) exportTo(ctx context.Context, path string) error {
+	var f *os.File
+	summary, err := a.export(ctx, []string{path}, openLate(func() (io.Writer, error) {
+		var err error
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		return f, err
+	}))
+	if f != nil {
+		err = errors.Join(err, f.Sync(), f.Close())
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}
+	if err != nil {
+		return moveFault(err)
+	}
+	path, _ = filepath.Abs(path) // as far as the current folder is known
+	return a.reportMove(summary, "path", path, "")
+}
+
+// openLate gives a writer to what open gives at the first write.
+func openLate(open func() (io.Writer, error)) io.Writer { return &late{open: open} }
+
+type late struct {
+	open func() (io.Writer, error)
+	to   io.Writer
+}
+
+func (l *late) Write(p []byte) (n int, err error) {
+	if l.to == nil {
+		if l.to, err = l.open(); err != nil {
+			l.to = nil
+			return 0, err
+		}
+	}
+	return l.to.Write(p)
+}
+
+func (a *app) export(ctx context.Context, made []string, w io.Writer) (summary move.Summary, err error) {
+	path, err := a.existingStore(made)
+	if err != nil {
+		return summary, err
+	}
+	o := a.storeOptions(path)
+	o.ViewLimit = longView
+	s, err := sqlite.Open(ctx, o)
+	if err != nil {
+		return summary, err
+	}
+	ws, _ := workspace.Resolve(a.sources()) // with --store, there need be none
+	summary, err = move.Export(ctx, s, w, ws.ID)
+	return summary, errors.Join(err, s.Close())
+}
+
+func (a *app) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "import FILE|-", Short: "Fill an empty store with what export wrote", Args: cobra.ExactArgs(1),
+		Long: `Fill the store of the workspace, which must be empty or not there, with what ` + "`waybill export`" + ` wrote, from a
+file or from standard input: all of it or nothing. A file that was cut or altered is refused, and the line is
+named. ` + "`waybill restore`" + ` puts an export in the place of a store that is not empty.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, done, err := a.source(args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			path, err := a.makeStore()
+			if err != nil {
+				return moveFault(err)
+			}
+			o := a.storeOptions(path)
+			o.PrivateDir = !strings.HasSuffix(a.store, ".db")
+			s, err := sqlite.Open(cmd.Context(), o)
+			if err != nil {
+				return moveFault(err)
+			}
+			summary, err := move.Import(cmd.Context(), s, f)
+			if err = errors.Join(err, s.Close()); err != nil {
+				return moveFault(err)
+			}
+			return a.reportMove(summary, "store", path, "")
+		},
+	}
+}
+
+// makeStore gives the place of the store, with its folder made as the server makes it.
+func (a *app) makeStore() (string, error) {
+	ws, err := workspace.Resolve(a.sources())
+	if err != nil && a.store == "" {
+		return "", schema.NewError(schema.NoWorkspace, err.Error())
+	}
+	if a.store == "" && ws.StateDir != "" {
+		if err := ws.EnsureStateDir(); err != nil {
+			return "", stateFault(err)
+		}
+	}
+	return storePath(a.store, ws)
+}
+
+// source opens a file to be read, or keeps standard input in a file that is read from its beginning more than once.
+func (a *app) source(name string) (f *os.File, done func(), err error) {
+	if name == standard {
+		return a.spooled()
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, schema.NewError(schema.SubjectGone, "there is no file "+name)
+	case err == nil && !info.Mode().IsRegular():
+		return nil, nil, schema.NewError(schema.InvalidParams, name+" is no regular file: name one that `waybill export` or `waybill backup` wrote")
+	case err == nil:
+		f, err = os.Open(name)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { _ = f.Close() }, nil
+}
+
+func (a *app) spooled() (f *os.File, done func(), err error) {
+	f, err = os.CreateTemp("", "waybill-import-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() { _ = errors.Join(f.Close(), os.Remove(f.Name())) }
+	if _, err := io.Copy(f, a.In); err != nil {
+		done()
+		return nil, nil, fmt.Errorf("read standard input: %w", err)
+	}
+	return f, done, nil
+}
+
+// reportMove says what was moved: its place under a name, the counts, the sum, and what was set aside.
+func (a *app) reportMove(s move.Summary, name, path, aside string) error {
+	if a.json {
+		said := map[string]any{name: path, "counts": s.Counts, "sha256": s.Sum}
+		if s.Workspace != "" {
+			said["workspace"] = s.Workspace
+		}
+		if aside != "" {
+			said["set_aside"] = aside
+		}
+		return a.print(said)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-13s %s\n", name, plain(path))
+	if aside != "" {
+		fmt.Fprintf(&b, "set aside     %s\n", plain(aside))
+	}
+	s.Counts.Each(func(name string, n int) {
+		if n > 0 {
+			fmt.Fprintf(&b, "%-13s %d\n", name, n)
+		}
+	})
+	_, err := fmt.Fprintf(a.Out, "%ssha256        %s\n", b.String(), s.Sum)
+	return err
+}
+
+// moveFault gives the error object for an error of moving a store.
+func moveFault(err error) error {
+	if bad, ok := errors.AsType[*move.FormatError](err); ok {
+		if bad.Newer {
+			return schema.NewError(schema.StoreNewer, bad.Error())
+		}
+		return schema.NewError(schema.StoreCorrupt, bad.Error())
+	}
+	if full, ok := errors.AsType[*move.NotEmptyError](err); ok {
+		return schema.NewError(schema.InvalidState, full.Error())
+	}
+	if changed, ok := errors.AsType[*move.ChangedError](err); ok {
+		return schema.NewError(schema.Conflict, changed.Error())
+	}
+	return storeFault(err)
+}

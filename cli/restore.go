@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"waybill/store"
+	"waybill/store/move"
+	"waybill/store/sqlite"
+)
+
+func (a *app) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore FILE", Short: "Put a copy of a store, or an export, in the place of the store", Args: cobra.ExactArgs(1),
+		Long: `Put a copy that ` + "`waybill backup`" + ` wrote, or what ` + "`waybill export`" + ` wrote, in the place of the store. The store that
+was there is set aside beside it, whole, under a name that is printed. End all processes that use the store
+before. A file that is damaged, cut or altered is refused, and then nothing has changed.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, done, err := a.source(args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			path, err := a.makeStore()
+			if err != nil {
+				return moveFault(err)
+			}
+			o := a.storeOptions(path)
+			o.PrivateDir = !strings.HasSuffix(a.store, ".db")
+			database, err := isDatabase(f)
+			if err != nil {
+				return err
+			}
+			if database {
+				return a.restoreCopy(cmd.Context(), o, args[0])
+			}
+			return a.restoreExport(cmd.Context(), o, f)
+		},
+	}
+}
+
+// databaseMark is what every SQLite database begins with.
+const databaseMark = "SQLite format 3\x00"
+
+// isDatabase looks at how the file begins.
+func isDatabase(f *os.File) (bool, error) {
+	begin := make([]byte, len(databaseMark))
+	if _, err := f.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return bytes.Equal(begin, []byte(databaseMark)), nil
+}
+
+func (a *app) restoreCopy(ctx context.Context, o sqlite.Options, file string) error {
+	done, err := sqlite.RestoreCopy(ctx, o, file)
+	if err != nil {
+		return moveFault(err)
+	}
+	if a.json {
+		return a.print(map[string]any{"store": done.Path, "set_aside": done.SetAside})
+	}
+	text := fmt.Sprintf("store         %s\n", plain(done.Path))
+	if done.SetAside != "" {
+		text += fmt.Sprintf("set aside     %s\n", plain(done.SetAside))
+	}
+	_, err = fmt.Fprint(a.Out, text)
+	return err
+}
+
+func (a *app) restoreExport(ctx context.Context, o sqlite.Options, f *os.File) error {
+	var summary move.Summary
+	done, err := sqlite.Restore(ctx, o, func(tx store.Tx) (err error) {
+		summary, err = move.Read(tx, f)
+		return err
+	})
+	if err != nil {
+		return moveFault(err)
+	}
+	return a.reportMove(summary, "store", done.Path, done.SetAside)
+}
