@@ -295,6 +295,15 @@ func TestExitCodes(t *testing.T) {
 		{3, []string{"backup", filepath.Join(dir, "none"), "--store", filepath.Join(dir, "none.db")}},
 		{3, []string{"salvage", "--store", filepath.Join(dir, "none.db")}},
 		{4, []string{"salvage", filepath.Join(dir, "copy.db")}},
+		{2, []string{"import"}},
+		{4, []string{"export", filepath.Join(dir, "copy.db")}},
+		{0, []string{"export", filepath.Join(dir, "all.jsonl")}},
+		{4, []string{"import", filepath.Join(dir, "all.jsonl")}},
+		{0, []string{"import", filepath.Join(dir, "all.jsonl"), "--store", filepath.Join(dir, "imported.db")}},
+		{5, []string{"restore", filepath.Join(dir, "text.db")}},
+		{3, []string{"restore", filepath.Join(dir, "none.db")}},
+		{0, []string{"restore", filepath.Join(dir, "copy.db")}},
+		{2, []string{"store", "migrate"}},
 	} {
 		cmd := exec.Command(self, c.args...)
 		cmd.Dir = filepath.Join(dir, "work")

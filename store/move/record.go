@@ -2,6 +2,7 @@ package move
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"waybill/core"
@@ -18,6 +19,14 @@ type record interface {
 	key() key
 	// put puts it into the store.
 	put(to *filler) error
+}
+
+// exact refuses a record that says what is not true of any in its state, and would be forgotten.
+func exact(said, kept record) error {
+	if same, err := equal(said, kept); err != nil || same {
+		return err
+	}
+	return errors.New("it has fields that none in its state has")
 }
 
 // A key compares by its number and then by the bytes of its text.
@@ -119,11 +128,15 @@ func (i *instruction) put(to *filler) error {
 	if err != nil {
 		return err
 	}
-	return to.tx.PutInstruction(core.Instruction{
+	value := core.Instruction{
 		ID: string(i.ID), Position: i.Position, Session: string(i.Session), Content: string(i.Content),
 		Tracked: i.Tracked, Priority: i.Priority, MaxRetries: i.MaxRetries,
 		AckOn: core.AckRule{EventType: string(i.AckEvent), Match: string(i.AckMatch)}, CreatedAt: i.CreatedAt, Phase: phase,
-	})
+	}
+	if err := exact(i, instructionOf(value)); err != nil {
+		return err
+	}
+	return to.tx.PutInstruction(value)
 }
 
 func (i *instruction) phase() (core.Phase, error) {

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"errors"
 	"fmt"
 
 	"waybill/core"
@@ -72,10 +73,14 @@ func (a *attempt) put(to *filler) error {
 	if err != nil {
 		return err
 	}
-	return to.tx.PutAttempt(core.Attempt{
+	value := core.Attempt{
 		ID: string(a.ID), TaskID: to.task, Number: a.Number, Cause: core.Cause(a.Cause), Link: a.Link, Model: a.Model.value(),
 		CreatedAt: a.CreatedAt, Stale: a.Stale, Phase: phase,
-	})
+	}
+	if err := exact(a, attemptOf(value)); err != nil {
+		return err
+	}
+	return to.tx.PutAttempt(value)
 }
 
 func (a *attempt) phase() (core.AttemptPhase, error) {
@@ -92,7 +97,7 @@ func (a *attempt) phase() (core.AttemptPhase, error) {
 
 func (a *attempt) running() (core.AttemptPhase, error) {
 	if a.Lease == nil {
-		return nil, fmt.Errorf("it runs without a lease")
+		return nil, errors.New("it runs without a lease")
 	}
 	return core.Running{
 		Worker: string(a.Worker), Session: string(a.Session), StartedAt: a.StartedAt,

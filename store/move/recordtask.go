@@ -89,12 +89,16 @@ func (t *task) put(to *filler) error {
 	if err != nil {
 		return err
 	}
-	to.task = string(t.ID)
-	return to.tx.PutTask(core.Task{
+	value := core.Task{
 		ID: string(t.ID), Position: t.Position, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Launch: launch,
 		Waits: t.Waits, Spent: core.Spent{Failures: t.Failures, OnModel: t.OnModel},
 		Output: string(t.Output), Question: string(t.Question), Reply: string(t.Reply), Replies: t.Replies, Phase: phase,
-	})
+	}
+	if err := exact(t, taskOf(value)); err != nil {
+		return err
+	}
+	to.task = string(t.ID)
+	return to.tx.PutTask(value)
 }
 
 func (t *task) launch() (core.Launch, error) {

@@ -1,0 +1,148 @@
+package sqlite_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// withEvents makes a store with so many events.
+func withEvents(t *testing.T, path string, n int) *sqlite.Store {
+	t.Helper()
+	s := open(t, sqlite.Options{Path: path})
+	for range n {
+		update(t, s, appendOne)
+	}
+	return s
+}
+
+// requireEvents opens the store, which must be sound, and compares how many events it has.
+func requireEvents(t *testing.T, path string, want int64) {
+	t.Helper()
+	s := open(t, sqlite.Options{Path: path})
+	require.Equal(t, want, newest(t, s))
+	sound(t, s)
+	require.Empty(t, s.Status(t.Context()).Degraded)
+	require.NoError(t, s.Close())
+}
+
+// requireNoPart makes sure that a restore left nothing that is not whole.
+func requireNoPart(t *testing.T, path string) {
+	t.Helper()
+	left, err := filepath.Glob(path + ".restoring-*")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func fillThree(tx store.Tx) error { return errors.Join(appendOne(tx), appendOne(tx), appendOne(tx)) }
+
+func TestRestoreSetsTheStoreAside(t *testing.T) {
+	path := path(t)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	s := withEvents(t, path, 2)
+	damage, err := s.Backup(t.Context(), copied)
+	require.NoError(t, err)
+	require.Empty(t, damage)
+	update(t, s, appendOne)
+	require.NoError(t, s.Close())
+
+	first, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	require.NoError(t, err)
+	requireEvents(t, path, 2)
+	requireEvents(t, first.SetAside, 3)
+
+	second, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, func(tx store.Tx) error {
+		return errors.Join(fillThree(tx), fillThree(tx))
+	})
+	require.NoError(t, err)
+	require.NotEqual(t, first.SetAside, second.SetAside)
+	requireEvents(t, path, 6)
+	requireEvents(t, second.SetAside, 2)
+	requireEvents(t, copied, 2)
+	requireNoPart(t, path)
+}
+
+func TestRestoreWhereThereIsNoStore(t *testing.T) {
+	path := path(t)
+	require.NoError(t, os.WriteFile(path+"-wal", []byte("left here by another database"), 0o600))
+	done, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
+	require.NoError(t, err)
+	require.Equal(t, sqlite.Restored{Path: done.Path}, done)
+	requireEvents(t, path, 3)
+}
+
+func TestRestoreRefusesAStoreInUse(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 1)
+	_, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
+	requireFault(t, err, store.Busy)
+	require.ErrorContains(t, err, "end it and try again")
+	update(t, s, appendOne)
+	require.NoError(t, s.Close())
+	requireEvents(t, path, 2)
+	requireNoPart(t, path)
+}
+
+func TestRestoreThatFailsChangesNothing(t *testing.T) {
+	path := path(t)
+	require.NoError(t, withEvents(t, path, 2).Close())
+	no := errors.New("no")
+	_, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, func(tx store.Tx) error {
+		return errors.Join(fillThree(tx), no)
+	})
+	require.ErrorIs(t, err, no)
+	_, err = sqlite.Restore(t.Context(), sqlite.Options{Path: path}, func(tx store.Tx) error {
+		one, _ := core.CreateTask(taskID(1), "att_1", 1, core.Launch{Prompt: content, MaxAttempts: 3}, 0, 1)
+		return tx.PutTask(one)
+	})
+	require.ErrorContains(t, err, "has no attempt")
+	letter := filepath.Join(t.TempDir(), "letter.db")
+	require.NoError(t, os.WriteFile(letter, []byte("Dear reader,"), 0o600))
+	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, letter)
+	requireFault(t, err, store.Corrupt)
+	requireEvents(t, path, 2)
+	requireNoPart(t, path)
+}
+
+func TestRestoreRefusesADamagedCopy(t *testing.T) {
+	path, copied := path(t), path(t)
+	require.NoError(t, withEvents(t, path, 2).Close())
+	require.NoError(t, withEvents(t, copied, 3).Close())
+	change(t, copied, "UPDATE events SET subject = 'other' WHERE seq = 1")
+	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	requireFault(t, err, store.Corrupt)
+	require.ErrorContains(t, err, "event 1")
+	change(t, copied, "PRAGMA user_version = 999")
+	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	requireFault(t, err, store.NewerSchema)
+	change(t, copied, "PRAGMA application_id = 7")
+	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	require.ErrorContains(t, err, "another program")
+	requireEvents(t, path, 2)
+}
+
+// A store that was opened for reading is not written, and one that is not there is not made.
+func TestReadOnlyStoreIsNotWritten(t *testing.T) {
+	path := path(t)
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, ReadOnly: true})
+	require.Error(t, err)
+	require.NoFileExists(t, path)
+	require.NoError(t, withEvents(t, path, 2).Close())
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	s := open(t, sqlite.Options{Path: path, ReadOnly: true})
+	require.True(t, s.Status(t.Context()).ReadOnly)
+	requireFault(t, s.Update(t.Context(), appendOne), store.ReadOnly)
+	require.EqualValues(t, 2, newest(t, s))
+	require.NoError(t, s.Close())
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
