@@ -24,8 +24,7 @@ func (a *app) backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Write a copy of the store to a new file", Args: cobra.ExactArgs(1),
 		Long: `Write a copy of the store, as it is at one moment, to a new file, and read it again to check it.
-Processes that use the store go on. To go back to a copy, end them all and put it in the place that
-` + "`waybill where`" + ` prints, without the -wal and -shm files that lie there.
+Processes that use the store go on. ` + "`waybill restore`" + ` goes back to a copy.
 
 Exit code 5 with a copy means that a record in it is damaged, as it is in the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
