@@ -107,6 +107,41 @@ func TestFaultS7_AnotherHoldsTheWorkspace(t *testing.T) {
 	require.NoError(t, other.Update(t.Context(), appendOne))
 }
 
+// TestReadOnlyStoreIsNotWritten: one that was opened for reading is not written, and one that is not there is not made.
+func TestReadOnlyStoreIsNotWritten(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	o.ReadOnly = true
+	s := open(t, o)
+	require.EqualValues(t, 1, newest(t, s))
+	requireKind(t, s.Update(t.Context(), appendOne), store.ReadOnly)
+	require.True(t, s.Status(t.Context()).ReadOnly)
+	o.Workspace = pgtest.Name(t)
+	_, err := postgres.Open(t.Context(), o)
+	requireKind(t, err, store.ReadOnly)
+	require.ErrorContains(t, err, "there is no workspace")
+	o.ReadOnly = false
+	require.Zero(t, newest(t, open(t, o)))
+}
+
+// TestWholeStoresTakeLonger: what goes through all of a store has another limit than other calls.
+func TestWholeStoresTakeLonger(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	nothing := func(tx store.Tx) error {
+		_, _, err := tx.Bounds()
+		return err
+	}
+	hasty := open(t, o)
+	hasty.LimitCalls(time.Nanosecond)
+	require.Error(t, hasty.View(t.Context(), nothing))
+	require.Error(t, hasty.Update(t.Context(), nothing))
+	o.Whole = soon
+	patient := open(t, o)
+	patient.LimitCalls(time.Nanosecond)
+	require.NoError(t, patient.View(t.Context(), nothing))
+	require.NoError(t, patient.Update(t.Context(), nothing))
+}
+
 // TestFaultS6_NewerTables are read, and never written.
 func TestFaultS6_NewerTables(t *testing.T) {
 	server := pgtest.Shared(t)
