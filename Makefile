@@ -65,6 +65,8 @@ lint: ## staticcheck and the linters of .golangci.yaml
 	$(GO) run $(GOLANGCI) run
 
 generate: ## rewrite the generated files
+	$(GO) test . -run TestRecordingsAreTrue -record
+	$(GO) test ./conformance -run TestSessionDocument -update
 	$(GO) test ./schema -run TestGenerated -update
 	$(GO) generate ./web/page
 

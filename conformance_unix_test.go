@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"waybill/conformance"
 	"waybill/conformance/player"
 )
+
+var record = flag.Bool("record", false, "take conversations down anew")
 
 // doors says how the program is started for the front doors of the conversations, and how these are spoken to.
 var doors = map[string]struct {
@@ -49,11 +52,18 @@ func TestConversationsWithTheProgram(t *testing.T) {
 	}
 }
 
-func converse(t *testing.T, c *conformance.Conversation, door, framing string) {
+func converse(t *testing.T, c *conformance.Conversation, door, framing string) conformance.Recording {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := world{workspace: t.TempDir(), state: t.TempDir()}
+	var recording conformance.Recording
 	o := player.Options{Dir: w.workspace, Framing: framing, Translation: doors[door].translation}
+	// The folders of a test mean nothing to a reader.
+	places := strings.NewReplacer(w.workspace, "/home/mary/clock", w.state, "/home/mary/.local/state")
+	o.Record = func(s conformance.Step) {
+		s.Text = places.Replace(s.Text)
+		recording = append(recording, s)
+	}
 	o.Open = func(context.Context) (*player.Peer, error) {
 		args := slices.Clone(doors[door].args)
 		if c.Workspace {
@@ -66,6 +76,35 @@ func converse(t *testing.T, c *conformance.Conversation, door, framing string) {
 		return spawned(cmd)
 	}
 	require.NoError(t, player.Play(ctx, c, o))
+	return recording
+}
+
+// The exchanges in the documents are recordings: what the program said, once, when these conversations were held with
+// it. They are made anew where it says something else today.
+func TestRecordingsAreTrue(t *testing.T) {
+	files, err := filepath.Glob("testdata/conformance/recorded/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(filepath.Join("testdata/conformance", name+".txtar"))
+			require.NoError(t, err)
+			c, err := conformance.Parse(name, data)
+			require.NoError(t, err)
+			heard := converse(t, c, "rpc", "line")
+			data, err = os.ReadFile(file)
+			require.NoError(t, err)
+			recorded, err := conformance.ParseRecording(file, string(data))
+			require.NoError(t, err)
+			if err = c.Differs(recorded, heard); err != nil && *record {
+				require.NoError(t, os.WriteFile(file, []byte(heard.String()), 0o644))
+				return
+			}
+			require.NoError(t, err, "go test . -run TestRecordingsAreTrue -record takes it down anew")
+		})
+	}
 }
 
 // spawned starts a program and gives its ends of the pipes.

@@ -51,10 +51,9 @@ var verbs = []Verb{Remark, Send, Raw, Bytes, Expect, Then, Do}
 
 // A Step is one line of a conversation, with those that continue it.
 type Step struct {
-	Line   int // in the file, from 1
-	Verb   Verb
-	Text   string
-	Layout string // the text as it stands in the file, in lines
+	Line int // in the file, from 1
+	Verb Verb
+	Text string
 }
 
 // An Error says what is wrong with a conversation, or with what was heard in it.
@@ -177,13 +176,12 @@ func (c *Conversation) steps(number int, text string) error {
 				return c.At(number, "there is nothing that this line could continue")
 			}
 			c.Steps[len(c.Steps)-1].Text += strings.TrimLeft(line, " \t")
-			c.Steps[len(c.Steps)-1].Layout += "\n" + line
 		default:
 			verb, rest, _ := strings.Cut(line, " ")
 			if !slices.Contains(verbs, Verb(verb)) {
 				return c.At(number, "a line begins with one of %v and a blank, and this one with %q", verbs, verb)
 			}
-			c.Steps = append(c.Steps, Step{Line: number, Verb: Verb(verb), Text: rest, Layout: rest})
+			c.Steps = append(c.Steps, Step{Line: number, Verb: Verb(verb), Text: rest})
 		}
 		number++
 	}

@@ -38,14 +38,14 @@ workspace: none
 	require.False(t, c.Workspace)
 	require.Equal(t, []conformance.File{{Name: "a/b.md", Data: []byte("- [ ] 1. One\n")}}, c.Files)
 	require.Equal(t, []conformance.Step{
-		{Line: 7, Verb: conformance.Remark, Text: "A remark.", Layout: "A remark."},
-		{Line: 8, Verb: conformance.Send, Text: `{"id":1,"method":"ping"}`, Layout: "{\"id\":1,\n  \"method\":\"ping\"}"},
-		{Line: 11, Verb: conformance.Raw, Text: "{", Layout: "{"},
-		{Line: 12, Verb: conformance.Bytes, Text: `\x0a`, Layout: `\x0a`},
-		{Line: 13, Verb: conformance.Expect, Text: `{"id":1,"result":"<any>"}`, Layout: `{"id":1,"result":"<any>"}`},
-		{Line: 14, Verb: conformance.Then, Text: `{"id":2,"result":"<any>"}`, Layout: `{"id":2,"result":"<any>"}`},
-		{Line: 15, Verb: conformance.Do, Text: "write a/b.md b.md", Layout: "write a/b.md b.md"},
-		{Line: 16, Verb: conformance.Do, Text: "restart", Layout: "restart"},
+		{Line: 7, Verb: conformance.Remark, Text: "A remark."},
+		{Line: 8, Verb: conformance.Send, Text: `{"id":1,"method":"ping"}`},
+		{Line: 11, Verb: conformance.Raw, Text: "{"},
+		{Line: 12, Verb: conformance.Bytes, Text: `\x0a`},
+		{Line: 13, Verb: conformance.Expect, Text: `{"id":1,"result":"<any>"}`},
+		{Line: 14, Verb: conformance.Then, Text: `{"id":2,"result":"<any>"}`},
+		{Line: 15, Verb: conformance.Do, Text: "write a/b.md b.md"},
+		{Line: 16, Verb: conformance.Do, Text: "restart"},
 	}, c.Steps)
 	command, err := c.Command(c.Steps[6])
 	require.NoError(t, err)

@@ -12,27 +12,24 @@ type Exchange struct {
 	Text         string
 }
 
-// Exchanges gives for each method one exchange in JSON-RPC: the first one whose result is written out in full, or else
-// the first one that has a result. Of a method that is not answered it is the message alone.
+// Exchanges gives for each method the first exchange in JSON-RPC that has a result. Of a method that is not answered
+// it is the message alone.
 func Exchanges(all []*Conversation) map[string]Exchange {
-	chosen, whole := map[string]Exchange{}, map[string]bool{}
+	chosen := map[string]Exchange{}
 	for _, c := range all {
 		if !c.For("rpc") {
 			continue
 		}
 		for i, s := range c.Steps {
 			method, answer := c.exchange(i)
-			if method == "" || whole[method] {
+			if _, has := chosen[method]; method == "" || has {
 				continue
 			}
 			text := show(s)
 			if answer != nil {
 				text += show(*answer)
 			}
-			full := answer == nil || !strings.Contains(answer.Text, `"`+more+`"`)
-			if _, has := chosen[method]; !has || full {
-				chosen[method], whole[method] = Exchange{Conversation: c.Name, Text: text}, full
-			}
+			chosen[method] = Exchange{Conversation: c.Name, Text: text}
 		}
 	}
 	return chosen
@@ -80,49 +77,24 @@ func (s Step) answers(id string) bool {
 	return json.Unmarshal([]byte(s.Text), &m) == nil && string(m.ID) == id && m.Result != nil
 }
 
+// tallest is how many lines of a message a document shows.
+const tallest = 60
+
 // show sets a message for a reader, with an arrow that says who sends it.
 func show(s Step) string {
 	arrow := "← "
 	if !s.expects() {
 		arrow = "→ "
 	}
-	return arrow + Example(s.Layout) + "\n"
-}
-
-// Example gives a text with made-up values in the place of placeholders, as a reader might see it.
-func Example(text string) string {
-	for _, p := range placeholders(text) {
-		value := p.example()
-		if p.kind == "int" {
-			text = strings.ReplaceAll(text, `"`+p.text+`"`, value)
-		}
-		text = strings.ReplaceAll(text, p.text, value)
+	lines := strings.Split(layout(s.Text), "\n")
+	if more := len(lines) - tallest; more > 0 {
+		lines = append(lines[:tallest:tallest], fmt.Sprintf("  … %d more lines", more))
 	}
-	return text
+	return arrow + strings.Join(lines, "\n") + "\n"
 }
 
-// example is a value that a placeholder might stand for.
-func (p placeholder) example() string {
-	switch p.kind {
-	case "any":
-		return "…"
-	case "int":
-		return "7"
-	case "time":
-		return "2026-11-22T09:30:00Z"
-	case "text":
-		if p.name != "" {
-			return p.name
-		}
-		return "…"
-	case "repeat":
-		_, text, _ := strings.Cut(p.name, ":")
-		return text + "…"
-	}
-	return p.kind + "_" + p.name
-}
-
-// Transcript gives a conversation as a page: the remarks as prose, the messages between them.
+// Transcript gives a conversation as a page: the remarks as prose, the messages between them. Of long texts and long
+// messages there is the beginning.
 func (c *Conversation) Transcript() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n", c.Title, strings.Join(c.Remarks, "\n"))

@@ -20,6 +20,7 @@ type awaited struct {
 	pattern any
 	after   *awaited // that has to come before, if any
 	came    bool
+	message any // that came
 }
 
 // Listen begins to wait for the messages of some steps, which have the verbs Expect and Then.
@@ -97,7 +98,7 @@ func (h *Hearing) line() int {
 func (h *Hearing) notification(v any) error {
 	for _, a := range h.awaited {
 		if !a.came && isNotification(a.pattern) && Match(a.pattern, v, h.bound) == nil {
-			return h.arrive(a)
+			return h.arrive(a, v)
 		}
 	}
 	h.skipped = append(h.skipped, shown(v))
@@ -114,7 +115,7 @@ func (h *Hearing) answer(v any) error {
 		}
 		err := h.same(a.pattern, v)
 		if err == nil {
-			return h.arrive(a)
+			return h.arrive(a, v)
 		}
 		if why == nil {
 			why = h.c.At(a.step.Line, "%v\n  heard %s", err, shown(v))
@@ -127,8 +128,8 @@ func (h *Hearing) answer(v any) error {
 }
 
 // arrive takes down that a message has come.
-func (h *Hearing) arrive(a *awaited) error {
-	a.came = true
+func (h *Hearing) arrive(a *awaited, message any) error {
+	a.came, a.message = true, message
 	if a.after != nil && !a.after.came {
 		return h.c.At(a.step.Line, "this came before what stands on line %d", a.after.step.Line)
 	}

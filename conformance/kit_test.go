@@ -2,8 +2,10 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,9 +37,30 @@ func conversations(t *testing.T) []*conformance.Conversation {
 	return all
 }
 
+// recorded gives the conversations that were recorded, as they were held.
+func recorded(t *testing.T) []*conformance.Conversation {
+	t.Helper()
+	var all []*conformance.Conversation
+	for _, c := range conversations(t) {
+		path := "../testdata/conformance/recorded/" + c.Name + ".txt"
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		require.NoError(t, err)
+		recording, err := conformance.ParseRecording(path, string(data))
+		require.NoError(t, err)
+		require.Equal(t, string(data), recording.String())
+		held, err := c.Held(recording)
+		require.NoError(t, err, "go test . -run TestRecordingsAreTrue -record takes it down anew")
+		all = append(all, held)
+	}
+	return all
+}
+
 // Every method is called at least once, and answered with a result where it has one.
 func TestEveryMethodHasAnExchange(t *testing.T) {
-	exchanges := conformance.Exchanges(conversations(t))
+	exchanges := conformance.Exchanges(recorded(t))
 	for _, m := range schema.Methods {
 		require.Contains(t, exchanges, m.Name)
 		require.Equal(t, !m.Notification, strings.Contains(exchanges[m.Name].Text, "← "), m.Name)
@@ -161,7 +184,7 @@ func members(t *testing.T, text string) []message {
 func TestSaboteursOfEveryExpectation(t *testing.T) {
 	sabotaged := 0
 	for _, text := range expectations(t, "rpc", "mcp") {
-		pattern, message := value(t, text), value(t, conformance.Example(text))
+		pattern, message := value(t, text), value(t, conformance.Sample(text))
 		message = without(message)
 		require.NoError(t, conformance.Match(pattern, message, conformance.Bindings{}), text)
 		for what, spoilt := range saboteurs(pattern, message) {
@@ -251,18 +274,22 @@ func spoilList(spoilt map[string]any, want, got []any) {
 	}
 }
 
-// docs/session.md is the conversation of that name, for people.
+// docs/session.md is the recording of the conversation of that name, for people.
 func TestSessionDocument(t *testing.T) {
 	const path = "../docs/session.md"
-	all := conversations(t)
+	all := recorded(t)
 	i := slices.IndexFunc(all, func(c *conformance.Conversation) bool { return strings.HasSuffix(c.Name, "-session") })
 	require.GreaterOrEqual(t, i, 0)
-	page := append([]byte("<!-- Generated from testdata/conformance/"+all[i].Name+".txtar by `go test ./conformance -run TestSessionDocument -update`. Do not edit. -->\n\n"),
-		all[i].Transcript()...)
+	page := fmt.Sprintf(sessionHead, all[i].Name) + string(all[i].Transcript())
 	if *update {
-		require.NoError(t, os.WriteFile(path, page, 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
 	}
 	written, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(page), string(written), "it is stale; write it anew with -update")
+	require.Equal(t, page, string(written), "it is stale; write it anew with -update")
 }
+
+const sessionHead = "<!-- Generated from testdata/conformance/recorded/%[1]s.txt by `go test ./conformance -run TestSessionDocument -update`. Do not edit. -->\n\n" +
+	"*This conversation was held with the program and taken down as it was, notifications among the answers: only the names\n" +
+	"of the folders are others. `…` stands for the rest of a long text; the whole is in\n" +
+	"[the recording](../testdata/conformance/recorded/%[1]s.txt).*\n\n"

@@ -45,24 +45,37 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// exchanges gives an exchange for each method, from the conversations that are held with the real program.
+// exchanges gives an exchange for each method, from the conversations that were recorded with the real program.
 func exchanges(t *testing.T) map[string]schema.Exchange {
 	t.Helper()
-	files, err := filepath.Glob("../testdata/conformance/*.txtar")
+	files, err := filepath.Glob("../testdata/conformance/recorded/*.txt")
 	require.NoError(t, err)
 	var all []*conformance.Conversation
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		c, err := conformance.Parse(filepath.Base(file), data)
-		require.NoError(t, err)
-		all = append(all, c)
+		all = append(all, held(t, file))
 	}
 	chosen := map[string]schema.Exchange{}
 	for method, e := range conformance.Exchanges(all) {
 		chosen[method] = schema.Exchange{Source: e.Conversation, Text: e.Text}
 	}
 	return chosen
+}
+
+// held gives a conversation as it was recorded.
+func held(t *testing.T, file string) *conformance.Conversation {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	recording, err := conformance.ParseRecording(file, string(text))
+	require.NoError(t, err)
+	name := strings.TrimSuffix(filepath.Base(file), ".txt")
+	script, err := os.ReadFile(filepath.Join("../testdata/conformance", name+".txtar"))
+	require.NoError(t, err)
+	c, err := conformance.Parse(name+".txtar", script)
+	require.NoError(t, err)
+	c, err = c.Held(recording)
+	require.NoError(t, err, "go test . -run TestRecordingsAreTrue -record takes it down anew")
+	return c
 }
 
 // handlersGo writes the table of handlers: with it, a method whose handler is missing or has the

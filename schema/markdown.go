@@ -54,9 +54,8 @@ const methodsIntroduction = "Params are an object. A member marked `*` must be p
 	"and those that start with `x-`, which are ignored. A member without a value is left out, not `null`. A result may\n" +
 	"get more members in later versions; those marked `?` may be absent. Every method may answer some\n" +
 	"[errors](errors.md) beside its own.\n\n" +
-	"The exchanges are from the conversations in [testdata/conformance](../testdata/conformance/README.md), which are held\n" +
-	"with the real program. Ids, numbers that differ each time and times are made up; `…` and `\"...\":\"...\"` stand for what is\n" +
-	"left out here."
+	"The exchanges were recorded when the conversations in [testdata/conformance](../testdata/conformance/README.md) were\n" +
+	"held with the program; only the names of folders are others, and `…` stands for the rest of something long."
 
 // A group is the methods about one thing.
 type group struct {

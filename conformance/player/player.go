@@ -41,6 +41,8 @@ type Options struct {
 	Framing string
 	// Translation is nil for a server that speaks as the conversations do.
 	Translation Translation
+	// Record, if there is one, gets every step as it is taken, and every message as it is heard.
+	Record func(conformance.Step)
 }
 
 // Play holds a conversation. An error names the line on which the server said something else, or said nothing
@@ -111,6 +113,7 @@ func (p *play) act(ctx context.Context, s conformance.Step) error {
 		return p.At(s.Line, "the server is gone by now")
 	}
 	if s.Verb == conformance.Do {
+		p.record(s.Verb, s.Text)
 		return p.do(ctx, s)
 	}
 	if err := p.say(ctx, s); err != nil {
@@ -122,6 +125,7 @@ func (p *play) act(ctx context.Context, s conformance.Step) error {
 // say sends what the client says.
 func (p *play) say(ctx context.Context, s conformance.Step) error {
 	if s.Verb != conformance.Send {
+		p.record(s.Verb, s.Text)
 		text, err := conformance.Literal(s.Text)
 		if err != nil {
 			return err
@@ -132,6 +136,7 @@ func (p *play) say(ctx context.Context, s conformance.Step) error {
 	if err != nil {
 		return err
 	}
+	p.record(s.Verb, text)
 	message := []byte(text)
 	if p.o.Translation != nil {
 		if message, err = p.o.Translation.Outgoing(message); err != nil {
@@ -171,10 +176,19 @@ func (p *play) hear(ctx context.Context, steps []conformance.Step) error {
 // receive gives the next message, or nil for one that has no part in the conversation.
 func (p *play) receive(ctx context.Context) ([]byte, error) {
 	message, err := p.line.receive(ctx)
-	if err != nil || p.o.Translation == nil {
-		return message, err
+	if err == nil && p.o.Translation != nil {
+		message, err = p.o.Translation.Incoming(message)
 	}
-	return p.o.Translation.Incoming(message)
+	if err == nil && message != nil {
+		p.record(conformance.Expect, string(message))
+	}
+	return message, err
+}
+
+func (p *play) record(verb conformance.Verb, text string) {
+	if p.o.Record != nil {
+		p.o.Record(conformance.Step{Verb: verb, Text: text})
+	}
 }
 
 // do carries out a command.
