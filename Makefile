@@ -51,8 +51,9 @@ test: ## run every test, shuffled, with the race detector
 check: fmt vet lint verify node cross size test large ## everything that must hold
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
-large: ## the tests of cost and of marks at full size, without the race detector
+large: ## the tests of cost and of marks, and the histories of killed processes, at full size, without the race detector
 	$(GO) test -run 'CostInProportion|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./ledger
+	$(GO) test -count=1 -run KilledProcesses -timeout 10m ./linear -args -calls 400 -kills 80
 
 fmt: ## fail if a file is not formatted
 	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi

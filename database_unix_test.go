@@ -71,3 +71,16 @@ func TestMistakesWithDatabases(t *testing.T) {
 		require.False(t, strings.Contains(string(out), "hun") || strings.Contains(string(out), "ter2"), "%s", out)
 	}
 }
+
+// The demo passes unchanged on a database, and is really played there.
+func TestDemoOnADatabase(t *testing.T) {
+	w := newWorld(t)
+	server := pgtest.Own(t)
+	database := server.Database(t)
+	out, err := w.command(t, "demo", "--store", database).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "Everything went as promised")
+	require.NoError(t, server.End("fast"))
+	out, err = w.command(t, "demo", "--store", database).CombinedOutput()
+	require.Error(t, err, "%s", out)
+}
