@@ -17,6 +17,7 @@ const contestants = 64
 func contestLaws() []Law {
 	return []Law{
 		law("each task is claimed once", claimIsExclusive),
+		{Name: "each task is claimed once, by whichever handle", Holds: claimIsExclusiveEverywhere, Shares: true},
 		law("the first reply wins", firstReplyWins),
 		law("only the holder of the lease ends an attempt", finishIsFenced),
 	}
@@ -59,8 +60,21 @@ func contest(try func(i int) error) []error {
 	return errs
 }
 
-// claimIsExclusive lets everybody claim the oldest task that is ready, until there is none.
-func claimIsExclusive(t T, s store.Store) {
+func claimIsExclusive(t T, s store.Store) { claimAll(t, s) }
+
+// claimIsExclusiveEverywhere is the same for contestants in several processes.
+func claimIsExclusiveEverywhere(t T, open func() store.Store) {
+	handles := []store.Store{open(), open(), open()}
+	claimAll(t, handles...)
+	for _, s := range handles {
+		require.NoError(t, s.Close())
+	}
+}
+
+// claimAll lets everybody, each at one of the handles, claim the oldest task that is ready, until there is none.
+func claimAll(t T, handles ...store.Store) {
+	t.Helper()
+	s := handles[0]
 	const tasks = contestants + 16
 	update(t, s, func(tx store.Tx) {
 		for i := range int64(tasks) {
@@ -71,7 +85,7 @@ func claimIsExclusive(t T, s store.Store) {
 	claimed := make(map[string]int)
 	errs := contest(func(i int) error {
 		for n := range tasks + 1 {
-			id, err := claimOldest(t, s, fmt.Sprint("tok ", i, " ", n))
+			id, err := claimOldest(t, handles[i%len(handles)], fmt.Sprint("tok ", i, " ", n))
 			if err != nil || id == "" {
 				return err
 			}

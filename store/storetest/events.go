@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -14,6 +15,7 @@ func eventLaws() []Law {
 	return []Law{
 		law("numbers have no gaps, whatever fails", gapFree),
 		law("numbers follow the order of commits", commitOrder),
+		{Name: "who reads on skips no number that another handle commits", Holds: nothingIsSkipped, Shares: true},
 		law("time runs forwards in the log", timeRunsForwards),
 		law("records are chained", recordsAreChained),
 		law("records come back as they were appended", recordsComeBack),
@@ -83,6 +85,55 @@ func commitOrder(t T, s store.Store) {
 			require.Equal(t, given[ev.Seq], ev.Subject, "the writer was given another number")
 		}
 	})
+}
+
+// nothingIsSkipped has two handles append while a third one reads on from the number that it has seen last: a number
+// that was given earlier must not appear behind one that was given later.
+func nothingIsSkipped(t T, open func() store.Store) {
+	const writers, each = 2, 40
+	handles := []store.Store{open(), open(), open()}
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				err := handles[w].Update(t.Context(), func(tx store.Tx) error {
+					if _, err := tx.Append(event(core.InstructionQueued, fmt.Sprint(w), start)); err != nil || i%4 > 0 {
+						return err
+					}
+					return errNo // a number is given up, which nobody may miss
+				})
+				if err != nil && !errors.Is(err, errNo) {
+					t.Errorf("writer %d: %v", w, err)
+				}
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { // ends with the writers
+		wg.Wait()
+		close(ended)
+	}()
+	seen, last := int64(0), false
+	for more := true; more; {
+		select {
+		case <-ended:
+			last = true
+		default:
+		}
+		view(t, handles[writers], func(tx store.Tx) {
+			evs, err := tx.Events(seen, 7, nil)
+			require.NoError(t, err)
+			for _, ev := range evs {
+				require.Equal(t, seen+1, ev.Seq, "a number was skipped")
+				seen = ev.Seq
+			}
+			more = !last || len(evs) > 0
+		})
+	}
+	require.EqualValues(t, writers*each*3/4, seen)
+	for _, s := range handles {
+		require.NoError(t, s.Close())
+	}
 }
 
 func appendAfter(t T, s store.Store, subject string) (seq int64, err error) {

@@ -24,6 +24,14 @@ func eventSaboteurs() map[string]sabotage {
 			var next atomic.Int64
 			return txs(func(tx store.Tx) store.Tx { return &ownNumbers{tx, &next} })(s)
 		},
+		"who reads on skips no number that another handle commits": txs(func(tx store.Tx) store.Tx {
+			return &records{Tx: tx, change: func(evs []store.Event) []store.Event {
+				if len(evs) > 0 && evs[0].Seq == 1 { // is seen when it is too late
+					return evs[1:]
+				}
+				return evs
+			}}
+		}),
 		"time runs forwards in the log": func(s store.Store) store.Store {
 			times := make(map[int64]core.Instant)
 			return txs(func(tx store.Tx) store.Tx { return rawTimes{tx, times} })(s)

@@ -31,6 +31,7 @@ func taskSaboteurs() map[string]sabotage {
 		"replies are paged in order":                           txs(func(tx store.Tx) store.Tx { return allReplies{tx} }),
 		"a breaker comes back, and the opened ones are listed": txs(func(tx store.Tx) store.Tx { return keepsBreakers{tx} }),
 		"each task is claimed once":                            staleTasks,
+		"each task is claimed once, by whichever handle":       staleTasks,
 		"the first reply wins":                                 staleTasks,
 		"only the holder of the lease ends an attempt":         txs(func(tx store.Tx) store.Tx { return forgetsLeases{tx} }),
 	}
