@@ -35,13 +35,10 @@ func (o Options) Unwatched() Options {
 	return o
 }
 
-// WrittenFindings gives what findings are stored as.
-func WrittenFindings(f core.Findings) string { return writtenFindings(f) }
-
-// ReadFindings reads what findings are stored as. A row whose sum is right cannot be damaged from the front.
-func ReadFindings(stored string) (core.Findings, error) {
-	r := row{values: []driver.Value{stored}}
-	return r.findings(), r.err
+// On gives the options as on another machine.
+func (o Options) On(machine string) Options {
+	o.machine = machine
+	return o
 }
 
 // A Step is a migration of a test.

@@ -28,6 +28,8 @@ type lockFile struct {
 	says  record     // while the lock is held
 	text  []byte     // of says, as it was read or written last: most often, nobody else has written since
 
+	wrote bool      // whether we have had the lock before
+
 	waits *meter.Histogram[time.Duration] // for other processes
 
 	mu      sync.Mutex // guards pending, and files against the goroutine of a wait
@@ -37,6 +39,7 @@ type lockFile struct {
 type holder struct {
 	pid  int
 	host string
+	boot string // names the time since the machine was started; "" where that has no name
 }
 
 // record is the contents of the lock file.
@@ -59,19 +62,19 @@ const (
 func newLockFile(path string) *lockFile {
 	host, _ := os.Hostname() // it is only ever shown to a person
 	return &lockFile{
-		path: path, self: holder{pid: os.Getpid(), host: plain(host)}, waits: meter.New(store.Latencies[:]...),
+		path: path, self: holder{pid: os.Getpid(), host: plain(host, hostSize), boot: plain(bootID(), bootSize)}, waits: meter.New(store.Latencies[:]...),
 	}
 }
 
-// plain gives a text whose length does not depend on how it is encoded.
-func plain(host string) string {
-	host = strings.Map(func(r rune) rune {
+// plain gives a text whose length does not depend on how it is encoded, and of that so many bytes at most.
+func plain(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, host)
-	return host[:min(len(host), hostSize)]
+	}, strings.TrimSpace(text))
+	return text[:min(len(text), most)]
 }
 
 // acquire takes the lock, waiting for it at most that long, and reads the file. It is called by one
@@ -104,10 +107,15 @@ func (l *lockFile) acquire(ctx context.Context, patience time.Duration) error {
 // committed.
 func (l *lockFile) begin() error {
 	l.read()
+	if err := l.elsewhere(); err != nil {
+		l.files.unlock()
+		return err
+	}
 	if l.says.state != unlocked {
 		l.says.commits++
 	}
 	l.says.holder, l.says.state = l.self, locked
+	l.wrote = true
 	if err := l.write(); err == nil {
 		return nil
 	}
@@ -117,6 +125,18 @@ func (l *lockFile) begin() error {
 		return err
 	}
 	return nil
+}
+
+// elsewhere refuses a file that another machine has written since we have: between machines the locks of a file system,
+// and the memory that SQLite shares, hold nobody off. A machine that was started anew, or a disk that was moved, has nobody
+// who has written before.
+func (l *lockFile) elsewhere() error {
+	by := l.says.holder
+	if !l.wrote || by.boot == "" || l.self.boot == "" || by.boot == l.self.boot {
+		return nil
+	}
+	return fault(store.Unsafe, nil, "process %d on the machine %s has written to the store %s, too: it has to be one machine's. "+
+		"For several there is --store postgres://…, and \"waybill store migrate\" brings the store there", by.pid, by.host, strings.TrimSuffix(l.path, ".lock"))
 }
 
 // acquireDead takes the lock if it can be had at once, and reads the file. It is for who has found that nobody

@@ -62,6 +62,9 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 		return nil, err
 	}
 	lock := newLockFile(place.lockPath())
+	if o.machine != "" {
+		lock.self.host, lock.self.boot = o.machine, o.machine
+	}
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
 		turn: newTurn(), lock: lock, readers: newPool(),

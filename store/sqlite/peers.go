@@ -40,7 +40,7 @@ func (p *place) appear(version string) *presence {
 		}
 		locked, err := tryLock(f)
 		if err == nil && locked {
-			_, err = fmt.Fprintf(f, peerFormat, os.Getpid(), plain(cmp.Or(version, "unknown")))
+			_, err = fmt.Fprintf(f, peerFormat, os.Getpid(), plain(cmp.Or(version, "unknown"), hostSize))
 		}
 		if err == nil && locked && isAt(f, f.Name()) {
 			return &presence{f}

@@ -177,7 +177,7 @@ func (p *place) checkVolume(allowRemote bool) error {
 		return nil
 	}
 	if !allowRemote {
-		return fault(store.Unsafe, nil, "the store %s lies on %s, where several machines would damage it: put it on a local disk",
+		return fault(store.Unsafe, nil, "the store %s lies on %s, where several machines would damage it: put it on a local disk, or share one in a database with --store postgres://…",
 			p.path, p.volume.name)
 	}
 	p.note("the store lies on %s: only one process can have it open, and what is durable is up to the file system", p.volume.name)

@@ -11,11 +11,12 @@ import (
 // The fields have a fixed width, so that a record is overwritten as a whole by one call. The sum is of what stands
 // before it: who reads without the lock may find one half of a record before and the other half of the next.
 const (
-	recordFormat = "waybill lock 1\npid %010d\nhost %-64s\nnewest %019d\ncommits %019d\nstate %-4s\nreserve %-5s\n"
+	recordFormat = "waybill lock 1\npid %010d\nhost %-64s\nboot %-36s\nnewest %019d\ncommits %019d\nstate %-4s\nreserve %-5s\n"
 	sumFormat    = "sum %08x\n"
-	recordSize   = 193
+	recordSize   = 235
 	sumSize      = 13
 	hostSize     = 64
+	bootSize     = 36
 )
 
 // text gives what the file is to say.
@@ -24,7 +25,7 @@ func (r record) text() []byte {
 	if r.spent {
 		reserve = "spent"
 	}
-	text := fmt.Appendf(make([]byte, 0, recordSize), recordFormat, r.pid, r.host, r.newest, r.commits, r.state, reserve)
+	text := fmt.Appendf(make([]byte, 0, recordSize), recordFormat, r.pid, r.host, r.boot, r.newest, r.commits, r.state, reserve)
 	return fmt.Appendf(text, sumFormat, crc32.ChecksumIEEE(text))
 }
 
@@ -69,6 +70,8 @@ func parseRecord(text []byte) record {
 			r.pid = int(number)
 		case "host":
 			r.host = value
+		case "boot":
+			r.boot = value
 		case "newest":
 			r.newest = number
 		case "commits":

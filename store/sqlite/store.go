@@ -34,7 +34,10 @@ type Options struct {
 	// of a store that is written only grows.
 	ViewLimit time.Duration
 
-	lockWait time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
+	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
+	net       time.Duration // how often the lock file is looked at beside a watch; 0 for 1 s
+	unwatched bool          // it is looked at and never watched
+	machine   string        // plays one, in its boot id and its name; "" for the one that we are on
 }
 
 func (o Options) filled() (Options, error) {

@@ -184,3 +184,29 @@ func TestFaultS10_SharedBetweenMachines(t *testing.T) {
 	again := open(t, sqlite.Options{Path: path, AllowRemote: true})
 	require.EqualValues(t, 1, newest(t, again))
 }
+
+// Two machines with one file do each other no harm for long: the one that finds that the other has written refuses, and
+// says where several machines belong. What was answered stays.
+func TestFaultS20_TwoMachinesWithOneFile(t *testing.T) {
+	o := sqlite.Options{Path: path(t)}
+	first := open(t, o.On("ada"))
+	update(t, first, appendOne)
+	second := open(t, o.On("grace"))
+	update(t, second, appendOne)
+	for range 2 {
+		e := fault(t, first.Update(t.Context(), func(store.Tx) error { return nil }), store.Unsafe)
+		require.Contains(t, e.Message, "on the machine grace")
+		require.Contains(t, e.Message, "--store postgres://")
+		require.Contains(t, e.Message, o.Path)
+	}
+	update(t, second, appendOne)
+	require.EqualValues(t, 3, newest(t, second))
+	sound(t, second)
+	require.NoError(t, second.Close())
+	require.NoError(t, first.Close())
+
+	moved := open(t, o.On("ada")) // nobody else is there any more
+	update(t, moved, appendOne)
+	require.EqualValues(t, 4, newest(t, moved))
+	sound(t, moved)
+}

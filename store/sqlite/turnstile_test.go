@@ -44,7 +44,7 @@ func TestTurnstile(t *testing.T) {
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := newLockFile(path)
-	l.self.host = plain("höst name\n" + string(make([]byte, 100)))
+	l.self.host = plain("höst name\n"+string(make([]byte, 100)), hostSize)
 	require.NoError(t, l.acquire(t.Context(), 0))
 	l.says.newest, l.says.commits, l.says.spent = 1<<62, 1<<61, true
 	want := l.says
