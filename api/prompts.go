@@ -26,35 +26,55 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	if view.Gone != nil {
 		return nil, view.Gone
 	}
-	in, tokenizer := s.compileInput(plans, view, role, p)
-	compiled, err := ledger.Compile(in)
+	c, err := s.compilation(plans, view, role, p)
 	if !p.Preview {
-		s.tallyPrompt(e, view, compiled, err)
+		s.tallyPrompt(e, view, c.compiled, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	w := wireCompiled(compiled, view)
-	w.Tokenizer = tokenizer
+	w := *c.answer
 	if p.Preview {
-		return w, showLastPrompt(ctx, e, view.Run.ID, role, w)
+		return &w, showLastPrompt(ctx, e, view.Run.ID, role, &w)
 	}
-	keepPrompt(e, view.Run.ID, role, w)
-	return w, nil
+	keepPrompt(e, view.Run.ID, role, &w)
+	return &w, nil
 }
 
-// compileInput gathers what a prompt is made of, and says how its tokens are counted.
-func (s *Service) compileInput(
+// compilation compiles the prompt, or gives the one that was compiled from the same.
+func (s *Service) compilation(
 	plans *engine.Plans, view engine.RunView, role core.Role, p *schema.CompilePromptParams,
-) (in ledger.CompileInput, tokenizer string) {
+) (c compilation, err error) {
 	l := s.promptLimits(role, p)
-	in = ledger.CompileInput{
+	key, memorable := memorable(view, role, l, p)
+	if memorable {
+		if c, ok := s.prompts.get(key); ok {
+			return c, nil
+		}
+	}
+	c.compiled, err = ledger.Compile(compileInput(plans, view, role, l, p))
+	if err != nil {
+		return c, err
+	}
+	c.answer = wireCompiled(c.compiled, view)
+	c.answer.Tokenizer = l.tokenizer
+	if memorable {
+		s.prompts.put(key, c)
+	}
+	return c, nil
+}
+
+// compileInput gathers what a prompt is made of.
+func compileInput(
+	plans *engine.Plans, view engine.RunView, role core.Role, l limits, p *schema.CompilePromptParams,
+) ledger.CompileInput {
+	in := ledger.CompileInput{
 		RunID: view.Run.ID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: l.output, MaxInputTokens: l.input, Degraded: view.Fallback, Compaction: l.compaction, Count: counter(l.tokenizer),
 		Blocks: p.Blocks,
 	}
 	forReviewer(&in, role, plans, view)
-	return in, l.tokenizer
+	return in
 }
 
 func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptResult {

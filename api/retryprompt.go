@@ -18,7 +18,8 @@ func (s *Service) drafts(plans *engine.Plans, view engine.RunView) (d drafts) {
 		return d
 	}
 	for i := range d {
-		d[i], _ = s.compileInput(plans, view, core.Role(i+1), &schema.CompilePromptParams{})
+		role, p := core.Role(i+1), &schema.CompilePromptParams{}
+		d[i] = compileInput(plans, view, role, s.promptLimits(role, p), p)
 	}
 	return d
 }

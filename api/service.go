@@ -47,6 +47,7 @@ type Service struct {
 	o       Options
 	started time.Time
 	ready   chan struct{} // closed when the engine is there
+	prompts memo
 
 	mu     sync.Mutex // guards what follows
 	folder string     // that initialize named

@@ -162,7 +162,7 @@ func (tx *Tx) recorded(v RunView, c planChange, news bool) (known logged, overta
 func (e *Engine) keepRenewed(r renewed) {
 	task, err := ledger.ParseTaskFacts(r.run.ID, r.run.ItemID, r.facts)
 	if err == nil { // else the next look says so
-		e.keep(r.run.ID, storedRun{newest: r.seq, run: r.run, task: task, facts: r.facts})
+		e.keep(r.run.ID, storedRun{newest: r.seq, run: r.run, task: task, facts: r.facts, source: ledger.SourceHash(r.facts)})
 	}
 }
 

@@ -107,6 +107,22 @@ type RunView struct {
 	newest   int64 // event when the run was read
 }
 
+// A Stamp names what a view says. Stamps can be compared.
+type Stamp struct {
+	run     string
+	newest  int64 // Every change of a run leaves an event.
+	reading *ledger.Reading
+}
+
+// Stamp names the view: views of one engine with the same stamp say the same. There is none of a view that is about to
+// change or may: of one whose facts are still to be stored, whose item is gone, or whose plan cannot be read.
+func (v *RunView) Stamp() (Stamp, bool) {
+	if v.unstored || v.Gone != nil || v.Fallback != "" || v.Plan == nil {
+		return Stamp{}, false
+	}
+	return Stamp{run: v.Run.ID, newest: v.newest, reading: v.Plan}, true
+}
+
 // Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
 // stored facts say, the facts are renewed first. If it cannot be read, the view is made from what
 // was read last by any process, and says so.
@@ -158,10 +174,11 @@ func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 
 // view makes the view of a run.
 func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
-	v, facts, err := e.stored(ctx, id)
+	known, err := e.stored(ctx, id)
 	if err != nil {
-		return v, err
+		return RunView{Run: known.run}, err
 	}
+	v, facts := known.view(), known.facts
 	plan, err := e.readPlan(ctx, v.Run.Plan, facts)
 	v.turn, v.Plan = plan.turn, plan.Reading
 	if err != nil {
@@ -172,27 +189,35 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 		return v, v.recall(facts)
 	}
 	v.Fallback, v.Fault, v.Since = plan.Stale, plan.Fault, plan.Since
-	if plan.Stale != "" && !e.leads(ctx, plan, facts) && v.recall(facts) == nil {
+	if plan.Stale != "" && !e.leads(ctx, plan, known) && v.recall(facts) == nil {
 		if plan.unannounced {
 			e.announcePlan(ctx, plan.Path)
 		}
 		return v, nil
 	}
-	v.unstored = ledger.SourceHash(facts) != plan.Reading.Hash
+	v.unstored = known.source != plan.Reading.Hash
 	v.Rebuilt = v.unstored && plan.Stale == ""
 	if plan.unannounced && !v.unstored {
 		e.announcePlan(ctx, plan.Path)
 	}
+	if known.reading == plan.Reading {
+		v.Progress = known.progress
+		return v, nil
+	}
 	v.take(plan.Reading)
+	if v.Gone == nil {
+		known.reading, known.progress = plan.Reading, v.Progress
+		e.keep(id, known)
+	}
 	return v, nil
 }
 
 // leads reports whether the last good reading of this process is the newest that any process had of a plan. What
 // the store has on record decides, and not the time of the file, which another file in its place may have an older one
 // than. A reading that nobody has recorded yet leads if nobody has recorded another one since.
-func (e *Engine) leads(ctx context.Context, plan Plan, facts []ledger.Fact) bool {
+func (e *Engine) leads(ctx context.Context, plan Plan, known storedRun) bool {
 	hash := plan.Reading.Hash
-	if ledger.SourceHash(facts) == hash {
+	if known.source == hash {
 		return true
 	}
 	var last LedgerEvent
@@ -231,21 +256,25 @@ type storedRun struct {
 	run    core.Run
 	task   ledger.TaskLedger
 	facts  []ledger.Fact
+	source string       // the hash of the plan that the facts are from
 	at     store.Moment // since which nothing was committed, if timed
 	timed  bool
+
+	reading  *ledger.Reading // of the plan that was looked at last; nil if its item was gone
+	progress ledger.ProgressLedger
 }
 
 func (r storedRun) view() RunView { return RunView{Run: r.run, Task: r.task, newest: r.newest} }
 
 // stored gives the run and its task ledger. Every change of a run leaves an event, so that what was read before is
 // still true while the newest event is the same; and that is, while nothing was committed.
-func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact, error) {
+func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 	e.mu.Lock()
 	last := e.runs[id]
 	e.mu.Unlock()
 	now, known := e.moment() // before the store is read: what is read may be newer, and never older
 	if known && last.timed && last.at == now {
-		return last.view(), last.facts, nil
+		return last, nil
 	}
 	err := e.View(ctx, func(tx store.Tx) error {
 		_, newest, err := tx.Bounds()
@@ -257,16 +286,17 @@ func (e *Engine) stored(ctx context.Context, id string) (RunView, []ledger.Fact,
 		return err
 	})
 	if err != nil {
-		return RunView{}, nil, err
+		return storedRun{}, err
 	}
 	if last.task.RunID == "" {
+		last.source = ledger.SourceHash(last.facts)
 		if last.task, err = ledger.ParseTaskFacts(id, last.run.ItemID, last.facts); err != nil {
-			return RunView{Run: last.run}, last.facts, err
+			return last, err
 		}
 	}
 	last.at, last.timed = now, known
 	e.keep(id, last)
-	return last.view(), last.facts, nil
+	return last, nil
 }
 
 // moment names the contents of the store, if it is open and can tell.
