@@ -24,6 +24,9 @@ const patience = 3 * time.Second
 // firstModern is the first version of the protocol without a handshake: every request names its version.
 const firstModern = "2026-07-28"
 
+// listening is the method whose answer ends a subscription.
+const listening = "subscriptions/listen"
+
 // A door is one connection. It reads the messages, refuses what is none, and passes the others on to the session of
 // their era; what the sessions say goes out through one outlet.
 type door struct {
@@ -36,9 +39,11 @@ type door struct {
 	modern *session
 	ready  atomic.Bool // legacy has accepted initialize
 
-	stop     func()        // ends the reading
-	stopping chan struct{} // closed by stop
-	ended    chan struct{} // closed by read
+	stop     func()         // ends the reading
+	stopping chan struct{}  // closed by stop
+	ended    chan struct{}  // closed by read
+	finished chan struct{}  // closed by release: the sessions end
+	sessions sync.WaitGroup // that the SDK serves
 
 	// Only the reader touches what follows.
 	frames     *wire.Frames
@@ -58,7 +63,7 @@ func newDoor(s *server) *door {
 	moved := wire.NewPulse()
 	d := &door{
 		server: s, o: s.o, moved: &moved, asked: map[jsonrpc.ID]bool{},
-		stopping: make(chan struct{}), ended: make(chan struct{}),
+		stopping: make(chan struct{}), ended: make(chan struct{}), finished: make(chan struct{}),
 	}
 	d.stop = sync.OnceFunc(func() { close(d.stopping) })
 	d.hand = newHand(d.moved)
@@ -179,11 +184,27 @@ func (d *door) request(method string, m wire.Message) {
 		f.change = entry.Kind == schema.Change
 	}
 	f.era = era
+	if era == d.modern && method == listening {
+		f.era = newSession(d)
+		f.era.once = true
+	}
 	if !d.hand.begin(f) {
 		d.refuse(m.ID, shuttingDown())
 		return
 	}
-	era.deliver(&jsonrpc.Request{ID: f.key, Method: method, Params: m.Params, Extra: f.extra})
+	if f.era.once {
+		d.connect(f.era)
+	}
+	f.era.deliver(&jsonrpc.Request{ID: f.key, Method: method, Params: m.Params, Extra: f.extra})
+}
+
+// connect has the SDK serve a session, until that is closed or the door is finished.
+func (d *door) connect(s *session) {
+	connected, err := d.server.sdk.Connect(context.Background(), s, nil)
+	if err != nil {
+		panic("mcp: a session cannot be connected: " + err.Error())
+	}
+	d.sessions.Go(func() { _ = connected.Wait() }) // nothing is wrong with the end of the input
 }
 
 // survey finds out from the params of a request which session it is for, and which tool it may call.

@@ -25,15 +25,8 @@ const (
 
 // serve serves until there is a reason to end, and cleans up.
 func (d *door) serve(ctx context.Context) (exitCode int) {
-	running := context.WithoutCancel(ctx) // what is in hand when ctx ends is still carried out
-	var waits []func() error
-	for _, s := range []*session{d.legacy, d.modern} {
-		connected, err := d.server.sdk.Connect(running, s, nil)
-		if err != nil {
-			panic("mcp: a session cannot be connected: " + err.Error())
-		}
-		waits = append(waits, connected.Wait)
-	}
+	d.connect(d.legacy) // without ctx: what is in hand when that ends is still carried out
+	d.connect(d.modern)
 	go d.read() // ends with the input, or is interrupted by leave
 	select {
 	case <-d.ended:
@@ -42,7 +35,7 @@ func (d *door) serve(ctx context.Context) (exitCode int) {
 	}
 	d.leave()
 	d.settle()
-	d.release(waits)
+	d.release()
 	return 0
 }
 
@@ -53,7 +46,7 @@ func (d *door) leave() {
 	wire.Within(linger, d.ended)
 	d.moved.Beat()
 	d.hand.shutDown()
-	d.hand.endAll("subscriptions/listen")
+	d.hand.endAll(listening)
 }
 
 // settle lets everything in hand be carried out, answered and written, as long as that moves. What has stood still for
@@ -97,16 +90,13 @@ func (d *door) answerLeft() {
 }
 
 // release ends what is still there, and waits for it.
-func (d *door) release(waits []func() error) {
+func (d *door) release() {
 	d.stopNotes()
-	d.legacy.close()
-	d.modern.close()
+	close(d.finished)
 	ended := make(chan struct{})
 	go func() { // ends with the last of them
 		defer close(ended)
-		for _, wait := range waits {
-			_ = wait() // nothing is wrong with the end of the input
-		}
+		d.sessions.Wait()
 		d.notes.Wait()
 		d.outlet.writers.Wait()
 	}()

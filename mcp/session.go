@@ -10,10 +10,12 @@ import (
 )
 
 // A session is what the SDK takes for a connection of its own: the part of the conversation that is in one era of the
-// protocol. The SDK keeps to one era from the first message on, and hosts do not; so there is one session for each,
-// and the door sorts the messages.
+// protocol, or one subscription. The SDK keeps to one era from the first message on, and hosts do not; and it keeps one
+// subscription for each resource and session, and hosts have several. So there is a session for each, and the door
+// sorts the messages.
 type session struct {
 	door  *door
+	once  bool                 // it is for one request, and ends with the answer
 	inbox chan jsonrpc.Message // never closed
 	over  chan struct{}        // closed by Close
 	close func()
@@ -33,6 +35,7 @@ func (s *session) deliver(m jsonrpc.Message) {
 	select {
 	case s.inbox <- m:
 	case <-s.over:
+	case <-s.door.finished:
 	}
 }
 
@@ -43,8 +46,9 @@ func (s *session) Read(context.Context) (jsonrpc.Message, error) {
 	case m := <-s.inbox:
 		return m, nil
 	case <-s.over:
-		return nil, io.EOF
+	case <-s.door.finished:
 	}
+	return nil, io.EOF
 }
 
 // Write takes what the SDK has to say. It never fails: what cannot be written is known to the door, and an error
@@ -53,6 +57,9 @@ func (s *session) Write(_ context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		s.door.answer(m)
+		if s.once {
+			s.close()
+		}
 	case *jsonrpc.Request:
 		s.door.say(m)
 	}
