@@ -19,3 +19,6 @@ func (s Server) Run(ctx context.Context) error { return s.run(ctx) }
 // SetMaxMessageBytes bounds one message by less than a host may rely on, because tests would need much memory to reach
 // that.
 func (o *Options) SetMaxMessageBytes(n int) { o.maxMessageBytes = n }
+
+// WatchedRuns gives the addresses of the runs that somebody watches.
+func (s Server) WatchedRuns() []string { return s.news.runs() }

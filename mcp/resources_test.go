@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -147,10 +148,10 @@ func TestARunIsToldOfWhenItMoves(t *testing.T) {
 	require.Equal(t, "waybill://runs/"+run, next(t, heard))
 }
 
-// Which runs are of a plan is not said when it changes. So all that somebody watches are taken for changed.
-func TestAnEditedPlanChangesTheRunsThatAreWatched(t *testing.T) {
-	edits := make(chan string)
-	h := build(t, plot{notify: func(ctx context.Context, send func(string, any)) error {
+// edited gives a plot in which a plan changes when the test says so.
+func edited() (p plot, edits chan string) {
+	edits = make(chan string)
+	return plot{notify: func(ctx context.Context, send func(string, any)) error {
 		for {
 			select {
 			case <-ctx.Done():
@@ -159,7 +160,13 @@ func TestAnEditedPlanChangesTheRunsThatAreWatched(t *testing.T) {
 				send("ledger/changed", &schema.LedgerNote{Plan: plan})
 			}
 		}
-	}})
+	}}, edits
+}
+
+// Which runs are of a plan is not said when it changes. So all that somebody watches are taken for changed.
+func TestAnEditedPlanChangesTheRunsThatAreWatched(t *testing.T) {
+	p, edits := edited()
+	h := build(t, p)
 	o, heard := watcher()
 	g := h.join(legacy, o)
 	g.watch("waybill://runs/run_1")
@@ -169,6 +176,57 @@ func TestAnEditedPlanChangesTheRunsThatAreWatched(t *testing.T) {
 	edits <- "tasks.md"
 	require.Equal(t, "waybill://ledger/progress", next(t, heard))
 	require.Equal(t, "waybill://runs/run_1", next(t, heard))
+}
+
+// Who ended a subscription that it never had ended that of another session, for it was only counted how many there were.
+func TestASubscriptionIsEndedOnlyByWhoHasIt(t *testing.T) {
+	p, edits := edited()
+	h := build(t, p)
+	o, heard := watcher()
+	h.join(legacy, o).watch("waybill://runs/run_1")
+	other := h.join(legacy, nil)
+	other.watch("waybill://runs/run_2")
+	for _, uri := range []string{"waybill://runs/run_1", "waybill://runs/run_2", "waybill://runs/run_2", "waybill://nowhere"} {
+		require.NoError(t, other.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: uri}))
+	}
+	edits <- "tasks.md"
+	require.Equal(t, "waybill://runs/run_1", next(t, heard))
+}
+
+// Twice is once, for the SDK ends both at the first end.
+func TestARunThatIsWatchedTwiceIsNotWatchedForEver(t *testing.T) {
+	p, edits := edited()
+	h := build(t, p)
+	o, heard := watcher()
+	g := h.join(legacy, o)
+	for range 2 {
+		g.watch("waybill://runs/run_1")
+	}
+	require.NoError(t, g.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: "waybill://runs/run_1"}))
+	g.watch("waybill://ledger/progress")
+	edits <- "tasks.md"
+	require.Equal(t, "waybill://ledger/progress", next(t, heard))
+	require.Empty(t, h.server.WatchedRuns())
+}
+
+// Addresses of any length could be watched, and any number of them: all of it was kept.
+func TestOnlySoManyRunsCanBeWatchedAndOnlyByTheirIds(t *testing.T) {
+	h := build(t, plot{asleep: true})
+	g := h.join(legacy, nil)
+	watch := func(id string) error {
+		return g.Subscribe(context.Background(), &sdk.SubscribeParams{URI: "waybill://runs/" + id})
+	}
+	for _, id := range []string{"", strings.Repeat("r", 129), "run 1", "run/1", "rün", "run_1\n"} {
+		ended(t, watch(id), -32002, "Resource not found")
+	}
+	require.NoError(t, watch("shop:run-1.2_"+strings.Repeat("r", 115)))
+	for i := range 1023 {
+		require.NoError(t, watch(fmt.Sprint(i)))
+	}
+	require.NoError(t, watch("7"), "it is watched already")
+	ended(t, watch("one-more"), 4290, "1024 runs are watched already")
+	require.NoError(t, g.Unsubscribe(context.Background(), &sdk.UnsubscribeParams{URI: "waybill://runs/7"}))
+	require.NoError(t, watch("one-more"))
 }
 
 // Of many changes in a short time a host is told once, a quarter of a second later.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ import (
 // settleTime is how long changes are gathered before a host is told of them: it reads the resource anew each time.
 const settleTime = 250 * time.Millisecond
 
+// maxWatched bounds the runs that are watched at a time: they are all told of when a plan changes.
+const maxWatched = 1024
+
 // updates turns waybill's notifications into those of resources.
 type updates struct {
 	tell func(ctx context.Context, uri string)
@@ -23,11 +27,14 @@ type updates struct {
 
 	mu      sync.Mutex // guards what follows
 	changed map[string]bool
-	watched map[string]int // the runs that somebody watches, and how many do
+	watched map[string]map[*sdk.ServerSession]bool // the runs that somebody watches, and who does
 }
 
 func newUpdates(tell func(ctx context.Context, uri string)) *updates {
-	return &updates{tell: tell, some: make(chan struct{}, 1), changed: map[string]bool{}, watched: map[string]int{}}
+	return &updates{
+		tell: tell, some: make(chan struct{}, 1),
+		changed: map[string]bool{}, watched: map[string]map[*sdk.ServerSession]bool{},
+	}
 }
 
 // note takes a notification. It waits for nobody.
@@ -95,33 +102,50 @@ func (u *updates) taken() []string {
 
 // subscribe begins to watch a resource, if there can be one with this address.
 func (u *updates) subscribe(_ context.Context, req *sdk.SubscribeRequest) error {
-	if !watchable(req.Params.URI) {
-		return notFound(req.Params.URI)
+	uri := req.Params.URI
+	if !watchable(uri) {
+		return notFound(uri)
 	}
-	u.watch(req.Params.URI, 1)
+	if strings.HasPrefix(uri, runsURI) && !u.watch(uri, req.Session) {
+		return wireError(tooManyRuns())
+	}
 	return nil
 }
 
+// unsubscribe ends what the session watches at this address, and nothing of others.
 func (u *updates) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
-	u.watch(req.Params.URI, -1)
-	return nil
-}
-
-// watch counts who watches a run.
-func (u *updates) watch(uri string, by int) {
-	if !strings.HasPrefix(uri, runsURI) {
-		return
-	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.watched[uri] += by; u.watched[uri] <= 0 {
+	uri := req.Params.URI
+	delete(u.watched[uri], req.Session)
+	if len(u.watched[uri]) == 0 {
 		delete(u.watched, uri)
 	}
+	return nil
+}
+
+// watch notes that a session watches a run, if not too many are watched. As for the SDK, twice is once.
+func (u *updates) watch(uri string, session *sdk.ServerSession) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.watched[uri] == nil {
+		if len(u.watched) >= maxWatched {
+			return false
+		}
+		u.watched[uri] = map[*sdk.ServerSession]bool{}
+	}
+	u.watched[uri][session] = true
+	return true
+}
+
+func tooManyRuns() *schema.Error {
+	return schema.NewError(schema.Overloaded, fmt.Sprintf("%d runs are watched already", maxWatched)).
+		With("limit", maxWatched).
+		Hint("end the subscriptions to runs that are over; " + progressURI + " tells of all plans at once")
 }
 
 // watchable reports whether an address is one of ours.
 func watchable(uri string) bool {
 	id, ofRun := strings.CutPrefix(uri, runsURI)
-	return ofRun && id != "" && strings.Map(plain, id) == id ||
-		slices.ContainsFunc(resources, func(r resource) bool { return r.uri == uri })
+	return ofRun && schema.IsID(id) || slices.ContainsFunc(resources, func(r resource) bool { return r.uri == uri })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// idPattern is what an id looks like; isID is the same in Go.
+// idPattern is what an id looks like; IsID is the same in Go.
 const (
 	idPattern = `^[A-Za-z0-9._:-]{1,128}$`
 	maxID     = 128
@@ -101,13 +101,14 @@ func (r rules) ofElements() rules {
 func (r *rules) allowsInt(n int64) bool { return r.min <= n && n <= r.max }
 
 func (r *rules) allowsText(s string) bool {
-	if r.id && !isID(s) || r.nonblank && blank(s) {
+	if r.id && !IsID(s) || r.nonblank && blank(s) {
 		return false
 	}
 	return r.enum == nil || slices.Contains(r.enum, s)
 }
 
-func isID(s string) bool {
+// IsID reports whether a text can be an id: 1 to 128 of A-Z a-z 0-9 . _ : and -.
+func IsID(s string) bool {
 	if s == "" || len(s) > maxID {
 		return false
 	}
