@@ -112,17 +112,29 @@ func (d *door) land(l line, delivered bool) {
 
 // say writes what the SDK sends of its own accord.
 func (d *door) say(m *jsonrpc.Request) {
-	if m.IsCall() {
-		d.mu.Lock()
-		d.asked[m.ID] = true
-		d.mu.Unlock()
-	}
+	d.expect(m)
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		d.o.Logger.Error("a message cannot be encoded", "method", m.Method, "cause", err)
 		return
 	}
 	d.outlet.put(line{text: append(text, '\n')})
+}
+
+// expect notes whether the host has to answer what is sent. What was asked and is not wanted any more it need not.
+func (d *door) expect(m *jsonrpc.Request) {
+	var p struct {
+		ID any `json:"requestId"`
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case m.IsCall():
+		d.asked[m.ID] = true
+	case m.Method == cancellation && json.Unmarshal(m.Params, &p) == nil:
+		id, _ := jsonrpc.MakeID(p.ID)
+		delete(d.asked, id)
+	}
 }
 
 // refused gives the answer that says why there is no result.

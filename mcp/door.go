@@ -24,6 +24,9 @@ const patience = 3 * time.Second
 // firstModern is the first version of the protocol without a handshake: every request names its version.
 const firstModern = "2026-07-28"
 
+// cancellation is how either side says that it does not want the answer to a request any more.
+const cancellation = "notifications/cancelled"
+
 // listening is the method whose answer ends a subscription.
 const listening = "subscriptions/listen"
 
@@ -252,7 +255,7 @@ func (d *door) note(method string, params []byte) {
 	case method == "notifications/initialized" && d.introduced && !d.confirmed:
 		d.confirmed = true
 		d.legacy.deliver(&jsonrpc.Request{Method: method, Params: params})
-	case method == "notifications/cancelled":
+	case method == cancellation:
 		d.cancel(params)
 	default:
 		d.o.Logger.Debug("a notification was dropped", "method", string(wire.Excerpt([]byte(method))))

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -104,11 +105,21 @@ func (s *server) ask(c *call) (facts, *schema.Error) {
 		c.needs = &need{form: q.form(), state: s.seal.close(q, time.Now().Add(answerTime))}
 		return nil, nil
 	}
-	result, err := c.req.Session.Elicit(c.ctx, q.form())
-	if c.ctx.Err() != nil {
+	return s.elicit(c, q)
+}
+
+// elicit asks the person by way of a host that is asked by its server. It waits no longer for the answer than a form
+// may be filled in; then the host is told to take the form away, and the model asks.
+func (s *server) elicit(c *call, q question) (facts, *schema.Error) {
+	ctx, cancel := context.WithTimeout(c.ctx, answerTime)
+	defer cancel()
+	result, err := c.req.Session.Elicit(ctx, q.form())
+	switch {
+	case c.ctx.Err() != nil:
 		return nil, schema.NewError(schema.Cancelled, "the call was cancelled; nothing has changed")
-	}
-	if err != nil {
+	case err != nil && ctx.Err() != nil:
+		return q.relayed(errLate.Error()), nil
+	case err != nil:
 		return q.relayed(err.Error()), nil
 	}
 	return s.settle(c, q, result)

@@ -105,6 +105,30 @@ func TestAHostThatFailsToAskIsToldToAskTheUser(t *testing.T) {
 	require.Contains(t, text[0], "Ask the user")
 }
 
+// A call waited for ever for a form that nobody filled in.
+func TestAFormThatNobodyFillsInIsLeftToTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plot{asleep: true})
+		id := h.asked("oak or elm?")
+		taken := make(chan struct{})
+		g := h.join(legacy, &sdk.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			defer close(taken)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		began := time.Now()
+		got, text := g.use("reply", `{"task_id":%q}`, id)
+		require.Equal(t, time.Hour, time.Since(began))
+		<-taken
+		require.Equal(t, false, got["answered"])
+		require.Equal(t, "oak or elm?", got["question"])
+		require.Equal(t, "the form was open for too long", got["host_said"])
+		require.Contains(t, text[0], "Ask the user, then call reply")
+		got, _ = g.use("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
+		require.Equal(t, true, got["answered"])
+	})
+}
+
 func TestABlankAnswerIsRefused(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		h := build(t, plot{asleep: true})

@@ -39,3 +39,24 @@ func TestFaultPersonsAnswerBehindASlowChangeIsNotLost(t *testing.T) {
 	require.Equal(t, "QUEUED", h.status(id))
 	require.Empty(t, c.rest())
 }
+
+// A form that is not wanted any more is taken back, and what comes back of it all the same answers nothing. It was
+// remembered for ever that the host had to answer it.
+func TestFaultFormThatIsNotWantedAnyMoreIsForgotten(t *testing.T) {
+	h, c := wired(t, plot{})
+	id := h.asked("oak or elm?")
+	require.Equal(t, "0 version 2025-11-25", c.ask(inLegacy("0", "initialize", helloWithForms)))
+	c.send(note("notifications/initialized", ""))
+	c.send(inLegacy("1", "tools/call", tool("reply", fmt.Sprintf(`"task_id":%q`, id))))
+	form := parse(t, c.hear())
+	require.Equal(t, "elicitation/create", form.Method)
+	c.send(note("notifications/cancelled", `"requestId":1`))
+	taken := parse(t, c.hear())
+	require.Equal(t, "notifications/cancelled", taken.Method)
+	require.EqualValues(t, string(form.ID), fmt.Sprint(read(t, taken.Params)["requestId"]))
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"reply":"oak"}}}`, form.ID))
+	c.lives()
+	require.EqualValues(t, 1, c.tally.Stats().Responses)
+	require.Equal(t, "AWAITING_RESPONSE", h.status(id))
+	require.Empty(t, c.rest())
+}
