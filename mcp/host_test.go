@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,7 @@ type plot struct {
 	dir     string                                                                // the workspace; by default a new folder
 	methods map[string]func(start starter) starter                                // instead of those of the table
 	notify  func(ctx context.Context, send func(method string, params any)) error // instead of the service's
+	opens   time.Duration                                                         // how long the store takes to open
 	asleep  bool                                                                  // the server does not run: nobody is told of changes, and no lease is renewed
 }
 
@@ -60,13 +62,13 @@ func build(t testing.TB, p plot) *house {
 		p.dir = t.TempDir()
 	}
 	h := &house{t: t, dir: p.dir, log: new(record)}
-	h.serve()
+	h.serve(p.opens)
 	h.open(p)
 	return h
 }
 
-// serve makes the service.
-func (h *house) serve() {
+// serve makes the service, on a store that takes so long to open.
+func (h *house) serve(opens time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	service, err := api.New(api.Options{
@@ -77,7 +79,10 @@ func (h *house) serve() {
 				return nil, nil, err
 			}
 			plans := engine.NewPlans(root, engine.PlanOptions{})
-			e, err := engine.New(engine.Options{Open: func(context.Context) (store.Store, error) { return memory.New(), nil }, Plans: plans})
+			e, err := engine.New(engine.Options{Plans: plans, Open: func(context.Context) (store.Store, error) {
+				time.Sleep(opens)
+				return memory.New(), nil
+			}})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -175,6 +175,33 @@ func TestWayOutIsBounded(t *testing.T) {
 	}
 }
 
+// A script pipes one change in and closes the pipe. A store that is being opened meanwhile counts as movement, for a
+// while: the change is carried out on a slow disk, and a store that never opens does not keep the process.
+func TestTheWayOutWaitsForAStoreThatIsBeingOpened(t *testing.T) {
+	for _, row := range []struct {
+		takes time.Duration // to open the store
+		want  string
+		limit time.Duration
+	}{
+		{2900 * time.Millisecond, "1 complete", 3 * time.Second},
+		{time.Hour, "1 5030 SHUTTING_DOWN", 4600 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := build(t, plot{asleep: true, opens: row.takes})
+			in, out, exit := piped(h.Table())
+			start := time.Now()
+			_, err := fmt.Fprintln(in, inModern("1", "tools/call", tool("queue_instruction_with_ack", `"content":"Go."`)))
+			require.NoError(t, err)
+			require.NoError(t, in.Close())
+			answers, err := io.ReadAll(out)
+			require.NoError(t, err)
+			require.Zero(t, <-exit)
+			require.Equal(t, row.want, brief(t, string(answers)))
+			require.Less(t, time.Since(start), row.limit)
+		})
+	}
+}
+
 // A host that reads nothing for 5 s is gone, also if it writes all the time.
 func TestFaultHostReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
