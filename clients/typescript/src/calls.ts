@@ -14,8 +14,8 @@ export interface Call {
   /** The request as it is sent, each time the same. */
   readonly line: string;
   readonly key: string | undefined;
-  /** Whether it may be sent again if its answer is lost. */
-  readonly repeatable: boolean;
+  /** Who made it: who uses the client, a feed, or the client to greet a process. A greeting is not sent again. */
+  readonly by: "user" | "feed" | "greeting";
   sends: number;
   /** Whether its caller has asked to have it cancelled. */
   cancelled: boolean;
@@ -25,7 +25,7 @@ export interface Call {
 
 /** keeps reports whether a call whose answer was lost is to be sent again. */
 export function keeps(call: Call): boolean {
-  return call.repeatable && !call.cancelled && call.sends < maxSends;
+  return call.by !== "greeting" && !call.cancelled && call.sends < maxSends;
 }
 
 export class Calls {

@@ -68,9 +68,12 @@ export class Waybill {
    * keeps what they have handed out for a repetition, and does not take it back.
    */
   call<M extends Method>(method: M, ...[params, options]: Arguments<M>): Promise<Result<M>> {
+    return this.#call("user", method, params ?? {}, options?.signal);
+  }
+
+  #call<M extends Method>(by: "user" | "feed", method: M, params: object, signal?: AbortSignal): Promise<Result<M>> {
     return new Promise<unknown>((resolve, reject) => {
-      const call = this.#make(method, params ?? {}, true, resolve, reject);
-      const signal = options?.signal;
+      const call = this.#make(method, params, by, resolve, reject);
       const error = this.#refusal(call) ?? (signal?.aborted ? cancelled(call) : undefined);
       if (error) return reject(error);
       if (signal) this.#watch(call, signal);
@@ -96,7 +99,7 @@ export class Waybill {
       ? this.call("initialize").then((hello) => hello.cursor)
       : Promise.resolve(options.cursor);
     start.catch(() => {}); // whoever iterates is told
-    return feed({ hints: this.#hints, read: (params) => this.call("events_since", params) }, start, options);
+    return feed({ hints: this.#hints, read: (params) => this.#call("feed", "events_since", params) }, start, options);
   }
 
   /**
@@ -120,13 +123,13 @@ export class Waybill {
     clearTimeout(timer);
   }
 
-  #make(method: string, params: object, repeatable: boolean, resolve: (value: unknown) => void, reject: (error: WaybillError) => void): Call {
+  #make(method: string, params: object, by: Call["by"], resolve: (value: unknown) => void, reject: (error: WaybillError) => void): Call {
     const id = ++this.#ids;
     const given = "idempotency_key" in params ? params.idempotency_key : undefined;
     const key = typeof given === "string" ? given : this.#keyFor(method);
     const whole = key === undefined ? params : { ...params, idempotency_key: key };
     const line = JSON.stringify({ jsonrpc: "2.0", id, method, params: whole });
-    return { id, method, line, key, repeatable, sends: 0, cancelled: false, resolve, reject };
+    return { id, method, line, key, by, sends: 0, cancelled: false, resolve, reject };
   }
 
   #keyFor(method: string): string | undefined {
@@ -162,6 +165,7 @@ export class Waybill {
     if (this.#connection || this.#timer) return;
     const restarts = this.#starts++;
     this.#leaving = false;
+    this.#backoff?.began();
     const connection = new Connection(this.#command, {
       message: (value) => this.#message(value),
       garbage: (text) => this.#listeners.emit("garbage", { text }),
@@ -181,7 +185,7 @@ export class Waybill {
 
   /** Calls ahead of all others, whatever comes of it. */
   #say(method: string, params: object): void {
-    const call = this.#make(method, params, false, () => {}, () => {});
+    const call = this.#make(method, params, "greeting", () => {}, () => {});
     this.#calls.hold(call);
     this.#connection?.send(call.line);
   }
@@ -199,7 +203,7 @@ export class Waybill {
     if (typeof method === "string") return this.#notified(method, params);
     const call = this.#calls.take(id);
     if (!call) return this.#listeners.emit("garbage", { text: JSON.stringify(value).slice(0, 400) });
-    this.#backoff?.answered();
+    this.#backoff?.answered(call.by === "user");
     if (isObject(value["error"])) this.#failed(call, value["error"] as unknown as WireError);
     else call.resolve(value["result"]);
     if (changingMethods.has(call.method)) this.#hints.tick();

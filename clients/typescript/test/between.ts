@@ -37,10 +37,11 @@ function pass(): void {
     if (fault === "loses" && methods.get(JSON.parse(line).id) === argument && !happened()) return lose();
     if (fault === "garbage") process.stdout.write('Debugger attached.\n[1]\n"text"\n{"half":\n\n{"jsonrpc":"2.0","id":999999,"result":{}}\n');
     process.stdout.write(line + "\n");
+    if (fault === "answers-only" && methods.get(JSON.parse(line).id) === argument) lose();
   });
   real.on("exit", (code) => process.exit(code ?? 1));
 
-  // The change is on disk and its answer is lost.
+  // What it has done is on disk, and what it has not answered is lost.
   function lose(): void {
     real.kill("SIGKILL");
   }

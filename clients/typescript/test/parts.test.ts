@@ -9,7 +9,7 @@ import { Lines, Tail } from "../src/lines.js";
 import { Backoff } from "../src/restart.js";
 
 function call(id: number): Call {
-  return { id, method: "ping", line: "", key: undefined, repeatable: true, sends: 0, cancelled: false, resolve() {}, reject() {} };
+  return { id, method: "ping", line: "", key: undefined, by: "user", sends: 0, cancelled: false, resolve() {}, reject() {} };
 }
 
 test("calls are sent in their order, a window at a time, and what is sent again goes ahead", () => {
@@ -105,8 +105,28 @@ test("the waits before the next process grow, have a limit, and end", () => {
   assert.equal(backoff.next(2, true), undefined, "it did not understand its arguments");
   assert.equal(backoff.next(null, false), undefined, "there is no such program");
   check(waits());
-  backoff.answered();
+  backoff.answered(true);
   check(waits());
-  backoff.answered();
+  backoff.answered(true);
   within(backoff.next(null, false), 100);
+});
+
+test("a process that lives for a while was of use, and one that only answers the greeting was not", () => {
+  let now = 0;
+  const backoff = new Backoff({ firstDelayMs: 100, attempts: 3 }, () => now);
+  const dies = (afterMs: number, useful: boolean) => {
+    backoff.began();
+    backoff.answered(useful);
+    now += afterMs;
+    return backoff.next(1, true);
+  };
+  const firstAgain = (wait: number | undefined) => assert.ok(wait !== undefined && wait <= 100, `${wait}`);
+  firstAgain(dies(1, true));
+  const [second, third, none] = [dies(9999, false), dies(9999, false), dies(9999, false)];
+  assert.ok(second !== undefined && second >= 100 && third !== undefined && third >= 200, `${second} ${third}`);
+  assert.equal(none, undefined);
+  firstAgain(dies(10_000, false));
+  firstAgain(dies(1, true));
+  backoff.began();
+  assert.ok((backoff.next(2, true) ?? 0) >= 100, "a program that has answered once understands its arguments");
 });

@@ -139,6 +139,17 @@ test("a program that always dies is given up", patience, async (t) => {
   assert.equal(starts, 3);
 });
 
+test("a program that always dies behind the greeting is given up, also where a feed is read", patience, async (t) => {
+  const client = new World(t).faulty("answers-only=events_since", { restart: { firstDelayMs: 1, attempts: 3 } });
+  let starts = 0;
+  client.on("started", () => starts++);
+  const end = next<"exited", ProcessMap["exited"]>(client, "exited", ({ restartMs }) => restartMs === undefined);
+  const { cursor } = await client.start();
+  await assert.rejects(client.events({ cursor }).next(), { code: "CONNECTION_LOST" });
+  assert.notEqual((await end).code, 0);
+  assert.equal(starts, 4);
+});
+
 test("a cancelled call is not sent again", patience, async (t) => {
   const client = new World(t).faulty("ignores=$/cancelRequest", { restart });
   await client.start();
