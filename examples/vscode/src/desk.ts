@@ -1,7 +1,7 @@
 // What lies before a person: the questions of agents, and what has failed. The log says when to look anew; what is
 // there is read from the lists, so that it is right whatever was missed.
 
-import { Waybill, type Awaiting, type Notice } from "waybill-client";
+import { Waybill, WaybillError, type Awaiting, type Notice } from "waybill-client";
 
 /** What a person should look at, and why nothing can be said if nothing can. */
 export interface Look {
@@ -13,6 +13,9 @@ export interface Look {
 /** How long waybill may take to leave; VS Code does not wait much longer. */
 const graceMs = 2000;
 
+/** When to look again after what may not fail the next time, if waybill does not say. */
+const againMs = 1000;
+
 export class Desk {
   readonly waybill: Waybill;
   readonly #print: (line: string) => void;
@@ -20,6 +23,7 @@ export class Desk {
   #look: Look = { questions: [], failures: [], trouble: undefined };
   #reading: Promise<void> | undefined;
   #again = false;
+  #timer: NodeJS.Timeout | undefined; // until somebody looks again, after a look that failed
 
   /** print gets a line for everything that happens. */
   constructor(folder: string, binary: string, print: (line: string) => void) {
@@ -55,10 +59,14 @@ export class Desk {
 
   /** Lets waybill go. */
   close(): Promise<void> {
+    clearTimeout(this.#timer);
     return this.waybill.close();
   }
 
-  /** Looks anew. Whoever asks while somebody looks gets what is found behind that. */
+  /**
+   * Looks anew. Whoever asks while somebody looks gets what is found behind that. What fails and may succeed the next
+   * time is tried again by itself.
+   */
   refresh(): Promise<void> {
     if (this.#reading) this.#again = true;
     this.#reading ??= this.#read();
@@ -80,14 +88,28 @@ export class Desk {
     try {
       do {
         this.#again = false;
-        const [questions, failures] = await Promise.all([this.#questions(), this.#failures()]);
-        this.#show({ questions, failures, trouble: undefined });
+        await this.#lookOnce();
       } while (this.#again);
-    } catch (error) {
-      this.#fail(error);
     } finally {
       this.#reading = undefined; // at once, so that nobody joins a look that is over
     }
+  }
+
+  async #lookOnce(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      const [questions, failures] = await Promise.all([this.#questions(), this.#failures()]);
+      this.#show({ questions, failures, trouble: undefined });
+    } catch (error) {
+      this.#fail(error);
+      this.#later(error);
+    }
+  }
+
+  /** Looks again after a failure that may have passed by then. A client that was closed fails in another way. */
+  #later(error: unknown): void {
+    if (!(error instanceof WaybillError && error.retryable)) return;
+    this.#timer = setTimeout(() => void this.refresh(), error.retryAfterMs ?? againMs).unref();
   }
 
   async #questions(): Promise<Awaiting[]> {

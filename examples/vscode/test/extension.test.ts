@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
 import type { ExtensionContext } from "vscode";
-import { Waybill } from "waybill-client";
+import { Waybill, WaybillError } from "waybill-client";
+import { Desk, type Look } from "../src/desk.js";
 import { activate, deactivate } from "../src/extension.js";
 import { barSays, seen, workspace } from "./fake.js";
 
@@ -116,6 +117,22 @@ test("a window whose waybill is killed sees what was asked meanwhile", patience,
   process.kill(runningPid(), "SIGKILL");
   await ask("Still there?");
   await barSays((text) => text.includes("$(comment-discussion) 1"));
+});
+
+test("a look that failed because the store was busy is tried again, also if nothing happens", patience, async (t) => {
+  const desk = new Desk(workspace.workspaceFolders?.[0]?.uri.fsPath ?? assert.fail(), process.env["WAYBILL_BIN"] ?? "waybill", () => {});
+  t.after(() => desk.close());
+  await ask("Keep the old column?");
+  await desk.open();
+  const call = desk.waybill.call.bind(desk.waybill);
+  desk.waybill.call = async () => {
+    desk.waybill.call = call;
+    throw new WaybillError("another process writes", { code: "STORE_BUSY", retryable: true, retryAfterMs: 1, outcome: "not_applied", method: "list_awaiting" });
+  };
+  const again = new Promise<Look>((resolve) => desk.watch((look) => look.trouble === undefined && resolve(look)));
+  await desk.refresh();
+  assert.equal(desk.look.trouble, "another process writes");
+  assert.equal((await again).questions[0]?.question, "Keep the old column?");
 });
 
 test("agents get waybill as a server of tools for the same folder", patience, async () => {
