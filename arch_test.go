@@ -69,21 +69,23 @@ var floors = map[string]struct {
 // rooms says which packages may import a third-party library; everything else goes through them.
 // Test files may use what they like.
 var rooms = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2":    {"rpc", "cli/demo"}, // the demo plays a host
-	"github.com/fsnotify/fsnotify":       {"watcher"},
-	"github.com/jackc/pgx/v5":            {"store/postgres"},
-	"modernc.org/sqlite":                 {"store/sqlite"},
-	"github.com/google/uuid":             {"engine"},
-	"github.com/go-json-experiment/json": {"schema", "api", "rpc", "ledger"},
-	"go.yaml.in/yaml/v3":                 {"ledger"},
-	"github.com/spf13/cobra":             {"cli"},
-	"github.com/tiktoken-go/tokenizer":   {"api"},
-	"github.com/anishathalye/porcupine":  {"linear"},
-	"github.com/rogpeppe/go-internal":    {"cli"}, // its diff of two texts
-	"github.com/yuin/goldmark":           {"web/markdown"},
-	"golang.org/x/term":                  {"cli"},
-	"golang.org/x/text":                  {"ledger"},
-	"golang.org/x/sys":                   {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
+	"github.com/sourcegraph/jsonrpc2":        {"rpc", "cli/demo"}, // the demo plays a host
+	"github.com/fsnotify/fsnotify":           {"watcher"},
+	"modernc.org/sqlite":                     {"store/sqlite"},
+	"github.com/google/uuid":                 {"engine"},
+	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "ledger"},
+	"github.com/tailscale/hujson":            {"mcphost"},
+	"github.com/pelletier/go-toml/v2":        {"mcphost"},
+	"go.yaml.in/yaml/v3":                     {"ledger"},
+	"github.com/spf13/cobra":                 {"cli"},
+	"github.com/tiktoken-go/tokenizer":       {"api"},
+	"github.com/rogpeppe/go-internal":        {"cli"}, // its diff of two texts
+	"github.com/yuin/goldmark":               {"web/markdown"},
+	"golang.org/x/term":                      {"cli"},
+	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
+	"golang.org/x/text":                      {"ledger"},
+	"golang.org/x/sys":                       {"mcphost", "rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher"},
+	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 }
 
 // testRooms are the packages that only tests import.

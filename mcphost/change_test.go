@@ -309,45 +309,94 @@ func TestAFileThatOthersWriteAgainAndAgainIsGivenUp(t *testing.T) {
 func TestTwoInstallsAtOnce(t *testing.T) {
 	for name, before := range map[string]string{"a file": someServers, "no file": ""} {
 		t.Run(name, func(t *testing.T) {
-			c := in(t, before)
-			const many = 8
-			errs := make([]error, many)
-			var all sync.WaitGroup
-			for i := range many {
-				all.Go(func() {
-					own := c
-					own.Entry.Name = fmt.Sprintf("waybill-%d", i)
-					_, errs[i] = own.Apply(t.Context())
-				})
-			}
-			all.Wait()
-			text := read(t, c.File)
-			for i, err := range errs {
-				require.NoError(t, err)
-				require.Contains(t, text, fmt.Sprintf(`"waybill-%d"`, i))
-			}
-			require.NoFileExists(t, c.File+mcphost.LockSuffix)
+			installAll(t, in(t, before))
 		})
 	}
 }
 
-func TestALockThatIsLeftBehindIsNamed(t *testing.T) {
+// installAll makes many changes of a file at once, none of which is lost.
+func installAll(t *testing.T, c mcphost.Change) {
+	t.Helper()
+	const many = 8
+	errs := make([]error, many)
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			own := c
+			own.Entry.Name = fmt.Sprintf("waybill-%d", i)
+			_, errs[i] = own.Apply(t.Context())
+		})
+	}
+	all.Wait()
+	text := read(t, c.File)
+	for i, err := range errs {
+		require.NoError(t, err)
+		require.Contains(t, text, fmt.Sprintf(`"waybill-%d"`, i))
+	}
+	require.NoFileExists(t, c.File+mcphost.LockSuffix)
+}
+
+// Who died while it wrote left its lock behind, and every later change waited for it and failed.
+func TestALockThatIsLeftBehindIsClearedAway(t *testing.T) {
+	for _, left := range []string{"", "{\"mcpServers\": {\"wayb"} {
+		c := in(t, someServers)
+		lock := c.File + mcphost.LockSuffix
+		require.NoError(t, os.WriteFile(lock, []byte(left), 0o600))
+		long := time.Now().Add(-time.Minute)
+		require.NoError(t, os.Chtimes(lock, long, long))
+		c.Wait = time.Nanosecond
+		result, err := c.Apply(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, mcphost.Added, result.Action)
+		require.Contains(t, read(t, c.File), `"waybill"`)
+		require.NoFileExists(t, lock)
+	}
+}
+
+func TestALockOfOneThatIsThereIsNamed(t *testing.T) {
 	c := in(t, someServers)
 	lock := c.File + mcphost.LockSuffix
-	require.NoError(t, os.WriteFile(lock, nil, 0o600))
+	_, err := c.BeforeSwap(func() {
+		long := time.Now().Add(-time.Minute)
+		require.NoError(t, os.Chtimes(lock, long, long))
+		other := c
+		other.Wait = time.Nanosecond
+		_, err := other.Apply(t.Context())
+		var busy *mcphost.BusyError
+		require.ErrorAs(t, err, &busy)
+		require.ErrorContains(t, err, "if none does, remove ")
+		other.Wait = time.Minute
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = other.Apply(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.FileExists(t, lock)
+	}).Apply(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, read(t, c.File), `"waybill"`)
+}
+
+// What has the name of a lock and is no file is not touched, and nothing is waited for in it.
+func TestALockThatIsNoFileIsLeftAlone(t *testing.T) {
+	c := in(t, someServers)
+	require.NoError(t, os.Mkdir(c.File+mcphost.LockSuffix, 0o755))
 	c.Wait = time.Nanosecond
 	_, err := c.Apply(t.Context())
 	require.ErrorContains(t, err, "if none does, remove ")
-	require.FileExists(t, lock)
-	c.Wait = time.Minute
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = c.Apply(ctx)
-	require.ErrorIs(t, err, context.Canceled)
+	require.DirExists(t, c.File+mcphost.LockSuffix)
 	require.Equal(t, someServers, read(t, c.File))
-	require.NoError(t, os.Remove(lock))
-	_, err = c.Apply(t.Context())
-	require.NoError(t, err)
+}
+
+// Many that find the same lock left behind clear it away once, and none takes that of another.
+func TestManyFindOneLockThatIsLeftBehind(t *testing.T) {
+	for range 20 {
+		c := in(t, someServers)
+		lock := c.File + mcphost.LockSuffix
+		require.NoError(t, os.WriteFile(lock, nil, 0o600))
+		long := time.Now().Add(-time.Minute)
+		require.NoError(t, os.Chtimes(lock, long, long))
+		installAll(t, c)
+	}
 }
 
 // A folder in which nothing can be made, or backups without end, leave the file as it is.

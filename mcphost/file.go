@@ -14,8 +14,8 @@ import (
 
 // This file replaces a file as a whole. The new text is written to a file beside it, which then takes its name.
 // Only one process can make the file beside it, so that it is also the lock under which the old text is read:
-// who makes it may write. One that died leaves it behind; nobody else can tell that from one at work, so
-// a person is told.
+// who makes it may write. As long as that process lives it holds on to the file in a way that ends with it, so that the
+// next one can tell what a process has left behind that died, and clears it away.
 
 const (
 	lockSuffix   = ".waybill-lock"
@@ -114,7 +114,7 @@ func (s *site) stat() error {
 	return nil
 }
 
-// acquire makes the file beside it.
+// acquire makes the file beside it, when nobody else has made it who is still there.
 func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 	name := s.path + lockSuffix
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
@@ -122,12 +122,16 @@ func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 	}
 	for deadline := time.Now().Add(wait); ; {
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
+		switch {
+		case err == nil && hold(file):
 			s.lock = file
 			return nil
-		}
-		if !contended(err) {
+		case err == nil:
+			_ = file.Close() // somebody took it for one that was left behind, and clears it away
+		case !contended(err):
 			return err
+		case clearAway(name):
+			continue
 		}
 		if time.Now().After(deadline) {
 			return &BusyError{s.path, "another waybill changes it; if none does, remove " + name}
@@ -143,8 +147,7 @@ func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 // close gives the turn to the next one.
 func (s *site) close() {
 	if s.lock != nil {
-		_ = s.lock.Close() // what was written to it has been synced, or is thrown away
-		_ = os.Remove(s.path + lockSuffix)
+		drop(s.lock) // what was written to it is thrown away
 		s.lock = nil
 	}
 }
@@ -185,10 +188,7 @@ func (s *site) write(text string, shared bool) (backup string, err error) {
 	if err = s.unchanged(); err != nil {
 		return "", err
 	}
-	if err = s.lock.Close(); err != nil {
-		return "", err
-	}
-	if err = os.Rename(s.path+lockSuffix, s.path); err != nil {
+	if err = rename(s.lock, s.path); err != nil {
 		return "", err
 	}
 	s.lock = nil
