@@ -32,8 +32,9 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 HOST is one of ` + strings.Join(names, ", ") + `.
 
 Only the entry is written: comments, order and white space stay, and so does everything that waybill does not
-understand. The file as it was is kept beside it. If the entry is there already, nothing is written; if another server
-has the name, it is shown, and replaced only with --force. A file that cannot be read is not touched.
+understand. The file as it was is kept beside it. If the entry is there already, nothing is written; if it starts a
+waybill that lay elsewhere, it is brought up to date, and what you have added to it stays. If another server has the name,
+or waybill with other arguments, that is shown, and replaced only with --force. A file that cannot be read is not touched.
 
 Exit codes: 1 if the file cannot be changed, and then the entry is printed to be added by hand; 4 if another server
 has the name; 75 if others write the file at the same moment.`,
@@ -45,10 +46,9 @@ has the name; 75 if others write the file at the same moment.`,
 	flags.StringVar(&o.name, "name", "waybill", "what the host calls the server")
 	flags.BoolVar(&o.project, "project", false, "write into the configuration of the workspace, which others may share, and not into yours")
 	flags.BoolVar(&o.print, "print", false, "only print what would stand in a new file")
-	flags.BoolVar(&o.force, "force", false, "replace another server of that name")
+	flags.BoolVar(&o.force, "force", false, "replace, or with --remove take out, whatever has that name")
 	flags.BoolVar(&o.remove, "remove", false, "take the entry out again")
 	cmd.MarkFlagsMutuallyExclusive("print", "remove")
-	cmd.MarkFlagsMutuallyExclusive("force", "remove")
 	noFiles(cmd, "name")
 	return cmd
 }
@@ -92,10 +92,8 @@ func (a *app) change(args []string, o mcpInstall) (c mcphost.Change, err error) 
 	}
 	c = mcphost.Change{Host: host, Remove: o.remove, Force: o.force}
 	c.Entry = mcphost.Entry{Name: o.name, Args: append([]string{"mcp"}, args[1:]...)}
-	if !o.remove { // what is taken out may have been put in by a program that is gone
-		if c.Entry.Command, err = mcphost.Program(); err != nil {
-			return c, err
-		}
+	if c.Entry.Command, err = mcphost.Program(); err != nil && !o.remove { // it can be taken out by whatever is left
+		return c, err
 	}
 	if _, err := host.Snippet(c.Entry); err != nil {
 		return c, usageError{err}
@@ -208,7 +206,9 @@ func (a *app) notInstalled(c mcphost.Change, err error) error {
 	}
 	a.say("waybill: " + plain(r.Error) + "; nothing was changed")
 	a.block("  It is:", r.There)
-	if r.There != "" {
+	if r.There != "" && c.Remove {
+		a.say("  Take it out with --force, or name another one with --name.")
+	} else if r.There != "" {
 		a.say("  Replace it with --force, or give this one another name with --name.")
 	} else if a.code == exitFailed {
 		a.block("  To add it by hand, this is what a file with nothing else would hold:", r.Snippet)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ type Change struct {
 	File    string // see Host.File
 	Entry   Entry
 	Remove  bool
-	Force   bool          // replace whatever has the name
+	Force   bool          // replace, or remove, whatever has the name
 	Project string        // if not empty, a folder that no link may lead out of, and whose new files others may read
 	Wait    time.Duration // how long to wait for another change of the file; 0 is ten seconds
 
@@ -30,6 +31,7 @@ type Action string
 const (
 	Added     Action = "added"
 	Replaced  Action = "replaced"
+	Updated   Action = "updated" // it was ours, and what others have added to it has stayed
 	Removed   Action = "removed"
 	Unchanged Action = "unchanged" // the file is as it should be, and no byte of it was written
 )
@@ -148,7 +150,7 @@ func (c Change) edit(text *string) (edit, error) {
 	if err != nil || e.action == Unchanged || e.whole {
 		return e, err
 	}
-	return e, c.confirm(e, before, at, fields)
+	return e, c.confirm(e, before, at, fields, there)
 }
 
 // shape adapts an entry to the files of OpenCode 2, which have servers under a key of their own.
@@ -165,6 +167,8 @@ func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []fie
 	return at, slices.DeleteFunc(fields, func(f field) bool { return f.name == "enabled" })
 }
 
+// decide says what becomes of what has the name. An entry of ours with the same arguments is ours to bring up to date,
+// wherever the program was. One with other arguments somebody may want as it is.
 func (c Change) decide(text string, at spot, fields []field, there *found) (e edit, err error) {
 	n := c.Host.notation
 	switch {
@@ -173,11 +177,13 @@ func (c Change) decide(text string, at spot, fields []field, there *found) (e ed
 	case there == nil:
 		e.action = Added
 		e.text, err = n.put(text, at, fields)
-	case !c.Force && !there.holds(fields) && !c.Remove:
-		err = &TakenError{Line: there.line, Name: at.name, Text: there.text}
 	case c.Remove:
-		e.action = Removed
-		e.text, e.whole, err = n.take(text, at)
+		return c.removal(text, at, fields, there)
+	case there.like(c.Entry), c.Force && there.own(c.Entry):
+		e.action = Updated
+		e.text, err = n.amend(text, at, fields)
+	case !c.Force:
+		err = &TakenError{Line: there.line, Name: at.name, Text: there.text}
 	default:
 		e.action = Replaced
 		e.text, err = n.replace(text, at, fields)
@@ -185,15 +191,33 @@ func (c Change) decide(text string, at spot, fields []field, there *found) (e ed
 	return e, err
 }
 
+// removal takes an entry out. Of what is shared with others, that is only what was put in.
+func (c Change) removal(text string, at spot, fields []field, there *found) (e edit, err error) {
+	if c.Project != "" && !c.Force {
+		taken := &TakenError{Line: there.line, Name: at.name, Text: there.text}
+		if !there.own(c.Entry) {
+			return edit{}, taken
+		}
+		if added := there.beyond(fields); len(added) > 0 {
+			taken.Added = slices.Sorted(maps.Keys(added))
+			return edit{}, taken
+		}
+	}
+	e.action = Removed
+	e.text, e.whole, err = c.Host.notation.take(text, at)
+	return e, err
+}
+
 // confirm reads a new text again.
-func (c Change) confirm(e edit, before map[string]any, at spot, fields []field) error {
+func (c Change) confirm(e edit, before map[string]any, at spot, fields []field, old *found) error {
 	n := c.Host.notation
 	after, err := n.tree(e.text)
 	if err != nil || !same(without(before, at.path()), without(after, at.path())) {
 		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s cannot be changed in a file that is written like this: edit it by hand", at.name)}
 	}
 	there, err := n.find(e.text, at)
-	if err != nil || (there == nil) != c.Remove || (there != nil && !there.holds(fields)) {
+	lost := e.action == Updated && there != nil && !same(old.beyond(fields), there.beyond(fields))
+	if err != nil || (there == nil) != c.Remove || (there != nil && !there.holds(fields)) || lost {
 		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s would not be found in it again: edit it by hand", at.name)}
 	}
 	return nil

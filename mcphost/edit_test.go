@@ -30,7 +30,7 @@ func change(t testing.TB, host string) mcphost.Change {
 }
 
 // TestEdits plays the files of testdata. The comment of each has words: the host; then crlf, bom or open for
-// a text with such line ends, with a byte order mark, or without a last end of line; force; kept for one that
+// a text with such line ends, with a byte order mark, or without a last end of line; force; project; kept for one that
 // is not the same when the entry is taken out again; and remove where nothing is to be done but that. The file `before`
 // becomes `after`, or there is an `error`.
 func TestEdits(t *testing.T) {
@@ -68,6 +68,9 @@ func play(t *testing.T, archive *txtar.Archive) {
 	}
 	c := change(t, words[0])
 	c.Force, c.Remove = has("force"), has("remove")
+	if has("project") {
+		c.Project = "/srv/shop"
+	}
 	require.Len(t, archive.Files, 2)
 	require.Equal(t, "before", archive.Files[0].Name)
 	before, golden := dress(string(archive.Files[0].Data)), &archive.Files[1]

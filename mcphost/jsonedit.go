@@ -2,6 +2,8 @@ package mcphost
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -86,6 +88,48 @@ func (jsonc) replace(text string, at spot, fields []field) (string, error) {
 		value = "{" + d.style.newline + d.style.body(fields, indent+d.style.unit) + d.style.newline + indent + "}"
 	}
 	return d.bom + d.body[:m.Value.StartOffset] + value + d.body[m.Value.EndOffset:], nil
+}
+
+func (jsonc) amend(text string, at spot, fields []field) (string, error) {
+	// From the last to the first, because each that is missing goes before all others.
+	for _, f := range slices.Backward(fields) {
+		d, err := readJSON(text)
+		if err != nil {
+			return "", err
+		}
+		levels, err := d.walk(append(at.path(), f.name))
+		if err != nil {
+			return "", err
+		}
+		text = d.bom + d.set(levels[len(levels)-1], f)
+	}
+	return text, nil
+}
+
+// set gives an object that has members this one, in the place of the one of that name if there is one.
+func (d *jsonDoc) set(l level, f field) string {
+	if l.next >= 0 {
+		old := l.object.Members[l.next].Value
+		if written(old, f.value) {
+			return d.body
+		}
+		return d.body[:old.StartOffset] + d.style.value(f.value) + d.body[old.EndOffset:]
+	}
+	first := l.object.Members[0].Name
+	sep := "," + d.style.space
+	if indent, own := indentOf(first.BeforeExtra); own {
+		sep = "," + d.style.newline + indent
+	}
+	member := quote(f.name) + ":" + d.style.space + d.style.value(f.value)
+	return d.body[:first.StartOffset] + member + sep + d.body[first.StartOffset:]
+}
+
+// written reports whether a value says what a field should, however it is written.
+func written(v hujson.Value, want any) bool {
+	v = v.Clone()
+	v.Standardize()
+	var there any
+	return json.Unmarshal(v.Pack(), &there) == nil && same(there, plainValue(want))
 }
 
 func (jsonc) take(text string, at spot) (string, bool, error) {

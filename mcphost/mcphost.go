@@ -8,8 +8,10 @@ package mcphost
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -63,6 +65,8 @@ type notation interface {
 	put(text string, at spot, fields []field) (string, error)
 	// replace puts the entry in the place of what find has found.
 	replace(text string, at spot, fields []field) (string, error)
+	// amend gives what find has found these fields, and keeps all else of it: the order, comments and other fields.
+	amend(text string, at spot, fields []field) (string, error)
 	// take removes what find has found, and what put has made around it. whole says that nothing is left of
 	// a file which fresh has made.
 	take(text string, at spot) (rest string, whole bool, err error)
@@ -85,6 +89,46 @@ func (f *found) holds(fields []field) bool {
 		}
 	}
 	return true
+}
+
+// own reports whether the entry starts this program for MCP, from wherever it lies and with whatever else behind that.
+func (f *found) own(e Entry) bool {
+	line := f.commandLine()
+	return len(line) > 1 && line[1] == e.Args[0] && (base(line[0]) == base(e.Command) || strings.HasPrefix(base(line[0]), "waybill"))
+}
+
+// like reports whether the entry starts this program with the same arguments.
+func (f *found) like(e Entry) bool { return f.own(e) && slices.Equal(f.commandLine()[1:], e.Args) }
+
+// commandLine gives the program and its arguments, in whichever of the two shapes; nil if it is neither.
+func (f *found) commandLine() (line []string) {
+	parts, listed := f.value["command"].([]any)
+	if !listed {
+		args, _ := f.value["args"].([]any)
+		parts = append([]any{f.value["command"]}, args...)
+	}
+	for _, part := range parts {
+		text, ok := part.(string)
+		if !ok {
+			return nil
+		}
+		line = append(line, text)
+	}
+	return line
+}
+
+// base gives the name of a program without its folder, by the rules of any system: a project may be shared.
+func base(path string) string {
+	return strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".exe")
+}
+
+// beyond gives what the entry says beside the fields.
+func (f *found) beyond(fields []field) map[string]any {
+	rest := maps.Clone(f.value)
+	for _, own := range fields {
+		delete(rest, own.name)
+	}
+	return rest
 }
 
 // plainValue gives the value of a field as a reader of the file would get it.
@@ -137,12 +181,16 @@ func (e *SyntaxError) Error() string {
 
 // A TakenError says that something else has the name.
 type TakenError struct {
-	File string
-	Line int
-	Name string
-	Text string // what stands there
+	File  string
+	Line  int
+	Name  string
+	Text  string   // what stands there
+	Added []string // what somebody has added to an entry of ours; nil if it is none
 }
 
 func (e *TakenError) Error() string {
+	if e.Added != nil {
+		return fmt.Sprintf("%s:%d: somebody has added %s to %s", e.File, e.Line, strings.Join(e.Added, ", "), e.Name)
+	}
 	return fmt.Sprintf("%s:%d: another server is called %s", e.File, e.Line, e.Name)
 }

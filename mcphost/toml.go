@@ -21,12 +21,15 @@ func (tomlFile) nothing() string { return "" }
 // table writes an entry. Its name and keys are such that they need no quotes, and JSON strings without DEL are
 // TOML strings.
 func table(at spot, fields []field, newline string) string {
-	s := style{space: " "}
 	lines := []string{"[" + strings.Join(at.path(), ".") + "]"}
 	for _, f := range fields {
-		lines = append(lines, f.name+" = "+strings.ReplaceAll(s.value(f.value), "\x7f", `\u007F`))
+		lines = append(lines, f.name+" = "+tomlValue(f.value))
 	}
 	return strings.Join(lines, newline)
+}
+
+func tomlValue(v any) string {
+	return strings.ReplaceAll(style{space: " "}.value(v), "\x7f", `\u007F`)
 }
 
 func (tomlFile) tree(text string) (map[string]any, error) {
@@ -95,6 +98,27 @@ func (t tomlFile) replace(text string, at spot, fields []field) (string, error) 
 	return text[:first.begin] + table(at, fields, newline) + text[first.end:], nil
 }
 
+func (t tomlFile) amend(text string, at spot, fields []field) (string, error) {
+	there, err := t.find(text, at)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range fields {
+		if there.holds([]field{f}) {
+			continue
+		}
+		path := append(at.path(), f.name)
+		all := expressions(text)
+		i := slices.IndexFunc(all, func(e expression) bool { return !e.header && slices.Equal(e.path, path) })
+		if i < 0 {
+			return "", noTable(text, at)
+		}
+		value := all[i].value
+		text = text[:value.begin] + tomlValue(f.value) + text[value.end:]
+	}
+	return text, nil
+}
+
 func (t tomlFile) take(text string, at spot) (string, bool, error) {
 	parts, err := ownTables(text, at)
 	if err != nil {
@@ -137,11 +161,15 @@ func ownTables(text string, at spot) ([]span, error) {
 		}
 	}
 	if len(parts) == 0 {
-		return nil, &SyntaxError{
-			Line: lineOf(text, at.path()), Column: 1, Reason: at.name + " is not written as a table with a header of its own: edit it by hand",
-		}
+		return nil, noTable(text, at)
 	}
 	return parts, nil
+}
+
+func noTable(text string, at spot) error {
+	return &SyntaxError{
+		Line: lineOf(text, at.path()), Column: 1, Reason: at.name + " is not written as a table with a header of its own: edit it by hand",
+	}
 }
 
 // spans gives the tables at a path and below it.
@@ -179,6 +207,7 @@ type expression struct {
 	header     bool
 	path       []string // from the root
 	begin, end int      // whole lines, without the last end of line
+	value      span     // of one that is no header
 }
 
 // expressions lists what a text consists of. The text is known to be TOML.
@@ -204,7 +233,10 @@ func expressions(text string) (all []expression) {
 			table = slices.Clone(e.path)
 		} else {
 			e.path = append(slices.Clone(table), e.path...)
+			begin := last + strings.IndexByte(body[last:], '=') + 1
 			last = int(node.Raw.Offset + node.Raw.Length)
+			begin = last - len(strings.TrimLeft(body[begin:last], " \t"))
+			e.value = span{skip + begin, skip + last}
 		}
 		e.end = skip + endOfLine(body, last)
 		all = append(all, e)
