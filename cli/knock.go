@@ -3,10 +3,15 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"runtime"
+	"strings"
+	"syscall"
 	"time"
 
 	"waybill/engine/workspace"
@@ -71,6 +76,20 @@ func (k *knock) opens(ctx context.Context) bool {
 	}
 	return stranger.ask(ctx, http.MethodGet, "/healthz", &health) == nil && health.OK &&
 		stranger.ask(ctx, http.MethodGet, "/", nil) == nil && k.ask(ctx, http.MethodGet, "/api/status", nil) == nil
+}
+
+// deserted reports whether nobody listens at the door. Then its process is gone, also if another one has got its id.
+// Windows takes seconds to say so; there the id decides.
+func (k *knock) deserted() bool {
+	if runtime.GOOS == "windows" {
+		return false
+	}
+	dialer := net.Dialer{Timeout: knockTime}
+	conn, err := dialer.DialContext(context.Background(), "tcp", strings.TrimPrefix(k.URL, "http://"))
+	if err == nil {
+		_ = conn.Close() // nothing was asked
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // local reports whether the address is one that a front door can have; the token goes to no other.

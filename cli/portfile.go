@@ -127,7 +127,9 @@ func (p *portFile) take() {
 		return
 	}
 	folder := filepath.Dir(p.door.path)
-	_ = os.Remove(p.door.path) // what stays is removed by the next one, as that of a killed process
+	if there := readDoor(p.door.path); there != nil && there.is(&p.door) { // in a container, another one may have our id
+		_ = os.Remove(there.path) // what stays is removed by the next one, as that of a killed process
+	}
 	removeSignposts(folder, func(pid int, _ time.Time) bool { return pid == p.door.PID })
 	if err := settle(folder); err != nil {
 		p.backend.logger.Warn("http.json names a front door that is not there any more", "cause", err)
@@ -175,7 +177,7 @@ func doorsIn(folder string) (doors []*knock) {
 		door := readDoor(filepath.Join(folder, entry.Name()))
 		switch {
 		case door == nil || door.PID != pid:
-		case alive(pid):
+		case alive(pid) && !door.deserted():
 			doors = append(doors, door)
 		default:
 			_ = os.Remove(door.path) // it is passed over anyway

@@ -121,7 +121,8 @@ func TestFaultW6_PortFilesOfOthersAreNotBelieved(t *testing.T) {
 	}
 	folder, pid := t.TempDir(), os.Getpid()
 	path := filepath.Join(folder, ownPortFile(pid))
-	text := (&knock{URL: "http://127.0.0.1:1", Token: "t", PID: pid}).text()
+	url, _ := listens(t)
+	text := (&knock{URL: url, Token: "t", PID: pid}).text()
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	require.Len(t, doorsIn(folder), 1)
 	require.NoError(t, os.Chmod(path, 0o604))
