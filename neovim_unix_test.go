@@ -195,6 +195,13 @@ func TestNeovimReadsMessagesInPieces(t *testing.T) {
 	e.end()
 }
 
+// A program that always dies was started for ever where it took more than ten seconds to die.
+func TestNeovimGivesUpAProgramHoweverSlowlyItDies(t *testing.T) {
+	e := newWorld(t).neovim(t, "patience.lua")
+	e.until("over")
+	e.end()
+}
+
 func TestNeovimSaysWhatIsWrongWithTheProgram(t *testing.T) {
 	for name, wrong := range map[string]struct{ cmd, startMS, want string }{
 		"absent": {

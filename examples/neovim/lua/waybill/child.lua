@@ -10,9 +10,9 @@ local uv = vim.uv or vim.loop
 local Child = {}
 Child.__index = Child
 
--- How often it may die soon after its start before it is left alone.
+-- How many processes in a row may be of no use before it is left alone.
 local patience = 5
--- A process that lived for so long has not died soon.
+-- A process that has answered and lived for so long was of use, whatever ended it.
 local soon_ms = 10000
 
 --- Gives a child that is not started yet. opts has cmd (a list), cwd, start_ms (how long the first answer may take),
@@ -170,6 +170,7 @@ end
 -- Runs when the process is gone. What it said last is in the pipes still, and is read before they are closed.
 function Child:exited(code, signal)
   self:quiet("clock")
+  self.useful = self.greeted and uv.now() - self.since >= soon_ms
   self.handle:close()
   self.handle, self.pid, self.greeted = nil, nil, nil
   self.ended = { code = code, signal = signal }
@@ -199,7 +200,7 @@ function Child:farewell(code, signal)
 end
 
 function Child:again(how)
-  self.failures = uv.now() - self.since < soon_ms and self.failures + 1 or 1
+  self.failures = self.useful and 1 or self.failures + 1
   if self.failures >= patience then
     self:give_up(how .. ", " .. self.failures .. " times in a row")
     return
