@@ -5,12 +5,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -298,8 +301,26 @@ func (p *project) quiet(stdout, stderr, want string) {
 	require.True(p.t, strings.HasPrefix(stderr, "waybill hook: "), stderr)
 }
 
+// pipe gives a named pipe. What waits for it to be written goes with the test, which waits for that.
+func pipe(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool {
+			writer, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+			if err == nil {
+				_ = writer.Close()
+			}
+			return errors.Is(err, syscall.ENXIO) // nobody reads
+		}, patience, time.Millisecond)
+	})
+	return path
+}
+
 func TestClaudeCodeGoesOnWithoutWaybill(t *testing.T) {
 	p := newProject(t)
+	held := pipe(t)
 	script := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
@@ -315,7 +336,7 @@ func TestClaudeCodeGoesOnWithoutWaybill(t *testing.T) {
 		{script("babbles", `echo '["instructions"]'`), "60", "babbles printed no result of "},
 		// On a busy machine the whole hook may be over its time before the call is.
 		{script("hangs", `exec sleep 60`), "0.5", " s\n"},
-		{script("hangs-on", `sleep 60 & wait`), "0.5", " s\n"}, // its child holds the pipes
+		{script("hangs-on", `cat '`+held+`' & wait`), "0.5", " s\n"}, // its child holds the pipes, and outlives it
 	} {
 		p.env = []string{"WAYBILL=" + wrong.program, "WAYBILL_HOOK_S=" + wrong.seconds}
 		for _, event := range []string{"PostToolUse", "Stop"} {
