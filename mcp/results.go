@@ -242,26 +242,27 @@ func spell(value any) string {
 // MarshalJSON gives the facts as an object, in their order.
 func (f facts) MarshalJSON() ([]byte, error) { return schema.Encode(f.members()) }
 
-func (f facts) members() ordered {
-	out := ordered{}
+func (f facts) members() schema.Ordered {
+	out := schema.Ordered{}
 	for _, each := range f {
 		switch v := each.value.(type) {
 		case page:
-			out = append(out, named{each.name, v.text})
+			out.Put(each.name, v.text)
 			if v.from > 0 || v.cursor != "" {
-				out = append(out, named{each.name + "_from_byte", v.from}, named{each.name + "_bytes", v.total})
+				out.Put(each.name+"_from_byte", v.from)
+				out.Put(each.name+"_bytes", v.total)
 			}
 			if v.cursor != "" {
-				out = append(out, named{each.name + "_cursor", v.cursor})
+				out.Put(each.name+"_cursor", v.cursor)
 			}
 		case []facts:
-			list := make([]ordered, len(v))
+			list := make([]schema.Ordered, len(v))
 			for i := range v {
 				list[i] = v[i].members()
 			}
-			out = append(out, named{each.name, list})
+			out.Put(each.name, list)
 		default:
-			out = append(out, named{each.name, v})
+			out.Put(each.name, v)
 		}
 	}
 	return out

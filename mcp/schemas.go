@@ -60,7 +60,7 @@ func input(m schema.Method, params []param) jsontext.Value {
 	for i := range params {
 		p := &params[i]
 		found, required := declared.find(p)
-		out.Properties = append(out.Properties, named{p.name, found})
+		out.Properties.Put(p.name, found)
 		if required {
 			out.Required = append(out.Required, p.name)
 		}
@@ -99,32 +99,8 @@ func (d *property) find(p *param) (property, bool) {
 
 // flat is an input schema.
 type flat struct {
-	Type       string   `json:"type"`
-	Properties ordered  `json:"properties"`
-	Required   []string `json:"required,omitzero"`
-	Additional bool     `json:"additionalProperties"`
-}
-
-// ordered is an object whose members stay in the order of the table.
-type ordered []named
-
-type named struct {
-	name  string
-	value any
-}
-
-// MarshalJSONTo writes the members one after the other.
-func (o ordered) MarshalJSONTo(e *jsontext.Encoder) error {
-	if err := e.WriteToken(jsontext.BeginObject); err != nil {
-		return err
-	}
-	for _, member := range o {
-		if err := e.WriteToken(jsontext.String(member.name)); err != nil {
-			return err
-		}
-		if err := json.MarshalEncode(e, member.value); err != nil {
-			return err
-		}
-	}
-	return e.WriteToken(jsontext.EndObject)
+	Type       string         `json:"type"`
+	Properties schema.Ordered `json:"properties"`
+	Required   []string       `json:"required,omitzero"`
+	Additional bool           `json:"additionalProperties"`
 }

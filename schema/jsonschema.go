@@ -27,29 +27,33 @@ type node struct {
 	MinItems    int            `json:"minItems,omitzero"`
 	AnyOf       []*node        `json:"anyOf,omitzero"`
 	Items       *node          `json:"items,omitzero"`
-	Properties  ordered        `json:"properties,omitzero"`
+	Properties  Ordered        `json:"properties,omitzero"`
 	Required    []string       `json:"required,omitzero"`
 	Additional  any            `json:"additionalProperties,omitzero"` // false or a node
 }
 
-// ordered is an object whose members stay in their order.
-type ordered []entry
+// Ordered is an object whose members stay in their order.
+type Ordered []Member
 
-type entry struct {
-	name  string
-	value any
+// A Member is one of an Ordered.
+type Member struct {
+	Name  string
+	Value any
 }
 
+// Put adds a member behind all others.
+func (o *Ordered) Put(name string, value any) { *o = append(*o, Member{name, value}) }
+
 // MarshalJSONTo writes the members one after the other.
-func (o ordered) MarshalJSONTo(e *jsontext.Encoder) error {
+func (o Ordered) MarshalJSONTo(e *jsontext.Encoder) error {
 	if err := e.WriteToken(jsontext.BeginObject); err != nil {
 		return err
 	}
 	for _, member := range o {
-		if err := e.WriteToken(jsontext.String(member.name)); err != nil {
+		if err := e.WriteToken(jsontext.String(member.Name)); err != nil {
 			return err
 		}
-		if err := json.MarshalEncode(e, member.value); err != nil {
+		if err := json.MarshalEncode(e, member.Value); err != nil {
 			return err
 		}
 	}
@@ -107,7 +111,7 @@ func (d describer) body(s *shape) *node {
 		if member.Description = cmp.Or(f.doc, member.Description); f.rules.setting != "" {
 			member.Description = f.meaning() // no keyword can say that it depends
 		}
-		n.Properties = append(n.Properties, entry{f.name, member})
+		n.Properties = append(n.Properties, Member{f.name, member})
 		if !f.optional {
 			n.Required = append(n.Required, f.name)
 		}
@@ -187,14 +191,14 @@ func (c compiler) objects() []*shape {
 }
 
 // definitions describes everything that a host can receive.
-func (d describer) definitions() ordered {
+func (d describer) definitions() Ordered {
 	codes := &node{Type: "string", Description: d.comments["Code"]}
 	for _, row := range ErrorTable {
 		codes.Enum = append(codes.Enum, string(row.Code))
 	}
-	all := ordered{{codeName, codes}}
+	all := Ordered{{codeName, codes}}
 	for _, s := range heard() {
-		all = append(all, entry{s.typ.Name(), d.body(s)})
+		all = append(all, Member{s.typ.Name(), d.body(s)})
 	}
 	return all
 }
@@ -209,12 +213,12 @@ func JSONSchema() []byte {
 	all := received.definitions()
 	for _, m := range Methods {
 		result := received.node(compiler{}.shape(m.Result), rules{})
-		all = append(all, entry{m.Name + ".params", sent.body(shapeOf(m.Params))}, entry{m.Name + ".result", result})
+		all = append(all, Member{m.Name + ".params", sent.body(shapeOf(m.Params))}, Member{m.Name + ".result", result})
 	}
 	for _, n := range Notifications {
-		all = append(all, entry{n.Name + ".params", received.node(shapeOf(n.Params), rules{})})
+		all = append(all, Member{n.Name + ".params", received.node(shapeOf(n.Params), rules{})})
 	}
-	return pretty(ordered{
+	return pretty(Ordered{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"$id", "urn:waybill:protocol:" + strconv.Itoa(ProtocolVersion)},
 		{"$comment", generatedBy},

@@ -40,8 +40,8 @@ type (
 		Ref string `json:"$ref"`
 	}
 	rpcComponents struct {
-		Schemas ordered `json:"schemas"`
-		Errors  ordered `json:"errors"`
+		Schemas Ordered `json:"schemas"`
+		Errors  Ordered `json:"errors"`
 	}
 	rpcError struct {
 		Code    int          `json:"code"`
@@ -110,10 +110,10 @@ func (d describer) params(s *shape) []rpcParam {
 	return params
 }
 
-func rpcErrors() ordered {
-	var all ordered
+func rpcErrors() Ordered {
+	var all Ordered
 	for _, row := range ErrorTable {
-		all = append(all, entry{string(row.Code), row.rpc()})
+		all = append(all, Member{string(row.Code), row.rpc()})
 	}
 	return all
 }
