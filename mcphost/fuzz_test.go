@@ -51,6 +51,23 @@ func there(t *testing.T, host, before string) {
 	require.Equal(t, before, rest, "%q", after)
 }
 
+// moved checks that the entry of a program that has moved becomes what it would be if it had been there from the start.
+func moved(t *testing.T, host, before string) {
+	c := change(t, host)
+	c.Entry.Command = "/old/waybill"
+	old, action, _, err := c.Edit(&before)
+	if err != nil || action != "added" {
+		return
+	}
+	c = change(t, host)
+	want, _, _, err := c.Edit(&before)
+	require.NoError(t, err)
+	got, action, _, err := c.Edit(&old)
+	require.NoError(t, err, "%q", old)
+	require.EqualValues(t, "updated", action)
+	require.Equal(t, want, got)
+}
+
 // subsequence reports whether the second text is the first one with something added.
 func subsequence(part, whole string) bool {
 	i := 0
@@ -66,11 +83,14 @@ func FuzzInstallIntoJSON(f *testing.F) {
 	seed(f, "claude-code", "cursor", "zed", "vscode", "gemini", "opencode")
 	f.Add("{\"a\":1 // \r\n}")
 	f.Add("{\"mcpServers\":{ }}")
+	f.Add("{\"servers\":{\"waybill\":{/**/\"args\":[\"mcp\"],\"command\":\"waybill\"}}}")
 	f.Add("{\"mcpServers\":{\"waybill\":{} , /**/}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		there(t, "cursor", text)
 		there(t, "opencode", text)
 		taken(t, "cursor", text)
+		moved(t, "opencode", text)
+		updated(t, "vscode", text)
 	})
 }
 
@@ -82,6 +102,8 @@ func FuzzInstallIntoTOML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		there(t, "codex", text)
 		taken(t, "codex", text)
+		moved(t, "codex", text)
+		updated(t, "codex", text)
 	})
 }
 
@@ -100,4 +122,16 @@ func taken(t *testing.T, host, before string) {
 		_, err = hujson.Parse([]byte(after[strings.Index(after, "{"):] + "\n"))
 		require.NoError(t, err)
 	}
+}
+
+// updated checks that a text with an entry of ours that is brought up to date stays so.
+func updated(t *testing.T, host, before string) {
+	c := change(t, host)
+	after, action, _, err := c.Edit(&before)
+	if err != nil || action != "updated" {
+		return
+	}
+	_, action, _, err = c.Edit(&after)
+	require.NoError(t, err, "%q\n%q", before, after)
+	require.EqualValues(t, "unchanged", action, "%q\n%q", before, after)
 }
