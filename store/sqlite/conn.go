@@ -44,7 +44,13 @@ type stmt struct {
 	values []driver.Value
 }
 
+// connect opens the database at path. A relative path is one of the current folder: in a URI its first part would be
+// taken for the name of a machine.
 func connect(ctx context.Context, path string, mode access) (*conn, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	connector, err := sqlite.NewConnector(dsn(path, mode))
 	if err != nil {
 		return nil, err

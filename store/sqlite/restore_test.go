@@ -146,3 +146,27 @@ func TestReadOnlyStoreIsNotWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }
+
+// TestRelativeNamesWereTakenForMachines: a copy may be named from the current folder.
+func TestRelativeNamesWereTakenForMachines(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.Mkdir("deep", 0o700))
+	path := filepath.Join(dir, "deep", "store.db")
+	s := withEvents(t, path, 2)
+	for _, name := range []string{"copy.db", "./other.db", "deep/../third.db", "deep/copy.db"} {
+		damage, err := s.Backup(t.Context(), name)
+		require.NoError(t, err, name)
+		require.Empty(t, damage)
+	}
+	require.NoError(t, s.Close())
+	done, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, "copy.db")
+	require.NoError(t, err)
+	requireEvents(t, done.Path, 2)
+	t.Chdir("deep")
+	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, "../third.db")
+	require.NoError(t, err)
+	_, err = sqlite.SalvageTo(t.Context(), sqlite.Options{Path: path}, "saved.db")
+	require.NoError(t, err)
+	requireEvents(t, filepath.Join(dir, "deep", "saved.db"), 2)
+}
