@@ -32,10 +32,14 @@ func (s *Store) Backup(ctx context.Context, path string) (found []store.Damage, 
 	if err == nil {
 		found, err = verifyFile(ctx, path)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return found, nil
+	case isKind(classify(path, err), store.Full):
+		return nil, fault(store.Full, err, "no space is left for the copy %s: name a file on another disk", path)
+	default:
 		return nil, classify(s.place.path, err)
 	}
-	return found, nil
 }
 
 // claim makes the file empty, so that nobody else makes it meanwhile, and refuses one that is there.

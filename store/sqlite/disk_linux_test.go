@@ -67,6 +67,19 @@ func TestFaultS1_FullDisk(t *testing.T) {
 	sound(t, s)
 }
 
+// TestFullDiskOfACopyWasSaidOfTheStore: it is the disk of the copy that has no space left, and no copy is left there.
+func TestFullDiskOfACopyWasSaidOfTheStore(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", 0, "size=64k,mode=0700")
+	s := open(t, sqlite.Options{Path: path(t)})
+	update(t, s, appendOne)
+	_, err := s.Backup(t.Context(), filepath.Join(dir, "copy.db"))
+	require.ErrorContains(t, fault(t, err, store.Full), "no space is left for the copy "+filepath.Join(dir, "copy.db"))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	update(t, s, appendOne)
+}
+
 // TestFaultS1_FullAtOpening: the disk is full when a store is opened. The reserve makes room for what
 // opening needs, so that what exists can be finished.
 func TestFaultS1_FullAtOpening(t *testing.T) {

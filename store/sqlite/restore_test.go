@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -137,7 +139,9 @@ func TestReadOnlyStoreIsNotWritten(t *testing.T) {
 	require.NoError(t, withEvents(t, path, 2).Close())
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	s := open(t, sqlite.Options{Path: path, ReadOnly: true})
+	var log strings.Builder
+	s := open(t, sqlite.Options{Path: path, ReadOnly: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.Empty(t, log.String(), "nothing went wrong")
 	require.True(t, s.Status(t.Context()).ReadOnly)
 	requireFault(t, s.Update(t.Context(), appendOne), store.ReadOnly)
 	require.EqualValues(t, 2, newest(t, s))

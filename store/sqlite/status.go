@@ -48,6 +48,9 @@ func (s *Store) stop(why *store.Error) {
 	if s.stopped == nil {
 		s.stopped = why
 		s.notes = append(s.notes, why.Error())
+		if errors.Is(why, errReadOnly) {
+			return // as the caller has asked
+		}
 		s.o.Logger.Error("the store is not written any more", "path", s.place.path, "kind", why.Kind.String(), "reason", why.Error())
 	}
 }
