@@ -106,10 +106,10 @@ type Files struct {
 	Private                   bool // whether modes say who may use a file here
 }
 
-// A Copy is what a migration, a rescue or a salvage has left beside a store on purpose.
+// A Copy is what a migration, a rescue, a salvage or a restore has left beside a store on purpose.
 type Copy struct {
 	Path  string
-	Kind  Known // version, rescued or corrupt
+	Kind  Known // version, rescued, corrupt or replaced
 	Bytes int64
 }
 

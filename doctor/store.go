@@ -29,7 +29,7 @@ func storeChecks() []Check {
 		{"inode", TheStore, "that the file was not replaced while it was read", own},
 		{"clock", TheStore, "that the newest event and the file are not of the future", clock},
 		{"retention", TheStore, "that what is older than it is kept was removed", retention},
-		{"copies", TheStore, "what migrations, rescues and salvages have left beside the store, and its size", copies},
+		{"copies", TheStore, "what migrations, rescues, salvages and restores have left beside the store, and its size", copies},
 	}
 }
 

@@ -81,7 +81,7 @@ func ours(path string) bool {
 }
 
 // copyKinds are what may follow the name of a store in that of a copy of it.
-var copyKinds = map[string]doctor.Known{".version-": "version", rescuedMark: "rescued", ".corrupt-": "corrupt"}
+var copyKinds = map[string]doctor.Known{".version-": "version", rescuedMark: "rescued", ".corrupt-": "corrupt", ".replaced-": "replaced"}
 
 // copies gives what was left beside the store on purpose.
 func (p *place) copies() (found []doctor.Copy) {
@@ -135,8 +135,9 @@ func (p *place) eachPeer(living func(peer doctor.Peer, path string), dead func(p
 // abandoned is how old an unfinished copy is that nobody writes any more.
 const abandoned = time.Hour
 
-// unfinished fits what follows the name of the store in that of a rescue or a backup of it that was not finished.
-var unfinished = regexp.MustCompile(`^(\.rescued-[0-9TZ-]+|\.version-[0-9]+)?\.part-[0-9]+(-wal|-shm|-journal)?$`)
+// unfinished fits what follows the name of the store in that of a rescue, a backup, a restore or a salvage of it that was
+// not finished.
+var unfinished = regexp.MustCompile(`^((\.rescued-[0-9TZ-]+|\.version-[0-9]+)?\.part|\.restoring|\.salvaging)-[0-9]+(-wal|-shm|-journal)?$`)
 
 // litter gives what processes have left that were killed.
 func (s *surveyor) litter() (found []doctor.Leftover) {

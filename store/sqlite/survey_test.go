@@ -210,13 +210,14 @@ func TestSurveyOfLocks(t *testing.T) {
 
 // TestSurveyOfCopies: what was left on purpose is told, with its kind, and what was not finished is litter once it is
 // old and nobody has the store open.
+// Of a restore that was killed, and of the stores that restores have set aside, nobody was told.
 func TestSurveyOfCopies(t *testing.T) {
 	path := closed(t)
 	old := time.Now().Add(-2 * time.Hour)
 	for _, name := range []string{
-		".version-5", ".rescued-20260101T000000Z-7", ".corrupt-20260101T000000Z", // copies
+		".version-5", ".rescued-20260101T000000Z-7", ".corrupt-20260101T000000Z", ".replaced-20260101T000000Z-2", // copies
 		".rescued-20260101T000000Z-7.lock", ".version-5-wal", ".version-x.other", "other", // what lies beside them, or is none
-		".version-5.part-123", ".rescued-20260101T000000Z-7.part-9", // unfinished
+		".version-5.part-123", ".rescued-20260101T000000Z-7.part-9", ".restoring-17", ".restoring-17-journal", ".salvaging-8", // unfinished
 	} {
 		require.NoError(t, os.WriteFile(path+name, []byte("four"), 0o600))
 		require.NoError(t, os.Chtimes(path+name, old, old))
@@ -227,9 +228,12 @@ func TestSurveyOfCopies(t *testing.T) {
 		{Path: facts.Path + ".version-5", Kind: "version", Bytes: 4},
 		{Path: facts.Path + ".rescued-20260101T000000Z-7", Kind: "rescued", Bytes: 4},
 		{Path: facts.Path + ".corrupt-20260101T000000Z", Kind: "corrupt", Bytes: 4},
+		{Path: facts.Path + ".replaced-20260101T000000Z-2", Kind: "replaced", Bytes: 4},
 	}, facts.Files.Copies)
 	require.ElementsMatch(t, []doctor.Leftover{
 		{Path: facts.Path + ".version-5.part-123", Bytes: 4}, {Path: facts.Path + ".rescued-20260101T000000Z-7.part-9", Bytes: 4},
+		{Path: facts.Path + ".restoring-17", Bytes: 4}, {Path: facts.Path + ".restoring-17-journal", Bytes: 4},
+		{Path: facts.Path + ".salvaging-8", Bytes: 4},
 	}, litter)
 
 	open(t, sqlite.Options{Path: path})
