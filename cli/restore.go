@@ -39,7 +39,7 @@ before. A file that is damaged, cut or altered is refused, and then nothing has 
 				return err
 			}
 			if database {
-				return a.restoreCopy(cmd.Context(), o, args[0])
+				return a.restoreCopy(cmd.Context(), o, f.Name()) // of standard input, too, there is a file
 			}
 			return a.restoreExport(cmd.Context(), o, f)
 		},
