@@ -36,7 +36,9 @@ func TestMachinesShareAWorkspaceInADatabase(t *testing.T) {
 	require.Contains(t, run(one, "call", "claim_task", `{"worker":"w"}`), `"claim":null`)
 	require.Contains(t, run(one, "status"), "workspace team/app")
 	require.Contains(t, run(one, "where"), "postgres://waybill@")
-	require.Contains(t, run(one, "doctor"), "everything is what was written")
+	checked := run(one, "doctor")
+	require.Regexp(t, `(?m)^ok    database +everything in .*, workspace team/app is what was written$`, checked)
+	require.Regexp(t, `(?m)^ok    environment .*WAYBILL_STORE`, checked)
 	require.NoError(t, filepath.WalkDir(one.state, func(path string, d os.DirEntry, err error) error {
 		require.NoError(t, err)
 		require.NotContains(t, path, "hunter2")

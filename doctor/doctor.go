@@ -98,6 +98,20 @@ type Check struct {
 	Part  Part
 	Looks string // what it looks at, a sentence without its end
 	judge func(f *Facts, c *chart)
+	of    keeping
+}
+
+// A keeping is how a store is kept; the zero value is for checks that do not care.
+type keeping int
+
+const (
+	inFile keeping = iota + 1
+	inDatabase
+)
+
+// on reports whether a check looks at such a store. Where none was looked at, those of files are told of.
+func (k keeping) on(s Store) bool {
+	return k == 0 || (k == inDatabase) == (s.Server != nil)
 }
 
 // Table gives all checks, in the order in which they are told.
@@ -109,10 +123,13 @@ func Table() []Check {
 	return all
 }
 
-// Examine makes the findings of all checks: at least one for each.
+// Examine makes the findings of all checks that are about such a store: at least one for each.
 func Examine(f *Facts) []Finding {
 	var all []Finding
 	for _, check := range Table() {
+		if !check.of.on(f.Store) {
+			continue
+		}
 		c := chart{name: check.Name}
 		check.judge(f, &c)
 		if len(c.found) == 0 {

@@ -18,7 +18,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // judgedByTheStore are the checks that only the store itself can make.
 var judgedByTheStore = []string{
-	"file", "modes", "file system", "space", "schema", "structure", "rows", "event log", "counts", "task counts", "lock file", "inode",
+	"rights", "database", "file", "modes", "file system", "space", "schema", "structure", "rows", "event log", "counts", "task counts", "lock file", "inode",
 }
 
 // sound gives the facts of a workspace where all is well.
@@ -46,6 +46,35 @@ func sound() *doctor.Facts {
 		f.Store.Findings = append(f.Store.Findings, doctor.Find(check, doctor.OK, "", "it is well"))
 	}
 	return f
+}
+
+// onServer gives the facts of a workspace whose store is in a database, where all is well.
+func onServer() *doctor.Facts {
+	f := sound()
+	f.Store = doctor.Store{
+		Kind: "PostgreSQL", Path: "the database", There: true, Findings: f.Store.Findings, Tables: f.Store.Tables,
+		Server: &doctor.Server{
+			Reached: true, Version: 160_004, Oldest: 130_000, Encoding: "UTF8", Fsync: true, WholePages: true, Commit: "on",
+			Free: 90, Most: 97, Each: 4, Ahead: time.Second,
+		},
+	}
+	return f
+}
+
+// about gives facts of a workspace where all is well, with a store of a kind that the check looks at.
+func about(check string) *doctor.Facts {
+	if f := sound(); len(of(doctor.Examine(f), check)) > 0 {
+		return f
+	}
+	return onServer()
+}
+
+// server makes something of the facts about a server.
+func server(change func(s *doctor.Server)) func(f *doctor.Facts) {
+	return func(f *doctor.Facts) {
+		*f = *onServer()
+		change(f.Store.Server)
+	}
 }
 
 // A fault makes a check end at a level, with a text that has a part.
@@ -84,6 +113,21 @@ var faults = map[string][]fault{
 		{doctor.Fail, "is a link", func(f *doctor.Facts) { f.State.Folder = false }},
 		{doctor.Fail, "hums", func(f *doctor.Facts) { f.State.Err = errDisk }},
 	},
+	"server":      {{doctor.Fail, "it is PostgreSQL 12, and 13 is the oldest", server(func(s *doctor.Server) { s.Version = 120_017 })}},
+	"encoding":    {{doctor.Fail, "is encoded in LATIN1", server(func(s *doctor.Server) { s.Encoding = "LATIN1" })}},
+	"primary":     {{doctor.Fail, "it is a standby", server(func(s *doctor.Server) { s.Standby = true })}},
+	"fsync":       {{doctor.Fail, "fsync is off", server(func(s *doctor.Server) { s.Fsync = false })}},
+	"whole pages": {{doctor.Warn, "full_page_writes is off", server(func(s *doctor.Server) { s.WholePages = false })}},
+	"commits": {
+		{doctor.Warn, "synchronous_commit is off", server(func(s *doctor.Server) { s.Commit = "off" })},
+		{doctor.Warn, "synchronous_commit is maybe", server(func(s *doctor.Server) { s.Commit = "maybe" })},
+	},
+	"connections": {
+		{doctor.Warn, "3 of 97 connections are free, and one more process may take 4", server(func(s *doctor.Server) { s.Free = 3 })},
+		{doctor.Warn, "0 of 97 connections are free", server(func(s *doctor.Server) { s.Free = -2 })},
+		{doctor.Warn, "9 of 97 connections are free, which is less than a tenth", server(func(s *doctor.Server) { s.Free = 9 })},
+	},
+	"pooler": {{doctor.Fail, "the URL says that they are not", server(func(s *doctor.Server) { s.Pooled, s.Insisted = true, new(bool) })}},
 	"reserve": {
 		{doctor.Warn, "there is none", func(f *doctor.Facts) { f.Store.Files.Reserve = -1 }},
 		{doctor.Warn, "it has 5 bytes", func(f *doctor.Facts) { f.Store.Files.Reserve = 5 }},
@@ -98,6 +142,8 @@ var faults = map[string][]fault{
 	"sync":    {{doctor.Fail, "at level 1, and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
 	"wal":     {{doctor.Warn, "it has 65 MiB", func(f *doctor.Facts) { f.Store.Files.WALBytes = 65 << 20 }}},
 	"clock": {
+		{doctor.Warn, "the clock of this machine is 1h0m0s behind that of the server", server(func(s *doctor.Server) { s.Ahead = time.Hour })},
+		{doctor.Warn, "the clock of this machine is 1h0m0s ahead of that of the server", server(func(s *doctor.Server) { s.Ahead = -time.Hour })},
 		{doctor.Warn, "newest event is 1h0m0s in the future", func(f *doctor.Facts) { f.Store.Tables.NewestAt = noon.Add(time.Hour) }},
 		{doctor.Warn, "changed 2m0s in the future", func(f *doctor.Facts) { f.Store.Files.Changed = noon.Add(2 * time.Minute) }},
 	},
@@ -144,17 +190,51 @@ func of(found []doctor.Finding, check string) (of []doctor.Finding) {
 	return of
 }
 
+// TestAllIsWell: each check is made for the kinds of stores that it is about, and for no other.
 func TestAllIsWell(t *testing.T) {
-	found := doctor.Examine(sound())
-	require.Len(t, found, len(doctor.Table()))
-	for _, f := range found {
-		require.Equal(t, doctor.OK, f.Level, "%+v", f)
-		require.Empty(t, f.Fix, "%+v", f)
+	told := map[string]bool{}
+	for kind, facts := range map[string]*doctor.Facts{"file": sound(), "database": onServer()} {
+		found := doctor.Examine(facts)
+		for _, f := range found {
+			require.Equal(t, doctor.OK, f.Level, "%+v", f)
+			require.Empty(t, f.Fix, "%+v", f)
+			told[f.Check] = true
+		}
+		require.GreaterOrEqual(t, len(found), 25, kind)
+		require.Less(t, len(found), len(doctor.Table()), kind)
+		require.Empty(t, doctor.Repairs(facts))
+		for _, part := range doctor.Parts() {
+			require.False(t, doctor.Failed(found, part))
+		}
 	}
-	require.Empty(t, doctor.Repairs(sound()))
-	for _, part := range doctor.Parts() {
-		require.False(t, doctor.Failed(found, part))
+	require.Len(t, told, len(doctor.Table()))
+}
+
+// TestPoolersAreNoFault: what is known of them is told.
+func TestPoolersAreNoFault(t *testing.T) {
+	yes := true
+	for part, change := range map[string]func(s *doctor.Server){
+		"the server's own":                func(*doctor.Server) {},
+		"dealt out by transactions: noth": func(s *doctor.Server) { s.Pooled = true },
+		"the URL says that connections":   func(s *doctor.Server) { s.Insisted = &yes },
+	} {
+		f := onServer()
+		change(f.Store.Server)
+		found := of(doctor.Examine(f), "pooler")
+		require.Len(t, found, 1)
+		require.Equal(t, doctor.OK, found[0].Level)
+		require.Contains(t, found[0].Text, part)
 	}
+}
+
+// TestTimesInADatabaseAreTheServers: an event is not of the future because this machine is behind.
+func TestTimesInADatabaseAreTheServers(t *testing.T) {
+	f := onServer()
+	f.Store.Server.Ahead, f.Store.Tables.NewestAt = time.Hour, noon.Add(time.Hour)
+	found := of(doctor.Examine(f), "clock")
+	require.Len(t, found, 1, "%+v", found)
+	f.Store.Tables.NewestAt = noon.Add(3 * time.Hour)
+	require.Len(t, of(doctor.Examine(f), "clock"), 2)
 }
 
 // TestEveryCheckFindsItsFault: and the others go on saying what they said.
@@ -165,7 +245,7 @@ func TestEveryCheckFindsItsFault(t *testing.T) {
 		}
 		require.NotEmpty(t, faults[check.Name], "no fault is known of the check %q", check.Name)
 		for _, fault := range faults[check.Name] {
-			f := sound()
+			f := about(check.Name)
 			fault.make(f)
 			all := doctor.Examine(f)
 			found := of(all, check.Name)
@@ -186,7 +266,7 @@ func TestEveryCheckFindsItsFault(t *testing.T) {
 // TestTheStoreJudgesItself: what a store has found is told under the name of its check, each thing that it found.
 func TestTheStoreJudgesItself(t *testing.T) {
 	for _, check := range judgedByTheStore {
-		f := sound()
+		f := about(check)
 		f.Store.Findings = slices.DeleteFunc(f.Store.Findings, func(f doctor.Finding) bool { return f.Check == check })
 		found := of(doctor.Examine(f), check)
 		require.Len(t, found, 1)
@@ -202,11 +282,17 @@ func TestTheStoreJudgesItself(t *testing.T) {
 
 // TestNothingWasLookedAt: without facts, nothing is said to be well that was not looked at.
 func TestNothingWasLookedAt(t *testing.T) {
-	found := doctor.Examine(&doctor.Facts{Workspace: doctor.Workspace{Err: errDisk}})
-	require.Len(t, found, len(doctor.Table()))
+	parts := map[string]doctor.Part{}
 	for _, check := range doctor.Table() {
-		if check.Part == doctor.TheStore || check.Part == doctor.TheWork {
-			require.Equal(t, doctor.Skipped, of(found, check.Name)[0].Level, check.Name)
+		parts[check.Name] = check.Part
+	}
+	for _, nothing := range []doctor.Store{{}, {Kind: "PostgreSQL", Server: &doctor.Server{}}} {
+		found := doctor.Examine(&doctor.Facts{Now: noon, Store: nothing, Workspace: doctor.Workspace{Err: errDisk}})
+		require.Greater(t, len(found), 25)
+		for _, f := range found {
+			if part := parts[f.Check]; part == doctor.TheStore || part == doctor.TheWork {
+				require.Equal(t, doctor.Skipped, f.Level, f.Check)
+			}
 		}
 	}
 }

@@ -4,8 +4,8 @@ import "path/filepath"
 
 func doorChecks() []Check {
 	return []Check{
-		{"doors", TheDoors, "the files that say where servers with a page are, and whether these are there", doors},
-		{"leftovers", TheDoors, "temporary files of waybill that nobody needs any more", leftovers},
+		{Name: "doors", Part: TheDoors, Looks: "the files that say where servers with a page are, and whether these are there", judge: doors},
+		{Name: "leftovers", Part: TheDoors, Looks: "temporary files of waybill that nobody needs any more", judge: leftovers},
 	}
 }
 

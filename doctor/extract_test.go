@@ -43,6 +43,11 @@ func TestExtractHasNoSecrets(t *testing.T) {
 	}}
 	f.Watching.Mode, f.Watching.Reason = "polling", secret
 
+	on := *f
+	on.Store.Server = &doctor.Server{Reached: true, Encoding: secret, Commit: secret}
+	for _, file := range doctor.Extract(&on, doctor.Examine(&on)) {
+		require.NotContains(t, string(file.Text), secret, file.Name)
+	}
 	all := ""
 	for _, file := range doctor.Extract(f, doctor.Examine(f)) {
 		require.NotContains(t, string(file.Text), secret, file.Name)

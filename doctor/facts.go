@@ -77,6 +77,7 @@ type Store struct {
 	Path     string
 	There    bool
 	Findings []Finding // its own judgement of what only it can judge
+	Server   *Server   // of a store that is kept in a database of one; nil for a file
 
 	Engine Engine
 	Files  Files

@@ -2,9 +2,9 @@ package doctor
 
 func planChecks() []Check {
 	return []Check{
-		{"plans", ThePlans, "whether every plan can be read, its size, and what is odd in it", plans},
-		{"watcher", ThePlans, "how changes of plans are noticed", watcher},
-		{"limits", ThePlans, "how many files the system lets a user watch", limits},
+		{Name: "plans", Part: ThePlans, Looks: "whether every plan can be read, its size, and what is odd in it", judge: plans},
+		{Name: "watcher", Part: ThePlans, Looks: "how changes of plans are noticed", judge: watcher},
+		{Name: "limits", Part: ThePlans, Looks: "how many files the system lets a user watch", judge: limits},
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 
 func programChecks() []Check {
 	return []Check{
-		{"version", ThisProgram, "the version of this waybill, and what it was built with", version},
-		{"engine", ThisProgram, "the version of the database that is built in", engine},
-		{"path", ThisProgram, "which waybills the shell finds, and whether they are this one", onPath},
-		{"environment", ThisProgram, "the variables that begin with WAYBILL_", environment},
-		{"config", ThisProgram, "whether a server would start with the settings", config},
+		{Name: "version", Part: ThisProgram, Looks: "the version of this waybill, and what it was built with", judge: version},
+		{Name: "engine", Part: ThisProgram, Looks: "the version of the database that is built in", judge: engine, of: inFile},
+		{Name: "path", Part: ThisProgram, Looks: "which waybills the shell finds, and whether they are this one", judge: onPath},
+		{Name: "environment", Part: ThisProgram, Looks: "the variables that begin with WAYBILL_", judge: environment},
+		{Name: "config", Part: ThisProgram, Looks: "whether a server would start with the settings", judge: config},
 	}
 }
 

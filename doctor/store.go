@@ -2,34 +2,60 @@ package doctor
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 func storeChecks() []Check {
+	return slices.Concat(
+		kept(inDatabase, serverChecks()),
+		kept(inFile, fileChecks()),
+		[]Check{{Name: "schema", Part: TheStore, Looks: "whose the tables are, their version, and that nobody has changed them", judge: own}},
+		kept(inFile, contentChecks()),
+		[]Check{
+			{Name: "clock", Part: TheStore, Looks: "that no time in the store is of the future, and that machines agree on the time", judge: clock},
+			{Name: "retention", Part: TheStore, Looks: "that what is older than it is kept was removed", judge: retention},
+		},
+		kept(inFile, []Check{
+			{Name: "copies", Part: TheStore, Looks: "what migrations, rescues, salvages and restores have left beside the store, and its size", judge: copies},
+		}),
+	)
+}
+
+// kept says of checks how the stores are kept that they look at.
+func kept(how keeping, checks []Check) []Check {
+	for i := range checks {
+		checks[i].of = how
+	}
+	return checks
+}
+
+func fileChecks() []Check {
 	return []Check{
-		{"file", TheStore, "that the store is there, is a file of this user, and has one name", own},
-		{"modes", TheStore, "that nobody else may look into the files of the store", own},
-		{"file system", TheStore, "that no other machine shares or copies the disk, and that it outlives this one", own},
-		{"space", TheStore, "that 64 MiB are free", own},
-		{"reserve", TheStore, "the space that is held back for finishing work on a full disk", reserve},
-		{"processes", TheStore, "who else has the store open, and with which version", processes},
-		{"lock", TheStore, "that nobody keeps the lock of the store for seconds", lock},
-		{"gate", TheStore, "that nobody keeps the gate before the lock closed", gate},
-		{"schema", TheStore, "whose the tables are, their version, and that nobody has changed them", own},
-		{"journal", TheStore, "that changes go to a write-ahead log", journal},
-		{"sync", TheStore, "that a commit waits for the disk", synced},
-		{"wal", TheStore, "that the write-ahead log is not kept from being reused", wal},
-		{"structure", TheStore, "the structure of the file, page by page", own},
-		{"rows", TheStore, "every row against its checksum", own},
-		{"event log", TheStore, "that the event log has no gap, and its chain of hashes", own},
-		{"counts", TheStore, "the counts of the instructions against the rows", own},
-		{"task counts", TheStore, "the counts of the tasks against the rows", own},
-		{"lock file", TheStore, "that no event is missing that other processes have seen", own},
-		{"inode", TheStore, "that the file was not replaced while it was read", own},
-		{"clock", TheStore, "that the newest event and the file are not of the future", clock},
-		{"retention", TheStore, "that what is older than it is kept was removed", retention},
-		{"copies", TheStore, "what migrations, rescues, salvages and restores have left beside the store, and its size", copies},
+		{Name: "file", Part: TheStore, Looks: "that the store is there, is a file of this user, and has one name", judge: own},
+		{Name: "modes", Part: TheStore, Looks: "that nobody else may look into the files of the store", judge: own},
+		{Name: "file system", Part: TheStore, Looks: "that no other machine shares or copies the disk, and that it outlives this one", judge: own},
+		{Name: "space", Part: TheStore, Looks: "that 64 MiB are free", judge: own},
+		{Name: "reserve", Part: TheStore, Looks: "the space that is held back for finishing work on a full disk", judge: reserve},
+		{Name: "processes", Part: TheStore, Looks: "who else has the store open, and with which version", judge: processes},
+		{Name: "lock", Part: TheStore, Looks: "that nobody keeps the lock of the store for seconds", judge: lock},
+		{Name: "gate", Part: TheStore, Looks: "that nobody keeps the gate before the lock closed", judge: gate},
+	}
+}
+
+func contentChecks() []Check {
+	return []Check{
+		{Name: "journal", Part: TheStore, Looks: "that changes go to a write-ahead log", judge: journal},
+		{Name: "sync", Part: TheStore, Looks: "that a commit waits for the disk", judge: synced},
+		{Name: "wal", Part: TheStore, Looks: "that the write-ahead log is not kept from being reused", judge: wal},
+		{Name: "structure", Part: TheStore, Looks: "the structure of the file, page by page", judge: own},
+		{Name: "rows", Part: TheStore, Looks: "every row against its checksum", judge: own},
+		{Name: "event log", Part: TheStore, Looks: "that the event log has no gap, and its chain of hashes", judge: own},
+		{Name: "counts", Part: TheStore, Looks: "the counts of the instructions against the rows", judge: own},
+		{Name: "task counts", Part: TheStore, Looks: "the counts of the tasks against the rows", judge: own},
+		{Name: "lock file", Part: TheStore, Looks: "that no event is missing that other processes have seen", judge: own},
+		{Name: "inode", Part: TheStore, Looks: "that the file was not replaced while it was read", judge: own},
 	}
 }
 
@@ -133,23 +159,31 @@ const skew = time.Minute
 
 func clock(f *Facts, c *chart) {
 	const fix = "set the clock of this machine; the order of events does not depend on it, but leases and retries do"
-	s := f.Store
-	if !s.There || f.Now.IsZero() {
+	s, now := f.Store, f.Now
+	if now.IsZero() || !s.There && s.Server == nil || s.Server != nil && !s.Server.Reached {
 		return
 	}
-	if ahead := s.Tables.NewestAt.Sub(f.Now); !s.Tables.NewestAt.IsZero() && ahead > skew {
+	if s.Server != nil {
+		now = now.Add(s.Server.Ahead)
+		apart(s.Server, c)
+	}
+	if ahead := s.Tables.NewestAt.Sub(now); !s.Tables.NewestAt.IsZero() && ahead > skew {
 		c.warn(fix, "the newest event is %v in the future", ahead.Round(time.Second))
 	}
-	if ahead := s.Files.Changed.Sub(f.Now); ahead > skew {
+	if ahead := s.Files.Changed.Sub(now); ahead > skew {
 		c.warn(fix, "the file was changed %v in the future", ahead.Round(time.Second))
 	}
-	if len(c.found) == 0 {
+	switch {
+	case len(c.found) > 0:
+	case s.Server != nil:
+		c.ok("this machine and the server agree on the time, and nothing in the store is of the future")
+	default:
 		c.ok("no time in the store is of the future")
 	}
 }
 
 const (
-	kept = 30 * 24 * time.Hour
+	keepFor = 30 * 24 * time.Hour
 	// late is how long what is too old may lie before it is said: it is removed when a process uses the store.
 	late = 5 * 24 * time.Hour
 )
@@ -160,9 +194,9 @@ func retention(f *Facts, c *chart) {
 		return
 	}
 	age := f.Now.Sub(t.OldestAt)
-	if days := int64(age / (24 * time.Hour)); age > kept+late {
+	if days := int64(age / (24 * time.Hour)); age > keepFor+late {
 		c.warn("let a server run on the workspace: it removes what is too old", "the oldest of %s is %s old, and is kept for %d",
-			many(t.Events, "event"), many(days, "day"), int64(kept/(24*time.Hour)))
+			many(t.Events, "event"), many(days, "day"), int64(keepFor/(24*time.Hour)))
 	} else {
 		c.ok("%s, the oldest %s old", many(t.Events, "event"), many(days, "day"))
 	}

@@ -2,10 +2,10 @@ package doctor
 
 func workChecks() []Check {
 	return []Check{
-		{"instructions", TheWork, "instructions that were given up unacknowledged", instructions},
-		{"questions", TheWork, "tasks that wait for a person", questions},
-		{"leases", TheWork, "attempts that nobody reports about any more", leases},
-		{"notices", TheWork, "notices that no host has consumed", notices},
+		{Name: "instructions", Part: TheWork, Looks: "instructions that were given up unacknowledged", judge: instructions},
+		{Name: "questions", Part: TheWork, Looks: "tasks that wait for a person", judge: questions},
+		{Name: "leases", Part: TheWork, Looks: "attempts that nobody reports about any more", judge: leases},
+		{Name: "notices", Part: TheWork, Looks: "notices that no host has consumed", judge: notices},
 	}
 }
 

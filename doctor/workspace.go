@@ -2,9 +2,9 @@ package doctor
 
 func workspaceChecks() []Check {
 	return []Check{
-		{"workspace", TheWorkspace, "the folder that waybill works in, and by which rule it was found", workspace},
-		{"identity", TheWorkspace, "whether it is the folder that the state was made for", identity},
-		{"state folder", TheWorkspace, "whose the state folder is, that it is no link, and its mode 0700", stateFolder},
+		{Name: "workspace", Part: TheWorkspace, Looks: "the folder that waybill works in, and by which rule it was found", judge: workspace},
+		{Name: "identity", Part: TheWorkspace, Looks: "whether it is the folder that the state was made for", judge: identity},
+		{Name: "state folder", Part: TheWorkspace, Looks: "whose the state folder is, that it is no link, and its mode 0700", judge: stateFolder},
 	}
 }
 

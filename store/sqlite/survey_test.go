@@ -231,8 +231,10 @@ func TestSurveyOfCopies(t *testing.T) {
 		{Path: facts.Path + ".replaced-20260101T000000Z-2", Kind: "replaced", Bytes: 4},
 	}, facts.Files.Copies)
 	require.ElementsMatch(t, []doctor.Leftover{
-		{Path: facts.Path + ".version-5.part-123", Bytes: 4}, {Path: facts.Path + ".rescued-20260101T000000Z-7.part-9", Bytes: 4},
-		{Path: facts.Path + ".restoring-17", Bytes: 4}, {Path: facts.Path + ".restoring-17-journal", Bytes: 4},
+		{Path: facts.Path + ".version-5.part-123", Bytes: 4},
+		{Path: facts.Path + ".rescued-20260101T000000Z-7.part-9", Bytes: 4},
+		{Path: facts.Path + ".restoring-17", Bytes: 4},
+		{Path: facts.Path + ".restoring-17-journal", Bytes: 4},
 		{Path: facts.Path + ".salvaging-8", Bytes: 4},
 	}, litter)
 
