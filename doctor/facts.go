@@ -117,6 +117,7 @@ type Copy struct {
 // Lock is a lock that processes take in turns.
 type Lock struct {
 	There  bool
+	Odd    bool // what lies in its place is no file
 	Held   bool // for as long as it was looked at
 	For    time.Duration
 	PID    int // who has it, or had it last, as far as it is known

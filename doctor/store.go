@@ -102,6 +102,8 @@ func processes(f *Facts, c *chart) {
 func lock(f *Facts, c *chart) {
 	switch l := f.Store.Lock; {
 	case !f.Store.There:
+	case l.Odd:
+		c.fail("remove "+f.Store.Path+".lock, which the next process makes anew", "what lies in its place is no file, so that nothing can be changed")
 	case l.Held:
 		c.warn("end that process if it hangs", "process %d on %s has kept it for over %v", l.PID, l.Host, l.For)
 	case l.Broken:
@@ -116,6 +118,8 @@ func lock(f *Facts, c *chart) {
 func gate(f *Facts, c *chart) {
 	switch g := f.Store.Gate; {
 	case !f.Store.There:
+	case g.Odd:
+		c.warn("remove "+f.Store.Path+".lock.gate, which the next process makes anew", "what lies in its place is no file, so that turns are not fair")
 	case g.Held:
 		c.warn("end the process that waits for the lock and hangs", "it has been closed for over %v; it is passed by, but turns are not fair", g.For)
 	default:

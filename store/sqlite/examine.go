@@ -115,7 +115,11 @@ func (e *examination) missing() bool {
 
 // record reads what the lock file says, without the lock: one call reads it as a whole.
 func (e *examination) record() record {
-	text, err := os.ReadFile((&place{path: e.path}).lockPath())
+	path := (&place{path: e.path}).lockPath()
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return record{}
+	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return record{}
 	}

@@ -11,21 +11,24 @@ import (
 func (e *examination) contents() bool {
 	before, err := idOf(e.path)
 	if err != nil {
-		return e.broken("contents", err)
+		return e.broken("inode", err)
 	}
+	at := "structure" // the check at work
 	err = e.reader(func(c *conn) error {
 		v := verifier(e.ctx, c)
 		for _, check := range checks(v, c) {
+			at = check.Name
 			found, err := v.Alone(check)
 			if err != nil {
 				return err
 			}
 			e.verified(check.Name, found)
 		}
+		at = "lock file"
 		return e.compareRecord(c)
 	})
 	if err != nil {
-		return e.broken("contents", err)
+		return e.broken(at, err)
 	}
 	if after, err := idOf(e.path); err != nil || after != before {
 		return e.find("inode", LevelFail, "restart every process that uses the store", "%s was removed or replaced while it was read", e.path)

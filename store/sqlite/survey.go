@@ -172,6 +172,10 @@ const lookEvery = 10 * time.Millisecond
 
 // held tries a lock until it has it, and lets go of it at once.
 func (s *surveyor) held(ctx context.Context, path string) (l doctor.Lock) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return doctor.Lock{There: true, Odd: true} // to open a pipe would wait for who writes to it
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return l

@@ -28,18 +28,21 @@ func (s *surveyor) contents(ctx context.Context) {
 func (s *surveyor) settings(ctx context.Context, c *conn) error {
 	engine := &s.facts.Engine
 	journal, sync, script := s.wantedJournal()
-	engine.WantJournal, engine.WantSync = journal, sync
-	if err := c.query(func(r *row) error {
-		engine.Journal = doctor.Known(r.text())
-		return r.err
+	var found doctor.Known
+	if err := c.Query(func(r *rows.Row) error {
+		found = doctor.Known(r.Text())
+		return r.Err()
 	}, "PRAGMA journal_mode"); err != nil {
 		return err
 	}
 	if err := c.script(ctx, script); err != nil {
 		return err
 	}
-	var err error
-	engine.Sync, err = c.number("PRAGMA synchronous")
+	level, err := c.number("PRAGMA synchronous")
+	if err == nil {
+		engine.Journal, engine.WantJournal = found, journal
+		engine.Sync, engine.WantSync = level, sync
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -116,6 +117,13 @@ func TestSurveyOfFaults(t *testing.T) {
 		facts, _ := survey(t, path)
 		require.Greater(t, facts.Files.WALBytes, facts.Files.WALLimit)
 	})
+	t.Run("nothing is said of how a file is synced that is no database", func(t *testing.T) {
+		path := closed(t)
+		require.NoError(t, os.WriteFile(path, []byte("Dear reader, this is a letter, and no database at all."), 0o600))
+		facts, _ := survey(t, path)
+		require.Zero(t, facts.Engine.WantSync)
+		require.Zero(t, facts.Engine.WantJournal)
+	})
 	t.Run("a file of the future", func(t *testing.T) {
 		path := closed(t)
 		later := time.Now().Add(48 * time.Hour).Truncate(time.Second)
@@ -208,6 +216,18 @@ func TestSurveyOfLocks(t *testing.T) {
 	require.False(t, facts.Lock.Held)
 }
 
+// TestSurveyOfLocksThatAreNoFiles: what lies in their place is told, and nobody waits for it.
+func TestSurveyOfLocksThatAreNoFiles(t *testing.T) {
+	path := closed(t)
+	for _, name := range []string{".lock", ".lock.gate"} {
+		require.NoError(t, os.Remove(path+name))
+		require.NoError(t, os.Mkdir(path+name, 0o700))
+	}
+	facts, _ := survey(t, path)
+	require.True(t, facts.Lock.Odd)
+	require.True(t, facts.Gate.Odd)
+}
+
 // TestSurveyOfCopies: what was left on purpose is told, with its kind, and what was not finished is litter once it is
 // old and nobody has the store open.
 // Of a restore that was killed, and of the stores that restores have set aside, nobody was told.
@@ -241,6 +261,32 @@ func TestSurveyOfCopies(t *testing.T) {
 	open(t, sqlite.Options{Path: path})
 	_, litter = survey(t, path)
 	require.Empty(t, litter, "who has it open may be writing them")
+}
+
+// TestFindingsUnderNoNameWereLost: what cannot be read is told under the name of a check that there is.
+func TestFindingsUnderNoNameWereLost(t *testing.T) {
+	path := closed(t)
+	c := raw(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
+	var root, size int64
+	require.NoError(t, c.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'head'").Scan(&root))
+	require.NoError(t, c.QueryRow("PRAGMA page_size").Scan(&size))
+	require.NoError(t, c.Close())
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, int(size)), (root-1)*size)
+	require.NoError(t, errors.Join(err, f.Close()))
+
+	rows := map[string]bool{}
+	for _, check := range doctor.Table() {
+		rows[check.Name] = true
+	}
+	facts, _ := survey(t, path)
+	failed := map[string]bool{}
+	for _, found := range facts.Findings {
+		require.True(t, rows[found.Check], "no check has the name %q", found.Check)
+		failed[found.Check] = failed[found.Check] || found.Level == doctor.Fail
+	}
+	require.True(t, failed["lock file"])
 }
 
 func indexOf(t *testing.T, text []byte, word string) int {
