@@ -135,18 +135,22 @@ func TestSumsAloneDoNotMakeAnExport(t *testing.T) {
 		"a short hash":             {replaced("event", `"hash":"`, `"hash":"0`), "a hash has 64 digits"},
 		"other counts at the end":  {replaced("end", `"events":3`, `"events":4`), "does not say what stands before it"},
 		"other counts at the head": {replaced("waybill-export", `"events":3`, `"events":4`), "counts other records"},
-		"a task without attempts":  {without("attempt", "reply"), "does not say what stands before it"},
-		"a reply before its time":  {replaced("reply", `"number":1`, `"number":2`), "the next one is 1"},
-		"a notice twice":           {twice("notice"), "it is there twice"},
-		"a breaker twice":          {twice("breaker"), "is there twice"},
-		"an answer twice":          {twice("answer"), "is there twice"},
-		"a task twice":             {twice("task"), "is there twice"},
-		"a run twice":              {twice("run"), "it is there twice"},
-		"a fact twice":             {twice("fact"), "is there twice"},
-		"a tally twice":            {twice("tally"), "is there twice"},
-		"a prompt twice":           {twice("prompt"), "is there twice"},
-		"a dependency twice":       {twice("dependency"), "it is there twice"},
-		"an instruction twice":     {twice("instruction"), "is there twice"},
+		"a task without attempts":  {without("attempt", "reply"), "has no attempt"},
+		"a task that is not what its attempt says": {
+			replaced("task", `"status":"COMPLETE"`, `"status":"AWAITING_RESPONSE"`), "is AWAITING_RESPONSE, and its newest attempt",
+		},
+		"a format that never was": {replaced("waybill-export", `"format":1`, `"format":0`), "there is no format 0"},
+		"a reply before its time": {replaced("reply", `"number":1`, `"number":2`), "the next one is 1"},
+		"a notice twice":          {twice("notice"), "it is there twice"},
+		"a breaker twice":         {twice("breaker"), "is there twice"},
+		"an answer twice":         {twice("answer"), "is there twice"},
+		"a task twice":            {twice("task"), "is there twice"},
+		"a run twice":             {twice("run"), "it is there twice"},
+		"a fact twice":            {twice("fact"), "is there twice"},
+		"a tally twice":           {twice("tally"), "is there twice"},
+		"a prompt twice":          {twice("prompt"), "is there twice"},
+		"a dependency twice":      {twice("dependency"), "it is there twice"},
+		"an instruction twice":    {twice("instruction"), "is there twice"},
 		"kinds in another order": {func(l []string) []string {
 			slices.Reverse(l[1 : len(l)-1])
 			return l
@@ -164,7 +168,8 @@ func failure(t *testing.T, file string) string {
 	t.Helper()
 	s := memory.New()
 	_, err := move.Import(t.Context(), s, strings.NewReader(file))
-	require.Error(t, err)
+	var wrong *move.FormatError
+	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, move.Counts{}, counts(t, s))
 	return err.Error()
 }

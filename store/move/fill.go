@@ -22,6 +22,7 @@ type filler struct {
 
 	run, task string       // the last ones, to which what follows belongs
 	facts     []store.Fact // of the run, not yet put
+	waiting   core.Task    // the last one with its newest attempt, not yet compared
 }
 
 // newFiller begins with what the event log stands on. A store that has anything in it is refused.
@@ -82,6 +83,11 @@ func (f *filler) add(r record) error {
 			return err
 		}
 	}
+	if k.rank == 0 {
+		if err := f.endTask(); err != nil {
+			return err
+		}
+	}
 	f.before, f.key = k, r.key()
 	f.counts.add(k.name)
 	if err := r.put(f); err != nil {
@@ -101,7 +107,17 @@ func (f *filler) inOrder(k kind, r record) error {
 }
 
 // end puts what was gathered.
-func (f *filler) end() error { return f.putFacts() }
+func (f *filler) end() error { return errors.Join(f.putFacts(), f.endTask()) }
+
+// endTask makes sure that the last task is what its newest attempt says, which a store would find only at the end.
+func (f *filler) endTask() error {
+	task := f.waiting
+	f.waiting = core.Task{}
+	if task.ID == "" {
+		return nil
+	}
+	return store.Coherent(task)
+}
 
 func (f *filler) putFacts() error {
 	if len(f.facts) == 0 {

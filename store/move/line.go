@@ -199,6 +199,9 @@ func (r *lineReader) header() (h header, err error) {
 	if err == nil {
 		err = r.read(object, &h)
 	}
+	if err == nil && h.Format < 1 {
+		err = r.wrong("there is no format %d"+again, h.Format)
+	}
 	return h, err
 }
 

@@ -80,6 +80,7 @@ func (a *attempt) put(to *filler) error {
 	if err := exact(a, attemptOf(value)); err != nil {
 		return err
 	}
+	to.waiting.Current = value
 	return to.tx.PutAttempt(value)
 }
 

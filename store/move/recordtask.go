@@ -97,7 +97,7 @@ func (t *task) put(to *filler) error {
 	if err := exact(t, taskOf(value)); err != nil {
 		return err
 	}
-	to.task = string(t.ID)
+	to.task, to.waiting = value.ID, value
 	return to.tx.PutTask(value)
 }
 
