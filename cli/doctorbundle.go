@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"waybill/doctor"
@@ -22,20 +20,11 @@ func writeBundle(path string, facts *doctor.Facts, found []doctor.Finding) (stri
 	if _, err := os.Lstat(path); err == nil {
 		return "", occupied(path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // mode 0600
+	err := newFile(path, func(f *os.File) error { return pack(f, doctor.Extract(facts, found), facts.Now) })
+	if _, told := errors.AsType[*schema.Error](err); told {
+		return "", err
+	}
 	if err != nil {
-		return "", fmt.Errorf("write the bundle: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // it has another name by then, or is not wanted
-	err = pack(f, doctor.Extract(facts, found), facts.Now)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path) // unlike a rename, it takes the place of nothing
-	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return "", occupied(path)
-	case err != nil:
 		return "", fmt.Errorf("write the bundle: %w", err)
 	}
 	return path, nil

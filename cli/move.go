@@ -29,7 +29,7 @@ output. Processes that use the store go on. The same contents give the same byte
 SHA-256 over all others, so that a file that was cut or altered is known by it. A damaged store is refused.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == standard {
-				_, err := a.export(cmd.Context(), nil, a.Out)
+				_, err := a.export(cmd.Context(), a.Out)
 				return moveFault(err)
 			}
 			return a.exportTo(cmd.Context(), args[0])
@@ -37,20 +37,16 @@ SHA-256 over all others, so that a file that was cut or altered is known by it. 
 	}
 }
 
-// exportTo exports to a new file that only its owner can read, and is whole when there is no error.
+// exportTo exports to a new file that only its owner can read, and that is there as a whole or not at all.
 func (a *app) exportTo(ctx context.Context, path string) error {
-	var f *os.File
-	summary, err := a.export(ctx, []string{path}, openLate(func() (io.Writer, error) {
-		var err error
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		return f, err
-	}))
-	if f != nil {
-		err = errors.Join(err, f.Sync(), f.Close())
-		if err != nil {
-			_ = os.Remove(path)
-		}
+	if _, err := a.existingStore([]string{path}); err != nil {
+		return err // and no file was made
 	}
+	var summary move.Summary
+	err := newFile(path, func(f *os.File) (err error) {
+		summary, err = a.export(ctx, f)
+		return err
+	})
 	if err != nil {
 		return moveFault(err)
 	}
@@ -58,26 +54,8 @@ func (a *app) exportTo(ctx context.Context, path string) error {
 	return a.reportMove(summary, "path", path, "")
 }
 
-// openLate gives a writer to what open gives at the first write.
-func openLate(open func() (io.Writer, error)) io.Writer { return &late{open: open} }
-
-type late struct {
-	open func() (io.Writer, error)
-	to   io.Writer
-}
-
-func (l *late) Write(p []byte) (n int, err error) {
-	if l.to == nil {
-		if l.to, err = l.open(); err != nil {
-			l.to = nil
-			return 0, err
-		}
-	}
-	return l.to.Write(p)
-}
-
-func (a *app) export(ctx context.Context, made []string, w io.Writer) (summary move.Summary, err error) {
-	path, err := a.existingStore(made)
+func (a *app) export(ctx context.Context, w io.Writer) (summary move.Summary, err error) {
+	path, err := a.existingStore(nil)
 	if err != nil {
 		return summary, err
 	}
