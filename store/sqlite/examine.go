@@ -155,7 +155,7 @@ func (e *examination) volume() bool {
 		return e.broken("file system", err)
 	}
 	if err := p.checkVolume(e.allowRemote); err != nil {
-		return e.find("file system", LevelFail, "move the store to a local disk, or name another one with --store", "%v", err)
+		return e.find("file system", LevelFail, "move the store to a local disk or, for several machines, into a PostgreSQL database with `waybill store migrate --shared-disk`", "%v", err)
 	}
 	if p.volume.remote {
 		return e.find("file system", LevelWarn, "move the store to a local disk", "it lies on %s, and is for one process at a time", p.volume.name)

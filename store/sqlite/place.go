@@ -177,7 +177,8 @@ func (p *place) checkVolume(allowRemote bool) error {
 		return nil
 	}
 	if !allowRemote {
-		return fault(store.Unsafe, nil, "the store %s lies on %s, where several machines would damage it: put it on a local disk, or share one in a database with --store postgres://…",
+		return fault(store.Unsafe, nil, "the store %s lies on %s, where several machines would damage it: put it on a local disk, "+
+			"or, for several machines, in a PostgreSQL database with --store postgres://user@host/database",
 			p.path, p.volume.name)
 	}
 	p.note("the store lies on %s: only one process can have it open, and what is durable is up to the file system", p.volume.name)
