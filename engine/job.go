@@ -47,7 +47,7 @@ type job struct {
 	Change
 	ctx      context.Context
 	done     func(result any, err error)
-	deadline time.Time // when waiting ends; zero: it does not wait
+	deadline time.Time // when waiting ends, by the clock that nobody sets; zero: it does not wait
 
 	// Of the last run:
 	result  any
@@ -71,7 +71,7 @@ type job struct {
 func (e *Engine) Submit(ctx context.Context, c Change, done func(result any, err error)) {
 	j := &job{Change: c, ctx: ctx, done: done}
 	if c.Wait > 0 {
-		j.deadline = e.o.Now().Add(c.Wait)
+		j.deadline = time.Now().Add(c.Wait)
 	}
 	if err := e.enqueue(j); err != nil {
 		done(nil, err)

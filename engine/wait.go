@@ -17,7 +17,7 @@ func (e *Engine) patient(j *job, result any) bool {
 	if j.deadline.IsZero() || !j.Idle(result) {
 		return false
 	}
-	return j.ctx.Err() == nil && e.o.Now().Before(j.deadline)
+	return j.ctx.Err() == nil && time.Now().Before(j.deadline)
 }
 
 // park keeps the job aside. foreign is what foreignSeen was before the job ran: if it has moved on
@@ -30,12 +30,12 @@ func (e *Engine) park(j *job, foreign int) {
 		e.requeueLocked(j)
 		return
 	}
-	until := j.deadline
-	if due := clock(j.Due(j.result)); !due.IsZero() && due.Before(until) {
-		until = due
+	wait := time.Until(j.deadline)
+	if due := clock(j.Due(j.result)); !due.IsZero() {
+		wait = min(wait, due.Sub(e.o.Now()))
 	}
 	e.waiting[j] = struct{}{}
-	j.timer = time.AfterFunc(until.Sub(e.o.Now()), func() { e.requeue(j) })
+	j.timer = time.AfterFunc(wait, func() { e.requeue(j) })
 }
 
 // requeue puts a parked job back in the queue; of several calls only the first does.

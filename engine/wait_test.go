@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"waybill/core"
 	"waybill/engine"
 	"waybill/store"
+	"waybill/store/memory"
 )
 
 const patience = 10 * time.Second
@@ -280,4 +282,23 @@ func TestWaitDoesNotMissWhatAnotherProcessCommitsJustBefore(t *testing.T) {
 		require.Equal(t, []string{"x"}, do(t, e, next("s", 0)))
 		require.Zero(t, elapsed())
 	})
+}
+
+// TestWaitEndsInTimeWhenTheClockIsSet: as it is when a server is first heard of whose clock is an hour off.
+func TestWaitEndsInTimeWhenTheClockIsSet(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		bubble(t, func(t *testing.T, elapsed func() time.Duration) {
+			var ahead atomic.Int64
+			e := build(t, engine.Options{
+				Open: func(context.Context) (store.Store, error) {
+					ahead.Store(int64(by))
+					return memory.New(), nil
+				},
+				Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+			})
+			run(t, e)
+			require.Equal(t, []string{}, do(t, e, next("s", 0)))
+			require.Equal(t, patience, elapsed(), "%v", by)
+		})
+	}
 }
