@@ -59,8 +59,8 @@ func storeMode(st store.Status) string {
 func otherVersions(peers []store.Peer, ours string) (said []string) {
 	for _, peer := range peers {
 		if peer.Version != ours {
-			said = append(said, fmt.Sprintf("another waybill of version %s (process %d) works on this store, and this is version %s; "+
-				"restart the older one", peer.Version, peer.PID, ours))
+			said = append(said, fmt.Sprintf("another waybill of version %s (%v) works on this store, and this is version %s; "+
+				"restart the older one", peer.Version, peer, ours))
 		}
 	}
 	return said

@@ -84,7 +84,7 @@ type crowded struct{ store.Store }
 
 func (c crowded) Status(ctx context.Context) store.Status {
 	st := c.Store.Status(ctx)
-	st.Peers = []store.Peer{{PID: 41, Version: "1.0.0"}, {PID: 42, Version: "1.1.0"}}
+	st.Peers = []store.Peer{{PID: 41, Version: "1.0.0"}, {PID: 42, Version: "1.1.0", Host: "build-7"}}
 	return st
 }
 
@@ -95,6 +95,6 @@ func TestFaultR30_AnotherVersionIsDegraded(t *testing.T) {
 		"another waybill of version 1.0.0 (process 41) works on this store, and this is version 1.1.0; restart the older one")
 	h = newHost(t, setup{store: crowded{newLasting()}, version: "1.0.0"})
 	degraded := fmt.Sprint(h.call("get_status", `{}`).at("degraded"))
-	require.Contains(t, degraded, "(process 42)")
+	require.Contains(t, degraded, "(process 42 on build-7)")
 	require.NotContains(t, degraded, "(process 41)")
 }

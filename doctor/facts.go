@@ -129,6 +129,7 @@ type Lock struct {
 type Peer struct {
 	PID     int
 	Version string
+	Host    string // the machine that it runs on, or "" for this one
 }
 
 // Tables are what is in a store.

@@ -77,13 +77,13 @@ func reserve(f *Facts, c *chart) {
 }
 
 func processes(f *Facts, c *chart) {
-	if !f.Store.There {
+	if !f.Store.There && len(f.Store.Peers) == 0 {
 		return
 	}
 	for _, peer := range f.Store.Peers {
 		if peer.Version != f.Program.Version {
-			c.warn("restart it, if it is meant to be of the same version", "process %d has the store open with waybill %s, and this one is %s",
-				peer.PID, peer.Version, Known(f.Program.Version))
+			c.warn("restart it, if it is meant to be of the same version", "process %d%s has the store open with waybill %s, and this one is %s",
+				peer.PID, on(peer.Host), peer.Version, Known(f.Program.Version))
 		}
 	}
 	if len(c.found) > 0 {
@@ -97,6 +97,13 @@ func processes(f *Facts, c *chart) {
 	default:
 		c.ok("%d others have the store open, with the same version", n)
 	}
+}
+
+func on(host string) string {
+	if host == "" {
+		return ""
+	}
+	return " on " + host
 }
 
 func lock(f *Facts, c *chart) {

@@ -27,6 +27,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"waybill/core"
@@ -404,6 +405,15 @@ var Latencies = [...]time.Duration{
 type Peer struct {
 	PID     int
 	Version string // of its waybill
+	Host    string // the machine that it runs on, or "" for this one
+}
+
+// String names the process.
+func (p Peer) String() string {
+	if p.Host == "" {
+		return fmt.Sprintf("process %d", p.PID)
+	}
+	return fmt.Sprintf("process %d on %s", p.PID, p.Host)
 }
 
 // A Damage is a record that is not what was written.

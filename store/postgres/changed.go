@@ -1,85 +1,41 @@
 package postgres
 
-import (
-	"context"
-	"fmt"
-	"time"
-)
+import "context"
 
-// How long a commit of another process may go unnoticed. A look costs one short question to the server, so they are
-// frequent only while others are at work.
-const (
-	pollInterval = 100 * time.Millisecond
-	busyInterval = 20 * time.Millisecond // and up to as much again, so that many processes do not ask together
-	// busyFor is how long after a commit of another process the next one is looked for so often.
-	busyFor = 10 * time.Second
-	// awayInterval is how long a server that does not answer is left alone.
-	awayInterval = time.Second
-)
-
-// Changed gives the channel that is signalled after commits of other processes. The first call begins to look for them;
-// who never asks pays nothing.
+// Changed gives the channel that is signalled after commits of other processes. The first call begins to listen for
+// them; who never asks pays nothing.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.polls && !s.closed {
-		s.polls = true
-		s.polling.Go(s.poll) // ends with Close
+	if s.deafen == nil && !s.closed {
+		ctx, cancel := context.WithCancel(context.Background())
+		s.deafen = cancel
+		s.working.Go(func() { (&ear{s: s}).run(ctx) }) // ends with Close
 	}
 	return s.changed
 }
 
-// poll looks at the count of commits of the workspace.
-func (s *Store) poll() {
-	timer := time.NewTimer(pollInterval)
-	defer timer.Stop()
-	var found time.Time // when the last commit of another process was
-	for {
-		select {
-		case <-s.ended:
-			return
-		case <-timer.C:
-		}
-		interval := pollInterval
-		switch news, err := s.look(); {
-		case err != nil:
-			interval = awayInterval
-		case news:
-			found = time.Now()
-		}
-		if time.Since(found) < busyFor {
-			interval = busyInterval + jitter(busyInterval)
-		}
-		timer.Reset(interval)
-	}
-}
-
-// look reports whether there are commits that were not known.
-func (s *Store) look() (news bool, err error) {
-	within, cancel := context.WithTimeout(context.Background(), s.o.lockWait)
-	defer cancel()
-	c, err := s.take(within)
-	if err != nil {
-		return false, err
-	}
-	defer s.give(c)
-	commits, err := c.script(within, fmt.Sprintf("SELECT commits FROM waybill.workspaces WHERE number = %d", s.number))
-	if err != nil || len(commits) == 0 {
-		return false, err
-	}
-	return s.learn(commits[0]), nil
-}
-
-// learn notes that there were that many commits, signals it if some of them are news, and reports that.
-func (s *Store) learn(commits int64) bool {
+// learn notes that there were that many commits, signals it if that is news, and reports whether it is. before is what
+// was known when it was asked for: a count that has gone back since then is that of a database that was put back, or of
+// another server that has not got everything, and what it will hold is news.
+func (s *Store) learn(commits, before int64) (news bool) {
 	s.mu.Lock()
-	news := commits > s.seen
-	s.seen = max(s.seen, commits)
+	news = commits > s.seen || commits < before && s.seen == before
+	if news {
+		s.seen = commits
+	}
 	s.mu.Unlock()
 	if news {
 		s.signal()
 	}
 	return news
+}
+
+// knownCommits gives the newest commit that is known.
+func (s *Store) knownCommits() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
 }
 
 // mine notes a commit of our own, which is no news.

@@ -20,6 +20,7 @@ type conn struct {
 	s        *Store
 	pg       *pgconn.PgConn
 	ctx      context.Context    // of the transaction at work, which has a deadline
+	fresh    bool               // no change was made on it yet
 	pooled   bool               // something between us and the server deals out its connections by transactions
 	settings string             // what every transaction begins with
 	names    map[string]*prompt // statements by their text
@@ -40,7 +41,10 @@ func (c *conn) close() {
 
 // beginView begins a transaction that reads one moment.
 func (c *conn) beginView(within context.Context) error {
-	_, err := c.script(within, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+c.settings)
+	found, err := c.script(within, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+c.settings+"; SELECT 1 FROM "+c.s.row())
+	if err == nil && found == nil {
+		err = c.s.gone()
+	}
 	return err
 }
 
@@ -60,6 +64,20 @@ func (c *conn) script(within context.Context, text string) (answer []int64, err 
 		}
 	}
 	return answer, nil
+}
+
+// texts runs a statement and gives the first column of its rows.
+func (c *conn) texts(within context.Context, text string) (all []string, err error) {
+	results, err := c.pg.Exec(within, text).ReadAll()
+	if err != nil {
+		return nil, c.told(err)
+	}
+	for _, result := range results {
+		for _, row := range result.Rows {
+			all = append(all, string(row[0]))
+		}
+	}
+	return all, nil
 }
 
 func integers(row [][]byte) (all []int64, err error) {

@@ -31,4 +31,34 @@ func (s *Store) Pooled(ctx context.Context) (bool, error) {
 }
 
 // Heard has a clock hear from a server, see Clock.heard.
-func (c *Clock) Heard(server int64, asked, told time.Time) { c.heard(server, asked, told) }
+func (c *Clock) Heard(server int64, asked, told time.Time) { c.correct(server, asked, told) }
+
+// Wrong gives a clock of a machine whose own clock is ahead by that much.
+func Wrong(ahead time.Duration) *Clock {
+	return &Clock{local: func() time.Time { return time.Now().Add(ahead) }}
+}
+
+// Looking gives the options with another time between looks at what others did.
+func (o Options) Looking(d time.Duration) Options {
+	o.lookEvery = d
+	return o
+}
+
+// Telling gives the options with another time between two messages to others.
+func (o Options) Telling(d time.Duration) Options {
+	o.tellEvery = d
+	return o
+}
+
+// Mute gives the options of one who tells others nothing.
+func (o Options) Mute() Options {
+	o.mute = true
+	return o
+}
+
+// RungBy reports whether who listens is rung by what was told.
+func (s *Store) RungBy(told string) bool {
+	e := ear{s: s}
+	e.hear(told)
+	return e.rung
+}

@@ -55,10 +55,10 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 	switch answer.Code {
 	case "53100":
 		return fault(store.Full, said, "no space is left on the server of %s: free some and try again", s.place)
-	case "25006":
-		return fault(store.ReadOnly, said, "%s can only be read, as that of a standby: name the primary server", s.place)
+	case readOnly, notInRecovery:
+		return s.onStandby(said)
 	case "55P03":
-		return fault(store.Busy, nil, "another process changes the workspace %s in %s for longer than %v: try again", s.o.Workspace, s.place, s.o.lockWait)
+		return fault(store.Busy, said, "another process has a lock in %s: try again", s.place)
 	case "40001", "40P01":
 		return fault(store.Busy, said, "others changed %s at the same moment, again and again: try again", s.place)
 	case "53300":
@@ -78,6 +78,26 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 		return fault(store.Unsafe, said, "%s lets this user not in: check the name, the password and pg_hba.conf", s.place)
 	}
 	return fault(store.IO, said, "%s could not do what it was asked: check the log of the server", s.place)
+}
+
+// What a standby answers to who wants to change something.
+const (
+	readOnly      = "25006"
+	notInRecovery = "0A000" // to BEGIN READ WRITE; we say nothing else that a server does not know
+)
+
+// fromStandby reports whether a standby refused to change something.
+func fromStandby(err error) bool {
+	code := codeOf(err)
+	return code == readOnly || code == notInRecovery
+}
+
+// codeOf gives the SQLSTATE of what the server answered, or "".
+func codeOf(err error) string {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && len(answer.Code) == 5 {
+		return answer.Code
+	}
+	return ""
 }
 
 func isKind(err error, kind store.Kind) bool {

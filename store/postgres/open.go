@@ -61,13 +61,14 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 		return nil, err
 	}
 	a.config.RuntimeParams["client_encoding"] = "UTF8"
-	if _, named := a.config.RuntimeParams["application_name"]; !named {
+	_, christened := a.config.RuntimeParams["application_name"]
+	if !christened {
 		a.config.RuntimeParams["application_name"] = strings.TrimSpace("waybill " + o.Version)
 	}
 	s := &Store{
-		o: o, config: a.config, place: a.place, insisted: a.pooled,
+		o: o, config: a.config, place: a.place, insisted: a.pooled, christened: christened,
 		turn: make(chan struct{}, 1), slots: make(chan struct{}, maxConns), changed: make(chan struct{}, 1),
-		ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
+		untold: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: meter.New(store.Latencies[:]...),
 	}
 	within, cancel := context.WithTimeout(ctx, o.callLimit)
@@ -98,8 +99,8 @@ func (s *Store) start(within context.Context, steps []string) error {
 		return err
 	case version > int64(len(steps)):
 		s.stop(s.newerSchema(version, len(steps)))
-	case version < int64(len(steps)) && s.refusal() != nil:
-		return fault(store.ReadOnly, s.refusal(), "the store in %s has tables of version %d and cannot be brought to version %d",
+	case version < int64(len(steps)) && s.unwritable() != nil:
+		return fault(store.ReadOnly, s.unwritable(), "the store in %s has tables of version %d and cannot be brought to version %d",
 			s.place, version, len(steps))
 	case version < int64(len(steps)):
 		if err := s.bringUp(within, c, steps); err != nil {
@@ -142,6 +143,11 @@ func (s *Store) bringUp(within context.Context, c *conn, steps []string) error {
 	if err != nil {
 		return err
 	}
+	if found[0] > 0 { // whoever changes a workspace has read that the tables are of the version before
+		if _, err := c.script(within, "LOCK TABLE workspaces IN ACCESS EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+	}
 	for i, step := range steps {
 		if int64(i) < found[0] {
 			continue
@@ -162,7 +168,7 @@ func (s *Store) enter(within context.Context, c *conn) error {
 		return err
 	}
 	if found == nil {
-		if err := s.refusal(); err != nil {
+		if err := s.unwritable(); err != nil {
 			return fault(store.ReadOnly, err, "there is no workspace %s in %s, and none can be made", s.o.Workspace, s.place)
 		}
 		if found, err = s.found(within, c, find); err != nil {
@@ -176,7 +182,7 @@ func (s *Store) enter(within context.Context, c *conn) error {
 
 // found makes the workspace, unless somebody else has done so meanwhile, who is waited for.
 func (s *Store) found(within context.Context, c *conn, find string) ([]int64, error) {
-	made, err := c.script(within, fmt.Sprintf("BEGIN; %s; SET LOCAL synchronous_commit = on; "+
+	made, err := c.script(within, fmt.Sprintf("BEGIN; %s; "+
 		"INSERT INTO workspaces (name) VALUES ('%s') ON CONFLICT DO NOTHING RETURNING number", c.settings, s.o.Workspace))
 	if err != nil {
 		return nil, err

@@ -41,6 +41,22 @@ func TestLawsBehindAPooler(t *testing.T) {
 	})
 }
 
+// TestFaultS19_NobodyIsToldBehindAPooler: who is behind one hears nothing, and finds by looking what others commit; what
+// he commits, they hear.
+func TestFaultS19_NobodyIsToldBehindAPooler(t *testing.T) {
+	server := pgtest.Shared(t)
+	direct := options(t, server)
+	behind := direct
+	behind.URL = startPooler(t, direct.URL)
+	stands := open(t, direct.Looking(time.Hour))
+	told := stands.Changed()
+	s := open(t, behind)
+	changed := s.Changed()
+	awaitEach(t, 10, stands, s, changed)
+	awaitEach(t, 10, s, stands, told)
+	listening(t, server, direct, "1")
+}
+
 // startPooler starts pgbouncer before a server and gives the URL there.
 func startPooler(t *testing.T, server string) string {
 	t.Helper()

@@ -35,6 +35,9 @@ type Options struct {
 	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
 	callLimit time.Duration // how long a call may take in all; 0 for 30 s
 	viewLimit time.Duration // how long a View may last before it is ended; 0 for 10 s
+	tellEvery time.Duration // how long others are told nothing after they were told something; 0 for 20 ms
+	lookEvery time.Duration // how often it is looked at what others did; 0 for as often as it is worth it
+	mute      bool          // tells the others nothing
 }
 
 func (o Options) filled() (Options, error) {
@@ -49,7 +52,8 @@ func (o Options) filled() (Options, error) {
 	}
 	o.lockWait = cmp.Or(o.lockWait, 5*time.Second)
 	o.callLimit = cmp.Or(o.callLimit, 30*time.Second)
-	o.viewLimit = cmp.Or(o.viewLimit, 10*time.Second)
+	o.viewLimit = cmp.Or(o.viewLimit, max(o.Whole, 10*time.Second))
+	o.tellEvery = cmp.Or(o.tellEvery, tellInterval)
 	return o, nil
 }
 
@@ -62,6 +66,8 @@ type Store struct {
 	config   *pgconn.Config
 	place    string // what messages call the database; without a password
 	insisted *bool  // what the URL says of whether connections are pooled; nil for nothing
+	// christened reports whether the URL gives connections a name.
+	christened bool
 
 	number  int64 // of the workspace
 	version int   // of the tables
@@ -71,9 +77,10 @@ type Store struct {
 	known  int64 // the commit that recent was learned at
 
 	slots   chan struct{} // one is held for each connection in use
-	changed chan struct{} // signalled by poll and by updates; nobody closes it
+	changed chan struct{} // of size one, signalled by the ear and by updates; nobody closes it
+	untold  chan struct{} // of size one, signalled when others are to be told of a commit; nobody closes it
 	ended   chan struct{} // closed by Close
-	polling sync.WaitGroup
+	working sync.WaitGroup
 
 	commits, waits *meter.Histogram[time.Duration]
 
@@ -83,7 +90,10 @@ type Store struct {
 	notes   []string
 	spoilt  map[rows.Damaged]bool // the rows known as damaged
 	stopped *store.Error          // why nothing is written any more, or nil
-	polls   bool
+	standby bool                  // the server that was connected to last can only be read now
+	deafen  context.CancelFunc    // ends the ear; nil while there is none
+	listens uint32                // the server process that the ear has, or 0
+	tells   bool                  // somebody tells the others what is untold
 	closed  bool
 }
 
@@ -170,20 +180,18 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.ended)
+	if s.deafen != nil {
+		s.deafen()
+	}
 	s.mu.Unlock()
-	s.polling.Wait()
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
+	close(s.ended) // and not before: the others are told of the last change, too
+	s.working.Wait()
 	for range maxConns {
 		s.slots <- struct{}{}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.idle {
-		c.close()
-	}
-	s.idle = nil
+	s.dismiss()
 	for range maxConns {
 		<-s.slots
 	}

@@ -22,6 +22,30 @@ func (s *Store) refusal() error {
 	return nil
 }
 
+// noteStandby notes whether the server that was connected to is a standby, which may be promoted, or take the place of one.
+func (s *Store) noteStandby(standby bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.standby = standby
+}
+
+// unwritable tells why nothing can be written now, or nil. A standby may be written later.
+func (s *Store) unwritable() error {
+	if err := s.refusal(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.standby {
+		return s.onStandby(nil)
+	}
+	return nil
+}
+
+func (s *Store) onStandby(cause error) *store.Error {
+	return fault(store.ReadOnly, cause, "%s is that of a standby, which can only be read until it is promoted: name the primary server, or try again", s.place)
+}
+
 // gone ends all writing: the row of the workspace was removed.
 func (s *Store) gone() error {
 	lost := fault(store.Lost, nil, "the workspace %s was removed from %s: restart", s.o.Workspace, s.place)
@@ -87,13 +111,16 @@ const statusLimit = 2 * time.Second
 func (s *Store) Status(ctx context.Context) store.Status {
 	within, cancel := context.WithTimeout(ctx, statusLimit)
 	defer cancel()
-	size, away := s.size(within)
+	answer, away := s.measure(within)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := store.Status{
-		Kind: "postgres", Path: s.place + ", workspace " + s.o.Workspace, SizeBytes: size,
-		ReadOnly: s.stopped != nil || s.closed, SchemaVersion: s.version, Degraded: slices.Clone(s.notes),
-		Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
+		Kind: "postgres", Path: s.place + ", workspace " + s.o.Workspace, SizeBytes: answer.size,
+		ReadOnly: s.stopped != nil || s.standby || s.closed, SchemaVersion: s.version, Degraded: slices.Clone(s.notes),
+		Peers: answer.peers, Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
+	}
+	if s.standby {
+		status.Degraded = append(status.Degraded, s.onStandby(nil).Error())
 	}
 	if away != nil && !s.closed {
 		status.Degraded = append(status.Degraded, s.place+" does not answer: check the server and the network")
@@ -101,19 +128,27 @@ func (s *Store) Status(ctx context.Context) store.Status {
 	return status
 }
 
-// size gives the bytes that the tables and their indexes take.
-func (s *Store) size(within context.Context) (int64, error) {
+// measured is what a server answers for a Status.
+type measured struct {
+	size  int64 // of the tables and their indexes, in bytes
+	peers []store.Peer
+}
+
+func (s *Store) measure(within context.Context) (m measured, err error) {
 	c, err := s.take(within)
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	defer s.give(c)
-	n, err := c.script(within, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c "+
+	n, err := c.script(within, "SELECT pg_is_in_recovery()::int, coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c "+
 		"WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'waybill') AND relkind = 'r'")
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	return n[0], nil
+	s.noteStandby(n[0] == 1)
+	m.size = n[1]
+	m.peers, err = s.peers(within, c)
+	return m, err
 }
 
 // Verify checks every row against its checksum, the chain of the event log from its oldest record to its newest, each

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,9 +33,10 @@ func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) 
 		return err
 	}
 	defer func() { s.give(c) }()
+	fresh := c.fresh
 	commits, err := s.lock(within, c, s.o.lockWait)
 	if err != nil {
-		return err
+		return s.elsewhere(c, fresh, err)
 	}
 	o := s.transaction(ctx, c)
 	o.Recent = &s.recent
@@ -57,31 +57,69 @@ func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) 
 	return s.commit(within, c, t, commits)
 }
 
+// elsewhere has a change that met a standby tried again on a new connection: where the one was made to, there may be the
+// primary server by now.
+func (s *Store) elsewhere(c *conn, fresh bool, err error) error {
+	if fresh || !fromStandby(err) {
+		return err
+	}
+	c.close()
+	s.dismiss()
+	return &trouble{cause: err, again: true}
+}
+
+// row names the row of the workspace. One of another name with the same number is in a database that took the place of
+// this one.
+func (s *Store) row() string {
+	return fmt.Sprintf("workspaces WHERE number = %d AND name = '%s'", s.number, s.o.Workspace)
+}
+
 // lock begins a transaction that holds the row of the workspace, and gives the number of its newest commit. Who waits
 // for it in vain is refused as Busy.
 func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (commits int64, err error) {
-	began := time.Now()
-	text := fmt.Sprintf("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; %s; SET LOCAL lock_timeout = %d; %s",
-		c.settings, patience.Milliseconds(),
-		"SELECT commits, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM workspaces WHERE number = "+
-			strconv.FormatInt(s.number, 10)+" FOR UPDATE")
-	answer, err := c.script(within, text)
+	known, began, asked := s.knownCommits(), time.Now(), s.o.Clock.here()
+	answer, err := c.script(within, fmt.Sprintf("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; %s; SET LOCAL lock_timeout = %d; "+
+		"SELECT commits, %s, (SELECT max(version) FROM versions) FROM %s FOR UPDATE", c.settings, patience.Milliseconds(), serverTime, s.row()))
 	if waited := time.Since(began); waited > 50*time.Millisecond {
 		s.waits.Observe(waited)
 	}
-	if err != nil {
+	switch {
+	case codeOf(err) == "55P03":
+		return 0, s.heldUp(within, c, patience)
+	case err != nil:
 		return 0, err
-	}
-	if len(answer) != 2 {
+	case len(answer) != 3:
 		return 0, s.gone()
+	case answer[2] > int64(s.version):
+		newer := s.newerSchema(answer[2], s.version)
+		s.stop(newer)
+		return 0, newer
 	}
-	commits, server := answer[0], answer[1]
-	s.o.Clock.heard(server, began, time.Now())
-	if commits != s.known {
+	commits = answer[0]
+	s.o.Clock.heard(answer[1], asked)
+	if commits != s.known || c.fresh { // a new connection may be to a server that has not got everything
 		s.recent.Forget()
 	}
-	s.learn(commits)
+	c.fresh = false
+	s.learn(commits, known)
 	return commits, nil
+}
+
+// heldUp gives the error of who has waited in vain, and says whom for.
+func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) error {
+	c.Rollback()
+	who, err := c.texts(within, fmt.Sprintf(`SELECT 'the server process ' || a.pid || ' (' || concat_ws(', ', nullif(a.application_name, ''),
+			host(a.client_addr), a.state) || ') has had it for ' || coalesce(extract(epoch FROM clock_timestamp() - a.xact_start)::bigint::text, 'some') || ' s'
+		FROM waybill.workspaces AS w
+		JOIN pg_catalog.pg_locks AS l ON l.locktype = 'transactionid' AND l.transactionid = w.xmax AND l.granted
+		JOIN pg_catalog.pg_stat_activity AS a ON a.pid = l.pid
+		WHERE w.number = %d LIMIT 1`, s.number))
+	said := "it is not known who has it"
+	if err == nil && len(who) > 0 {
+		said = who[0]
+	}
+	return fault(store.Busy, nil, "another process changes the workspace %s in %s, and has kept us waiting for longer than %v: %s; try again, "+
+		"or end it with pg_terminate_backend if it hangs", s.o.Workspace, s.place, patience, said)
 }
 
 // commit ends the transaction durably. It leaves its stamp in the same transaction, so that whoever loses the connection
@@ -117,6 +155,7 @@ func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int6
 	s.commits.Observe(time.Since(began))
 	s.known = next
 	s.mine(next)
+	s.tell()
 	return nil
 }
 
@@ -135,6 +174,7 @@ func (s *Store) resolve(number int64, stamp string, cause error) error {
 		switch {
 		case err == nil && found == stamp:
 			return nil
+		case fromStandby(err) && again(&trouble{cause: err, again: true}): // it may be about to be promoted
 		case err == nil && found == overwritten, err != nil && !again(err):
 			return &store.Error{
 				Kind: store.IO, Outcome: store.Unknown, Err: plain(cause),
@@ -181,17 +221,30 @@ type trouble struct {
 func (t *trouble) Error() string { return t.cause.Error() }
 func (t *trouble) Unwrap() error { return t.cause }
 
+// clashed reports whether others were in the way of a transaction, and not the server or the connection.
+func (t *trouble) clashed() bool {
+	code := codeOf(t.cause)
+	return code == "40001" || code == "40P01"
+}
+
 const (
-	maxTries  = 8
-	firstWait = 10 * time.Millisecond
+	maxRetries = 7
+	maxClashes = 3 // of them that may be for clashes
+	firstWait  = 20 * time.Millisecond
 )
 
 // retries gives a function that reports whether to try again after an error, and waits before it does.
 func retries(within context.Context) func(err error) bool {
-	tries := 1
+	tries, clashes := 0, 0
 	return func(err error) bool {
-		var t *trouble
-		if !errors.As(err, &t) || !t.again || tries >= maxTries {
+		t, ok := errors.AsType[*trouble](err)
+		if !ok || !t.again || tries >= maxRetries {
+			return false
+		}
+		if t.clashed() {
+			clashes++
+		}
+		if clashes > maxClashes {
 			return false
 		}
 		wait := firstWait << tries
@@ -218,12 +271,12 @@ func jitter(d time.Duration) time.Duration {
 
 // worthAnother reports whether a try that ended so, before its commit was sent, may go better the next time.
 func worthAnother(c *pgconn.PgConn, err error) bool {
-	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch answer.Code {
+	if code := codeOf(err); code != "" {
+		switch code {
 		case "40001", "40P01", "57P01", "57P02", "57P03", "53300":
 			return true
 		}
-		return answer.Code[:2] == "08"
+		return code[:2] == "08"
 	}
 	return c == nil || c.IsClosed()
 }

@@ -96,6 +96,55 @@ func (s *Server) Run(t testing.TB, database, sql string) {
 	require.NoError(t, run(database, sql))
 }
 
+// Ask runs a query and gives the first value of its first row, or "".
+func (s *Server) Ask(t testing.TB, database, sql string) string {
+	t.Helper()
+	results, err := s.Connect(t, database).End(sql)
+	require.NoError(t, err)
+	for _, result := range results {
+		for _, row := range result.Rows {
+			return string(row[0])
+		}
+	}
+	return ""
+}
+
+// A Conn is a connection of a test, which ends with it at the latest.
+type Conn struct {
+	*pgconn.PgConn
+	Heard []string // what it was notified of, as it came
+}
+
+// Connect makes a connection.
+func (s *Server) Connect(t testing.TB, database string) *Conn {
+	t.Helper()
+	config, err := pgconn.ParseConfig(database)
+	require.NoError(t, err)
+	c := &Conn{}
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { c.Heard = append(c.Heard, n.Payload) }
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.PgConn, err = pgconn.ConnectConfig(ctx, config)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Hang() })
+	return c
+}
+
+// End runs SQL and ends the connection.
+func (c *Conn) End(sql string) ([]*pgconn.Result, error) {
+	defer c.Hang()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return c.Exec(ctx, sql).ReadAll()
+}
+
+// Hang ends the connection. Twice is once.
+func (c *Conn) Hang() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = c.Close(ctx) // it may have been ended by the server
+}
+
 func run(database, sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

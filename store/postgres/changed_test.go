@@ -1,0 +1,274 @@
+package postgres_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/postgres"
+	"waybill/store/postgres/pgtest"
+)
+
+func awaitSignal(t testing.TB, changed <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-changed:
+	case <-time.After(soon):
+		require.FailNow(t, "nobody said that the store has changed")
+	}
+}
+
+// awaitEach makes changes, each of which has to be signalled, and found.
+func awaitEach(t testing.TB, n int, by, to *postgres.Store, changed <-chan struct{}) {
+	t.Helper()
+	for range n {
+		before := newest(t, by)
+		require.NoError(t, by.Update(t.Context(), appendOne))
+		for newest(t, to) == before {
+			awaitSignal(t, changed)
+		}
+	}
+}
+
+// drain takes a signal that is left of what was before.
+func drain(changed <-chan struct{}) {
+	select {
+	case <-changed:
+	default:
+	}
+}
+
+// listening waits until a store listens, which its connection says at the server.
+func listening(t testing.TB, server *pgtest.Server, o postgres.Options, n string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return server.Ask(t, server.Admin(), "SELECT count(*) FROM pg_stat_activity WHERE datname = '"+database(t, o.URL)+"' AND application_name LIKE 'waybill %/%'") == n
+	}, soon, 5*time.Millisecond)
+}
+
+// TestCommitsOfOthersAreTold: who never looks by himself hears of each commit of another process.
+func TestCommitsOfOthersAreTold(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	one, other := open(t, o), open(t, o.Looking(time.Hour))
+	changed := other.Changed()
+	for range 20 {
+		require.NoError(t, one.Update(t.Context(), appendOne))
+		awaitSignal(t, changed)
+	}
+	for newest(t, other) < 20 {
+		awaitSignal(t, changed)
+	}
+}
+
+// TestOwnCommitsAreNoNews: a process is not woken by what it has told others, which is told to itself, too.
+func TestOwnCommitsAreNoNews(t *testing.T) {
+	s := open(t, options(t, pgtest.Shared(t)))
+	for range 10 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+	for told, rings := range map[string]bool{"9": false, "10": false, "11": true, "": true, "x": true} {
+		require.Equal(t, rings, s.RungBy(told), "%q", told)
+	}
+}
+
+// TestFaultS19_NotificationsAreLost: who heard well looks by himself when he is told nothing any more.
+func TestFaultS19_NotificationsAreLost(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	silent, other := open(t, o.Mute()), open(t, o)
+	changed := other.Changed()
+	listening(t, server, o, "1")
+	awaitEach(t, 10, silent, other, changed)
+}
+
+// TestFaultS19_ListenerIsCutOff: it listens anew, and what was told meanwhile is not missed.
+func TestFaultS19_ListenerIsCutOff(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	one, other := open(t, o), open(t, o.Looking(time.Hour))
+	changed := other.Changed()
+	awaitEach(t, 1, one, other, changed)
+	for range 3 {
+		server.Run(t, server.Admin(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+
+			database(t, o.URL)+"' AND application_name LIKE 'waybill %/%'")
+		awaitEach(t, 3, one, other, changed)
+		listening(t, server, o, "1")
+	}
+}
+
+// TestCommitsOfAMomentAreToldOnce: and what is untold when a process ends is told then.
+func TestCommitsOfAMomentAreToldOnce(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s, err := postgres.Open(t.Context(), o.Telling(time.Hour))
+	require.NoError(t, err)
+	hears := server.Connect(t, o.URL)
+	topic := "waybill_" + server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
+	_, err = hears.Exec(t.Context(), "LISTEN "+topic).ReadAll()
+	require.NoError(t, err)
+	heard := func() string {
+		within, cancel := context.WithTimeout(t.Context(), soon)
+		defer cancel()
+		n, err := notification(within, hears)
+		require.NoError(t, err)
+		return n
+	}
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	require.Equal(t, "1", heard())
+	for range 9 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+	require.NoError(t, s.Close())
+	server.Run(t, o.URL, "NOTIFY "+topic+", 'end'")
+	require.Equal(t, "10", heard())
+	require.Equal(t, "end", heard())
+}
+
+// TestForgedNotificationsAreNoMoreThanAReasonToLook: nothing is believed that anybody can say.
+func TestForgedNotificationsAreNoMoreThanAReasonToLook(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	one, other := open(t, o), open(t, o.Looking(time.Hour))
+	changed := other.Changed()
+	awaitEach(t, 1, one, other, changed)
+	topic := "waybill_" + server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
+	for _, told := range []string{"", "more", "-1", "9223372036854775807", "9223372036854775808"} {
+		server.Run(t, o.URL, "NOTIFY "+topic+", '"+told+"'")
+	}
+	drain(changed)
+	awaitEach(t, 5, one, other, changed)
+}
+
+// TestTellingHoldsUpNoCommit: somebody whose commit has the lock of all who told something, and does not end, holds up
+// nobody.
+func TestTellingHoldsUpNoCommit(t *testing.T) {
+	server := pgtest.Own(t, "synchronous_commit = local", "synchronous_standby_names = 'nobody'")
+	o := options(t, server)
+	one, other := open(t, o), open(t, o)
+	changed := other.Changed()
+	awaitEach(t, 1, one, other, changed)
+	server.Run(t, o.URL, "CREATE TABLE things ()")
+	hangs := server.Connect(t, o.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { // ends with ctx
+		_, _ = hangs.Exec(ctx, "SET synchronous_commit = on; BEGIN; INSERT INTO things DEFAULT VALUES; NOTIFY somebody; COMMIT").ReadAll()
+	})
+	defer wg.Wait()
+	defer cancel()
+	require.Eventually(t, func() bool {
+		return server.Ask(t, o.URL, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
+	}, soon, 5*time.Millisecond)
+	awaitEach(t, 3, one, other, changed)
+}
+
+// TestFaultS19_TooManyConnectionsOfOneProcess: it never has more than four, and listening is one of them.
+func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	s.Changed()
+	listening(t, server, o, "1")
+	const views = 3
+	inside, release := make(chan struct{}, views), make(chan struct{})
+	var wg sync.WaitGroup
+	for range views {
+		wg.Go(func() {
+			err := s.View(t.Context(), func(store.Tx) error {
+				inside <- struct{}{}
+				<-release
+				return nil
+			})
+			if err != nil {
+				t.Errorf("view: %v", err)
+			}
+		})
+	}
+	for range views {
+		<-inside
+	}
+	for range views {
+		wg.Go(func() {
+			if err := s.Update(t.Context(), appendOne); err != nil {
+				t.Errorf("update: %v", err)
+			}
+		})
+	}
+	connections := server.Ask(t, server.Admin(), "SELECT count(*) FROM pg_stat_activity WHERE datname = '"+database(t, o.URL)+"'")
+	close(release)
+	wg.Wait()
+	require.Equal(t, strconv.Itoa(views+1), connections)
+	require.EqualValues(t, views, newest(t, s))
+}
+
+// TestFaultR30_VersionsOfOtherProcesses: who listens is known to the others with its version, until it closes the store.
+func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	o.Version = "2.0 new"
+	s := open(t, o)
+	s.Changed()
+	listening(t, server, o, "1")
+	require.Empty(t, s.Status(t.Context()).Peers)
+
+	old := o
+	old.Version = "v0.0.0-20261122065900-c788e54abcde+dirty"
+	other, err := postgres.Open(t.Context(), old)
+	require.NoError(t, err)
+	other.Changed()
+	elsewhere := o
+	elsewhere.Workspace = pgtest.Name(t)
+	open(t, elsewhere).Changed()
+	listening(t, server, o, "3")
+
+	peers := s.Status(t.Context()).Peers
+	require.Len(t, peers, 1)
+	require.Equal(t, os.Getpid(), peers[0].PID)
+	require.Empty(t, peers[0].Host)
+	require.Regexp(t, `^v0\.0\.0-2026112206~[0-9a-f]{6}$`, peers[0].Version)
+	require.Equal(t, []store.Peer{{PID: os.Getpid(), Version: "2.0?new"}}, other.Status(t.Context()).Peers)
+	same := open(t, old)
+	require.Equal(t, []store.Peer{
+		{PID: os.Getpid(), Version: "2.0?new"}, {PID: os.Getpid(), Version: old.Version},
+	}, sorted(same.Status(t.Context()).Peers))
+	require.NoError(t, other.Close())
+	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Peers) == 0 }, soon, 5*time.Millisecond)
+}
+
+// TestPeersOnOtherMachines have the name of their machine, and who calls himself something else is none.
+func TestPeersOnOtherMachines(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	number := server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
+	for _, name := range []string{"%s/77 1.0 far-away", "%s/", "%s/x 1.0 h", "%s7/78 1.0 h"} {
+		server.Connect(t, o.URL+"&application_name="+url.PathEscape("waybill "+fmt.Sprintf(name, number)))
+	}
+	require.Equal(t, []store.Peer{{PID: 77, Version: "1.0", Host: "far-away"}}, s.Status(t.Context()).Peers)
+}
+
+func notification(within context.Context, c *pgtest.Conn) (payload string, err error) {
+	for len(c.Heard) == 0 {
+		if err := c.WaitForNotification(within); err != nil {
+			return "", err
+		}
+	}
+	payload = c.Heard[0]
+	c.Heard = c.Heard[1:]
+	return payload, nil
+}
+
+func sorted(peers []store.Peer) []store.Peer {
+	slices.SortFunc(peers, func(a, b store.Peer) int { return cmp.Compare(a.Version, b.Version) })
+	return peers
+}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Whoever asks for the changes of others listens for what those tell (see tell.go), on a connection of its own. That is
+// a hint: it may be lost with the connection, on its way through a pooler, or because nobody said it. So the count of
+// commits is looked at all the same, and often unless the hints are known to come.
+const (
+	pollInterval = 100 * time.Millisecond
+	busyInterval = 20 * time.Millisecond // and up to as much again, so that many processes do not ask together
+	// busyFor is how long after a commit of another process the next one is looked for so often.
+	busyFor = 10 * time.Second
+	// heardInterval is how often one looks while hints come.
+	heardInterval = time.Second
+	// awayInterval is how long a server that does not answer is left alone.
+	awayInterval = time.Second
+	// breather is how long one looks at nothing after a hint. What is told meanwhile is looked at once.
+	breather = 10 * time.Millisecond
+	// firstCall is how long one waits before listening anew, at first, and longestCall at last.
+	firstCall   = 100 * time.Millisecond
+	longestCall = 30 * time.Second
+)
+
+// An ear hears of the commits of other processes. One goroutine has it.
+type ear struct {
+	s      *Store
+	c      *conn         // on which it listens; nil while it does not
+	rung   bool          // a commit was told of that was not known
+	heard  bool          // hints come: one has since c was made, and no commit was found since that none told of
+	away   bool          // the last look had no answer
+	found  time.Time     // when the last commit of another process was found
+	again  time.Time     // when to listen anew
+	paused time.Duration // how long it was waited before listening anew, the last time
+}
+
+// run listens and looks until ctx ends.
+func (e *ear) run(ctx context.Context) {
+	defer e.hangUp()
+	for {
+		rung := e.listen(ctx) || e.wait(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		e.look(ctx, rung)
+		if rung && !rest(ctx, breather) {
+			return
+		}
+	}
+}
+
+// rest waits for that long and reports whether ctx goes on.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// listen begins to listen if it is time to, and reports whether it did: what was told before was told to nobody. It has
+// something told to itself, too, to find out whether it hears.
+func (e *ear) listen(ctx context.Context) bool {
+	if e.c != nil || time.Now().Before(e.again) {
+		return false
+	}
+	e.paused = min(max(2*e.paused, firstCall), longestCall)
+	e.again = time.Now().Add(e.paused + jitter(e.paused))
+	if err := e.callUp(ctx); err != nil {
+		e.s.o.Logger.Debug("the store is looked at and not listened to", "place", e.s.place, "err", e.s.fault(err))
+		return false
+	}
+	if e.c == nil {
+		return false
+	}
+	e.s.tell()
+	return true
+}
+
+// callUp listens on a new connection, unless that is dealt out by transactions: then another would hear what is told.
+func (e *ear) callUp(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, e.s.o.lockWait)
+	defer cancel()
+	config := e.s.config.Copy()
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { e.hear(n.Payload) }
+	e.s.introduce(config)
+	c, err := e.s.own(within, config)
+	if err != nil {
+		return err
+	}
+	if c.pooled {
+		e.s.part(c)
+		e.again = time.Now().Add(longestCall)
+		return nil
+	}
+	if _, err := c.script(within, "LISTEN "+e.s.topic()); err != nil {
+		e.s.part(c)
+		return err
+	}
+	e.c, e.rung, e.heard = c, false, false
+	e.s.setListener(c.pg.PID())
+	return nil
+}
+
+// hangUp ends the connection.
+func (e *ear) hangUp() {
+	if e.c != nil {
+		e.s.setListener(0)
+		e.s.part(e.c)
+		e.c, e.heard = nil, false
+	}
+}
+
+// hear takes in what was told: how many commits there are. Anybody who may connect can tell anything, so it is never
+// more than a reason to look.
+func (e *ear) hear(told string) {
+	e.heard, e.paused = true, 0
+	commits, err := strconv.ParseInt(told, 10, 64)
+	e.rung = e.rung || err != nil || commits > e.s.knownCommits()
+}
+
+// wait waits until something was told that was not known, which it reports, or it is time to look without.
+func (e *ear) wait(ctx context.Context) (rung bool) {
+	within, cancel := context.WithTimeout(ctx, e.interval())
+	defer cancel()
+	if e.c == nil {
+		<-within.Done()
+		return false
+	}
+	for !e.rung {
+		if err := e.c.pg.WaitForNotification(within); err != nil {
+			if within.Err() == nil {
+				e.hangUp() // what was told meanwhile is found by a look
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// interval gives the longest time until the next look.
+func (e *ear) interval() time.Duration {
+	d := cmp.Or(e.s.o.lookEvery, e.usualInterval())
+	if e.c == nil {
+		d = min(d, max(time.Until(e.again), 0))
+	}
+	return d
+}
+
+func (e *ear) usualInterval() time.Duration {
+	switch {
+	case e.away:
+		return awayInterval
+	case e.heard:
+		return heardInterval + jitter(heardInterval/4)
+	case time.Since(e.found) < busyFor:
+		return busyInterval + jitter(busyInterval)
+	}
+	return pollInterval
+}
+
+// look looks at the count of commits of the workspace. What it finds although nobody told of it shows that hints get
+// lost.
+func (e *ear) look(ctx context.Context, rung bool) {
+	within, cancel := context.WithTimeout(ctx, e.s.o.lockWait)
+	defer cancel()
+	e.rung = false
+	news, err := e.ask(within)
+	if e.away = err != nil; e.away {
+		e.hangUp()
+		return
+	}
+	if news {
+		e.found = time.Now()
+		e.heard = e.heard && rung
+	}
+}
+
+// ask asks the server for the count of commits and its time, on the connection of the ear if there is one.
+func (e *ear) ask(within context.Context) (news bool, err error) {
+	c := e.c
+	if c == nil {
+		if c, err = e.s.take(within); err != nil {
+			return false, err
+		}
+		defer e.s.give(c)
+	}
+	known, asked := e.s.knownCommits(), e.s.o.Clock.here()
+	answer, err := c.script(within, fmt.Sprintf("SELECT commits, %s FROM waybill.workspaces WHERE number = %d", serverTime, e.s.number))
+	if err != nil || len(answer) == 0 {
+		return false, err
+	}
+	e.s.o.Clock.heard(answer[1], asked)
+	return e.s.learn(answer[0], known), nil
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waybill/store"
+)
+
+// A process that listens is known to the others by the name that its connection has at the server: it says which
+// workspace, which process and version, and on which machine. It goes away with the connection. A connection that a URL
+// gives a name of its own says nothing, and neither does one behind a pooler. All of this is courtesy.
+const (
+	namePrefix = "waybill "
+	// A server keeps 63 bytes of a name. What is longer than this has a hash for its end.
+	longestVersion = 24
+	longestMachine = 15
+)
+
+// introduce gives the connection of the ear its name.
+func (s *Store) introduce(config *pgconn.Config) {
+	if s.christened {
+		return
+	}
+	config.RuntimeParams["application_name"] = fmt.Sprintf("%s%d/%d %s %s", namePrefix, s.number, os.Getpid(), named(s.o.Version), machine())
+}
+
+// named gives a version as a name of a connection has it.
+func named(version string) string { return word(cmp.Or(version, "unknown"), longestVersion) }
+
+// machine gives the name of this one.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "?"
+	}
+	return word(name, longestMachine)
+}
+
+// word gives text as one word of a name, with a question mark for whatever a name cannot have.
+func word(text string, longest int) string {
+	text = strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) > longest {
+		sum := sha256.Sum256([]byte(text))
+		text = text[:longest-7] + "~" + hex.EncodeToString(sum[:3])
+	}
+	return text
+}
+
+// peers gives the other processes that listen to the same workspace.
+func (s *Store) peers(within context.Context, c *conn) (all []store.Peer, err error) {
+	names, err := c.texts(within, fmt.Sprintf("SELECT application_name FROM pg_catalog.pg_stat_activity "+
+		"WHERE datname = current_database() AND pid <> %d AND application_name LIKE '%s%d/%%' ORDER BY pid", s.listener(), namePrefix, s.number))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if peer, ok := s.peer(name); ok {
+			all = append(all, peer)
+		}
+	}
+	return all, nil
+}
+
+// peer reads the name of a connection.
+func (s *Store) peer(name string) (peer store.Peer, ok bool) {
+	var workspace int64
+	n, _ := fmt.Sscanf(strings.TrimPrefix(name, namePrefix), "%d/%d %s %s", &workspace, &peer.PID, &peer.Version, &peer.Host)
+	if n < 3 || workspace != s.number {
+		return peer, false
+	}
+	if s.o.Version != "" && peer.Version == named(s.o.Version) {
+		peer.Version = s.o.Version
+	}
+	if peer.Host == machine() {
+		peer.Host = ""
+	}
+	return peer, true
+}
+
+// listener gives the server process that the ear has, or 0.
+func (s *Store) listener() uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listens
+}
+
+// setListener notes the server process that the ear has, 0 for none.
+func (s *Store) setListener(process uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listens = process
+}
