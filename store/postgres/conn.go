@@ -20,6 +20,7 @@ type conn struct {
 	s        *Store
 	pg       *pgconn.PgConn
 	ctx      context.Context    // of the transaction at work, which has a deadline
+	used     bool               // a call before has had it
 	fresh    bool               // no change was made on it yet
 	pooled   bool               // something between us and the server deals out its connections by transactions
 	settings string             // what every transaction begins with

@@ -248,6 +248,7 @@ func TestFaultS18_ServerStaysAway(t *testing.T) {
 // TestServerEndsAndComesBack: calls are refused while it is away, and go on when it is back, with everything that was
 // promised.
 func TestServerEndsAndComesBack(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Own(t)
 	s := open(t, options(t, server))
 	require.NoError(t, s.Update(t.Context(), appendOne))
@@ -264,6 +265,7 @@ func TestServerEndsAndComesBack(t *testing.T) {
 
 // TestFaultS19_ServerThatDoesNotSync is asked to, for each change, and the status names what is off.
 func TestFaultS19_ServerThatDoesNotSync(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Own(t, "synchronous_commit = off", "full_page_writes = off")
 	s := open(t, options(t, server))
 	require.NoError(t, s.Update(t.Context(), appendOne))
@@ -308,7 +310,8 @@ func TestLongViewIsEnded(t *testing.T) {
 
 // A proxy carries bytes between a store and a server, and cuts the connection that a commit is on when it is told to.
 type proxy struct {
-	url, server             string
+	url                     string
+	server                  atomic.Pointer[string] // where it leads to
 	dropRequest, dropAnswer atomic.Bool
 	closed                  atomic.Bool
 	cuts                    atomic.Int64
@@ -321,7 +324,8 @@ func startProxy(t *testing.T, server string) *proxy {
 	at, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = at.Close() })
-	p := &proxy{server: u.Host}
+	p := &proxy{}
+	p.server.Store(new(u.Host))
 	u.Host = at.Addr().String()
 	p.url = u.String()
 	go func() { // ends when the listener is closed
@@ -341,7 +345,7 @@ func (p *proxy) carry(client net.Conn) {
 	if p.closed.Load() {
 		return
 	}
-	server, err := net.Dial("tcp", p.server)
+	server, err := net.Dial("tcp", *p.server.Load())
 	if err != nil {
 		return
 	}

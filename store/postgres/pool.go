@@ -89,6 +89,7 @@ func (s *Store) give(c *conn) {
 		c.close()
 		return
 	}
+	c.used = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = append(s.idle, c)

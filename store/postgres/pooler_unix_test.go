@@ -52,8 +52,8 @@ func TestFaultS19_NobodyIsToldBehindAPooler(t *testing.T) {
 	told := stands.Changed()
 	s := open(t, behind)
 	changed := s.Changed()
-	awaitEach(t, 10, stands, s, changed)
-	awaitEach(t, 10, s, stands, told)
+	awaitEach(t, 10, stands, changed)
+	awaitEach(t, 10, s, told)
 	listening(t, server, direct, "1")
 }
 

@@ -15,6 +15,7 @@ import (
 
 // TestFaultS3_StandbyIsRead, and never written; a workspace that is not there is not made.
 func TestFaultS3_StandbyIsRead(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Own(t)
 	o := options(t, server)
 	s, err := postgres.Open(t.Context(), o)

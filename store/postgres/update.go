@@ -33,10 +33,9 @@ func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) 
 		return err
 	}
 	defer func() { s.give(c) }()
-	fresh := c.fresh
 	commits, err := s.lock(within, c, s.o.lockWait)
 	if err != nil {
-		return s.elsewhere(c, fresh, err)
+		return s.elsewhere(c, err)
 	}
 	o := s.transaction(ctx, c)
 	o.Recent = &s.recent
@@ -59,8 +58,8 @@ func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) 
 
 // elsewhere has a change that met a standby tried again on a new connection: where the one was made to, there may be the
 // primary server by now.
-func (s *Store) elsewhere(c *conn, fresh bool, err error) error {
-	if fresh || !fromStandby(err) {
+func (s *Store) elsewhere(c *conn, err error) error {
+	if !c.used || !fromStandby(err) {
 		return err
 	}
 	c.close()

@@ -11,7 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // patience is how long a server may take for what it is asked.
@@ -39,14 +42,25 @@ func private(settings ...string) (*Server, error) {
 }
 
 func (s *Server) begin(settings []string) error {
-	if os.Geteuid() == 0 {
-		if err := os.Chown(s.dir, nobody, nobody); err != nil {
-			return err
-		}
+	if err := s.settle(); err != nil {
+		return err
 	}
 	if err := s.run("initdb", "-D", s.data(), "-U", "waybill", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"); err != nil {
 		return err
 	}
+	return s.startAt(append([]string{"shared_buffers = 32MB", "max_connections = 60"}, settings...)...)
+}
+
+// settle gives the folder to who runs the server.
+func (s *Server) settle() error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Chown(s.dir, nobody, nobody)
+}
+
+// startAt starts the server for the first time, at a free port.
+func (s *Server) startAt(settings ...string) error {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -55,21 +69,40 @@ func (s *Server) begin(settings []string) error {
 	if err := free.Close(); err != nil {
 		return err
 	}
-	all := append([]string{
+	s.url = fmt.Sprintf("postgres://waybill@127.0.0.1:%d/postgres?sslmode=disable", s.port)
+	if err := s.Set(append([]string{
 		"unix_socket_directories = '" + s.dir + "'", "listen_addresses = '127.0.0.1'", fmt.Sprintf("port = %d", s.port),
-		"shared_buffers = 32MB", "max_connections = 60",
-	}, settings...)
+	}, settings...)...); err != nil {
+		return err
+	}
+	return s.Start()
+}
+
+// Set gives the server settings that it has from its next start on.
+func (s *Server) Set(settings ...string) error {
 	f, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString("\n" + strings.Join(all, "\n") + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	s.url = fmt.Sprintf("postgres://waybill@127.0.0.1:%d/postgres?sslmode=disable", s.port)
-	return s.Start()
+	_, err = f.WriteString("\n" + strings.Join(settings, "\n") + "\n")
+	return errors.Join(err, f.Close())
 }
+
+// Follow starts a standby, which gets from the server what is committed there.
+func (s *Server) Follow(t testing.TB) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pg")
+	require.NoError(t, err)
+	standby := &Server{dir: dir, bin: s.bin}
+	t.Cleanup(standby.Stop)
+	require.NoError(t, standby.settle())
+	require.NoError(t, standby.run("pg_basebackup", "-D", standby.data(), "-R", "-X", "stream", "-c", "fast", "-d", s.url))
+	require.NoError(t, standby.startAt())
+	return standby
+}
+
+// Promote makes a standby a primary server.
+func (s *Server) Promote() error { return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "promote") }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
