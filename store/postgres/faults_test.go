@@ -405,3 +405,10 @@ func containsCommit(text []byte) bool {
 	}
 	return false
 }
+
+func requireNotApplied(t testing.TB, err error) {
+	t.Helper()
+	fault, ok := errors.AsType[*store.Error](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, store.NotApplied, fault.Outcome)
+}

@@ -125,37 +125,45 @@ func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) 
 // meanwhile can find out what became of it. A transaction that has put nothing leaves none.
 func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int64) error {
 	began := time.Now()
-	if t.Writes() == 0 {
-		err := t.Commit(func() error {
-			_, err := c.script(within, "COMMIT")
-			return err
-		})
-		if err == nil {
-			s.commits.Observe(time.Since(began))
-		}
-		return err
+	next, sent := commits, false
+	if t.Writes() > 0 {
+		next++
 	}
-	next, stamp := commits+1, newStamp()
-	err := t.Commit(func() error {
-		sure, cancel := context.WithTimeout(context.WithoutCancel(within), s.o.callLimit)
-		defer cancel()
-		_, err := c.script(sure, fmt.Sprintf(`UPDATE workspaces SET commits = %d WHERE number = %d;
-			INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
-			ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
-			next, s.number, next%keptStamps, stamp))
-		if err != nil && c.pg.IsClosed() {
-			return s.resolve(next, stamp, err)
+	err := t.Commit(func() (err error) {
+		sent = true
+		if next == commits {
+			_, err = c.script(within, "COMMIT")
+			return err
 		}
-		return err
+		return s.send(within, c, next, newStamp())
 	})
-	if err != nil {
+	switch {
+	case err != nil && !sent && c.broken != nil:
+		return c.broken
+	case err != nil:
 		return err
 	}
 	s.commits.Observe(time.Since(began))
-	s.known = next
-	s.mine(next)
-	s.tell()
+	if next != commits {
+		s.known = next
+		s.mine(next)
+		s.tell()
+	}
 	return nil
+}
+
+// send sends the commit with its stamp.
+func (s *Store) send(within context.Context, c *conn, next int64, stamp string) error {
+	sure, cancel := context.WithTimeout(context.WithoutCancel(within), s.o.callLimit)
+	defer cancel()
+	_, err := c.script(sure, fmt.Sprintf(`UPDATE workspaces SET commits = %d WHERE number = %d;
+		INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
+		ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
+		next, s.number, next%keptStamps, stamp))
+	if err != nil && c.pg.IsClosed() {
+		return s.resolve(next, stamp, err)
+	}
+	return err
 }
 
 // keptStamps is how many of the newest stamps of a workspace are kept.
