@@ -62,3 +62,12 @@ func (s *Store) RungBy(told string) bool {
 	e.hear(told)
 	return e.rung
 }
+
+// OpenWith opens a store as a newer waybill does, which takes another step to bring the tables up.
+func OpenWith(ctx context.Context, o Options, step string) (*Store, error) {
+	steps, err := migrations()
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, o, append(steps, step))
+}

@@ -245,6 +245,38 @@ func TestFaultS18_ServerStaysAway(t *testing.T) {
 	require.EqualValues(t, 2, newest(t, direct), "the other one was made")
 }
 
+// TestFaultS2_ServerCrashesInCommit: it ends as one whose disk has failed does, before or after the commit took effect,
+// and comes back. The change is made exactly once, and said to be.
+func TestFaultS2_ServerCrashesInCommit(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	for name, cut := range map[string]func(*proxy){
+		"before it took effect": func(p *proxy) { p.dropRequest.Store(true) },
+		"after it took effect":  func(p *proxy) { p.dropAnswer.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, server)
+			p := startProxy(t, o.URL)
+			o.URL = p.url
+			s := open(t, o)
+			p.whenCut.Store(new(func() {
+				if err := errors.Join(server.End("immediate"), server.Start()); err != nil {
+					t.Errorf("restart: %v", err)
+				}
+			}))
+			runs := 0
+			require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+				if runs++; runs == 1 {
+					cut(p)
+				}
+				return appendOne(tx)
+			}))
+			require.EqualValues(t, 1, newest(t, s))
+			require.EqualValues(t, 1, p.cuts.Load())
+		})
+	}
+}
+
 // TestServerEndsAndComesBack: calls are refused while it is away, and go on when it is back, with everything that was
 // promised.
 func TestServerEndsAndComesBack(t *testing.T) {
@@ -314,6 +346,7 @@ type proxy struct {
 	server                  atomic.Pointer[string] // where it leads to
 	dropRequest, dropAnswer atomic.Bool
 	closed                  atomic.Bool
+	whenCut                 atomic.Pointer[func()] // what happens before the client learns that a connection was cut
 	cuts                    atomic.Int64
 }
 
@@ -357,6 +390,9 @@ func (p *proxy) carry(client net.Conn) {
 		buf := make([]byte, 1<<16)
 		for {
 			n, err := server.Read(buf)
+			if err == nil && cut.Load() {
+				p.act()
+			}
 			if err != nil || cut.Load() {
 				_ = client.Close()
 				return
@@ -384,6 +420,7 @@ func (p *proxy) requests(client io.Reader, server io.Writer, cut *atomic.Bool) {
 		commit := n > 0 && buf[0] == 'Q' && containsCommit(buf[:n])
 		if commit && p.dropRequest.CompareAndSwap(true, false) {
 			p.cuts.Add(1)
+			p.act()
 			return
 		}
 		if commit && p.dropAnswer.CompareAndSwap(true, false) {
@@ -393,6 +430,13 @@ func (p *proxy) requests(client io.Reader, server io.Writer, cut *atomic.Bool) {
 		if _, err := server.Write(buf[:n]); err != nil {
 			return
 		}
+	}
+}
+
+// act does what happens when a connection is cut.
+func (p *proxy) act() {
+	if f := p.whenCut.Load(); f != nil {
+		(*f)()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -75,11 +76,11 @@ func skip(t testing.TB, why error) {
 	t.Skipf("there is no PostgreSQL to test with: %v", why)
 }
 
-// Database makes an empty database and gives its URL.
-func (s *Server) Database(t testing.TB) string {
+// Database makes an empty database, with these options, and gives its URL.
+func (s *Server) Database(t testing.TB, options ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), made.Add(1))
-	s.Run(t, s.url, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
+	s.Run(t, s.url, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' "+strings.Join(options, " "))
 	t.Cleanup(func() { _ = run(s.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	u, err := url.Parse(s.url)
 	require.NoError(t, err)

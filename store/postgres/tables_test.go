@@ -1,0 +1,172 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store"
+	"waybill/store/postgres"
+	"waybill/store/postgres/pgtest"
+)
+
+// step is what a newer waybill would do to the tables.
+const step = "ALTER TABLE workspaces ADD COLUMN motto text;"
+
+// TestFaultS5_OlderTables are brought up by a newer waybill, once, and keep what is in them.
+func TestFaultS5_OlderTables(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			s, err := postgres.OpenWith(t.Context(), o, step)
+			if err != nil {
+				t.Errorf("open: %v", err)
+				return
+			}
+			if err := errors.Join(s.Update(t.Context(), appendOne), s.Close()); err != nil {
+				t.Errorf("update: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, "2", server.Ask(t, o.URL, "SELECT count(*) FROM waybill.versions"))
+	s, err := postgres.OpenWith(t.Context(), o, step)
+	require.NoError(t, err)
+	require.EqualValues(t, 5, newest(t, s))
+	require.Equal(t, 2, s.Status(t.Context()).SchemaVersion)
+	require.NoError(t, s.Close())
+}
+
+// TestFaultS5_BringingUpFails: the tables are as they were, and the waybill that made them goes on.
+func TestFaultS5_BringingUpFails(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	_, err := postgres.OpenWith(t.Context(), o, step+" ALTER TABLE nothing ADD COLUMN motto text;")
+	require.Error(t, err)
+	requireNotApplied(t, err)
+	require.Equal(t, "1", server.Ask(t, o.URL, "SELECT count(*) FROM waybill.versions"))
+	require.Equal(t, "0", server.Ask(t, o.URL, "SELECT count(*) FROM information_schema.columns WHERE column_name = 'motto'"))
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	require.EqualValues(t, 2, newest(t, s))
+}
+
+// TestFaultS6_TablesAreBroughtUpUnderUs: by a newer waybill, while this one is at work. It reads on, and writes no more,
+// not even what it was about to.
+func TestFaultS6_TablesAreBroughtUpUnderUs(t *testing.T) {
+	o := options(t, pgtest.Shared(t))
+	s, other := open(t, o), open(t, o)
+	opened := make(chan error, 1)
+	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+		go func() { // ends when the tables are brought up
+			newer, err := postgres.OpenWith(context.WithoutCancel(t.Context()), o, step)
+			if err == nil {
+				err = newer.Close()
+			}
+			opened <- err
+		}()
+		return appendOne(tx)
+	}))
+	require.NoError(t, <-opened)
+	for _, old := range []*postgres.Store{s, other} {
+		requireKind(t, old.Update(t.Context(), appendOne), store.NewerSchema)
+		require.EqualValues(t, 1, newest(t, old))
+		status := old.Status(t.Context())
+		require.True(t, status.ReadOnly)
+		require.Contains(t, fmt.Sprint(status.Degraded), "version 2, and this waybill writes version 1")
+	}
+}
+
+// TestFaultS7_HolderIsNamed: who waits in vain is told which server process has the workspace, and of whom.
+func TestFaultS7_HolderIsNamed(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	s := open(t, o.Waiting(50*time.Millisecond))
+	holder := server.Connect(t, o.URL+"&application_name=psql%20of%20Ann")
+	_, err := holder.Exec(t.Context(), "BEGIN; SELECT 0 FROM waybill.workspaces FOR UPDATE").ReadAll()
+	require.NoError(t, err)
+	err = s.Update(t.Context(), appendOne)
+	requireKind(t, err, store.Busy)
+	requireNotApplied(t, err)
+	require.ErrorContains(t, err, fmt.Sprintf("the server process %d (psql of Ann, 127.0.0.1, idle in transaction) has had it for", holder.PID()))
+	require.Error(t, s.Update(t.Context(), appendOne))
+	holder.Hang()
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	require.NoError(t, s.Update(t.Context(), appendOne))
+}
+
+// TestFaultS11_WorkspaceIsRemoved: who has it open is told, and nobody is given what another one has.
+func TestFaultS11_WorkspaceIsRemoved(t *testing.T) {
+	for name, after := range map[string]string{
+		"for good":                       "",
+		"and another took its number":    "INSERT INTO waybill.workspaces (number, name) OVERRIDING SYSTEM VALUE VALUES (%s, 'another')",
+		"with its schema, and was begun": "begin",
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := pgtest.Shared(t)
+			o := options(t, server)
+			s := open(t, o)
+			require.NoError(t, s.Update(t.Context(), appendOne))
+			number := server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
+			server.Run(t, o.URL, "TRUNCATE waybill.workspaces CASCADE")
+			switch after {
+			case "":
+			case "begin":
+				server.Run(t, o.URL, "DROP SCHEMA waybill CASCADE")
+				another := o
+				another.Workspace = pgtest.Name(t)
+				require.NoError(t, open(t, another).Update(t.Context(), appendOne))
+				require.Equal(t, number, server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces"))
+			default:
+				server.Run(t, o.URL, fmt.Sprintf(after, number))
+			}
+			requireKind(t, s.View(t.Context(), func(store.Tx) error { return nil }), store.Lost)
+			requireKind(t, s.Update(t.Context(), appendOne), store.Lost)
+			require.True(t, s.Status(t.Context()).ReadOnly)
+		})
+	}
+}
+
+// TestFaultS17_StoreDoesNotGrow: what is pruned makes room for what comes, and nothing grows with the number of commits.
+func TestFaultS17_StoreDoesNotGrow(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	round := func() int64 {
+		for range 10 {
+			require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+				for range 300 {
+					if err := appendOne(tx); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+		require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Prune(1<<60, 100_000)
+			return err
+		}))
+		server.Run(t, o.URL, "VACUUM waybill.events")
+		return s.Status(t.Context()).SizeBytes
+	}
+	round()
+	first := round()
+	for range 3 {
+		require.LessOrEqual(t, round(), first+first/10)
+	}
+	for range 300 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+	require.Equal(t, "256", server.Ask(t, o.URL, "SELECT count(*) FROM waybill.stamps"))
+}
