@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -202,50 +203,38 @@ func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
 	require.EqualValues(t, views, newest(t, s))
 }
 
-// TestFaultR30_VersionsOfOtherProcesses: who listens is known to the others with its version, until it closes the store.
+// TestFaultR30_VersionsOfOtherProcesses: who listens is known to the others with its version and machine, until its
+// connection ends, and who calls himself something else is not.
 func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 	server := pgtest.Shared(t)
 	o := options(t, server)
-	o.Version = "2.0 new"
+	o.Version = "v0.0.0-20261122065900-c788e54abcde+dirty"
 	s := open(t, o)
 	s.Changed()
 	listening(t, server, o, "1")
-	require.Empty(t, s.Status(t.Context()).Peers)
+	require.Empty(t, s.Status(t.Context()).Peers, "it is no other process")
+	name := server.Ask(t, o.URL, "SELECT application_name FROM pg_stat_activity WHERE application_name LIKE 'waybill %/%' AND datname = current_database()")
+	number := server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
+	ours := fmt.Sprintf("waybill %s/%d ", number, os.Getpid())
+	require.Regexp(t, `^`+ours+`v0\.0\.0-2026112206~[0-9a-f]{6} \S+$`, name)
 
-	old := o
-	old.Version = "v0.0.0-20261122065900-c788e54abcde+dirty"
-	other, err := postgres.Open(t.Context(), old)
-	require.NoError(t, err)
-	other.Changed()
-	elsewhere := o
-	elsewhere.Workspace = pgtest.Name(t)
-	open(t, elsewhere).Changed()
-	listening(t, server, o, "3")
-
-	peers := s.Status(t.Context()).Peers
-	require.Len(t, peers, 1)
-	require.Equal(t, os.Getpid(), peers[0].PID)
-	require.Empty(t, peers[0].Host)
-	require.Regexp(t, `^v0\.0\.0-2026112206~[0-9a-f]{6}$`, peers[0].Version)
-	require.Equal(t, []store.Peer{{PID: os.Getpid(), Version: "2.0?new"}}, other.Status(t.Context()).Peers)
-	same := open(t, old)
+	another := fmt.Sprintf("waybill %s/77 ", number)
+	other := server.Connect(t, named(o, strings.Replace(name, ours, another, 1)))
+	for _, name := range []string{
+		another + "2.0?new far-away", "waybill " + number + "/", "waybill " + number + "/x 1.0 h", "waybill " + number + "7/78 1.0 h", "psql",
+	} {
+		server.Connect(t, named(o, name))
+	}
 	require.Equal(t, []store.Peer{
-		{PID: os.Getpid(), Version: "2.0?new"}, {PID: os.Getpid(), Version: old.Version},
-	}, sorted(same.Status(t.Context()).Peers))
-	require.NoError(t, other.Close())
-	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Peers) == 0 }, soon, 5*time.Millisecond)
+		{PID: 77, Version: "2.0?new", Host: "far-away"}, {PID: 77, Version: o.Version},
+	}, sorted(s.Status(t.Context()).Peers))
+	other.Hang()
+	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Peers) == 1 }, soon, 5*time.Millisecond)
 }
 
-// TestPeersOnOtherMachines have the name of their machine, and who calls himself something else is none.
-func TestPeersOnOtherMachines(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
-	s := open(t, o)
-	number := server.Ask(t, o.URL, "SELECT number FROM waybill.workspaces")
-	for _, name := range []string{"%s/77 1.0 far-away", "%s/", "%s/x 1.0 h", "%s7/78 1.0 h"} {
-		server.Connect(t, o.URL+"&application_name="+url.PathEscape("waybill "+fmt.Sprintf(name, number)))
-	}
-	require.Equal(t, []store.Peer{{PID: 77, Version: "1.0", Host: "far-away"}}, s.Status(t.Context()).Peers)
+// named gives the URL of a store for a connection of that name.
+func named(o postgres.Options, name string) string {
+	return o.URL + "&application_name=" + url.PathEscape(name)
 }
 
 func notification(within context.Context, c *pgtest.Conn) (payload string, err error) {

@@ -32,6 +32,7 @@ func clashes(t testing.TB, server *pgtest.Server, database, state string, n int)
 // TestFaultS19_OthersAreInTheWay: a transaction that could not be serialized, or was in a deadlock, is tried again, but
 // no more than three times.
 func TestFaultS19_OthersAreInTheWay(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	o := options(t, server)
 	s := open(t, o)

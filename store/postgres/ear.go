@@ -108,14 +108,12 @@ func (e *ear) callUp(ctx context.Context) error {
 		return err
 	}
 	e.c, e.rung, e.heard = c, false, false
-	e.s.setListener(c.pg.PID())
 	return nil
 }
 
 // hangUp ends the connection.
 func (e *ear) hangUp() {
 	if e.c != nil {
-		e.s.setListener(0)
 		e.s.part(e.c)
 		e.c, e.heard = nil, false
 	}

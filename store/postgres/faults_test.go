@@ -227,6 +227,7 @@ func TestFaultS18_ConnectionLostInCommit(t *testing.T) {
 
 // TestFaultS18_ServerStaysAway: nobody is told that a change was made or was not if nobody can know.
 func TestFaultS18_ServerStaysAway(t *testing.T) {
+	t.Parallel()
 	o := options(t, pgtest.Shared(t))
 	p := startProxy(t, o.URL)
 	s := open(t, postgres.Options{URL: p.url, Workspace: o.Workspace})

@@ -30,6 +30,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 }
 
 func TestLaws(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Shared(t).Database(t)
 	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
 		o := postgres.Options{URL: url, Workspace: pgtest.Name(t)}
@@ -43,6 +44,7 @@ func TestLaws(t *testing.T) {
 
 // TestAgreesWithMemory: whatever is done to both stores, they answer alike.
 func TestAgreesWithMemory(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Shared(t).Database(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := postgres.Open(t.Context(), postgres.Options{URL: url, Workspace: pgtest.Name(t)})

@@ -62,7 +62,7 @@ func word(text string, longest int) string {
 // peers gives the other processes that listen to the same workspace.
 func (s *Store) peers(within context.Context, c *conn) (all []store.Peer, err error) {
 	names, err := c.texts(within, fmt.Sprintf("SELECT application_name FROM pg_catalog.pg_stat_activity "+
-		"WHERE datname = current_database() AND pid <> %d AND application_name LIKE '%s%d/%%' ORDER BY pid", s.listener(), namePrefix, s.number))
+		"WHERE datname = current_database() AND application_name LIKE '%s%d/%%' ORDER BY pid", namePrefix, s.number))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Store) peers(within context.Context, c *conn) (all []store.Peer, err er
 	return all, nil
 }
 
-// peer reads the name of a connection.
+// peer reads the name of a connection. One of our own is none.
 func (s *Store) peer(name string) (peer store.Peer, ok bool) {
 	var workspace int64
 	n, _ := fmt.Sscanf(strings.TrimPrefix(name, namePrefix), "%d/%d %s %s", &workspace, &peer.PID, &peer.Version, &peer.Host)
@@ -87,19 +87,5 @@ func (s *Store) peer(name string) (peer store.Peer, ok bool) {
 	if peer.Host == machine() {
 		peer.Host = ""
 	}
-	return peer, true
-}
-
-// listener gives the server process that the ear has, or 0.
-func (s *Store) listener() uint32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.listens
-}
-
-// setListener notes the server process that the ear has, 0 for none.
-func (s *Store) setListener(process uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listens = process
+	return peer, peer.Host != "" || peer.PID != os.Getpid()
 }

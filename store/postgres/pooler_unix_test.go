@@ -24,6 +24,7 @@ import (
 
 // TestLawsBehindAPooler: everything holds where each transaction gets another connection.
 func TestLawsBehindAPooler(t *testing.T) {
+	t.Parallel()
 	direct := pgtest.Shared(t).Database(t)
 	behind := startPooler(t, direct)
 	for url, want := range map[string]bool{direct: false, behind: true, direct + "&pooler=yes": true, behind + "&pooler=no": false} {

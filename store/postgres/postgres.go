@@ -92,7 +92,6 @@ type Store struct {
 	stopped *store.Error          // why nothing is written any more, or nil
 	standby bool                  // the server that was connected to last can only be read now
 	deafen  context.CancelFunc    // ends the ear; nil while there is none
-	listens uint32                // the server process that the ear has, or 0
 	tells   bool                  // somebody tells the others what is untold
 	closed  bool
 }

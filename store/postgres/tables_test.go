@@ -139,6 +139,7 @@ func TestFaultS11_WorkspaceIsRemoved(t *testing.T) {
 
 // TestFaultS17_StoreDoesNotGrow: what is pruned makes room for what comes, and nothing grows with the number of commits.
 func TestFaultS17_StoreDoesNotGrow(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	o := options(t, server)
 	s := open(t, o)
