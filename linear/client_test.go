@@ -180,7 +180,7 @@ func (c *client) ack() error {
 
 func (c *client) create() error {
 	act := linear.Create{Name: c.name("task"), Tries: tries}
-	// Models of its own: those that many tasks share are left alone for a while when they fail often.
+	// Of one model that fails often in a row, no task is given out for a while; of these, none can.
 	models := []map[string]any{{"provider_id": "a", "model_id": act.Name}, {"provider_id": "b", "model_id": act.Name}}
 	return c.do("create_task", map[string]any{"prompt": act.Name, "models": models}, &struct{}{}, act, func() linear.Act { return act })
 }
@@ -259,6 +259,8 @@ func (c *client) read(onePage bool) error {
 		if errors.Is(err, errGone) {
 			err = c.replace()
 			r.More = true
+		} else if again(err) {
+			continue
 		}
 		if err != nil {
 			return err
