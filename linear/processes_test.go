@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,15 +27,15 @@ const (
 // are at work, and replaced. What their clients were told has one order, nothing that was answered is lost, nothing
 // was done twice, and everybody reads the same log.
 func TestKilledProcessesAreLinearizable(t *testing.T) {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-seed %d", seed)
-	y := newYard(t, seed)
-	y.work(t)
+	newYard(t, *storeFlag).endures(t, nil)
+}
+
+// endures has the clients work while processes are killed, and more is done to them, and judges what they were told.
+func (y *yard) endures(t *testing.T, more []func() error) {
+	t.Helper()
+	y.work(t, more)
 	h := y.history(t)
-	require.NoError(t, linear.Check(h), "-seed %d", seed)
+	require.NoError(t, linear.Check(h), "-seed %d", y.seed)
 	doctor := y.command(t, "doctor")
 	doctor.Stderr = nil
 	out, err := doctor.CombinedOutput()
@@ -50,16 +51,23 @@ func TestKilledProcessesAreLinearizable(t *testing.T) {
 // A yard is the stations, and the store that they share.
 type yard struct {
 	workspace, state, store string
+	seed                    uint64
 	chance                  *rand.Rand
 	clients                 [stations]*client
 	answered                atomic.Int64
 	progress                chan struct{} // of size one: signalled when a call was made
 }
 
-func newYard(t *testing.T, seed uint64) *yard {
+// newYard gives a yard on a store, or with "" on a new file.
+func newYard(t *testing.T, store string) *yard {
 	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", seed)
 	y := &yard{
-		workspace: t.TempDir(), state: t.TempDir(), store: *storeFlag,
+		workspace: t.TempDir(), state: t.TempDir(), store: store, seed: seed,
 		chance: rand.New(rand.NewPCG(seed, 0)), progress: make(chan struct{}, 1),
 	}
 	if y.store == "" {
@@ -89,8 +97,8 @@ func (y *yard) noteProgress() {
 	}
 }
 
-// work has all clients make their calls, and kills processes meanwhile.
-func (y *yard) work(t *testing.T) {
+// work has all clients make their calls, and kills processes meanwhile; in between, each of more is done once.
+func (y *yard) work(t *testing.T, more []func() error) {
 	t.Helper()
 	var failed [stations]error
 	var wg sync.WaitGroup
@@ -102,25 +110,41 @@ func (y *yard) work(t *testing.T) {
 		wg.Wait()
 		close(ended)
 	}()
-	y.reap(ended)
+	err := y.reap(y.blows(more), ended)
 	<-ended
-	require.NoError(t, errors.Join(failed[:]...))
+	require.NoError(t, errors.Join(append(failed[:], err)...))
 }
 
-// reap kills a process whenever some more calls were made, in the midst of the others.
-func (y *yard) reap(ended <-chan struct{}) {
-	apart := int64(stations * *callsFlag / (*killsFlag + 1))
+// blows gives what happens to those who work, in an order by chance.
+func (y *yard) blows(more []func() error) []func() error {
+	all := slices.Clone(more)
 	for range *killsFlag {
+		all = append(all, func() error {
+			y.clients[y.chance.IntN(killed)].kill()
+			return nil
+		})
+	}
+	y.chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+// reap deals a blow whenever some more calls were made, in the midst of the others.
+func (y *yard) reap(blows []func() error, ended <-chan struct{}) error {
+	apart := int64(stations * *callsFlag / (len(blows) + 1))
+	for _, blow := range blows {
 		next := y.answered.Load() + 1 + y.chance.Int64N(2*apart)
 		for y.answered.Load() < next {
 			select {
 			case <-y.progress:
 			case <-ended:
-				return
+				return nil
 			}
 		}
-		y.clients[y.chance.IntN(killed)].kill()
+		if err := blow(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // history gives what all know when all is over, with a last look at everything.

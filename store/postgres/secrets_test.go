@@ -47,6 +47,7 @@ func TestFaultS19_WrongAddress(t *testing.T) {
 		}, store.Unsafe, "pg_hba.conf"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			u, err := url.Parse(o.URL)
 			require.NoError(t, err)
 			u.User = url.UserPassword("ann", password)

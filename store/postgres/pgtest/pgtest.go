@@ -81,7 +81,7 @@ func (s *Server) Database(t testing.TB, options ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), made.Add(1))
 	s.Run(t, s.url, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' "+strings.Join(options, " "))
-	t.Cleanup(func() { _ = run(s.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	t.Cleanup(func() { _, _ = s.Query(s.url, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	u, err := url.Parse(s.url)
 	require.NoError(t, err)
 	u.Path = "/" + name
@@ -94,20 +94,36 @@ func (s *Server) Admin() string { return s.url }
 // Run runs SQL in a database.
 func (s *Server) Run(t testing.TB, database, sql string) {
 	t.Helper()
-	require.NoError(t, run(database, sql))
+	s.Ask(t, database, sql)
 }
 
 // Ask runs a query and gives the first value of its first row, or "".
 func (s *Server) Ask(t testing.TB, database, sql string) string {
 	t.Helper()
-	results, err := s.Connect(t, database).End(sql)
+	value, err := s.Query(database, sql)
 	require.NoError(t, err)
+	return value
+}
+
+// Query is Ask for a server that may be away.
+func (s *Server) Query(database, sql string) (value string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := pgconn.Connect(ctx, database)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close(ctx) }() // the answer is there
+	results, err := c.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return "", err
+	}
 	for _, result := range results {
 		for _, row := range result.Rows {
-			return string(row[0])
+			return string(row[0]), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // A Conn is a connection of a test, which ends with it at the latest.
@@ -131,14 +147,6 @@ func (s *Server) Connect(t testing.TB, database string) *Conn {
 	return c
 }
 
-// End runs SQL and ends the connection.
-func (c *Conn) End(sql string) ([]*pgconn.Result, error) {
-	defer c.Hang()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return c.Exec(ctx, sql).ReadAll()
-}
-
 // Hang ends the connection. Twice is once.
 func (c *Conn) Hang() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -146,21 +154,12 @@ func (c *Conn) Hang() {
 	_ = c.Close(ctx) // it may have been ended by the server
 }
 
-func run(database, sql string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	c, err := pgconn.Connect(ctx, database)
-	if err != nil {
-		return err
-	}
-	_, err = c.Exec(ctx, sql).ReadAll()
-	return errors.Join(err, c.Close(ctx))
-}
-
 // start gives the server that is named, or starts one.
 func start() (*Server, error) {
 	if named := os.Getenv("WAYBILL_TEST_POSTGRES"); named != "" {
-		return &Server{url: named}, run(named, "SELECT 1")
+		s := &Server{url: named}
+		_, err := s.Query(named, "SELECT 1")
+		return s, err
 	}
 	return private()
 }
