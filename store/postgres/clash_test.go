@@ -141,7 +141,7 @@ func TestFaultS19_ClocksDiffer(t *testing.T) {
 	for _, clock := range []*postgres.Clock{ahead.Clock, behind.Clock} {
 		require.InDelta(t, float64(time.Now().Unix()), float64(clock.Now().Unix()), 120, "the server is on this machine")
 	}
-	left := time.UnixMicro(int64(got.Lease.ExpiresAt)).Sub(time.Now())
+	left := time.Until(time.UnixMicro(int64(got.Lease.ExpiresAt)))
 	require.InDelta(t, time.Minute, left, float64(2*time.Minute))
 }
 
