@@ -17,6 +17,12 @@ func (o Options) Viewing(d time.Duration) Options {
 	return o
 }
 
+// Limiting gives the options with another limit for calls.
+func (o Options) Limiting(d time.Duration) Options {
+	o.callLimit = d
+	return o
+}
+
 // LimitCalls gives the calls of an open store another limit. Nobody may use the store meanwhile.
 func (s *Store) LimitCalls(d time.Duration) { s.o.callLimit = d }
 

@@ -233,8 +233,8 @@ func TestFaultS18_ServerStaysAway(t *testing.T) {
 	s := open(t, postgres.Options{URL: p.url, Workspace: o.Workspace})
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		err := appendOne(tx)
+		p.whenCut.Store(new(func() { p.closed.Store(true) }))
 		p.dropAnswer.Store(true)
-		p.closed.Store(true)
 		s.LimitCalls(2 * time.Second)
 		return err
 	})
@@ -283,15 +283,13 @@ func TestFaultS2_ServerCrashesInCommit(t *testing.T) {
 func TestServerEndsAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
-	s := open(t, options(t, server))
+	s := open(t, options(t, server).Limiting(2*time.Second))
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	require.NoError(t, server.End("immediate"))
-	s.LimitCalls(time.Second)
 	requireKind(t, s.Update(t.Context(), appendOne), store.IO)
 	requireKind(t, s.View(t.Context(), appendOne), store.IO)
 	require.NotEmpty(t, s.Status(t.Context()).Degraded)
 	require.NoError(t, server.Start())
-	s.LimitCalls(soon)
 	require.Eventually(t, func() bool { return s.Update(t.Context(), appendOne) == nil }, soon, 10*time.Millisecond)
 	require.EqualValues(t, 2, newest(t, s))
 }
@@ -326,8 +324,8 @@ func TestFaultS3_RightsThatAreMissing(t *testing.T) {
 	require.ErrorContains(t, err, "createdb")
 }
 
-// TestLongViewIsEnded: it would hold back what the server clears away.
-func TestLongViewIsEnded(t *testing.T) {
+// TestFaultS16_LongViewIsEnded: it would hold back what the server clears away.
+func TestFaultS16_LongViewIsEnded(t *testing.T) {
 	s := open(t, options(t, pgtest.Shared(t)).Viewing(time.Millisecond))
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
@@ -346,7 +344,7 @@ type proxy struct {
 	url                     string
 	server                  atomic.Pointer[string] // where it leads to
 	dropRequest, dropAnswer atomic.Bool
-	closed                  atomic.Bool
+	closed                  atomic.Bool            // it lets nothing through
 	whenCut                 atomic.Pointer[func()] // what happens before the client learns that a connection was cut
 	cuts                    atomic.Int64
 }
@@ -427,6 +425,9 @@ func (p *proxy) requests(client io.Reader, server io.Writer, cut *atomic.Bool) {
 		if commit && p.dropAnswer.CompareAndSwap(true, false) {
 			p.cuts.Add(1)
 			cut.Store(true)
+		}
+		if p.closed.Load() && !cut.Load() {
+			return
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
 			return

@@ -60,6 +60,34 @@ func TestFaultS5_BringingUpFails(t *testing.T) {
 	require.EqualValues(t, 2, newest(t, s))
 }
 
+// TestFaultS21_ServerCrashesWhileTablesAreBroughtUp: they are as they were, and are brought up by the next who comes.
+func TestFaultS21_ServerCrashesWhileTablesAreBroughtUp(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	o := options(t, server)
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	ended := make(chan error, 1)
+	go func() { // ends when the server does
+		s, err := postgres.OpenWith(context.WithoutCancel(t.Context()), o, step+" SELECT 0 FROM pg_sleep(3600);")
+		if err == nil {
+			err = s.Close()
+		}
+		ended <- err
+	}()
+	require.Eventually(t, func() bool {
+		return server.Ask(t, server.Admin(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1"
+	}, soon, 5*time.Millisecond)
+	require.NoError(t, server.End("immediate"))
+	require.Error(t, <-ended)
+	require.NoError(t, server.Start())
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	require.Equal(t, "1", server.Ask(t, o.URL, "SELECT max(version) FROM waybill.versions"))
+	s, err := postgres.OpenWith(t.Context(), o, step)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, newest(t, s))
+	require.NoError(t, s.Close())
+}
+
 // TestFaultS6_TablesAreBroughtUpUnderUs: by a newer waybill, while this one is at work. It reads on, and writes no more,
 // not even what it was about to.
 func TestFaultS6_TablesAreBroughtUpUnderUs(t *testing.T) {
