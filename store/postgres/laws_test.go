@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,12 @@ import (
 	"waybill/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", agreements); err != nil { // -rapid.checks says otherwise
+		panic(err)
+	}
+	goleak.VerifyTestMain(tests{m})
+}
 
 // tests are those of the package, with a server.
 type tests struct{ *testing.M }
