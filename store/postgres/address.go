@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,8 +89,19 @@ func readAddress(text string) (a address, err error) {
 	if a.config.ConnectTimeout == 0 {
 		a.config.ConnectTimeout = 10 * time.Second
 	}
-	a.place = fmt.Sprintf("the database %s at %s:%d", a.config.Database, a.config.Host, a.config.Port)
+	a.place = "the database " + a.config.Database + " at " + strings.Join(servers(a.config), ", ")
 	return a, nil
+}
+
+// servers gives those that a connection is tried with, each once.
+func servers(config *pgconn.Config) []string {
+	all := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
+	for _, f := range config.Fallbacks {
+		if server := fmt.Sprintf("%s:%d", f.Host, f.Port); !slices.Contains(all, server) {
+			all = append(all, server)
+		}
+	}
+	return all
 }
 
 func pooler(text string) (*bool, error) {

@@ -31,11 +31,13 @@ func TestShownURLsTellNoPassword(t *testing.T) {
 		"postgres://u@h/d?password=hunter2&sslmode=no": "postgres://u@h/d?sslmode=no",
 		"postgres://u:hunt/er2@h/d":                    "postgres://…",
 		"postgres://u:hunter%2@h/d":                    "postgres://…",
+		"postgres://u:hunter2@h:1,i:2/d":               "postgres://u@h:1,i:2/d",
 		"/home/me/store.db":                            "/home/me/store.db",
 	} {
 		require.Equal(t, want, postgres.Shown(url))
 	}
 	require.Equal(t, postgres.Digest("postgres://u:a@h/d"), postgres.Digest("postgres://v:b@h/d"))
+	require.Equal(t, postgres.Digest("postgres://u:a@h/d?sslmode=disable"), postgres.Digest("postgres://h/d?sslmode=prefer"))
 	require.NotEqual(t, postgres.Digest("postgres://u:a@h/d"), postgres.Digest("postgres://u:a@h/e"))
 }
 

@@ -53,7 +53,9 @@ func TestFaultS19_Failover(t *testing.T) {
 	caughtUp(t, primary, standby)
 
 	require.NoError(t, primary.End("immediate"))
-	requireKind(t, s.Update(t.Context(), appendOne), store.IO)
+	err := s.Update(t.Context(), appendOne)
+	requireKind(t, err, store.IO)
+	require.ErrorContains(t, err, "at "+host(t, primary.Admin())+", "+host(t, standby.Admin()))
 	require.NoError(t, standby.Promote())
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	require.EqualValues(t, 4, newest(t, s))
