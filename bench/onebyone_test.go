@@ -20,7 +20,7 @@ import (
 )
 
 // content is what the instructions of the benchmarks say; with its id and the rest, a record of one is
-// about recordBytes long.
+// about as long as one of the probe.
 var content = strings.Repeat("look at the failing test again ", 7)
 
 // A oneByOne queues and acknowledges instructions, each of both in a transaction of its own. Its

@@ -217,7 +217,7 @@ func BenchmarkPageReply(b *testing.B) {
 
 		start = time.Now()
 		look[bool](s, `fetch("/healthz", { cache: "no-store" }).then((answer) => answer.json()).then((said) => said.ok)`)
-		log.append(b, 1)
+		require.NoError(b, log.Append(1))
 		raw = append(raw, millis(time.Since(start)))
 		h.call(b, `{"jsonrpc":"2.0","id":1,"method":"cancel_task","params":{"task_id":"`+task+`"}}`)
 	}

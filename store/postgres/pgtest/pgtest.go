@@ -68,6 +68,9 @@ func Own(t testing.TB, settings ...string) *Server {
 	return s
 }
 
+// Start starts a server for a program that is no test. Who starts it stops it.
+func Start(settings ...string) (*Server, error) { return private(settings...) }
+
 func skip(t testing.TB, why error) {
 	t.Helper()
 	if os.Getenv("WAYBILL_POSTGRES_TESTS") == "required" {

@@ -1,4 +1,4 @@
-package bench
+package disk
 
 import (
 	"os"
