@@ -1,0 +1,128 @@
+// Command queues measures waybill beside other durable queues, all in one run, on one machine, each as durable as it can
+// be set to, and writes docs/benchmarks.md and docs/scaling.md. It judges nothing: no run fails because something took long.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, in io.Reader, out, errs io.Writer) error {
+	if role := os.Getenv(childRole); role != "" {
+		return runChild(role, in, out)
+	}
+	flags := flag.NewFlagSet("queues", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	render := flags.Bool("render", false, "write the documents anew from what was measured before")
+	what := flags.String("only", "", "measure only one of: benchmarks, scaling")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(errs, format+"\n", args...) }
+	for _, d := range documents {
+		if *what != "" && *what != d.name {
+			continue
+		}
+		if err := d.make(ctx, *render, say); err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+// A document has a part that is written from what was measured.
+type document struct {
+	name    string
+	measure func(ctx context.Context, say func(format string, args ...any)) (any, error)
+	read    func(text []byte) (markdown string, err error)
+}
+
+var documents = []document{
+	{
+		"benchmarks",
+		func(ctx context.Context, say func(string, ...any)) (any, error) { return newReport(ctx, whole(), say) },
+		func(text []byte) (string, error) { return markdownOf[report](text) },
+	},
+	{
+		"scaling",
+		func(ctx context.Context, say func(string, ...any)) (any, error) {
+			return newScaling(ctx, wholeScale(), say)
+		},
+		func(text []byte) (string, error) { return markdownOf[scaling](text) },
+	},
+}
+
+func markdownOf[T interface{ markdown() string }](text []byte) (string, error) {
+	var r T
+	err := json.Unmarshal(text, &r)
+	return r.markdown(), err
+}
+
+func (d document) data() string { return "testdata/" + d.name + ".json" }
+func (d document) path() string { return "../../docs/" + d.name + ".md" }
+
+// make measures, keeps what was measured, and writes the document.
+func (d document) make(ctx context.Context, render bool, say func(format string, args ...any)) error {
+	if !render {
+		r, err := d.measure(ctx, say)
+		if err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(r, "", "\t")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(d.data(), append(text, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	measured, err := os.ReadFile(d.data())
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(d.path())
+	if err != nil {
+		return err
+	}
+	text, err := d.with(string(now), measured)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(d.path(), []byte(text), 0o644)
+}
+
+// The part that is written lies between these lines.
+const (
+	beginMark = "<!-- measured: begin. `make queues` writes this part. -->\n"
+	endMark   = "<!-- measured: end -->\n"
+)
+
+var errNoMarks = errors.New("the document does not have the two marks, in their order")
+
+// with gives the document with the part that is written from what was measured.
+func (d document) with(document string, measured []byte) (string, error) {
+	before, rest, begun := strings.Cut(document, beginMark)
+	_, after, ended := strings.Cut(rest, endMark)
+	if !begun || !ended {
+		return "", errNoMarks
+	}
+	part, err := d.read(measured)
+	return before + beginMark + "\n" + part + "\n" + endMark + after, err
+}
