@@ -21,7 +21,7 @@ type plan struct {
 
 // whole is what the documents are made from; smoke is a few of everything.
 func whole() plan {
-	return plan{Rounds: 5, Items: map[int]int{1: 250, 64: 64 * 20}, Rates: []int{10, 100, 1000}, Paced: 5 * time.Second, Least: 200}
+	return plan{Rounds: 5, Items: map[int]int{1: 150, 64: 64 * 12}, Rates: []int{10, 100, 1000}, Paced: 5 * time.Second, Least: 200}
 }
 
 func smoke() plan {
