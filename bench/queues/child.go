@@ -95,7 +95,7 @@ func startChild(role ...string) (*childProcess, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childRole+"="+string(text))
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = os.Stderr //nolint:forbidigo // what is beside this program complains where it does
 	in, out, err := pipes(cmd)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ const (
 
 const (
 	onCommit  = "put, take and acknowledge: synced (a transaction each, or shared)"
-	riverKeep = "put and take: synced; acknowledgements are collected for up to 50 ms, then synced together"
+	riverKeep = "put and take: synced; acknowledgements come after the worker has gone on, and are collected for 50 ms and more"
 	redisKeep = "put, take and acknowledge: synced before the answer"
 )
 
@@ -173,7 +173,7 @@ func riverContender(key, name string, cooldown time.Duration) contender {
 func jetStreamContender() contender {
 	return contender{
 		key: "jetstream", name: "NATS JetStream, embedded, sync always", calls: "Publish, Messages, DoubleAck on a work queue",
-		kept:    "put: synced before the answer; take and acknowledge: see the syncs",
+		kept:    "put and acknowledge: synced before the answer; a take is kept within 100 ms, and without it delivered again",
 		missing: always,
 		place: func(_ context.Context, h *house) (*place, error) {
 			dir, err := h.folder()

@@ -308,7 +308,7 @@ func (in storeScale) write(b *strings.Builder) {
 	b.WriteString("| processes | tasks/s, one workspace | slowest process over fastest | cores at work: waybill | the server | the client | all | tasks/s, a workspace each |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, r := range in.Rows {
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n", r.Processes, r.One, r.Fairness,
-			short(r.Busy.Waybill), short(r.Busy.Server), short(r.Busy.Client), short(r.Busy.All), r.Own)
+		fmt.Fprintf(b, "| %d | %s | %s | %.2f | %.2f | %.2f | %.2f | %s |\n", r.Processes, r.One, r.Fairness,
+			r.Busy.Waybill, r.Busy.Server, r.Busy.Client, r.Busy.All, r.Own)
 	}
 }

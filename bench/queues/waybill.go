@@ -28,7 +28,7 @@ func (d desk) command() *exec.Cmd {
 	cmd := exec.Command(d.Program, args...)
 	cmd.Dir = d.Workspace
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+d.State, "WAYBILL_LOG=")
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = os.Stderr //nolint:forbidigo // what is beside this program complains where it does
 	return cmd
 }
 
