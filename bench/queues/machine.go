@@ -151,7 +151,7 @@ func revision(ctx context.Context) string {
 		return "unknown"
 	}
 	name := string(bytes.TrimSpace(at))
-	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "../..", ":!../../docs").Output()
+	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "../..", ":!../../docs", ":!../../bench", ":!../../*.md").Output()
 	if err != nil || len(changed) > 0 {
 		name += " with changes"
 	}

@@ -190,7 +190,8 @@ func (r report) writeSyncs(b *strings.Builder) {
 }
 
 func (r report) writeWaits(b *strings.Builder) {
-	b.WriteString("\n### From one process to another, p50 and p99 in ms\n\n| contender |")
+	b.WriteString("\n### From one process to another, p50 and p99 in ms\n\n" +
+		"Where fewer had arrived by the time of the last one than were sent in that time, less a twentieth, the rate at which they had is behind.\n\n| contender |")
 	for _, perSecond := range r.Plan.Rates {
 		fmt.Fprintf(b, " %d a second |", perSecond)
 	}
@@ -216,7 +217,7 @@ func writeWait(b *strings.Builder, name string, all []wait) {
 	for _, w := range all {
 		fmt.Fprintf(b, " %s, %s", short(w.P50), short(w.P99))
 		if w.Kept < keeps || w.Unfinished {
-			fmt.Fprintf(b, " (not kept: %s a second)", short(w.Kept*float64(w.Rate)))
+			fmt.Fprintf(b, " (all there at %s a second)", short(w.Kept*float64(w.Rate)))
 		}
 		b.WriteString(" |")
 	}
