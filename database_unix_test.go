@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -85,4 +86,36 @@ func TestDemoOnADatabase(t *testing.T) {
 	require.NoError(t, server.End("fast"))
 	out, err = w.command(t, "demo", "--store", database).CombinedOutput()
 	require.Error(t, err, "%s", out)
+}
+
+// What a claim reads does not grow with what waits: in a new database the server knew nothing of the tables, took one index
+// for as good as another, and read all attempts of the workspace for each claim.
+func TestClaimReadsNoMoreTheMoreTasksThereAre(t *testing.T) {
+	const waiting, claims = 600, 20
+	server := pgtest.Own(t, "autovacuum = off")
+	database := server.Database(t)
+	w := newWorld(t)
+	serve := func(work func(p *peer)) {
+		p := w.serve(t, "--store", database)
+		work(p)
+		require.NoError(t, p.in.Close())
+		require.Zero(t, p.end())
+	}
+	serve(func(p *peer) {
+		for range waiting {
+			p.must("create_task", `{"prompt":"Weed the bed."}`, nil)
+		}
+	})
+	server.Ask(t, database, "SELECT pg_stat_reset()")
+	serve(func(p *peer) {
+		for range claims {
+			p.finish(p.claim(), `"status":"completed"`)
+		}
+	})
+	read, err := strconv.Atoi(server.Ask(t, database, "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) "+
+		"FROM pg_stat_user_tables WHERE relname IN ('tasks', 'attempts', 'said', 'launches', 'carried')"))
+	require.NoError(t, err)
+	require.NotZero(t, read)
+	t.Log(read/claims, "rows for a claim and its end")
+	require.Less(t, read, claims*waiting/6)
 }

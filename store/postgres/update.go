@@ -148,6 +148,7 @@ func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int6
 		s.known = next
 		s.mine(next)
 		s.tell()
+		s.grown(next)
 	}
 	return nil
 }
