@@ -29,7 +29,7 @@ WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 
 # tests, clients of others; without it the rest is built and tested all the same.
 NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript
 
-.PHONY: help build size demo test large check fmt lint vet generate verify node screenshots cross bench fuzz fuzz-timed clean
+.PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node screenshots cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -48,7 +48,7 @@ demo: build ## play a host against the real binary, in under 10 seconds
 test: ## run every test, shuffled, with the race detector
 	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
 
-check: fmt vet lint verify node cross size test large ## everything that must hold
+check: fmt vet lint verify node cross size test large queues-smoke ## everything that must hold
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
 large: ## the tests of cost and of marks, and the histories of killed processes, at full size, without the race detector
@@ -93,6 +93,13 @@ cross: ## fail if it does not build, tests included, for the other systems
 
 bench: build ## benchmarks, each as a ratio to a raw probe in the same run
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./bench ./rpc ./store/sqlite ./ledger ./core/verdict ./watcher ./schema ./engine/planfile
+
+# They are a module of their own, so that nothing of the other queues is a dependency of waybill.
+queues: ## measure waybill beside other queues for a quarter of an hour, and write docs/benchmarks.md and docs/scaling.md
+	cd bench/queues && $(GO) run .
+
+queues-smoke: ## a few items through every queue that is installed; each must arrive once
+	cd bench/queues && $(GO) vet ./... && $(GO) test -timeout 5m ./...
 
 # TIMED have the readers of what agents and people write, which fuzz-timed goes on with for longer.
 TIMED := ./core/verdict ./ledger ./engine/planfile
