@@ -74,6 +74,7 @@ var floors = map[string]struct {
 var rooms = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":        {"rpc", "cli/demo"}, // the demo plays a host
 	"github.com/fsnotify/fsnotify":           {"watcher"},
+	"github.com/jackc/pgx/v5":                {"store/postgres"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine"},
 	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "ledger"},
@@ -82,12 +83,13 @@ var rooms = map[string][]string{
 	"go.yaml.in/yaml/v3":                     {"ledger"},
 	"github.com/spf13/cobra":                 {"cli"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
+	"github.com/anishathalye/porcupine":      {"linear"},
 	"github.com/rogpeppe/go-internal":        {"cli"}, // its diff of two texts
 	"github.com/yuin/goldmark":               {"web/markdown"},
 	"golang.org/x/term":                      {"cli"},
 	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
 	"golang.org/x/text":                      {"ledger"},
-	"golang.org/x/sys":                       {"rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher", "bench/disk"},
+	"golang.org/x/sys":                       {"mcphost", "rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher", "bench/disk"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 }
 

@@ -52,6 +52,44 @@ func TestMachinesShareAWorkspaceInADatabase(t *testing.T) {
 	}))
 }
 
+// TestStoresMoveIntoDatabasesAndBack: by a migration or an export. On the way back a file has the bytes that it
+// had; in between, an export names other tables.
+func TestStoresMoveIntoDatabasesAndBack(t *testing.T) {
+	url := pgtest.Own(t).Database(t)
+	w := newWorld(t)
+	run := func(code int, args ...string) string {
+		cmd := w.command(t, args...)
+		out, _ := cmd.CombinedOutput()
+		require.Equal(t, code, cmd.ProcessState.ExitCode(), "%v: %s", args, out)
+		return string(out)
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	exported := func(file string, args ...string) string {
+		run(0, append([]string{"export", in(file)}, args...)...)
+		text, err := os.ReadFile(in(file))
+		require.NoError(t, err)
+		return string(text)
+	}
+	run(0, "call", "create_task", `{"prompt":"count the shelves"}`, "--store", in("a.db"))
+	run(0, "call", "queue_instruction", `{"content":"Water the beans."}`, "--store", in("a.db"))
+	want := exported("a.jsonl", "--store", in("a.db"))
+
+	run(5, "store", "migrate", "--from", url, "--from-name", "team/none", "--to", in("none.db"))
+	require.Contains(t, run(0, "store", "migrate", "--from", in("a.db"), "--to", url, "--to-name", "team/a"), "workspace team/a")
+	run(4, "store", "migrate", "--from", in("a.db"), "--to", url, "--to-name", "team/a")
+	moved := exported("b.jsonl", "--store", url, "--workspace-name", "team/a")
+
+	require.Contains(t, run(0, "import", in("b.jsonl"), "--store", url, "--workspace-name", "team/b"), "workspace team/b")
+	require.Equal(t, moved, exported("d.jsonl", "--store", url, "--workspace-name", "team/b"))
+	run(4, "import", in("b.jsonl"), "--store", url, "--workspace-name", "team/b")
+	run(0, "store", "migrate", "--from", url, "--from-name", "team/b", "--to", in("c.db"))
+	require.Equal(t, want, exported("c.jsonl", "--store", in("c.db")))
+	run(5, "export", in("none.jsonl"), "--store", url, "--workspace-name", "team/none")
+	require.NoFileExists(t, in("none.jsonl"))
+	require.Contains(t, run(0, "ls", "--store", url, "--workspace-name", "team/b"), "count the shelves")
+}
+
 // What cannot be done with a database is said, and a mistake in its name is one in the usage.
 func TestMistakesWithDatabases(t *testing.T) {
 	w := newWorld(t)
@@ -61,6 +99,9 @@ func TestMistakesWithDatabases(t *testing.T) {
 	}{
 		{[]string{"backup", "copy.db", "--store", "postgres://u:hunter2@h/d"}, "pg_dump"},
 		{[]string{"salvage", "--store", "postgres://u:hunter2@h/d"}, "pg_dump"},
+		{[]string{"restore", "copy.db", "--store", "postgres://u:hunter2@h/d"}, "waybill import"},
+		{[]string{"store", "migrate", "--from", "a.db", "--to", "postgres://u:hun/ter2@h/d"}, "--to: "},
+		{[]string{"store", "migrate", "--from", "a.db", "--from-name", "a", "--to", "b.db"}, "--from-name: "},
 		{[]string{"status", "--store", "postgres://u:hun/ter2@h/d"}, "cannot be read"},
 		{[]string{"status", "--store", "mysql://u:hunter2@h/d"}, `no store for "mysql"`},
 		{[]string{"status", "--workspace-name", "a"}, "--workspace-name"},

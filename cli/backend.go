@@ -233,26 +233,3 @@ func storePath(flag string, ws workspace.Workspace) (string, error) {
 	}
 	return filepath.Abs(filepath.Join(flag, storeName))
 }
-
-// checkStore refuses a --store that names a kind of store which this binary does not have.
-func checkStore(flag, name string) error {
-	scheme, _, isURL := strings.Cut(flag, "://")
-	switch {
-	case postgres.Names(flag):
-		if err := postgres.Check(flag); err != nil {
-			return usageError{fmt.Errorf("--store: %w", err)}
-		}
-		if name == "" {
-			return nil
-		}
-		if err := postgres.CheckName(name); err != nil {
-			return usageError{fmt.Errorf("--workspace-name: %w", err)}
-		}
-		return nil
-	case name != "":
-		return usageError{errors.New("--workspace-name: only a store in a database has names for its workspaces; give --store postgres://… too")}
-	case isURL:
-		return usageError{fmt.Errorf("--store: this waybill has no store for %q; name a *.db file, a folder or postgres://…", scheme)}
-	}
-	return nil
-}

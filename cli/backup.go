@@ -131,7 +131,7 @@ func stranded(r sqlite.Salvaged) []map[string]any {
 func (a *app) storeFile(wanted []string) (string, error) {
 	if postgres.Names(a.store) {
 		return "", usageError{errors.New("the store is in a database: back it up and restore it with pg_dump and pg_restore, " +
-			"its schema is waybill; `waybill doctor` reads and checks everything in it")}
+			"its schema is waybill, or write its contents to a file with `waybill export`; `waybill doctor` reads and checks everything in it")}
 	}
 	return a.existingStore(wanted)
 }

@@ -115,8 +115,8 @@ used; 75 if the same may succeed later. serve, mcp and doctor say what theirs me
 		return root
 	}
 	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
-		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.exportCommand(), a.importCommand(), a.restoreCommand(), a.storeCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand(),
-		a.mcpCommand())
+		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.exportCommand(), a.importCommand(),
+		a.restoreCommand(), a.storeCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
 	if a.page != nil {
 		root.AddCommand(a.uiCommand())
@@ -148,7 +148,7 @@ func (a *app) checkFlags(cmd *cobra.Command) (err error) {
 	if a.envStore = a.store == ""; a.envStore {
 		a.store = a.env(storeVariable)
 	}
-	if err := checkStore(a.store, a.name); err != nil {
+	if err := a.givenStore().check(); err != nil {
 		return err
 	}
 	a.dialects, err = dialectsOf(a.dialectFlags, cmd.Flags().Changed("dialect"), a.env(dialectVariable))

@@ -4,66 +4,66 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
+	"waybill/doctor"
 	"waybill/engine/workspace"
 	"waybill/store/postgres"
-	"waybill/store/sqlite"
 )
 
 // storeVariable names the store where --store does not: what has a password in it is better not shown to everybody
 // who lists processes.
 const storeVariable = "WAYBILL_STORE"
 
+// A namedStore is a store that flags name.
+type namedStore struct {
+	store, name    string // name is that of the workspace in a database; "" for its id
+	flag, nameFlag string
+}
+
+// givenStore is the one that the flags of all commands name.
+func (a *app) givenStore() namedStore {
+	return namedStore{a.store, a.name, "--store", "--workspace-name"}
+}
+
+// check refuses a kind of store which this binary does not have.
+func (n namedStore) check() error {
+	scheme, _, isURL := strings.Cut(n.store, "://")
+	switch {
+	case postgres.Names(n.store):
+		if err := postgres.Check(n.store); err != nil {
+			return usageError{fmt.Errorf("%s: %w", n.flag, err)}
+		}
+		if n.name == "" {
+			return nil
+		}
+		if err := postgres.CheckName(n.name); err != nil {
+			return usageError{fmt.Errorf("%s: %w", n.nameFlag, err)}
+		}
+		return nil
+	case n.name != "":
+		return usageError{fmt.Errorf("%s: only a store in a database has names for its workspaces; give %s postgres://… too", n.nameFlag, n.flag)}
+	case isURL:
+		return usageError{fmt.Errorf("%s: this waybill has no store for %q; name a *.db file, a folder or postgres://…", n.flag, scheme)}
+	}
+	return nil
+}
+
 // storeShown says where the store is, without a password.
 func (a *app) storeShown(ws workspace.Workspace) (string, error) {
 	if postgres.Names(a.store) {
-		return postgres.Shown(a.store) + " (workspace " + a.workspaceName(ws) + ")", nil
+		return databaseShown(a.store, a.workspaceName(ws)), nil
 	}
 	return storePath(a.store, ws)
 }
+
+// databaseShown says which workspace of which database it is.
+func databaseShown(url, name string) string { return postgres.Shown(url) + " (workspace " + name + ")" }
 
 // workspaceName gives the name of the workspace in a database.
 func (a *app) workspaceName(ws workspace.Workspace) string { return cmp.Or(a.name, ws.ID) }
 
 // databaseFacts asks the server of the store, and reads and checks everything in it. It makes nothing.
 func (a *app) databaseFacts(ctx context.Context, ws workspace.Workspace) doctor.Store {
-	facts := doctor.Store{Kind: "PostgreSQL"}
-	find := func(level doctor.Level, fix, format string, args ...any) {
-		facts.Findings = append(facts.Findings, doctor.Find("database", level, fix, format, args...))
-	}
-	s, err := a.openDatabase(ctx, ws)
-	if err != nil {
-		find(doctor.Fail, tryAgain, "%v", err)
-		return facts
-	}
-	defer func() { _ = s.Close() }() // nothing was written
-	status := s.Status(ctx)
-	facts.Path = status.Path
-	find(doctor.OK, "", "%s, %d bytes, tables of version %d", status.Path, status.SizeBytes, status.SchemaVersion)
-	for _, peer := range status.Peers {
-		facts.Peers = append(facts.Peers, doctor.Peer(peer))
-	}
-	for _, what := range status.Degraded {
-		find(doctor.Warn, "", "%s", what)
-	}
-	damage, err := s.Verify(ctx)
-	if err != nil {
-		find(doctor.Fail, tryAgain, "%v", err)
-		return facts
-	}
-	for _, d := range damage {
-		find(doctor.Fail, "restore the database from a backup", "%s: %s", d.What, d.Detail)
-	}
-	if len(damage) == 0 {
-		find(doctor.OK, "", "everything is what was written")
-	}
-	return facts
-}
-
-const tryAgain = "do what it says, and try again"
-
-func (a *app) openDatabase(ctx context.Context, ws workspace.Workspace) (*postgres.Store, error) {
-	return postgres.Open(ctx, postgres.Options{
-		URL: a.store, Workspace: a.workspaceName(ws), Version: a.version, Logger: a.logger(a.Err),
-	})
+	return postgres.Survey(ctx, postgres.Options{URL: a.store, Workspace: a.workspaceName(ws), Version: a.version})
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"debug/buildinfo"
 	"io"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"waybill/doctor"
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/store/postgres"
 	"waybill/store/sqlite"
 )
 
@@ -26,7 +28,7 @@ func (a *app) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 	ws, err := workspace.Resolve(a.sources())
 	f := &doctor.Facts{Now: time.Now(), Program: a.programFacts(), Settings: a.settingFacts(cmd)}
 	f.Workspace = doctor.Workspace{Root: ws.Root, ResolvedBy: ws.ResolvedBy, Err: err}
-	if err == nil && a.store == "" {
+	if err == nil && (a.store == "" || postgres.Names(a.store)) {
 		f.State = stateFacts(ws.StateDir)
 		if former := ws.Former(); former != nil {
 			f.Workspace.Former = former.Root
@@ -36,14 +38,12 @@ func (a *app) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 		f.Plans = a.planFacts()
 		f.Watching = a.watchingFacts(cmd.Context(), ws.Root)
 	}
-	if err != nil && a.store == "" {
+	if err != nil && (a.store == "" || postgres.Names(a.store)) {
 		return f, nil
 	}
-	path, err := storePath(a.store, ws)
-	if err != nil {
+	if err := a.surveyStore(cmd.Context(), f, ws); err != nil {
 		return nil, err
 	}
-	f.Store, f.Litter = sqlite.Survey(cmd.Context(), a.storeOptions(path), f.Now)
 	folder, err := portFolder(a.store, ws)
 	if err != nil {
 		return nil, err
@@ -51,6 +51,20 @@ func (a *app) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 	f.Doors = doorFacts(cmd.Context(), folder, f.Store.Peers)
 	f.Litter = append(f.Litter, litter(folder, f.Now)...)
 	return f, nil
+}
+
+// surveyStore gathers what the store tells of itself.
+func (a *app) surveyStore(ctx context.Context, f *doctor.Facts, ws workspace.Workspace) error {
+	path, err := storePath(a.store, ws)
+	switch {
+	case err != nil:
+		return err
+	case postgres.Names(a.store):
+		f.Store = a.databaseFacts(ctx, ws)
+	default:
+		f.Store, f.Litter = sqlite.Survey(ctx, a.storeOptions(path), f.Now)
+	}
+	return nil
 }
 
 func (a *app) programFacts() doctor.Program {
@@ -126,7 +140,7 @@ const ownPrefix = "WAYBILL_"
 
 // knownVariables gives those that mean something.
 func knownVariables() []string {
-	names := []string{configVariable, dialectVariable, "WAYBILL_LOG", "WAYBILL_WORKSPACE"}
+	names := []string{configVariable, dialectVariable, storeVariable, "WAYBILL_LOG", "WAYBILL_WORKSPACE"}
 	for _, row := range schema.SettingRows() {
 		names = append(names, settingVariable(row.Name))
 	}

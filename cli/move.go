@@ -14,8 +14,9 @@ import (
 
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/store"
 	"waybill/store/move"
-	"waybill/store/sqlite"
+	"waybill/store/postgres"
 )
 
 // standard names the standard input, or the standard output, where a file is asked for.
@@ -59,15 +60,22 @@ func (a *app) export(ctx context.Context, w io.Writer) (summary move.Summary, er
 	if err != nil {
 		return summary, err
 	}
-	o := a.storeOptions(path)
-	o.ViewLimit = longView
-	s, err := sqlite.Open(ctx, o)
+	s, err := a.wholeStore(ctx, path)
 	if err != nil {
 		return summary, err
 	}
 	ws, _ := workspace.Resolve(a.sources()) // with --store, there need be none
 	summary, err = move.Export(ctx, s, w, ws.ID)
 	return summary, errors.Join(err, s.Close())
+}
+
+// wholeStore opens the store, whose file is at path if it has one, to be read.
+func (a *app) wholeStore(ctx context.Context, path string) (store.Store, error) {
+	if postgres.Names(a.store) {
+		s, _, err := a.wholeDatabase(ctx, a.givenStore(), true)
+		return s, err
+	}
+	return wholeFile(ctx, a.storeOptions(path))
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -82,13 +90,7 @@ named. ` + "`waybill restore`" + ` puts an export in the place of a store that i
 				return err
 			}
 			defer done()
-			path, err := a.makeStore()
-			if err != nil {
-				return moveFault(err)
-			}
-			o := a.storeOptions(path)
-			o.PrivateDir = !strings.HasSuffix(a.store, ".db")
-			s, err := sqlite.Open(cmd.Context(), o)
+			s, shown, err := a.storeToFill(cmd.Context())
 			if err != nil {
 				return moveFault(err)
 			}
@@ -96,9 +98,24 @@ named. ` + "`waybill restore`" + ` puts an export in the place of a store that i
 			if err = errors.Join(err, s.Close()); err != nil {
 				return moveFault(err)
 			}
-			return a.reportMove(summary, "store", path, "")
+			return a.reportMove(summary, "store", shown, "")
 		},
 	}
+}
+
+// storeToFill opens the store, or makes it, and says where it is.
+func (a *app) storeToFill(ctx context.Context) (store.Store, string, error) {
+	if postgres.Names(a.store) {
+		return a.wholeDatabase(ctx, a.givenStore(), false)
+	}
+	path, err := a.makeStore()
+	if err != nil {
+		return nil, "", err
+	}
+	o := a.storeOptions(path)
+	o.PrivateDir = !strings.HasSuffix(a.store, ".db")
+	s, err := wholeFile(ctx, o)
+	return s, path, err
 }
 
 // makeStore gives the place of the store, with its folder made as the server makes it.

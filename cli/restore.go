@@ -13,6 +13,7 @@ import (
 
 	"waybill/store"
 	"waybill/store/move"
+	"waybill/store/postgres"
 	"waybill/store/sqlite"
 )
 
@@ -23,6 +24,9 @@ func (a *app) restoreCommand() *cobra.Command {
 was there is set aside beside it, whole, under a name that is printed. End all processes that use the store
 before. A file that is damaged, cut or altered is refused, and then nothing has changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if postgres.Names(a.store) {
+				return usageError{errors.New("the store is in a database: restore that with pg_restore, or fill an empty workspace of it with `waybill import`")}
+			}
 			f, done, err := a.source(args[0])
 			if err != nil {
 				return err

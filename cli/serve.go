@@ -152,13 +152,8 @@ func (a *app) converse(ctx context.Context, f hostFlags, at *web.Address, l link
 	if !f.noParentWatch {
 		leaveWithHost(ctx, host, l.logger, stop)
 	}
-	b := newBackend(a.version, a.store, true, o.Logger)
-	b.name, b.shared = a.name, a.shared
-	b.poll = *a.settings.Plans.Poll
-	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
-	b.dialects, b.keepDialects = a.dialects, true
-	o.Tally = new(rpc.Tally)
-	b.host = countsOfHost(o.Tally, unlogged)
+	b := a.servingBackend(l.logger)
+	b.host = countsOfHost(l.tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Host: host.Name,
 		Watcher: b.status, Connection: l.tally.Status, Degraded: b.troubles,
@@ -178,7 +173,7 @@ func (a *app) converse(ctx context.Context, f hostFlags, at *web.Address, l link
 // servingBackend gives a backend that goes by the settings.
 func (a *app) servingBackend(logger *slog.Logger) *backend {
 	b := newBackend(a.version, a.store, true, logger)
-	b.shared = a.shared
+	b.name, b.shared = a.name, a.shared
 	b.poll = *a.settings.Plans.Poll
 	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
 	b.dialects, b.keepDialects = a.dialects, true

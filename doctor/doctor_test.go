@@ -137,10 +137,16 @@ var faults = map[string][]fault{
 		{doctor.Warn, "process 7 has the store open with waybill 0.9, and this one is 1.0", func(f *doctor.Facts) { f.Store.Peers[0].Version = "0.9" }},
 		{doctor.Warn, "process 7 on desk has the store open with waybill 0.9", func(f *doctor.Facts) { f.Store.Peers[0] = doctor.Peer{PID: 7, Version: "0.9", Host: "desk"} }},
 	},
-	"lock": {{doctor.Warn, "process 7 on desk has kept it for over 5s", func(f *doctor.Facts) {
-		f.Store.Lock = doctor.Lock{There: true, Held: true, For: 5 * time.Second, PID: 7, Host: "desk"}
-	}}},
-	"gate":    {{doctor.Warn, "closed for over 5s", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Held: true, For: 5 * time.Second} }}},
+	"lock": {
+		{doctor.Warn, "process 7 on desk has kept it for over 5s", func(f *doctor.Facts) {
+			f.Store.Lock = doctor.Lock{There: true, Held: true, For: 5 * time.Second, PID: 7, Host: "desk"}
+		}},
+		{doctor.Fail, "is no file", func(f *doctor.Facts) { f.Store.Lock = doctor.Lock{There: true, Odd: true} }},
+	},
+	"gate": {
+		{doctor.Warn, "closed for over 5s", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Held: true, For: 5 * time.Second} }},
+		{doctor.Warn, "is no file", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Odd: true} }},
+	},
 	"journal": {{doctor.Warn, `is "delete", and must be "wal"`, func(f *doctor.Facts) { f.Store.Engine.Journal = "delete" }}},
 	"sync":    {{doctor.Fail, "at level 1, and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
 	"wal":     {{doctor.Warn, "it has 65 MiB", func(f *doctor.Facts) { f.Store.Files.WALBytes = 65 << 20 }}},

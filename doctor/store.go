@@ -11,7 +11,10 @@ func storeChecks() []Check {
 	return slices.Concat(
 		kept(inDatabase, serverChecks()),
 		kept(inFile, fileChecks()),
-		[]Check{{Name: "schema", Part: TheStore, Looks: "whose the tables are, their version, and that nobody has changed them", judge: own}},
+		[]Check{
+			{Name: "processes", Part: TheStore, Looks: "who else has the store open, and with which version", judge: processes},
+			{Name: "schema", Part: TheStore, Looks: "whose the tables are, their version, and that nobody has changed them", judge: own},
+		},
 		kept(inFile, contentChecks()),
 		[]Check{
 			{Name: "clock", Part: TheStore, Looks: "that no time in the store is of the future, and that machines agree on the time", judge: clock},
@@ -38,7 +41,6 @@ func fileChecks() []Check {
 		{Name: "file system", Part: TheStore, Looks: "that no other machine shares or copies the disk, and that it outlives this one", judge: own},
 		{Name: "space", Part: TheStore, Looks: "that 64 MiB are free", judge: own},
 		{Name: "reserve", Part: TheStore, Looks: "the space that is held back for finishing work on a full disk", judge: reserve},
-		{Name: "processes", Part: TheStore, Looks: "who else has the store open, and with which version", judge: processes},
 		{Name: "lock", Part: TheStore, Looks: "that nobody keeps the lock of the store for seconds", judge: lock},
 		{Name: "gate", Part: TheStore, Looks: "that nobody keeps the gate before the lock closed", judge: gate},
 	}

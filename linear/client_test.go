@@ -180,7 +180,7 @@ func (c *client) ack() error {
 
 func (c *client) create() error {
 	act := linear.Create{Name: c.name("task"), Tries: tries}
-	// Of one model that fails often in a row, no task is given out for a while; of these, none can.
+	// Models of its own: those that many tasks share are left alone for a while when they fail often.
 	models := []map[string]any{{"provider_id": "a", "model_id": act.Name}, {"provider_id": "b", "model_id": act.Name}}
 	return c.do("create_task", map[string]any{"prompt": act.Name, "models": models}, &struct{}{}, act, func() linear.Act { return act })
 }

@@ -71,6 +71,9 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 		untold: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: meter.New(store.Latencies[:]...),
 	}
+	if o.ReadOnly {
+		s.stopped = fault(store.ReadOnly, nil, "the store in %s was opened for reading", s.place)
+	}
 	within, cancel := context.WithTimeout(ctx, o.callLimit)
 	defer cancel()
 	for again := retries(within); ; {

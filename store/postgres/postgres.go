@@ -31,6 +31,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Clock is told the time of the server; nil for none.
 	Clock *Clock
+	// ReadOnly opens a store that is there already, and never writes to it: Updates are refused.
+	ReadOnly bool
+	// Whole is how long a View or an Update may last that is about a whole store; 0 for no longer than others.
+	Whole time.Duration
 
 	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
 	callLimit time.Duration // how long a call may take in all; 0 for 30 s
@@ -107,7 +111,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := s.refusal(); err != nil {
 		return err
 	}
-	within, cancel := context.WithTimeout(ctx, s.o.callLimit)
+	within, cancel := context.WithTimeout(ctx, max(s.o.callLimit, s.o.Whole))
 	defer cancel()
 	return s.updating(ctx, within, fn)
 }
@@ -122,7 +126,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return rows.GaveUp(err)
 	}
-	within, cancel := context.WithTimeout(ctx, s.o.callLimit)
+	within, cancel := context.WithTimeout(ctx, max(s.o.callLimit, s.o.Whole))
 	defer cancel()
 	for again := retries(within); ; {
 		begun, err := s.view(ctx, within, fn)

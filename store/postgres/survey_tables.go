@@ -135,6 +135,9 @@ func (s *surveyor) records(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = opened.Close() }() // it was only read
+	for _, peer := range opened.Status(ctx).Peers {
+		s.facts.Peers = append(s.facts.Peers, doctor.Peer(peer))
+	}
 	damage, err := opened.Verify(ctx)
 	if err != nil {
 		return err

@@ -47,13 +47,13 @@ func (t *Tx) OpenedBreakers() (opened []core.Breaker, err error) {
 	return opened, err
 }
 
-func (t *tx) Breakers(after string, limit int) ([]core.Breaker, error) {
-	return listed(t, limit, func(r *row) (core.Breaker, error) { return takeBreaker(r, &t.buf) },
-		selectBreakers+" WHERE key > ? ORDER BY key", after)
+func (t *Tx) Breakers(after string, limit int) ([]core.Breaker, error) {
+	return listed(t, limit, func(r *Row) (core.Breaker, error) { return takeBreaker(r, &t.buf) },
+		selectBreakers+" AND key > ? ORDER BY key", after)
 }
 
-func (t *tx) breakers(where string, args ...any) (found []core.Breaker, err error) {
-	err = t.c.query(func(r *row) error {
+func (t *Tx) breakers(more string, args ...any) (found []core.Breaker, err error) {
+	err = t.c.Query(func(r *Row) error {
 		b, err := takeBreaker(r, &t.buf)
 		if err != nil {
 			return t.leaveOut(err)

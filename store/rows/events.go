@@ -105,40 +105,40 @@ func (t *Tx) Bounds() (oldest, newest int64, err error) {
 	return oldest, newest, err
 }
 
-func (t *tx) Root() (r store.Root, err error) {
+func (t *Tx) Root() (r store.Root, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()
 		if err != nil {
 			return err
 		}
-		r = store.Root{Seq: h.oldest - 1, Hash: h.base}
-		if h.newest < h.oldest {
-			r.At = h.at
+		r = store.Root{Seq: h.Oldest - 1, Hash: h.Base}
+		if h.Newest < h.Oldest {
+			r.At = h.At
 		}
 		return nil
 	})
 	return r, err
 }
 
-func (t *tx) PutRoot(r store.Root) error {
+func (t *Tx) PutRoot(r store.Root) error {
 	return t.put(func() error {
 		h, err := t.theHead()
 		if err != nil {
 			return err
 		}
-		if r.Seq < 1 || h.newest > 0 {
+		if r.Seq < 1 || h.Newest > 0 {
 			return refuse("put root %d: it takes a number from 1 and a log to which nothing was appended; this one ends with %d",
-				r.Seq, h.newest)
+				r.Seq, h.Newest)
 		}
 		t.headPut = true
-		h.oldest, h.newest, h.at = r.Seq+1, r.Seq, r.At
-		h.base, h.hash = r.Hash, r.Hash
+		h.Oldest, h.Newest, h.At = r.Seq+1, r.Seq, r.At
+		h.Base, h.Hash = r.Hash, r.Hash
 		t.writes++
 		return nil
 	})
 }
 
-func (t *tx) SeqBefore(at core.Instant) (seq int64, err error) {
+func (t *Tx) SeqBefore(at core.Instant) (seq int64, err error) {
 	err = t.get(func() error {
 		seq, err = t.seqBefore(at)
 		return err

@@ -16,9 +16,9 @@ const (
 	updateNotice  = "UPDATE notices SET (" + noticeColumns + ") = (" + noticeValues + ") WHERE notices.workspace = :w AND id = ?"
 
 	answerColumns = "key, fingerprint, result, at, sum"
-	selectAnswer  = "SELECT " + answerColumns + " FROM answers WHERE key = ?"
-	selectAnswers = "SELECT " + answerColumns + " FROM answers WHERE key > ? ORDER BY key" + limited
-	insertAnswer  = "INSERT INTO answers (" + answerColumns + ") VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
+	selectAnswer  = "SELECT " + answerColumns + " FROM answers WHERE answers.workspace = :w AND key = ?"
+	selectAnswers = "SELECT " + answerColumns + " FROM answers WHERE answers.workspace = :w AND key > ? ORDER BY key" + limited
+	insertAnswer  = "INSERT INTO answers (workspace, " + answerColumns + ") VALUES (:w, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
 
 // takeNotice takes noticeColumns and checks them against their sum.
@@ -142,9 +142,9 @@ func (t *Tx) PutAnswer(a store.Answer) error {
 	})
 }
 
-func (t *tx) Answers(after string, limit int) (page []store.Answer, err error) {
+func (t *Tx) Answers(after string, limit int) (page []store.Answer, err error) {
 	err = t.get(func() error {
-		return t.c.query(func(r *row) error {
+		return t.c.Query(func(r *Row) error {
 			a, err := takeAnswer(r, &t.buf)
 			page = append(page, a)
 			return err

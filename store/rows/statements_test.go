@@ -91,6 +91,7 @@ func askEverything(c *listener) {
 		func() { _ = tx.PutAnswer(store.Answer{Key: "k"}) }, func() { _ = tx.PutNotice(store.Notice{ID: "n", Position: 1}) },
 		func() { _ = tx.PutBreaker(core.Breaker{Key: "b"}) }, func() { _ = tx.AddDependency("a", "b") },
 		func() { _ = tx.PutRun(core.Run{ID: "r"}) }, func() { _ = tx.PutFacts("r", []store.Fact{{Key: "k"}}) },
+		func() { _, _ = tx.Answers("k", 1) }, func() { _, _ = tx.Breakers("b", 1) },
 		func() { _, _ = rows.ReadHead(c) }, func() { _ = rows.Found(c) },
 	} {
 		verb()

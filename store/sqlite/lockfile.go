@@ -28,7 +28,7 @@ type lockFile struct {
 	says  record     // while the lock is held
 	text  []byte     // of says, as it was read or written last: most often, nobody else has written since
 
-	wrote bool      // whether we have had the lock before
+	wrote bool // whether we have had the lock before
 
 	waits *meter.Histogram[time.Duration] // for other processes
 

@@ -67,7 +67,7 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	}
 	s := &Store{
 		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
-		turn: newTurn(), lock: lock, readers: newPool(),
+		turn: newTurn(), lock: lock, lookout: &lookout{path: place.lockPath()}, readers: newPool(),
 		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"waybill/store"
+	"waybill/store/rows"
 )
 
 // Restored says what a restore did.
@@ -115,22 +116,22 @@ func build(ctx context.Context, temp string, steps []migration, fill func(tx sto
 	if err := newFile(ctx, c, steps); err != nil {
 		return 0, classify(temp, err)
 	}
-	t, err := begin(ctx, temp, c, true)
+	t, err := begin(ctx, c, rows.Options{}, true)
 	if err != nil {
 		return 0, err
 	}
-	defer t.end(errOver)
+	defer t.End(rows.ErrOver)
 	err = fill(t)
-	if t.lost != nil {
-		return 0, t.lost
+	if lost := t.Lost(); lost != nil {
+		return 0, lost
 	}
-	if err := firstError(err, t.incoherent()); err != nil {
+	if err := firstError(err, t.Incoherent()); err != nil {
 		return 0, err
 	}
 	if _, newest, err = t.Bounds(); err != nil {
 		return 0, err
 	}
-	return newest, t.commit()
+	return newest, commit(t, c)
 }
 
 // newFile makes the tables in an empty file. All of it reaches the disk with each commit, because no log does before.
@@ -212,6 +213,6 @@ func bringUpCopy(ctx context.Context, temp string, steps []migration) (newest in
 	if err := checkTables(c, latest); err != nil {
 		return 0, err
 	}
-	h, err := readHead(c, nil)
-	return h.newest, err
+	h, err := rows.ReadHead(c)
+	return h.Newest, err
 }

@@ -207,8 +207,7 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		if err != nil {
 			return false, err
 		}
-		t.onDamage, t.isSpoilt = s.noteDamage, s.isSpoilt
-		limit := time.AfterFunc(s.o.ViewLimit, func() { t.expire(s.o.ViewLimit) })
+		limit := time.AfterFunc(s.o.ViewLimit, func() { t.Expire(s.o.ViewLimit) })
 		defer limit.Stop()
 		defer t.End(rows.ErrOver) // after a panic of fn
 		err = fn(t)

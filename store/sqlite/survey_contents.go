@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"waybill/doctor"
+	"waybill/store/rows"
 )
 
 // The levels of synchronous.
@@ -77,10 +78,10 @@ func (s *surveyor) tallies(c *conn, t *doctor.Tables) error {
 		{t.Tasks, "SELECT status, count(*) FROM tasks GROUP BY status"},
 		{t.Runs, "SELECT state, count(*) FROM runs GROUP BY state"},
 	} {
-		if err := c.query(func(r *row) error {
-			name := r.text()
-			count.into[name] = r.integer()
-			return r.err
+		if err := c.Query(func(r *rows.Row) error {
+			name := r.Text()
+			count.into[name] = r.Integer()
+			return r.Err()
 		}, count.text); err != nil {
 			return err
 		}
@@ -98,11 +99,11 @@ func (s *surveyor) waiting(c *conn, t *doctor.Tables) (err error) {
 
 // events reads the newest events, and when the oldest was.
 func events(c *conn, t *doctor.Tables) error {
-	err := c.query(func(r *row) error {
-		ev := doctor.Event{Seq: r.integer(), At: timeOf(r.integer()), Type: r.text(), Subject: r.text()}
+	err := c.Query(func(r *rows.Row) error {
+		ev := doctor.Event{Seq: r.Integer(), At: timeOf(r.Integer()), Type: r.Text(), Subject: r.Text()}
 		t.Recent = append(t.Recent, ev)
-		return r.err
-	}, "SELECT seq, at, type, subject FROM events ORDER BY seq DESC"+limited, int64(mostRecent))
+		return r.Err()
+	}, "SELECT seq, at, type, subject FROM events ORDER BY seq DESC"+" LIMIT ?+0", int64(mostRecent))
 	if err != nil || len(t.Recent) == 0 {
 		return err
 	}
@@ -111,7 +112,7 @@ func events(c *conn, t *doctor.Tables) error {
 	if t.Events, err = c.number("SELECT count(*) FROM events"); err != nil {
 		return err
 	}
-	oldest, err := c.number("SELECT at FROM events ORDER BY seq"+limited, int64(1))
+	oldest, err := c.number("SELECT at FROM events ORDER BY seq"+" LIMIT ?+0", int64(1))
 	t.OldestAt = timeOf(oldest)
 	return err
 }
