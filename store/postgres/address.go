@@ -34,7 +34,7 @@ func Shown(text string) string {
 	switch {
 	case !Names(text):
 		return text
-	case err != nil || strings.Contains(u.Path, "@"):
+	case err != nil || torn(u, text):
 		return "postgres://…"
 	}
 	if u.User != nil {
@@ -73,7 +73,7 @@ func readAddress(text string) (a address, err error) {
 		return a, fault(store.Unsafe, nil, "the store has to be named as postgres://user@host/database")
 	}
 	u, err := url.Parse(text)
-	if err != nil || strings.Contains(u.Path, "@") { // what is taken for the host and the path may be the rest of a password
+	if err != nil || torn(u, text) {
 		return a, fault(store.Unsafe, nil, "the URL of the store cannot be read: it is postgres://user:password@host:port/database, "+
 			"and what is no letter, digit, hyphen, dot or underscore in a user or password is written with %% and its code")
 	}
@@ -91,6 +91,12 @@ func readAddress(text string) (a address, err error) {
 	}
 	a.place = "the database " + a.config.Database + " at " + strings.Join(servers(a.config), ", ")
 	return a, nil
+}
+
+// torn reports whether a password may have been torn apart: what is taken for the host, the path, the query or the fragment
+// may be the rest of one, and the library that connects may take it for the password all the same.
+func torn(u *url.URL, text string) bool {
+	return strings.Contains(u.Path, "@") || strings.Contains(text, "#") || u.User == nil && strings.Contains(text, "@")
 }
 
 // servers gives those that a connection is tried with, each once.

@@ -14,7 +14,8 @@ func TestMistakesInURLsTellNoPassword(t *testing.T) {
 		"postgres://u:hun%ter2@h/d", "postgres://u:hun/ter2@h/d", "postgres://u:hun@ter2@h:x/d", "postgres://u:hunter2@h:port/d",
 		"postgres://u:hunter2@h/d?sslmode=hunt", "postgres://u:hunter2@h/d?pooler=maybe", "postgres://u:hunter2@h/d?connect_timeout=x",
 		"postgres://u@h/d?password=hunter2&sslmode=x", "postgres://u:hunter2@h/d?sslrootcert=/no/such/file", "postgres://u:hun ter2@h /d",
-		"postgres://u:hun/ter2@h:5432/d?sslmode=disable",
+		"postgres://u:hun/ter2@h:5432/d?sslmode=disable", "postgres://u:12#hunter2@h/d", "postgres://u:12?hunter2@h/d",
+		"postgres://u:hun#ter2@h/d", "postgres://u:hun?ter2@h/d", "postgres://u:#hunter2@h/d", "postgres://u:12/hunter2@h/d",
 	} {
 		err := postgres.Check(url)
 		require.Error(t, err, url)
@@ -31,6 +32,9 @@ func TestShownURLsTellNoPassword(t *testing.T) {
 		"postgres://u@h/d?password=hunter2&sslmode=no": "postgres://u@h/d?sslmode=no",
 		"postgres://u:hunt/er2@h/d":                    "postgres://…",
 		"postgres://u:hunter%2@h/d":                    "postgres://…",
+		"postgres://u:2024#Winter@h/d":                 "postgres://…",
+		"postgres://u:2024?Winter@h/d":                 "postgres://…",
+		"postgres://u:#Winter@h/d":                     "postgres://…",
 		"postgres://u:hunter2@h:1,i:2/d":               "postgres://u@h:1,i:2/d",
 		"/home/me/store.db":                            "/home/me/store.db",
 	} {
