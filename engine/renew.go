@@ -33,7 +33,7 @@ func (o *order) hash() string { return o.view.Progress.Fingerprint.Hash }
 func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
 	e.mu.Lock()
 	r, going := e.renewals[v.Run.ID]
-	if last := e.runs[v.Run.ID]; !going && last.newest > v.newest && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
+	if last := e.runs[v.Run.ID]; !going && last.tip.seq > v.tip.seq && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
 		e.mu.Unlock()
 		done(last.run, nil) // it was stored since the view was made
 		return false
@@ -74,7 +74,7 @@ func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
 type renewed struct {
 	run   core.Run
 	facts []ledger.Fact
-	seq   int64  // the newest event
+	tip   tip
 	known logged // what the event log says about the plan, if it was announced with them
 }
 
@@ -85,7 +85,7 @@ func (e *Engine) storeFacts(v RunView) {
 	apply := func(tx *Tx) (any, error) {
 		r, err := tx.renewFacts(v, change, unannounced)
 		if err == nil {
-			r.seq, err = tx.Seq()
+			r.tip, err = tipOf(tx.Tx)
 		}
 		return r, err
 	}
@@ -162,7 +162,7 @@ func (tx *Tx) recorded(v RunView, c planChange, news bool) (known logged, overta
 func (e *Engine) keepRenewed(r renewed) {
 	task, err := ledger.ParseTaskFacts(r.run.ID, r.run.ItemID, r.facts)
 	if err == nil { // else the next look says so
-		e.keep(r.run.ID, storedRun{newest: r.seq, run: r.run, task: task, facts: r.facts, source: ledger.SourceHash(r.facts)})
+		e.keep(r.run.ID, storedRun{tip: r.tip, run: r.run, task: task, facts: r.facts, source: ledger.SourceHash(r.facts)})
 	}
 }
 

@@ -104,13 +104,13 @@ type RunView struct {
 	Since    time.Time
 	unstored bool  // whether the facts of the view are still to be stored
 	turn     int64 // of the reading; a later one has a higher one
-	newest   int64 // event when the run was read
+	tip      tip   // of the log when the run was read
 }
 
 // A Stamp names what a view says. Stamps can be compared.
 type Stamp struct {
 	run     string
-	newest  int64 // Every change of a run leaves an event.
+	tip     tip // Every change of a run leaves an event.
 	reading *ledger.Reading
 }
 
@@ -120,7 +120,7 @@ func (v *RunView) Stamp() (Stamp, bool) {
 	if v.unstored || v.Gone != nil || v.Fallback != "" || v.Plan == nil {
 		return Stamp{}, false
 	}
-	return Stamp{run: v.Run.ID, newest: v.newest, reading: v.Plan}, true
+	return Stamp{run: v.Run.ID, tip: v.tip, reading: v.Plan}, true
 }
 
 // Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
@@ -250,9 +250,31 @@ func (v *RunView) recall(facts []ledger.Fact) (err error) {
 	return err
 }
 
-// A storedRun is what the store said about a run when the newest event was the one with that number.
+// A tip is the newest event of a log. The hash tells the logs apart that have the same number of events: one that was put
+// back, as a failover may do, and has grown again.
+type tip struct {
+	seq  int64
+	hash store.Hash
+}
+
+// tipOf gives the tip of the log. One that is damaged holds up nobody, and has no hash.
+func tipOf(tx store.Tx) (t tip, err error) {
+	if _, t.seq, err = tx.Bounds(); err != nil {
+		return t, err
+	}
+	events, err := tx.Events(t.seq-1, 1, nil)
+	if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Corrupt {
+		return t, nil
+	}
+	if len(events) > 0 {
+		t.hash = events[0].Hash
+	}
+	return t, err
+}
+
+// A storedRun is what the store said about a run when the log had that tip.
 type storedRun struct {
-	newest int64
+	tip    tip
 	run    core.Run
 	task   ledger.TaskLedger
 	facts  []ledger.Fact
@@ -264,10 +286,10 @@ type storedRun struct {
 	progress ledger.ProgressLedger
 }
 
-func (r storedRun) view() RunView { return RunView{Run: r.run, Task: r.task, newest: r.newest} }
+func (r storedRun) view() RunView { return RunView{Run: r.run, Task: r.task, tip: r.tip} }
 
 // stored gives the run and its task ledger. Every change of a run leaves an event, so that what was read before is
-// still true while the newest event is the same; and that is, while nothing was committed.
+// still true while the tip of the log is the same; and that is, while nothing was committed.
 func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 	e.mu.Lock()
 	last := e.runs[id]
@@ -277,11 +299,11 @@ func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 		return last, nil
 	}
 	err := e.View(ctx, func(tx store.Tx) error {
-		_, newest, err := tx.Bounds()
-		if err != nil || (newest == last.newest && last.run.ID != "") {
+		now, err := tipOf(tx)
+		if err != nil || (now == last.tip && last.run.ID != "") {
 			return err
 		}
-		last = storedRun{newest: newest}
+		last = storedRun{tip: now}
 		last.run, last.facts, err = loadRun(tx, id)
 		return err
 	})
