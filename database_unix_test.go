@@ -147,12 +147,19 @@ func TestClaimReadsNoMoreTheMoreTasksThereAre(t *testing.T) {
 			p.must("create_task", `{"prompt":"Weed the bed."}`, nil)
 		}
 	})
+	// What a connection has counted is told when it has ended.
+	alone := func() {
+		for server.Ask(t, database, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()") != "0" {
+		}
+	}
+	alone()
 	server.Ask(t, database, "SELECT pg_stat_reset()")
 	serve(func(p *peer) {
 		for range claims {
 			p.finish(p.claim(), `"status":"completed"`)
 		}
 	})
+	alone()
 	read, err := strconv.Atoi(server.Ask(t, database, "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) "+
 		"FROM pg_stat_user_tables WHERE relname IN ('tasks', 'attempts', 'said', 'launches', 'carried')"))
 	require.NoError(t, err)
