@@ -62,6 +62,8 @@ func TestFaultS19_NoConnectionIsLeft(t *testing.T) {
 	s, err := postgres.Open(t.Context(), o)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
+	for server.Ask(t, o.URL, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()") != "0" {
+	}
 	held := []*pgtest.Conn{}
 	for range 8 {
 		held = append(held, server.Connect(t, o.URL))

@@ -298,12 +298,63 @@ func TestServerEndsAndComesBack(t *testing.T) {
 func TestFaultS19_ServerThatDoesNotSync(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t, "synchronous_commit = off", "full_page_writes = off")
-	s := open(t, options(t, server))
+	o := options(t, server)
+	s := open(t, o)
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	noted := s.Status(t.Context()).Degraded
 	require.Len(t, noted, 2)
 	require.Contains(t, noted[0], "synchronous_commit")
 	require.Contains(t, noted[1], "full_page_writes")
+	requireSynced(t, server, s, o)
+}
+
+// TestFaultS19_ServerIsToldNotToSync: who has a connection by then waits for the disk all the same.
+func TestFaultS19_ServerIsToldNotToSync(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	o := options(t, server)
+	s := open(t, o)
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	server.Run(t, o.URL, "ALTER SYSTEM SET synchronous_commit = off")
+	server.Run(t, o.URL, "SELECT pg_reload_conf()")
+	for server.Ask(t, o.URL, "SHOW synchronous_commit") != "off" {
+	}
+	requireSynced(t, server, s, o)
+}
+
+// requireSynced checks that a change waits for the disk.
+func requireSynced(t *testing.T, server *pgtest.Server, s *postgres.Store, o postgres.Options) {
+	t.Helper()
+	server.Run(t, o.URL, "CREATE FUNCTION waybill.synced() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "+
+		"IF current_setting('synchronous_commit') = 'off' THEN RAISE 'it does not wait for the disk'; END IF; RETURN NEW; END $$")
+	server.Run(t, o.URL, "CREATE TRIGGER synced BEFORE UPDATE ON waybill.workspaces FOR EACH ROW EXECUTE FUNCTION waybill.synced()")
+	for range 3 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+}
+
+// TestFaultS19_OtherDefaults: what a database says of transactions is said otherwise, also by those that make the tables.
+func TestFaultS19_OtherDefaults(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	name := server.Ask(t, o.URL, "SELECT current_database()")
+	server.Run(t, server.Admin(), "ALTER DATABASE "+name+" SET default_transaction_isolation = 'serializable'")
+	server.Run(t, server.Admin(), "ALTER DATABASE "+name+" SET default_transaction_read_only = on")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			s, err := postgres.Open(t.Context(), o)
+			if err != nil {
+				t.Errorf("open: %v", err)
+				return
+			}
+			if err := errors.Join(s.Update(t.Context(), appendOne), s.Close()); err != nil {
+				t.Errorf("update: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 4, newest(t, open(t, o)))
 }
 
 // TestFaultS3_RightsThatAreMissing are named, and what to do.

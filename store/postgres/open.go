@@ -139,8 +139,16 @@ const migrationLock = 0x77617962
 // bringUp makes the tables what this waybill expects, all in one transaction. Of those who come at the same moment the
 // first does it, and the others find it done.
 func (s *Store) bringUp(within context.Context, c *conn, steps []string) error {
-	begin := fmt.Sprintf("BEGIN; %s; SET LOCAL lock_timeout = %d; SELECT 0 FROM pg_advisory_xact_lock(%d); "+
-		"CREATE SCHEMA IF NOT EXISTS waybill; CREATE TABLE IF NOT EXISTS versions (version bigint PRIMARY KEY); "+
+	there, err := c.script(within, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = 'waybill'")
+	if err != nil {
+		return err
+	}
+	schema := ""
+	if there[0] == 0 { // to make one that is there takes the right to make one
+		schema = "CREATE SCHEMA IF NOT EXISTS waybill; "
+	}
+	begin := fmt.Sprintf(beginWrite+"; %s; SET LOCAL lock_timeout = %d; SELECT 0 FROM pg_advisory_xact_lock(%d); "+schema+
+		"CREATE TABLE IF NOT EXISTS versions (version bigint PRIMARY KEY); "+
 		"SELECT coalesce(max(version), 0) FROM versions", c.settings, s.o.callLimit.Milliseconds(), migrationLock)
 	found, err := c.script(within, begin)
 	if err != nil {
@@ -185,7 +193,7 @@ func (s *Store) enter(within context.Context, c *conn) error {
 
 // found makes the workspace, unless somebody else has done so meanwhile, who is waited for.
 func (s *Store) found(within context.Context, c *conn, find string) ([]int64, error) {
-	made, err := c.script(within, fmt.Sprintf("BEGIN; %s; "+
+	made, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; "+
 		"INSERT INTO workspaces (name) VALUES ('%s') ON CONFLICT DO NOTHING RETURNING number", c.settings, s.o.Workspace))
 	if err != nil {
 		return nil, err

@@ -156,8 +156,9 @@ func (s *Store) judge(c *conn, f facts) error {
 	case !f.utf8:
 		return fault(store.Unsafe, nil, "%s is not encoded in UTF-8: make another with createdb -E UTF8 -T template0", s.place)
 	}
+	limit := max(s.o.callLimit, s.o.Whole)
 	c.settings = fmt.Sprintf("SET LOCAL search_path = waybill; SET LOCAL statement_timeout = %d; "+
-		"SET LOCAL idle_in_transaction_session_timeout = %d", s.o.callLimit.Milliseconds(), 2*s.o.callLimit.Milliseconds())
+		"SET LOCAL idle_in_transaction_session_timeout = %d", limit.Milliseconds(), 2*limit.Milliseconds())
 	if f.unsynced {
 		c.settings += "; SET LOCAL synchronous_commit = on"
 		s.noteOnce("synchronous_commit is off on the server: every change asks for on by itself; set it to on")

@@ -95,6 +95,19 @@ func TestSurveyOfSettings(t *testing.T) {
 	requireFound(t, examined(t, o), "pooler", doctor.OK, "the URL says")
 }
 
+// TestSchemaThatIsThereIsUsed: to make tables in it takes no right to make one, as the doctor says.
+func TestSchemaThatIsThereIsUsed(t *testing.T) {
+	server := pgtest.Own(t)
+	o := options(t, server)
+	server.Run(t, o.URL, "CREATE ROLE guest LOGIN")
+	server.Run(t, o.URL, "CREATE SCHEMA waybill")
+	server.Run(t, o.URL, "GRANT USAGE, CREATE ON SCHEMA waybill TO guest")
+	o.URL = as(t, o.URL, "guest")
+	requireFound(t, examined(t, o), "rights", doctor.OK, "may make the tables")
+	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
+	requireFound(t, examined(t, o), "rights", doctor.OK, "may read and change the tables")
+}
+
 // as gives the URL for another user.
 func as(t *testing.T, text, user string) string {
 	t.Helper()

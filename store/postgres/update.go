@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -73,12 +74,20 @@ func (s *Store) row() string {
 	return fmt.Sprintf("workspaces WHERE number = %d AND name = '%s'", s.number, s.o.Workspace)
 }
 
+const (
+	// beginWrite says what the defaults of a server or a user may say otherwise.
+	beginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	// synced has the transaction wait for the disk where it would not, whoever has set that and whenever: a reload of
+	// the settings, or another client of a pooler before us.
+	synced = "SELECT length(set_config('synchronous_commit', 'on', true)) WHERE current_setting('synchronous_commit') = 'off'"
+)
+
 // lock begins a transaction that holds the row of the workspace, and gives the number of its newest commit. Who waits
 // for it in vain is refused as Busy.
 func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (commits int64, err error) {
 	known, began, asked := s.knownCommits(), time.Now(), s.o.Clock.here()
-	answer, err := c.script(within, fmt.Sprintf("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; %s; SET LOCAL lock_timeout = %d; "+
-		"SELECT commits, %s, (SELECT max(version) FROM versions) FROM %s FOR UPDATE", c.settings, patience.Milliseconds(), serverTime, s.row()))
+	answer, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; %s; SET LOCAL lock_timeout = %d; "+
+		"SELECT commits, %s, (SELECT max(version) FROM versions) FROM %s FOR UPDATE", c.settings, synced, patience.Milliseconds(), serverTime, s.row()))
 	if waited := time.Since(began); waited > 50*time.Millisecond {
 		s.waits.Observe(waited)
 	}
@@ -96,7 +105,8 @@ func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (c
 	}
 	commits = answer[0]
 	s.o.Clock.heard(answer[1], asked)
-	if commits != s.known || c.fresh { // a new connection may be to a server that has not got everything
+	// A new connection may be to a server that has not got everything, and so may any that a pooler deals out.
+	if commits != s.known || c.fresh || c.pooled {
 		s.recent.Forget()
 	}
 	c.fresh = false
@@ -161,7 +171,7 @@ func (s *Store) send(within context.Context, c *conn, next int64, stamp string) 
 		INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
 		ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
 		next, s.number, next%keptStamps, stamp))
-	if err != nil && c.pg.IsClosed() {
+	if err != nil && (c.pg.IsClosed() || strings.HasPrefix(codeOf(err), "08")) { // a pooler may lose a server and keep us
 		return s.resolve(next, stamp, err)
 	}
 	return err
