@@ -91,8 +91,9 @@ cross: ## fail if it does not build, tests included, for the other systems
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./...
 
-bench: build ## benchmarks, each as a ratio to a raw probe in the same run
+bench: build ## benchmarks, each as a ratio to a raw probe in the same run; then queues
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./bench ./rpc ./store/sqlite ./ledger ./core/verdict ./watcher ./schema ./engine/planfile
+	$(MAKE) queues
 
 # They are a module of their own, so that nothing of the other queues is a dependency of waybill.
 queues: ## measure waybill beside other queues for a quarter of an hour, and write docs/benchmarks.md and docs/scaling.md
