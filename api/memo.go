@@ -24,7 +24,6 @@ type compiledFor struct {
 	since         string
 	output, input int
 	tokenizer     string
-	off, keep     bool // as ledger.Compaction has them
 	blocks        bool
 }
 
@@ -48,7 +47,7 @@ func memorable(view engine.RunView, role core.Role, l limits, p *schema.CompileP
 	}
 	return compiledFor{
 		stamp: stamp, taskPrompt: p.TaskPrompt, since: p.Since, output: l.output, input: l.input,
-		tokenizer: l.tokenizer, off: l.compaction.Off, keep: l.compaction.KeepPacket, blocks: p.Blocks,
+		tokenizer: l.tokenizer, blocks: p.Blocks,
 	}, true
 }
 
