@@ -3,6 +3,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -59,24 +60,42 @@ func (s *Server) settle() error {
 	return os.Chown(s.dir, nobody, nobody)
 }
 
+// startTries bounds how often another port is tried, because somebody has taken the one that was free.
+const startTries = 5
+
 // startAt starts the server for the first time, at a free port.
-func (s *Server) startAt(settings ...string) error {
+func (s *Server) startAt(settings ...string) (err error) {
+	for range startTries {
+		if err = s.choosePort(); err != nil {
+			return err
+		}
+		if err = s.Set(append([]string{
+			"unix_socket_directories = '" + s.dir + "'", "listen_addresses = '127.0.0.1'", fmt.Sprintf("port = %d", s.port),
+		}, settings...)...); err != nil {
+			return err
+		}
+		if err = s.Start(); err == nil {
+			return nil
+		}
+		said, _ := os.ReadFile(s.log())
+		if !bytes.Contains(said, []byte("could not bind")) {
+			return fmt.Errorf("%w: %s", err, said)
+		}
+	}
+	return err
+}
+
+func (s *Server) choosePort() error {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	s.port = free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		return err
-	}
 	s.url = fmt.Sprintf("postgres://waybill@127.0.0.1:%d/postgres?sslmode=disable", s.port)
-	if err := s.Set(append([]string{
-		"unix_socket_directories = '" + s.dir + "'", "listen_addresses = '127.0.0.1'", fmt.Sprintf("port = %d", s.port),
-	}, settings...)...); err != nil {
-		return err
-	}
-	return s.Start()
+	return free.Close()
 }
+
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
 // Set gives the server settings that it has from its next start on.
 func (s *Server) Set(settings ...string) error {
@@ -111,7 +130,7 @@ func (s *Server) Port() int { return s.port }
 
 // Start starts a server that was ended, and waits until it answers.
 func (s *Server) Start() error {
-	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", filepath.Join(s.dir, "log"), "start")
+	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-l", s.log(), "start")
 }
 
 // End ends the server in a mode of pg_ctl: smart, fast or immediate, which is as if it were killed.
