@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,6 +61,10 @@ func Digest(text string) string {
 // poolerParam insists, with yes or no, on whether connections are dealt out by transactions.
 const poolerParam = "pooler"
 
+// sessionParam says which of several servers to use. Without it we use the primary server, and not the first that answers:
+// a standby lacks what was committed last, and nobody would see that it does.
+const sessionParam = "target_session_attrs"
+
 // address is what a URL says.
 type address struct {
 	config *pgconn.Config
@@ -85,6 +90,9 @@ func readAddress(text string) (a address, err error) {
 	u.RawQuery = query.Encode()
 	if a.config, err = pgconn.ParseConfig(u.String()); err != nil {
 		return a, fault(store.Unsafe, nil, "the URL of the store is not right: %s", reason(err, u, query))
+	}
+	if len(servers(a.config)) > 1 && !query.Has(sessionParam) && os.Getenv("PGTARGETSESSIONATTRS") == "" && a.config.ValidateConnect == nil {
+		a.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
 	if a.config.ConnectTimeout == 0 {
 		a.config.ConnectTimeout = 10 * time.Second

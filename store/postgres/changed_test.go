@@ -164,21 +164,67 @@ func TestTellingHoldsUpNoCommit(t *testing.T) {
 	awaitEach(t, 3, one, changed)
 }
 
-// TestFaultS19_TooManyConnectionsOfOneProcess: it never has more than four, and listening is one of them.
+// TestFaultS19_TooManyConnectionsOfOneProcess: it never has more than four, and listening is one of them, however many
+// calls there are, and however many of them are cancelled while the server is at work on them.
 func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
 	server := pgtest.Shared(t)
 	o := options(t, server)
 	s := open(t, o)
+	fillConnections(t, s)() // four that nobody uses, before there is one that listens
 	s.Changed()
-	listening(t, server, o, "1")
-	const views = 3
-	inside, release := make(chan struct{}, views), make(chan struct{})
+	blocker := server.Connect(t, o.URL)
+	_, err := blocker.Exec(t.Context(), "BEGIN; LOCK TABLE waybill.events").ReadAll()
+	require.NoError(t, err)
+
+	counter := server.Connect(t, server.Admin())
+	at := func(where string) int {
+		within, cancel := context.WithTimeout(t.Context(), soon)
+		defer cancel()
+		results, err := counter.Exec(within, "SELECT count(*) FROM pg_stat_activity WHERE datname = '"+database(t, o.URL)+
+			"' AND pid <> "+strconv.Itoa(int(blocker.PID()))+" AND "+where).ReadAll()
+		require.NoError(t, err)
+		n, err := strconv.Atoi(string(results[0].Rows[0][0]))
+		require.NoError(t, err)
+		return n
+	}
+	const most = 4
 	var wg sync.WaitGroup
-	for range views {
+	defer wg.Wait()
+	give := func() {}
+	defer func() { give() }()
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 * most {
+			wg.Go(func() { _ = s.View(ctx, readEvents) }) // is cancelled
+		}
+		give() // and others wait for the connections of those that gave up
+		for give = cancel; at("wait_event_type = 'Lock'") < most-1; {
+			require.LessOrEqual(t, at("true"), most)
+		}
+	}
+	give()
+	wg.Wait()
+	blocker.Hang()
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	listening(t, server, o, "1")
+}
+
+func readEvents(tx store.Tx) error {
+	_, err := tx.Events(0, 10, nil)
+	return err
+}
+
+// fillConnections has Views use all connections that are left, at the same time, until the function that it gives is called.
+func fillConnections(t testing.TB, s *postgres.Store) (release func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	const most = 4
+	inside, end := make(chan struct{}, most), make(chan struct{})
+	for range most {
 		wg.Go(func() {
 			err := s.View(t.Context(), func(store.Tx) error {
 				inside <- struct{}{}
-				<-release
+				<-end
 				return nil
 			})
 			if err != nil {
@@ -186,21 +232,28 @@ func TestFaultS19_TooManyConnectionsOfOneProcess(t *testing.T) {
 			}
 		})
 	}
-	for range views {
+	for range most {
 		<-inside
 	}
-	for range views {
-		wg.Go(func() {
-			if err := s.Update(t.Context(), appendOne); err != nil {
-				t.Errorf("update: %v", err)
-			}
-		})
+	return func() {
+		close(end)
+		wg.Wait()
 	}
-	connections := server.Ask(t, server.Admin(), "SELECT count(*) FROM pg_stat_activity WHERE datname = '"+database(t, o.URL)+"'")
-	close(release)
-	wg.Wait()
-	require.Equal(t, strconv.Itoa(views+1), connections)
-	require.EqualValues(t, views, newest(t, s))
+}
+
+// TestBusyProcessIsNotAServerThatDoesNotAnswer: who asks for the status while all connections are in use is told what was
+// known before.
+func TestBusyProcessIsNotAServerThatDoesNotAnswer(t *testing.T) {
+	s := open(t, options(t, pgtest.Shared(t)))
+	before := s.Status(t.Context())
+	require.Positive(t, before.SizeBytes)
+	release := fillConnections(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	during := s.Status(ctx)
+	release()
+	require.Empty(t, during.Degraded)
+	require.Equal(t, before.SizeBytes, during.SizeBytes)
 }
 
 // TestFaultR30_VersionsOfOtherProcesses: who listens is known to the others with its version and machine, until its

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"waybill/store"
 	"waybill/store/rows"
@@ -21,7 +23,6 @@ type conn struct {
 	pg       *pgconn.PgConn
 	ctx      context.Context    // of the transaction at work, which has a deadline
 	used     bool               // a call before has had it
-	fresh    bool               // no change was made on it yet
 	pooled   bool               // something between us and the server deals out its connections by transactions
 	settings string             // what every transaction begins with
 	names    map[string]*prompt // statements by their text
@@ -34,19 +35,43 @@ type prompt struct {
 	name string // "" where it was not prepared
 }
 
+// closeLimit is how long a server may take to end a connection. It ends what is left of it in any case.
+const closeLimit = time.Second
+
+// close ends the connection and waits until the server has ended it, too. One that a call was cancelled on is being ended
+// already, which lasts on: see over.
 func (c *conn) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	if c.pg.IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	_ = c.pg.Close(ctx) // the server ends what is left of it in any case
+	if at, ok := ctx.Deadline(); ok && c.pg.Conn().SetDeadline(at) == nil {
+		c.pg.Frontend().Send(&pgproto3.Terminate{})
+		if c.pg.Frontend().Flush() == nil {
+			_, _ = io.Copy(io.Discard, c.pg.Conn()) // ends when the server does, or in time
+		}
+	}
+	_ = c.pg.Close(ctx)
 }
+
+// over gives a channel that is closed when nothing is left of a connection that was closed.
+func (c *conn) over() <-chan struct{} { return c.pg.CleanupDone() }
 
 // beginView begins a transaction that reads one moment.
 func (c *conn) beginView(within context.Context) error {
-	found, err := c.script(within, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+c.settings+"; SELECT 1 FROM "+c.s.row())
-	if err == nil && found == nil {
-		err = c.s.gone()
+	found, err := c.script(within, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "+c.settings+
+		"; SELECT (SELECT count(*) FROM "+c.s.row()+"), pg_is_in_recovery()::int")
+	switch {
+	case err != nil:
+		return err
+	case found[0] > 0:
+		return nil
+	case found[1] == 1:
+		return &trouble{again: true, cause: fault(store.IO, nil, "%s is that of a standby, which has not got the workspace %s yet: try again",
+			c.s.place, c.s.o.Workspace)}
 	}
-	return err
+	return c.s.gone()
 }
 
 // script runs statements one after the other in one turn, and gives the integers of the last rows that came. What it

@@ -46,7 +46,8 @@ func TestFaultS19_Failover(t *testing.T) {
 	o := options(t, primary)
 	require.NoError(t, open(t, o).Close())
 	standby := primary.Follow(t)
-	o.URL = at(t, o.URL, host(t, o.URL)+","+host(t, standby.Admin())) + "&target_session_attrs=read-write"
+	caughtUp(t, primary, standby)
+	o.URL = at(t, o.URL, host(t, standby.Admin())+","+host(t, o.URL)) // the first that answers is not the one
 	s, other := open(t, o), open(t, o)
 	changed := other.Changed()
 	awaitEach(t, 3, s, changed)
@@ -55,7 +56,7 @@ func TestFaultS19_Failover(t *testing.T) {
 	require.NoError(t, primary.End("immediate"))
 	err := s.Update(t.Context(), appendOne)
 	requireKind(t, err, store.IO)
-	require.ErrorContains(t, err, "at "+host(t, primary.Admin())+", "+host(t, standby.Admin()))
+	require.ErrorContains(t, err, "at "+host(t, standby.Admin())+", "+host(t, primary.Admin()))
 	require.NoError(t, standby.Promote())
 	require.NoError(t, s.Update(t.Context(), appendOne))
 	require.EqualValues(t, 4, newest(t, s))
@@ -112,27 +113,49 @@ func TestFaultS19_AddressLeadsToAnotherServer(t *testing.T) {
 // build on, though there are as many commits again by then, and who waits is told that the count has gone back.
 func TestFaultS19_FailoverLosesCommits(t *testing.T) {
 	t.Parallel()
+	pair := startPair(t)
+	through := postgres.Options{URL: pair.url, Workspace: pair.workspace}
+	s, waits := open(t, through), open(t, through)
+	changed := waits.Changed()
+	awaitEach(t, 3, s, changed)
+	other := pair.fail(t, func() { drain(changed) })
+	awaitSignal(t, changed)
+	require.EqualValues(t, 1, newest(t, waits))
+	requireBuiltOn(t, s, other)
+}
+
+// A pair is a server that has a store with one event, and its standby, which has that and is away.
+type pair struct {
+	*proxy
+	primary, standby    *pgtest.Server
+	database, workspace string
+}
+
+func startPair(t *testing.T) pair {
+	t.Helper()
 	primary := pgtest.Own(t)
 	o := options(t, primary)
 	require.NoError(t, open(t, o).Update(t.Context(), appendOne))
 	standby := primary.Follow(t)
 	caughtUp(t, primary, standby)
 	require.NoError(t, standby.End("fast"))
-	p := startProxy(t, o.URL)
-	through := postgres.Options{URL: p.url, Workspace: o.Workspace}
-	s, waits := open(t, through), open(t, through)
-	changed := waits.Changed()
-	awaitEach(t, 3, s, changed)
-	require.NoError(t, primary.End("immediate"))
-	require.NoError(t, standby.Start())
-	require.NoError(t, standby.Promote())
-	drain(changed)
-	p.server.Store(new(host(t, standby.Admin())))
-	awaitSignal(t, changed)
-	require.EqualValues(t, 1, newest(t, waits))
+	return pair{startProxy(t, o.URL), primary, standby, o.URL, o.Workspace}
+}
 
-	o.URL = at(t, o.URL, host(t, standby.Admin()))
-	other := open(t, o)
+// fail has the standby take the place of the server, and calls between before anybody finds it. It gives the store there.
+func (p pair) fail(t *testing.T, between func()) *postgres.Store {
+	t.Helper()
+	require.NoError(t, p.primary.End("immediate"))
+	require.NoError(t, p.standby.Start())
+	require.NoError(t, p.standby.Promote())
+	between()
+	p.server.Store(new(host(t, p.standby.Admin())))
+	return open(t, postgres.Options{URL: at(t, p.database, host(t, p.standby.Admin())), Workspace: p.workspace})
+}
+
+// requireBuiltOn has as many changes made by another as s has made that were lost, and checks what s builds on then.
+func requireBuiltOn(t *testing.T, s, other *postgres.Store) {
+	t.Helper()
 	for range 3 {
 		require.NoError(t, other.Update(t.Context(), func(tx store.Tx) error {
 			_, err := tx.Append(store.Event{Type: "run.created", Subject: "another", At: 5, Data: "{}"})
@@ -144,4 +167,30 @@ func TestFaultS19_FailoverLosesCommits(t *testing.T) {
 	damage, err := other.Verify(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, damage)
+}
+
+// TestStandbyThatLacksTheWorkspaceEndedAllWriting: a standby gets it when it gets what was committed last.
+func TestStandbyThatLacksTheWorkspaceEndedAllWriting(t *testing.T) {
+	t.Parallel()
+	primary := pgtest.Own(t)
+	o := options(t, primary)
+	require.NoError(t, open(t, o).Close())
+	standby := primary.Follow(t)
+	caughtUp(t, primary, standby)
+	standby.Run(t, standby.Admin(), "SELECT pg_wal_replay_pause()")
+	p := startProxy(t, o.URL)
+	s := open(t, postgres.Options{URL: p.url, Workspace: pgtest.Name(t)})
+	require.NoError(t, s.Update(t.Context(), appendOne))
+
+	p.server.Store(new(host(t, standby.Admin())))
+	primary.Run(t, o.URL, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+	err := s.View(t.Context(), appendOne)
+	requireKind(t, err, store.IO)
+	require.ErrorContains(t, err, "standby")
+	standby.Run(t, standby.Admin(), "SELECT pg_wal_replay_resume()")
+	caughtUp(t, primary, standby)
+	require.EqualValues(t, 1, newest(t, s))
+	p.server.Store(new(host(t, primary.Admin())))
+	require.NoError(t, s.Update(t.Context(), appendOne))
+	require.EqualValues(t, 2, newest(t, s))
 }

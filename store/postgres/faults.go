@@ -55,7 +55,7 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 	switch answer.Code {
 	case "53100":
 		return fault(store.Full, said, "no space is left on the server of %s: free some and try again", s.place)
-	case readOnly, notInRecovery:
+	case readOnly:
 		return s.onStandby(said)
 	case "55P03":
 		return fault(store.Busy, said, "another process has a lock in %s: try again", s.place)
@@ -83,10 +83,18 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 // What a standby answers to who wants to change something.
 const (
 	readOnly      = "25006"
-	notInRecovery = "0A000" // to BEGIN READ WRITE; we say nothing else that a server does not know
+	notInRecovery = "0A000" // to BEGIN READ WRITE; to anything else it means something else
 )
 
-// fromStandby reports whether a standby refused to change something.
+// begun gives the error of a script that began a transaction with beginWrite.
+func (s *Store) begun(err error) error {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && answer.Code == notInRecovery {
+		return s.onStandby(answer)
+	}
+	return err
+}
+
+// fromStandby reports whether a standby refused to change something, as begun has it.
 func fromStandby(err error) bool {
 	code := codeOf(err)
 	return code == readOnly || code == notInRecovery

@@ -320,6 +320,24 @@ func TestFaultS19_ServerIsToldNotToSync(t *testing.T) {
 	for server.Ask(t, o.URL, "SHOW synchronous_commit") != "off" {
 	}
 	requireSynced(t, server, s, o)
+	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Degraded) == 1 }, soon, 5*time.Millisecond)
+	require.Contains(t, s.Status(t.Context()).Degraded[0], "synchronous_commit")
+
+	server.Run(t, o.URL, "ALTER SYSTEM RESET synchronous_commit")
+	server.Run(t, o.URL, "SELECT pg_reload_conf()")
+	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Degraded) == 0 }, soon, 5*time.Millisecond, "it was mended")
+}
+
+// TestWhatAServerCannotDoWasTakenForAStandby: the same code says both.
+func TestWhatAServerCannotDoWasTakenForAStandby(t *testing.T) {
+	server := pgtest.Shared(t)
+	o := options(t, server)
+	s := open(t, o)
+	server.Run(t, o.URL, "CREATE FUNCTION waybill.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE feature_not_supported; END $$; "+
+		"CREATE TRIGGER no BEFORE INSERT ON waybill.events FOR EACH ROW EXECUTE FUNCTION waybill.no()")
+	requireKind(t, s.Update(t.Context(), appendOne), store.IO)
+	server.Run(t, o.URL, "DROP TRIGGER no ON waybill.events")
+	require.NoError(t, s.Update(t.Context(), appendOne))
 }
 
 // requireSynced checks that a change waits for the disk.
@@ -402,25 +420,32 @@ type proxy struct {
 
 func startProxy(t *testing.T, server string) *proxy {
 	t.Helper()
+	p := &proxy{}
+	var real string
+	p.url, real = standBefore(t, server, p.carry)
+	p.server.Store(&real)
+	return p
+}
+
+// standBefore has serve serve who connects, gives the URL for that, and tells where the server is.
+func standBefore(t *testing.T, server string, serve func(net.Conn)) (here, there string) {
+	t.Helper()
 	u, err := url.Parse(server)
 	require.NoError(t, err)
 	at, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = at.Close() })
-	p := &proxy{}
-	p.server.Store(new(u.Host))
-	u.Host = at.Addr().String()
-	p.url = u.String()
 	go func() { // ends when the listener is closed
 		for {
 			c, err := at.Accept()
 			if err != nil {
 				return
 			}
-			go p.carry(c)
+			go serve(c)
 		}
 	}()
-	return p
+	there, u.Host = u.Host, at.Addr().String()
+	return u.String(), there
 }
 
 func (p *proxy) carry(client net.Conn) {

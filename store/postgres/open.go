@@ -152,7 +152,7 @@ func (s *Store) bringUp(within context.Context, c *conn, steps []string) error {
 		"SELECT coalesce(max(version), 0) FROM versions", c.settings, s.o.callLimit.Milliseconds(), migrationLock)
 	found, err := c.script(within, begin)
 	if err != nil {
-		return err
+		return s.begun(err)
 	}
 	if found[0] > 0 { // whoever changes a workspace has read that the tables are of the version before
 		if _, err := c.script(within, "LOCK TABLE workspaces IN ACCESS EXCLUSIVE MODE"); err != nil {
@@ -186,7 +186,7 @@ func (s *Store) enter(within context.Context, c *conn) error {
 			return err
 		}
 	}
-	s.number, s.known = found[0], -1
+	s.number, s.known = found[0], commit{number: -1}
 	s.mine(found[1])
 	return nil
 }
@@ -196,7 +196,7 @@ func (s *Store) found(within context.Context, c *conn, find string) ([]int64, er
 	made, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; "+
 		"INSERT INTO workspaces (name) VALUES ('%s') ON CONFLICT DO NOTHING RETURNING number", c.settings, s.o.Workspace))
 	if err != nil {
-		return nil, err
+		return nil, s.begun(err)
 	}
 	if made != nil {
 		s.number = made[0]

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -29,18 +30,25 @@ func (s *Store) takeLate(within context.Context) (*conn, error) {
 	return s.fill(within, s.rested(), s.config)
 }
 
-// own gives a connection that is parted with and not given back. It is one of those that a process may have.
+// own gives a connection that is parted with and not given back. It is one of those that a process may have, so that one
+// that nobody uses has to make room for it.
 func (s *Store) own(within context.Context, config *pgconn.Config) (*conn, error) {
 	if err := s.slot(within); err != nil {
 		return nil, err
 	}
+	if c := s.rested(); c != nil {
+		c.close()
+	}
 	return s.fill(within, nil, config)
 }
+
+// errCrowded says that all connections that a process may have were in use.
+var errCrowded = errors.New("all connections of this process are in use")
 
 // slot waits for one of the connections that a process may have.
 func (s *Store) slot(within context.Context) error {
 	if err := take(within, s.slots); err != nil {
-		return &trouble{cause: within.Err()}
+		return &trouble{cause: errors.Join(errCrowded, within.Err())}
 	}
 	return nil
 }
@@ -51,16 +59,39 @@ func (s *Store) fill(within context.Context, c *conn, config *pgconn.Config) (*c
 		return c, nil
 	}
 	c, err := s.connect(within, config)
-	if err != nil {
+	switch {
+	case err == nil:
+		return c, nil
+	case c != nil:
+		s.part(c)
+	default:
 		<-s.slots
 	}
-	return c, err
+	return nil, err
 }
 
-// part ends a connection that own gave.
+// part ends a connection that has a slot. The slot is free when nothing is left of it, or when the store is closed.
 func (s *Store) part(c *conn) {
 	c.close()
-	<-s.slots
+	select {
+	case <-c.over():
+		<-s.slots
+		return
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		<-s.slots
+		return
+	}
+	s.working.Go(func() { // ends with the connection, by the limit of pgconn for that, or with Close
+		select {
+		case <-c.over():
+		case <-s.ended:
+		}
+		<-s.slots
+	})
 }
 
 // rested gives a connection that was used before, or nil.
@@ -84,15 +115,15 @@ func (s *Store) dismiss() {
 
 // give takes a connection back. One that ended, or that is left in a transaction, is not used again.
 func (s *Store) give(c *conn) {
-	defer func() { <-s.slots }()
 	if c.pg.IsClosed() || c.pg.TxStatus() != 'I' {
-		c.close()
+		s.part(c)
 		return
 	}
 	c.used = true
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.idle = append(s.idle, c)
+	s.mu.Unlock()
+	<-s.slots
 }
 
 func (s *Store) isClosed() bool {
@@ -101,23 +132,19 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// connect makes a connection and asks the server how it is set.
+// connect makes a connection and asks the server how it is set. With an error it gives the connection, too, if there is one,
+// which has to be ended.
 func (s *Store) connect(within context.Context, config *pgconn.Config) (*conn, error) {
 	pg, err := pgconn.ConnectConfig(within, config)
 	if err != nil {
 		return nil, &trouble{cause: err, again: worthAnother(nil, err)}
 	}
-	c := &conn{s: s, pg: pg, fresh: true, names: make(map[string]*prompt)}
+	c := &conn{s: s, pg: pg, names: make(map[string]*prompt)}
 	facts, err := c.facts(within)
 	if err != nil {
-		c.close()
-		return nil, err
+		return c, err
 	}
-	if err := s.judge(c, facts); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
+	return c, s.judge(c, facts)
 }
 
 // facts are what a server says of itself.
@@ -146,7 +173,21 @@ const serverTime = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 // oldestServer is the first version that we keep stores in.
 const oldestServer = 130000
 
-// judge refuses a server that a store cannot be kept on, and notes what is not as it should be. A server whose process
+// unsettled names what a server should be set to otherwise.
+func (f facts) unsettled() (all []string) {
+	if f.unsynced {
+		all = append(all, "synchronous_commit is off on the server: every change asks for on by itself; set it to on")
+	}
+	if f.unsafe {
+		all = append(all, "fsync is off on the server: a loss of power can destroy the database; set it to on")
+	}
+	if f.torn {
+		all = append(all, "full_page_writes is off on the server: a loss of power can damage the database; set it to on")
+	}
+	return all
+}
+
+// judge refuses a server that a store cannot be kept on, and notes how it is set. A server whose process
 // has another number than the one that we were told when we connected is behind something that deals out its
 // connections: nothing that lasts longer than a transaction can be left on one.
 func (s *Store) judge(c *conn, f facts) error {
@@ -161,15 +202,8 @@ func (s *Store) judge(c *conn, f facts) error {
 		"SET LOCAL idle_in_transaction_session_timeout = %d", limit.Milliseconds(), 2*limit.Milliseconds())
 	if f.unsynced {
 		c.settings += "; SET LOCAL synchronous_commit = on"
-		s.noteOnce("synchronous_commit is off on the server: every change asks for on by itself; set it to on")
 	}
-	if f.unsafe {
-		s.noteOnce("fsync is off on the server: a loss of power can destroy the database; set it to on")
-	}
-	if f.torn {
-		s.noteOnce("full_page_writes is off on the server: a loss of power can damage the database; set it to on")
-	}
-	s.noteStandby(f.standby)
+	s.noteServer(f)
 	c.pooled = int64(c.pg.PID()) != f.pid
 	if s.insisted != nil {
 		c.pooled = *s.insisted

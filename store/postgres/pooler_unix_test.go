@@ -95,6 +95,7 @@ pool_mode = transaction
 default_pool_size = 10
 server_round_robin = 1
 max_client_conn = 200
+server_login_retry = 0
 `, to.Port(), at.Port, users), 0o644))
 	cmd := exec.Command(program, settings)
 	if os.Geteuid() == 0 {
@@ -116,4 +117,16 @@ max_client_conn = 200
 	}, soon, 10*time.Millisecond, "pgbouncer does not listen")
 	to.Host = at.String()
 	return to.String()
+}
+
+// TestFailoverBehindAPoolerBuiltOnWhatWasLost: its connections outlast the server, and as many commits were made on the next
+// one as were known of the one before.
+func TestFailoverBehindAPoolerBuiltOnWhatWasLost(t *testing.T) {
+	t.Parallel()
+	pair := startPair(t)
+	s := open(t, postgres.Options{URL: startPooler(t, pair.url), Workspace: pair.workspace})
+	for range 3 {
+		require.NoError(t, s.Update(t.Context(), appendOne))
+	}
+	requireBuiltOn(t, s, pair.fail(t, func() {}))
 }

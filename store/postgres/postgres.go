@@ -78,7 +78,7 @@ type Store struct {
 
 	turn   chan struct{} // held by the Update at work, which alone uses recent and known
 	recent rows.Recent
-	known  int64 // the commit that recent was learned at
+	known  commit // that recent was learned at
 
 	slots   chan struct{} // one is held for each connection in use
 	changed chan struct{} // of size one, signalled by the ear and by updates; nobody closes it
@@ -88,16 +88,19 @@ type Store struct {
 
 	commits, waits *meter.Histogram[time.Duration]
 
-	mu      sync.Mutex // guards the rest
-	idle    []*conn
-	seen    int64 // the newest commit that is known
-	notes   []string
-	spoilt  map[rows.Damaged]bool // the rows known as damaged
-	stopped *store.Error          // why nothing is written any more, or nil
-	standby bool                  // the server that was connected to last can only be read now
-	deafen  context.CancelFunc    // ends the ear; nil while there is none
-	tells   bool                  // somebody tells the others what is untold
-	closed  bool
+	mu    sync.Mutex // guards the rest
+	idle  []*conn
+	seen  int64 // the newest commit that is known
+	notes []string
+	// unsettled names what the server should be set to otherwise, as it was when it was asked last.
+	unsettled []string
+	measured  measured
+	spoilt    map[rows.Damaged]bool // the rows known as damaged
+	stopped   *store.Error          // why nothing is written any more, or nil
+	standby   bool                  // the server that was connected to last can only be read now
+	deafen    context.CancelFunc    // ends the ear; nil while there is none
+	tells     bool                  // somebody tells the others what is untold
+	closed    bool
 }
 
 var _ store.Store = (*Store)(nil)

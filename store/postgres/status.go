@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -22,11 +23,18 @@ func (s *Store) refusal() error {
 	return nil
 }
 
-// noteStandby notes whether the server that was connected to is a standby, which may be promoted, or take the place of one.
-func (s *Store) noteStandby(standby bool) {
+// noteServer notes how the server is that was asked last: a standby may be promoted, and settings may be mended.
+func (s *Store) noteServer(f facts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.standby = standby
+	s.standby = f.standby
+	before := s.unsettled
+	s.unsettled = f.unsettled()
+	for _, text := range s.unsettled {
+		if !slices.Contains(before, text) {
+			s.o.Logger.Warn("the store is degraded", "place", s.place, "reason", text)
+		}
+	}
 }
 
 // unwritable tells why nothing can be written now, or nil. A standby may be written later.
@@ -107,22 +115,27 @@ func (s *Store) noteDamage(row rows.Damaged) {
 // statusLimit is how long a Status waits for the server.
 const statusLimit = 2 * time.Second
 
-// Status describes the store. Its size is that of all workspaces of the database.
+// Status describes the store. Its size is that of all workspaces of the database. While all connections of the process
+// are in use, its size and the other processes are what they were when it was asked last.
 func (s *Store) Status(ctx context.Context) store.Status {
 	within, cancel := context.WithTimeout(ctx, statusLimit)
 	defer cancel()
-	answer, away := s.measure(within)
+	answer, err := s.measure(within)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	away := err != nil && !errors.Is(err, errCrowded)
+	if err == nil {
+		s.measured = answer
+	}
 	status := store.Status{
-		Kind: "postgres", Path: s.place + ", workspace " + s.o.Workspace, SizeBytes: answer.size,
-		ReadOnly: s.stopped != nil || s.standby || s.closed, SchemaVersion: s.version, Degraded: slices.Clone(s.notes),
-		Peers: answer.peers, Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
+		Kind: "postgres", Path: s.place + ", workspace " + s.o.Workspace, SizeBytes: s.measured.size,
+		ReadOnly: s.stopped != nil || s.standby || s.closed, SchemaVersion: s.version, Degraded: slices.Concat(s.notes, s.unsettled),
+		Peers: s.measured.peers, Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
 	}
 	if s.standby {
 		status.Degraded = append(status.Degraded, s.onStandby(nil).Error())
 	}
-	if away != nil && !s.closed {
+	if away && !s.closed {
 		status.Degraded = append(status.Degraded, s.place+" does not answer: check the server and the network")
 	}
 	return status
@@ -140,13 +153,17 @@ func (s *Store) measure(within context.Context) (m measured, err error) {
 		return m, err
 	}
 	defer s.give(c)
-	n, err := c.script(within, "SELECT pg_is_in_recovery()::int, coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c "+
+	f, err := c.facts(within)
+	if err != nil {
+		return m, err
+	}
+	s.noteServer(f)
+	n, err := c.script(within, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c "+
 		"WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'waybill') AND relkind = 'r'")
 	if err != nil {
 		return m, err
 	}
-	s.noteStandby(n[0] == 1)
-	m.size = n[1]
+	m.size = n[0]
 	m.peers, err = s.peers(within, c)
 	return m, err
 }

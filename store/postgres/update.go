@@ -82,12 +82,21 @@ const (
 	synced = "SELECT length(set_config('synchronous_commit', 'on', true)) WHERE current_setting('synchronous_commit') = 'off'"
 )
 
+// A commit is known by its number and its stamp: the number alone is that of another one in a database that was put back,
+// or on a server that had not got everything, once there are as many commits there.
+type commit struct {
+	number int64
+	stamp  string
+}
+
 // lock begins a transaction that holds the row of the workspace, and gives the number of its newest commit. Who waits
-// for it in vain is refused as Busy.
+// for it in vain is refused as Busy. What is remembered of the workspace is forgotten unless that commit is the known one.
 func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (commits int64, err error) {
 	known, began, asked := s.knownCommits(), time.Now(), s.o.Clock.here()
 	answer, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; %s; SET LOCAL lock_timeout = %d; "+
-		"SELECT commits, %s, (SELECT max(version) FROM versions) FROM %s FOR UPDATE", c.settings, synced, patience.Milliseconds(), serverTime, s.row()))
+		"SELECT commits, %s, (SELECT max(version) FROM versions), "+
+		"(SELECT count(*) FROM stamps AS s WHERE s.workspace = %d AND s.slot = commits %% %d AND s.number = commits AND s.stamp = '%s') FROM %s FOR UPDATE OF workspaces",
+		c.settings, synced, patience.Milliseconds(), serverTime, s.number, keptStamps, s.known.stamp, s.row()))
 	if waited := time.Since(began); waited > 50*time.Millisecond {
 		s.waits.Observe(waited)
 	}
@@ -95,8 +104,8 @@ func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (c
 	case codeOf(err) == "55P03":
 		return 0, s.heldUp(within, c, patience)
 	case err != nil:
-		return 0, err
-	case len(answer) != 3:
+		return 0, s.begun(err)
+	case len(answer) != 4:
 		return 0, s.gone()
 	case answer[2] > int64(s.version):
 		newer := s.newerSchema(answer[2], s.version)
@@ -105,11 +114,9 @@ func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (c
 	}
 	commits = answer[0]
 	s.o.Clock.heard(answer[1], asked)
-	// A new connection may be to a server that has not got everything, and so may any that a pooler deals out.
-	if commits != s.known || c.fresh || c.pooled {
+	if commits != s.known.number || answer[3] == 0 {
 		s.recent.Forget()
 	}
-	c.fresh = false
 	s.learn(commits, known)
 	return commits, nil
 }
@@ -135,17 +142,14 @@ func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) 
 // meanwhile can find out what became of it. A transaction that has put nothing leaves none.
 func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int64) error {
 	began := time.Now()
-	next, sent := commits, false
-	if t.Writes() > 0 {
-		next++
-	}
+	next, written, sent := commit{number: commits + 1, stamp: rand.Text()}, t.Writes() > 0, false
 	err := t.Commit(func() (err error) {
 		sent = true
-		if next == commits {
+		if !written {
 			_, err = c.script(within, "COMMIT")
 			return err
 		}
-		return s.send(within, c, next, newStamp())
+		return s.send(within, c, next)
 	})
 	switch {
 	case err != nil && !sent && c.broken != nil:
@@ -154,25 +158,25 @@ func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int6
 		return err
 	}
 	s.commits.Observe(time.Since(began))
-	if next != commits {
+	if written {
 		s.known = next
-		s.mine(next)
+		s.mine(next.number)
 		s.tell()
-		s.grown(next)
+		s.grown(next.number)
 	}
 	return nil
 }
 
 // send sends the commit with its stamp.
-func (s *Store) send(within context.Context, c *conn, next int64, stamp string) error {
+func (s *Store) send(within context.Context, c *conn, next commit) error {
 	sure, cancel := context.WithTimeout(context.WithoutCancel(within), s.o.callLimit)
 	defer cancel()
 	_, err := c.script(sure, fmt.Sprintf(`UPDATE workspaces SET commits = %d WHERE number = %d;
 		INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
 		ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
-		next, s.number, next%keptStamps, stamp))
+		next.number, s.number, next.number%keptStamps, next.stamp))
 	if err != nil && (c.pg.IsClosed() || strings.HasPrefix(codeOf(err), "08")) { // a pooler may lose a server and keep us
-		return s.resolve(next, stamp, err)
+		return s.resolve(next, err)
 	}
 	return err
 }
@@ -180,17 +184,15 @@ func (s *Store) send(within context.Context, c *conn, next int64, stamp string) 
 // keptStamps is how many of the newest stamps of a workspace are kept.
 const keptStamps = 256
 
-func newStamp() string { return rand.Text() }
-
 // resolve finds out whether a transaction whose commit was not answered took effect. As long as it may still do so, it
 // holds the row of the workspace, which is waited for.
-func (s *Store) resolve(number int64, stamp string, cause error) error {
+func (s *Store) resolve(sent commit, cause error) error {
 	within, cancel := context.WithTimeout(context.Background(), s.o.callLimit)
 	defer cancel()
 	for again := retries(within); ; {
-		found, err := s.stampOf(within, number)
+		found, err := s.stampOf(within, sent.number)
 		switch {
-		case err == nil && found == stamp:
+		case err == nil && found == sent.stamp:
 			return nil
 		case fromStandby(err) && again(&trouble{cause: err, again: true}): // it may be about to be promoted
 		case err == nil && found == overwritten, err != nil && !again(err):
