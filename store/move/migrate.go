@@ -55,28 +55,57 @@ func written(r record) ([]byte, error) {
 // transfer copies one moment of the source in one transaction of the target.
 func transfer(ctx context.Context, from, to store.Store) (copied *measure, err error) {
 	err = from.View(ctx, func(source store.Tx) error {
-		return to.Update(ctx, func(target store.Tx) error {
-			copied = newMeasure()
-			stands, err := source.Root()
-			if err != nil {
-				return err
-			}
-			f, err := newFiller(target, stands)
-			if err != nil {
-				return err
-			}
-			if err := each(source, func(r record) error {
-				if err := copied.add(r); err != nil {
-					return err
-				}
-				return f.add(r)
-			}); err != nil {
-				return err
-			}
-			return f.end()
+		return to.Update(ctx, func(target store.Tx) (err error) {
+			copied, err = fill(source, target)
+			return err
 		})
 	})
 	return copied, err
+}
+
+// fill copies what one transaction sees into the empty store of another.
+func fill(source, target store.Tx) (copied *measure, err error) {
+	stands, err := source.Root()
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFiller(target, stands)
+	if err != nil {
+		return nil, err
+	}
+	copied = newMeasure()
+	if err := each(source, func(r record) error {
+		if err := copied.add(r); err != nil {
+			return err
+		}
+		return f.add(r)
+	}); err != nil {
+		return nil, err
+	}
+	return copied, f.end()
+}
+
+// Copy copies a store into an empty one within a transaction of the caller, who gives it up after an error, and compares
+// the two before that ends. The source is only read.
+func Copy(ctx context.Context, from store.Store, to store.Tx) (Summary, error) {
+	if err := soundOf(from.Verify(ctx)); err != nil {
+		return Summary{}, err
+	}
+	var copied *measure
+	if err := from.View(ctx, func(source store.Tx) (err error) {
+		copied, err = fill(source, to)
+		return err
+	}); err != nil {
+		return Summary{}, err
+	}
+	got := newMeasure()
+	if err := each(to, got.add); err != nil {
+		return Summary{}, err
+	}
+	if got.summary() != copied.summary() {
+		return Summary{}, errors.New("the target does not hold what was put into it: it was left as it was")
+	}
+	return copied.summary(), nil
 }
 
 // compare reads both once more, side by side.

@@ -77,3 +77,6 @@ func OpenWith(ctx context.Context, o Options, step string) (*Store, error) {
 	}
 	return open(ctx, o, append(steps, step))
 }
+
+// HeldBy lists the tables that hold what a workspace has.
+var HeldBy = heldBy

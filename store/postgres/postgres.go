@@ -107,6 +107,11 @@ var _ store.Store = (*Store)(nil)
 
 // Update runs fn in a transaction, as store.Store says. Callers of one process take turns, and so do the processes.
 func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
+	return s.change(ctx, func(*conn) error { return nil }, fn)
+}
+
+// change is Update with something to be done on the connection before, in the same transaction.
+func (s *Store) change(ctx context.Context, before func(c *conn) error, fn func(tx store.Tx) error) error {
 	if err := take(ctx, s.turn); err != nil {
 		return err
 	}
@@ -116,7 +121,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx store.Tx) error) error {
 	}
 	within, cancel := context.WithTimeout(ctx, max(s.o.callLimit, s.o.Whole))
 	defer cancel()
-	return s.updating(ctx, within, fn)
+	return s.updating(ctx, within, before, fn)
 }
 
 // UpdateReserved is Update: space on the disk of a server is not ours to reserve.

@@ -17,9 +17,9 @@ import (
 
 // updating tries an Update until it has an answer. What ended before the commit was sent is tried again; of what was
 // lost in the commit it finds out what became of it. The turn is held.
-func (s *Store) updating(ctx, within context.Context, fn func(tx store.Tx) error) error {
+func (s *Store) updating(ctx, within context.Context, before func(c *conn) error, fn func(tx store.Tx) error) error {
 	for again := retries(within); ; {
-		err := s.update(ctx, within, fn)
+		err := s.update(ctx, within, before, fn)
 		if err == nil || !again(err) {
 			return s.said(ctx, err)
 		}
@@ -28,7 +28,7 @@ func (s *Store) updating(ctx, within context.Context, fn func(tx store.Tx) error
 }
 
 // update is one try.
-func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) error {
+func (s *Store) update(ctx, within context.Context, before func(c *conn) error, fn func(tx store.Tx) error) error {
 	c, err := s.take(within)
 	if err != nil {
 		return err
@@ -37,6 +37,10 @@ func (s *Store) update(ctx, within context.Context, fn func(tx store.Tx) error) 
 	commits, err := s.lock(within, c, s.o.lockWait)
 	if err != nil {
 		return s.elsewhere(c, err)
+	}
+	defer c.Rollback() // of what before has done; fn's is rolled back by then
+	if err := before(c); err != nil {
+		return err
 	}
 	o := s.transaction(ctx, c)
 	o.Recent = &s.recent
