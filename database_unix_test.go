@@ -3,15 +3,19 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/schema"
 	"waybill/store/postgres/pgtest"
 )
 
@@ -90,6 +94,65 @@ func TestStoresMoveIntoDatabasesAndBack(t *testing.T) {
 	require.Contains(t, run(0, "ls", "--store", url, "--workspace-name", "team/b"), "count the shelves")
 }
 
+// TestDatabaseInUseIsBackedUpAndRestored: a host that waits for a task gets the one that was restored, and finishes it. A
+// copy of a store in a database is one of a store in a file, an export does as well, and what was there is set aside.
+func TestDatabaseInUseIsBackedUpAndRestored(t *testing.T) {
+	url := pgtest.Own(t).Database(t)
+	w := newWorld(t)
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	run := func(code int, args ...string) string {
+		cmd := w.command(t, args...)
+		out, _ := cmd.CombinedOutput()
+		require.Equal(t, code, cmd.ProcessState.ExitCode(), "%v: %s", args, out)
+		return string(out)
+	}
+	run(0, "call", "create_task", `{"prompt":"count the shelves"}`, "--store", url)
+	run(0, "call", "queue_instruction", `{"content":"Water the beans."}`, "--store", url)
+	host := w.serve(t, "--store", url)
+	host.must("ping", `{}`, nil)
+	run(0, "backup", in("copy.db"), "--store", url)
+	run(4, "backup", in("copy.db"), "--store", url)
+	run(0, "export", in("all.jsonl"), "--store", url)
+	run(0, "export", in("copy.jsonl"), "--store", in("copy.db"))
+	require.Equal(t, contents(t, in("all.jsonl")), contents(t, in("copy.jsonl")))
+	run(0, "doctor", "--store", in("copy.db"))
+
+	for _, file := range []string{"copy.db", "all.jsonl", "all.jsonl"} {
+		host.finish(host.claim(), `"status":"completed"`)
+		_, err := fmt.Fprintf(host.in, `{"jsonrpc":"2.0","id":9000,"method":"claim_task","params":{"worker":"w","wait_ms":25000}}`+"\n")
+		require.NoError(t, err)
+		host.parked()
+		said := run(0, "restore", in(file), "--store", url)
+		aside := regexp.MustCompile(`set aside +.*\(workspace (\S+)\)`).FindStringSubmatch(said)
+		require.Len(t, aside, 2, said)
+		r, err := host.answer(9000)
+		require.NoError(t, err)
+		require.Nil(t, r.Error)
+		var got schema.ClaimTaskResult
+		require.NoError(t, json.Unmarshal(r.Result, &got))
+		require.NotNil(t, got.Claim)
+		require.Equal(t, "count the shelves", got.Claim.Prompt)
+		require.Contains(t, run(0, "call", "list_tasks", `{}`, "--store", url, "--workspace-name", aside[1]), "COMPLETE")
+		host.must("create_task", `{"prompt":"and the benches"}`, nil)
+		host.finish(*got.Claim, `"status":"completed"`)
+		run(0, "doctor", "--store", url)
+	}
+	require.NoError(t, os.WriteFile(in("letter"), []byte("Dear reader,"), 0o600))
+	run(5, "restore", in("letter"), "--store", url)
+	require.Contains(t, run(0, "ls", "--store", url), "and the benches")
+}
+
+// contents gives the lines of an export but for the first, which names the tables, and what sums that up.
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
+	require.Greater(t, len(lines), 2)
+	return regexp.MustCompile(`,"sum":"[0-9a-f]+"`).ReplaceAllString(strings.Join(lines[1:len(lines)-1], ""), "")
+}
+
 // What cannot be done with a database is said, and a mistake in its name is one in the usage.
 func TestMistakesWithDatabases(t *testing.T) {
 	w := newWorld(t)
@@ -97,9 +160,7 @@ func TestMistakesWithDatabases(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"backup", "copy.db", "--store", "postgres://u:hunter2@h/d"}, "pg_dump"},
-		{[]string{"salvage", "--store", "postgres://u:hunter2@h/d"}, "pg_dump"},
-		{[]string{"restore", "copy.db", "--store", "postgres://u:hunter2@h/d"}, "waybill import"},
+		{[]string{"salvage", "--store", "postgres://u:hunter2@h/d"}, "waybill restore"},
 		{[]string{"store", "migrate", "--from", "a.db", "--to", "postgres://u:hun/ter2@h/d"}, "--to: "},
 		{[]string{"store", "migrate", "--from", "a.db", "--from-name", "a", "--to", "b.db"}, "--from-name: "},
 		{[]string{"status", "--store", "postgres://u:hun/ter2@h/d"}, "cannot be read"},

@@ -28,7 +28,13 @@ Processes that use the store go on. ` + "`waybill restore`" + ` goes back to a c
 
 Exit code 5 with a copy means that a record in it is damaged, as it is in the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := a.storeFile(args)
+			if postgres.Names(a.store) {
+				if err := a.backupDatabase(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+				return a.reportBackup(args[0], nil)
+			}
+			path, err := a.existingStore(args)
 			if err != nil {
 				return err
 			}
@@ -73,7 +79,11 @@ Without, it takes the place of the damaged one, which is set aside beside it; fo
 that use the store. The damaged file is never changed and never deleted. A task that waits for one that
 was lost is named: it waits until it is cancelled.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := a.storeFile(args)
+			if postgres.Names(a.store) {
+				return usageError{errors.New("the store is in a database, whose server keeps its files: `waybill restore` goes back to a copy or an export, " +
+					"and `waybill doctor` reads and checks everything in it")}
+			}
+			path, err := a.existingStore(args)
 			if err != nil {
 				return err
 			}
@@ -125,15 +135,6 @@ func stranded(r sqlite.Salvaged) []map[string]any {
 		all = append(all, map[string]any{"task_id": s.TaskID, "lost": s.Lost})
 	}
 	return all
-}
-
-// storeFile is existingStore for what can be done with a file only.
-func (a *app) storeFile(wanted []string) (string, error) {
-	if postgres.Names(a.store) {
-		return "", usageError{errors.New("the store is in a database: back it up and restore it with pg_dump and pg_restore, " +
-			"its schema is waybill, or write its contents to a file with `waybill export`; `waybill doctor` reads and checks everything in it")}
-	}
-	return a.existingStore(wanted)
 }
 
 // existingStore gives the file of the store, which must be there, and makes sure that the files to be

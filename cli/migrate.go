@@ -100,6 +100,14 @@ func wholeFile(ctx context.Context, o sqlite.Options) (store.Store, error) {
 
 // wholeDatabase does the same with one in a database. One that is to be read must be there.
 func (a *app) wholeDatabase(ctx context.Context, n namedStore, readOnly bool) (store.Store, string, error) {
+	s, shown, err := a.openDatabase(ctx, n, readOnly)
+	if err != nil {
+		return nil, "", err
+	}
+	return s, shown, nil
+}
+
+func (a *app) openDatabase(ctx context.Context, n namedStore, readOnly bool) (*postgres.Store, string, error) {
 	ws, err := workspace.Resolve(a.sources())
 	if err != nil && n.name == "" {
 		return nil, "", schema.NewError(schema.NoWorkspace, err.Error())

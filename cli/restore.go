@@ -22,16 +22,19 @@ func (a *app) restoreCommand() *cobra.Command {
 		Use: "restore FILE", Short: "Put a copy of a store, or an export, in the place of the store", Args: cobra.ExactArgs(1),
 		Long: `Put a copy that ` + "`waybill backup`" + ` wrote, or what ` + "`waybill export`" + ` wrote, in the place of the store. The store that
 was there is set aside beside it, whole, under a name that is printed. End all processes that use the store
-before. A file that is damaged, cut or altered is refused, and then nothing has changed.`,
+before. A file that is damaged, cut or altered is refused, and then nothing has changed.
+
+In a database, processes that use the store go on with what was restored, and what was there is set aside as another
+workspace, whose name is printed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if postgres.Names(a.store) {
-				return usageError{errors.New("the store is in a database: restore that with pg_restore, or fill an empty workspace of it with `waybill import`")}
-			}
 			f, done, err := a.source(args[0])
 			if err != nil {
 				return err
 			}
 			defer done()
+			if postgres.Names(a.store) {
+				return a.restoreDatabase(cmd.Context(), f)
+			}
 			path, err := a.makeStore()
 			if err != nil {
 				return moveFault(err)
