@@ -117,6 +117,18 @@ func (s TaskStatus) Ended() bool {
 	panic("core: unknown task status " + string(s))
 }
 
+// Forgettable reports whether a task with the status may be forgotten one day: it has come to its end, and that is not one
+// which somebody may still have to look after.
+func (s TaskStatus) Forgettable() bool {
+	switch s {
+	case StatusComplete, StatusCancelled:
+		return true
+	case StatusQueued, StatusRunning, StatusAwaiting, StatusError, StatusBlocked:
+		return false
+	}
+	panic("core: unknown task status " + string(s))
+}
+
 // An ErrorReason says why a task is in ERROR.
 type ErrorReason string
 

@@ -165,6 +165,10 @@ type Tx interface {
 	// AddDependency notes that a task waits for another one. Both must have been put, or it is refused.
 	// Twice is once.
 	AddDependency(taskID, on string) error
+	// DropTask removes a task with its attempts, its replies and its dependencies; ok is false if there is none with
+	// that id. One whose status is not core.TaskStatus.Forgettable is refused, and so is one that a task depends on
+	// which is not so either.
+	DropTask(id string) (ok bool, err error)
 	// Dependents gives the ids of the tasks that wait for the given one, in ascending order, at most
 	// limit, behind the id after.
 	Dependents(on, after string, limit int) ([]string, error)

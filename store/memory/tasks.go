@@ -215,6 +215,53 @@ func (t *tx) AddDependency(taskID, on string) error {
 	return nil
 }
 
+func (t *tx) DropTask(id string) (ok bool, err error) {
+	if err := t.putting(); err != nil {
+		return false, err
+	}
+	task, ok := t.state.task(id)
+	if !ok {
+		return false, nil
+	}
+	if !task.Status().Forgettable() {
+		return false, fmt.Errorf("drop task %s: it is %s", id, task.Status())
+	}
+	waiting, _ := t.state.dependents.get(id)
+	for dependent := range waiting.all() {
+		if one, _ := t.state.task(dependent); !one.Status().Forgettable() {
+			return false, fmt.Errorf("drop task %s: %s, which is not over, depends on it", id, dependent)
+		}
+	}
+	t.state.removeTask(task)
+	delete(t.touched, id)
+	t.writes++
+	return true, nil
+}
+
+// removeTask removes a task with all that belongs to it.
+func (s *tasks) removeTask(task core.Task) {
+	of, _ := s.attempts.get(task.ID)
+	for _, a := range of.all() {
+		s.seats = s.seats.remove(a.ID)
+		s.tokens = s.tokens.remove(a.Token())
+		s.leaveSession(a)
+		s.running = s.running.remove(a.ID)
+	}
+	s.attempts = s.attempts.remove(task.ID)
+	s.replies = s.replies.remove(task.ID)
+	s.dependents = s.dependents.remove(task.ID)
+	for on, waiting := range s.dependents.all() {
+		if waiting = waiting.remove(task.ID); waiting == nil {
+			s.dependents = s.dependents.remove(on)
+		} else {
+			s.dependents = s.dependents.put(on, waiting)
+		}
+	}
+	s.taskCounts[taskIndex(task.Status())]--
+	s.byPosition = s.byPosition.remove(task.Position)
+	s.taskPositions = s.taskPositions.remove(task.ID)
+}
+
 func (t *tx) Dependents(on, after string, limit int) ([]string, error) {
 	if err := t.getting(); err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package rows
 
 import "waybill/core"
 
-// What a salvage changes of tasks that were kept.
+// What takes tasks away, and what a salvage changes of those that were kept.
 
 // TaskStatus gives the status of a task, or "" if there is none.
 func TaskStatus(c Conn, id string) (status core.TaskStatus, err error) {
@@ -13,8 +13,37 @@ func TaskStatus(c Conn, id string) (status core.TaskStatus, err error) {
 	return status, err
 }
 
-// DropTask removes a task with all that belongs to it, and gives how many rows of each table that were.
-func (t *Tx) DropTask(task core.Task) (removed map[string]int, err error) {
+func (t *Tx) DropTask(id string) (ok bool, err error) {
+	err = t.put(func() error {
+		var task core.Task
+		if task, ok, err = t.task(id); err != nil || !ok {
+			return err
+		}
+		if !task.Status().Forgettable() {
+			return refuse("drop task %s: it is %s", id, task.Status())
+		}
+		needed, err := Number(t.c, countNeeding, id)
+		if err != nil {
+			return err
+		}
+		if needed > 0 {
+			return refuse("drop task %s: %d tasks that are not over depend on it", id, needed)
+		}
+		if _, err := t.RemoveTask(task); err != nil {
+			return err
+		}
+		t.writes++
+		t.pruned = true
+		return nil
+	})
+	return ok && err == nil, err
+}
+
+const countNeeding = "SELECT count(*) FROM dependencies CROSS JOIN tasks ON tasks.id = dependencies.task AND tasks.workspace = dependencies.workspace " +
+	"WHERE dependencies.workspace = :w AND dependencies.depends_on = ? AND tasks.status NOT IN ('COMPLETE', 'CANCELLED')"
+
+// RemoveTask removes a task with all that belongs to it, and gives how many rows of each table that were.
+func (t *Tx) RemoveTask(task core.Task) (removed map[string]int, err error) {
 	removed = make(map[string]int)
 	for _, of := range []struct {
 		table, where string
@@ -35,6 +64,8 @@ func (t *Tx) DropTask(task core.Task) (removed map[string]int, err error) {
 		}
 		removed[of.table] += int(n)
 	}
+	delete(t.book.known, task.ID)
+	delete(t.book.touched, task.ID)
 	return removed, t.count(task.Status(), "")
 }
 

@@ -40,7 +40,7 @@ func (w *wreck) dropHalfTasks(ctx context.Context, t *rows.Tx) error {
 }
 
 func (w *wreck) dropTask(t *rows.Tx, task core.Task) error {
-	removed, err := t.DropTask(task)
+	removed, err := t.RemoveTask(task)
 	for table, n := range removed {
 		if _, counted := w.result.Kept[table]; counted {
 			w.result.Kept[table] -= n

@@ -108,7 +108,7 @@ func drawAttempt(t *rapid.T, taskID string, number int) core.Attempt {
 func drawTaskVerb(t *rapid.T) verb {
 	return rapid.OneOf(
 		rapid.Custom(drawPutWhole), rapid.Custom(drawStep), rapid.Custom(drawStep), rapid.Custom(drawStep),
-		rapid.Custom(drawPutHalf), rapid.Custom(drawAddReply), rapid.Custom(drawAddDependency), rapid.Custom(drawPutBreaker),
+		rapid.Custom(drawPutHalf), rapid.Custom(drawDropTask), rapid.Custom(drawAddReply), rapid.Custom(drawAddDependency), rapid.Custom(drawPutBreaker),
 	).Draw(t, "task verb")
 }
 
@@ -127,6 +127,14 @@ func drawPutHalf(t *rapid.T) verb {
 	}
 	a := drawAttempt(t, one.ID, rapid.IntRange(1, 4).Draw(t, "number"))
 	return verb{fmt.Sprintf("PutAttempt %+v", a), func(tx store.Tx) string { return answer(tx.PutAttempt(a)) }}
+}
+
+func drawDropTask(t *rapid.T) verb {
+	id := drawID(t, "tsk")
+	return verb{"DropTask " + id, func(tx store.Tx) string {
+		ok, err := tx.DropTask(id)
+		return answer(err, ok)
+	}}
 }
 
 // drawStep has an event happen to a task, as the engine does.

@@ -12,28 +12,30 @@ import (
 
 func taskSaboteurs() map[string]sabotage {
 	return map[string]sabotage{
-		"a task comes back in every phase, with every field":   txs(func(tx store.Tx) store.Tx { return forgetsReason{tx} }),
-		"of a task, launch, position and creation are fixed":   txs(func(tx store.Tx) store.Tx { return lenientTasks{tx} }),
-		"no two tasks share a position":                        txs(func(tx store.Tx) store.Tx { return lenientTasks{tx} }),
-		"a task and its newest attempt agree in the end":       updates(halfTasks),
-		"the newest attempt is the current one":                txs(func(tx store.Tx) store.Tx { return firstIsCurrent{tx} }),
-		"counts of tasks by status agree with the rows":        puttingCounts,
-		"dependents are listed in order, each once":            txs(func(tx store.Tx) store.Tx { return backwards{tx} }),
-		"prune leaves tasks alone":                             prunesTasks,
-		"queries of tasks select by every field":               asksForTasks(func(q *store.TaskQuery) { q.Except = q.Except[:min(1, len(q.Except))] }),
-		"a task is ready exactly when it is claimable":         asksForTasks(func(q *store.TaskQuery) { q.ReadyAt++ }),
-		"pages of tasks neither skip nor repeat":               asksForTasks(func(q *store.TaskQuery) { q.After -= q.After % 60 }),
-		"tasks are listed from the newest on, too":             txs(func(tx store.Tx) store.Tx { return turnsPages{tx} }),
-		"a count of tasks heeds neither page nor limit":        txs(func(tx store.Tx) store.Tx { return countsTaskPage{tx} }),
-		"a page of tasks is as long as its limit":              asksForTasks(func(q *store.TaskQuery) { q.Limit = min(q.Limit, store.DefaultLimit) }),
-		"the next retry is found":                              txs(func(tx store.Tx) store.Tx { return readyAgain{tx} }),
-		"replies are numbered and stay":                        txs(func(tx store.Tx) store.Tx { return lenientReplies{tx} }),
-		"replies are paged in order":                           txs(func(tx store.Tx) store.Tx { return allReplies{tx} }),
-		"a breaker comes back, and the opened ones are listed": txs(func(tx store.Tx) store.Tx { return keepsBreakers{tx} }),
-		"each task is claimed once":                            staleTasks,
-		"each task is claimed once, by whichever handle":       staleTasks,
-		"the first reply wins":                                 staleTasks,
-		"only the holder of the lease ends an attempt":         txs(func(tx store.Tx) store.Tx { return forgetsLeases{tx} }),
+		"a task comes back in every phase, with every field":                      txs(func(tx store.Tx) store.Tx { return forgetsReason{tx} }),
+		"of a task, launch, position and creation are fixed":                      txs(func(tx store.Tx) store.Tx { return lenientTasks{tx} }),
+		"no two tasks share a position":                                           txs(func(tx store.Tx) store.Tx { return lenientTasks{tx} }),
+		"a task and its newest attempt agree in the end":                          updates(halfTasks),
+		"the newest attempt is the current one":                                   txs(func(tx store.Tx) store.Tx { return firstIsCurrent{tx} }),
+		"counts of tasks by status agree with the rows":                           puttingCounts,
+		"dependents are listed in order, each once":                               txs(func(tx store.Tx) store.Tx { return backwards{tx} }),
+		"prune leaves tasks alone":                                                prunesTasks,
+		"a dropped task is gone with all that belongs to it, and nothing else is": txs(func(tx store.Tx) store.Tx { return dropsNothing{tx} }),
+		"only a task that is over is dropped, and none that is needed":            txs(func(tx store.Tx) store.Tx { return dropsAnything{tx} }),
+		"queries of tasks select by every field":                                  asksForTasks(func(q *store.TaskQuery) { q.Except = q.Except[:min(1, len(q.Except))] }),
+		"a task is ready exactly when it is claimable":                            asksForTasks(func(q *store.TaskQuery) { q.ReadyAt++ }),
+		"pages of tasks neither skip nor repeat":                                  asksForTasks(func(q *store.TaskQuery) { q.After -= q.After % 60 }),
+		"tasks are listed from the newest on, too":                                txs(func(tx store.Tx) store.Tx { return turnsPages{tx} }),
+		"a count of tasks heeds neither page nor limit":                           txs(func(tx store.Tx) store.Tx { return countsTaskPage{tx} }),
+		"a page of tasks is as long as its limit":                                 asksForTasks(func(q *store.TaskQuery) { q.Limit = min(q.Limit, store.DefaultLimit) }),
+		"the next retry is found":                                                 txs(func(tx store.Tx) store.Tx { return readyAgain{tx} }),
+		"replies are numbered and stay":                                           txs(func(tx store.Tx) store.Tx { return lenientReplies{tx} }),
+		"replies are paged in order":                                              txs(func(tx store.Tx) store.Tx { return allReplies{tx} }),
+		"a breaker comes back, and the opened ones are listed":                    txs(func(tx store.Tx) store.Tx { return keepsBreakers{tx} }),
+		"each task is claimed once":                                               staleTasks,
+		"each task is claimed once, by whichever handle":                          staleTasks,
+		"the first reply wins":                                                    staleTasks,
+		"only the holder of the lease ends an attempt":                            txs(func(tx store.Tx) store.Tx { return forgetsLeases{tx} }),
 	}
 }
 
@@ -52,6 +54,20 @@ func attemptSaboteurs() map[string]sabotage {
 		"attempts of a task are paged in order":                     txs(func(tx store.Tx) store.Tx { return attemptsFromStart{tx} }),
 		"leases are listed by their ends":                           txs(func(tx store.Tx) store.Tx { return leasesFromEnd{tx} }),
 	}
+}
+
+type dropsNothing struct{ store.Tx }
+
+func (d dropsNothing) DropTask(id string) (bool, error) {
+	_, ok, err := d.Task(id)
+	return ok, err
+}
+
+type dropsAnything struct{ store.Tx }
+
+func (d dropsAnything) DropTask(id string) (bool, error) {
+	_, _ = d.Tx.DropTask(id)
+	return true, nil
 }
 
 type forgetsReason struct{ store.Tx }

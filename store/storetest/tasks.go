@@ -20,6 +20,8 @@ func taskLaws() []Law {
 		law("counts of tasks by status agree with the rows", taskCountsAgree),
 		law("dependents are listed in order, each once", dependentsAreListed),
 		law("prune leaves tasks alone", pruneLeavesTasks),
+		law("a dropped task is gone with all that belongs to it, and nothing else is", droppedTasks),
+		law("only a task that is over is dropped, and none that is needed", onlyOverIsDropped),
 	}
 }
 
@@ -240,6 +242,105 @@ func dependentsAreListed(t T, s store.Store) {
 		require.Empty(t, of(tx, "nobody", "", 10))
 		require.Empty(t, of(tx, "root", "", 0))
 	})
+}
+
+// dropped drops a task, which must be there.
+func dropped(t T, tx store.Tx, id string) {
+	t.Helper()
+	ok, err := tx.DropTask(id)
+	require.NoError(t, err)
+	require.True(t, ok, "there is no task %s", id)
+}
+
+func droppedTasks(t T, s store.Store) {
+	var kept core.Task
+	update(t, s, func(tx store.Tx) {
+		everything(t, tx)
+		gone := completed(task("gone", 3))
+		ended := gone.Current.Phase.(core.Ended)
+		ended.Session = "of gone"
+		gone.Current.Phase = ended
+		putTasks(t, tx, gone)
+		require.NoError(t, tx.AddDependency("gone", "before"))
+		require.NoError(t, tx.AddReply(reply("gone", 1)))
+		kept = completed(task("kept", 4))
+		putTasks(t, tx, kept)
+		require.NoError(t, tx.AddDependency("kept", "gone"))
+	})
+	update(t, s, func(tx store.Tx) {
+		before := tx.Writes()
+		dropped(t, tx, "gone")
+		require.Greater(t, tx.Writes(), before)
+		ok, err := tx.DropTask("gone")
+		require.NoError(t, err)
+		require.False(t, ok)
+	})
+	view(t, s, func(tx store.Tx) {
+		_, ok, err := tx.Task("gone")
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, ok, err = tx.Attempt("att_gone_1")
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, ok, err = tx.AttemptOf("of gone")
+		require.NoError(t, err)
+		require.False(t, ok)
+		_, ok, err = tx.AttemptUnder("token of att_gone_1")
+		require.NoError(t, err)
+		require.False(t, ok)
+		for _, on := range []string{"gone", "before"} {
+			waiting, err := tx.Dependents(on, "", 10)
+			require.NoError(t, err)
+			require.NotContains(t, waiting, "gone")
+			require.NotContains(t, waiting, "kept")
+		}
+		replies, err := tx.Replies("gone", 0, 10)
+		require.NoError(t, err)
+		require.Empty(t, replies)
+		requireTask(t, tx, kept)
+		requireCensus(t, tx, 1)
+		counts, err := tx.TaskCounts()
+		require.NoError(t, err)
+		require.Equal(t, []int{2, 1}, []int{counts[core.StatusComplete], counts[core.StatusQueued]})
+	})
+	update(t, s, func(tx store.Tx) { putTasks(t, tx, completed(task("gone", 5))) })
+	view(t, s, func(tx store.Tx) { require.Equal(t, "gone", getTask(t, tx, "gone").ID) })
+	damage, err := s.Verify(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, damage)
+}
+
+// onlyOverIsDropped tries it with a task of each status, and with tasks that others need.
+func onlyOverIsDropped(t T, s store.Store) {
+	update(t, s, func(tx store.Tx) {
+		all := rapid.Custom(drawWholeTask)
+		seen := make(map[core.TaskStatus]bool)
+		for i := range 60 {
+			one := all.Example(i)
+			one.ID, one.Position = fmt.Sprint("t", i), int64(i)+1
+			one.Current.ID, one.Current.TaskID = "a"+one.ID, one.ID
+			one.Current.Phase = own(one.Current.Phase, one.ID)
+			seen[one.Status()] = true
+			putTasks(t, tx, one)
+			ok, err := tx.DropTask(one.ID)
+			require.Equal(t, one.Status().Forgettable(), ok, "%+v", one)
+			require.Equal(t, ok, err == nil, "%+v: %v", one, err)
+			_, there, err := tx.Task(one.ID)
+			require.NoError(t, err)
+			require.NotEqual(t, ok, there)
+		}
+		require.Len(t, seen, len(core.TaskStatuses()), "not every phase was drawn")
+		putTasks(t, tx, completed(task("needed", 100)), completed(task("over", 101)), task("needs", 102))
+		require.NoError(t, tx.AddDependency("over", "needed"))
+		require.NoError(t, tx.AddDependency("needs", "needed"))
+		_, err := tx.DropTask("needed")
+		require.Error(t, err)
+		dropped(t, tx, "over")
+		_, err = tx.DropTask("needed")
+		require.Error(t, err, "one is left that needs it")
+		getTask(t, tx, "needed")
+	})
+	view(t, s, func(tx store.Tx) { getTask(t, tx, "needed") })
 }
 
 func pruneLeavesTasks(t T, s store.Store) {

@@ -260,6 +260,10 @@ func viewCannotPut(t T, s store.Store) {
 		"AddDependency": func(tx store.Tx) error { return tx.AddDependency("t", "before") },
 		"AddReply":      func(tx store.Tx) error { return tx.AddReply(reply("t", 2)) },
 		"PutBreaker":    func(tx store.Tx) error { return tx.PutBreaker(core.Breaker{Key: "other"}) },
+		"DropTask": func(tx store.Tx) error {
+			_, err := tx.DropTask("before")
+			return err
+		},
 		"Prune": func(tx store.Tx) error {
 			_, err := tx.Prune(start+day, 10)
 			return err
