@@ -42,6 +42,7 @@ type backend struct {
 	poll    bool   // whether they are watched without the help of the system
 	// retryDelay is the first wait before a task is tried again on the same model.
 	retryDelay time.Duration
+	keeps      engine.Keep
 	outputDir  string // --output-dir
 	dialects   dialects
 	// keepDialects says that they are to be those of the workspace, and not of this process alone.
@@ -131,7 +132,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
-		Now: b.clock.Now, Backoff: b.retryDelay, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
+		Now: b.clock.Now, Backoff: b.retryDelay, Keep: b.keeps, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
 	})
 	if err != nil {
 		return nil, nil, err

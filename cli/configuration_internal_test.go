@@ -27,7 +27,7 @@ func TestBadConfigurations(t *testing.T) {
 		{"{\"policy\": {},\n\"policy\": {}}", ":2: policy is there twice"},
 		{"{\"polcy\": {}}", `:1: polcy is not known; did you mean "policy"?`},
 		{"{\"policy\": {\n\"stalled_treshold\": 3}}", `:2: policy.stalled_treshold is not known; did you mean "stalled_threshold"?`},
-		{"{\"worker\": 5}", `:1: worker is not known; known here: prompt, policy, tasks, results, plans; worker belongs into the object prompt.max_input_tokens`},
+		{"{\"worker\": 5}", `:1: worker is not known; known here: prompt, policy, tasks, results, plans, store; worker belongs into the object prompt.max_input_tokens`},
 		{"{\"policy\": []}", ":1: policy must be an object, not an empty list"},
 		{"{\"policy\": null}", ":1: policy must be an object or left out, not null"},
 		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `:1: plans.dialects "a=b": there is no dialect "b": use one of `},

@@ -174,7 +174,7 @@ func (a *app) settingFacts(cmd *cobra.Command) doctor.Settings {
 	if err := a.configure(cmd); err != nil {
 		return doctor.Settings{Err: err}
 	}
-	s := doctor.Settings{File: a.settings.file}
+	s := doctor.Settings{File: a.settings.file, KeepFor: a.settings.keep().For}
 	for _, row := range schema.SettingRows() {
 		if g, ok := a.settings.given[row.Name]; ok {
 			s.Given = append(s.Given, doctor.Setting{Name: row.Name, From: g.kind(), Value: g.value})

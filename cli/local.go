@@ -31,7 +31,7 @@ func (a *app) opened(follow bool) (*local, error) {
 	b := newBackend(a.version, a.store, follow, a.logger(a.Err))
 	b.name, b.shared, b.poll = a.name, a.shared, *a.settings.Plans.Poll
 	b.dialects = a.dialects
-	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
+	b.retryDelay, b.keeps, b.outputDir = a.settings.retryDelay(), a.settings.keep(), a.settings.Results.OutputDir
 	s, err := api.New(api.Options{
 		Version: a.version, Sources: a.sources(), Start: b.start, Watcher: b.status, Degraded: b.troubles,
 		Settings: a.settings.partial, Changed: a.settings.changed(),

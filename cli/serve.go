@@ -175,7 +175,7 @@ func (a *app) servingBackend(logger *slog.Logger) *backend {
 	b := newBackend(a.version, a.store, true, logger)
 	b.name, b.shared = a.name, a.shared
 	b.poll = *a.settings.Plans.Poll
-	b.retryDelay, b.outputDir = a.settings.retryDelay(), a.settings.Results.OutputDir
+	b.retryDelay, b.keeps, b.outputDir = a.settings.retryDelay(), a.settings.keep(), a.settings.Results.OutputDir
 	b.dialects, b.keepDialects = a.dialects, true
 	return b
 }

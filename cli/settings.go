@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"waybill/engine"
 	"waybill/schema"
 )
 
@@ -214,4 +215,13 @@ func builtIn(row schema.SettingRow, value string) bool {
 // retryDelay is the first wait before a task is tried again on the same model.
 func (s *settings) retryDelay() time.Duration {
 	return time.Duration(*s.Tasks.RetryDelayMS) * time.Millisecond
+}
+
+// keep says what is kept of what is over.
+func (s *settings) keep() engine.Keep {
+	k := engine.Keep{For: time.Duration(*s.Store.KeepDays) * 24 * time.Hour, Tasks: *s.Store.KeepTasks}
+	if k.Tasks == 0 {
+		k.Tasks = -1
+	}
+	return k
 }

@@ -25,6 +25,7 @@ var others = map[string]string{
 	"policy.invalid_retries": "0", "policy.reviewer_fresh_runs": "12", "policy.worker_failures": "13", "policy.review_rejections": "14",
 	"policy.stalled_threshold": "15", "policy.review_loop_threshold": "16", "policy.reviewers": `["code-quality-reviewer"]`,
 	"tasks.retry_delay_ms": "17", "results.output_dir": "", "plans.poll": "true", "plans.dialects": `["a/*.md=kiro","b.md=loose"]`,
+	"store.keep_days": "18", "store.keep_tasks": "0",
 }
 
 // process is a run of the program with some environment and the flags of serve.

@@ -28,7 +28,7 @@ func sound() *doctor.Facts {
 		Program:   doctor.Program{Version: "1.0", Go: "go1", OS: "plan9", Arch: "arm", OnPath: []doctor.Installed{{Path: "/bin/waybill", Same: true}}},
 		Workspace: doctor.Workspace{Root: "/work", ResolvedBy: "cwd"},
 		State:     doctor.Folder{Path: "/state", There: true, Folder: true, Mine: true, Modes: true, Mode: fs.ModeDir | 0o700},
-		Settings:  doctor.Settings{File: "/config.json"},
+		Settings:  doctor.Settings{File: "/config.json", KeepFor: 30 * 24 * time.Hour},
 		Plans:     doctor.Plans{Looked: true, Plans: []doctor.Plan{{Path: "tasks.md", Items: 3}}},
 		Watching:  doctor.Watching{Looked: true, Mode: "inotify", Native: "inotify", Limits: true, Watches: 100_000, Instances: 512},
 		Doors:     []doctor.Door{{Path: "/state/http-7.json", PID: 7, Running: true, Answers: true}},
@@ -156,7 +156,12 @@ var faults = map[string][]fault{
 		{doctor.Warn, "newest event is 1h0m0s in the future", func(f *doctor.Facts) { f.Store.Tables.NewestAt = noon.Add(time.Hour) }},
 		{doctor.Warn, "changed 2m0s in the future", func(f *doctor.Facts) { f.Store.Files.Changed = noon.Add(2 * time.Minute) }},
 	},
-	"retention": {{doctor.Warn, "is 40 days old, and is kept for 30", func(f *doctor.Facts) { f.Store.Tables.OldestAt = noon.AddDate(0, 0, -40) }}},
+	"retention": {
+		{doctor.Warn, "is 40 days old, and is kept for 30", func(f *doctor.Facts) { f.Store.Tables.OldestAt = noon.AddDate(0, 0, -40) }},
+		{doctor.Warn, "is 20 days old, and is kept for 7", func(f *doctor.Facts) {
+			f.Store.Tables.OldestAt, f.Settings.KeepFor = noon.AddDate(0, 0, -20), 7*24*time.Hour
+		}},
+	},
 	"copies": {
 		{doctor.Warn, "1 file of 300 MiB: store.db.version-5", func(f *doctor.Facts) {
 			f.Store.Files.Copies = []doctor.Copy{{Path: "/state/store.db.version-5", Kind: "version", Bytes: 300 << 20}}

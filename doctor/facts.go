@@ -63,6 +63,8 @@ type Settings struct {
 	File  string // "" for none
 	Err   error
 	Given []Setting
+	// KeepFor is how long what is over is kept; 0 where Err says why that is not known.
+	KeepFor time.Duration
 }
 
 // Setting is one that is not as it is built in.

@@ -195,11 +195,8 @@ func clock(f *Facts, c *chart) {
 	}
 }
 
-const (
-	keepFor = 30 * 24 * time.Hour
-	// late is how long what is too old may lie before it is said: it is removed when a process uses the store.
-	late = 5 * 24 * time.Hour
-)
+// late is how long what is too old may lie before it is said: it is removed when a process uses the store.
+const late = 5 * 24 * time.Hour
 
 func retention(f *Facts, c *chart) {
 	t := f.Store.Tables
@@ -207,9 +204,9 @@ func retention(f *Facts, c *chart) {
 		return
 	}
 	age := f.Now.Sub(t.OldestAt)
-	if days := int64(age / (24 * time.Hour)); age > keepFor+late {
+	if days := int64(age / (24 * time.Hour)); f.Settings.KeepFor > 0 && age > f.Settings.KeepFor+late {
 		c.warn("let a server run on the workspace: it removes what is too old", "the oldest of %s is %s old, and is kept for %d",
-			many(t.Events, "event"), many(days, "day"), int64(keepFor/(24*time.Hour)))
+			many(t.Events, "event"), many(days, "day"), int64(f.Settings.KeepFor/(24*time.Hour)))
 	} else {
 		c.ok("%s, the oldest %s old", many(t.Events, "event"), many(days, "day"))
 	}

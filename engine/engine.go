@@ -46,6 +46,8 @@ type Options struct {
 	// Backoff is the first wait before a task is tried again on the model that it failed on. It doubles
 	// with each failure, up to core.MaxBackoff. 0 means that nothing waits.
 	Backoff time.Duration
+	// Keep says what is kept of what is over.
+	Keep Keep
 }
 
 // maxQueued bounds the changes that wait for a commit; front doors keep far fewer in hand.
@@ -121,6 +123,7 @@ func New(o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Keep = o.Keep.filled()
 	return &Engine{
 		o:        o,
 		wake:     make(chan struct{}, 1),

@@ -31,7 +31,7 @@ type CompilePromptResult struct {
 }
 
 // LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for
-// 30 days, and it may lack one of the last second before waybill was killed.
+// 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed.
 type LastPrompt struct {
 	Prompt        string `json:"prompt"`
 	CompiledAt    Time   `json:"compiled_at"`

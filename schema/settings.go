@@ -17,6 +17,7 @@ type Settings struct {
 	Tasks   *TaskSettings   `json:"tasks,omitzero"`
 	Results *ResultSettings `json:"results,omitzero"`
 	Plans   *PlanSettings   `json:"plans,omitzero"`
+	Store   *StoreSettings  `json:"store,omitzero"`
 }
 
 // PromptSettings are about compile_prompt.
@@ -53,6 +54,12 @@ type ResultSettings struct {
 type PlanSettings struct {
 	Poll     *bool    `json:"poll,omitzero" schema:"default=false" doc:"look at the plans every second, for a file system that does not tell of changes"`
 	Dialects []string `json:"dialects,omitzero" schema:"nonblank" doc:"GLOB=NAME: read the plans whose paths fit the glob in that dialect; of several the first counts"`
+}
+
+// StoreSettings say what a store keeps of what is over.
+type StoreSettings struct {
+	KeepDays  *int `json:"keep_days,omitzero" schema:"min=1,max=36500,default=30" doc:"for how many days that is kept which nobody waits for: completed and cancelled tasks, acknowledged and cancelled instructions, events, answers to idempotency keys, and last prompts"`
+	KeepTasks *int `json:"keep_tasks,omitzero" schema:"min=0,max=1000000000,default=100000" doc:"how many completed and cancelled tasks are kept at most, but for those of the last day"`
 }
 
 // A SettingRow is what is to be known of one setting.

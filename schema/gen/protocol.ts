@@ -917,7 +917,7 @@ export interface ItemOutcome {
   files_changed: Array<string>;
 }
 
-/** LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days, and it may lack one of the last second before waybill was killed. */
+/** LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed. */
 export interface LastPrompt {
   prompt: string;
   compiled_at: Time;

@@ -1126,7 +1126,7 @@ class ItemOutcome(_ItemOutcomeRequired, total=False):
 
 
 class LastPrompt(TypedDict):
-    """LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days, and it may lack one of the last second before waybill was killed."""
+    """LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed."""
 
     prompt: str
     compiled_at: Time
