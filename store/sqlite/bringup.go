@@ -14,9 +14,9 @@ func (s *Store) bringUp(ctx context.Context) (newer bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	latest := s.steps[len(s.steps)-1]
+	latest := s.latest()
 	if found.version > int64(latest.version) {
-		return true, s.startReading(ctx, s.newerSchema(found.version))
+		return true, s.startReading(ctx, newerSchema(s.place.path, found.version, latest.version))
 	}
 	if err := s.setJournal(ctx, found); err != nil {
 		return false, err
@@ -58,9 +58,12 @@ func (s *Store) examine() (found labels, err error) {
 	return found, nil
 }
 
-func (s *Store) newerSchema(version int64) *store.Error {
+// latest gives the migration that leads to the tables which this waybill writes.
+func (s *Store) latest() migration { return s.steps[len(s.steps)-1] }
+
+func newerSchema(path string, version int64, latest int) *store.Error {
 	return fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill writes version %d: use the newer waybill",
-		s.place.path, version, s.steps[len(s.steps)-1].version)
+		path, version, latest)
 }
 
 // setJournal sets how commits become durable. A database without pages takes the way of giving space

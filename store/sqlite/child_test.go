@@ -25,6 +25,9 @@ func play(part string) int {
 		"claim":  claimForever,
 		"race":   race,
 	}
+	if part == "restore" {
+		return restoreAsChild()
+	}
 	s, err := openAsChild(part)
 	if err != nil {
 		say(describe(err))
@@ -40,6 +43,16 @@ func play(part string) int {
 		say(describe(err))
 		return 1
 	}
+	return 0
+}
+
+// restoreAsChild puts the copy that COPY names in the place of the store, and says so.
+func restoreAsChild() int {
+	if _, err := sqlite.RestoreCopy(context.Background(), sqlite.Options{Path: os.Getenv("STORE")}, os.Getenv("COPY")); err != nil {
+		say(describe(err))
+		return 1
+	}
+	say("restored")
 	return 0
 }
 

@@ -36,6 +36,9 @@ type conn struct {
 	stmts   map[string]*stmt // prepared once, by their text
 	recent  rows.Recent      // of one that writes
 	version int64            // of the contents when recent was learned: it changes when another connection commits
+	tables  int              // the version that they have to have in a transaction that writes; 0 for any
+	cookie  int64            // of those: it changes when somebody changes them, or puts other contents in their place
+	renewed bool             // the cookie has changed
 }
 
 type stmt struct {

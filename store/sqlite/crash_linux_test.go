@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,42 @@ func TestFaultS21_CrashWhileWriting(t *testing.T) {
 		require.Equal(t, have+1, newest(t, s))
 		sound(t, s)
 	})
+}
+
+// TestCrashWhileRestoringBesideAnOpenStore kills a restore at every write, sync, rename and removal, while another process
+// has the store open. That one goes on with the old contents or the new ones, whole, and the old ones are never lost.
+func TestCrashWhileRestoringBesideAnOpenStore(t *testing.T) {
+	const before, after = 5, 3
+	old, copied := path(t), path(t)
+	require.NoError(t, withEvents(t, old, before).Close())
+	require.NoError(t, withEvents(t, copied, after).Close())
+	t.Setenv("COPY", copied)
+	var s *sqlite.Store
+	crashSweep(t, "restore", func(t *testing.T, path string) {
+		copyFile(t, old, path)
+		s = open(t, sqlite.Options{Path: path})
+	}, func(t *testing.T, path string, said []string) {
+		have := newest(t, s)
+		if have != before || slices.Contains(said, "restored") {
+			require.EqualValues(t, after, have)
+			requireSetAside(t, path, before)
+		}
+		update(t, s, appendOne)
+		require.NoError(t, s.Close())
+		again := open(t, sqlite.Options{Path: path})
+		require.Equal(t, have+1, newest(t, again))
+		sound(t, again)
+		require.NoError(t, again.Close())
+	})
+}
+
+// requireSetAside makes sure that the one store that was set aside is whole.
+func requireSetAside(t *testing.T, path string, events int64) {
+	t.Helper()
+	aside, err := filepath.Glob(path + ".replaced-*Z")
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	requireEvents(t, aside[0], events)
 }
 
 // crashSweep runs a child that plays the part again and again, and kills it at the first, second, …

@@ -80,6 +80,55 @@ func TestFullDiskOfACopyWasSaidOfTheStore(t *testing.T) {
 	update(t, s, appendOne)
 }
 
+// TestFaultS1_FullWhileRestoring: there is no room for the old store and the new one, wherever it ends. Nothing has changed
+// for those who have the store open, and nothing is left of the new one.
+func TestFaultS1_FullWhileRestoring(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", 0, "size=16m,mode=0700")
+	path, copied := filepath.Join(dir, "store.db"), path(t)
+	big := withEvents(t, copied, 3)
+	update(t, big, func(tx store.Tx) error {
+		in := instruction(9)
+		in.Content = strings.Repeat("x", 1<<20)
+		return tx.PutInstruction(in)
+	})
+	require.NoError(t, big.Close())
+	s := withEvents(t, path, 5)
+	filler, err := os.Create(filepath.Join(dir, "filler"))
+	require.NoError(t, err)
+	refused := 0
+	for room := int64(256 << 10); ; room += 128 << 10 {
+		require.NoError(t, filler.Truncate(0))
+		leaveRoom(t, filler, dir, room)
+		_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+		if err == nil {
+			break
+		}
+		refused++
+		require.Equal(t, store.NotApplied, fault(t, err, store.Full).Outcome, "with %d bytes left", room)
+		require.EqualValues(t, 5, newest(t, s))
+		left, err := filepath.Glob(path + ".re[ps]*-*")
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+	require.Greater(t, refused, 10)
+	require.EqualValues(t, 3, newest(t, s))
+	require.NoError(t, filler.Truncate(0))
+	update(t, s, appendOne)
+	sound(t, s)
+	require.NoError(t, filler.Close())
+}
+
+// leaveRoom writes to the file until its disk has so many bytes left.
+func leaveRoom(t *testing.T, f *os.File, dir string, room int64) {
+	t.Helper()
+	var disk unix.Statfs_t
+	require.NoError(t, unix.Statfs(dir, &disk))
+	free := int64(disk.Bavail) * disk.Bsize
+	require.Greater(t, free, room)
+	_, err := f.WriteAt(make([]byte, free-room), 0)
+	require.NoError(t, err)
+}
+
 // TestFaultS1_FullAtOpening: the disk is full when a store is opened. The reserve makes room for what
 // opening needs, so that what exists can be finished.
 func TestFaultS1_FullAtOpening(t *testing.T) {
@@ -139,6 +188,43 @@ func TestFaultS2_WriteOrSyncFails(t *testing.T) {
 			require.Equal(t, last, newest(t, s))
 			sound(t, s)
 		})
+	}
+}
+
+// TestFaultS2_DiskFailsWhileRestoring: the disk reports an error in the middle of a restore beside an open store, once. What
+// is said of the outcome is so, and the old contents are never lost.
+func TestFaultS2_DiskFailsWhileRestoring(t *testing.T) {
+	const before, after = 5, 3
+	copied := path(t)
+	require.NoError(t, withEvents(t, copied, after).Close())
+	t.Setenv("COPY", copied)
+	calls, step := map[string]int{"pwrite64": 270, "fsync": 17}, map[string]int{"pwrite64": 9, "fsync": 1}
+	if testing.Short() || raceEnabled {
+		step = map[string]int{"pwrite64": 30, "fsync": 4}
+	}
+	for call, last := range calls {
+		for n := 1; n <= last; n += step[call] {
+			path := path(t)
+			s := withEvents(t, path, before)
+			inject := fmt.Sprintf("%s:error=EIO:when=%d", call, n)
+			c := start(t, command(t, "restore", path, strace(t, os.DevNull, inject)...))
+			switch said := c.line(t); said {
+			case "restored":
+				require.EqualValues(t, after, newest(t, s), inject)
+				requireSetAside(t, path, before)
+			case "io not_applied":
+				require.EqualValues(t, before, newest(t, s), inject)
+			case "io unknown":
+				requireSetAside(t, path, before)
+			default:
+				require.Fail(t, said, inject)
+			}
+			require.NoError(t, c.in.Close())
+			_ = c.Wait()
+			update(t, s, appendOne)
+			sound(t, s)
+			require.NoError(t, s.Close())
+		}
 	}
 }
 

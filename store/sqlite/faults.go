@@ -28,7 +28,9 @@ func (s *Store) afterFault(err error) error {
 		if code(e) != 0 {
 			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: it was left as it is; put a copy back, or move it away to begin anew", s.place.path))
 		}
-	case store.Full, store.ReadOnly, store.NewerSchema, store.Busy, store.Unsafe, store.Closed, store.Cancelled:
+	case store.NewerSchema:
+		s.stop(fault(e.Kind, nil, "%s", e.Message))
+	case store.Full, store.ReadOnly, store.Busy, store.Unsafe, store.Closed, store.Cancelled:
 	}
 	return e
 }
@@ -57,7 +59,7 @@ func (s *Store) reconnect(ctx context.Context) error {
 		return err
 	}
 	s.w = c
-	if err := c.script(ctx, s.writerSettings()); err != nil {
+	if err := c.script(ctx, s.place.writerSettings(s.o.lockWait)); err != nil {
 		return err
 	}
 	if err := s.checkIntegrity(ctx); err != nil {
@@ -72,8 +74,10 @@ func (s *Store) reconnect(ctx context.Context) error {
 	if !s.database.there() {
 		return fmt.Errorf("%s was replaced", s.place.path)
 	}
-	s.files, err = identify(s.place.parts())
-	return err
+	if s.files, err = identify(s.place.parts()); err != nil {
+		return err
+	}
+	return c.expect(s.latest())
 }
 
 // startLogAnew moves everything out of the write-ahead log and begins it from its start. What a failed

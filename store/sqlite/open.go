@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 
 	"waybill/meter"
 	"waybill/store"
@@ -136,7 +137,7 @@ func (s *Store) startWriting(ctx context.Context) error {
 		return err
 	}
 	s.w = c
-	if err := c.script(ctx, s.writerSettings()); err != nil {
+	if err := c.script(ctx, s.place.writerSettings(s.o.lockWait)); err != nil {
 		return err
 	}
 	if ok, err := c.writable(); err != nil || !ok {
@@ -147,6 +148,9 @@ func (s *Store) startWriting(ctx context.Context) error {
 		return err
 	}
 	if s.files, err = identify(s.place.parts()); err != nil {
+		return err
+	}
+	if err := c.expect(s.latest()); err != nil {
 		return err
 	}
 	s.database = s.files[0]
@@ -165,16 +169,19 @@ func (s *Store) dropWriter() {
 }
 
 // readerSettings gives the settings of a connection that only reads.
-func (s *Store) readerSettings() string { return s.patience() + settings + "PRAGMA query_only = ON;" }
-
-// patience gives the setting for how long SQLite waits for programs that do not take turns with us.
-func (s *Store) patience() string {
-	return fmt.Sprintf("PRAGMA busy_timeout = %d;\n", s.o.lockWait.Milliseconds())
+func (s *Store) readerSettings() string {
+	return patience(s.o.lockWait) + settings + "PRAGMA query_only = ON;"
 }
 
-func (s *Store) writerSettings() string {
-	text := s.patience() + settings
-	if s.place.volume.remote {
+// patience gives the setting for how long SQLite waits for programs that do not take turns with us.
+func patience(d time.Duration) string {
+	return fmt.Sprintf("PRAGMA busy_timeout = %d;\n", d.Milliseconds())
+}
+
+// writerSettings gives the settings of a connection that writes, and that waits so long.
+func (p *place) writerSettings(d time.Duration) string {
+	text := patience(d) + settings
+	if p.volume.remote {
 		text += remoteSettings
 	} else {
 		text += durableSettings
@@ -237,7 +244,7 @@ func (s *Store) tryReading(ctx context.Context) error {
 			return false, err
 		}
 		s.version = int(found.version)
-		latest := s.steps[len(s.steps)-1]
+		latest := s.latest()
 		switch {
 		case found.application != applicationID:
 			return false, fault(store.Corrupt, nil, "%s is a database of another program: name another file", s.place.path)

@@ -17,8 +17,9 @@ type Restored struct {
 }
 
 // Restore makes a new store of what fill puts, in one transaction, and puts it in the place of the store, which is set
-// aside. There is no moment at which the place has a part of a store. While a process has the store open it is left as
-// it is, and the error is of kind Busy. An error of fill is returned as it is, and nothing has happened then.
+// aside. There is no moment at which the place has a part of a store. Who has the store open goes on with the new
+// contents: for him it is one commit of another process. An error of fill is returned as it is, and nothing has
+// happened then.
 func Restore(ctx context.Context, o Options, fill func(tx store.Tx) error) (Restored, error) {
 	return restore(ctx, o, func(ctx context.Context, temp string, steps []migration) (int64, error) {
 		return build(ctx, temp, steps, fill)
@@ -33,7 +34,8 @@ func RestoreCopy(ctx context.Context, o Options, from string) (Restored, error) 
 	})
 }
 
-// restore has fill make a store in an empty file, which gives the number of its newest event, and puts it in place, under the lock.
+// restore has fill make a store in an empty file, which gives the number of its newest event, and puts it in place, under
+// the lock. The others wait for no more than the second of the two.
 func restore(ctx context.Context, o Options, fill func(context.Context, string, []migration) (int64, error)) (done Restored, err error) {
 	steps, err := migrations()
 	if err != nil {
@@ -46,44 +48,58 @@ func restore(ctx context.Context, o Options, fill func(context.Context, string, 
 	if err != nil {
 		return done, err
 	}
+	temp, err := p.makeRestoring()
+	if err != nil {
+		return done, classify(p.path, err)
+	}
+	defer func() { _ = removeAny(temp) }() // after it was moved there is none
+	newest, err := fill(ctx, temp, steps)
+	if err != nil {
+		return done, err
+	}
 	lock := newLockFile(p.lockPath())
 	defer func() { _ = lock.close() }()
 	if err := lock.acquire(ctx, o.lockWait); err != nil {
 		return done, classify(p.path, err)
 	}
 	defer lock.release()
-	if err := p.replaceable(); err != nil {
-		return done, err
-	}
-	temp, err := makeTemp(p.path + ".restoring-*")
+	r := replacement{place: p, record: &lock.says, patience: o.lockWait, temp: temp, newest: newest, latest: steps[len(steps)-1]}
+	aside, err := r.put(ctx)
 	if err != nil {
 		return done, classify(p.path, err)
 	}
-	defer func() { _ = removeAny(temp) }() // after a success there is none
-	newest, err := fill(ctx, temp, steps)
-	if err != nil {
-		return done, err
-	}
-	lock.says.commits++ // whatever becomes of it
-	lock.says.newest, lock.says.spent = newest, false
-	done.Path = p.path
-	if done.SetAside, err = p.supplant(ctx, temp); err != nil {
-		return done, classify(p.path, err)
-	}
-	return done, nil
+	return Restored{Path: p.path, SetAside: aside}, nil
 }
 
-// replaceable tells why the store cannot be replaced, or nil.
-func (p *place) replaceable() error {
-	if err := p.inspect(); err != nil {
-		return err
+func (p *place) makeRestoring() (string, error) { return makeTemp(p.path + ".restoring-*") }
+
+// A replacement is a whole store in a file of its own, which is to take the place of another.
+type replacement struct {
+	place    *place
+	record   *record // of the lock file, whose lock is held
+	patience time.Duration
+	temp     string // the file
+	newest   int64  // number of its newest event
+	latest   migration
+}
+
+// put puts the new store in place and gives where the old one is now. One that nobody has open gets another file, also
+// if what is there is no database at all.
+func (r *replacement) put(ctx context.Context) (aside string, err error) {
+	if err := r.place.inspect(); err != nil {
+		return "", err
 	}
-	return p.inUse("end it and try again")
+	if busy := r.place.inUse("end it and try again"); busy != nil {
+		return r.overwrite(ctx, busy)
+	}
+	r.record.commits++ // whatever becomes of it
+	r.record.newest, r.record.spent = r.newest, false
+	return r.place.supplant(ctx, r.temp)
 }
 
 // supplant puts the new store in the place of the old one, which keeps its contents under another name.
 func (p *place) supplant(ctx context.Context, temp string) (aside string, err error) {
-	aside = vacant(p.path + ".replaced-" + stamp(time.Now()))
+	aside = p.replacedName()
 	if !p.fresh {
 		p.settle(ctx)
 		return aside, p.exchange(temp, aside)
@@ -94,6 +110,9 @@ func (p *place) supplant(ctx context.Context, temp string) (aside string, err er
 	}
 	return "", moveDurably(temp, p.path)
 }
+
+// replacedName gives a name under which a store can be set aside.
+func (p *place) replacedName() string { return vacant(p.path + ".replaced-" + stamp(time.Now())) }
 
 // settle has what is in the write-ahead log of the store written into its file, so that one file is all of it. What
 // cannot be settled, because it is damaged, is set aside with its log.

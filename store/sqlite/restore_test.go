@@ -80,18 +80,6 @@ func TestRestoreWhereThereIsNoStore(t *testing.T) {
 	requireEvents(t, path, 3)
 }
 
-func TestRestoreRefusesAStoreInUse(t *testing.T) {
-	path := path(t)
-	s := withEvents(t, path, 1)
-	_, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, fillThree)
-	requireFault(t, err, store.Busy)
-	require.ErrorContains(t, err, "end it and try again")
-	update(t, s, appendOne)
-	require.NoError(t, s.Close())
-	requireEvents(t, path, 2)
-	requireNoPart(t, path)
-}
-
 func TestRestoreThatFailsChangesNothing(t *testing.T) {
 	path := path(t)
 	require.NoError(t, withEvents(t, path, 2).Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"waybill/store"
 	"waybill/store/rows"
@@ -47,7 +48,11 @@ func (s *Store) stop(why *store.Error) {
 	defer s.mu.Unlock()
 	if s.stopped == nil {
 		s.stopped = why
-		s.notes = append(s.notes, why.Error())
+		if why.Kind == store.Corrupt {
+			s.wounds = append(s.wounds, why.Error())
+		} else {
+			s.notes = append(s.notes, why.Error())
+		}
 		if errors.Is(why, errReadOnly) {
 			return // as the caller has asked
 		}
@@ -56,10 +61,12 @@ func (s *Store) stop(why *store.Error) {
 }
 
 // note keeps something for Status.
-func (s *Store) note(text string) {
+func (s *Store) note(text string) { s.keep(&s.notes, text) }
+
+func (s *Store) keep(in *[]string, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.notes = append(s.notes, text)
+	*in = append(*in, text)
 	s.o.Logger.Warn("the store is degraded", "path", s.place.path, "reason", text)
 }
 
@@ -82,9 +89,9 @@ func (s *Store) noteDamage(row rows.Damaged) {
 	switch {
 	case known, n > maxSpoilt+1:
 	case n > maxSpoilt:
-		s.note("more records are damaged than are named here")
+		s.keep(&s.wounds, "more records are damaged than are named here")
 	default:
-		s.note(row.Error() + ": it cannot be read, and the rest of the store goes on")
+		s.keep(&s.wounds, row.Error()+": it cannot be read, and the rest of the store goes on")
 	}
 }
 
@@ -101,7 +108,7 @@ func (s *Store) Status(context.Context) store.Status {
 	defer s.mu.Unlock()
 	status := store.Status{
 		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed,
-		SchemaVersion: s.version, Degraded: append([]string(nil), s.notes...),
+		SchemaVersion: s.version, Degraded: slices.Concat(s.notes, s.wounds),
 		Peers: s.place.peers(s.presence),
 		Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
 	}

@@ -85,6 +85,7 @@ type Store struct {
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
+	wounds  []string              // what is damaged; they heal when other contents take the place of these
 	spoilt  map[rows.Damaged]bool // the rows known as damaged
 	version int                   // of the tables
 	stopped *store.Error          // why nothing is written any more, or nil
@@ -131,7 +132,7 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 		return err
 	}
 	defer s.turn.give()
-	if err := s.refusal(); err != nil {
+	if err := s.refusal(); err != nil && !isKind(err, store.Corrupt) {
 		return err
 	}
 	if err := s.lock.acquire(ctx, s.o.lockWait); err != nil {
@@ -139,6 +140,9 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 	}
 	defer s.lock.release()
 	s.hear()
+	if err := s.refusal(); err != nil && !s.mended() {
+		return err
+	}
 	if !reserved {
 		if err := s.takeBackReserve(); err != nil {
 			return err
@@ -173,6 +177,9 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 		return s.afterFault(err)
 	}
 	defer t.End(rows.ErrOver) // rolls back after an error and after a panic of fn
+	if s.w.renewed {
+		s.heal()
+	}
 	err = fn(t)
 	if lost := t.Lost(); lost != nil {
 		t.End(rows.ErrOver)

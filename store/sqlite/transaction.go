@@ -69,12 +69,17 @@ func (c *conn) Rollback() { _, _ = c.Exec("ROLLBACK") }
 // Streams is true: SQLite reads a row when it is asked for.
 func (c *conn) Streams() bool { return true }
 
-// refresh forgets everything if another connection has committed. A transaction that writes has begun.
+// refresh forgets everything if another connection has committed, and makes sure that it has not changed the tables. A
+// transaction that writes has begun.
 func (c *conn) refresh() error {
 	version, err := c.number("PRAGMA data_version")
-	if err == nil && version != c.version {
-		c.recent.Forget()
-		c.version = version
+	if err != nil || version == c.version {
+		return err
 	}
-	return err
+	c.recent.Forget()
+	if err := c.compareTables(); err != nil {
+		return err
+	}
+	c.version = version
+	return nil
 }

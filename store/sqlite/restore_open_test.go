@@ -1,0 +1,296 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// backup gives a copy of the store.
+func backup(t *testing.T, s *sqlite.Store) string {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	damage, err := s.Backup(t.Context(), copied)
+	require.NoError(t, err)
+	require.Empty(t, damage)
+	return copied
+}
+
+func restoreCopy(t *testing.T, path, from string) sqlite.Restored {
+	t.Helper()
+	done, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, from)
+	require.NoError(t, err)
+	requireNoPart(t, path)
+	return done
+}
+
+// TestRestoreWhileOthersAreAtWork: two processes have the store open, and go on with the contents that were put in the
+// place of theirs, which are kept. The event log goes back by it, and forwards by the next.
+func TestRestoreWhileOthersAreAtWork(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 2)
+	copied := backup(t, s)
+	c := stepper(t, path)
+	require.Equal(t, "3", c.ask(t, "update"))
+	update(t, s, appendOne)
+	changed := s.Changed()
+
+	first := restoreCopy(t, path, copied)
+	awaitSignal(t, changed)
+	require.EqualValues(t, 2, newest(t, s))
+	require.Equal(t, "2", c.ask(t, "newest"))
+	require.Equal(t, "3", c.ask(t, "update"))
+	update(t, s, appendOne)
+	require.Equal(t, "4", c.ask(t, "newest"))
+	requireEvents(t, first.SetAside, 4)
+
+	second, err := sqlite.Restore(t.Context(), sqlite.Options{Path: path}, func(tx store.Tx) error {
+		return errors.Join(fillThree(tx), fillThree(tx))
+	})
+	require.NoError(t, err)
+	require.Equal(t, "7", c.ask(t, "update"))
+	update(t, s, appendOne)
+	require.EqualValues(t, 8, newest(t, s))
+	require.Empty(t, s.Status(t.Context()).Degraded)
+	sound(t, s)
+	requireEvents(t, second.SetAside, 4)
+	require.NotEqual(t, first.SetAside, second.SetAside)
+	require.NoError(t, c.in.Close())
+	require.Empty(t, c.rest())
+	require.NoError(t, c.Wait())
+	require.NoError(t, s.Close())
+	requireEvents(t, path, 8)
+	requireNoPart(t, path)
+}
+
+// TestRestoredContentsAreNotMixedWithKnownOnes: what a process knows from its own commits ends with a restore, also if
+// the log has the same number of records afterwards.
+func TestRestoredContentsAreNotMixedWithKnownOnes(t *testing.T) {
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, func(tx store.Tx) error { return queueOne(tx, 1) })
+	copied := backup(t, s)
+	update(t, s, func(tx store.Tx) error { return errors.Join(acknowledgeOne(tx, 1), queueOne(tx, 2)) })
+	restoreCopy(t, path, copied)
+	requireState(t, s, 1, core.StateQueued)
+	update(t, s, func(tx store.Tx) error {
+		_, ok, err := tx.Instruction(benchID(2))
+		require.False(t, ok)
+		return errors.Join(err, queueOne(tx, 2))
+	})
+	requireInstructions(t, s, 2)
+	sound(t, s)
+}
+
+// TestViewKeepsItsMomentInARestore: who reads goes on to read what was there, and holds up nobody.
+func TestViewKeepsItsMomentInARestore(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 2)
+	copied := backup(t, s)
+	update(t, s, appendOne)
+	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
+		_, before, err := tx.Bounds()
+		require.NoError(t, err)
+		restoreCopy(t, path, copied)
+		events, err := tx.Events(0, 10, nil)
+		require.Len(t, events, int(before))
+		return err
+	}))
+	require.EqualValues(t, 2, newest(t, s))
+}
+
+// TestRestoreWaitsNoLongerThanOthersDo: somebody is at a change and does not end it.
+func TestRestoreWaitsNoLongerThanOthersDo(t *testing.T) {
+	path, copied := path(t), path(t)
+	require.NoError(t, withEvents(t, copied, 3).Close())
+	c := start(t, command(t, "hold", path))
+	require.Equal(t, "holding", c.line(t))
+	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}.Waiting(time.Millisecond), copied)
+	requireFault(t, err, store.Busy)
+	require.ErrorContains(t, err, "is writing to the store")
+	requireNoPart(t, path)
+	_, err = c.in.Write([]byte("\n"))
+	require.NoError(t, err)
+	require.Empty(t, c.rest())
+	requireEvents(t, path, 1)
+}
+
+// TestRestoreOfOtherPages: the copy has pages of another size, which an open database cannot change.
+func TestRestoreOfOtherPages(t *testing.T) {
+	path, copied := path(t), path(t)
+	require.NoError(t, withEvents(t, copied, 5).Close())
+	change(t, copied, "PRAGMA journal_mode = DELETE", "PRAGMA page_size = 8192", "VACUUM")
+	s := withEvents(t, path, 1)
+	restoreCopy(t, path, copied)
+	update(t, s, appendOne)
+	require.EqualValues(t, 6, newest(t, s))
+	sound(t, s)
+}
+
+// TestRestoreOfAFormerStoreWhileOthersAreAtWork: it is brought up before it is put in place.
+func TestRestoreOfAFormerStoreWhileOthersAreAtWork(t *testing.T) {
+	for _, version := range formerVersions() {
+		path := path(t)
+		s := withEvents(t, path, 1)
+		restoreCopy(t, path, formerStore(t, version))
+		requireBroughtUp(t, s)
+	}
+}
+
+// TestRestoreLeavesANewerStoreInUse: a newer waybill has it open, and could not use what this one would put there.
+func TestRestoreLeavesANewerStoreInUse(t *testing.T) {
+	path, copied := oldStore(t), path(t)
+	require.NoError(t, withEvents(t, copied, 3).Close())
+	s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	_, err = sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	requireFault(t, err, store.NewerSchema)
+	update(t, s, appendOne)
+	require.EqualValues(t, oldRecords+1, newest(t, s))
+	requireNoPart(t, path)
+	left, err := filepath.Glob(path + ".replaced-*")
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestTablesBroughtUpUnderAProcessWereWritten: a newer waybill brings the tables up while this one has the store open,
+// which reads on and does not write what it does not know.
+func TestTablesBroughtUpUnderAProcessWereWritten(t *testing.T) {
+	path := oldStore(t)
+	s := open(t, sqlite.Options{Path: path})
+	update(t, s, appendOne)
+	newer, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, newer.Close()) }()
+	for range 2 {
+		e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
+		require.Equal(t, store.NotApplied, e.Outcome)
+		require.Contains(t, e.Message, "use the newer waybill")
+	}
+	require.True(t, s.Status(t.Context()).ReadOnly)
+	require.EqualValues(t, oldRecords+1, newest(t, s))
+	update(t, newer, appendOne)
+	require.EqualValues(t, oldRecords+2, newest(t, s))
+}
+
+// TestRestoreHealsADamagedRow: the status names no damage of contents that are gone, and what has the name of the damaged
+// row is read.
+func TestRestoreHealsADamagedRow(t *testing.T) {
+	path := fullStore(t)
+	s := open(t, sqlite.Options{Path: path})
+	copied := backup(t, s)
+	change(t, path, "UPDATE instructions SET content = 'other' WHERE position = 7")
+	read := func(tx store.Tx) error {
+		_, _, err := tx.Instruction(benchID(7))
+		return err
+	}
+	requireFault(t, s.Update(t.Context(), read), store.Corrupt)
+	require.Len(t, s.Status(t.Context()).Degraded, 1)
+	done := restoreCopy(t, path, copied)
+	update(t, s, read)
+	require.Empty(t, s.Status(t.Context()).Degraded)
+	sound(t, s)
+
+	aside := open(t, sqlite.Options{Path: done.SetAside})
+	requireFault(t, aside.View(t.Context(), read), store.Corrupt)
+}
+
+// tablePages gives the pages of a closed store that have rows, of whatever table.
+func tablePages(t *testing.T, path string) (pages []int64) {
+	t.Helper()
+	db := raw(t, path)
+	found, err := db.QueryContext(t.Context(), "SELECT pageno FROM dbstat WHERE name <> 'sqlite_schema'")
+	require.NoError(t, err)
+	for found.Next() {
+		var page int64
+		require.NoError(t, found.Scan(&page))
+		pages = append(pages, page)
+	}
+	require.NoError(t, errors.Join(found.Err(), found.Close(), db.Close()))
+	return pages
+}
+
+// spoilPages overwrites these pages of the file.
+func spoilPages(t *testing.T, path string, pages []int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	for _, page := range pages {
+		_, err := f.WriteAt(bytes.Repeat([]byte{0xee}, 4096), (page-1)*4096)
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Close())
+}
+
+// TestRestoreHealsADamagedFile: SQLite can make no sense of the file, so that nothing is written any more. The restore
+// keeps it as it is, and those who have it open go on.
+func TestRestoreHealsADamagedFile(t *testing.T) {
+	unixOnly(t, "an open database is locked against being spoilt here")
+	path, copied := fullStore(t), path(t)
+	require.NoError(t, withEvents(t, copied, 3).Close())
+	pages := tablePages(t, path)
+	c := stepper(t, path)
+	require.Equal(t, "false", c.ask(t, "read only?"))
+	spoilPages(t, path, pages)
+	require.Equal(t, "corrupt not_applied", c.ask(t, "update"))
+	require.Equal(t, "true", c.ask(t, "read only?"))
+	require.Equal(t, "corrupt not_applied", c.ask(t, "update"))
+	spoilt, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	done := restoreCopy(t, path, copied)
+	require.Equal(t, "4", c.ask(t, "update"))
+	require.Equal(t, "false", c.ask(t, "read only?"))
+	kept, err := os.ReadFile(done.SetAside)
+	require.NoError(t, err)
+	require.Equal(t, spoilt[4096:], kept[4096:])
+	s := open(t, sqlite.Options{Path: path})
+	require.EqualValues(t, 4, newest(t, s))
+	sound(t, s)
+}
+
+// TestRestoreOfWhatIsNoDatabaseWhileItIsInUse: what is there cannot even be copied, so that those who have it open have to
+// end before another file takes its place.
+func TestRestoreOfWhatIsNoDatabaseWhileItIsInUse(t *testing.T) {
+	unixOnly(t, "an open database is locked against being spoilt here")
+	path, copied := fullStore(t), path(t)
+	require.NoError(t, withEvents(t, copied, 3).Close())
+	c := stepper(t, path)
+	require.Equal(t, "400", c.ask(t, "newest"))
+	require.NoError(t, os.WriteFile(path, []byte("Dear reader,"), 0o600))
+	_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
+	requireFault(t, err, store.Busy)
+	require.ErrorContains(t, err, "end it and try again")
+	requireNoPart(t, path)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	restoreCopy(t, path, copied)
+	requireEvents(t, path, 3)
+}
+
+// TestRestoreFromInsideTheStore: a store that is in use is restored from what an earlier restore has set aside.
+func TestRestoreFromInsideTheStore(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 2)
+	copied := backup(t, s)
+	update(t, s, appendOne)
+	done := restoreCopy(t, path, copied)
+	restoreCopy(t, path, done.SetAside)
+	require.EqualValues(t, 3, newest(t, s))
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	restoreCopy(t, path, copied)
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "the file stays")
+}
