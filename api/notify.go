@@ -27,7 +27,8 @@ const (
 
 // Notify sends the notifications of the workspace until ctx ends: one for each event from when the
 // store was opened on, and one for each notice that was open already. Notices that stay open are
-// announced again every few minutes. send must not block.
+// announced again every few minutes. If another log takes the place of the one that was told of, that is said, and
+// it goes on from the end of the new one, beginning with the notices that are open there. send must not block.
 func (s *Service) Notify(ctx context.Context, send func(method string, params any)) error {
 	select {
 	case <-ctx.Done():
@@ -54,7 +55,11 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 		if err := f.catchUp(ctx); err != nil {
 			return err
 		}
-		if f.after > before && !rest(ctx, breather) {
+		if f.rewound {
+			f.rewound = false
+			again.Reset(f.redeliver(ctx))
+		}
+		if f.after != before && !rest(ctx, breather) {
 			return nil
 		}
 		select {
@@ -83,11 +88,12 @@ func rest(ctx context.Context, d time.Duration) bool {
 
 // A feed turns events into notifications, in order.
 type feed struct {
-	engine *engine.Engine
-	after  int64                       // the last event that was turned
-	round  int64                       // the last notice that was announced again in this round
-	seen   map[string]core.Instruction // some instructions of late, as they were then
-	send   func(method string, params any)
+	engine  *engine.Engine
+	after   store.Point                 // the last event that was turned
+	round   int64                       // the last notice that was announced again in this round
+	rewound bool                        // another log took the place of that of after
+	seen    map[string]core.Instruction // some instructions of late, as they were then
+	send    func(method string, params any)
 
 	posting *posting
 }
@@ -98,8 +104,14 @@ func (f *feed) catchUp(ctx context.Context) error {
 	for {
 		var events []store.Event
 		err := f.engine.View(ctx, func(tx store.Tx) error {
-			var err error
-			if events, err = tx.Events(f.after, store.DefaultLimit, nil); err != nil {
+			goesOn, err := f.after.Continues(tx)
+			if err == nil && !goesOn {
+				err = f.rewind(tx)
+			}
+			if err != nil {
+				return err
+			}
+			if events, err = tx.Events(f.after.Seq, store.DefaultLimit, nil); err != nil {
 				return err
 			}
 			events = answered(events, f.engine.Unanswered())
@@ -112,6 +124,23 @@ func (f *feed) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// rewind goes to the end of a log that took the place of the one before, and says so: what it holds was not told of, and
+// what was told of it may not hold.
+func (f *feed) rewind(tx store.Tx) error {
+	end, err := tx.Tip()
+	if err != nil {
+		return err
+	}
+	f.after, f.rewound = end, true
+	f.round, f.seen = 0, nil
+	f.posting.clear()
+	f.send("log", &schema.LogNote{
+		Level: "warning", Rewound: true, Cursor: cursorSeq(end.Seq),
+		Message: "another event log took the place of the one before, as a restore does it; read the lists anew and go on from cursor",
+	})
+	return nil
 }
 
 // answered gives the events before one, so that an answer precedes what is announced because of it. If there is
@@ -134,7 +163,7 @@ func (f *feed) turn(tx store.Tx, events []store.Event) error {
 		if err := f.one(tx, ev); err != nil {
 			return err
 		}
-		f.after = ev.Seq
+		f.after = store.Point{Seq: ev.Seq, Hash: ev.Hash}
 	}
 	return nil
 }
@@ -285,7 +314,7 @@ func (f *feed) redeliver(ctx context.Context) time.Duration {
 	})
 	for _, n := range open {
 		f.round = n.Position
-		if n.Position <= f.after { // else it is announced as news
+		if n.Position <= f.after.Seq { // else it is announced as news
 			f.notice(n.Position, n)
 		}
 	}

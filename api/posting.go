@@ -73,6 +73,12 @@ func (p *posting) hold(seq int64, n store.Notice) *bundle {
 	return b
 }
 
+// clear lets go of what is held.
+func (p *posting) clear() {
+	p.bundles = nil
+	p.rearm()
+}
+
 func (p *posting) drop(b *bundle) {
 	p.bundles = slices.DeleteFunc(p.bundles, func(other *bundle) bool { return other == b })
 }

@@ -220,9 +220,9 @@ func (p *Plans) announced(rel string, known logged) {
 	m, _ := p.memory(rel)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.log == nil || known.seq > m.log.seq { // else somebody noted a later one meanwhile
+	if m.log != nil && known.seq > m.log.seq { // else somebody noted a later one meanwhile, or it is one of another log
 		// Of a plan that cannot be read, what it said last is told again, and that may be older than the reading.
-		m.unsaid = m.unsaid && m.log != nil && known.Hash == m.log.Hash
+		m.unsaid = m.unsaid && known.Hash == m.log.Hash
 		m.log = &known
 		m.rebase()
 	}

@@ -73,6 +73,8 @@ type Engine struct {
 	wake   chan struct{} // size 1, never closed: something was queued
 	opened chan struct{} // closed when the store was opened
 	leased chan struct{} // size 1, never closed: somebody may have got a lease
+	// rewound is of size 1 and never closed: another log took the place of the one before.
+	rewound chan struct{}
 
 	// opening is held while the store is opened, which may take as long as another process holds it.
 	// It guards st and head until opened is closed; from then on they do not change. It guards closed.
@@ -80,12 +82,13 @@ type Engine struct {
 	underWay atomic.Bool // reports that it is being opened
 	closed   bool        // the store is not opened any more
 	st       store.Store
-	head     int64 // the newest event when the store was opened
+	head     store.Point // the end of the log when the store was opened
 
 	meters meters // for Stats
 
-	mu      sync.Mutex // guards what follows
-	queue   []*job     // in the order of submission
+	mu      sync.Mutex  // guards what follows
+	end     store.Point // where the log was known to end last
+	queue   []*job      // in the order of submission
 	stopped bool
 	waiting map[*job]struct{} // parked, see wait.go
 	foreign int               // counts the signals that another process committed
@@ -129,6 +132,7 @@ func New(o Options) (*Engine, error) {
 		wake:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
 		leased:   make(chan struct{}, 1),
+		rewound:  make(chan struct{}, 1),
 		waiting:  map[*job]struct{}{},
 		pending:  -1,
 		subs:     map[chan struct{}]struct{}{},
@@ -154,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	foreign := make(chan struct{}) // closed when the goroutine below has ended
 	go func() {
 		defer close(foreign)
-		e.watchForeign(stopForeign)
+		e.watchForeign(context.WithoutCancel(ctx), stopForeign)
 	}()
 	leases := make(chan struct{}) // closed when the goroutine below has ended
 	go func() {
@@ -222,9 +226,8 @@ func (e *Engine) Opened() <-chan struct{} { return e.opened }
 // Opening reports whether the store is being opened, which takes as long as the disk and other processes let it.
 func (e *Engine) Opening() bool { return e.underWay.Load() }
 
-// Head is the newest event that was there when the store was opened. It is valid once Opened is
-// closed.
-func (e *Engine) Head() int64 { return e.head }
+// Head is where the log ended when the store was opened. It is valid once Opened is closed.
+func (e *Engine) Head() store.Point { return e.head }
 
 // store opens the store if that was not done, or failed.
 func (e *Engine) store(ctx context.Context) (store.Store, error) {
@@ -248,13 +251,14 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 		return nil, err
 	}
 	err = st.View(ctx, func(tx store.Tx) error {
-		_, e.head, err = tx.Bounds()
+		e.head, err = tx.Tip()
 		return err
 	})
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
 	e.st = st
+	e.learnEnd(store.Point{}, e.head)
 	close(e.opened)
 	return st, nil
 }

@@ -7,7 +7,8 @@ import (
 
 // Follow looks at every plan of the workspace, and again at each one that take names whenever wake is
 // signalled, so that a change of a plan is recorded soon after it happened. A path that is none of a plan is
-// one at which a plan may have appeared, so that all are searched for. A file that is caught half-written, or
+// one at which a plan may have appeared, so that all are searched for. When another event log took the place of the one
+// before, all plans are looked at. A file that is caught half-written, or
 // not there, is looked at once more when it has had time to settle. Follow returns when ctx ends.
 func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() []string) {
 	paths, err := e.o.Plans.List()
@@ -23,6 +24,8 @@ func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() [
 			return
 		case <-wake:
 			settling = e.glance(ctx, append(settling, e.moved(take())...))
+		case <-e.rewound:
+			settling = e.glance(ctx, append(settling, e.o.Plans.Known()...))
 		case <-again.C:
 			settling = e.glance(ctx, settling)
 		}

@@ -142,7 +142,9 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 	if err != nil {
 		return nil, nil, 0, err
 	}
+	var known, end store.Point
 	err = update(st, ctx, func(stx store.Tx) error {
+		known, _ = e.heed(stx, e.knownEnd()) // who needs what is damaged is told so by its own verb
 		applied, broken = e.begin(group), nil
 		now := e.Now() // and not before: it may take seconds until it is our turn to write
 		for _, j := range applied {
@@ -154,8 +156,12 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 			}
 		}
 		writes = stx.Writes()
+		end, _ = stx.Tip()
 		return nil
 	})
+	if err == nil {
+		e.learnEnd(known, end)
+	}
 	if broken != nil && !errors.Is(err, errRedo) {
 		broken = nil
 	}

@@ -56,6 +56,9 @@ func (u *unstoredPrompts) set(p unstoredPrompt) {
 	u.of[of] = p
 }
 
+// clear forgets all that were given so far.
+func (u *unstoredPrompts) clear() { u.of, u.size = map[promptOf]unstoredPrompt{}, 0 }
+
 // first gives the one with a text that was given first; there is one.
 func (u *unstoredPrompts) first() (first unstoredPrompt) {
 	for _, p := range u.of {

@@ -33,7 +33,7 @@ func (o *order) hash() string { return o.view.Progress.Fingerprint.Hash }
 func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
 	e.mu.Lock()
 	r, going := e.renewals[v.Run.ID]
-	if last := e.runs[v.Run.ID]; !going && last.tip.seq > v.tip.seq && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
+	if last := e.runs[v.Run.ID]; !going && last.tip.Seq > v.tip.Seq && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
 		e.mu.Unlock()
 		done(last.run, nil) // it was stored since the view was made
 		return false
@@ -74,7 +74,7 @@ func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
 type renewed struct {
 	run   core.Run
 	facts []ledger.Fact
-	tip   tip
+	tip   store.Point
 	known logged // what the event log says about the plan, if it was announced with them
 }
 
@@ -85,7 +85,7 @@ func (e *Engine) storeFacts(v RunView) {
 	apply := func(tx *Tx) (any, error) {
 		r, err := tx.renewFacts(v, change, unannounced)
 		if err == nil {
-			r.tip, err = tipOf(tx.Tx)
+			r.tip, err = tx.Tip()
 		}
 		return r, err
 	}

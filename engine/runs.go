@@ -102,15 +102,15 @@ type RunView struct {
 	Fallback string
 	Fault    error
 	Since    time.Time
-	unstored bool  // whether the facts of the view are still to be stored
-	turn     int64 // of the reading; a later one has a higher one
-	tip      tip   // of the log when the run was read
+	unstored bool        // whether the facts of the view are still to be stored
+	turn     int64       // of the reading; a later one has a higher one
+	tip      store.Point // of the log when the run was read
 }
 
 // A Stamp names what a view says. Stamps can be compared.
 type Stamp struct {
 	run     string
-	tip     tip // Every change of a run leaves an event.
+	tip     store.Point // Every change of a run leaves an event.
 	reading *ledger.Reading
 }
 
@@ -250,31 +250,9 @@ func (v *RunView) recall(facts []ledger.Fact) (err error) {
 	return err
 }
 
-// A tip is the newest event of a log. The hash tells the logs apart that have the same number of events: one that was put
-// back, as a failover may do, and has grown again.
-type tip struct {
-	seq  int64
-	hash store.Hash
-}
-
-// tipOf gives the tip of the log. One that is damaged holds up nobody, and has no hash.
-func tipOf(tx store.Tx) (t tip, err error) {
-	if _, t.seq, err = tx.Bounds(); err != nil {
-		return t, err
-	}
-	events, err := tx.Events(t.seq-1, 1, nil)
-	if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Corrupt {
-		return t, nil
-	}
-	if len(events) > 0 {
-		t.hash = events[0].Hash
-	}
-	return t, err
-}
-
 // A storedRun is what the store said about a run when the log had that tip.
 type storedRun struct {
-	tip    tip
+	tip    store.Point
 	run    core.Run
 	task   ledger.TaskLedger
 	facts  []ledger.Fact
@@ -299,7 +277,7 @@ func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 		return last, nil
 	}
 	err := e.View(ctx, func(tx store.Tx) error {
-		now, err := tipOf(tx)
+		now, err := tx.Tip()
 		if err != nil || (now == last.tip && last.run.ID != "") {
 			return err
 		}

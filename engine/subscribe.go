@@ -1,5 +1,7 @@
 package engine
 
+import "context"
+
 // This file tells whoever asked that something was committed, here or by another process, and never what.
 
 // Subscribe gives a channel of size one that is signalled after every commit, of this process and of
@@ -76,7 +78,7 @@ func signal(ch chan struct{}) {
 }
 
 // watchForeign passes on what other processes commit, until stop is closed.
-func (e *Engine) watchForeign(stop <-chan struct{}) {
+func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
 	select {
 	case <-stop:
 		return
@@ -88,6 +90,7 @@ func (e *Engine) watchForeign(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-changed:
+			e.review(ctx)
 			e.noteForeign()
 			e.announce()
 		}

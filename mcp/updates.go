@@ -46,6 +46,10 @@ func (u *updates) note(method string, params any) {
 		u.mark(progressURI, runsURI+p.RunID)
 	case *schema.LedgerNote:
 		u.mark(append(u.runs(), progressURI)...) // which runs are of the plan is not said
+	case *schema.LogNote:
+		if p.Rewound {
+			u.mark(append(u.runs(), tasksURI, awaitingURI, progressURI)...)
+		}
 	}
 }
 

@@ -235,7 +235,7 @@ var Notifications = []Notification{
 	notification[RunNote]("run/updated", "A run began, moved on or ended."),
 	notification[LedgerNote]("ledger/changed", "A plan reads differently than before, or cannot be read, or can be again."),
 	notification[NoticeNote]("notice/posted", "There is a notice to consume."),
-	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped."),
+	notification[LogNote]("log", "Something about the connection itself, such as notifications that were dropped, or about the event log as a whole."),
 }
 
 // Everywhere lists the errors that every method may answer.

@@ -42,4 +42,6 @@ type LogNote struct {
 	Level   string `json:"level" schema:"enum=warning|error"`
 	Message string `json:"message"`
 	Dropped int    `json:"dropped,omitzero" doc:"how many notifications were dropped in this place; events_since has what they were about"`
+	Rewound bool   `json:"rewound,omitzero" doc:"another event log took the place of the one before, as a restore does it; what was read of that may not be so any more"`
+	Cursor  string `json:"cursor,omitzero" doc:"then, from where events_since goes on when the lists were read anew"`
 }

@@ -221,6 +221,9 @@ type Tx interface {
 	// Bounds gives the numbers of the oldest record that is kept and of the newest. An empty log
 	// has oldest = newest+1.
 	Bounds() (oldest, newest int64, err error)
+	// Tip gives the point at which the log ends: in an Update, behind what was appended so far. It costs no more than
+	// Bounds.
+	Tip() (Point, error)
 	// SeqBefore gives the number of the last record with At < at, or oldest-1.
 	SeqBefore(at core.Instant) (int64, error)
 

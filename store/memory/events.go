@@ -54,6 +54,13 @@ func (t *tx) Bounds() (oldest, newest int64, err error) {
 	return t.state.oldest, t.state.newest, nil
 }
 
+func (t *tx) Tip() (store.Point, error) {
+	if err := t.getting(); err != nil {
+		return store.Point{}, err
+	}
+	return store.Point{Seq: t.state.newest, Hash: t.state.hash}, nil
+}
+
 func (t *tx) Root() (r store.Root, err error) {
 	if err := t.getting(); err != nil {
 		return r, err

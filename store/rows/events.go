@@ -105,6 +105,17 @@ func (t *Tx) Bounds() (oldest, newest int64, err error) {
 	return oldest, newest, err
 }
 
+func (t *Tx) Tip() (p store.Point, err error) {
+	err = t.get(func() error {
+		h, err := t.theHead()
+		if err == nil {
+			p = store.Point{Seq: h.Newest, Hash: h.Hash}
+		}
+		return err
+	})
+	return p, err
+}
+
 func (t *Tx) Root() (r store.Root, err error) {
 	err = t.get(func() error {
 		h, err := t.theHead()

@@ -22,6 +22,7 @@ func eventLaws() []Law {
 		law("events are paged and picked by type", eventsByType),
 		law("events of a subject are paged", eventsOfSubject),
 		law("an empty log has bounds", emptyBounds),
+		law("a log ends with its newest record", endOfLog),
 		law("a number is found by its time", seqBefore),
 	}
 }
@@ -296,6 +297,30 @@ func emptyBounds(t T, s store.Store) {
 		require.NoError(t, err)
 		require.EqualValues(t, 0, seq)
 	})
+}
+
+func endOfLog(t T, s store.Store) {
+	ends := func(tx store.Tx, seq int64, hash store.Hash) {
+		end, err := tx.Tip()
+		require.NoError(t, err)
+		require.Equal(t, store.Point{Seq: seq, Hash: hash}, end)
+	}
+	view(t, s, func(tx store.Tx) { ends(tx, 0, store.Hash{}) })
+	var last store.Event
+	for i := range int64(3) {
+		update(t, s, func(tx store.Tx) {
+			appendTo(t, tx, event(core.InstructionQueued, "a", start))
+			last = allEvents(t, tx)[i]
+			ends(tx, i+1, last.Hash)
+		})
+	}
+	view(t, s, func(tx store.Tx) { ends(tx, 3, last.Hash) })
+	update(t, s, func(tx store.Tx) {
+		_, err := tx.Prune(start+day, 10)
+		require.NoError(t, err)
+		require.Empty(t, allEvents(t, tx))
+	})
+	view(t, s, func(tx store.Tx) { ends(tx, 3, last.Hash) })
 }
 
 func seqBefore(t T, s store.Store) {

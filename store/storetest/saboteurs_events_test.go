@@ -54,6 +54,7 @@ func eventSaboteurs() map[string]sabotage {
 		}),
 		"events are paged and picked by type": txs(func(tx store.Tx) store.Tx { return untyped{tx} }),
 		"events of a subject are paged":       txs(func(tx store.Tx) store.Tx { return subjectless{tx} }),
+		"a log ends with its newest record":   txs(func(tx store.Tx) store.Tx { return endless{tx} }),
 		"an empty log has bounds":             txs(func(tx store.Tx) store.Tx { return zeroBounds{tx} }),
 		"a number is found by its time":       txs(func(tx store.Tx) store.Tx { return atOrBefore{tx} }),
 	}
@@ -121,3 +122,11 @@ func (z zeroBounds) Bounds() (int64, int64, error) {
 type atOrBefore struct{ store.Tx }
 
 func (a atOrBefore) SeqBefore(at core.Instant) (int64, error) { return a.Tx.SeqBefore(at + 1) }
+
+// endless gives no hash for the end of a log.
+type endless struct{ store.Tx }
+
+func (e endless) Tip() (store.Point, error) {
+	p, err := e.Tx.Tip()
+	return store.Point{Seq: p.Seq}, err
+}

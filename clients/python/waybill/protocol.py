@@ -1267,6 +1267,10 @@ class LogNote(_LogNoteRequired, total=False):
 
     #: how many notifications were dropped in this place; events_since has what they were about
     dropped: int
+    #: another event log took the place of the one before, as a restore does it; what was read of that may not be so any more
+    rewound: bool
+    #: then, from where events_since goes on when the lists were read anew
+    cursor: str
 
 
 class _ModelRequired(TypedDict):
@@ -2437,7 +2441,7 @@ class NoticePostedMessage(TypedDict):
 
 
 class LogMessage(TypedDict):
-    """Something about the connection itself, such as notifications that were dropped."""
+    """Something about the connection itself, such as notifications that were dropped, or about the event log as a whole."""
 
     method: Literal["log"]
     params: LogNote

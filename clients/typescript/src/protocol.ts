@@ -1039,6 +1039,10 @@ export interface LogNote {
   message: string;
   /** how many notifications were dropped in this place; events_since has what they were about */
   dropped?: number;
+  /** another event log took the place of the one before, as a restore does it; what was read of that may not be so any more */
+  rewound?: boolean;
+  /** then, from where events_since goes on when the lists were read anew */
+  cursor?: string;
 }
 
 /** Model names what an agent runs on. */
@@ -2037,6 +2041,6 @@ export interface NotificationMap {
   "ledger/changed": LedgerNote;
   /** There is a notice to consume. */
   "notice/posted": NoticeNote;
-  /** Something about the connection itself, such as notifications that were dropped. */
+  /** Something about the connection itself, such as notifications that were dropped, or about the event log as a whole. */
   "log": LogNote;
 }

@@ -1,0 +1,160 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// A replaceable store is one in whose place another can be put while it is open, as a restore does it.
+type replaceable struct {
+	changed chan struct{} // size 1, never closed
+
+	mu sync.Mutex // guards st
+	st store.Store
+}
+
+func newReplaceable() *replaceable {
+	return &replaceable{changed: make(chan struct{}, 1), st: newLasting()}
+}
+
+func (r *replaceable) now() store.Store {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.st
+}
+
+// replace puts another store in place and tells of it.
+func (r *replaceable) replace(other store.Store) {
+	synctest.Wait()
+	r.mu.Lock()
+	r.st = other
+	r.mu.Unlock()
+	r.changed <- struct{}{}
+	synctest.Wait()
+}
+
+func (r *replaceable) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return r.now().Update(ctx, fn)
+}
+
+func (r *replaceable) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+	return r.now().UpdateReserved(ctx, fn)
+}
+
+func (r *replaceable) View(ctx context.Context, fn func(store.Tx) error) error {
+	return r.now().View(ctx, fn)
+}
+func (r *replaceable) Changed() <-chan struct{}                { return r.changed }
+func (r *replaceable) Status(ctx context.Context) store.Status { return r.now().Status(ctx) }
+func (r *replaceable) Verify(ctx context.Context) ([]store.Damage, error) {
+	return r.now().Verify(ctx)
+}
+func (r *replaceable) Close() error { return nil }
+
+// another gives a store that another host has filled.
+func another(t *testing.T, fill func(h *host)) store.Store {
+	t.Helper()
+	st := newLasting()
+	h := newHost(t, setup{store: st})
+	fill(h)
+	h.stop()
+	return st
+}
+
+// queueTwo leaves a log of two events, and an open notice with a third.
+func queueTwo(t *testing.T) store.Store {
+	t.Helper()
+	st := another(t, func(h *host) {
+		h.call("queue_instruction", `{"content":"one"}`)
+		h.call("queue_instruction", `{"content":"two"}`)
+	})
+	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Append(store.Event{Type: core.NoticePosted, Subject: "ntc_1", At: 1, Data: "{}"})
+		if err != nil {
+			return err
+		}
+		return tx.PutNotice(store.Notice{ID: "ntc_1", Kind: core.NoticeInstructionFailed, Subject: "ins_1", Text: "no", Data: "{}", Position: 3})
+	}))
+	return st
+}
+
+// TestNotificationsOfAReplacedLogWereSilent: the log that took the place of the one before is shorter, as long or longer.
+// The host is told so, and of the notices that are open there, and goes on to be told of what happens.
+func TestNotificationsOfAReplacedLogWereSilent(t *testing.T) {
+	for _, events := range []int{2, 3, 5} {
+		t.Run(fmt.Sprint(events, " events before"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newReplaceable()
+				h := newHost(t, setup{store: st})
+				ear := h.listen()
+				for range events {
+					h.call("queue_instruction", `{"content":"x"}`)
+				}
+				require.Len(t, ear.heard(), events)
+				st.replace(queueTwo(t))
+				notes := ear.heard()
+				require.Len(t, notes, 2)
+				require.Equal(t, "log", notes[0].method)
+				notes[0].has(true, "rewound")
+				cursor := notes[0].str("cursor")
+				require.Equal(t, "notice/posted", notes[1].method)
+				notes[1].has("ntc_1", "notice.notice_id")
+				h.call("queue_instruction", `{"content":"after"}`)
+				require.Equal(t, []string{"4 instruction/available"}, methods(ear.heard()))
+				page := h.call("events_since", `{"cursor":%q}`, cursor)
+				require.Len(t, page.at("events"), 1)
+				page.has(4, "events.0.seq")
+			})
+		})
+	}
+}
+
+// TestLogThatGoesOnIsNoOther: what another process has committed, also by a restore of what was put back before, is told of
+// as ever.
+func TestLogThatGoesOnIsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newReplaceable()
+		h := newHost(t, setup{store: st})
+		ear := h.listen()
+		h.call("queue_instruction", `{"content":"x"}`)
+		require.Equal(t, []string{"1 instruction/available"}, methods(ear.heard()))
+		other := newHost(t, setup{store: st.now()})
+		other.call("queue_instruction", `{"content":"y"}`)
+		st.replace(st.now())
+		require.Equal(t, []string{"2 instruction/available"}, methods(ear.heard()))
+	})
+}
+
+// TestClaimWaitsForWhatIsRestored: a worker that waits gets a task of the store that took the place of the one before, and
+// what it had of that is refused as what nobody knows.
+func TestClaimWaitsForWhatIsRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newReplaceable()
+		h := newHost(t, setup{store: st})
+		gone := h.call("create_task", `{"prompt":"of the store that is gone"}`).str("task.task_id")
+		h.call("create_task", `{"prompt":"of it, too"}`)
+		claim := h.call("claim_task", `{"worker":"w"}`)
+		h.call("claim_task", `{"worker":"w"}`)
+		waiting := h.begin(t.Context(), "claim_task", `{"worker":"w","wait_ms":25000}`)
+		synctest.Wait()
+		require.Empty(t, waiting)
+		st.replace(another(t, func(h *host) { h.call("create_task", `{"prompt":"restored"}`) }))
+		require.Len(t, waiting, 1, "it goes on waiting")
+		got := h.result(<-waiting)
+		require.Contains(t, got.str("claim.prompt"), "restored")
+
+		h.refused(schema.TaskGone, "finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, gone, claim.str("claim.lease.token"))
+		h.refused(schema.TaskGone, "heartbeat", `{"task_id":%q,"lease_token":%q}`, gone, claim.str("claim.lease.token"))
+		h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, got.str("claim.task.task_id"), got.str("claim.lease.token")).has(true, "applied")
+		h.call("create_task", `{"prompt":"and on"}`)
+	})
+}
