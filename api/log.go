@@ -22,36 +22,47 @@ func (s *Service) eventsSince(ctx context.Context, p *schema.EventsSinceParams) 
 	}
 	limit := or(p.Limit, schema.DefaultPage)
 	var events []store.Event
-	var after, newest int64
+	var tip store.Point
 	if err := e.View(ctx, func(tx store.Tx) error {
-		var oldest int64
-		if oldest, newest, err = tx.Bounds(); err != nil {
-			return err
+		after, known, err := position(tx, p.Cursor)
+		if err == nil {
+			tip, err = tx.Tip()
 		}
-		if after, err = position(tx, p.Cursor); err != nil {
-			return err
+		if err == nil && !known {
+			err = cursorGone(tx, tip)
 		}
-		if (after < oldest-1 && p.Cursor != "0") || after > newest {
-			return schema.NewError(schema.CursorGone, "the log does not reach to this cursor, or not any more; read the lists anew and go on from details.oldest").
-				With("oldest", cursorSeq(oldest-1))
+		if err != nil {
+			return err
 		}
 		events, err = tx.Events(after, limit+1, types)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	return eventPage(events, limit, after, newest), nil
+	return eventPage(events, limit, tip), nil
+}
+
+// cursorGone says that a cursor leads nowhere, and from where to go on.
+func cursorGone(tx store.Tx, tip store.Point) error {
+	root, err := tx.Root()
+	if err != nil {
+		return err
+	}
+	return schema.NewError(schema.CursorGone, "the log does not reach to this cursor, or not any more, or another log took its place; "+
+		"read the lists anew and go on from details.newest, or from details.oldest with all that the log has").
+		With("oldest", cursorOf(store.Point{Seq: root.Seq, Hash: root.Hash})).
+		With("newest", cursorOf(tip))
 }
 
 // eventPage cuts a page off. A page that holds all there is moves the cursor to the newest event,
 // also past those of other types.
-func eventPage(events []store.Event, limit int, after, newest int64) *schema.EventList {
-	list := &schema.EventList{Events: []schema.Event{}, Cursor: cursorSeq(max(after, newest))}
+func eventPage(events []store.Event, limit int, tip store.Point) *schema.EventList {
+	list := &schema.EventList{Events: []schema.Event{}, Cursor: cursorOf(tip)}
 	size := 0
 	for i, ev := range events {
 		size += len(ev.Data)
 		if i == limit || (i > 0 && size > pageBytes) {
-			list.More, list.Cursor = true, cursorSeq(events[i-1].Seq)
+			list.More, list.Cursor = true, cursorOf(store.Point{Seq: events[i-1].Seq, Hash: events[i-1].Hash})
 			break
 		}
 		list.Events = append(list.Events, wireEvent(ev))

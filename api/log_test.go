@@ -13,6 +13,12 @@ import (
 	"waybill/store"
 )
 
+// requireCursor checks that a cursor points behind the event of that number, and is of one log.
+func requireCursor(t *testing.T, seq int, cursor string) {
+	t.Helper()
+	require.Regexp(t, fmt.Sprintf(`^%d\.[0-9a-f]{8}$`, seq), cursor)
+}
+
 func TestEventsAreWithoutGaps(t *testing.T) {
 	h := newHost(t, setup{})
 	for i := range 7 {
@@ -59,10 +65,10 @@ func TestEventsOfSomeTypes(t *testing.T) {
 	page := h.call("events_since", `{"cursor":"0","types":["instruction.sent"],"limit":2}`)
 	require.Equal(t, []string{"instruction.sent", "instruction.sent"}, page.each("events", "type"))
 	page.has(true, "more")
-	page.has("5", "cursor")
+	requireCursor(t, 5, page.str("cursor"))
 	page = h.call("events_since", `{"cursor":"5","types":["instruction.queued"]}`)
 	page.has([]any{}, "events")
-	page.has("6", "cursor") // past what is of another type
+	requireCursor(t, 6, page.str("cursor")) // past what is of another type
 	fault := h.refused(schema.InvalidParams, "events_since", `{"cursor":"0","types":["instruction.sent","cake.baked"]}`)
 	fault.has("/types/1", "data.details.errors.0.pointer")
 	fault.has("instruction.queued", "data.details.known.0")
@@ -79,7 +85,7 @@ func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 		after := h.call("queue_instruction", `{"content":"after"}`)
 		page := h.call("events_since", `{"cursor":%q}`, cursor)
 		page.has(after.at("seq"), "events.0.seq")
-		page.has("2", "cursor")
+		requireCursor(t, 2, page.str("cursor"))
 		page.lacks("events.1")
 	})
 }
@@ -87,7 +93,7 @@ func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 func TestCursorThatIsNone(t *testing.T) {
 	h := newHost(t, setup{})
 	h.call("queue_instruction", `{"content":"x"}`)
-	for _, bad := range []string{"", "x", "-1", "@", "@-1", "@x", "1.5", "99999999999999999999"} {
+	for _, bad := range []string{"", "x", "-1", "@", "@-1", "@x", "1.5", "1.", "1.0123456g", "1.0123456789", "@1.01234567", "99999999999999999999"} {
 		h.refused(schema.InvalidParams, "events_since", `{"cursor":%q}`, bad)
 	}
 	h.call("events_since", `{"cursor":"1"}`).has([]any{}, "events")
@@ -113,10 +119,29 @@ func TestCursorBehindTheLogHasExpired(t *testing.T) {
 	}))
 	fault := h.refused(schema.CursorGone, "events_since", `{"cursor":"1"}`)
 	fault.has("CURSOR_EXPIRED", "data.code")
-	fault.has("2", "data.details.oldest")
+	requireCursor(t, 2, fault.str("data.details.oldest"))
+	requireCursor(t, 3, fault.str("data.details.newest"))
 	for _, cursor := range []string{"0", "2", fault.str("data.details.oldest")} {
 		h.call("events_since", `{"cursor":%q}`, cursor).has(3, "events.0.seq")
 	}
+}
+
+// A cursor was taken for one of the log that took the place of its own, as soon as that had as many events: what lies before
+// was missed without a word.
+func TestCursorOfAnotherLogWasBelieved(t *testing.T) {
+	first, second := newHost(t, setup{}), newHost(t, setup{})
+	for range 3 {
+		first.call("queue_instruction", `{"content":"x"}`)
+		second.call("queue_instruction", `{"content":"x"}`)
+	}
+	cursor := first.call("events_since", `{"cursor":"0"}`).str("cursor")
+	fault := second.refused(schema.CursorGone, "events_since", `{"cursor":%q}`, cursor)
+	require.NotEqual(t, cursor, fault.str("data.details.newest"))
+	second.call("events_since", `{"cursor":%q}`, fault.str("data.details.newest")).has([]any{}, "events")
+	first.call("events_since", `{"cursor":%q}`, cursor).has([]any{}, "events")
+	page := first.call("events_since", `{"cursor":"0","limit":2}`)
+	requireCursor(t, 2, page.str("cursor"))
+	second.refused(schema.CursorGone, "events_since", `{"cursor":%q}`, page.str("cursor"))
 }
 
 // One event is never larger than a page, but many may be.
@@ -134,7 +159,7 @@ func TestPageOfEventsIsBoundedInBytes(t *testing.T) {
 	page := h.call("events_since", `{"cursor":"0"}`)
 	require.Len(t, page.each("events", "type"), 2)
 	page.has(true, "more")
-	page.has("2", "cursor")
+	requireCursor(t, 2, page.str("cursor"))
 	page = h.call("events_since", `{"cursor":"4"}`)
 	page.has(5, "events.0.seq")
 	page.has(false, "more")

@@ -137,7 +137,7 @@ func (f *feed) rewind(tx store.Tx) error {
 	f.round, f.seen = 0, nil
 	f.posting.clear()
 	f.send("log", &schema.LogNote{
-		Level: "warning", Rewound: true, Cursor: cursorSeq(end.Seq),
+		Level: "warning", Rewound: true, Cursor: cursorOf(end),
 		Message: "another event log took the place of the one before, as a restore does it; read the lists anew and go on from cursor",
 	})
 	return nil

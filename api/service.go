@@ -184,14 +184,14 @@ func (s *Service) cursor(ctx context.Context) string {
 	default:
 		return moment
 	}
-	var newest int64
+	var tip store.Point
 	if err := e.View(ctx, func(tx store.Tx) (err error) {
-		_, newest, err = tx.Bounds()
+		tip, err = tx.Tip()
 		return err
 	}); err != nil {
 		return moment
 	}
-	return cursorSeq(newest)
+	return cursorOf(tip)
 }
 
 func capabilities() schema.Capabilities {

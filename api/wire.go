@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -183,27 +184,47 @@ func wireSend(d engine.Delivery, escalate bool) schema.Send {
 	}
 }
 
-// A cursor of the event log is the number of an event, or a moment behind "@". The second kind is
-// what initialize gives: it names a position without a look at the store.
+// A cursor of the event log is the number of an event, with a mark behind a dot that tells this event from another one
+// which has that number in a log that was put back; or a moment behind "@". The second kind is
+// what initialize gives while the store is not open: it names a position without a look at the store.
 func cursorAt(at time.Time) string { return "@" + strconv.FormatInt(at.UnixMicro(), 10) }
 
 // stampSlack is how long before its commit an event may have got its moment. A cursor that names a
 // moment rather gives the events of that time again than miss one.
 const stampSlack = core.Instant(time.Second / time.Microsecond)
 
-func cursorSeq(seq int64) string { return strconv.FormatInt(seq, 10) }
+// markBytes are enough to tell the few logs apart that there ever are of a workspace.
+const markBytes = 4
 
-// position finds the event behind which a cursor points.
-func position(tx store.Tx, cursor string) (int64, error) {
+// cursorOf gives the cursor that points behind an event. Of one whose hash is not known it is the number alone.
+func cursorOf(p store.Point) string {
+	number := strconv.FormatInt(p.Seq, 10)
+	if p.Hash == (store.Hash{}) {
+		return number
+	}
+	return number + "." + hex.EncodeToString(p.Hash[:markBytes])
+}
+
+// position finds the event behind which a cursor points. known is false if the log does not have it, or not any more.
+func position(tx store.Tx, cursor string) (seq int64, known bool, err error) {
 	moment, timed := strings.CutPrefix(cursor, "@")
-	n, err := strconv.ParseInt(moment, 10, 64)
-	if err != nil || n < 0 {
-		return 0, badParam("/cursor", "a cursor that waybill gave, or \"0\" for the beginning", cursor)
+	number, mark, marked := strings.Cut(moment, ".")
+	seq, err = strconv.ParseInt(number, 10, 64)
+	if _, bad := hex.DecodeString(mark); err != nil || seq < 0 || marked && (timed || bad != nil || len(mark) != 2*markBytes) {
+		return 0, false, badParam("/cursor", "a cursor that waybill gave, or \"0\" for the beginning", cursor)
 	}
 	if timed {
-		return tx.SeqBefore(core.Instant(n) - stampSlack)
+		seq, err = tx.SeqBefore(core.Instant(seq) - stampSlack)
+		return seq, true, err
 	}
-	return n, nil
+	if seq == 0 {
+		return 0, true, nil
+	}
+	p, known, err := store.PointAt(tx, seq)
+	if marked && p.Hash != (store.Hash{}) {
+		known = known && cursorOf(p) == cursor
+	}
+	return seq, known, err
 }
 
 // badParam gives INVALID_PARAMS for one param.

@@ -46,16 +46,22 @@ func (a *app) tail(ctx context.Context, l *local, f tailFlags) error {
 		return err
 	}
 	defer stop()
-	limit := schema.MaxPage
+	limit, begun := schema.MaxPage, false
 	for cursor := f.since; ; {
 		var page schema.EventList
 		err := l.call(ctx, "events_since", schema.EventsSinceParams{Cursor: cursor, Limit: &limit, Types: f.types}, &page)
 		if ctx.Err() != nil {
 			return nil
 		}
+		if newest, ok := otherLog(err); ok && begun && f.follow {
+			a.say("waybill: another event log took the place of the one before, as a restore does it; what follows is of that")
+			cursor = newest
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		begun = true
 		if err := a.printEvents(page.Events); err != nil {
 			return ignoreClosed(err)
 		}
@@ -72,6 +78,16 @@ func (a *app) tail(ctx context.Context, l *local, f tailFlags) error {
 		case <-wake:
 		}
 	}
+}
+
+// otherLog gives the end of the log if that is not the one which a cursor was of.
+func otherLog(err error) (newest string, ok bool) {
+	fault, ok := errors.AsType[*schema.Error](err)
+	if !ok || fault.Data.Code != schema.CursorGone {
+		return "", false
+	}
+	newest, ok = fault.Data.Details["newest"].(string)
+	return newest, ok
 }
 
 // ignoreClosed ends quietly when the reader of our output has gone, as `| head` does.

@@ -182,7 +182,7 @@ var varying = regexp.MustCompile(forms["time"] + `|\b(?:lease|` + strings.Join(i
 
 // measured are members that differ each time and do not look it, wherever they stand.
 var measured = []string{
-	"seq", "after", "cursor", "next_cursor", "pid", "mtime_ms", "duration_ms", "uptime_ms", "deliveries", "full_prompt_hash", "state_dir",
+	"seq", "after", "cursor", "next_cursor", "newest", "pid", "mtime_ms", "duration_ms", "uptime_ms", "deliveries", "full_prompt_hash", "state_dir",
 }
 
 func (k constant) value(name string, pattern, got any) any {

@@ -102,7 +102,7 @@ var ErrorTable = []ErrorRow{
 	{PlanGone, 4040, false, "The workspace has no such plan."},
 	{OutputGone, 4040, true, "There is no file at output_path, or it cannot be read; details.reason says which."},
 	{SubjectGone, 4040, false, "Nothing has this id."},
-	{CursorGone, 4040, false, "The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew."},
+	{CursorGone, 4040, false, "The cursor is older than the log that is kept, or of another log, such as one before a restore; after reading the lists anew, details.newest is where to go on, and details.oldest with all that the log has."},
 	{IdempotencyClash, 4090, false, "The idempotency key was used before with other params."},
 	{Conflict, 4090, false, "The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart."},
 	{AlreadyResolved, 4090, false, "The question was answered, or the task has gone on since; details.status names where it is."},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"waybill/schema"
@@ -31,9 +32,10 @@ type follower struct {
 	tail *tail
 	out  *http.ResponseController
 
-	begun bool  // the answer has begun
-	live  bool  // it had caught up
-	seq   int64 // of the last event that was written
+	begun  bool   // the answer has begun
+	live   bool   // it had caught up
+	seq    int64  // of the last event that was written
+	cursor string // that points behind it
 }
 
 // stream answers with the events of the log from a cursor on, or from now on, until somebody leaves.
@@ -89,7 +91,7 @@ func (f *follower) run(ctx context.Context, cursor string) *schema.Error {
 		return nil
 	}
 	if !f.begun {
-		f.seq = f.tail.newest()
+		f.seq, f.cursor = f.tail.newest()
 		if fault := f.tail.cause(); fault != nil {
 			return fault
 		}
@@ -109,9 +111,10 @@ func (f *follower) catchUp(ctx context.Context, cursor string) (fault *schema.Er
 		}
 		records, last := recordsOf(page)
 		if !f.begun {
-			f.seq = last
+			f.seq, f.cursor = last, page.Cursor
 			if len(records) > 0 {
 				f.seq = records[0].seq - 1
+				f.cursor = before(records[0].seq, cursor)
 			}
 			if !f.begin() {
 				return nil, true
@@ -120,7 +123,7 @@ func (f *follower) catchUp(ctx context.Context, cursor string) (fault *schema.Er
 		if !f.write(records) {
 			return nil, true
 		}
-		f.seq = last
+		f.seq, f.cursor = last, page.Cursor
 		if cursor = page.Cursor; !page.More {
 			return nil, false
 		}
@@ -130,6 +133,15 @@ func (f *follower) catchUp(ctx context.Context, cursor string) (fault *schema.Er
 		default:
 		}
 	}
+}
+
+// before gives the cursor before an event: the one that led there, unless that is a moment.
+func before(seq int64, cursor string) string {
+	number := strconv.FormatInt(seq-1, 10)
+	if strings.HasPrefix(cursor, number+".") {
+		return cursor
+	}
+	return number
 }
 
 // keepUp writes what happens.
@@ -142,7 +154,7 @@ func (f *follower) keepUp(ctx context.Context) *schema.Error {
 		case missed && f.live:
 			return slow()
 		case missed:
-			if fault, gone := f.catchUp(ctx, strconv.FormatInt(f.seq, 10)); fault != nil || gone {
+			if fault, gone := f.catchUp(ctx, f.cursor); fault != nil || gone {
 				return fault
 			}
 			continue
@@ -181,8 +193,7 @@ func (f *follower) begin() bool {
 	f.begun = true
 	f.v.w.Header().Set("Content-Type", "text/event-stream")
 	f.v.w.Header().Set("X-Accel-Buffering", "no") // a proxy that holds events back would make the stream useless
-	cursor := strconv.FormatInt(f.seq, 10)
-	return f.put(append([]byte("retry: 1000\n"), frame(f.seq, "ready", []byte(`{"cursor":"`+cursor+`"}`))...))
+	return f.put(append([]byte("retry: 1000\n"), frame(f.cursor, "ready", []byte(`{"cursor":"`+f.cursor+`"}`))...))
 }
 
 // end says why the stream ends, and where to go on.
@@ -190,11 +201,11 @@ func (f *follower) end(fault *schema.Error) {
 	text, err := schema.Encode(struct {
 		Cursor string        `json:"cursor"`
 		Error  *schema.Error `json:"error"`
-	}{strconv.FormatInt(f.seq, 10), fit(fault)})
+	}{f.cursor, fit(fault)})
 	if err != nil {
 		panic(err) // fit made it fit
 	}
-	f.put(frame(f.seq, "end", text))
+	f.put(frame(f.cursor, "end", text))
 }
 
 // write writes events, and reports whether the client takes them.
@@ -209,7 +220,7 @@ func (f *follower) write(records []record) bool {
 			return false
 		}
 		batch.Reset()
-		f.seq = r.seq
+		f.seq, f.cursor = r.seq, r.cursor
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type tail struct {
 	moved chan struct{} // closed, and replaced by another, when something below changed
 	first int64         // the seq before the oldest event that is kept
 	last  int64         // the seq of the newest event
+	end   string        // the cursor behind it
 	kept  []record      // of first+1 to last; readers have parts of it, so it is never written over
 	bytes int           // of what is kept
 	fault *schema.Error // why it reads no more
@@ -45,8 +47,9 @@ type tail struct {
 
 // A record is one event as it is sent.
 type record struct {
-	seq  int64
-	text []byte
+	seq    int64
+	cursor string // that points behind it
+	text   []byte
 }
 
 // join gives the tail to a stream, and begins to read if it is the first. Without room, it gives nil. The caller
@@ -169,7 +172,7 @@ func (t *tail) add(page *schema.EventList) {
 			t.first = records[0].seq - 1
 		}
 	}
-	t.last = last
+	t.last, t.end = last, page.Cursor
 	for _, r := range records {
 		t.kept = append(t.kept, r)
 		t.bytes += len(r.text)
@@ -235,32 +238,38 @@ func (t *tail) behind(seq int64) (records []record, moved <-chan struct{}, gone 
 	return t.kept[i:len(t.kept):len(t.kept)], t.moved, false, t.fault
 }
 
-func (t *tail) newest() int64 {
+// newest gives the seq of the newest event, and the cursor behind it.
+func (t *tail) newest() (int64, string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.last
+	return t.last, t.end
 }
 
-// recordsOf gives the events of a page as they are sent, and where the page ends.
+// recordsOf gives the events of a page as they are sent, and where the page ends. The cursor of the page tells its last
+// event from others of that number; within a page, the number has to do.
 func recordsOf(page *schema.EventList) (records []record, last int64) {
+	if number, _, _ := strings.Cut(page.Cursor, "."); number != "" {
+		last, _ = strconv.ParseInt(number, 10, 64)
+	}
 	for i := range page.Events {
 		ev := &page.Events[i]
 		text, err := schema.Encode(ev)
 		if err != nil {
 			text = []byte(`{"seq":` + strconv.FormatInt(ev.Seq, 10) + `}`) // a hint that events_since has one
 		}
-		records = append(records, record{ev.Seq, frame(ev.Seq, "", text)})
-		last = ev.Seq
-	}
-	if end, err := strconv.ParseInt(page.Cursor, 10, 64); err == nil {
-		last = max(last, end) // the seq of an event is the cursor that points behind it
+		cursor := strconv.FormatInt(ev.Seq, 10)
+		if ev.Seq == last {
+			cursor = page.Cursor
+		}
+		records = append(records, record{ev.Seq, cursor, frame(cursor, "", text)})
+		last = max(last, ev.Seq)
 	}
 	return records, last
 }
 
 // frame gives an event of a stream. Without a name it is one of the log.
-func frame(seq int64, name string, data []byte) []byte {
-	text := append(strconv.AppendInt([]byte("id: "), seq, 10), '\n')
+func frame(cursor, name string, data []byte) []byte {
+	text := append(append([]byte("id: "), cursor...), '\n')
 	if name != "" {
 		text = append(append(append(text, "event: "...), name...), '\n')
 	}

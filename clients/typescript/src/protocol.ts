@@ -64,7 +64,7 @@ export type ErrorCode =
   | "OUTPUT_NOT_FOUND"
   /** Nothing has this id. */
   | "SUBJECT_NOT_FOUND"
-  /** The cursor is older than the log that is kept; details.oldest is where to go on after reading the lists anew. */
+  /** The cursor is older than the log that is kept, or of another log, such as one before a restore; after reading the lists anew, details.newest is where to go on, and details.oldest with all that the log has. */
   | "CURSOR_EXPIRED"
   /** The idempotency key was used before with other params. */
   | "IDEMPOTENCY_MISMATCH"
