@@ -21,11 +21,9 @@ func (a *app) restoreCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore FILE", Short: "Put a copy of a store, or an export, in the place of the store", Args: cobra.ExactArgs(1),
 		Long: `Put a copy that ` + "`waybill backup`" + ` wrote, or what ` + "`waybill export`" + ` wrote, in the place of the store. The store that
-was there is set aside beside it, whole, under a name that is printed. End all processes that use the store
-before. A file that is damaged, cut or altered is refused, and then nothing has changed.
-
-In a database, processes that use the store go on with what was restored, and what was there is set aside as another
-workspace, whose name is printed.`,
+was there is set aside beside it, whole, under a name that is printed: in another file, or in a database as another
+workspace. Processes that use the store go on with the new contents; what their agents are at, those may not
+know. A file that is damaged, cut or altered is refused, and then nothing has changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, done, err := a.source(args[0])
 			if err != nil {

@@ -294,3 +294,60 @@ func TestRestoreFromInsideTheStore(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, os.SameFile(before, after), "the file stays")
 }
+
+// TestRestoreKeepsWhatTheFileSaysOfItself: a copy does not say that it has a write-ahead log, and the file goes on to.
+func TestRestoreKeepsWhatTheFileSaysOfItself(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 2)
+	said := func() (all []string) {
+		db := raw(t, path)
+		for _, name := range []string{"journal_mode", "auto_vacuum", "application_id", "user_version", "encoding", "page_size"} {
+			var value string
+			require.NoError(t, db.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value))
+			all = append(all, name+" "+value)
+		}
+		require.NoError(t, db.Close())
+		return all
+	}
+	before := said()
+	require.Equal(t, "journal_mode wal", before[0])
+	restoreCopy(t, path, backup(t, s))
+	require.Equal(t, before, said())
+	update(t, s, func(tx store.Tx) error {
+		_, err := tx.Prune(2, 1)
+		return err
+	})
+	require.NoError(t, s.Close())
+	require.Equal(t, before, said())
+}
+
+// TestRestoreBesideOneWhoNeverStops: another process commits without a pause, while the store is put back again and again.
+// Nothing of either is mixed, and no commit that was confirmed behind a restore is missing.
+func TestRestoreBesideOneWhoNeverStops(t *testing.T) {
+	path := path(t)
+	s := withEvents(t, path, 2)
+	copied := backup(t, s)
+	c := start(t, command(t, "append", path))
+	awaitFirst := func() { // behind what was there at the beginning, or was put back
+		for c.line(t) != "3" {
+		}
+	}
+	for range 10 {
+		awaitFirst()
+		done := restoreCopy(t, path, copied)
+		aside := open(t, sqlite.Options{Path: done.SetAside})
+		require.Greater(t, newest(t, aside), int64(2))
+		sound(t, aside)
+		require.NoError(t, aside.Close())
+	}
+	awaitFirst()
+	last := "3"
+	require.NoError(t, c.Process.Kill())
+	for _, line := range c.rest() {
+		last = line
+	}
+	_ = c.Wait()
+	require.GreaterOrEqual(t, newest(t, s), numbers(t, []string{last})[0])
+	update(t, s, appendOne)
+	sound(t, s)
+}
