@@ -178,6 +178,34 @@ func TestAnEditedPlanChangesTheRunsThatAreWatched(t *testing.T) {
 	require.Equal(t, "waybill://runs/run_1", next(t, heard))
 }
 
+// Another log took the place of the one before: whatever somebody has read of it may not be so any more. A log in which
+// notifications were left out is no other one.
+func TestAReplacedLogChangesAllThatIsWatched(t *testing.T) {
+	logs := make(chan *schema.LogNote)
+	h := build(t, plot{notify: func(ctx context.Context, send func(string, any)) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case log := <-logs:
+				send("log", log)
+			}
+		}
+	}})
+	o, heard := watcher()
+	g := h.join(legacy, o)
+	all := []string{"waybill://awaiting", "waybill://ledger/progress", "waybill://ledger/tasks", "waybill://runs/run_1"}
+	for _, uri := range all {
+		g.watch(uri)
+	}
+	logs <- &schema.LogNote{Level: "warning", Dropped: 3}
+	logs <- &schema.LogNote{Level: "warning", Rewound: true}
+	for _, uri := range all {
+		require.Equal(t, uri, next(t, heard))
+	}
+	require.Empty(t, heard)
+}
+
 // Who ended a subscription that it never had ended that of another session, for it was only counted how many there were.
 func TestASubscriptionIsEndedOnlyByWhoHasIt(t *testing.T) {
 	p, edits := edited()

@@ -92,7 +92,7 @@ export class Waybill {
   /**
    * Gives the events behind a cursor, in order, none left out and none twice, also across processes, and waits for
    * more. Nobody has to keep up: what is not asked for stays in the log. It ends with the signal or with `close`, and
-   * throws if waybill has gone for good or the cursor is older than the log.
+   * throws if waybill has gone for good or the cursor is older than the log, or of another one.
    */
   events(options: FeedOptions = {}): AsyncGenerator<Event, void, void> {
     const start = options.cursor === undefined

@@ -74,13 +74,18 @@ export class Desk {
   }
 
   async #follow(cursor: string): Promise<void> {
-    try {
-      for await (const event of this.waybill.events({ cursor })) {
-        this.#print(`${event.seq}  ${event.type}  ${event.subject_id}`);
-        void this.refresh();
+    for (let from: string | undefined = cursor; from !== undefined; ) {
+      try {
+        for await (const event of this.waybill.events({ cursor: from })) {
+          this.#print(`${event.seq}  ${event.type}  ${event.subject_id}`);
+          void this.refresh();
+        }
+        return;
+      } catch (error) {
+        from = elsewhere(error);
+        if (from === undefined) this.#fail(error);
+        else void this.refresh();
       }
-    } catch (error) {
-      this.#fail(error);
     }
   }
 
@@ -153,4 +158,11 @@ function tellsOfFailure(notice: Notice): boolean {
       return notice.data["status"] === "ERROR" || notice.data["status"] === "BLOCKED";
   }
   return false;
+}
+
+/** Where to go on if the log is another one than that of the cursor, as it is after a restore. */
+function elsewhere(error: unknown): string | undefined {
+  if (!(error instanceof WaybillError && error.code === "CURSOR_EXPIRED")) return undefined;
+  const { newest } = error.details;
+  return typeof newest === "string" ? newest : undefined;
 }
