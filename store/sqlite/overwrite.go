@@ -28,11 +28,10 @@ func (r *replacement) overwrite(ctx context.Context, busy error) (aside string, 
 		return "", err
 	}
 	defer func() { _ = c.close() }() // what is committed is committed
-	err = firstError(c.script(ctx, r.place.writerSettings(r.patience)), r.fit(ctx, c))
-	if code(err) != 0 && kindOf(err) == store.Corrupt {
-		return "", busy
-	}
-	if err != nil {
+	if err := r.fit(ctx, c); err != nil {
+		if code(err) != 0 && kindOf(err) == store.Corrupt {
+			err = busy
+		}
 		return "", err
 	}
 	aside = r.place.replacedName()
@@ -48,6 +47,9 @@ func (r *replacement) overwrite(ctx context.Context, busy error) (aside string, 
 // fit makes sure that the new store can be written over the old one, and gives it pages of the same size, which is the
 // one thing about a database that cannot change while it is open.
 func (r *replacement) fit(ctx context.Context, c *conn) error {
+	if err := c.script(ctx, r.place.writerSettings(r.patience)); err != nil {
+		return err
+	}
 	version, err := c.number("PRAGMA user_version") // of the first page alone: the others may be damaged
 	switch {
 	case err != nil:
