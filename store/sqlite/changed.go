@@ -19,6 +19,9 @@ const (
 	// breather is how long one does not heed the watch after a look. What is written meanwhile rings once, so
 	// that a process that writes without a pause wakes the others a hundred times a second and not thousands.
 	breather = 10 * time.Millisecond
+	// doubtful is how many looks follow soon upon a ring while the lock is held: the system tells that a file was
+	// closed before it lets go of the lock, and whoever died with it rings no more.
+	doubtful = 5
 )
 
 // Changed gives the channel that is signalled after commits of other processes. The first call begins
@@ -35,7 +38,7 @@ func (s *Store) Changed() <-chan struct{} {
 
 // poll looks at the lock file whenever it was written, and from time to time.
 func (s *Store) poll() {
-	n := neighbour{s: s, watch: s.watchLock()}
+	n := neighbour{s: s, watch: s.watchLock(), doubts: doubtful}
 	defer func() { n.watch.close() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -47,8 +50,10 @@ func (s *Store) poll() {
 			if !heard {
 				n.deafen()
 			}
+			n.doubts = doubtful
 		case <-timer.C:
 			n.watch.renew()
+			n.doubts--
 		}
 		if rests := n.look(); rests && n.watch != nil && !s.pause(breather) {
 			return
@@ -84,10 +89,12 @@ func (s *Store) pause(d time.Duration) bool {
 
 // A neighbour looks at what other processes do to the lock file. One goroutine has it.
 type neighbour struct {
-	s     *Store
-	watch *watch    // nil if there is none
-	text  []byte    // of the file, at the last look
-	found time.Time // when the last commit of another process was
+	s      *Store
+	watch  *watch    // nil if there is none
+	text   []byte    // of the file, at the last look
+	found  time.Time // when the last commit of another process was
+	held   bool      // the lock was held at the last look
+	doubts int       // how many looks are to follow soon, if it is
 }
 
 // deafen goes on without the watch.
@@ -99,6 +106,8 @@ func (n *neighbour) deafen() {
 // interval gives the longest time until the next look.
 func (n *neighbour) interval() time.Duration {
 	switch {
+	case n.watch != nil && n.held && n.doubts > 0:
+		return busyInterval
 	case n.watch != nil:
 		return n.s.o.net
 	case time.Since(n.found) < busyFor:
@@ -121,8 +130,8 @@ func (n *neighbour) look() (rests bool) {
 		n.found = time.Now()
 	}
 	again := bytes.Equal(text, n.text)
-	n.text = text
-	if says.state != locked {
+	n.text, n.held = text, says.state == locked
+	if !n.held {
 		return true
 	}
 	if again && n.s.inherit() {
