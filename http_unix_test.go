@@ -69,6 +69,25 @@ func (c *caller) ask(status int, verb, path, body string, v any) {
 	}
 }
 
+// events begins to read the stream of events, and gives what passes over it until a line with a part.
+func (c *caller) events() (next func(part string)) {
+	c.t.Helper()
+	events := c.send("GET", "/api/events", "")
+	c.t.Cleanup(func() { _ = events.Body.Close() })
+	stream := bufio.NewScanner(events.Body)
+	next = func(part string) {
+		c.t.Helper()
+		for stream.Scan() {
+			if strings.Contains(stream.Text(), part) {
+				return
+			}
+		}
+		require.Fail(c.t, "the stream has ended", "%s: %v", part, stream.Err())
+	}
+	next("event: ready")
+	return next
+}
+
 // asked has a worker claim a task and ask a question, over standard input and output.
 func (p *peer) asked() (id string) {
 	p.t.Helper()
@@ -91,17 +110,23 @@ func (p *peer) asked() (id string) {
 func (p *peer) heard(method string, fits func(params string) bool) {
 	p.t.Helper()
 	for {
-		line, err := p.out.ReadBytes('\n')
-		require.NoError(p.t, err)
-		var note struct {
-			Method string
-			Params json.RawMessage
-		}
-		require.NoError(p.t, json.Unmarshal(line, &note))
-		if note.Method == method && fits(string(note.Params)) {
+		if of, params := p.notified(); of == method && fits(params) {
 			return
 		}
 	}
+}
+
+// notified gives the next notification or, without a method, answer that the process says.
+func (p *peer) notified() (method, params string) {
+	p.t.Helper()
+	line, err := p.out.ReadBytes('\n')
+	require.NoError(p.t, err)
+	var note struct {
+		Method string
+		Params json.RawMessage
+	}
+	require.NoError(p.t, json.Unmarshal(line, &note))
+	return note.Method, string(note.Params)
 }
 
 // An agent asks, a person answers in a browser, and the host that runs the agent hears of it.
@@ -112,19 +137,7 @@ func TestReplyOverHTTPReachesTheHost(t *testing.T) {
 	c := w.portFile(t)
 	require.Equal(t, p.cmd.Process.Pid, c.PID)
 
-	events := c.send("GET", "/api/events", "")
-	defer func() { _ = events.Body.Close() }()
-	stream := bufio.NewScanner(events.Body)
-	next := func(part string) {
-		for stream.Scan() {
-			if strings.Contains(stream.Text(), part) {
-				return
-			}
-		}
-		require.Fail(t, "the stream has ended", "%s: %v", part, stream.Err())
-	}
-	next("event: ready")
-
+	next := c.events()
 	var awaiting struct {
 		Items []struct {
 			ID string `json:"task_id"`

@@ -29,11 +29,14 @@ import (
 const patience = 30 * time.Second
 
 // A world is a workspace with a plan, and a place for state.
-type world struct{ workspace, state string }
+type world struct {
+	workspace, state string
+	store            string // "" for the file in the place for state
+}
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	w := world{filepath.Join(t.TempDir(), "work"), t.TempDir()}
+	w := world{workspace: filepath.Join(t.TempDir(), "work"), state: t.TempDir()}
 	require.NoError(t, os.CopyFS(w.workspace, os.DirFS("examples/workspace")))
 	return w
 }
@@ -47,6 +50,9 @@ func (w world) command(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Dir = w.workspace
 	// The race detector would sleep for a second at each exit.
 	cmd.Env = append(os.Environ(), asWaybill+"=1", "XDG_STATE_HOME="+w.state, "XDG_CACHE_HOME="+w.state+".cache", "GORACE=atexit_sleep_ms=0")
+	if w.store != "" {
+		cmd.Env = append(cmd.Env, "WAYBILL_STORE="+w.store)
+	}
 	cmd.WaitDelay = patience
 	return cmd
 }
