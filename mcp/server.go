@@ -39,7 +39,7 @@ func newServer(o Options) *server {
 	s.keeper, s.news = newKeeper(s.caller), newUpdates(s.updated)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Logger: o.Logger, SetCacheable: uncached,
-		SubscribeHandler: s.news.subscribe, UnsubscribeHandler: s.news.unsubscribe,
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.news.unsubscribe,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true},
 		},
@@ -70,6 +70,18 @@ func (s *server) run(ctx context.Context) error {
 	}
 	running.Wait()
 	return err
+}
+
+// subscribe begins to watch a resource. A host that has asked for nothing yet is told of changes, too: the store is opened
+// for it. If that cannot be done now, it is told from when somebody could.
+func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	if err := s.news.subscribe(ctx, req); err != nil {
+		return err
+	}
+	if fault := s.caller.call(ctx, "list_awaiting", object{"limit": 1}, nil); fault != nil {
+		s.o.Logger.Debug("nobody is told of changes yet", "cause", fault)
+	}
+	return nil
 }
 
 // updated tells those who watch a resource that it has changed.
