@@ -221,8 +221,9 @@ func (p *Plans) announced(rel string, known logged) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.log != nil && known.seq > m.log.seq { // else somebody noted a later one meanwhile, or it is one of another log
-		// Of a plan that cannot be read, what it said last is told again, and that may be older than the reading.
-		m.unsaid = m.unsaid && known.Hash == m.log.Hash
+		// Of a plan that cannot be read, what it said last is told again, and that may be older than the reading. So may
+		// be what this process has read before and recorded just now.
+		m.unsaid = m.unsaid && (known.Hash == m.log.Hash || known.own && m.reading != nil && known.Hash != m.reading.Hash)
 		m.log = &known
 		m.rebase()
 	}
@@ -259,9 +260,9 @@ func (tx *Tx) announce(c planChange) (logged, error) {
 	case err != nil:
 		return logged{}, err
 	case seq > c.said.seq && last.says(c.event):
-		return logged{last, seq, c.next}, nil
+		return logged{last, seq, c.next, true}, nil
 	case seq > c.said.seq:
-		known := logged{last, seq, c.said.base}
+		known := logged{last, seq, c.said.base, false}
 		now, news := tx.engine.o.Plans.since(c.path, known)
 		if !news {
 			return known, nil
@@ -272,5 +273,5 @@ func (tx *Tx) announce(c planChange) (logged, error) {
 		return logged{}, err
 	}
 	seq, err = tx.Seq()
-	return logged{c.event, seq, c.next}, err
+	return logged{c.event, seq, c.next, true}, err
 }

@@ -17,6 +17,7 @@ type logged struct {
 	LedgerEvent
 	seq  int64           // up to here, the log holds nothing newer about the plan
 	base *ledger.Reading // has that hash, or is the last before it that this process read; nil if it read none
+	own  bool            // it is what this process has read itself, and no news for it
 }
 
 // said asks the event log what it says about a plan. The hash is empty if it says nothing.
