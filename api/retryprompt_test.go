@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,7 +100,7 @@ func TestRetryPromptReadsNoFileInTheTurnOfAChange(t *testing.T) {
 	run := h.run("1")
 	h.ingest(run, "worker", worked())
 	long := strings.Repeat("word ", 60<<10) // is not kept, so that the prompt is compiled anew
-	st.begun = func() { h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute) }
+	st.begun.Store(new(func() { h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute) }))
 	for _, call := range []func() object{
 		func() object { return h.ingest(run, "spec-reviewer", "nonsense", `"prompt": `+quoted(long)) },
 		func() object { return h.start("1", "") },
@@ -115,13 +116,13 @@ func TestRetryPromptReadsNoFileInTheTurnOfAChange(t *testing.T) {
 // A turns is a store with something that happens when a change has its turn.
 type turns struct {
 	*lasting
-	begun func()
+	begun atomic.Pointer[func()]
 }
 
 func (s *turns) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.lasting.Update(ctx, func(tx store.Tx) error {
-		if s.begun != nil {
-			s.begun()
+		if begun := s.begun.Load(); begun != nil {
+			(*begun)()
 		}
 		return fn(tx)
 	})
