@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -93,24 +94,27 @@ func TestStallAndLoopEndWhenTheWorkMovesOn(t *testing.T) {
 // While a change has its turn, everybody waits. So no file is read in it, which may be large or on a disk that hangs:
 // what a retry prompt needs was read before.
 func TestRetryPromptReadsNoFileInTheTurnOfAChange(t *testing.T) {
-	st := &turns{lasting: newLasting()}
-	h := newHost(t, setup{store: st})
-	h.write("tasks.md", gaugePlan, time.Hour)
-	h.write("requirements.md", gaugeCriteria, time.Hour)
-	run := h.run("1")
-	h.ingest(run, "worker", worked())
-	long := strings.Repeat("word ", 60<<10) // is not kept, so that the prompt is compiled anew
-	st.begun.Store(new(func() { h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute) }))
-	for _, call := range []func() object{
-		func() object { return h.ingest(run, "spec-reviewer", "nonsense", `"prompt": `+quoted(long)) },
-		func() object { return h.start("1", "") },
-		func() object { return h.call("replan", `{"run_id": %q, "summary": "look again"}`, run) },
-	} {
+	synctest.Test(t, func(t *testing.T) { // where nothing is stored beside the calls
+		st := &turns{lasting: newLasting()}
+		h := newHost(t, setup{store: st})
+		h.write("tasks.md", gaugePlan, time.Hour)
 		h.write("requirements.md", gaugeCriteria, time.Hour)
-		original := repeated(t, call())
-		require.Contains(t, original, "it is noon the clock SHALL strike")
-		require.NotContains(t, original, "SHALL sleep")
-	}
+		run := h.run("1")
+		h.ingest(run, "worker", worked())
+		long := strings.Repeat("word ", 60<<10) // is not kept, so that the prompt is compiled anew
+		st.begun.Store(new(func() { h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute) }))
+		for _, call := range []func() object{
+			func() object { return h.ingest(run, "spec-reviewer", "nonsense", `"prompt": `+quoted(long)) },
+			func() object { return h.start("1", "") },
+			func() object { return h.call("replan", `{"run_id": %q, "summary": "look again"}`, run) },
+		} {
+			synctest.Wait() // what the call before has left to be stored is no turn of this one
+			h.write("requirements.md", gaugeCriteria, time.Hour)
+			original := repeated(t, call())
+			require.Contains(t, original, "it is noon the clock SHALL strike")
+			require.NotContains(t, original, "SHALL sleep")
+		}
+	})
 }
 
 // A turns is a store with something that happens when a change has its turn.
