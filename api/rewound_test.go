@@ -1,17 +1,20 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
 	"waybill/schema"
 	"waybill/store"
+	"waybill/store/move"
 )
 
 // A replaceable store is one in whose place another can be put while it is open, as a restore does it.
@@ -35,11 +38,16 @@ func (r *replaceable) now() store.Store {
 // replace puts another store in place and tells of it.
 func (r *replaceable) replace(other store.Store) {
 	synctest.Wait()
-	r.mu.Lock()
-	r.st = other
-	r.mu.Unlock()
+	r.set(other)
 	r.changed <- struct{}{}
 	synctest.Wait()
+}
+
+// set puts another store in place, and nobody is told.
+func (r *replaceable) set(other store.Store) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.st = other
 }
 
 func (r *replaceable) Update(ctx context.Context, fn func(store.Tx) error) error {
@@ -157,4 +165,37 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 		h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, got.str("claim.task.task_id"), got.str("claim.lease.token")).has(true, "applied")
 		h.call("create_task", `{"prompt":"and on"}`)
 	})
+}
+
+// TestPromptOfAReplacedLogWasGivenAgain: one is made of what a log says that is as long as the one before, and not of what
+// that had said.
+func TestPromptOfAReplacedLogWasGivenAgain(t *testing.T) {
+	st := newReplaceable()
+	h := newHost(t, setup{store: st})
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	h.compile(run)
+	lost, kept := copied(t, st.now()), copied(t, st.now())
+	for other, issue := range map[store.Store]string{lost: "no numerals", kept: "no hands"} {
+		st.set(other)
+		h.walk(run, "worker pass", step("spec gaps:"+issue))
+	}
+	st.set(lost)
+	require.Contains(t, h.compile(run).str("prompt"), "no numerals")
+	st.set(kept)
+	prompt := h.compile(run).str("prompt")
+	require.Contains(t, prompt, "no hands")
+	require.NotContains(t, prompt, "no numerals")
+}
+
+// copied gives another store with the same contents.
+func copied(t *testing.T, from store.Store) store.Store {
+	t.Helper()
+	var file bytes.Buffer
+	_, err := move.Export(t.Context(), from, &file, "w")
+	require.NoError(t, err)
+	to := newLasting()
+	_, err = move.Import(t.Context(), to, bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	return to
 }
