@@ -71,6 +71,8 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 		return fault(store.Lost, said, "the tables of the store in %s are gone: restart", s.place)
 	case "57014":
 		return fault(store.IO, said, "%s took too long: try again", s.place)
+	case "57P03":
+		return fault(store.IO, said, "the server of %s is starting, recovering or ending: try again", s.place)
 	case "XX001", "XX002":
 		return fault(store.Corrupt, said, "%s is damaged, and the server says so: restore it from a backup", s.place)
 	}

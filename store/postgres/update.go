@@ -202,7 +202,8 @@ func (s *Store) resolve(sent commit, cause error) error {
 		case err == nil && found == overwritten, err != nil && !again(err):
 			return &store.Error{
 				Kind: store.IO, Outcome: store.Unknown, Err: plain(cause),
-				Message: "the connection to " + s.place + " ended in a commit, and it could not be found out whether it took effect",
+				Message: "the connection to " + s.place + " ended in a commit, and it could not be found out whether it took effect: " +
+					"when the server is back, the same idempotency key tells",
 			}
 		case err == nil:
 			return &trouble{cause: cause, again: true}
