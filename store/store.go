@@ -166,8 +166,8 @@ type Tx interface {
 	// Twice is once.
 	AddDependency(taskID, on string) error
 	// DropTask removes a task with its attempts, its replies and its dependencies; ok is false if there is none with
-	// that id. One whose status is not core.TaskStatus.Forgettable is refused, and so is one that a task depends on
-	// which is not so either.
+	// that id. One whose status is not core.TaskStatus.Forgettable is refused. So is one that a task depends on which is
+	// not so either, and one that is not complete itself if that one is not, because it may still be told to go on.
 	DropTask(id string) (ok bool, err error)
 	// Dependents gives the ids of the tasks that wait for the given one, in ascending order, at most
 	// limit, behind the id after.

@@ -22,7 +22,7 @@ func (t *Tx) DropTask(id string) (ok bool, err error) {
 		if !task.Status().Forgettable() {
 			return refuse("drop task %s: it is %s", id, task.Status())
 		}
-		needed, err := Number(t.c, countNeeding, id)
+		needed, err := t.needing(task)
 		if err != nil {
 			return err
 		}
@@ -39,8 +39,17 @@ func (t *Tx) DropTask(id string) (ok bool, err error) {
 	return ok && err == nil, err
 }
 
-const countNeeding = "SELECT count(*) FROM dependencies CROSS JOIN tasks ON tasks.id = dependencies.task AND tasks.workspace = dependencies.workspace " +
-	"WHERE dependencies.workspace = :w AND dependencies.depends_on = ? AND tasks.status NOT IN ('COMPLETE', 'CANCELLED')"
+// needing counts the tasks that may still wait for one that is over. A cancelled one may be told to go on, and then waits
+// for what it depended on, unless that is complete.
+func (t *Tx) needing(task core.Task) (int64, error) {
+	if task.Status() == core.StatusComplete {
+		return Number(t.c, dependents+"AND tasks.status NOT IN ('COMPLETE', 'CANCELLED')", task.ID)
+	}
+	return Number(t.c, dependents+"AND tasks.status <> 'COMPLETE'", task.ID)
+}
+
+const dependents = "SELECT count(*) FROM dependencies CROSS JOIN tasks ON tasks.id = dependencies.task AND tasks.workspace = dependencies.workspace " +
+	"WHERE dependencies.workspace = :w AND dependencies.depends_on = ? "
 
 // RemoveTask removes a task with all that belongs to it, and gives how many rows of each table that were.
 func (t *Tx) RemoveTask(task core.Task) (removed map[string]int, err error) {

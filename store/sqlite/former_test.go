@@ -20,12 +20,12 @@ import (
 // version of the tables a store with formerRecords instructions and events, formerRuns, a fact of run_3, a
 // notice and an answer; from version 2 on six tasks of staff, too, from version 3 on a tally of run_3, and from version 4
 // on a prompt of run_3. Each was written by the last code that wrote tables of version 2, 3,
-// 4 or 5, and closed.
+// 4, 5 or 6, and closed.
 
 const formerRecords = 40
 
 // formerVersions are those of the stores in testdata.
-func formerVersions() []int { return []int{1, 2, 3, 4, 5} }
+func formerVersions() []int { return []int{1, 2, 3, 4, 5, 6} }
 
 // formerStore gives a closed store with tables of that version.
 func formerStore(t *testing.T, version int) string {
@@ -69,7 +69,7 @@ func formerRuns() []core.Run {
 // requireBroughtUp checks that a store that was brought up has what it had, and can keep what is new.
 func requireBroughtUp(t *testing.T, s store.Store) {
 	t.Helper()
-	require.Equal(t, 6, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 7, s.Status(t.Context()).SchemaVersion)
 	require.Empty(t, s.Status(t.Context()).Degraded)
 	requireInstructions(t, s, formerRecords)
 	requireRuns(t, s, formerRuns()...)
@@ -192,7 +192,7 @@ func TestFaultS5_FormerStoreAgainstItsRules(t *testing.T) {
 	require.Equal(t, map[string]int{"runs": 1}, result.Lost)
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
-	require.Equal(t, 6, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 7, s.Status(t.Context()).SchemaVersion)
 }
 
 // TestSalvageOfFormerStores: a damaged store of a former waybill is salvaged into one with all that there is.
@@ -207,7 +207,7 @@ func TestSalvageOfFormerStores(t *testing.T) {
 		require.Equal(t, 3, result.Kept["runs"])
 		require.Empty(t, result.Unreadable)
 		s := open(t, sqlite.Options{Path: path})
-		require.Equal(t, 6, s.Status(t.Context()).SchemaVersion)
+		require.Equal(t, 7, s.Status(t.Context()).SchemaVersion)
 		requireInstructions(t, s, formerRecords-1)
 		requireRuns(t, s, formerRuns()[:3]...)
 		update(t, s, staffMore)

@@ -12,10 +12,10 @@ import (
 )
 
 // nextStep is a migration to a version that there is not yet.
-var nextStep = sqlite.Step{Version: 7, Script: `
+var nextStep = sqlite.Step{Version: 8, Script: `
 	ALTER TABLE notices ADD COLUMN muted INTEGER NOT NULL DEFAULT 0;
 	CREATE TABLE extras (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-	INSERT INTO extras VALUES ('from', 'version 6');
+	INSERT INTO extras VALUES ('from', 'version 7');
 `}
 
 const oldRecords = 300
@@ -71,16 +71,16 @@ func TestFaultS5_OlderTables(t *testing.T) {
 	s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	require.Equal(t, 7, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 8, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 	update(t, s, appendOne)
 	sound(t, s)
 
-	before := open(t, sqlite.Options{Path: path + ".version-6"})
-	require.Equal(t, 6, before.Status(t.Context()).SchemaVersion)
+	before := open(t, sqlite.Options{Path: path + ".version-7"})
+	require.Equal(t, 7, before.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, before))
 	sound(t, before)
-	info, err := os.Stat(path + ".version-6")
+	info, err := os.Stat(path + ".version-7")
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 }
@@ -94,24 +94,24 @@ func TestFaultS5_MigrationFails(t *testing.T) {
 	require.Error(t, err)
 	change(t, path, "DROP TABLE extras")
 	s := open(t, sqlite.Options{Path: path})
-	require.Equal(t, 6, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 7, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 }
 
 // TestFaultS6_NewerTables: a store of a newer waybill is read and never written.
 func TestFaultS6_NewerTables(t *testing.T) {
 	path := oldStore(t)
-	change(t, path, "ALTER TABLE notices RENAME TO messages", "PRAGMA user_version = 8")
+	change(t, path, "ALTER TABLE notices RENAME TO messages", "PRAGMA user_version = 9")
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	s := open(t, sqlite.Options{Path: path})
 	require.True(t, s.Status(t.Context()).ReadOnly)
-	require.Equal(t, 8, s.Status(t.Context()).SchemaVersion)
+	require.Equal(t, 9, s.Status(t.Context()).SchemaVersion)
 	require.EqualValues(t, oldRecords, newest(t, s))
 	e := fault(t, s.Update(t.Context(), appendOne), store.NewerSchema)
 	require.Equal(t, store.NotApplied, e.Outcome)
-	require.Contains(t, e.Message, "version 8")
-	require.Contains(t, e.Message, "version 6")
+	require.Contains(t, e.Message, "version 9")
+	require.Contains(t, e.Message, "version 7")
 	requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
 		_, err := tx.CountNotices()
 		return err

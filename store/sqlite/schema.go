@@ -36,6 +36,7 @@ var digests = map[int]string{
 	4: "d15d70d4a6a1ae2664fa69ab198662f312c261d17148da6f683af3ed99e5bed4",
 	5: "e5cd8fbe3d8e83abd4b05976f4738e7b740211fd03174bb0e64242289f6be678",
 	6: "49a6bd4cd55967ce2e8865dfcabbea3ab93d08d01161cc7d56eda7c2f81f4e58",
+	7: "363a45c3ca941a254ff09c47dcde386583e60da00df60395e03a69a30b85416e",
 }
 
 // migrations gives all migrations in their order.

@@ -131,7 +131,7 @@ func TestStatus(t *testing.T) {
 	status := s.Status(t.Context())
 	require.Equal(t, "sqlite", status.Kind)
 	require.Equal(t, path, status.Path)
-	require.Equal(t, 6, status.SchemaVersion)
+	require.Equal(t, 7, status.SchemaVersion)
 	require.Greater(t, status.SizeBytes, int64(4096))
 	require.False(t, status.ReadOnly)
 	require.Empty(t, status.Degraded)

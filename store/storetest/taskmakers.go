@@ -95,3 +95,8 @@ func as(t core.Task, a core.Attempt) core.Task {
 	}
 	return t
 }
+
+func cancelled(t core.Task) core.Task {
+	t.Phase, t.Current = core.TaskCancelled{At: start}, over(t.Current, core.AttemptCancelled)
+	return t
+}

@@ -341,6 +341,17 @@ func onlyOverIsDropped(t T, s store.Store) {
 		getTask(t, tx, "needed")
 	})
 	view(t, s, func(tx store.Tx) { getTask(t, tx, "needed") })
+	update(t, s, func(tx store.Tx) { // who is cancelled may be told to go on, and then waits for what is not complete
+		first, second := cancelled(task("first", 110)), cancelled(task("second", 111))
+		putTasks(t, tx, first, second, completed(task("third", 112)))
+		require.NoError(t, tx.AddDependency("second", "first"))
+		require.NoError(t, tx.AddDependency("second", "third"))
+		_, err := tx.DropTask("first")
+		require.Error(t, err)
+		dropped(t, tx, "third")
+		dropped(t, tx, "second")
+		dropped(t, tx, "first")
+	})
 }
 
 func pruneLeavesTasks(t T, s store.Store) {
