@@ -43,6 +43,7 @@ type backend struct {
 	// retryDelay is the first wait before a task is tried again on the same model.
 	retryDelay time.Duration
 	keeps      engine.Keep
+	tidies     bool   // removes what is over, as a process that lives on does
 	outputDir  string // --output-dir
 	dialects   dialects
 	// keepDialects says that they are to be those of the workspace, and not of this process alone.
@@ -86,7 +87,7 @@ func (g *group) stop() {
 
 func newBackend(version, storeFlag string, follow bool, logger *slog.Logger) *backend {
 	return &backend{
-		version: version, store: storeFlag, follow: follow, logger: logger, retryDelay: time.Second,
+		version: version, store: storeFlag, follow: follow, logger: logger, retryDelay: time.Second, tidies: follow,
 		watching: newGroup(), running: newGroup(),
 	}
 }
@@ -132,7 +133,7 @@ func (b *backend) start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 	plans := engine.NewPlans(root, b.planOptions(path, ws, add))
 	e, err := engine.New(engine.Options{
 		Open: b.open(path, ws), Plans: plans, Logger: b.logger, MaxPending: schema.MaxPending,
-		Now: b.clock.Now, Backoff: b.retryDelay, Keep: b.keeps, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
+		Now: b.clock.Now, Backoff: b.retryDelay, Keep: b.keeps, Tidies: b.tidies, Outputs: engine.Outputs{Workspace: ws.Root, Other: b.outputDir},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -46,8 +46,10 @@ type Options struct {
 	// Backoff is the first wait before a task is tried again on the model that it failed on. It doubles
 	// with each failure, up to core.MaxBackoff. 0 means that nothing waits.
 	Backoff time.Duration
-	// Keep says what is kept of what is over.
-	Keep Keep
+	// Keep says what is kept of what is over, by an engine that Tidies. One that does not is to end soon, and leaves that
+	// to those that live on.
+	Keep   Keep
+	Tidies bool
 }
 
 // maxQueued bounds the changes that wait for a commit; front doors keep far fewer in hand.
@@ -73,6 +75,7 @@ type Engine struct {
 	wake   chan struct{} // size 1, never closed: something was queued
 	opened chan struct{} // closed when the store was opened
 	leased chan struct{} // size 1, never closed: somebody may have got a lease
+	messy  chan struct{} // size 1, never closed: there may be something to remove
 	// rewound is of size 1 and never closed: another log took the place of the one before.
 	rewound chan struct{}
 
@@ -132,6 +135,7 @@ func New(o Options) (*Engine, error) {
 		wake:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
 		leased:   make(chan struct{}, 1),
+		messy:    make(chan struct{}, 1),
 		rewound:  make(chan struct{}, 1),
 		waiting:  map[*job]struct{}{},
 		pending:  -1,
@@ -165,6 +169,11 @@ func (e *Engine) Run(ctx context.Context) error {
 		defer close(leases)
 		e.watchLeases(ctx)
 	}()
+	tidied := make(chan struct{}) // closed when the goroutine below has ended
+	go func() {
+		defer close(tidied)
+		e.keepTidy(ctx)
+	}()
 	work := context.WithoutCancel(ctx) // what was accepted is carried out, even on the way out
 	for running := true; running; {
 		select {
@@ -180,6 +189,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	close(stopForeign)
 	<-foreign
 	<-leases
+	<-tidied
 	return e.close()
 }
 

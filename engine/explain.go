@@ -2,6 +2,8 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"waybill/core"
 	"waybill/store"
@@ -26,7 +28,7 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 		return orExplain(tx, a.TaskID, err)
 	}
 	if n, ok, err := tx.Notice(id); err != nil || ok {
-		return Explain(tx, n.Subject)
+		return explainSubject(tx, n)
 	}
 	return core.Explanation{}, core.Missing("instruction, task, attempt, run or notice", id)
 }
@@ -75,4 +77,13 @@ func occurrence(ev store.Event) core.Occurrence {
 		o.Role, _ = core.ParseRole(said.Role)
 	}
 	return o
+}
+
+// explainSubject explains what a notice is about. A notice may outlive that, because it stays until it is consumed.
+func explainSubject(tx store.Tx, n store.Notice) (core.Explanation, error) {
+	explanation, err := Explain(tx, n.Subject)
+	if gone, ok := errors.AsType[*core.Refusal](err); ok && gone.Kind == core.NotFound {
+		gone.Message = fmt.Sprintf("what the notice %s is about, %s, is not kept any more: the notice has what is known of it", n.ID, n.Subject)
+	}
+	return explanation, err
 }

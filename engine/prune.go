@@ -16,8 +16,8 @@ const (
 	pruneEvery = 5000
 	// pruneBatch bounds what one change removes, so that nobody waits long behind it.
 	pruneBatch = 500
-	// forgetBatch bounds the tasks that one change looks at.
-	forgetBatch = 100
+	// forgetBatch bounds the tasks that are looked at, and removed, at once.
+	forgetBatch = 50
 	// young is how old a task is at least that is forgotten because there are too many.
 	young = 24 * time.Hour
 )
@@ -30,128 +30,147 @@ type Keep struct {
 
 func (k Keep) filled() Keep { return Keep{cmp.Or(k.For, 30*24*time.Hour), cmp.Or(k.Tasks, 100_000)} }
 
-// tidy looks for things that are older than the engine keeps them, once the store was opened and
-// then every pruneEvery puts.
+// tidy has the store looked through for what is older than it is kept, once it was opened and then every pruneEvery puts.
 func (e *Engine) tidy(writes int) {
 	e.mu.Lock()
-	e.untidy -= writes
-	due := e.untidy <= 0
-	if due {
+	defer e.mu.Unlock()
+	if e.untidy -= writes; e.untidy <= 0 && e.o.Tidies {
 		e.untidy = pruneEvery
-	}
-	e.mu.Unlock()
-	if due {
-		e.prune(stroll{})
+		signal(e.messy)
 	}
 }
 
-// prune takes one step: it removes what is older than it is kept, and looks at some of the tasks that are over. It goes on
-// until there is nothing left to do.
-func (e *Engine) prune(from stroll) {
-	now := e.Now()
-	before := now - core.Instant(e.o.Keep.For.Microseconds())
-	apply := func(tx *Tx) (any, error) {
-		removed, err := tx.Prune(before, pruneBatch)
-		if err != nil || removed >= pruneBatch {
-			return from, err
+// keepTidy removes what is over whenever there may be something to remove, until ctx ends: a step after the other, so that
+// nobody waits long behind one, and however much there is, a process that ends leaves the rest to the next one.
+func (e *Engine) keepTidy(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.messy:
 		}
-		return tx.dropTasks(from, now, e.o.Keep)
-	}
-	e.Submit(context.Background(), Change{Apply: apply}, func(next any, err error) {
-		switch {
-		case errors.Is(err, ErrStopped): // the next process does it
-		case err != nil:
-			e.o.Logger.Warn("old records were not removed", "err", err)
-		case !next.(stroll).over:
-			e.prune(next.(stroll))
+		if err := e.clean(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ErrStopped) {
+			e.o.Logger.Warn("what is over was not removed", "err", err)
 		}
-	})
-}
-
-// A stroll goes through the tasks of the statuses that may be forgotten, one status behind the other, by position.
-type stroll struct {
-	status int   // which of forgettable
-	after  int64 // the position behind which to go on
-	over   bool
-}
-
-// forgettable lists the statuses of tasks that may be forgotten.
-var forgettable = slices.DeleteFunc(core.TaskStatuses(), func(s core.TaskStatus) bool { return !s.Forgettable() })
-
-// dropTasks removes tasks that are over and too old, or too many. It looks at a few, and says where to go on.
-func (tx *Tx) dropTasks(at stroll, now core.Instant, keep Keep) (stroll, error) {
-	many, err := tx.tooMany(keep)
-	if err != nil {
-		return at, err
 	}
-	old := now - core.Instant(keep.For.Microseconds())
-	grown := max(old, now-core.Instant(young.Microseconds()))
-	for left := forgetBatch; left > 0 && !at.over; {
-		page, err := tx.Tasks(store.TaskQuery{Status: forgettable[at.status], After: at.after, Limit: left})
+}
+
+// clean removes what is over, all of it.
+func (e *Engine) clean(ctx context.Context) error {
+	before := e.Now() - core.Instant(e.o.Keep.For.Microseconds())
+	for more := true; more; {
+		removed, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.Prune(before, pruneBatch) }})
 		if err != nil {
-			return at, err
+			return err
 		}
-		whole := len(page) == left
-		left -= len(page)
-		for _, t := range page {
-			limit := old
-			if many > 0 {
-				limit = grown
+		more = removed.(int) >= pruneBatch
+	}
+	for _, status := range core.TaskStatuses() {
+		if status.Forgettable() {
+			if err := e.dropTasks(ctx, status); err != nil {
+				return err
 			}
-			if t.CreatedAt >= limit { // and so was what was created behind it
-				whole = false
-				break
-			}
-			at.after = t.Position
-			if t.UpdatedAt >= limit {
-				continue
-			}
-			dropped, err := tx.dropTask(t)
-			if err != nil {
-				return at, err
-			}
-			if dropped {
-				many--
-			}
-		}
-		if !whole {
-			at = at.further()
 		}
 	}
-	return at, nil
+	return nil
 }
 
-// further goes on to the next status.
-func (s stroll) further() stroll {
-	return stroll{status: s.status + 1, over: s.status+1 == len(forgettable)}
+// dropTasks removes tasks of a status that are too old, or too many, and that nobody needs. It looks for them in readings,
+// which hold nobody up, because many may have to stay.
+func (e *Engine) dropTasks(ctx context.Context, status core.TaskStatus) error {
+	for after := int64(0); ctx.Err() == nil; {
+		var page []core.Task
+		var d deadline
+		if err := e.View(ctx, func(tx store.Tx) (err error) {
+			if d, err = e.deadline(tx); err == nil {
+				page, err = tx.Tasks(store.TaskQuery{Status: status, After: after, Limit: forgetBatch})
+			}
+			return err
+		}); err != nil || len(page) == 0 {
+			return err
+		}
+		after = page[len(page)-1].Position
+		last := slices.IndexFunc(page, d.spares)
+		if last >= 0 {
+			page = page[:last]
+		}
+		page = slices.DeleteFunc(page, func(t core.Task) bool { return !d.passed(t) })
+		if err := e.drop(ctx, page); err != nil || last >= 0 {
+			return err
+		}
+	}
+	return ctx.Err()
 }
+
+// drop removes those of the tasks that are still over and needed by nobody.
+func (e *Engine) drop(ctx context.Context, tasks []core.Task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	_, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) {
+		for _, t := range tasks {
+			d, err := e.deadline(tx)
+			if err != nil {
+				return nil, err
+			}
+			t, ok, err := tx.Task(t.ID)
+			if err == nil && ok && t.Status().Forgettable() && d.passed(t) {
+				err = tx.dropTask(t)
+			}
+			if err = spared(err); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}})
+	return err
+}
+
+// A deadline says which tasks that are over are kept: those that changed since.
+type deadline struct{ since, now core.Instant }
+
+// deadline gives the one of now: a later one as long as more tasks are over than are kept.
+func (e *Engine) deadline(tx store.Tx) (deadline, error) {
+	now := e.Now()
+	d := deadline{now - core.Instant(e.o.Keep.For.Microseconds()), now}
+	many, err := tooMany(tx, e.o.Keep)
+	if many > 0 {
+		d.since = max(d.since, now-core.Instant(young.Microseconds()))
+	}
+	return d, err
+}
+
+func (d deadline) passed(t core.Task) bool { return t.UpdatedAt < d.since }
+
+// spares reports whether the task is so young that those which were created after it are kept as well. One that comes
+// from a clock which was ahead says nothing about others.
+func (d deadline) spares(t core.Task) bool { return t.CreatedAt >= d.since && t.CreatedAt <= d.now }
 
 // tooMany gives how many more tasks are over than are kept.
-func (tx *Tx) tooMany(keep Keep) (int, error) {
+func tooMany(tx store.Tx, keep Keep) (int, error) {
 	counts, err := tx.TaskCounts()
 	if err != nil {
 		return 0, err
 	}
 	over := 0
-	for _, status := range forgettable {
-		over += counts[status]
+	for status, n := range counts {
+		if status.Forgettable() {
+			over += n
+		}
 	}
 	return over - max(keep.Tasks, 0), nil
 }
 
 // dropTask removes a task that is over, unless its run or another task still needs it.
-func (tx *Tx) dropTask(t core.Task) (dropped bool, err error) {
+func (tx *Tx) dropTask(t core.Task) error {
 	if id := t.Launch.RunID; id != "" {
 		run, ok, err := tx.Run(id)
-		if err != nil {
-			return false, spared(err)
-		}
-		if ok && run.Live() {
-			return false, nil
+		if err != nil || ok && run.Live() {
+			return err
 		}
 	}
-	dropped, err = tx.DropTask(t.ID)
-	return dropped, spared(err)
+	_, err := tx.DropTask(t.ID)
+	return err
 }
 
 // spared gives nil for what only says that a task stays: that another one needs it, or that its run cannot be read.

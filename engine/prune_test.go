@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +30,7 @@ func TestWhatNobodyWaitsForIsForgottenInTime(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		const many = 1200 // more than one change removes
 		st := watch()
-		e := build(t, engine.Options{Open: open(st)})
+		e := build(t, engine.Options{Open: open(st), Tidies: true})
 		stop := run(t, e)
 		for i := range many {
 			do(t, e, keyed(fmt.Sprint("k", i), "f", queue("s", "old")))
@@ -38,7 +40,7 @@ func TestWhatNobodyWaitsForIsForgottenInTime(t *testing.T) {
 		stop()
 		time.Sleep(30*24*time.Hour + time.Second)
 
-		e = build(t, engine.Options{Open: open(st)})
+		e = build(t, engine.Options{Open: open(st), Tidies: true})
 		run(t, e)
 		do(t, e, queue("s", "new")) // the first change after the store was opened
 		synctest.Wait()
@@ -52,7 +54,8 @@ func TestWhatNobodyWaitsForIsForgottenInTime(t *testing.T) {
 
 func TestNothingIsForgottenTooSoon(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		e := start(t, watch())
+		e := build(t, engine.Options{Open: open(watch()), Tidies: true})
+		run(t, e)
 		do(t, e, keyed("k", "f", queue("s", "x")))
 		time.Sleep(29 * 24 * time.Hour)
 		for range 5000 { // as many puts as pass between two looks
@@ -113,7 +116,7 @@ func left(t *testing.T, e *engine.Engine, ids map[string]string) (names []string
 func TestFaultS17_TasksThatAreOverAreForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, _ func() time.Duration) {
 		st := watch()
-		e := build(t, engine.Options{Open: open(st), Keep: engine.Keep{For: 10 * 24 * time.Hour}})
+		e := build(t, engine.Options{Open: open(st), Tidies: true, Keep: engine.Keep{For: 10 * 24 * time.Hour}})
 		stop := run(t, e)
 		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 			live, _ := core.StartRun("run_live", "tasks.md", "1", "", core.DefaultPolicy(), 1)
@@ -142,7 +145,7 @@ func TestFaultS17_TasksThatAreOverAreForgotten(t *testing.T) {
 		stop()
 		time.Sleep(5 * 24 * time.Hour)
 
-		e = build(t, engine.Options{Open: open(st), Keep: engine.Keep{For: 10 * 24 * time.Hour}})
+		e = build(t, engine.Options{Open: open(st), Tidies: true, Keep: engine.Keep{For: 10 * 24 * time.Hour}})
 		stop = run(t, e)
 		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.CancelTask(ids["answered late"], "") }})
 		ids["young"] = work{status: core.AttemptCompleted}.does(t, e)
@@ -151,7 +154,7 @@ func TestFaultS17_TasksThatAreOverAreForgotten(t *testing.T) {
 		stop()
 		time.Sleep(5*24*time.Hour + time.Second)
 
-		e = build(t, engine.Options{Open: open(st), Keep: engine.Keep{For: 10 * 24 * time.Hour}})
+		e = build(t, engine.Options{Open: open(st), Tidies: true, Keep: engine.Keep{For: 10 * 24 * time.Hour}})
 		run(t, e)
 		do(t, e, queue("s", "the first change"))
 		synctest.Wait()
@@ -159,7 +162,12 @@ func TestFaultS17_TasksThatAreOverAreForgotten(t *testing.T) {
 		require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
 			n, err := tx.CountTasks(store.TaskQuery{})
 			require.Equal(t, 7, n)
-			return err
+			all, again := tx.Notices("", 0, 500)
+			about := slices.IndexFunc(all, func(n store.Notice) bool { return n.Subject == ids["complete"] })
+			require.GreaterOrEqual(t, about, 0, "the notice stays")
+			_, gone := engine.Explain(tx, all[about].ID)
+			require.ErrorContains(t, gone, "is not kept any more")
+			return errors.Join(err, again)
 		}))
 		damage, err := st.Verify(t.Context())
 		require.NoError(t, err)
@@ -172,7 +180,7 @@ func TestFaultS17_TooManyTasksAreOver(t *testing.T) {
 	for keep, want := range map[int]int{0: 150 + 120, 200: 200, 100: 120, -1: 120} {
 		bubble(t, func(t *testing.T, _ func() time.Duration) {
 			st := watch()
-			e := build(t, engine.Options{Open: open(st)})
+			e := build(t, engine.Options{Open: open(st), Tidies: true})
 			stop := run(t, e)
 			for range 150 {
 				work{status: core.AttemptCompleted}.does(t, e)
@@ -183,7 +191,7 @@ func TestFaultS17_TooManyTasksAreOver(t *testing.T) {
 				newest = work{status: core.AttemptCompleted}.does(t, e)
 			}
 			stop()
-			e = build(t, engine.Options{Open: open(st), Keep: engine.Keep{Tasks: keep}})
+			e = build(t, engine.Options{Open: open(st), Tidies: true, Keep: engine.Keep{Tasks: keep}})
 			run(t, e)
 			do(t, e, queue("s", "the first change"))
 			synctest.Wait()
@@ -196,4 +204,71 @@ func TestFaultS17_TooManyTasksAreOver(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// TestEndedProcessForgotOnAndOn: however much is too old, a process that ends leaves the rest to the next one, and one that
+// is to end soon removes nothing at all.
+func TestEndedProcessForgotOnAndOn(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		const many = 400
+		st := watch()
+		count := func() (n int) {
+			require.NoError(t, st.View(t.Context(), func(tx store.Tx) (err error) {
+				n, err = tx.CountTasks(store.TaskQuery{})
+				return err
+			}))
+			return n
+		}
+		e := build(t, engine.Options{Open: open(st)})
+		stop := run(t, e)
+		for range many {
+			work{status: core.AttemptCompleted}.does(t, e)
+		}
+		stop()
+		time.Sleep(31 * 24 * time.Hour)
+
+		e = build(t, engine.Options{Open: open(st)})
+		stop = run(t, e)
+		do(t, e, queue("s", "x"))
+		synctest.Wait()
+		stop()
+		require.Equal(t, many, count())
+
+		ctx, cancel := context.WithCancel(t.Context())
+		last := st.number() + 8 // behind the first tasks that are removed
+		st.before = func(n int) error {
+			if n == last {
+				cancel()
+			}
+			return nil
+		}
+		e = build(t, engine.Options{Open: open(st), Tidies: true})
+		ended := make(chan error, 1)
+		go func() { ended <- e.Run(ctx) }() // ends with ctx
+		do(t, e, queue("s", "x"))
+		require.NoError(t, <-ended)
+		require.Positive(t, count())
+		require.Less(t, count(), many)
+	})
+}
+
+// TestTaskOfAClockThatWasAheadKeptAllThatCameBehindIt: it stays until its own time has passed, alone.
+func TestTaskOfAClockThatWasAheadKeptAllThatCameBehindIt(t *testing.T) {
+	bubble(t, func(t *testing.T, _ func() time.Duration) {
+		st := watch()
+		ahead := build(t, engine.Options{Open: open(st), Now: func() time.Time { return time.Now().AddDate(5, 0, 0) }})
+		stop := run(t, ahead)
+		ids := map[string]string{"ahead": work{status: core.AttemptCompleted}.does(t, ahead)}
+		stop()
+		e := build(t, engine.Options{Open: open(st)})
+		stop = run(t, e)
+		ids["behind it"] = work{status: core.AttemptCompleted}.does(t, e)
+		stop()
+		time.Sleep(31 * 24 * time.Hour)
+		e = build(t, engine.Options{Open: open(st), Tidies: true})
+		run(t, e)
+		do(t, e, queue("s", "x"))
+		synctest.Wait()
+		require.Equal(t, []string{"ahead"}, left(t, e, ids))
+	})
 }

@@ -58,7 +58,7 @@ type PlanSettings struct {
 
 // StoreSettings say what a store keeps of what is over.
 type StoreSettings struct {
-	KeepDays  *int `json:"keep_days,omitzero" schema:"min=1,max=36500,default=30" doc:"for how many days that is kept which nobody waits for: completed and cancelled tasks, acknowledged and cancelled instructions, events, answers to idempotency keys, and last prompts"`
+	KeepDays  *int `json:"keep_days,omitzero" schema:"min=1,max=36500,default=30" doc:"for how many days that is kept which nobody waits for: completed and cancelled tasks that nothing needs, acknowledged, cancelled and untracked sent instructions, events, answers to idempotency keys, and last prompts"`
 	KeepTasks *int `json:"keep_tasks,omitzero" schema:"min=0,max=1000000000,default=100000" doc:"how many completed and cancelled tasks are kept at most, but for those of the last day"`
 }
 
