@@ -26,7 +26,8 @@ func (a *app) backupCommand() *cobra.Command {
 		Long: `Write a copy of the store, as it is at one moment, to a new file, and read it again to check it.
 Processes that use the store go on. ` + "`waybill restore`" + ` goes back to a copy.
 
-Exit code 5 with a copy means that a record in it is damaged, as it is in the store.`,
+Exit code 5 with a copy means that a record in it is damaged, as it is in the store. A damaged store in a database is
+not copied: pg_dump copies that.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if postgres.Names(a.store) {
 				if err := a.backupDatabase(cmd.Context(), args[0]); err != nil {

@@ -25,10 +25,14 @@ func (a *app) backupDatabase(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	return moveFault(inFolder(filepath.Dir(path), func(temp string) error {
-		if _, err := sqlite.Restore(ctx, sqlite.Options{Path: temp}, func(tx store.Tx) error {
+		_, err := sqlite.Restore(ctx, sqlite.Options{Path: temp}, func(tx store.Tx) error {
 			_, err := move.Copy(ctx, from, tx)
 			return err
-		}); err != nil {
+		})
+		if damage, ok := errors.AsType[*store.Error](err); ok && damage.Kind == store.Corrupt {
+			return &store.Error{Kind: store.Corrupt, Message: "the store is damaged and was not copied; `pg_dump --schema=waybill` copies it as it is", Err: err}
+		}
+		if err != nil {
 			return err
 		}
 		return newFile(path, func(f *os.File) error { return copyFrom(temp, f) })

@@ -70,6 +70,7 @@ type address struct {
 	config *pgconn.Config
 	place  string // for messages
 	pooled *bool  // nil where the URL does not say
+	chosen bool   // of several servers the primary one is used because nobody says which
 }
 
 // readAddress reads a URL. What it says of a mistake never holds the password, nor a part of what may be one.
@@ -92,7 +93,7 @@ func readAddress(text string) (a address, err error) {
 		return a, fault(store.Unsafe, nil, "the URL of the store is not right: %s", reason(err, u, query))
 	}
 	if len(servers(a.config)) > 1 && !query.Has(sessionParam) && os.Getenv("PGTARGETSESSIONATTRS") == "" && a.config.ValidateConnect == nil {
-		a.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+		a.config.ValidateConnect, a.chosen = pgconn.ValidateConnectTargetSessionAttrsPrimary, true
 	}
 	if a.config.ConnectTimeout == 0 {
 		a.config.ConnectTimeout = 10 * time.Second

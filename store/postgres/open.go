@@ -60,6 +60,9 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.ReadOnly && a.chosen { // who only looks once takes what there is
+		a.config.ValidateConnect = nil
+	}
 	a.config.RuntimeParams["client_encoding"] = "UTF8"
 	_, christened := a.config.RuntimeParams["application_name"]
 	if !christened {

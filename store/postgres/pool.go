@@ -47,6 +47,9 @@ var errCrowded = errors.New("all connections of this process are in use")
 
 // slot waits for one of the connections that a process may have.
 func (s *Store) slot(within context.Context) error {
+	if err := within.Err(); err != nil {
+		return &trouble{cause: err}
+	}
 	if err := take(within, s.slots); err != nil {
 		return &trouble{cause: errors.Join(errCrowded, within.Err())}
 	}
@@ -106,7 +109,24 @@ func (s *Store) rested() *conn {
 	return nil
 }
 
-// dismiss ends the connections that nobody uses.
+// shed ends the connections that nobody uses, as long as there is a slot for ending one: others may connect anew meanwhile.
+func (s *Store) shed() {
+	for {
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			return
+		}
+		c := s.rested()
+		if c == nil {
+			<-s.slots
+			return
+		}
+		s.part(c)
+	}
+}
+
+// dismiss ends the connections that nobody uses. All slots are held.
 func (s *Store) dismiss() {
 	for c := s.rested(); c != nil; c = s.rested() {
 		c.close()

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -123,6 +124,7 @@ func (s *Store) Status(ctx context.Context) store.Status {
 	answer, err := s.measure(within)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	crowded := errors.Is(err, errCrowded) && ctx.Err() == nil
 	away := err != nil && !errors.Is(err, errCrowded)
 	if err == nil {
 		s.measured = answer
@@ -134,6 +136,10 @@ func (s *Store) Status(ctx context.Context) store.Status {
 	}
 	if s.standby {
 		status.Degraded = append(status.Degraded, s.onStandby(nil).Error())
+	}
+	if crowded {
+		status.Degraded = append(status.Degraded, fmt.Sprintf("all %d connections of this process to %s have been in use for %v: it reads very much, or the server does not answer",
+			maxConns, s.place, statusLimit))
 	}
 	if away && !s.closed {
 		status.Degraded = append(status.Degraded, s.place+" does not answer: check the server and the network")

@@ -68,7 +68,7 @@ func (s *Store) elsewhere(c *conn, err error) error {
 		return err
 	}
 	c.close()
-	s.dismiss()
+	s.shed()
 	return &trouble{cause: err, again: true}
 }
 

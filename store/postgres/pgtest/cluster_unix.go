@@ -74,12 +74,14 @@ func (s *Server) startAt(settings ...string) (err error) {
 		}, settings...)...); err != nil {
 			return err
 		}
+		_ = os.Remove(s.log()) // of the try before
 		if err = s.Start(); err == nil {
 			return nil
 		}
 		said, _ := os.ReadFile(s.log())
+		err = fmt.Errorf("%w: %s", err, said)
 		if !bytes.Contains(said, []byte("could not bind")) {
-			return fmt.Errorf("%w: %s", err, said)
+			return err
 		}
 	}
 	return err
