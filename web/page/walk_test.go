@@ -46,7 +46,7 @@ func TestKeysWalkThePage(t *testing.T) {
 	}
 	p.press("g")
 	p.press("t")
-	p.until(`document.querySelector("#filter") !== null`)
+	p.until(`document.querySelector("h1")?.innerText === "Tasks" && document.querySelector("#filter") !== null`) // and not that of the view before
 	p.press("/")
 	p.write("status:failed")
 	p.sees("1 task")
