@@ -125,7 +125,7 @@ func (s *Store) Status(ctx context.Context) store.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	crowded := errors.Is(err, errCrowded) && ctx.Err() == nil
-	away := err != nil && !errors.Is(err, errCrowded)
+	away := err != nil && !errors.Is(err, errCrowded) && ctx.Err() == nil
 	if err == nil {
 		s.measured = answer
 	}
