@@ -200,7 +200,7 @@ func (p *Plans) introduce(rel string, said logged, items int, first *ledger.Read
 	if first != nil && said.Hash == first.Hash {
 		said.base = first
 	}
-	if m.log != nil || said.Hash == "" { // somebody else was faster, or nobody knows the plan
+	if m.log != nil || said.Hash == "" || said.era != p.era.Load() { // somebody else was faster, nobody knows the plan, or the log is gone
 		return m.log != nil
 	}
 	m.items = items
@@ -220,7 +220,7 @@ func (p *Plans) announced(rel string, known logged) {
 	m, _ := p.memory(rel)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.log != nil && known.seq > m.log.seq { // else somebody noted a later one meanwhile, or it is one of another log
+	if m.log != nil && known.seq > m.log.seq && known.era == p.era.Load() { // else somebody noted a later one meanwhile, or it is one of another log
 		// Of a plan that cannot be read, what it said last is told again, and that may be older than the reading. So may
 		// be what this process has read before and recorded just now.
 		m.unsaid = m.unsaid && (known.Hash == m.log.Hash || known.own && m.reading != nil && known.Hash != m.reading.Hash)
@@ -255,14 +255,15 @@ func (m *plan) newsFor(said LedgerEvent, now time.Time) bool {
 // change, the first one records it. If another one has recorded something else meanwhile, what this one saw may be no
 // more so: then it looks again, while nobody else can record anything.
 func (tx *Tx) announce(c planChange) (logged, error) {
+	era := tx.engine.o.Plans.era.Load()
 	last, seq, err := lastLedger(tx.Tx, c.path, c.said.seq)
 	switch {
 	case err != nil:
 		return logged{}, err
 	case seq > c.said.seq && last.says(c.event):
-		return logged{last, seq, c.next, true}, nil
+		return logged{last, seq, c.next, true, era}, nil
 	case seq > c.said.seq:
-		known := logged{last, seq, c.said.base, false}
+		known := logged{last, seq, c.said.base, false, era}
 		now, news := tx.engine.o.Plans.since(c.path, known)
 		if !news {
 			return known, nil
@@ -273,5 +274,5 @@ func (tx *Tx) announce(c planChange) (logged, error) {
 		return logged{}, err
 	}
 	seq, err = tx.Seq()
-	return logged{c.event, seq, c.next, true}, err
+	return logged{c.event, seq, c.next, true, era}, err
 }

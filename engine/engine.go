@@ -162,7 +162,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	foreign := make(chan struct{}) // closed when the goroutine below has ended
 	go func() {
 		defer close(foreign)
-		e.watchForeign(context.WithoutCancel(ctx), stopForeign)
+		e.watchForeign(ctx, stopForeign)
 	}()
 	leases := make(chan struct{}) // closed when the goroutine below has ended
 	go func() {

@@ -143,8 +143,11 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 		return nil, nil, 0, err
 	}
 	var known, end store.Point
+	rewound := false
 	err = update(st, ctx, func(stx store.Tx) error {
-		known, _ = e.heed(stx, e.knownEnd()) // who needs what is damaged is told so by its own verb
+		var other bool
+		known, other, _ = e.heed(stx, e.knownEnd()) // who needs what is damaged is told so by its own verb
+		rewound = rewound || other
 		applied, broken = e.begin(group), nil
 		now := e.Now() // and not before: it may take seconds until it is our turn to write
 		for _, j := range applied {
@@ -161,6 +164,9 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 	})
 	if err == nil {
 		e.learnEnd(known, end)
+	}
+	if rewound {
+		e.forgetPlans()
 	}
 	if broken != nil && !errors.Is(err, errRedo) {
 		broken = nil

@@ -18,10 +18,12 @@ type logged struct {
 	seq  int64           // up to here, the log holds nothing newer about the plan
 	base *ledger.Reading // has that hash, or is the last before it that this process read; nil if it read none
 	own  bool            // it is what this process has read itself, and no news for it
+	era  int64           // of Plans, when the log was asked; of another one it says nothing
 }
 
 // said asks the event log what it says about a plan. The hash is empty if it says nothing.
 func (e *Engine) said(ctx context.Context, path string) (l logged, err error) {
+	l.era = e.o.Plans.era.Load()
 	err = e.View(ctx, func(tx store.Tx) error {
 		if _, l.seq, err = tx.Bounds(); err != nil {
 			return err

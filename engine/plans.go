@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"waybill/engine/planfile"
@@ -16,6 +17,7 @@ import (
 type Plans struct {
 	root *planfile.Root
 	o    PlanOptions
+	era  atomic.Int64 // counts the event logs that took the place of another
 
 	mu     sync.Mutex // guards what follows, not what the plans hold
 	plans  map[string]*plan

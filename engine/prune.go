@@ -16,8 +16,9 @@ const (
 	pruneEvery = 5000
 	// pruneBatch bounds what one change removes, so that nobody waits long behind it.
 	pruneBatch = 500
-	// forgetBatch bounds the tasks that are looked at, and removed, at once.
+	// forgetBatch bounds the tasks that are looked at, and dropBatch those that are removed, at once.
 	forgetBatch = 50
+	dropBatch   = 10
 	// young is how old a task is at least that is forgotten because there are too many.
 	young = 24 * time.Hour
 )
@@ -30,7 +31,7 @@ type Keep struct {
 
 func (k Keep) filled() Keep { return Keep{cmp.Or(k.For, 30*24*time.Hour), cmp.Or(k.Tasks, 100_000)} }
 
-// tidy has the store looked through for what is older than it is kept, once it was opened and then every pruneEvery puts.
+// tidy has the store looked through for what is older than it is kept, after the first change and then every pruneEvery puts.
 func (e *Engine) tidy(writes int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -78,52 +79,75 @@ func (e *Engine) clean(ctx context.Context) error {
 // dropTasks removes tasks of a status that are too old, or too many, and that nobody needs. It looks for them in readings,
 // which hold nobody up, because many may have to stay.
 func (e *Engine) dropTasks(ctx context.Context, status core.TaskStatus) error {
-	for after := int64(0); ctx.Err() == nil; {
-		var page []core.Task
-		var d deadline
+	for after, over := int64(0), false; !over; {
+		var ids []string
 		if err := e.View(ctx, func(tx store.Tx) (err error) {
-			if d, err = e.deadline(tx); err == nil {
-				page, err = tx.Tasks(store.TaskQuery{Status: status, After: after, Limit: forgetBatch})
+			ids, after, over, err = e.droppable(tx, status, after)
+			return err
+		}); err != nil {
+			return err
+		}
+		for some := range slices.Chunk(ids, dropBatch) {
+			if err := e.drop(ctx, some); err != nil {
+				return err
 			}
-			return err
-		}); err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].Position
-		last := slices.IndexFunc(page, d.spares)
-		if last >= 0 {
-			page = page[:last]
-		}
-		page = slices.DeleteFunc(page, func(t core.Task) bool { return !d.passed(t) })
-		if err := e.drop(ctx, page); err != nil || last >= 0 {
-			return err
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
-// drop removes those of the tasks that are still over and needed by nobody.
-func (e *Engine) drop(ctx context.Context, tasks []core.Task) error {
-	if len(tasks) == 0 {
-		return nil
+// droppable gives those of a page of tasks that can be removed, and where to go on. over reports that nothing behind it can.
+func (e *Engine) droppable(tx store.Tx, status core.TaskStatus, after int64) (ids []string, next int64, over bool, err error) {
+	d, err := e.deadline(tx)
+	if err != nil {
+		return nil, after, false, err
 	}
+	page, err := tx.Tasks(store.TaskQuery{Status: status, After: after, Limit: forgetBatch})
+	if err != nil || len(page) == 0 {
+		return nil, after, true, err
+	}
+	for _, t := range page {
+		if d.spares(t) {
+			return ids, after, true, nil
+		}
+		after = t.Position
+		ok, err := d.droppable(tx, t)
+		if err != nil {
+			return nil, after, false, err
+		}
+		if ok {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, after, false, nil
+}
+
+// drop removes those of the tasks that can still be removed.
+func (e *Engine) drop(ctx context.Context, ids []string) error {
 	_, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) {
-		for _, t := range tasks {
-			d, err := e.deadline(tx)
-			if err != nil {
-				return nil, err
-			}
-			t, ok, err := tx.Task(t.ID)
-			if err == nil && ok && t.Status().Forgettable() && d.passed(t) {
-				err = tx.dropTask(t)
-			}
-			if err = spared(err); err != nil {
+		for _, id := range ids {
+			if err := tx.dropTask(id); err != nil {
 				return nil, err
 			}
 		}
 		return nil, nil
 	}})
 	return err
+}
+
+func (tx *Tx) dropTask(id string) error {
+	d, err := tx.engine.deadline(tx.Tx)
+	if err != nil {
+		return err
+	}
+	t, ok, err := tx.Task(id)
+	if err != nil || !ok {
+		return spared(err)
+	}
+	if ok, err = d.droppable(tx.Tx, t); err == nil && ok {
+		_, err = tx.DropTask(id)
+	}
+	return spared(err)
 }
 
 // A deadline says which tasks that are over are kept: those that changed since.
@@ -161,22 +185,46 @@ func tooMany(tx store.Tx, keep Keep) (int, error) {
 	return over - max(keep.Tasks, 0), nil
 }
 
-// dropTask removes a task that is over, unless its run or another task still needs it.
-func (tx *Tx) dropTask(t core.Task) error {
+// droppable reports whether a task can be removed: it is over and too old, and neither its run nor another task needs it.
+func (d deadline) droppable(tx store.Tx, t core.Task) (bool, error) {
+	if !t.Status().Forgettable() || !d.passed(t) {
+		return false, nil
+	}
 	if id := t.Launch.RunID; id != "" {
 		run, ok, err := tx.Run(id)
 		if err != nil || ok && run.Live() {
-			return err
+			return false, spared(err)
 		}
 	}
-	_, err := tx.DropTask(t.ID)
-	return err
+	stays, err := needed(tx, t)
+	return !stays && err == nil, spared(err)
 }
 
-// spared gives nil for what only says that a task stays: that another one needs it, or that its run cannot be read.
-func spared(err error) error {
-	if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind != store.Corrupt {
-		return err
+// needed reports whether a task depends on one that is over and may still go on. A cancelled one may be told to, and then
+// waits for what is not complete.
+func needed(tx store.Tx, t core.Task) (bool, error) {
+	for after := ""; ; {
+		ids, err := tx.Dependents(t.ID, after, forgetBatch)
+		if err != nil || len(ids) == 0 {
+			return false, err
+		}
+		for _, id := range ids {
+			other, ok, err := tx.Task(id)
+			if err != nil || !ok {
+				return true, err
+			}
+			if s := other.Status(); !s.Forgettable() || t.Status() != core.StatusComplete && s != core.StatusComplete {
+				return true, nil
+			}
+		}
+		after = ids[len(ids)-1]
 	}
-	return nil
+}
+
+// spared gives nil for damage: what cannot be read stays, and so does what it belongs to.
+func spared(err error) error {
+	if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Corrupt {
+		return nil
+	}
+	return err
 }

@@ -155,7 +155,7 @@ func (tx *Tx) recorded(v RunView, c planChange, news bool) (known logged, overta
 		return known, false, err
 	}
 	seq, err = tx.Seq()
-	return logged{event, seq, v.Plan, true}, false, err
+	return logged{event, seq, v.Plan, true, tx.engine.o.Plans.era.Load()}, false, err
 }
 
 // keepRenewed spares the next look at the run the reading of what was just written.

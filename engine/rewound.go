@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"waybill/core"
 	"waybill/store"
 )
 
@@ -15,10 +14,14 @@ import (
 // looked at the next time.
 func (e *Engine) review(ctx context.Context) {
 	known := e.knownEnd() // before the store is read, which is never behind it then
-	_ = e.View(ctx, func(tx store.Tx) error {
-		_, err := e.heed(tx, known)
+	rewound := false
+	_ = e.View(ctx, func(tx store.Tx) (err error) {
+		_, rewound, err = e.heed(tx, known)
 		return err
 	})
+	if rewound {
+		e.forgetPlans()
+	}
 }
 
 func (e *Engine) knownEnd() store.Point {
@@ -28,21 +31,20 @@ func (e *Engine) knownEnd() store.Point {
 }
 
 // heed compares a log with where it was known to end, and gives where it ends now. If it does not go on from there, it
-// is another one.
-func (e *Engine) heed(tx store.Tx, known store.Point) (end store.Point, err error) {
+// is another one: what was known of runs and leases is forgotten, and the caller, when its transaction is over, calls
+// forgetPlans, which may wait for a file.
+func (e *Engine) heed(tx store.Tx, known store.Point) (end store.Point, rewound bool, err error) {
 	end, err = tx.Tip()
 	if err != nil || end == known {
-		return end, err
+		return end, false, err
 	}
 	goesOn, err := known.Continues(tx)
-	if err != nil {
-		return end, err
+	if err != nil || !e.learnEnd(known, end) || goesOn {
+		return end, false, err
 	}
-	if e.learnEnd(known, end) && !goesOn {
-		e.o.Logger.Info("another event log took the place of the one before", "newest", end.Seq)
-		e.forget()
-	}
-	return end, nil
+	e.o.Logger.Info("another event log took the place of the one before", "newest", end.Seq)
+	e.forget()
+	return end, true, nil
 }
 
 // learnEnd notes where the log ends, unless somebody has noted that since.
@@ -56,14 +58,20 @@ func (e *Engine) learnEnd(known, end store.Point) bool {
 	return true
 }
 
-// forget forgets everything about the runs and the plans of a log that is gone, and has each plan looked at again.
+// forget forgets everything about the runs of a log that is gone. The leases that are in the new one end as they would if
+// this process began now: their holders have extended them in the log that is gone.
 func (e *Engine) forget() {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	clear(e.runs)
-	e.passes = map[string]core.Instant{}
-	e.counts = tallies{}
+	clear(e.passes)
+	e.counts = tallies{} // another one: those on their way to the store are kept by who stores them
 	e.prompts.clear()
-	e.mu.Unlock()
+	e.watch.going, e.watch.calm = false, e.Now()
+}
+
+// forgetPlans forgets everything about the plans of a log that is gone, and has each of them looked at again.
+func (e *Engine) forgetPlans() {
 	if e.o.Plans != nil {
 		e.o.Plans.forgetLog()
 	}
@@ -72,6 +80,7 @@ func (e *Engine) forget() {
 
 // forgetLog forgets what the event log says about the plans, so that it is asked again.
 func (p *Plans) forgetLog() {
+	p.era.Add(1)
 	for _, rel := range p.Known() {
 		m, _ := p.memory(rel)
 		m.mu.Lock()

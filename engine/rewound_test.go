@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"waybill/engine"
 	"waybill/store"
 	"waybill/store/memory"
+	"waybill/store/move"
 )
 
 // putBack puts another store in the place of the one in a bubble, as a restore beside this process does it.
@@ -78,5 +80,33 @@ func TestRememberedPromptWasOfAnotherLog(t *testing.T) {
 		_, ok, err := e.LastPrompt(t.Context(), "run_1", core.Worker)
 		require.NoError(t, err)
 		require.False(t, ok)
+	})
+}
+
+// TestRestoreEndedTheLeasesOfThoseAtWork: a copy has a lease that was extended since, many times. Its holder, who works on,
+// has as much time as a process that begins gives him.
+func TestRestoreEndedTheLeasesOfThoseAtWork(t *testing.T) {
+	inYard(t, func(t *testing.T, y *yard) {
+		id := y.create(3)
+		c := y.claim(10 * time.Second)
+		var file bytes.Buffer
+		_, err := move.Export(t.Context(), y.st.Store, &file, "w")
+		require.NoError(t, err)
+		copied := memory.New()
+		_, err = move.Import(t.Context(), copied, bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		y.create(1) // an event, by which the logs differ
+		for range 10 {
+			y.sleep(9 * time.Second)
+			require.True(t, y.beat(c, 0).Applied)
+		}
+		putBack(y.st.watched, copied)
+		y.sleep(4 * time.Second)
+		y.is(id, core.StatusRunning, 1)
+		require.True(t, y.beat(c, 0).Applied)
+		y.sleep(9 * time.Second)
+		y.is(id, core.StatusRunning, 1)
+		y.sleep(time.Minute)
+		y.is(id, core.StatusQueued, 2)
 	})
 }

@@ -77,7 +77,7 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// watchForeign passes on what other processes commit, until stop is closed.
+// watchForeign passes on what other processes commit, until stop is closed. It reads nothing any more when ctx has ended.
 func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
 	select {
 	case <-stop:
@@ -90,9 +90,9 @@ func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-changed:
-			e.review(ctx)
 			e.noteForeign()
 			e.announce()
+			e.review(ctx)
 		}
 	}
 }

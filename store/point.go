@@ -28,6 +28,9 @@ func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 	if err != nil || len(events) == 0 {
 		return p, false, err
 	}
+	if events[0].Seq != seq { // that record is lost
+		return Point{Seq: seq}, true, nil
+	}
 	return Point{seq, events[0].Hash}, true, nil
 }
 
