@@ -146,7 +146,7 @@ var silent = []string{
 	"NewRow", "(*Row).Refill", "(*Row).Err", "(*Row).Integer", "(*Row).Text", "(*Verifier).Checks", "(*Verifier).Add",
 }
 
-// sourceOf is what this package consists of.
+// A source is what this package consists of.
 type source struct {
 	parts    []string // of statements
 	exported []string // functions and methods, as the runtime names them

@@ -102,6 +102,7 @@ func (r *replacement) fillFrom(ctx context.Context, c *conn, aside string) error
 		failed := classify(r.place.path, err)
 		if code(err)&0xff == sqlite3.SQLITE_IOERR {
 			failed.Kind, failed.Outcome = store.IO, store.Unknown
+			failed.Message += "; what was there before is in " + aside
 			return failed
 		}
 		return errors.Join(failed, removeAny(aside))
