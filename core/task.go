@@ -129,6 +129,13 @@ func (s TaskStatus) Forgettable() bool {
 	panic("core: unknown task status " + string(s))
 }
 
+// NeededBy reports whether a task with the status must not be forgotten because of one that depends on it and has the other
+// status: one that may still go on needs all of its dependencies, and a cancelled one, which may be told to go on, those
+// that are not complete.
+func (s TaskStatus) NeededBy(other TaskStatus) bool {
+	return !other.Forgettable() || s != StatusComplete && other != StatusComplete
+}
+
 // An ErrorReason says why a task is in ERROR.
 type ErrorReason string
 

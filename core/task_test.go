@@ -210,3 +210,14 @@ func TestOnlyARefusalOfAStaleReportIsStale(t *testing.T) {
 	require.False(t, core.IsStale(errors.New("stale")))
 	require.False(t, core.IsStale(core.Missing("task", "tsk_9")))
 }
+
+// TestTaskIsNeededByWhatMayStillWaitForIt: whatever may go on needs what it depends on, and a cancelled one, which may be
+// told to, needs what is not complete.
+func TestTaskIsNeededByWhatMayStillWaitForIt(t *testing.T) {
+	for _, other := range core.TaskStatuses() {
+		ended := other == core.StatusComplete || other == core.StatusCancelled
+		require.Equal(t, ended, other.Forgettable(), other)
+		require.Equal(t, !ended, core.StatusComplete.NeededBy(other), other)
+		require.Equal(t, other != core.StatusComplete, core.StatusCancelled.NeededBy(other), other)
+	}
+}

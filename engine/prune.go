@@ -200,8 +200,7 @@ func (d deadline) droppable(tx store.Tx, t core.Task) (bool, error) {
 	return !stays && err == nil, spared(err)
 }
 
-// needed reports whether a task depends on one that is over and may still go on. A cancelled one may be told to, and then
-// waits for what is not complete.
+// needed reports whether another task needs one that is over, which a store would refuse to drop.
 func needed(tx store.Tx, t core.Task) (bool, error) {
 	for after := ""; ; {
 		ids, err := tx.Dependents(t.ID, after, forgetBatch)
@@ -213,7 +212,7 @@ func needed(tx store.Tx, t core.Task) (bool, error) {
 			if err != nil || !ok {
 				return true, err
 			}
-			if s := other.Status(); !s.Forgettable() || t.Status() != core.StatusComplete && s != core.StatusComplete {
+			if t.Status().NeededBy(other.Status()) {
 				return true, nil
 			}
 		}

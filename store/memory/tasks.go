@@ -229,7 +229,7 @@ func (t *tx) DropTask(id string) (ok bool, err error) {
 	waiting, _ := t.state.dependents.get(id)
 	for dependent := range waiting.all() {
 		one, _ := t.state.task(dependent)
-		if !one.Status().Forgettable() || task.Status() != core.StatusComplete && one.Status() != core.StatusComplete {
+		if task.Status().NeededBy(one.Status()) {
 			return false, fmt.Errorf("drop task %s: %s, which is not over, depends on it", id, dependent)
 		}
 	}

@@ -22,12 +22,12 @@ func (t *Tx) DropTask(id string) (ok bool, err error) {
 		if !task.Status().Forgettable() {
 			return refuse("drop task %s: it is %s", id, task.Status())
 		}
-		needed, err := t.needing(task)
+		needed, err := t.needed(task)
 		if err != nil {
 			return err
 		}
-		if needed > 0 {
-			return refuse("drop task %s: %d tasks that are not over depend on it", id, needed)
+		if needed {
+			return refuse("drop task %s: another one depends on it that may still go on", id)
 		}
 		if _, err := t.RemoveTask(task); err != nil {
 			return err
@@ -39,17 +39,17 @@ func (t *Tx) DropTask(id string) (ok bool, err error) {
 	return ok && err == nil, err
 }
 
-// needing counts the tasks that may still wait for one that is over. A cancelled one may be told to go on, and then waits
-// for what it depended on, unless that is complete.
-func (t *Tx) needing(task core.Task) (int64, error) {
-	if task.Status() == core.StatusComplete {
-		return Number(t.c, dependents+"AND tasks.status NOT IN ('COMPLETE', 'CANCELLED')", task.ID)
-	}
-	return Number(t.c, dependents+"AND tasks.status <> 'COMPLETE'", task.ID)
+// needed reports whether another task needs one that is over.
+func (t *Tx) needed(task core.Task) (needed bool, err error) {
+	err = t.c.Query(func(r *Row) error {
+		needed = needed || task.Status().NeededBy(core.TaskStatus(r.Text()))
+		return r.err
+	}, selectDependentStatuses, task.ID)
+	return needed, err
 }
 
-const dependents = "SELECT count(*) FROM dependencies CROSS JOIN tasks ON tasks.id = dependencies.task AND tasks.workspace = dependencies.workspace " +
-	"WHERE dependencies.workspace = :w AND dependencies.depends_on = ? "
+const selectDependentStatuses = "SELECT DISTINCT tasks.status FROM dependencies CROSS JOIN tasks ON tasks.id = dependencies.task AND " +
+	"tasks.workspace = dependencies.workspace WHERE dependencies.workspace = :w AND dependencies.depends_on = ?"
 
 // RemoveTask removes a task with all that belongs to it, and gives how many rows of each table that were.
 func (t *Tx) RemoveTask(task core.Task) (removed map[string]int, err error) {
