@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// workers is how many Read methods run at a time.
-	workers = 64
+	// workers is how many Read methods run at a time beside one that the reader is at.
+	workers = 63
 	// keepParams is up to what size params are left in memory until the answer is written.
 	keepParams = 4 << 10
 )
 
-// A dispatcher is the library's Handler. Handle runs on the reader and waits for room at most; what
-// may take time is carried out by the lane, one after the other, or by a worker.
+// A dispatcher is the library's Handler. Handle runs on the reader, and waits for room at most. What may take time is
+// carried out by the lane, one after the other, or by a worker; or by the reader, who is relieved if it does.
 type dispatcher struct {
 	stream  *stream
 	table   *api.Table
@@ -33,9 +33,10 @@ type dispatcher struct {
 	trouble *trouble
 	words   map[string]string // every name of the connection's own methods, and what it means
 
+	rota  rota
 	lane  chan *call   // Change methods; never closed
 	reads chan *call   // Read methods; never closed
-	begun atomic.Int64 // Read methods that are in reads or with a worker
+	begun atomic.Int64 // Read methods that are in reads, or being carried out
 	team  int          // workers so far; only the reader knows
 
 	work    context.Context // of all calls; ends when what is left is given up
@@ -129,8 +130,7 @@ func (d *dispatcher) begin(c *call) {
 	case schema.Read:
 		c.ctx, c.cancel = context.WithCancel(d.work)
 		d.calls.add(c)
-		d.hire()
-		d.reads <- c
+		d.ask(c)
 	case schema.Change:
 		c.ctx, c.cancel = context.WithCancel(d.work)
 		d.calls.add(c)
@@ -138,18 +138,31 @@ func (d *dispatcher) begin(c *call) {
 	}
 }
 
+// ask has a Read method carried out: by the reader if there is no other in hand, and nothing behind it in the input,
+// and otherwise by a worker. To wake somebody can take longer than all the rest.
+func (d *dispatcher) ask(c *call) {
+	if d.begun.Add(1) == 1 && c.batch == nil && !d.stream.more() && !d.outbox.full() {
+		d.rota.enter(c)
+		defer d.rota.leave(c)
+		d.read(c)
+		return
+	}
+	d.hire()
+	d.reads <- c
+}
+
+func (d *dispatcher) read(c *call) {
+	defer d.begun.Add(-1)
+	d.carry(c)
+}
+
 // hire adds a worker unless there is one for each Read method in hand.
 func (d *dispatcher) hire() {
-	if d.begun.Add(1) <= int64(d.team) || d.team == workers {
+	if d.begun.Load() <= int64(d.team) || d.team == workers {
 		return
 	}
 	d.team++
-	d.running.Go(func() {
-		d.serve(d.reads, func(c *call) {
-			d.carry(c)
-			d.begun.Add(-1)
-		})
-	})
+	d.running.Go(func() { d.serve(d.reads, d.read) })
 }
 
 // serve carries calls out one after the other until quit.

@@ -12,6 +12,10 @@
 // their answers come when they come. Read methods run beside them, at most 64 at a time. Everything is
 // written in the order in which it became ready, so an answer precedes what is announced after it.
 //
+// A host that asks one thing after the other is answered by the goroutine that reads, because to wake
+// another one takes longer than most answers. What comes in meanwhile waits for at most 2 ms: then
+// another goroutine reads on. The reader is always one of the library's.
+//
 // # When more comes in than goes out
 //
 // At most 1,024 requests are in hand: taken, and their answers not yet written. Those that have no answer

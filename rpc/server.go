@@ -28,6 +28,9 @@ type server struct {
 	outbox     *outbox
 	writer     *writer
 
+	library    context.Context // of its connections
+	endLibrary context.CancelFunc
+
 	notes     sync.WaitGroup // the notifier
 	notesCtx  context.Context
 	stopNotes context.CancelFunc
@@ -52,6 +55,8 @@ func newServer(ctx context.Context, o Options) *server {
 	ctx = context.WithoutCancel(ctx)
 	work, giveUp := context.WithCancelCause(ctx)
 	s.dispatcher.work, s.dispatcher.giveUp = work, func() { giveUp(api.ErrHurry) }
+	s.dispatcher.rota.next, s.dispatcher.rota.running = s.reader, &s.dispatcher.running
+	s.library, s.endLibrary = context.WithCancel(ctx)
 	s.notesCtx, s.stopNotes = context.WithCancel(ctx)
 	return s
 }
@@ -95,7 +100,7 @@ func (s *server) run(ctx context.Context) (exitCode int) {
 		s.writer.run()
 	}()
 	d.running.Go(func() { d.serve(d.lane, d.carry) })
-	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), s.stream, d, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
+	d.rota.begin()
 	select {
 	case <-s.stream.ended:
 	case <-s.outbox.broken:
@@ -103,11 +108,18 @@ func (s *server) run(ctx context.Context) (exitCode int) {
 	}
 	s.leave()
 	s.drain(written)
-	s.release(conn)
+	s.release()
 	if d.exited.Load() && !d.polite.Load() {
 		return 1
 	}
 	return 0
+}
+
+// reader starts a reader.
+func (s *server) reader() *shift {
+	h := &shift{stream: s.stream}
+	jsonrpc2.NewConn(s.library, h, s.dispatcher, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
+	return h
 }
 
 // leave ends the reading.
@@ -140,13 +152,14 @@ func (s *server) drain(written <-chan struct{}) {
 var errLeftBehind = fmt.Errorf("nothing moved for %v on the way out", hardStop)
 
 // release ends what is still there, and waits for it.
-func (s *server) release(conn *jsonrpc2.Conn) {
+func (s *server) release() {
 	d := s.dispatcher
+	d.rota.end()
 	d.giveUp()
 	close(d.quit)
 	_ = s.o.Out.Close()
 	_ = s.o.In.Close()
-	_ = conn.Close()
+	s.endLibrary()
 	ended := make(chan struct{})
 	go func() { // ends with the last of them
 		defer close(ended)

@@ -15,7 +15,7 @@ import (
 // what it needs to hand it to the Handler, and only when it is sure to accept it: it ends the session
 // over anything else. Params never pass through it, for it would sort and re-encode them.
 //
-// ReadObject and take are called by one goroutine, the library's reader.
+// ReadObject, take and more are called by one goroutine at a time, the library's reader.
 type stream struct {
 	frames  *wire.Frames
 	scanner wire.Scanner
@@ -61,6 +61,9 @@ func (s *stream) take() message {
 	s.now = message{}
 	return m
 }
+
+// more reports whether there is more to take than was taken, without waiting.
+func (s *stream) more() bool { return len(s.members) > 0 || s.frames.Buffered() }
 
 // tell puts a message's id and method into the library's value.
 func (s *stream) tell(v any) error {

@@ -60,6 +60,9 @@ func (f *Frames) Next() (Frame, error) {
 	return f.line()
 }
 
+// Buffered reports whether something was read of what comes after the last frame.
+func (f *Frames) Buffered() bool { return f.in.Buffered() > 0 }
+
 // begin skips what may stand before the first frame and decides on the framing.
 func (f *Frames) begin() error {
 	first, err := f.in.Peek(1)
