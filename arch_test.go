@@ -58,6 +58,7 @@ var floors = map[string]struct {
 
 	"examples": {floor: 0},
 	"cli/demo": {floor: 4},
+	"cli/work": {floor: 4},
 	"cli":      {floor: 5},
 	".":        {floor: 6},
 	"bench":    {floor: 6},
@@ -76,7 +77,7 @@ var rooms = map[string][]string{
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/jackc/pgx/v5":                {"store/postgres"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
-	"github.com/google/uuid":                 {"engine"},
+	"github.com/google/uuid":                 {"engine", "cli/work"},
 	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "ledger"},
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"mcphost"},

@@ -1,0 +1,171 @@
+//go:build unix
+
+package work_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"waybill/api"
+	"waybill/cli/work"
+	"waybill/engine"
+	"waybill/engine/planfile"
+	"waybill/engine/workspace"
+	"waybill/examples/fake-agent/play"
+	"waybill/schema"
+	"waybill/store"
+	"waybill/store/memory"
+)
+
+// asAgent, set in the environment, makes the test binary be the agent that plays by a script.
+const asAgent = "WAYBILL_TEST_BINARY_IS_AN_AGENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asAgent) != "" {
+		os.Exit(play.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// A queue is waybill on a workspace in memory, and what was told of the work on it.
+type queue struct {
+	t     *testing.T
+	root  string
+	table *api.Table
+
+	mu     sync.Mutex // guards what follows
+	events []work.Event
+	told   chan work.Event // what nobody has waited for yet
+	// before, if not nil, may answer a call in place of the method.
+	before func(method string, result any) (answered bool, err error)
+	calls  []string
+}
+
+func newQueue(t *testing.T) *queue {
+	root := t.TempDir()
+	files, err := planfile.Open(root, planfile.Options{})
+	require.NoError(t, err)
+	plans := engine.NewPlans(files, engine.PlanOptions{})
+	e, err := engine.New(engine.Options{Plans: plans, Open: func(context.Context) (store.Store, error) { return memory.New(), nil }})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }() // ends in the cleanup
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+		require.NoError(t, files.Close())
+	})
+	s, err := api.New(api.Options{
+		Sources: workspace.Sources{Flag: root, StateBase: t.TempDir()},
+		Start:   func(workspace.Workspace) (*engine.Engine, *engine.Plans, error) { return e, plans, nil },
+	})
+	require.NoError(t, err)
+	return &queue{t: t, root: root, table: s.Table(), told: make(chan work.Event, 10_000)}
+}
+
+// call carries out a method.
+func (q *queue) call(ctx context.Context, method string, params, result any) error {
+	q.mu.Lock()
+	q.calls = append(q.calls, method)
+	before := q.before
+	q.mu.Unlock()
+	if before != nil {
+		if answered, err := before(method, result); answered {
+			return err
+		}
+	}
+	text, err := schema.Encode(params)
+	if err != nil {
+		return err
+	}
+	entry, _ := q.table.Entry(method)
+	answers := make(chan api.Answer, 1)
+	entry.Start(ctx, text, func(a api.Answer) { answers <- a })
+	answer := <-answers
+	if answer.Err != nil {
+		return answer.Err
+	}
+	if text, err = schema.Encode(answer.Result); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, result)
+}
+
+// ask is call for a test, which must be a success.
+func ask[R any](q *queue, method string, params any) (result R) {
+	require.NoError(q.t, q.call(context.Background(), method, params, &result), method)
+	return result
+}
+
+func (q *queue) tell(e work.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.events = append(q.events, e)
+	q.told <- e
+}
+
+// wait gives the next event of a kind.
+func (q *queue) wait(kind string) work.Event {
+	for {
+		if e := <-q.told; e.Kind == kind {
+			return e
+		}
+	}
+}
+
+// all gives the events of a kind so far.
+func (q *queue) all(kind string) (all []work.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.events {
+		if e.Kind == kind {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// make makes a task and gives its id.
+func (q *queue) make(prompt string, attempts int) string {
+	return ask[schema.TaskResult](q, "create_task", schema.CreateTaskParams{Prompt: prompt, MaxAttempts: &attempts}).Task.TaskID
+}
+
+func (q *queue) task(id string) schema.Task {
+	return ask[schema.TaskDetail](q, "get_task", schema.TaskParams{TaskID: id}).Task
+}
+
+// shell gives the options to run a script of the shell, whose standard error is shown if the test fails.
+func (q *queue) shell(script string) work.Options {
+	return work.Options{
+		Call: q.call, Tell: q.tell, Worker: "w", Dir: q.root, Command: []string{"sh", "-c", script}, Lease: time.Second,
+	}
+}
+
+// agent gives the options to run the agent that plays by a script.
+func (q *queue) agent(script string) work.Options {
+	file, memory := filepath.Join(q.t.TempDir(), "script"), q.t.TempDir()
+	require.NoError(q.t, os.WriteFile(file, []byte(script), 0o600))
+	o := q.shell("")
+	o.Command = []string{os.Args[0], "--script", file, "--memory", memory}
+	o.Env = []string{asAgent + "=1", "GORACE=atexit_sleep_ms=0"} // or each takes a second longer
+	return o
+}
+
+// drain works on what there is, without waiting for more.
+func (q *queue) drain(o work.Options) {
+	require.NoError(q.t, work.Tasks(q.t.Context(), nil, o))
+}
+
+// write writes the plan.
+func (q *queue) write(text string) {
+	require.NoError(q.t, os.WriteFile(filepath.Join(q.root, "tasks.md"), []byte(text), 0o600))
+}

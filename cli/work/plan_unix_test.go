@@ -1,0 +1,202 @@
+//go:build unix
+
+package work_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/cli/work"
+	"waybill/schema"
+)
+
+const plan = `# Plan
+
+- [ ] 1. First
+- [ ] 2. Second
+  - _Depends: 1_
+- [ ] 3. Third
+`
+
+// items gives the items of the events of a kind, in their order.
+func (q *queue) items(kind string) (items []string) {
+	for _, e := range q.all(kind) {
+		items = append(items, e.ItemID)
+	}
+	return items
+}
+
+func TestPlanIsWalkedToItsEnd(t *testing.T) {
+	q := newQueue(t)
+	q.write(plan)
+	o := q.agent(`1 worker 1 garbage
+2 code-quality-reviewer 1 gaps "the names say nothing"
+`)
+	o.Tick = true
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", o))
+	require.Equal(t, []string{"1", "2", "3"}, q.items(work.Approved))
+	require.Equal(t, "the plan is completed", q.all(work.Ended)[0].Message)
+	text, err := os.ReadFile(filepath.Join(q.root, "tasks.md"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "[ ]")
+	var first []string
+	for _, e := range q.all(work.Completed) {
+		if e.ItemID == "1" {
+			first = append(first, e.Role+" "+e.Verdict+" "+e.Next)
+		}
+	}
+	require.Equal(t, []string{
+		"worker invalid retry_with_preamble", "worker pass dispatch_reviewer",
+		"spec-reviewer pass dispatch_reviewer", "code-quality-reviewer pass advance_to_next_item",
+	}, first)
+	require.Empty(t, ask[schema.NoticeList](q, "list_notices", schema.ListNoticesParams{SessionID: "w"}).Items, "who walks the plan is who is told")
+}
+
+// What cannot go on holds back what depends on it, and nothing else.
+func TestBlockedItemHoldsBackWhatDependsOnIt(t *testing.T) {
+	q := newQueue(t)
+	q.write(plan)
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 worker * error \"the font is gone\"\n")), work.ErrUnfinished)
+	require.Equal(t, []string{"1"}, q.items(work.Halted))
+	require.Equal(t, []string{"3"}, q.items(work.Approved))
+	require.Equal(t, []string{"1", "3"}, q.items(work.Begun))
+	require.NotEmpty(t, ask[schema.NoticeList](q, "list_notices", schema.ListNoticesParams{}).Items, "a person has to see it")
+}
+
+// A reviewer that fails without a result is not asked again and again.
+func TestReviewerThatCrashesHaltsItsItem(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 spec-reviewer * crash\n")), work.ErrUnfinished)
+	require.Equal(t, []string{"1"}, q.items(work.Halted))
+	require.Len(t, q.all(work.Failed), 1)
+
+	// Whoever walks the plan once more has it tried once more.
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
+	require.Equal(t, []string{"1"}, q.items(work.Approved))
+}
+
+// A worker that crashes is made up for by another one, as the policy of the run says.
+func TestWorkerThatCrashesIsMadeUpFor(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 worker 1 crash\n")))
+	require.Equal(t, []string{"1"}, q.items(work.Approved))
+}
+
+// While one item waits for a person, others are worked on; with the answer it goes on.
+func TestItemThatWaitsForAPersonHoldsUpNobody(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	o := q.agent("1 worker 1 question \"Which font?\"\n")
+	o.Stay = true
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	asked := q.wait(work.Asked)
+	require.Equal(t, "1", asked.ItemID)
+	require.Equal(t, "2", q.wait(work.Approved).ItemID)
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
+	require.NoError(t, <-done)
+	require.Equal(t, []string{"2", "1"}, q.items(work.Approved))
+	require.Len(t, q.all(work.Asked), 1)
+}
+
+// Without Stay the walk ends where only a person can help, and another one goes on from there.
+func TestWalkGoesOnWhereAnotherOneEnded(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	o := q.agent("1 worker 1 question \"Which font?\"\n")
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
+	require.Len(t, q.all(work.Waits), 1)
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: q.all(work.Asked)[0].TaskID, Reply: "Garamond."})
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", o))
+	require.Equal(t, []string{"1"}, q.items(work.Approved))
+	require.Len(t, q.all(work.Started), 4, "the worker asked, and went on; the reviewers looked at it once each")
+}
+
+// Of several who walk the same plan at the same time, one does each step.
+func TestTwoWalksDoNothingTwice(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] T001 [P] First\n- [ ] T002 [P] Second\n- [ ] T003 [P] Third\n")
+	one, other := q.agent(""), q.agent("")
+	one.Parallel, other.Parallel, other.Worker = 2, 2, "other"
+	one.Stay, other.Stay = true, true
+	var errs [2]error
+	var walks sync.WaitGroup
+	for i, o := range []work.Options{one, other} {
+		walks.Go(func() { errs[i] = work.Plan(t.Context(), nil, "tasks.md", o) })
+	}
+	walks.Wait()
+	require.NoError(t, errors.Join(errs[:]...))
+	var steps []string
+	for _, e := range q.all(work.Started) {
+		steps = append(steps, e.ItemID+" "+e.Role)
+	}
+	slices.Sort(steps)
+	require.Equal(t, []string{
+		"T001 code-quality-reviewer", "T001 spec-reviewer", "T001 worker", "T002 code-quality-reviewer", "T002 spec-reviewer", "T002 worker",
+		"T003 code-quality-reviewer", "T003 spec-reviewer", "T003 worker",
+	}, steps)
+}
+
+// Who is stopped in the midst of a plan leaves it so that another one can go on.
+func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	opened, closed := begun(t, q)
+	o := q.shell("exec 3>fifo; sleep 1000")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(ctx, nil, "tasks.md", o) }() // ends before the test
+	opened()
+	stop()
+	require.ErrorIs(t, <-done, work.ErrUnfinished)
+	closed()
+	require.Len(t, q.all(work.Interrupted), 1)
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
+	require.Equal(t, []string{"1", "2"}, q.items(work.Approved))
+}
+
+// Who drains in the midst of a plan lets the command come to its end, and begins nothing more.
+func TestWalkDrains(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	opened, closed := begun(t, q)
+	drain, done := make(chan struct{}), make(chan error, 1)
+	o := q.shell("exec 3>fifo; cat; echo more")
+	go func() { done <- work.Plan(t.Context(), drain, "tasks.md", o) }() // ends before the test
+	opened()
+	close(drain)
+	require.ErrorIs(t, <-done, work.ErrUnfinished)
+	closed()
+	require.Len(t, q.all(work.Started), 1)
+	require.Len(t, q.all(work.Completed), 1)
+}
+
+func TestPlanThatIsNotThere(t *testing.T) {
+	q := newQueue(t)
+	err := work.Plan(t.Context(), nil, "tasks.md", q.agent(""))
+	fault, ok := errors.AsType[*schema.Error](err)
+	require.True(t, ok, err)
+	require.Equal(t, schema.LedgerMissing, fault.Data.Code)
+}
+
+// The chain of models goes with the tasks, and each command is told which one it is to use.
+func TestCommandsAreToldTheirModel(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	o := q.shell(`echo "$WAYBILL_PROVIDER_ID/$WAYBILL_MODEL_ID:$WAYBILL_MODEL_VARIANT $WAYBILL_ROLE" >>models; echo "429 Too Many Requests" >&2; exit 1`)
+	o.Models = []schema.Model{{ProviderID: "acme", ModelID: "large", Variant: "high"}, {ProviderID: "other", ModelID: "small"}}
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
+	text, err := os.ReadFile(filepath.Join(q.root, "models"))
+	require.NoError(t, err)
+	require.Equal(t, "acme/large:high worker\nother/small: worker\n", string(text))
+	require.Equal(t, []string{"1"}, q.items(work.Halted))
+}

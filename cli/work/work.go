@@ -1,0 +1,256 @@
+// Package work is a small host: it claims tasks, runs a command for each, and reports what came out of it. With a plan
+// it makes the tasks as well, item after item, until nothing of the plan can be begun any more.
+//
+// What holds, whatever the command does:
+//
+//   - Nothing is claimed that is not begun at once, and no more than Parallel commands run at a time.
+//   - A command gets the prompt on its standard input, as it is, and then the end of it. Its surroundings name the
+//     task; the lease stays here.
+//   - While it runs, the lease is renewed. When the lease is lost, or the end of the task was asked for, the command is
+//     ended; of a lost one nothing is reported.
+//   - To end a command is to ask it (SIGTERM), and to kill it and all that it has started when Grace is over. A command
+//     does not outlive this process where the system can see to that.
+//   - Its exit status says what it came to: 0 that its standard output is the result, Ask that it is a question to a
+//     person, 75 (EX_TEMPFAIL) that the same may succeed later, and anything else that it failed, with the end of its
+//     standard error for a reason.
+//   - The result of a task that has a run and a role is judged; the run decides what is next.
+//   - A report is repeated as long as the store says that this may help, and the same report counts once.
+//
+// It refuses to decide what follows from a result, to read a plan, and to open a store: for that it has the methods.
+package work
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"waybill/schema"
+)
+
+// Options say what is to be done, and by whom. Call, Command and Tell are required.
+type Options struct {
+	// Call carries out a method of the vocabulary. Its errors that are a *schema.Error are told as such.
+	Call func(ctx context.Context, method string, params, result any) error
+	// Command is the program and its arguments.
+	Command []string
+	// Dir is where it runs; Env is added to its environment.
+	Dir string
+	Env []string
+	// Errors gives where the standard error of a command goes. What is written there is the command's, as it is.
+	Errors func(task string) io.Writer
+	// Tell is told what happens, one after the other.
+	Tell func(Event)
+
+	// Worker is the name under which tasks are claimed.
+	Worker string
+	// Parallel bounds the commands that run at a time; 0 is 1.
+	Parallel int
+	// Lease is how long an attempt may go without a sign of this process; 0 is a minute.
+	Lease time.Duration
+	// Timeout is how long a command may take; 0 is for ever.
+	Timeout time.Duration
+	// Grace is how long a command has to end that was asked to; 0 is 5 s.
+	Grace time.Duration
+	// Ask is the exit status of a command that asks a person; 0 is 10.
+	Ask int
+	// Stay waits for more when there is nothing to do, and for answers. Otherwise that is the end.
+	Stay bool
+
+	// RunID and Role say which tasks are claimed. They are not for a plan.
+	RunID, Role string
+
+	// Models and MaxAttempts are those of the tasks that are made for a plan.
+	Models      []schema.Model
+	MaxAttempts int
+	// Tick has the box of an item ticked in its file when it is approved.
+	Tick bool
+}
+
+func (o Options) filled() Options {
+	if o.Parallel == 0 {
+		o.Parallel = 1
+	}
+	if o.Lease == 0 {
+		o.Lease = time.Minute
+	}
+	if o.Grace == 0 {
+		o.Grace = 5 * time.Second
+	}
+	if o.Ask == 0 {
+		o.Ask = 10
+	}
+	if o.Errors == nil {
+		o.Errors = func(string) io.Writer { return io.Discard }
+	}
+	return o
+}
+
+// An Event is something that happened. What is empty does not concern it.
+type Event struct {
+	Kind    string `json:"event"`
+	Plan    string `json:"plan,omitzero"`
+	ItemID  string `json:"item_id,omitzero"`
+	RunID   string `json:"run_id,omitzero"`
+	TaskID  string `json:"task_id,omitzero"`
+	Attempt int    `json:"attempt_number,omitzero"`
+	Role    string `json:"role,omitzero"`
+	// Status is that of the task behind an attempt, Verdict what was made of its result, and Next what the run does.
+	Status  string `json:"status,omitzero"`
+	Verdict string `json:"verdict,omitzero"`
+	Next    string `json:"next_action,omitzero"`
+	TookMS  int64  `json:"duration_ms,omitzero"`
+	// Message says why, in the words of whoever failed.
+	Message string `json:"message,omitzero"`
+}
+
+// The kinds of events.
+const (
+	Started     = "started"     // a command runs
+	Completed   = "completed"   // and gave a result
+	Asked       = "asked"       // a person
+	Failed      = "failed"      // or not
+	Cancelled   = "cancelled"   // it was ended, because somebody wanted that
+	Interrupted = "interrupted" // it was ended, because this process ends
+	Lost        = "lost"        // somebody else has the task
+	Begun       = "begun"       // an item of a plan
+	Approved    = "approved"    // an item is done
+	Halted      = "halted"      // an item cannot go on without a person
+	Waits       = "waits"       // an item waits for the answer of a person, or for somebody else
+	Ended       = "ended"       // a plan: nothing can be begun any more
+	Trouble     = "trouble"     // something could not be told to the store
+)
+
+// ErrUnfinished says that a plan has not been completed.
+var ErrUnfinished = errors.New("the plan is not completed")
+
+// A host does the work.
+type host struct {
+	o     Options
+	drain <-chan struct{} // closed when nothing new is to be begun
+
+	mu sync.Mutex // held while Tell is called
+}
+
+func newHost(o Options, drain <-chan struct{}) *host {
+	return &host{o: o.filled(), drain: drain}
+}
+
+func (h *host) tell(e Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.o.Tell(e)
+}
+
+// Tasks works on tasks of the queue, until drain is closed and what was begun is over, or until ctx ends, which ends what
+// was begun. Without Stay, it ends when there is nothing to claim. An error says why no more can be claimed.
+func Tasks(ctx context.Context, drain <-chan struct{}, o Options) error {
+	h := newHost(o, drain)
+	claiming, stop := h.claiming(ctx)
+	defer stop()
+	errs := make([]error, h.o.Parallel)
+	var running sync.WaitGroup
+	for i := range errs {
+		running.Go(func() {
+			if errs[i] = h.queue(ctx, claiming); errs[i] != nil {
+				stop() // the others would meet the same
+			}
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+// claiming gives a context that ends when nothing new is to be begun.
+func (h *host) claiming(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	go func() { // ends with the context
+		select {
+		case <-h.drain:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
+}
+
+// queue takes one task after the other.
+func (h *host) queue(ctx, claiming context.Context) error {
+	for claiming.Err() == nil {
+		claim, err := h.claim(claiming, h.o.RunID, h.o.Role, h.o.Stay)
+		switch {
+		case err != nil && claiming.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case claim != nil:
+			h.attend(ctx, claim, Event{})
+		case !h.o.Stay:
+			return nil
+		}
+	}
+	return nil
+}
+
+// longest is how long a claim may wait, in ms. That the store is busy for a moment is a wait like any other.
+const longest = 20_000
+
+// claim gives a task to work on, or nil if there is none.
+func (h *host) claim(ctx context.Context, run, role string, wait bool) (*schema.Claim, error) {
+	lease := int(h.o.Lease.Milliseconds())
+	p := schema.ClaimTaskParams{Worker: h.o.Worker, RunID: run, Role: role, LeaseMS: &lease}
+	if wait {
+		p.WaitMS = longest
+	}
+	var r schema.ClaimTaskResult
+	err := h.persist(ctx, "claim_task", p, &r)
+	return r.Claim, err
+}
+
+// tries is how often a method is tried that the store cannot carry out now. With the waits between it takes half a minute.
+const tries = 12
+
+// persist carries a method out, again and again as long as the store says that this may help. It gives up when ctx ends.
+func (h *host) persist(ctx context.Context, method string, params, result any) (err error) {
+	wait := 50 * time.Millisecond
+	for n := range tries {
+		err = h.o.Call(ctx, method, params, result)
+		if !passing(err) || ctx.Err() != nil {
+			return err
+		}
+		if n == tries/2 {
+			h.tell(Event{Kind: Trouble, Message: method + ": " + err.Error()})
+		}
+		if !pause(ctx, wait) {
+			return err
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+	return err
+}
+
+// passing reports whether an error is one of a store that may be usable in a moment.
+func passing(err error) bool {
+	fault, ok := errors.AsType[*schema.Error](err)
+	if !ok || !fault.Data.Retryable {
+		return false
+	}
+	switch fault.Code {
+	case schema.ErrorNumber(schema.Overloaded), schema.ErrorNumber(schema.StoreFull), schema.ErrorNumber(schema.StoreIO):
+		return true
+	}
+	return false
+}
+
+// pause waits, and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
