@@ -116,7 +116,7 @@ used; 75 if the same may succeed later. serve, mcp and doctor say what theirs me
 	}
 	root.AddCommand(a.statusCommand(), a.tailCommand(), a.callCommand(), a.whereCommand(), a.explainCommand(),
 		a.planCommand(), a.promptCommand(), a.doctorCommand(), a.backupCommand(), a.salvageCommand(), a.exportCommand(), a.importCommand(),
-		a.restoreCommand(), a.storeCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
+		a.restoreCommand(), a.storeCommand(), a.workCommand(), a.versionCommand(), a.schemaCommand(), a.demoCommand(), a.fakeAgentCommand())
 	root.AddCommand(a.taskCommands()...)
 	if a.page != nil {
 		root.AddCommand(a.uiCommand())

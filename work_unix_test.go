@@ -1,0 +1,120 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+)
+
+// A worker is `waybill work` as a process, in a world with one task.
+type worker struct {
+	world
+	t    *testing.T
+	cmd  *exec.Cmd
+	out  *bufio.Reader
+	task string
+}
+
+// newWorker makes a task and has a script of the shell run for it. The script finds the named pipes "begun" and "go".
+func newWorker(t *testing.T, script string, args ...string) *worker {
+	t.Helper()
+	w := &worker{world: newWorld(t), t: t}
+	for _, name := range []string{"begun", "go"} {
+		require.NoError(t, syscall.Mkfifo(filepath.Join(w.workspace, name), 0o600))
+	}
+	p := w.serve(t)
+	var made schema.TaskResult
+	p.must("create_task", `{"prompt":"Lend it.","max_attempts":3}`, &made)
+	require.NoError(t, p.in.Close())
+	p.end()
+	w.task = made.Task.TaskID
+	w.work(append(append([]string{"--json"}, args...), "--", "sh", "-c", script)...)
+	return w
+}
+
+// work starts the process.
+func (w *worker) work(args ...string) {
+	w.t.Helper()
+	w.cmd = w.command(w.t, append([]string{"work"}, args...)...)
+	out, err := w.cmd.StdoutPipe()
+	require.NoError(w.t, err)
+	w.out = bufio.NewReader(out)
+	require.NoError(w.t, w.cmd.Start())
+}
+
+// begun waits until the script has begun, and gives what waits until nothing of it is left.
+func (w *worker) begun() (over func()) {
+	w.t.Helper()
+	file, err := os.Open(filepath.Join(w.workspace, "begun"))
+	require.NoError(w.t, err)
+	return func() {
+		_, err := io.ReadAll(file)
+		require.NoError(w.t, err)
+		require.NoError(w.t, file.Close())
+	}
+}
+
+// until gives the next event of a kind.
+func (w *worker) until(kind string) (e struct {
+	Event   string `json:"event"`
+	TaskID  string `json:"task_id"`
+	Attempt int    `json:"attempt_number"`
+	Status  string `json:"status"`
+},
+) {
+	w.t.Helper()
+	for e.Event != kind {
+		line, err := w.out.ReadBytes('\n')
+		require.NoError(w.t, err, "nothing was told of %s", kind)
+		require.NoError(w.t, json.Unmarshal(line, &e))
+	}
+	return e
+}
+
+func (w *worker) exit() int {
+	w.t.Helper()
+	_, err := io.ReadAll(w.out)
+	require.NoError(w.t, err)
+	_ = w.cmd.Wait()
+	return w.cmd.ProcessState.ExitCode()
+}
+
+// The first interruption, which a terminal sends to all that runs in it, lets the command come to its end.
+func TestInterruptedWorkLetsItsCommandEnd(t *testing.T) {
+	w := newWorker(t, "exec 3>begun; read line <go; echo done")
+	over := w.begun()
+	require.NoError(t, w.cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, os.WriteFile(filepath.Join(w.workspace, "go"), []byte("go\n"), 0o600))
+	require.Equal(t, "COMPLETE", w.until("completed").Status)
+	over()
+	require.Zero(t, w.exit())
+}
+
+// SIGTERM ends the command, and so does a second interruption; the task says so.
+func TestTerminatedWorkEndsItsCommand(t *testing.T) {
+	for name, signals := range map[string][]os.Signal{
+		"terminated": {syscall.SIGTERM}, "interrupted twice": {os.Interrupt, syscall.SIGTERM},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t, "exec 3>begun; sleep 1000")
+			over := w.begun()
+			for _, s := range signals {
+				require.NoError(t, w.cmd.Process.Signal(s))
+			}
+			require.Equal(t, "ERROR", w.until("interrupted").Status)
+			over()
+			require.Equal(t, 130, w.exit())
+		})
+	}
+}
