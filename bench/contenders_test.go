@@ -19,6 +19,8 @@ var contenders = map[string]func(in io.ReadCloser, out io.WriteCloser){
 	"by-hand": byHand,
 	"library": library,
 	"stock":   stock,
+
+	"stock-same": stockSame,
 }
 
 // contender gives the command that runs one of them.

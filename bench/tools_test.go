@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tiktoken-go/tokenizer/codec"
 
+	"waybill/api"
 	"waybill/schema"
 )
 
@@ -26,6 +27,35 @@ func stock(in io.ReadCloser, out io.WriteCloser) {
 	server.AddTool(&sdk.Tool{Name: "get_task", InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
+		})
+	_ = server.Run(context.Background(), &sdk.IOTransport{Reader: in, Writer: out}) // it ends with the input
+}
+
+// benchStore names the store of the contender that has one.
+const benchStore = "WAYBILL_BENCH_STORE"
+
+// stockSame is the same library, and a tool that does what waybill's does: it looks for the task in the store and gives
+// its JSON. What waybill's front door does beyond that is not in it.
+func stockSame(in io.ReadCloser, out io.WriteCloser) {
+	table, end, err := serviceOf(filepath.Dir(os.Getenv(benchStore)), os.Getenv(benchStore), 0)
+	if err != nil {
+		return
+	}
+	defer func() { _ = end() }()
+	entry, _ := table.Entry("get_task")
+	server := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "get_task", InputSchema: map[string]any{"type": "object"}},
+		func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			var answer api.Answer
+			entry.Start(ctx, req.Params.Arguments, func(a api.Answer) { answer = a })
+			if answer.Err != nil {
+				return nil, answer.Err
+			}
+			text, err := schema.Encode(answer.Result)
+			if err != nil {
+				return nil, err
+			}
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil
 		})
 	_ = server.Run(context.Background(), &sdk.IOTransport{Reader: in, Writer: out}) // it ends with the input
 }
@@ -60,11 +90,11 @@ func (h toolHost) each(b *testing.B, n int) series {
 }
 
 // BenchmarkToolCall measures a call of a tool that reads one task, beside the same method over JSON-RPC, beside the
-// library on its own with a tool that does nothing, and beside a pipe.
+// library on its own with a tool that does the same and with one that does nothing, and beside a pipe.
 func BenchmarkToolCall(b *testing.B) {
 	all, medians := map[string]series{}, map[string]series{}
 	for b.Loop() {
-		for _, name := range []string{"pipe", "json-rpc", "stock", "waybill"} {
+		for _, name := range []string{"pipe", "json-rpc", "stock", "stock-same", "waybill"} {
 			h := newToolHost(b, name)
 			h.each(b, 500) // until it has grown to its size
 			times := h.each(b, 1000)
@@ -87,22 +117,26 @@ func newToolHost(b *testing.B, name string) toolHost {
 	root := b.TempDir()
 	work, state := filepath.Join(root, "work"), filepath.Join(root, "state")
 	require.NoError(b, os.Mkdir(work, 0o700))
-	var task string
-	if name == "json-rpc" || name == "waybill" {
-		maker := spawn(b, waybill(work, state))
-		task = member(maker.call(b, `{"jsonrpc":"2.0","id":1,"method":"create_task","params":{"prompt":"Migrate the loans."}}`), "task_id")
-		maker.end(b)
+	store := filepath.Join(work, "store.db")
+	ours := func(cmd *exec.Cmd) *exec.Cmd {
+		cmd.Args = append(cmd.Args, "--store", store)
+		return cmd
 	}
+	maker := spawn(b, ours(waybill(work, state)))
+	task := member(maker.call(b, `{"jsonrpc":"2.0","id":1,"method":"create_task","params":{"prompt":"Migrate the loans."}}`), "task_id")
+	maker.end(b)
 	asTool := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_task","arguments":{"task_id":%q}}}`+"\n", task)
 	switch name {
 	case "json-rpc":
-		return toolHost{spawn(b, waybill(work, state)), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"get_task","params":{"task_id":%q}}`+"\n", task)}
+		return toolHost{spawn(b, ours(waybill(work, state))), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"get_task","params":{"task_id":%q}}`+"\n", task)}
 	case "waybill":
-		h := spawn(b, waybillMCP(work, state))
+		h := spawn(b, ours(waybillMCP(work, state)))
 		h.call(b, handshake)
 		return toolHost{h, asTool}
 	}
-	h := spawn(b, contender(name))
+	other := contender(name)
+	other.Env = append(other.Env, benchStore+"="+store)
+	h := spawn(b, other)
 	h.call(b, handshake)
 	return toolHost{h, asTool}
 }
