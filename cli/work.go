@@ -96,6 +96,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	defer l.close()
+	mindReader()
 	f.Call, f.Tell, f.Errors = l.call, a.tellOfWork, a.errorsOf(f.Parallel > 1)
 	return a.underSignals(ctx, func(ctx context.Context, drain <-chan struct{}) error {
 		if f.plan != "" {
@@ -132,9 +133,19 @@ func (f *workFlags) check() error {
 		host, _ := os.Hostname() // without one, the number is the name
 		f.Worker = strings.TrimPrefix(host+"-", "-") + strconv.Itoa(os.Getpid())
 	}
-	if _, err := exec.LookPath(f.Command[0]); err != nil {
+	return f.find()
+}
+
+// find makes sure that there is such a command, and that it is the same one when it runs elsewhere.
+func (f *workFlags) find() error {
+	path, err := exec.LookPath(f.Command[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
 		return schema.NewError(schema.SubjectGone, "there is no command "+strconv.Quote(f.Command[0])).Hint(err.Error())
 	}
+	f.Command = append([]string{path}, f.Command[1:]...)
 	return nil
 }
 
