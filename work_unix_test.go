@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -101,10 +102,10 @@ func TestInterruptedWorkLetsItsCommandEnd(t *testing.T) {
 	require.Zero(t, w.exit())
 }
 
-// SIGTERM ends the command, and so does a second interruption; the task says so.
+// SIGTERM ends the command, and so do a terminal that is closed and a second interruption; the task says so.
 func TestTerminatedWorkEndsItsCommand(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
-		"terminated": {syscall.SIGTERM}, "interrupted twice": {os.Interrupt, syscall.SIGTERM},
+		"terminated": {syscall.SIGTERM}, "hung up": {syscall.SIGHUP}, "interrupted before": {os.Interrupt, syscall.SIGTERM},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorker(t, "exec 3>begun; sleep 1000")
@@ -117,4 +118,29 @@ func TestTerminatedWorkEndsItsCommand(t *testing.T) {
 			require.Equal(t, 130, w.exit())
 		})
 	}
+}
+
+// A terminal that is held up, or a pipe that nobody reads, keeps nothing from its end.
+func TestWorkWhoseErrorsNobodyReadsEnds(t *testing.T) {
+	w := newWorker(t, "true")
+	w.until("completed")
+	require.NoError(t, w.cmd.Process.Signal(os.Interrupt))
+	require.Zero(t, w.exit())
+
+	p := w.serve(t)
+	p.must("create_task", `{"prompt":"Lend the other."}`, nil)
+	require.NoError(t, p.in.Close())
+	p.end()
+	r, errs, err := os.Pipe() // which nobody reads
+	require.NoError(t, err)
+	defer func() { require.NoError(t, errors.Join(r.Close(), errs.Close())) }()
+	w.cmd = w.command(t, "work", "--json", "--no-wait", "--timeout", "2s", "--grace", "1s", "--", "sh", "-c",
+		"yes 'the font is gone' | head -c 1000000 >&2; sleep 1000")
+	w.cmd.Stderr = errs
+	out, err := w.cmd.StdoutPipe()
+	require.NoError(t, err)
+	w.out = bufio.NewReader(out)
+	require.NoError(t, w.cmd.Start())
+	require.Equal(t, "ERROR", w.until("failed").Status)
+	require.Zero(t, w.exit())
 }

@@ -12,9 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ import (
 	"waybill/engine/workspace"
 	"waybill/schema"
 	"waybill/store/postgres"
+	"waybill/wire"
 )
 
 // exitWorkInterrupted is the exit code of work when a signal has ended commands.
@@ -44,20 +46,20 @@ out. It waits for more until it is interrupted, or with --no-wait ends when ther
 With --plan it walks a plan: it begins what can be begun, makes the tasks for workers and reviewers, has each
 result judged, and does what the run says, until the plan is completed or nothing more can be begun.
 
-COMMAND finds in its environment WAYBILL_TASK_ID, WAYBILL_ATTEMPT_NUMBER, WAYBILL_SESSION_ID (the same again when it
-goes on with a person's answer; WAYBILL_CONTINUATION is 1 then), WAYBILL_RUN_ID, WAYBILL_ROLE, WAYBILL_PROVIDER_ID and
-WAYBILL_MODEL_ID. It says by its exit status what it came to:
+COMMAND finds in its environment WAYBILL_TASK_ID, WAYBILL_ATTEMPT_ID, WAYBILL_ATTEMPT_NUMBER, WAYBILL_SESSION_ID (the
+same again when it goes on with a person's answer; WAYBILL_CONTINUATION is 1 then), WAYBILL_RUN_ID, WAYBILL_ROLE,
+WAYBILL_PROVIDER_ID, WAYBILL_MODEL_ID and WAYBILL_MODEL_VARIANT. It says by its exit status what it came to:
 
    0   its standard output is the result
   10   it asks a person (--ask-exit): what stands behind QUESTION: on the last line of its standard output, or all of it
   75   it failed, and the same may succeed later
        anything else: it failed, and the end of its standard error says why
 
-The first interruption lets what runs come to its end, the second one ends it; SIGTERM ends it at once. An attempt
-that was ended so can be set going again with waybill retry.
+The first interruption lets what runs come to its end, the second one ends it; SIGTERM and SIGHUP end it at once. An
+attempt that was ended so can be set going again with waybill retry.
 
-Exit codes: 0 if there was nothing left to do; 1 if the plan is not completed; 3 if there is no such COMMAND or plan;
-130 if commands were ended by a signal.`,
+Exit codes: 0 if there was nothing left to do; 1 if the plan is not completed, or what came out could not be reported;
+3 if there is no such COMMAND or plan; 130 if commands were ended by a signal.`,
 		Example: `  waybill work -- claude -p
   waybill work --plan tasks.md --parallel 2 --timeout 30m -- ./agent.sh`,
 		Args: cobra.MinimumNArgs(1),
@@ -97,7 +99,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	}
 	defer l.close()
 	mindReader()
-	f.Call, f.Tell, f.Errors = l.call, a.tellOfWork, a.errorsOf(f.Parallel > 1)
+	said := wire.NewLogWriter(a.Err) // or a terminal that is held up would hold up the commands
+	saying := newGroup()
+	saying.run(func(ctx context.Context) { _ = said.Run(ctx) }) // it reports nothing
+	defer saying.stop()
+	f.Call, f.Tell, f.Errors = l.call, a.tellOfWork, errorsOf(said, f.Parallel > 1)
 	return a.underSignals(ctx, func(ctx context.Context, drain <-chan struct{}) error {
 		if f.plan != "" {
 			return work.Plan(ctx, drain, f.plan, f.Options)
@@ -117,6 +123,8 @@ func (f *workFlags) check() error {
 		return usageError{errors.New("--timeout and --grace: must not be negative, and --grace not 0")}
 	case f.Ask < 1 || f.Ask > 255:
 		return usageError{fmt.Errorf("--ask-exit %d: must be from 1 to 255", f.Ask)}
+	case f.MaxAttempts < 0:
+		return usageError{fmt.Errorf("--max-attempts %d: must not be negative", f.MaxAttempts)}
 	case f.plan != "" && (f.RunID != "" || f.Role != ""):
 		return usageError{errors.New("--run and --role choose among the tasks of the queue, and --plan works on nothing but its own")}
 	case f.plan == "" && (len(f.models) > 0 || f.MaxAttempts != 0 || f.Tick):
@@ -131,9 +139,17 @@ func (f *workFlags) check() error {
 	}
 	if f.Worker == "" {
 		host, _ := os.Hostname() // without one, the number is the name
-		f.Worker = strings.TrimPrefix(host+"-", "-") + strconv.Itoa(os.Getpid())
+		f.Worker = strings.TrimLeft(strings.Map(inNames, host)+"-", "-") + strconv.Itoa(os.Getpid())
 	}
 	return f.find()
+}
+
+// inNames gives a character that the name of a worker may have.
+func inNames(r rune) rune {
+	if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '_') {
+		return r
+	}
+	return '-'
 }
 
 // find makes sure that there is such a command, and that it is the same one when it runs elsewhere.
@@ -169,44 +185,54 @@ func (a *app) locate(o *work.Options) error {
 	return nil
 }
 
-// underSignals lets the first interruption drain, and a second one or SIGTERM end ctx.
+// underSignals lets the first interruption drain, and what asks for the end of the process end ctx. After that a signal
+// finds nobody listening and ends the process at once.
 func (a *app) underSignals(ctx context.Context, do func(ctx context.Context, drain <-chan struct{}) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	drain, signals := make(chan struct{}), make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	drain, ended, signals := make(chan struct{}), make(chan struct{}), make(chan os.Signal, 4)
+	heeded := listen(signals)
 	defer signal.Stop(signals)
-	ended := make(chan struct{})
 	defer close(ended)
-	go func() { // ends with the work
-		drained := false
-		for {
+	go func() { // ends with the work, or with what ends it
+		for drained := false; ; drained = true {
 			select {
 			case s := <-signals:
-				if s == os.Interrupt && !drained {
-					a.say("waybill: what runs comes to its end, and nothing else is begun; interrupt again to end it now")
-					drained = true
-					close(drain)
-					continue
+				if s != os.Interrupt || drained {
+					signal.Reset(heeded...)
+					stop()
+					return
 				}
-				stop()
+				close(drain)
+				a.say("waybill: what runs comes to its end, and nothing else is begun; interrupt again to end it now")
 			case <-ended:
 				return
 			}
 		}
 	}()
 	err := do(ctx, drain)
-	if ctx.Err() != nil {
-		a.code = exitWorkInterrupted
-		if errors.Is(err, context.Canceled) || errors.Is(err, work.ErrUnfinished) {
-			return nil
-		}
+	if a.code != 0 && errors.Is(err, work.ErrUnfinished) {
+		return nil
 	}
 	return err
 }
 
+// listen has those of the signals that end a process come to the channel which are not ignored, and gives them.
+func listen(to chan<- os.Signal) (heeded []os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup wants it, and a script for what it runs beside itself
+			heeded = append(heeded, s)
+		}
+	}
+	signal.Notify(to, heeded...)
+	return heeded
+}
+
 // tellOfWork prints a line for what happened. If nobody reads that any more, the work goes on.
 func (a *app) tellOfWork(e work.Event) {
+	if e.Kind == work.Interrupted {
+		a.code = exitWorkInterrupted
+	}
 	if a.json {
 		_ = a.print(e)
 		return
@@ -241,12 +267,11 @@ func (a *app) tellOfWork(e work.Event) {
 	}
 }
 
-// errorsOf gives where what commands say goes: to standard error, line by line and made safe to look at, each behind the end of the id of its
+// errorsOf gives where what commands say goes: line by line and made safe to look at, each behind the end of the id of its
 // task if there are several.
-func (a *app) errorsOf(several bool) func(task string) io.Writer {
-	var mu sync.Mutex
-	return func(task string) io.Writer {
-		w := &aside{mu: &mu, out: a.Err}
+func errorsOf(to io.Writer, several bool) func(task string) io.WriteCloser {
+	return func(task string) io.WriteCloser {
+		w := &aside{to: to}
 		if several {
 			w.mark = task[max(0, len(task)-6):] + "  "
 		}
@@ -256,8 +281,7 @@ func (a *app) errorsOf(several bool) func(task string) io.Writer {
 
 // An aside passes on whole lines, without what moves the cursor of a terminal.
 type aside struct {
-	mu   *sync.Mutex // held while a line is written
-	out  io.Writer
+	to   io.Writer
 	mark string
 	part []byte
 }
@@ -282,8 +306,14 @@ func (w *aside) Write(p []byte) (int, error) {
 	}
 }
 
+// Close passes on what has no end of a line.
+func (w *aside) Close() error {
+	if len(w.part) > 0 {
+		w.line(w.part)
+	}
+	return nil
+}
+
 func (w *aside) line(text []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, _ = fmt.Fprintln(w.out, w.mark+plain(strings.TrimSuffix(string(text), "\r"))) // nobody may be there to read it
+	_, _ = fmt.Fprintln(w.to, w.mark+plain(strings.TrimSuffix(string(text), "\r"))) // nobody may be there to read it
 }

@@ -141,7 +141,8 @@ func (d *dispatcher) begin(c *call) {
 // ask has a Read method carried out: by the reader if there is no other in hand, and nothing behind it in the input,
 // and otherwise by a worker. To wake somebody can take longer than all the rest.
 func (d *dispatcher) ask(c *call) {
-	if d.begun.Add(1) == 1 && c.batch == nil && !d.stream.more() && !d.outbox.full() {
+	if d.begun.Add(1) == 1 && !d.stream.more() {
+		d.flush() // what was answered on the spot does not wait for this one
 		d.rota.enter(c)
 		defer d.rota.leave(c)
 		d.read(c)

@@ -13,7 +13,7 @@
 // written in the order in which it became ready, so an answer precedes what is announced after it.
 //
 // A host that asks one thing after the other is answered by the goroutine that reads, because to wake
-// another one takes longer than most answers. What comes in meanwhile waits for at most 2 ms: then
+// another one takes longer than most answers. What comes in meanwhile waits for about 2 ms: then
 // another goroutine reads on. The reader is always one of the library's.
 //
 // # When more comes in than goes out

@@ -64,3 +64,34 @@ func TestInputEndsBehindACallOfTheReader(t *testing.T) {
 		require.Equal(t, []string{"1 -32800 CANCELLED"}, briefs(t, h.hear()))
 	})
 }
+
+// Reads that came in one write run beside each other at once: the reader is at none of them.
+func TestReadsOfOneWriteRunBesideEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		start := time.Now()
+		h.raw(request(1, "block", "") + "\n" + request(2, "block", "") + "\n" + request(3, "ping", "") + "\n")
+		require.Equal(t, []string{`3 {"pong":true}`}, briefs(t, h.hear()))
+		require.Len(t, f.running, 2)
+		require.Zero(t, time.Since(start))
+		close(f.release)
+		require.ElementsMatch(t, []string{`1 "released"`, `2 "released"`}, briefs(t, h.hear()))
+		require.Zero(t, h.end())
+	})
+}
+
+// What was answered on the spot is not kept back by the call behind it, which the reader is at.
+func TestAnswerDoesNotWaitForTheNextCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		start := time.Now()
+		h.raw(request(1, "ping", "") + "\n" + request(2, "block", "") + "\n")
+		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.hear()))
+		require.Zero(t, time.Since(start))
+		close(f.release)
+		require.Equal(t, []string{`2 "released"`}, briefs(t, h.hear()))
+		require.Zero(t, h.end())
+	})
+}

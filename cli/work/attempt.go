@@ -15,26 +15,37 @@ import (
 
 // Why a command is ended before it ends by itself.
 var (
-	errLost      = errors.New("somebody else has the task")
+	errLost      = errors.New("somebody else may have the task")
 	errWithdrawn = errors.New("the end of the task was asked for")
 )
 
-// exitTransient is the exit status of a command that may succeed later: EX_TEMPFAIL of sysexits.h.
-const exitTransient = 75
+const (
+	// exitTransient is the exit status of a command that may succeed later: EX_TEMPFAIL of sysexits.h.
+	exitTransient = 75
+	// mostQuestion is how long a question may be.
+	mostQuestion = 64 << 10
+)
+
+// told are the variables of the environment that tell a command what it is at.
+var told = []string{
+	"WAYBILL_TASK_ID", "WAYBILL_ATTEMPT_ID", "WAYBILL_ATTEMPT_NUMBER", "WAYBILL_SESSION_ID", "WAYBILL_CONTINUATION",
+	"WAYBILL_RUN_ID", "WAYBILL_ROLE", "WAYBILL_PROVIDER_ID", "WAYBILL_MODEL_ID", "WAYBILL_MODEL_VARIANT",
+}
 
 // An attempt is one claim in work.
 type attempt struct {
 	*host
 	claim *schema.Claim
-	about Event // what every event of it says
+	since time.Time // when it was claimed, or a little before
+	about Event     // what every event of it says; it does not change
 }
 
-// attend works on what was claimed, and reports what came out of it. When ctx ends, the command is ended.
-func (h *host) attend(ctx context.Context, claim *schema.Claim, about Event) {
-	about.TaskID, about.Attempt = claim.Task.TaskID, claim.Attempt.AttemptNumber
-	about.RunID, about.Role = claim.Task.RunID, claim.Task.Role
-	a := &attempt{host: h, claim: claim, about: about}
-	// What is begun is reported, also on the way out.
+// attend works on what was claimed, and reports what came out of it. When ctx ends, the command is ended; what is begun is
+// reported all the same.
+func (h *host) attend(ctx context.Context, c claimed, about Event) {
+	about.TaskID, about.Attempt = c.Task.TaskID, c.Attempt.AttemptNumber
+	about.RunID, about.Role = c.Task.RunID, c.Task.Role
+	a := &attempt{host: h, claim: c.Claim, since: c.since, about: about}
 	a.run(ctx, context.WithoutCancel(ctx))
 }
 
@@ -48,20 +59,33 @@ func (a *attempt) say(kind string, fill func(e *Event)) {
 	a.tell(e)
 }
 
+// trouble tells of what could not be told to the store.
+func (a *attempt) trouble(method string, err error) {
+	a.say(Trouble, func(e *Event) { e.Message = method + ": " + err.Error() })
+}
+
 func (a *attempt) run(ctx, reporting context.Context) {
-	session := a.session(reporting)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	if a.o.Timeout > 0 {
-		limit := time.AfterFunc(a.o.Timeout, func() { stop(context.DeadlineExceeded) })
-		defer limit.Stop()
-	}
-	renewed := make(chan struct{})
 	renewing, rest := context.WithCancel(reporting)
+	renewed := make(chan struct{})
 	go func() { // ends with rest
 		defer close(renewed)
 		a.renew(renewing, stop)
 	}()
+	defer func() {
+		rest()
+		<-renewed
+	}()
+	session, mine := a.session(ctx)
+	if !mine || errors.Is(context.Cause(ctx), errLost) {
+		a.say(Lost, func(e *Event) { e.Message = errLost.Error() })
+		return
+	}
+	if a.o.Timeout > 0 {
+		limit := time.AfterFunc(a.o.Timeout, func() { stop(context.DeadlineExceeded) })
+		defer limit.Stop()
+	}
 	a.say(Started, nil)
 	most := mostOutput
 	if a.judged() {
@@ -69,88 +93,92 @@ func (a *attempt) run(ctx, reporting context.Context) {
 	}
 	began := time.Now()
 	p := a.execute(ctx, a.claim.Task.TaskID, a.claim.Prompt, a.surroundings(session), most)
-	a.about.TookMS = time.Since(began).Milliseconds()
-	cause := context.Cause(ctx)
-	a.report(reporting, p, cause)
-	rest()
-	<-renewed
+	a.report(reporting, p, context.Cause(ctx), time.Since(began))
 }
 
 // judged reports whether the result goes to the run of the task.
 func (a *attempt) judged() bool { return a.claim.Task.RunID != "" && a.claim.Task.Role != "" }
 
-// session names the conversation of the attempt. One that goes on with a person's answer goes on in the conversation that
-// asked, so that a command can take that up again.
-func (a *attempt) session(ctx context.Context) string {
-	session := uuid.NewString()
+// session names the conversation of the attempt, and reports whether the attempt is still this process's. One that goes on
+// with a person's answer goes on in the conversation that came before, so that a command can take that up again.
+func (a *attempt) session(ctx context.Context) (name string, mine bool) {
+	name = uuid.NewString()
 	if a.claim.Continuation {
-		one := 2
 		var t schema.Timeline
-		if a.persist(ctx, "get_timeline", schema.TimelineParams{TaskID: a.claim.Task.TaskID, MaxLines: &one}, &t) == nil {
+		if a.persist(ctx, "get_timeline", schema.TimelineParams{TaskID: a.claim.Task.TaskID}, &t) == nil {
 			for _, before := range t.Attempts {
-				if before.SessionID != "" && before.Status == "awaiting_response" {
-					session = before.SessionID
+				if before.SessionID != "" && before.AttemptNumber < a.claim.Attempt.AttemptNumber {
+					name = before.SessionID
 				}
 			}
 		}
 	}
+	r := schema.AttemptReport{Applied: true}
 	err := a.persist(ctx, "bind_session", schema.BindSessionParams{
-		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token, SessionID: session,
-	}, new(schema.AttemptReport))
-	if err != nil {
-		a.say(Trouble, func(e *Event) { e.Message = "bind_session: " + err.Error() })
+		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token, SessionID: name,
+	}, &r)
+	if err != nil && ctx.Err() == nil {
+		a.trouble("bind_session", err)
 	}
-	return session
+	return name, err != nil || r.Applied
 }
 
 // surroundings are the variables of the environment that tell a command what it is at.
 func (a *attempt) surroundings(session string) []string {
-	t := a.claim.Task
-	env := append([]string(nil), a.o.Env...)
-	add := func(name, value string) {
-		if value != "" {
-			env = append(env, name+"="+value)
-		}
+	t, m := a.claim.Task, schema.Model{}
+	if a.claim.Attempt.Model != nil {
+		m = *a.claim.Attempt.Model
 	}
-	add("WAYBILL_TASK_ID", t.TaskID)
-	add("WAYBILL_ATTEMPT_ID", a.claim.Attempt.AttemptID)
-	add("WAYBILL_ATTEMPT_NUMBER", strconv.Itoa(a.claim.Attempt.AttemptNumber))
-	add("WAYBILL_SESSION_ID", session)
-	add("WAYBILL_RUN_ID", t.RunID)
-	add("WAYBILL_ROLE", t.Role)
+	continuation := ""
 	if a.claim.Continuation {
-		add("WAYBILL_CONTINUATION", "1")
+		continuation = "1"
 	}
-	if m := a.claim.Attempt.Model; m != nil {
-		add("WAYBILL_PROVIDER_ID", m.ProviderID)
-		add("WAYBILL_MODEL_ID", m.ModelID)
-		add("WAYBILL_MODEL_VARIANT", m.Variant)
+	env := append([]string(nil), a.o.Env...)
+	for i, value := range []string{
+		t.TaskID, a.claim.Attempt.AttemptID, strconv.Itoa(a.claim.Attempt.AttemptNumber), session, continuation,
+		t.RunID, t.Role, m.ProviderID, m.ModelID, m.Variant,
+	} {
+		if value != "" {
+			env = append(env, told[i]+"="+value)
+		}
 	}
 	return env
 }
 
-// renew gives signs of life until ctx ends, and has the command ended when it is not to go on.
+// renew gives signs of life until ctx ends, and has the command ended when it is not to go on: when the store says so, and
+// when the lease may have run out because the store could not be reached.
 func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 	p := schema.HeartbeatParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token}
-	for pause(ctx, a.o.Lease/3) {
+	until := a.since.Add(a.o.Lease)
+	for pause(ctx, min(a.o.Lease/3, time.Until(until))) {
+		before := time.Now()
+		if !before.Before(until) {
+			stop(errLost)
+			return
+		}
 		var r schema.HeartbeatResult
-		switch err := a.o.Call(ctx, "heartbeat", p, &r); {
+		calling, end := context.WithDeadline(ctx, until)
+		err := a.o.Call(calling, "heartbeat", p, &r)
+		end()
+		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil: // there are two more chances
-			a.say(Trouble, func(e *Event) { e.Message = "heartbeat: " + err.Error() })
+		case err != nil:
+			a.trouble("heartbeat", err)
+			continue
 		case !r.Applied:
 			stop(errLost)
 			return
 		case r.CancelRequested:
 			stop(errWithdrawn)
 		}
+		until = before.Add(a.o.Lease)
 	}
 }
 
 // report tells the store what came out of the command, and everybody what became of that.
-func (a *attempt) report(ctx context.Context, p product, cause error) {
-	finish := schema.FinishAttemptParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token}
+func (a *attempt) report(ctx context.Context, p product, cause error, took time.Duration) {
+	finish := schema.FinishAttemptParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token, Output: p.output}
 	kind := Failed
 	switch {
 	case errors.Is(cause, errLost):
@@ -164,8 +192,11 @@ func (a *attempt) report(ctx context.Context, p product, cause error) {
 		}
 	case cause != nil:
 		kind, finish.Status = Interrupted, "interrupted"
+	case p.absent:
+		a.fail(fmt.Errorf("the command cannot be run: %w", p.err))
+		kind, finish.Status = Interrupted, "interrupted"
 	case p.err == nil && p.code == 0 && a.judged():
-		a.submit(ctx, p)
+		a.submit(ctx, p, took)
 		return
 	case p.err == nil && p.code == 0:
 		kind, finish.Status = Completed, "completed"
@@ -177,31 +208,46 @@ func (a *attempt) report(ctx context.Context, p product, cause error) {
 			finish.Error.Class = "transient"
 		}
 	}
-	finish.Output = p.output
-	a.finish(ctx, kind, finish)
+	a.finish(ctx, kind, finish, took)
 }
 
-// question gives what stands behind "QUESTION: " on the last line, or else nothing: then all of the output is the question.
+// question gives what stands behind "QUESTION: " on the last line, or else nothing: then all of the output is the question,
+// or the end of it that is not too long for one.
 func question(output string) string {
 	output = strings.TrimSpace(output)
 	text, ok := strings.CutPrefix(output[strings.LastIndexByte(output, '\n')+1:], "QUESTION: ")
-	if !ok {
-		return ""
+	switch {
+	case ok && strings.TrimSpace(text) != "":
+		return beginning(strings.TrimSpace(text), mostQuestion)
+	case len(output) > mostQuestion:
+		return ending(output, mostQuestion)
 	}
-	return strings.TrimSpace(text)
+	return ""
 }
 
-func (a *attempt) finish(ctx context.Context, kind string, p schema.FinishAttemptParams) {
+// finish reports the end of the attempt. If the store refuses the report as it is, it is told so much that the attempt is
+// over: or the same would be done again when the lease has run out.
+func (a *attempt) finish(ctx context.Context, kind string, p schema.FinishAttemptParams, took time.Duration) {
 	var r schema.FinishAttemptResult
-	if err := a.persist(ctx, "finish_attempt", p, &r); err != nil {
-		a.say(Trouble, func(e *Event) { e.Message = "finish_attempt: " + err.Error() })
+	err := a.persist(ctx, "finish_attempt", p, &r)
+	if err != nil && !passing(err) {
+		a.trouble("finish_attempt", err)
+		kind, p = Failed, schema.FinishAttemptParams{
+			TaskID: p.TaskID, LeaseToken: p.LeaseToken, Status: "error", Retry: "never",
+			Error: &schema.ErrorSaid{Message: beginning(valid("the report was refused: "+err.Error()), mostReason), Class: "terminal"},
+		}
+		err = a.persist(ctx, "finish_attempt", p, &r)
+	}
+	if err != nil {
+		a.trouble("finish_attempt", err)
+		a.fail(fmt.Errorf("finish_attempt of %s: %w", p.TaskID, err))
 		return
 	}
 	if !r.Applied {
 		kind = Lost
 	}
 	a.say(kind, func(e *Event) {
-		e.Status = r.Task.Status
+		e.Status, e.TookMS = r.Task.Status, took.Milliseconds()
 		if p.Error != nil {
 			e.Message = p.Error.Message
 		}
@@ -209,7 +255,7 @@ func (a *attempt) finish(ctx context.Context, kind string, p schema.FinishAttemp
 }
 
 // submit has the result judged.
-func (a *attempt) submit(ctx context.Context, p product) {
+func (a *attempt) submit(ctx context.Context, p product, took time.Duration) {
 	var r schema.IngestOutputResult
 	err := a.persist(ctx, "ingest_output", schema.IngestOutputParams{
 		RunID: a.claim.Task.RunID, Role: a.claim.Task.Role, Output: &p.output,
@@ -219,8 +265,8 @@ func (a *attempt) submit(ctx context.Context, p product) {
 		// It may be that the run is over. Then the task is to be over, too.
 		a.finish(ctx, Failed, schema.FinishAttemptParams{
 			TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token, Status: "error", Retry: "never",
-			Error: &schema.ErrorSaid{Message: "the result was not taken: " + err.Error(), Class: "terminal"},
-		})
+			Error: &schema.ErrorSaid{Message: beginning(valid("the result was not taken: "+err.Error()), mostReason), Class: "terminal"},
+		}, took)
 		return
 	}
 	if !r.Applied {
@@ -228,7 +274,7 @@ func (a *attempt) submit(ctx context.Context, p product) {
 		return
 	}
 	a.say(Completed, func(e *Event) {
-		e.Verdict, e.Next = r.Verdict, r.NextAction
+		e.Verdict, e.Next, e.TookMS = r.Verdict, r.NextAction, took.Milliseconds()
 		if r.Task != nil {
 			e.Status = r.Task.Status
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,37 +27,45 @@ type product struct {
 	output string
 	reason string // the end of its standard error
 	code   int    // its exit status, if err is nil
-	err    error  // it could not be run, or was ended by a signal
+	err    error  // it did not end by itself
+	absent bool   // it could not be started
 }
 
-// execute runs the command until it ends or ctx does.
+// execute runs the command until it ends or ctx does, and ends what it leaves behind.
 func (h *host) execute(ctx context.Context, task, prompt string, env []string, most int) product {
 	// On Linux the command ends with the thread that has begun it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	output, reason := &kept{most: most}, &kept{most: mostReason}
+	output, reason, said := &kept{most: most}, &kept{most: 2 * mostReason}, h.o.Errors(task)
+	defer func() { _ = said.Close() }()
 	cmd := exec.CommandContext(ctx, h.o.Command[0], h.o.Command[1:]...)
-	cmd.Dir, cmd.Env = h.o.Dir, append(cmd.Environ(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(prompt), output, io.MultiWriter(h.o.Errors(task), reason)
+	cmd.Dir, cmd.Env = h.o.Dir, append(slices.DeleteFunc(cmd.Environ(), ours), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(prompt), output, io.MultiWriter(reason, said)
 	cmd.WaitDelay = h.o.Grace
 	group(cmd)
 	cmd.Cancel = func() error { return ask(cmd) }
 	err := cmd.Start()
-	if err == nil {
-		err = cmd.Wait()
-		if ctx.Err() != nil {
-			end(cmd)
-		}
+	if err != nil {
+		return product{err: err, absent: ctx.Err() == nil}
 	}
-	p := product{output: output.text(), reason: reason.last(), err: err}
+	err = cmd.Wait()
+	end(cmd)
+	p := product{output: output.text(), reason: reason.last(mostReason), err: err}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
-	case errors.Is(err, exec.ErrWaitDelay): // it has ended well, and something that it has started holds its output
+	case errors.Is(err, exec.ErrWaitDelay): // it has ended well, and something that it has started held its output
 		p.err = nil
 	case failed && exit.Exited():
 		p.code, p.err = exit.ExitCode(), nil
 	}
 	return p
+}
+
+// ours reports whether a variable of the environment is one of those that tell a command what it is at: those of a command
+// that has started this process are none of its commands'.
+func ours(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains(told, name)
 }
 
 // why says in a line or a few why a command failed.
@@ -94,31 +103,51 @@ func (k *kept) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text gives what was kept, as valid UTF-8 of at most the size that was asked for, with a mark where something was left
-// out.
+// text gives what was kept as text of at most the size that was asked for, with a mark where something was left out.
 func (k *kept) text() string {
 	const mark = "\n[… %d bytes left out …]\n"
-	head, tail := valid(string(k.head)), valid(string(k.tail))
-	if k.dropped == 0 && len(head)+len(tail) <= k.most {
-		return head + tail
+	head, tail := string(k.head), string(k.tail)
+	if k.dropped == 0 {
+		all := valid(head + tail)
+		if len(all) <= k.most {
+			return all
+		}
+		head, tail = all[:len(all)/2], all[len(all)/2:]
 	}
 	half := (k.most - 2*len(mark)) / 2
-	n := min(half, len(head))
-	for n > 0 && n < len(head) && !utf8.RuneStart(head[n]) {
+	first, last := beginning(valid(head), half), ending(valid(tail), half)
+	return first + fmt.Sprintf(mark, k.dropped+len(head)+len(tail)-len(first)-len(last)) + last
+}
+
+// last gives the end of what was written, of at most n bytes, and of no more than half of what is kept.
+func (k *kept) last(n int) string {
+	if k.dropped > 0 {
+		return ending(valid(string(k.tail)), n)
+	}
+	return ending(valid(string(k.head)+string(k.tail)), n)
+}
+
+// beginning gives the first n bytes of a text, without a part of a character.
+func beginning(text string, n int) string {
+	if n >= len(text) {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
-	m := max(0, len(tail)-half)
-	for m < len(tail) && !utf8.RuneStart(tail[m]) {
-		m++
+	return text[:n]
+}
+
+// ending gives the last n bytes of a text, without a part of a character.
+func ending(text string, n int) string {
+	from := max(0, len(text)-n)
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
 	}
-	return head[:n] + fmt.Sprintf(mark, k.dropped+len(head)-n+m) + tail[m:]
+	return text[from:]
 }
 
-// last gives the end of what was written.
-func (k *kept) last() string {
-	all := append(append([]byte(nil), k.head...), k.tail...)
-	return valid(string(all[max(0, len(all)-k.most):]))
+// valid replaces what nothing here can keep: what is no UTF-8, and NUL.
+func valid(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
-
-// valid replaces what is no UTF-8, which nothing here can keep.
-func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

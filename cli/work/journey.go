@@ -2,8 +2,11 @@ package work
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"waybill/schema"
@@ -14,198 +17,243 @@ type journey struct {
 	*walk
 	item  string
 	run   schema.Run
-	waits atomic.Bool // for the answer of a person, or for somebody else
-	end   string      // how it ended
+	waits atomic.Bool // for the answer of a person
 }
 
 // A step is what a run does next.
 type step struct {
-	action, role, prompt string
-	counters             string // of the run, to tell whether it has moved
+	action, role string
+	prompt       string // of a retry; "" if it is to be compiled
+	standing     string // of the run
 }
+
+// errMoved says that the run is not where it was when the step was said.
+var errMoved = errors.New("the run has moved")
 
 // say tells of the item.
 func (j *journey) say(kind, message string) {
 	j.tell(Event{Kind: kind, Plan: j.plan, ItemID: j.item, RunID: j.run.RunID, Message: message})
 }
 
-// halt ends the journey where a person has to look at it.
-func (j *journey) halt(format string, args ...any) string {
-	j.say(Halted, fmt.Sprintf(format, args...))
-	return Halted
-}
-
-// travel gives how the journey ended.
-func (j *journey) travel(ctx context.Context) string {
-	next, err := j.begin(ctx)
+// travel goes on until the item is done, or cannot go on without a person, or nothing new is to be begun.
+func (j *journey) travel(ctx context.Context) {
+	err := j.begin(ctx)
 	for err == nil {
+		var next step
+		if next, err = j.next(ctx); err != nil {
+			break
+		}
 		switch next.action {
 		case "advance_to_next_item", "plan_completed":
-			return j.arrive(ctx)
+			j.arrive(ctx)
+			return
 		case "halt_and_escalate":
-			return j.stop(ctx)
+			j.stop(ctx)
+			return
 		}
-		var task string
-		if task, err = j.task(ctx, next); err != nil {
-			break
+		var over schema.Task
+		if over, err = j.carry(ctx, next); err == nil {
+			if over.TaskID == "" {
+				return // it is said why
+			}
+			err = j.leave(ctx, next, over)
 		}
-		var t schema.Task
-		if t, err = j.work(ctx, task); err != nil || t.TaskID == "" {
-			break
-		}
-		before := next
-		if next, err = j.resume(ctx); err == nil && next == before && !unfinished(t.Status) && t.Status != "COMPLETE" {
-			return j.halt("task %s ended in %s: %s", t.TaskID, t.Status, reason(t))
-		}
-		if err == nil {
-			err = j.hear(ctx, t)
+		if errors.Is(err, errMoved) {
+			err = nil
 		}
 	}
+	if j.claiming.Err() == nil {
+		j.say(Halted, err.Error())
+	}
+}
+
+// leave makes sure that the run has moved with the task that is over.
+func (j *journey) leave(ctx context.Context, before step, t schema.Task) error {
+	after, err := j.next(ctx)
 	switch {
-	case err == nil || j.claiming.Err() != nil:
-		return Waits
-	default:
-		return j.halt("%v", err)
+	case err != nil:
+		return err
+	case after != before:
+		return j.hear(ctx, t)
+	case t.Status == "COMPLETE":
+		return fmt.Errorf("task %s was completed, but nobody had its result judged", t.TaskID)
+	case t.Error != nil:
+		return fmt.Errorf("task %s ended in %s: %s", t.TaskID, t.Status, t.Error.Message)
 	}
+	return fmt.Errorf("task %s ended in %s %s", t.TaskID, t.Status, t.Reason)
 }
 
-// reason says why a task ended as it did.
-func reason(t schema.Task) string {
-	if t.Error != nil {
-		return t.Error.Message
+// wishes is how often something is asked for again that may be possible in a moment, such as a plan that is being written.
+const wishes = 5
+
+// wish is persist for what depends on the file of the plan.
+func (j *journey) wish(ctx context.Context, method string, params, result any) (err error) {
+	for range wishes {
+		if err = j.persist(ctx, method, params, result); !mayPass(err) || !pause(j.claiming, again) {
+			return err
+		}
 	}
-	return t.Reason
+	return err
 }
 
-func (j *journey) begin(ctx context.Context) (step, error) {
+func (j *journey) begin(ctx context.Context) error {
 	var r schema.InitRunResult
-	if err := j.persist(ctx, "init_run", schema.InitRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
-		return step{}, err
+	if err := j.wish(ctx, "init_run", schema.InitRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
+		return err
 	}
 	j.run = r.Run
 	j.say(Begun, "")
-	return stepOf(r.Run, r.NextAction, r.Next, r.RetryPrompt), nil
+	return nil
 }
 
-func (j *journey) resume(ctx context.Context) (step, error) {
+// next gives what the run does next.
+func (j *journey) next(ctx context.Context) (step, error) {
 	var r schema.ResumeRunResult
-	if err := j.persist(ctx, "resume_run", schema.ResumeRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
+	if err := j.wish(ctx, "resume_run", schema.ResumeRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
 		return step{}, err
 	}
 	j.run = r.Run
-	return stepOf(r.Run, r.NextAction, r.Next, r.RetryPrompt), nil
-}
-
-func stepOf(r schema.Run, action string, next schema.Next, retryPrompt string) step {
-	return step{action: action, role: next.Role, prompt: retryPrompt, counters: fmt.Sprint(r.RunID, r.Counters, r.Standing, r.PlanVersion)}
+	return step{action: r.NextAction, role: r.Next.Role, prompt: r.RetryPrompt, standing: standing(r.Run)}, nil
 }
 
 // arrive ends the journey of an item that was approved.
-func (j *journey) arrive(ctx context.Context) string {
+func (j *journey) arrive(ctx context.Context) {
 	trouble := ""
 	if j.o.Tick {
 		p := schema.SetItemStatusParams{Plan: j.plan, ItemID: j.item, Status: "completed"}
-		if err := j.persist(ctx, "set_item_status", p, new(schema.SetItemStatusResult)); err != nil {
+		if err := j.wish(ctx, "set_item_status", p, new(schema.SetItemStatusResult)); err != nil {
 			trouble = "its box could not be ticked: " + err.Error()
 		}
 	}
 	j.say(Approved, trouble)
-	return Approved
 }
 
 // stop ends the journey of an item that is blocked, or approved while what is left is held back by something else.
-func (j *journey) stop(ctx context.Context) string {
-	if j.run.State == "done" {
-		return j.arrive(ctx)
-	}
-	return j.halt("its run is blocked by %s", j.run.Reason)
-}
-
-// unfinished reports whether a task is to be worked on, now or later.
-func unfinished(status string) bool {
-	return status == "QUEUED" || status == "RUNNING" || status == "AWAITING_RESPONSE"
-}
-
-// task gives the task of the run that is under way, or makes the one that is next.
-func (j *journey) task(ctx context.Context, next step) (string, error) {
-	for {
-		newest, err := j.newest(ctx)
-		if unfinished(newest.Status) || err != nil {
-			return newest.TaskID, err
-		}
-		prompt := next.prompt
-		if prompt == "" {
-			var c schema.CompilePromptResult
-			if err := j.persist(ctx, "compile_prompt", schema.CompilePromptParams{RunID: j.run.RunID, Role: next.role}, &c); err != nil {
-				return "", err
-			}
-			prompt = c.Prompt
-		}
-		p := schema.CreateTaskParams{
-			Prompt: prompt, RunID: j.run.RunID, Role: next.role, Models: j.o.Models,
-			Description: fmt.Sprintf("%s %s: %s", j.plan, j.item, next.role), ParentSessionID: j.o.Worker,
-		}
-		if j.o.MaxAttempts > 0 {
-			p.MaxAttempts = &j.o.MaxAttempts
-		}
-		// Another process that walks the same plan makes the same task.
-		p.IdempotencyKey = fmt.Sprintf("work:%s:%s:%s", j.run.RunID, next.role, newest.TaskID)
-		var r schema.TaskResult
-		err = j.persist(ctx, "create_task", p, &r)
-		if fault, ok := errors.AsType[*schema.Error](err); ok && fault.Data.Code == schema.IdempotencyClash {
-			// It has, of another prompt. Once that task is over the run is not where it was.
-			if next, err = j.resume(ctx); err == nil && pause(j.claiming, again) {
-				continue
-			}
-		}
-		return r.Task.TaskID, err
+func (j *journey) stop(ctx context.Context) {
+	switch {
+	case j.run.State == "done":
+		j.arrive(ctx)
+	case j.run.Reason != "":
+		j.say(Halted, "its run is blocked by "+j.run.Reason)
+	default:
+		j.say(Halted, "its run is "+j.run.State)
 	}
 }
 
-// newest gives the task of the run that is to be worked on, or else the one that was made last; without an id if there
-// is none.
-func (j *journey) newest(ctx context.Context) (schema.Task, error) {
-	var page schema.TaskList
-	if err := j.persist(ctx, "list_tasks", schema.ListTasksParams{RunID: j.run.RunID, Order: "newest"}, &page); err != nil {
+// unfinished are the statuses of tasks that are to be worked on, now or later.
+var unfinished = []string{"QUEUED", "RUNNING", "AWAITING_RESPONSE"}
+
+// carry has the task of a step worked on until it is over. The task that it gives has no id if it is not over and nothing
+// is to be waited for any more.
+func (j *journey) carry(ctx context.Context, next step) (schema.Task, error) {
+	id, err := j.underway(ctx)
+	if id == "" && err == nil {
+		id, err = j.make(ctx, next)
+	}
+	if err != nil {
 		return schema.Task{}, err
 	}
-	for _, t := range page.Items {
-		if unfinished(t.Status) {
-			return t, nil
-		}
-	}
-	if len(page.Items) > 0 {
-		return page.Items[0], nil
-	}
-	return schema.Task{}, nil
+	return j.work(ctx, id)
 }
 
-// work works on a task of the run until it is over. The task that it gives has no id if it is not over and nothing is to
-// be waited for any more.
+// underway gives a task of the run that is to be worked on, whoever has made it, or "".
+func (j *journey) underway(ctx context.Context) (string, error) {
+	one := 1
+	for _, status := range unfinished {
+		p := schema.ListTasksParams{RunID: j.run.RunID, Status: status, Page: schema.Page{Limit: &one}}
+		var page schema.TaskList
+		if err := j.persist(ctx, "list_tasks", p, &page); err != nil {
+			return "", err
+		}
+		if len(page.Items) > 0 {
+			return page.Items[0].TaskID, nil
+		}
+	}
+	return "", nil
+}
+
+// make makes the task of a step. Of all who do that while the run stands as it does, all get the same one; when that is
+// over and has not moved the run, the next one.
+func (j *journey) make(ctx context.Context, next step) (string, error) {
+	prompt := next.prompt
+	if prompt == "" {
+		var c schema.CompilePromptResult
+		if err := j.wish(ctx, "compile_prompt", schema.CompilePromptParams{RunID: j.run.RunID, Role: next.role}, &c); err != nil {
+			return "", err
+		}
+		prompt = c.Prompt
+	}
+	p := schema.CreateTaskParams{
+		Prompt: prompt, RunID: j.run.RunID, Role: next.role, Models: j.o.Models,
+		Description: fmt.Sprintf("%s %s: %s", j.plan, j.item, next.role), ParentSessionID: j.run.RunID,
+	}
+	if j.o.MaxAttempts > 0 {
+		p.MaxAttempts = &j.o.MaxAttempts
+	}
+	for last := ""; ; {
+		p.IdempotencyKey = key(next.action, next.role, next.standing, last)
+		var r schema.TaskResult
+		err := j.persist(ctx, "create_task", p, &r)
+		if fault, ok := errors.AsType[*schema.Error](err); ok && fault.Data.Code == schema.IdempotencyClash {
+			pause(j.claiming, again) // somebody has made it of another prompt, or for other models
+			return "", errMoved
+		}
+		if err != nil {
+			return "", err
+		}
+		var d schema.TaskDetail
+		if err := j.persist(ctx, "get_task", schema.TaskParams{TaskID: r.Task.TaskID}, &d); err != nil {
+			return "", err
+		}
+		if isUnfinished(d.Task.Status) {
+			return d.Task.TaskID, nil
+		}
+		now, err := j.next(ctx)
+		if err == nil && now != next {
+			err = errMoved
+		}
+		if err != nil {
+			return "", err
+		}
+		last = d.Task.TaskID
+	}
+}
+
+// key gives an idempotency key.
+func key(parts ...string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
+	return "work-" + hex.EncodeToString(sum[:16])
+}
+
+func isUnfinished(status string) bool { return slices.Contains(unfinished, status) }
+
+// work works on a task of the run until it is over, as carry says.
 func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 	defer j.waits.Store(false)
 	for j.claiming.Err() == nil {
-		claimed, err := j.take(ctx)
-		if err != nil {
-			return schema.Task{}, err
-		}
 		var d schema.TaskDetail
 		if err := j.persist(ctx, "get_task", schema.TaskParams{TaskID: id}, &d); err != nil {
 			return schema.Task{}, err
 		}
-		if !unfinished(d.Task.Status) {
+		asks := d.Task.Status == "AWAITING_RESPONSE"
+		switch {
+		case !isUnfinished(d.Task.Status):
 			return d.Task, nil
+		case asks && !j.waits.Load():
+			j.say(Waits, "a person is asked by "+id)
+			if !j.o.Stay {
+				return schema.Task{}, nil
+			}
+		case d.Task.Status == "QUEUED" && len(d.Task.WaitingFor) == 0:
+			claimed, err := j.take(ctx)
+			if err != nil {
+				return schema.Task{}, err
+			}
+			if claimed {
+				continue
+			}
 		}
-		if claimed {
-			continue
-		}
-		if d.Task.Status == "AWAITING_RESPONSE" && !j.o.Stay {
-			j.say(Waits, "a person is asked: "+id)
-			return schema.Task{}, nil
-		}
-		if d.Task.Status != "QUEUED" && !j.waits.Swap(true) {
-			j.say(Waits, fmt.Sprintf("%s is %s", id, d.Task.Status))
-		}
+		j.waits.Store(asks)
 		pause(j.claiming, again)
 	}
 	return schema.Task{}, nil
@@ -214,17 +262,23 @@ func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 // hear consumes the notices about a task that is over and behind which the run goes on, for it is this process that is
 // told. Those of what nobody goes on with stay until a person has seen to it.
 func (j *journey) hear(ctx context.Context, t schema.Task) error {
-	if t.ParentSessionID != j.o.Worker {
+	if t.ParentSessionID != j.run.RunID {
 		return nil
 	}
-	var list schema.NoticeList
-	if err := j.persist(ctx, "list_notices", schema.ListNoticesParams{SessionID: j.o.Worker, Peek: true}, &list); err != nil {
-		return err
-	}
+	p := schema.ListNoticesParams{SessionID: j.run.RunID, Peek: true}
 	var ids []string
-	for _, n := range list.Items {
-		if n.SubjectID == t.TaskID || n.Kind == "tasks.all_finished" {
-			ids = append(ids, n.NoticeID)
+	for {
+		var page schema.NoticeList
+		if err := j.persist(ctx, "list_notices", p, &page); err != nil {
+			return err
+		}
+		for _, n := range page.Items {
+			if n.SubjectID == t.TaskID || n.Kind == "tasks.all_finished" {
+				ids = append(ids, n.NoticeID)
+			}
+		}
+		if p.Cursor = page.NextCursor; p.Cursor == "" {
+			break
 		}
 	}
 	if len(ids) == 0 {
@@ -241,14 +295,14 @@ func (j *journey) take(ctx context.Context) (claimed bool, err error) {
 		return false, nil
 	}
 	defer func() { <-j.slots }()
-	claim, err := j.claim(j.claiming, j.run.RunID, "", false)
+	c, err := j.claim(j.claiming, j.run.RunID, "", false)
 	switch {
 	case err != nil && j.claiming.Err() != nil:
 		return false, nil
-	case err != nil || claim == nil:
+	case err != nil || c.Claim == nil:
 		return false, err
 	}
 	j.waits.Store(false)
-	j.attend(ctx, claim, Event{Plan: j.plan, ItemID: j.item})
+	j.attend(ctx, c, Event{Plan: j.plan, ItemID: j.item})
 	return true, nil
 }

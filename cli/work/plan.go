@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,8 +20,11 @@ type walk struct {
 	claiming context.Context // ends when nothing new is to be begun
 	slots    chan struct{}   // one is held for each command
 
+	ready schema.ReadyItems   // as it was last said
 	live  map[string]*journey // by item
-	over  map[string]string   // how those went on that are not live any more, in this walk
+	// over has how the runs stood of the items that were gone on with before, in this walk. One that stands otherwise can
+	// be gone on with once more.
+	over  map[string]string
 	ended chan *journey
 }
 
@@ -35,76 +39,88 @@ func Plan(ctx context.Context, drain <-chan struct{}, plan string, o Options) er
 		host: h, plan: plan, claiming: claiming, slots: make(chan struct{}, h.o.Parallel),
 		live: map[string]*journey{}, over: map[string]string{}, ended: make(chan *journey),
 	}
-	ready, err := w.look(ctx)
-	for err == nil {
+	for {
+		if err := w.look(ctx); err != nil {
+			if len(w.live) == 0 {
+				return err
+			}
+			w.tell(Event{Kind: Trouble, Plan: plan, Message: err.Error()})
+		}
 		if len(w.live) == 0 {
-			break
+			return w.sum(context.WithoutCancel(ctx))
 		}
 		select {
 		case j := <-w.ended:
-			w.end(j)
+			delete(w.live, j.item)
+			w.over[j.item] = standing(j.run)
 		case <-time.After(again): // somebody else may have made it possible to begin another one
 		}
-		ready, err = w.look(ctx)
 	}
-	for len(w.live) > 0 {
-		w.end(<-w.ended)
+}
+
+// sum tells how the plan stands in the end.
+func (w *walk) sum(ctx context.Context) error {
+	if err := w.failure(); err != nil {
+		return err
+	}
+	for range 5 {
+		if err := w.persist(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &w.ready); err != nil {
+			return err
+		}
+		if w.ready.Stale == "" || !pause(ctx, again) { // it may have been in the midst of being written
+			break
+		}
+	}
+	if w.ready.Completed {
+		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed"})
+		return nil
+	}
+	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun", w.ready.Left, w.ready.ReadyTotal)})
+	return ErrUnfinished
+}
+
+// look begins what can be begun and has room.
+func (w *walk) look(ctx context.Context) error {
+	if w.claiming.Err() != nil {
+		return nil
+	}
+	var ready schema.ReadyItems
+	err := w.persist(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready)
+	var under []schema.Run
+	if err == nil {
+		under, err = w.underWay(ctx)
+	}
+	if w.claiming.Err() != nil {
+		return nil // which is no fault of the plan
 	}
 	if err != nil {
 		return err
 	}
-	w.tell(Event{Kind: Ended, Plan: plan, Message: summary(ready)})
-	if !ready.Completed {
-		return ErrUnfinished
+	for _, r := range under {
+		if stood, before := w.over[r.ItemID]; !before || stood != standing(r) {
+			w.set(ctx, r.ItemID, true)
+		}
+	}
+	for _, item := range ready.Ready {
+		if _, before := w.over[item]; !before {
+			w.set(ctx, item, slices.Contains(ready.Parallel, item))
+		}
 	}
 	return nil
 }
 
-func summary(r schema.ReadyItems) string {
-	if r.Completed {
-		return "the plan is completed"
+// set sends somebody to an item, if there is nobody at it and somebody is left. beside says that others may be at work.
+func (w *walk) set(ctx context.Context, item string, beside bool) {
+	busy := w.busy()
+	if w.live[item] != nil || busy >= w.o.Parallel || busy > 0 && !beside {
+		return
 	}
-	return fmt.Sprintf("%d left, %d of them can be begun", r.Left, r.ReadyTotal)
-}
-
-// end notes how a journey ended.
-func (w *walk) end(j *journey) {
-	delete(w.live, j.item)
-	w.over[j.item] = j.end
-}
-
-// look begins what can be begun and has room.
-func (w *walk) look(ctx context.Context) (schema.ReadyItems, error) {
-	var ready schema.ReadyItems
-	if err := w.persist(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready); err != nil {
-		if ctx.Err() != nil {
-			return ready, nil // which is no fault of the plan
-		}
-		return ready, err
-	}
-	if w.claiming.Err() != nil {
-		return ready, nil
-	}
-	under, err := w.underWay(ctx)
-	if err != nil {
-		return ready, err
-	}
-	for _, item := range slices.Concat(under, ready.Ready) {
-		busy := w.busy()
-		if w.live[item] != nil || w.over[item] != "" || busy >= w.o.Parallel {
-			continue
-		}
-		if busy > 0 && !slices.Contains(under, item) && !slices.Contains(ready.Parallel, item) {
-			continue
-		}
-		j := &journey{walk: w, item: item}
-		w.live[item] = j
-		go func() { // ends when the item is done, cannot go on, or nothing new is to be begun
-			j.end = j.travel(ctx)
-			w.ended <- j
-		}()
-	}
-	return ready, nil
+	j := &journey{walk: w, item: item}
+	w.live[item] = j
+	go func() { // ends when the item is done, cannot go on, or nothing new is to be begun
+		j.travel(ctx)
+		w.ended <- j
+	}()
 }
 
 // busy counts the items that need somebody. One that waits for the answer of a person needs nobody.
@@ -117,22 +133,28 @@ func (w *walk) busy() (n int) {
 	return n
 }
 
-// underWay gives the items of the plan that have a live run.
-func (w *walk) underWay(ctx context.Context) (items []string, err error) {
+// underWay gives the live runs of the plan.
+func (w *walk) underWay(ctx context.Context) (runs []schema.Run, err error) {
 	p := schema.ListRunsParams{Plan: w.plan, State: "running"}
 	for {
 		var page schema.RunList
 		if err := w.persist(ctx, "list_runs", p, &page); err != nil {
-			if ctx.Err() != nil {
-				return nil, nil
-			}
 			return nil, err
 		}
-		for _, r := range page.Items {
-			items = append(items, r.ItemID)
-		}
+		runs = append(runs, page.Items...)
 		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return items, nil
+			return runs, nil
 		}
 	}
+}
+
+// standing sums up how a run stands, for it to be seen whether that has changed.
+func standing(r schema.Run) string {
+	return fmt.Sprint(r.RunID, r.State, r.Counters, r.Standing, r.PlanVersion)
+}
+
+// mayPass reports whether an error may be over in a moment, such as that of a file that is just being written.
+func mayPass(err error) bool {
+	fault, ok := errors.AsType[*schema.Error](err)
+	return ok && fault.Data.Retryable
 }

@@ -56,7 +56,7 @@ func TestPlanIsWalkedToItsEnd(t *testing.T) {
 		"worker invalid retry_with_preamble", "worker pass dispatch_reviewer",
 		"spec-reviewer pass dispatch_reviewer", "code-quality-reviewer pass advance_to_next_item",
 	}, first)
-	require.Empty(t, ask[schema.NoticeList](q, "list_notices", schema.ListNoticesParams{SessionID: "w"}).Items, "who walks the plan is who is told")
+	require.Empty(t, ask[schema.NoticeList](q, "list_notices", schema.ListNoticesParams{SessionID: q.all(work.Begun)[0].RunID}).Items, "who walks the plan is who is told")
 }
 
 // What cannot go on holds back what depends on it, and nothing else.
@@ -160,6 +160,7 @@ func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
 	require.ErrorIs(t, <-done, work.ErrUnfinished)
 	closed()
 	require.Len(t, q.all(work.Interrupted), 1)
+	require.Equal(t, "2 left, 1 of them can be begun", q.all(work.Ended)[0].Message)
 	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
 	require.Equal(t, []string{"1", "2"}, q.items(work.Approved))
 }

@@ -6,15 +6,16 @@
 //   - Nothing is claimed that is not begun at once, and no more than Parallel commands run at a time.
 //   - A command gets the prompt on its standard input, as it is, and then the end of it. Its surroundings name the
 //     task; the lease stays here.
-//   - While it runs, the lease is renewed. When the lease is lost, or the end of the task was asked for, the command is
-//     ended; of a lost one nothing is reported.
-//   - To end a command is to ask it (SIGTERM), and to kill it and all that it has started when Grace is over. A command
-//     does not outlive this process where the system can see to that.
+//   - While it runs, the lease is renewed. When the lease is lost, or may be because the store cannot be reached, or when
+//     the end of the task was asked for, the command is ended; of a lost one nothing is reported.
+//   - To end a command is to ask it (SIGTERM), and to kill it and all that it has started when Grace is over. What a
+//     command has started does not outlive it, and it does not outlive this process where the system can see to that.
 //   - Its exit status says what it came to: 0 that its standard output is the result, Ask that it is a question to a
 //     person, 75 (EX_TEMPFAIL) that the same may succeed later, and anything else that it failed, with the end of its
 //     standard error for a reason.
 //   - The result of a task that has a run and a role is judged; the run decides what is next.
-//   - A report is repeated as long as the store says that this may help, and the same report counts once.
+//   - A report is repeated for half a minute as long as the store says that this may help, and the same report counts once.
+//     What could not be reported even then is an error in the end.
 //
 // It refuses to decide what follows from a result, to read a plan, and to open a store: for that it has the methods.
 package work
@@ -25,6 +26,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"waybill/schema"
 )
@@ -38,8 +41,8 @@ type Options struct {
 	// Dir is where it runs; Env is added to its environment.
 	Dir string
 	Env []string
-	// Errors gives where the standard error of a command goes. What is written there is the command's, as it is.
-	Errors func(task string) io.Writer
+	// Errors gives where the standard error of a command goes, as it is; nil is nowhere. A Write must not wait for anybody.
+	Errors func(task string) io.WriteCloser
 	// Tell is told what happens, one after the other.
 	Tell func(Event)
 
@@ -82,10 +85,14 @@ func (o Options) filled() Options {
 		o.Ask = 10
 	}
 	if o.Errors == nil {
-		o.Errors = func(string) io.Writer { return io.Discard }
+		o.Errors = func(string) io.WriteCloser { return nowhere{io.Discard} }
 	}
 	return o
 }
+
+type nowhere struct{ io.Writer }
+
+func (nowhere) Close() error { return nil }
 
 // An Event is something that happened. What is empty does not concern it.
 type Event struct {
@@ -130,11 +137,14 @@ type host struct {
 	o     Options
 	drain <-chan struct{} // closed when nothing new is to be begun
 
-	mu sync.Mutex // held while Tell is called
+	broken chan struct{} // closed by fail
+
+	mu  sync.Mutex // held while Tell is called; guards err
+	err error      // the first thing that nothing can be done about
 }
 
 func newHost(o Options, drain <-chan struct{}) *host {
-	return &host{o: o.filled(), drain: drain}
+	return &host{o: o.filled(), drain: drain, broken: make(chan struct{})}
 }
 
 func (h *host) tell(e Event) {
@@ -143,23 +153,34 @@ func (h *host) tell(e Event) {
 	h.o.Tell(e)
 }
 
+// fail has nothing new begun, because of an error that more of the same would meet, too.
+func (h *host) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.err = err
+		close(h.broken)
+	}
+}
+
+func (h *host) failure() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}
+
 // Tasks works on tasks of the queue, until drain is closed and what was begun is over, or until ctx ends, which ends what
 // was begun. Without Stay, it ends when there is nothing to claim. An error says why no more can be claimed.
 func Tasks(ctx context.Context, drain <-chan struct{}, o Options) error {
 	h := newHost(o, drain)
 	claiming, stop := h.claiming(ctx)
 	defer stop()
-	errs := make([]error, h.o.Parallel)
 	var running sync.WaitGroup
-	for i := range errs {
-		running.Go(func() {
-			if errs[i] = h.queue(ctx, claiming); errs[i] != nil {
-				stop() // the others would meet the same
-			}
-		})
+	for range h.o.Parallel {
+		running.Go(func() { h.queue(ctx, claiming) })
 	}
 	running.Wait()
-	return errors.Join(errs...)
+	return h.failure()
 }
 
 // claiming gives a context that ends when nothing new is to be begun.
@@ -169,6 +190,8 @@ func (h *host) claiming(ctx context.Context) (context.Context, context.CancelFun
 		select {
 		case <-h.drain:
 			stop()
+		case <-h.broken:
+			stop()
 		case <-ctx.Done():
 		}
 	}()
@@ -176,58 +199,77 @@ func (h *host) claiming(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // queue takes one task after the other.
-func (h *host) queue(ctx, claiming context.Context) error {
+func (h *host) queue(ctx, claiming context.Context) {
 	for claiming.Err() == nil {
-		claim, err := h.claim(claiming, h.o.RunID, h.o.Role, h.o.Stay)
+		c, err := h.claim(claiming, h.o.RunID, h.o.Role, h.o.Stay)
 		switch {
-		case err != nil && claiming.Err() != nil:
-			return nil
+		case err != nil && claiming.Err() == nil:
+			h.fail(err)
 		case err != nil:
-			return err
-		case claim != nil:
-			h.attend(ctx, claim, Event{})
+		case c.Claim != nil:
+			h.attend(ctx, c, Event{})
 		case !h.o.Stay:
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
-// longest is how long a claim may wait, in ms. That the store is busy for a moment is a wait like any other.
+// longest is how long a claim may wait, in ms.
 const longest = 20_000
 
-// claim gives a task to work on, or nil if there is none.
-func (h *host) claim(ctx context.Context, run, role string, wait bool) (*schema.Claim, error) {
+// A claimed is a task in hand, or none.
+type claimed struct {
+	*schema.Claim
+	since time.Time // when it was claimed, or a little before
+}
+
+// claim gives a task to work on, if there is one. It is asked for under a key, so that one that was claimed while the store
+// could not say so is this one.
+func (h *host) claim(ctx context.Context, run, role string, wait bool) (claimed, error) {
 	lease := int(h.o.Lease.Milliseconds())
 	p := schema.ClaimTaskParams{Worker: h.o.Worker, RunID: run, Role: role, LeaseMS: &lease}
+	p.IdempotencyKey = uuid.NewString()
 	if wait {
 		p.WaitMS = longest
 	}
 	var r schema.ClaimTaskResult
-	err := h.persist(ctx, "claim_task", p, &r)
-	return r.Claim, err
+	first := time.Now()
+	again, err := h.insist(ctx, "claim_task", p, &r)
+	if r.Claim == nil || err != nil {
+		return claimed{}, err
+	}
+	if again { // so that it may have been claimed the first time
+		return claimed{r.Claim, first}, nil
+	}
+	return claimed{r.Claim, time.Now()}, nil
 }
 
 // tries is how often a method is tried that the store cannot carry out now. With the waits between it takes half a minute.
 const tries = 12
 
 // persist carries a method out, again and again as long as the store says that this may help. It gives up when ctx ends.
-func (h *host) persist(ctx context.Context, method string, params, result any) (err error) {
+func (h *host) persist(ctx context.Context, method string, params, result any) error {
+	_, err := h.insist(ctx, method, params, result)
+	return err
+}
+
+// insist is persist, and reports whether it was tried more than once.
+func (h *host) insist(ctx context.Context, method string, params, result any) (again bool, err error) {
 	wait := 50 * time.Millisecond
 	for n := range tries {
 		err = h.o.Call(ctx, method, params, result)
 		if !passing(err) || ctx.Err() != nil {
-			return err
+			return n > 0, err
 		}
 		if n == tries/2 {
 			h.tell(Event{Kind: Trouble, Message: method + ": " + err.Error()})
 		}
 		if !pause(ctx, wait) {
-			return err
+			break
 		}
 		wait = min(2*wait, 5*time.Second)
 	}
-	return err
+	return true, err
 }
 
 // passing reports whether an error is one of a store that may be usable in a moment.

@@ -1,0 +1,278 @@
+//go:build unix
+
+package work_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/cli/work"
+	"waybill/schema"
+)
+
+// What a store does not keep as it is was refused, and the same command ran again and again.
+func TestOutputThatAStoreRefuses(t *testing.T) {
+	for name, script := range map[string]string{
+		"NUL in the output":   `printf 'a\000b'`,
+		"NUL in the reason":   `printf 'a\000b' >&2; exit 1`,
+		"a very long reason":  `head -c 100000 /dev/zero | tr '\0' x >&2; exit 1`,
+		"a very long line":    `printf 'QUESTION: '; head -c 300000 /dev/zero | tr '\0' x; exit 10`,
+		"a very long text":    `for i in 1 2 3; do head -c 100000 /dev/zero | tr '\0' x; echo; done; exit 10`,
+		"blanks for question": `echo 'QUESTION:  '; exit 10`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQueue(t)
+			id := q.make("Lend it.", 3)
+			q.drain(q.shell(script))
+			require.Contains(t, []string{"COMPLETE", "ERROR", "AWAITING_RESPONSE"}, q.task(id).Status)
+			require.Empty(t, q.all(work.Trouble))
+			require.Len(t, q.all(work.Started), 1)
+		})
+	}
+}
+
+// A report that is refused was given up, and the task was RUNNING until its lease ran out.
+func TestRefusedReportEndsTheAttempt(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 3)
+	refused := false
+	q.before = func(method string, _ any) (bool, error) {
+		if method != "finish_attempt" || refused {
+			return false, nil
+		}
+		refused = true
+		return true, schema.NewError(schema.InvalidParams, "output is not to my taste")
+	}
+	q.drain(q.shell("echo done"))
+	require.Equal(t, "ERROR", q.task(id).Status)
+	require.Contains(t, q.task(id).Error.Message, "not to my taste")
+}
+
+// While the store could not be reached, the command went on although the lease had run out and somebody else had the task.
+func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
+	q := newQueue(t)
+	opened, closed := begun(t, q)
+	q.make("Lend it.", 1)
+	q.before = func(method string, _ any) (bool, error) {
+		return method == "heartbeat", schema.NewError(schema.StoreBusy, "another process holds the store")
+	}
+	done := make(chan error, 1)
+	go func() { done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; sleep 1000")) }() // ends before the test
+	opened()
+	require.NoError(t, <-done)
+	closed()
+	require.Len(t, q.all(work.Lost), 1)
+	require.NotEmpty(t, q.all(work.Trouble))
+	require.NotContains(t, q.calls, "finish_attempt")
+}
+
+// A command was run for an attempt that was somebody else's before it began.
+func TestLostAttemptIsNotBegun(t *testing.T) {
+	q := newQueue(t)
+	q.make("Lend it.", 1)
+	q.before = func(method string, result any) (bool, error) {
+		if method != "bind_session" {
+			return false, nil
+		}
+		*result.(*schema.AttemptReport) = schema.AttemptReport{Reason: "stale_attempt"}
+		return true, nil
+	}
+	q.drain(q.shell("touch ran"))
+	require.Len(t, q.all(work.Lost), 1)
+	require.Empty(t, q.all(work.Started))
+	require.NoFileExists(t, filepath.Join(q.root, "ran"))
+}
+
+// A claim whose answer was lost was followed by another one, and its task waited for its lease to run out.
+func TestClaimThatIsRepeatedIsTheSame(t *testing.T) {
+	q := newQueue(t)
+	first, second := q.make("Lend it.", 1), q.make("Lend the other.", 1)
+	lost := false
+	o := q.shell("true")
+	o.Call = func(ctx context.Context, method string, params, result any) error {
+		err := q.call(ctx, method, params, result)
+		if method == "claim_task" && !lost {
+			lost = true
+			fault := schema.NewError(schema.StoreIO, "the disk did not answer")
+			fault.Data.Outcome = schema.OutcomeUnknown
+			return fault // although it has taken effect
+		}
+		return err
+	}
+	q.drain(o)
+	require.Equal(t, []string{"COMPLETE", "COMPLETE"}, []string{q.task(first).Status, q.task(second).Status})
+}
+
+// A whole character in the midst of an output that was kept was cut in two.
+func TestOutputThatIsKeptIsKeptWhole(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 1)
+	text := "a" + strings.Repeat("é", 300_000)
+	require.NoError(t, os.WriteFile(filepath.Join(q.root, "text"), []byte(text), 0o600))
+	q.drain(q.shell("cat text"))
+	require.Equal(t, text, q.task(id).Output)
+}
+
+// The reason of a failure had the beginning of the standard error in it, glued to its end.
+func TestReasonIsTheEndOfTheStandardError(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 1)
+	q.drain(q.shell(`i=0; while [ $i -lt 2000 ]; do echo "line $i"; i=$((i+1)); done >&2; exit 1`))
+	reason := q.task(id).Error.Message
+	require.LessOrEqual(t, len(reason), 2048)
+	require.Greater(t, len(reason), 2000)
+	require.True(t, strings.HasSuffix(reason, "line 1998\nline 1999"))
+	require.NotContains(t, reason, "line 51\n")
+}
+
+// The conversation that asked was lost when the attempt with the answer failed.
+func TestConversationOutlastsAFailure(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 3)
+	q.drain(q.shell("echo To whom?; exit 10"))
+	asked := q.task(id).SessionID
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: id, Reply: "To Ada."})
+	q.drain(q.shell(`[ $WAYBILL_ATTEMPT_NUMBER = 2 ] && exit 75; echo "$WAYBILL_SESSION_ID $WAYBILL_CONTINUATION"`))
+	require.Equal(t, asked+" 1\n", q.task(id).Output)
+}
+
+// A command that works for a command saw what the outer one was told.
+func TestCommandIsToldNothingOfAnotherTask(t *testing.T) {
+	for _, name := range []string{"WAYBILL_CONTINUATION", "WAYBILL_RUN_ID", "WAYBILL_ROLE", "WAYBILL_MODEL_ID"} {
+		t.Setenv(name, "another")
+	}
+	q := newQueue(t)
+	id := q.make("Lend it.", 1)
+	q.drain(q.shell("env | grep =another; true"))
+	require.Empty(t, q.task(id).Output)
+}
+
+// A command that cannot be started was reported as a failure of every task of the queue.
+func TestCommandThatCannotBeStartedEndsTheWork(t *testing.T) {
+	q := newQueue(t)
+	first, second := q.make("Lend it.", 1), q.make("Lend the other.", 1)
+	o := q.shell("")
+	o.Command = []string{filepath.Join(q.root, "gone")}
+	require.ErrorIs(t, work.Tasks(t.Context(), nil, o), os.ErrNotExist)
+	require.Equal(t, []string{"ERROR", "interrupted"}, []string{q.task(first).Status, q.task(first).Reason})
+	require.Equal(t, "QUEUED", q.task(second).Status)
+}
+
+// What a command had left running went on beside those that came after it.
+func TestWhatACommandLeavesRunningEndsWithIt(t *testing.T) {
+	q := newQueue(t)
+	opened, closed := begun(t, q)
+	id := q.make("Lend it.", 1)
+	done := make(chan error, 1)
+	go func() { // ends before the test
+		done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; sleep 1000 >/dev/null 2>&1 & echo done"))
+	}()
+	opened()
+	require.NoError(t, <-done)
+	closed()
+	require.Equal(t, "done\n", q.task(id).Output)
+}
+
+// A task that somebody had completed without having its result judged was followed by another one, for ever.
+func TestTaskWhoseResultIsNotJudgedHaltsItsItem(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	o := q.agent("")
+	o.Call = func(ctx context.Context, method string, params, result any) error {
+		if method == "ingest_output" { // a worker that knows nothing of runs
+			p := params.(schema.IngestOutputParams)
+			finish := schema.FinishAttemptParams{TaskID: p.TaskID, LeaseToken: p.LeaseToken, Status: "completed"}
+			result.(*schema.IngestOutputResult).Applied = true
+			return q.call(ctx, "finish_attempt", finish, new(schema.FinishAttemptResult))
+		}
+		return q.call(ctx, method, params, result)
+	}
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
+	require.Len(t, q.all(work.Started), 1)
+	require.Contains(t, q.all(work.Halted)[0].Message, "nobody had its result judged")
+}
+
+// Whoever made the task of a step with other models took the clash for the next step, and the step was done twice.
+func TestWalksWithDifferentModelsDoNothingTwice(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	one, other := q.agent(""), q.agent("")
+	one.Models, other.Worker = []schema.Model{{ProviderID: "acme", ModelID: "large"}}, "other"
+	one.Stay, other.Stay = true, true
+	done := make(chan error, 2)
+	for _, o := range []work.Options{one, other} {
+		go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	}
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	require.Len(t, q.all(work.Started), 3)
+	require.Empty(t, q.all(work.Halted))
+}
+
+// A walk began an item beside another one because somebody else was at that.
+func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	one := q.agent("* * * slow 100ms\n")
+	other := q.agent("* * * slow 100ms\n")
+	one.Stay, other.Stay, other.Worker = true, true, "other"
+	done := make(chan error, 2)
+	for _, o := range []work.Options{one, other} {
+		go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	}
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	at := map[string]bool{}
+	for _, e := range q.events {
+		switch e.Kind {
+		case work.Started:
+			at[e.TaskID] = true
+		case work.Completed:
+			delete(at, e.TaskID)
+		}
+		require.LessOrEqual(t, len(at), 1)
+	}
+}
+
+// An item that was blocked once was not gone on with, although it had been planned anew.
+func TestItemThatIsPlannedAnewIsGoneOnWith(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	o := q.agent("1 worker 1 error \"the font is gone\"\n1 worker 2 error \"the font is gone\"\n2 worker 1 question \"Which font?\"\n")
+	o.Stay = true
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	halted, asked := q.wait(work.Halted), q.wait(work.Asked)
+	ask[schema.ReplanResult](q, "replan", schema.ReplanParams{RunID: halted.RunID, Summary: "another font", PlanItems: []string{"take Garamond"}})
+	require.Equal(t, "1", q.wait(work.Approved).ItemID)
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
+	require.NoError(t, <-done)
+}
+
+// A look at the plan that failed ended the walk, but for what was under way.
+func TestWalkOutlivesALookThatFails(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	o := q.agent("1 worker 1 question \"Which font?\"\n")
+	o.Stay = true
+	failed := false
+	q.before = func(method string, _ any) (bool, error) {
+		if method != "ready_items" || failed || len(q.all(work.Waits)) == 0 {
+			return false, nil
+		}
+		failed = true
+		return true, schema.NewError(schema.LedgerMissing, "the plan is not there")
+	}
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	asked := q.wait(work.Asked)
+	require.Contains(t, q.wait(work.Trouble).Message, "the plan is not there")
+	require.Equal(t, "2", q.wait(work.Approved).ItemID)
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
+	require.NoError(t, <-done)
+}
