@@ -10,7 +10,7 @@ import (
 // A command does not outlive the process that has started it, even if that is killed: the task is begun again, and two
 // agents would be at the same work.
 func TestKilledWorkTakesItsCommandAlong(t *testing.T) {
-	w := newWorker(t, "exec 3>begun; trap '' TERM INT HUP; while :; do read line <go; done", "--lease", "1s")
+	w := newWorker(t, "exec 3>begun; trap '' TERM INT HUP; while :; do read line <go; done", "--lease", "3s")
 	over := w.begun()
 	require.NoError(t, w.cmd.Process.Kill())
 	over()

@@ -24,6 +24,7 @@ type worker struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	out  *bufio.Reader
+	errs *bufio.Reader
 	task string
 }
 
@@ -50,7 +51,9 @@ func (w *worker) work(args ...string) {
 	w.cmd = w.command(w.t, append([]string{"work"}, args...)...)
 	out, err := w.cmd.StdoutPipe()
 	require.NoError(w.t, err)
-	w.out = bufio.NewReader(out)
+	errs, err := w.cmd.StderrPipe()
+	require.NoError(w.t, err)
+	w.out, w.errs = bufio.NewReader(out), bufio.NewReader(errs)
 	require.NoError(w.t, w.cmd.Start())
 }
 
@@ -102,22 +105,34 @@ func TestInterruptedWorkLetsItsCommandEnd(t *testing.T) {
 	require.Zero(t, w.exit())
 }
 
-// SIGTERM ends the command, and so do a terminal that is closed and a second interruption; the task says so.
+// SIGTERM ends the command, and so does a terminal that is closed; the task says so.
 func TestTerminatedWorkEndsItsCommand(t *testing.T) {
-	for name, signals := range map[string][]os.Signal{
-		"terminated": {syscall.SIGTERM}, "hung up": {syscall.SIGHUP}, "interrupted before": {os.Interrupt, syscall.SIGTERM},
+	for name, asked := range map[string]os.Signal{
+		"terminated": syscall.SIGTERM, "hung up": syscall.SIGHUP,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorker(t, "exec 3>begun; sleep 1000")
 			over := w.begun()
-			for _, s := range signals {
-				require.NoError(t, w.cmd.Process.Signal(s))
-			}
+			require.NoError(t, w.cmd.Process.Signal(asked))
 			require.Equal(t, "ERROR", w.until("interrupted").Status)
 			over()
 			require.Equal(t, 130, w.exit())
 		})
 	}
+}
+
+// So does a second interruption, when the first one was heard.
+func TestWorkInterruptedTwiceEndsItsCommand(t *testing.T) {
+	w := newWorker(t, "exec 3>begun; sleep 1000")
+	over := w.begun()
+	require.NoError(t, w.cmd.Process.Signal(os.Interrupt))
+	line, err := w.errs.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "interrupt again to end it now")
+	require.NoError(t, w.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, "ERROR", w.until("interrupted").Status)
+	over()
+	require.Equal(t, 130, w.exit())
 }
 
 // A terminal that is held up, or a pipe that nobody reads, keeps nothing from its end.
@@ -143,4 +158,18 @@ func TestWorkWhoseErrorsNobodyReadsEnds(t *testing.T) {
 	require.NoError(t, w.cmd.Start())
 	require.Equal(t, "ERROR", w.until("failed").Status)
 	require.Zero(t, w.exit())
+
+	// Nor does what is said of an interruption: this one may be the first or the last that is heard of.
+	p = w.serve(t)
+	p.must("create_task", `{"prompt":"Lend another."}`, nil)
+	require.NoError(t, p.in.Close())
+	p.end()
+	w.cmd = w.command(t, "work", "--", "sh", "-c", "exec 3>begun; sleep 1000")
+	w.cmd.Stderr = errs // which is full
+	require.NoError(t, w.cmd.Start())
+	over := w.begun()
+	require.NoError(t, w.cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	_ = w.cmd.Wait()
+	over()
 }

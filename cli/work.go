@@ -104,7 +104,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	saying.run(func(ctx context.Context) { _ = said.Run(ctx) }) // it reports nothing
 	defer saying.stop()
 	f.Call, f.Tell, f.Errors = l.call, a.tellOfWork, errorsOf(said, f.Parallel > 1)
-	return a.underSignals(ctx, func(ctx context.Context, drain <-chan struct{}) error {
+	return a.underSignals(ctx, said, func(ctx context.Context, drain <-chan struct{}) error {
 		if f.plan != "" {
 			return work.Plan(ctx, drain, f.plan, f.Options)
 		}
@@ -187,7 +187,7 @@ func (a *app) locate(o *work.Options) error {
 
 // underSignals lets the first interruption drain, and what asks for the end of the process end ctx. After that a signal
 // finds nobody listening and ends the process at once.
-func (a *app) underSignals(ctx context.Context, do func(ctx context.Context, drain <-chan struct{}) error) error {
+func (a *app) underSignals(ctx context.Context, said io.Writer, do func(ctx context.Context, drain <-chan struct{}) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	drain, ended, signals := make(chan struct{}), make(chan struct{}), make(chan os.Signal, 4)
@@ -204,13 +204,16 @@ func (a *app) underSignals(ctx context.Context, do func(ctx context.Context, dra
 					return
 				}
 				close(drain)
-				a.say("waybill: what runs comes to its end, and nothing else is begun; interrupt again to end it now")
+				_, _ = fmt.Fprintln(said, "waybill: what runs comes to its end, and nothing else is begun; interrupt again to end it now")
 			case <-ended:
 				return
 			}
 		}
 	}()
 	err := do(ctx, drain)
+	if ctx.Err() == nil {
+		a.code = 0 // what was interrupted was so for another reason, which err says
+	}
 	if a.code != 0 && errors.Is(err, work.ErrUnfinished) {
 		return nil
 	}
@@ -263,6 +266,9 @@ func (a *app) tellOfWork(e work.Event) {
 	case work.Asked:
 		_, _ = fmt.Fprintln(a.Out, "  "+a.replyLine(e.TaskID))
 	case work.Halted:
+		if e.RunID == "" {
+			return
+		}
 		_, _ = fmt.Fprintln(a.Out, "  "+a.pasteable("explain", e.RunID))
 	}
 }
@@ -286,7 +292,7 @@ type aside struct {
 	part []byte
 }
 
-// longestAside is what a line may be; the rest of a longer one is another line.
+// longestAside is how much of a line is waited for that has no end yet.
 const longestAside = 4 << 10
 
 func (w *aside) Write(p []byte) (int, error) {

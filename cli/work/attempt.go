@@ -146,16 +146,16 @@ func (a *attempt) surroundings(session string) []string {
 }
 
 // renew gives signs of life until ctx ends, and has the command ended when it is not to go on: when the store says so, and
-// when the lease may have run out because the store could not be reached.
+// when the lease is about to run out because the store cannot be reached, whatever holds up who says that.
 func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 	p := schema.HeartbeatParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token}
-	until := a.since.Add(a.o.Lease)
-	for pause(ctx, min(a.o.Lease/3, time.Until(until))) {
+	// A command that is asked to end has its grace, or what a third of the lease allows.
+	safe := a.o.Lease - min(a.o.Grace, a.o.Lease/3)
+	until := a.since.Add(safe)
+	guard := time.AfterFunc(time.Until(until), func() { stop(errLost) })
+	defer guard.Stop()
+	for next := a.o.Lease / 3; pause(ctx, next); {
 		before := time.Now()
-		if !before.Before(until) {
-			stop(errLost)
-			return
-		}
 		var r schema.HeartbeatResult
 		calling, end := context.WithDeadline(ctx, until)
 		err := a.o.Call(calling, "heartbeat", p, &r)
@@ -164,6 +164,7 @@ func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
+			next = a.o.Lease / 12
 			a.trouble("heartbeat", err)
 			continue
 		case !r.Applied:
@@ -172,7 +173,8 @@ func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 		case r.CancelRequested:
 			stop(errWithdrawn)
 		}
-		until = before.Add(a.o.Lease)
+		next, until = a.o.Lease/3, before.Add(safe)
+		guard.Reset(time.Until(until))
 	}
 }
 
@@ -180,17 +182,18 @@ func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 func (a *attempt) report(ctx context.Context, p product, cause error, took time.Duration) {
 	finish := schema.FinishAttemptParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token, Output: p.output}
 	kind := Failed
+	itself := p.err == nil && !p.ended
 	switch {
 	case errors.Is(cause, errLost):
 		a.say(Lost, func(e *Event) { e.Message = errLost.Error() })
 		return
 	case errors.Is(cause, errWithdrawn):
 		kind, finish.Status = Cancelled, "cancelled"
-	case errors.Is(cause, context.DeadlineExceeded):
+	case errors.Is(cause, context.DeadlineExceeded) && !itself:
 		finish.Status, finish.Error = "error", &schema.ErrorSaid{
 			Name: "TimeoutError", Class: "transient", Message: fmt.Sprintf("the command was ended after %v", a.o.Timeout),
 		}
-	case cause != nil:
+	case cause != nil && !itself:
 		kind, finish.Status = Interrupted, "interrupted"
 	case p.absent:
 		a.fail(fmt.Errorf("the command cannot be run: %w", p.err))
@@ -261,6 +264,11 @@ func (a *attempt) submit(ctx context.Context, p product, took time.Duration) {
 		RunID: a.claim.Task.RunID, Role: a.claim.Task.Role, Output: &p.output,
 		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token,
 	}, &r)
+	if passing(err) {
+		a.trouble("ingest_output", err)
+		a.fail(fmt.Errorf("ingest_output of %s: %w", a.claim.Task.TaskID, err))
+		return
+	}
 	if err != nil {
 		// It may be that the run is over. Then the task is to be over, too.
 		a.finish(ctx, Failed, schema.FinishAttemptParams{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -29,6 +30,7 @@ type product struct {
 	code   int    // its exit status, if err is nil
 	err    error  // it did not end by itself
 	absent bool   // it could not be started
+	ended  bool   // it was asked to end
 }
 
 // execute runs the command until it ends or ctx does, and ends what it leaves behind.
@@ -43,14 +45,18 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(prompt), output, io.MultiWriter(reason, said)
 	cmd.WaitDelay = h.o.Grace
 	group(cmd)
-	cmd.Cancel = func() error { return ask(cmd) }
+	var asked atomic.Bool
+	cmd.Cancel = func() error {
+		asked.Store(true)
+		return ask(cmd)
+	}
 	err := cmd.Start()
 	if err != nil {
 		return product{err: err, absent: ctx.Err() == nil}
 	}
 	err = cmd.Wait()
 	end(cmd)
-	p := product{output: output.text(), reason: reason.last(mostReason), err: err}
+	p := product{output: output.text(), reason: reason.last(mostReason), err: err, ended: asked.Load()}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended well, and something that it has started held its output

@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,12 +61,16 @@ func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	q := newQueue(t)
 	opened, closed := begun(t, q)
 	q.make("Lend it.", 1)
+	var away atomic.Bool
 	q.before = func(method string, _ any) (bool, error) {
-		return method == "heartbeat", schema.NewError(schema.StoreBusy, "another process holds the store")
+		return method == "heartbeat" && away.Load(), schema.NewError(schema.StoreBusy, "another process holds the store")
 	}
+	o := q.shell("exec 3>fifo; sleep 1000")
+	o.Lease = 3 * time.Second
 	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; sleep 1000")) }() // ends before the test
+	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
 	opened()
+	away.Store(true)
 	require.NoError(t, <-done)
 	closed()
 	require.Len(t, q.all(work.Lost), 1)
@@ -218,25 +225,95 @@ func TestWalksWithDifferentModelsDoNothingTwice(t *testing.T) {
 func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
 	q := newQueue(t)
 	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
-	one := q.agent("* * * slow 100ms\n")
-	other := q.agent("* * * slow 100ms\n")
-	one.Stay, other.Stay, other.Worker = true, true, "other"
+	one, other := q.agent("* * * slow 100ms\n"), q.agent("* * * slow 100ms\n")
+	for _, o := range []*work.Options{&one, &other} {
+		o.Stay = true
+		o.Command = append([]string{"sh", "-c", `mkdir busy || touch both; "$0" "$@"; rmdir busy`}, o.Command...)
+	}
+	other.Worker = "other"
 	done := make(chan error, 2)
 	for _, o := range []work.Options{one, other} {
 		go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
 	}
 	require.NoError(t, <-done)
 	require.NoError(t, <-done)
-	at := map[string]bool{}
-	for _, e := range q.events {
-		switch e.Kind {
-		case work.Started:
-			at[e.TaskID] = true
-		case work.Completed:
-			delete(at, e.TaskID)
-		}
-		require.LessOrEqual(t, len(at), 1)
+	require.NoFileExists(t, filepath.Join(q.root, "both"))
+}
+
+// An item that had waited for an answer went on beside one that the plan does not allow beside others.
+func TestAnsweredItemWaitsForItsTurn(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
+	o := q.agent("1 worker 1 question \"Which font?\"\n")
+	o.Stay, o.Parallel = true, 2
+	o.Command = append([]string{"sh", "-c", `mkdir busy || touch both
+		[ $WAYBILL_ROLE = worker ] && [ -f asked ] && [ ! -f gone ] && { touch gone; read line <go; }
+		touch asked; "$0" "$@"; code=$?; rmdir busy; exit $code`}, o.Command...)
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	asked := q.wait(work.Asked)
+	for q.wait(work.Started).ItemID != "2" {
 	}
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
+	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
+	require.NoError(t, <-done)
+	require.NoFileExists(t, filepath.Join(q.root, "both"))
+}
+
+// A live run whose plan could not be read was begun again and again.
+func TestRunThatCannotBeGoneOnWithIsBegunOnce(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "2"})
+	q.before = func(method string, _ any) (bool, error) {
+		return method == "init_run", schema.NewError(schema.InvalidState, "not now")
+	}
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")), work.ErrUnfinished)
+	require.ElementsMatch(t, []string{"1", "2"}, q.items(work.Halted))
+}
+
+// A claim that had taken several tries counted as lost before it began.
+func TestClaimThatTookLongIsNotLost(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 1)
+	refusals := 6 // which take longer than the lease
+	q.before = func(method string, _ any) (bool, error) {
+		if method != "claim_task" || refusals == 0 {
+			return false, nil
+		}
+		refusals--
+		return true, schema.NewError(schema.StoreBusy, "another process holds the store")
+	}
+	o := q.shell("true")
+	o.Lease = 3 * time.Second
+	q.drain(o)
+	require.Equal(t, "COMPLETE", q.task(id).Status)
+}
+
+// A command that had ended in time counted as ended, because what it had started held its output.
+func TestCommandThatEndedInTime(t *testing.T) {
+	q := newQueue(t)
+	id := q.make("Lend it.", 1)
+	o := q.shell("sleep 1000 & echo done")
+	o.Timeout, o.Grace = 3*time.Second, 4*time.Second
+	q.drain(o)
+	require.Equal(t, "COMPLETE", q.task(id).Status)
+}
+
+// A walk that was drained had made a task that nobody worked on.
+func TestWalkThatIsDrainedMakesNoTask(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	drain := make(chan struct{})
+	q.before = func(method string, _ any) (bool, error) {
+		if method == "init_run" {
+			close(drain)
+		}
+		return false, nil
+	}
+	require.ErrorIs(t, work.Plan(t.Context(), drain, "tasks.md", q.agent("")), work.ErrUnfinished)
+	require.Empty(t, ask[schema.TaskList](q, "list_tasks", schema.ListTasksParams{}).Items)
 }
 
 // An item that was blocked once was not gone on with, although it had been planned anew.

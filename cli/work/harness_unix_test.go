@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -146,7 +145,7 @@ func (q *queue) task(id string) schema.Task {
 // shell gives the options to run a script of the shell, whose standard error is shown if the test fails.
 func (q *queue) shell(script string) work.Options {
 	return work.Options{
-		Call: q.call, Tell: q.tell, Worker: "w", Dir: q.root, Command: []string{"sh", "-c", script}, Lease: time.Second,
+		Call: q.call, Tell: q.tell, Worker: "w", Dir: q.root, Command: []string{"sh", "-c", script},
 	}
 }
 

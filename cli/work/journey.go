@@ -15,9 +15,11 @@ import (
 // A journey takes one item of a plan from where its run is to its end.
 type journey struct {
 	*walk
-	item  string
-	run   schema.Run
-	waits atomic.Bool // for the answer of a person
+	item   string
+	beside bool // whether it may be worked on beside others
+	run    schema.Run
+	stood  string      // how the run stands, as far as that is known
+	waits  atomic.Bool // for the answer of a person
 }
 
 // A step is what a run does next.
@@ -38,7 +40,7 @@ func (j *journey) say(kind, message string) {
 // travel goes on until the item is done, or cannot go on without a person, or nothing new is to be begun.
 func (j *journey) travel(ctx context.Context) {
 	err := j.begin(ctx)
-	for err == nil {
+	for err == nil && !j.closing() {
 		var next step
 		if next, err = j.next(ctx); err != nil {
 			break
@@ -62,13 +64,14 @@ func (j *journey) travel(ctx context.Context) {
 			err = nil
 		}
 	}
-	if j.claiming.Err() == nil {
+	if err != nil && !j.closing() {
 		j.say(Halted, err.Error())
 	}
 }
 
 // leave makes sure that the run has moved with the task that is over.
 func (j *journey) leave(ctx context.Context, before step, t schema.Task) error {
+	ctx = context.WithoutCancel(ctx) // also on the way out
 	after, err := j.next(ctx)
 	switch {
 	case err != nil:
@@ -101,7 +104,7 @@ func (j *journey) begin(ctx context.Context) error {
 	if err := j.wish(ctx, "init_run", schema.InitRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
 		return err
 	}
-	j.run = r.Run
+	j.run, j.stood = r.Run, standing(r.Run)
 	j.say(Begun, "")
 	return nil
 }
@@ -112,8 +115,8 @@ func (j *journey) next(ctx context.Context) (step, error) {
 	if err := j.wish(ctx, "resume_run", schema.ResumeRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
 		return step{}, err
 	}
-	j.run = r.Run
-	return step{action: r.NextAction, role: r.Next.Role, prompt: r.RetryPrompt, standing: standing(r.Run)}, nil
+	j.run, j.stood = r.Run, standing(r.Run)
+	return step{action: r.NextAction, role: r.Next.Role, prompt: r.RetryPrompt, standing: j.stood}, nil
 }
 
 // arrive ends the journey of an item that was approved.
@@ -192,21 +195,9 @@ func (j *journey) make(ctx context.Context, next step) (string, error) {
 	}
 	for last := ""; ; {
 		p.IdempotencyKey = key(next.action, next.role, next.standing, last)
-		var r schema.TaskResult
-		err := j.persist(ctx, "create_task", p, &r)
-		if fault, ok := errors.AsType[*schema.Error](err); ok && fault.Data.Code == schema.IdempotencyClash {
-			pause(j.claiming, again) // somebody has made it of another prompt, or for other models
-			return "", errMoved
-		}
-		if err != nil {
-			return "", err
-		}
-		var d schema.TaskDetail
-		if err := j.persist(ctx, "get_task", schema.TaskParams{TaskID: r.Task.TaskID}, &d); err != nil {
-			return "", err
-		}
-		if isUnfinished(d.Task.Status) {
-			return d.Task.TaskID, nil
+		made, err := j.made(ctx, p)
+		if err != nil || isUnfinished(made.Status) {
+			return made.TaskID, err
 		}
 		now, err := j.next(ctx)
 		if err == nil && now != next {
@@ -215,8 +206,33 @@ func (j *journey) make(ctx context.Context, next step) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		last = d.Task.TaskID
+		last = made.TaskID
 	}
+}
+
+// made makes a task, or gives that which was made under the key, as it is now. One that somebody has made of another
+// prompt, or for other models, is found as well: it is the newest of the run.
+func (j *journey) made(ctx context.Context, p schema.CreateTaskParams) (schema.Task, error) {
+	var r schema.TaskResult
+	err := j.persist(ctx, "create_task", p, &r)
+	if fault, ok := errors.AsType[*schema.Error](err); ok && fault.Data.Code == schema.IdempotencyClash {
+		one := 1
+		var page schema.TaskList
+		newest := schema.ListTasksParams{RunID: p.RunID, Order: "newest", Page: schema.Page{Limit: &one}}
+		if err := j.persist(ctx, "list_tasks", newest, &page); err != nil {
+			return schema.Task{}, err
+		}
+		if len(page.Items) == 0 {
+			return schema.Task{}, err
+		}
+		return page.Items[0], nil
+	}
+	if err != nil {
+		return schema.Task{}, err
+	}
+	var d schema.TaskDetail
+	err = j.persist(ctx, "get_task", schema.TaskParams{TaskID: r.Task.TaskID}, &d)
+	return d.Task, err
 }
 
 // key gives an idempotency key.
@@ -230,15 +246,18 @@ func isUnfinished(status string) bool { return slices.Contains(unfinished, statu
 // work works on a task of the run until it is over, as carry says.
 func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 	defer j.waits.Store(false)
-	for j.claiming.Err() == nil {
+	for {
 		var d schema.TaskDetail
-		if err := j.persist(ctx, "get_task", schema.TaskParams{TaskID: id}, &d); err != nil {
+		err := j.persist(context.WithoutCancel(ctx), "get_task", schema.TaskParams{TaskID: id}, &d)
+		if err != nil {
 			return schema.Task{}, err
 		}
 		asks := d.Task.Status == "AWAITING_RESPONSE"
 		switch {
 		case !isUnfinished(d.Task.Status):
 			return d.Task, nil
+		case j.closing():
+			return schema.Task{}, nil
 		case asks && !j.waits.Load():
 			j.say(Waits, "a person is asked by "+id)
 			if !j.o.Stay {
@@ -256,7 +275,6 @@ func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 		j.waits.Store(asks)
 		pause(j.claiming, again)
 	}
-	return schema.Task{}, nil
 }
 
 // hear consumes the notices about a task that is over and behind which the run goes on, for it is this process that is
@@ -289,15 +307,16 @@ func (j *journey) hear(ctx context.Context, t schema.Task) error {
 
 // take claims a task of the run and works on it, and reports whether there was one.
 func (j *journey) take(ctx context.Context) (claimed bool, err error) {
-	select {
-	case j.slots <- struct{}{}:
-	case <-j.claiming.Done():
+	if !j.desk.sit(j.claiming, j.beside) {
 		return false, nil
 	}
-	defer func() { <-j.slots }()
-	c, err := j.claim(j.claiming, j.run.RunID, "", false)
+	defer j.desk.rise()
+	if j.closing() {
+		return false, nil
+	}
+	c, err := j.claim(j.run.RunID, "", false)
 	switch {
-	case err != nil && j.claiming.Err() != nil:
+	case err != nil && j.closing():
 		return false, nil
 	case err != nil || c.Claim == nil:
 		return false, err

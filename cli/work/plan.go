@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"waybill/schema"
@@ -16,12 +17,10 @@ const again = time.Second
 // A walk is the work on one plan.
 type walk struct {
 	*host
-	plan     string
-	claiming context.Context // ends when nothing new is to be begun
-	slots    chan struct{}   // one is held for each command
+	plan string
+	desk desk
 
-	ready schema.ReadyItems   // as it was last said
-	live  map[string]*journey // by item
+	live map[string]*journey // by item
 	// over has how the runs stood of the items that were gone on with before, in this walk. One that stands otherwise can
 	// be gone on with once more.
 	over  map[string]string
@@ -32,11 +31,10 @@ type walk struct {
 // begun is over, or until ctx ends, which ends what was begun. The runs of the plan that are under way are gone on with.
 // ErrUnfinished says that items are left; any other error, why the plan cannot be worked on.
 func Plan(ctx context.Context, drain <-chan struct{}, plan string, o Options) error {
-	h := newHost(o, drain)
-	claiming, stop := h.claiming(ctx)
-	defer stop()
+	h := newHost(ctx, o, drain)
+	defer h.stop()
 	w := &walk{
-		host: h, plan: plan, claiming: claiming, slots: make(chan struct{}, h.o.Parallel),
+		host: h, plan: plan, desk: desk{seats: h.o.Parallel, left: make(chan struct{})},
 		live: map[string]*journey{}, over: map[string]string{}, ended: make(chan *journey),
 	}
 	for {
@@ -52,10 +50,51 @@ func Plan(ctx context.Context, drain <-chan struct{}, plan string, o Options) er
 		select {
 		case j := <-w.ended:
 			delete(w.live, j.item)
-			w.over[j.item] = standing(j.run)
+			w.over[j.item] = j.stood
 		case <-time.After(again): // somebody else may have made it possible to begin another one
 		}
 	}
+}
+
+// A desk has a seat for each command that runs. Whoever may not work beside others has it for himself.
+type desk struct {
+	seats int
+
+	mu    sync.Mutex    // guards what follows
+	taken int           // seats
+	alone bool          // the one who has a seat may not work beside others
+	left  chan struct{} // closed, and replaced, when a seat is free again
+}
+
+// sit waits for a seat, and reports whether there is one before ctx ends.
+func (d *desk) sit(ctx context.Context, beside bool) bool {
+	for {
+		d.mu.Lock()
+		free := d.taken == 0 || d.taken < d.seats && beside && !d.alone
+		if free {
+			d.taken++
+			d.alone = !beside
+		}
+		left := d.left
+		d.mu.Unlock()
+		if free {
+			return true
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (d *desk) rise() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken--
+	d.alone = false
+	close(d.left)
+	d.left = make(chan struct{})
 }
 
 // sum tells how the plan stands in the end.
@@ -63,25 +102,27 @@ func (w *walk) sum(ctx context.Context) error {
 	if err := w.failure(); err != nil {
 		return err
 	}
-	for range 5 {
-		if err := w.persist(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &w.ready); err != nil {
+	var ready schema.ReadyItems
+	for range wishes {
+		ready = schema.ReadyItems{}
+		if err := w.persist(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready); err != nil {
 			return err
 		}
-		if w.ready.Stale == "" || !pause(ctx, again) { // it may have been in the midst of being written
+		if ready.Stale == "" || !pause(ctx, again) { // it may have been in the midst of being written
 			break
 		}
 	}
-	if w.ready.Completed {
+	if ready.Completed {
 		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed"})
 		return nil
 	}
-	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun", w.ready.Left, w.ready.ReadyTotal)})
+	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun", ready.Left, ready.ReadyTotal)})
 	return ErrUnfinished
 }
 
 // look begins what can be begun and has room.
 func (w *walk) look(ctx context.Context) error {
-	if w.claiming.Err() != nil {
+	if w.closing() {
 		return nil
 	}
 	var ready schema.ReadyItems
@@ -90,7 +131,7 @@ func (w *walk) look(ctx context.Context) error {
 	if err == nil {
 		under, err = w.underWay(ctx)
 	}
-	if w.claiming.Err() != nil {
+	if w.closing() {
 		return nil // which is no fault of the plan
 	}
 	if err != nil {
@@ -98,25 +139,24 @@ func (w *walk) look(ctx context.Context) error {
 	}
 	for _, r := range under {
 		if stood, before := w.over[r.ItemID]; !before || stood != standing(r) {
-			w.set(ctx, r.ItemID, true)
+			w.set(ctx, &journey{walk: w, item: r.ItemID, stood: standing(r)})
 		}
 	}
 	for _, item := range ready.Ready {
 		if _, before := w.over[item]; !before {
-			w.set(ctx, item, slices.Contains(ready.Parallel, item))
+			w.set(ctx, &journey{walk: w, item: item, beside: slices.Contains(ready.Parallel, item)})
 		}
 	}
 	return nil
 }
 
-// set sends somebody to an item, if there is nobody at it and somebody is left. beside says that others may be at work.
-func (w *walk) set(ctx context.Context, item string, beside bool) {
+// set sends somebody to an item, if there is nobody at it and somebody is left.
+func (w *walk) set(ctx context.Context, j *journey) {
 	busy := w.busy()
-	if w.live[item] != nil || busy >= w.o.Parallel || busy > 0 && !beside {
+	if w.live[j.item] != nil || busy >= w.o.Parallel || busy > 0 && !j.beside {
 		return
 	}
-	j := &journey{walk: w, item: item}
-	w.live[item] = j
+	w.live[j.item] = j
 	go func() { // ends when the item is done, cannot go on, or nothing new is to be begun
 		j.travel(ctx)
 		w.ended <- j

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,8 +79,10 @@ func TestReviewerThatCrashesHaltsItsItem(t *testing.T) {
 	require.Equal(t, []string{"1"}, q.items(work.Halted))
 	require.Len(t, q.all(work.Failed), 1)
 
-	// Whoever walks the plan once more has it tried once more.
-	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
+	// Whoever walks the plan once more has it tried once more, also with other models.
+	o := q.agent("")
+	o.Models = []schema.Model{{ProviderID: "acme", ModelID: "large"}}
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", o))
 	require.Equal(t, []string{"1"}, q.items(work.Approved))
 }
 
@@ -171,10 +174,12 @@ func TestWalkDrains(t *testing.T) {
 	q.write("- [ ] 1. First\n")
 	opened, closed := begun(t, q)
 	drain, done := make(chan struct{}), make(chan error, 1)
-	o := q.shell("exec 3>fifo; cat; echo more")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
+	o := q.shell("exec 3>fifo; read line <go; printf 'role: worker\\ntask_id: 1\\nstatus: pass\\n'")
 	go func() { done <- work.Plan(t.Context(), drain, "tasks.md", o) }() // ends before the test
 	opened()
 	close(drain)
+	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
 	require.ErrorIs(t, <-done, work.ErrUnfinished)
 	closed()
 	require.Len(t, q.all(work.Started), 1)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -122,21 +123,22 @@ func TestCommandThatTakesTooLongEndsWithAllThatItStarted(t *testing.T) {
 	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 1)
 	o := q.shell(forEver)
-	o.Timeout, o.Grace = 300*time.Millisecond, 50*time.Millisecond
+	o.Timeout, o.Grace = 3*time.Second, 50*time.Millisecond
 	done := make(chan error, 1)
 	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
 	opened()
 	require.NoError(t, <-done)
 	closed()
 	task := q.task(id)
-	require.Equal(t, []string{"ERROR", "the command was ended after 300ms", "transient"}, []string{task.Status, task.Error.Message, task.Error.Class})
+	require.Equal(t, []string{"ERROR", "the command was ended after 3s", "transient"}, []string{task.Status, task.Error.Message, task.Error.Class})
 }
 
 func TestWithdrawnTaskEndsItsCommand(t *testing.T) {
 	q := newQueue(t)
 	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 3)
-	o := q.shell("exec 3>fifo; echo half; sleep 1000")
+	o := q.shell("echo half; exec 3>fifo; sleep 1000")
+	o.Lease = 3 * time.Second
 	done := make(chan error, 1)
 	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
 	opened()
@@ -153,16 +155,20 @@ func TestLostLeaseEndsTheCommandWithoutAReport(t *testing.T) {
 	q := newQueue(t)
 	opened, closed := begun(t, q)
 	q.make("Lend it.", 1)
+	var stale atomic.Bool
 	q.before = func(method string, result any) (bool, error) {
-		if method != "heartbeat" {
+		if method != "heartbeat" || !stale.Load() {
 			return false, nil
 		}
 		*result.(*schema.HeartbeatResult) = schema.HeartbeatResult{Reason: "stale_attempt"}
 		return true, nil
 	}
+	o := q.shell("exec 3>fifo; sleep 1000")
+	o.Lease = 3 * time.Second
 	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; sleep 1000")) }() // ends before the test
+	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
 	opened()
+	stale.Store(true)
 	require.NoError(t, <-done)
 	closed()
 	require.Len(t, q.all(work.Lost), 1)
@@ -181,9 +187,11 @@ func TestLeaseIsRenewed(t *testing.T) {
 		return false, nil
 	}
 	opened, closed := begun(t, q)
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; cat; read line <go")) }() // ends before the test
 	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
+	o := q.shell("exec 3>fifo; cat; read line <go")
+	o.Lease = 3 * time.Second
+	done := make(chan error, 1)
+	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
 	opened()
 	for range 4 { // which is longer than the lease
 		<-beats

@@ -7,7 +7,8 @@
 //   - A command gets the prompt on its standard input, as it is, and then the end of it. Its surroundings name the
 //     task; the lease stays here.
 //   - While it runs, the lease is renewed. When the lease is lost, or may be because the store cannot be reached, or when
-//     the end of the task was asked for, the command is ended; of a lost one nothing is reported.
+//     the end of the task was asked for, the command is ended, in time for it to be over when the lease is; of a lost one
+//     nothing is reported.
 //   - To end a command is to ask it (SIGTERM), and to kill it and all that it has started when Grace is over. What a
 //     command has started does not outlive it, and it does not outlive this process where the system can see to that.
 //   - Its exit status says what it came to: 0 that its standard output is the result, Ask that it is a question to a
@@ -25,6 +26,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -124,7 +126,7 @@ const (
 	Begun       = "begun"       // an item of a plan
 	Approved    = "approved"    // an item is done
 	Halted      = "halted"      // an item cannot go on without a person
-	Waits       = "waits"       // an item waits for the answer of a person, or for somebody else
+	Waits       = "waits"       // an item waits for the answer of a person
 	Ended       = "ended"       // a plan: nothing can be begun any more
 	Trouble     = "trouble"     // something could not be told to the store
 )
@@ -134,17 +136,37 @@ var ErrUnfinished = errors.New("the plan is not completed")
 
 // A host does the work.
 type host struct {
-	o     Options
-	drain <-chan struct{} // closed when nothing new is to be begun
+	o        Options
+	drain    <-chan struct{} // closed when nothing new is to be begun
+	claiming context.Context // ends then, and when fail was called, at the latest a moment after
+	stop     context.CancelFunc
 
-	broken chan struct{} // closed by fail
-
-	mu  sync.Mutex // held while Tell is called; guards err
-	err error      // the first thing that nothing can be done about
+	mu  sync.Mutex // held while Tell is called
+	err atomic.Pointer[error]
 }
 
-func newHost(o Options, drain <-chan struct{}) *host {
-	return &host{o: o.filled(), drain: drain, broken: make(chan struct{})}
+// newHost gives a host. Its stop has to be called.
+func newHost(ctx context.Context, o Options, drain <-chan struct{}) *host {
+	h := &host{o: o.filled(), drain: drain}
+	h.claiming, h.stop = context.WithCancel(ctx)
+	go func() { // ends with claiming
+		select {
+		case <-h.drain:
+			h.stop()
+		case <-h.claiming.Done():
+		}
+	}()
+	return h
+}
+
+// closing reports whether nothing new is to be begun.
+func (h *host) closing() bool {
+	select {
+	case <-h.drain:
+		h.stop()
+	default:
+	}
+	return h.claiming.Err() != nil
 }
 
 func (h *host) tell(e Event) {
@@ -153,57 +175,39 @@ func (h *host) tell(e Event) {
 	h.o.Tell(e)
 }
 
-// fail has nothing new begun, because of an error that more of the same would meet, too.
+// fail has nothing new begun, because of an error that more of the same would meet, too. The first one counts.
 func (h *host) fail(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.err == nil {
-		h.err = err
-		close(h.broken)
-	}
+	h.err.CompareAndSwap(nil, &err)
+	h.stop()
 }
 
 func (h *host) failure() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.err
+	if err := h.err.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Tasks works on tasks of the queue, until drain is closed and what was begun is over, or until ctx ends, which ends what
-// was begun. Without Stay, it ends when there is nothing to claim. An error says why no more can be claimed.
+// was begun. Without Stay, it ends when there is nothing to claim. An error says why no more can be claimed, or what could
+// not be reported.
 func Tasks(ctx context.Context, drain <-chan struct{}, o Options) error {
-	h := newHost(o, drain)
-	claiming, stop := h.claiming(ctx)
-	defer stop()
+	h := newHost(ctx, o, drain)
+	defer h.stop()
 	var running sync.WaitGroup
 	for range h.o.Parallel {
-		running.Go(func() { h.queue(ctx, claiming) })
+		running.Go(func() { h.queue(ctx) })
 	}
 	running.Wait()
 	return h.failure()
 }
 
-// claiming gives a context that ends when nothing new is to be begun.
-func (h *host) claiming(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := context.WithCancel(ctx)
-	go func() { // ends with the context
-		select {
-		case <-h.drain:
-			stop()
-		case <-h.broken:
-			stop()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, stop
-}
-
 // queue takes one task after the other.
-func (h *host) queue(ctx, claiming context.Context) {
-	for claiming.Err() == nil {
-		c, err := h.claim(claiming, h.o.RunID, h.o.Role, h.o.Stay)
+func (h *host) queue(ctx context.Context) {
+	for !h.closing() {
+		c, err := h.claim(h.o.RunID, h.o.Role, h.o.Stay)
 		switch {
-		case err != nil && claiming.Err() == nil:
+		case err != nil && !h.closing():
 			h.fail(err)
 		case err != nil:
 		case c.Claim != nil:
@@ -220,12 +224,12 @@ const longest = 20_000
 // A claimed is a task in hand, or none.
 type claimed struct {
 	*schema.Claim
-	since time.Time // when it was claimed, or a little before
+	since time.Time // from when its lease lasts; to the moment that an answer takes
 }
 
 // claim gives a task to work on, if there is one. It is asked for under a key, so that one that was claimed while the store
 // could not say so is this one.
-func (h *host) claim(ctx context.Context, run, role string, wait bool) (claimed, error) {
+func (h *host) claim(run, role string, wait bool) (claimed, error) {
 	lease := int(h.o.Lease.Milliseconds())
 	p := schema.ClaimTaskParams{Worker: h.o.Worker, RunID: run, Role: role, LeaseMS: &lease}
 	p.IdempotencyKey = uuid.NewString()
@@ -233,15 +237,21 @@ func (h *host) claim(ctx context.Context, run, role string, wait bool) (claimed,
 		p.WaitMS = longest
 	}
 	var r schema.ClaimTaskResult
-	first := time.Now()
-	again, err := h.insist(ctx, "claim_task", p, &r)
+	again, err := h.insist(h.claiming, "claim_task", p, &r)
 	if r.Claim == nil || err != nil {
 		return claimed{}, err
 	}
-	if again { // so that it may have been claimed the first time
-		return claimed{r.Claim, first}, nil
+	c := claimed{r.Claim, time.Now()}
+	if !again {
+		return c, nil
 	}
-	return claimed{r.Claim, time.Now()}, nil
+	// It may have been claimed the first time: then its lease may have run out meanwhile.
+	beat := schema.HeartbeatParams{TaskID: c.Task.TaskID, LeaseToken: c.Lease.Token, LeaseMS: &lease}
+	var alive schema.HeartbeatResult
+	if err := h.persist(context.WithoutCancel(h.claiming), "heartbeat", beat, &alive); err != nil || !alive.Applied {
+		return claimed{}, err
+	}
+	return c, nil
 }
 
 // tries is how often a method is tried that the store cannot carry out now. With the waits between it takes half a minute.
