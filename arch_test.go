@@ -90,7 +90,7 @@ var rooms = map[string][]string{
 	"golang.org/x/term":                      {"cli"},
 	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
 	"golang.org/x/text":                      {"ledger"},
-	"golang.org/x/sys":                       {"mcphost", "rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher", "bench/disk"},
+	"golang.org/x/sys":                       {"cli/work", "mcphost", "rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher", "bench/disk"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 }
 
