@@ -193,18 +193,23 @@ func leaveWithHost(ctx context.Context, host *wire.ParentWatch, logger *slog.Log
 // leaveOnSignals ends the conversation at the first signal that asks for it. The second one finds
 // nobody listening and ends the process at once.
 func leaveOnSignals(logger *slog.Logger, stop func()) {
-	var leave []os.Signal
-	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as nohup wants it
-			leave = append(leave, sig)
-		}
-	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, leave...) // before the first answer, or a signal right after it would kill
-	go func() {                      // ends with the process
+	leave := listen(signals) // before the first answer, or a signal right after it would kill
+	go func() {              // ends with the process
 		first := <-signals
 		signal.Reset(leave...)
 		logger.Info("leaving; a second signal ends the process at once", "signal", first)
 		stop()
 	}()
+}
+
+// listen has those of the signals that end a process come to the channel which are not ignored, and gives them.
+func listen(to chan<- os.Signal) (heeded []os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup wants it, and a script for what it runs beside itself
+			heeded = append(heeded, s)
+		}
+	}
+	signal.Notify(to, heeded...)
+	return heeded
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -218,17 +217,6 @@ func (a *app) underSignals(ctx context.Context, said io.Writer, do func(ctx cont
 		return nil
 	}
 	return err
-}
-
-// listen has those of the signals that end a process come to the channel which are not ignored, and gives them.
-func listen(to chan<- os.Signal) (heeded []os.Signal) {
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup wants it, and a script for what it runs beside itself
-			heeded = append(heeded, s)
-		}
-	}
-	signal.Notify(to, heeded...)
-	return heeded
 }
 
 // tellOfWork prints a line for what happened. If nobody reads that any more, the work goes on.

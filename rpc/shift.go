@@ -13,7 +13,7 @@ const relief = 2 * time.Millisecond
 // relieved reads no more.
 type shift struct {
 	*stream
-	over bool
+	over bool // set while the reader is at a call, and looked at when it has left that
 }
 
 // ReadObject gives the library the next request of the stream, as long as the shift lasts.

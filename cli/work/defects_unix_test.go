@@ -67,8 +67,7 @@ func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	}
 	o := q.shell("exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
+	done := q.working(o)
 	opened()
 	away.Store(true)
 	require.NoError(t, <-done)
@@ -250,8 +249,7 @@ func TestAnsweredItemWaitsForItsTurn(t *testing.T) {
 	o.Command = append([]string{"sh", "-c", `mkdir busy || touch both
 		[ $WAYBILL_ROLE = worker ] && [ -f asked ] && [ ! -f gone ] && { touch gone; read line <go; }
 		touch asked; "$0" "$@"; code=$?; rmdir busy; exit $code`}, o.Command...)
-	done := make(chan error, 1)
-	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	done := q.walking(o)
 	asked := q.wait(work.Asked)
 	for q.wait(work.Started).ItemID != "2" {
 	}
@@ -322,8 +320,7 @@ func TestItemThatIsPlannedAnewIsGoneOnWith(t *testing.T) {
 	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.agent("1 worker 1 error \"the font is gone\"\n1 worker 2 error \"the font is gone\"\n2 worker 1 question \"Which font?\"\n")
 	o.Stay = true
-	done := make(chan error, 1)
-	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	done := q.walking(o)
 	halted, asked := q.wait(work.Halted), q.wait(work.Asked)
 	ask[schema.ReplanResult](q, "replan", schema.ReplanParams{RunID: halted.RunID, Summary: "another font", PlanItems: []string{"take Garamond"}})
 	require.Equal(t, "1", q.wait(work.Approved).ItemID)
@@ -345,8 +342,7 @@ func TestWalkOutlivesALookThatFails(t *testing.T) {
 		failed = true
 		return true, schema.NewError(schema.LedgerMissing, "the plan is not there")
 	}
-	done := make(chan error, 1)
-	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	done := q.walking(o)
 	asked := q.wait(work.Asked)
 	require.Contains(t, q.wait(work.Trouble).Message, "the plan is not there")
 	require.Equal(t, "2", q.wait(work.Approved).ItemID)

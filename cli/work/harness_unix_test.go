@@ -164,6 +164,20 @@ func (q *queue) drain(o work.Options) {
 	require.NoError(q.t, work.Tasks(q.t.Context(), nil, o))
 }
 
+// working works on tasks until there is nothing to do, and gives what Tasks said.
+func (q *queue) working(o work.Options) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- work.Tasks(q.t.Context(), nil, o) }() // ends before the test
+	return done
+}
+
+// walking is working for a plan.
+func (q *queue) walking(o work.Options) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- work.Plan(q.t.Context(), nil, "tasks.md", o) }() // ends before the test
+	return done
+}
+
 // write writes the plan.
 func (q *queue) write(text string) {
 	require.NoError(q.t, os.WriteFile(filepath.Join(q.root, "tasks.md"), []byte(text), 0o600))

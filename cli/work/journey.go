@@ -196,7 +196,7 @@ func (j *journey) make(ctx context.Context, next step) (string, error) {
 	for last := ""; ; {
 		p.IdempotencyKey = key(next.action, next.role, next.standing, last)
 		made, err := j.made(ctx, p)
-		if err != nil || isUnfinished(made.Status) {
+		if err != nil || slices.Contains(unfinished, made.Status) {
 			return made.TaskID, err
 		}
 		now, err := j.next(ctx)
@@ -241,8 +241,6 @@ func key(parts ...string) string {
 	return "work-" + hex.EncodeToString(sum[:16])
 }
 
-func isUnfinished(status string) bool { return slices.Contains(unfinished, status) }
-
 // work works on a task of the run until it is over, as carry says.
 func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 	defer j.waits.Store(false)
@@ -254,7 +252,7 @@ func (j *journey) work(ctx context.Context, id string) (schema.Task, error) {
 		}
 		asks := d.Task.Status == "AWAITING_RESPONSE"
 		switch {
-		case !isUnfinished(d.Task.Status):
+		case !slices.Contains(unfinished, d.Task.Status):
 			return d.Task, nil
 		case j.closing():
 			return schema.Task{}, nil

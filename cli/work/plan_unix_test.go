@@ -100,8 +100,7 @@ func TestItemThatWaitsForAPersonHoldsUpNobody(t *testing.T) {
 	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.agent("1 worker 1 question \"Which font?\"\n")
 	o.Stay = true
-	done := make(chan error, 1)
-	go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
+	done := q.walking(o)
 	asked := q.wait(work.Asked)
 	require.Equal(t, "1", asked.ItemID)
 	require.Equal(t, "2", q.wait(work.Approved).ItemID)

@@ -124,8 +124,7 @@ func TestCommandThatTakesTooLongEndsWithAllThatItStarted(t *testing.T) {
 	id := q.make("Lend it.", 1)
 	o := q.shell(forEver)
 	o.Timeout, o.Grace = 3*time.Second, 50*time.Millisecond
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
+	done := q.working(o)
 	opened()
 	require.NoError(t, <-done)
 	closed()
@@ -139,8 +138,7 @@ func TestWithdrawnTaskEndsItsCommand(t *testing.T) {
 	id := q.make("Lend it.", 3)
 	o := q.shell("echo half; exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
+	done := q.working(o)
 	opened()
 	ask[schema.TaskResult](q, "cancel_task", schema.CancelTaskParams{TaskID: id})
 	require.NoError(t, <-done)
@@ -165,8 +163,7 @@ func TestLostLeaseEndsTheCommandWithoutAReport(t *testing.T) {
 	}
 	o := q.shell("exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
+	done := q.working(o)
 	opened()
 	stale.Store(true)
 	require.NoError(t, <-done)
@@ -190,8 +187,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
 	o := q.shell("exec 3>fifo; cat; read line <go")
 	o.Lease = 3 * time.Second
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), nil, o) }() // ends before the test
+	done := q.working(o)
 	opened()
 	for range 4 { // which is longer than the lease
 		<-beats
