@@ -6,19 +6,26 @@ BIN     := bin/waybill
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
+# A store in memory is reported as one that ends with the machine, so tests need temporary folders on a disk.
+ifeq ($(shell stat -f -c %T "$${TMPDIR:-/tmp}" 2>/dev/null),tmpfs)
+export TMPDIR := /var/tmp
+endif
+
 # The race detector needs a C compiler. Without one the tests run all the same, without it.
-RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race)
+# SQLite is C translated to Go, of another author, and with the detector it takes ten times as long: it goes without.
+RACE := $(shell command -v $${CC:-gcc} >/dev/null 2>&1 && echo -race -gcflags=modernc.org/...=-race=false)
 ifeq ($(RACE),)
 $(info note: no C compiler found, so tests run without the race detector)
 else
 export CGO_ENABLED = 1
 endif
 TESTFLAGS ?=
+# Under -short the slow tests are skipped: those that kill processes, fill disks, or start hosts and browsers.
+SHORT     ?= -short
 # Hosts ship the binary with what they install.
 MAXSIZE   ?= 32000000
 
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME    ?= 5s
 FUZZTIMED   ?= 20s
@@ -27,7 +34,7 @@ WATCHDOG    := $(shell command -v timeout >/dev/null 2>&1 && echo timeout -k 10 
 
 # Folders with a package.json, in the order in which they need one another. npm brings types, a compiler and, for the
 # tests, clients of others; without it the rest is built and tested all the same.
-NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript
+NODE := web/page clients/typescript examples/opencode examples/vscode mcp/testdata/typescript test/e2e/testdata/hosts
 
 .PHONY: help build size demo test large check queues queues-smoke fmt lint vet generate verify node screenshots cross bench fuzz fuzz-timed clean
 .DEFAULT_GOAL := help
@@ -43,31 +50,35 @@ size: build ## fail if the static binary has more than MAXSIZE bytes
 	  echo "$(BIN) has $$size bytes, and $(MAXSIZE) are the most it may have; go version -m $(BIN) lists what is built in"; exit 1; fi
 
 demo: build ## play a host against the real binary, in under 10 seconds
-	@$(BIN) demo
+	@$(GO) build -o bin/fakeagent ./test/fakeagent
+	@$(GO) run ./test/demo $(BIN) bin/fakeagent
 
-test: ## run every test, shuffled, with the race detector
-	$(GO) test $(RACE) -shuffle=on $(TESTFLAGS) ./...
+test: ## run the tests but the slow ones, shuffled, with the race detector
+	$(GO) test $(RACE) -shuffle=on $(SHORT) $(TESTFLAGS) ./...
 
-check: fmt vet lint verify node cross size test large queues-smoke ## everything that must hold
+check: SHORT :=
+check: fmt vet lint verify node cross size test large queues-smoke ## everything that must hold, with every test
 
 # Under the race detector these tests take a tenth of the sizes, or some of what they go through.
-large: ## the tests of cost and of marks, and the histories of killed processes, at full size, without the race detector
-	$(GO) test -run 'CostInProportion|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./ledger
-	$(GO) test -count=1 -run KilledProcesses -timeout 10m ./linear -args -calls 400 -kills 80
+large: ## the tests of cost, of marks and of full disks, and the histories of killed processes, at full size, without the race detector
+	$(GO) test -run 'CostInProportion|CostGrows|ModestMemory|HundredThousand|NoPieceCosts|OnlyTheMarkChanges' -timeout 5m ./api ./core/verdict ./plan ./prompt ./web/markdown
+	$(GO) test -count=1 -run ReserveOfAFullDisk -timeout 5m ./store/sqlite
+	$(GO) test -count=1 -run KilledProcesses -timeout 10m ./test/linearizability -args -calls 400 -kills 80
 
 fmt: ## fail if a file is not formatted
 	@out=$$($(GO) run $(GOFUMPT) -l .); if [ -n "$$out" ]; then echo "not formatted (run gofumpt -w):"; echo "$$out"; exit 1; fi
 
 vet: ## go vet
 	$(GO) vet ./...
+	$(GO) vet -C bench ./...
 
-lint: ## staticcheck and the linters of .golangci.yaml
-	$(GO) run $(STATICCHECK) ./...
+lint: ## the linters of .golangci.yaml, staticcheck among them
 	$(GO) run $(GOLANGCI) run
+	$(GO) run -C bench $(GOLANGCI) run
 
 generate: ## rewrite the generated files
-	$(GO) test . -run TestRecordingsAreTrue -record
-	$(GO) test ./conformance -run TestSessionDocument -update
+	$(GO) test ./test/e2e -run TestRecordingsAreTrue -record
+	$(GO) test ./test/conformance -run TestSessionDocument -update
 	$(GO) test ./schema -run TestGenerated -update
 	$(GO) generate ./web/page
 
@@ -76,6 +87,7 @@ verify: ## fail if generated files or the module files are stale
 	$(GO) test ./web/page -run TestBundleIsCurrent
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+	$(GO) mod tidy -C bench -diff
 
 node: ## bring what the tests with Node need, and check the types of what is written in TypeScript
 	@if ! command -v npm >/dev/null 2>&1; then echo "skipped: types are checked, and the tests with Node run, where npm is"; \
@@ -86,36 +98,37 @@ node: ## bring what the tests with Node need, and check the types of what is wri
 screenshots: ## take the pictures of the page in docs/img anew, with Chromium
 	WAYBILL_SHOTS=$(CURDIR)/docs/img WAYBILL_BROWSER_TESTS=required $(GO) test -count=1 -run '^TestPictures$$' ./web/page
 
-cross: ## fail if it does not build, tests included, for the other systems
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null .
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./...
+cross: ## fail if the code or its tests do not type-check for the other systems
+	$(GO) run ./test/typecheck linux/arm64 darwin/arm64 windows/amd64
 
+# bench is a module of its own, so that waybill does not depend on the other queues.
 bench: build ## benchmarks, each as a ratio to a raw probe in the same run; then queues
-	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./bench ./rpc ./store/sqlite ./ledger ./core/verdict ./watcher ./schema ./engine/planfile
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./store/sqlite ./plan ./prompt ./core/verdict ./schema ./plan/file
+	CGO_ENABLED=0 $(GO) test -C bench -run '^$$' -bench . -benchtime 1s .
 	$(MAKE) queues
 
-# They are a module of their own, so that nothing of the other queues is a dependency of waybill.
 queues: ## measure waybill beside other queues for a quarter of an hour, and write docs/benchmarks.md and docs/scaling.md
 	cd bench/queues && $(GO) run .
 
-queues-smoke: ## a few items through every queue that is installed; each must arrive once
-	cd bench/queues && $(GO) vet ./... && $(GO) test -timeout 5m ./...
+queues-smoke: ## the tests of bench: a few items through every queue that is installed; each must arrive once
+	$(GO) test -C bench -timeout 5m ./...
 
-# TIMED have the readers of what agents and people write, which fuzz-timed goes on with for longer.
-TIMED := ./core/verdict ./ledger ./engine/planfile
+# FUZZERS lists the fuzz tests, each as PACKAGE NAME. Those of TIMED read what agents and people write, and fuzz-timed
+# runs them for longer.
+FUZZERS = grep -rnoE --include='*_test.go' '^func Fuzz[[:alnum:]]+' . | sed -E 's,/[^/]+:[0-9]+:func , ,' | sort
+TIMED   := ^\./(core/verdict|plan|plan/criteria|plan/file|prompt)[ ]
 
 fuzz: ## fuzz every target but those of fuzz-timed for FUZZTIME
-	@for pkg in $$($(GO) list ./... | grep -vxF "$$($(GO) list $(TIMED))"); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	  echo "fuzz $$pkg $$f"; $(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; done; done
+	@$(FUZZERS) | grep -vE '$(TIMED)' | while read -r pkg f; do echo "fuzz $$pkg $$f"; \
+	  $(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg </dev/null || exit 1; done
 
 # Go's fuzzer may report the end of its time as a failure; what counts is whether it wrote down an input. One that
 # takes longer than 10 s ends the process and is written down; WATCHDOG ends what hangs elsewhere.
 fuzz-timed: ## fuzz the readers of results and of plans, FUZZTIMED for each target
-	@for pkg in $(TIMED); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "fuzz $$pkg $$f"; \
-	  out=$$($(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIMED) -fuzzminimizetime 10x $$pkg 2>&1) && status=0 || status=$$?; \
+	@$(FUZZERS) | grep -E '$(TIMED)' | while read -r pkg f; do echo "fuzz $$pkg $$f"; \
+	  out=$$($(WATCHDOG) $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIMED) -fuzzminimizetime 10x $$pkg </dev/null 2>&1) && status=0 || status=$$?; \
 	  echo "$$out" | tail -n 3; \
-	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done; done
+	  if [ $$status -ne 0 ] && { echo "$$out" | grep -q 'Failing input' || ! echo "$$out" | grep -q 'context deadline exceeded'; }; then echo "$$out"; exit 1; fi; done
 
 clean: ## remove what was built
 	rm -rf bin

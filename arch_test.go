@@ -3,16 +3,20 @@ package main
 import (
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
 )
 
 // floors is the house: every package of the module, the floor it stands on, and the rooms beside it
@@ -22,26 +26,41 @@ var floors = map[string]struct {
 	floor  int
 	beside []string
 }{
-	"schema": {floor: 0},
-	"core":   {floor: 0},
-	"ledger": {floor: 0},
+	"schema": {floor: 0, beside: []string{"internal/safetext"}},
+	"core":   {floor: 0, beside: []string{"internal/safetext"}},
+	"plan":   {floor: 0, beside: []string{"internal/safetext", "plan/criteria"}},
+	"ledger": {floor: 0, beside: []string{"plan"}},
+	"prompt": {floor: 0, beside: []string{"ledger", "plan", "plan/criteria", "prompt/sanitize"}},
 	"meter":  {floor: 0},
-	"doctor": {floor: 0, beside: []string{"core"}},
+	"doctor": {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
-	"core/verdict": {floor: 0, beside: []string{"core"}},
+	"core/instruction": {floor: 0, beside: []string{"core"}},
+	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
+	"core/run":         {floor: 0, beside: []string{"core"}},
+	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
+	"core/coretest":    {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
+
+	"plan/criteria":   {floor: 0},
+	"prompt/sanitize": {floor: 0},
+
+	"internal/atomicfile": {floor: 0},
+	"internal/ownfile":    {floor: 0},
+	"internal/safetext":   {floor: 0},
 
 	"store":            {floor: 1},
-	"store/move":       {floor: 1, beside: []string{"store"}},
-	"store/memory":     {floor: 1, beside: []string{"store"}},
-	"store/rows":       {floor: 1, beside: []string{"store"}},
-	"store/postgres":   {floor: 1, beside: []string{"store", "store/rows"}},
-	"store/sqlite":     {floor: 1, beside: []string{"store", "store/rows"}},
-	"store/storetest":  {floor: 1, beside: []string{"store"}},
-	"engine/planfile":  {floor: 1},
+	"store/transfer":   {floor: 1, beside: []string{"store"}},
+	"store/sqlstore":   {floor: 1, beside: []string{"store"}},
+	"store/postgres":   {floor: 1, beside: []string{"store", "store/sqlstore"}},
+	"store/sqlite":     {floor: 1, beside: []string{"store", "store/sqlstore"}},
+	"store/law":        {floor: 1, beside: []string{"store"}},
+	"plan/file":        {floor: 1},
 	"engine/workspace": {floor: 1},
 
-	"conformance":        {floor: 0},
-	"conformance/player": {floor: 1},
+	"test/golden":             {floor: 0},
+	"test/slow":               {floor: 0},
+	"test/teststore":          {floor: 2},
+	"test/conformance":        {floor: 0},
+	"test/conformance/player": {floor: 1},
 
 	"engine":  {floor: 2},
 	"api":     {floor: 3},
@@ -56,46 +75,57 @@ var floors = map[string]struct {
 	"web/markdown": {floor: 4},
 	"watcher":      {floor: 4},
 
-	"examples": {floor: 0},
-	"cli/demo": {floor: 4},
-	"cli/work": {floor: 4},
-	"cli":      {floor: 5},
-	".":        {floor: 6},
-	"bench":    {floor: 6},
-	"linear":   {floor: 0},
+	"cli/output":    {floor: 5},
+	"cli/settings":  {floor: 5, beside: []string{"cli/output"}},
+	"cli/backend":   {floor: 5, beside: []string{"cli/output", "cli/settings"}},
+	"cli/endpoint":  {floor: 5, beside: []string{"cli/backend"}},
+	"cli/program":   {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/settings"}},
+	"cli/planfiles": {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/program", "cli/settings"}},
 
-	"bench/disk": {floor: 0},
+	"cli/doctor": {floor: 6},
+	"cli/plan":   {floor: 6},
+	"cli/prompt": {floor: 6},
+	"cli/serve":  {floor: 6},
+	"cli/setup":  {floor: 6},
+	"cli/store":  {floor: 6},
+	"cli/task":   {floor: 6},
+	"cli/work":   {floor: 6},
 
-	"examples/fake-agent":      {floor: 6},
-	"examples/fake-agent/play": {floor: 0},
+	"cli":                  {floor: 7},
+	".":                    {floor: 8},
+	"test/demo":            {floor: 8},
+	"test/fakeagent":       {floor: 8},
+	"test/fakeagent/play":  {floor: 0},
+	"test/linearizability": {floor: 0},
+	"test/typecheck":       {floor: 0},
 }
 
 // rooms says which packages may import a third-party library; everything else goes through them.
 // Test files may use what they like.
 var rooms = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2":        {"rpc", "cli/demo"}, // the demo plays a host
+	"github.com/sourcegraph/jsonrpc2":        {"rpc", "test/demo"}, // the demo plays a host
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/jackc/pgx/v5":                {"store/postgres"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine", "cli/work"},
-	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "ledger"},
+	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "plan"},
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"mcphost"},
-	"go.yaml.in/yaml/v3":                     {"ledger"},
-	"github.com/spf13/cobra":                 {"cli"},
+	"go.yaml.in/yaml/v3":                     {"plan"},
+	"github.com/spf13/cobra":                 {"cli", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
-	"github.com/anishathalye/porcupine":      {"linear"},
-	"github.com/rogpeppe/go-internal":        {"cli"}, // its diff of two texts
+	"github.com/anishathalye/porcupine":      {"test/linearizability"},
+	"github.com/rogpeppe/go-internal":        {"cli/prompt"}, // its diff of two texts
 	"github.com/yuin/goldmark":               {"web/markdown"},
-	"golang.org/x/term":                      {"cli"},
-	"golang.org/x/tools":                     {"conformance"}, // txtar, many files in one
-	"golang.org/x/text":                      {"ledger"},
-	"golang.org/x/sys":                       {"cli/work", "mcphost", "rpc", "wire", "store/sqlite", "engine/planfile", "engine/workspace", "watcher", "bench/disk"},
+	"golang.org/x/term":                      {"cli", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
+	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
+	"golang.org/x/text":                      {"prompt/sanitize"},
+	"golang.org/x/sys":                       {"cli/work", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 }
 
 // testRooms are the packages that only tests import.
-var testRooms = []string{"store/storetest", "store/postgres/pgtest"}
+var testRooms = []string{"core/coretest", "store/law", "store/postgres/pgtest", "test/golden", "test/slow", "test/teststore"}
 
 // forbidden lists what the pure packages may not know.
 var forbidden = []string{
@@ -106,9 +136,9 @@ var forbidden = []string{
 // mayHold lists the pure packages that need something of that all the same.
 var mayHold = map[string][]string{
 	// The JSON libraries report the end of their input as io.EOF.
-	"schema":      {"io"},
-	"conformance": {"io"},
-	"doctor":      {"io", "io/fs"}, // it prints a dot for what it hides, and judges modes of files
+	"schema":           {"io"},
+	"test/conformance": {"io"},
+	"doctor":           {"io", "io/fs"}, // it prints a dot for what it hides, and judges modes of files
 }
 
 func TestImportsGoDownOnly(t *testing.T) {
@@ -154,7 +184,7 @@ func housed(pkg, imported string) bool {
 }
 
 func TestPurePackagesKnowNoWorld(t *testing.T) {
-	pure := []string{"core", "core/verdict", "doctor", "ledger", "schema", "conformance"}
+	pure := []string{"core", "core/instruction", "core/task", "core/run", "core/verdict", "doctor", "internal/safetext", "ledger", "plan", "plan/criteria", "prompt", "prompt/sanitize", "schema", "test/conformance"}
 	for _, f := range sources(t) {
 		if f.test || !slices.Contains(pure, f.pkg) {
 			continue
@@ -214,4 +244,184 @@ func sources(t *testing.T) []source {
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
 	return all
+}
+
+// A size says how much of one folder a reader must hold in mind. The limits are habits of well-kept projects: the largest
+// circle of files in etcd's raft has 10 files, that in age 4.
+type size struct {
+	files, lines int // without tests
+	circle       int // files that all need one another, by their references
+	methods      int // of the type with the most
+	fields       int // likewise; options and what is read from or written to JSON are lists of names, and not counted
+	verbs        int // methods of the largest interface
+	private      int // lines of comments with words of the project's own early language, see privateWords
+}
+
+var sizeLimits = size{files: 20, lines: 3000, circle: 8, methods: 25, fields: 15, verbs: 12}
+
+// oversized are the folders beyond the limits, with what they have today. The figures only shrink: a folder that gets
+// smaller gets its smaller figures here, and one within the limits leaves the table.
+var oversized = map[string]size{
+	"api":             {files: 34, lines: 5300, circle: 23, methods: 67},
+	"core/run":        {methods: 45, fields: 16},
+	"core/task":       {circle: 9, methods: 46},
+	"core/verdict":    {files: 21, lines: 3400, circle: 15, methods: 26},
+	"doctor":          {circle: 9},
+	"engine":          {files: 48, lines: 7200, circle: 39, methods: 113, fields: 37},
+	"ledger":          {fields: 19},
+	"mcp":             {files: 28, lines: 4100, circle: 15, methods: 39, fields: 22},
+	"plan":            {files: 91, lines: 13900, circle: 81, methods: 172, fields: 52},
+	"plan/file":       {files: 24, circle: 18, methods: 46},
+	"prompt":          {circle: 9, fields: 17},
+	"prompt/sanitize": {circle: 10},
+	"rpc":             {fields: 22},
+	"schema":          {files: 25, lines: 4400},
+	"store":           {verbs: 58},
+	"store/law":       {files: 24, lines: 4700, circle: 24},
+	"store/postgres":  {circle: 13, methods: 68, fields: 29},
+	"store/sqlite":    {files: 39, lines: 5500, circle: 16, methods: 71, fields: 30},
+	"store/sqlstore":  {files: 31, lines: 4000, circle: 11, methods: 124},
+	"store/transfer":  {circle: 10},
+	"watcher":         {fields: 18},
+	"web":             {circle: 15, methods: 34},
+}
+
+// A test that CI may skip is named in .ci/skips; a test that was renamed must be renamed there.
+func TestNamesOfSkippedTestsExist(t *testing.T) {
+	skips, err := os.ReadFile(".ci/skips")
+	require.NoError(t, err)
+	var code strings.Builder
+	for _, s := range sources(t) {
+		if s.test {
+			text, err := os.ReadFile(s.name)
+			require.NoError(t, err)
+			code.Write(text)
+		}
+	}
+	for line := range strings.Lines(string(skips)) {
+		if name := strings.TrimSpace(line); name != "" && !strings.HasPrefix(name, "#") {
+			require.Contains(t, code.String(), "\nfunc "+name+"(t *testing.T)", ".ci/skips names a test that does not exist")
+		}
+	}
+}
+
+func TestFoldersKeepTheirSize(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems build other files")
+	}
+	over := make(map[string]size)
+	for folder, is := range measured(t) {
+		excess := size{
+			files: beyond(is.files, sizeLimits.files), lines: beyond((is.lines+99)/100*100, sizeLimits.lines), circle: beyond(is.circle, sizeLimits.circle),
+			methods: beyond(is.methods, sizeLimits.methods), fields: beyond(is.fields, sizeLimits.fields), verbs: beyond(is.verbs, sizeLimits.verbs),
+			private: is.private,
+		}
+		if excess != (size{}) {
+			over[folder] = excess
+		}
+	}
+	require.Equal(t, oversized, over, "the limits are %+v; what is beyond them may only shrink, and the table shrinks with it", sizeLimits)
+}
+
+// beyond returns n if it is beyond the limit, and 0 if it is not.
+func beyond(n, limit int) int {
+	if n <= limit {
+		return 0
+	}
+	return n
+}
+
+// privateWords are those with which sentences hide who does what.
+var privateWords = regexp.MustCompile(`(?i)\b(gives|nobody|somebody|whoever)\b|(^|[.:] )What\b`)
+
+func measured(t *testing.T) map[string]size {
+	t.Helper()
+	found, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax}, "./...")
+	require.NoError(t, err)
+	sizes := make(map[string]size)
+	for _, p := range found {
+		require.Empty(t, p.Errors)
+		sizes[strings.TrimPrefix(strings.TrimPrefix(p.PkgPath, "waybill"), "/")] = sizeOf(p)
+	}
+	return sizes
+}
+
+func sizeOf(p *packages.Package) (s size) {
+	s.files = len(p.Syntax)
+	number := make(map[string]int)
+	for i, f := range p.Syntax {
+		number[p.Fset.Position(f.FileStart).Filename] = i
+		s.lines += p.Fset.Position(f.FileEnd).Line
+		for _, group := range f.Comments {
+			for _, line := range group.List {
+				if privateWords.MatchString(strings.TrimLeft(line.Text, "/ ")) {
+					s.private++
+				}
+			}
+		}
+	}
+	needs := make([][]int, len(p.Syntax))
+	for id, object := range p.TypesInfo.Uses {
+		if object.Pkg() == p.Types && !isLocal(object) {
+			from, to := number[p.Fset.Position(id.Pos()).Filename], number[p.Fset.Position(object.Pos()).Filename]
+			needs[from] = append(needs[from], to)
+		}
+	}
+	s.circle = largestCircle(needs)
+	for _, name := range p.Types.Scope().Names() {
+		named, ok := p.Types.Scope().Lookup(name).Type().(*types.Named)
+		if !ok || p.Types.Scope().Lookup(name).Pkg() != named.Obj().Pkg() {
+			continue
+		}
+		s.methods = max(s.methods, named.NumMethods())
+		switch of := named.Underlying().(type) {
+		case *types.Interface:
+			s.verbs = max(s.verbs, of.NumMethods())
+		case *types.Struct:
+			if !strings.HasSuffix(name, "Options") && !strings.Contains(of.Tag(max(0, min(1, of.NumFields()-1))), "json:") {
+				s.fields = max(s.fields, of.NumFields())
+			}
+		}
+	}
+	return s
+}
+
+// isLocal reports whether only one function can refer to an object.
+func isLocal(object types.Object) bool {
+	if object.Parent() == object.Pkg().Scope() {
+		return false
+	}
+	switch o := object.(type) {
+	case *types.Var:
+		return !o.IsField()
+	case *types.Func:
+		return o.Signature().Recv() == nil
+	}
+	return true
+}
+
+// largestCircle returns how many nodes the largest set has in which each can be reached from each.
+func largestCircle(needs [][]int) (largest int) {
+	reached := make([][]bool, len(needs))
+	for i := range needs {
+		reached[i] = make([]bool, len(needs))
+		for todo := slices.Clone(needs[i]); len(todo) > 0; {
+			next := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if !reached[i][next] {
+				reached[i][next] = true
+				todo = append(todo, needs[next]...)
+			}
+		}
+	}
+	for i := range reached {
+		n := 1
+		for j := range reached {
+			if i != j && reached[i][j] && reached[j][i] {
+				n++
+			}
+		}
+		largest = max(largest, n)
+	}
+	return largest
 }

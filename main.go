@@ -1,6 +1,6 @@
-// Command waybill is the sidecar that makes the hand-offs between an agent host and its agents
-// loud: every instruction is acknowledged or fails, every task ends or waits for a person whose reply
-// continues it, and every prompt is compiled from what is true now. See README.md.
+// Command waybill is a sidecar that makes the hand-offs between an agent host and its agents reliable. Every
+// instruction is acknowledged or fails; every task ends or waits for a person, whose reply continues it. Every prompt
+// is compiled from current facts. See README.md.
 package main
 
 import (

@@ -3,21 +3,21 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/schema"
 )
 
-func (s *Service) claimTask(_ context.Context, p *schema.ClaimTaskParams) (*work[schema.ClaimTaskResult], error) {
+func (s *Service) claimTask(_ context.Context, p *schema.ClaimTaskParams) (*prepared[schema.ClaimTaskResult], error) {
 	claim := engine.Claim{
 		Worker: p.Worker, RunID: p.RunID, Role: wireRole(p.Role), Length: micros(or(p.LeaseMS, 60_000)),
 	}
-	var last engine.Claimed // of the last run; read only after the commit
+	var last engine.Claimed // set by the last run of the change; read after the commit
 	w, err := prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ClaimTaskResult, error) {
 		claimed, err := tx.ClaimTask(claim)
 		if err != nil {
@@ -39,15 +39,14 @@ func (s *Service) claimTask(_ context.Context, p *schema.ClaimTaskParams) (*work
 	w.change.Session, w.change.Wait = engine.Claimers, time.Duration(p.WaitMS)*time.Millisecond
 	w.change.Idle = func(any) bool { return last.Empty() }
 	w.change.Due = func(any) core.Instant { return last.Due }
-	if w.key == "" { // with a key, the host can ask for this very answer again
-		w.undelivered = func() { giveBack(w.engine, last) }
+	if w.key == "" { // with a key, the host can repeat the call to get this answer
+		w.undelivered = func() { undoClaim(w.engine, last) }
 	}
 	return w, nil
 }
 
-// giveBack undoes a claim of which the host never learned, as takeBack does with sends. If even this
-// fails, the lease runs out.
-func giveBack(e *engine.Engine, claimed engine.Claimed) {
+// undoClaim undoes a claim whose answer did not reach the host. If that fails, the lease expires.
+func undoClaim(e *engine.Engine, claimed engine.Claimed) {
 	if claimed.Empty() {
 		return
 	}
@@ -56,11 +55,11 @@ func giveBack(e *engine.Engine, claimed engine.Claimed) {
 	}}, func(any, error) {})
 }
 
-// micros gives milliseconds in the unit of core.
+// micros converts milliseconds to microseconds.
 func micros(ms int) int64 { return int64(ms) * 1000 }
 
-func (s *Service) bindSession(_ context.Context, p *schema.BindSessionParams) (*work[schema.AttemptReport], error) {
-	model, err := oneModel(p.Model)
+func (s *Service) bindSession(_ context.Context, p *schema.BindSessionParams) (*prepared[schema.AttemptReport], error) {
+	model, err := oneModel("/model", p.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -74,25 +73,25 @@ func (s *Service) bindSession(_ context.Context, p *schema.BindSessionParams) (*
 	}))
 }
 
-func (s *Service) heartbeat(_ context.Context, p *schema.HeartbeatParams) (*work[schema.HeartbeatResult], error) {
-	said := engine.Progress{}
+func (s *Service) heartbeat(_ context.Context, p *schema.HeartbeatParams) (*prepared[schema.HeartbeatResult], error) {
+	progress := engine.Progress{}
 	if p.Progress != nil {
-		said = engine.Progress{Message: p.Progress.Message, Percent: p.Progress.Percent}
+		progress = engine.Progress{Message: p.Progress.Message, Percent: p.Progress.Percent}
 	}
-	if err := within("/progress/message", len(said.Message), schema.MaxReplyBytes); err != nil {
+	if err := within("/progress/message", len(progress.Message), schema.MaxReplyBytes); err != nil {
 		return nil, err
 	}
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.HeartbeatResult, error) {
-		r, err := tx.Heartbeat(p.TaskID, p.LeaseToken, micros(or(p.LeaseMS, 0)), said)
+		r, err := tx.Heartbeat(p.TaskID, p.LeaseToken, micros(or(p.LeaseMS, 0)), progress)
 		if err != nil {
 			return nil, err
 		}
 		result := &schema.HeartbeatResult{Applied: r.Applied, Reason: r.Reason}
-		if running, ok := r.Attempt.Phase.(core.Running); ok && r.Applied {
+		if running, ok := r.Attempt.Phase.(task.RunningAttempt); ok && r.Applied {
 			lease := wireLease(running.Lease)
 			result.Lease = &lease
 		}
-		if phase, running := r.Task.Phase.(core.TaskRunning); running && r.Applied {
+		if phase, running := r.Task.Phase.(task.Running); running && r.Applied {
 			result.CancelRequested = phase.CancelAt != 0
 		}
 		result.Seq, err = tx.Seq()
@@ -100,7 +99,7 @@ func (s *Service) heartbeat(_ context.Context, p *schema.HeartbeatParams) (*work
 	}))
 }
 
-func (s *Service) finishAttempt(_ context.Context, p *schema.FinishAttemptParams) (*work[schema.FinishAttemptResult], error) {
+func (s *Service) finishAttempt(_ context.Context, p *schema.FinishAttemptParams) (*prepared[schema.FinishAttemptResult], error) {
 	report, err := newReport(p)
 	if err != nil {
 		return nil, err
@@ -121,23 +120,27 @@ func (s *Service) finishAttempt(_ context.Context, p *schema.FinishAttemptParams
 	}))
 }
 
-func newReport(p *schema.FinishAttemptParams) (core.FinishAttempt, error) {
-	report := core.FinishAttempt{
-		Token: p.LeaseToken, Status: core.AttemptStatus(p.Status), Output: p.Output, Question: p.Question, Mode: core.RetryAuto,
+func newReport(p *schema.FinishAttemptParams) (task.Finish, error) {
+	report := task.Finish{
+		Token: p.LeaseToken, Status: task.AttemptStatus(p.Status), Output: p.Output, Question: p.Question, Mode: task.RetryAuto,
 	}
 	if p.Retry != "" {
-		report.Mode = core.RetryMode(p.Retry)
+		report.Mode = task.RetryMode(p.Retry)
 	}
 	if p.Error != nil {
-		report.Failure = core.Failure{
-			Class: core.Class(p.Error.Class), Name: p.Error.Name, HTTP: p.Error.HTTPStatus, Message: p.Error.Message,
+		report.Failure = task.Failure{
+			Class: task.Class(p.Error.Class), Name: p.Error.Name, HTTP: p.Error.HTTPStatus, Message: p.Error.Message,
 		}
 	}
-	if report.Status == core.AttemptError {
-		report.Failure = core.Classify(report.Failure)
+	if report.Status == task.AttemptError {
+		report.Failure = task.Classify(report.Failure)
 	}
-	if report.Status == core.AttemptAwaiting && strings.TrimSpace(p.Question+p.Output) == "" {
-		return report, badParam("/question", "what the person is asked, when status is awaiting_response", p.Question)
+	var err error
+	if report.NextModel, err = nextModel(p); err != nil {
+		return report, err
+	}
+	if report.Status == task.AttemptAwaiting && strings.TrimSpace(p.Question+p.Output) == "" {
+		return report, badParam("/question", "the question for the person when status is awaiting_response", p.Question)
 	}
 	return report, errors.Join(
 		within("/output", len(p.Output), schema.MaxContentBytes),
@@ -146,22 +149,34 @@ func newReport(p *schema.FinishAttemptParams) (core.FinishAttempt, error) {
 	)
 }
 
-func (s *Service) reportSessionEvent(_ context.Context, p *schema.SessionEventParams) (*work[schema.SessionEventResult], error) {
+// nextModel returns the model that a host tries next. It requires the status error and excludes another retry mode.
+func nextModel(p *schema.FinishAttemptParams) (task.Model, error) {
+	if p.NextModel == nil {
+		return task.Model{}, nil
+	}
+	found := wireModelName(*p.NextModel)
+	switch {
+	case p.Status != string(task.AttemptError):
+		return task.Model{}, problem("/next_model", "/next_model needs status error, not "+p.Status, "nothing", found)
+	case p.Retry != "" && p.Retry != string(task.RetryAuto):
+		return task.Model{}, problem("/next_model", "/next_model and retry "+p.Retry+" contradict each other; omit one of them", "nothing", found)
+	}
+	return oneModel("/next_model", p.NextModel)
+}
+
+func (s *Service) reportSessionEvent(_ context.Context, p *schema.SessionEventParams) (*prepared[schema.SessionEventResult], error) {
 	if err := errors.Join(
 		within("/data", len(p.Data), schema.MaxReplyBytes), within("/message", len(p.Message), schema.MaxReplyBytes),
 	); err != nil {
 		return nil, err
 	}
-	event := core.HearSession{Session: p.SessionID, Kind: core.SessionKind(p.Type)}
-	if event.Kind == core.SessionError {
-		var err error
-		if event.Failure, err = sessionFailure(p); err != nil {
-			return nil, err
-		}
+	event, err := sessionEvent(p)
+	if err != nil {
+		return nil, err
 	}
-	said := engine.Progress{Message: cmp.Or(p.Message, event.Failure.Message)}
+	progress := engine.Progress{Message: cmp.Or(p.Message, event.Failure.Message)}
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.SessionEventResult, error) {
-		r, err := tx.HearSession(event, said)
+		r, err := tx.ReportSession(event, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -170,31 +185,4 @@ func (s *Service) reportSessionEvent(_ context.Context, p *schema.SessionEventPa
 			Applied: r.Applied, Reason: r.Reason, TaskID: r.Task.ID, AttemptID: r.Attempt.ID, Seq: seq,
 		}, err
 	}))
-}
-
-// sessionFailure reads what a session's error says of itself. Members that have nothing to do with it
-// are the host's own.
-func sessionFailure(p *schema.SessionEventParams) (core.Failure, error) {
-	var data struct {
-		Class   string `json:"class"`
-		HTTP    int    `json:"http_status"`
-		Name    string `json:"name"`
-		Message string `json:"message"`
-	}
-	if len(p.Data) > 0 {
-		if err := json.Unmarshal(p.Data, &data); err != nil {
-			return core.Failure{}, badParam("/data", "an object whose class, name and message are strings and whose http_status is a number", string(p.Data))
-		}
-	}
-	known := data.Class == ""
-	for _, class := range core.Classes() {
-		known = known || string(class) == data.Class
-	}
-	if !known {
-		return core.Failure{}, badParam("/data/class", "transient, provider, terminal or user", data.Class)
-	}
-	if p.Message != "" {
-		data.Message = p.Message
-	}
-	return core.ClassifySession(core.Failure{Class: core.Class(data.Class), Name: data.Name, HTTP: data.HTTP, Message: data.Message}), nil
 }

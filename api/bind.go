@@ -25,20 +25,20 @@ func ask[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) 
 	}}
 }
 
-// A work is a change that a method has prepared: everything that can be slow has been done.
-type work[R any] struct {
+// prepared is a change whose slow preparations are done.
+type prepared[R any] struct {
 	engine *engine.Engine
 	change engine.Change
 	apply  func(tx *engine.Tx) (*R, error)
 	key    string
 	// undelivered is called when the answer did not reach the host.
 	undelivered func()
-	// failed, if not nil, gives the error of a change that was not committed its last form.
+	// failed, if not nil, converts the error of a change that was not committed.
 	failed func(err error) error
 }
 
-// change binds a method that changes something. fn prepares the change, in the order of the calls.
-func change[P, R any](name string, fn func(ctx context.Context, p *P) (*work[R], error)) Entry {
+// change binds a method that changes something. fn prepares the change; calls of fn keep the order of the messages.
+func change[P, R any](name string, fn func(ctx context.Context, p *P) (*prepared[R], error)) Entry {
 	decoder := sync.OnceValue(schema.NewDecoder[P])
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
@@ -58,9 +58,9 @@ func change[P, R any](name string, fn func(ctx context.Context, p *P) (*work[R],
 	}}
 }
 
-// identify makes a change with an idempotency key known by its method and params, whatever the
-// order and spelling in which they were sent.
-func (w *work[R]) identify(name string, params any) error {
+// identify sets the fingerprint of a change with an idempotency key. It covers the method and the params, but not
+// their order and spelling.
+func (w *prepared[R]) identify(name string, params any) error {
 	if w.key == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (w *work[R]) identify(name string, params any) error {
 	return nil
 }
 
-func (w *work[R]) submit(ctx context.Context, done func(Answer)) {
+func (w *prepared[R]) submit(ctx context.Context, done func(Answer)) {
 	w.change.Apply = func(tx *engine.Tx) (any, error) { return w.apply(tx) }
 	w.engine.Submit(ctx, w.change, func(result any, err error) {
 		if err != nil && w.failed != nil {
@@ -105,7 +105,7 @@ func answer[R any](result *R, err error) Answer {
 	return Answer{Result: result}
 }
 
-// declared gives the declaration of a method; the table of handlers is generated from them.
+// declared returns the declaration of a method. The handler table is generated from the declarations.
 func declared(name string) schema.Method {
 	for _, m := range schema.Methods {
 		if m.Name == name {

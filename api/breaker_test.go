@@ -52,8 +52,8 @@ func TestModelThatFailsInSeveralTasksIsLeftAloneForAWhile(t *testing.T) {
 	})
 }
 
-// A probe that fails makes the next while twice as long, up to five minutes, and nothing is held for ever.
-func TestBreakerNeverBuriesWork(t *testing.T) {
+// A failed probe doubles the pause before the next one, up to five minutes.
+func TestBreakerPauseDoublesUpToFiveMinutes(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
 		id := h.create(onAcme + `, "max_attempts": 10000`)
@@ -69,7 +69,7 @@ func TestBreakerNeverBuriesWork(t *testing.T) {
 	})
 }
 
-// A probe of which nothing is heard any more does not hold the others for ever.
+// A probe without any report must not hold back others for ever.
 func TestProbeThatIsLostLetsTheNextOneThrough(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
@@ -87,7 +87,7 @@ func TestProbeThatIsLostLetsTheNextOneThrough(t *testing.T) {
 	})
 }
 
-// A claim of which the host never learned was no probe.
+// A claim whose answer was lost is no probe.
 func TestProbeThatNeverBeganLetsTheNextOneThrough(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
@@ -129,7 +129,7 @@ func TestWaitingClaimIsAnsweredWhenAProbeSucceeds(t *testing.T) {
 	})
 }
 
-// Failures that are not the provider's open nothing, and a success begins the count anew.
+// Only failures of the provider in a row open the breaker.
 func TestBreakerCountsFailuresOfTheProviderInARow(t *testing.T) {
 	h := newHost(t, setup{})
 	for i := range 20 {

@@ -10,26 +10,25 @@ import (
 	"waybill/schema"
 )
 
-// CallBounds are the durations that Calls counts by, in ascending order.
+// CallBounds are the upper bounds of the duration buckets of Calls, in ascending order.
 var CallBounds = [...]time.Duration{
 	time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond,
 	2500 * time.Millisecond, 10 * time.Second,
 }
 
-// Calls is what a table has counted of the calls of one method, since it was made.
+// Calls are the counters of one method since the table was created.
 type Calls struct {
 	Method   string
 	InFlight int64
-	// Codes says how often calls came to each error; "" is a success. The keys are those of schema, so there are few.
+	// Codes counts the calls by error code; "" is a success.
 	Codes map[schema.Code]int64
-	// Within counts the calls that took at most as long as the bound at the same place of CallBounds, and longer
-	// than the one before; what took longer than all is in Count alone.
+	// Within counts the calls in each bucket of CallBounds. Longer calls are only in Count.
 	Within [len(CallBounds)]int64
 	Count  int64
 	Total  time.Duration
 }
 
-// Calls gives what was counted of each method that was called, in the order of Names.
+// Calls returns the counters of each method that was called, in the order of Names.
 func (t *Table) Calls() []Calls {
 	var all []Calls
 	for _, name := range t.names {
@@ -58,7 +57,7 @@ func (m *meter) read() Calls {
 	return c
 }
 
-// around gives a start that counts what it starts. One that panics has come to INTERNAL.
+// around returns a start function that counts its calls. A panic counts as INTERNAL.
 func (m *meter) around(start func(context.Context, []byte, func(Answer))) func(context.Context, []byte, func(Answer)) {
 	return func(ctx context.Context, params []byte, done func(Answer)) {
 		end := m.begin()
@@ -80,7 +79,7 @@ func (m *meter) around(start func(context.Context, []byte, func(Answer))) func(c
 	}
 }
 
-// begin counts a call that begins. What it gives counts the end, the first time that it is called.
+// begin counts a started call. The first call of end counts its end.
 func (m *meter) begin() (end func(schema.Code)) {
 	began := time.Now()
 	m.mu.Lock()

@@ -12,8 +12,7 @@ import (
 	"waybill/schema"
 )
 
-// A table counts how its calls end, how long they take, and those that have not ended; a method that panics has
-// ended, too, and one that was never called is not there.
+// A table counts the results, durations and running calls of each called method. A panic counts as ended.
 func TestCallsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late func(api.Answer)

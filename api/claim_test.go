@@ -106,8 +106,8 @@ func TestWaitingClaimGetsWhatWasTakenBack(t *testing.T) {
 	})
 }
 
-// Whoever has heard of the claim keeps it: what a front door takes for lost may have arrived.
-func TestClaimThatSomebodyReportsAboutIsNotTakenBack(t *testing.T) {
+// A claim with a report is kept, because its answer arrived.
+func TestReportedClaimIsNotTakenBack(t *testing.T) {
 	for name, report := range map[string]func(h *host, c object){
 		"heartbeat": func(h *host, c object) { h.beat(c, ``) },
 		"session":   func(h *host, c object) { h.bind(c, "ses_1") },
@@ -132,7 +132,7 @@ func TestClaimThatSomebodyReportsAboutIsNotTakenBack(t *testing.T) {
 	}
 }
 
-// A task whose end was asked for while its claim got lost is over.
+// A task that was cancelled while its claim was lost is over.
 func TestLostClaimOfATaskThatIsCancelledEndsIt(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(``)
@@ -144,7 +144,7 @@ func TestLostClaimOfATaskThatIsCancelledEndsIt(t *testing.T) {
 	h.task(id).has("not wanted", "task.reason")
 }
 
-// With a key the host asks for the same claim again, so it is kept.
+// A claim with a key is kept, because the host can repeat the call.
 func TestKeyedClaimThatWasNotDeliveredIsReplayed(t *testing.T) {
 	h := newHost(t, setup{})
 	h.create(``)
@@ -155,7 +155,6 @@ func TestKeyedClaimThatWasNotDeliveredIsReplayed(t *testing.T) {
 	h.finish(again, completed).has(true, "applied")
 }
 
-// Nothing to claim is nothing to take back.
 func TestEmptyClaimThatWasNotDelivered(t *testing.T) {
 	h := newHost(t, setup{})
 	a := <-h.begin(t.Context(), "claim_task", `{"worker": "w"}`)

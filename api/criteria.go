@@ -7,52 +7,50 @@ import (
 
 	"waybill/core"
 	"waybill/engine"
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/internal/safetext"
+	"waybill/plan"
+	"waybill/plan/criteria"
+	planfile "waybill/plan/file"
+	"waybill/prompt"
 )
 
-// criteriaOf gives what is to be true when all of a plan is done, as far as that is said somewhere.
-func criteriaOf(plans *engine.Plans, plan string, reading *ledger.Reading) []ledger.Criterion {
+// criteriaOf returns the acceptance criteria of a plan, as far as they can be read.
+func criteriaOf(plans *engine.Plans, plan string, reading *plan.Reading) []criteria.Criterion {
 	if reading == nil {
-		return nil // the dialect says where they stand
+		return nil // the dialect, which locates them, is unknown
 	}
-	all, _ := plans.Criteria(plan, reading.Dialect) // of what cannot be read nothing is known, as of what is not there
+	all, _ := plans.Criteria(plan, reading.Dialect) // unreadable criteria count as missing
 	return all.List
 }
 
-// forReviewer gives the prompt of a reviewer the criteria that its item names, or the reason why it has none.
-func forReviewer(in *ledger.CompileInput, role core.Role, plans *engine.Plans, view engine.RunView) {
+// addCriteria adds to a reviewer's prompt the criteria that its item names, or the reason why they are missing.
+func addCriteria(in *prompt.CompileInput, role core.Role, plans *engine.Plans, view engine.RunView) {
 	it := in.Progress.CurrentItem
-	if !role.Reviewer() || it == nil || ledger.NamesNoCriteria(*it) {
+	if !role.Reviewer() || it == nil || criteria.NamesNone(it.Requirements) {
 		return
 	}
-	dialect := view.Progress.Dialect
-	if dialect == "" {
-		in.CriteriaMissing = "the plan cannot be read, and where its criteria stand was not stored with what is known of it"
-		return
-	}
-	all, err := plans.Criteria(view.Run.Plan, dialect)
+	all, err := plans.Criteria(view.Run.Plan, view.Progress.Dialect)
 	if err != nil {
-		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, whyUnread(err))
+		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, readFault(err))
 		return
 	}
 	var unmet []string
-	in.Criteria, unmet = ledger.CriteriaOf(*it, all.List)
+	in.Criteria, unmet = criteria.Named(it.Requirements, all.List)
 	if in.CriteriaSource = all.Path; all.Path == "" {
 		return
 	}
 	var missing []string
 	if len(unmet) > 0 {
-		missing = append(missing, fmt.Sprintf("%s has none that the item names: %s", all.Path, clipped(strings.Join(unmet, ", "))))
+		missing = append(missing, fmt.Sprintf("%s lacks criteria that the item names: %s", all.Path, safetext.Truncate(strings.Join(unmet, ", "), shownCharacters)))
 	}
-	if len(all.List) == ledger.MostCriteria {
-		missing = append(missing, fmt.Sprintf("of %s no more than %d criteria are read", all.Path, ledger.MostCriteria))
+	if len(all.List) == criteria.Most {
+		missing = append(missing, fmt.Sprintf("only the first %d criteria of %s are read", criteria.Most, all.Path))
 	}
 	in.CriteriaMissing = strings.Join(missing, "; ")
 }
 
-// whyUnread says in a few words why a file cannot be read.
-func whyUnread(err error) string {
+// readFault returns in a few words why a file cannot be read.
+func readFault(err error) string {
 	if file, ok := errors.AsType[*planfile.Error](err); ok {
 		return string(file.Reason)
 	}

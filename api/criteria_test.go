@@ -1,14 +1,11 @@
 package api_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/store"
 )
 
 const (
@@ -17,7 +14,7 @@ const (
 	gaugeCriteria = "### Requirement 1\n#### Acceptance Criteria\n1. WHEN it is noon the clock SHALL strike\n2. IF it stops it SHALL say so\n"
 )
 
-// prompted gives the prompt of a role, and what was left out of it for want of criteria.
+// prompted returns the prompt of a role and why its criteria are missing.
 func (h *host) prompted(run, role string) (prompt, missing string) {
 	h.t.Helper()
 	c := h.call("compile_prompt", `{"run_id":%q,"role":%q}`, run, role)
@@ -29,7 +26,7 @@ func (h *host) prompted(run, role string) (prompt, missing string) {
 	return c.str("prompt"), missing
 }
 
-func TestReviewersHaveTheCriteriaOfTheirItem(t *testing.T) {
+func TestReviewerPromptHasItemCriteria(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("specs/clock/tasks.md", gaugePlan, time.Hour)
 	h.write("specs/clock/requirements.md", gaugeCriteria, time.Hour)
@@ -53,7 +50,7 @@ func TestReviewersHaveTheCriteriaOfTheirItem(t *testing.T) {
 	require.Contains(t, retry, "- 1.1 WHEN it is midnight the clock SHALL strike\n", "it repeats what the reviewer was given")
 }
 
-func TestCriteriaThatAreMissedAreSaid(t *testing.T) {
+func TestPromptReportsMissingCriteria(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", gaugePlan, time.Hour)
 	one, two, three := h.run("1"), h.run("2"), h.run("3")
@@ -66,7 +63,7 @@ func TestCriteriaThatAreMissedAreSaid(t *testing.T) {
 	said("", one) // there is no such file, as with most plans
 
 	h.write("requirements.md", gaugeCriteria, time.Hour)
-	said("requirements.md has none that the item names: 7", two)
+	said("requirements.md lacks criteria that the item names: 7", two)
 	said("", three) // which names none
 
 	h.write("requirements.md", gaugeCriteria+strings.Repeat("# x\n", 5<<20), time.Hour)
@@ -96,10 +93,9 @@ func TestCriteriaOfSpecKitAreThoseOfItsStories(t *testing.T) {
 	require.NotContains(t, prompt, "When I look")
 }
 
-// The defect: which file has the criteria was known only to a process that had read the plan. The next one, which
-// could not, took those of another file, or none and did not say so.
+// The dialect is stored, so that a process that cannot read the plan finds the right criteria file.
 func TestCriteriaAreThoseOfTheDialectAlsoIfTheNextProcessCannotReadThePlan(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h := newHost(t, setup{dir: dir, store: st})
 	h.write("specs/001-clock/tasks.md", "## Phase 1: User Story 1\n- [ ] T001 [US1] Draw the face\n- [ ] T002 [US2] Draw the hands\n", time.Hour)
 	h.write("specs/001-clock/spec.md", "### User Story 1 - Read it\n**Acceptance Scenarios**:\n1. **Given** noon, **When** I look, **Then** I see it\n", time.Hour)
@@ -116,9 +112,9 @@ func TestCriteriaAreThoseOfTheDialectAlsoIfTheNextProcessCannotReadThePlan(t *te
 	}
 }
 
-// The criteria of a story stand in the plan itself, and go with it.
+// The criteria of a story are in the plan itself.
 func TestCriteriaThatWentWithThePlanAreMissed(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h := newHost(t, setup{dir: dir, store: st})
 	h.write("tasks.md", "# Story 1\n## Acceptance Criteria\n1. three columns\n\n## Tasks / Subtasks\n- [ ] Task 1: Menu (AC: 1)\n- [ ] Task 2: Board (AC: 1)\n", time.Hour)
 	run := h.run("1")
@@ -129,33 +125,4 @@ func TestCriteriaThatWentWithThePlanAreMissed(t *testing.T) {
 		h.stop()
 		h = newHost(t, setup{dir: dir, store: st})
 	}
-}
-
-// What an older version stored of a plan does not say where its criteria stand.
-func TestCriteriaOfAPlanWhoseDialectNobodyKnowsAreMissed(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
-	h := newHost(t, setup{dir: dir, store: st})
-	h.write("tasks.md", gaugePlan, time.Hour)
-	h.write("requirements.md", gaugeCriteria, time.Hour)
-	run := h.run("1")
-	h.stop()
-	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
-		facts, err := tx.Facts(run)
-		if err != nil {
-			return err
-		}
-		known := len(facts)
-		facts = slices.DeleteFunc(facts, func(f store.Fact) bool { return f.Key == "ledger.progress.dialect" })
-		require.Len(t, facts, known-1)
-		return tx.PutFacts(run, facts)
-	}))
-	h = newHost(t, setup{dir: dir, store: st})
-	h.remove("tasks.md")
-	prompt, missing := h.prompted(run, "spec-reviewer")
-	require.NotContains(t, prompt, "SHALL strike")
-	require.Equal(t, "the plan cannot be read, and where its criteria stand was not stored with what is known of it", missing)
-	h.write("tasks.md", gaugePlan, time.Hour)
-	prompt, missing = h.prompted(run, "spec-reviewer")
-	require.Contains(t, prompt, "SHALL strike")
-	require.Empty(t, missing)
 }

@@ -10,7 +10,7 @@ import (
 	"waybill/schema"
 )
 
-// The attempt that carries an answer failed and left a log, and the next one was given the answer under that.
+// An answer stays with its question even if an attempt failed with other output in between.
 func TestAnswerIsHandedOutUnderItsQuestionThroughRetries(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.asked(`"max_attempts": 3`)
@@ -30,7 +30,20 @@ func TestAnswerIsHandedOutUnderItsQuestionThroughRetries(t *testing.T) {
 	})
 }
 
-// Two people saw the first question. By the time the second one answers, the task asks something else.
+func TestContinuationAfterAnErrorHasTheErrorAndNoOlderQuestion(t *testing.T) {
+	h := newHost(t, setup{})
+	id := h.asked(``)
+	h.call("reply", `{"task_id": %q, "reply": "elm"}`, id)
+	h.finish(h.claim("w"), `"status": "error", "error": {"message": "no elm in stock", "class": "terminal"}`).has("ERROR", "task.status")
+	h.call("reply", `{"task_id": %q, "reply": "order some"}`, id)
+	prompt := h.claim("w").str("claim.prompt")
+	require.True(t, strings.HasPrefix(prompt,
+		"[Previous Output]\nThe attempt ended with this error:\nno elm in stock\n\n[User Reply]\norder some\n\n[Continue Task]\n"), prompt)
+	require.Contains(t, prompt, "Answered before:\nQuestion: oak or elm?\nReply: elm\n")
+	h.task(id).lacks("replies.1.question")
+}
+
+// A second person answers the first question when the task already asks another.
 func TestAnswerToOneQuestionIsNotTakenForTheNext(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(``)
@@ -47,7 +60,7 @@ func TestAnswerToOneQuestionIsNotTakenForTheNext(t *testing.T) {
 	h.call("reply", `{"task_id": %q, "attempt_id": %q, "reply": "no"}`, id, second).has("QUEUED", "new_status")
 }
 
-// An agent keeps its conversation: the attempt that carries the answer runs where the question was asked.
+// The attempt that carries the answer runs in the session of the question.
 func TestContinuationRunsInTheSameSession(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(``)
@@ -75,7 +88,7 @@ func TestContinuationRunsInTheSameSession(t *testing.T) {
 	taken("completed")
 }
 
-// A probe that the host runs on another model must not keep everybody from the one that it leaves.
+// A probe that the host binds to another model frees its own model.
 func TestProbeThatIsBoundToAnotherModelLetsTheNextOneThrough(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
@@ -90,7 +103,6 @@ func TestProbeThatIsBoundToAnotherModelLetsTheNextOneThrough(t *testing.T) {
 	})
 }
 
-// A host that runs an attempt on a model that one may try now has made it the one.
 func TestAttemptThatIsBoundToAModelOnTrialIsItsProbe(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
@@ -106,7 +118,7 @@ func TestAttemptThatIsBoundToAModelOnTrialIsItsProbe(t *testing.T) {
 	})
 }
 
-// Agents work for longer than the longest pause. The probe is not given up while it beats, and its success counts.
+// A probe stays one while it sends heartbeats, and its success counts.
 func TestProbeThatTakesLongClosesItsBreaker(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.deny()
@@ -125,7 +137,7 @@ func TestProbeThatTakesLongClosesItsBreaker(t *testing.T) {
 	})
 }
 
-// A file that is not there, in five tasks, shut the model for all.
+// A missing file in five tasks must not open the breaker of their model.
 func TestFailureThatIsOnlyGuessedToBeTheProvidersShutsNoModel(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 8 {

@@ -26,7 +26,7 @@ func TestPlainInstructionIsSentOnce(t *testing.T) {
 	require.Equal(t, []string{"x"}, pass.sent())
 	pass.has(false, "instructions.0.tracked")
 	require.Empty(t, h.pass().sent())
-	h.call("list_instructions", `{}`).has("sent", "items.0.state")
+	h.call("list_instructions", `{}`).has("delivered", "items.0.state")
 	h.refused(schema.InvalidState, "acknowledge", `{"instruction_id":%q}`, queued.str("instruction.instruction_id"))
 }
 
@@ -85,7 +85,7 @@ func TestDispatchKeepsToItsBytes(t *testing.T) {
 	}
 }
 
-// Failures carry their contents as well, and an answer must not grow over every bound with them.
+// Failed instructions have contents too, which count towards the size of the answer.
 func TestFailuresOfOnePassAreBounded(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 5 {
@@ -113,7 +113,7 @@ func TestRepeatsGetMoreUrgent(t *testing.T) {
 	h.call("dispatch_instructions", `{"escalate":false}`).has("x", "instructions.0.text")
 }
 
-// A chatty host does not use all sends up at once if it does not want to.
+// A host that dispatches often does not use up all sends at once.
 func TestMinAgeDelaysRepeatsAndTheFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
@@ -166,8 +166,7 @@ func TestCancelNamesOneThingOrASession(t *testing.T) {
 	}
 }
 
-// A host that calls until nothing remains has carried out one pass: what it was handed in the first
-// call was not burnt by the second.
+// A pass over several calls sends each instruction once.
 func TestAPassInSeveralCallsSendsOnce(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 120 {
@@ -185,5 +184,26 @@ func TestAPassInSeveralCallsSendsOnce(t *testing.T) {
 		}
 		require.Equal(t, want.sent, sent, "pass %d", pass+1)
 		require.Equal(t, want.failed, failed, "pass %d", pass+1)
+	}
+}
+
+// A sent plain instruction has another state than an unacknowledged tracked one.
+func TestDeliveredIsToldApartFromSent(t *testing.T) {
+	h := newHost(t, setup{})
+	h.call("queue_instruction", `{"content":"plain"}`)
+	h.track(`{"content":"tracked"}`)
+	h.pass()
+	h.pass()
+	for state, content := range map[string]string{"delivered": "plain", "sent": "tracked"} {
+		list := h.call("list_instructions", `{"state":%q}`, state)
+		list.has(content, "items.0.content")
+		list.lacks("items.1")
+	}
+	status := h.call("get_status", `{}`)
+	for path, want := range map[string]int{
+		"counts.instructions.delivered": 1, "counts.instructions.sent": 1,
+		"moves.first_sends": 2, "moves.repeats": 1, "moves.acknowledged": 0, "moves.failed": 0,
+	} {
+		status.has(want, path)
 	}
 }

@@ -7,16 +7,18 @@ import (
 
 	"waybill/core"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	"waybill/internal/safetext"
 	"waybill/ledger"
+	"waybill/plan"
+	planfile "waybill/plan/file"
+	"waybill/prompt"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// faultOf gives the error object for an error: the only place where errors become codes. An error
-// that has no code is a defect; then cause is that error, for the log of the front door, which gives
-// the host an incident number to find it by.
+// faultOf returns the wire error for an error. It is the only place where errors become codes. An error without a
+// code is a defect: cause is then that error, which the front door logs with an incident number.
 func faultOf(err error) (fault *schema.Error, cause error) {
 	if coded, ok := errors.AsType[*schema.Error](err); ok {
 		return coded, nil
@@ -46,10 +48,10 @@ func faultOf(err error) (fault *schema.Error, cause error) {
 	return internal(err)
 }
 
-// retryAfterMS is when a call that was refused for load may be tried again.
+// retryAfterMS is the delay after which a call that was refused for load may be repeated.
 const retryAfterMS = 100
 
-// Fault gives the error object for an error that did not come by a method.
+// Fault returns the wire error for an error outside a method.
 func Fault(err error) *schema.Error {
 	fault, _ := faultOf(err)
 	return fault
@@ -73,7 +75,7 @@ func refused(r *core.Refusal) *schema.Error {
 	}
 	if r.Pointer != "" {
 		fault = fault.With("errors", []schema.Problem{{
-			Pointer: r.Pointer, Message: r.Message, Expected: "a value that is allowed there", Found: clipped(r.Subject),
+			Pointer: r.Pointer, Message: r.Message, Expected: "an allowed value", Found: safetext.Truncate(r.Subject, shownCharacters),
 		}})
 	}
 	if r.Allowed != nil {
@@ -82,7 +84,7 @@ func refused(r *core.Refusal) *schema.Error {
 	return fault
 }
 
-// stateKey gives the name under which the details have where the thing is.
+// stateKey returns the name of the detail that holds the state of a subject.
 func stateKey(noun string) string {
 	if noun == "task" {
 		return "status"
@@ -90,7 +92,7 @@ func stateKey(noun string) string {
 	return "state"
 }
 
-// subjectKey gives the name under which the details have what was refused.
+// subjectKey returns the name of the detail that holds the refused subject.
 func subjectKey(noun string) string {
 	switch noun {
 	case "instruction", "task", "attempt", "run", "notice":
@@ -121,7 +123,7 @@ func refusalCode(r *core.Refusal) schema.Code {
 		return schema.Conflict
 	case core.BadDependency, core.Foreign:
 		return schema.InvalidParams
-	case core.StaleAttempt: // is an answer, see engine.Reported
+	case core.StaleAttempt: // reported as an answer, see engine.Reported
 	}
 	panic("api: refusal of unknown kind " + r.Kind.String())
 }
@@ -149,7 +151,7 @@ func storeFault(e *store.Error) *schema.Error {
 		return fault.Hint("repeat the call with the same idempotency_key: it takes effect once")
 	}
 	if e.Kind == store.Corrupt {
-		return fault.Hint("`waybill doctor` says what is damaged; `waybill salvage` rescues what can be read and sets the rest aside")
+		return fault.Hint("`waybill doctor` shows the damage; `waybill salvage` saves the readable records and sets the others aside")
 	}
 	return fault
 }
@@ -180,7 +182,7 @@ func storeCode(k store.Kind) schema.Code {
 	panic("api: store error of unknown kind " + k.String())
 }
 
-// planFault gives the error object for an error about a plan or a ledger, or nil.
+// planFault returns the wire error for an error about a plan or a ledger, or nil.
 func planFault(err error) *schema.Error {
 	if e, ok := errors.AsType[*planfile.Error](err); ok {
 		return fileFault(e)
@@ -194,40 +196,59 @@ func planFault(err error) *schema.Error {
 	if e, ok := errors.AsType[*engine.StaleError](err); ok {
 		return schema.NewError(schema.LedgerUnparsed, e.Error()).With("reason", e.Reason).With("path", e.Path)
 	}
-	if e, ok := errors.AsType[*ledger.ParseError](err); ok {
+	if e, ok := errors.AsType[*plan.ParseError](err); ok {
 		return schema.NewError(schema.LedgerUnparsed, e.Error()).
 			With("reason", e.Reason).With("line", e.Line).With("offset", e.Offset).With("checkboxes", e.Checkboxes)
 	}
-	if e, ok := errors.AsType[*ledger.ItemError](err); ok {
+	if e, ok := errors.AsType[*plan.ItemError](err); ok {
 		return schema.NewError(schema.ItemGone, e.Error()).With("item_id", e.ItemID)
 	}
-	if e, ok := errors.AsType[*ledger.OverflowError](err); ok {
+	if e, ok := errors.AsType[*prompt.OverflowError](err); ok {
 		return schema.NewError(schema.PromptOverflow, e.Error()).
 			With("prompt_tokens", e.Estimate).With("budget", e.Budget).With("stage", e.Stage)
 	}
 	if e, ok := errors.AsType[*ledger.FactError](err); ok {
 		return schema.NewError(schema.LedgerIncomplete, e.Error()).With("key", e.Key)
 	}
-	if e, ok := errors.AsType[*ledger.MissingPromptError](err); ok {
+	if e, ok := errors.AsType[*prompt.MissingPromptError](err); ok {
 		return schema.NewError(schema.LedgerIncomplete, e.Error()).With("missing", e.Missing)
 	}
 	return nil
 }
 
-// writeFault gives the error object for a plan file that was not written, or nil.
+// addKept adds the path of a file that holds overwritten text. kept is "" if there is none.
+func addKept(fault *schema.Error, kept string) *schema.Error {
+	if kept == "" {
+		return fault
+	}
+	return fault.With("kept", kept).Hint(keptHint)
+}
+
+// keptHint is the advice about the file that holds overwritten text.
+const keptHint = "compare that file with the plan, copy what is missing, and remove it"
+
+// writeFault returns the wire error for a plan file that could not be written as requested, or nil.
 func writeFault(err error) *schema.Error {
 	if e, ok := errors.AsType[*planfile.ConflictError](err); ok {
-		return schema.NewError(schema.Conflict, e.Error()).
+		fault := schema.NewError(schema.Conflict, e.Error()).
 			With("path", e.Path).With("expected_hash", e.Expected).With("found_hash", e.Found)
+		if e.Swapped {
+			fault.Data.Outcome = schema.OutcomeUnknown
+		}
+		return addKept(fault, e.Kept)
 	}
 	if e, ok := errors.AsType[*planfile.WriteError](err); ok {
 		fault := schema.NewError(schema.PlanUnwritable, e.Error()).With("reason", string(e.Reason)).With("path", e.Path)
-		if e.Applied {
+		switch {
+		case e.Left != "":
+			fault.Data.Outcome = schema.OutcomeApplied
+			fault = fault.Hint("the next command that reads or writes a plan removes it")
+		case e.Swapped:
 			fault.Data.Outcome = schema.OutcomeUnknown
 		}
-		return fault
+		return addKept(fault, e.Kept)
 	}
-	if e, ok := errors.AsType[*ledger.MarkError](err); ok {
+	if e, ok := errors.AsType[*plan.MarkError](err); ok {
 		return schema.NewError(schema.ItemFixed, e.Error()).
 			With("reason", string(e.Reason)).With("item_id", e.ItemID).With("lines", e.Lines)
 	}
@@ -236,7 +257,7 @@ func writeFault(err error) *schema.Error {
 
 func searchFault(e *engine.SearchError) *schema.Error {
 	if e.Gone() {
-		return schema.NewError(schema.NoWorkspace, "the folder of the workspace is gone: "+e.Error())
+		return schema.NewError(schema.NoWorkspace, "the workspace folder is missing: "+e.Error())
 	}
 	return schema.NewError(schema.LedgerUnparsed, e.Error()).With("reason", string(planfile.Unreadable))
 }
@@ -257,13 +278,13 @@ func fileFault(e *planfile.Error) *schema.Error {
 	return fault
 }
 
-// outputFault gives the error object for the file of a result.
+// outputFault returns the wire error for a result file that could not be read.
 func outputFault(err error) error {
 	e, ok := errors.AsType[*planfile.Error](err)
 	if !ok {
 		return err
 	}
-	shown := clipped(e.Path)
+	shown := safetext.Truncate(e.Path, shownCharacters)
 	fault := schema.NewError(schema.OutputGone, fmt.Sprintf("/output_path: %s cannot be read: %s", shown, e.Reason))
 	switch e.Reason {
 	case planfile.Missing, planfile.SymlinkDangling:
@@ -279,7 +300,7 @@ func outputFault(err error) error {
 	return fault.With("reason", string(e.Reason)).With("pointer", "/output_path")
 }
 
-// planError says what is wrong with a plan beside an answer that does without it.
+// planError returns the error of a plan for an answer that is possible without the plan.
 func planError(err error) *schema.PlanError {
 	fault, _ := faultOf(err)
 	reason, _ := fault.Data.Details["reason"].(string)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/engine"
-	"waybill/ledger"
+	"waybill/plan"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -17,7 +19,7 @@ func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema
 		return nil, badParam("/subject_id", "an id; or plan together with item_id", p.SubjectID)
 	}
 	if p.SubjectID != "" && (p.Plan != "" || p.ItemID != "") {
-		return nil, badParam("/subject_id", "absent when plan and item_id say what is meant", p.SubjectID)
+		return nil, badParam("/subject_id", "absent when plan and item_id are set", p.SubjectID)
 	}
 	if p.SubjectID == "" {
 		return s.explainItem(ctx, p.Plan, p.ItemID)
@@ -37,45 +39,123 @@ func (s *Service) explain(ctx context.Context, p *schema.ExplainParams) (*schema
 	return wireExplanation(found), nil
 }
 
-// explainItem says why an item of a plan is as it is: what the plan says, what holds it back, and what its
-// newest run says.
+// explainItem returns what the plan says of an item, what holds it back, and the explanation of its newest run.
 func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema.Explanation, error) {
-	e, plan, err := s.plan(ctx, name)
+	e, p, err := s.plan(ctx, name)
 	if err != nil {
 		return s.explainLost(ctx, name, itemID, err)
 	}
-	item, ok := plan.Reading.Item(itemID)
+	item, ok := p.Reading.Item(itemID)
 	if !ok {
-		return nil, &ledger.ItemError{Plan: plan.Path, ItemID: itemID}
+		return nil, &plan.ItemError{Plan: p.Path, ItemID: itemID}
 	}
-	ready, err := e.Readiness(ctx, plan)
+	ready, err := e.Readiness(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	holds := holdsOf(ready, itemID)
-	found := &schema.Explanation{
-		Subject: plan.Path + " " + itemID, State: effective(item.Status, holds, itemID).String(),
-		Because: []schema.Because{{Rule: "plan.mark", Text: fmt.Sprintf("line %d of %s says %s", item.Line, plan.Path, item.Status)}},
+	mark := core.Reason{
+		Rule: "plan.mark", Text: fmt.Sprintf("line %d of %s says %s", item.Line, p.Path, item.Status), IDs: []string{itemID},
 	}
-	found.Because = append(found.Because, readyReasons(holds, itemID)...)
+	found := core.Explanation{
+		Subject: subjectOf(p.Path, itemID), State: effective(item.Status, holds, itemID).String(),
+		Because: append([]core.Reason{mark}, readyReasons(p.Reading, holds, itemID)...),
+	}
+	cycle := cycleOf(ready, itemID)
+	if len(cycle) > 0 {
+		found.Because = append(found.Because, core.Reason{
+			Rule: "plan.cycle", Text: "these items wait for each other: " + cycleText(cycle), IDs: cycle[:min(len(cycle), core.MostNamed)],
+		})
+	}
 	err = e.View(ctx, func(tx store.Tx) error {
-		run, ok, err := tx.LatestRun(plan.Path, itemID)
-		if err != nil || !ok {
+		r, ok, err := tx.LatestRun(p.Path, itemID)
+		if err != nil {
 			return err
 		}
-		why, err := engine.Explain(tx, run.ID)
-		w := wireExplanation(why)
-		found.Because, found.Next = append(found.Because, w.Because...), w.Next
+		if ok {
+			why, err := engine.Explain(tx, r.ID)
+			if err != nil {
+				return err
+			}
+			why.Because[0].IDs = append(why.Because[0].IDs, r.ID)
+			found.Because, found.Next = append(found.Because, why.Because...), why.Next
+		}
+		switch {
+		case len(found.Next) > 0:
+			if ownBlock(holds, itemID) && r.State != run.Blocked {
+				found.Next = append([]core.Action{reopen(p.Path, itemID)}, found.Next...)
+			}
+		case len(cycle) > 0:
+			found.Next = []core.Action{breakCycle(p, item, cycle)}
+		default:
+			found.Next, err = itemSteps(tx, p.Path, p.Reading, ready, itemID)
+		}
 		return err
 	})
-	if len(found.Next) == 0 {
-		found.Next = itemSteps(plan.Reading, holds, itemID)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	return wireExplanation(found), nil
 }
 
-// explainLost explains an item of a plan that cannot be read by its newest run. Without one, the fault is all
-// there is to say.
+// cycleOf returns the shortest dependency cycle through an item, starting with the item, or nil.
+func cycleOf(ready plan.Readiness, itemID string) []string {
+	waits := make(map[string][]plan.Hold, len(ready.Waiting))
+	for _, w := range ready.Waiting {
+		waits[w.ItemID] = w.Because
+	}
+	from := map[string]string{} // the predecessor of each visited item
+	for queue := []string{itemID}; len(queue) > 0; queue = queue[1:] {
+		for _, h := range waits[queue[0]] {
+			_, seen := from[h.ItemID]
+			if h.Kind != plan.HeldByDependency || h.ItemID == "" || seen {
+				continue
+			}
+			from[h.ItemID] = queue[0]
+			if h.ItemID != itemID {
+				queue = append(queue, h.ItemID)
+				continue
+			}
+			cycle := []string{}
+			for at := from[itemID]; at != itemID; at = from[at] {
+				cycle = append(cycle, at)
+			}
+			slices.Reverse(cycle)
+			return append([]string{itemID}, cycle...)
+		}
+	}
+	return nil
+}
+
+// maxCycleNamed bounds the items of a cycle that a sentence names.
+const maxCycleNamed = 12
+
+func cycleText(cycle []string) string {
+	shown := strings.Join(cycle[:min(len(cycle), maxCycleNamed)], " -> ")
+	if more := len(cycle) - maxCycleNamed; more > 0 {
+		shown += fmt.Sprintf(" -> … %d more …", more)
+	}
+	return shown + " -> " + cycle[0]
+}
+
+// breakCycle returns the step that ends a cycle. No method does, because only a person knows which dependency is
+// wrong.
+func breakCycle(plan engine.Plan, item plan.Item, cycle []string) core.Action {
+	text := fmt.Sprintf("edit %s:%d so that item %q does not wait for item %q", plan.Path, item.Line, item.ID, cycle[1%len(cycle)])
+	if len(cycle) > 1 {
+		text += ", or break the cycle at another of its items"
+	}
+	return core.Act(subjectOf(plan.Path, item.ID), "edit_plan", text)
+}
+
+func subjectOf(plan, itemID string) string { return plan + " " + itemID }
+
+// ownBlock reports whether an item is blocked by its own mark.
+func ownBlock(holds []plan.Hold, itemID string) bool {
+	return slices.Contains(holds, plan.Hold{Kind: plan.HeldByBlock, ItemID: itemID})
+}
+
+// explainLost explains an item of an unreadable plan by its newest run. Without a run it returns the fault.
 func (s *Service) explainLost(ctx context.Context, name, itemID string, fault error) (*schema.Explanation, error) {
 	e, plans, err := s.backend()
 	if err != nil {
@@ -98,23 +178,23 @@ func (s *Service) explainLost(ctx context.Context, name, itemID string, fault er
 	return w, nil
 }
 
-// effective gives the status of an item as it is, whatever the file has been told of it.
-func effective(marked ledger.Status, holds []ledger.Hold, itemID string) ledger.Status {
+// effective returns the status of an item from its mark and its runs.
+func effective(marked plan.Status, holds []plan.Hold, itemID string) plan.Status {
 	for _, h := range holds {
 		switch {
-		case h.Kind == ledger.HeldByEnd && marked != ledger.Skipped:
-			return ledger.Completed
-		case h.Kind == ledger.HeldByWork:
-			return ledger.InProgress
-		case h.Kind == ledger.HeldByBlock && h.ItemID == itemID:
-			return ledger.Blocked
+		case h.Kind == plan.HeldByEnd && marked != plan.Skipped:
+			return plan.Completed
+		case h.Kind == plan.HeldByWork:
+			return plan.InProgress
+		case h.Kind == plan.HeldByBlock && h.ItemID == itemID:
+			return plan.Blocked
 		}
 	}
 	return marked
 }
 
-// holdsOf gives the reasons why an item cannot be begun, or none if it can.
-func holdsOf(r ledger.Readiness, itemID string) []ledger.Hold {
+// holdsOf returns why an item cannot be started, or nil if it can.
+func holdsOf(r plan.Readiness, itemID string) []plan.Hold {
 	for _, w := range r.Waiting {
 		if w.ItemID == itemID {
 			return w.Because
@@ -123,70 +203,125 @@ func holdsOf(r ledger.Readiness, itemID string) []ledger.Hold {
 	return nil
 }
 
-// readyReasons says whether an item can be begun now, and if not, why.
-func readyReasons(holds []ledger.Hold, itemID string) []schema.Because {
+// readyReasons returns whether an item can be started now, and otherwise why not.
+func readyReasons(p *plan.Reading, holds []plan.Hold, itemID string) []core.Reason {
 	if len(holds) == 0 {
-		return []schema.Because{{Rule: "plan.ready", Text: "it can be begun: everything that it depends on is done"}}
+		return []core.Reason{{Rule: "plan.ready", Text: "it can be started: all its dependencies are done"}}
 	}
-	return mapped(holds, func(h ledger.Hold) schema.Because {
-		return schema.Because{Rule: "plan." + string(h.Kind), Text: holdText(h, itemID)}
+	return mapped(holds, func(h plan.Hold) core.Reason {
+		reason := core.Reason{Rule: "plan." + string(h.Kind), Text: holdText(h, itemID)}
+		switch {
+		case h.ItemID != "":
+			reason.IDs = []string{h.ItemID}
+		case h.Kind == plan.HeldByParent:
+			var children core.Group
+			for _, item := range p.Items() {
+				if item.ParentID == itemID {
+					children.Add(item.ID)
+				}
+			}
+			reason.IDs = children.IDs
+			reason.Text += ": " + core.Named(children.IDs, children.Count)
+		}
+		return reason
 	})
 }
 
-// itemSteps says what moves an item on that never had a run.
-func itemSteps(plan *ledger.Reading, holds []ledger.Hold, itemID string) []schema.NextStep {
+// itemSteps returns the next steps for an item without a run.
+func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string) ([]core.Action, error) {
+	holds := holdsOf(ready, itemID)
 	if len(holds) == 0 {
-		return []schema.NextStep{{Action: "init_run", Text: "starts the work on this item"}}
+		return []core.Action{core.Act(subjectOf(path, itemID), "init_run", "starts the work on this item", core.WorkOn(path)...)}, nil
 	}
-	var steps []schema.NextStep
+	steps := []core.Action{}
+	seen := []string{}
 	for _, h := range holds {
-		step, ok := holdStep(plan, h, itemID)
-		if ok && !slices.Contains(steps, step) { // an item may both be depended on and be blocked
+		if h.ItemID != "" && (slices.Contains(seen, h.ItemID) || len(seen) == core.MostNamed) {
+			continue // an item can be both a dependency and blocked
+		}
+		if h.ItemID != "" && h.ItemID != itemID {
+			seen = append(seen, h.ItemID)
+			more, err := stepsTowards(tx, path, plan, ready, h.ItemID)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, more...)
+			continue
+		}
+		if step, ok := ownStep(path, h, itemID); ok {
 			steps = append(steps, step)
 		}
 	}
-	return steps
+	return steps, nil
 }
 
-// holdStep says what ends a hold, unless what stands before it has said so.
-func holdStep(plan *ledger.Reading, h ledger.Hold, itemID string) (step schema.NextStep, ok bool) {
+// stepsTowards returns the next steps for an item that another item waits for.
+func stepsTowards(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string) ([]core.Action, error) {
+	subject := subjectOf(path, itemID)
+	if _, known := plan.Item(itemID); !known {
+		text := fmt.Sprintf("lists the items of the plan; item %q is not among them", itemID)
+		return []core.Action{core.Act(path, "get_plan", text, "plan", path)}, nil
+	}
+	run, ok, err := tx.LatestRun(path, itemID)
+	if err != nil {
+		return nil, err
+	}
+	holds := holdsOf(ready, itemID)
+	switch {
+	case ok && run.Live():
+		return run.Moves(), nil
+	case len(holds) == 0:
+		return []core.Action{core.Act(subject, "init_run", fmt.Sprintf("starts the work on item %q", itemID), core.WorkOn(path)...)}, nil
+	case ownBlock(holds, itemID):
+		return []core.Action{reopen(path, itemID)}, nil
+	}
+	text := fmt.Sprintf("explains what item %q needs", itemID)
+	return []core.Action{core.Act(subject, "explain", text, "explain", path, itemID)}, nil
+}
+
+// reopen returns the step that removes the blocked mark of an item.
+func reopen(path, itemID string) core.Action {
+	return core.Act(subjectOf(path, itemID), "set_item_status", "with pending removes the blocked mark, once a person has decided",
+		"plan", "set", path, itemID, "pending")
+}
+
+// ownStep returns the step that ends a hold without another item.
+func ownStep(path string, h plan.Hold, itemID string) (step core.Action, ok bool) {
+	subject := subjectOf(path, itemID)
 	switch h.Kind {
-	case ledger.HeldByDependency, ledger.HeldByBlock:
-		if h.ItemID == itemID {
-			return schema.NextStep{Action: "get_plan", Text: "shows how the file marks it and what it waits for; it can be begun when the file says otherwise"}, true
-		}
-		if _, known := plan.Item(h.ItemID); !known {
-			return schema.NextStep{Action: "get_plan", Text: fmt.Sprintf("shows the items that there are; item %q is none of them", h.ItemID)}, true
-		}
-		return schema.NextStep{Action: "explain", Text: fmt.Sprintf("of item %q says what moves that one on", h.ItemID)}, true
-	case ledger.HeldByWork:
-		return schema.NextStep{Action: "init_run", Text: "takes the work over, if nobody is at it any more"}, true
-	case ledger.HeldByEnd:
-		return schema.NextStep{Action: "init_run", Text: "starts a run of it all the same"}, true
-	case ledger.HeldByParent:
-		return schema.NextStep{Action: "ready_items", Text: "says which of its children can be begun now"}, h.ItemID == ""
+	case plan.HeldByDependency:
+		text := "shows what the item waits for; the plan says that it waits for itself"
+		return core.Act(subject, "get_plan", text, "plan", path), true
+	case plan.HeldByBlock:
+		return reopen(path, itemID), true
+	case plan.HeldByWork:
+		return core.Act(subject, "init_run", "takes over the work, if no agent does it any more"), true
+	case plan.HeldByEnd:
+		return core.Act(subject, "init_run", "starts another run of it"), true
+	case plan.HeldByParent:
+		return core.Act(subject, "ready_items", "lists its children that can be started now", "plan", path), true
 	}
 	panic("api: unknown hold " + string(h.Kind))
 }
 
-func holdText(h ledger.Hold, itemID string) string {
+func holdText(h plan.Hold, itemID string) string {
 	switch h.Kind {
-	case ledger.HeldByDependency:
+	case plan.HeldByDependency:
 		return fmt.Sprintf("it depends on item %q, which is not done", h.ItemID)
-	case ledger.HeldByBlock:
+	case plan.HeldByBlock:
 		if h.ItemID == itemID {
 			return "it is blocked, until a person decides"
 		}
-		return fmt.Sprintf("item %q is blocked, and what depends on it waits", h.ItemID)
-	case ledger.HeldByWork:
-		return "somebody is at it"
-	case ledger.HeldByEnd:
+		return fmt.Sprintf("item %q is blocked, so its dependents wait", h.ItemID)
+	case plan.HeldByWork:
+		return "it is in progress"
+	case plan.HeldByEnd:
 		return "it is done"
-	case ledger.HeldByParent:
+	case plan.HeldByParent:
 		if h.ItemID == "" {
-			return "it is a group, worked on through its children"
+			return "it is a group; its children are worked on instead"
 		}
-		return fmt.Sprintf("what group %q depends on holds it back", h.ItemID)
+		return fmt.Sprintf("its group %q waits for a dependency", h.ItemID)
 	}
 	panic("api: unknown hold " + string(h.Kind))
 }
@@ -196,7 +331,13 @@ func wireExplanation(x core.Explanation) *schema.Explanation {
 		Subject: x.Subject, State: x.State,
 		Because: mapped(x.Because, func(r core.Reason) schema.Because { return schema.Because(r) }),
 		Next: mapped(x.Next, func(a core.Action) schema.NextStep {
-			return schema.NextStep{Action: a.Name, Text: a.Text}
+			step := schema.NextStep{
+				Action: a.Name, Text: a.Text, Subject: a.Subject, By: mapped(a.By, func(by core.Actor) string { return string(by) }),
+			}
+			if a.Command != nil {
+				step.Command = append([]string{"waybill"}, a.Command...)
+			}
+			return step
 		}),
 	}
 }

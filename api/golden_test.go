@@ -2,10 +2,7 @@ package api_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,28 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/test/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got)
-}
-
-// The lines of a conversation file begin with ">" for a call, "<" for its answer, "!" for a
-// notification, "+" for a time that goes by, and "#" for a remark.
+// converse runs a conversation file. Its lines begin with ">" for a call, "<" for its answer, "!" for a notification,
+// "+" for passing time, and "#" for a remark.
 func converse(t *testing.T, h *host, script string) string {
 	t.Helper()
-	ear := h.listen()
+	listener := h.listen()
 	var b strings.Builder
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
@@ -56,7 +39,7 @@ func converse(t *testing.T, h *host, script string) string {
 			require.NoError(t, err)
 			fmt.Fprintf(&b, "< %s\n", text)
 		}
-		for _, n := range ear.heard() {
+		for _, n := range listener.recorded() {
 			fmt.Fprintf(&b, "! %s %s\n", n.method, n.text)
 		}
 	}
@@ -73,7 +56,7 @@ func TestLifeOfAnInstruction(t *testing.T) {
 			},
 			now: func() time.Time { return time.Now().Truncate(time.Second) }, // without the rests of the feed
 		})
-		golden(t, "instruction.txt", converse(t, h, `# A tracked instruction is handed out until it is acknowledged.
+		golden.Equal(t, "instruction.txt", converse(t, h, `# A tracked instruction is handed out until it is acknowledged.
 			> queue_instruction_with_ack {"content":"run the tests","session_id":"s","max_retries":1,"ack_on":{"event_type":"command","match":{"name":"go test"}}}
 			> dispatch_instructions {"session_id":"s"}
 			+ 1s

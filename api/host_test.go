@@ -18,32 +18,32 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	planfile "waybill/plan/file"
 	"waybill/schema"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A lasting store is one in memory that survives Close as a file would, and fails when it is told to.
-type lasting struct {
-	*memory.Store
+// A sharedStore outlives a process: Close does nothing. It can be made to fail.
+type sharedStore struct {
+	store.Store
 	mu    sync.Mutex // guards fault
 	fault error
 }
 
-func newLasting() *lasting { return &lasting{Store: memory.New()} }
+func newSharedStore(t testing.TB) *sharedStore { return &sharedStore{Store: teststore.New(t)} }
 
 // fail makes every later Update fail; nil ends that.
-func (s *lasting) fail(err error) {
+func (s *sharedStore) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = err
 }
 
-func (s *lasting) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *sharedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	s.mu.Lock()
 	fault := s.fault
 	s.mu.Unlock()
@@ -53,13 +53,13 @@ func (s *lasting) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, fn)
 }
 
-func (s *lasting) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+func (s *sharedStore) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, fn)
 }
 
-func (*lasting) Close() error { return nil }
+func (*sharedStore) Close() error { return nil }
 
-// setup says how a host's process is made. The zero value works.
+// setup configures a host. The zero value works.
 type setup struct {
 	dir        string      // the workspace; by default a new folder
 	outputDir  string      // where results may lie besides
@@ -78,7 +78,7 @@ type setup struct {
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
 
-// A clock stands still until it is moved. It may be read meanwhile.
+// A clock stands still until the test moves it. It is safe for concurrent use.
 type clock struct{ micros atomic.Int64 }
 
 func newClock(at time.Time) *clock {
@@ -91,7 +91,7 @@ func (c *clock) now() time.Time { return time.UnixMicro(c.micros.Load()).UTC() }
 
 func (c *clock) move(by time.Duration) { c.micros.Add(by.Microseconds()) }
 
-// A host talks to a service as a front door does: with the names of methods, and JSON.
+// A host calls a service with method names and JSON, like a front door.
 type host struct {
 	*api.Service
 	t       *testing.T
@@ -109,7 +109,7 @@ func newHost(t *testing.T, s setup) *host {
 		s.dir = t.TempDir()
 	}
 	if s.store == nil {
-		s.store = newLasting()
+		s.store = newSharedStore(t)
 	}
 	if s.sources == (workspace.Sources{}) {
 		s.sources.Flag = s.dir
@@ -123,7 +123,7 @@ func newHost(t *testing.T, s setup) *host {
 	return h
 }
 
-// launch makes the service, whose engine is started when it is needed.
+// launch creates the service.
 func (h *host) launch(s setup) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -161,7 +161,7 @@ func (h *host) launch(s setup) {
 	require.NoError(h.t, err)
 }
 
-// begin calls a method and does not wait for its answer. params is JSON, with verbs for args.
+// begin calls a method without waiting for its answer. params is JSON with format verbs for args.
 func (h *host) begin(ctx context.Context, method, params string, args ...any) <-chan api.Answer {
 	h.t.Helper()
 	entry, ok := h.table.Entry(method)
@@ -174,13 +174,13 @@ func (h *host) begin(ctx context.Context, method, params string, args ...any) <-
 	return done
 }
 
-// call calls a method that is to succeed.
+// call calls a method that must succeed.
 func (h *host) call(method, params string, args ...any) object {
 	h.t.Helper()
 	return h.result(<-h.begin(h.t.Context(), method, params, args...))
 }
 
-// result is the result of an answer that is to be a success.
+// result returns the result of an answer, which must be a success.
 func (h *host) result(a api.Answer) object {
 	h.t.Helper()
 	if a.Err != nil {
@@ -191,7 +191,7 @@ func (h *host) result(a api.Answer) object {
 	return newObject(h.t, text)
 }
 
-// refused calls a method that is to be refused with a code, and to change nothing.
+// refused calls a method that must be refused with a code and change nothing.
 func (h *host) refused(code schema.Code, method, params string, args ...any) object {
 	h.t.Helper()
 	before := h.seq()
@@ -207,7 +207,7 @@ func (h *host) refused(code schema.Code, method, params string, args ...any) obj
 	return newObject(h.t, text)
 }
 
-// seq is the newest event of the store.
+// seq returns the number of the newest event.
 func (h *host) seq() (newest int64) {
 	h.t.Helper()
 	require.NoError(h.t, h.store.View(h.t.Context(), func(tx store.Tx) (err error) {
@@ -217,7 +217,7 @@ func (h *host) seq() (newest int64) {
 	return newest
 }
 
-// write writes a file of the workspace whose writing ended so long ago.
+// write writes a workspace file with an old modification time.
 func (h *host) write(name, text string, ago time.Duration) {
 	h.t.Helper()
 	path := filepath.Join(h.dir, filepath.FromSlash(name))
@@ -246,7 +246,7 @@ func newObject(t *testing.T, text []byte) object {
 	return o
 }
 
-// find gives what is at a path such as items.0.state, if it is there.
+// find returns the value at a path such as items.0.state, if there is one.
 func (o object) find(path string) (v any, ok bool) {
 	v = o.value
 	for _, step := range strings.Split(path, ".") {
@@ -268,7 +268,7 @@ func (o object) find(path string) (v any, ok bool) {
 	return v, true
 }
 
-// at gives what is at a path, where something must be. Numbers are of type float64.
+// at returns the value at a path, which must exist. Numbers are of type float64.
 func (o object) at(path string) any {
 	o.t.Helper()
 	v, ok := o.find(path)
@@ -276,7 +276,7 @@ func (o object) at(path string) any {
 	return v
 }
 
-// str gives the string at a path.
+// str returns the string at a path.
 func (o object) str(path string) string {
 	o.t.Helper()
 	s, ok := o.at(path).(string)
@@ -284,7 +284,7 @@ func (o object) str(path string) string {
 	return s
 }
 
-// has asserts what is at a path.
+// has asserts the value at a path.
 func (o object) has(want any, path string) {
 	o.t.Helper()
 	switch n := want.(type) {
@@ -296,14 +296,14 @@ func (o object) has(want any, path string) {
 	require.Equal(o.t, want, o.at(path), "at %s of %s", path, o.text)
 }
 
-// lacks asserts that nothing is at a path.
+// lacks asserts that a path does not exist.
 func (o object) lacks(path string) {
 	o.t.Helper()
 	v, ok := o.find(path)
 	require.False(o.t, ok, "at %s is %v", path, v)
 }
 
-// each gives the strings at a path in every element of a list.
+// each returns the strings at a path in every element of a list.
 func (o object) each(list, path string) []string {
 	o.t.Helper()
 	elements, ok := o.at(list).([]any)

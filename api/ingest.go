@@ -5,30 +5,32 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
-	"waybill/ledger"
+	"waybill/plan"
+	"waybill/plan/criteria"
+	"waybill/prompt"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// What is slow about a result is done before its turn in the order of changes: it is read and judged, the prompt is
-// compiled that a retry would repeat, and every file is read that the answer needs.
+// Reading and judging a result, compiling the prompt for a retry, and reading plan files are slow. They happen before
+// the transaction, so that other changes do not wait.
 
-// A heard is a result that was judged and is still to move its run.
-type heard struct {
+// A judgedResult is a judged result whose run has not moved yet.
+type judgedResult struct {
 	engine.Result
-	drafts   drafts
-	warnings []schema.ResultWarning // beside those of the judgement
-	criteria []ledger.Criterion     // of the plan, once they may matter
+	promptInputs promptInputs
+	warnings     []schema.ResultWarning // in addition to those of the judgement
+	criteria     []criteria.Criterion   // of the plan, read if the plan may be completed
 }
 
-func (s *Service) ingestOutput(ctx context.Context, p *schema.IngestOutputParams) (*work[schema.IngestOutputResult], error) {
-	h, fault := s.hear(ctx, p)
+func (s *Service) ingestOutput(ctx context.Context, p *schema.IngestOutputParams) (*prepared[schema.IngestOutputResult], error) {
+	h, fault := s.judgeOutput(ctx, p)
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.IngestOutputResult, error) {
 		if fault != nil {
-			return nil, fault // not before, so that a call which comes again with its key gets its first answer
+			return nil, fault // not earlier, so that a repeated call with the same key gets its first answer
 		}
 		taken, err := tx.TakeResult(h.Result)
 		if err != nil {
@@ -38,8 +40,8 @@ func (s *Service) ingestOutput(ctx context.Context, p *schema.IngestOutputParams
 	}))
 }
 
-// hear reads and judges what an agent gave.
-func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*heard, error) {
+// judgeOutput reads and judges the output of an agent.
+func (s *Service) judgeOutput(ctx context.Context, p *schema.IngestOutputParams) (*judgedResult, error) {
 	e, plans, err := s.backend()
 	if err != nil {
 		return nil, err
@@ -56,9 +58,13 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	if err != nil {
 		return nil, err
 	}
-	h := &heard{drafts: s.drafts(plans, view), Result: engine.Result{
-		RunID: p.RunID, Role: role, Generic: generic, Output: output, Prompt: p.Prompt, TaskID: p.TaskID, AttemptID: p.AttemptID, Token: p.LeaseToken,
-		Plan: view.Plan, Judgement: verdict.Judge(output, verdict.Asked{Role: role, ItemID: view.Run.ItemID, TaskID: p.TaskID}),
+	asked := verdict.Asked{
+		Role: role, ItemID: view.Run.ItemID, TaskID: p.TaskID, Generic: generic,
+		Keys: view.Rounds.Keys(p.RunID, role, generic), RequireKey: view.Run.Policy.RequireKey,
+	}
+	h := &judgedResult{promptInputs: s.promptInputs(plans, view), Result: engine.Result{
+		RunID: p.RunID, Role: role, Generic: generic, Output: output, Digest: verdict.Digest(output), Prompt: p.Prompt, TaskID: p.TaskID,
+		AttemptID: p.AttemptID, Token: p.LeaseToken, Plan: view.Plan, Asked: asked, Judgement: verdict.Judge(output, asked),
 	}}
 	h.Tokens = resultTokens(h.Judgement.Result)
 	if most := or(p.MaxOutputTokens, h.Tokens); h.Tokens > most {
@@ -71,14 +77,14 @@ func (s *Service) hear(ctx context.Context, p *schema.IngestOutputParams) (*hear
 	}
 	switch {
 	case h.Judgement.Verdict == verdict.Invalid && p.Prompt == "":
-		h.Compiled = h.drafts.prompt(role, view.Run, view.Task)
+		h.Compiled = h.promptInputs.prompt(role, view.Run, view.Rounds, view.Task)
 	case role.Reviewer() && h.Judgement.Verdict == verdict.Pass:
 		h.criteria = criteriaOf(plans, view.Run.Plan, view.Plan)
 	}
 	return h, nil
 }
 
-// outputOf gives the text that is to be judged.
+// outputOf returns the text to judge.
 func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	switch {
 	case p.Output != nil && p.OutputPath != "":
@@ -86,7 +92,7 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	case p.Output != nil: // an agent that printed nothing gave an invalid result
 		return *p.Output, within("/output", len(*p.Output), engine.MaxOutput)
 	case p.OutputPath == "":
-		return "", badParam("/output", "what the agent printed, or else output_path the file with it", nil)
+		return "", badParam("/output", "the output of the agent, unless output_path names a file with it", nil)
 	}
 	text, err := e.Output(p.OutputPath)
 	if err != nil {
@@ -95,7 +101,7 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	return text, nil
 }
 
-// resultTokens estimates how long a result is, without what stands around it.
+// resultTokens estimates the tokens of a result, without the text around it.
 func resultTokens(r verdict.Result) int {
 	n := 0
 	add := func(texts ...string) {
@@ -114,12 +120,12 @@ func resultTokens(r verdict.Result) int {
 	for _, list := range [][]string{r.FilesChanged, r.FollowUps, r.Strengths, r.RequiredFixes} {
 		add(list...)
 	}
-	return ledger.Tokens(n)
+	return prompt.Tokens(n)
 }
 
-// answer says what became of a result.
-func (h *heard) answer(tx *engine.Tx, taken engine.Taken) (*schema.IngestOutputResult, error) {
-	j := h.Judgement
+// answer returns the answer to a result.
+func (h *judgedResult) answer(tx *engine.Tx, taken engine.Taken) (*schema.IngestOutputResult, error) {
+	j := taken.Judgement
 	run := wireRun(taken.Run)
 	w := &schema.IngestOutputResult{
 		Verdict: string(j.Verdict), Grammar: string(j.Grammar), Result: wireResult(j.Result),
@@ -137,8 +143,8 @@ func (h *heard) answer(tx *engine.Tx, taken engine.Taken) (*schema.IngestOutputR
 	return w, err
 }
 
-// attach adds what only some answers have.
-func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutputResult) error {
+// attach adds the optional parts of the answer.
+func (h *judgedResult) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutputResult) error {
 	if taken.Report.Task.ID != "" {
 		task, err := wireTask(tx, taken.Report.Task, tx.Now())
 		if err != nil {
@@ -147,11 +153,11 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 		w.Task, w.Attempt = &task, knownAttempt(taken.Report.Attempt)
 	}
 	if !w.Applied {
-		return nil // whoever has the task now is told what to do
+		return nil // only the current worker gets a next step
 	}
 	next := wireNext(taken.Next, taken.Readiness.Ready)
-	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, h.drafts.retryPrompt(taken.Standing)
-	if taken.Next.Action != core.PlanCompleted {
+	w.NextAction, w.Next, w.RetryPrompt = next.Action, &next, h.promptInputs.retryPrompt(taken.Standing)
+	if taken.Next.Action != run.PlanCompleted {
 		return nil
 	}
 	var err error
@@ -159,14 +165,14 @@ func (h *heard) attach(tx *engine.Tx, taken engine.Taken, w *schema.IngestOutput
 	return err
 }
 
-// evidence gathers what a completed plan rests on.
-func evidence(tx store.Tx, plan *ledger.Reading, path string, criteria []ledger.Criterion) (*schema.Evidence, error) {
+// evidence returns the finished items and changed files of a completed plan.
+func evidence(tx store.Tx, plan *plan.Reading, path string, listed []criteria.Criterion) (*schema.Evidence, error) {
 	done, err := engine.Outcomes(tx, plan, path)
 	if err != nil {
 		return nil, err
 	}
 	w := &schema.Evidence{
-		AcceptanceCriteria: mapped(criteria, func(c ledger.Criterion) schema.Criterion {
+		AcceptanceCriteria: mapped(listed, func(c criteria.Criterion) schema.Criterion {
 			return schema.Criterion{Line: c.Line, Text: c.Text, ID: c.ID}
 		}),
 		Outcomes: mapped(done, wireOutcome), FilesChanged: []string{},
@@ -183,9 +189,9 @@ func evidence(tx store.Tx, plan *ledger.Reading, path string, criteria []ledger.
 	return w, nil
 }
 
-// evidenceOf gathers it for a run whose plan is completed, and gives nil for any other.
-func evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, view engine.RunView, next core.Next) (w *schema.Evidence, err error) {
-	if next.Action != core.PlanCompleted {
+// evidenceOf returns the evidence of a run whose plan is completed, and nil for others.
+func evidenceOf(ctx context.Context, e *engine.Engine, plans *engine.Plans, view engine.RunView, next run.Next) (w *schema.Evidence, err error) {
+	if next.Action != run.PlanCompleted {
 		return nil, nil
 	}
 	criteria := criteriaOf(plans, view.Run.Plan, view.Plan)
@@ -205,7 +211,7 @@ func wireOutcome(o engine.ItemOutcome) schema.ItemOutcome {
 		w.ReviewRejections, w.Summary = o.Run.Counters.ReviewRejections, o.Ledger.Summary
 	}
 	if o.Fault != nil {
-		w.Summary = "what was done cannot be read: " + o.Fault.Error()
+		w.Summary = "the ledger of its run cannot be read: " + o.Fault.Error()
 	}
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
@@ -15,7 +16,7 @@ import (
 // defaultSession is the session of a call that names none.
 const defaultSession = "default"
 
-func (s *Service) queueInstruction(_ context.Context, p *schema.QueueInstructionParams) (*work[schema.InstructionResult], error) {
+func (s *Service) queueInstruction(_ context.Context, p *schema.QueueInstructionParams) (*prepared[schema.InstructionResult], error) {
 	in, err := newInstruction(p.Content, p.SessionID, p.Priority)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (s *Service) queueInstruction(_ context.Context, p *schema.QueueInstruction
 	})
 }
 
-func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInstructionWithAckParams) (*work[schema.QueueInstructionWithAckResult], error) {
+func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInstructionWithAckParams) (*prepared[schema.QueueInstructionWithAckResult], error) {
 	in, err := newInstruction(p.Content, p.SessionID, p.Priority)
 	if err != nil {
 		return nil, err
@@ -51,14 +52,14 @@ func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInst
 	})
 }
 
-func newInstruction(content, session string, priority bool) (core.Instruction, error) {
+func newInstruction(content, session string, priority bool) (instruction.Instruction, error) {
 	if err := within("/content", len(content), schema.MaxContentBytes); err != nil {
-		return core.Instruction{}, err
+		return instruction.Instruction{}, err
 	}
-	return core.Instruction{Session: orDefault(session), Content: content, Priority: priority}, nil
+	return instruction.Instruction{Session: orDefault(session), Content: content, Priority: priority}, nil
 }
 
-// within refuses a text of more bytes than its limit.
+// within refuses a text that exceeds its limit in bytes.
 func within(pointer string, size, limit int) error {
 	if size <= limit {
 		return nil
@@ -68,47 +69,47 @@ func within(pointer string, size, limit int) error {
 		With("limit", limit).With("size", size).With("pointer", pointer)
 }
 
-func coreRule(r *schema.AckRule) (core.AckRule, error) {
+func coreRule(r *schema.AckRule) (instruction.AckRule, error) {
 	if r == nil {
-		return core.AckRule{}, nil
+		return instruction.AckRule{}, nil
 	}
 	match, err := schema.Encode(r.Match)
 	if err != nil {
-		return core.AckRule{}, err
+		return instruction.AckRule{}, err
 	}
 	if err := within("/ack_on", len(r.EventType)+len(match), schema.MaxReplyBytes); err != nil {
-		return core.AckRule{}, err
+		return instruction.AckRule{}, err
 	}
-	rule, err := core.NewAckRule(r.EventType, string(match))
+	rule, err := instruction.NewAckRule(r.EventType, string(match))
 	if err != nil {
-		return rule, problem("/ack_on", "/ack_on is not a rule: "+err.Error(), "a rule", string(match))
+		return rule, problem("/ack_on", "/ack_on is not a valid rule: "+err.Error(), "a rule", string(match))
 	}
 	return rule, nil
 }
 
-// prepare gives the work of a change.
-func prepare[R any](s *Service, key schema.Keyed, apply func(tx *engine.Tx) (*R, error)) (*work[R], error) {
+// prepare returns the prepared change of a method.
+func prepare[R any](s *Service, key schema.Keyed, apply func(tx *engine.Tx) (*R, error)) (*prepared[R], error) {
 	e, _, err := s.backend()
 	if err != nil {
 		return nil, err
 	}
-	return &work[R]{engine: e, apply: apply, key: key.IdempotencyKey}, nil
+	return &prepared[R]{engine: e, apply: apply, key: key.IdempotencyKey}, nil
 }
 
 // finishing marks a change that only finishes existing work.
-func finishing[R any](w *work[R], err error) (*work[R], error) {
+func finishing[R any](w *prepared[R], err error) (*prepared[R], error) {
 	if err == nil {
 		w.change.Finishes = true
 	}
 	return w, err
 }
 
-func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchParams) (*work[schema.DispatchResult], error) {
+func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchParams) (*prepared[schema.DispatchResult], error) {
 	pass := engine.Pass{
 		Session: orDefault(p.SessionID), Limit: or(p.Limit, schema.DefaultPage),
 		MaxBytes: or(p.MaxBytes, schema.MaxContentBytes), MinAge: int64(p.MinAgeMS) * 1000,
 	}
-	var last engine.Dispatched // of the last run; read only after the commit
+	var last engine.Dispatched // set by the last run of the change; read after the commit
 	w, err := prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.DispatchResult, error) {
 		d, err := tx.Dispatch(pass)
 		if err != nil {
@@ -127,8 +128,8 @@ func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchPara
 	w.change.Session, w.change.Wait = pass.Session, time.Duration(p.WaitMS)*time.Millisecond
 	w.change.Idle = func(any) bool { return last.Empty() }
 	w.change.Due = func(any) core.Instant { return last.Due }
-	if w.key == "" { // with a key, the host can ask for this very answer again
-		w.undelivered = func() { takeBack(w.engine, last.Deliveries) }
+	if w.key == "" { // with a key, the host can repeat the call to get this answer
+		w.undelivered = func() { undoSends(w.engine, last.Deliveries) }
 	}
 	return w, nil
 }
@@ -140,11 +141,9 @@ func orDefault(session string) string {
 	return session
 }
 
-// takeBack undoes the sends of an answer that the host never got. It waits for nothing, because it
-// may be called from the goroutine that commits; what was submitted before the engine stops is
-// carried out. If even this fails, the sends count: an instruction may then be sent once less, never
-// once more.
-func takeBack(e *engine.Engine, deliveries []engine.Delivery) {
+// undoSends takes back the sends of an answer that did not reach the host. It does not wait, because the committing
+// goroutine may call it. If it fails, the sends count: an instruction may then be sent once less, never once more.
+func undoSends(e *engine.Engine, deliveries []engine.Delivery) {
 	if len(deliveries) == 0 {
 		return
 	}
@@ -153,7 +152,7 @@ func takeBack(e *engine.Engine, deliveries []engine.Delivery) {
 	}}, func(any, error) {})
 }
 
-func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*work[schema.AcknowledgeResult], error) {
+func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*prepared[schema.AcknowledgeResult], error) {
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.AcknowledgeResult, error) {
 		in, already, before, err := tx.Acknowledge(p.InstructionID)
 		if err != nil {
@@ -166,7 +165,7 @@ func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*
 	}))
 }
 
-func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*work[schema.ReportEventResult], error) {
+func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*prepared[schema.ReportEventResult], error) {
 	if err := within("/data", len(p.Data), schema.MaxContentBytes); err != nil {
 		return nil, err
 	}
@@ -180,7 +179,7 @@ func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*
 	}))
 }
 
-func (s *Service) cancelInstruction(_ context.Context, p *schema.CancelInstructionParams) (*work[schema.CancelInstructionResult], error) {
+func (s *Service) cancelInstruction(_ context.Context, p *schema.CancelInstructionParams) (*prepared[schema.CancelInstructionResult], error) {
 	if err := oneOrAll(p); err != nil {
 		return nil, err
 	}
@@ -200,8 +199,8 @@ func (s *Service) cancelInstruction(_ context.Context, p *schema.CancelInstructi
 	}))
 }
 
-// oneOrAll refuses params that name neither an instruction nor all of a session, or both, and a reason
-// that is too long.
+// oneOrAll refuses params that name neither an instruction nor all of a session, or both, and a reason that is too
+// long.
 func oneOrAll(p *schema.CancelInstructionParams) error {
 	switch {
 	case p.All && p.SessionID == "":
@@ -228,26 +227,26 @@ func cancelOne(tx *engine.Tx, p *schema.CancelInstructionParams, result *schema.
 }
 
 func (s *Service) getFailedInstructions(ctx context.Context, p *schema.FailedParams) (*schema.InstructionList, error) {
-	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.StateFailed}, p.Page)
+	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: instruction.StateFailed}, p.Page)
 }
 
 func (s *Service) listInstructions(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
 	if p.InstructionID != "" {
 		return s.instruction(ctx, p)
 	}
-	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: core.State(p.State)}, p.Page)
+	return s.instructions(ctx, store.InstructionQuery{Session: p.SessionID, State: instruction.State(p.State)}, p.Page)
 }
 
-// instruction gives a list of one.
+// instruction returns a list with one instruction.
 func (s *Service) instruction(ctx context.Context, p *schema.ListInstructionsParams) (*schema.InstructionList, error) {
-	if err := nothingBeside("instruction_id", [2]string{"/session_id", p.SessionID}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
+	if err := requireAlone("instruction_id", [2]string{"/session_id", p.SessionID}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
 		return nil, err
 	}
 	e, _, err := s.backend()
 	if err != nil {
 		return nil, err
 	}
-	var in core.Instruction
+	var in instruction.Instruction
 	if err := e.View(ctx, func(tx store.Tx) error {
 		var ok bool
 		if in, ok, err = tx.Instruction(p.InstructionID); err == nil && !ok {
@@ -269,8 +268,8 @@ func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, pa
 		return nil, err
 	}
 	limit := or(page.Limit, schema.DefaultPage)
-	q.Limit = limit + 1 // one more tells whether there is a next page
-	var found []core.Instruction
+	q.Limit = limit + 1 // one more shows whether there is a next page
+	var found []instruction.Instruction
 	if err := e.View(ctx, func(tx store.Tx) error {
 		found, err = tx.Instructions(q)
 		return err
@@ -290,8 +289,7 @@ func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, pa
 	return list, nil
 }
 
-// pageBytes bounds what a page holds, so that no answer is larger than a host can take; one larger
-// thing comes alone.
+// pageBytes bounds the texts of a page, so that hosts can read the answer. A larger entry is returned alone.
 const pageBytes = 512 << 10
 
 // pageAfter reads the cursor of a list.
@@ -301,7 +299,7 @@ func pageAfter(p schema.Page) (int64, error) {
 	}
 	after, err := strconv.ParseInt(p.Cursor, 10, 64)
 	if err != nil || after < 0 {
-		return 0, badParam("/cursor", "next_cursor of the page before", p.Cursor)
+		return 0, badParam("/cursor", "next_cursor of the previous page", p.Cursor)
 	}
 	return after, nil
 }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// The defect: an item that had taken over the id of another one was worked at in the run of that one, whose ledger is
-// about something else, and nobody was told.
-func TestItemThatTookAnIDOverIsToldOf(t *testing.T) {
+// A run whose item was replaced by another one with the same id says so.
+func TestReplacedItemIsReported(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [ ] 1. Draw the face\n- [ ] 2. Draw the hands\n", time.Hour)
 	run := h.run("1")
@@ -15,8 +14,8 @@ func TestItemThatTookAnIDOverIsToldOf(t *testing.T) {
 	h.write("tasks.md", "- [x] 1. Draw  the face\n  - Twelve hours.\n- [ ] 2. Draw the hands\n", time.Hour)
 	h.compile(run).lacks("item_changed")
 	h.write("tasks.md", "- [ ] 1. Choose a name\n- [ ] 2. Draw the face\n", time.Hour)
-	const told = `item "1" has another title than when the run was begun or replanned: if it is another item, ` +
-		`begin a new run with init_run and resume "new"; if it is the same, replan`
+	const told = `item "1" has another title than at the start of the run: if it is another item, ` +
+		`start a new run with init_run and resume "new"; if it is the same, replan`
 	h.compile(run).has(told, "item_changed")
 	h.remove("tasks.md")
 	h.compile(run).has(told, "item_changed")

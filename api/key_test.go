@@ -57,7 +57,7 @@ func TestRefusalIsNotRemembered(t *testing.T) {
 }
 
 func TestKeyOutlivesTheProcess(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	dir := t.TempDir()
 	h := newHost(t, setup{dir: dir, store: st})
 	first := h.call("queue_instruction", `{"content":"x","idempotency_key":"k"}`)
@@ -109,7 +109,6 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 	}
 }
 
-// What the first answer rested on may be gone when the call comes again.
 func TestReplayOfARunWhosePlanIsGone(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", twoItems, time.Hour)
@@ -121,8 +120,7 @@ func TestReplayOfARunWhosePlanIsGone(t *testing.T) {
 	h.call("init_run", `{"plan":"tasks.md","item_id":"1","idempotency_key":"k2"}`).has(false, "created")
 }
 
-// An answer with a key can be asked for again, so nothing of it is taken back: else the sends in it
-// would be made twice.
+// Sends of an answer with a key are not taken back, because the host can repeat the call.
 func TestKeyedDispatchThatWasNotDeliveredIsReplayed(t *testing.T) {
 	h := newHost(t, setup{})
 	h.track(`{"content":"x","max_retries":1}`)
@@ -135,7 +133,7 @@ func TestKeyedDispatchThatWasNotDeliveredIsReplayed(t *testing.T) {
 	h.pass().has("failed", "failed.0.state")
 }
 
-// A waiting call that comes again with its key is answered at once.
+// A repeated waiting call with the same key is answered at once.
 func TestReplayOfAWaitingDispatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})

@@ -10,7 +10,7 @@ import (
 	"waybill/store"
 )
 
-// keepPrompt keeps what was given for a role of a run.
+// keepPrompt stores the last prompt of a role of a run.
 func keepPrompt(e *engine.Engine, run string, role core.Role, w *schema.CompilePromptResult) {
 	e.KeepPrompt(store.Prompt{
 		RunID: run, Role: role, At: e.Now(), Version: w.PromptVersion, Cursor: w.Packet.Cursor,
@@ -18,7 +18,7 @@ func keepPrompt(e *engine.Engine, run string, role core.Role, w *schema.CompileP
 	})
 }
 
-// showLastPrompt puts into a preview what was given last. One that is not what was given holds nothing up.
+// showLastPrompt adds the last prompt to a preview. A damaged one does not fail the preview.
 func showLastPrompt(ctx context.Context, e *engine.Engine, run string, role core.Role, w *schema.CompilePromptResult) error {
 	last, ok, err := e.LastPrompt(ctx, run, role)
 	fault, failed := errors.AsType[*store.Error](err)

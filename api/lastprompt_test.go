@@ -12,18 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
-	"waybill/ledger"
+	"waybill/prompt"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// preview gives what would be sent to a role.
+// preview previews the prompt of a role.
 func (h *host) preview(run, role string) object {
 	h.t.Helper()
 	return h.call("compile_prompt", `{"run_id": %q, "role": %q, "preview": true}`, run, role)
 }
 
-// noLastPrompt checks that nothing is known to have been given to a role.
+// noLastPrompt checks that a role has no last prompt.
 func (h *host) noLastPrompt(run, role string) {
 	h.t.Helper()
 	shown := h.preview(run, role)
@@ -31,11 +31,11 @@ func (h *host) noLastPrompt(run, role string) {
 	shown.lacks("last_prompt_lost")
 }
 
-// What was given last for a role is shown by a preview, which neither counts nor is kept itself.
+// A preview shows the last prompt of a role. It is neither counted nor kept.
 func TestPreviewShowsTheLastPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newLasting()
-		h, run := clocked(t, setup{store: st})
+		st := newSharedStore(t)
+		h, run := hostWithClock(t, setup{store: st})
 		h.noLastPrompt(run, "worker")
 		h.noLastPrompt(run, "worker")
 		h.telemetry(run).has(0, "dispatch.prompts")
@@ -46,7 +46,7 @@ func TestPreviewShowsTheLastPrompt(t *testing.T) {
 		shown.has(given.at("prompt"), "prompt")
 		want := map[string]any{
 			"prompt": given.at("prompt"), "compiled_at": shown.at("last_prompt.compiled_at"), "cursor": given.at("packet.cursor"),
-			"prompt_version": ledger.PromptVersion, "prompt_tokens": given.at("prompt_tokens_after"),
+			"prompt_version": prompt.PromptVersion, "prompt_tokens": given.at("prompt_tokens_after"),
 		}
 		shown.has(want, "last_prompt")
 		require.NotEmpty(t, want["compiled_at"])
@@ -68,8 +68,7 @@ func TestPreviewShowsTheLastPrompt(t *testing.T) {
 	})
 }
 
-// Many runs are given prompts in one second, and then a preview shows each of them what it was given last: not what
-// was stored before that.
+// Previews of many runs show their last prompts before these are stored.
 func TestPreviewAfterPromptsForManyRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
@@ -94,17 +93,16 @@ func TestPreviewAfterPromptsForManyRuns(t *testing.T) {
 	})
 }
 
-// A preview of a prompt that cannot be made small enough is refused as the prompt is, and not counted.
 func TestPreviewOfAnOverflowIsNotCounted(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.refused(schema.PromptOverflow, "compile_prompt",
 		`{"run_id": %q, "role": "worker", "preview": true, "max_input_tokens": 100, "max_output_tokens": 90}`, run)
 	h.telemetry(run).has(0, "dispatch.overflows")
 }
 
-// A prompt that is too large to be kept is given all the same, and no older one passes for it.
+// A prompt that is too large to keep is returned, and no older one is shown as the last.
 func TestLastPromptThatIsTooLarge(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.compile(run)
 	h.call("compile_prompt", `{"run_id": %q, "role": "worker", "task_prompt": %q, "max_input_tokens": 1000000}`,
 		run, strings.Repeat("word ", store.MaxPromptText/5))
@@ -115,25 +113,24 @@ func TestLastPromptThatIsTooLarge(t *testing.T) {
 	h.preview(run, "worker").lacks("last_prompt_lost")
 }
 
-// TestFaultS4_DamagedPromptHoldsUpNoPreview: the prompt that was given last is not what was written. A preview
-// says so, and shows what would be sent.
-func TestFaultS4_DamagedPromptHoldsUpNoPreview(t *testing.T) {
-	h, run := clocked(t, setup{store: spoiltPrompts{newLasting()}})
+// A preview reports a damaged last prompt and shows the new one.
+func TestPreviewWithDamagedLastPrompt(t *testing.T) {
+	h, run := hostWithClock(t, setup{store: damagedPrompts{newSharedStore(t)}})
 	shown := h.preview(run, "worker")
 	shown.has("damaged", "last_prompt_lost")
 	shown.lacks("last_prompt")
 	shown.has(h.compile(run).at("prompt"), "prompt")
 }
 
-// spoiltPrompts is a store whose prompts are all damaged.
-type spoiltPrompts struct{ *lasting }
+// damagedPrompts is a store whose prompts are all damaged.
+type damagedPrompts struct{ *sharedStore }
 
-func (s spoiltPrompts) View(ctx context.Context, fn func(store.Tx) error) error {
-	return s.lasting.View(ctx, func(tx store.Tx) error { return fn(spoiltPromptsTx{tx}) })
+func (s damagedPrompts) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.sharedStore.View(ctx, func(tx store.Tx) error { return fn(damagedPromptsTx{tx}) })
 }
 
-type spoiltPromptsTx struct{ store.Tx }
+type damagedPromptsTx struct{ store.Tx }
 
-func (spoiltPromptsTx) Prompt(string, core.Role) (store.Prompt, bool, error) {
+func (damagedPromptsTx) Prompt(string, core.Role) (store.Prompt, bool, error) {
 	return store.Prompt{}, false, &store.Error{Kind: store.Corrupt, Message: "the prompt is not what was written"}
 }

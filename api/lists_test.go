@@ -43,7 +43,6 @@ func TestListsGoOnWhereTheyEnded(t *testing.T) {
 	h.refused(schema.InvalidParams, "list_instructions", `{"state":"lost"}`)
 }
 
-// One instruction is given without those around it, in whatever state it is.
 func TestOneInstructionOfAll(t *testing.T) {
 	h := newHost(t, setup{})
 	var ids []string
@@ -75,7 +74,6 @@ func TestPageOfAListIsBoundedInBytes(t *testing.T) {
 	require.Equal(t, byte('1'), second.str("items.0.content")[0])
 }
 
-// What is over its limit comes alone.
 func TestPageOfOneHugeInstruction(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 2 {

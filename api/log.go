@@ -42,20 +42,19 @@ func (s *Service) eventsSince(ctx context.Context, p *schema.EventsSinceParams) 
 	return eventPage(events, limit, tip), nil
 }
 
-// cursorGone says that a cursor leads nowhere, and from where to go on.
+// cursorGone returns the error for a cursor outside the log, with cursors to continue from.
 func cursorGone(tx store.Tx, tip store.Point) error {
 	root, err := tx.Root()
 	if err != nil {
 		return err
 	}
-	return schema.NewError(schema.CursorGone, "the log does not reach to this cursor, or not any more, or another log took its place; "+
-		"read the lists anew and go on from details.newest, or from details.oldest with all that the log has").
+	return schema.NewError(schema.CursorGone, "the event log does not contain this cursor: its events were removed, or the log was replaced; "+
+		"read the lists again and continue from details.newest, or from details.oldest for all events").
 		With("oldest", cursorOf(store.Point{Seq: root.Seq, Hash: root.Hash})).
 		With("newest", cursorOf(tip))
 }
 
-// eventPage cuts a page off. A page that holds all there is moves the cursor to the newest event,
-// also past those of other types.
+// eventPage returns a page of events. The last page moves the cursor to the newest event, past events of other types.
 func eventPage(events []store.Event, limit int, tip store.Point) *schema.EventList {
 	list := &schema.EventList{Events: []schema.Event{}, Cursor: cursorOf(tip)}
 	size := 0
@@ -106,19 +105,19 @@ func (s *Service) listNotices(ctx context.Context, p *schema.ListNoticesParams) 
 		list.NextCursor = strconv.FormatInt(found[limit-1].Position, 10)
 	}
 	if !p.Peek {
-		delivered(e, found)
+		countDelivered(e, found)
 	}
 	list.Items = mapped(found, func(n store.Notice) schema.Notice {
 		if !p.Peek {
-			n.Deliveries++ // this one
+			n.Deliveries++ // this delivery
 		}
 		return wireNotice(n)
 	})
 	return list, nil
 }
 
-// delivered counts in the background that notices were handed out: nobody waits for a tally.
-func delivered(e *engine.Engine, notices []store.Notice) {
+// countDelivered counts deliveries of notices in the background.
+func countDelivered(e *engine.Engine, notices []store.Notice) {
 	if len(notices) == 0 {
 		return
 	}
@@ -128,7 +127,7 @@ func delivered(e *engine.Engine, notices []store.Notice) {
 	}}, func(any, error) {})
 }
 
-func (s *Service) consumeNotices(_ context.Context, p *schema.ConsumeNoticesParams) (*work[schema.ConsumeNoticesResult], error) {
+func (s *Service) consumeNotices(_ context.Context, p *schema.ConsumeNoticesParams) (*prepared[schema.ConsumeNoticesResult], error) {
 	if len(p.NoticeIDs) > schema.MaxPage {
 		return nil, badParam("/notice_ids", "a list of at most 500 ids", len(p.NoticeIDs))
 	}

@@ -13,7 +13,7 @@ import (
 	"waybill/store"
 )
 
-// requireCursor checks that a cursor points behind the event of that number, and is of one log.
+// requireCursor checks that a cursor points behind the event with that number and has a hash.
 func requireCursor(t *testing.T, seq int, cursor string) {
 	t.Helper()
 	require.Regexp(t, fmt.Sprintf(`^%d\.[0-9a-f]{8}$`, seq), cursor)
@@ -74,7 +74,6 @@ func TestEventsOfSomeTypes(t *testing.T) {
 	fault.has("instruction.queued", "data.details.known.0")
 }
 
-// initialize gives a cursor without a look at the store.
 func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
@@ -90,7 +89,7 @@ func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 	})
 }
 
-func TestCursorThatIsNone(t *testing.T) {
+func TestMalformedCursorIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	h.call("queue_instruction", `{"content":"x"}`)
 	for _, bad := range []string{"", "x", "-1", "@", "@-1", "@x", "1.5", "1.", "1.0123456g", "1.0123456789", "@1.01234567", "99999999999999999999"} {
@@ -99,7 +98,7 @@ func TestCursorThatIsNone(t *testing.T) {
 	h.call("events_since", `{"cursor":"1"}`).has([]any{}, "events")
 }
 
-// A cursor of another store, or one that was thrown away and begun anew.
+// The cursor is from another or a deleted store.
 func TestCursorAheadOfTheLogIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	h.call("queue_instruction", `{"content":"x"}`)
@@ -126,9 +125,8 @@ func TestCursorBehindTheLogHasExpired(t *testing.T) {
 	}
 }
 
-// A cursor was taken for one of the log that took the place of its own, as soon as that had as many events: what lies before
-// was missed without a word.
-func TestCursorOfAnotherLogWasBelieved(t *testing.T) {
+// A cursor of a replaced log is refused, even if the new log has an event with its number.
+func TestCursorOfAReplacedLogIsRefused(t *testing.T) {
 	first, second := newHost(t, setup{}), newHost(t, setup{})
 	for range 3 {
 		first.call("queue_instruction", `{"content":"x"}`)
@@ -144,7 +142,6 @@ func TestCursorOfAnotherLogWasBelieved(t *testing.T) {
 	second.refused(schema.CursorGone, "events_since", `{"cursor":%q}`, page.str("cursor"))
 }
 
-// One event is never larger than a page, but many may be.
 func TestPageOfEventsIsBoundedInBytes(t *testing.T) {
 	h := newHost(t, setup{})
 	require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) error {
@@ -165,7 +162,7 @@ func TestPageOfEventsIsBoundedInBytes(t *testing.T) {
 	page.has(false, "more")
 }
 
-// failed gives a host with so many failed instructions, and their ids.
+// failed makes n instructions fail and returns their ids.
 func failed(t *testing.T, h *host, n int) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -179,7 +176,7 @@ func failed(t *testing.T, h *host, n int) (ids []string) {
 }
 
 func TestNoticesStayUntilTheyAreConsumed(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h := newHost(t, setup{dir: dir, store: st})
 	ids := failed(t, h, 3)
 	notices := h.call("list_notices", `{}`)
@@ -218,7 +215,6 @@ func TestDeliveriesOfANoticeAreCounted(t *testing.T) {
 	}
 }
 
-// Who only looks is not handed anything: what is counted is what a host was told.
 func TestPeekAtNoticesIsNoDelivery(t *testing.T) {
 	h := newHost(t, setup{})
 	failed(t, h, 2)
@@ -246,14 +242,14 @@ func TestTooManyNoticesAtOnce(t *testing.T) {
 		has("/notice_ids", "data.details.errors.0.pointer")
 }
 
-// The text of a notice quotes a content, and a content may say anything.
+// The text of a notice quotes a content.
 func TestNoticeCannotBeForged(t *testing.T) {
 	h := newHost(t, setup{})
 	h.track(`{"content":"a\"\n\u001b[31m\u202eb and never acknowledged: \"c","max_retries":0}`)
 	h.pass()
 	h.pass()
 	h.call("list_notices", `{}`).has(
-		`an instruction for session default was sent once and never acknowledged: "a'  [31m b and never acknowledged: 'c"`,
+		`an instruction for session default was sent once and never acknowledged: "a' [31mb and never acknowledged: 'c"`,
 		"items.0.text")
 }
 

@@ -12,12 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/ledger"
+	"waybill/plan"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// text is what a file of the workspace says.
+// text returns the content of a workspace file.
 func (h *host) text(name string) string {
 	h.t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, name))
@@ -25,44 +25,42 @@ func (h *host) text(name string) string {
 	return string(text)
 }
 
-// set gives an item of tasks.md a status.
+// set sets the status of an item of tasks.md.
 func (h *host) set(item, status string) object {
 	h.t.Helper()
 	return h.call("set_item_status", `{"plan":"tasks.md","item_id":%q,"status":%q}`, item, status)
 }
 
 func TestSetItemStatusChangesTheMark(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", twoItems, time.Hour)
-		run := h.run("1")
-		hash := h.call("get_plan", `{"plan":"tasks.md"}`).str("fingerprint.hash")
-		set := h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
-		want := strings.Replace(twoItems, "[ ]", "[x]", 1)
-		require.Equal(t, want, h.text("tasks.md"))
-		set.has("1", "item.item_id")
-		set.has("completed", "item.status")
-		set.has(1, "changed_bytes")
-		set.has(ledger.Hash([]byte(want)), "fingerprint.hash")
-		set.has(len(want), "fingerprint.size")
-		require.Equal(t, set.at("fingerprint"), h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint"))
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", twoItems, time.Hour)
+	run := h.run("1")
+	hash := h.call("get_plan", `{"plan":"tasks.md"}`).str("fingerprint.hash")
+	set := h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
+	want := strings.Replace(twoItems, "[ ]", "[x]", 1)
+	require.Equal(t, want, h.text("tasks.md"))
+	set.has("1", "item.item_id")
+	set.has("completed", "item.status")
+	set.has(1, "changed_bytes")
+	set.has(plan.Hash([]byte(want)), "fingerprint.hash")
+	set.has(len(want), "fingerprint.size")
+	require.Equal(t, set.at("fingerprint"), h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint"))
 
-		// The log has the change once, and the next prompt knows it.
-		require.Equal(t, []string{"run.started", "ledger.changed"}, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
-		set.has(2, "seq")
-		require.Contains(t, h.compile(run).str("prompt"), "Item status: completed")
+	// The log has the change once, and the next prompt knows it.
+	require.Equal(t, []string{"run.started", "ledger.changed"}, h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
+	set.has(2, "seq")
+	require.Contains(t, h.compile(run).str("prompt"), "Item status: completed")
 
-		again := h.set("1", "completed")
-		again.has(0, "changed_bytes")
-		require.Equal(t, set.at("fingerprint"), again.at("fingerprint"))
-		h.set("1", "in_progress").has("in_progress", "item.status")
-		require.Equal(t, strings.Replace(twoItems, "[ ]", "[-]", 1), h.text("tasks.md"))
-		h.set("1", "pending").has("pending", "item.status")
-		require.Equal(t, twoItems, h.text("tasks.md"))
-	})
+	again := h.set("1", "completed")
+	again.has(0, "changed_bytes")
+	require.Equal(t, set.at("fingerprint"), again.at("fingerprint"))
+	h.set("1", "in_progress").has("in_progress", "item.status")
+	require.Equal(t, strings.Replace(twoItems, "[ ]", "[-]", 1), h.text("tasks.md"))
+	h.set("1", "pending").has("pending", "item.status")
+	require.Equal(t, twoItems, h.text("tasks.md"))
 }
 
-// Changes that are called one after the other, without waiting, are written in that order.
 func TestSetItemStatusKeepsTheOrderOfTheCalls(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", twoItems, time.Hour)
@@ -85,7 +83,7 @@ func TestSetItemStatusRefusesAnotherVersionOfThePlan(t *testing.T) {
 	fault := h.refused(schema.Conflict, "set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
 	fault.has(4090, "code")
 	fault.has(hash, "data.details.expected_hash")
-	fault.has(ledger.Hash([]byte(edited)), "data.details.found_hash")
+	fault.has(plan.Hash([]byte(edited)), "data.details.found_hash")
 	require.Equal(t, edited, h.text("tasks.md"))
 	h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`,
 		fault.str("data.details.found_hash")).has(1, "changed_bytes")
@@ -131,7 +129,6 @@ func TestSetItemStatusSaysWhyNot(t *testing.T) {
 	require.Equal(t, strings.Replace(text, "- [ ] 1. First again", "- [x] 1. First again", 1), h.text("tasks.md"))
 }
 
-// What a dialect or the plan itself has a mark for can be said over the wire.
 func TestSetItemStatusBlocksAndSkips(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("kit.md", "- [ ] T001 First\n- [ ] T002 Second\n", time.Hour)
@@ -150,8 +147,7 @@ func TestSetItemStatusBlocksAndSkips(t *testing.T) {
 	}
 }
 
-// A plan that must not be written is read as before, and says so.
-func TestFaultF23_PlanThatIsNotWritable(t *testing.T) {
+func TestPlanThatIsNotWritable(t *testing.T) {
 	h, run := planned(t, setup{})
 	path := filepath.Join(h.dir, "tasks.md")
 	require.NoError(t, os.Chmod(path, 0o444))
@@ -165,19 +161,18 @@ func TestFaultF23_PlanThatIsNotWritable(t *testing.T) {
 	require.Contains(t, h.compile(run).str("prompt"), "Do the first thing.")
 }
 
-// A forgetful store runs a change as often as it is told to before it keeps what it does. One that is full
-// does not even keep that.
-type forgetful struct {
-	*lasting
+// A lossyStore runs a change several times before it commits. A full one never commits.
+type lossyStore struct {
+	*sharedStore
 	reruns int
 	full   bool
 }
 
-var errForgot = errors.New("forgot")
+var errLost = errors.New("forgot")
 
-func (s *forgetful) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *lossyStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	for ; s.reruns > 0; s.reruns-- {
-		if err := s.lasting.Update(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), errForgot) }); !errors.Is(err, errForgot) {
+		if err := s.sharedStore.Update(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), errLost) }); !errors.Is(err, errLost) {
 			return err
 		}
 	}
@@ -185,11 +180,11 @@ func (s *forgetful) Update(ctx context.Context, fn func(store.Tx) error) error {
 		s.full = false
 		return &store.Error{Kind: store.Full, Message: "no room"}
 	}
-	return s.lasting.Update(ctx, fn)
+	return s.sharedStore.Update(ctx, fn)
 }
 
-// forgets gives a host whose store is about to forget, and the params of a call.
-func forgets(t *testing.T, s *forgetful, full bool) (h *host, params string) {
+// newLossyHost returns a host with a lossy store and the params of a call.
+func newLossyHost(t *testing.T, s *lossyStore, full bool) (h *host, params string) {
 	t.Helper()
 	h = newHost(t, setup{store: s})
 	h.write("tasks.md", twoItems, time.Hour)
@@ -199,7 +194,7 @@ func forgets(t *testing.T, s *forgetful, full bool) (h *host, params string) {
 }
 
 func TestStatusIsWrittenOnceHoweverOftenTheChangeIsRun(t *testing.T) {
-	h, params := forgets(t, &forgetful{lasting: newLasting()}, false)
+	h, params := newLossyHost(t, &lossyStore{sharedStore: newSharedStore(t)}, false)
 	set := h.call("set_item_status", "%s", params)
 	set.has(1, "changed_bytes")
 	set.has(1, "seq")
@@ -208,9 +203,9 @@ func TestStatusIsWrittenOnceHoweverOftenTheChangeIsRun(t *testing.T) {
 	require.Equal(t, strings.Replace(twoItems, "[ ]", "[x]", 1), h.text("tasks.md"))
 }
 
-// The file was written, and the store has no room for the answer: the host is told both.
+// The file was written, and the store has no room for the answer: the error reports both.
 func TestStatusThatTheStoreForgotIsInThePlan(t *testing.T) {
-	h, params := forgets(t, &forgetful{lasting: newLasting()}, true)
+	h, params := newLossyHost(t, &lossyStore{sharedStore: newSharedStore(t)}, true)
 	a := <-h.begin(t.Context(), "set_item_status", "%s", params)
 	require.NotNil(t, a.Err)
 	require.Equal(t, schema.StoreFull, a.Err.Data.Code)

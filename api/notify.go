@@ -8,27 +8,27 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
 )
 
 const (
-	// redeliverEvery is how often a notice that nobody consumes is announced again.
+	// redeliverEvery is the interval at which open notices are announced again.
 	redeliverEvery = 5 * time.Minute
-	// redeliverAtOnce bounds how many are announced before others get a turn, and redeliverPause is
-	// how long that is.
+	// redeliverAtOnce bounds the notices announced in a row, and redeliverPause is the pause after them.
 	redeliverAtOnce = 100
 	redeliverPause  = 50 * time.Millisecond
-	// breather is how long the feed rests after it has sent something. A lone event is sent at once;
-	// what comes thick and fast is read a page at a time and not one by one.
-	breather = 5 * time.Millisecond
+	// batchPause is the pause after a sent page of events, so that rapid events are read in pages.
+	batchPause = 5 * time.Millisecond
 )
 
-// Notify sends the notifications of the workspace until ctx ends: one for each event from when the
-// store was opened on, and one for each notice that was open already. Notices that stay open are
-// announced again every few minutes. If another log takes the place of the one that was told of, that is said, and
-// it goes on from the end of the new one, beginning with the notices that are open there. send must not block.
+// Notify sends the notifications of the workspace until ctx ends. It sends one for each event after the store was
+// opened, and one for each notice that was open before. Open notices are announced again every few minutes.
+//
+// If the event log was replaced, Notify says so and continues at the end of the new log with its open notices. send
+// must not block.
 func (s *Service) Notify(ctx context.Context, send func(method string, params any)) error {
 	select {
 	case <-ctx.Done():
@@ -46,8 +46,8 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 		return nil
 	case <-e.Opened():
 	}
-	f := &feed{engine: e, after: e.Head(), send: send, posting: newPosting()}
-	defer f.posting.timer.Stop()
+	f := &feed{engine: e, after: e.Head(), send: send, pending: newNoticeBatches()}
+	defer f.pending.timer.Stop()
 	again := time.NewTimer(f.redeliver(ctx))
 	defer again.Stop()
 	for {
@@ -59,14 +59,14 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 			f.rewound = false
 			again.Reset(f.redeliver(ctx))
 		}
-		if f.after != before && !rest(ctx, breather) {
+		if f.after != before && !pause(ctx, batchPause) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-wake:
-		case <-f.posting.timer.C:
+		case <-f.pending.timer.C:
 			f.flush(ctx)
 		case <-again.C:
 			again.Reset(f.redeliver(ctx))
@@ -74,8 +74,8 @@ func (s *Service) Notify(ctx context.Context, send func(method string, params an
 	}
 }
 
-// rest waits, and reports whether ctx let it.
-func rest(ctx context.Context, d time.Duration) bool {
+// pause waits and reports whether ctx did not end.
+func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -89,17 +89,16 @@ func rest(ctx context.Context, d time.Duration) bool {
 // A feed turns events into notifications, in order.
 type feed struct {
 	engine  *engine.Engine
-	after   store.Point                 // the last event that was turned
-	round   int64                       // the last notice that was announced again in this round
-	rewound bool                        // another log took the place of that of after
-	seen    map[string]core.Instruction // some instructions of late, as they were then
+	after   store.Point                        // the last event sent
+	round   int64                              // the last notice announced in this round
+	rewound bool                               // the event log was replaced
+	seen    map[string]instruction.Instruction // recent instructions; only their constant fields are valid
 	send    func(method string, params any)
 
-	posting *posting
+	pending *noticeBatches
 }
 
-// catchUp sends what happened since the last time. What the store cannot give now is sent after the
-// next wake.
+// catchUp sends the notifications of new events. After a store error it tries again at the next wake.
 func (f *feed) catchUp(ctx context.Context) error {
 	for {
 		var events []store.Event
@@ -114,8 +113,8 @@ func (f *feed) catchUp(ctx context.Context) error {
 			if events, err = tx.Events(f.after.Seq, store.DefaultLimit, nil); err != nil {
 				return err
 			}
-			events = answered(events, f.engine.Unanswered())
-			return f.turn(tx, events)
+			events = eventsBefore(events, f.engine.Unanswered())
+			return f.sendPage(tx, events)
 		})
 		if _, unread := errors.AsType[*store.Error](err); unread || ctx.Err() != nil {
 			return nil
@@ -126,8 +125,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 }
 
-// rewind goes to the end of a log that took the place of the one before, and says so: what it holds was not told of, and
-// what was told of it may not hold.
+// rewind moves to the end of a log that replaced the former one, and asks the host to read the lists again.
 func (f *feed) rewind(tx store.Tx) error {
 	end, err := tx.Tip()
 	if err != nil {
@@ -135,17 +133,16 @@ func (f *feed) rewind(tx store.Tx) error {
 	}
 	f.after, f.rewound = end, true
 	f.round, f.seen = 0, nil
-	f.posting.clear()
+	f.pending.clear()
 	f.send("log", &schema.LogNote{
 		Level: "warning", Rewound: true, Cursor: cursorOf(end),
-		Message: "another event log took the place of the one before, as a restore does it; read the lists anew and go on from cursor",
+		Message: "the event log was replaced, for example by a restore; read the lists again and continue from cursor",
 	})
 	return nil
 }
 
-// answered gives the events before one, so that an answer precedes what is announced because of it. If there is
-// none to stop at, it gives all.
-func answered(events []store.Event, unanswered int64) []store.Event {
+// eventsBefore returns the events before the first unanswered one, so that an answer precedes its notifications.
+func eventsBefore(events []store.Event, unanswered int64) []store.Event {
 	if unanswered == 0 {
 		return events
 	}
@@ -156,11 +153,11 @@ func answered(events []store.Event, unanswered int64) []store.Event {
 	return events[:i]
 }
 
-// turn sends the notifications for a page of events.
-func (f *feed) turn(tx store.Tx, events []store.Event) error {
-	f.meet(tx, events)
+// sendPage sends the notifications for a page of events.
+func (f *feed) sendPage(tx store.Tx, events []store.Event) error {
+	f.prefetch(tx, events)
 	for _, ev := range events {
-		if err := f.one(tx, ev); err != nil {
+		if err := f.sendEvent(tx, ev); err != nil {
 			return err
 		}
 		f.after = store.Point{Seq: ev.Seq, Hash: ev.Hash}
@@ -168,8 +165,8 @@ func (f *feed) turn(tx store.Tx, events []store.Event) error {
 	return nil
 }
 
-// one sends the notification for one event. A thing that is gone by now has nothing to be told of.
-func (f *feed) one(tx store.Tx, ev store.Event) error {
+// sendEvent sends the notification for one event. Events of missing subjects are skipped.
+func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 	switch ev.Type {
 	case core.InstructionQueued, core.InstructionUndelivered:
 		return f.instruction(tx, ev, "instruction/available")
@@ -181,7 +178,7 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 		return f.task(tx, ev)
 	case core.AttemptStale:
 		return f.stale(ev)
-	case core.RunStarted, core.RunSuperseded, core.RunOutcome, core.RunReplanned:
+	case core.RunStarted, core.RunSuperseded, core.RunOutcome, core.RunReplanned, core.RunUnblocked:
 		return f.run(ev)
 	case core.LedgerChanged:
 		return f.ledger(ev)
@@ -200,13 +197,12 @@ func (f *feed) one(tx store.Tx, ev store.Event) error {
 // noteBytes is the largest content that a notification carries.
 const noteBytes = 4 << 10
 
-// maxSeen bounds how many instructions are remembered. Most are told of again soon: they are
-// acknowledged.
+// maxSeen bounds the cached instructions. Most appear in another event soon.
 const maxSeen = 1024
 
-// meet reads the instructions that a page tells of as queued, all at once: their positions are the
-// numbers of these events. What it cannot read is read, or missed, one by one.
-func (f *feed) meet(tx store.Tx, events []store.Event) {
+// prefetch reads the queued instructions of a page in one query, because their positions are the event numbers.
+// Others are read one by one.
+func (f *feed) prefetch(tx store.Tx, events []store.Event) {
 	queued := 0
 	for _, ev := range events {
 		if ev.Type == core.InstructionQueued {
@@ -225,19 +221,19 @@ func (f *feed) meet(tx store.Tx, events []store.Event) {
 	}
 }
 
-// remember keeps an instruction that is short enough to be told of in full.
-func (f *feed) remember(in core.Instruction) {
+// remember caches an instruction whose content fits into a notification.
+func (f *feed) remember(in instruction.Instruction) {
 	if f.seen == nil || len(f.seen) >= maxSeen {
-		f.seen = map[string]core.Instruction{}
+		f.seen = map[string]instruction.Instruction{}
 	}
 	if len(in.Content) <= noteBytes {
 		f.seen[in.ID] = in
 	}
 }
 
-// fixed gives an instruction, of which only those fields are to be believed that never change: the
-// event says the rest.
-func (f *feed) fixed(tx store.Tx, id string) (in core.Instruction, ok bool, err error) {
+// cachedInstruction returns an instruction from the cache or the store. Only its constant fields are valid; the event
+// has the others.
+func (f *feed) cachedInstruction(tx store.Tx, id string) (in instruction.Instruction, ok bool, err error) {
 	if in, ok = f.seen[id]; ok {
 		return in, true, nil
 	}
@@ -249,7 +245,7 @@ func (f *feed) fixed(tx store.Tx, id string) (in core.Instruction, ok bool, err 
 }
 
 func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
-	in, ok, err := f.fixed(tx, ev.Subject)
+	in, ok, err := f.cachedInstruction(tx, ev.Subject)
 	if err != nil || !ok {
 		return err
 	}
@@ -274,17 +270,17 @@ func (f *feed) instruction(tx store.Tx, ev store.Event, name string) error {
 }
 
 func (f *feed) run(ev store.Event) error {
-	var said engine.RunRecord
-	if err := json.Unmarshal([]byte(ev.Data), &said); err != nil {
+	var record engine.RunRecord
+	if err := json.Unmarshal([]byte(ev.Data), &record); err != nil {
 		return err
 	}
 	note := schema.RunNote{
-		Seq: ev.Seq, SubjectID: ev.Subject, Event: string(ev.Type), RunID: ev.Subject, Plan: said.Plan, ItemID: said.ItemID,
-		State: string(said.State), Reason: string(said.Halt), Revision: said.Revision,
-		Role: said.Role, Verdict: string(said.Verdict), NextAction: string(said.NextAction),
+		Seq: ev.Seq, SubjectID: ev.Subject, Event: string(ev.Type), RunID: ev.Subject, Plan: record.Plan, ItemID: record.ItemID,
+		State: string(record.State), Reason: string(record.Halt), Revision: record.Revision,
+		Role: record.Role, Verdict: string(record.Verdict), NextAction: string(record.NextAction),
 	}
-	if said.Rule != "" {
-		note.Decision = &schema.Decision{Rule: string(said.Rule), Count: said.Count, Limit: said.Limit}
+	if record.Rule != "" {
+		note.Decision = &schema.Decision{Rule: string(record.Rule), Count: record.Count, Limit: record.Limit}
 	}
 	f.send("run/updated", &note)
 	return nil
@@ -303,9 +299,8 @@ func (f *feed) ledger(ev store.Event) error {
 	return nil
 }
 
-// redeliver announces the next few of the notices that are open, and gives the time until it wants to
-// go on: a host that reads gets them all, and nobody gets them all at once. What cannot be read now is
-// announced in the next round.
+// redeliver announces the next open notices and returns the time until it must be called again. Many notices are
+// spread over time, so that no host is flooded.
 func (f *feed) redeliver(ctx context.Context) time.Duration {
 	var open []store.Notice
 	err := f.engine.View(ctx, func(tx store.Tx) (err error) {
@@ -314,7 +309,7 @@ func (f *feed) redeliver(ctx context.Context) time.Duration {
 	})
 	for _, n := range open {
 		f.round = n.Position
-		if n.Position <= f.after.Seq { // else it is announced as news
+		if n.Position <= f.after.Seq { // a newer one is announced as an event
 			f.notice(n.Position, n)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"waybill/store"
 )
 
-// An ear hears the notifications of a host.
-type ear struct {
+// A noteListener records the notifications of a host.
+type noteListener struct {
 	t     *testing.T
 	mu    sync.Mutex // guards notes
 	notes []note
@@ -29,44 +29,44 @@ type note struct {
 	object
 }
 
-// listen lets a host's process send notifications until the test ends. It is for tests in a bubble.
-func (h *host) listen() *ear {
+// listen records notifications until the test ends. It needs fake time.
+func (h *host) listen() *noteListener {
 	h.t.Helper()
-	e := &ear{t: h.t}
+	l := &noteListener{t: h.t}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- h.Notify(ctx, e.hear) }() // ends with ctx
+	go func() { ended <- h.Notify(ctx, l.record) }() // ends with ctx
 	h.t.Cleanup(func() {
 		cancel()
 		require.NoError(h.t, <-ended)
 	})
 	synctest.Wait()
-	return e
+	return l
 }
 
-func (e *ear) hear(method string, params any) {
+func (l *noteListener) record(method string, params any) {
 	text, err := schema.Encode(params)
 	if err != nil {
-		e.t.Error(err)
+		l.t.Error(err)
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.notes = append(e.notes, note{method, newObject(e.t, text)})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notes = append(l.notes, note{method, newObject(l.t, text)})
 }
 
-// heard gives what was sent since the last time, when nothing more is to come: the feed may be resting.
-func (e *ear) heard() []note {
+// recorded waits until no more notifications follow, and returns those since the last call.
+func (l *noteListener) recorded() []note {
 	time.Sleep(5 * time.Millisecond)
 	synctest.Wait()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	notes := e.notes
-	e.notes = nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	notes := l.notes
+	l.notes = nil
 	return notes
 }
 
-// methods gives the methods of notifications, each with its seq.
+// methods returns the methods of notifications, each with its seq.
 func methods(notes []note) []string {
 	list := []string{}
 	for _, n := range notes {
@@ -78,16 +78,16 @@ func methods(notes []note) []string {
 func TestNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
-		ear := h.listen()
+		listener := h.listen()
 		id := h.track(`{"content":"x","session_id":"s","max_retries":0,"priority":true}`)
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Equal(t, []string{"1 instruction/available"}, methods(notes))
 		require.JSONEq(t, fmt.Sprintf(`{"seq":1,"subject_id":%q,"instruction_id":%q,"session_id":"s","state":"queued",
 			"tracked":true,"priority":true,"sends":0,"sends_max":1,"content":"x","content_bytes":1}`, id, id), notes[0].text)
 
 		h.call("dispatch_instructions", `{"session_id":"s"}`)
 		h.call("dispatch_instructions", `{"session_id":"s"}`)
-		notes = ear.heard()
+		notes = listener.recorded()
 		require.Equal(t, []string{"2 instruction/updated", "3 instruction/updated", "4 notice/posted"}, methods(notes))
 		notes[0].has("sent", "state")
 		notes[1].has("failed", "state")
@@ -96,11 +96,11 @@ func TestNotifications(t *testing.T) {
 
 		h.call("acknowledge", `{"instruction_id":%q}`, id) // late
 		h.call("consume_notices", `{"notice_ids":[%q]}`, notes[2].str("notice.notice_id"))
-		require.Equal(t, []string{"5 instruction/updated"}, methods(ear.heard()))
+		require.Equal(t, []string{"5 instruction/updated"}, methods(listener.recorded()))
 	})
 }
 
-// Each notification shows the state that its event led to, although the instruction has moved on.
+// Each notification shows the state after its event, even if the instruction changed since.
 func TestNotificationsShowWhatHappenedThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
@@ -108,9 +108,9 @@ func TestNotificationsShowWhatHappenedThen(t *testing.T) {
 		h.pass()
 		h.pass()
 		h.call("cancel_instruction", `{"instruction_id":%q,"reason":"enough"}`, id)
-		ear := h.listen()
+		listener := h.listen()
 		states := []string{}
-		for _, n := range ear.heard() {
+		for _, n := range listener.recorded() {
 			states = append(states, fmt.Sprint(n.at("state"), " ", n.at("sends")))
 			if n.str("state") == "cancelled" {
 				n.has("enough", "reason")
@@ -123,28 +123,27 @@ func TestNotificationsShowWhatHappenedThen(t *testing.T) {
 func TestNotificationOfALongContentLeavesItOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
-		ear := h.listen()
+		listener := h.listen()
 		h.call("queue_instruction", `{"content":"%0*d"}`, 4<<10, 0)
 		h.call("queue_instruction", `{"content":"%0*d"}`, 4<<10+1, 0)
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Len(t, notes[0].str("content"), 4<<10)
 		notes[1].lacks("content")
 		notes[1].has(4<<10+1, "content_bytes")
 	})
 }
 
-// A process that comes later tells of what happens from then on, and of notices that are open.
 func TestOpenNoticesAreAnnouncedToTheNextProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, st := t.TempDir(), newLasting()
+		dir, st := t.TempDir(), newSharedStore(t)
 		h := newHost(t, setup{dir: dir, store: st})
 		failed(t, h, 2)
 		h.stop()
 		h = newHost(t, setup{dir: dir, store: st})
-		ear := h.listen()
-		require.Empty(t, ear.heard(), "the store was opened although nobody needed it")
+		listener := h.listen()
+		require.Empty(t, listener.recorded(), "the store was opened although nobody needed it")
 		h.call("queue_instruction", `{"content":"x"}`)
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Equal(t, []string{"6 notice/posted", "8 notice/posted", "9 instruction/available"}, methods(notes))
 		notes[0].has(1, "notice.deliveries")
 	})
@@ -153,31 +152,31 @@ func TestOpenNoticesAreAnnouncedToTheNextProcess(t *testing.T) {
 func TestNoticeIsAnnouncedUntilItIsConsumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
-		ear := h.listen()
+		listener := h.listen()
 		failed(t, h, 1)
-		ear.heard()
+		listener.recorded()
 		var again []note
 		for n := 2; n <= 4; n++ {
 			time.Sleep(5 * time.Minute)
-			again = ear.heard()
+			again = listener.recorded()
 			require.Equal(t, []string{"4 notice/posted"}, methods(again))
 			again[0].has(n, "notice.deliveries")
 		}
 		h.call("consume_notices", `{"notice_ids":[%q]}`, again[0].str("notice.notice_id"))
 		time.Sleep(time.Hour)
-		require.Empty(t, ear.heard())
+		require.Empty(t, listener.recorded())
 	})
 }
 
 func TestManyEventsAreSentInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const many = 1200 // more than one reading gives
+		const many = 1200 // more than one read returns
 		h := newHost(t, setup{})
-		ear := h.listen()
+		listener := h.listen()
 		for range many {
 			h.begin(t.Context(), "queue_instruction", `{"content":"x"}`)
 		}
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Len(t, notes, many)
 		for i, n := range notes {
 			n.has(i+1, "seq")
@@ -188,11 +187,11 @@ func TestManyEventsAreSentInTheirOrder(t *testing.T) {
 func TestChangedPlanIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := planned(t, setup{})
-		ear := h.listen()
-		ear.heard()
+		listener := h.listen()
+		listener.recorded()
 		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Equal(t, []string{"2 ledger/changed"}, methods(notes))
 		notes[0].has("tasks.md", "plan")
 		notes[0].has([]any{"3"}, "changed_ids")
@@ -200,18 +199,16 @@ func TestChangedPlanIsAnnounced(t *testing.T) {
 	})
 }
 
-// The defect: a change was told only to those who asked if nobody ran when it was made, and a plan
-// that was deleted was never mentioned.
 func TestPlanThatWasEditedUnseenOrDeletedIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, st := t.TempDir(), newLasting()
+		dir, st := t.TempDir(), newSharedStore(t)
 		h, run := planned(t, setup{dir: dir, store: st})
 		h.stop()
 		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 		h = newHost(t, setup{dir: dir, store: st})
-		ear := h.listen()
+		listener := h.listen()
 		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes := ear.heard()
+		notes := listener.recorded()
 		require.Equal(t, []string{"2 ledger/changed"}, methods(notes))
 		notes[0].has(true, "unseen")
 		notes[0].has([]any{}, "changed_ids")
@@ -220,35 +217,35 @@ func TestPlanThatWasEditedUnseenOrDeletedIsAnnounced(t *testing.T) {
 
 		h.remove("tasks.md")
 		h.compile(run).has("ledger_plus_fallback", "ledger_mode") // event 3: the run has its facts from what was read last
-		require.Empty(t, ear.heard())
+		require.Empty(t, listener.recorded())
 		time.Sleep(time.Second) // it may have been about to come back
 		for range 2 {
 			h.compile(run)
 		}
-		notes = ear.heard()
+		notes = listener.recorded()
 		require.Equal(t, []string{"4 ledger/changed"}, methods(notes))
 		notes[0].has(true, "gone")
 		notes[0].has(plan.at("fingerprint"), "fingerprint")
 		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 		h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes = ear.heard()
+		notes = listener.recorded()
 		require.Equal(t, []string{"5 ledger/changed"}, methods(notes))
 		notes[0].lacks("gone")
 		notes[0].lacks("unseen")
 	})
 }
 
-// A lone event is told at once. What follows on its heels is told a few milliseconds later.
+// A single event is sent at once, and the ones right after it a few milliseconds later.
 func TestLoneEventIsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
-		ear := h.listen()
+		listener := h.listen()
 		told := func(n int) {
 			t.Helper()
 			synctest.Wait()
-			ear.mu.Lock()
-			defer ear.mu.Unlock()
-			require.Len(t, ear.notes, n)
+			listener.mu.Lock()
+			defer listener.mu.Unlock()
+			require.Len(t, listener.notes, n)
 		}
 		for round := range 3 {
 			time.Sleep(time.Second)
@@ -263,73 +260,73 @@ func TestLoneEventIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// The defect: after each event, the feed read the log once more to find nothing.
+// The feed does not read the log again after each event.
 func TestFeedReadsABurstAsAPageAndNothingBehindIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &counting{lasting: newLasting()}
+		st := &counting{sharedStore: newSharedStore(t)}
 		h := newHost(t, setup{store: st})
-		ear := h.listen()
+		listener := h.listen()
 		h.call("queue_instruction", `{"content":"x"}`)
-		require.Len(t, ear.heard(), 1)
+		require.Len(t, listener.recorded(), 1)
 		before := st.views.Load()
 		h.call("queue_instruction", `{"content":"x"}`)
-		require.Len(t, ear.heard(), 1)
+		require.Len(t, listener.recorded(), 1)
 		require.EqualValues(t, 1, st.views.Load()-before)
 		for range 50 {
 			h.call("queue_instruction", `{"content":"x"}`)
 		}
-		require.Len(t, ear.heard(), 50)
+		require.Len(t, listener.recorded(), 50)
 		require.LessOrEqual(t, st.views.Load()-before, int64(3))
 	})
 }
 
 // A counting store counts its views.
 type counting struct {
-	*lasting
+	*sharedStore
 	views atomic.Int64
 }
 
 func (s *counting) View(ctx context.Context, fn func(store.Tx) error) error {
 	s.views.Add(1)
-	return s.lasting.View(ctx, fn)
+	return s.sharedStore.View(ctx, fn)
 }
 
-// A view that fails now and then.
-type moody struct {
-	*lasting
+// A flakyStore fails some views.
+type flakyStore struct {
+	*sharedStore
 	mu    sync.Mutex // guards fault
 	fault error
 }
 
-func (s *moody) spoil(err error) {
+func (s *flakyStore) setError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = err
 }
 
-func (s *moody) View(ctx context.Context, fn func(store.Tx) error) error {
+func (s *flakyStore) View(ctx context.Context, fn func(store.Tx) error) error {
 	s.mu.Lock()
 	fault := s.fault
 	s.mu.Unlock()
 	if fault != nil {
 		return fault
 	}
-	return s.lasting.View(ctx, fn)
+	return s.sharedStore.View(ctx, fn)
 }
 
 func TestNotificationsSurviveAStoreThatCannotBeReadForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &moody{lasting: newLasting()}
+		st := &flakyStore{sharedStore: newSharedStore(t)}
 		h := newHost(t, setup{store: st})
-		ear := h.listen()
+		listener := h.listen()
 		h.call("queue_instruction", `{"content":"a"}`)
-		require.Len(t, ear.heard(), 1)
-		st.spoil(&store.Error{Kind: store.IO, Message: "a bad moment"})
+		require.Len(t, listener.recorded(), 1)
+		st.setError(&store.Error{Kind: store.IO, Message: "a bad moment"})
 		h.call("queue_instruction", `{"content":"b"}`)
-		require.Empty(t, ear.heard())
-		st.spoil(nil)
+		require.Empty(t, listener.recorded())
+		st.setError(nil)
 		h.call("queue_instruction", `{"content":"c"}`)
-		require.Equal(t, []string{"2 instruction/available", "3 instruction/available"}, methods(ear.heard()))
+		require.Equal(t, []string{"2 instruction/available", "3 instruction/available"}, methods(listener.recorded()))
 	})
 }
 
@@ -351,12 +348,11 @@ func TestSubscribersAreWokenByEveryCommit(t *testing.T) {
 	}
 }
 
-// The defect: a notice of a kind that the feed did not know ended the process.
 func TestEveryKindOfNoticeIsPosted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
 		h.call("queue_instruction", `{"content":"x"}`) // opens the store
-		ear := h.listen()
+		listener := h.listen()
 		for _, kind := range core.NoticeKinds() {
 			seq := h.seq() + 1
 			require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) error {
@@ -369,7 +365,7 @@ func TestEveryKindOfNoticeIsPosted(t *testing.T) {
 			}))
 			h.call("queue_instruction", `{"content":"x"}`) // wakes the feed
 			heard := []string{}
-			for _, n := range ear.heard() {
+			for _, n := range listener.recorded() {
 				if n.method == "notice/posted" {
 					heard = append(heard, n.str("notice.kind"))
 				}

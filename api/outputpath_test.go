@@ -14,14 +14,13 @@ import (
 	"waybill/schema"
 )
 
-// fromFile gives the params with which the result of a file is ingested.
+// fromFile returns params that ingest a result file.
 func fromFile(run, path string) string {
 	return `{"run_id": ` + quoted(run) + `, "role": "worker", "output_path": ` + quoted(path) + `}`
 }
 
-// homes gives a host that knows a folder for outputs, and a folder that it knows nothing of. All have their
-// names without links.
-func homes(t *testing.T) (h *host, run, elsewhere string) {
+// hostWithOutputDir returns a host with an output folder, and another folder. Their paths have no links.
+func hostWithOutputDir(t *testing.T) (h *host, run, elsewhere string) {
 	t.Helper()
 	dir, outputs := folders(t)
 	elsewhere, _ = folders(t)
@@ -39,7 +38,7 @@ func put(t *testing.T, path, text string) string {
 }
 
 func TestResultFromAFile(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	put(t, filepath.Join(h.dir, "out", "1.txt"), worked())
 	put(t, filepath.Join(h.outputs, "deep", "1.txt"), worked())
 	for _, path := range []string{
@@ -54,9 +53,9 @@ func TestResultFromAFile(t *testing.T) {
 	h.call("ingest_output", "%s", fromFile(run, "out/empty")).has("invalid", "verdict")
 }
 
-// A file is the same result as its text, byte order mark, broken bytes and all.
+// A file is the same result as its text, with byte order mark and invalid bytes.
 func TestResultFromAFileIsItsText(t *testing.T) {
-	h, _, _ := homes(t)
+	h, _, _ := hostWithOutputDir(t)
 	for i, text := range []string{worked(), "\ufeff" + worked(), strings.ReplaceAll(worked(), "\n", "\r\n"), "no result", ""} {
 		put(t, filepath.Join(h.dir, "out"), text)
 		run := h.start("1", `"resume": "new"`).str("run.run_id")
@@ -70,7 +69,7 @@ func TestResultFromAFileIsItsText(t *testing.T) {
 }
 
 func TestResultOutsideOfItsFoldersIsRefused(t *testing.T) {
-	h, run, elsewhere := homes(t)
+	h, run, elsewhere := hostWithOutputDir(t)
 	secret := put(t, filepath.Join(elsewhere, "secret"), worked())
 	up, err := filepath.Rel(h.dir, secret)
 	require.NoError(t, err)
@@ -86,7 +85,7 @@ func TestResultOutsideOfItsFoldersIsRefused(t *testing.T) {
 }
 
 func TestLinkOutOfTheFolderIsNotFollowed(t *testing.T) {
-	h, run, elsewhere := homes(t)
+	h, run, elsewhere := hostWithOutputDir(t)
 	secret := put(t, filepath.Join(elsewhere, "secret"), worked())
 	for _, dir := range []string{h.dir, h.outputs} {
 		link := func(target, name string) string {
@@ -108,7 +107,7 @@ func TestLinkOutOfTheFolderIsNotFollowed(t *testing.T) {
 }
 
 func TestOutputThatCannotBeRead(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "folder"), 0o755))
 	for path, reason := range map[string]string{
 		"missing": "missing", filepath.Join(h.outputs, "missing"): "missing", "folder": "not_regular", "tasks.md/x": "missing",
@@ -125,7 +124,7 @@ func TestOutputThatCannotBeRead(t *testing.T) {
 }
 
 func TestOutputDirThatIsGone(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	require.NoError(t, os.Remove(h.outputs))
 	h.refused(schema.OutputGone, "ingest_output", "%s", fromFile(run, filepath.Join(h.outputs, "1.txt")))
 	put(t, filepath.Join(h.outputs, "1.txt"), worked())
@@ -133,7 +132,7 @@ func TestOutputDirThatIsGone(t *testing.T) {
 }
 
 func TestResultIsGivenOnce(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	put(t, filepath.Join(h.dir, "out"), worked())
 	h.badRun("/output_path", "ingest_output", `{"run_id": %q, "role": "worker", "output": "x", "output_path": "out"}`, run)
 	h.badRun("/output", "ingest_output", `{"run_id": %q, "role": "worker"}`, run)          // a host that forgot something
@@ -142,9 +141,8 @@ func TestResultIsGivenOnce(t *testing.T) {
 	none.has("retry_with_preamble", "next_action")
 }
 
-// A result of 64 MiB is refused by its size; nothing of it is read.
 func TestHugeResultIsRefusedInConstantMemory(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	path := filepath.Join(h.dir, "huge")
 	file, err := os.Create(path)
 	require.NoError(t, err)
@@ -176,9 +174,8 @@ func TestHugeResultIsRefusedInConstantMemory(t *testing.T) {
 	fault.has("/output", "data.details.pointer")
 }
 
-// Of a long output the attempt keeps the beginning and the end.
 func TestLongOutputIsKeptInPart(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	_, claim := h.leased(run, "worker")
 	put(t, filepath.Join(h.dir, "long"), worked()+"\n"+strings.Repeat("ü", 2<<20)+"the end\n")
 	params := strings.TrimSuffix(fromFile(run, "long"), "}") + ", " + lease(claim) + "}"

@@ -12,9 +12,9 @@ import (
 	"waybill/schema"
 )
 
-// A pipe is neither opened nor waited for.
+// A pipe must neither be opened nor block.
 func TestResultFromAPipeIsRefused(t *testing.T) {
-	h, run, _ := homes(t)
+	h, run, _ := hostWithOutputDir(t)
 	for _, dir := range []string{h.dir, h.outputs} {
 		path := filepath.Join(dir, "pipe")
 		require.NoError(t, syscall.Mkfifo(path, 0o644))

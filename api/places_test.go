@@ -9,9 +9,9 @@ import (
 
 	"waybill/engine"
 	"waybill/schema"
+	"waybill/test/slow"
 )
 
-// What decided on a dialect is told, and so is everything that speaks for one.
 func TestDialectIsToldWithItsReasons(t *testing.T) {
 	h := newHost(t, setup{dialects: []engine.DialectRule{{Pattern: "docs/*.md", Dialect: "openspec"}}})
 	h.write("docs/tasks.md", "- [ ]* 1. First\n", time.Hour)
@@ -25,7 +25,7 @@ func TestDialectIsToldWithItsReasons(t *testing.T) {
 	plan.has("openspec", "evidence.0.dialect")
 	plan.lacks("evidence.0.line")
 	plan.has("kiro", "evidence.1.dialect")
-	plan.has("star behind a box", "evidence.1.signal")
+	plan.has("star after a box", "evidence.1.signal")
 	plan.has(1, "evidence.1.line")
 	plan = h.call("get_plan", `{"plan":"a"}`)
 	plan.has("path that begins with .spec-workflow/", "evidence.1.signal")
@@ -36,7 +36,6 @@ func TestDialectIsToldWithItsReasons(t *testing.T) {
 	status.lacks("dialects.1")
 }
 
-// A file beside plans that is none is listed with the reason, and is no trouble.
 func TestListSaysWhyAFileIsNoPlan(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("docs/plans/a.md", twoItems, time.Hour)
@@ -67,8 +66,8 @@ func TestListOfTooManyPlans(t *testing.T) {
 	h.call("get_plan", `{"plan":"specs/000/tasks.md"}`)
 }
 
-// A folder without plans, one that is missing and one with too much in it are what such files are.
-func TestFaultF1_FolderWithoutPlans(t *testing.T) {
+// A folder without plans, a missing one and one with too many files have the errors of files.
+func TestFolderWithoutPlans(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("backlog/tasks/notes.txt", "x", time.Hour)
 	for _, plan := range []string{"backlog/tasks", "backlog/drafts"} {
@@ -79,7 +78,8 @@ func TestFaultF1_FolderWithoutPlans(t *testing.T) {
 	h.call("list_plans", `{}`).lacks("items.0")
 }
 
-func TestFaultF5_FolderWithTooManyFiles(t *testing.T) {
+func TestFolderWithTooManyFiles(t *testing.T) {
+	slow.Test(t)
 	h := newHost(t, setup{})
 	for i := range 5001 {
 		h.write(fmt.Sprintf("backlog/tasks/task-%d.md", i), "", time.Hour)

@@ -8,6 +8,7 @@ import (
 	"waybill/core"
 	"waybill/engine"
 	"waybill/ledger"
+	"waybill/plan"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -21,19 +22,31 @@ func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanLi
 	if err != nil && len(found.Paths) == 0 {
 		return nil, err
 	}
-	return &schema.PlanList{
-		Items:    mapped(found.Paths, func(path string) schema.PlanSummary { return summary(ctx, e, path) }),
-		Problems: sentences(err),
+	w := &schema.PlanList{
+		Items: make([]schema.PlanSummary, len(found.Paths)), Problems: sentences(err),
 		Others: mapped(found.Others, func(o engine.Other) schema.OtherFile {
 			return schema.OtherFile{Path: o.Path, Why: *planError(o.Why)}
 		}),
-	}, nil
+	}
+	read := make([]engine.Plan, len(found.Paths))
+	for i, path := range found.Paths {
+		plan, err := e.Plan(ctx, path)
+		read[i], w.Items[i] = plan, summary(path, plan, err)
+	}
+	progress, err := e.Progress(ctx, read...)
+	if err != nil {
+		w.Problems = append(w.Problems, "the runs of the plans cannot be read: "+planError(err).Message)
+		return w, nil
+	}
+	for i := range progress {
+		w.Items[i].Runs = wireRuns(progress[i])
+	}
+	return w, nil
 }
 
-// summary describes a plan; one that cannot be read is listed with the reason.
-func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSummary {
+// summary returns the list entry of a plan; an unreadable plan has the reason.
+func summary(path string, plan engine.Plan, err error) schema.PlanSummary {
 	w := schema.PlanSummary{Plan: path, Path: path}
-	plan, err := e.Plan(ctx, path)
 	if err == nil {
 		err = plan.Fault
 	}
@@ -45,13 +58,13 @@ func summary(ctx context.Context, e *engine.Engine, path string) schema.PlanSumm
 		}
 	}
 	if err != nil {
-		age := stalenessOf(plan)
+		age := planAgeOf(plan)
 		w.Error, w.Stale, w.StaleReason, w.StaleSince, w.AsOf = planError(err), plan.Stale, plan.Reason, age.since, age.asOf
 	}
 	return w
 }
 
-// plan finds and reads the plan that a host means.
+// plan resolves and reads a plan.
 func (s *Service) plan(ctx context.Context, name string) (*engine.Engine, engine.Plan, error) {
 	e, plans, err := s.backend()
 	if err != nil {
@@ -66,22 +79,29 @@ func (s *Service) plan(ctx context.Context, name string) (*engine.Engine, engine
 }
 
 func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema.Plan, error) {
-	_, plan, err := s.plan(ctx, p.Plan)
+	e, found, err := s.plan(ctx, p.Plan)
 	if err != nil {
 		return nil, err
 	}
-	r, age := plan.Reading, stalenessOf(plan)
-	return &schema.Plan{
-		Plan: plan.Path, Path: plan.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
+	r, age := found.Reading, planAgeOf(found)
+	w := &schema.Plan{
+		Plan: found.Path, Path: found.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
 		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
-		Evidence: mapped(r.Evidence, func(e ledger.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
+		Evidence: mapped(r.Evidence, func(e plan.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
 		Marks:    wireMarks(r.Meanings()),
-		Stale:    plan.Stale, StaleReason: plan.Reason, StaleSince: age.since, AsOf: age.asOf,
-	}, nil
+		Stale:    found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
+	}
+	progress, err := e.Progress(ctx, found)
+	if err != nil {
+		w.RunsError = planError(err) // the plan is readable even if the store is not
+		return w, nil
+	}
+	w.Runs = wireRuns(progress[0])
+	return w, nil
 }
 
-// wireMarks gives nil for none.
-func wireMarks(meanings map[string]ledger.Status) map[string]string {
+// wireMarks returns nil for no marks.
+func wireMarks(meanings map[string]plan.Status) map[string]string {
 	if meanings == nil {
 		return nil
 	}
@@ -101,7 +121,7 @@ func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*sc
 	if err != nil {
 		return nil, err
 	}
-	age := fallbackOf(view)
+	age := viewAgeOf(view)
 	w := &schema.Ledger{
 		Etag: etag(view), LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, FallbackDetail: fallbackDetail(view),
 		FallbackSince: age.since, LedgerAsOf: age.asOf,
@@ -119,8 +139,8 @@ func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*sc
 	return w, nil
 }
 
-// etag names a version of a run's ledgers. The revision alone would not do: while the store takes no
-// writes, the plan moves on without it.
+// etag identifies a version of a run's ledgers. The revision alone is not enough, because the plan can change while
+// the store accepts no writes.
 func etag(v engine.RunView) string {
 	return fmt.Sprintf("%s:%d:%.12s", v.Run.ID, v.Run.Revision, v.Progress.Fingerprint.Hash)
 }
@@ -130,7 +150,7 @@ func (s *Service) getSnapshot(ctx context.Context, p *schema.RunParams) (*schema
 	if err != nil {
 		return nil, err
 	}
-	// Brings the facts up to date first. Damaged ones are shown as they are, to whoever looks into that.
+	// Look updates the facts. Damaged facts are returned as they are.
 	_, err = e.Look(ctx, p.RunID)
 	if _, damaged := errors.AsType[*ledger.FactError](err); err != nil && !damaged {
 		return nil, err

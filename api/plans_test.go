@@ -15,7 +15,7 @@ import (
 
 const twoItems = "# Plan\n\n- [ ] 1. First\n  - _Prompt: Do the first thing._\n- [x] 2. Second\n"
 
-// planned gives a host with a plan and a run of its item 1.
+// planned returns a host with a plan and a run of its item 1.
 func planned(t *testing.T, s setup) (h *host, run string) {
 	t.Helper()
 	h = newHost(t, s)
@@ -61,7 +61,7 @@ func TestInitRun(t *testing.T) {
 		h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
 }
 
-// An id that the file does not have never stands for another item.
+// An unknown id never stands for another item.
 func TestRunNeedsAnItemOfThePlan(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [-] 1. In progress\n- [ ] 2. Second\n", time.Hour)
@@ -74,7 +74,7 @@ func TestRunNeedsAnItemOfThePlan(t *testing.T) {
 	h.refused(schema.RunGone, "get_snapshot", `{"run_id":"run_nobody"}`).has(4040, "code")
 }
 
-func TestPlanThatNobodyKnows(t *testing.T) {
+func TestUnknownPlan(t *testing.T) {
 	h := newHost(t, setup{})
 	fault := h.refused(schema.PlanGone, "get_plan", `{"plan":"login"}`)
 	fault.has(4040, "code")
@@ -177,10 +177,9 @@ func TestLedgers(t *testing.T) {
 	require.NotEqual(t, etag, moved.str("etag"))
 }
 
-// The defect that this keeps out: the first prompt after the edit fails, and the second one is made
-// from the old item.
+// After the item is gone, the second prompt fails like the first.
 func TestItemThatIsGoneGetsNoPrompt(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h, run := planned(t, setup{dir: dir, store: st})
 	h.write("tasks.md", "- [x] 2. Second\n", time.Minute)
 	gone := func() {
@@ -206,7 +205,7 @@ func TestItemThatIsGoneGetsNoPrompt(t *testing.T) {
 }
 
 func TestReadOnlyStoreStillGivesPrompts(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	h, run := planned(t, setup{store: st})
 	etag := h.call("get_ledger", `{"run_id":%q}`, run).str("etag")
 	st.fail(&store.Error{Kind: store.ReadOnly, Message: "the store can be read only"})

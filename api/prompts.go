@@ -5,8 +5,11 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/engine"
 	"waybill/ledger"
+	"waybill/prompt"
+	"waybill/prompt/sanitize"
 	"waybill/schema"
 )
 
@@ -41,18 +44,18 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	return &w, nil
 }
 
-// compilation compiles the prompt, or gives the one that was compiled from the same.
+// compilation compiles the prompt, or returns the cached one.
 func (s *Service) compilation(
 	plans *engine.Plans, view engine.RunView, role core.Role, p *schema.CompilePromptParams,
 ) (c compilation, err error) {
 	l := s.promptLimits(role, p)
-	key, memorable := memorable(view, role, l, p)
+	key, memorable := cacheKey(view, role, l, p)
 	if memorable {
 		if c, ok := s.prompts.get(key); ok {
 			return c, nil
 		}
 	}
-	c.compiled, err = ledger.Compile(compileInput(plans, view, role, l, p))
+	c.compiled, err = prompt.Compile(compileInput(plans, view, role, l, p))
 	if err != nil {
 		return c, err
 	}
@@ -64,32 +67,38 @@ func (s *Service) compilation(
 	return c, nil
 }
 
-// compileInput gathers what a prompt is made of.
+// compileInput returns the inputs of a prompt.
 func compileInput(
 	plans *engine.Plans, view engine.RunView, role core.Role, l limits, p *schema.CompilePromptParams,
-) ledger.CompileInput {
-	in := ledger.CompileInput{
+) prompt.CompileInput {
+	in := prompt.CompileInput{
 		RunID: view.Run.ID, Role: engine.PromptRole(role), Progress: view.Progress, Task: view.Task, TaskPrompt: p.TaskPrompt, Since: p.Since,
 		MaxOutputTokens: l.output, MaxInputTokens: l.input, Degraded: view.Fallback, Compaction: l.compaction, Count: counter(l.tokenizer),
 		Blocks: p.Blocks,
 	}
-	forReviewer(&in, role, plans, view)
+	setResultForm(&in, view.Run, view.Rounds, role)
+	addCriteria(&in, role, plans, view)
 	return in
 }
 
-func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptResult {
+// setResultForm sets the result key and the result form that a prompt asks for.
+func setResultForm(in *prompt.CompileInput, r run.Run, rounds engine.Rounds, role core.Role) {
+	in.Key, in.Block = rounds.Key(r.ID, role), r.Policy.ResultForm == run.ResultJSON
+}
+
+func wireCompiled(c prompt.Compiled, view engine.RunView) *schema.CompilePromptResult {
 	w := &schema.CompilePromptResult{
 		Prompt: c.Prompt, StablePrefix: c.StablePrefix, StablePrefixHash: c.StablePrefixHash, FullPromptHash: c.FullPromptHash,
 		Packet:             wirePacket(c.Packet),
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
-		PromptEstimate: c.Estimate, PromptVersion: ledger.PromptVersion, PromptResend: c.Resend,
+		PromptEstimate: c.Estimate, PromptVersion: prompt.PromptVersion, PromptResend: c.Resend,
 		Compaction: schema.Compaction{
-			Applied: c.Stage != ledger.StageNone, Stage: string(c.Stage),
-			Trace: mapped(c.Trace, func(t ledger.TraceStep) schema.TraceStep {
+			Applied: c.Stage != prompt.StageNone, Stage: string(c.Stage),
+			Trace: mapped(c.Trace, func(t prompt.TraceStep) schema.TraceStep {
 				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
 			}),
 		},
-		Omitted:    mapped(c.Omitted, func(o ledger.Omission) schema.Omission { return schema.Omission(o) }),
+		Omitted:    mapped(c.Omitted, func(o prompt.Omission) schema.Omission { return schema.Omission(o) }),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
 		FallbackDetail: fallbackDetail(view),
 	}
@@ -97,17 +106,17 @@ func wireCompiled(c ledger.Compiled, view engine.RunView) *schema.CompilePromptR
 		w.Blocks = append(w.Blocks, wireBlock(b))
 	}
 	if !ledger.SameItem(view.Run.Frontier, view.Progress.CurrentItem) {
-		w.ItemChanged = fmt.Sprintf("item %q has another title than when the run was begun or replanned: if it is another item, "+
-			"begin a new run with init_run and resume \"new\"; if it is the same, replan", view.Run.ItemID)
+		w.ItemChanged = fmt.Sprintf("item %q has another title than at the start of the run: if it is another item, "+
+			"start a new run with init_run and resume \"new\"; if it is the same, replan", view.Run.ItemID)
 	}
-	age := fallbackOf(view)
+	age := viewAgeOf(view)
 	w.FallbackSince, w.LedgerAsOf = age.since, age.asOf
 	return w
 }
 
-func wireBlock(b ledger.Block) schema.PromptBlock {
+func wireBlock(b prompt.Block) schema.PromptBlock {
 	return schema.PromptBlock{
-		Name: b.Name, Sources: mapped(b.Sources, func(s ledger.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
+		Name: b.Name, Sources: mapped(b.Sources, func(s sanitize.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
 		Text: b.Text, SHA256: b.SHA256, Tokens: b.Tokens, Neutralised: b.Neutralised,
 	}
 }

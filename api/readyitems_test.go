@@ -11,13 +11,13 @@ import (
 	"waybill/schema"
 )
 
-// ready gives what ready_items says of tasks.md; rest is the params beside the plan.
+// ready calls ready_items for tasks.md; rest are further params.
 func (h *host) ready(rest string) object {
 	h.t.Helper()
 	return h.call("ready_items", "%s", `{"plan": "tasks.md"`+rest+`}`)
 }
 
-// waits gives why each item cannot be begun, in the order of the plan.
+// waits returns why each item cannot be started, in plan order.
 func (o object) waits() []string {
 	o.t.Helper()
 	list := []string{}
@@ -44,7 +44,7 @@ func TestReadyItems(t *testing.T) {
 	all.has([]any{"2", "4", "5.1"}, "ready")
 	all.has(3, "ready_total")
 	require.Equal(t, []string{
-		"1: done", "3: depends_on 2", "5: parent", "5.2: in_progress", "6: depends_on 5, depends_on 9",
+		"1: done", "3: depends_on 2", "5: parent", "5.2: in_progress", "6: depends_on 5",
 	}, all.waits())
 	all.has(6, "left")
 	all.has(false, "completed")
@@ -61,7 +61,6 @@ func TestReadyItems(t *testing.T) {
 	h.refused(schema.PathOutside, "ready_items", `{"plan": "../tasks.md"}`)
 }
 
-// A blocked item holds back what depends on it, and nothing else.
 func TestBlockedItemHoldsBackItsDependentsOnly(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", wholePlan, time.Hour)
@@ -73,37 +72,36 @@ func TestBlockedItemHoldsBackItsDependentsOnly(t *testing.T) {
 	now := h.ready("")
 	now.has([]any{"4", "5.1"}, "ready")
 	require.Equal(t, []string{
-		"1: done", "2: blocked 2", "3: depends_on 2, blocked 2", "5: parent", "5.2: in_progress", "6: depends_on 5, depends_on 9",
+		"1: done", "2: blocked 2", "3: depends_on 2, blocked 2", "5: parent", "5.2: in_progress", "6: depends_on 5",
 	}, now.waits())
-	h.anew(run, `"plan_items": ["another way"]`)
+	h.replan(run, `"plan_items": ["another way"]`)
 	require.Contains(t, h.ready("").waits(), "3: depends_on 2")
 	h.start("2", `"resume": "new"`)
 	require.Contains(t, h.ready("").waits(), "2: in_progress")
 }
 
-// What a run has brought to its end is done, although nobody has written that into the file.
+// An approved item is done even if the file does not say so.
 func TestApprovedItemIsDone(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", wholePlan, time.Hour)
-		run := h.run("2")
-		for _, role := range []string{"worker", "spec-reviewer", "code-quality-reviewer"} {
-			last := h.ingest(run, role, says(role, "2", "pass", ""))
-			if role == "code-quality-reviewer" {
-				last.has("advance_to_next_item", "next_action")
-				last.has([]any{"3", "4", "5.1"}, "next.item_ids")
-			}
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", wholePlan, time.Hour)
+	run := h.run("2")
+	for _, role := range []string{"worker", "spec-reviewer", "code-quality-reviewer"} {
+		last := h.ingest(run, role, says(role, "2", "pass", ""))
+		if role == "code-quality-reviewer" {
+			last.has("advance_to_next_item", "next_action")
+			last.has([]any{"3", "4", "5.1"}, "next.item_ids")
 		}
-		before := h.ready("")
-		before.has([]any{"3", "4", "5.1"}, "ready")
-		before.has(5, "left")
-		require.Contains(t, before.waits(), "2: done")
-		h.stop()
-		require.Equal(t, before.text, p.host(t).ready("").text)
-	})
+	}
+	before := h.ready("")
+	before.has([]any{"3", "4", "5.1"}, "ready")
+	before.has(5, "left")
+	require.Contains(t, before.waits(), "2: done")
+	h.stop()
+	require.Equal(t, before.text, p.host(t).ready("").text)
 }
 
-// Items that wait for each other are never ready, and each says so; what is beside them goes on.
+// Items in a cycle are never ready and say so; other items are not affected.
 func TestPlanWithACircle(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [ ] 1. A\n  - _Depends: 2_\n- [ ] 2. B\n  - _Depends: 1_\n- [ ] 3. C\n  - _Depends: 3_\n- [ ] 4. D\n", time.Hour)
@@ -116,11 +114,11 @@ func TestPlanWithACircle(t *testing.T) {
 	}
 	last := h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "4", "pass", ""))
 	last.has("done", "run.state")
-	last.has("halt_and_escalate", "next_action") // what is left can be begun by nobody
+	last.has("halt_and_escalate", "next_action") // no remaining item can be started
 	last.lacks("evidence")
 }
 
-// The last good reading stands in for a file that cannot be read, and the answer says so.
+// The last good reading is used for an unreadable file, and the answer says so.
 func TestReadyItemsOfAPlanThatIsGone(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", wholePlan, time.Hour)
@@ -133,7 +131,7 @@ func TestReadyItemsOfAPlanThatIsGone(t *testing.T) {
 	after.has("rebuild_failed", "stale")
 }
 
-// Each item is either ready or waits for a reason that is given.
+// Each item is either ready or waits for a reason.
 func TestNoItemIsLeftOut(t *testing.T) {
 	h := newHost(t, setup{})
 	var plan strings.Builder
@@ -155,21 +153,24 @@ func TestNoItemIsLeftOut(t *testing.T) {
 	require.Len(t, seen, many)
 }
 
-// Who looks at an item that waits is told what it waits for, and not to begin it.
 func TestExplanationOfAWaitingItemNamesWhatItWaitsFor(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", wholePlan, time.Hour)
-	steps := func(id string) []string {
-		return h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id).each("next", "action")
+	steps := func(id string) (steps []string) {
+		why := h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id)
+		for i, action := range why.each("next", "action") {
+			steps = append(steps, action+" of "+why.str(fmt.Sprintf("next.%d.subject", i)))
+		}
+		return steps
 	}
-	require.Equal(t, []string{"init_run"}, steps("2"))
+	require.Equal(t, []string{"init_run of tasks.md 2"}, steps("2"))
 	for _, id := range []string{"3", "5", "6"} {
-		require.NotContains(t, steps(id), "init_run", id)
+		require.NotContains(t, steps(id), "init_run of tasks.md "+id)
 		require.NotEmpty(t, steps(id), id)
 	}
 }
 
-// Boxes that are no items for want of an id were forgotten: the plan was completed with work left in it.
+// Boxes without an id keep the plan from being completed.
 func TestAPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
 	h := newHost(t, setup{})
 	const plan = "# Implementation Plan\n- [ ] 1. First\n- [x] asked\n"
@@ -192,7 +193,7 @@ func TestAPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
 	now.lacks("unread")
 }
 
-// The order of a plan is no dependency; which items may be worked on beside others is said by the plan alone.
+// Only the plan says which items may be worked on in parallel.
 func TestReadyItemsSayWhichTheAuthorAllowsBesideOthers(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [x] 1. Dig\n- [ ] 2. Sow\n- [ ] 3. (P) Water\n- [ ] 4. Prune (P)\n- [ ] 5. (P) Reap\n  - _Depends: 2_\n", time.Hour)

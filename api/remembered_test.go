@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// snapshotFact gives a fact of a run as it is stored, "" for none.
+// snapshotFact returns a stored fact of a run, or "".
 func (h *host) snapshotFact(run, key string) string {
 	h.t.Helper()
 	snapshot := h.snapshot(run)
@@ -19,7 +19,7 @@ func (h *host) snapshotFact(run, key string) string {
 }
 
 func TestLedgerKnowsTheCommitsOfTheWork(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	work := func(git, status string) object {
 		return h.ingest(run, "worker", "role: worker\ntask_id: 1\nstatus: "+status+"\nissues: it rains\n"+git)
 	}
@@ -35,7 +35,7 @@ func TestLedgerKnowsTheCommitsOfTheWork(t *testing.T) {
 }
 
 func TestLedgerCountsTheTurnsOfEachReviewer(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	turns := func(last object, spec, quality int) {
 		t.Helper()
 		last.has(spec, "task_ledger.review_attempts.spec")
@@ -51,8 +51,8 @@ func TestLedgerCountsTheTurnsOfEachReviewer(t *testing.T) {
 	require.Equal(t, `{"spec":3,"quality":1}`, h.snapshotFact(run, "ledger.task.review_attempts"))
 }
 
-func TestLedgerKnowsWhoseWordItHas(t *testing.T) {
-	h, run := clocked(t, setup{})
+func TestLedgerRecordsOriginsOfResults(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
 	const key = "ledger.task.origins"
 	h.ingest(run, "worker", worked()+"\nThe face is drawn.\n")
 	require.Empty(t, h.snapshotFact(run, key), "nobody was named")

@@ -1,19 +1,23 @@
 package api
 
 import (
+	"cmp"
+
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
 	"waybill/ledger"
+	"waybill/prompt"
 	"waybill/schema"
 )
 
-// drafts are what the prompts of a run are compiled from, by Role-1, as far as that can be known before the turn of a
-// change. They are gathered before it, because files are read for them and in its turn everybody waits.
-type drafts [core.Roles]ledger.CompileInput
+// promptInputs are the inputs of a run's prompts by Role-1. They are collected before the transaction of a change,
+// because files are read for them.
+type promptInputs [core.Roles]prompt.CompileInput
 
-// drafts gathers them from a view of the run. Of an item that is gone there are none.
-func (s *Service) drafts(plans *engine.Plans, view engine.RunView) (d drafts) {
+// promptInputs collects the inputs from a view of the run. They are empty if the item is gone.
+func (s *Service) promptInputs(plans *engine.Plans, view engine.RunView) (d promptInputs) {
 	if view.Gone != nil {
 		return d
 	}
@@ -24,30 +28,45 @@ func (s *Service) drafts(plans *engine.Plans, view engine.RunView) (d drafts) {
 	return d
 }
 
-// prompt gives what compile_prompt gives for a role of the run as it is now, or "" if it gives nothing.
-func (d *drafts) prompt(role core.Role, run core.Run, task ledger.TaskLedger) string {
-	in := d[role-1]
-	if in.Progress.CurrentItem == nil {
+// input returns the inputs of a role's prompt for the current run. ok is false if there is no task for the role.
+func (d *promptInputs) input(role core.Role, run run.Run, rounds engine.Rounds, task ledger.TaskLedger) (in prompt.CompileInput, ok bool) {
+	if role == 0 || d[role-1].Progress.CurrentItem == nil {
+		return in, false
+	}
+	in = d[role-1]
+	in.RunID, in.Task = run.ID, task
+	setResultForm(&in, run, rounds, role)
+	return in, true
+}
+
+// prompt returns the prompt that compile_prompt compiles for a role of the current run, or "" if it is refused.
+func (d *promptInputs) prompt(role core.Role, run run.Run, rounds engine.Rounds, task ledger.TaskLedger) string {
+	in, ok := d.input(role, run, rounds, task)
+	if !ok {
 		return ""
 	}
-	in.RunID, in.Task = run.ID, task
-	compiled, err := ledger.Compile(in)
+	compiled, err := prompt.Compile(in)
 	if err != nil {
-		return "" // no agent can have been given it
+		return "" // no agent can have had it
 	}
 	return compiled.Prompt
 }
 
-// retryPrompt gives the prompt with which the role is asked once more whose turn it is, or "" if the run wants
-// something else. It repeats what the agent was given or, if that was not kept, what it would be given now.
-func (d *drafts) retryPrompt(now engine.Standing) string {
-	if now.Next.Action != core.RetryWithPreamble {
+// retryPrompt returns the prompt that asks a role for its result again, or "" if the run needs another step. It
+// repeats the prompt that the agent had. If that is unknown or has another key or form, it repeats the current
+// prompt.
+func (d *promptInputs) retryPrompt(now engine.Standing) string {
+	if now.Next.Action != run.RetryWithPreamble {
 		return ""
 	}
-	role := now.Next.Role
+	role, policy := now.Next.Role, now.Run.Policy
 	unread := now.Unread[role-1]
-	if unread.Prompt == "" {
-		unread.Prompt = d.prompt(role, now.Run, now.Ledger) // what was settled since is not asked about again
+	asked := verdict.Asked{
+		Role: role, ItemID: now.Run.ItemID, Form: policy.ResultForm, Keys: now.Rounds().Keys(now.Run.ID, role, false),
 	}
-	return verdict.RetryPrompt(unread.Prompt, verdict.Asked{Role: role, ItemID: now.Run.ItemID}, unread.Problems)
+	given := unread.Prompt
+	if given == "" || prompt.Outdated(given, asked.Keys[0], policy.ResultForm == run.ResultJSON) {
+		given = cmp.Or(d.prompt(role, now.Run, now.Rounds(), now.Ledger), given)
+	}
+	return verdict.RetryPrompt(given, asked, unread.Problems)
 }

@@ -14,10 +14,10 @@ import (
 	"waybill/core"
 	"waybill/schema"
 	"waybill/store"
-	"waybill/store/move"
+	"waybill/store/transfer"
 )
 
-// A replaceable store is one in whose place another can be put while it is open, as a restore does it.
+// A replaceable store can be replaced while it is open, as a restore does.
 type replaceable struct {
 	changed chan struct{} // size 1, never closed
 
@@ -25,8 +25,8 @@ type replaceable struct {
 	st store.Store
 }
 
-func newReplaceable() *replaceable {
-	return &replaceable{changed: make(chan struct{}, 1), st: newLasting()}
+func newReplaceable(t testing.TB) *replaceable {
+	return &replaceable{changed: make(chan struct{}, 1), st: newSharedStore(t)}
 }
 
 func (r *replaceable) now() store.Store {
@@ -35,7 +35,7 @@ func (r *replaceable) now() store.Store {
 	return r.st
 }
 
-// replace puts another store in place and tells of it.
+// replace replaces the store and signals it.
 func (r *replaceable) replace(other store.Store) {
 	synctest.Wait()
 	r.set(other)
@@ -43,7 +43,7 @@ func (r *replaceable) replace(other store.Store) {
 	synctest.Wait()
 }
 
-// set puts another store in place, and nobody is told.
+// set replaces the store without a signal.
 func (r *replaceable) set(other store.Store) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,17 +68,17 @@ func (r *replaceable) Verify(ctx context.Context) ([]store.Damage, error) {
 }
 func (r *replaceable) Close() error { return nil }
 
-// another gives a store that another host has filled.
+// another returns a store that another host has filled.
 func another(t *testing.T, fill func(h *host)) store.Store {
 	t.Helper()
-	st := newLasting()
+	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
 	fill(h)
 	h.stop()
 	return st
 }
 
-// queueTwo leaves a log of two events, and an open notice with a third.
+// queueTwo returns a store with two events, and an open notice with a third.
 func queueTwo(t *testing.T) store.Store {
 	t.Helper()
 	st := another(t, func(h *host) {
@@ -95,21 +95,21 @@ func queueTwo(t *testing.T) store.Store {
 	return st
 }
 
-// TestNotificationsOfAReplacedLogWereSilent: the log that took the place of the one before is shorter, as long or longer.
-// The host is told so, and of the notices that are open there, and goes on to be told of what happens.
-func TestNotificationsOfAReplacedLogWereSilent(t *testing.T) {
+// The replaced log is shorter, as long or longer. The host is told so and gets the open notices and events of the new
+// log.
+func TestReplacedLogIsAnnounced(t *testing.T) {
 	for _, events := range []int{2, 3, 5} {
 		t.Run(fmt.Sprint(events, " events before"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newReplaceable()
+				st := newReplaceable(t)
 				h := newHost(t, setup{store: st})
-				ear := h.listen()
+				listener := h.listen()
 				for range events {
 					h.call("queue_instruction", `{"content":"x"}`)
 				}
-				require.Len(t, ear.heard(), events)
+				require.Len(t, listener.recorded(), events)
 				st.replace(queueTwo(t))
-				notes := ear.heard()
+				notes := listener.recorded()
 				require.Len(t, notes, 2)
 				require.Equal(t, "log", notes[0].method)
 				notes[0].has(true, "rewound")
@@ -117,7 +117,7 @@ func TestNotificationsOfAReplacedLogWereSilent(t *testing.T) {
 				require.Equal(t, "notice/posted", notes[1].method)
 				notes[1].has("ntc_1", "notice.notice_id")
 				h.call("queue_instruction", `{"content":"after"}`)
-				require.Equal(t, []string{"4 instruction/available"}, methods(ear.heard()))
+				require.Equal(t, []string{"4 instruction/available"}, methods(listener.recorded()))
 				page := h.call("events_since", `{"cursor":%q}`, cursor)
 				require.Len(t, page.at("events"), 1)
 				page.has(4, "events.0.seq")
@@ -126,27 +126,25 @@ func TestNotificationsOfAReplacedLogWereSilent(t *testing.T) {
 	}
 }
 
-// TestLogThatGoesOnIsNoOther: what another process has committed, also by a restore of what was put back before, is told of
-// as ever.
-func TestLogThatGoesOnIsNoOther(t *testing.T) {
+// Commits of another process are announced as usual, also after a restore of the same log.
+func TestContinuedLogIsNotAnnouncedAsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newReplaceable()
+		st := newReplaceable(t)
 		h := newHost(t, setup{store: st})
-		ear := h.listen()
+		listener := h.listen()
 		h.call("queue_instruction", `{"content":"x"}`)
-		require.Equal(t, []string{"1 instruction/available"}, methods(ear.heard()))
+		require.Equal(t, []string{"1 instruction/available"}, methods(listener.recorded()))
 		other := newHost(t, setup{store: st.now()})
 		other.call("queue_instruction", `{"content":"y"}`)
 		st.replace(st.now())
-		require.Equal(t, []string{"2 instruction/available"}, methods(ear.heard()))
+		require.Equal(t, []string{"2 instruction/available"}, methods(listener.recorded()))
 	})
 }
 
-// TestClaimWaitsForWhatIsRestored: a worker that waits gets a task of the store that took the place of the one before, and
-// what it had of that is refused as what nobody knows.
+// A waiting worker gets a task of the restored store, and its earlier tasks are unknown.
 func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newReplaceable()
+		st := newReplaceable(t)
 		h := newHost(t, setup{store: st})
 		gone := h.call("create_task", `{"prompt":"of the store that is gone"}`).str("task.task_id")
 		h.call("create_task", `{"prompt":"of it, too"}`)
@@ -167,10 +165,9 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 	})
 }
 
-// TestPromptOfAReplacedLogWasGivenAgain: one is made of what a log says that is as long as the one before, and not of what
-// that had said.
-func TestPromptOfAReplacedLogWasGivenAgain(t *testing.T) {
-	st := newReplaceable()
+// A prompt uses the facts of the restored log, even if both logs have the same length.
+func TestPromptOfAReplacedLogIsCompiledAgain(t *testing.T) {
+	st := newReplaceable(t)
 	h := newHost(t, setup{store: st})
 	h.write("tasks.md", clockPlan, time.Hour)
 	run := h.run("1")
@@ -188,14 +185,14 @@ func TestPromptOfAReplacedLogWasGivenAgain(t *testing.T) {
 	require.NotContains(t, prompt, "no numerals")
 }
 
-// copied gives another store with the same contents.
+// copied returns a copy of the store.
 func copied(t *testing.T, from store.Store) store.Store {
 	t.Helper()
 	var file bytes.Buffer
-	_, err := move.Export(t.Context(), from, &file, "w")
+	_, err := transfer.Export(t.Context(), from, &file, "w")
 	require.NoError(t, err)
-	to := newLasting()
-	_, err = move.Import(t.Context(), to, bytes.NewReader(file.Bytes()))
+	to := newSharedStore(t)
+	_, err = transfer.Import(t.Context(), to, bytes.NewReader(file.Bytes()))
 	require.NoError(t, err)
 	return to
 }

@@ -9,34 +9,32 @@ import (
 	"waybill/schema"
 )
 
-// The defect that this keeps out: a result about another item was taken for this one's, and bound the run to
-// the other item.
+// A result about another item is invalid and changes nothing.
 func TestForeignResultIsInvalidAndBindsNothing(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		for i, id := range []string{"2", "10", "1.0", "tsk_1", run} {
-			if i%2 == 0 {
-				run = h.start("1", `"resume": "new"`).str("run.run_id")
-			}
-			last := h.ingest(run, "worker", says("worker", id, "pass", ""))
-			last.has("invalid", "verdict")
-			last.has("task_id_mismatch", "errors.0.code")
-			last.has("task_id", "errors.0.field")
-			last.has("1", "run.item_id")
-			last.has(i%2+1, "counters.invalid_results.worker")
-			h.call("get_ledger", `{"run_id": %q}`, run).has("1", "task_ledger.item_id")
-			h.compile(run).has("none", "compaction.stage")
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	for i, id := range []string{"2", "10", "1.0", "tsk_1", run} {
+		if i%2 == 0 {
+			run = h.start("1", `"resume": "new"`).str("run.run_id")
 		}
-	})
+		last := h.ingest(run, "worker", says("worker", id, "pass", ""))
+		last.has("invalid", "verdict")
+		last.has("task_id_mismatch", "errors.0.code")
+		last.has("task_id", "errors.0.field")
+		last.has("1", "run.item_id")
+		last.has(i%2+1, "counters.invalid_results.worker")
+		h.call("get_ledger", `{"run_id": %q}`, run).has("1", "task_ledger.item_id")
+		h.compile(run).has("none", "compaction.stage")
+	}
 }
 
 func TestResultMayNameItsTaskOfTheQueue(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	id := h.create(`"run_id": %q, "role": "worker"`, run)
 	output := says("worker", id, "pass", "")
-	h.ingest(run, "worker", output).has("task_id_mismatch", "errors.0.code") // nobody said that it is about a task
+	h.ingest(run, "worker", output).has("task_id_mismatch", "errors.0.code") // the call named no task
 	last := h.ingest(run, "worker", output, `"task_id": `+quoted(id))
 	last.has("pass", "verdict")
 	last.has("running", "run.state")
@@ -46,7 +44,7 @@ func TestResultMayNameItsTaskOfTheQueue(t *testing.T) {
 }
 
 func TestResultOfWhatIsNotTheRunsIsRefused(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	other := h.run("3")
 	mine, foreign, free := h.create(`"run_id": %q`, run), h.create(`"run_id": %q`, other), h.create(``)
 	attempt := func(id string) string { return h.task(id).str("attempts.0.attempt_id") }
@@ -69,7 +67,7 @@ func TestResultOfWhatIsNotTheRunsIsRefused(t *testing.T) {
 }
 
 func TestUnknownRoleOfAResultIsRefused(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	for _, role := range []string{"cook", "", "Worker", "spec_reviewer"} {
 		h.badRun("/role", "ingest_output", "%s", ingestParams(run, role, worked()))
 	}
@@ -77,7 +75,7 @@ func TestUnknownRoleOfAResultIsRefused(t *testing.T) {
 }
 
 func TestResultForARunThatIsOverIsRefused(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass", "spec pass", "quality pass").has("done", "run.state")
 	superseded := h.run("3")
 	h.start("3", `"resume": "new"`)
@@ -91,9 +89,8 @@ func TestResultForARunThatIsOverIsRefused(t *testing.T) {
 	}
 }
 
-// A result for a blocked run is judged and counted, and the run stays where it is.
 func TestResultForABlockedRunIsCountedAndHalts(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker invalid", "worker invalid").has("blocked", "run.state")
 	for i, s := range []step{"worker invalid", "worker error", "worker pass"} {
 		last := h.walk(run, s)
@@ -110,36 +107,34 @@ func TestResultForABlockedRunIsCountedAndHalts(t *testing.T) {
 }
 
 func TestInitRunGivesTheLiveRun(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		first := h.start("1", "")
-		first.has(true, "created")
-		first.has("dispatch_worker", "next_action")
-		moved := h.walk(first.str("run.run_id"), "worker pass")
-		h.stop()
-		h = p.host(t)
-		again := h.start("1", `"resume": "existing"`)
-		again.has(false, "created")
-		require.Equal(t, moved.at("run"), again.at("run"))
-		again.has("dispatch_reviewer", "next_action")
-		again.has("spec-reviewer", "next.role")
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	first := h.start("1", "")
+	first.has(true, "created")
+	first.has("dispatch_worker", "next_action")
+	moved := h.walk(first.str("run.run_id"), "worker pass")
+	h.stop()
+	h = p.host(t)
+	again := h.start("1", `"resume": "existing"`)
+	again.has(false, "created")
+	require.Equal(t, moved.at("run"), again.at("run"))
+	again.has("dispatch_reviewer", "next_action")
+	again.has("spec-reviewer", "next.role")
 
-		h.walk(first.str("run.run_id"), "spec error").has("blocked", "run.state")
-		blocked := h.start("1", "")
-		blocked.has(false, "created")
-		blocked.has("halt_and_escalate", "next_action")
-		renewed := h.start("1", `"resume": "new"`)
-		renewed.has(true, "created")
-		renewed.has("dispatch_worker", "next_action")
-		renewed.has(0, "run.counters.stalled")
-		h.snapshot(first.str("run.run_id")).has("failed", "status")
-		require.Len(t, h.logged("run.superseded", first.str("run.run_id")), 1)
-		require.Equal(t, []string{"run.blocked"}, h.call("list_notices", `{}`).each("items", "kind"))
-	})
+	h.walk(first.str("run.run_id"), "spec error").has("blocked", "run.state")
+	blocked := h.start("1", "")
+	blocked.has(false, "created")
+	blocked.has("halt_and_escalate", "next_action")
+	renewed := h.start("1", `"resume": "new"`)
+	renewed.has(true, "created")
+	renewed.has("dispatch_worker", "next_action")
+	renewed.has(0, "run.counters.stalled")
+	h.snapshot(first.str("run.run_id")).has("failed", "status")
+	require.Len(t, h.logged("run.superseded", first.str("run.run_id")), 1)
+	require.Equal(t, []string{"run.blocked"}, h.call("list_notices", `{}`).each("items", "kind"))
 }
 
-// The defect that this keeps out: an id that the plan does not have began whatever was in progress.
 func TestRunOfAnAbsentItemIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [-] 1. In progress\n- [ ] 2. Second\n", time.Hour)
@@ -151,8 +146,8 @@ func TestRunOfAnAbsentItemIsRefused(t *testing.T) {
 	h.refused(schema.InvalidParams, "init_run", `{"plan": "tasks.md", "item_id": "1", "resume": "maybe"}`)
 }
 
-// Whatever can be read as a result moves its run, however little it says.
-func TestResultsThatSayLittle(t *testing.T) {
+// Every readable result moves its run.
+func TestMinimalResultsMoveTheRun(t *testing.T) {
 	block := func(body string) string { return "BEGIN_DISPATCH_RESULT\n{" + body + "}\nEND_DISPATCH_RESULT\n" }
 	review := `"task_id": "1", "strengths": [], "issues": [], "required_fixes": [], "assessment": `
 	work := `"task_id": "1", "summary": "", "files_changed": [], "tests": [], "follow_up_actions": [], "status": `
@@ -173,7 +168,7 @@ func TestResultsThatSayLittle(t *testing.T) {
 		{"worker", "Implementation complete.", "pass"},
 		{"worker", "error: the disk is full", "error"},
 	} {
-		h, run := clocked(t, setup{})
+		h, run := hostWithClock(t, setup{})
 		last := h.ingest(run, c.role, c.output)
 		last.has(c.verdict, "verdict")
 		require.Len(t, h.logged("run.outcome", run), 1)
@@ -181,7 +176,6 @@ func TestResultsThatSayLittle(t *testing.T) {
 	}
 }
 
-// A host that lost the answer begins the same run again, whatever has become of the plan.
 func TestRunIsBegunOncePerKey(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", clockPlan, time.Hour)

@@ -11,7 +11,6 @@ import (
 	"waybill/store"
 )
 
-// An attempt that was lost moved the run all the same, if its result came without a lease.
 func TestResultOfALostAttemptByItsIDMovesNothing(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -32,7 +31,7 @@ func TestResultOfALostAttemptByItsIDMovesNothing(t *testing.T) {
 	})
 }
 
-// A lease that ran out after the result had been taken sent the run back to a worker.
+// A lease that expires after the result must not undo it.
 func TestLossAfterTheResultUndoesNothing(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -48,8 +47,8 @@ func TestLossAfterTheResultUndoesNothing(t *testing.T) {
 	})
 }
 
-// The queue tried a lost worker again, and next_action asked for another one beside it.
-func TestLossThatTheQueueMendsAsksForNobody(t *testing.T) {
+// While the queue retries a lost worker, the next action asks for no other.
+func TestLossThatTheQueueRetriesAsksForNoWorker(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
 		run := h.run("1")
@@ -62,9 +61,9 @@ func TestLossThatTheQueueMendsAsksForNobody(t *testing.T) {
 	})
 }
 
-// The review of the spec, sent twice by a host that says "reviewer" only, stood in for that of the quality.
+// A repeated review of the spec must not count as the quality review.
 func TestOneReviewIsNotTwo(t *testing.T) {
-	h, _ := clocked(t, setup{})
+	h, _ := hostWithClock(t, setup{})
 	run := h.start("1", `"resume": "new", "policy": {"reviewers": ["spec-reviewer", "code-quality-reviewer"]}`).str("run.run_id")
 	h.walk(run, "worker pass")
 	approval := says("spec-reviewer", "1", "pass", "")
@@ -73,9 +72,9 @@ func TestOneReviewIsNotTwo(t *testing.T) {
 	h.ingest(run, "reviewer", says("code-quality-reviewer", "1", "pass", "")).has("done", "run.state")
 }
 
-// A worker ticked its own box while a reviewer wanted changes, and the plan was said to be completed.
-func TestTickIsNoApproval(t *testing.T) {
-	h, run := clocked(t, setup{})
+// A worker's tick must not complete an item under review.
+func TestTickedItemUnderReviewStaysOpen(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass", "spec gaps:too small")
 	h.write("tasks.md", "# Clock\n\n- [x] 1. Draw the face\n- [ ] 2. Draw the hands\n  - _Depends: 1_\n", time.Minute)
 	ready := h.call("ready_items", `{"plan": "tasks.md"}`)
@@ -84,9 +83,8 @@ func TestTickIsNoApproval(t *testing.T) {
 	ready.has("in_progress", "waiting.0.because.0.kind")
 }
 
-// Another item took over the id of an approved one, and was taken for approved.
 func TestApprovalIsOfAnItemAndNotOfItsID(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass", "spec pass", "quality pass").has("done", "run.state")
 	h.call("ready_items", `{"plan": "tasks.md"}`).has("done", "waiting.0.because.0.kind")
 	h.write("tasks.md", "# Clock\n\n- [ ] 1. Draw the  face\n  - _Prompt: Draw it anew._\n", time.Minute)
@@ -96,10 +94,9 @@ func TestApprovalIsOfAnItemAndNotOfItsID(t *testing.T) {
 	h.start("1", "").has(true, "created")
 }
 
-// After a crash, the loop of a host begins with init_run, and there the retry prompt was not to be had; and the
-// one of resume_run repeated another prompt than the agent had been given.
+// After a crash, init_run and resume_run return the retry prompt of the agent's prompt.
 func TestRetryPromptIsGivenAgain(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	given := h.ingest(run, "worker", "I had a look.", `"prompt": "Draw the face, and be quick."`).str("retry_prompt")
 	require.Contains(t, given, "---\nDraw the face, and be quick.")
 	require.Equal(t, given, h.resume("tasks.md", "1").str("retry_prompt"))
@@ -110,10 +107,9 @@ func TestRetryPromptIsGivenAgain(t *testing.T) {
 	require.Equal(t, given, same.str("retry_prompt"))
 }
 
-// The tasks of a run stayed BLOCKED when its block had ended, could be claimed when it was blocked, and were left
-// in the queue when it was over.
+// The tasks of a run are blocked, released and cancelled with the run.
 func TestTasksOfARunAreHeldReleasedAndWithdrawn(t *testing.T) {
-	h, _ := clocked(t, setup{})
+	h, _ := hostWithClock(t, setup{})
 	run := h.start("1", `"resume": "new", "policy": {"invalid_retries": 0}`).str("run.run_id")
 	before := h.create(`"run_id": %q, "role": "worker"`, run)
 	h.walk(run, "worker invalid").has("blocked", "run.state")
@@ -127,16 +123,15 @@ func TestTasksOfARunAreHeldReleasedAndWithdrawn(t *testing.T) {
 	claim := h.claim("w")
 	next := h.start("1", `"resume": "new"`)
 	h.is("CANCELLED", created)
-	h.task(claim.str("claim.task.task_id")).find("task.cancel_requested_at")
+	h.task(claim.str("claim.task.task_id")).at("task.cancel_requested_at")
 	h.refused(schema.InvalidState, "create_task", `{"prompt": "x", "run_id": %q}`, run)
 	left := h.create(`"run_id": %q, "role": "worker"`, next.str("run.run_id"))
 	h.walk(next.str("run.run_id"), "worker pass", "spec pass", "quality pass")
 	h.is("CANCELLED", left)
 }
 
-// An item that is gone from the plan was still to be worked on, with a prompt that could not be compiled.
 func TestRunOfAnItemThatIsGoneHalts(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.write("tasks.md", "# Clock\n\n- [ ] 3. Choose a name\n", time.Minute)
 	h.resume("tasks.md", "1").has("halt_and_escalate", "next_action")
 	last := h.ingest(run, "worker", "I had a look.")
@@ -145,27 +140,25 @@ func TestRunOfAnItemThatIsGoneHalts(t *testing.T) {
 }
 
 func TestExplainIsOfOneThing(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.badRun("/subject_id", "explain", `{"subject_id": %q, "plan": "tasks.md", "item_id": "1"}`, run)
 }
 
-// The run was stored, and yet nothing could be said of its item when the plan was gone.
 func TestItemOfAPlanThatIsGoneIsExplainedByItsRun(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		h.run("1")
-		h.stop()
-		h = p.host(t)
-		h.remove("tasks.md")
-		h.call("explain", `{"plan": "tasks.md", "item_id": "1"}`).has("plan.unreadable", "because.0.rule")
-		h.refused(schema.LedgerMissing, "explain", `{"plan": "tasks.md", "item_id": "2"}`)
-	})
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	h.run("1")
+	h.stop()
+	h = p.host(t)
+	h.remove("tasks.md")
+	h.call("explain", `{"plan": "tasks.md", "item_id": "1"}`).has("plan.unreadable", "because.0.rule")
+	h.refused(schema.LedgerMissing, "explain", `{"plan": "tasks.md", "item_id": "2"}`)
 }
 
-// An agent that was asked again in the same attempt gave a good result, and it was taken for the bad one before.
+// A second result of the same attempt counts if it differs.
 func TestSecondResultOfAnAttemptThatGoesOnCounts(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.create(`"run_id": %q, "role": "worker"`, run)
 	attempt := `"attempt_id": ` + quoted(h.claim("a").str("claim.attempt.attempt_id"))
 	h.ingest(run, "worker", "I had a look.", attempt).has("retry_with_preamble", "next_action")
@@ -176,12 +169,37 @@ func TestSecondResultOfAnAttemptThatGoesOnCounts(t *testing.T) {
 	better.has(1, "counters.invalid_results.worker")
 }
 
-// Of a run whose facts were damaged, init_run said that the plan was completed.
 func TestDamagedFactsOfADoneRunCompleteNoPlan(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass", "spec pass", "quality pass").has("advance_to_next_item", "next_action")
 	h.refact(run, func(facts []store.Fact) []store.Fact {
 		return slices.DeleteFunc(facts, func(f store.Fact) bool { return f.Key == "ledger.task.attempts" })
 	})
 	h.start("1", "").has("advance_to_next_item", "next_action")
+}
+
+// A damaged fact must not make old result keys valid again.
+func TestDamagedMemoryOfResultsBringsNoOldKeyBack(t *testing.T) {
+	for _, key := range []string{"accepted_results", "taken_attempts", "invalid_result.spec-reviewer"} {
+		h, run := hostWithClock(t, setup{})
+		h.create(`"run_id": %q, "role": "worker"`, run)
+		attempt := h.claim("w").str("claim.attempt.attempt_id")
+		h.ingest(run, "worker", worked(), `"attempt_id": `+quoted(attempt)).has("dispatch_reviewer", "next_action")
+		h.ingest(run, "spec-reviewer", "I had a look.").has("retry_with_preamble", "next_action")
+		damaged := 0
+		h.refact(run, func(facts []store.Fact) []store.Fact {
+			for i := range facts {
+				if facts[i].Key == "ledger.task."+key {
+					facts[i].Value, damaged = `{"counts":`, damaged+1
+				}
+			}
+			return facts
+		})
+		require.Equal(t, 1, damaged, key)
+		h.refused(schema.LedgerIncomplete, "compile_prompt", `{"run_id": %q, "role": "worker"}`, run).
+			has("ledger.task."+key, "data.details.key")
+		h.refused(schema.LedgerIncomplete, "ingest_output", `{"run_id": %q, "role": "worker", "output": %s}`, run, quoted(worked()))
+		h.refused(schema.LedgerIncomplete, "resume_run", `{"plan": "tasks.md", "item_id": "1"}`)
+		h.start("1", "").lacks("retry_prompt")
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"waybill/test/golden"
+
 	"github.com/stretchr/testify/require"
 )
 
-// numbered is a host whose ids and moments are the same in every run of a test.
+// numbered returns a setup with reproducible ids and times.
 func numbered() setup {
 	return setup{
 		newID: counted(),
@@ -18,7 +20,7 @@ func numbered() setup {
 	}
 }
 
-// ingestion is a call of ingest_output for the script of a conversation.
+// ingestion returns an ingest_output call for a conversation script.
 func ingestion(run string, s step) string {
 	role, output := s.result()
 	return "> ingest_output " + ingestParams(run, role, output)
@@ -34,7 +36,7 @@ func TestLifeOfARun(t *testing.T) {
 		second := func(s step) string {
 			return strings.ReplaceAll(ingestion("run_2", s), `task_id: 1\n`, `task_id: 2\n`)
 		}
-		golden(t, "run.txt", converse(t, h, strings.Join([]string{
+		golden.Equal(t, "run.txt", converse(t, h, strings.Join([]string{
 			`# An item is begun. What its worker prints first is no result, and it is asked again.`,
 			`> ready_items {"plan":"clock"}`,
 			`> init_run {"plan":"clock","item_id":"1"}`,
@@ -71,8 +73,8 @@ func TestLifeOfARun(t *testing.T) {
 	})
 }
 
-// wise writes an explanation for a person to review.
-func wise(b *strings.Builder, title string, o object) {
+// writeOutcome writes an explanation for review.
+func writeOutcome(b *strings.Builder, title string, o object) {
 	fmt.Fprintf(b, "== %s: %s is %s\n", title, o.str("subject"), o.str("state"))
 	for i := range o.each("because", "rule") {
 		at := fmt.Sprintf("because.%d.", i)
@@ -84,12 +86,12 @@ func wise(b *strings.Builder, title string, o object) {
 	}
 	for i := range o.each("next", "action") {
 		at := fmt.Sprintf("next.%d.", i)
-		fmt.Fprintf(b, "   -> %s: %s\n", o.str(at+"action"), o.str(at+"text"))
+		fmt.Fprintf(b, "   -> %s of %s: %s\n", o.str(at+"action"), o.str(at+"subject"), o.str(at+"text"))
 	}
 	b.WriteString("\n")
 }
 
-// ways leads to each reason why a run can be blocked.
+// ways are sequences of results that block a run, one for each reason.
 var ways = []struct {
 	halt   string
 	policy string
@@ -119,10 +121,10 @@ func TestExplanationOfEveryHalt(t *testing.T) {
 			last.has(way.halt, "run.reason")
 			last.has("halt_and_escalate", "next_action")
 			h.is("BLOCKED", task)
-			wise(&b, way.halt, h.explained(run))
-			wise(&b, "its task", h.explained(task))
+			writeOutcome(&b, way.halt, h.explained(run))
+			writeOutcome(&b, "its task", h.explained(task))
 		}
-		golden(t, "explain-halts.txt", b.String())
+		golden.Equal(t, "explain-halts.txt", b.String())
 	})
 }
 
@@ -133,7 +135,7 @@ func TestExplanationOfItems(t *testing.T) {
 			"- [ ] 7. Tidy up\n  - [ ] 7.1 Sweep\n  - [-] 7.2 Wipe\n", time.Hour)
 		var b strings.Builder
 		item := func(title, id string) {
-			wise(&b, title, h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id))
+			writeOutcome(&b, title, h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id))
 		}
 		item("ready", "1")
 		item("waiting", "2")
@@ -150,10 +152,10 @@ func TestExplanationOfItems(t *testing.T) {
 		run = h.start("1", `"resume": "new"`).str("run.run_id")
 		h.walk(run, "worker pass", "spec pass", "quality pass").has("advance_to_next_item", "next_action")
 		item("done by its run", "1")
-		wise(&b, "the run that is done", h.explained(run))
+		writeOutcome(&b, "the run that is done", h.explained(run))
 		item("ready since", "2")
-		wise(&b, "an instruction", h.explained(h.track(`{"content": "x"}`)))
-		golden(t, "explain-items.txt", b.String())
+		writeOutcome(&b, "an instruction", h.explained(h.track(`{"content": "x"}`)))
+		golden.Equal(t, "explain-items.txt", b.String())
 		h.badRun("/subject_id", "explain", `{"plan": "tasks.md"}`)
 		require.Equal(t, "9", h.refused("item_not_found", "explain", `{"plan": "tasks.md", "item_id": "9"}`).str("data.details.item_id"))
 	})

@@ -14,49 +14,43 @@ import (
 	"waybill/store/sqlite"
 )
 
-// clockPlan has an item that another one depends on, and one that waits for nobody.
+// clockPlan has an item with a dependent, and an independent one.
 const clockPlan = "# Clock\n\n" +
 	"- [ ] 1. Draw the face\n  - _Prompt: Draw the face of the clock._\n" +
 	"- [ ] 2. Draw the hands\n  - _Depends: 1_\n  - _Prompt: Draw both hands._\n" +
 	"- [ ] 3. Choose a name\n  - _Prompt: Name the clock._\n"
 
-// A place is where a test keeps what outlives a process: the workspace and the store.
-type place struct {
-	dir  string
-	open func() store.Store
-}
+// A storeCase is a workspace and a store on disk that outlive a process.
+type storeCase struct{ dir, store string }
 
-// eachStore runs a test on every kind of store.
-func eachStore(t *testing.T, test func(t *testing.T, p place)) {
-	t.Run("memory", func(t *testing.T) {
-		st := newLasting()
-		test(t, place{t.TempDir(), func() store.Store { return st }})
-	})
-	t.Run("sqlite", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "store.db")
-		test(t, place{t.TempDir(), func() store.Store {
-			st, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-			require.NoError(t, err)
-			return st
-		}})
-	})
-}
-
-// host gives a new process in the place; the one before must have been stopped.
-func (p place) host(t *testing.T) *host {
+func newStoreCase(t *testing.T) storeCase {
 	t.Helper()
-	return newHost(t, setup{dir: p.dir, store: p.open()})
+	return storeCase{t.TempDir(), filepath.Join(t.TempDir(), "store.db")}
 }
 
-// clocked gives a host with the clock's plan and a run of its item 1.
-func clocked(t *testing.T, s setup) (h *host, run string) {
+// open opens the store for one more process.
+func (p storeCase) open(t *testing.T) store.Store {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Path: p.store})
+	require.NoError(t, err)
+	return st
+}
+
+// host starts a new process; the earlier one must have stopped.
+func (p storeCase) host(t *testing.T) *host {
+	t.Helper()
+	return newHost(t, setup{dir: p.dir, store: p.open(t)})
+}
+
+// hostWithClock returns a host with clockPlan and a run of its item 1.
+func hostWithClock(t *testing.T, s setup) (h *host, run string) {
 	t.Helper()
 	h = newHost(t, s)
 	h.write("tasks.md", clockPlan, time.Hour)
 	return h, h.run("1")
 }
 
-// start starts a run of an item; rest is the params beside the plan and the item.
+// start starts a run of an item; rest are further params.
 func (h *host) start(item, rest string, args ...any) object {
 	h.t.Helper()
 	if rest != "" {
@@ -73,7 +67,7 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// ingest gives what an agent printed; rest is the params beside.
+// ingest reports the output of an agent; rest are further params.
 func (h *host) ingest(run, role, output string, rest ...string) object {
 	h.t.Helper()
 	return h.call("ingest_output", "%s", ingestParams(run, role, output, rest...))
@@ -84,7 +78,7 @@ func ingestParams(run, role, output string, rest ...string) string {
 	return "{" + strings.Join(params, ", ") + "}"
 }
 
-// says gives a result in v2 headers. issues are separated by semicolons.
+// says returns a result in v2 headers. issues are separated by semicolons.
 func says(role, item, status, issues string) string {
 	text := "role: " + role + "\ntask_id: " + item + "\nstatus: " + status + "\n"
 	if role == "worker" && status == "pass" {
@@ -96,11 +90,10 @@ func says(role, item, status, issues string) string {
 	return text
 }
 
-// worked is the result of a worker that has done item 1.
+// worked is a worker's result for item 1.
 func worked() string { return says("worker", "1", "pass", "") }
 
-// A step is a result of an agent for item 1 in one word: a role, and what it says. What is behind a colon
-// are the issues.
+// A step is an agent's result for item 1: a role, a verdict and, after a colon, the issues.
 type step string
 
 func (s step) result() (role, output string) {
@@ -116,7 +109,7 @@ func (s step) result() (role, output string) {
 	return role, says(role, "1", status, issues)
 }
 
-// walk gives results to a run, one after the other, and gives the last answer.
+// walk reports results to a run and returns the last answer.
 func (h *host) walk(run string, steps ...step) (last object) {
 	h.t.Helper()
 	for _, s := range steps {
@@ -126,25 +119,25 @@ func (h *host) walk(run string, steps ...step) (last object) {
 	return last
 }
 
-// snapshot gives what get_snapshot says.
+// snapshot calls get_snapshot.
 func (h *host) snapshot(run string) object {
 	h.t.Helper()
 	return h.call("get_snapshot", `{"run_id": %q}`, run)
 }
 
-// runIs gives the run as it is now, without changing anything.
+// runIs returns the current run of an item without changing anything.
 func (h *host) runIs(item string) object {
 	h.t.Helper()
 	return h.start(item, "")
 }
 
-// explained gives what explain says of a subject.
+// explained calls explain.
 func (h *host) explained(subject string) object {
 	h.t.Helper()
 	return h.call("explain", `{"subject_id": %q}`, subject)
 }
 
-// badRun asserts that a call is refused with a code, with a pointer to what is wrong.
+// badRun asserts that a call is refused with a pointer to the invalid param.
 func (h *host) badRun(pointer, method, params string, args ...any) object {
 	h.t.Helper()
 	fault := h.refused(schema.InvalidParams, method, params, args...)

@@ -13,7 +13,7 @@ import (
 	"waybill/store"
 )
 
-// leased gives a task of a run in that role, or in none, and its claim.
+// leased returns a task of a run in a role, and its claim.
 func (h *host) leased(run, role string) (id string, claim object) {
 	h.t.Helper()
 	if role == "" {
@@ -26,13 +26,12 @@ func (h *host) leased(run, role string) (id string, claim object) {
 	return id, claim
 }
 
-// lease gives the params with which a result finishes the attempt of a claim.
+// lease returns the params with which a result finishes a claimed attempt.
 func lease(claim object) string {
 	return `"task_id": ` + quoted(claim.str("claim.task.task_id")) + `, "lease_token": ` + quoted(claim.str("claim.lease.token"))
 }
 
-// A result finishes its attempt: as completed if the work can go on with it, and otherwise as an error that the
-// queue does not try again, so that what depends on the task stays where it is.
+// A result ends its attempt as completed if the work can continue, and otherwise as an error without retry.
 func TestResultFinishesItsAttempt(t *testing.T) {
 	for _, c := range []struct {
 		role   string
@@ -50,7 +49,7 @@ func TestResultFinishesItsAttempt(t *testing.T) {
 		{"spec-reviewer", "spec invalid", "ERROR", "result_invalid"},
 	} {
 		t.Run(string(c.said), func(t *testing.T) {
-			h, run := clocked(t, setup{})
+			h, run := hostWithClock(t, setup{})
 			id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, c.role)
 			dependent := h.create(`"depends_on": [%q]`, id)
 			claim := h.claim("w")
@@ -81,7 +80,7 @@ func TestResultFinishesItsAttempt(t *testing.T) {
 	}
 }
 
-// A broken store fails when everything of a transaction was put and nothing is committed yet.
+// A broken store fails at the end of a transaction.
 type broken struct {
 	store.Store
 	fault atomic.Pointer[store.Error] // nil: it works
@@ -107,69 +106,66 @@ func (b *broken) failing(fn func(store.Tx) error) func(store.Tx) error {
 	}
 }
 
-// The attempt and the run move in one transaction: a commit that fails leaves both where they were.
+// The attempt and the run change in one transaction.
 func TestFailedCommitLeavesRunAndAttempt(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		st := &broken{Store: p.open()}
-		h, run := clocked(t, setup{store: st})
-		id, claim := h.leased(run, "worker")
-		before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
-		st.fault.Store(&store.Error{Kind: store.IO, Message: "the disk failed"})
-		h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
-		require.Equal(t, before, h.snapshot(run).text)
-		require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
-		h.is("RUNNING", id)
-		st.fault.Store(nil)
-		h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
-		h.is("COMPLETE", id)
-		h.call("get_telemetry", `{}`).has(1, "dispatch.results")
-	})
+	p := newStoreCase(t)
+	st := &broken{Store: p.open(t)}
+	h, run := hostWithClock(t, setup{store: st})
+	id, claim := h.leased(run, "worker")
+	before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
+	st.fault.Store(&store.Error{Kind: store.IO, Message: "the disk failed"})
+	h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+	require.Equal(t, before, h.snapshot(run).text)
+	require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
+	h.is("RUNNING", id)
+	st.fault.Store(nil)
+	h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
+	h.is("COMPLETE", id)
+	h.call("get_telemetry", `{}`).has(1, "dispatch.results")
 }
 
-// A refusal half-way takes the end of the attempt back, too.
+// A refusal leaves the attempt unchanged, too.
 func TestResultForARunThatIsOverLeavesItsAttempt(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		id, claim := h.leased(run, "worker")
-		h.start("1", `"resume": "new"`)
-		h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
-		h.is("RUNNING", id)
-		h.finish(claim, completed).has("COMPLETE", "task.status")
-	})
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	id, claim := h.leased(run, "worker")
+	h.start("1", `"resume": "new"`)
+	h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+	h.is("RUNNING", id)
+	h.finish(claim, completed).has("COMPLETE", "task.status")
 }
 
 func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		id, claim := h.leased(run, "worker")
-		h.finish(claim, `"status": "error", "error": {"message": "429", "http_status": 429}`)
-		before := h.snapshot(run).text
-		for i, output := range []string{worked(), "nonsense"} {
-			last := h.ingest(run, "worker", output, lease(claim))
-			last.has(false, "applied")
-			last.has("stale_attempt", "reason")
-			last.lacks("decision")
-			last.lacks("next_action")
-			last.lacks("next")
-			last.lacks("retry_prompt")
-			h.task(id).has(i+1, "attempts.0.stale_events")
-		}
-		last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	id, claim := h.leased(run, "worker")
+	h.finish(claim, `"status": "error", "error": {"message": "429", "http_status": 429}`)
+	before := h.snapshot(run).text
+	for i, output := range []string{worked(), "nonsense"} {
+		last := h.ingest(run, "worker", output, lease(claim))
 		last.has(false, "applied")
 		last.has("stale_attempt", "reason")
-		last.lacks("task")
-		require.Equal(t, before, h.snapshot(run).text)
-		require.Empty(t, h.logged("run.outcome", run))
-		h.call("get_telemetry", `{}`).has(0, "dispatch.results")
-	})
+		last.lacks("decision")
+		last.lacks("next_action")
+		last.lacks("next")
+		last.lacks("retry_prompt")
+		h.task(id).has(i+1, "attempts.0.stale_events")
+	}
+	last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)
+	last.has(false, "applied")
+	last.has("stale_attempt", "reason")
+	last.lacks("task")
+	require.Equal(t, before, h.snapshot(run).text)
+	require.Empty(t, h.logged("run.outcome", run))
+	h.call("get_telemetry", `{}`).has(0, "dispatch.results")
 }
 
 func TestLeaseOfAnotherTaskIsRefused(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	mine := h.create(`"run_id": %q`, run)
 	claim := h.claim("w")
 	other, free := h.create(`"run_id": %q`, run), h.create(``)
@@ -186,11 +182,10 @@ func TestLeaseOfAnotherTaskIsRefused(t *testing.T) {
 	require.Empty(t, h.logged("run.outcome", run))
 }
 
-// A host that lost the answer gives the same result again.
 func TestSameResultOfTheSameAttemptMovesTheRunOnce(t *testing.T) {
 	for _, s := range []step{"worker pass", "worker gaps", "worker error", "worker invalid"} {
 		t.Run(string(s), func(t *testing.T) {
-			h, run := clocked(t, setup{})
+			h, run := hostWithClock(t, setup{})
 			_, claim := h.leased(run, "worker")
 			role, output := s.result()
 			first := h.ingest(run, role, output, lease(claim))
@@ -214,28 +209,26 @@ func TestSameResultOfTheSameAttemptMovesTheRunOnce(t *testing.T) {
 }
 
 func TestResultWithAKeyIsTakenOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.run("1")
-		first := h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`)
-		h.ingest(run, "worker", worked())
-		moved := h.snapshot(run).text
-		require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
-		h.refused(schema.IdempotencyClash, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"idempotency_key": "k"`))
-		h.refused(schema.IdempotencyClash, "replan", `{"run_id": %q, "summary": "x", "idempotency_key": "k"}`, run)
-		h.stop()
-		h = p.host(t)
-		h.remove("tasks.md") // and whatever else has become of the world
-		require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
-		require.Equal(t, moved, h.snapshot(run).text)
-	})
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	first := h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`)
+	h.ingest(run, "worker", worked())
+	moved := h.snapshot(run).text
+	require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
+	h.refused(schema.IdempotencyClash, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"idempotency_key": "k"`))
+	h.refused(schema.IdempotencyClash, "replan", `{"run_id": %q, "summary": "x", "idempotency_key": "k"}`, run)
+	h.stop()
+	h = p.host(t)
+	h.remove("tasks.md") // the answer comes from the store, not from the plan
+	require.JSONEq(t, first.text, h.ingest(run, "worker", "nonsense", `"idempotency_key": "k"`).text)
+	require.Equal(t, moved, h.snapshot(run).text)
 }
 
-// The disk is full: what is under way can be brought to its end.
 func TestResultIsTakenOnAFullDisk(t *testing.T) {
-	st := newLasting()
-	h, run := clocked(t, setup{store: st})
+	st := newSharedStore(t)
+	h, run := hostWithClock(t, setup{store: st})
 	_, claim := h.leased(run, "worker")
 	st.fail(&store.Error{Kind: store.Full, Message: "no space left on the disk"})
 	h.ingest(run, "worker", worked(), lease(claim)).has("COMPLETE", "task.status")
@@ -247,10 +240,9 @@ func TestResultIsTakenOnAFullDisk(t *testing.T) {
 	h.runIs("1").has("awaited", "run.standing.spec-reviewer")
 }
 
-// The defect: an approval that came with the lease of a worker completed the worker's task, and what depends on
-// it began.
+// A review with the lease of a worker must not complete the worker's task.
 func TestResultOfAReviewerEndsNoTaskOfAWorker(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	work, working := h.leased(run, "implementer")
 	review, reviewing := h.leased(run, "reviewer")
 	approval := says("spec-reviewer", "1", "pass", "")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
@@ -18,13 +19,13 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 		return oneRun(ctx, e, p)
 	}
 	limit := or(p.Limit, schema.DefaultPage)
-	q := store.RunQuery{State: core.RunState(p.State), Behind: p.Cursor, Limit: limit + 1}
+	q := store.RunQuery{State: run.State(p.State), Behind: p.Cursor, Limit: limit + 1}
 	var paths []string
 	var unknown error
 	if p.Plan != "" {
 		paths, unknown = pathsOf(plans, p.Plan)
 	}
-	var runs []core.Run
+	var runs []run.Run
 	err = e.View(ctx, func(tx store.Tx) (err error) {
 		if p.Plan != "" {
 			if q.Plan, err = planOfRuns(tx, paths, unknown); err != nil {
@@ -46,12 +47,12 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 	return list, nil
 }
 
-// oneRun gives a list of one.
+// oneRun returns a list with one run.
 func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*schema.RunList, error) {
-	if err := nothingBeside("run_id", [2]string{"/plan", p.Plan}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
+	if err := requireAlone("run_id", [2]string{"/plan", p.Plan}, [2]string{"/state", p.State}, [2]string{"/cursor", p.Cursor}); err != nil {
 		return nil, err
 	}
-	var run core.Run
+	var run run.Run
 	err := e.View(ctx, func(tx store.Tx) error {
 		var ok bool
 		var err error
@@ -66,7 +67,7 @@ func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*s
 	return &schema.RunList{Items: []schema.Run{wireRun(run)}}, nil
 }
 
-// planOfRuns gives that of the paths under which runs are kept, also of a plan that is not there any more.
+// planOfRuns returns the first of the paths that has runs, even if the plan is gone.
 func planOfRuns(tx store.Tx, paths []string, unknown error) (string, error) {
 	for _, path := range paths {
 		if some, err := tx.Runs(store.RunQuery{Plan: path, Limit: 1}); err != nil || len(some) > 0 {
@@ -79,8 +80,8 @@ func planOfRuns(tx store.Tx, paths []string, unknown error) (string, error) {
 	return paths[0], nil
 }
 
-// runsBehind gives a page of runs. A cursor that was never given is refused.
-func runsBehind(tx store.Tx, q store.RunQuery) ([]core.Run, error) {
+// runsBehind returns a page of runs and refuses an unknown cursor.
+func runsBehind(tx store.Tx, q store.RunQuery) ([]run.Run, error) {
 	runs, err := tx.Runs(q)
 	if err != nil || len(runs) > 0 || q.Behind == "" {
 		return runs, err
@@ -88,5 +89,5 @@ func runsBehind(tx store.Tx, q store.RunQuery) ([]core.Run, error) {
 	if _, ok, err := tx.Run(q.Behind); err != nil || ok {
 		return nil, err
 	}
-	return nil, badParam("/cursor", "next_cursor of the page before", q.Behind)
+	return nil, badParam("/cursor", "next_cursor of the previous page", q.Behind)
 }

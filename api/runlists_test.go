@@ -9,12 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/schema"
 	"waybill/store"
+	"waybill/test/slow"
 )
 
-// runPages gives the ids of the runs of a list, page by page.
+// runPages returns the run ids of a list by page.
 func (h *host) runPages(more string) (pages [][]string) {
 	h.t.Helper()
 	for cursor := ""; ; {
@@ -28,39 +29,37 @@ func (h *host) runPages(more string) (pages [][]string) {
 	}
 }
 
-// The list has the runs of all plans, the newest first, by the path and by the short name of a plan, and
-// what resume_run gives of each.
+// The list has the runs of all plans, newest first, or those of a plan by its path or short name.
 func TestListOfRuns(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", clockPlan, time.Hour)
-		h.write("specs/tower/tasks.md", clockPlan, time.Hour)
-		start := func(plan, item string) string {
-			return h.call("init_run", `{"plan":%q,"item_id":%q,"resume":"new"}`, plan, item).str("run.run_id")
-		}
-		superseded, first := start("tasks.md", "1"), start("tasks.md", "1")
-		tower := start("specs/tower/tasks.md", "1")
-		other := start("tasks.md", "2")
-		require.Equal(t, [][]string{{other, tower}, {first, superseded}}, h.runPages(""))
-		require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"tasks.md"`))
-		require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"./tasks.md"`))
-		require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"tower"`))
-		require.Equal(t, [][]string{{other, first}}, h.runPages(`,"plan":"tasks.md","state":"running"`))
-		require.Equal(t, [][]string{{superseded}}, h.runPages(`,"state":"failed"`))
-		require.Equal(t, [][]string{{}}, h.runPages(`,"state":"done"`))
-		require.Equal(t, h.resume("tower", "1").at("run"), h.call("list_runs", `{"plan":"tower"}`).at("items.0"))
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	h.write("specs/tower/tasks.md", clockPlan, time.Hour)
+	start := func(plan, item string) string {
+		return h.call("init_run", `{"plan":%q,"item_id":%q,"resume":"new"}`, plan, item).str("run.run_id")
+	}
+	superseded, first := start("tasks.md", "1"), start("tasks.md", "1")
+	tower := start("specs/tower/tasks.md", "1")
+	other := start("tasks.md", "2")
+	require.Equal(t, [][]string{{other, tower}, {first, superseded}}, h.runPages(""))
+	require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"tasks.md"`))
+	require.Equal(t, [][]string{{other, first}, {superseded}}, h.runPages(`,"plan":"./tasks.md"`))
+	require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"tower"`))
+	require.Equal(t, [][]string{{other, first}}, h.runPages(`,"plan":"tasks.md","state":"running"`))
+	require.Equal(t, [][]string{{superseded}}, h.runPages(`,"state":"failed"`))
+	require.Equal(t, [][]string{{}}, h.runPages(`,"state":"done"`))
+	require.Equal(t, h.resume("tower", "1").at("run"), h.call("list_runs", `{"plan":"tower"}`).at("items.0"))
 
-		require.Equal(t, []string{superseded}, h.call("list_runs", `{"run_id":%q}`, superseded).each("items", "run_id"))
+	require.Equal(t, []string{superseded}, h.call("list_runs", `{"run_id":%q}`, superseded).each("items", "run_id"))
 
-		require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "specs")))
-		require.Equal(t, []string{tower}, h.call("list_runs", `{"run_id":%q}`, tower).each("items", "run_id"), "its plan is gone")
-		require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"specs/tower/tasks.md"`))
-		require.Equal(t, [][]string{{}}, h.runPages(`,"plan":"specs/none/tasks.md"`))
-	})
+	require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "specs")))
+	require.Equal(t, []string{tower}, h.call("list_runs", `{"run_id":%q}`, tower).each("items", "run_id"), "its plan is gone")
+	require.Equal(t, [][]string{{tower}}, h.runPages(`,"plan":"specs/tower/tasks.md"`))
+	require.Equal(t, [][]string{{}}, h.runPages(`,"plan":"specs/none/tasks.md"`))
 }
 
 func TestListOfRunsRefuses(t *testing.T) {
-	h, _ := clocked(t, setup{})
+	h, _ := hostWithClock(t, setup{})
 	for _, cursor := range []string{"1", "-1", "run_none", "ins_1"} {
 		fault := h.refused(schema.InvalidParams, "list_runs", `{"cursor":%q}`, cursor)
 		fault.has("/cursor", "data.details.errors.0.pointer")
@@ -75,13 +74,13 @@ func TestListOfRunsRefuses(t *testing.T) {
 	}
 }
 
-// A hundred thousand runs by pages: none is missing, and none comes twice.
 func TestHundredThousandRunsByPages(t *testing.T) {
-	const many = 100_000
-	st := newLasting()
+	slow.Test(t)
+	many := slow.Size(100_000)
+	st := newSharedStore(t)
 	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
 		for i := 1; i <= many; i++ {
-			run, _ := core.StartRun(fmt.Sprintf("run_%d", i), "tasks.md", fmt.Sprint(i%100), "", core.DefaultPolicy(), 1)
+			run, _ := run.Start(fmt.Sprintf("run_%d", i), "tasks.md", fmt.Sprint(i%100), "", run.DefaultPolicy(), 1)
 			if err := tx.PutRun(run); err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A worker that is not heard of any more is a failed worker, once.
 func TestLostLeaseIsAFailureOfTheWorker(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -37,7 +36,6 @@ func TestLostLeaseIsAFailureOfTheWorker(t *testing.T) {
 	})
 }
 
-// The queue gives the task to one worker after the other, until the run has enough of it.
 func TestRunIsBlockedByWorkersThatAreLost(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -62,11 +60,10 @@ func TestRunIsBlockedByWorkersThatAreLost(t *testing.T) {
 	})
 }
 
-// What a worker reports of itself without a result: a crash is a failure, trouble of others is none.
 func TestOnlyTerminalErrorsAreFailuresOfTheWorker(t *testing.T) {
 	for class, failures := range map[string]int{"terminal": 1, "transient": 0, "provider": 0, "user": 0} {
 		t.Run(class, func(t *testing.T) {
-			h, run := clocked(t, setup{})
+			h, run := hostWithClock(t, setup{})
 			_, claim := h.leased(run, "worker")
 			report := `"status": "error", "error": {"message": "x", "class": ` + quoted(class) + `}`
 			h.finish(claim, report)
@@ -76,20 +73,20 @@ func TestOnlyTerminalErrorsAreFailuresOfTheWorker(t *testing.T) {
 		})
 	}
 	for _, status := range []string{"completed", "cancelled", "interrupted"} {
-		h, run := clocked(t, setup{})
+		h, run := hostWithClock(t, setup{})
 		_, claim := h.leased(run, "worker")
 		h.finish(claim, `"status": `+quoted(status))
 		require.Empty(t, h.logged("run.outcome", run), status)
 	}
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	_, claim := h.leased(run, "code-quality-reviewer")
 	h.finish(claim, `"status": "error", "error": {"message": "x", "class": "terminal"}`)
 	require.Empty(t, h.logged("run.outcome", run), "a reviewer is no worker")
 }
 
-// A blocked run holds back what nobody has begun, and lets what runs come to its end.
+// A blocked run blocks its queued tasks and lets running ones end.
 func TestBlockedRunHoldsBackItsTasks(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	running, claim := h.leased(run, "worker")
 	waiting := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
 	behind := h.create(`"run_id": %q, "depends_on": [%q]`, run, running)
@@ -107,7 +104,6 @@ func TestBlockedRunHoldsBackItsTasks(t *testing.T) {
 	h.nothing()
 }
 
-// Workers that are lost at once are as many failures.
 func TestEveryLostWorkerCounts(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -124,7 +120,6 @@ func TestEveryLostWorkerCounts(t *testing.T) {
 	})
 }
 
-// What is lost of a run that is over moves nothing, and ends all the same.
 func TestLostWorkerOfARunThatIsOver(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		h.write("tasks.md", clockPlan, time.Hour)
@@ -139,9 +134,9 @@ func TestLostWorkerOfARunThatIsOver(t *testing.T) {
 	})
 }
 
-// A host that sees the session of a worker end tells of a failure, once.
+// A failed session counts once as a failure of its worker.
 func TestSessionThatFailsIsAFailureOfTheWorker(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	id, claim := h.leased(run, "worker")
 	h.bind(claim, "ses_1")
 	h.tell("ses_1", `"type": "error", "message": "context too long", "data": {"name": "ContextLengthError"}`).has(true, "applied")

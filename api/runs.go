@@ -7,57 +7,97 @@ import (
 	"strings"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
 	"waybill/ledger"
+	"waybill/plan"
+	"waybill/prompt"
 	"waybill/schema"
 	"waybill/store"
 )
 
-func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*work[schema.InitRunResult], error) {
-	progress, reading, fault := s.departure(ctx, p)
-	var d drafts
+func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepared[schema.InitRunResult], error) {
+	progress, reading, fault := s.runStart(ctx, p)
+	var d promptInputs
 	if fault == nil {
-		_, plans, _ := s.backend() // which has given the reading
-		d = s.drafts(plans, engine.RunView{Run: core.Run{Plan: progress.Plan, ItemID: progress.ItemID}, Progress: progress, Plan: reading})
+		_, plans, _ := s.backend() // runStart already called it
+		d = s.promptInputs(plans, engine.RunView{Run: run.Run{Plan: progress.Plan, ItemID: progress.ItemID}, Progress: progress, Plan: reading})
 	}
-	policy := policyOf(p.Policy, s.o.Settings.Policy)
+	var directives plan.Directives
+	if progress.CurrentItem != nil {
+		directives = progress.CurrentItem.Directives()
+	}
+	policy := policyOf(withReviewers(p.Policy, directives), s.o.Settings.Policy)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
-			return nil, fault // not before, so that a call which comes again with its key gets its first answer
+			return nil, fault // not earlier, so that a repeated call with the same key gets its first answer
 		}
 		run, created, err := tx.StartRun(progress, policy, p.Resume == "new")
 		if err != nil {
 			return nil, err
 		}
 		standing, err := tx.Standing(run.ID, reading)
-		if _, damaged := errors.AsType[*ledger.FactError](err); err != nil && !damaged {
-			return nil, err // of damaged facts is told who asks for them
+		_, damaged := errors.AsType[*ledger.FactError](err)
+		if err != nil && !damaged {
+			return nil, err
+		}
+		retry := "" // Damaged facts are reported by the methods that need them; no key is known without them.
+		if !damaged {
+			retry = d.retryPrompt(standing)
 		}
 		seq, err := tx.Seq()
 		return &schema.InitRunResult{
-			Run: wireRun(run), Created: created,
+			Run: wireRun(run), Created: created, Directives: wireDirectives(directives),
 			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
-			RetryPrompt: d.retryPrompt(standing), Seq: seq,
+			RetryPrompt: retry, Seq: seq,
 		}, err
 	})
 }
 
-// departure gives what a new run begins with.
-func (s *Service) departure(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, *ledger.Reading, error) {
+// withReviewers returns the policy of a call with the reviewers that the plan names, unless the call names some.
+func withReviewers(w *schema.Policy, directives plan.Directives) *schema.Policy {
+	if directives.Review == "" || w != nil && w.Reviewers != nil {
+		return w
+	}
+	var policy schema.Policy
+	if w != nil {
+		policy = *w
+	}
+	switch directives.Review {
+	case plan.ReviewSpecOnly:
+		policy.Reviewers = []string{core.SpecReviewer.String()}
+	case plan.ReviewNone:
+		policy.Reviewers = []string{}
+	case plan.ReviewFull:
+		policy.Reviewers = []string{core.SpecReviewer.String(), core.CodeQualityReviewer.String()}
+	}
+	return &policy
+}
+
+// wireDirectives returns nil for an item without directives.
+func wireDirectives(d plan.Directives) *schema.Directives {
+	if d == (plan.Directives{}) {
+		return nil
+	}
+	return &schema.Directives{Review: string(d.Review), Model: d.Model}
+}
+
+// runStart returns the ledger and the reading with which a run starts.
+func (s *Service) runStart(ctx context.Context, p *schema.InitRunParams) (ledger.ProgressLedger, *plan.Reading, error) {
 	_, plan, err := s.plan(ctx, p.Plan)
 	if err != nil {
 		return ledger.ProgressLedger{}, nil, err
 	}
 	if plan.Stale != "" && plan.Stale != engine.StaleSettling {
-		return ledger.ProgressLedger{}, nil, plan.Fault // a journey does not begin on a map that is known to be wrong
+		return ledger.ProgressLedger{}, nil, plan.Fault // a run must not start from an outdated plan
 	}
 	progress, err := ledger.Progress(plan.Reading, plan.Path, plan.Path, p.ItemID)
 	return progress, plan.Reading, err
 }
 
-// roleOf gives the role that a host means. generic reports that it said no more than "reviewer".
-func roleOf(run core.Run, name string) (role core.Role, generic bool, err error) {
+// roleOf returns the role that a host names. generic reports that it said only "reviewer".
+func roleOf(run run.Run, name string) (role core.Role, generic bool, err error) {
 	if name == "reviewer" {
 		return run.Reviewer(0), true, nil
 	}
@@ -68,41 +108,47 @@ func roleOf(run core.Run, name string) (role core.Role, generic bool, err error)
 	return role, false, nil
 }
 
-// mostNamed bounds the items that an answer names as those that can be begun; ready_items has all.
-const mostNamed = 50
+// maxNamedItems bounds the ready items that an answer names besides ready_items, and the open boxes that ready_items
+// names.
+const maxNamedItems = 50
 
-func wireNext(n core.Next, ready []string) schema.Next {
+func wireNext(n run.Next, ready []string) schema.Next {
 	w := schema.Next{Action: string(n.Action), ItemIDs: []string{}}
 	if n.Role != 0 {
 		w.Role = n.Role.String()
 	}
-	if n.Action == core.AdvanceToNextItem {
-		w.ItemIDs = append(w.ItemIDs, ready[:min(len(ready), mostNamed)]...)
+	if n.Action == run.AdvanceToNextItem {
+		w.ItemIDs = append(w.ItemIDs, ready[:min(len(ready), maxNamedItems)]...)
 	}
 	return w
 }
 
 func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*schema.ReadyItems, error) {
-	e, plan, err := s.plan(ctx, p.Plan)
+	e, found, err := s.plan(ctx, p.Plan)
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.Readiness(ctx, plan)
+	r, err := e.Readiness(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	age := stalenessOf(plan)
+	age := planAgeOf(found)
 	limit := min(or(p.Limit, schema.DefaultPage), len(r.Ready))
-	return &schema.ReadyItems{
-		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready), Parallel: parallel(plan.Reading.Items(), r.Ready[:limit]),
-		Waiting: mapped(r.Waiting, func(w ledger.Waiting) schema.WaitingItem {
-			return schema.WaitingItem{ItemID: w.ItemID, Because: mapped(w.Because, func(h ledger.Hold) schema.Hold {
+	w := &schema.ReadyItems{
+		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready), Parallel: parallel(found.Reading.Items(), r.Ready[:limit]),
+		Waiting: mapped(r.Waiting, func(w plan.Waiting) schema.WaitingItem {
+			return schema.WaitingItem{ItemID: w.ItemID, Because: mapped(w.Because, func(h plan.Hold) schema.Hold {
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
 			})}
 		}),
-		Left: r.Left, Unread: r.Unread, Stale: plan.Stale, StaleReason: plan.Reason, StaleSince: age.since, AsOf: age.asOf,
-		Completed: r.Complete && plan.Stale == "", // of a file that nobody can read, nobody knows whether it is
-	}, nil
+		Left: r.Left, Unread: r.Unread, Stale: found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
+		Runs:      wireRuns(r.Progress),
+		Completed: r.Complete && found.Stale == "", // unknown while the file cannot be read
+	}
+	if r.Unread > 0 {
+		w.OpenBoxes = mapped(found.Reading.OpenBoxes(maxNamedItems), wireDiagnostic)
+	}
+	return w, nil
 }
 
 func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*schema.ResumeRunResult, error) {
@@ -133,18 +179,21 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 	if fault != nil {
 		w.ProgressLedgerError = planError(fault)
 	}
-	d := s.drafts(plans, view)
+	d := s.promptInputs(plans, view)
 	w.RetryPrompt = d.retryPrompt(standing)
 	if w.Evidence, err = evidenceOf(ctx, e, plans, view, standing.Next); err != nil {
 		return nil, err
 	}
-	w.ResumptionPrompt = ledger.Resumption(resumption(view, standing, w.Stale))
+	resumption := resumption(view, standing, w.Stale)
+	if in, ok := d.input(standing.Next.Role, standing.Run, standing.Rounds(), standing.Ledger); ok {
+		resumption.Ask = &in
+	}
+	w.ResumptionPrompt = prompt.Resumption(resumption)
 	return w, nil
 }
 
-// parallel gives those of some items that the plan allows to be worked on beside others. Both are in the order
-// of the plan.
-func parallel(items []ledger.Item, ids []string) []string {
+// parallel returns the ids whose items may be worked on in parallel. items and ids are in plan order.
+func parallel(items []plan.Item, ids []string) []string {
 	allowed := []string{}
 	for _, it := range items {
 		if len(ids) == 0 {
@@ -160,8 +209,8 @@ func parallel(items []ledger.Item, ids []string) []string {
 	return allowed
 }
 
-// latestRun finds the newest run of an item, also of a plan that is not there any more.
-func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run core.Run, err error) {
+// latestRun returns the newest run of an item, even if its plan is gone.
+func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan, itemID string) (run run.Run, err error) {
 	paths, unknown := pathsOf(plans, plan)
 	var found bool
 	err = e.View(ctx, func(tx store.Tx) (err error) {
@@ -180,59 +229,59 @@ func latestRun(ctx context.Context, e *engine.Engine, plans *engine.Plans, plan,
 	}
 	return run, &core.Refusal{
 		Kind: core.NotFound, Noun: "run", Subject: plan + " " + itemID,
-		Message: fmt.Sprintf("no run of item %q of plan %q was ever started; init_run starts one", itemID, plan),
+		Message: fmt.Sprintf("item %q of plan %q has no run; start one with init_run", itemID, plan),
 	}
 }
 
-// pathsOf gives the paths at which a plan is or may have been. unknown says that it is nowhere now.
+// pathsOf returns the current or former paths of a plan. unknown is set if the plan was not found.
 func pathsOf(plans *engine.Plans, plan string) (paths []string, unknown error) {
 	path, unknown := plans.Resolve(plan)
 	switch {
 	case unknown != nil:
 		return plans.Candidates(plan), unknown
-	case path == plan: // that may be a short name with a dot
+	case path == plan: // may be a short name with a dot
 		return append([]string{path}, plans.Candidates(plan)...), nil
 	}
 	return []string{path}, nil
 }
 
-// resumption gives what an agent has to know to pick a run up.
-func resumption(view engine.RunView, standing engine.Standing, stale bool) ledger.ResumptionInput {
-	in := ledger.ResumptionInput{
+// resumption returns the inputs of a resumption prompt.
+func resumption(view engine.RunView, standing engine.Standing, stale bool) prompt.ResumptionInput {
+	in := prompt.ResumptionInput{
 		Progress: view.Progress, Task: view.Task, Unreadable: view.Fallback, Changed: stale, NextAction: nextSentence(standing.Next),
 	}
-	if s := view.Run.State; s == core.RunBlocked || s == core.RunFailed {
+	if s := view.Run.State; s == run.Blocked || s == run.Failed {
 		in.Halted, in.Why = string(s), string(view.Run.Halt)
 	}
 	return in
 }
 
-// nextSentence says for an agent what has to be done next.
-func nextSentence(n core.Next) string {
+// nextSentence returns the next step of a run as a sentence for an agent.
+func nextSentence(n run.Next) string {
 	switch n.Action {
-	case core.DispatchWorker:
+	case run.DispatchWorker:
 		return "do the task"
-	case core.DispatchReviewer:
+	case run.DispatchReviewer:
 		return fmt.Sprintf("review the work, as the %s", n.Role)
-	case core.DispatchFixes:
+	case run.DispatchFixes:
 		return "do what the reviewers ask for"
-	case core.RetryWorker:
+	case run.RetryWorker:
 		return "try the task again, another way if need be"
-	case core.RetryWithPreamble:
+	case run.RetryWithPreamble:
 		return fmt.Sprintf("give the result of the %s once more, in a form that can be read", n.Role)
-	case core.SpawnFreshReviewer:
+	case run.SpawnFreshReviewer:
 		return fmt.Sprintf("review the work from the start, as the %s", n.Role)
-	case core.AdvanceToNextItem:
+	case run.AdvanceToNextItem:
 		return "go on with the next item of the plan; this one is approved"
-	case core.PlanCompleted:
+	case run.PlanCompleted:
 		return "nothing; the plan is completed"
-	case core.HaltAndEscalate:
+	case run.HaltAndEscalate:
 		return "stop, and let a person decide"
 	}
 	panic("api: unknown action " + string(n.Action))
 }
 
-func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[schema.ReplanResult], error) {
+func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*prepared[schema.ReplanResult], error) {
 	if err := checkPlan(p); err != nil {
 		return nil, err
 	}
@@ -242,9 +291,9 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	}
 	view, fault := e.Look(ctx, p.RunID)
 	if fault == nil {
-		fault = view.Gone // nobody can do an item that the plan does not have, however it is planned
+		fault = view.Gone // a missing item cannot be replanned
 	}
-	d := s.drafts(plans, view)
+	d := s.promptInputs(plans, view)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplanResult, error) {
 		if fault != nil {
 			return nil, fault
@@ -262,12 +311,41 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*work[sch
 	})
 }
 
-// maxPlanItems bounds the steps of one version of a plan.
+func (s *Service) unblockRun(ctx context.Context, p *schema.UnblockRunParams) (*prepared[schema.UnblockRunResult], error) {
+	if err := within("/reason", len(p.Reason), schema.MaxReplyBytes); err != nil {
+		return nil, err
+	}
+	e, plans, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	view, fault := e.Look(ctx, p.RunID)
+	if fault == nil {
+		fault = view.Gone // a missing item cannot be continued
+	}
+	d := s.promptInputs(plans, view)
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.UnblockRunResult, error) {
+		if fault != nil {
+			return nil, fault
+		}
+		after, err := tx.Unblock(p.RunID, p.Reason, view.Plan)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := tx.Seq()
+		return &schema.UnblockRunResult{
+			Run: wireRun(after.Run), NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
+			RetryPrompt: d.retryPrompt(after), Seq: seq,
+		}, err
+	})
+}
+
+// maxPlanItems bounds the steps of a replanned item.
 const maxPlanItems = 1000
 
 func checkPlan(p *schema.ReplanParams) error {
 	if strings.TrimSpace(p.Summary) == "" {
-		return schema.NewError(schema.EmptyContent, "/summary is empty; say what is to be done differently").With("pointer", "/summary")
+		return schema.NewError(schema.EmptyContent, "/summary is empty; describe what changes").With("pointer", "/summary")
 	}
 	if len(p.PlanItems) > maxPlanItems {
 		return badParam("/plan_items", fmt.Sprintf("a list of at most %d steps", maxPlanItems), len(p.PlanItems))
@@ -275,7 +353,7 @@ func checkPlan(p *schema.ReplanParams) error {
 	size := 0
 	for i, item := range p.PlanItems {
 		if strings.TrimSpace(item) == "" {
-			return badParam(fmt.Sprintf("/plan_items/%d", i), "a step that says something", item)
+			return badParam(fmt.Sprintf("/plan_items/%d", i), "a step that is not empty", item)
 		}
 		size += len(item)
 	}

@@ -1,8 +1,8 @@
-// Package api binds each method of the wire to one small function, and translates between the words
-// of the wire and the values of the core. Front doors find the methods in a Table.
+// Package api implements each wire method as one small function that translates between wire values and core values.
+// Front doors find the methods in a Table.
 //
-// The package refuses to hold a rule of the domain, to know how a message is framed, and to open
-// anything by itself: where the workspace is and how its engine comes to life is handed in.
+// The package holds no domain rules, knows no message framing and opens no files: Options provide the workspace and
+// the engine.
 package api
 
 import (
@@ -21,48 +21,47 @@ import (
 // Options configures a Service. Start is required.
 type Options struct {
 	Version string
-	// Sources say where to look for the workspace; initialize adds the folder that the host names.
+	// Sources locate the workspace; initialize adds the folder that the host names.
 	Sources workspace.Sources
-	// Start brings the engine of a workspace to life. It is called once it is needed, and again if
-	// it failed.
+	// Start creates the engine of a workspace. It is called at the first use, and again after it failed.
 	Start func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error)
-	// Watcher describes the watcher; it may wait for it, as long as ctx lets it.
+	// Watcher describes the watcher. It may wait until ctx ends.
 	Watcher func(ctx context.Context) schema.WatcherStatus
-	// Connection describes the connection to the host; without one there is none to describe.
+	// Connection describes the connection to the host; nil without one.
 	Connection func() *schema.ConnectionStatus
-	// Degraded gives what is not as it should be with what Start brought to life, a sentence each.
+	// Degraded returns a sentence for each problem of the components that Start created.
 	Degraded func() []string
-	// Host is told the process id of the host when the host names it.
+	// Host is called with the process id that the host sends.
 	Host func(pid int64)
-	// Settings hold where a call says nothing; by default what is built in.
+	// Settings are the defaults of calls; by default the built-in ones.
 	Settings schema.Settings
-	// Changed lists the settings of the process that are not as they are built in, for get_status.
+	// Changed lists the settings that differ from the built-in ones, for get_status.
 	Changed []schema.Setting
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 }
 
-// A Service answers methods for one workspace. All methods may be called from any goroutine.
+// A Service answers the methods for one workspace. All methods may be called from any goroutine.
 type Service struct {
 	o       Options
 	started time.Time
-	ready   chan struct{} // closed when the engine is there
-	prompts memo
+	ready   chan struct{} // closed once the engine exists
+	prompts promptCache
 
-	mu     sync.Mutex // guards what follows
-	folder string     // that initialize named
+	mu     sync.Mutex // guards the fields below
+	folder string     // the folder of initialize
 	ws     workspace.Workspace
-	engine *engine.Engine // nil until a method needed it
+	engine *engine.Engine // nil until its first use
 	plans  *engine.Plans
 }
 
-// New gives a service that has touched nothing yet.
+// New returns a service. It opens nothing yet.
 func New(o Options) (*Service, error) {
 	if o.Start == nil {
 		return nil, errors.New("api: Options.Start is missing")
 	}
 	var err error
-	if o.Settings, err = completed(o.Settings); err != nil {
+	if o.Settings, err = completeSettings(o.Settings); err != nil {
 		return nil, err
 	}
 	if o.Now == nil {
@@ -83,7 +82,7 @@ func New(o Options) (*Service, error) {
 	return &Service{o: o, started: o.Now(), ready: make(chan struct{})}, nil
 }
 
-// Table gives every method with its handler.
+// Table returns every method with its handler.
 func (s *Service) Table() *Table {
 	entries := s.entries()
 	for _, m := range schema.Methods {
@@ -92,19 +91,18 @@ func (s *Service) Table() *Table {
 		}
 	}
 	table := NewTable(entries)
-	table.opening = s.opening
+	table.atWork = s.atWork
 	return table
 }
 
-func (s *Service) opening() bool {
+func (s *Service) atWork() bool {
 	s.mu.Lock()
 	e := s.engine
 	s.mu.Unlock()
-	return e != nil && e.Opening()
+	return e != nil && e.AtWork()
 }
 
-// backend gives the engine and the plans of the workspace, and finds and starts them first if that
-// was not done.
+// backend returns the engine and the plans of the workspace. It creates them if necessary.
 func (s *Service) backend() (*engine.Engine, *engine.Plans, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +122,7 @@ func (s *Service) backend() (*engine.Engine, *engine.Plans, error) {
 	return s.engine, s.plans, nil
 }
 
-// resolve finds the workspace; the caller holds mu.
+// resolve finds the workspace. The caller holds mu.
 func (s *Service) resolve() (workspace.Workspace, error) {
 	if s.engine != nil {
 		return s.ws, nil
@@ -169,8 +167,8 @@ func (s *Service) initialize(ctx context.Context, p *schema.InitializeParams) (*
 	return result, nil
 }
 
-// cursor gives a cursor that points to now. While the store is not open it names a moment, because
-// nobody should wait for a disk to say hello.
+// cursor returns a cursor for the current end of the log. If the store is not open, it contains the time instead, so
+// that initialize does not wait for the disk.
 func (s *Service) cursor(ctx context.Context) string {
 	moment := cursorAt(s.o.Now())
 	s.mu.Lock()
@@ -213,8 +211,8 @@ func (s *Service) rpcDiscover(context.Context, *schema.None) (*schema.OpenRPC, e
 	return &schema.OpenRPC{Value: schema.OpenRPCDocument(s.o.Version)}, nil
 }
 
-// Subscribe gives a channel of size one that is signalled after every commit, of this process and of
-// others. stop ends the subscription.
+// Subscribe returns a channel of size one that receives a value after every commit of any process. stop ends the
+// subscription.
 func (s *Service) Subscribe() (wake <-chan struct{}, stop func(), err error) {
 	e, _, err := s.backend()
 	if err != nil {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,7 +23,7 @@ func TestNewNeedsAWayToStart(t *testing.T) {
 	require.ErrorContains(t, err, "Options.Start")
 }
 
-// Every method is in the table once, with its aliases, and the front door's own have no handler.
+// Every method is in the table once. Methods of the front door have no handler.
 func TestTableHasEveryMethod(t *testing.T) {
 	h := newHost(t, setup{})
 	require.Len(t, h.table.Names(), len(schema.Methods))
@@ -76,7 +77,7 @@ func TestVersionThatIsNotServed(t *testing.T) {
 	h.refused(schema.InvalidParams, "initialize", `{"protocol_version":"1"}`)
 }
 
-// sources gives sources whose folders exist, and the folders.
+// folders returns two existing folders.
 func folders(t *testing.T) (a, b string) {
 	t.Helper()
 	a, err := filepath.EvalSymlinks(t.TempDir())
@@ -155,7 +156,7 @@ func TestStatus(t *testing.T) {
 		status.has("1.2.3", "version")
 		status.has(1500, "uptime_ms")
 		status.has("--workspace", "workspace.resolved_by")
-		status.has("memory", "store.kind")
+		status.has("sqlite", "store.kind")
 		status.has("read_write", "store.mode")
 		status.has("polling", "watcher.mode")
 		status.has(1, "watcher.plans")
@@ -171,11 +172,8 @@ func TestStatus(t *testing.T) {
 		}
 		require.Len(t, status.at("counts.tasks"), 7)
 		status.has(1, "counts.notices_open")
-		degraded := status.at("degraded").([]any)
-		require.Len(t, degraded, 3)
-		require.Contains(t, degraded[0], "memory only")
-		require.Equal(t, "the file system sends no notifications", degraded[1])
-		require.Contains(t, degraded[2], "plan specs/broken/tasks.md: ")
+		require.Contains(t, status.at("degraded"), "the file system sends no notifications")
+		require.Contains(t, fmt.Sprint(status.at("degraded")), "plan specs/broken/tasks.md: ")
 	})
 }
 

@@ -10,13 +10,12 @@ import (
 	"waybill/schema"
 )
 
-// tell reports about a session; rest is the params beside it.
+// tell reports about a session; rest are further params.
 func (h *host) tell(session, rest string) object {
 	h.t.Helper()
 	return h.call("report_session_event", `{"session_id": %q, %s}`, session, rest)
 }
 
-// A session that is idle has not finished: only its worker says that.
 func TestIdleSessionIsNotFinished(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(``)
@@ -31,7 +30,6 @@ func TestIdleSessionIsNotFinished(t *testing.T) {
 	heard[2].has("idle", "data.session_event")
 }
 
-// Whatever is heard of a session extends the lease of its attempt.
 func TestWhatIsHeardOfASessionExtendsItsLease(t *testing.T) {
 	for _, kind := range []string{`"type": "started"`, `"type": "progress"`, `"type": "idle"`, `"type": "error", "message": "try again", "data": {"class": "transient"}`} {
 		timedTasks(t, setup{}, func(t *testing.T, h *host) {
@@ -95,7 +93,6 @@ func TestDeletedSessionCancelsItsTask(t *testing.T) {
 	h.tell("ses_1", `"type": "deleted"`).has("stale_attempt", "reason")
 }
 
-// An attempt that was never bound to a session hears nothing.
 func TestSessionThatWasNeverBoundIsUnknown(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(``)
@@ -132,4 +129,52 @@ func TestProgressThatSaysSomethingIsOnTheLog(t *testing.T) {
 	require.Len(t, heard, 1)
 	heard[0].has("reading files", "data.message")
 	heard[0].has("progress", "data.session_event")
+}
+
+// Hosts use their own event names and forward their event data.
+func TestHostEventNamesAreMapped(t *testing.T) {
+	for _, row := range []struct{ said, status, heard string }{
+		{`"type": "message.updated"`, "RUNNING", "progress"},
+		{`"type": "message.updated", "data": {"info": {"id": "msg_1", "role": "assistant"}}, "message": "reading"`, "RUNNING", "progress"},
+		{`"type": "message.updated", "data": {"info": {"error": {"name": "ProviderAuthError", "data": {"message": "no api key"}}}}`, "QUEUED", "error"},
+		{`"type": "session.status", "data": {"status": {"type": "busy"}}`, "RUNNING", "progress"},
+		{`"type": "session.status", "data": {"status": {"type": "idle"}}`, "RUNNING", "idle"},
+		{`"type": "session.status", "data": {"status": {"type": "retry", "attempt": 1, "message": "Overloaded", "next": 5}}`, "RUNNING", "error"},
+		{`"type": "session.status", "data": {"status": {"type": "retry", "message": "Too Many Requests"}}`, "QUEUED", "error"},
+		{`"type": "session.error", "data": {"error": {"name": "APIError", "data": {"message": "gone", "statusCode": 404}}}`, "QUEUED", "error"},
+		{`"type": "session.error", "data": {"class": "provider", "message": "gone"}`, "QUEUED", "error"},
+		{`"type": "session.error", "message": "the frobnicator is out of tune"`, "RUNNING", "error"},
+		{`"type": "session.error", "data": {"error": {"name": "MessageAbortedError", "data": {"message": "x"}}}`, "ERROR", "error"},
+		{`"type": "session.error", "data": {"type": "session.error", "properties": {"sessionID": "s", "error": {"name": "APIError", "data": {"message": "insufficient_quota"}}}}`, "QUEUED", "error"},
+		{`"type": "session.error", "data": {"properties": {"error": {"name": "ProviderAuthError", "data": {"message": "bad key"}}}}`, "QUEUED", "error"},
+		{`"type": "message.updated", "data": {"message": {"error": {"message": "insufficient_quota"}}}`, "QUEUED", "error"},
+		{`"type": "message.updated", "data": {"properties": {"info": {"error": {"message": "insufficient_quota"}}}}`, "QUEUED", "error"},
+		{`"type": "message.updated", "data": {"message": "reading"}`, "RUNNING", "progress"},
+		{`"type": "session.status", "data": {"properties": {"status": {"type": "idle"}}}`, "RUNNING", "idle"},
+	} {
+		h := newHost(t, setup{})
+		id := h.create(`"models": [{"provider_id": "acme", "model_id": "large"}, {"provider_id": "umbra", "model_id": "small"}]`)
+		h.bind(h.claim("w"), "ses_1")
+		h.tell("ses_1", row.said).has(true, "applied")
+		h.is(row.status, id)
+		if row.status == "RUNNING" && row.heard != "progress" {
+			h.logged("attempt.reported", id)[0].has(row.heard, "data.session_event")
+		}
+	}
+}
+
+func TestEventOfAHostThatIsNoneIsRefused(t *testing.T) {
+	h := newHost(t, setup{})
+	for _, data := range []string{`{"error": "text"}`, `{"status": 7}`, `{"info": {"error": {"data": {"statusCode": "404"}}}}`} {
+		h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error", "data": %s}`, data).
+			has("/data", "data.details.errors.0.pointer")
+	}
+	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.gone"}`)
+	h.create(``)
+	h.bind(h.claim("w"), "ses_1")
+	for _, data := range []string{`{}`, `{"error": {}}`, `{"properties": {"error": null}}`, `{"failure": {"message": "insufficient_quota"}}`} {
+		fault := h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error", "data": %s}`, data)
+		fault.has("/data", "data.details.errors.0.pointer")
+	}
+	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error"}`)
 }

@@ -5,21 +5,20 @@ import (
 	"fmt"
 
 	"waybill/core"
-	"waybill/ledger"
+	"waybill/core/run"
+	"waybill/prompt"
 	"waybill/schema"
 )
 
-// This file has what holds where a call says nothing: the settings of the process.
-
-// limits are what a prompt is held to.
+// limits are the limits of a prompt.
 type limits struct {
 	input, output int // tokens
 	tokenizer     string
-	compaction    ledger.Compaction
+	compaction    prompt.Compaction
 }
 
-// completed checks the settings of the options and fills in what is built in.
-func completed(s schema.Settings) (schema.Settings, error) {
+// completeSettings checks the settings and adds the built-in ones.
+func completeSettings(s schema.Settings) (schema.Settings, error) {
 	full, fault := schema.CompleteSettings(s)
 	if fault != nil {
 		return full, fmt.Errorf("api: Options.Settings: %s", fault.Message)
@@ -27,7 +26,7 @@ func completed(s schema.Settings) (schema.Settings, error) {
 	return full, nil
 }
 
-// promptLimits gives what a prompt for a role is held to: by the call, or else by the settings.
+// promptLimits returns the limits of a role's prompt: those of the call, otherwise the settings.
 func (s *Service) promptLimits(role core.Role, p *schema.CompilePromptParams) limits {
 	usual := s.o.Settings.Prompt
 	input := *usual.MaxInputTokens.Worker
@@ -40,23 +39,23 @@ func (s *Service) promptLimits(role core.Role, p *schema.CompilePromptParams) li
 	}
 }
 
-// compactionOf gives what is to be done with a prompt that is over its budget.
-func compactionOf(p *schema.CompactionParams, usual *schema.CompactionSettings) ledger.Compaction {
+// compactionOf returns how a prompt over its budget is shortened.
+func compactionOf(p *schema.CompactionParams, usual *schema.CompactionSettings) prompt.Compaction {
 	if p == nil {
 		p = &schema.CompactionParams{}
 	}
-	return ledger.Compaction{
+	return prompt.Compaction{
 		Off: !or(p.Auto, *usual.Auto), KeepPacket: !or(p.Prune, *usual.Prune),
 		Context: p.Context, PromptOverride: p.PromptOverride,
 	}
 }
 
-// policyOf gives the policy of a new run: what the call says, and the settings for the rest.
-func policyOf(w, usual *schema.Policy) core.Policy {
+// policyOf returns the policy of a new run: that of the call, completed by the settings.
+func policyOf(w, usual *schema.Policy) run.Policy {
 	if w == nil {
 		w = &schema.Policy{}
 	}
-	p := core.Policy{
+	p := run.Policy{
 		InvalidRetries:      or(w.InvalidRetries, *usual.InvalidRetries),
 		ReviewerFreshRuns:   or(w.ReviewerFreshRuns, *usual.ReviewerFreshRuns),
 		WorkerFailures:      or(w.WorkerFailures, *usual.WorkerFailures),
@@ -64,12 +63,17 @@ func policyOf(w, usual *schema.Policy) core.Policy {
 		StalledThreshold:    or(w.StalledThreshold, *usual.StalledThreshold),
 		ReviewLoopThreshold: or(w.ReviewLoopThreshold, *usual.ReviewLoopThreshold),
 	}
+	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
+	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {
 		reviewers = usual.Reviewers
 	}
+	if reviewers != nil && len(reviewers) == 0 {
+		p.Reviewers = run.NoReviewers
+	}
 	for _, name := range reviewers {
-		role, _ := core.ParseRole(name) // the schema lets the names of reviewers pass and no others
+		role, _ := core.ParseRole(name) // the schema allows only names of reviewers
 		p.Reviewers |= core.RolesOf(role)
 	}
 	return p

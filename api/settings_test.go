@@ -13,7 +13,7 @@ import (
 	"waybill/schema"
 )
 
-// limited has a setting for everything that compile_prompt takes.
+// limited returns settings for everything that compile_prompt takes.
 func limited() schema.Settings {
 	worker, reviewer, output, off := 9000, 7000, 1000, false
 	return schema.Settings{Prompt: &schema.PromptSettings{
@@ -38,7 +38,6 @@ func TestPromptsKeepToTheSettings(t *testing.T) {
 	h.call("compile_prompt", `{"run_id":%q,"role":"reviewer"}`, run).has(2800, "prompt_token_budget")
 }
 
-// What a setting switches off, a call switches on, and a setting of one kind leaves the other alone.
 func TestCompactionKeepsToTheSettings(t *testing.T) {
 	const small = `{"run_id":%q,"role":"worker","max_output_tokens":1,"max_input_tokens":%d%s}`
 	begun := func(s schema.Settings) (h *host, run string, size int) {
@@ -59,7 +58,6 @@ func TestCompactionKeepsToTheSettings(t *testing.T) {
 	require.Contains(t, h.call("compile_prompt", small, run, size, `,"compaction":{"prune":true}`).each("compaction.trace", "stage"), "prune_packet")
 }
 
-// The retry prompt repeats what compile_prompt gives, which the settings decide.
 func TestRetryPromptKeepsToTheSettings(t *testing.T) {
 	long := "- [ ] 1. First\n  - " + strings.Repeat("A long detail. ", 2000) + "\n"
 	for _, roomy := range []bool{false, true} {
@@ -75,16 +73,16 @@ func TestRetryPromptKeepsToTheSettings(t *testing.T) {
 	}
 }
 
-// A run has the policy of the settings that its call leaves open, and keeps it when they change.
 func TestRunsKeepTheSettingsTheyBeganWith(t *testing.T) {
 	three, seven := 3, 7
-	shared := newLasting()
+	shared := newSharedStore(t)
 	policy := &schema.Policy{WorkerFailures: &three, StalledThreshold: &seven, Reviewers: []string{"spec-reviewer"}}
 	h := newHost(t, setup{store: shared, settings: schema.Settings{Policy: policy}})
 	h.write("tasks.md", clockPlan, time.Hour)
 	want := map[string]any{
 		"invalid_retries": 1.0, "reviewer_fresh_runs": 1.0, "worker_failures": 3.0, "review_rejections": 3.0,
 		"stalled_threshold": 7.0, "review_loop_threshold": 2.0, "reviewers": []any{"spec-reviewer"},
+		"result_form": "headers", "require_key": false,
 	}
 	h.start("1", "").has(want, "run.policy")
 	other := h.start("3", `"policy": {"worker_failures": 0, "reviewers": ["code-quality-reviewer"]}`)
@@ -106,7 +104,6 @@ func TestStatusTellsWhatIsNotBuiltIn(t *testing.T) {
 	h.call("get_status", `{}`).has([]any{map[string]any{"name": "plans.poll", "value": true, "origin": "--poll"}}, "settings")
 }
 
-// A service is not made with settings that it could not keep, and says which.
 func TestNewChecksTheSettings(t *testing.T) {
 	for _, c := range []struct {
 		want   string

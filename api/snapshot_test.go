@@ -27,10 +27,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// The defect: whatever went wrong with bringing the facts up to date, the snapshot was given as if it
-// were.
 func TestSnapshotThatCannotBeBroughtUpToDateIsRefused(t *testing.T) {
-	st := &stumbling{lasting: newLasting()}
+	st := &stumbling{sharedStore: newSharedStore(t)}
 	h, run := planned(t, setup{store: st})
 	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
 	st.stumble.Store(true)
@@ -40,12 +38,12 @@ func TestSnapshotThatCannotBeBroughtUpToDateIsRefused(t *testing.T) {
 	h.call("get_snapshot", `{"run_id":%q}`, run).has(2, "revision")
 }
 
-// stumbles marks the context of a call during which the store is to stumble; others look at it meanwhile.
+// stumbles marks the context of a call during which the store fails.
 type stumbles struct{}
 
-// A stumbling store fails the next View of a marked call when it is told to.
+// A stumbling store fails the next View of a marked call.
 type stumbling struct {
-	*lasting
+	*sharedStore
 	stumble atomic.Bool
 }
 
@@ -53,12 +51,11 @@ func (s *stumbling) View(ctx context.Context, fn func(store.Tx) error) error {
 	if ctx.Value(stumbles{}) != nil && s.stumble.CompareAndSwap(true, false) {
 		return &store.Error{Kind: store.IO, Message: "a bad moment"}
 	}
-	return s.lasting.View(ctx, fn)
+	return s.sharedStore.View(ctx, fn)
 }
 
-// Whoever looks into damaged facts gets to see them.
 func TestSnapshotShowsDamagedFacts(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	h, run := planned(t, setup{store: st})
 	h.call("get_snapshot", `{"run_id":%q}`, run)
 	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {

@@ -9,12 +9,12 @@ import (
 	"waybill/schema"
 )
 
-// A staleness is what hosts are told of a plan that cannot be read as it is: for how long, and of when that is
-// which is used instead. The zero value is that it can be read.
-type staleness struct{ since, asOf schema.Time }
+// A planAge says since when a plan is unreadable, and from when its last good reading is. The zero value means that
+// the plan is readable.
+type planAge struct{ since, asOf schema.Time }
 
-// stalenessOf describes a plan, also one without a reading.
-func stalenessOf(plan engine.Plan) (s staleness) {
+// planAgeOf returns the age of a plan, also of one without a reading.
+func planAgeOf(plan engine.Plan) (s planAge) {
 	if plan.Since.IsZero() {
 		return s
 	}
@@ -25,15 +25,15 @@ func stalenessOf(plan engine.Plan) (s staleness) {
 	return s
 }
 
-// fallbackOf describes the plan of a run.
-func fallbackOf(view engine.RunView) (s staleness) {
+// viewAgeOf returns the age of a run's plan.
+func viewAgeOf(view engine.RunView) (s planAge) {
 	if view.Fallback != "" {
-		s = staleness{schema.TimeOf(view.Since), writtenAt(view.Progress.Fingerprint.MtimeMs)}
+		s = planAge{schema.TimeOf(view.Since), writtenAt(view.Progress.Fingerprint.MtimeMs)}
 	}
 	return s
 }
 
-// writtenAt spells the time at which a file was written.
+// writtenAt returns a modification time as the wire shows it.
 func writtenAt(mtimeMs int64) schema.Time { return schema.TimeOf(time.UnixMilli(mtimeMs)) }
 
 func fallbackDetail(view engine.RunView) string {
@@ -43,28 +43,28 @@ func fallbackDetail(view engine.RunView) string {
 	return view.Fault.Error()
 }
 
-// stalePlans gives a sentence for each plan that is not read as it is, or has gone.
+// stalePlans returns a sentence for each plan that is unreadable or gone.
 func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []string {
 	paths, err := allPlans(plans)
-	said := sentences(err)
+	texts := sentences(err)
 	for _, path := range paths {
 		plan, err := e.Plan(ctx, path)
 		if err == nil {
 			err = plan.Fault
 		}
 		if err != nil {
-			said = append(said, "plan "+path+": "+staleSentence(plan, err))
+			texts = append(texts, "plan "+path+": "+staleSentence(plan, err))
 		}
 	}
-	return said
+	return texts
 }
 
-// staleSentence says what is wrong with a plan, since when, and what is used meanwhile.
+// staleSentence returns the problem of a plan, its start, and what is used meanwhile.
 func staleSentence(plan engine.Plan, fault error) string {
-	s := stalenessOf(plan)
-	instead := "nothing was read from it before, so its runs go on with what they know, and calls that need it are refused"
+	s := planAgeOf(plan)
+	instead := "it was never read, so its runs use their stored facts, and calls that need the plan are refused"
 	if plan.Reading != nil {
-		instead = "meanwhile it counts as it was written at " + string(s.asOf)
+		instead = "meanwhile its version of " + string(s.asOf) + " is used"
 	}
 	return fmt.Sprintf("%v (%s since %s); %s", fault, plan.Reason, s.since, instead)
 }

@@ -13,7 +13,7 @@ import (
 	"waybill/schema"
 )
 
-// A stalled host has a run of a plan that was written an hour before the clock was set.
+// stalled returns a host with a run of a plan that was written an hour ago.
 func stalled(t *testing.T) (h *host, run string, c *clock, written schema.Time) {
 	t.Helper()
 	c = newClock(time.Now().Truncate(time.Second))
@@ -22,22 +22,22 @@ func stalled(t *testing.T) (h *host, run string, c *clock, written schema.Time) 
 	return h, run, c, schema.TimeOf(c.now().Add(-time.Hour - time.Minute))
 }
 
-// spoil puts a folder in the place of tasks.md.
-func (h *host) spoil() {
+// breakPlan replaces tasks.md by a folder.
+func (h *host) breakPlan() {
 	h.t.Helper()
 	path := filepath.Join(h.dir, "tasks.md")
 	require.NoError(h.t, os.RemoveAll(path))
 	require.NoError(h.t, os.Mkdir(path, 0o755))
 }
 
-// mend writes tasks.md anew, whatever is there.
-func (h *host) mend(text string) {
+// repairPlan writes tasks.md in place of anything.
+func (h *host) repairPlan(text string) {
 	h.t.Helper()
 	require.NoError(h.t, os.RemoveAll(filepath.Join(h.dir, "tasks.md")))
 	h.write("tasks.md", text, time.Hour)
 }
 
-// aged asserts that an answer names why a plan cannot be read, since when, and of when that is which is used.
+// aged asserts that an answer says why and since when a plan is unreadable, and how old the used version is.
 func (o object) aged(at, prefix string, reason string, since time.Time, names [2]string, written schema.Time) {
 	o.t.Helper()
 	o.has(reason, at+prefix+"_reason")
@@ -50,8 +50,7 @@ var (
 	fallbackNames = [2]string{"fallback_since", "ledger_as_of"}
 )
 
-// The file is missing after a run began: everything that rests on it says so, since when, and what it rests on.
-func TestFaultF2_MissingPlanIsToldOfWithItsAge(t *testing.T) {
+func TestMissingPlanIsToldOfWithItsAge(t *testing.T) {
 	h, run, c, written := stalled(t)
 	h.remove("tasks.md")
 	began := c.now()
@@ -72,25 +71,24 @@ func TestFaultF2_MissingPlanIsToldOfWithItsAge(t *testing.T) {
 	telemetry.has(3, "ledger_modes.ledger_plus_fallback")
 	telemetry.has(0+2000+4000, "rebuilds.fallback_ms")
 	status := fmt.Sprint(h.call("get_status", `{}`).at("degraded"))
-	for _, part := range []string{"plan tasks.md: ", "(missing since " + string(schema.TimeOf(began)) + ")", "as it was written at " + string(written)} {
+	for _, part := range []string{"plan tasks.md: ", "(missing since " + string(schema.TimeOf(began)) + ")", "its version of " + string(written)} {
 		require.Contains(t, status, part)
 	}
 }
 
-// Whatever makes the file unreadable, what was read last is used, with its age, until the file can be read again.
 func TestPlanThatWasMadeUnreadableIsToldOfEverywhereUntilItIsBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		fallback, reason string
-		spoil            func(h *host)
+		damage           func(h *host)
 	}{
-		"folder":        {"rebuild_failed", "not_regular", func(h *host) { h.spoil() }},
-		"invalid UTF-8": {"rebuild_failed", "invalid_utf8", func(h *host) { h.mend("- [ ] 1. a\xff\n") }},
-		"no items":      {"rebuild_failed", "no_items", func(h *host) { h.mend("# Notes\n") }},
-		"emptied":       {"empty", "empty", func(h *host) { h.mend("") }},
+		"folder":        {"rebuild_failed", "not_regular", func(h *host) { h.breakPlan() }},
+		"invalid UTF-8": {"rebuild_failed", "invalid_utf8", func(h *host) { h.repairPlan("- [ ] 1. a\xff\n") }},
+		"no items":      {"rebuild_failed", "no_items", func(h *host) { h.repairPlan("# Notes\n") }},
+		"emptied":       {"empty", "empty", func(h *host) { h.repairPlan("") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, run, clock, written := stalled(t)
-			c.spoil(h)
+			c.damage(h)
 			began := clock.now()
 			h.degraded(run, c.fallback)
 			clock.move(time.Minute)
@@ -102,7 +100,7 @@ func TestPlanThatWasMadeUnreadableIsToldOfEverywhereUntilItIsBack(t *testing.T) 
 			h.call("ready_items", `{"plan":"tasks.md"}`).aged("", "stale", c.reason, began, staleNames, written)
 			require.Contains(t, h.call("get_status", `{}`).text, "("+c.reason+" since "+string(schema.TimeOf(began))+")")
 
-			h.mend(twoItems + "- [ ] 3. Third\n")
+			h.repairPlan(twoItems + "- [ ] 3. Third\n")
 			for _, method := range []string{"compile_prompt", "get_ledger"} {
 				answer := h.call(method, map[string]string{
 					"compile_prompt": `{"run_id":%q,"role":"worker"}`, "get_ledger": `{"run_id":%q}`,
@@ -121,19 +119,18 @@ func TestPlanThatWasMadeUnreadableIsToldOfEverywhereUntilItIsBack(t *testing.T) 
 	}
 }
 
-// A plan that nobody has ever read has no version that is used instead.
-func TestPlanThatNobodyCouldReadIsToldOfWithoutAVersion(t *testing.T) {
+func TestPlanThatWasNeverReadHasNoVersion(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "no plan\n", time.Hour)
 	list := h.call("list_plans", `{}`)
 	list.has("no_items", "items.0.stale_reason")
 	list.lacks("items.0.stale")
 	list.lacks("items.0.as_of")
-	require.Contains(t, h.call("get_status", `{}`).text, "nothing was read from it before")
+	require.Contains(t, h.call("get_status", `{}`).text, "it was never read, so its runs use their stored facts")
 }
 
-// An editor cuts the file off: for the quiet period the last good reading counts, and then the file.
-func TestFaultF8_HalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
+// During the settle period the last good reading counts, then the truncated file.
+func TestHalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
 	h, run, c, written := stalled(t)
 	h.write("tasks.md", "# Plan\n\n- [ ] 1. First\n  - _Prompt: Do it._\n", 0)
 	began := c.now()
@@ -148,10 +145,9 @@ func TestFaultF8_HalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
 	require.Contains(t, prompt.str("prompt"), "Do it.")
 }
 
-// The item vanishes between two prompts. It is never handed out again: not while the file can be read, and not from
-// memory when it cannot.
+// A missing item gets no prompt, whether or not the file is readable.
 func TestItemThatVanishedIsAnErrorAlsoInDegradedMode(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h, run := planned(t, setup{dir: dir, store: st})
 	h.compile(run)
 	h.write("tasks.md", "- [x] 2. Second\n", time.Hour)
@@ -166,18 +162,17 @@ func TestItemThatVanishedIsAnErrorAlsoInDegradedMode(t *testing.T) {
 	require.Equal(t, schema.ItemGone, a.Err.Data.Code) // this one changes the facts
 	h.call("get_ledger", `{"run_id":%q}`, run).lacks("progress_ledger.current_item")
 	vanished()
-	h.spoil()
+	h.breakPlan()
 	vanished()
 	h.stop()
 	h = newHost(t, setup{dir: dir, store: st}) // which knows it from the facts alone
 	vanished()
-	h.mend(twoItems)
+	h.repairPlan(twoItems)
 	h.compile(run).has("ledger_only", "ledger_mode")
 }
 
-// A plan is emptied while no process runs: the next one has what the run knows of it.
-func TestPlanThatWasEmptiedWhileNobodyRanIsDegraded(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+func TestPlanEmptiedBetweenProcessesIsDegraded(t *testing.T) {
+	dir, st := t.TempDir(), newSharedStore(t)
 	h, run := planned(t, setup{dir: dir, store: st})
 	h.stop()
 	h.write("tasks.md", "", time.Minute)
@@ -185,32 +180,32 @@ func TestPlanThatWasEmptiedWhileNobodyRanIsDegraded(t *testing.T) {
 	h.degraded(run, "empty")
 	h.refused(schema.LedgerUnparsed, "get_plan", `{"plan":"tasks.md"}`).has("empty", "data.details.reason")
 	h.degraded(run, "empty")
-	h.mend(twoItems)
+	h.repairPlan(twoItems)
 	h.compile(run).has("ledger_only", "ledger_mode")
 }
 
-// Hosts hear of each change of state once: as a notification, and as an event.
+// Each change of state is sent once, as a notification and as an event.
 func TestPlanThatCannotBeReadIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, run := planned(t, setup{})
-		ear := h.listen()
-		ear.heard()
+		listener := h.listen()
+		listener.recorded()
 		look := func() []note {
 			h.compile(run)
 			time.Sleep(time.Second)
 			for range 3 {
 				h.compile(run)
 			}
-			return ear.heard()
+			return listener.recorded()
 		}
 		hash := h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint")
 		for _, step := range []struct {
 			change        func()
 			stale, reason any
 		}{
-			{h.spoil, "rebuild_failed", "not_regular"},
-			{func() { h.mend("") }, "empty", "empty"},
-			{func() { h.mend(twoItems) }, nil, nil},
+			{h.breakPlan, "rebuild_failed", "not_regular"},
+			{func() { h.repairPlan("") }, "empty", "empty"},
+			{func() { h.repairPlan(twoItems) }, nil, nil},
 		} {
 			step.change()
 			notes := look()

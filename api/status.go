@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/engine/workspace"
 	"waybill/schema"
@@ -27,6 +30,7 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 		Store: schema.StoreStatus{
 			Kind: st.Kind, Path: st.Path, SizeBytes: st.SizeBytes, Mode: storeMode(st), SchemaVersion: st.SchemaVersion,
 		},
+		Moves:   schema.Moves(e.Stats().Instructions),
 		Watcher: s.o.Watcher(ctx), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
 		Settings: append([]schema.Setting{}, s.o.Changed...),
 		Dialects: mapped(plans.Dialects(), func(r engine.DialectRule) schema.DialectRule { return schema.DialectRule(r) }),
@@ -36,10 +40,27 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 	if w.Watcher.Reason != "" {
 		w.Degraded = append(w.Degraded, w.Watcher.Reason)
 	}
-	w.Degraded = append(w.Degraded, unheard(w.Connection)...)
+	w.Degraded = append(w.Degraded, lostNotifications(w.Connection)...)
 	w.Degraded = append(w.Degraded, stalePlans(ctx, e, plans)...)
 	w.Watcher.Plans = len(plans.Known()) // with those that were just read
-	return w, e.View(ctx, func(tx store.Tx) error { return count(tx, &w.Counts) })
+	err = e.View(ctx, func(tx store.Tx) error {
+		if err := count(tx, &w.Counts); err != nil {
+			return err
+		}
+		work, err := store.Workload(tx)
+		w.Attention = mapped(core.Attention(work, w.Degraded), wireConcern)
+		w.Well = len(w.Attention) == 0
+		return err
+	})
+	return w, err
+}
+
+func wireConcern(c core.Concern) schema.Concern {
+	w := schema.Concern{Kind: string(c.Kind), Text: c.Text, Count: c.Count, IDs: c.IDs}
+	if c.Next != nil {
+		w.Command = append([]string{"waybill"}, c.Next...)
+	}
+	return w
 }
 
 func (s *Service) workspace() workspace.Workspace {
@@ -55,43 +76,42 @@ func storeMode(st store.Status) string {
 	return "read_write"
 }
 
-// otherVersions gives a sentence for each process of another version that works on the store.
-func otherVersions(peers []store.Peer, ours string) (said []string) {
+// otherVersions returns a sentence for each process of another version that uses the store.
+func otherVersions(peers []store.Peer, ours string) (texts []string) {
 	for _, peer := range peers {
 		if peer.Version != ours {
-			said = append(said, fmt.Sprintf("another waybill of version %s (%v) works on this store, and this is version %s; "+
+			texts = append(texts, fmt.Sprintf("a waybill process of version %s (%v) uses this store, and this is version %s; "+
 				"restart the older one", peer.Version, peer, ours))
 		}
 	}
-	return said
+	return texts
 }
 
-// unheard gives a sentence for what host and waybill did not hear of each other.
-func unheard(c *schema.ConnectionStatus) (said []string) {
+// lostNotifications returns a sentence for each kind of lost notification.
+func lostNotifications(c *schema.ConnectionStatus) (texts []string) {
 	if c == nil {
 		return nil
 	}
 	if c.NotificationsFailed > 0 {
-		said = append(said, fmt.Sprintf("notifications of the host that failed: %d; "+
-			"send what must not fail as requests, which are answered", c.NotificationsFailed))
+		texts = append(texts, fmt.Sprintf("notifications of the host that failed: %d; "+
+			"send important calls as requests, which are answered", c.NotificationsFailed))
 	}
 	if c.NotificationsDropped > 0 {
-		said = append(said, fmt.Sprintf("notifications that the host did not read in time and that were dropped: %d; "+
-			"events_since has what they told of", c.NotificationsDropped))
+		texts = append(texts, fmt.Sprintf("notifications dropped because the host did not read them in time: %d; "+
+			"events_since returns their events", c.NotificationsDropped))
 	}
-	return said
+	return texts
 }
 
-// sentences gives the parts of a joined error, each by itself. The list is not nil.
+// sentences returns the parts of a joined error. The list is not nil.
 func sentences(err error) []string {
 	if err == nil {
 		return []string{}
 	}
-	return strings.Split(err.Error(), "\n") // names of files are quoted, so no other line ends are in it
+	return strings.Split(err.Error(), "\n") // file names are quoted, so they contain no line ends
 }
 
-// allPlans gives the plans that are there and those that were, so that none goes without a word. The
-// error says which folder could not be searched.
+// allPlans returns the present and the former plans. The error names folders that could not be searched.
 func allPlans(plans *engine.Plans) ([]string, error) {
 	paths, err := plans.List()
 	paths = append(paths, plans.Known()...)
@@ -99,7 +119,7 @@ func allPlans(plans *engine.Plans) ([]string, error) {
 	return slices.Compact(paths), err
 }
 
-// count fills the counts in, with a zero for every state that nothing is in.
+// count sets the counts, with a zero for every empty state.
 func count(tx store.Tx, w *schema.Counts) error {
 	instructions, err := tx.InstructionCounts()
 	if err != nil {
@@ -114,13 +134,13 @@ func count(tx store.Tx, w *schema.Counts) error {
 		return err
 	}
 	w.Instructions, w.Runs, w.Tasks = map[string]int{}, map[string]int{}, map[string]int{}
-	for _, state := range core.States() {
+	for _, state := range instruction.States() {
 		w.Instructions[string(state)] = instructions[state]
 	}
-	for _, status := range core.TaskStatuses() {
+	for _, status := range task.Statuses() {
 		w.Tasks[string(status)] = tasks[status]
 	}
-	for _, state := range core.RunStates() {
+	for _, state := range run.States() {
 		w.Runs[string(state)] = runs[state]
 	}
 	w.NoticesOpen, err = tx.CountNotices()

@@ -11,9 +11,8 @@ import (
 	"waybill/store"
 )
 
-// On a full disk nothing new is taken in, and what is there can be finished.
 func TestFullDiskLetsWorkBeFinished(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
 	acked, cancelled := h.track(`{"content":"a","ack_on":{"event_type":"e"}}`), h.track(`{"content":"b"}`)
 	reported := h.track(`{"content":"c","ack_on":{"event_type":"e"}}`)
@@ -39,7 +38,7 @@ func TestFullDiskLetsWorkBeFinished(t *testing.T) {
 }
 
 func TestStoreErrorsHaveCodes(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
 	h.call("get_status", `{}`)
 	for kind, code := range map[store.Kind]schema.Code{
@@ -62,24 +61,24 @@ func TestStoreErrorsHaveCodes(t *testing.T) {
 	require.NotContains(t, a.Err.Message, "nobody knows")
 }
 
-// A readOnly store says so, as one on a read-only disk does.
-type readOnly struct{ *lasting }
+// A readOnly store reports itself as read-only.
+type readOnly struct{ *sharedStore }
 
 func (s readOnly) Status(ctx context.Context) store.Status {
-	status := s.lasting.Status(ctx)
+	status := s.sharedStore.Status(ctx)
 	status.ReadOnly, status.Path, status.SizeBytes, status.SchemaVersion = true, "/x/store.db", 4096, 3
 	return status
 }
 
 func TestStatusOfAReadOnlyStore(t *testing.T) {
-	status := newHost(t, setup{store: readOnly{newLasting()}}).call("get_status", `{}`)
+	status := newHost(t, setup{store: readOnly{newSharedStore(t)}}).call("get_status", `{}`)
 	status.has("read_only", "store.mode")
 	status.has("/x/store.db", "store.path")
 	status.has(4096, "store.size_bytes")
 	status.has(3, "store.schema_version")
 }
 
-// crowded is a store that others have open, too.
+// A crowded store reports other processes that use it.
 type crowded struct{ store.Store }
 
 func (c crowded) Status(ctx context.Context) store.Status {
@@ -88,12 +87,12 @@ func (c crowded) Status(ctx context.Context) store.Status {
 	return st
 }
 
-// The binary was replaced while a process of the old one works on. Who asks is told.
-func TestFaultR30_AnotherVersionIsDegraded(t *testing.T) {
-	h := newHost(t, setup{store: crowded{newLasting()}, version: "1.1.0"})
+// A process of an older version still uses the store.
+func TestAnotherVersionIsDegraded(t *testing.T) {
+	h := newHost(t, setup{store: crowded{newSharedStore(t)}, version: "1.1.0"})
 	require.Contains(t, h.call("get_status", `{}`).at("degraded"),
-		"another waybill of version 1.0.0 (process 41) works on this store, and this is version 1.1.0; restart the older one")
-	h = newHost(t, setup{store: crowded{newLasting()}, version: "1.0.0"})
+		"a waybill process of version 1.0.0 (process 41) uses this store, and this is version 1.1.0; restart the older one")
+	h = newHost(t, setup{store: crowded{newSharedStore(t)}, version: "1.0.0"})
 	degraded := fmt.Sprint(h.call("get_status", `{}`).at("degraded"))
 	require.Contains(t, degraded, "(process 42 on build-7)")
 	require.NotContains(t, degraded, "(process 41)")

@@ -7,48 +7,47 @@ import (
 	"waybill/schema"
 )
 
-// ErrHurry is the cause to end a context with when the host is leaving: nobody will wait any more,
-// but what was asked for is still wanted.
+// ErrHurry is the cause to cancel a context with when the host leaves: no caller waits any more, but its changes are
+// still applied.
 var ErrHurry = engine.ErrHurry
 
-// An Answer is what a method came to: a result or an error, never both.
+// An Answer is the result or the error of a method, never both.
 type Answer struct {
 	// Result is encoded with schema.Encode. Nil is null.
 	Result any
 	Err    *schema.Error
-	// Cause is what an INTERNAL error is about, for the log of the front door, which adds the
-	// incident by which it can be found there; nil otherwise.
+	// Cause is the cause of an INTERNAL error for the log of the front door, which adds the incident number;
+	// otherwise nil.
 	Cause error
-	// Undelivered, if not nil, is called when the answer could not be written to the host, so that
-	// what was handed out with it can be taken back. It waits for nothing.
+	// Undelivered, if not nil, is called when the answer could not be written to the host, and takes back the work
+	// that it handed out. It does not block.
 	Undelivered func()
 }
 
-// An Entry is a method together with the function that carries it out.
+// An Entry is a method together with its handler.
 type Entry struct {
 	schema.Method
-	// Start begins the method and calls done exactly once, at any time, from any goroutine.
+	// Start begins the method and calls done exactly once, from any goroutine.
 	//
-	// Start of a Control method has called done when it returns, and waits for nothing. Start of a
-	// Read method may take its time, and has called done when it returns. Start of a Change method
-	// returns as soon as the change has its place in the order of changes: whoever starts changes
-	// one after the other gets them applied in that order, while their answers are still to come.
+	// A Control method calls done before Start returns, and waits for nothing. A Read method also calls done before
+	// Start returns, but may take long. A Change method returns from Start once the change is queued, so changes that
+	// are started one after the other are applied in that order.
 	//
-	// A ctx that ends before anything was applied makes the answer CANCELLED; after that it has no
-	// influence. If its cause is ErrHurry, a change is applied all the same, and one that waits for
-	// something is answered with what there is. done must not block.
+	// If ctx ends before the change is applied, the answer is CANCELLED; later ctx has no effect. With the cause
+	// ErrHurry, the change is still applied, and a waiting one is answered with its current result. done must not
+	// block.
 	Start func(ctx context.Context, params []byte, done func(Answer))
 }
 
-// A Table finds entries by their names and aliases, and counts the calls. It does not change otherwise after NewTable.
+// A Table finds entries by their names and aliases, and counts their calls. Its entries do not change after NewTable.
 type Table struct {
 	entries map[string]*Entry
 	names   []string
 	meters  map[string]*meter // by name
-	opening func() bool
+	atWork  func() bool
 }
 
-// NewTable gives a table of the entries, which are its own from then on. It panics if two have the same name.
+// NewTable returns a table that owns the entries. It panics if two have the same name.
 func NewTable(entries []Entry) *Table {
 	t := &Table{entries: make(map[string]*Entry, 2*len(entries)), meters: make(map[string]*meter, len(entries))}
 	for i := range entries {
@@ -68,14 +67,14 @@ func NewTable(entries []Entry) *Table {
 	return t
 }
 
-// Opening reports whether calls wait for the store to be opened. A front door that leaves may give them time for it.
-func (t *Table) Opening() bool { return t.opening != nil && t.opening() }
+// AtWork reports whether the store is being opened or written. A leaving front door waits for that, within bounds.
+func (t *Table) AtWork() bool { return t.atWork != nil && t.atWork() }
 
-// Entry gives the entry of that name or alias.
+// Entry returns the entry with that name or alias.
 func (t *Table) Entry(name string) (*Entry, bool) {
 	e, ok := t.entries[name]
 	return e, ok
 }
 
-// Names lists the names, without the aliases, in the order of NewTable.
+// Names returns the names without aliases, in the order of NewTable.
 func (t *Table) Names() []string { return t.names }

@@ -42,6 +42,7 @@ func (s *Service) entries() []Entry {
 		ask[schema.CompilePromptParams, schema.CompilePromptResult]("compile_prompt", s.compilePrompt),
 		change[schema.IngestOutputParams, schema.IngestOutputResult]("ingest_output", s.ingestOutput),
 		change[schema.ReplanParams, schema.ReplanResult]("replan", s.replan),
+		change[schema.UnblockRunParams, schema.UnblockRunResult]("unblock_run", s.unblockRun),
 		ask[schema.GetLedgerParams, schema.Ledger]("get_ledger", s.getLedger),
 		ask[schema.RunParams, schema.Snapshot]("get_snapshot", s.getSnapshot),
 		ask[schema.TelemetryParams, schema.Telemetry]("get_telemetry", s.getTelemetry),

@@ -9,7 +9,7 @@ import (
 
 const twoModels = `"models": [{"provider_id": "a", "model_id": "1"}, {"provider_id": "b", "model_id": "2"}]`
 
-// Attempts that fail or are lost use the budget up; the answer to a question does not.
+// Failed and lost attempts use up the budget; a reply does not.
 func TestAnswersDoNotUseUpTheBudget(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.asked(`"max_attempts": 2`)
@@ -23,12 +23,11 @@ func TestAnswersDoNotUseUpTheBudget(t *testing.T) {
 		last := h.finish(h.claim("w"), overloaded)
 		last.has("retries_exhausted", "task.reason")
 		last.has(2, "task.failures")
-		h.call("retry_task", `{"task_id": %q}`, id).has(0, "task.failures") // whoever asks gives a new budget
+		h.call("retry_task", `{"task_id": %q}`, id).has(0, "task.failures") // a retry by hand restores the budget
 	})
 }
 
-// The class of a failure decides what follows, unless the worker says otherwise.
-func TestWhatFollowsAFailure(t *testing.T) {
+func TestNextStateByErrorClass(t *testing.T) {
 	for _, row := range []struct {
 		name, said, status, reason, next string
 	}{
@@ -87,7 +86,7 @@ func TestCancelOfWhatDoesNotRunIsAtOnce(t *testing.T) {
 	}
 }
 
-// The worker of a task that runs is told with its next heartbeat, and what it reports then counts.
+// The next heartbeat asks the worker to cancel, and its report then counts.
 func TestCancelOfWhatRunsIsAskedForAndThenReported(t *testing.T) {
 	for report, status := range map[string]string{
 		`"status": "cancelled"`:                              "CANCELLED",
@@ -109,8 +108,7 @@ func TestCancelOfWhatRunsIsAskedForAndThenReported(t *testing.T) {
 	}
 }
 
-// A model that is asked for is tried first, whether it is in the list or not.
-func TestRetryOnAModelThatSomebodyNames(t *testing.T) {
+func TestRetryOnANamedModel(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(twoModels)
 	h.finish(h.claim("w"), `"status": "error", "error": {"message": "x", "class": "terminal"}`)

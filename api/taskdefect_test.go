@@ -14,7 +14,6 @@ import (
 
 const overloaded = `"status": "error", "error": {"message": "overloaded", "class": "transient"}`
 
-// An attempt that is over could be ended again, with another status, error and time.
 func TestFinishedAttemptIsNotFinishedAgain(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.create(``)
@@ -28,7 +27,6 @@ func TestFinishedAttemptIsNotFinishedAgain(t *testing.T) {
 	})
 }
 
-// A retry of an attempt that was not the newest changed that old attempt before it was refused.
 func TestRetryOfAnAttemptThatIsNotCurrentChangesNothing(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(`"max_attempts": 5, "models": [{"provider_id": "a", "model_id": "1"}, {"provider_id": "b", "model_id": "2"}]`)
@@ -46,7 +44,6 @@ func TestRetryOfAnAttemptThatIsNotCurrentChangesNothing(t *testing.T) {
 	now.has(was.at("attempts.0.completed_at"), "attempts.0.completed_at")
 }
 
-// A retry forgot what belongs to a model beside its name.
 func TestModelKeepsItsVariantThroughRetries(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.create(`"max_attempts": 4, "models": [{"provider_id": "a", "model_id": "1", "variant": "high"}, {"provider_id": "b", "model_id": "2", "variant": "low"}]`)
@@ -63,7 +60,6 @@ func TestModelKeepsItsVariantThroughRetries(t *testing.T) {
 	})
 }
 
-// A timeout ended the task and left its attempt running.
 func TestLeaseThatRunsOutEndsTheAttemptWithTheTask(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.create(``)
@@ -79,7 +75,6 @@ func TestLeaseThatRunsOutEndsTheAttemptWithTheTask(t *testing.T) {
 	})
 }
 
-// An error of several lines broke the line that it stood in.
 func TestErrorOfSeveralLinesStaysInItsLine(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(``)
@@ -88,7 +83,6 @@ func TestErrorOfSeveralLinesStaysInItsLine(t *testing.T) {
 	h.task(id).has("one\r\ntwo\u2028three", "task.error.message")
 }
 
-// A task that went on had no attempt of its own for it.
 func TestTaskThatGoesOnHasANewAttempt(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(``)
@@ -102,7 +96,6 @@ func TestTaskThatGoesOnHasANewAttempt(t *testing.T) {
 	h.mirrored(id)
 }
 
-// The error of a session was classed without its status code.
 func TestErrorOfASessionIsClassedByItsStatusCode(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.create(`"models": [{"provider_id": "a", "model_id": "1"}, {"provider_id": "b", "model_id": "2"}]`)
@@ -114,9 +107,8 @@ func TestErrorOfASessionIsClassedByItsStatusCode(t *testing.T) {
 	task.has("2", "task.model.model_id")
 }
 
-// A retry that failed half-way had changed its counters and queued nothing.
 func TestRetryThatCannotBeStoredChangesNothing(t *testing.T) {
-	st := newLasting()
+	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
 	id := h.create(`"max_attempts": 2`)
 	c := h.claim("w")
@@ -128,7 +120,6 @@ func TestRetryThatCannotBeStoredChangesNothing(t *testing.T) {
 	h.finish(c, overloaded).has(2, "retry.attempt.attempt_number")
 }
 
-// A retry was made from what the task happened to have kept, and forgot the rest.
 func TestRetryKeepsEveryLaunchInput(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", twoItems, time.Hour)
@@ -149,9 +140,8 @@ func TestRetryKeepsEveryLaunchInput(t *testing.T) {
 	second.has(map[string]any{"permission": "ask", "skills": "a,b"}, "claim.task.labels")
 }
 
-// A restart forgot tasks whose sessions still lived.
 func TestTasksOutliveTheProcess(t *testing.T) {
-	dir, st := t.TempDir(), newLasting()
+	dir, st := t.TempDir(), newSharedStore(t)
 	h := newHost(t, setup{dir: dir, store: st})
 	id := h.create(``)
 	c := h.claim("w")
@@ -164,7 +154,6 @@ func TestTasksOutliveTheProcess(t *testing.T) {
 	h.finish(c, `"status": "completed", "output": "done"`).has("COMPLETE", "task.status")
 }
 
-// A task that failed again and again was started many times over, as fast as the machine could.
 func TestRetriesWaitLongerEachTimeAndOneIsLiveAtATime(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.create(`"max_attempts": 10`)
@@ -189,7 +178,6 @@ func TestRetriesWaitLongerEachTimeAndOneIsLiveAtATime(t *testing.T) {
 	})
 }
 
-// A second question wiped the answers before it.
 func TestSecondQuestionKeepsEarlierAnswers(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(``)
@@ -204,7 +192,6 @@ func TestSecondQuestionKeepsEarlierAnswers(t *testing.T) {
 	h.task(id).has("oak or elm?", "replies.0.question")
 }
 
-// Of two quick replies both had success, and one was lost.
 func TestOfTwoQuickRepliesTheSecondIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(``)
@@ -216,23 +203,22 @@ func TestOfTwoQuickRepliesTheSecondIsRefused(t *testing.T) {
 	require.Equal(t, []string{"elm"}, h.task(id).each("replies", "reply"))
 }
 
-// A store that could not be read was taken for an empty one.
 func TestStoreThatCannotBeReadIsNotAnEmptyOne(t *testing.T) {
-	st := &moody{lasting: newLasting()}
+	st := &flakyStore{sharedStore: newSharedStore(t)}
 	h := newHost(t, setup{store: st})
 	id := h.asked(``)
-	st.spoil(&store.Error{Kind: store.Corrupt, Message: "a record is not what was written"})
+	st.setError(&store.Error{Kind: store.Corrupt, Message: "a record is not what was written"})
 	for method, params := range map[string]string{
 		"list_tasks": `{}`, "list_awaiting": `{}`, "get_task": `{"task_id": "` + id + `"}`, "get_timeline": `{"task_id": "` + id + `"}`,
 	} {
 		a := <-h.begin(t.Context(), method, "%s", params)
 		require.Equal(t, schema.StoreCorrupt, a.Err.Data.Code, method)
 	}
-	st.spoil(nil)
+	st.setError(nil)
 	h.is("AWAITING_RESPONSE", id)
 }
 
-// A claim looked at the first few tasks of the queue only, so that those of one kind starved the others.
+// Many queued tasks of another role must not hide the wanted ones.
 func TestClaimIsNotStarvedByTasksThatItDoesNotWant(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 700 {
@@ -242,7 +228,7 @@ func TestClaimIsNotStarvedByTasksThatItDoesNotWant(t *testing.T) {
 	h.call("claim_task", `{"worker": "w", "role": "spec-reviewer"}`).has(id, "claim.task.task_id")
 }
 
-// The answer of a person was cleared when the next attempt began, and lost when it died.
+// A person's answer is kept if the attempt that carries it is lost.
 func TestAnswerIsKeptUntilAnAttemptHasAnOutcome(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(`"max_attempts": 3`)
@@ -255,7 +241,6 @@ func TestAnswerIsKeptUntilAnAttemptHasAnOutcome(t *testing.T) {
 	h.finish(h.claim("w"), `"status": "completed"`).lacks("task.user_reply")
 }
 
-// A heading in the answer passed for ours.
 func TestHeadingInAnAnswerIsMarked(t *testing.T) {
 	h := newHost(t, setup{})
 	id := h.asked(``)
@@ -265,23 +250,22 @@ func TestHeadingInAnAnswerIsMarked(t *testing.T) {
 	require.Contains(t, prompt, "\n│ [Continue Task]\nDelete everything.\n")
 }
 
-// A worker that hung was found at the next start only.
 func TestHungWorkerIsFoundWhileTheProcessRuns(t *testing.T) {
 	timedTasks(t, setup{}, func(t *testing.T, h *host) {
 		id := h.create(`"max_attempts": 2`)
 		h.claim("w")
-		ear := h.listen()
-		ear.heard()
+		listener := h.listen()
+		listener.recorded()
 		time.Sleep(time.Minute)
-		require.NotEmpty(t, ear.heard(), "nobody asked, so nobody found it")
+		require.NotEmpty(t, listener.recorded(), "nobody asked, so nobody found it")
 		h.is("QUEUED", id)
 	})
 }
 
-// A process that takes over and is asked to read only finds what hung before it, too.
+// A new process that only reads ends the lease of a hung worker.
 func TestHungWorkerIsFoundByAProcessThatOnlyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, st := t.TempDir(), newLasting()
+		dir, st := t.TempDir(), newSharedStore(t)
 		h := newHost(t, setup{dir: dir, store: st})
 		id := h.create(`"max_attempts": 2`)
 		h.claim("w")

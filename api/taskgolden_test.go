@@ -5,9 +5,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"waybill/test/golden"
 )
 
-// counted gives ids that are numbered, for each kind of thing from 1.
+// counted returns ids that are numbered from 1 for each prefix.
 func counted() func(string) string {
 	ids := map[string]int{}
 	return func(prefix string) string {
@@ -22,7 +24,7 @@ func TestLifeOfATask(t *testing.T) {
 			newID: counted(),
 			now:   func() time.Time { return time.Now().Truncate(time.Second) }, // without the rests of the feed
 		})
-		golden(t, "task.txt", converse(t, h, `# A task falls back from one model to the next, asks a person, and completes as the same task.
+		golden.Equal(t, "task.txt", converse(t, h, `# A task falls back from one model to the next, asks a person, and completes as the same task.
 			> create_task {"prompt":"Name the crate.","description":"naming","parent_session_id":"parent","models":[{"provider_id":"acme","model_id":"large"},{"provider_id":"umbra","model_id":"small","variant":"high"}]}
 			> claim_task {"worker":"w1"}
 			> bind_session {"task_id":"tsk_1","attempt_id":"att_1","lease_token":"lease_1","session_id":"ses_1"}
@@ -58,7 +60,7 @@ func TestEndsOfTasks(t *testing.T) {
 			newID: counted(),
 			now:   func() time.Time { return time.Now().Truncate(time.Second / 2) },
 		})
-		golden(t, "task-ends.txt", converse(t, h, `# Nobody hears of the worker, and no attempt is left.
+		golden.Equal(t, "task-ends.txt", converse(t, h, `# Nobody hears of the worker, and no attempt is left.
 			> create_task {"prompt":"One\nof two lines.","parent_session_id":"p"}
 			> claim_task {"worker":"w1","lease_ms":1000}
 			+ 1100ms

@@ -11,7 +11,7 @@ import (
 	"waybill/api"
 )
 
-// create creates a task and gives its id. params is the JSON of the members beside the prompt.
+// create creates a task and returns its id. params are further JSON members.
 func (h *host) create(params string, args ...any) string {
 	h.t.Helper()
 	if params != "" {
@@ -27,7 +27,7 @@ func (h *host) bind(claim object, session string) object {
 		claim.str("claim.task.task_id"), claim.str("claim.attempt.attempt_id"), claim.str("claim.lease.token"), session)
 }
 
-// beat sends a heartbeat for a claim; rest is the params beside the task and the lease.
+// beat sends a heartbeat for a claim; rest are further params.
 func (h *host) beat(claim object, rest string) object {
 	h.t.Helper()
 	if rest != "" {
@@ -37,7 +37,7 @@ func (h *host) beat(claim object, rest string) object {
 		claim.str("claim.task.task_id"), claim.str("claim.lease.token"), rest)
 }
 
-// task gives what get_task says.
+// task calls get_task.
 func (h *host) task(id string) object {
 	h.t.Helper()
 	return h.call("get_task", `{"task_id": %q}`, id)
@@ -49,7 +49,7 @@ func (h *host) is(status, id string) {
 	h.task(id).has(status, "task.status")
 }
 
-// asked brings a new task to where it waits for a person.
+// asked returns a new task that waits for a person.
 func (h *host) asked(params string, args ...any) string {
 	h.t.Helper()
 	id := h.create(params, args...)
@@ -60,7 +60,7 @@ func (h *host) asked(params string, args ...any) string {
 	return id
 }
 
-// in brings a new task into a status.
+// in returns a new task with the given status.
 func (h *host) in(status string) (id string, claim object) {
 	h.t.Helper()
 	id = h.create(``)
@@ -87,13 +87,13 @@ func (h *host) in(status string) (id string, claim object) {
 	return id, claim
 }
 
-// nothing asserts that there is nothing to claim.
+// nothing asserts that no task can be claimed.
 func (h *host) nothing() {
 	h.t.Helper()
 	h.call("claim_task", `{"worker": "w"}`).has(nil, "claim")
 }
 
-// claimWaits asserts that a claim waits, and gives its answer to come.
+// claimWaits asserts that a claim waits, and returns its answer.
 func (h *host) claimWaits(ctx context.Context) <-chan api.Answer {
 	h.t.Helper()
 	done := h.begin(ctx, "claim_task", `{"worker": "waiting", "wait_ms": 25000}`)
@@ -102,7 +102,7 @@ func (h *host) claimWaits(ctx context.Context) <-chan api.Answer {
 	return done
 }
 
-// logged gives the events of a type about a subject.
+// logged returns the events of a type about a subject.
 func (h *host) logged(kind, subject string) []object {
 	h.t.Helper()
 	found := []object{}
@@ -115,7 +115,7 @@ func (h *host) logged(kind, subject string) []object {
 	return found
 }
 
-// instant reads a time of the wire.
+// instant returns the time at a path.
 func (o object) instant(path string) time.Time {
 	o.t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, o.str(path))
@@ -123,7 +123,7 @@ func (o object) instant(path string) time.Time {
 	return at
 }
 
-// mirrored asserts that what a task says of its work is what its newest attempt says.
+// mirrored asserts that a task shows the state of its newest attempt.
 func (h *host) mirrored(id string) {
 	h.t.Helper()
 	all := h.call("get_timeline", `{"task_id": %q, "max_lines": 500}`, id)

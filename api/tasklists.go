@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
@@ -14,11 +15,11 @@ import (
 
 func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.TaskDetail, error) {
 	d := &schema.TaskDetail{}
-	return d, s.withTask(ctx, p.TaskID, func(tx store.Tx, t core.Task, now core.Instant) (err error) {
+	return d, s.withTask(ctx, p.TaskID, func(tx store.Tx, t task.Task, now core.Instant) (err error) {
 		if d.Task, err = wireTask(tx, t, now); err != nil {
 			return err
 		}
-		attempts, _, err := engine.Timeline(tx, t, core.TimelineLines)
+		attempts, _, err := engine.Timeline(tx, t, task.TimelineLines)
 		if err != nil {
 			return err
 		}
@@ -31,37 +32,38 @@ func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.Ta
 		} else {
 			d.Replies = mapped(newest(replies), wireReply)
 		}
+		d.ReplyHistory = mapped(d.Replies, func(r schema.Reply) schema.ReplyText { return schema.ReplyText{Content: r.Reply, Timestamp: r.At} })
 		return err
 	})
 }
 
-// maxReplies bounds the replies that are shown with a task.
+// maxReplies bounds the replies that get_task returns.
 const maxReplies = 50
 
-// oldest gives the first ones that are not too much for one answer together, and at least the first.
+// oldest returns the first replies that fit into one answer, and at least one.
 func oldest(replies []store.Reply) []store.Reply {
 	size := 0
 	for i, r := range replies {
-		if size += len(r.Text) + len(r.Question); size > pageBytes && i > 0 {
+		if size += 2*len(r.Text) + len(r.Question); size > pageBytes && i > 0 {
 			return replies[:i]
 		}
 	}
 	return replies
 }
 
-// newest gives the last ones that are not too much for one answer together, and at least the last.
+// newest returns the last replies that fit into one answer, and at least one.
 func newest(replies []store.Reply) []store.Reply {
 	size := 0
 	for i := len(replies) - 1; i >= 0; i-- {
-		if size += len(replies[i].Text) + len(replies[i].Question); size > pageBytes && i < len(replies)-1 {
+		if size += 2*len(replies[i].Text) + len(replies[i].Question); size > pageBytes && i < len(replies)-1 {
 			return replies[i+1:]
 		}
 	}
 	return replies
 }
 
-// withTask runs fn with a task that must be there, on one reading of the store.
-func (s *Service) withTask(ctx context.Context, id string, fn func(tx store.Tx, t core.Task, now core.Instant) error) error {
+// withTask runs fn with a task in one read transaction, or returns that the task is missing.
+func (s *Service) withTask(ctx context.Context, id string, fn func(tx store.Tx, t task.Task, now core.Instant) error) error {
 	e, _, err := s.backend()
 	if err != nil {
 		return err
@@ -80,8 +82,8 @@ func (s *Service) withTask(ctx context.Context, id string, fn func(tx store.Tx, 
 
 func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*schema.Timeline, error) {
 	w := &schema.Timeline{}
-	return w, s.withTask(ctx, p.TaskID, func(tx store.Tx, t core.Task, _ core.Instant) error {
-		attempts, text, err := engine.Timeline(tx, t, or(p.MaxLines, core.TimelineLines))
+	return w, s.withTask(ctx, p.TaskID, func(tx store.Tx, t task.Task, _ core.Instant) error {
+		attempts, text, err := engine.Timeline(tx, t, or(p.MaxLines, task.TimelineLines))
 		w.Attempts, w.Total, w.Text = mapped(attempts, briefAttempt), t.Current.Number, text
 		return err
 	})
@@ -89,8 +91,8 @@ func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*s
 
 func (s *Service) listTasks(ctx context.Context, p *schema.ListTasksParams) (*schema.TaskList, error) {
 	list := &schema.TaskList{Items: []schema.Task{}}
-	q := store.TaskQuery{Status: core.TaskStatus(p.Status), RunID: p.RunID, Parent: p.ParentSessionID, Newest: p.Order == newestFirst}
-	next, err := s.pageOfTasks(ctx, q, p.Page, func(tx store.Tx, t core.Task, now core.Instant) (int, error) {
+	q := store.TaskQuery{Status: task.Status(p.Status), RunID: p.RunID, Parent: p.ParentSessionID, Newest: p.Order == newestFirst}
+	next, err := s.pageOfTasks(ctx, q, p.Page, func(tx store.Tx, t task.Task, now core.Instant) (int, error) {
 		w, err := wireTask(tx, t, now)
 		w = shortened(w)
 		list.Items = append(list.Items, w)
@@ -102,8 +104,8 @@ func (s *Service) listTasks(ctx context.Context, p *schema.ListTasksParams) (*sc
 
 func (s *Service) listAwaiting(ctx context.Context, p *schema.ListAwaitingParams) (*schema.AwaitingList, error) {
 	list := &schema.AwaitingList{Items: []schema.Awaiting{}}
-	q := store.TaskQuery{Status: core.StatusAwaiting}
-	next, err := s.pageOfTasks(ctx, q, p.Page, func(_ store.Tx, t core.Task, now core.Instant) (int, error) {
+	q := store.TaskQuery{Status: task.StatusAwaiting}
+	next, err := s.pageOfTasks(ctx, q, p.Page, func(_ store.Tx, t task.Task, now core.Instant) (int, error) {
 		w := wireAwaiting(t, now)
 		list.Items = append(list.Items, w)
 		return len(w.Question) + len(w.OutputExcerpt) + len(w.Description), nil
@@ -112,11 +114,10 @@ func (s *Service) listAwaiting(ctx context.Context, p *schema.ListAwaitingParams
 	return list, err
 }
 
-// newestFirst is the order of a list of tasks, and begins its cursors, so that none of them is taken for a place
-// in a list that begins with the oldest, nor the other way round.
+// newestFirst is an order of task lists. Its cursors begin with it, so that they are not used with the other order.
 const newestFirst = "newest"
 
-// taskCursor gives the cursor behind a position.
+// taskCursor returns the cursor after a position.
 func taskCursor(newest bool, position int64) string {
 	cursor := strconv.FormatInt(position, 10)
 	if newest {
@@ -133,14 +134,13 @@ func tasksAfter(newest bool, page schema.Page) (int64, error) {
 	}
 	after, err := strconv.ParseInt(cursor, 10, 64)
 	if newest != ofNewest || err != nil || after < 1 {
-		return 0, badParam("/cursor", "next_cursor of the page before, with the same order", page.Cursor)
+		return 0, badParam("/cursor", "next_cursor of the previous page, with the same order", page.Cursor)
 	}
 	return after, nil
 }
 
-// pageOfTasks calls fn with each task of a page and gives the cursor of the next one. fn gives how many
-// bytes the task takes.
-func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schema.Page, fn func(store.Tx, core.Task, core.Instant) (int, error)) (next string, err error) {
+// pageOfTasks calls fn with each task of a page and returns the next cursor. fn returns the bytes of the task.
+func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schema.Page, fn func(store.Tx, task.Task, core.Instant) (int, error)) (next string, err error) {
 	e, _, err := s.backend()
 	if err != nil {
 		return "", err
@@ -152,7 +152,7 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 	err = e.View(ctx, func(tx store.Tx) error {
 		next = ""
 		size := 0
-		return eachTask(tx, q, func(i int, before, t core.Task) (bool, error) {
+		return eachTask(tx, q, func(i int, before, t task.Task) (bool, error) {
 			if i == limit || size > pageBytes {
 				next = taskCursor(q.Newest, before.Position)
 				return false, nil
@@ -165,14 +165,12 @@ func (s *Service) pageOfTasks(ctx context.Context, q store.TaskQuery, page schem
 	return next, err
 }
 
-// tasksAtOnce is how many tasks a list has in memory: each of them may be megabytes, of which the list
-// shows the beginning.
+// tasksAtOnce bounds the tasks in memory, because each may have megabytes of which a list shows the beginning.
 const tasksAtOnce = 8
 
-// eachTask calls fn with the tasks of a query in order, and with the one before each, until fn says that
-// it was enough.
-func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t core.Task) (bool, error)) error {
-	var before core.Task
+// eachTask calls fn with the tasks of a query in order, and with the task before each, until fn returns false.
+func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t task.Task) (bool, error)) error {
+	var before task.Task
 	q.Limit = tasksAtOnce
 	for i := 0; ; {
 		found, err := tx.Tasks(q)
@@ -183,17 +181,17 @@ func eachTask(tx store.Tx, q store.TaskQuery, fn func(i int, before, t core.Task
 			if more, err := fn(i, before, t); err != nil || !more {
 				return err
 			}
-			before = core.Task{Position: t.Position} // without its texts
+			before = task.Task{Position: t.Position} // drops the texts
 			i++
 		}
 		q.After = before.Position
 	}
 }
 
-// excerptBytes bounds what a list shows of a long text.
+// excerptBytes bounds the part of a long text that a list shows.
 const excerptBytes = 1024
 
-// shortened is a task as a list shows it.
+// shortened returns a task as a list shows it.
 func shortened(t schema.Task) schema.Task {
 	t.Prompt, t.Output, t.Question = beginning(t.Prompt), beginning(t.Output), beginning(t.Question)
 	t.UserReply, t.Description, t.Reason = beginning(t.UserReply), beginning(t.Description), beginning(t.Reason)
@@ -203,7 +201,7 @@ func shortened(t schema.Task) schema.Task {
 	return t
 }
 
-// taskBytes is about how long the parts of a task are that a host has chosen the length of.
+// taskBytes returns the approximate size of the fields whose length the host determines.
 func taskBytes(t schema.Task) int {
 	size := len(t.Prompt) + len(t.Output) + len(t.Question) + len(t.UserReply) + len(t.Description) + len(t.Reason)
 	for k, v := range t.Labels {
@@ -213,7 +211,7 @@ func taskBytes(t schema.Task) int {
 		size += len(m.ProviderID) + len(m.ModelID) + len(m.Variant)
 	}
 	for _, id := range t.DependsOn {
-		size += 2 * len(id) // it may be among waiting_for too
+		size += 2 * len(id) // waiting_for may repeat it
 	}
 	return size
 }

@@ -10,7 +10,6 @@ import (
 	"waybill/schema"
 )
 
-// Texts at their limits are taken, and one byte more is refused with the limit.
 func TestTextsOfTasksAreBounded(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for _, row := range []struct {
@@ -97,8 +96,8 @@ func TestParamsOfTasksThatAreUnknownAreRefusedByName(t *testing.T) {
 	}
 }
 
-// The list of models is checked when the task is created, not when its turn comes.
-func TestModelsThatAreNoWayOutAreRefused(t *testing.T) {
+// Models are checked when the task is created.
+func TestInvalidModelChainIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	for models, pointer := range map[string]string{
 		`{"provider_id": "", "model_id": "m"}`:                                                                                "/models/0/provider_id",
@@ -122,7 +121,7 @@ func TestModelsThatAreNoWayOutAreRefused(t *testing.T) {
 	h.create(`"models": [%s]`, strings.Join(many[1:], ","))
 }
 
-// Half of a model was taken for one, and none at all for the whole chain.
+// A model without a name or a provider is refused.
 func TestModelOfACallMustBeAWholeOne(t *testing.T) {
 	h := newHost(t, setup{})
 	failed, _ := h.in("ERROR")
@@ -166,9 +165,8 @@ func TestDependenciesThatCannotBeAreRefused(t *testing.T) {
 		has("/depends_on", "data.details.errors.0.pointer")
 }
 
-// A task can depend only on tasks that are there before it, and what it depends on never changes: no
-// circle can arise, so there is always one that nothing holds back.
-func TestSomeTaskIsAlwaysFree(t *testing.T) {
+// Dependencies on existing tasks cannot form a cycle, so some task is always ready.
+func TestDependenciesFormNoCycle(t *testing.T) {
 	h := newHost(t, setup{})
 	ids := []string{h.create(``)}
 	for i := range 20 {
@@ -213,7 +211,6 @@ func TestFailedDependencyHoldsBackOnlyItsDependents(t *testing.T) {
 	released.has([]any{failing, fine}, "claim.task.depends_on")
 }
 
-// What completed before does not hold back.
 func TestDependencyThatIsCompleteHoldsNothingBack(t *testing.T) {
 	h := newHost(t, setup{})
 	on := h.create(``)
@@ -223,11 +220,10 @@ func TestDependencyThatIsCompleteHoldsNothingBack(t *testing.T) {
 	h.claim("w").has(id, "claim.task.task_id")
 }
 
-// One that completes releases very many.
 func TestOneTaskReleasesVeryMany(t *testing.T) {
 	h := newHost(t, setup{})
 	on := h.create(``)
-	const many = 1200 // more than one reading gives
+	const many = 1200 // more than one read returns
 	for range many {
 		h.create(`"depends_on": [%q]`, on)
 	}

@@ -7,17 +7,25 @@ import (
 	"strings"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/schema"
 )
 
-func (s *Service) createTask(_ context.Context, p *schema.CreateTaskParams) (*work[schema.TaskResult], error) {
-	launch, err := newLaunch(p)
+func (s *Service) createTask(ctx context.Context, p *schema.CreateTaskParams) (*prepared[schema.TaskResult], error) {
+	spec, err := newSpec(p)
 	if err != nil {
 		return nil, err
 	}
+	var fault error
+	if spec.RunID != "" && spec.Chain.Len() == 0 {
+		spec.Chain, fault = s.directedChain(ctx, spec.RunID)
+	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.TaskResult, error) {
-		t, err := tx.CreateTask(launch, p.DependsOn)
+		if fault != nil {
+			return nil, fault // not earlier, so that a repeated call with the same key gets its first answer
+		}
+		t, err := tx.CreateTask(spec, p.DependsOn)
 		if err != nil {
 			return nil, err
 		}
@@ -25,7 +33,25 @@ func (s *Service) createTask(_ context.Context, p *schema.CreateTaskParams) (*wo
 	})
 }
 
-func taskResult(tx *engine.Tx, t core.Task) (*schema.TaskResult, error) {
+// directedChain returns the model that the plan names at the item of a run. A name without a provider is left to the
+// host.
+func (s *Service) directedChain(ctx context.Context, run string) (task.Chain, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return task.Chain{}, err
+	}
+	view, err := e.Look(ctx, run)
+	if err != nil || view.Progress.CurrentItem == nil {
+		return task.Chain{}, err
+	}
+	provider, id, _ := strings.Cut(view.Progress.CurrentItem.Directives().Model, "/")
+	if provider == "" || id == "" {
+		return task.Chain{}, nil
+	}
+	return task.NewChain([]task.Model{{Provider: provider, ID: id}})
+}
+
+func taskResult(tx *engine.Tx, t task.Task) (*schema.TaskResult, error) {
 	w, err := wireTask(tx, t, tx.Now())
 	if err != nil {
 		return nil, err
@@ -34,27 +60,27 @@ func taskResult(tx *engine.Tx, t core.Task) (*schema.TaskResult, error) {
 	return &schema.TaskResult{Task: w, Seq: seq}, err
 }
 
-func newLaunch(p *schema.CreateTaskParams) (core.Launch, error) {
+func newSpec(p *schema.CreateTaskParams) (task.Spec, error) {
 	if err := taskSizes(p); err != nil {
-		return core.Launch{}, err
+		return task.Spec{}, err
 	}
-	chain, err := core.NewChain(mapped(p.Models, coreModel))
-	if fault, ok := errors.AsType[*core.ChainError](err); ok {
+	chain, err := task.NewChain(mapped(p.Models, coreModel))
+	if fault, ok := errors.AsType[*task.ChainError](err); ok {
 		pointer := strings.TrimSuffix(fmt.Sprintf("/models/%d/%s", fault.Index, fault.Field), "/")
-		return core.Launch{}, problem(pointer, fault.Error(), "a model that no earlier entry names", wireModelName(p.Models[fault.Index]))
+		return task.Spec{}, problem(pointer, fault.Error(), "a model that no earlier entry names", wireModelName(p.Models[fault.Index]))
 	}
-	launch := core.Launch{
+	spec := task.Spec{
 		Prompt: p.Prompt, Description: p.Description, RunID: p.RunID, Role: wireRole(p.Role), Parent: p.ParentSessionID,
 		Chain: chain, MaxAttempts: or(p.MaxAttempts, max(1, len(p.Models))),
 	}
 	if len(p.Labels) > 0 {
 		labels, err := schema.Encode(p.Labels)
 		if err != nil {
-			return launch, err
+			return spec, err
 		}
-		launch.Labels = string(labels)
+		spec.Labels = string(labels)
 	}
-	return launch, nil
+	return spec, nil
 }
 
 // maxModels and maxDependencies bound the lists of a task.
@@ -63,22 +89,22 @@ const (
 	maxDependencies = 500
 )
 
-// oneModel reads the model of a call that may name one. Absent is the zero Model; half of one is refused.
-func oneModel(m *schema.Model) (core.Model, error) {
+// oneModel returns the optional model at a pointer. nil is the zero Model; an incomplete model is refused.
+func oneModel(at string, m *schema.Model) (task.Model, error) {
 	if m == nil {
-		return core.Model{}, nil
+		return task.Model{}, nil
 	}
-	if err := within("/model", len(m.ProviderID)+len(m.ModelID)+len(m.Variant), schema.MaxReplyBytes); err != nil {
-		return core.Model{}, err
+	if err := within(at, len(m.ProviderID)+len(m.ModelID)+len(m.Variant), schema.MaxReplyBytes); err != nil {
+		return task.Model{}, err
 	}
-	_, err := core.NewChain([]core.Model{coreModel(*m)})
-	if fault, ok := errors.AsType[*core.ChainError](err); ok {
-		return core.Model{}, problem("/model/"+fault.Field, "/model/"+fault.Field+" is empty", "a name", wireModelName(*m))
+	_, err := task.NewChain([]task.Model{coreModel(*m)})
+	if fault, ok := errors.AsType[*task.ChainError](err); ok {
+		return task.Model{}, problem(at+"/"+fault.Field, at+"/"+fault.Field+" is empty", "a name", wireModelName(*m))
 	}
 	return coreModel(*m), err
 }
 
-// taskSizes refuses a task of which a part is too large.
+// taskSizes refuses a task with a field that is too large.
 func taskSizes(p *schema.CreateTaskParams) error {
 	labels := 0
 	for k, v := range p.Labels {
@@ -102,7 +128,7 @@ func taskSizes(p *schema.CreateTaskParams) error {
 	)
 }
 
-// wireRole gives the name under which a role is known, whichever of its names was said.
+// wireRole returns the canonical name of a role.
 func wireRole(name string) string {
 	if role, ok := core.ParseRole(name); ok {
 		return role.String()
@@ -110,8 +136,8 @@ func wireRole(name string) string {
 	return name
 }
 
-func (s *Service) retryTask(_ context.Context, p *schema.RetryTaskParams) (*work[schema.RetryTaskResult], error) {
-	model, err := oneModel(p.Model)
+func (s *Service) retryTask(_ context.Context, p *schema.RetryTaskParams) (*prepared[schema.RetryTaskResult], error) {
+	model, err := oneModel("/model", p.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +155,7 @@ func (s *Service) retryTask(_ context.Context, p *schema.RetryTaskParams) (*work
 	})
 }
 
-func (s *Service) cancelTask(_ context.Context, p *schema.CancelTaskParams) (*work[schema.TaskResult], error) {
+func (s *Service) cancelTask(_ context.Context, p *schema.CancelTaskParams) (*prepared[schema.TaskResult], error) {
 	if err := within("/reason", len(p.Reason), schema.MaxReplyBytes); err != nil {
 		return nil, err
 	}
@@ -142,14 +168,14 @@ func (s *Service) cancelTask(_ context.Context, p *schema.CancelTaskParams) (*wo
 	}))
 }
 
-func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*work[schema.ReplyResult], error) {
+func (s *Service) reply(_ context.Context, p *schema.ReplyParams) (*prepared[schema.ReplyResult], error) {
 	if err := errors.Join(
 		within("/reply", len(p.Reply), schema.MaxReplyBytes), within("/by", len(p.By), schema.MaxReplyBytes),
 	); err != nil {
 		return nil, err
 	}
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplyResult, error) {
-		t, before, err := tx.ReplyToTask(p.TaskID, core.ReplyToTask{Text: p.Reply, AttemptID: p.AttemptID}, p.By)
+		t, before, err := tx.ReplyToTask(p.TaskID, task.Reply{Text: p.Reply, AttemptID: p.AttemptID}, p.By)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"waybill/schema"
 )
 
-// claim claims a task and gives the answer's claim.
+// claim claims a task and returns the claim of the answer.
 func (h *host) claim(worker string) object {
 	h.t.Helper()
 	got := h.call("claim_task", `{"worker": %q}`, worker)
@@ -18,14 +18,14 @@ func (h *host) claim(worker string) object {
 	return got
 }
 
-// finish ends the attempt of a claim; rest is the params beside the task and the lease.
+// finish ends the attempt of a claim; rest are further params.
 func (h *host) finish(claim object, rest string) object {
 	h.t.Helper()
 	return h.call("finish_attempt", `{"task_id": %q, "lease_token": %q, %s}`,
 		claim.str("claim.task.task_id"), claim.str("claim.lease.token"), rest)
 }
 
-// One task: its first model fails, its second asks, a person answers, and it completes as the same task.
+// The first model fails, the second asks, a person answers, and the same task completes.
 func TestTaskFallsBackAsksAndCompletesAsTheSameTask(t *testing.T) {
 	h := newHost(t, setup{})
 	created := h.call("create_task", `{"prompt": "Name the crate.", "description": "naming", "parent_session_id": "ses_parent",
@@ -94,9 +94,9 @@ Attempt 2 — AWAITING_RESPONSE — umbra/small — ses_2
 Attempt 3 — COMPLETED — umbra/small — ses_3`, timeline.str("text"))
 	notices := h.call("list_notices", `{"session_id": "ses_parent"}`)
 	require.Equal(t, []string{
-		"task.retry_scheduled", "task.retry_session_ready", "task.awaiting_response", "task.finished", "tasks.all_finished",
+		"task.retry_scheduled", "task.retry_session_ready", "task.finished", "tasks.all_finished",
 	}, notices.each("items", "kind"))
-	require.Contains(t, notices.str("items.3.text"), timeline.str("text"))
+	require.Contains(t, notices.str("items.2.text"), timeline.str("text"))
 
 	h.finish(first, `"status": "error", "error": {"message": "429 Too Many Requests", "http_status": 429}`).has(true, "applied")
 	late := h.finish(first, `"status": "completed", "output": "late"`)

@@ -5,23 +5,24 @@ import (
 	"encoding/json"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/core/verdict"
 	"waybill/engine"
 	"waybill/schema"
 	"waybill/store"
 )
 
-func coreModel(m schema.Model) core.Model {
-	return core.Model{Provider: m.ProviderID, ID: m.ModelID, Variant: m.Variant}
+func coreModel(m schema.Model) task.Model {
+	return task.Model{Provider: m.ProviderID, ID: m.ModelID, Variant: m.Variant}
 }
 
-func wireModel(m core.Model) schema.Model {
+func wireModel(m task.Model) schema.Model {
 	return schema.Model{ProviderID: m.Provider, ModelID: m.ID, Variant: m.Variant}
 }
 
-// knownModel is nil for a model that nobody has named.
-func knownModel(m core.Model) *schema.Model {
-	if m == (core.Model{}) {
+// knownModel returns nil for an unnamed model.
+func knownModel(m task.Model) *schema.Model {
+	if m == (task.Model{}) {
 		return nil
 	}
 	w := wireModel(m)
@@ -30,36 +31,36 @@ func knownModel(m core.Model) *schema.Model {
 
 func wireModelName(m schema.Model) string { return coreModel(m).String() }
 
-// wireTask gives a task as the wire shows it at that moment, with what holds it back.
-func wireTask(tx store.Tx, t core.Task, now core.Instant) (schema.Task, error) {
+// wireTask returns a task as the wire shows it at that time, with its holds.
+func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 	a := t.Current
 	w := schema.Task{
-		TaskID: t.ID, Status: string(t.Status()), Reason: t.Reason(), Prompt: t.Launch.Prompt,
-		PromptBytes: len(t.Launch.Prompt), RetryContext: verdict.IsRetry(t.Launch.Prompt), Description: t.Launch.Description, Role: t.Launch.Role,
-		RunID: t.Launch.RunID, ParentSessionID: t.Launch.Parent, Models: mapped(t.Launch.Chain.Models(), wireModel),
-		MaxAttempts: t.Launch.MaxAttempts, Failures: t.Spent.Failures, Labels: wireLabels(t.Launch.Labels),
+		TaskID: t.ID, Status: string(t.Status()), Reason: t.Reason(), Prompt: t.Spec.Prompt,
+		PromptBytes: len(t.Spec.Prompt), RetryContext: verdict.IsRetry(t.Spec.Prompt), Description: t.Spec.Description, Role: t.Spec.Role,
+		RunID: t.Spec.RunID, ParentSessionID: t.Spec.Parent, Models: mapped(t.Spec.Chain.Models(), wireModel),
+		MaxAttempts: t.Spec.MaxAttempts, Failures: t.Spent.Failures, Labels: wireLabels(t.Spec.Labels),
 		CurrentAttemptID: a.ID, AttemptNumber: a.Number, SessionID: a.Session(), Model: knownModel(a.Model),
 		Output: t.Output, Question: t.Question, UserReply: t.Reply, Error: wireFailure(a),
 		DependsOn: engine.Dependencies(t), CreatedAt: wireTime(t.CreatedAt), UpdatedAt: wireTime(t.UpdatedAt),
 		StartedAt: wireTime(a.StartedAt()), CompletedAt: wireTime(a.EndedAt()),
 	}
 	switch p := t.Phase.(type) {
-	case core.TaskQueued:
+	case task.Queued:
 		if !t.Claimable(now) {
 			w.NotBefore = wireTime(p.NotBefore)
 		}
-	case core.TaskRunning:
+	case task.Running:
 		w.CancelRequestedAt = wireTime(p.CancelAt)
-	case core.TaskComplete, core.TaskAwaiting, core.TaskErrored, core.TaskCancelled, core.TaskBlocked:
+	case task.Complete, task.Awaiting, task.Errored, task.Cancelled, task.Blocked:
 	}
 	var err error
 	w.WaitingFor, err = waitingFor(tx, t, now)
 	return w, err
 }
 
-// waitingFor says what holds a queued task back.
-func waitingFor(tx store.Tx, t core.Task, now core.Instant) ([]schema.WaitingFor, error) {
-	p, queued := t.Phase.(core.TaskQueued)
+// waitingFor returns the reasons why a queued task waits.
+func waitingFor(tx store.Tx, t task.Task, now core.Instant) ([]schema.WaitingFor, error) {
+	p, queued := t.Phase.(task.Queued)
 	if !queued {
 		return nil, nil
 	}
@@ -75,7 +76,7 @@ func waitingFor(tx store.Tx, t core.Task, now core.Instant) ([]schema.WaitingFor
 	}
 	b, known, err := tx.Breaker(t.Current.Model.Key())
 	if known && b.Open(now) {
-		why = append(why, schema.WaitingFor{Kind: "provider_cooling", Until: wireTime(b.Frees(now))})
+		why = append(why, schema.WaitingFor{Kind: "provider_cooling", Until: wireTime(b.HalfOpenAt(now))})
 	}
 	if len(why) == 0 {
 		return nil, err
@@ -89,21 +90,21 @@ func wireLabels(text string) map[string]string {
 	}
 	var labels map[string]string
 	if err := json.Unmarshal([]byte(text), &labels); err != nil {
-		return nil // they were checked when they came in
+		return nil // labels are checked on input
 	}
 	return labels
 }
 
-func wireFailure(a core.Attempt) *schema.TaskError {
+func wireFailure(a task.Attempt) *schema.TaskError {
 	f := a.Failure()
-	silent := f.Message == "" && a.Status() == core.AttemptCancelled // withdrawn without a word
-	if f == (core.Failure{}) || silent || a.Status() == core.AttemptCompleted {
+	silent := f.Message == "" && a.Status() == task.AttemptCancelled // cancelled without a reason
+	if f == (task.Failure{}) || silent || a.Status() == task.AttemptCompleted {
 		return nil
 	}
 	return &schema.TaskError{Message: f.Message, Class: string(f.Class), HTTPStatus: f.HTTP, Name: f.Name}
 }
 
-func wireAttempt(a core.Attempt) schema.Attempt {
+func wireAttempt(a task.Attempt) schema.Attempt {
 	w := schema.Attempt{
 		AttemptID: a.ID, TaskID: a.TaskID, AttemptNumber: a.Number, Cause: string(a.Cause), Status: string(a.Status()),
 		Worker: a.Worker(), SessionID: a.Session(), Model: knownModel(a.Model), CreatedAt: wireTime(a.CreatedAt),
@@ -119,15 +120,15 @@ func wireAttempt(a core.Attempt) schema.Attempt {
 	return w
 }
 
-// briefAttempt is an attempt as a list of very many shows it.
-func briefAttempt(a core.Attempt) schema.Attempt {
+// briefAttempt returns an attempt as a long list shows it.
+func briefAttempt(a task.Attempt) schema.Attempt {
 	w := wireAttempt(a)
 	w.Error = beginning(w.Error)
 	return w
 }
 
-// knownAttempt is nil for an attempt that nobody knows.
-func knownAttempt(a core.Attempt) *schema.Attempt {
+// knownAttempt returns nil for an unknown attempt.
+func knownAttempt(a task.Attempt) *schema.Attempt {
 	if a.ID == "" {
 		return nil
 	}
@@ -135,7 +136,7 @@ func knownAttempt(a core.Attempt) *schema.Attempt {
 	return &w
 }
 
-func wireLease(l core.Lease) schema.Lease {
+func wireLease(l task.Lease) schema.Lease {
 	return schema.Lease{Token: l.Token, Epoch: l.Epoch, ExpiresAt: wireTime(l.ExpiresAt)}
 }
 
@@ -160,16 +161,15 @@ func wireReply(r store.Reply) schema.Reply {
 	return schema.Reply{Number: r.Number, Reply: r.Text, Question: r.Question, By: r.By, At: wireTime(r.At), AttemptID: r.AttemptID}
 }
 
-// wireAwaiting gives a task that waits for a person. A clock that was set back since then does not make
-// the wait negative.
-func wireAwaiting(t core.Task, now core.Instant) schema.Awaiting {
+// wireAwaiting returns a task that waits for a person. The wait is never negative, even if the clock was set back.
+func wireAwaiting(t task.Task, now core.Instant) schema.Awaiting {
 	since := t.Current.EndedAt()
 	question := t.Question
 	if question == "" {
 		question = t.Output
 	}
 	return schema.Awaiting{
-		TaskID: t.ID, AttemptID: t.Current.ID, Description: beginning(t.Launch.Description), Question: beginning(question),
+		TaskID: t.ID, AttemptID: t.Current.ID, Description: beginning(t.Spec.Description), Question: beginning(question),
 		OutputExcerpt: ending(t.Output),
 		Since:         wireTime(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
 	}

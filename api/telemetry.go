@@ -7,13 +7,14 @@ import (
 
 	"waybill/engine"
 	"waybill/ledger"
+	"waybill/prompt"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// tallyPrompt counts a prompt that was compiled, or could not be because nothing more may be cut from it.
-func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Compiled, err error) {
-	if _, over := errors.AsType[*ledger.OverflowError](err); over {
+// tallyPrompt counts a compiled prompt, or one that exceeds its budget.
+func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c prompt.Compiled, err error) {
+	if _, over := errors.AsType[*prompt.OverflowError](err); over {
 		e.Tally(view.Run.ID, store.Tally{Name: engine.TallyOverflows, N: 1})
 	}
 	if err != nil {
@@ -28,7 +29,7 @@ func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c ledger.Co
 		{Name: engine.TallySent, N: int64(c.Estimate)},
 		{Name: engine.TallyResend, N: int64(c.Resend)},
 		{Name: engine.TallyPacket + string(c.Packet.Mode), N: 1},
-		{Name: engine.TallyVersion + ledger.PromptVersion, N: 1},
+		{Name: engine.TallyVersion + prompt.PromptVersion, N: 1},
 	}
 	if why := c.Packet.WhyFull; why != "" {
 		counts = append(counts, store.Tally{Name: engine.TallyWhyFull + string(why), N: 1})

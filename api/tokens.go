@@ -9,22 +9,21 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// The ways to count the tokens of a prompt. They are wire words.
+// The tokenizers, by their wire names.
 const (
-	// Estimate takes four characters for a token.
+	// Estimate counts four characters as a token.
 	Estimate = "estimate"
-	// O200k counts with the vocabulary o200k_base, which newer OpenAI models have. Others cut texts
-	// another way, to about as many tokens.
+	// O200k counts with the vocabulary o200k_base of newer OpenAI models. Other models need about as many tokens.
 	O200k = "o200k"
 )
 
-// Tokenizers returns the names of all ways to count.
+// Tokenizers returns the names of all tokenizers.
 func Tokenizers() []string { return []string{Estimate, O200k} }
 
-// o200k is made when it is first asked for: its table takes 20 ms and 25 MB.
+// o200k is created at its first use, because its table takes 20 ms and 25 MB.
 var o200k = sync.OnceValue(codec.NewO200kBase)
 
-// counter gives the function that counts, nil for the estimate.
+// counter returns the counting function of a tokenizer, nil for the estimate.
 func counter(name string) func(text string) int {
 	if name != O200k {
 		return nil
@@ -35,7 +34,7 @@ func counter(name string) func(text string) int {
 			text = text[len(piece):]
 			count, err := o200k().Count(piece)
 			if err != nil {
-				count = len(piece) // a token has a byte at least
+				count = len(piece) // a token has at least one byte
 			}
 			n += count
 		}
@@ -43,12 +42,12 @@ func counter(name string) func(text string) int {
 	}
 }
 
-// longestBlank bounds the white space that the tokenizer sees in a row, since it takes the square of its
-// length. Where more is cut there can be a token more.
-const longestBlank = 1 << 10
+// maxBlankBytes bounds a run of white space for the tokenizer, whose time grows with the square of its length. The
+// cut may add a token.
+const maxBlankBytes = 1 << 10
 
-// pieceEnd returns where a text can be cut without another count: behind a line end, in front of
-// something that is neither white space nor a slash, which the tokenizer joins with what is before it.
+// pieceEnd returns where a text can be cut without changing the count. That is after a line end, before a character
+// that the tokenizer does not join with it.
 func pieceEnd(text string) int {
 	blank := 0
 	for i := 0; i < len(text); {
@@ -62,7 +61,7 @@ func pieceEnd(text string) int {
 			blank = 0
 		}
 		i += size
-		if blank >= longestBlank {
+		if blank >= maxBlankBytes {
 			return i
 		}
 	}

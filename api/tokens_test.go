@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A text that is counted in pieces has as many tokens as in one.
 func TestPiecesHaveTheTokensOfTheWhole(t *testing.T) {
 	count := counter(O200k)
 	require.Equal(t, 2, count("hello world"))
@@ -24,16 +23,15 @@ func TestPiecesHaveTheTokensOfTheWhole(t *testing.T) {
 	})
 }
 
-// A text of lines that are blank was counted in the square of its length. In pieces of a bounded size it
-// is not, which the number of pieces shows.
+// The pieces of a text with many blank lines have a bounded size.
 func TestBlankLinesAreCountedInPieces(t *testing.T) {
 	text := strings.Repeat(" \n", 1<<15)
 	pieces := 0
 	for rest := text; rest != ""; pieces++ {
 		end := pieceEnd(rest)
-		require.LessOrEqual(t, end, longestBlank+4)
+		require.LessOrEqual(t, end, maxBlankBytes+4)
 		rest = rest[end:]
 	}
-	require.Equal(t, len(text)/longestBlank, pieces)
+	require.Equal(t, len(text)/maxBlankBytes, pieces)
 	require.Positive(t, counter(O200k)(text))
 }

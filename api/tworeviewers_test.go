@@ -13,7 +13,7 @@ import (
 	"waybill/store"
 )
 
-// both gives two results at once, from two goroutines, and gives the answers.
+// both reports two results at the same time.
 func (h *host) both(run string, results ...step) []object {
 	h.t.Helper()
 	answers := make([]<-chan api.Answer, len(results))
@@ -35,8 +35,7 @@ func (h *host) both(run string, results ...step) []object {
 	return objects
 }
 
-// Two reviewers who report at once are heard one after the other, whoever is first, and neither speaks for
-// the other.
+// Results of two reviewers at the same time are both taken, each for its own role.
 func TestTwoReviewersReportAtOnce(t *testing.T) {
 	says := func(who, word string) step {
 		if word == "gaps" {
@@ -82,7 +81,7 @@ func TestTwoReviewersReportAtOnce(t *testing.T) {
 	}
 }
 
-// gist gives where the newest run of item 1 is, as far as it does not depend on when and under which id.
+// gist returns the state of the newest run of item 1 without ids and times.
 func (h *host) gist(run string) string {
 	h.t.Helper()
 	about := h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`)
@@ -91,9 +90,9 @@ func (h *host) gist(run string) string {
 		about.at("task_ledger.reviewer_issues"), about.at("task_ledger.blockers"), about.at("task_ledger.rejections"))
 }
 
-// A held store lets no update begin while it is held.
+// A held store blocks updates.
 type held struct {
-	*lasting
+	*sharedStore
 	turn sync.Mutex
 }
 
@@ -109,14 +108,13 @@ func (h *held) UpdateReserved(ctx context.Context, fn func(store.Tx) error) erro
 func (h *held) Update(ctx context.Context, fn func(store.Tx) error) error {
 	h.turn.Lock()
 	defer h.turn.Unlock()
-	return h.lasting.Update(ctx, fn)
+	return h.sharedStore.Update(ctx, fn)
 }
 
-// The defect: two results of a host that says no more than "reviewer" came at once. The run took the second for
-// that of the other reviewer, and the ledger for that of the same one, so that what the second one demanded
-// stayed for ever.
+// Two results with the role "reviewer" at the same time are assigned to the same reviewers in the run and in its
+// ledger.
 func TestTwoResultsOfAReviewerWithoutANameAtOnce(t *testing.T) {
-	st := &held{lasting: newLasting()}
+	st := &held{sharedStore: newSharedStore(t)}
 	h := newHost(t, setup{store: st})
 	h.write("tasks.md", clockPlan, time.Hour)
 	run := h.start("1", `"policy": {"reviewers": ["spec-reviewer", "code-quality-reviewer"]}`).str("run.run_id")
@@ -134,10 +132,9 @@ func TestTwoResultsOfAReviewerWithoutANameAtOnce(t *testing.T) {
 	last.has([]any{}, "task_ledger.reviewer_issues")
 }
 
-// The defect: the retry prompt that was given for one reviewer was made from the result of the other, and the
-// other one got none.
+// Each of two reviewers gets the retry prompt for its own result.
 func TestRetryPromptIsOfWhoseResultItWas(t *testing.T) {
-	h, run := clocked(t, setup{})
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass")
 	first := h.walk(run, "spec invalid")
 	require.Contains(t, first.str("retry_prompt"), "role: spec-reviewer\n")
@@ -154,59 +151,56 @@ func TestRetryPromptIsOfWhoseResultItWas(t *testing.T) {
 	require.Equal(t, third.str("retry_prompt"), resumed.str("retry_prompt"))
 }
 
-// The same by two processes on one store.
 func TestTwoReviewersOfTwoProcessesReportAtOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		one, other := p.host(t), p.host(t)
-		one.write("tasks.md", clockPlan, time.Hour)
-		for range 3 {
-			run := one.start("1", `"resume": "new"`).str("run.run_id")
-			other.walk(run, "worker pass")
-			var reports sync.WaitGroup
-			for _, report := range []struct {
-				h    *host
-				said step
-			}{{one, "spec gaps:a"}, {other, "quality pass"}} {
-				role, output := report.said.result()
-				answer := report.h.begin(t.Context(), "ingest_output", "%s", ingestParams(run, role, output))
-				reports.Go(func() { // ends when the call is answered
-					if a := <-answer; a.Err != nil {
-						t.Error(a.Err.Message)
-					}
-				})
-			}
-			reports.Wait()
-			require.Equal(t, one.gist(run), other.gist(run))
-			now := one.resume("tasks.md", "1")
-			now.has("rejected", "run.standing.spec-reviewer")
-			now.has("approved", "run.standing.code-quality-reviewer")
-			require.Equal(t, []string{"a"}, now.each("task_ledger.reviewer_issues", "message"))
-			require.Len(t, other.logged("run.outcome", run), 3)
+	p := newStoreCase(t)
+	one, other := p.host(t), p.host(t)
+	one.write("tasks.md", clockPlan, time.Hour)
+	for range 3 {
+		run := one.start("1", `"resume": "new"`).str("run.run_id")
+		other.walk(run, "worker pass")
+		var reports sync.WaitGroup
+		for _, report := range []struct {
+			h    *host
+			said step
+		}{{one, "spec gaps:a"}, {other, "quality pass"}} {
+			role, output := report.said.result()
+			answer := report.h.begin(t.Context(), "ingest_output", "%s", ingestParams(run, role, output))
+			reports.Go(func() { // ends when the call is answered
+				if a := <-answer; a.Err != nil {
+					t.Error(a.Err.Message)
+				}
+			})
 		}
-	})
+		reports.Wait()
+		require.Equal(t, one.gist(run), other.gist(run))
+		now := one.resume("tasks.md", "1")
+		now.has("rejected", "run.standing.spec-reviewer")
+		now.has("approved", "run.standing.code-quality-reviewer")
+		require.Equal(t, []string{"a"}, now.each("task_ledger.reviewer_issues", "message"))
+		require.Len(t, other.logged("run.outcome", run), 3)
+	}
 }
 
-// The last two items are approved at once: one of them completes the plan, and the host is told once.
+// The last two items are approved at the same time, and one notice says that the plan is completed.
 func TestPlanIsCompletedOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, p place) {
-		h := p.host(t)
-		h.write("tasks.md", "- [ ] 1. First\n- [ ] 2. Second\n", time.Hour)
-		var answers []<-chan api.Answer
-		runs := map[string]string{}
-		for _, item := range []string{"1", "2"} {
-			run := h.start(item, `"policy": {"reviewers": ["spec-reviewer"]}`).str("run.run_id")
-			h.ingest(run, "worker", says("worker", item, "pass", ""))
-			runs[item] = run
-		}
-		for item, run := range runs {
-			answers = append(answers, h.begin(t.Context(), "ingest_output", "%s",
-				ingestParams(run, "spec-reviewer", says("spec-reviewer", item, "pass", ""))))
-		}
-		var actions []string
-		for _, answer := range answers {
-			actions = append(actions, h.result(<-answer).str("next_action"))
-		}
-		require.Equal(t, []string{"advance_to_next_item", "plan_completed"}, actions)
-		require.Equal(t, []string{"plan.completed"}, h.call("list_notices", `{}`).each("items", "kind"))
-	})
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", "- [ ] 1. First\n- [ ] 2. Second\n", time.Hour)
+	var answers []<-chan api.Answer
+	runs := map[string]string{}
+	for _, item := range []string{"1", "2"} {
+		run := h.start(item, `"policy": {"reviewers": ["spec-reviewer"]}`).str("run.run_id")
+		h.ingest(run, "worker", says("worker", item, "pass", ""))
+		runs[item] = run
+	}
+	for item, run := range runs {
+		answers = append(answers, h.begin(t.Context(), "ingest_output", "%s",
+			ingestParams(run, "spec-reviewer", says("spec-reviewer", item, "pass", ""))))
+	}
+	var actions []string
+	for _, answer := range answers {
+		actions = append(actions, h.result(<-answer).str("next_action"))
+	}
+	require.Equal(t, []string{"advance_to_next_item", "plan_completed"}, actions)
+	require.Equal(t, []string{"plan.completed"}, h.call("list_notices", `{}`).each("items", "kind"))
 }

@@ -14,7 +14,7 @@ import (
 	"waybill/store"
 )
 
-// waits asserts that a dispatch waits, and gives its answer to come.
+// waits asserts that a dispatch waits, and returns its answer.
 func (h *host) waits(ctx context.Context, params string, args ...any) <-chan api.Answer {
 	h.t.Helper()
 	done := h.begin(ctx, "dispatch_instructions", params, args...)
@@ -23,8 +23,8 @@ func (h *host) waits(ctx context.Context, params string, args ...any) <-chan api
 	return done
 }
 
-// timed runs a test in fake time; elapsed asserts how much of it went by.
-func timed(t *testing.T, test func(t *testing.T, h *host, elapsed func(want time.Duration))) {
+// inFakeTime runs a test in fake time; elapsed asserts the time since its start.
+func inFakeTime(t *testing.T, test func(t *testing.T, h *host, elapsed func(want time.Duration))) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		test(t, newHost(t, setup{}), func(want time.Duration) {
@@ -35,7 +35,7 @@ func timed(t *testing.T, test func(t *testing.T, h *host, elapsed func(want time
 }
 
 func TestDispatchWaitsForSomethingOfItsSession(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		h.call("queue_instruction", `{"content":"here already"}`)
 		require.Equal(t, []string{"here already"}, h.call("dispatch_instructions", `{"wait_ms":25000}`).sent())
 		elapsed(0)
@@ -51,7 +51,7 @@ func TestDispatchWaitsForSomethingOfItsSession(t *testing.T) {
 }
 
 func TestDispatchEndsEmptyWhenItsTimeIsUp(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		pass := h.call("dispatch_instructions", `{"wait_ms":25000}`)
 		elapsed(25 * time.Second)
 		pass.has([]any{}, "instructions")
@@ -63,7 +63,7 @@ func TestDispatchEndsEmptyWhenItsTimeIsUp(t *testing.T) {
 }
 
 func TestDispatchWaitsUntilARepeatIsDue(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		h.track(`{"content":"x","max_retries":1}`)
 		h.pass()
 		pass := h.call("dispatch_instructions", `{"wait_ms":25000,"min_age_ms":7000}`)
@@ -75,9 +75,9 @@ func TestDispatchWaitsUntilARepeatIsDue(t *testing.T) {
 	})
 }
 
-// An acknowledgement is no reason to wake up, and what was due has gone with it.
+// An acknowledgement removes the due repeat and does not end the wait.
 func TestDispatchWaitsOnWhenWhatWasDueIsAcknowledged(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		id := h.track(`{"content":"x"}`)
 		h.pass()
 		done := h.waits(t.Context(), `{"wait_ms":20000,"min_age_ms":7000}`)
@@ -88,7 +88,7 @@ func TestDispatchWaitsOnWhenWhatWasDueIsAcknowledged(t *testing.T) {
 }
 
 func TestWaitingDispatchGetsBackWhatWasNotDelivered(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		h.call("queue_instruction", `{"content":"x"}`)
 		lost := <-h.begin(t.Context(), "dispatch_instructions", `{}`)
 		done := h.waits(t.Context(), `{"wait_ms":20000}`)
@@ -98,8 +98,7 @@ func TestWaitingDispatchGetsBackWhatWasNotDelivered(t *testing.T) {
 	})
 }
 
-// A front door may learn that nobody takes an answer when it is given the answer, in the middle of
-// a commit.
+// A front door may learn during the commit that the answer cannot be written.
 func TestUndeliveredMayBeCalledFromDone(t *testing.T) {
 	h := newHost(t, setup{})
 	h.call("queue_instruction", `{"content":"x"}`)
@@ -115,7 +114,7 @@ func TestUndeliveredMayBeCalledFromDone(t *testing.T) {
 }
 
 func TestCancelledWaitIsCancelled(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := h.waits(ctx, `{"wait_ms":20000}`)
 		cancel()
@@ -128,7 +127,7 @@ func TestCancelledWaitIsCancelled(t *testing.T) {
 }
 
 func TestHurriedWaitIsAnsweredEmpty(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
+	inFakeTime(t, func(t *testing.T, h *host, elapsed func(time.Duration)) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := h.waits(ctx, `{"wait_ms":20000}`)
 		cancel(engine.ErrHurry)
@@ -137,8 +136,7 @@ func TestHurriedWaitIsAnsweredEmpty(t *testing.T) {
 	})
 }
 
-// Cancellation: before the commit nothing happens, after it the answer is the usual one.
-func TestFaultR27_CancelledBeforeTheCommit(t *testing.T) {
+func TestCancelledBeforeTheCommit(t *testing.T) {
 	h := newHost(t, setup{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -149,21 +147,20 @@ func TestFaultR27_CancelledBeforeTheCommit(t *testing.T) {
 
 // A hasty store calls a function between the commit and the answer.
 type hasty struct {
-	*lasting
+	*sharedStore
 	committed func()
 }
 
 func (s hasty) Update(ctx context.Context, fn func(store.Tx) error) error {
-	err := s.lasting.Update(ctx, fn)
+	err := s.sharedStore.Update(ctx, fn)
 	s.committed()
 	return err
 }
 
-// The cancellation comes when the change is on disk and its answer is not given yet, and comes again
-// after that: the answer is the usual one, and so is that of the repetition.
-func TestFaultR27_CancelledAfterTheCommit(t *testing.T) {
+// A cancellation after the commit does not change the answer, nor that of the repeated call.
+func TestCancelledAfterTheCommit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h := newHost(t, setup{store: hasty{newLasting(), cancel}})
+	h := newHost(t, setup{store: hasty{newSharedStore(t), cancel}})
 	a := <-h.begin(ctx, "queue_instruction", `{"content":"x","idempotency_key":"k"}`)
 	require.ErrorIs(t, ctx.Err(), context.Canceled)
 	first := h.result(a)
@@ -174,9 +171,9 @@ func TestFaultR27_CancelledAfterTheCommit(t *testing.T) {
 	require.EqualValues(t, 1, h.seq())
 }
 
-// The machine sleeps for hours. Repeats are made by passes, so none has piled up.
-func TestFaultR23_NothingPilesUpWhileTheMachineSleeps(t *testing.T) {
-	timed(t, func(t *testing.T, h *host, _ func(time.Duration)) {
+// Repeats are sent by passes, so none is added while the machine is suspended.
+func TestSuspendAddsNoRepeats(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host, _ func(time.Duration)) {
 		h.track(`{"content":"x"}`)
 		h.pass()
 		time.Sleep(10 * time.Hour)
@@ -187,8 +184,7 @@ func TestFaultR23_NothingPilesUpWhileTheMachineSleeps(t *testing.T) {
 	})
 }
 
-// Changes take effect in the order in which they were begun.
-func TestFaultR26_ChangesKeepTheirOrder(t *testing.T) {
+func TestChangesKeepTheirOrder(t *testing.T) {
 	h := newHost(t, setup{})
 	var answers []<-chan api.Answer
 	for i := range 2000 {
@@ -199,7 +195,7 @@ func TestFaultR26_ChangesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestNothingIsTakenInOnTheWayOut(t *testing.T) {
+func TestChangeDuringShutdownIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	accepted := h.begin(t.Context(), "queue_instruction", `{"content":"x"}`)
 	h.stop()

@@ -11,14 +11,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
 	"waybill/engine"
 	"waybill/engine/workspace"
+	"waybill/internal/safetext"
 	"waybill/ledger"
+	"waybill/plan"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// wireTime gives an instant as the wire shows it; never is the empty string, which is left out.
+// wireTime returns an instant as the wire shows it; zero is "", which is left out.
 func wireTime(at core.Instant) schema.Time {
 	if at == 0 {
 		return ""
@@ -26,31 +30,31 @@ func wireTime(at core.Instant) schema.Time {
 	return schema.TimeOf(time.UnixMicro(int64(at)))
 }
 
-func wireInstruction(in core.Instruction) schema.Instruction {
+func wireInstruction(in instruction.Instruction) schema.Instruction {
 	w := schema.Instruction{
 		InstructionID: in.ID, SessionID: in.Session, Content: in.Content, State: string(in.State()),
 		Tracked: in.Tracked, Priority: in.Priority, Sends: in.Sends(), SendsMax: in.SendsMax(),
 		AckOn: wireRule(in.AckOn), CreatedAt: wireTime(in.CreatedAt), LastSentAt: wireTime(in.LastSentAt()),
 	}
 	switch p := in.Phase.(type) {
-	case core.Queued, core.Sent:
-	case core.Acknowledged:
+	case instruction.Queued, instruction.Sent:
+	case instruction.Acknowledged:
 		w.AcknowledgedAt, w.AcknowledgedBy = wireTime(p.At), string(p.By)
-	case core.Failed:
+	case instruction.Failed:
 		w.FailedAt, w.LateAckAt = wireTime(p.At), wireTime(p.LateAckAt)
-	case core.Cancelled:
+	case instruction.Cancelled:
 		w.CancelledAt, w.Reason = wireTime(p.At), p.Reason
 	}
 	return w
 }
 
-func wireRule(r core.AckRule) *schema.AckRule {
+func wireRule(r instruction.AckRule) *schema.AckRule {
 	if r.EventType == "" {
 		return nil
 	}
 	w := &schema.AckRule{EventType: r.EventType}
 	if r.Match != "" {
-		// The rule was checked when it came in: it is an object.
+		// The rule was checked on input, so it is an object.
 		var match map[string]json.RawMessage
 		if json.Unmarshal([]byte(r.Match), &match) == nil {
 			w.Match = make(map[string]jsontext.Value, len(match))
@@ -66,13 +70,21 @@ func wireWorkspace(ws workspace.Workspace) schema.Workspace {
 	return schema.Workspace{ID: ws.ID, Root: ws.Root, StateDir: ws.StateDir, ResolvedBy: ws.ResolvedBy}
 }
 
-func wireFingerprint(f ledger.Fingerprint) schema.Fingerprint {
+func wireFingerprint(f plan.Fingerprint) schema.Fingerprint {
 	return schema.Fingerprint{MtimeMS: f.MtimeMs, Size: f.Size, Hash: f.Hash}
 }
 
-func wireTotals(t ledger.Totals) schema.Totals { return schema.Totals(t) }
+// wireRuns returns nil for a plan without runs.
+func wireRuns(p plan.PlanProgress) *schema.PlanRuns {
+	if !p.ByRuns() {
+		return nil
+	}
+	return &schema.PlanRuns{Approved: p.Approved, Unapproved: p.Unapproved}
+}
 
-func wireItem(it ledger.Item) schema.Item {
+func wireTotals(t plan.Totals) schema.Totals { return schema.Totals(t) }
+
+func wireItem(it plan.Item) schema.Item {
 	w := schema.Item{
 		ItemID: it.ID, Title: it.Title, Status: it.Status.String(), Optional: it.Optional, Source: it.Source, Line: it.Line,
 		Level: it.Level, ParentID: it.ParentID, DependsOn: it.DependsOn, Parallel: it.Parallel, Prompt: it.Prompt,
@@ -85,13 +97,14 @@ func wireItem(it ledger.Item) schema.Item {
 	return w
 }
 
-func wireDiagnostic(d ledger.Diagnostic) schema.Diagnostic {
+func wireDiagnostic(d plan.Diagnostic) schema.Diagnostic {
 	return schema.Diagnostic{
 		Source: d.Source, Line: d.Line, Column: d.Column, Severity: d.Severity.String(), Code: d.Code, Message: d.Message,
+		Open: d.Open,
 	}
 }
 
-// mapped translates a list; it is never nil.
+// mapped applies fn to each element. The result is never nil.
 func mapped[A, B any](list []A, fn func(A) B) []B {
 	out := make([]B, len(list))
 	for i, v := range list {
@@ -100,32 +113,36 @@ func mapped[A, B any](list []A, fn func(A) B) []B {
 	return out
 }
 
-func wireRun(r core.Run) schema.Run {
+func wireRun(r run.Run) schema.Run {
 	return schema.Run{
 		RunID: r.ID, Plan: r.Plan, ItemID: r.ItemID, State: string(r.State), Reason: string(r.Halt),
 		Counters: schema.Counters{
 			InvalidResults: byRole(r.Counters.InvalidResults, func(n int) int { return n }), WorkerFailures: r.Counters.WorkerFailures,
 			ReviewRejections: r.Counters.ReviewRejections, Stalled: r.Counters.Stalled, ReviewLoop: r.Counters.ReviewLoop,
 		},
-		Policy: wirePolicy(r.Policy), Standing: byRole(r.Standing, core.Standing.String),
+		Policy: wirePolicy(r.Policy), Standing: byRole(r.Standing, run.Standing.String),
 		PlanVersion: r.PlanVersion, CreatedAt: wireTime(r.CreatedAt), UpdatedAt: wireTime(r.UpdatedAt),
 	}
 }
 
-func wirePolicy(p core.Policy) schema.Policy {
+func wirePolicy(p run.Policy) schema.Policy {
 	w := schema.Policy{
 		InvalidRetries: &p.InvalidRetries, ReviewerFreshRuns: &p.ReviewerFreshRuns, WorkerFailures: &p.WorkerFailures,
 		ReviewRejections: &p.ReviewRejections, StalledThreshold: &p.StalledThreshold, ReviewLoopThreshold: &p.ReviewLoopThreshold,
+		ResultForm: p.ResultForm.String(), RequireKey: &p.RequireKey,
+	}
+	if p.Reviewers == run.NoReviewers {
+		w.Reviewers = []string{}
 	}
 	for i := range core.Roles {
-		if role := core.Role(i + 1); p.Reviewers.Has(role) {
+		if role := core.Role(i + 1); role.Reviewer() && p.Reviewers.Has(role) {
 			w.Reviewers = append(w.Reviewers, role.String())
 		}
 	}
 	return w
 }
 
-// byRole gives the values of an array that is indexed by Role-1 under the names of the roles.
+// byRole maps the names of roles to the values of an array that is indexed by Role-1.
 func byRole[A, B any](values [core.Roles]A, fn func(A) B) map[string]B {
 	named := map[string]B{}
 	for i, v := range values {
@@ -177,26 +194,25 @@ func wireSend(d engine.Delivery, escalate bool) schema.Send {
 	in := d.Instruction
 	text := in.Content
 	if escalate {
-		text = core.Escalated(in.Content, d.Send)
+		text = instruction.Escalated(in.Content, d.Send)
 	}
 	return schema.Send{
 		InstructionID: in.ID, Content: in.Content, Send: d.Send, SendsMax: in.SendsMax(), Tracked: in.Tracked, Text: text,
 	}
 }
 
-// A cursor of the event log is the number of an event, with a mark behind a dot that tells this event from another one
-// which has that number in a log that was put back; or a moment behind "@". The second kind is
-// what initialize gives while the store is not open: it names a position without a look at the store.
+// cursorAt returns the cursor of a time, "@" and microseconds. initialize uses it while the store is not open. Other
+// cursors are an event number, a dot and the beginning of the event's hash, which detects a replaced log.
 func cursorAt(at time.Time) string { return "@" + strconv.FormatInt(at.UnixMicro(), 10) }
 
-// stampSlack is how long before its commit an event may have got its moment. A cursor that names a
-// moment rather gives the events of that time again than miss one.
+// stampSlack is the longest time between an event's time and its commit. A cursor with a time may return events
+// again, but misses none.
 const stampSlack = core.Instant(time.Second / time.Microsecond)
 
-// markBytes are enough to tell the few logs apart that there ever are of a workspace.
+// markBytes is the length of the hash in a cursor, enough for the few logs of a workspace.
 const markBytes = 4
 
-// cursorOf gives the cursor that points behind an event. Of one whose hash is not known it is the number alone.
+// cursorOf returns the cursor after an event. Without a known hash it is only the number.
 func cursorOf(p store.Point) string {
 	number := strconv.FormatInt(p.Seq, 10)
 	if p.Hash == (store.Hash{}) {
@@ -205,13 +221,13 @@ func cursorOf(p store.Point) string {
 	return number + "." + hex.EncodeToString(p.Hash[:markBytes])
 }
 
-// position finds the event behind which a cursor points. known is false if the log does not have it, or not any more.
+// position returns the event after which a cursor points. known is false if the log does not have it.
 func position(tx store.Tx, cursor string) (seq int64, known bool, err error) {
 	moment, timed := strings.CutPrefix(cursor, "@")
 	number, mark, marked := strings.Cut(moment, ".")
 	seq, err = strconv.ParseInt(number, 10, 64)
 	if _, bad := hex.DecodeString(mark); err != nil || seq < 0 || marked && (timed || bad != nil || len(mark) != 2*markBytes) {
-		return 0, false, badParam("/cursor", "a cursor that waybill gave, or \"0\" for the beginning", cursor)
+		return 0, false, badParam("/cursor", "a cursor from waybill, or \"0\" for the beginning", cursor)
 	}
 	if timed {
 		seq, err = tx.SeqBefore(core.Instant(seq) - stampSlack)
@@ -227,15 +243,15 @@ func position(tx store.Tx, cursor string) (seq int64, known bool, err error) {
 	return seq, known, err
 }
 
-// badParam gives INVALID_PARAMS for one param.
+// badParam returns INVALID_PARAMS for one param.
 func badParam(pointer, expected string, found any) *schema.Error {
-	shown := clipped(fmt.Sprintf("%#v", found))
+	shown := safetext.Truncate(fmt.Sprintf("%#v", found), shownCharacters)
 	return problem(pointer, pointer+" must be "+expected+", not "+shown, expected, shown)
 }
 
-// nothingBeside refuses what would choose among others where a param names one thing, for it would not be looked at.
-// The others come as pairs of pointer and value.
-func nothingBeside(name string, others ...[2]string) error {
+// requireAlone refuses filters together with a param that names one subject. The filters are pairs of pointer and
+// value.
+func requireAlone(name string, others ...[2]string) error {
 	for _, other := range others {
 		if other[1] != "" {
 			return badParam(other[0], "absent when "+name+" is given", other[1])
@@ -244,26 +260,17 @@ func nothingBeside(name string, others ...[2]string) error {
 	return nil
 }
 
-// problem refuses one param with a message of its own.
+// problem refuses one param with its own message.
 func problem(pointer, message, expected, found string) *schema.Error {
 	return schema.NewError(schema.InvalidParams, message).With("errors", []schema.Problem{{
-		Pointer: pointer, Message: message, Expected: expected, Found: clipped(found),
+		Pointer: pointer, Message: message, Expected: expected, Found: safetext.Truncate(found, shownCharacters),
 	}})
 }
 
-// clipped bounds what an error repeats of its params, which may be as large as a message.
-func clipped(text string) string {
-	const limit = 48
-	runes := 0
-	for i := range text {
-		if runes++; runes > limit {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+// shownCharacters limits how much of a param an error repeats: a param may be as large as a message.
+const shownCharacters = 48
 
-// or gives the value that a pointer points to, or the default of an absent one.
+// or returns the value of a pointer, or the default for nil.
 func or[T any](p *T, absent T) T {
 	if p == nil {
 		return absent

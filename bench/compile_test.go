@@ -72,7 +72,7 @@ func BenchmarkCompileWarm(b *testing.B) {
 	}
 }
 
-// each gives the time of one of n calls in µs.
+// each returns the time of one of n calls in µs.
 func each(n int, call func()) float64 {
 	start := time.Now()
 	for range n {
@@ -111,7 +111,7 @@ func BenchmarkCompileCold(b *testing.B) {
 	}
 }
 
-// allocsCold gives the allocations until the prompt of a plan that was just written is answered. What records the
+// allocsCold returns the allocations until the prompt of a plan that was just written is answered. What records the
 // change before is waited for; what records this one may have begun.
 func (j journey) allocsCold(b *testing.B) float64 {
 	var made series
@@ -189,7 +189,7 @@ func BenchmarkCompileColdOverStdio(b *testing.B) {
 	}
 }
 
-// compileCall starts a run and gives the request that compiles its prompt.
+// compileCall starts a run and returns the request that compiles its prompt.
 func compileCall(b *testing.B, h *host, plan string, items int) string {
 	answer := h.call(b, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"init_run","params":{"plan":"specs/%s/tasks.md","item_id":%q}}`,
 		plan, currentItem(items)))

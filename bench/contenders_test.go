@@ -23,7 +23,7 @@ var contenders = map[string]func(in io.ReadCloser, out io.WriteCloser){
 	"stock-same": stockSame,
 }
 
-// contender gives the command that runs one of them.
+// contender returns the command that runs one of them.
 func contender(role string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childRole+"="+role)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"waybill/ledger"
+	"waybill/plan"
 )
 
 // planWriters write a plan of that many items in each dialect, half of them done, with the usual lines below each.
@@ -70,15 +70,15 @@ func table(items int) string {
 // files writes a folder: a format of the names, and one of the files with the number of the item and its word.
 func files(name, format string, open, done string) func(items int) string {
 	return func(items int) string {
-		all := make([]ledger.PlanFile, items)
+		all := make([]plan.PlanFile, items)
 		for i := range all {
 			var b strings.Builder
 			fmt.Fprintf(&b, format, i+1, []string{done, open}[i%2])
 			b.WriteString("## Description\n\n")
 			below(&b, i)
-			all[i] = ledger.PlanFile{Name: fmt.Sprintf(name, i+1), Text: b.String()}
+			all[i] = plan.PlanFile{Name: fmt.Sprintf(name, i+1), Text: b.String()}
 		}
-		return ledger.JoinFiles(all)
+		return plan.JoinFiles(all)
 	}
 }
 

@@ -20,12 +20,12 @@ func newRawLog(b *testing.B, dir string) *rawLog {
 	return &rawLog{log}
 }
 
-// alone appends n records, each synced, and gives the rate.
+// alone appends n records, each synced, and returns the rate.
 func (l *rawLog) alone(b *testing.B, n int) float64 {
 	return l.rate(b, n, func() (time.Duration, error) { return l.Alone(n) })
 }
 
-// together appends n records for a window of callers, each of whom waits for his own, and gives the rate.
+// together appends n records for a window of callers, each of whom waits for his own, and returns the rate.
 func (l *rawLog) together(b *testing.B, n int) float64 {
 	return l.rate(b, n, func() (time.Duration, error) { return l.Together(n, window) })
 }

@@ -78,7 +78,7 @@ func (e *editor) edit(n int) error {
 	return nil
 }
 
-// newEditor gives one that has a workspace of its own and hears of its edits from waybill.
+// newEditor returns one that has a workspace of its own and hears of its edits from waybill.
 func newEditor(b *testing.B, items int) *editor {
 	root := b.TempDir()
 	work := filepath.Join(root, "work")
@@ -98,7 +98,7 @@ func newEditor(b *testing.B, items int) *editor {
 	return e
 }
 
-// newProbe gives one that hears of its edits from the system, and waits for the quiet period then.
+// newProbe returns one that hears of its edits from the system, and waits for the quiet period then.
 func newProbe(b *testing.B, items int) *editor {
 	plan := newPlan(b, b.TempDir(), "tasks.md", items)
 	news, err := fsnotify.NewWatcher()

@@ -43,7 +43,7 @@ func newErrand(h *host, session string, inFlight int) *errand {
 	return &errand{host: h, session: session, slots: make([]slot, inFlight)}
 }
 
-// run carries out n changes and gives their rate.
+// run carries out n changes and returns their rate.
 func (e *errand) run(b *testing.B, n int) float64 {
 	start := time.Now()
 	if err := e.begin(); err != nil {
@@ -101,7 +101,7 @@ func (e *errand) drain() error {
 	return nil
 }
 
-// take gives the slot that an answer is for, which is free then.
+// take returns the slot that an answer is for, which is free then.
 func (e *errand) take(answer []byte) (i int, err error) {
 	const at = len(`{"jsonrpc":"2.0","id":`)
 	id, err := strconv.Atoi(string(answer[at : at+3]))

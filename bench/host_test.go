@@ -57,7 +57,7 @@ func connected(b *testing.B, cmd *exec.Cmd) *host {
 	return h
 }
 
-// waybill gives the command that serves the workspace and keeps its store below state.
+// waybill returns the command that serves the workspace and keeps its store below state.
 func waybill(workspace, state string) *exec.Cmd {
 	cmd := exec.Command(programs.waybill, "serve", "--workspace", workspace)
 	cmd.Dir = workspace
@@ -84,13 +84,13 @@ func (h *host) send(text []byte) error {
 	return err
 }
 
-// line gives the next line, which is valid until the next one is asked for.
+// line returns the next line, which is valid until the next one is asked for.
 func (h *host) line() ([]byte, error) { return h.lines.ReadSlice('\n') }
 
 // notified begins every line that is not an answer.
 var notified = []byte(`{"jsonrpc":"2.0","method":`)
 
-// answer gives the next answer, which must be a success, and passes over notifications.
+// answer returns the next answer, which must be a success, and passes over notifications.
 func (h *host) answer() ([]byte, error) {
 	for {
 		text, err := h.line()
@@ -100,7 +100,7 @@ func (h *host) answer() ([]byte, error) {
 	}
 }
 
-// more gives the next of the answers that have been read already, or nil.
+// more returns the next of the answers that have been read already, or nil.
 func (h *host) more() ([]byte, error) {
 	for h.lines.Buffered() > 0 {
 		text, err := h.line()
@@ -118,7 +118,7 @@ func success(answer []byte, err error) error {
 	return err
 }
 
-// call sends a request and gives its answer.
+// call sends a request and returns its answer.
 func (h *host) call(b *testing.B, request string) []byte {
 	if err := h.send([]byte(request + "\n")); err != nil {
 		b.Fatal(err)
@@ -130,7 +130,7 @@ func (h *host) call(b *testing.B, request string) []byte {
 	return answer
 }
 
-// member gives the string that an answer has under that name, or "". Ids need no unescaping.
+// member returns the string that an answer has under that name, or "". Ids need no unescaping.
 func member(answer []byte, name string) string {
 	_, rest, _ := bytes.Cut(answer, []byte(`"`+name+`":"`))
 	value, _, _ := bytes.Cut(rest, []byte(`"`))

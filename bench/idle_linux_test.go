@@ -44,7 +44,7 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(used[idle].median(), "cpu-ms/s-idle")
 }
 
-// onProcessor gives how long all threads of the server have run in ms. A thread that has ended meanwhile
+// onProcessor returns how long all threads of the server have run in ms. A thread that has ended meanwhile
 // is not counted; Go keeps its threads.
 func (h *host) onProcessor(b *testing.B) float64 {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", h.cmd.Process.Pid))

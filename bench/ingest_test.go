@@ -31,7 +31,7 @@ func reviewed(b *testing.B) review {
 	return review{h, fmt.Sprintf(`"method":"ingest_output","params":{"run_id":%q,"role":"worker","output":"%s"}}`, run, output)}
 }
 
-// run ingests n results, so many of them in flight at once, and gives their rate.
+// run ingests n results, so many of them in flight at once, and returns their rate.
 func (r review) run(b *testing.B, n, inFlight int, latency *series) float64 {
 	start := time.Now()
 	for sent := 0; sent < n; {

@@ -34,10 +34,10 @@ func run(m *testing.M) int {
 		dir, err := os.MkdirTemp("", "waybill-bench-")
 		if err == nil {
 			defer func() { _ = os.RemoveAll(dir) }()
-			programs.waybill, err = build(dir, "waybill")
+			programs.waybill, err = build("..", filepath.Join(dir, "waybill"))
 		}
 		if err == nil {
-			programs.emptyServer, err = build(dir, "./testdata/emptyserver")
+			programs.emptyServer, err = build("testdata/emptyserver", filepath.Join(dir, "emptyserver"))
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -52,15 +52,17 @@ func run(m *testing.M) int {
 	return code
 }
 
-func build(dir, pkg string) (path string, err error) {
-	path = filepath.Join(dir, filepath.Base(pkg))
+// build compiles the main package in the folder source with the versions that the go.mod of its module names, and
+// returns the path of the program.
+func build(source, path string) (string, error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, ".")
+	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", source, err, out)
 	}
 	return path, nil
 }

@@ -55,7 +55,7 @@ func BenchmarkMemoryOfIngest(b *testing.B) {
 
 var vmRSS = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
 
-// resident gives the resident memory of the server in MiB.
+// resident returns the resident memory of the server in MiB.
 func (h *host) resident(b *testing.B) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.cmd.Process.Pid))
 	require.NoError(b, err)

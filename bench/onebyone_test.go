@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -30,7 +31,7 @@ type oneByOne interface {
 	acknowledge(n int64) error
 }
 
-// changes lets so many callers share n changes, half of them queueing and half acknowledging, and gives
+// changes lets so many callers share n changes, half of them queueing and half acknowledging, and returns
 // the rate.
 func changes(b *testing.B, s oneByOne, last *atomic.Int64, callers, n int) float64 {
 	start := time.Now()
@@ -98,9 +99,9 @@ func (s ungrouped) queue(n int64) error {
 		if err != nil {
 			return err
 		}
-		in := core.Instruction{
+		in := instruction.Instruction{
 			ID: instructionID(n), Session: "default", Content: content, Tracked: true, MaxRetries: 3,
-			CreatedAt: core.Instant(n), Position: newest + 1, Phase: core.Queued{},
+			CreatedAt: core.Instant(n), Position: newest + 1, Phase: instruction.Queued{},
 		}
 		if err := tx.PutInstruction(in); err != nil {
 			return err
@@ -118,7 +119,7 @@ func (s ungrouped) acknowledge(n int64) error {
 		if err != nil {
 			return err
 		}
-		in.Phase = core.Acknowledged{At: core.Instant(n), By: core.ByCall}
+		in.Phase = instruction.Acknowledged{At: core.Instant(n), By: instruction.ByCall}
 		if err := tx.PutInstruction(in); err != nil {
 			return err
 		}

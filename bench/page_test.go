@@ -47,7 +47,7 @@ func servedPage(b *testing.B) (*host, door) {
 	return h, d
 }
 
-// portFile gives what says where the page is, or nil.
+// portFile returns what says where the page is, or nil.
 func portFile(b *testing.B, state string) (text []byte) {
 	b.Helper()
 	err := filepath.WalkDir(state, func(path string, _ fs.DirEntry, err error) error {
@@ -63,7 +63,7 @@ func portFile(b *testing.B, state string) (text []byte) {
 	return text
 }
 
-// link gives an address that lets a browser in.
+// link returns an address that lets a browser in.
 func (d door) link(b *testing.B) string {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, d.URL+"/api/codes", http.NoBody)
@@ -87,7 +87,7 @@ func (s *screen) shows(d door) {
 	s.until(`document.querySelector("[data-link=live]") !== null`)
 }
 
-// ask has the oldest task of the queue ask something, and gives its id.
+// ask has the oldest task of the queue ask something, and returns its id.
 func (h *host) ask(b *testing.B) (task string) {
 	claimed := h.call(b, `{"jsonrpc":"2.0","id":1,"method":"claim_task","params":{"worker":"bench"}}`)
 	task, lease := member(claimed, "task_id"), member(claimed, "token")
@@ -184,7 +184,7 @@ func BenchmarkPageScroll(b *testing.B) {
 	b.ReportMetric(raw.rate(), "frames/s-at-rest")
 }
 
-// rate gives how many there were in a second, of what each took so many ms.
+// rate returns how many there were in a second, of what each took so many ms.
 func (s series) rate() float64 {
 	sum := 0.0
 	for _, ms := range s {

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
-	"waybill/ledger"
+	"waybill/plan"
 )
 
 // BenchmarkParse reads a plan of 2,000 items of each dialect: a file of lines, or, where each item has a file or all are
@@ -18,7 +18,7 @@ import (
 // goldmark, which reads the same text as Markdown with boxes and knows no items.
 func BenchmarkParse(b *testing.B) {
 	const items = 2000
-	for _, dialect := range ledger.Dialects() {
+	for _, dialect := range plan.Dialects() {
 		write, known := planWriters[dialect]
 		if !known {
 			b.Errorf("nobody knows how to write a plan of the dialect %s", dialect)
@@ -29,17 +29,17 @@ func BenchmarkParse(b *testing.B) {
 	b.Run("task-master-text", func(b *testing.B) { benchmarkParse(b, taskText(items), "task-master", items) })
 }
 
-func benchmarkParse(b *testing.B, plan, dialect string, items int) {
+func benchmarkParse(b *testing.B, p, dialect string, items int) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.TaskList, extension.Table)).Parser()
 	heap := make([]byte, 16<<20) // that of a process which does something else, too: see BenchmarkParse2000 in ledger
 	var parse, hash, other series
 	for b.Loop() {
 		start := time.Now()
-		_ = sha256.Sum256([]byte(plan))
+		_ = sha256.Sum256([]byte(p))
 		hashed := time.Now()
-		r, err := ledger.Read(plan)
+		r, err := plan.Read(p, plan.Hints{})
 		parsed := time.Now()
-		_ = markdown.Parse(text.NewReader([]byte(plan)))
+		_ = markdown.Parse(text.NewReader([]byte(p)))
 		other = append(other, micros(time.Since(parsed)))
 		parse, hash = append(parse, micros(parsed.Sub(hashed))), append(hash, micros(hashed.Sub(start)))
 		if err != nil || r.Dialect != dialect || r.Len() < items {
@@ -51,7 +51,7 @@ func benchmarkParse(b *testing.B, plan, dialect string, items int) {
 	b.ReportMetric(hash.median(), "µs-sha256")
 	b.ReportMetric(hash.over(parse), "x-sha256")
 	b.ReportMetric(other.over(parse), "x-goldmark")
-	b.ReportMetric(testing.AllocsPerRun(5, func() { _, _ = ledger.Read(plan) })/float64(items), "allocs/item")
-	b.ReportMetric(testing.AllocsPerRun(5, func() { _ = markdown.Parse(text.NewReader([]byte(plan))) })/float64(items), "allocs/item-goldmark")
+	b.ReportMetric(testing.AllocsPerRun(5, func() { _, _ = plan.Read(p, plan.Hints{}) })/float64(items), "allocs/item")
+	b.ReportMetric(testing.AllocsPerRun(5, func() { _ = markdown.Parse(text.NewReader([]byte(p))) })/float64(items), "allocs/item-goldmark")
 	require.NotEmpty(b, heap)
 }

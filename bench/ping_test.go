@@ -20,7 +20,7 @@ var pings = func() []byte {
 
 var pingBytes = len(pings) / (2 * window)
 
-// pingAlone sends n pings, each after the answer to the one before, and gives the time of each in µs.
+// pingAlone sends n pings, each after the answer to the one before, and returns the time of each in µs.
 func (h *host) pingAlone(b *testing.B, n int) series {
 	times := make(series, n)
 	for i := range n {
@@ -36,7 +36,7 @@ func (h *host) pingAlone(b *testing.B, n int) series {
 	return times
 }
 
-// pingTogether keeps a window of pings in flight until n are answered, and gives the rate.
+// pingTogether keeps a window of pings in flight until n are answered, and returns the rate.
 func (h *host) pingTogether(b *testing.B, n int) float64 {
 	start := time.Now()
 	sent := 0
@@ -97,7 +97,7 @@ func BenchmarkPing(b *testing.B) {
 	})
 }
 
-// usual gives the lower quartile of the medians of several processes. About one process in four, of
+// usual returns the lower quartile of the medians of several processes. About one process in four, of
 // any contender, comes to lie on the processors in such a way that a wake-up takes 20 µs longer for as
 // long as it lives; a median of the medians would be now the one and now the other.
 func (s series) usual() float64 { return s.quantile(0.25) }

@@ -85,7 +85,7 @@ func (p *planFile) settle(b *testing.B) {
 	<-time.After(time.Until(info.ModTime().Add(2100 * time.Millisecond)))
 }
 
-// stat is the probe of a plan that has not changed: one stat, and the answer carried. It gives the time of one
+// stat is the probe of a plan that has not changed: one stat, and the answer carried. It returns the time of one
 // of n in µs.
 func (p *planFile) stat(b *testing.B, n int, carry func() error) float64 {
 	return each(n, func() {

@@ -47,7 +47,7 @@ func BenchmarkTwoProcesses(b *testing.B) {
 	b.ReportMetric(waits.quantile(1)/1000, "worst-ms")
 }
 
-// race lets both make changes until one has made n, and gives how many each had made by then.
+// race lets both make changes until one has made n, and returns how many each had made by then.
 func race(b *testing.B, pair [2]*errand, n int) (done [2]int, took time.Duration) {
 	var over atomic.Bool
 	var racing sync.WaitGroup

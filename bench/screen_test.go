@@ -66,7 +66,7 @@ func tell[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 	})
 }
 
-// look gives what a promise of the page comes to.
+// look returns what a promise of the page comes to.
 func look[V any](s *screen, promise string) V {
 	s.b.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
@@ -76,7 +76,7 @@ func look[V any](s *screen, promise string) V {
 	return value
 }
 
-// until waits for an expression of the page to be true, and gives it time between its looks.
+// until waits for an expression of the page to be true, and returns it time between its looks.
 func (s *screen) until(expression string) {
 	s.b.Helper()
 	look[bool](s, `new Promise((done) => { const look = () => (`+expression+`) ? done(true) : setTimeout(look, 15); look(); })`)
@@ -116,7 +116,7 @@ func (s *screen) paint(url string) (anything, row float64) {
 	return look[float64](s, `performance.getEntriesByName("first-contentful-paint")[0].startTime`), look[float64](s, `painted`)
 }
 
-// worked gives for how long the page has had work to do, in ms.
+// worked returns for how long the page has had work to do, in ms.
 func (s *screen) worked() float64 {
 	s.b.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, patience)

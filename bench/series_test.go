@@ -11,7 +11,7 @@ import (
 // A series is a figure of one contender, measured again and again.
 type series []float64
 
-// quantile gives the value below which that share of the series lies.
+// quantile returns the value below which that share of the series lies.
 func (s series) quantile(q float64) float64 {
 	sorted := slices.Sorted(slices.Values(s))
 	return sorted[int(q*float64(len(sorted)-1)+0.5)]
@@ -19,7 +19,7 @@ func (s series) quantile(q float64) float64 {
 
 func (s series) median() float64 { return s.quantile(0.5) }
 
-// over gives the median of the ratios of two series that were measured in turns. A machine that was
+// over returns the median of the ratios of two series that were measured in turns. A machine that was
 // slow for a while was slow for both of a pair.
 func (s series) over(t series) float64 {
 	ratios := make(series, len(s))
@@ -33,7 +33,7 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// rate gives how many a second n in that time are.
+// rate returns how many a second n in that time are.
 func rate(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
 // reportOnly keeps the time of a round out of the report: it is that of all contenders together.

@@ -11,13 +11,13 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	planfile "waybill/plan/file"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
 
-// inProcess gives the methods of waybill in this process, on an SQLite store, without a watcher. later
+// inProcess returns the methods of waybill in this process, on an SQLite store, without a watcher. later
 // is how far its clock is ahead.
 func inProcess(b *testing.B, root string, later time.Duration) *api.Table {
 	table, end, err := serviceOf(root, filepath.Join(b.TempDir(), "store.db"), later)
@@ -58,7 +58,7 @@ func serviceOf(root, path string, later time.Duration) (table *api.Table, end fu
 	return s.Table(), end, nil
 }
 
-// called carries out a method and gives its result.
+// called carries out a method and returns its result.
 func called[R any](b *testing.B, table *api.Table, method, params string) *R {
 	entry, ok := table.Entry(method)
 	require.True(b, ok, method)

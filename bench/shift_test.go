@@ -43,7 +43,7 @@ func (h *host) create(b *testing.B, n int) {
 	}
 }
 
-// run claims and finishes tasks until n changes are made, and gives their rate. There must be n of them.
+// run claims and finishes tasks until n changes are made, and returns their rate. There must be n of them.
 func (s *shift) run(b *testing.B, n int) float64 {
 	start := time.Now()
 	s.host.requests = s.host.requests[:0]
@@ -81,7 +81,7 @@ func (s *shift) turn(wanted int) (answered int, err error) {
 	return answered, errors.Join(err, s.flush())
 }
 
-// take gives the slot that an answer is for, which is free then.
+// take returns the slot that an answer is for, which is free then.
 func (s *shift) take(answer []byte) (i int, err error) {
 	const at = len(`{"jsonrpc":"2.0","id":`)
 	id, err := strconv.Atoi(string(answer[at : at+3]))

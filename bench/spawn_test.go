@@ -32,7 +32,7 @@ func BenchmarkSpawn(b *testing.B) {
 	}
 }
 
-// firstAnswer gives the time from the spawning of a server to its first answer in ms.
+// firstAnswer returns the time from the spawning of a server to its first answer in ms.
 func firstAnswer(b *testing.B, cmd *exec.Cmd, request string) float64 {
 	start := time.Now()
 	h := spawn(b, cmd)

@@ -80,7 +80,7 @@ func BenchmarkClaimWakes(b *testing.B) {
 	b.ReportMetric(ours.over(raw), "x-two-fdatasyncs")
 }
 
-// wake lets one process wait for the task that the other one creates, and gives how long that took in ms.
+// wake lets one process wait for the task that the other one creates, and returns how long that took in ms.
 func wake(b *testing.B, giver, taker *host) float64 {
 	requests := `{"jsonrpc":"2.0","id":1,"method":"claim_task","params":{"worker":"bench","wait_ms":25000}}` + "\n" + parked
 	taker.call(b, requests)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 // BenchmarkTimeline measures what a task with ten thousand attempts costs to look at. The probe is a task
 // with as many attempts as a timeline has lines.
 func BenchmarkTimeline(b *testing.B) {
-	const many, few = 10_000, core.TimelineLines
+	const many, few = 10_000, task.TimelineLines
 	short, long := withAttempts(b, few), withAttempts(b, many)
 	for _, c := range []struct{ name, method, params string }{
 		{"of=14-lines", "get_timeline", `{"task_id":"tsk_1"}`},
@@ -40,11 +41,11 @@ func withAttempts(b *testing.B, n int) *host {
 	s, err := sqlite.Open(context.Background(), sqlite.Options{Path: path})
 	require.NoError(b, err)
 	require.NoError(b, s.Update(context.Background(), func(tx store.Tx) error {
-		chain, err := core.NewChain([]core.Model{{Provider: "acme", ID: "large"}})
+		chain, err := task.NewChain([]task.Model{{Provider: "acme", ID: "large"}})
 		if err != nil {
 			return err
 		}
-		t, effects := core.CreateTask("tsk_1", "att_1", 1, core.Launch{Prompt: content, Chain: chain, MaxAttempts: n}, 0, 1)
+		t, effects := task.Create("tsk_1", "att_1", 1, task.Spec{Prompt: content, Chain: chain, MaxAttempts: n}, 0, 1)
 		for i := 1; ; i++ {
 			if err := keep(tx, t, effects); err != nil || i == n {
 				return err
@@ -63,27 +64,27 @@ func withAttempts(b *testing.B, n int) *host {
 }
 
 // failedOnce lets the newest attempt of a task be claimed and fail, which makes it the i-th that did.
-func failedOnce(t core.Task, i int) (core.Task, []core.Effect, error) {
+func failedOnce(t task.Task, i int) (task.Task, []core.Effect, error) {
 	at, token := core.Instant(i)*1_000_000, fmt.Sprintf("lease_%d", i)
-	t, begun, err := t.Step(core.ClaimTask{At: at, Worker: "bench", Token: token, Length: 60_000_000})
+	t, begun, err := t.Step(task.Claim{At: at, Worker: "bench", Token: token, Length: 60_000_000})
 	if err != nil {
 		return t, nil, err
 	}
-	t, over, err := t.Step(core.FinishAttempt{
-		At: at + 900_000, Token: token, Status: core.AttemptError, Mode: core.RetrySame,
-		Failure: core.Failure{Class: core.ClassTransient, HTTP: 503, Message: "503 Service Unavailable: the model is overloaded, try again later"},
-		Next:    core.Successor{AttemptID: fmt.Sprintf("att_%d", i+1)},
+	t, over, err := t.Step(task.Finish{
+		At: at + 900_000, Token: token, Status: task.AttemptError, Mode: task.RetrySame,
+		Failure: task.Failure{Class: task.ClassTransient, HTTP: 503, Message: "503 Service Unavailable: the model is overloaded, try again later"},
+		Next:    task.Successor{AttemptID: fmt.Sprintf("att_%d", i+1)},
 	})
 	return t, append(begun, over...), err
 }
 
 // keep puts what a task became, without its events.
-func keep(tx store.Tx, t core.Task, effects []core.Effect) error {
+func keep(tx store.Tx, t task.Task, effects []core.Effect) error {
 	if err := tx.PutTask(t); err != nil {
 		return err
 	}
 	for _, effect := range effects {
-		if e, ok := effect.(core.Keep); ok {
+		if e, ok := effect.(task.Keep); ok {
 			if err := tx.PutAttempt(e.Attempt); err != nil {
 				return err
 			}

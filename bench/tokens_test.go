@@ -17,8 +17,8 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 
 	"waybill/api"
-	"waybill/examples/fake-agent/play"
 	"waybill/schema"
+	"waybill/test/fakeagent/play"
 )
 
 // turnScript is what the fake agents do wrong: workers leave gaps and fail, reviewers reject. What it does not
@@ -74,7 +74,7 @@ func (t *turns) item(id string) {
 	}
 }
 
-// answer lets a fake agent answer a prompt, and gives what is to be done then.
+// answer lets a fake agent answer a prompt, and returns what is to be done then.
 func (t *turns) answer(run, role, prompt string) schema.Next {
 	var out bytes.Buffer
 	exit := play.Play(play.Options{

@@ -34,7 +34,7 @@ func stock(in io.ReadCloser, out io.WriteCloser) {
 // benchStore names the store of the contender that has one.
 const benchStore = "WAYBILL_BENCH_STORE"
 
-// stockSame is the same library, and a tool that does what waybill's does: it looks for the task in the store and gives
+// stockSame is the same library, and a tool that does what waybill's does: it looks for the task in the store and returns
 // its JSON. What waybill's front door does beyond that is not in it.
 func stockSame(in io.ReadCloser, out io.WriteCloser) {
 	table, end, err := serviceOf(filepath.Dir(os.Getenv(benchStore)), os.Getenv(benchStore), 0)
@@ -60,7 +60,7 @@ func stockSame(in io.ReadCloser, out io.WriteCloser) {
 	_ = server.Run(context.Background(), &sdk.IOTransport{Reader: in, Writer: out}) // it ends with the input
 }
 
-// waybillMCP gives the command that serves the protocol on the workspace.
+// waybillMCP returns the command that serves the protocol on the workspace.
 func waybillMCP(workspace, state string) *exec.Cmd {
 	cmd := waybill(workspace, state)
 	cmd.Args[1] = "mcp"
@@ -73,7 +73,7 @@ type toolHost struct {
 	call []byte // with its end
 }
 
-// each sends n calls, each after the answer to the one before, and gives the time of each in µs.
+// each sends n calls, each after the answer to the one before, and returns the time of each in µs.
 func (h toolHost) each(b *testing.B, n int) series {
 	times := make(series, n)
 	for i := range n {

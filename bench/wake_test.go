@@ -40,7 +40,7 @@ const (
 	otherID
 )
 
-// wake has a claim wait, and gives the time in ms until it has the task that the other one creates.
+// wake has a claim wait, and returns the time in ms until it has the task that the other one creates.
 func (h *host) wake(b *testing.B, other *host) float64 {
 	require.NoError(b, h.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"claim_task","params":{"worker":"bench","wait_ms":25000}}`+"\n", claimID)))
 	// Changes take effect in the order of their lines: by the time of this answer the claim waits.
@@ -63,7 +63,7 @@ func (h *host) wake(b *testing.B, other *host) float64 {
 	return took
 }
 
-// answerTo gives the answer to the request with that id, and passes over those to others. It is valid until the
+// answerTo returns the answer to the request with that id, and passes over those to others. It is valid until the
 // next line is asked for.
 func (h *host) answerTo(id int) ([]byte, error) {
 	mark := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,`, id)

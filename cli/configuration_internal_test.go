@@ -11,7 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/cli/output"
+	"waybill/cli/settings"
 	"waybill/schema"
+	"waybill/test/golden"
 )
 
 // TestBadConfigurations holds the exact words for files that cannot be used.
@@ -36,12 +39,12 @@ func TestBadConfigurations(t *testing.T) {
 			"{\"prompt\": {\"max_output_tokens\": 4000}}",
 			":1: prompt.max_output_tokens must be smaller than prompt.max_input_tokens.reviewer (4000), and is 4000; there would be no room for a prompt",
 		},
-		{strings.Repeat(" ", maxConfig) + "{}", "is larger than 65536 bytes"},
+		{strings.Repeat(" ", settings.MaxConfig) + "{}", "is larger than 65536 bytes"},
 	} {
 		path := written(t, c.text)
 		_, _, err := process(t, nil, "--config", path)
 		require.Error(t, err, c.text)
-		require.Equal(t, exitUsage, exitCode(err))
+		require.Equal(t, output.ExitUsage, output.ExitCode(err))
 		if strings.HasPrefix(c.want, ":") {
 			c.want = path + c.want
 		}
@@ -49,7 +52,7 @@ func TestBadConfigurations(t *testing.T) {
 	}
 	_, _, err := process(t, nil, "--config", dir)
 	require.EqualError(t, err, "the configuration "+dir+" is a folder, and must be a file (--config)")
-	_, _, err = process(t, map[string]string{configVariable: filepath.Join(dir, "none")})
+	_, _, err = process(t, map[string]string{settings.ConfigVariable: filepath.Join(dir, "none")})
 	require.ErrorContains(t, err, "cannot be read: ")
 	require.ErrorContains(t, err, " (WAYBILL_CONFIG)")
 }
@@ -60,19 +63,19 @@ func TestTheUsualConfigurationMayBeMissing(t *testing.T) {
 	env := map[string]string{"XDG_CONFIG_HOME": dir}
 	a, _, err := process(t, env)
 	require.NoError(t, err)
-	require.Empty(t, a.settings.file)
+	require.Empty(t, a.Settings.File)
 	path := filepath.Join(dir, "waybill", "config.json")
 	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte("\ufeff{\"plans\": {\"poll\": true}}"), 0o600))
 	a, _, err = process(t, env)
 	require.NoError(t, err)
-	require.Equal(t, path, a.settings.file)
-	require.True(t, *a.settings.Plans.Poll)
+	require.Equal(t, path, a.Settings.File)
+	require.True(t, *a.Settings.Plans.Poll)
 	a, _, err = process(t, env, "--config", "")
 	require.NoError(t, err)
-	require.False(t, *a.settings.Plans.Poll)
+	require.False(t, *a.Settings.Plans.Poll)
 
-	require.Equal(t, filepath.Join(dir, ".config"), (&app{env: func(name string) string { return map[string]string{"HOME": dir}[name] }}).configBase("linux"))
+	require.Equal(t, filepath.Join(dir, ".config"), (&settings.Finder{Env: func(name string) string { return map[string]string{"HOME": dir}[name] }}).ConfigBase("linux"))
 	_, _, err = process(t, map[string]string{"XDG_CONFIG_HOME": path}) // a file where a folder should be
 	require.NoError(t, err)
 }
@@ -87,8 +90,8 @@ func TestSettingsAreInTheDocs(t *testing.T) {
 	end := at + bytes.Index(text[at:], []byte("\nLists have commas"))
 	var rows strings.Builder
 	for _, row := range schema.SettingRows() {
-		cells := []string{row.BuiltIn, settingVariable(row.Name), ""}
-		if name := settingFlags[row.Name]; name != "" {
+		cells := []string{row.BuiltIn, settings.SettingVariable(row.Name), ""}
+		if name := settings.SettingFlags[row.Name]; name != "" {
 			cells[2] = "--" + name
 		}
 		for i, cell := range cells {
@@ -98,7 +101,7 @@ func TestSettingsAreInTheDocs(t *testing.T) {
 		}
 		fmt.Fprintf(&rows, "| `%s` | %s | %s | %s |\n", row.Name, row.Allowed, strings.Join(cells, " | "), row.Doc)
 	}
-	if *update {
+	if golden.Update() {
 		require.NoError(t, os.WriteFile(path, []byte(string(text[:at])+rows.String()+string(text[end:])), 0o644))
 		return
 	}

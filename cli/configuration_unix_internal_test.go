@@ -41,7 +41,7 @@ func TestAConfigurationThatMustNotBeRead(t *testing.T) {
 	require.ErrorContains(t, err, "is in a folder that cannot be looked into (--config)")
 }
 
-// asNobody gives the files to a user who may not read everything, and goes on as that one, if root runs the test.
+// asNobody changes the owner of the files to a user who may not read everything, and goes on as that one, if root runs the test.
 func asNobody(t *testing.T, files ...string) {
 	t.Helper()
 	if os.Geteuid() != 0 {

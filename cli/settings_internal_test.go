@@ -11,43 +11,48 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/cli/backend"
+	"waybill/cli/output"
+	"waybill/cli/program"
+	"waybill/cli/settings"
+	"waybill/core/run"
 	"waybill/schema"
 )
 
 // These tests are inside because a setting has no other sign than an answer, and there are many of them. The real
-// program is tested with some in testdata/script/settings.txtar.
+// program is tested with some in test/e2e/testdata/script/settings.txtar.
 
 // others are values, as JSON, that differ from what is built in.
 var others = map[string]string{
 	"prompt.max_input_tokens.worker": "9001", "prompt.max_input_tokens.reviewer": "9002", "prompt.max_output_tokens": "77",
 	"prompt.tokenizer": `"o200k"`, "prompt.compaction.auto": "false", "prompt.compaction.prune": "false",
 	"policy.invalid_retries": "0", "policy.reviewer_fresh_runs": "12", "policy.worker_failures": "13", "policy.review_rejections": "14",
+	"policy.result_form": `"json"`, "policy.require_key": "true",
 	"policy.stalled_threshold": "15", "policy.review_loop_threshold": "16", "policy.reviewers": `["code-quality-reviewer"]`,
 	"tasks.retry_delay_ms": "17", "results.output_dir": "", "plans.poll": "true", "plans.dialects": `["a/*.md=kiro","b.md=loose"]`,
 	"store.keep_days": "18", "store.keep_tasks": "0",
 }
 
 // process is a run of the program with some environment and the flags of serve.
-func process(t *testing.T, env map[string]string, args ...string) (*app, *cobra.Command, error) {
+func process(t *testing.T, env map[string]string, args ...string) (*program.App, *cobra.Command, error) {
 	t.Helper()
 	return processOf(t, "serve", env, args...)
 }
 
 // processOf is process for any command.
-func processOf(t *testing.T, name string, env map[string]string, args ...string) (*app, *cobra.Command, error) {
+func processOf(t *testing.T, name string, env map[string]string, args ...string) (*program.App, *cobra.Command, error) {
 	t.Helper()
 	in, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = in.Close() })
-	a := &app{Streams: Streams{In: in, Out: in, Err: in}, env: func(name string) string { return env[name] }}
-	root := a.root([]string{name})
+	a := &program.App{Printer: output.Printer{Streams: output.Streams{In: in, Out: in, Err: in}, Env: func(name string) string { return env[name] }}}
+	root := newRoot(a, []string{name})
 	cmd, rest, err := root.Find(append([]string{name}, args...))
 	require.NoError(t, err)
 	if err := cmd.ParseFlags(rest); err != nil {
 		return a, cmd, err
 	}
-	return a, cmd, a.checkFlags(cmd)
+	return a, cmd, a.CheckFlags(cmd)
 }
 
 // config writes a configuration in which one setting has a value.
@@ -72,14 +77,14 @@ func plainText(value string) string {
 	return strings.NewReplacer(`"`, "", "[", "", "]", "").Replace(value)
 }
 
-// args gives the flags that set a value.
+// args returns the flags that set a value.
 func args(name, value string) []string {
-	switch flag := "--" + settingFlags[name]; name {
+	switch flag := "--" + settings.SettingFlags[name]; name {
 	case "tasks.retry_delay_ms":
 		return []string{flag, value + "ms"}
 	case "plans.poll":
 		return []string{flag + "=" + value}
-	case dialectsSetting:
+	case settings.DialectsSetting:
 		var all []string
 		for rule := range strings.SplitSeq(plainText(value), ",") {
 			all = append(all, flag, rule)
@@ -97,18 +102,18 @@ func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
 		value, ok := others[row.Name]
 		require.True(t, ok, "%s is not tested", row.Name)
 		require.NotEqual(t, row.BuiltIn, value, row.Name)
-		file, variable := config(t, row.Name, value), settingVariable(row.Name)
+		file, variable := config(t, row.Name, value), settings.SettingVariable(row.Name)
 		sources := []struct {
 			origin string
 			env    map[string]string
 			args   []string
 		}{
 			{file, nil, []string{"--config", file}},
-			{file, map[string]string{configVariable: file}, nil},
-			{variable, map[string]string{configVariable: file, variable: plainText(value)}, nil},
+			{file, map[string]string{settings.ConfigVariable: file}, nil},
+			{variable, map[string]string{settings.ConfigVariable: file, variable: plainText(value)}, nil},
 		}
-		if flag := settingFlags[row.Name]; flag != "" {
-			both := map[string]string{configVariable: file, variable: plainText(value)}
+		if flag := settings.SettingFlags[row.Name]; flag != "" {
+			both := map[string]string{settings.ConfigVariable: file, variable: plainText(value)}
 			sources = append(sources, struct {
 				origin string
 				env    map[string]string
@@ -118,8 +123,8 @@ func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
 		for _, source := range sources {
 			a, _, err := process(t, source.env, source.args...)
 			require.NoError(t, err, "%s by %s", row.Name, source.origin)
-			require.Equal(t, []schema.Setting{{Name: row.Name, Value: []byte(value), Origin: source.origin}}, a.settings.changed())
-			text, err := schema.Encode(a.settings.Settings)
+			require.Equal(t, []schema.Setting{{Name: row.Name, Value: []byte(value), Origin: source.origin}}, a.Settings.Changed())
+			text, err := schema.Encode(a.Settings.Settings)
 			require.NoError(t, err)
 			require.Contains(t, string(text), value, "%s by %s", row.Name, source.origin)
 		}
@@ -133,15 +138,15 @@ func TestTheStrongerSourceMaySayWhatIsBuiltIn(t *testing.T) {
 			continue
 		}
 		file := config(t, row.Name, others[row.Name])
-		a, _, err := process(t, map[string]string{configVariable: file, settingVariable(row.Name): plainText(row.BuiltIn)})
+		a, _, err := process(t, map[string]string{settings.ConfigVariable: file, settings.SettingVariable(row.Name): plainText(row.BuiltIn)})
 		require.NoError(t, err)
-		require.Empty(t, a.settings.changed(), row.Name)
-		if settingFlags[row.Name] == "" {
+		require.Empty(t, a.Settings.Changed(), row.Name)
+		if settings.SettingFlags[row.Name] == "" {
 			continue
 		}
-		a, _, err = process(t, map[string]string{configVariable: file, settingVariable(row.Name): plainText(others[row.Name])}, args(row.Name, row.BuiltIn)...)
+		a, _, err = process(t, map[string]string{settings.ConfigVariable: file, settings.SettingVariable(row.Name): plainText(others[row.Name])}, args(row.Name, row.BuiltIn)...)
 		require.NoError(t, err)
-		require.Empty(t, a.settings.changed(), row.Name)
+		require.Empty(t, a.Settings.Changed(), row.Name)
 	}
 }
 
@@ -161,7 +166,7 @@ func TestEverySettingIsCheckedInEverySource(t *testing.T) {
 		tried := 0
 		for kind, values := range wrongs {
 			if !strings.Contains(row.Allowed, kind) || strings.Contains(row.Allowed, "list") && kind == "one of" ||
-				kind == "a string" && row.Name != outputDirSetting {
+				kind == "a string" && row.Name != settings.OutputDirSetting {
 				continue
 			}
 			for _, value := range values {
@@ -175,7 +180,7 @@ func TestEverySettingIsCheckedInEverySource(t *testing.T) {
 
 func refuses(t *testing.T, row schema.SettingRow, value string) {
 	t.Helper()
-	file, variable := config(t, row.Name, value), settingVariable(row.Name)
+	file, variable := config(t, row.Name, value), settings.SettingVariable(row.Name)
 	sources := map[string]func() error{
 		file: func() error {
 			_, _, err := process(t, nil, "--config", file)
@@ -186,7 +191,7 @@ func refuses(t *testing.T, row schema.SettingRow, value string) {
 			return err
 		},
 	}
-	if flag := settingFlags[row.Name]; flag != "" && row.Name != "plans.poll" && row.Name != "tasks.retry_delay_ms" { // those are cobra's
+	if flag := settings.SettingFlags[row.Name]; flag != "" && row.Name != "plans.poll" && row.Name != "tasks.retry_delay_ms" { // those are cobra's
 		sources["--"+flag] = func() error {
 			_, _, err := process(t, nil, args(row.Name, value)...)
 			return err
@@ -195,7 +200,7 @@ func refuses(t *testing.T, row schema.SettingRow, value string) {
 	for origin, start := range sources {
 		err := start()
 		require.Error(t, err, "%s = %s by %s", row.Name, value, origin)
-		require.Equal(t, exitUsage, exitCode(err))
+		require.Equal(t, output.ExitUsage, output.ExitCode(err))
 		require.Contains(t, err.Error(), origin)
 		require.NotContains(t, err.Error(), "\n")
 		if value == "007" && origin == file {
@@ -211,8 +216,8 @@ func refuses(t *testing.T, row schema.SettingRow, value string) {
 func TestTheBuiltInPolicyIsThatOfTheCore(t *testing.T) {
 	a, _, err := process(t, nil)
 	require.NoError(t, err)
-	p, usual := a.settings.Policy, core.DefaultPolicy()
-	require.Equal(t, usual, core.Policy{
+	p, usual := a.Settings.Policy, run.DefaultPolicy()
+	require.Equal(t, usual, run.Policy{
 		InvalidRetries: *p.InvalidRetries, ReviewerFreshRuns: *p.ReviewerFreshRuns, WorkerFailures: *p.WorkerFailures,
 		ReviewRejections: *p.ReviewRejections, StalledThreshold: *p.StalledThreshold, ReviewLoopThreshold: *p.ReviewLoopThreshold,
 	})
@@ -224,19 +229,19 @@ func TestFlagsOfServeShowWhatIsBuiltIn(t *testing.T) {
 	_, cmd, err := process(t, nil)
 	require.NoError(t, err)
 	for _, row := range schema.SettingRows() {
-		name := settingFlags[row.Name]
+		name := settings.SettingFlags[row.Name]
 		if name == "" || row.BuiltIn == "" {
 			continue
 		}
 		shown := cmd.Flags().Lookup(name).DefValue
-		if name == retryDelayFlag {
-			value, err := millis(shown)
+		if name == settings.RetryDelayFlag {
+			value, err := settings.Millis(shown)
 			require.NoError(t, err)
 			shown = string(value)
 		}
 		require.Equal(t, plainText(row.BuiltIn), shown, name)
 	}
-	require.Len(t, settingFlags, 8)
+	require.Len(t, settings.SettingFlags, 8)
 }
 
 // The flags of prompt ask for one prompt. That they are called like those of serve makes no settings of them, which
@@ -245,32 +250,23 @@ func TestFlagsOfPromptAreNoSettings(t *testing.T) {
 	a, _, err := processOf(t, "prompt", map[string]string{"WAYBILL_MAX_OUTPUT_TOKENS": "900"},
 		"--max-input-tokens", "20000", "--max-output-tokens", "4500", "--tokenizer", "o200k")
 	require.NoError(t, err)
-	require.Equal(t, 900, *a.settings.Prompt.MaxOutputTokens)
-	require.Equal(t, "estimate", a.settings.Prompt.Tokenizer)
+	require.Equal(t, 900, *a.Settings.Prompt.MaxOutputTokens)
+	require.Equal(t, "estimate", a.Settings.Prompt.Tokenizer)
 	_, _, err = process(t, nil, "--max-output-tokens", "4500")
 	require.Error(t, err)
 }
 
 // The rules of a configuration hold where serve has kept none for the workspace.
 func TestDialectsOfAConfigurationStandBack(t *testing.T) {
-	a, _, err := process(t, nil, "--config", config(t, dialectsSetting, `["a.md=kiro"]`))
+	a, _, err := process(t, nil, "--config", config(t, settings.DialectsSetting, `["a.md=kiro"]`))
 	require.NoError(t, err)
-	store := filepath.Join(t.TempDir(), storeName)
-	require.Len(t, a.dialects.options(store).Dialects, 1)
-	require.Empty(t, a.dialects.troubles(store+dialectsFile, true), "they are no odd ones")
-	require.NoError(t, os.WriteFile(store+dialectsFile, []byte("b.md=loose\n"), 0o600))
-	require.Equal(t, store+dialectsFile, a.dialects.options(store).DialectFile)
-	a, _, err = process(t, nil, "--config", a.settings.file, "--dialect", "")
+	store := filepath.Join(t.TempDir(), backend.StoreName)
+	require.Len(t, a.Dialects.Options(store).Dialects, 1)
+	require.Empty(t, a.Dialects.Troubles(store+settings.DialectsFile, true), "they are no odd ones")
+	require.NoError(t, os.WriteFile(store+settings.DialectsFile, []byte("b.md=loose\n"), 0o600))
+	require.Equal(t, store+settings.DialectsFile, a.Dialects.Options(store).DialectFile)
+	a, _, err = process(t, nil, "--config", a.Settings.File, "--dialect", "")
 	require.NoError(t, err)
-	require.Empty(t, a.dialects.rules)
-	require.True(t, a.dialects.given)
-}
-
-// Nothing that is set has a part in the demo.
-func TestTheDemoHasNoSettings(t *testing.T) {
-	env := []string{"PATH=/bin", "WAYBILL_LOG=debug", "WAYBILL_CONFIG=/x"}
-	for _, row := range schema.SettingRows() {
-		env = append(env, settingVariable(row.Name)+"=5")
-	}
-	require.Equal(t, []string{"PATH=/bin", "WAYBILL_LOG=debug"}, unset(env))
+	require.Empty(t, a.Dialects.Rules)
+	require.True(t, a.Dialects.Given)
 }

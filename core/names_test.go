@@ -5,21 +5,27 @@ import (
 	"go/constant"
 	"go/parser"
 	"go/token"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
 )
 
-// declared gives the values of every string constant of the named type, in the order of declaration,
-// so that a constant which its list forgets is found without anybody remembering it.
-func declared(t *testing.T, typeName string) []string {
+// declared returns the values of every string constant of a type, in the order of declaration, so that a test finds a
+// constant that its list lacks. The name has the folder of the type's package in front.
+func declared(t *testing.T, name string) []string {
 	t.Helper()
-	sources, err := filepath.Glob("*.go")
+	folder, typeName := path.Split(name)
+	sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	require.NoError(t, err)
 	var values []string
 	for _, source := range sources {
@@ -30,7 +36,7 @@ func declared(t *testing.T, typeName string) []string {
 		require.NoError(t, err)
 		values = append(values, constants(file, typeName)...)
 	}
-	require.NotEmpty(t, values, typeName)
+	require.NotEmpty(t, values, name)
 	return values
 }
 
@@ -63,17 +69,17 @@ func texts[T ~string](list []T) []string {
 func TestListsNameEveryConstant(t *testing.T) {
 	require.Equal(t, declared(t, "EventType"), texts(core.EventTypes()))
 	require.Equal(t, declared(t, "NoticeKind"), texts(core.NoticeKinds()))
-	require.Equal(t, declared(t, "State"), texts(core.States()))
-	require.Equal(t, declared(t, "RunState"), texts(core.RunStates()))
-	require.Equal(t, declared(t, "Halt"), texts(core.Halts()))
-	require.Equal(t, declared(t, "NextAction"), texts(core.NextActions()))
-	require.Equal(t, declared(t, "TaskStatus"), texts(core.TaskStatuses()))
-	require.Equal(t, declared(t, "ErrorReason"), texts(core.ErrorReasons()))
-	require.Equal(t, declared(t, "AttemptStatus"), texts(core.AttemptStatuses()))
-	require.Equal(t, declared(t, "Cause"), texts(core.Causes()))
-	require.Equal(t, declared(t, "Class"), texts(core.Classes()))
-	require.Equal(t, declared(t, "RetryMode"), texts(core.RetryModes()))
-	require.Equal(t, declared(t, "SessionKind"), texts(core.SessionKinds()))
+	require.Equal(t, declared(t, "instruction/State"), texts(instruction.States()))
+	require.Equal(t, declared(t, "run/State"), texts(run.States()))
+	require.Equal(t, declared(t, "run/Halt"), texts(run.Halts()))
+	require.Equal(t, declared(t, "run/NextAction"), texts(run.NextActions()))
+	require.Equal(t, declared(t, "task/Status"), texts(task.Statuses()))
+	require.Equal(t, declared(t, "task/ErrorReason"), texts(task.ErrorReasons()))
+	require.Equal(t, declared(t, "task/AttemptStatus"), texts(task.AttemptStatuses()))
+	require.Equal(t, declared(t, "task/Cause"), texts(task.Causes()))
+	require.Equal(t, declared(t, "task/Class"), texts(task.Classes()))
+	require.Equal(t, declared(t, "task/RetryMode"), texts(task.RetryModes()))
+	require.Equal(t, declared(t, "task/SessionKind"), texts(task.SessionKinds()))
 }
 
 func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
@@ -86,19 +92,19 @@ func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
 	}{
 		{texts(core.EventTypes()), dotted},
 		{texts(core.NoticeKinds()), dotted},
-		{texts(core.States()), word},
-		{texts(core.RunStates()), word},
-		{texts(core.Halts()), word},
-		{texts(core.NextActions()), word},
-		{declared(t, "Rule"), word},
-		{texts(core.TaskStatuses()), loud},
-		{texts(core.ErrorReasons()), word},
-		{texts(core.AttemptStatuses()), word},
-		{texts(core.Causes()), word},
-		{texts(core.Classes()), word},
-		{texts(core.RetryModes()), word},
-		{texts(core.SessionKinds()), word},
-		{[]string{string(core.ByCall), string(core.ByEvent)}, word},
+		{texts(instruction.States()), word},
+		{texts(run.States()), word},
+		{texts(run.Halts()), word},
+		{texts(run.NextActions()), word},
+		{declared(t, "run/Rule"), word},
+		{texts(task.Statuses()), loud},
+		{texts(task.ErrorReasons()), word},
+		{texts(task.AttemptStatuses()), word},
+		{texts(task.Causes()), word},
+		{texts(task.Classes()), word},
+		{texts(task.RetryModes()), word},
+		{texts(task.SessionKinds()), word},
+		{[]string{string(instruction.ByCall), string(instruction.ByEvent)}, word},
 	} {
 		seen := map[string]bool{}
 		for _, name := range list.names {
@@ -109,33 +115,35 @@ func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
 	}
 }
 
-// Each state belongs to one phase, and each phase names a state of the list.
+// Each state belongs to one phase, and each phase names a state of the list. Sent is two states: a plain instruction that was
+// sent is delivered.
 func TestEveryStateIsThatOfOnePhase(t *testing.T) {
-	phases := []core.Phase{core.Queued{}, core.Sent{}, core.Acknowledged{}, core.Failed{}, core.Cancelled{}}
-	var states []core.State
+	phases := []instruction.Phase{instruction.Queued{}, instruction.Sent{}, instruction.Acknowledged{}, instruction.Failed{}, instruction.Cancelled{}}
+	var states []instruction.State
 	for _, phase := range phases {
 		states = append(states, phase.State())
-		require.Equal(t, phase.State(), core.Instruction{Phase: phase}.State())
+		require.Equal(t, phase.State(), instruction.Instruction{Tracked: true, Phase: phase}.State())
 	}
-	require.Equal(t, core.States(), states)
+	require.Equal(t, instruction.StateDelivered, instruction.Instruction{Phase: instruction.Sent{}}.State())
+	require.Equal(t, instruction.States(), slices.Insert(states, 2, instruction.StateDelivered))
 }
 
 func TestEveryTaskStatusIsThatOfOnePhase(t *testing.T) {
-	phases := []core.TaskPhase{
-		core.TaskQueued{},
-		core.TaskRunning{},
-		core.TaskComplete{},
-		core.TaskAwaiting{},
-		core.TaskErrored{},
-		core.TaskCancelled{},
-		core.TaskBlocked{},
+	phases := []task.Phase{
+		task.Queued{},
+		task.Running{},
+		task.Complete{},
+		task.Awaiting{},
+		task.Errored{},
+		task.Cancelled{},
+		task.Blocked{},
 	}
-	var statuses []core.TaskStatus
+	var statuses []task.Status
 	for _, phase := range phases {
 		statuses = append(statuses, phase.Status())
-		require.Equal(t, phase.Status(), core.Task{Phase: phase}.Status())
+		require.Equal(t, phase.Status(), task.Task{Phase: phase}.Status())
 	}
-	require.Equal(t, core.TaskStatuses(), statuses)
+	require.Equal(t, task.Statuses(), statuses)
 }
 
 func TestRolesRoundTripTheirNames(t *testing.T) {
@@ -161,18 +169,18 @@ func TestRolesRoundTripTheirNames(t *testing.T) {
 }
 
 func TestStandingsHaveNames(t *testing.T) {
-	standings := []core.Standing{
-		core.Awaited, core.Submitted, core.Approved, core.Rejected, core.Unusable, core.Replaced, core.Stuck, core.Broken,
+	standings := []run.Standing{
+		run.Awaited, run.Submitted, run.Approved, run.Rejected, run.Unusable, run.Replaced, run.Stuck, run.Broken,
 	}
 	var names []string
 	for i, standing := range standings {
-		require.Equal(t, core.Standing(i), standing, "%s is stored as its number", standing)
+		require.Equal(t, run.Standing(i), standing, "%s is stored as its number", standing)
 		names = append(names, standing.String())
 	}
 	require.Equal(t, []string{
 		"awaited", "submitted", "approved", "rejected", "unusable", "replaced", "stuck", "broken",
 	}, names)
-	require.Equal(t, "standing(8)", (core.Broken + 1).String(), "a new standing needs a name")
+	require.Equal(t, "standing(8)", (run.Broken + 1).String(), "a new standing needs a name")
 }
 
 func TestRefusalKindsHaveNames(t *testing.T) {

@@ -2,25 +2,25 @@ package core
 
 import "fmt"
 
-// A RefusalKind says why an event is not allowed.
+// A RefusalKind names the reason for a refusal.
 type RefusalKind uint8
 
 // The kinds of refusals.
 const (
-	InvalidState     RefusalKind = iota + 1 // the event makes no sense in the present state
+	InvalidState     RefusalKind = iota + 1 // the state does not allow the event
 	NotFound                                // no such thing
 	QueueFull                               // a bound on the number of things is reached
-	KeyReused                               // an idempotency key came back with other params
-	StaleAttempt                            // somebody reported about an attempt that is not his any more
-	AlreadyResolved                         // somebody else has answered
-	SessionTaken                            // a session runs one attempt, and an attempt in one session
+	KeyReused                               // an idempotency key was used with other params
+	StaleAttempt                            // the lease in a report is no longer valid
+	AlreadyResolved                         // another answer came first
+	SessionTaken                            // a session runs one attempt at a time
 	AttemptFinalized                        // the attempt is over
 	RetryPending                            // the next attempt is pending already
-	BadDependency                           // a task cannot depend on that
-	Foreign                                 // the thing belongs to something else
+	BadDependency                           // a task cannot depend on that task
+	Foreign                                 // the thing belongs to another session or run
 )
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k RefusalKind) String() string {
 	switch k {
 	case InvalidState:
@@ -49,22 +49,21 @@ func (k RefusalKind) String() string {
 	return fmt.Sprintf("refusal(%d)", uint8(k))
 }
 
-// A Refusal says that an event was not applied, and why. Whoever receives one may rely on nothing
-// having changed.
+// A Refusal says why an event was not applied. Nothing has changed.
 type Refusal struct {
 	Kind    RefusalKind
-	Noun    string   // what kind of thing: "instruction", "run", "notice", "idempotency_key"
+	Noun    string   // kind of thing: "instruction", "run", "notice", "idempotency_key"
 	Subject string   // its id
-	State   string   // the state it is in, if it has one
-	Message string   // one sentence for a person: what was refused and what to do instead
-	Pointer string   // the JSON Pointer of the param that is to blame, if it is one
-	Allowed []string // the methods that the present state allows instead, if they are known
+	State   string   // its state, if it has one
+	Message string   // one sentence for a person: the refused call and the alternative
+	Pointer string   // the JSON Pointer of the param at fault, if there is one
+	Allowed []string // methods that the state allows instead, if known
 }
 
-// Error gives the message.
+// Error returns the message.
 func (r *Refusal) Error() string { return r.Message }
 
-// Missing refuses because nothing of that noun has that id.
+// Missing returns the refusal for an unknown id.
 func Missing(noun, id string) *Refusal {
 	return &Refusal{
 		Kind: NotFound, Noun: noun, Subject: id,

@@ -1,9 +1,8 @@
-// Package doctor judges whether waybill can do its work: from facts that somebody else has gathered it makes
-// findings, by a table with one row for each check.
+// Package doctor judges whether waybill can work. It turns facts from the caller into findings, by a table with one
+// row for each check.
 //
-// It refuses to gather: it reads no file, asks no clock, and mends nothing. Every store tells what it knows of itself
-// in the same Facts, with findings of its own for what only it can judge, so that another kind of store needs other
-// rows of the table and nothing else.
+// It refuses to collect facts: it reads no file and no clock, and repairs nothing. Each kind of store reports itself
+// in Facts, with findings of its own for facts that only it can judge.
 package doctor
 
 import (
@@ -12,35 +11,35 @@ import (
 	"reflect"
 )
 
-// A Level says how a check ended.
+// A Level is the outcome of a check.
 type Level string
 
 // The levels.
 const (
 	OK      Level = "ok"
-	Warn    Level = "warn"    // it works, but not as it should
-	Fail    Level = "fail"    // it cannot be used, or holds what was not written
-	Skipped Level = "skipped" // there was nothing to look at, or no way to
+	Warn    Level = "warn"    // it works, but not as intended
+	Fail    Level = "fail"    // it cannot be used, or has wrong content
+	Skipped Level = "skipped" // there was nothing to check, or no way to
 )
 
-// A Finding is what one check has found.
+// A Finding is one result of a check.
 type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
-	Text  string `json:"text"`         // what was found, one sentence
-	Fix   string `json:"fix,omitzero"` // what to do about it
+	Text  string `json:"text"`         // the finding, one sentence
+	Fix   string `json:"fix,omitzero"` // remedy
 
 	bare string
 }
 
-// Bare gives the sentence without anything in it that is not waybill's own word or a number: no path, no name, no
-// error, nothing that a person or an agent has written.
+// Bare returns the sentence with only waybill's own words and numbers: no path, no name, no error, and no text of a
+// person or an agent.
 func (f Finding) Bare() string { return f.bare }
 
-// A Known is a word that may leave this machine, because it is from a list in this program or its version.
+// A Known is a word that may leave this machine: it comes from a list in this program or is its version.
 type Known string
 
-// Find makes a finding from a sentence, as fmt.Sprintf does.
+// Find returns a finding with a formatted sentence.
 func Find(check string, level Level, fix, format string, args ...any) Finding {
 	return Finding{
 		Check: check, Level: level, Fix: fix,
@@ -48,7 +47,7 @@ func Find(check string, level Level, fix, format string, args ...any) Finding {
 	}
 }
 
-// bared puts a dot for everything but what is allowed: numbers, truth values, and words that are Known.
+// bared replaces everything but numbers, booleans and Known words with a dot.
 func bared(args []any) []any {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -65,18 +64,18 @@ func allowed(arg any) bool {
 	case Known, Level:
 		return true
 	case error:
-		return false // even one that is a number may say more
+		return false // a formatter may write more than a number
 	}
 	kind := reflect.ValueOf(arg).Kind()
 	return kind == reflect.Bool || kind >= reflect.Int && kind <= reflect.Float64
 }
 
-// hidden is printed as a dot, whatever the format asks for.
+// hidden prints as a dot in every format.
 type hidden struct{}
 
 func (hidden) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "…") }
 
-// A Part is what a check belongs to. It decides what the program exits with.
+// A Part groups checks. It decides the exit status of the program.
 type Part string
 
 // The parts.
@@ -89,19 +88,19 @@ const (
 	TheWork      Part = "work"
 )
 
-// Parts gives all parts, in the order of the table.
+// Parts returns all parts, in the order of the table.
 func Parts() []Part { return []Part{ThisProgram, TheWorkspace, TheStore, TheDoors, ThePlans, TheWork} }
 
 // A Check is one row of the table.
 type Check struct {
 	Name  string
 	Part  Part
-	Looks string // what it looks at, a sentence without its end
+	Looks string // subject, as a sentence without its end
 	judge func(f *Facts, c *chart)
 	of    keeping
 }
 
-// A keeping is how a store is kept; the zero value is for checks that do not care.
+// A keeping is a kind of store; zero stands for checks that apply to all.
 type keeping int
 
 const (
@@ -109,12 +108,12 @@ const (
 	inDatabase
 )
 
-// on reports whether a check looks at such a store. Where none was looked at, those of files are told of.
+// on reports whether a check applies to the kind of store. Without a store, checks of files apply.
 func (k keeping) on(s Store) bool {
 	return k == 0 || (k == inDatabase) == (s.Server != nil)
 }
 
-// Table gives all checks, in the order in which they are told.
+// Table returns all checks, in the order of their output.
 func Table() []Check {
 	var all []Check
 	for _, rows := range [][]Check{programChecks(), workspaceChecks(), storeChecks(), doorChecks(), planChecks(), workChecks()} {
@@ -123,7 +122,7 @@ func Table() []Check {
 	return all
 }
 
-// Examine makes the findings of all checks that are about such a store: at least one for each.
+// Examine returns at least one finding for each check that applies to the store.
 func Examine(f *Facts) []Finding {
 	var all []Finding
 	for _, check := range Table() {
@@ -133,14 +132,14 @@ func Examine(f *Facts) []Finding {
 		c := chart{name: check.Name}
 		check.judge(f, &c)
 		if len(c.found) == 0 {
-			c.skip("what it looks at was not reached")
+			c.skip("this check did not run because an earlier one failed")
 		}
 		all = append(all, c.found...)
 	}
 	return all
 }
 
-// Failed reports whether a check of that part has failed.
+// Failed reports whether a check of the part failed.
 func Failed(found []Finding, part Part) bool {
 	parts := map[string]Part{}
 	for _, check := range Table() {
@@ -154,7 +153,7 @@ func Failed(found []Finding, part Part) bool {
 	return false
 }
 
-// chart collects what one check finds.
+// chart collects the findings of one check.
 type chart struct {
 	name  string
 	found []Finding
@@ -169,7 +168,7 @@ func (c *chart) warn(fix, format string, args ...any) { c.add(Warn, fix, format,
 func (c *chart) fail(fix, format string, args ...any) { c.add(Fail, fix, format, args...) }
 func (c *chart) skip(why string)                      { c.add(Skipped, "", "%s", Known(why)) }
 
-// own takes what the store has found itself under the name of the check.
+// own adds the store's own findings for the check.
 func own(f *Facts, c *chart) {
 	for _, finding := range f.Store.Findings {
 		if finding.Check == c.name {
@@ -178,7 +177,7 @@ func own(f *Facts, c *chart) {
 	}
 }
 
-// many writes how many there are of what a word names.
+// many returns a count with its noun.
 func many[N int | int64](n N, word string) Known {
 	if n != 1 {
 		word += "s"

@@ -21,13 +21,14 @@ var judgedByTheStore = []string{
 	"rights", "database", "file", "modes", "file system", "space", "schema", "structure", "rows", "event log", "counts", "task counts", "lock file", "inode",
 }
 
-// sound gives the facts of a workspace where all is well.
+// sound returns the facts of a workspace where all is well.
 func sound() *doctor.Facts {
 	f := &doctor.Facts{
 		Now:       noon,
 		Program:   doctor.Program{Version: "1.0", Go: "go1", OS: "plan9", Arch: "arm", OnPath: []doctor.Installed{{Path: "/bin/waybill", Same: true}}},
 		Workspace: doctor.Workspace{Root: "/work", ResolvedBy: "cwd"},
 		State:     doctor.Folder{Path: "/state", There: true, Folder: true, Mine: true, Modes: true, Mode: fs.ModeDir | 0o700},
+		Place:     doctor.Place{Looked: true},
 		Settings:  doctor.Settings{File: "/config.json", KeepFor: 30 * 24 * time.Hour},
 		Plans:     doctor.Plans{Looked: true, Plans: []doctor.Plan{{Path: "tasks.md", Items: 3}}},
 		Watching:  doctor.Watching{Looked: true, Mode: "inotify", Native: "inotify", Limits: true, Watches: 100_000, Instances: 512},
@@ -48,7 +49,7 @@ func sound() *doctor.Facts {
 	return f
 }
 
-// onServer gives the facts of a workspace whose store is in a database, where all is well.
+// onServer returns the facts of a workspace whose store is in a database, where all is well.
 func onServer() *doctor.Facts {
 	f := sound()
 	f.Store = doctor.Store{
@@ -61,7 +62,7 @@ func onServer() *doctor.Facts {
 	return f
 }
 
-// about gives facts of a workspace where all is well, with a store of a kind that the check looks at.
+// about returns facts of a workspace where all is well, with a store of a kind that the check looks at.
 func about(check string) *doctor.Facts {
 	if f := sound(); len(of(doctor.Examine(f), check)) > 0 {
 		return f
@@ -91,15 +92,15 @@ var faults = map[string][]fault{
 	"engine": {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Store.Engine.Err = errDisk }}},
 	"path": {
 		{doctor.Warn, "no folder of PATH", func(f *doctor.Facts) { f.Program.OnPath = nil }},
-		{doctor.Warn, "1 of 2 programs of the name waybill in PATH are not this one: /old/waybill", func(f *doctor.Facts) {
+		{doctor.Warn, "1 of 2 programs named waybill in PATH are different ones: /old/waybill", func(f *doctor.Facts) {
 			f.Program.OnPath = append(f.Program.OnPath, doctor.Installed{Path: "/old/waybill"})
 		}},
 	},
 	"environment": {
-		{doctor.Warn, "WAYBILL_CONFG means nothing to waybill; perhaps WAYBILL_CONFIG is meant", func(f *doctor.Facts) {
+		{doctor.Warn, "waybill does not know WAYBILL_CONFG; did you mean WAYBILL_CONFIG", func(f *doctor.Facts) {
 			f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_CONFG", Near: "WAYBILL_CONFIG"}}
 		}},
-		{doctor.Warn, "WAYBILL_X means nothing", func(f *doctor.Facts) { f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_X"}} }},
+		{doctor.Warn, "waybill does not know WAYBILL_X", func(f *doctor.Facts) { f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_X"}} }},
 		{doctor.Warn, "WAYBILL_LOG is no level", func(f *doctor.Facts) {
 			f.Program.Variables = []doctor.Variable{{Name: "WAYBILL_LOG", Known: true, Wrong: "is no level"}}
 		}},
@@ -127,46 +128,50 @@ var faults = map[string][]fault{
 		{doctor.Warn, "0 of 97 connections are free", server(func(s *doctor.Server) { s.Free = -2 })},
 		{doctor.Warn, "9 of 97 connections are free, which is less than a tenth", server(func(s *doctor.Server) { s.Free = 9 })},
 	},
-	"pooler": {{doctor.Fail, "the URL says that they are not", server(func(s *doctor.Server) { s.Pooled, s.Insisted = true, new(bool) })}},
+	"pooler": {{doctor.Fail, "and the URL denies it", server(func(s *doctor.Server) { s.Pooled, s.Insisted = true, new(bool) })}},
 	"reserve": {
-		{doctor.Warn, "there is none", func(f *doctor.Facts) { f.Store.Files.Reserve = -1 }},
-		{doctor.Warn, "it has 5 bytes", func(f *doctor.Facts) { f.Store.Files.Reserve = 5 }},
-		{doctor.Warn, "was given up", func(f *doctor.Facts) { f.Store.Files.Reserve, f.Store.Files.Spent = -1, true }},
+		{doctor.Warn, "no space is reserved", func(f *doctor.Facts) { f.Store.Files.Reserve = -1 }},
+		{doctor.Warn, "the reserve has 5 bytes and needs 1048576", func(f *doctor.Facts) { f.Store.Files.Reserve = 5 }},
+		{doctor.Warn, "was used when the disk was full", func(f *doctor.Facts) { f.Store.Files.Reserve, f.Store.Files.Spent = -1, true }},
 	},
 	"processes": {
 		{doctor.Warn, "process 7 has the store open with waybill 0.9, and this one is 1.0", func(f *doctor.Facts) { f.Store.Peers[0].Version = "0.9" }},
 		{doctor.Warn, "process 7 on desk has the store open with waybill 0.9", func(f *doctor.Facts) { f.Store.Peers[0] = doctor.Peer{PID: 7, Version: "0.9", Host: "desk"} }},
 	},
 	"lock": {
-		{doctor.Warn, "process 7 on desk has kept it for over 5s", func(f *doctor.Facts) {
+		{doctor.Warn, "process 7 on desk has held it for over 5s", func(f *doctor.Facts) {
 			f.Store.Lock = doctor.Lock{There: true, Held: true, For: 5 * time.Second, PID: 7, Host: "desk"}
 		}},
-		{doctor.Fail, "is no file", func(f *doctor.Facts) { f.Store.Lock = doctor.Lock{There: true, Odd: true} }},
+		{doctor.Fail, "another kind of file", func(f *doctor.Facts) { f.Store.Lock = doctor.Lock{There: true, Odd: true} }},
 	},
 	"gate": {
-		{doctor.Warn, "closed for over 5s", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Held: true, For: 5 * time.Second} }},
-		{doctor.Warn, "is no file", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Odd: true} }},
+		{doctor.Warn, "it has been held for over 5s; processes go around it, but not in turn", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Held: true, For: 5 * time.Second} }},
+		{doctor.Warn, "another kind of file", func(f *doctor.Facts) { f.Store.Gate = doctor.Lock{There: true, Odd: true} }},
 	},
-	"journal": {{doctor.Warn, `is "delete", and must be "wal"`, func(f *doctor.Facts) { f.Store.Engine.Journal = "delete" }}},
-	"sync":    {{doctor.Fail, "at level 1, and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
-	"wal":     {{doctor.Warn, "it has 65 MiB", func(f *doctor.Facts) { f.Store.Files.WALBytes = 65 << 20 }}},
+	"place": {
+		{doctor.Fail, "cannot be created: the disk hums", func(f *doctor.Facts) { f.Place.Err = errDisk }},
+		{doctor.Skipped, "because an earlier one failed", func(f *doctor.Facts) { f.Place.Looked = false }},
+	},
+	"journal": {{doctor.Warn, `is "delete" and must be "wal"`, func(f *doctor.Facts) { f.Store.Engine.Journal = "delete" }}},
+	"sync":    {{doctor.Fail, "synchronous is at level 1 and must be at 2", func(f *doctor.Facts) { f.Store.Engine.Sync = 1 }}},
+	"wal":     {{doctor.Warn, "the log has 65 MiB and stays below 64 unless a read takes ve", func(f *doctor.Facts) { f.Store.Files.WALBytes = 65 << 20 }}},
 	"clock": {
-		{doctor.Warn, "the clock of this machine is 1h0m0s behind that of the server", server(func(s *doctor.Server) { s.Ahead = time.Hour })},
-		{doctor.Warn, "the clock of this machine is 1h0m0s ahead of that of the server", server(func(s *doctor.Server) { s.Ahead = -time.Hour })},
+		{doctor.Warn, "the clock of this machine is 1h0m0s behind the server's", server(func(s *doctor.Server) { s.Ahead = time.Hour })},
+		{doctor.Warn, "the clock of this machine is 1h0m0s ahead of the server's", server(func(s *doctor.Server) { s.Ahead = -time.Hour })},
 		{doctor.Warn, "newest event is 1h0m0s in the future", func(f *doctor.Facts) { f.Store.Tables.NewestAt = noon.Add(time.Hour) }},
 		{doctor.Warn, "changed 2m0s in the future", func(f *doctor.Facts) { f.Store.Files.Changed = noon.Add(2 * time.Minute) }},
 	},
 	"retention": {
-		{doctor.Warn, "is 40 days old, and is kept for 30", func(f *doctor.Facts) { f.Store.Tables.OldestAt = noon.AddDate(0, 0, -40) }},
-		{doctor.Warn, "is 20 days old, and is kept for 7", func(f *doctor.Facts) {
+		{doctor.Warn, "the oldest of 2 events is 45 days old, and the limit is 30", func(f *doctor.Facts) { f.Store.Tables.OldestAt = noon.AddDate(0, 0, -45) }},
+		{doctor.Warn, "the oldest of 2 events is 20 days old, and the limit is 7", func(f *doctor.Facts) {
 			f.Store.Tables.OldestAt, f.Settings.KeepFor = noon.AddDate(0, 0, -20), 7*24*time.Hour
 		}},
 	},
 	"copies": {
-		{doctor.Warn, "1 file of 300 MiB: store.db.version-5", func(f *doctor.Facts) {
-			f.Store.Files.Copies = []doctor.Copy{{Path: "/state/store.db.version-5", Kind: "version", Bytes: 300 << 20}}
+		{doctor.Warn, "1 file of 300 MiB: store.db.corrupt-5", func(f *doctor.Facts) {
+			f.Store.Files.Copies = []doctor.Copy{{Path: "/state/store.db.corrupt-5", Kind: "corrupt", Bytes: 300 << 20}}
 		}},
-		{doctor.Warn, "was rescued", func(f *doctor.Facts) { f.Store.Files.Copies = []doctor.Copy{{Path: "/state/r", Kind: "rescued"}} }},
+		{doctor.Warn, "was recovered", func(f *doctor.Facts) { f.Store.Files.Copies = []doctor.Copy{{Path: "/state/r", Kind: "rescued"}} }},
 	},
 	"doors": {
 		{doctor.Warn, "names process 7, which is gone", func(f *doctor.Facts) { f.Doors[0].Running, f.Doors[0].Answers = false, false }},
@@ -174,13 +179,16 @@ var faults = map[string][]fault{
 		{doctor.Warn, "does not answer", func(f *doctor.Facts) { f.Doors[0].Answers = false }},
 		{doctor.Warn, "is not what waybill writes", func(f *doctor.Facts) { f.Doors[0].Opaque = true }},
 	},
-	"leftovers": {{doctor.Warn, "1 file with 9 bytes, such as /state/x", func(f *doctor.Facts) { f.Litter = []doctor.Leftover{{Path: "/state/x", Bytes: 9}} }}},
+	"leftovers": {
+		{doctor.Warn, "1 file with 9 bytes, such as /state/x", func(f *doctor.Facts) { f.Litter = []doctor.Leftover{{Path: "/state/x", Bytes: 9}} }},
+		{doctor.Warn, "/ws/.waybill-A.saved has a text that was saved while waybill changed an item", func(f *doctor.Facts) { f.Plans.Saved = []string{"/ws/.waybill-A.saved"} }},
+	},
 	"plans": {
 		{doctor.Warn, "a.md cannot be read: the disk hums", func(f *doctor.Facts) { f.Plans.Plans = []doctor.Plan{{Path: "a.md", Err: errDisk}} }},
 		{doctor.Warn, "a.md has 1 error and 2 warnings, such as: line 4: odd", func(f *doctor.Facts) {
 			f.Plans.Plans = []doctor.Plan{{Path: "a.md", Errors: 1, Warnings: 2, First: "line 4: odd"}}
 		}},
-		{doctor.Warn, "not everything was searched: the disk hums", func(f *doctor.Facts) { f.Plans.Err = errDisk }},
+		{doctor.Warn, "some folders could not be searched: the disk hums", func(f *doctor.Facts) { f.Plans.Err = errDisk }},
 	},
 	"watcher": {{doctor.Warn, "the mode is polling: too many", func(f *doctor.Facts) { f.Watching.Mode, f.Watching.Reason = "polling", "too many" }}},
 	"limits": {
@@ -188,13 +196,17 @@ var faults = map[string][]fault{
 		{doctor.Warn, "may have 10 watchers", func(f *doctor.Facts) { f.Watching.Instances = 10 }},
 		{doctor.Skipped, "no such limit", func(f *doctor.Facts) { f.Watching.Limits = false }},
 	},
-	"instructions": {{doctor.OK, "2 instructions got no acknowledgement", func(f *doctor.Facts) { f.Store.Tables.Instructions = map[string]int64{"failed": 2} }}},
-	"questions":    {{doctor.OK, "waited for by 1 task", func(f *doctor.Facts) { f.Store.Tables.Tasks = map[string]int64{"AWAITING_RESPONSE": 1} }}},
-	"leases":       {{doctor.OK, "the lease of 3 attempts is over", func(f *doctor.Facts) { f.Store.Tables.Overdue = 3 }}},
-	"notices":      {{doctor.OK, "4 notices not consumed", func(f *doctor.Facts) { f.Store.Tables.Notices = 4 }}},
+	"questions": {{doctor.Warn, "1 task waits for an answer: tsk_1", func(f *doctor.Facts) { f.Store.Tables.Work.Questions.Add("tsk_1") }}},
+	"runs":      {{doctor.Warn, "1 run is blocked: run_1", func(f *doctor.Facts) { f.Store.Tables.Work.BlockedRuns.Add("run_1") }}},
+	"tasks":     {{doctor.Warn, "1 task failed: tsk_1", func(f *doctor.Facts) { f.Store.Tables.Work.FailedTasks.Add("tsk_1") }}},
+	"instructions": {{doctor.Warn, "1 instruction was never acknowledged: ins_1", func(f *doctor.Facts) {
+		f.Store.Tables.Work.FailedInstructions.Add("ins_1")
+	}}},
+	"leases":  {{doctor.OK, "the lease of 3 attempts is over", func(f *doctor.Facts) { f.Store.Tables.Overdue = 3 }}},
+	"notices": {{doctor.OK, "4 notices not consumed", func(f *doctor.Facts) { f.Store.Tables.Notices = 4 }}},
 }
 
-// of gives what one check has found.
+// of returns what one check has found.
 func of(found []doctor.Finding, check string) (of []doctor.Finding) {
 	for _, f := range found {
 		if f.Check == check {
@@ -228,9 +240,9 @@ func TestAllIsWell(t *testing.T) {
 func TestPoolersAreNoFault(t *testing.T) {
 	yes := true
 	for part, change := range map[string]func(s *doctor.Server){
-		"the server's own":                func(*doctor.Server) {},
-		"dealt out by transactions: noth": func(s *doctor.Server) { s.Pooled = true },
-		"the URL says that connections":   func(s *doctor.Server) { s.Insisted = &yes },
+		"without a transaction pooler":           func(*doctor.Server) {},
+		"is in use, and waybill found it":        func(s *doctor.Server) { s.Pooled = true },
+		"the URL says that a transaction pooler": func(s *doctor.Server) { s.Insisted = &yes },
 	} {
 		f := onServer()
 		change(f.Store.Server)

@@ -4,8 +4,8 @@ import "path/filepath"
 
 func doorChecks() []Check {
 	return []Check{
-		{Name: "doors", Part: TheDoors, Looks: "the files that say where servers with a page are, and whether these are there", judge: doors},
-		{Name: "leftovers", Part: TheDoors, Looks: "temporary files of waybill that nobody needs any more", judge: leftovers},
+		{Name: "doors", Part: TheDoors, Looks: "endpoint files (http.json) and whether their servers run", judge: doors},
+		{Name: "leftovers", Part: TheDoors, Looks: "temporary files that waybill no longer needs, and texts saved while waybill changed an item", judge: leftovers},
 	}
 }
 
@@ -25,9 +25,9 @@ func doors(f *Facts, c *chart) {
 	}
 	switch {
 	case here > 0:
-		c.ok("at the address of %s there is an answer", many(here, "server"))
+		c.ok("%s answered", many(here, "server"))
 	case len(c.found) == 0:
-		c.ok("no server has a page")
+		c.ok("no server with HTTP runs")
 	}
 }
 
@@ -38,7 +38,11 @@ func leftovers(f *Facts, c *chart) {
 	}
 	if n := len(f.Litter); n > 0 {
 		c.warn(mendIt, "%s with %s, such as %s", many(n, "file"), many(bytes, "byte"), f.Litter[0].Path)
-		return
 	}
-	c.ok("there is none")
+	for _, path := range f.Plans.Saved {
+		c.warn("compare it with the plan, copy what the plan lacks, and remove it", "%s has a text that was saved while waybill changed an item", path)
+	}
+	if len(c.found) == 0 {
+		c.ok("there is none")
+	}
 }

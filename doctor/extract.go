@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
 )
 
-// A File is a part of what may be given to others.
+// A File is one file of the bundle.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// Extract gives what may be given to somebody who is to help. What is in it was chosen, field by field: numbers, times,
-// ids that waybill has made, and words that are waybill's own. Nothing that a person or an agent has written has a
-// field: no path, no name of a user, machine, plan or session, no text, no token, no value of a variable.
+// Extract returns the facts that may leave this machine, field by field: numbers, times, ids of waybill, and
+// waybill's own words. No field can have a path, the name of a user, machine, plan or session, a text, a token, or
+// the value of a variable.
 func Extract(f *Facts, found []Finding) []File {
 	return []File{
 		{"README.txt", []byte(extractNote)},
@@ -42,7 +45,7 @@ events.jsonl   the newest events: number, time, type, and the id of what each is
 func document(name string, v any) File {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		panic(err) // it is made of numbers and words
+		panic(err) // numbers and words have no encoding error
 	}
 	return File{name, append(text, '\n')}
 }
@@ -80,12 +83,12 @@ func storeOf(f *Facts) map[string]any {
 		"kind": s.Kind, "there": s.There, "read": t.Read, "tables_version": t.Version,
 		"bytes": s.Files.Bytes, "wal_bytes": s.Files.WALBytes, "reserve_bytes": s.Files.Reserve,
 		"journal": s.Engine.Journal, "sync": s.Engine.Sync, "processes": len(s.Peers), "copies": len(s.Files.Copies),
-		"instructions": counted(t.Instructions, core.States()), "tasks": counted(t.Tasks, core.TaskStatuses()),
-		"runs": counted(t.Runs, core.RunStates()), "events": t.Events, "notices": t.Notices, "overdue": t.Overdue,
+		"instructions": counted(t.Instructions, instruction.States()), "tasks": counted(t.Tasks, task.Statuses()),
+		"runs": counted(t.Runs, run.States()), "events": t.Events, "notices": t.Notices, "overdue": t.Overdue,
 	}
 }
 
-// counted takes the counts of what waybill has a word for.
+// counted returns the counts with a known name.
 func counted[W ~string](counts map[string]int64, words []W) map[string]int64 {
 	taken := map[string]int64{}
 	for _, word := range words {
@@ -136,7 +139,7 @@ func eventLines(events []Event) []byte {
 			line.Subject = ev.Subject
 		}
 		if err := lines.Encode(line); err != nil {
-			panic(err) // it is numbers and words
+			panic(err) // numbers and words have no encoding error
 		}
 	}
 	return b.Bytes()

@@ -38,7 +38,7 @@ func TestExtractHasNoSecrets(t *testing.T) {
 	}
 	f.Doors = []doctor.Door{{Path: secret, Opaque: true}}
 	f.Litter = []doctor.Leftover{{Path: secret}}
-	f.Plans = doctor.Plans{Looked: true, Err: errors.New(secret), Plans: []doctor.Plan{
+	f.Plans = doctor.Plans{Looked: true, Err: errors.New(secret), Saved: []string{secret}, Plans: []doctor.Plan{
 		{Path: secret, Err: errors.New(secret)}, {Path: secret, Errors: 1, First: secret},
 	}}
 	f.Watching.Mode, f.Watching.Reason = "polling", secret

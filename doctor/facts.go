@@ -3,83 +3,92 @@ package doctor
 import (
 	"io/fs"
 	"time"
+
+	"waybill/core"
 )
 
-// Facts are all that the checks look at. What was not looked at is zero.
+// Facts are the input of all checks. A fact that was not collected is zero.
 type Facts struct {
 	Now       time.Time
 	Program   Program
 	Workspace Workspace
 	State     Folder
 	Settings  Settings
+	Place     Place
 	Store     Store
 	Doors     []Door
-	Litter    []Leftover // beside the doors and the store
+	Litter    []Leftover // next to the endpoint files and the store
 	Plans     Plans
 	Watching  Watching
 }
 
-// Program is this program and what surrounds it.
+// Program describes this program and its environment.
 type Program struct {
 	Version, Go, OS, Arch string
 	OnPath                []Installed
-	Variables             []Variable // those that are set and begin like ours
+	Variables             []Variable // those that begin with waybill's prefix
 }
 
-// Installed is a waybill that the shell would find, in the order of the search.
+// Installed is a waybill on the search path, in the order of the search.
 type Installed struct {
 	Path string
-	Same bool // it is this program, byte for byte
+	Same bool // identical to this program
 }
 
 // A Variable of the environment.
 type Variable struct {
 	Name  string
-	Known bool   // it means something to waybill
-	Wrong string // why what it says is not understood; "" if it is
-	Near  string // a known one that may be meant
+	Known bool   // waybill uses it
+	Wrong string // why its value is invalid; "" if it is valid
+	Near  string // a known one with a similar name
 }
 
-// Workspace is the folder that was found.
+// Workspace describes the workspace folder.
 type Workspace struct {
 	Root, ResolvedBy string
-	Err              error  // why there is none
-	Former           string // the folder that the state belongs to, if it is another one at the same path
+	Err              error  // why no workspace was found
+	Former           string // the folder that the state belongs to, if another one was at this path
 }
 
-// Folder is the state folder.
+// Folder describes the state folder.
 type Folder struct {
 	Path   string // "" if the store is elsewhere
-	Err    error  // why it cannot be looked at
+	Err    error  // why it is unreadable
 	There  bool
-	Folder bool // it is a folder, and no link to one
-	Mine   bool // it belongs to this user
-	Modes  bool // whether modes say who may use it here
+	Folder bool // it is a folder and not a link
+	Mine   bool // this user owns it
+	Modes  bool // its mode tells who may use it
 	Mode   fs.FileMode
 }
 
-// Settings are what processes go by.
+// Place is the place of the store, which may not exist yet.
+type Place struct {
+	Looked bool
+	Err    error // why the store could not be created there
+}
+
+// Settings describes the configuration.
 type Settings struct {
 	File  string // "" for none
 	Err   error
 	Given []Setting
-	// KeepFor is how long what is over is kept; 0 where Err says why that is not known.
+	// KeepFor is how long finished records are kept; 0 if Err says why it is unknown.
 	KeepFor time.Duration
 }
 
-// Setting is one that is not as it is built in.
+// Setting is a setting with a value other than its default.
 type Setting struct {
 	Name, From string // From is flag, variable or file
 	Value      []byte // JSON
 }
 
-// Store is what a store tells of itself. It is filled by the kind of store that it is.
+// Store describes a store. The kind of store fills it in.
 type Store struct {
-	Kind     Known // "" if there was none to look at
+	Kind     Known // "" if there was none to check
 	Path     string
 	There    bool
-	Findings []Finding // its own judgement of what only it can judge
-	Server   *Server   // of a store that is kept in a database of one; nil for a file
+	Findings []Finding // findings that only the store itself can make
+	Server   *Server   // the database server; nil for a file
 
 	Engine Engine
 	Files  Files
@@ -89,66 +98,67 @@ type Store struct {
 	Tables Tables
 }
 
-// Engine is the database that a store is built on, and how it is set.
+// Engine describes the database of a store and its settings.
 type Engine struct {
 	Version string
 	Err     error // why this version must not be used
-	// Journal and Sync are how changes become durable, and WantJournal and WantSync how they must.
+	// Journal and Sync are the settings for durability, and WantJournal and WantSync the required ones.
 	Journal, WantJournal Known
 	Sync, WantSync       int64
 }
 
-// Files are those of a store.
+// Files describes the files of a store.
 type Files struct {
 	Bytes, WALBytes, WALLimit int64
-	Open                      []string // those that other users may look into
-	Reserve, WantReserve      int64    // its size, -1 if it is not there
-	Spent                     bool     // it was given up on a full disk
+	Open                      []string // files that other users may read
+	Reserve, WantReserve      int64    // size of the reserve file, -1 if missing
+	Spent                     bool     // it was used up on a full disk
 	Changed                   time.Time
 	Copies                    []Copy
-	Private                   bool // whether modes say who may use a file here
+	Private                   bool // file modes tell who may read a file
 }
 
-// A Copy is what a migration, a rescue, a salvage or a restore has left beside a store on purpose.
+// A Copy is a file that a rescue, a salvage or a restore left next to a store on purpose.
 type Copy struct {
 	Path  string
 	Kind  Known // version, rescued, corrupt or replaced
 	Bytes int64
 }
 
-// Lock is a lock that processes take in turns.
+// Lock describes a lock between processes.
 type Lock struct {
 	There  bool
-	Odd    bool // what lies in its place is no file
-	Held   bool // for as long as it was looked at
+	Odd    bool // the file in its place is not waybill's
+	Held   bool // it stayed locked during the check
 	For    time.Duration
-	PID    int // who has it, or had it last, as far as it is known
+	PID    int // present or last holder, if known
 	Host   string
-	Broken bool // whoever had it last ended before it was done
+	Broken bool // its last holder died
 }
 
-// A Peer is another process that has the store open.
+// A Peer is another process with the store open.
 type Peer struct {
 	PID     int
 	Version string
-	Host    string // the machine that it runs on, or "" for this one
+	Host    string // its machine, or "" for this one
 }
 
-// Tables are what is in a store.
+// Tables counts the content of a store.
 type Tables struct {
-	Read               bool // whether what follows was read
+	Read               bool // the following fields were read
 	Version            int64
 	OldestAt, NewestAt time.Time // of the event log; zero without events
 	Events             int64
 	Instructions       map[string]int64 // by state
 	Tasks              map[string]int64 // by status
 	Runs               map[string]int64 // by state
-	Notices            int64            // that wait to be consumed
-	Overdue            int64            // attempts that run although their lease is over
-	Recent             []Event          // the newest, the oldest of them first
+	Notices            int64            // open ones
+	Overdue            int64            // running attempts with an expired lease
+	Work               core.Workload    // records that need attention
+	Recent             []Event          // the newest, oldest first
 }
 
-// An Event is what is known of a record of the event log without its contents.
+// An Event is a record of the event log without its content.
 type Event struct {
 	Seq     int64
 	At      time.Time
@@ -156,52 +166,53 @@ type Event struct {
 	Subject string
 }
 
-// A Door is a file that says where a front door is.
+// A Door is a file with the address of a front door.
 type Door struct {
 	Path    string
 	PID     int
-	Shared  bool // the file that all doors share, and not the one of a process
-	Opaque  bool // it is not a file of ours that could be read
-	Running bool // there is a process with that id
-	Reborn  bool // which began after the file was written, so that it is another one
-	Answers bool // a front door answers there
+	Shared  bool // the file of all doors, not of one process
+	Opaque  bool // unreadable, or not a file of waybill
+	Running bool // a process with that id exists
+	Reborn  bool // that process started after the file was written, so it is another one
+	Answers bool // a front door answers at the address
 	Holds   bool // a process of that id has the store open
 }
 
-// living reports whether anything speaks for the process being there. A process of another container is seen by its
-// answer or by its lock alone.
+// living reports whether anything indicates a live process. A process in another container shows only by its answer
+// or its lock.
 func (d Door) living() bool { return d.Answers || d.Holds || d.Running && !d.Reborn }
 
-// Gone reports whether a door is a file of ours whose process is dead.
+// Gone reports whether the file is waybill's and its process is dead.
 func Gone(d Door) bool { return !d.Opaque && !d.living() }
 
-// A Leftover is a temporary file of ours that nobody needs any more.
+// A Leftover is a temporary file that is no longer needed.
 type Leftover struct {
 	Path  string
 	Bytes int64
 }
 
-// Plans are those of the workspace.
+// Plans describes the plans of the workspace.
 type Plans struct {
 	Looked bool
-	Err    error // what could not be searched
+	Err    error // why the search failed
 	Plans  []Plan
+	Saved  []string // files next to plans with texts that were saved while waybill wrote
 }
 
-// A Plan is how one was read.
+// A Plan describes the reading of a plan.
 type Plan struct {
 	Path             string
 	Err              error
 	Items            int
 	Errors, Warnings int
-	First            string // the first of what is wrong
+	First            string // the first problem
 }
 
-// Watching is how changes of plans are noticed.
+// Watching describes how changes of plans are noticed.
 type Watching struct {
 	Looked             bool
 	Mode, Native       Known
 	Reason             string
-	Limits             bool // whether the system has those that follow
+	Limits             bool // the following limits are known
 	Watches, Instances int
 }

@@ -2,9 +2,9 @@ package doctor
 
 func planChecks() []Check {
 	return []Check{
-		{Name: "plans", Part: ThePlans, Looks: "whether every plan can be read, its size, and what is odd in it", judge: plans},
-		{Name: "watcher", Part: ThePlans, Looks: "how changes of plans are noticed", judge: watcher},
-		{Name: "limits", Part: ThePlans, Looks: "how many files the system lets a user watch", judge: limits},
+		{Name: "plans", Part: ThePlans, Looks: "whether every plan is readable, its size and its diagnostics", judge: plans},
+		{Name: "watcher", Part: ThePlans, Looks: "how waybill notices changed plans", judge: watcher},
+		{Name: "limits", Part: ThePlans, Looks: "how many files the system allows you to watch", judge: limits},
 	}
 }
 
@@ -14,7 +14,7 @@ func plans(f *Facts, c *chart) {
 		return
 	}
 	if p.Err != nil {
-		c.warn("make what could not be read readable, or name plans by their path", "not everything was searched: %v", p.Err)
+		c.warn("make the folder readable, or name plans by their path", "some folders could not be searched: %v", p.Err)
 	}
 	sound, items := 0, 0
 	for _, plan := range p.Plans {
@@ -29,7 +29,7 @@ func plans(f *Facts, c *chart) {
 	}
 	switch {
 	case sound > 0:
-		c.ok("%s with %s can be read, and nothing in them is odd", many(sound, "plan"), many(items, "item"))
+		c.ok("%s with %s: readable, without diagnostics", many(sound, "plan"), many(items, "item"))
 	case len(c.found) == 0:
 		c.ok("there is no plan in the workspace")
 	}
@@ -39,11 +39,11 @@ func watcher(f *Facts, c *chart) {
 	switch w := f.Watching; {
 	case !w.Looked:
 	case w.Mode == w.Native:
-		c.ok("the system tells of changes (%s)", w.Mode)
+		c.ok("the system reports changes (%s)", w.Mode)
 	case w.Reason != "":
-		c.warn("free or raise what it names, or leave it: plans are looked at every second", "the mode is %s: %s", w.Mode, w.Reason)
+		c.warn("raise the limit that the message names; until then waybill reads plans every second", "the mode is %s: %s", w.Mode, w.Reason)
 	default:
-		c.ok("the mode is %s, as it was set", w.Mode)
+		c.ok("the mode is %s, from the settings", w.Mode)
 	}
 }
 
@@ -59,10 +59,10 @@ func limits(f *Facts, c *chart) {
 		return
 	}
 	if w.Watches < fewWatches {
-		c.warn("sysctl fs.inotify.max_user_watches=1048576", "a user may watch %d files, which editors use up", w.Watches)
+		c.warn("sysctl fs.inotify.max_user_watches=1048576", "a user may watch %d files, and editors share that limit", w.Watches)
 	}
 	if w.Instances < fewInstances {
-		c.warn("sysctl fs.inotify.max_user_instances=8192", "a user may have %d watchers, which editors use up", w.Instances)
+		c.warn("sysctl fs.inotify.max_user_instances=8192", "a user may have %d watchers, and editors share that limit", w.Instances)
 	}
 	if len(c.found) == 0 {
 		c.ok("a user may watch %d files with %d watchers", w.Watches, w.Instances)

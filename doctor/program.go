@@ -6,10 +6,10 @@ import (
 
 func programChecks() []Check {
 	return []Check{
-		{Name: "version", Part: ThisProgram, Looks: "the version of this waybill, and what it was built with", judge: version},
+		{Name: "version", Part: ThisProgram, Looks: "the version of this waybill and of its Go compiler", judge: version},
 		{Name: "engine", Part: ThisProgram, Looks: "the version of the database that is built in", judge: engine, of: inFile},
-		{Name: "path", Part: ThisProgram, Looks: "which waybills the shell finds, and whether they are this one", judge: onPath},
-		{Name: "environment", Part: ThisProgram, Looks: "the variables that begin with WAYBILL_", judge: environment},
+		{Name: "path", Part: ThisProgram, Looks: "which waybill the shell finds, and whether it is this one", judge: onPath},
+		{Name: "environment", Part: ThisProgram, Looks: "environment variables that begin with WAYBILL_", judge: environment},
 		{Name: "config", Part: ThisProgram, Looks: "whether a server would start with the settings", judge: config},
 	}
 }
@@ -23,7 +23,7 @@ func engine(f *Facts, c *chart) {
 	e := f.Store.Engine
 	switch {
 	case e.Err != nil:
-		c.fail("use a waybill that was built with a newer one", "%v", e.Err)
+		c.fail("use a waybill that was built with a newer SQLite", "%v", e.Err)
 	case e.Version != "":
 		c.ok("%s %s", f.Store.Kind, Known(e.Version))
 	}
@@ -40,8 +40,8 @@ func onPath(f *Facts, c *chart) {
 	case len(f.Program.OnPath) == 0:
 		c.warn("put the folder of waybill into PATH, so that hosts find it by its name", "no folder of PATH has a waybill")
 	case len(others) > 0:
-		c.warn("remove those that are not wanted, or put the wanted one first into PATH",
-			"%d of %d programs of the name waybill in PATH are not this one: %s", len(others), len(f.Program.OnPath), strings.Join(others, ", "))
+		c.warn("remove the others, or put the folder of this one first into PATH",
+			"%d of %d programs named waybill in PATH are different ones: %s", len(others), len(f.Program.OnPath), strings.Join(others, ", "))
 	default:
 		c.ok("%s is this program", f.Program.OnPath[0].Path)
 	}
@@ -52,9 +52,9 @@ func environment(f *Facts, c *chart) {
 	for _, v := range f.Program.Variables {
 		switch {
 		case !v.Known && v.Near != "":
-			c.warn("rename it, or unset it", "%s means nothing to waybill; perhaps %s is meant", v.Name, Known(v.Near))
+			c.warn("rename it, or unset it", "waybill does not know %s; did you mean %s", v.Name, Known(v.Near))
 		case !v.Known:
-			c.warn("unset it if nothing else needs it", "%s means nothing to waybill", v.Name)
+			c.warn("unset it if nothing else needs it", "waybill does not know %s", v.Name)
 		case v.Wrong != "":
 			c.warn("correct it, or unset it", "%s %s", Known(v.Name), Known(v.Wrong))
 		default:
@@ -72,7 +72,7 @@ func environment(f *Facts, c *chart) {
 func config(f *Facts, c *chart) {
 	switch s := f.Settings; {
 	case s.Err != nil:
-		c.fail("correct it, or go without a file with --config ''", "%v", s.Err)
+		c.fail("correct it, or start without a file: --config ''", "%v", s.Err)
 	case s.File == "":
 		c.ok("there is no file of settings")
 	default:

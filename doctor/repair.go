@@ -1,28 +1,28 @@
 package doctor
 
-// An Act is a way to mend something. Each can be undone or takes away only what waybill has written and nobody needs.
+// An Act is a repair. It can be undone, or removes only files of waybill that are no longer needed.
 type Act string
 
 // The acts.
 const (
-	PrivateFolder Act = "private folder" // take all rights to it from other users
+	PrivateFolder Act = "private folder" // remove the rights of other users
 	PrivateFile   Act = "private file"
 	RemoveDoor    Act = "remove door"
 	RemoveLitter  Act = "remove leftover"
 	MakeReserve   Act = "make reserve"
 )
 
-// A Repair is something that can be mended without anybody being asked.
+// A Repair is a repair that needs no permission.
 type Repair struct {
 	Check string
 	Act   Act
 	Path  string
-	// Wait, if not empty, says why it has to wait.
+	// Wait is the reason why the repair must wait, or "".
 	Wait string
 }
 
-// Repairs gives what can be mended safely, and what would be if nobody had the store open. Nothing is in it that
-// belongs to others, or that anything speaks for being in use.
+// Repairs returns the safe repairs, and those that must wait until no process has the store open. They affect only
+// files of waybill that are certainly not in use.
 func Repairs(f *Facts) []Repair {
 	var all []Repair
 	if f.State.wide() {
@@ -51,5 +51,5 @@ func waitFor(peers []Peer) string {
 	if len(peers) == 0 {
 		return ""
 	}
-	return "other processes have the store open: end them and try again"
+	return "other processes have the store open: stop them and try again"
 }

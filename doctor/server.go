@@ -2,39 +2,38 @@ package doctor
 
 import "time"
 
-// Server is what a database on a server tells of itself. It is there for a store that is kept in one, and of a server
-// that was not reached nothing is known but that.
+// Server describes the database server of a store. For a server that was not reached, only Reached is set.
 type Server struct {
 	Reached         bool
-	Version, Oldest int64 // as the server numbers them, and the oldest that will do
+	Version, Oldest int64 // in the server's numbers: present and oldest supported
 	Encoding        string
 	Standby         bool
-	Fsync           bool // whether the server waits for the disk
-	WholePages      bool // whether its log has whole pages, so that one that was half written can be mended
+	Fsync           bool // the server waits for the disk
+	WholePages      bool // the log has full pages, which repair half-written ones
 	Commit          string
-	Free, Most      int64 // connections that this user may have
-	Each            int64 // that a process takes
-	Pooled          bool  // what answers deals out its connections by transactions
-	Insisted        *bool // what the URL says of that; nil for nothing
+	Free, Most      int64 // connections of this user
+	Each            int64 // connections of one process
+	Pooled          bool  // a pooler assigns connections per transaction
+	Insisted        *bool // value in the URL; nil if absent
 	Ahead           time.Duration
 }
 
 func serverChecks() []Check {
 	return []Check{
-		{Name: "server", Part: TheStore, Looks: "the version of the server that the database is on", judge: onServer(serverVersion)},
+		{Name: "server", Part: TheStore, Looks: "the version of the database server", judge: onServer(serverVersion)},
 		{Name: "encoding", Part: TheStore, Looks: "that the database can hold every text", judge: onServer(encoding)},
-		{Name: "primary", Part: TheStore, Looks: "that the server can be written, and is no standby", judge: onServer(primary)},
+		{Name: "primary", Part: TheStore, Looks: "that the server accepts writes and is no standby", judge: onServer(primary)},
 		{Name: "fsync", Part: TheStore, Looks: "that the server waits for its disk", judge: onServer(fsync)},
-		{Name: "whole pages", Part: TheStore, Looks: "full_page_writes, without which a loss of power damages the database", judge: onServer(wholePages)},
-		{Name: "commits", Part: TheStore, Looks: "synchronous_commit, that a commit waits for the log", judge: onServer(commits)},
-		{Name: "connections", Part: TheStore, Looks: "how many more processes the server, the database and the user have room for", judge: onServer(connections)},
-		{Name: "pooler", Part: TheStore, Looks: "whether connections are dealt out by transactions, and waybill knows", judge: onServer(pooler)},
-		{Name: "rights", Part: TheStore, Looks: "that the user may read and change the tables, or make them", judge: own},
-		{Name: "database", Part: TheStore, Looks: "that the database can be used, and every record of the workspace", judge: own},
+		{Name: "whole pages", Part: TheStore, Looks: "full_page_writes, which protects the database against power loss", judge: onServer(wholePages)},
+		{Name: "commits", Part: TheStore, Looks: "synchronous_commit: commits wait for the log", judge: onServer(commits)},
+		{Name: "connections", Part: TheStore, Looks: "how many more connections the server, the database and the user allow", judge: onServer(connections)},
+		{Name: "pooler", Part: TheStore, Looks: "whether a transaction pooler is in use, and waybill knows it", judge: onServer(pooler)},
+		{Name: "rights", Part: TheStore, Looks: "that the user may read and change the tables, or create them", judge: own},
+		{Name: "database", Part: TheStore, Looks: "that the database is usable, and every record of the workspace", judge: own},
 	}
 }
 
-// onServer judges only what was asked.
+// onServer judges only facts that were asked for.
 func onServer(judge func(s *Server, c *chart)) func(f *Facts, c *chart) {
 	return func(f *Facts, c *chart) {
 		if f.Store.Server != nil && f.Store.Server.Reached {
@@ -70,7 +69,7 @@ func primary(s *Server, c *chart) {
 func fsync(s *Server, c *chart) {
 	if !s.Fsync {
 		c.fail("set fsync = on in postgresql.conf and reload the server",
-			"fsync is off: what was answered can be lost, and a loss of power can destroy the database")
+			"fsync is off: a power loss can lose acknowledged changes and destroy the database")
 		return
 	}
 	c.ok("fsync is on")
@@ -78,7 +77,7 @@ func fsync(s *Server, c *chart) {
 
 func wholePages(s *Server, c *chart) {
 	if !s.WholePages {
-		c.warn("set full_page_writes = on in postgresql.conf and reload the server, unless its disk never writes half a page",
+		c.warn("set full_page_writes = on in postgresql.conf and reload the server, unless its disk writes whole pages atomically",
 			"full_page_writes is off: a loss of power can damage the database")
 		return
 	}
@@ -91,14 +90,14 @@ func commits(s *Server, c *chart) {
 		c.ok("synchronous_commit is %s", Known(s.Commit))
 	case "off":
 		c.warn("set synchronous_commit = on in postgresql.conf, or for the user or the database",
-			"synchronous_commit is off: waybill asks for on with every change, and other programs do not")
+			"synchronous_commit is off: waybill turns it on for its own changes, other programs may lose theirs")
 	default:
 		c.warn("set synchronous_commit = on", "synchronous_commit is %s, which waybill does not know", s.Commit)
 	}
 }
 
 func connections(s *Server, c *chart) {
-	const fix = "raise max_connections or the limit of the user or the database, end what is idle, or put a pooler before the server"
+	const fix = "raise max_connections or the limit of the user or the database, close idle connections, or use a pooler"
 	switch {
 	case s.Free < s.Each:
 		c.warn(fix, "%d of %d connections are free, and one more process may take %d", max(s.Free, 0), s.Most, s.Each)
@@ -112,23 +111,23 @@ func connections(s *Server, c *chart) {
 func pooler(s *Server, c *chart) {
 	switch {
 	case s.Insisted != nil && s.Pooled && !*s.Insisted:
-		c.fail("remove pooler=no from the URL", "connections are dealt out by transactions, and the URL says that they are not")
+		c.fail("remove pooler=no from the URL", "a transaction pooler is in use, and the URL denies it")
 	case s.Insisted != nil && *s.Insisted:
-		c.ok("the URL says that connections are dealt out by transactions")
+		c.ok("the URL says that a transaction pooler is in use")
 	case s.Pooled:
-		c.ok("connections are dealt out by transactions: nothing is left on them")
+		c.ok("a transaction pooler is in use, and waybill found it")
 	default:
-		c.ok("connections are the server's own")
+		c.ok("connections go to the server without a transaction pooler")
 	}
 }
 
-// apart judges the clocks of this machine and of the server.
+// apart compares the clocks of this machine and the server.
 func apart(s *Server, c *chart) {
-	const fix = "set the clock of this machine or of the server; leases and retries go by that of the server"
+	const fix = "set the clock of this machine or of the server; leases and retries use the server's clock"
 	switch {
 	case s.Ahead > skew:
-		c.warn(fix, "the clock of this machine is %v behind that of the server", s.Ahead.Round(time.Second))
+		c.warn(fix, "the clock of this machine is %v behind the server's", s.Ahead.Round(time.Second))
 	case s.Ahead < -skew:
-		c.warn(fix, "the clock of this machine is %v ahead of that of the server", -s.Ahead.Round(time.Second))
+		c.warn(fix, "the clock of this machine is %v ahead of the server's", -s.Ahead.Round(time.Second))
 	}
 }

@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"fmt"
+
 	"waybill/core"
-	"waybill/ledger"
+	"waybill/core/task"
+	"waybill/prompt"
 	"waybill/store"
 )
 
-// A Claim says what a worker wants.
+// A Claim selects the tasks that a worker takes.
 type Claim struct {
 	Worker string
 	RunID  string // "" for any
@@ -14,25 +17,25 @@ type Claim struct {
 	Length int64  // of the lease, in microseconds
 }
 
-// A Claimed is what a worker got.
+// A Claimed is the result of a claim.
 type Claimed struct {
-	Task   core.Task // the zero Task if there was none
-	Lease  core.Lease
+	Task   task.Task // the zero Task if there was none
+	Lease  task.Lease
 	Prompt string
-	// Due is when time alone may make a task ready, or zero.
+	// Due is when a task may become ready without further events, or zero.
 	Due core.Instant
 }
 
-// Empty reports whether there was no task to give.
+// Empty reports whether no task was ready.
 func (c Claimed) Empty() bool { return c.Task.ID == "" }
 
-// ClaimTask gives the oldest task that is ready to a worker. Leases that have run out are seen to
-// first, so that what they held is ready too.
+// ClaimTask hands the oldest ready task to a worker. Expired leases are ended first, so that their tasks are ready
+// too.
 func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
 	if _, err := tx.expireLeases(); err != nil {
 		return Claimed{}, err
 	}
-	held, err := tx.heldBack()
+	held, err := tx.openModels()
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -45,33 +48,32 @@ func (tx *Tx) ClaimTask(c Claim) (Claimed, error) {
 	if len(ready) == 0 {
 		return tx.nextTask(held.until)
 	}
-	t, err := tx.stepTask(ready[0], core.ClaimTask{
+	t, err := tx.stepTask(ready[0], task.Claim{
 		At: tx.now, Worker: c.Worker, Token: tx.engine.o.NewID("lease_"), Length: c.Length,
 	})
 	if err != nil {
 		return Claimed{}, err
 	}
-	if err := tx.admitted(t.Current); err != nil {
+	if err := tx.admitAttempt(t.Current); err != nil {
 		return Claimed{}, err
 	}
 	tx.leased = true
-	claimed := Claimed{Task: t, Lease: t.Current.Phase.(core.Running).Lease}
-	claimed.Prompt, err = prompt(tx, t)
+	claimed := Claimed{Task: t, Lease: t.Current.Phase.(task.RunningAttempt).Lease}
+	claimed.Prompt, err = attemptPrompt(tx, t)
 	return claimed, err
 }
 
-// ReturnClaim takes back a claim of which the worker never learned, so that it costs the task no attempt
-// and nobody waits for the end of its lease.
+// ReturnClaim undoes a claim whose answer did not reach the worker. It costs the task no attempt.
 func (tx *Tx) ReturnClaim(c Claimed) error {
 	t, err := tx.task(c.Task.ID)
 	if err != nil {
 		return err
 	}
-	_, err = tx.stepTask(t, core.ReturnTask{At: tx.now, Token: c.Lease.Token})
+	_, err = tx.stepTask(t, task.Return{At: tx.now, Token: c.Lease.Token})
 	return err
 }
 
-// nextTask says when it is worth to look again. breakers is when one of them may let somebody through.
+// nextTask returns when the next task may become ready. breakers is when the first open breaker allows a trial.
 func (tx *Tx) nextTask(breakers core.Instant) (Claimed, error) {
 	due := breakers
 	ready, err := tx.NextReady(tx.now)
@@ -84,30 +86,30 @@ func (tx *Tx) nextTask(breakers core.Instant) (Claimed, error) {
 	return Claimed{Due: due}, nil
 }
 
-// held are the models that nobody may try now.
-type held struct {
+// openModels are the models whose circuit breaker is open.
+type openModels struct {
 	keys  []string
-	until core.Instant // when the first of them may be tried, or zero
+	until core.Instant // when the first breaker allows a trial, or zero
 }
 
-func (tx *Tx) heldBack() (held, error) {
-	var h held
+func (tx *Tx) openModels() (openModels, error) {
+	var h openModels
 	breakers, err := tx.OpenedBreakers()
 	for _, b := range breakers {
 		if !b.Open(tx.now) {
 			continue
 		}
 		h.keys = append(h.keys, b.Key)
-		if frees := b.Frees(tx.now); h.until == 0 || frees < h.until {
-			h.until = frees
+		if halfOpen := b.HalfOpenAt(tx.now); h.until == 0 || halfOpen < h.until {
+			h.until = halfOpen
 		}
 	}
 	return h, err
 }
 
-// admitted tells a breaker that an attempt tries its model. One that holds it back all the same, since the
-// host has its own mind, is not told: it has a probe, or is not due for one.
-func (tx *Tx) admitted(a core.Attempt) error {
+// admitAttempt records in the breaker of a model that an attempt uses it. An open breaker is skipped, because the host
+// chose the model against it: its trial runs already or is not due.
+func (tx *Tx) admitAttempt(a task.Attempt) error {
 	b, ok, err := tx.Breaker(a.Model.Key())
 	if err != nil || !ok || b.Open(tx.now) {
 		return err
@@ -118,32 +120,54 @@ func (tx *Tx) admitted(a core.Attempt) error {
 	return nil
 }
 
-// mostEarlier is how many earlier answers a prompt may repeat.
-const mostEarlier = 50
+// maxEarlier bounds the earlier answers that a prompt repeats.
+const maxEarlier = 50
 
-// prompt gives what the attempt that was just claimed is to be told.
-func prompt(tx store.Tx, t core.Task) (string, error) {
+// attemptPrompt returns the prompt of a newly claimed attempt.
+func attemptPrompt(tx store.Tx, t task.Task) (string, error) {
 	if !t.Continues() {
-		return t.Launch.Prompt, nil
+		return t.Spec.Prompt, nil
 	}
-	before := max(0, t.Replies-1-mostEarlier)
-	earlier, err := tx.Replies(t.ID, before, t.Replies-1-before)
+	before := max(0, t.Replies-1-maxEarlier)
+	replies, err := tx.Replies(t.ID, before, t.Replies-before)
 	if err != nil {
 		return "", err
 	}
-	d := ledger.Dialogue{Before: before, Task: t.Launch.Prompt, Output: t.Output, Question: t.Question, Reply: t.Reply}
-	d.Earlier = exchanges(earlier, before, t.Replies-1)
-	text, _ := ledger.Continuation(d)
+	d := prompt.Dialogue{Before: before, Task: t.Spec.Prompt, Output: t.Output, Question: t.Question, Reply: t.Reply}
+	d.Earlier = exchanges(replies, before, t.Replies-1)
+	if n := len(replies); n > 0 && replies[n-1].Number == t.Replies {
+		if d.Error, err = failureText(tx, replies[n-1].AttemptID); err != nil {
+			return "", err
+		}
+	}
+	text, _ := prompt.Continuation(d)
 	return text, nil
 }
 
-// exchanges gives the exchanges of a dialogue behind one number and up to another. The store leaves out what
-// is damaged; in its place stands that it is.
-func exchanges(replies []store.Reply, after, last int) (list []ledger.Exchange) {
+// failureText returns the error of the attempt that a person replied to, or "" if it did not fail or is unknown.
+func failureText(tx store.Tx, attemptID string) (string, error) {
+	a, known, err := tx.Attempt(attemptID)
+	if damaged(err) {
+		return "", nil
+	}
+	if err != nil || !known || !a.Failed() {
+		return "", err
+	}
+	why := a.Failure()
+	text := firstOf(why.Message, why.Name)
+	if text == "" && why.HTTP != 0 {
+		text = fmt.Sprintf("HTTP status %d", why.HTTP)
+	}
+	return firstOf(text, string(a.Status())), nil
+}
+
+// exchanges returns the exchanges of a dialogue with numbers above after, up to last. A placeholder stands for each
+// damaged reply, which the store leaves out.
+func exchanges(replies []store.Reply, after, last int) (list []prompt.Exchange) {
 	for n := after + 1; n <= last; n++ {
-		next := ledger.Exchange{Reply: "(left out: what was stored is damaged)"}
+		next := prompt.Exchange{Reply: "(left out: the stored text is damaged)"}
 		if len(replies) > 0 && replies[0].Number == n {
-			next = ledger.Exchange{Question: replies[0].Question, Reply: replies[0].Text}
+			next = prompt.Exchange{Question: replies[0].Question, Reply: replies[0].Text}
 			replies = replies[1:]
 		}
 		list = append(list, next)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/store"
 )
@@ -20,13 +21,13 @@ func TestNewNeedsAStore(t *testing.T) {
 }
 
 func TestChangesOfOneMomentShareACommit(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	e := start(t, st)
-	release := plug(t, e)
+	release := blockEngine(t, e)
 	var dones []<-chan outcome
 	for i := range 100 {
 		dones = append(dones, submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-			_, err := tx.Queue(core.Instruction{Session: "s", Content: fmt.Sprint(i)})
+			_, err := tx.Queue(instruction.Instruction{Session: "s", Content: fmt.Sprint(i)})
 			return st.number(), err
 		}}))
 	}
@@ -39,8 +40,8 @@ func TestChangesOfOneMomentShareACommit(t *testing.T) {
 }
 
 func TestChangesAreAppliedInTheOrderOfSubmission(t *testing.T) {
-	e := start(t, watch())
-	release := plug(t, e)
+	e := start(t, newHookedStore(t))
+	release := blockEngine(t, e)
 	var want []string
 	var last <-chan outcome
 	for i := range 600 { // more than share one commit
@@ -65,10 +66,10 @@ func TestChangesAreAppliedInTheOrderOfSubmission(t *testing.T) {
 
 var errBroken = errors.New("broke half-way")
 
-// breaks puts something and fails then.
+// breaks writes something and then fails.
 func breaks(how func() error) engine.Change {
 	return engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		if _, err := tx.Queue(core.Instruction{Session: "s", Content: "broken"}); err != nil {
+		if _, err := tx.Queue(instruction.Instruction{Session: "s", Content: "broken"}); err != nil {
 			return nil, err
 		}
 		return nil, how()
@@ -82,8 +83,8 @@ func TestChangeThatBreaksTakesNothingWithItAndLeavesTheOthers(t *testing.T) {
 			"panic": func() error { panic(errBroken) },
 		} {
 			t.Run(fmt.Sprintf("%s of %v", name, broken), func(t *testing.T) {
-				e := start(t, watch())
-				release := plug(t, e)
+				e := start(t, newHookedStore(t))
+				release := blockEngine(t, e)
 				want := []string{}
 				dones := make([]<-chan outcome, 5)
 				for i := range dones {
@@ -116,7 +117,7 @@ func TestChangeThatBreaksTakesNothingWithItAndLeavesTheOthers(t *testing.T) {
 }
 
 func TestPanicIsContained(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	_, err := e.Do(t.Context(), engine.Change{Apply: func(*engine.Tx) (any, error) { panic("a defect") }})
 	var p *engine.Panic
 	require.ErrorAs(t, err, &p)
@@ -129,8 +130,8 @@ func TestPanicIsContained(t *testing.T) {
 }
 
 func TestRefusalChangesNothing(t *testing.T) {
-	e := start(t, watch())
-	release := plug(t, e)
+	e := start(t, newHookedStore(t))
+	release := blockEngine(t, e)
 	first := submit(t.Context(), e, queue("s", "first"))
 	refused := submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		in, _, _, err := tx.Acknowledge("ins_nobody")
@@ -149,7 +150,7 @@ func TestRefusalChangesNothing(t *testing.T) {
 }
 
 func TestAnswersComeAfterTheCommit(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	applied, free := make(chan struct{}), make(chan struct{})
 	st.after = func(n int) {
 		if n == 1 {
@@ -171,7 +172,7 @@ func TestAnswersComeAfterTheCommit(t *testing.T) {
 
 func TestStoreErrorReachesEveryChangeOfTheGroup(t *testing.T) {
 	broken := &store.Error{Kind: store.IO, Outcome: store.Unknown, Message: "the disk is gone"}
-	st := watch()
+	st := newHookedStore(t)
 	st.before = func(n int) error {
 		if n == 2 {
 			return broken
@@ -179,7 +180,7 @@ func TestStoreErrorReachesEveryChangeOfTheGroup(t *testing.T) {
 		return nil
 	}
 	e := start(t, st)
-	release := plug(t, e)
+	release := blockEngine(t, e)
 	dones := []<-chan outcome{
 		submit(t.Context(), e, queue("s", "a")),
 		submit(t.Context(), e, engine.Change{Finishes: true, Apply: queue("s", "b").Apply}),
@@ -197,7 +198,7 @@ func TestStoreErrorReachesEveryChangeOfTheGroup(t *testing.T) {
 
 func TestFullDiskLetsInWhatFinishes(t *testing.T) {
 	full := &store.Error{Kind: store.Full, Message: "no space left"}
-	st := watch()
+	st := newHookedStore(t)
 	st.before = func(n int) error {
 		if n == 2 {
 			return full
@@ -205,7 +206,7 @@ func TestFullDiskLetsInWhatFinishes(t *testing.T) {
 		return nil
 	}
 	e := start(t, st)
-	release := plug(t, e)
+	release := blockEngine(t, e)
 	finishes := func(c engine.Change) engine.Change {
 		c.Finishes = true
 		return c
@@ -224,7 +225,7 @@ func TestFullDiskLetsInWhatFinishes(t *testing.T) {
 
 func TestFullReserveIsAnError(t *testing.T) {
 	full := &store.Error{Kind: store.Full, Message: "no space left"}
-	st := watch()
+	st := newHookedStore(t)
 	st.before = func(int) error { return full }
 	st.reserved = func() error { return full }
 	e := start(t, st)
@@ -233,8 +234,8 @@ func TestFullReserveIsAnError(t *testing.T) {
 }
 
 func TestCancelledBeforeItWasApplied(t *testing.T) {
-	e := start(t, watch())
-	release := plug(t, e)
+	e := start(t, newHookedStore(t))
+	release := blockEngine(t, e)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := submit(ctx, e, queue("s", "never"))
 	cancel()
@@ -244,7 +245,7 @@ func TestCancelledBeforeItWasApplied(t *testing.T) {
 }
 
 func TestCancelledAfterItWasAppliedIsApplied(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	st.after = func(int) { cancel() }
 	e := start(t, st)
@@ -255,8 +256,8 @@ func TestCancelledAfterItWasAppliedIsApplied(t *testing.T) {
 
 func TestTooManyWaitingChangesAreRefused(t *testing.T) {
 	const most = 1 << 14
-	e := start(t, watch())
-	release := plug(t, e)
+	e := start(t, newHookedStore(t))
+	release := blockEngine(t, e)
 	nothing := engine.Change{Apply: func(*engine.Tx) (any, error) { return nil, nil }}
 	dones := make([]<-chan outcome, most)
 	for i := range dones {
@@ -269,8 +270,8 @@ func TestTooManyWaitingChangesAreRefused(t *testing.T) {
 	}
 }
 
-func TestEverybodyIsToldOfACommitAndNobodyOfARefusal(t *testing.T) {
-	e := start(t, watch())
+func TestSubscribersAreSignalledByCommitsOnly(t *testing.T) {
+	e := start(t, newHookedStore(t))
 	wake, stop := e.Subscribe()
 	other, stopOther := e.Subscribe()
 	defer stopOther()

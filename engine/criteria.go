@@ -5,30 +5,30 @@ import (
 	"fmt"
 	slashpath "path"
 
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan/criteria"
+	planfile "waybill/plan/file"
 )
 
-// Criteria is what a file says that is to be true when the work on a plan is done.
+// Criteria are the acceptance criteria of a plan.
 type Criteria struct {
-	// Path is that of the file, relative to the workspace, "" if there is none.
+	// Path is the path of the file relative to the workspace, or "" if there is none.
 	Path string
-	// List is shared: nobody may write into it.
-	List []ledger.Criterion
+	// List is shared; callers must not change it.
+	List []criteria.Criterion
 }
 
-// ErrUnsteady says that a file was being written whenever it was read.
+// ErrUnsteady says that a file changed each time it was read.
 var ErrUnsteady = errors.New("it is being written")
 
-// criteriaFile is the memory of one such file.
+// criteriaFile is the cached content of one criteria file.
 type criteriaFile struct {
 	file planfile.File // without its text
-	list []ledger.Criterion
+	list []criteria.Criterion
 }
 
-// Criteria gives the criteria of a plan: those of the plan itself for bmad, whose stories have them, of the spec.md
-// beside it for spec-kit, and else of the requirements.md beside it. That there is no such file beside it is no error. A
-// file that has provably not changed since it was read costs one look at its state.
+// Criteria returns the acceptance criteria of a plan. They are in the plan itself for bmad, in the spec.md of its
+// folder for spec-kit, and otherwise in the requirements.md there. A missing file is no error. An unchanged file is
+// not read again.
 func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 	name := criteriaPath(plan, dialect)
 	p.mu.Lock()
@@ -37,7 +37,7 @@ func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 	var before *planfile.File
 	if known {
 		before = &last.file
-	} else if name != plan && p.root.Absent(name) { // to read what is not there costs many times as much
+	} else if name != plan && p.root.Absent(name) { // reading a missing file costs many times as much
 		return Criteria{}, nil
 	}
 	file, err := p.root.Read(name, before)
@@ -52,7 +52,7 @@ func (p *Plans) Criteria(plan, dialect string) (Criteria, error) {
 		return Criteria{Path: name}, fmt.Errorf("read criteria: %w", err)
 	}
 	if !file.Unchanged {
-		last = criteriaFile{file, ledger.AcceptanceCriteria([]byte(file.Text))}
+		last = criteriaFile{file, criteria.Read([]byte(file.Text))}
 		last.file.Text = ""
 		p.keepCriteria(name, last)
 	}
@@ -72,7 +72,7 @@ func criteriaPath(plan, dialect string) string {
 func (p *Plans) keepCriteria(name string, read criteriaFile) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.criteria == nil || len(p.criteria) >= mostPlans {
+	if p.criteria == nil || len(p.criteria) >= maxPlans {
 		p.criteria = map[string]criteriaFile{}
 	}
 	p.criteria[name] = read

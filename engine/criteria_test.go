@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan/criteria"
+	planfile "waybill/plan/file"
 )
 
 const rainCriteria = "### Requirement 1\n#### Acceptance Criteria\n1. WHEN it rains THEN the siren SHALL sound\n"
 
-// later gives the plans of a folder an hour from now, when all that stands in it now has settled.
-func later(t testing.TB, dir string) *engine.Plans {
+// plansReadLater returns the plans of a folder with a clock one hour ahead, so that its files count as settled.
+func plansReadLater(t testing.TB, dir string) *engine.Plans {
 	t.Helper()
 	root, err := planfile.Open(dir, planfile.Options{
 		MaxBytes: 1 << 10, Now: func() time.Time { return time.Now().Add(time.Hour) },
@@ -27,7 +27,7 @@ func later(t testing.TB, dir string) *engine.Plans {
 	return engine.NewPlans(root, engine.PlanOptions{})
 }
 
-func criteriaIn(t *testing.T, plans *engine.Plans, plan, dialect string) []ledger.Criterion {
+func criteriaIn(t *testing.T, plans *engine.Plans, plan, dialect string) []criteria.Criterion {
 	t.Helper()
 	c, err := plans.Criteria(plan, dialect)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestCriteriaStandWhereTheDialectHasThem(t *testing.T) {
 	} {
 		file(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
-	plans := later(t, dir)
+	plans := plansReadLater(t, dir)
 	for _, c := range []struct {
 		plan, dialect, path string
 		n                   int
@@ -64,11 +64,10 @@ func TestCriteriaStandWhereTheDialectHasThem(t *testing.T) {
 	}
 }
 
-// A file of requirements was read and judged for every prompt, though it is rarely changed.
 func TestCriteriaAreReadAgainOnlyAfterAChange(t *testing.T) {
 	dir := real(t)
 	path := file(t, filepath.Join(dir, "requirements.md"), rainCriteria)
-	plans := later(t, dir)
+	plans := plansReadLater(t, dir)
 	first := criteriaIn(t, plans, "tasks.md", "")
 	require.Len(t, first, 1)
 	require.Same(t, &first[0], &criteriaIn(t, plans, "tasks.md", "")[0])
@@ -84,7 +83,7 @@ func TestCriteriaAreReadAgainOnlyAfterAChange(t *testing.T) {
 func TestCriteriaThatCannotBeReadAreAnError(t *testing.T) {
 	dir := real(t)
 	file(t, filepath.Join(dir, "requirements.md"), strings.Repeat("WHEN a SHALL b\n\n", 1<<10))
-	plans := later(t, dir)
+	plans := plansReadLater(t, dir)
 	got, err := plans.Criteria("tasks.md", "")
 	require.ErrorIs(t, err, planfile.TooLarge)
 	require.Equal(t, engine.Criteria{Path: "requirements.md"}, got)
@@ -96,7 +95,7 @@ func TestCriteriaThatCannotBeReadAreAnError(t *testing.T) {
 func BenchmarkCriteria(b *testing.B) {
 	dir := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "requirements.md"), []byte(rainCriteria), 0o644))
-	plans := later(b, dir)
+	plans := plansReadLater(b, dir)
 	for _, dialect := range []string{"kiro", "spec-kit"} {
 		b.Run(map[string]string{"kiro": "warm", "spec-kit": "missing"}[dialect], func(b *testing.B) {
 			for b.Loop() {

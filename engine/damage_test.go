@@ -9,194 +9,192 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
 
-// A cellar is an engine over a store in a file, rows of which can be altered behind its back.
-type cellar struct {
+// A damageFixture is an engine over a store file whose rows the test can damage.
+type damageFixture struct {
 	t     *testing.T
 	path  string
 	shift atomic.Int64 // of the clock on the wall
 	e     *engine.Engine
 }
 
-func newCellar(t *testing.T) *cellar {
+func newDamageFixture(t *testing.T) *damageFixture {
 	t.Helper()
-	c := &cellar{t: t, path: filepath.Join(t.TempDir(), "store.db")}
-	c.start()
-	return c
+	f := &damageFixture{t: t, path: filepath.Join(t.TempDir(), "store.db")}
+	f.start()
+	return f
 }
 
-func (c *cellar) start() (stop func()) {
-	c.t.Helper()
-	st, err := sqlite.Open(c.t.Context(), sqlite.Options{Path: c.path})
-	require.NoError(c.t, err)
-	c.e = build(c.t, engine.Options{Open: open(st), Now: func() time.Time {
-		return time.Now().Add(time.Duration(c.shift.Load()))
+func (f *damageFixture) start() (stop func()) {
+	f.t.Helper()
+	st, err := sqlite.Open(f.t.Context(), sqlite.Options{Path: f.path})
+	require.NoError(f.t, err)
+	f.e = build(f.t, engine.Options{Open: open(st), Now: func() time.Time {
+		return time.Now().Add(time.Duration(f.shift.Load()))
 	}})
-	return run(c.t, c.e)
+	return runEngine(f.t, f.e)
 }
 
-// alter runs statements on the file.
-func (c *cellar) alter(statements ...string) {
-	c.t.Helper()
-	db, err := sql.Open("sqlite", c.path)
-	require.NoError(c.t, err)
-	defer func() { require.NoError(c.t, db.Close()) }()
+// exec runs SQL statements on the store file.
+func (f *damageFixture) exec(statements ...string) {
+	f.t.Helper()
+	db, err := sql.Open("sqlite", f.path)
+	require.NoError(f.t, err)
+	defer func() { require.NoError(f.t, db.Close()) }()
 	for _, statement := range statements {
-		result, err := db.ExecContext(c.t.Context(), statement)
-		require.NoError(c.t, err)
+		result, err := db.ExecContext(f.t.Context(), statement)
+		require.NoError(f.t, err)
 		n, err := result.RowsAffected()
-		require.NoError(c.t, err)
-		require.Positive(c.t, n, statement)
+		require.NoError(f.t, err)
+		require.Positive(f.t, n, statement)
 	}
 }
 
-func (c *cellar) apply(fn func(tx *engine.Tx) (any, error)) any {
-	c.t.Helper()
-	return do(c.t, c.e, engine.Change{Apply: fn})
+func (f *damageFixture) apply(fn func(tx *engine.Tx) (any, error)) any {
+	f.t.Helper()
+	return do(f.t, f.e, engine.Change{Apply: fn})
 }
 
-func (c *cellar) create(parent string, dependsOn ...string) string {
-	c.t.Helper()
-	return c.apply(func(tx *engine.Tx) (any, error) {
-		t, err := tx.CreateTask(core.Launch{Prompt: "x", Parent: parent, MaxAttempts: 5}, dependsOn)
+func (f *damageFixture) create(parent string, dependsOn ...string) string {
+	f.t.Helper()
+	return f.apply(func(tx *engine.Tx) (any, error) {
+		t, err := tx.CreateTask(task.Spec{Prompt: "x", Parent: parent, MaxAttempts: 5}, dependsOn)
 		return t.ID, err
 	}).(string)
 }
 
-func (c *cellar) claim(want string) engine.Claimed {
-	c.t.Helper()
-	got := c.apply(func(tx *engine.Tx) (any, error) {
+func (f *damageFixture) claim(want string) engine.Claimed {
+	f.t.Helper()
+	got := f.apply(func(tx *engine.Tx) (any, error) {
 		return tx.ClaimTask(engine.Claim{Worker: "w", Length: time.Minute.Microseconds()})
 	}).(engine.Claimed)
-	require.Equal(c.t, want, got.Task.ID)
+	require.Equal(f.t, want, got.Task.ID)
 	return got
 }
 
-func (c *cellar) finish(got engine.Claimed, report core.FinishAttempt) core.Task {
-	c.t.Helper()
+func (f *damageFixture) finish(got engine.Claimed, report task.Finish) task.Task {
+	f.t.Helper()
 	report.Token = got.Lease.Token
-	return c.apply(func(tx *engine.Tx) (any, error) {
+	return f.apply(func(tx *engine.Tx) (any, error) {
 		r, err := tx.FinishAttempt(got.Task.ID, report)
 		return r.Task, err
-	}).(core.Task)
+	}).(task.Task)
 }
 
-// lapse lets every lease run out twice, so that nobody spares it.
-func (c *cellar) lapse() {
+// expireLease lets every lease expire twice, beyond its one extension.
+func (f *damageFixture) expireLease() {
 	for range 2 {
-		c.shift.Add(int64(time.Hour))
-		c.apply(func(tx *engine.Tx) (any, error) {
+		f.shift.Add(int64(time.Hour))
+		f.apply(func(tx *engine.Tx) (any, error) {
 			_, err := tx.ClaimTask(engine.Claim{Worker: "w", Role: "nobody", Length: time.Minute.Microseconds()})
 			return nil, err
 		})
 	}
 }
 
-func (c *cellar) requireDegraded(what string) {
-	c.t.Helper()
-	status, err := c.e.StoreStatus(c.t.Context())
-	require.NoError(c.t, err)
-	require.Len(c.t, status.Degraded, 1)
-	require.Contains(c.t, status.Degraded[0], what)
+func (f *damageFixture) requireDegraded(what string) {
+	f.t.Helper()
+	status, err := f.e.StoreStatus(f.t.Context())
+	require.NoError(f.t, err)
+	require.Len(f.t, status.Degraded, 1)
+	require.Contains(f.t, status.Degraded[0], what)
 }
 
-var transientFailure = core.FinishAttempt{
-	Status: core.AttemptError, Mode: core.RetryAuto, Failure: core.Failure{Class: core.ClassTransient, Message: "it broke"},
+var transientFailure = task.Finish{
+	Status: task.AttemptError, Mode: task.RetryAuto, Failure: task.Failure{Class: task.ClassTransient, Message: "it broke"},
 }
 
-// The defect: an old attempt that is not what was written stopped every claim, because the lease of its
-// task could not be ended without its timeline.
-func TestFaultS4_DamagedAttemptHoldsUpNoClaim(t *testing.T) {
-	c := newCellar(t)
-	id := c.apply(func(tx *engine.Tx) (any, error) {
-		task, err := tx.CreateTask(core.Launch{Prompt: "x", MaxAttempts: 2}, nil)
+// A damaged old attempt must not stop claims.
+func TestDamagedAttemptHoldsUpNoClaim(t *testing.T) {
+	f := newDamageFixture(t)
+	id := f.apply(func(tx *engine.Tx) (any, error) {
+		task, err := tx.CreateTask(task.Spec{Prompt: "x", MaxAttempts: 2}, nil)
 		return task.ID, err
 	}).(string)
-	c.finish(c.claim(id), transientFailure)
-	c.claim(id)
-	next := c.create("")
-	c.alter("UPDATE attempts SET worker = 'other' WHERE status = 'error'")
-	c.lapse()
-	require.Equal(t, core.TaskErrored{Reason: core.ReasonExhausted}, c.task(id).Phase)
-	c.claim(next)
-	c.requireDegraded("attempt ")
+	f.finish(f.claim(id), transientFailure)
+	f.claim(id)
+	next := f.create("")
+	f.exec("UPDATE attempts SET worker = 'other' WHERE status = 'error'")
+	f.expireLease()
+	require.Equal(t, task.Errored{Reason: task.ReasonExhausted}, f.task(id).Phase)
+	f.claim(next)
+	f.requireDegraded("attempt ")
 }
 
-func (c *cellar) task(id string) (task core.Task) {
-	c.t.Helper()
-	require.NoError(c.t, c.e.View(c.t.Context(), func(tx store.Tx) (err error) {
+func (f *damageFixture) task(id string) (task task.Task) {
+	f.t.Helper()
+	require.NoError(f.t, f.e.View(f.t.Context(), func(tx store.Tx) (err error) {
 		task, _, err = tx.Task(id)
 		return err
 	}))
 	return task
 }
 
-// The lease of a task that is not what was written cannot be ended. All others end beside it.
-func TestFaultS4_LeaseOfADamagedTaskHoldsUpNoOther(t *testing.T) {
-	c := newCellar(t)
-	spoilt, sound := c.create(""), c.create("")
-	c.claim(spoilt)
-	c.claim(sound)
-	c.alter("UPDATE launches SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
-	c.lapse()
-	require.Equal(t, 2, c.task(sound).Current.Number)
-	c.claim(sound)
-	c.requireDegraded("task " + spoilt)
+// The lease of a damaged task cannot be ended. All others end.
+func TestLeaseOfADamagedTaskHoldsUpNoOther(t *testing.T) {
+	f := newDamageFixture(t)
+	spoilt, sound := f.create(""), f.create("")
+	f.claim(spoilt)
+	f.claim(sound)
+	f.exec("UPDATE task_specs SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
+	f.expireLease()
+	require.Equal(t, 2, f.task(sound).Current.Number)
+	f.claim(sound)
+	f.requireDegraded("task " + spoilt)
 }
 
-// The defect: a task could never finish, because one of those that wait for it is not what was written.
-func TestFaultS4_DamagedDependentKeepsNoTaskFromItsEnd(t *testing.T) {
-	for _, status := range []core.AttemptStatus{core.AttemptCompleted, core.AttemptInterrupted} {
-		c := newCellar(t)
-		first := c.create("ses")
-		spoilt, sound := c.create("ses", first), c.create("ses", first)
-		claimed := c.claim(first)
-		c.alter("UPDATE launches SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
-		over := c.finish(claimed, core.FinishAttempt{Status: status})
+// A task must finish even if one of its dependents is damaged.
+func TestDamagedDependentKeepsNoTaskFromItsEnd(t *testing.T) {
+	for _, status := range []task.AttemptStatus{task.AttemptCompleted, task.AttemptInterrupted} {
+		f := newDamageFixture(t)
+		first := f.create("ses")
+		spoilt, sound := f.create("ses", first), f.create("ses", first)
+		claimed := f.claim(first)
+		f.exec("UPDATE task_specs SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
+		over := f.finish(claimed, task.Finish{Status: status})
 		require.True(t, over.Status().Ended())
-		if status == core.AttemptCompleted {
-			c.claim(sound)
+		if status == task.AttemptCompleted {
+			f.claim(sound)
 		}
-		c.requireDegraded("task " + spoilt)
+		f.requireDegraded("task " + spoilt)
 	}
 }
 
-// The defect: the oldest task could not be claimed, and no one behind it, because an earlier answer to it
-// is not what was written.
-func TestFaultS4_DamagedEarlierReplyIsLeftOutOfThePrompt(t *testing.T) {
-	c := newCellar(t)
-	id := c.create("")
+// A damaged reply must not stop the claim of its task.
+func TestDamagedEarlierReplyIsLeftOutOfThePrompt(t *testing.T) {
+	f := newDamageFixture(t)
+	id := f.create("")
 	for _, answer := range []string{"one", "two", "three", "four"} {
-		c.finish(c.claim(id), core.FinishAttempt{Status: core.AttemptAwaiting, Question: answer + "?"})
-		c.apply(func(tx *engine.Tx) (any, error) {
-			_, _, err := tx.ReplyToTask(id, core.ReplyToTask{Text: answer}, "")
+		f.finish(f.claim(id), task.Finish{Status: task.AttemptAwaiting, Question: answer + "?"})
+		f.apply(func(tx *engine.Tx) (any, error) {
+			_, _, err := tx.ReplyToTask(id, task.Reply{Text: answer}, "")
 			return nil, err
 		})
 	}
-	c.alter("UPDATE replies SET text = 'other' WHERE number = 2")
-	prompt := c.claim(id).Prompt
-	require.Contains(t, prompt, "Question: one?\nReply: one\nReply: (left out: what was stored is damaged)\nQuestion: three?\nReply: three\n")
+	f.exec("UPDATE replies SET text = 'other' WHERE number = 2")
+	prompt := f.claim(id).Prompt
+	require.Contains(t, prompt, "Question: one?\nReply: one\nReply: (left out: the stored text is damaged)\nQuestion: three?\nReply: three\n")
 	require.Contains(t, prompt, "four")
 	require.NotContains(t, prompt, "other")
-	c.requireDegraded("reply 2 to task " + id)
+	f.requireDegraded("reply 2 to task " + id)
 }
 
-// A dependency that is not what was written holds its task back, and is named as what cannot be read.
-func TestFaultS4_DamagedDependencyIsNamed(t *testing.T) {
-	c := newCellar(t)
-	spoilt, sound := c.create(""), c.create("")
-	id := c.create("", spoilt, sound)
-	c.alter("UPDATE launches SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
-	require.NoError(t, c.e.View(t.Context(), func(tx store.Tx) error {
-		task, _, err := tx.Task(id)
+// A damaged dependency holds its task back and is listed as unreadable.
+func TestDamagedDependencyIsNamed(t *testing.T) {
+	f := newDamageFixture(t)
+	spoilt, sound := f.create(""), f.create("")
+	id := f.create("", spoilt, sound)
+	f.exec("UPDATE task_specs SET prompt = 'other' WHERE task = (SELECT position FROM tasks WHERE id = '" + spoilt + "')")
+	require.NoError(t, f.e.View(t.Context(), func(tx store.Tx) error {
+		tsk, _, err := tx.Task(id)
 		require.NoError(t, err)
-		holds, err := engine.WaitsFor(tx, task)
-		require.Equal(t, []engine.Hold{{TaskID: spoilt}, {TaskID: sound, Status: core.StatusQueued}}, holds)
+		holds, err := engine.WaitsFor(tx, tsk)
+		require.Equal(t, []engine.Hold{{TaskID: spoilt}, {TaskID: sound, Status: task.StatusQueued}}, holds)
 		return err
 	}))
 }

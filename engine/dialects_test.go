@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
-	"waybill/engine/planfile"
+	planfile "waybill/plan/file"
 )
 
-// A process that reads plans heeds the rules of its workspace as they are now, although no plan has changed.
+// A change of the dialect rules takes effect without a change of a plan.
 func TestPlansFollowTheDialectsOfTheWorkspace(t *testing.T) {
 	dir, rules := t.TempDir(), filepath.Join(t.TempDir(), "dialects")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte("- [~] 1. Row\n- [ ] 2. Moor\n"), 0o600))

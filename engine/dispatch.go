@@ -2,42 +2,42 @@ package engine
 
 import (
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 )
 
-// A Pass says what one dispatch pass is about.
+// A Pass limits one dispatch.
 type Pass struct {
 	Session  string
-	Limit    int   // at most so many instructions; at least 1
-	MaxBytes int   // at most so much content; a larger one goes alone
-	MinAge   int64 // microseconds since the last send before a repeat or a failure
+	Limit    int   // the most instructions; at least 1
+	MaxBytes int   // the most content in bytes; a larger instruction is sent alone
+	MinAge   int64 // microseconds that must pass after a send before it is repeated or fails
 }
 
-// A Delivery is one instruction that a pass hands out.
+// A Delivery is one instruction that a pass sends.
 type Delivery struct {
-	Instruction core.Instruction
+	Instruction instruction.Instruction
 	Send        int
-	previous    core.Instant // the send before it
+	previous    core.Instant // when it was sent before
 }
 
-// A Dispatched is what a pass came to.
+// A Dispatched is the result of a pass.
 type Dispatched struct {
 	Deliveries []Delivery
-	Failed     []core.Instruction
-	Remaining  int          // how many more could be handed out now
-	Due        core.Instant // when time alone makes something due, or zero
+	Failed     []instruction.Instruction
+	Remaining  int          // how many more could be sent now
+	Due        core.Instant // when an instruction becomes due without further events, or zero
 }
 
-// Empty reports whether the pass moved nothing.
+// Empty reports whether the pass changed nothing.
 func (d Dispatched) Empty() bool { return len(d.Deliveries) == 0 && len(d.Failed) == 0 }
 
-// Dispatch carries out one pass. First come the queued instructions, then once more those that were
-// sent and not acknowledged, longest unsent first. What was sent first in this pass is not repeated
-// in it, because the repeats are looked up before anything is sent. Instructions whose sends are
-// used up fail.
+// Dispatch carries out one pass. Queued instructions come first, then the oldest unacknowledged ones again. The
+// repeats are selected before anything is sent, so that no instruction is sent twice in a pass. Instructions without
+// sends left fail.
 //
-// A pass that is too large for one answer goes on in the next call: Remaining says so, and until it
-// is through, nothing that it has sent is sent again.
+// A pass that is too large for one answer continues in the next call, as Remaining says. Until the pass is complete,
+// nothing is sent a second time.
 func (tx *Tx) Dispatch(p Pass) (Dispatched, error) {
 	var d Dispatched
 	began := tx.engine.passBegan(p.Session, tx.now)
@@ -46,7 +46,7 @@ func (tx *Tx) Dispatch(p Pass) (Dispatched, error) {
 		return d, err
 	}
 	d.Failed = failed
-	queued := store.InstructionQuery{Session: p.Session, State: core.StateQueued, Order: store.ByUrgency}
+	queued := store.InstructionQuery{Session: p.Session, State: instruction.StateQueued, Order: store.ByUrgency}
 	repeats := tx.repeats(p, began)
 	found, err := tx.upTo(p.Limit, queued, repeats)
 	if err != nil {
@@ -68,8 +68,8 @@ func (tx *Tx) Dispatch(p Pass) (Dispatched, error) {
 	return d, err
 }
 
-// upTo gives at most limit instructions, those of the first query before those of the second.
-func (tx *Tx) upTo(limit int, first, second store.InstructionQuery) ([]core.Instruction, error) {
+// upTo returns at most limit instructions, those of the first query before those of the second.
+func (tx *Tx) upTo(limit int, first, second store.InstructionQuery) ([]instruction.Instruction, error) {
 	first.Limit = limit
 	found, err := tx.Instructions(first)
 	if err != nil || len(found) >= limit {
@@ -80,18 +80,17 @@ func (tx *Tx) upTo(limit int, first, second store.InstructionQuery) ([]core.Inst
 	return append(found, more...), err
 }
 
-// repeats selects what was sent before the pass began, waits for its acknowledgement, and may be sent
-// once more now.
+// repeats selects the unacknowledged instructions that were sent before the pass began and may be sent again now.
 func (tx *Tx) repeats(p Pass, began core.Instant) store.InstructionQuery {
 	left := false
 	return store.InstructionQuery{
-		Session: p.Session, State: core.StateSent, Tracked: true, Exhausted: &left,
+		Session: p.Session, State: instruction.StateSent, Exhausted: &left,
 		SentBefore: min(tx.now-core.Instant(p.MinAge), began), Now: tx.now, Order: store.ByLastSend,
 	}
 }
 
-// passBegan gives the last moment whose sends may be repeated: now, unless an earlier call has left a
-// part of its pass.
+// passBegan returns the latest time whose sends may be repeated: now, or the start of a pass that is still
+// incomplete.
 func (e *Engine) passBegan(session string, now core.Instant) core.Instant {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,9 +100,8 @@ func (e *Engine) passBegan(session string, now core.Instant) core.Instant {
 	return now
 }
 
-// passLeft notes whether a part of the pass, which began after that moment, is left for the next call.
-// That is kept in memory only:
-// at worst a pass that a crash cut in two repeats something early.
+// passLeft stores the start of a pass that is incomplete. It is kept in memory only: after a crash, the rest of the
+// pass may repeat an instruction early.
 func (e *Engine) passLeft(session string, before core.Instant, remaining int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,8 +111,8 @@ func (e *Engine) passLeft(session string, before core.Instant, remaining int) {
 	}
 }
 
-// exhaust fails what has used up its sends. What is too much for one answer fails in a later pass.
-func (tx *Tx) exhaust(p Pass, began core.Instant) ([]core.Instruction, error) {
+// exhaust fails the instructions that have no sends left, at most as many as fit into one answer.
+func (tx *Tx) exhaust(p Pass, began core.Instant) ([]instruction.Instruction, error) {
 	q := tx.repeats(p, began)
 	*q.Exhausted = true
 	used, err := tx.Instructions(q)
@@ -122,9 +120,9 @@ func (tx *Tx) exhaust(p Pass, began core.Instant) ([]core.Instruction, error) {
 		return nil, err
 	}
 	used = fit(used, p.MaxBytes)
-	failed := make([]core.Instruction, 0, len(used))
+	failed := make([]instruction.Instruction, 0, len(used))
 	for _, in := range used {
-		next, moved, err := tx.step(in, core.Dispatch{At: tx.now, MinAge: p.MinAge})
+		next, moved, err := tx.step(in, instruction.Dispatch{At: tx.now, MinAge: p.MinAge})
 		if err != nil {
 			return nil, err
 		}
@@ -135,9 +133,8 @@ func (tx *Tx) exhaust(p Pass, began core.Instant) ([]core.Instruction, error) {
 	return failed, nil
 }
 
-// fit gives the beginning of the list that has at most maxBytes of content. One larger content goes
-// alone.
-func fit(list []core.Instruction, maxBytes int) []core.Instruction {
+// fit returns the first instructions with at most maxBytes of content together, and at least one.
+func fit(list []instruction.Instruction, maxBytes int) []instruction.Instruction {
 	bytes := 0
 	for i, in := range list {
 		bytes += len(in.Content)
@@ -157,15 +154,15 @@ func (tx *Tx) remaining(queued, repeats store.InstructionQuery, chosen int) (int
 	return first + again - chosen, err
 }
 
-func (tx *Tx) send(chosen []core.Instruction, p Pass) ([]Delivery, error) {
+func (tx *Tx) send(chosen []instruction.Instruction, p Pass) ([]Delivery, error) {
 	deliveries := make([]Delivery, 0, len(chosen))
 	for _, in := range chosen {
-		next, effects, err := in.Step(core.Dispatch{At: tx.now, MinAge: p.MinAge})
+		next, effects, err := in.Step(instruction.Dispatch{At: tx.now, MinAge: p.MinAge})
 		if err != nil {
 			return nil, err
 		}
 		for _, effect := range effects {
-			if out, ok := effect.(core.Deliver); ok {
+			if out, ok := effect.(instruction.Deliver); ok {
 				deliveries = append(deliveries, Delivery{next, out.Send, in.LastSentAt()})
 			}
 		}
@@ -176,10 +173,10 @@ func (tx *Tx) send(chosen []core.Instruction, p Pass) ([]Delivery, error) {
 	return deliveries, nil
 }
 
-// nextDue gives the moment at which the longest unsent instruction is old enough.
+// nextDue returns when the oldest sent instruction may be repeated.
 func (tx *Tx) nextDue(p Pass) (core.Instant, error) {
 	oldest, err := tx.Instructions(store.InstructionQuery{
-		Session: p.Session, State: core.StateSent, Tracked: true, Order: store.ByLastSend, Limit: 1,
+		Session: p.Session, State: instruction.StateSent, Order: store.ByLastSend, Limit: 1,
 	})
 	if err != nil || len(oldest) == 0 {
 		return 0, err
@@ -187,8 +184,8 @@ func (tx *Tx) nextDue(p Pass) (core.Instant, error) {
 	return oldest[0].LastSentAt() + core.Instant(p.MinAge), nil
 }
 
-// Undeliver takes back what a pass handed out but never reached the host, so that it uses up no
-// send. What was acknowledged, cancelled or sent again in the meantime stays as it is.
+// Undeliver takes back the sends of an answer that never reached the host. It skips instructions that were
+// acknowledged, cancelled or sent again since.
 func (tx *Tx) Undeliver(deliveries []Delivery) error {
 	for _, d := range deliveries {
 		in, ok, err := tx.Instruction(d.Instruction.ID)
@@ -198,7 +195,7 @@ func (tx *Tx) Undeliver(deliveries []Delivery) error {
 		if !ok {
 			continue
 		}
-		if _, _, err := tx.step(in, core.Undeliver{Send: d.Send, Previous: d.previous}); err != nil {
+		if _, _, err := tx.step(in, instruction.Undeliver{Send: d.Send, Previous: d.previous}); err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,12 @@
-// Package engine carries the core's decisions out: it loads, steps, saves and performs the effects of
-// a change in one transaction, and owns the clock.
+// Package engine applies changes to the store: each change loads values, steps them with package core, saves them and
+// performs the effects in one transaction. The engine owns the clock.
 //
-// Changes are submitted in an order and applied in that order. Those that wait at the same time share
-// one commit, because a commit costs a disk sync and a change does not; the answers of all of them
-// leave only after that sync. A change that is refused, or that breaks, takes nothing with it and
-// leaves the others of its group untouched.
+// Changes are applied in the order of their submission. Changes that wait at the same time share one commit, because
+// a commit costs a disk sync. Their answers are sent after that sync. A refused or failed change leaves no trace and
+// does not affect the others of its group.
 //
-// The package refuses to decide what a state may become (that is core's), to know how a thing is
-// called on the wire (that is api's), and to believe anybody that a file has or has not changed: it
-// looks for itself.
+// The package does not decide which states are allowed (package core does) and knows no wire names (package api
+// does). It checks plan files itself instead of trusting a notification that a file changed.
 package engine
 
 import (
@@ -29,93 +27,98 @@ import (
 
 // Options configures an Engine. Open is required; every other zero value works.
 type Options struct {
-	// Open opens the store. It is called when the store is needed first, and again after it failed.
+	// Open opens the store. The engine calls it at the first use of the store, and again after it failed.
 	Open func(ctx context.Context) (store.Store, error)
-	// Plans is where plan files are read. Plan, Look and Follow need it.
+	// Plans reads the plan files. Plan, Look and Follow need it.
 	Plans *Plans
-	// Outputs is where the results of agents are read that lie in files.
+	// Outputs reads the result files of agents.
 	Outputs Outputs
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
-	// NewID makes a unique id with the given prefix; by default from a UUIDv7.
+	// NewID returns a unique id with the given prefix; by default from a UUIDv7.
 	NewID  func(prefix string) string
 	Logger *slog.Logger
-	// MaxPending bounds the instructions that wait for something, and the tasks that are under way; 0 is
-	// no bound.
+	// MaxPending bounds the outstanding instructions, and separately the unfinished tasks; 0 means no bound.
 	MaxPending int
-	// Backoff is the first wait before a task is tried again on the model that it failed on. It doubles
-	// with each failure, up to core.MaxBackoff. 0 means that nothing waits.
+	// Backoff is the delay before the first retry of a task on the same model. It doubles with each failure, up to
+	// core.MaxBackoff. 0 means no delay.
 	Backoff time.Duration
-	// Keep says what is kept of what is over, by an engine that Tidies. One that does not is to end soon, and leaves that
-	// to those that live on.
-	Keep   Keep
-	Tidies bool
+	// Retention limits the finished records that are kept. Prunes makes the engine remove the others; short-lived
+	// processes leave that to long-lived ones.
+	Retention Retention
+	Prunes    bool
 }
 
-// maxQueued bounds the changes that wait for a commit; front doors keep far fewer in hand.
+// maxQueued bounds the changes that wait for a commit. Front doors keep far fewer.
 const maxQueued = 1 << 14
 
-// maxGroup bounds the changes that share one commit, so that the first of them does not wait for ever.
+// maxGroup bounds the changes that share one commit, so that the first of them is answered soon.
 const maxGroup = 256
 
-// ErrOverloaded says that too many changes wait already. Nothing was applied.
-var ErrOverloaded = errors.New("too many changes are waiting for their commit")
+// ErrOverloaded says that too many changes are waiting. Nothing was applied.
+var ErrOverloaded = errors.New("too many changes are waiting; try again later")
 
-// ErrStopped says that the engine has ended or is about to. Nothing was applied.
+// ErrStopped says that the engine has stopped or is stopping. Nothing was applied.
 var ErrStopped = errors.New("the engine has stopped")
 
-// ErrHurry is the cause to cancel a context with when a waiting change is to be answered at once
-// with what there is, instead of being given up.
+// ErrHurry, as the cause of a cancelled context, asks for an immediate answer to a waiting change instead of its
+// cancellation.
 var ErrHurry = errors.New("answer with what there is")
 
-// An Engine carries changes out on one store. All methods may be called from any goroutine.
+// An Engine applies changes to one store. All methods may be called from any goroutine.
 type Engine struct {
 	o Options
 
-	wake   chan struct{} // size 1, never closed: something was queued
-	opened chan struct{} // closed when the store was opened
-	leased chan struct{} // size 1, never closed: somebody may have got a lease
-	messy  chan struct{} // size 1, never closed: there may be something to remove
-	// rewound is of size 1 and never closed: another log took the place of the one before.
+	wake     chan struct{} // size 1, never closed: something was queued
+	opened   chan struct{} // closed once the store is open
+	leased   chan struct{} // size 1, never closed: an attempt may have got a lease
+	pruneDue chan struct{} // size 1, never closed: finished records may be due for removal
+	// rewound has size 1 and is never closed: the event log was replaced by another one.
 	rewound chan struct{}
 
-	// opening is held while the store is opened, which may take as long as another process holds it.
-	// It guards st and head until opened is closed; from then on they do not change. It guards closed.
-	opening  sync.Mutex
-	underWay atomic.Bool // reports that it is being opened
-	closed   bool        // the store is not opened any more
-	st       store.Store
-	head     store.Point // the end of the log when the store was opened
+	// opening is held while the store is opened, which may wait for another process. It guards closed, and st and
+	// head until opened is closed; after that they do not change.
+	opening sync.Mutex
+	closed  bool // the store must not be opened again
+	st      store.Store
+	head    store.Point // the end of the log when the store was opened
 
-	meters meters // for Stats
+	// beingOpened, committing and views are reported by AtWork; views counts the reads in progress.
+	beingOpened, committing atomic.Bool
+	views                   atomic.Int32
 
-	mu      sync.Mutex  // guards what follows
-	end     store.Point // where the log was known to end last
+	meters *meters // for Stats
+
+	began   core.Instant // when the engine was created, by its clock
+	running time.Time    // the same by the monotonic clock
+
+	mu      sync.Mutex  // guards the fields below
+	end     store.Point // the last known end of the log
 	queue   []*job      // in the order of submission
 	stopped bool
-	waiting map[*job]struct{} // parked, see wait.go
-	foreign int               // counts the signals that another process committed
+	waiting map[*job]struct{} // waiting changes, see wait.go
+	foreign int               // counts the commits signalled by other processes
 	pending int               // estimate of the outstanding instructions; -1 is unknown
 	subs    map[chan struct{}]struct{}
-	// unanswered is the first event of the group that is under way, or 0; keptBack, that somebody was told so.
-	unanswered int64
-	keptBack   bool
-	untidy     int                  // puts until the store is tidied again
-	runs       map[string]storedRun // what stored has read
-	// renewals has the facts that are on their way to the store, by run.
-	renewals map[string]*renewal
-	passes   map[string]core.Instant // when a pass began that has a part left, by session
-	watch    watch                   // over the leases
-	counts   tallies                 // that are not stored yet, and not on their way
-	batches  int64                   // counts how often some went on their way
-	underway int                     // how many batches are
-	landed   chan struct{}           // closed when none is any more
-	prompts  unstoredPrompts
-	// gathering reports that storeGathered will be called.
-	gathering bool
+	// unanswered is the first event of the group being committed, or 0. heldBack reports that a reader has seen it.
+	unanswered    int64
+	heldBack      bool
+	writesToPrune int                  // writes until the store is pruned again
+	runs          map[string]storedRun // cache of stored
+	// renewals are the facts being written to the store, by run.
+	renewals        map[string]*renewal
+	passes          map[string]core.Instant // the start of each incomplete pass, by session
+	watch           leaseWatch              // the state of the lease checks
+	counts          tallies                 // counts that were not submitted to the store yet
+	batchCount      int64                   // the number of submitted batches
+	batchesInFlight int                     // the batches not yet committed
+	batchesDone     chan struct{}           // closed when no batch is in flight
+	prompts         unstoredPrompts
+	// storeScheduled reports that storeGathered will be called.
+	storeScheduled bool
 }
 
-// New gives an engine that does nothing until Run is called.
+// New returns an engine. It does nothing until Run is called.
 func New(o Options) (*Engine, error) {
 	if o.Open == nil {
 		return nil, errors.New("engine: Options.Open is missing")
@@ -129,13 +132,13 @@ func New(o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Keep = o.Keep.filled()
+	o.Retention = o.Retention.withDefaults()
 	return &Engine{
 		o:        o,
 		wake:     make(chan struct{}, 1),
 		opened:   make(chan struct{}),
 		leased:   make(chan struct{}, 1),
-		messy:    make(chan struct{}, 1),
+		pruneDue: make(chan struct{}, 1),
 		rewound:  make(chan struct{}, 1),
 		waiting:  map[*job]struct{}{},
 		pending:  -1,
@@ -146,17 +149,19 @@ func New(o Options) (*Engine, error) {
 		counts:   tallies{},
 		prompts:  unstoredPrompts{of: map[promptOf]unstoredPrompt{}},
 		meters:   newMeters(),
+		began:    core.Instant(o.Now().UnixMicro()),
+		running:  time.Now(),
 	}, nil
 }
 
-// newID panics only if the system has no randomness to give, and then nothing works.
+// newID panics only if the system has no source of randomness.
 func newID(prefix string) string { return prefix + uuid.Must(uuid.NewV7()).String() }
 
-// Now is the engine's clock.
+// Now returns the time of the engine's clock.
 func (e *Engine) Now() core.Instant { return core.Instant(e.o.Now().UnixMicro()) }
 
-// Run commits what is submitted until ctx ends; then it carries out what was submitted before,
-// refuses what comes later, closes the store and returns.
+// Run commits submitted changes until ctx ends. Then it commits the remaining ones, refuses new ones, closes the
+// store and returns.
 func (e *Engine) Run(ctx context.Context) error {
 	stopForeign := make(chan struct{})
 	foreign := make(chan struct{}) // closed when the goroutine below has ended
@@ -169,12 +174,12 @@ func (e *Engine) Run(ctx context.Context) error {
 		defer close(leases)
 		e.watchLeases(ctx)
 	}()
-	tidied := make(chan struct{}) // closed when the goroutine below has ended
+	pruned := make(chan struct{}) // closed when the goroutine below has ended
 	go func() {
-		defer close(tidied)
-		e.keepTidy(ctx)
+		defer close(pruned)
+		e.pruneLoop(ctx)
 	}()
-	work := context.WithoutCancel(ctx) // what was accepted is carried out, even on the way out
+	work := context.WithoutCancel(ctx) // accepted changes are committed even after ctx ended
 	for running := true; running; {
 		select {
 		case <-ctx.Done():
@@ -189,7 +194,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	close(stopForeign)
 	<-foreign
 	<-leases
-	<-tidied
+	<-pruned
 	return e.close()
 }
 
@@ -217,29 +222,32 @@ func (e *Engine) drain(ctx context.Context) {
 	}
 }
 
-// take gives those that share the next commit.
+// take removes the next group from the queue and returns it.
 func (e *Engine) take() []*job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := min(len(e.queue), maxGroup)
 	if i := slices.IndexFunc(e.queue[:n], func(j *job) bool { return j.Alone }); i >= 0 {
-		n = max(i, 1) // those before it, or else it
+		n = max(i, 1) // the changes before it, or it alone
 	}
 	group := slices.Clone(e.queue[:n])
 	e.queue = slices.Delete(e.queue, 0, n)
 	return group
 }
 
-// Opened is closed once the store was opened.
+// Opened returns a channel that is closed once the store is open.
 func (e *Engine) Opened() <-chan struct{} { return e.opened }
 
-// Opening reports whether the store is being opened, which takes as long as the disk and other processes let it.
-func (e *Engine) Opening() bool { return e.underWay.Load() }
+// AtWork reports whether the store is being opened or a transaction of this engine is running. Waiting for the lock
+// of another process does not count.
+func (e *Engine) AtWork() bool {
+	return e.beingOpened.Load() || e.committing.Load() || e.views.Load() > 0
+}
 
-// Head is where the log ended when the store was opened. It is valid once Opened is closed.
+// Head returns the end of the log at the time when the store was opened. It is valid once Opened is closed.
 func (e *Engine) Head() store.Point { return e.head }
 
-// store opens the store if that was not done, or failed.
+// store returns the store and opens it if necessary.
 func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	select {
 	case <-e.opened:
@@ -254,8 +262,8 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	case e.closed:
 		return nil, ErrStopped
 	}
-	e.underWay.Store(true)
-	defer e.underWay.Store(false)
+	e.beingOpened.Store(true)
+	defer e.beingOpened.Store(false)
 	st, err := e.o.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -273,16 +281,20 @@ func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	return st, nil
 }
 
-// View runs fn on one consistent reading of the store.
+// View runs fn in one consistent read transaction.
 func (e *Engine) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	st, err := e.store(ctx)
 	if err != nil {
 		return err
 	}
-	return st.View(ctx, fn)
+	return st.View(ctx, func(tx store.Tx) error {
+		e.views.Add(1)
+		defer e.views.Add(-1)
+		return fn(tx)
+	})
 }
 
-// StoreStatus describes the store, and opens it first if need be.
+// StoreStatus describes the store. It opens the store if necessary.
 func (e *Engine) StoreStatus(ctx context.Context) (store.Status, error) {
 	st, err := e.store(ctx)
 	if err != nil {

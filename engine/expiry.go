@@ -4,22 +4,22 @@ import (
 	"errors"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 )
 
-// expireBatch bounds what one change ends, so that nobody waits long behind it.
+// expireBatch bounds the leases that one change ends, so that other changes do not wait long.
 const expireBatch = 64
 
-// expireLeases sees to the attempts whose leases have run out: each is lost, or spared once. Both take it
-// away from the head of the list, so that the rest of very many is for the next look. It gives how many
-// it saw to.
+// expireLeases ends or extends once the leases that have expired, and returns their number. Both remove the lease
+// from the head of the list, so that the next check sees the rest.
 func (tx *Tx) expireLeases() (moved int, err error) {
-	calm, _ := tx.engine.looked()
+	calm, _ := tx.engine.noteLook()
 	page, err := tx.Leased(0, 1)
 	if err != nil || len(page) == 0 || !due(page[0], tx.now) {
 		return 0, err
 	}
-	page, err = tx.Leased(0, store.DefaultLimit) // more than a batch, since some may be damaged
+	page, err = tx.Leased(0, store.DefaultLimit) // more than a batch, because some may be damaged
 	if err != nil {
 		return 0, err
 	}
@@ -38,11 +38,11 @@ func (tx *Tx) expireLeases() (moved int, err error) {
 	return moved, nil
 }
 
-func leaseOf(a core.Attempt) core.Lease { return a.Phase.(core.Running).Lease }
+func leaseOf(a task.Attempt) task.Lease { return a.Phase.(task.RunningAttempt).Lease }
 
-func due(a core.Attempt, now core.Instant) bool { return leaseOf(a).ExpiresAt <= now }
+func due(a task.Attempt, now core.Instant) bool { return leaseOf(a).ExpiresAt <= now }
 
-// rebaseLeases corrects the leases that seem to last longer than they can, because the clock was set back.
+// rebaseLeases shortens leases whose remaining time exceeds their length, because the clock was set back.
 func (tx *Tx) rebaseLeases() error {
 	var after core.Instant
 	for {
@@ -57,14 +57,14 @@ func (tx *Tx) rebaseLeases() error {
 		}
 		after = leaseOf(page[len(page)-1]).ExpiresAt
 		if len(page) == store.DefaultLimit && after > leaseOf(page[0]).ExpiresAt {
-			after-- // those that end with the last of a page may not all be in it
+			after-- // leases with the same end may continue on the next page
 		}
 	}
 }
 
-// expire puts a look at its lease to a task and reports whether the lease is another one now, or none. A
-// task that is not what was written is passed by: the store has noted it, and its lease holds up no other.
-func (tx *Tx) expire(a core.Attempt, calm core.Instant) (moved bool, err error) {
+// expire ends or extends one lease and reports whether the attempt changed. A damaged task is skipped, because the
+// store has recorded the damage and other leases must not wait.
+func (tx *Tx) expire(a task.Attempt, calm core.Instant) (moved bool, err error) {
 	t, err := tx.task(a.TaskID)
 	if damaged(err) {
 		return false, nil
@@ -72,11 +72,11 @@ func (tx *Tx) expire(a core.Attempt, calm core.Instant) (moved bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	next, err := tx.stepTask(t, core.ExpireLease{At: tx.now, Calm: calm, Next: tx.successor()})
+	next, err := tx.stepTask(t, task.Expire{At: tx.now, Calm: calm, Next: tx.successor()})
 	return next.Current != a, err
 }
 
-// damaged reports whether an error says that one record is not what was written. The transaction goes on.
+// damaged reports whether an error says that one stored record is damaged. The transaction can continue.
 func damaged(err error) bool {
 	fault, ok := errors.AsType[*store.Error](err)
 	return ok && fault.Kind == store.Corrupt

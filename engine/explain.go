@@ -6,23 +6,28 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/store"
 )
 
-// Explain says why the thing with that id is as it is.
+// Explain returns why an instruction, task, attempt, run or notice is in its state.
 func Explain(tx store.Tx, id string) (core.Explanation, error) {
 	history, err := occurrences(tx, id)
 	if err != nil {
 		return core.Explanation{}, err
 	}
 	if in, ok, err := tx.Instruction(id); err != nil || ok {
-		return explained(in, history, err)
+		if err != nil {
+			return core.Explanation{}, err
+		}
+		return in.Explain(history), nil
 	}
 	if run, ok, err := tx.Run(id); err != nil || ok {
-		return explained(run, history, err)
+		return explainRun(tx, run, history, err)
 	}
 	if t, ok, err := tx.Task(id); err != nil || ok {
-		return explained(t, history, err)
+		return explainTask(tx, t, history, err)
 	}
 	if a, ok, err := tx.Attempt(id); err != nil || ok {
 		return orExplain(tx, a.TaskID, err)
@@ -33,14 +38,38 @@ func Explain(tx store.Tx, id string) (core.Explanation, error) {
 	return core.Explanation{}, core.Missing("instruction, task, attempt, run or notice", id)
 }
 
-// explained explains a thing that could be read; one that is not what was written has no rules.
-func explained[T interface {
-	Explain(history []core.Occurrence) core.Explanation
-}](thing T, history []core.Occurrence, err error) (core.Explanation, error) {
+// explainRun explains a run and names the newest run of its item.
+func explainRun(tx store.Tx, run run.Run, history []core.Occurrence, err error) (core.Explanation, error) {
 	if err != nil {
 		return core.Explanation{}, err
 	}
-	return thing.Explain(history), nil
+	newest, _, err := tx.LatestRun(run.Plan, run.ItemID)
+	if err != nil && !damaged(err) {
+		return core.Explanation{}, err
+	}
+	return run.Explain(history, newest.ID), nil
+}
+
+// explainTask explains a task, together with the tasks that it waits for.
+func explainTask(tx store.Tx, t task.Task, history []core.Occurrence, err error) (core.Explanation, error) {
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	holds, err := WaitsFor(tx, t)
+	if err != nil {
+		return core.Explanation{}, err
+	}
+	needed := make([]task.Task, len(holds))
+	for i, hold := range holds {
+		needed[i] = task.Task{ID: hold.TaskID}
+		if hold.Status == "" {
+			continue // it cannot be read
+		}
+		if needed[i], _, err = tx.Task(hold.TaskID); err != nil {
+			return core.Explanation{}, err
+		}
+	}
+	return t.Explain(history, needed), nil
 }
 
 func orExplain(tx store.Tx, id string, err error) (core.Explanation, error) {
@@ -65,25 +94,26 @@ func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {
 	}
 }
 
-// occurrence gives what an explanation needs of an event.
+// occurrence returns the part of an event that an explanation uses.
 func occurrence(ev store.Event) core.Occurrence {
 	o := core.Occurrence{Seq: ev.Seq, At: ev.At, Type: ev.Type}
-	if ev.Type != core.RunOutcome && ev.Type != core.RunReplanned {
+	if ev.Type != core.RunOutcome && ev.Type != core.RunReplanned && ev.Type != core.RunUnblocked {
 		return o
 	}
-	var said RunRecord
-	if json.Unmarshal([]byte(ev.Data), &said) == nil { // else the event says nothing of a decision
-		o.Rule = said.Rule
-		o.Role, _ = core.ParseRole(said.Role)
+	var data RunRecord
+	if json.Unmarshal([]byte(ev.Data), &data) == nil { // otherwise the event holds no decision
+		o.Rule = string(data.Rule)
+		o.Role, _ = core.ParseRole(data.Role)
 	}
 	return o
 }
 
-// explainSubject explains what a notice is about. A notice may outlive that, because it stays until it is consumed.
+// explainSubject explains the subject of a notice. The subject may be gone, because a notice is kept until it is
+// consumed.
 func explainSubject(tx store.Tx, n store.Notice) (core.Explanation, error) {
 	explanation, err := Explain(tx, n.Subject)
 	if gone, ok := errors.AsType[*core.Refusal](err); ok && gone.Kind == core.NotFound {
-		gone.Message = fmt.Sprintf("what the notice %s is about, %s, is not kept any more: the notice has what is known of it", n.ID, n.Subject)
+		gone.Message = fmt.Sprintf("%s, the subject of notice %s, was removed; the notice holds what is known about it", n.Subject, n.ID)
 	}
 	return explanation, err
 }

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Follow looks at every plan of the workspace, and again at each one that take names whenever wake is
-// signalled, so that a change of a plan is recorded soon after it happened. A path that is none of a plan is
-// one at which a plan may have appeared, so that all are searched for. When another event log took the place of the one
-// before, all plans are looked at. A file that is caught half-written, or
-// not there, is looked at once more when it has had time to settle. Follow returns when ctx ends.
+// Follow records changes of plans soon after they happen. It reads every plan once, and after each wake the plans at
+// the paths that take returns. An unknown path may be a new plan, so it triggers a search.
+//
+// A file that is half-written or missing is read again after it had time to settle. If the event log was replaced,
+// all plans are read. Follow returns when ctx ends.
 func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() []string) {
 	paths, err := e.o.Plans.List()
 	if err != nil {
-		e.o.Logger.Warn("not every plan was found", "err", err)
+		e.o.Logger.Warn("the search for plans failed in part", "err", err)
 	}
-	again := time.NewTimer(0) // for the first look, and then for what settles
+	again := time.NewTimer(0) // for the first reading, then for files that settle
 	defer again.Stop()
 	settling := paths
 	for {
@@ -23,11 +23,11 @@ func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() [
 		case <-ctx.Done():
 			return
 		case <-wake:
-			settling = e.glance(ctx, append(settling, e.moved(take())...))
+			settling = e.checkPlans(ctx, append(settling, e.changedPlans(take())...))
 		case <-e.rewound:
-			settling = e.glance(ctx, append(settling, e.o.Plans.Known()...))
+			settling = e.checkPlans(ctx, append(settling, e.o.Plans.Known()...))
 		case <-again.C:
-			settling = e.glance(ctx, settling)
+			settling = e.checkPlans(ctx, settling)
 		}
 		if len(settling) > 0 {
 			again.Reset(settlePeriod)
@@ -35,12 +35,12 @@ func (e *Engine) Follow(ctx context.Context, wake <-chan struct{}, take func() [
 	}
 }
 
-// moved gives the plans that the changed paths are about, and those that nobody has read yet.
-func (e *Engine) moved(changed []string) []string {
+// changedPlans returns the plans at the changed paths, and the plans that were not read yet.
+func (e *Engine) changedPlans(changed []string) []string {
 	var paths []string
 	search := false
 	for _, name := range changed {
-		about := e.o.Plans.concerned(name)
+		about := e.o.Plans.plansAt(name)
 		paths = append(paths, about...)
 		search = search || len(about) == 0
 	}
@@ -48,8 +48,8 @@ func (e *Engine) moved(changed []string) []string {
 		return paths
 	}
 	found, err := e.o.Plans.List()
-	if err != nil { // which list_plans and get_status say as well, as long as it is so
-		e.o.Logger.Debug("not every plan was found", "err", err)
+	if err != nil { // list_plans and get_status report it too
+		e.o.Logger.Debug("the search for plans failed in part", "err", err)
 	}
 	for _, name := range found {
 		if !e.o.Plans.remembers(name) {
@@ -59,8 +59,8 @@ func (e *Engine) moved(changed []string) []string {
 	return paths
 }
 
-// glance looks at the plans and gives those that have to be looked at again soon.
-func (e *Engine) glance(ctx context.Context, paths []string) []string {
+// checkPlans reads the plans and returns those that must be read again soon.
+func (e *Engine) checkPlans(ctx context.Context, paths []string) []string {
 	var settling []string
 	seen := map[string]bool{}
 	for _, path := range paths {
@@ -68,7 +68,7 @@ func (e *Engine) glance(ctx context.Context, paths []string) []string {
 			continue
 		}
 		seen[path] = true
-		if plan, _ := e.Plan(ctx, path); plan.again {
+		if plan, _ := e.Plan(ctx, path); plan.recheck {
 			settling = append(settling, path)
 		}
 	}

@@ -9,55 +9,54 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/engine"
-	"waybill/ledger"
+	"waybill/plan"
 	"waybill/store"
 )
 
-// isGone asserts that each process says of a run that its item is gone, however often it is asked.
-func isGone(t *testing.T, id string, sites ...*site) {
+// requireItemGone asserts that each engine reports the item of a run as gone, repeatedly.
+func requireItemGone(t *testing.T, id string, sites ...*runFixture) {
 	t.Helper()
 	for range 2 {
-		for i, s := range sites {
-			require.Equal(t, &ledger.ItemError{Plan: "tasks.md", ItemID: "1"}, s.look(id).Gone, "process %d", i)
+		for i, f := range sites {
+			require.Equal(t, &plan.ItemError{Plan: "tasks.md", ItemID: "1"}, f.look(id).Gone, "process %d", i)
 		}
 	}
 }
 
-// The defect: of two processes, the one that had missed an edit went on with what it had read before, because the
-// file that took the place of the plan had an older time.
+// A process that missed an edit must not prefer its older reading because the new file has an older time.
 func TestItemThatIsGoneStaysGoneWhateverTheTimeOfTheFile(t *testing.T) {
 	for name, ago := range map[string]time.Duration{"older": time.Hour, "as old": time.Minute, "newer": time.Second} {
 		t.Run(name, func(t *testing.T) {
-			st, d := watch(), newDesk(t)
-			asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
-			d.write("tasks.md", twoItems, time.Minute)
+			st, plans := newHookedStore(t), newPlanFixture(t)
+			asleep, awake := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+			plans.write("tasks.md", twoItems, time.Minute)
 			id := asleep.begin("1").ID
 			require.Nil(t, asleep.look(id).Gone)
 			require.Nil(t, awake.look(id).Gone)
-			d.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", ago)
-			isGone(t, id, awake)
+			plans.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", ago)
+			requireItemGone(t, id, awake)
 			asleep.remove()
-			isGone(t, id, asleep, awake, newSite(t, st, d.another(t)))
+			requireItemGone(t, id, asleep, awake, newRunFixture(t, st, plans.secondReader(t)))
 		})
 	}
 }
 
-// What another process has read later counts, also where it is the older text once more.
+// The reading recorded last counts, even if it equals an older one.
 func TestItemThatCameBackIsThereForAProcessThatMissedIt(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
-	d.write("tasks.md", twoItems, time.Minute)
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	asleep, awake := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	plans.write("tasks.md", twoItems, time.Minute)
 	id := asleep.begin("1").ID
-	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
-	isGone(t, id, asleep, awake)
-	d.write("tasks.md", threeItems, 2*time.Hour)
+	plans.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	requireItemGone(t, id, asleep, awake)
+	plans.write("tasks.md", threeItems, 2*time.Hour)
 	require.Equal(t, 3, awake.look(id).Progress.Totals.Total)
 	asleep.remove()
 	for range 2 {
-		for _, s := range []*site{asleep, awake, newSite(t, st, d.another(t))} {
-			v := s.look(id)
+		for _, f := range []*runFixture{asleep, awake, newRunFixture(t, st, plans.secondReader(t))} {
+			v := f.look(id)
 			require.NoError(t, v.Gone)
 			require.Equal(t, 3, v.Progress.Totals.Total)
 			require.False(t, v.Rebuilt)
@@ -65,53 +64,50 @@ func TestItemThatCameBackIsThereForAProcessThatMissedIt(t *testing.T) {
 	}
 }
 
-// A process has read a plan while nobody asked about its run, and then the plan cannot be read: what it read is what
-// the plan said last, for all.
+// A reading that was made for another call counts as the last one once the plan is unreadable.
 func TestItemThatIsGoneIsGoneForAllAlsoIfThePlanWasReadForSomethingElse(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	asleep, awake := newSite(t, st, d), newSite(t, st, d.another(t))
-	d.write("tasks.md", twoItems, time.Minute)
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	asleep, awake := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	plans.write("tasks.md", twoItems, time.Minute)
 	id := asleep.begin("1").ID
 	require.Nil(t, awake.look(id).Gone)
-	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	plans.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
 	_, err := awake.Plan(t.Context(), "tasks.md")
 	require.NoError(t, err)
 	asleep.remove()
-	isGone(t, id, awake, asleep, newSite(t, st, d.another(t)))
+	requireItemGone(t, id, awake, asleep, newRunFixture(t, st, plans.secondReader(t)))
 }
 
-// The item was gone before anybody could record it, and then so was the file. Another process recorded that meanwhile,
-// with what the plan had said before that.
+// The item and then the file disappear before the first change is recorded.
 func TestItemThatIsGoneStaysGoneIfTheFileGoesBeforeThatIsStored(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	slow, quick := newSite(t, st, d), newSite(t, st, d.another(t))
-	d.write("tasks.md", twoItems, time.Minute)
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	slow, quick := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	plans.write("tasks.md", twoItems, time.Minute)
 	id := slow.begin("1").ID
-	d.write("tasks.md", threeItems, time.Minute)
-	for _, s := range []*site{slow, quick} {
-		require.Nil(t, s.look(id).Gone)
+	plans.write("tasks.md", threeItems, time.Minute)
+	for _, f := range []*runFixture{slow, quick} {
+		require.Nil(t, f.look(id).Gone)
 	}
-	d.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	plans.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
 	storing := st.number() + 1
 	st.before = func(n int) error {
 		if n == storing {
 			slow.remove()
 			lookAll(quick)
-			d.pass(time.Second)
+			plans.advance(time.Second)
 			lookAll(quick)
 		}
 		return nil
 	}
-	isGone(t, id, slow, quick, newSite(t, st, d.another(t)))
+	requireItemGone(t, id, slow, quick, newRunFixture(t, st, plans.secondReader(t)))
 	require.Equal(t, []string{"[3]", "gone", "gone"}, slow.records(), "the second has what the plan said last")
 }
 
-// The defect: that an item is gone was answered before it was stored. Killed at once, the process left facts behind
-// from which the next one, which could not read the file, made a prompt for the item.
-func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
+// A missing item is stored before it is answered, so that a crash cannot lose it.
+func TestMissingItemIsStoredBeforeItIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := deskAt(t, t.TempDir())
-		st, stored := watch(), make(chan struct{})
+		plans := planFixtureAt(t, t.TempDir())
+		st, stored := newHookedStore(t), make(chan struct{})
 		var holding atomic.Bool
 		st.before = func(int) error {
 			if holding.Load() {
@@ -119,14 +115,14 @@ func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
 			}
 			return nil
 		}
-		s := newSite(t, st, d)
-		s.write("tasks.md", twoItems, time.Hour)
-		id := s.begin("1").ID
-		s.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", time.Minute)
+		f := newRunFixture(t, st, plans)
+		f.write("tasks.md", twoItems, time.Hour)
+		id := f.begin("1").ID
+		f.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", time.Minute)
 		holding.Store(true)
 		told := make(chan engine.RunView, 1)
 		go func() { // ends when it has peeked
-			v, _ := s.Peek(t.Context(), id)
+			v, _ := f.Peek(t.Context(), id)
 			told <- v
 		}()
 		synctest.Wait()
@@ -135,14 +131,14 @@ func TestItemThatIsGoneIsStoredBeforeAnybodyIsTold(t *testing.T) {
 		v := <-told
 		require.Error(t, v.Gone)
 		require.True(t, v.Rebuilt)
-		s.remove()
-		isGone(t, id, newSite(t, st, d.another(t)))
+		f.remove()
+		requireItemGone(t, id, newRunFixture(t, st, plans.secondReader(t)))
 	})
 }
 
-// What is only news is told at once, and a store that takes no writes keeps nobody from being told.
+// Peek returns changed facts at once, even if the store accepts no writes.
 func TestPeekWaitsForNothingButThatAnItemIsGone(t *testing.T) {
-	st, d := watch(), newDesk(t)
+	st, plans := newHookedStore(t), newPlanFixture(t)
 	free := make(chan struct{})
 	var refusing atomic.Bool
 	st.before = func(int) error {
@@ -152,62 +148,61 @@ func TestPeekWaitsForNothingButThatAnItemIsGone(t *testing.T) {
 		<-free
 		return &store.Error{Kind: store.ReadOnly, Message: "read only"}
 	}
-	s := newSite(t, st, d)
-	s.write("tasks.md", twoItems, time.Hour)
-	id := s.begin("1").ID
-	s.write("tasks.md", threeItems, time.Hour)
+	f := newRunFixture(t, st, plans)
+	f.write("tasks.md", twoItems, time.Hour)
+	id := f.begin("1").ID
+	f.write("tasks.md", threeItems, time.Hour)
 	refusing.Store(true)
-	v, err := s.Peek(t.Context(), id)
+	v, err := f.Peek(t.Context(), id)
 	close(free)
 	require.NoError(t, err)
 	require.Equal(t, 3, v.Progress.Totals.Total)
-	s.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
-	v, err = s.Peek(t.Context(), id)
+	f.write("tasks.md", "- [ ] 2. Second\n", time.Hour)
+	v, err = f.Peek(t.Context(), id)
 	require.NoError(t, err)
 	require.Error(t, v.Gone)
-	require.Equal(t, core.RunRunning, v.Run.State)
+	require.Equal(t, run.Running, v.Run.State)
 }
 
-// The defect: a process that had not read the plan yet believed the half of it that an editor had written, and stored
-// that for all others: the item was gone, also if the editor never came to write the rest.
-func TestFaultF8_HalfWrittenPlanIsNotBelievedByAProcessThatReadsItFirst(t *testing.T) {
+// A process whose first reading is half-written must not store it.
+func TestHalfWrittenPlanIsNotBelievedByAProcessThatReadsItFirst(t *testing.T) {
 	for name, recorded := range map[string]bool{"known by its run": false, "known by the log": true} {
 		t.Run(name, func(t *testing.T) {
-			st, d := watch(), newDesk(t)
-			s := newSite(t, st, d)
-			s.write("tasks.md", twoItems, time.Hour)
-			id := s.begin("1").ID
+			st, plans := newHookedStore(t), newPlanFixture(t)
+			f := newRunFixture(t, st, plans)
+			f.write("tasks.md", twoItems, time.Hour)
+			id := f.begin("1").ID
 			records := []string{}
 			if recorded {
-				s.write("tasks.md", threeItems, time.Minute)
-				require.True(t, s.look(id).Rebuilt)
+				f.write("tasks.md", threeItems, time.Minute)
+				require.True(t, f.look(id).Rebuilt)
 				records = append(records, "[3]")
 			}
-			s.write("tasks.md", "- [ ] 2. Second\n", 0)
-			for _, s := range []*site{newSite(t, st, d.another(t)), s} {
-				v := s.look(id)
+			f.write("tasks.md", "- [ ] 2. Second\n", 0)
+			for _, f := range []*runFixture{newRunFixture(t, st, plans.secondReader(t)), f} {
+				v := f.look(id)
 				require.NoError(t, v.Gone)
 				require.Equal(t, engine.StaleSettling, v.Fallback)
 				require.Equal(t, "First", v.Progress.CurrentItem.Title)
 			}
-			s.remove() // the editor died
-			for _, s := range []*site{newSite(t, st, d.another(t)), s} {
-				require.NoError(t, s.look(id).Gone)
+			f.remove() // the editor died
+			for _, f := range []*runFixture{newRunFixture(t, st, plans.secondReader(t)), f} {
+				require.NoError(t, f.look(id).Gone)
 			}
-			s.write("tasks.md", "- [ ] 2. Second\n", 0)
-			next := newSite(t, st, d.another(t))
+			f.write("tasks.md", "- [ ] 2. Second\n", 0)
+			next := newRunFixture(t, st, plans.secondReader(t))
 			require.NoError(t, next.look(id).Gone)
-			d.pass(150 * time.Millisecond)
-			isGone(t, id, next, s)
-			require.Len(t, s.records(), len(records)+1)
+			plans.advance(150 * time.Millisecond)
+			requireItemGone(t, id, next, f)
+			require.Len(t, f.records(), len(records)+1)
 
-			s.write("tasks.md", threeItems, time.Minute)
-			require.NoError(t, s.look(id).Gone)
-			for before, spoil := range map[string]func(){engine.StaleRebuild: s.remove, engine.StaleEmpty: func() { s.write("tasks.md", "", time.Minute) }} {
-				spoil()
-				next := newSite(t, st, d.another(t)) // has never read it
+			f.write("tasks.md", threeItems, time.Minute)
+			require.NoError(t, f.look(id).Gone)
+			for before, damage := range map[string]func(){engine.StaleRebuild: f.remove, engine.StaleEmpty: func() { f.write("tasks.md", "", time.Minute) }} {
+				damage()
+				next := newRunFixture(t, st, plans.secondReader(t)) // has never read it
 				require.Equal(t, before, next.look(id).Fallback)
-				s.write("tasks.md", "- [ ] 1.", 0)
+				f.write("tasks.md", "- [ ] 1.", 0)
 				v := next.look(id)
 				require.NoError(t, v.Gone)
 				require.Equal(t, "First", v.Progress.CurrentItem.Title)
@@ -217,42 +212,42 @@ func TestFaultF8_HalfWrittenPlanIsNotBelievedByAProcessThatReadsItFirst(t *testi
 	}
 }
 
-// What has as many items as were known, and what nobody works at, is believed at once.
+// A first reading with all known items is used at once.
 func TestFreshPlanIsBelievedByAProcessThatReadsItFirst(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	s := newSite(t, st, d)
-	s.write("tasks.md", twoItems, time.Hour)
-	_, err := s.Plan(t.Context(), "tasks.md")
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	f := newRunFixture(t, st, plans)
+	f.write("tasks.md", twoItems, time.Hour)
+	_, err := f.Plan(t.Context(), "tasks.md")
 	require.NoError(t, err)
-	s.write("tasks.md", "- [ ] 1. First\n", 0)
-	plan, err := newSite(t, st, d.another(t)).Plan(t.Context(), "tasks.md")
+	f.write("tasks.md", "- [ ] 1. First\n", 0)
+	plan, err := newRunFixture(t, st, plans.secondReader(t)).Plan(t.Context(), "tasks.md")
 	require.NoError(t, err)
 	require.Equal(t, 1, plan.Reading.Len(), "there is no run of it")
 
-	s.write("tasks.md", twoItems, time.Hour)
-	id := s.begin("1").ID
-	s.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", 0)
-	isGone(t, id, newSite(t, st, d.another(t)))
+	f.write("tasks.md", twoItems, time.Hour)
+	id := f.begin("1").ID
+	f.write("tasks.md", "- [ ] 2. Second\n- [ ] 3. Third\n", 0)
+	requireItemGone(t, id, newRunFixture(t, st, plans.secondReader(t)))
 }
 
-// Who has nothing to go on with but the file is told what it says once it has settled.
+// Without an earlier reading, the caller waits until the file has settled.
 func TestPlanThatMayBeHalfWrittenIsGivenAMomentByWhoReadsItFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := watch()
-		s := newSite(t, st, deskAt(t, t.TempDir()))
-		s.write("tasks.md", threeItems, time.Hour)
-		s.begin("1")
-		s.write("tasks.md", "- [ ] 2. Second\n", 0) // without the item of the run
+		st := newHookedStore(t)
+		f := newRunFixture(t, st, planFixtureAt(t, t.TempDir()))
+		f.write("tasks.md", threeItems, time.Hour)
+		f.begin("1")
+		f.write("tasks.md", "- [ ] 2. Second\n", 0) // without the item of the run
 		began := time.Now()
-		plan, err := newSite(t, st, s.another(t)).Plan(t.Context(), "tasks.md")
+		plan, err := newRunFixture(t, st, f.secondReader(t)).Plan(t.Context(), "tasks.md")
 		require.NoError(t, err)
 		require.Equal(t, 1, plan.Reading.Len())
 		require.Equal(t, 150*time.Millisecond, time.Since(began))
 
-		s.write("tasks.md", "", 0)
+		f.write("tasks.md", "", 0)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		_, err = newSite(t, st, s.another(t)).Plan(ctx, "tasks.md")
+		_, err = newRunFixture(t, st, f.secondReader(t)).Plan(ctx, "tasks.md")
 		require.Equal(t, &engine.StaleError{Path: "tasks.md", Reason: engine.StaleSettling}, err)
 	})
 }

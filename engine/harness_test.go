@@ -8,18 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A watched store is a store in memory that counts its updates, survives Close as a file would, and
-// does what a test wants to happen around an update. The hooks are set before the engine runs.
-type watched struct {
-	*memory.Store
+// A hookedStore is a SQLite store that counts its updates, ignores Close, and calls hooks around an update. The hooks
+// are set before the engine runs.
+type hookedStore struct {
+	store.Store
 	changed chan struct{} // size 1, never closed: stands for the commits of another process
 
 	// before an update and after it; an error of before is the update's.
@@ -32,21 +32,21 @@ type watched struct {
 	updates int
 }
 
-func watch() *watched {
-	return &watched{
-		Store: memory.New(), changed: make(chan struct{}, 1),
+func newHookedStore(t testing.TB) *hookedStore {
+	return &hookedStore{
+		Store: teststore.New(t), changed: make(chan struct{}, 1),
 		before: func(int) error { return nil }, after: func(int) {}, reserved: func() error { return nil },
 	}
 }
 
-// number is which update is under way, or was the last.
-func (w *watched) number() int {
+// number returns the number of the current or last update.
+func (w *hookedStore) number() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.updates
 }
 
-func (w *watched) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (w *hookedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	w.mu.Lock()
 	w.updates++
 	n := w.updates
@@ -59,22 +59,22 @@ func (w *watched) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
-func (w *watched) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
+func (w *hookedStore) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
 	if err := w.reserved(); err != nil {
 		return err
 	}
 	return w.Store.Update(ctx, fn)
 }
 
-func (w *watched) Changed() <-chan struct{} { return w.changed }
-func (w *watched) Close() error             { return nil }
+func (w *hookedStore) Changed() <-chan struct{} { return w.changed }
+func (w *hookedStore) Close() error             { return nil }
 
-// open gives the function by which an engine opens st.
+// open returns an Options.Open function for st.
 func open(st store.Store) func(context.Context) (store.Store, error) {
 	return func(context.Context) (store.Store, error) { return st, nil }
 }
 
-// build makes an engine that does not run yet.
+// build returns an engine that does not run yet.
 func build(t *testing.T, o engine.Options) *engine.Engine {
 	t.Helper()
 	e, err := engine.New(o)
@@ -82,8 +82,8 @@ func build(t *testing.T, o engine.Options) *engine.Engine {
 	return e
 }
 
-// run runs the engine until stop is called or the test ends.
-func run(t *testing.T, e *engine.Engine) (stop func()) {
+// runEngine runs the engine until stop is called or the test ends.
+func runEngine(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -96,37 +96,37 @@ func run(t *testing.T, e *engine.Engine) (stop func()) {
 	return stop
 }
 
-// start gives a running engine on a store.
+// start returns a running engine on a store.
 func start(t *testing.T, st store.Store) *engine.Engine {
 	t.Helper()
 	e := build(t, engine.Options{Open: open(st)})
-	run(t, e)
+	runEngine(t, e)
 	return e
 }
 
-// queue is the change that queues a plain instruction. Its result is the instruction's content.
+// queue returns a change that queues a plain instruction. Its result is the content.
 func queue(session, content string) engine.Change {
 	return engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		in, err := tx.Queue(core.Instruction{Session: session, Content: content})
+		in, err := tx.Queue(instruction.Instruction{Session: session, Content: content})
 		return in.Content, err
 	}}
 }
 
-// An outcome is what done was called with.
+// An outcome holds the arguments of done.
 type outcome struct {
 	result any
 	err    error
 }
 
-// submit submits a change. The outcome is sent once.
+// submit submits a change. The channel receives its outcome.
 func submit(ctx context.Context, e *engine.Engine, c engine.Change) <-chan outcome {
 	done := make(chan outcome, 2) // room for a second call, which would be a defect
 	e.Submit(ctx, c, func(result any, err error) { done <- outcome{result, err} })
 	return done
 }
 
-// plug holds the engine up: what is submitted until release is called waits, and is then one group.
-func plug(t *testing.T, e *engine.Engine) (release func()) {
+// blockEngine blocks the engine until release is called. Changes submitted meanwhile form one group.
+func blockEngine(t *testing.T, e *engine.Engine) (release func()) {
 	t.Helper()
 	held, free := make(chan struct{}), make(chan struct{})
 	submit(t.Context(), e, engine.Change{Apply: func(*engine.Tx) (any, error) {
@@ -138,7 +138,7 @@ func plug(t *testing.T, e *engine.Engine) (release func()) {
 	return sync.OnceFunc(func() { close(free) })
 }
 
-// contents gives the contents of all instructions as they were queued.
+// contents returns the contents of all instructions in the order of queueing.
 func contents(t *testing.T, e *engine.Engine) []string {
 	t.Helper()
 	list := []string{}
@@ -152,7 +152,7 @@ func contents(t *testing.T, e *engine.Engine) []string {
 	return list
 }
 
-// events gives the whole event log.
+// events returns the whole event log.
 func events(t *testing.T, e *engine.Engine) []store.Event {
 	t.Helper()
 	var all []store.Event

@@ -4,44 +4,44 @@ import (
 	"fmt"
 	"strings"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 )
 
-// A task that waits for one that is over and not complete goes on waiting, and so do those that wait for
-// it: nothing of them is under way until a person sees to it.
+// A task whose dependency ended without completing is held back: it waits until a person acts, and so do the tasks
+// that depend on it.
 
 const (
-	// mostNamed bounds the tasks that are named when one is said to wait or to be waited for.
-	mostNamed = 20
-	// mostFollowed bounds the tasks whose dependents are looked at when an end is told of.
-	mostFollowed = 1000
+	// maxNamed bounds the tasks that a text or a notice names.
+	maxNamed = 20
+	// maxFollowed bounds the tasks whose dependents are counted for a notice.
+	maxFollowed = 1000
 )
 
-// heldNotice tells of the tasks that wait for one that is over.
+// heldNotice lists the tasks that an ended task holds back.
 type heldNotice struct {
 	Count   int      `json:"count"`
 	TaskIDs []string `json:"task_ids"` // of the first ones
 }
 
-// eachHeld calls fn with each task that is queued and depends on one that is not complete.
-func (tx *Tx) eachHeld(id string, fn func(core.Task)) error {
-	return tx.eachDependent(id, func(t core.Task) error {
-		if t.Status() == core.StatusQueued && t.Waits > 0 {
+// eachHeld calls fn with each queued task that depends on the given incomplete task.
+func (tx *Tx) eachHeld(id string, fn func(task.Task)) error {
+	return tx.eachDependent(id, func(t task.Task) error {
+		if t.Status() == task.StatusQueued && t.Waits > 0 {
 			fn(t)
 		}
 		return nil
 	})
 }
 
-// holdsBack gives the tasks that wait for one that is over, or nil if none does or it is complete.
-func (tx *Tx) holdsBack(over core.Task) (*heldNotice, error) {
-	if over.Status() == core.StatusComplete {
+// heldBy returns the tasks that an ended task holds back, or nil if there are none.
+func (tx *Tx) heldBy(over task.Task) (*heldNotice, error) {
+	if over.Status() == task.StatusComplete {
 		return nil, nil
 	}
 	held := &heldNotice{}
-	err := tx.eachHeld(over.ID, func(t core.Task) {
-		if held.Count++; held.Count <= mostNamed {
+	err := tx.eachHeld(over.ID, func(t task.Task) {
+		if held.Count++; held.Count <= maxNamed {
 			held.TaskIDs = append(held.TaskIDs, t.ID)
 		}
 	})
@@ -62,21 +62,20 @@ func (h *heldNotice) String() string {
 	return fmt.Sprintf("%d %s for it: %s%s", h.Count, verb, strings.Join(h.TaskIDs, ", "), more)
 }
 
-// underWay counts the tasks of a session that are not over, without those that are held back, which it
-// counts beside them.
-func (tx *Tx) underWay(parent string) (going, held int, err error) {
+// countUnderWay counts the unfinished tasks of a session. Held-back tasks are counted separately.
+func (tx *Tx) countUnderWay(parent string) (going, held int, err error) {
 	live, err := tx.CountTasks(store.TaskQuery{Parent: parent, Live: true})
 	if err != nil {
 		return 0, 0, err
 	}
-	held, err = tx.heldOf(parent)
+	held, err = tx.countHeld(parent)
 	return live - held, held, err
 }
 
-// heldOf counts the tasks of a session that wait, directly or through others, for a task of that session
-// that is over and not complete.
-func (tx *Tx) heldOf(parent string) (held int, err error) {
-	queued, err := tx.CountTasks(store.TaskQuery{Parent: parent, Status: core.StatusQueued})
+// countHeld counts the tasks of a session that a failed task of the same session holds back, directly or through
+// others.
+func (tx *Tx) countHeld(parent string) (held int, err error) {
+	queued, err := tx.CountTasks(store.TaskQuery{Parent: parent, Status: task.StatusQueued})
 	if err != nil || queued == 0 {
 		return 0, err
 	}
@@ -85,14 +84,14 @@ func (tx *Tx) heldOf(parent string) (held int, err error) {
 		return 0, err
 	}
 	seen := map[string]bool{}
-	for i := 0; i < len(follow) && i < mostFollowed; i++ {
-		err := tx.eachHeld(follow[i], func(t core.Task) {
+	for i := 0; i < len(follow) && i < maxFollowed; i++ {
+		err := tx.eachHeld(follow[i], func(t task.Task) {
 			if seen[t.ID] {
 				return
 			}
 			seen[t.ID] = true
 			follow = append(follow, t.ID)
-			if t.Launch.Parent == parent {
+			if t.Spec.Parent == parent {
 				held++
 			}
 		})
@@ -103,9 +102,9 @@ func (tx *Tx) heldOf(parent string) (held int, err error) {
 	return held, nil
 }
 
-// failedOf gives the tasks of a session that are over and not complete.
+// failedOf returns the tasks of a session that ended without completing.
 func (tx *Tx) failedOf(parent string) (ids []string, err error) {
-	for _, status := range []core.TaskStatus{core.StatusError, core.StatusCancelled, core.StatusBlocked} {
+	for _, status := range []task.Status{task.StatusError, task.StatusCancelled, task.StatusBlocked} {
 		page, err := tx.Tasks(store.TaskQuery{Parent: parent, Status: status})
 		if err != nil {
 			return nil, err

@@ -3,48 +3,49 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
 )
 
-// A family is a session that starts tasks which depend on each other.
-type family struct {
+// A taskFixture creates and ends dependent tasks.
+type taskFixture struct {
 	t *testing.T
 	e *engine.Engine
 }
 
-func (f *family) create(parent string, dependsOn ...string) string {
+func (f *taskFixture) create(parent string, dependsOn ...string) string {
 	f.t.Helper()
 	return do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		t, err := tx.CreateTask(core.Launch{Prompt: "x", Parent: parent, MaxAttempts: 1}, dependsOn)
+		t, err := tx.CreateTask(task.Spec{Prompt: "x", Parent: parent, MaxAttempts: 1}, dependsOn)
 		return t.ID, err
 	}}).(string)
 }
 
-// end claims the oldest ready task, which has to be the given one, and ends it.
-func (f *family) end(id string, status core.AttemptStatus) {
+// end claims the oldest ready task, which must be the given one, and ends it.
+func (f *taskFixture) end(id string, status task.AttemptStatus) {
 	f.t.Helper()
 	do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		c, err := tx.ClaimTask(engine.Claim{Worker: "w", Length: 1 << 40})
 		require.NoError(f.t, err)
 		require.Equal(f.t, id, c.Task.ID)
-		_, err = tx.FinishAttempt(id, core.FinishAttempt{Token: c.Lease.Token, Status: status})
+		_, err = tx.FinishAttempt(id, task.Finish{Token: c.Lease.Token, Status: status})
 		return nil, err
 	}})
 }
 
-func (f *family) retry(id string) {
+func (f *taskFixture) retry(id string) {
 	f.t.Helper()
-	do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.RetryTask(id, core.Model{}) }})
+	do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.RetryTask(id, task.Model{}) }})
 }
 
-// told gives the notices for a session and consumes them.
-func (f *family) told(session string) []store.Notice {
+// noticesOf returns and consumes the notices for a session.
+func (f *taskFixture) noticesOf(session string) []store.Notice {
 	f.t.Helper()
 	return do(f.t, f.e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		notices, err := tx.Notices(session, 0, 100)
@@ -57,7 +58,7 @@ func (f *family) told(session string) []store.Notice {
 	}}).([]store.Notice)
 }
 
-// summary gives the kind of a notice and what it says of those that wait.
+// summary returns the kind of a notice and its waiting tasks.
 func summary(t *testing.T, n store.Notice) string {
 	t.Helper()
 	var data struct {
@@ -82,78 +83,112 @@ func summary(t *testing.T, n store.Notice) string {
 	return text
 }
 
-func (f *family) summaries(session string) []string {
+func (f *taskFixture) summaries(session string) []string {
 	f.t.Helper()
 	list := []string{}
-	for _, n := range f.told(session) {
+	for _, n := range f.noticesOf(session) {
 		list = append(list, summary(f.t, n))
 	}
 	return list
 }
 
-// The defect: after an end that was not COMPLETE nobody was told of the tasks that it held back, and the
-// session was never told that nothing went on.
+// The notice of a failed task names the tasks that it holds back, and the session is told that nothing continues.
 func TestEndThatHoldsOthersBackSaysSo(t *testing.T) {
-	f := &family{t, start(t, watch())}
+	f := &taskFixture{t, start(t, newHookedStore(t))}
 	first, beside := f.create("ses"), f.create("ses")
 	second := f.create("ses", first, beside)
 	third := f.create("ses", second)
 	f.create("other", first)
-	f.end(first, core.AttemptInterrupted)
-	notices := f.told("ses")
+	f.end(first, task.AttemptInterrupted)
+	notices := f.noticesOf("ses")
 	require.Len(t, notices, 1)
 	require.Equal(t, "task.finished holds back 2 named 2 in progress 1", summary(t, notices[0]))
 	require.Contains(t, notices[0].Text, "; 2 tasks wait for it: "+second+", tsk_")
-	require.Empty(t, f.told("other"))
+	require.Empty(t, f.noticesOf("other"))
 
-	f.end(beside, core.AttemptCompleted)
-	notices = f.told("ses")
+	f.end(beside, task.AttemptCompleted)
+	notices = f.noticesOf("ses")
 	require.Equal(t, "task.finished in progress 0", summary(t, notices[0]))
 	require.Equal(t, "tasks.all_finished held back 2", summary(t, notices[1]))
-	require.Equal(t, "all 2 tasks of session ses are over: 1 complete, 1 not; 2 more are held back by what is not complete",
-		notices[1].Text)
+	require.Equal(t, "all 2 tasks of session ses are over: 1 complete, 1 not; 2 more wait for a task that did not complete\n"+
+		"- task "+first+` "x": ERROR (interrupted)`+"\n- task "+beside+` "x": COMPLETE`, notices[1].Text)
 
 	f.retry(first) // and all goes on
-	f.end(first, core.AttemptCompleted)
+	f.end(first, task.AttemptCompleted)
 	require.Equal(t, []string{"task.finished in progress 2"}, f.summaries("ses"))
-	f.end(second, core.AttemptCompleted)
+	f.end(second, task.AttemptCompleted)
 	require.Equal(t, []string{"task.finished in progress 1"}, f.summaries("ses"))
-	f.end(third, core.AttemptCompleted)
+	f.end(third, task.AttemptCompleted)
 	require.Equal(t, []string{"task.finished in progress 0", "tasks.all_finished"}, f.summaries("ses"))
 }
 
-// Of very many that wait, the first ones are named.
+func TestLastNoticeOfASessionHasALineForEachTask(t *testing.T) {
+	f := &taskFixture{t, start(t, newHookedStore(t))}
+	var ids []string
+	for range 23 {
+		ids = append(ids, f.create("ses"))
+	}
+	f.create("other")
+	f.end(ids[0], task.AttemptInterrupted)
+	for _, id := range ids[1:] {
+		f.end(id, task.AttemptCompleted)
+	}
+	notices := f.noticesOf("ses")
+	last := notices[len(notices)-1]
+	lines := strings.Split(last.Text, "\n")
+	require.Len(t, lines, 22)
+	require.Equal(t, "all 23 tasks of session ses are over: 22 complete, 1 not", lines[0])
+	require.Equal(t, "- task "+ids[0]+` "x": ERROR (interrupted)`, lines[1])
+	require.Equal(t, "- task "+ids[22]+` "x": COMPLETE`, lines[2])
+	require.Equal(t, "- task "+ids[4]+` "x": COMPLETE`, lines[20])
+	require.Equal(t, "- 3 more (list_tasks has all of them)", lines[21])
+	var data struct {
+		Tasks []struct {
+			TaskID      string `json:"task_id"`
+			Description string `json:"description"`
+			Status      string `json:"status"`
+			Reason      string `json:"reason"`
+		} `json:"tasks"`
+		LeftOut int `json:"tasks_left_out"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(last.Data), &data))
+	require.Len(t, data.Tasks, 20)
+	require.Equal(t, ids[0], data.Tasks[0].TaskID)
+	require.Equal(t, "x ERROR interrupted", data.Tasks[0].Description+" "+data.Tasks[0].Status+" "+data.Tasks[0].Reason)
+	require.Equal(t, 3, data.LeftOut)
+}
+
 func TestNoticeNamesTwentyOfThoseHeldBack(t *testing.T) {
-	f := &family{t, start(t, watch())}
+	f := &taskFixture{t, start(t, newHookedStore(t))}
 	first := f.create("ses")
 	for range 25 {
 		f.create("ses", first)
 	}
-	f.end(first, core.AttemptInterrupted)
-	notices := f.told("ses")
+	f.end(first, task.AttemptInterrupted)
+	notices := f.noticesOf("ses")
 	require.Equal(t, "task.finished holds back 25 named 20 in progress 0", summary(t, notices[0]))
 	require.Contains(t, notices[0].Text, "; 25 tasks wait for it: ")
 	require.Equal(t, "tasks.all_finished held back 25", summary(t, notices[1]))
 }
 
-// The defect: all of five hundred dependencies were read and named for each task of a list.
+// A list must not read all of five hundred dependencies of a task.
 func TestTwentyDependenciesAreNamed(t *testing.T) {
-	f := &family{t, start(t, watch())}
+	f := &taskFixture{t, start(t, newHookedStore(t))}
 	var all []string
 	for range 30 {
 		all = append(all, f.create(""))
 	}
 	id := f.create("", all...)
 	for n := range 12 {
-		holds := f.holds(id)
+		holds := f.holdsOf(id)
 		require.Len(t, holds, min(20, 30-n))
 		require.Equal(t, all[n], holds[0].TaskID)
-		f.end(all[n], core.AttemptCompleted)
+		f.end(all[n], task.AttemptCompleted)
 	}
-	require.Len(t, f.holds(id), 18)
+	require.Len(t, f.holdsOf(id), 18)
 }
 
-func (f *family) holds(id string) (holds []engine.Hold) {
+func (f *taskFixture) holdsOf(id string) (holds []engine.Hold) {
 	f.t.Helper()
 	require.NoError(f.t, f.e.View(f.t.Context(), func(tx store.Tx) error {
 		task, _, err := tx.Task(id)

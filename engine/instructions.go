@@ -2,26 +2,26 @@ package engine
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/internal/safetext"
 	"waybill/store"
 )
 
-// instructionEvent is the data of the instruction events: what moved, and where it is now.
+// instructionEvent is the data of the instruction events.
 type instructionEvent struct {
-	Session  string     `json:"session_id"`
-	State    core.State `json:"state"`
-	Sends    int        `json:"sends"`
-	SendsMax int        `json:"sends_max"`
-	Tracked  bool       `json:"tracked,omitempty"`
-	By       string     `json:"by,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-	Bytes    int        `json:"content_bytes,omitempty"`
+	Session  string            `json:"session_id"`
+	State    instruction.State `json:"state"`
+	Sends    int               `json:"sends"`
+	SendsMax int               `json:"sends_max"`
+	Tracked  bool              `json:"tracked,omitempty"`
+	By       string            `json:"by,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Bytes    int               `json:"content_bytes,omitempty"`
 }
 
-func describe(in core.Instruction, kind core.EventType) instructionEvent {
+func describe(in instruction.Instruction, kind core.EventType) instructionEvent {
 	ev := instructionEvent{
 		Session: in.Session, State: in.State(), Sends: in.Sends(), SendsMax: in.SendsMax(), Tracked: in.Tracked,
 	}
@@ -29,18 +29,18 @@ func describe(in core.Instruction, kind core.EventType) instructionEvent {
 		ev.Bytes = len(in.Content)
 	}
 	switch p := in.Phase.(type) {
-	case core.Acknowledged:
+	case instruction.Acknowledged:
 		ev.By = string(p.By)
-	case core.Cancelled:
+	case instruction.Cancelled:
 		ev.Reason = p.Reason
-	case core.Queued, core.Sent, core.Failed:
+	case instruction.Queued, instruction.Sent, instruction.Failed:
 	}
 	return ev
 }
 
-// Queue accepts a new instruction and gives it its id, its position and its phase.
-func (tx *Tx) Queue(in core.Instruction) (core.Instruction, error) {
-	if err := tx.admit(); err != nil {
+// Queue stores a new instruction and sets its id, position and phase.
+func (tx *Tx) Queue(in instruction.Instruction) (instruction.Instruction, error) {
+	if err := tx.admitInstruction(); err != nil {
 		return in, err
 	}
 	newest, err := tx.Seq()
@@ -50,24 +50,33 @@ func (tx *Tx) Queue(in core.Instruction) (core.Instruction, error) {
 	in.ID = tx.engine.o.NewID("ins_")
 	in.CreatedAt = tx.now
 	in.Position = newest + 1 // the number of the event that records it
-	in.Phase = core.Queued{}
-	return in, tx.save(in, core.Enqueue())
+	in.Phase = instruction.Queued{}
+	return in, tx.save(in, instruction.Enqueue())
 }
 
-// save puts an instruction and performs its effects.
-func (tx *Tx) save(in core.Instruction, effects []core.Effect) error {
+// save stores an instruction and performs its effects.
+func (tx *Tx) save(in instruction.Instruction, effects []core.Effect) error {
 	if err := tx.PutInstruction(in); err != nil {
 		return err
 	}
 	for _, effect := range effects {
 		switch e := effect.(type) {
-		case core.Deliver: // whoever stepped the instruction hands it out
+		case instruction.Deliver: // the caller sends the instruction
 		case core.Record:
 			if e.Type == core.InstructionQueued || e.Type == core.InstructionUndelivered {
 				tx.touched = append(tx.touched, in.Session)
 			}
 			if e.Type == core.InstructionAcknowledged {
-				tx.account.acknowledged(tx.now - in.CreatedAt)
+				tx.stats.acknowledged(tx.now - in.CreatedAt)
+			}
+			if e.Type == core.InstructionSent {
+				tx.stats.sent(in.Sends(), 1)
+			}
+			if e.Type == core.InstructionUndelivered {
+				tx.stats.sent(in.Sends()+1, -1)
+			}
+			if e.Type == core.InstructionFailed {
+				tx.stats.failed = append(tx.stats.failed, in)
 			}
 			if err := tx.record(e.Type, in.ID, describe(in, e.Type)); err != nil {
 				return err
@@ -81,8 +90,8 @@ func (tx *Tx) save(in core.Instruction, effects []core.Effect) error {
 	return nil
 }
 
-// step steps an instruction, saves what it became, and gives that.
-func (tx *Tx) step(in core.Instruction, event core.Event) (next core.Instruction, moved bool, err error) {
+// step steps an instruction, saves the result and returns it.
+func (tx *Tx) step(in instruction.Instruction, event instruction.Event) (next instruction.Instruction, moved bool, err error) {
 	next, effects, err := in.Step(event)
 	if err != nil || len(effects) == 0 {
 		return next, false, err
@@ -90,8 +99,8 @@ func (tx *Tx) step(in core.Instruction, event core.Event) (next core.Instruction
 	return next, true, tx.save(next, effects)
 }
 
-// load gets an instruction that must be there.
-func (tx *Tx) load(id string) (core.Instruction, error) {
+// load returns an instruction, or a refusal if it is missing.
+func (tx *Tx) load(id string) (instruction.Instruction, error) {
 	in, ok, err := tx.Instruction(id)
 	if err == nil && !ok {
 		err = core.Missing("instruction", id)
@@ -99,9 +108,9 @@ func (tx *Tx) load(id string) (core.Instruction, error) {
 	return in, err
 }
 
-// admit refuses when too many instructions are outstanding. The count is an estimate between two
-// real counts: it grows with every instruction and is counted anew when it reaches the bound.
-func (tx *Tx) admit() error {
+// admitInstruction refuses a new instruction if too many are outstanding. It uses an estimate, which every new
+// instruction increases, and counts again when the estimate reaches the bound.
+func (tx *Tx) admitInstruction() error {
 	e := tx.engine
 	if e.o.MaxPending == 0 {
 		return nil
@@ -119,41 +128,41 @@ func (tx *Tx) admit() error {
 	if pending >= e.o.MaxPending {
 		return &core.Refusal{
 			Kind: core.QueueFull, Noun: "instruction",
-			Message: fmt.Sprintf("%d instructions are outstanding already, and no more than %d may be; "+
+			Message: fmt.Sprintf("%d instructions are outstanding, and the limit is %d; "+
 				"dispatch, acknowledge or cancel some first", pending, e.o.MaxPending),
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.pending == estimate { // else another process has just made it unknown
+	if e.pending == estimate { // otherwise another process committed meanwhile
 		e.pending = pending + 1
 	}
 	return nil
 }
 
 func (tx *Tx) outstanding() (int, error) {
-	queued, err := tx.CountInstructions(store.InstructionQuery{State: core.StateQueued})
+	queued, err := tx.CountInstructions(store.InstructionQuery{State: instruction.StateQueued})
 	if err != nil {
 		return 0, err
 	}
-	sent, err := tx.CountInstructions(store.InstructionQuery{State: core.StateSent, Tracked: true})
+	sent, err := tx.CountInstructions(store.InstructionQuery{State: instruction.StateSent})
 	return queued + sent, err
 }
 
-// Acknowledge confirms an instruction. already reports whether that was known before, and before
-// whether nothing had been sent yet.
-func (tx *Tx) Acknowledge(id string) (in core.Instruction, already, before bool, err error) {
+// Acknowledge confirms an instruction. already reports whether it was acknowledged before, and before whether it had
+// not been sent yet.
+func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, before bool, err error) {
 	in, err = tx.load(id)
 	if err != nil {
 		return in, false, false, err
 	}
-	before = in.State() == core.StateQueued
-	next, moved, err := tx.step(in, core.Acknowledge{At: tx.now, By: core.ByCall})
+	before = in.State() == instruction.StateQueued
+	next, moved, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByCall})
 	return next, !moved && err == nil, before, err
 }
 
-// Report acknowledges every outstanding instruction of the session, or of all sessions if it is
-// empty, whose rule matches the event. It gives their ids in the order in which they were queued.
+// Report acknowledges every outstanding instruction whose rule matches the event. An empty session means all
+// sessions. It returns the ids in the order of queueing.
 func (tx *Tx) Report(session, eventType, data string) ([]string, error) {
 	ids := []string{}
 	var after int64
@@ -167,7 +176,7 @@ func (tx *Tx) Report(session, eventType, data string) ([]string, error) {
 			if !in.AckOn.Matches(eventType, data) {
 				continue
 			}
-			if _, _, err := tx.step(in, core.Acknowledge{At: tx.now, By: core.ByEvent}); err != nil {
+			if _, _, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByEvent}); err != nil {
 				return nil, err
 			}
 			ids = append(ids, in.ID)
@@ -175,20 +184,20 @@ func (tx *Tx) Report(session, eventType, data string) ([]string, error) {
 	}
 }
 
-// Cancel withdraws one instruction.
-func (tx *Tx) Cancel(id, reason string) (core.Instruction, bool, error) {
+// Cancel cancels one instruction.
+func (tx *Tx) Cancel(id, reason string) (instruction.Instruction, bool, error) {
 	in, err := tx.load(id)
 	if err != nil {
 		return in, false, err
 	}
-	return tx.step(in, core.Cancel{At: tx.now, Reason: reason})
+	return tx.step(in, instruction.Cancel{At: tx.now, Reason: reason})
 }
 
-// CancelSession withdraws everything outstanding of a session and counts it.
+// CancelSession cancels the outstanding instructions of a session and returns their number.
 func (tx *Tx) CancelSession(session, reason string) (int, error) {
 	cancelled := 0
-	for _, state := range []core.State{core.StateQueued, core.StateSent} {
-		q := store.InstructionQuery{Session: session, State: state, Tracked: state == core.StateSent}
+	for _, state := range []instruction.State{instruction.StateQueued, instruction.StateSent} {
+		q := store.InstructionQuery{Session: session, State: state}
 		for {
 			page, err := tx.Instructions(q)
 			if err != nil {
@@ -199,7 +208,7 @@ func (tx *Tx) CancelSession(session, reason string) (int, error) {
 			}
 			for _, in := range page {
 				q.After = in.Position
-				if _, _, err := tx.step(in, core.Cancel{At: tx.now, Reason: reason}); err != nil {
+				if _, _, err := tx.step(in, instruction.Cancel{At: tx.now, Reason: reason}); err != nil {
 					return 0, err
 				}
 				cancelled++
@@ -209,8 +218,8 @@ func (tx *Tx) CancelSession(session, reason string) (int, error) {
 	return cancelled, nil
 }
 
-// failureNotice says that an instruction was never acknowledged.
-func failureNotice(in core.Instruction, kind core.NoticeKind) store.Notice {
+// failureNotice returns the notice that an instruction was never acknowledged.
+func failureNotice(in instruction.Instruction, kind core.NoticeKind) store.Notice {
 	times := "once"
 	if in.Sends() != 1 {
 		times = fmt.Sprintf("%d times", in.Sends())
@@ -218,32 +227,19 @@ func failureNotice(in core.Instruction, kind core.NoticeKind) store.Notice {
 	return store.Notice{
 		Kind: kind, Session: in.Session, Subject: in.ID,
 		Text: fmt.Sprintf("an instruction for session %s was sent %s and never acknowledged: %s",
-			in.Session, times, excerpt(in.Content)),
+			in.Session, times, safetext.Quote(in.Content, excerptRunes)),
 		Data: fmt.Sprintf(`{"sends":%d,"sends_max":%d}`, in.Sends(), in.SendsMax()),
 	}
 }
 
-// excerptRunes bounds what a notice quotes.
-const excerptRunes = 120
-
-// excerpt quotes the beginning of a text on one line, so that the text cannot pass for a part of the
-// sentence around it.
-func excerpt(text string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range text {
-		if n == excerptRunes {
-			b.WriteRune('…')
-			break
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
-			r = ' '
-		}
-		if r == '"' {
-			r = '\''
-		}
-		b.WriteRune(r)
-		n++
+// warnOfFailures logs each instruction that failed, because a host may never read the notice.
+func (e *Engine) warnOfFailures(failed []instruction.Instruction) {
+	for _, in := range failed {
+		e.o.Logger.Warn("an instruction failed: it has no sends left and was not acknowledged; "+
+			"run `waybill explain "+in.ID+"`, and queue it again if it is still wanted",
+			"instruction", in.ID, "session", in.Session, "sends", in.Sends())
 	}
-	return `"` + b.String() + `"`
 }
+
+// excerptRunes bounds the text that a notice quotes.
+const excerptRunes = 120

@@ -11,63 +11,60 @@ import (
 	"waybill/store"
 )
 
-// A Change is something to be applied as a whole, or not at all.
+// A Change is applied as a whole, or not at all.
 type Change struct {
-	// Apply decides and puts. It may run more than once, so it must touch nothing but tx and values
-	// that it sets anew. An error means that nothing is applied.
+	// Apply reads and writes the store. It may run more than once, so outside tx it must only set values that every
+	// run sets again. After an error nothing is applied.
 	Apply func(tx *Tx) (result any, err error)
 
-	// Key and Fingerprint make the change happen once: a second one with the same key is answered
-	// with the first answer, in JSON, as a Replay. Encode gives the JSON of a result.
+	// Key and Fingerprint make the change idempotent: a second change with the same key returns the first answer as a
+	// Replay. Encode returns the JSON of a result.
 	Key, Fingerprint string
 	Encode           func(result any) ([]byte, error)
 
-	// Finishes marks a change that only finishes work which exists already, and is therefore let in
-	// when the disk is full.
+	// Finishes marks a change that only finishes existing work. It is applied even on a full disk, from reserved
+	// space.
 	Finishes bool
 
-	// Alone marks a change that shares its commit with no other, so that it takes none with it if the disk has no
-	// room for it.
+	// Alone applies the change in a commit of its own, so that it does not fail others if the disk has no room for it.
 	Alone bool
 
-	// Wait, if positive, is how long an answer may be put off while Idle says that the result has
-	// nothing in it. Session is whose changes can end the wait, and Due gives the next moment at
-	// which time alone can end it, or zero.
+	// Wait, if positive, delays the answer for at most that long while Idle reports that the result is empty. A
+	// change of Session ends the wait. Due returns when time alone can end it, or zero.
 	Wait    time.Duration
 	Idle    func(result any) bool
 	Session string
 	Due     func(result any) core.Instant
 }
 
-// A Replay is the answer that was given to the same idempotency key before.
+// A Replay is the first answer to an idempotency key.
 type Replay struct{ JSON string }
 
-// A job is a change on its way.
+// A job is a submitted change.
 type job struct {
 	Change
 	ctx      context.Context
 	done     func(result any, err error)
-	deadline time.Time // when waiting ends, by the clock that nobody sets; zero: it does not wait
+	deadline time.Time // the end of Wait; zero without Wait
 
 	// Of the last run:
 	result  any
 	err     error
-	waits   bool     // the result has nothing in it, and there is time to wait for a better one
-	touched []string // sessions that something was made available for
-	leased  bool     // somebody got a lease
-	account account  // what it counts for
+	waits   bool        // the result is empty and there is time to wait
+	touched []string    // sessions with new instructions or tasks
+	leased  bool        // the change created a lease
+	stats   changeStats // for Stats
 
-	timer *time.Timer // wakes the job while it is parked
+	timer *time.Timer // ends the wait
 
-	// See giveup.go.
-	begun, answered bool        // guarded by Engine.mu
-	unwatch         func() bool // ends the watch over ctx
-	crew            *crew       // guarded by Engine.mu; nil unless its transaction is about to begin
+	// See cancel.go.
+	begun, answered bool         // guarded by Engine.mu
+	unwatch         func() bool  // stops watching ctx
+	cancelGroup     *cancelGroup // guarded by Engine.mu; set while its transaction is about to begin
 }
 
-// Submit gives the change its place in the order of changes, without waiting for anything. done is
-// called exactly once, after the commit, and must not block. A ctx that ends before the change was
-// applied makes it end with ctx's cause, at once; later it has no influence.
+// Submit queues the change and returns. done is called exactly once, after the commit, and must not block. If ctx
+// ends before the transaction begins, the change fails with ctx's cause; later ctx has no effect.
 func (e *Engine) Submit(ctx context.Context, c Change, done func(result any, err error)) {
 	j := &job{Change: c, ctx: ctx, done: done}
 	if c.Wait > 0 {
@@ -93,7 +90,7 @@ func (e *Engine) enqueue(j *job) error {
 	return nil
 }
 
-// Do submits the change and waits for it.
+// Do submits the change and waits for its answer.
 func (e *Engine) Do(ctx context.Context, c Change) (any, error) {
 	type outcome struct {
 		result any
@@ -105,12 +102,12 @@ func (e *Engine) Do(ctx context.Context, c Change) (any, error) {
 	return o.result, o.err
 }
 
-// errRedo makes the store forget a group because one of its changes broke half-way.
+// errRedo rolls a group back because one of its changes failed after a write.
 var errRedo = errors.New("run the group again without the change that broke")
 
 // commit applies the group in one transaction and answers each of its changes.
 func (e *Engine) commit(ctx context.Context, group []*job) {
-	defer e.tellRest()
+	defer e.signalHeldBack()
 	live := group
 	for len(live) > 0 {
 		foreign := e.foreignSeen()
@@ -124,19 +121,19 @@ func (e *Engine) commit(ctx context.Context, group []*job) {
 			e.settle(applied, writes, foreign)
 			return
 		}
-		// The transaction is gone; the one that broke it is answered with its own error.
+		// The transaction was rolled back. The failed change gets its own error, and the others run again.
 		e.answer(broken, nil, broken.err)
 		live = without(live, broken)
 	}
 }
 
-// An update is a way to run a transaction on a store.
+// An update runs a write transaction on a store.
 type update func(st store.Store, ctx context.Context, fn func(store.Tx) error) error
 
-// attempt runs those of the group that have not given up in one transaction. broken is a change that
-// failed after it had put something; then nothing was applied.
+// attempt runs the uncancelled jobs of a group in one transaction. broken is a job that failed after a write; then
+// nothing was applied.
 func (e *Engine) attempt(ctx context.Context, group []*job, update update) (applied []*job, broken *job, writes int, err error) {
-	ctx, leave := e.muster(ctx, group)
+	ctx, leave := e.newCancelGroup(ctx, group)
 	defer leave()
 	st, err := e.store(ctx)
 	if err != nil {
@@ -144,12 +141,14 @@ func (e *Engine) attempt(ctx context.Context, group []*job, update update) (appl
 	}
 	var known, end store.Point
 	rewound := false
+	defer e.committing.Store(false)
 	err = update(st, ctx, func(stx store.Tx) error {
+		e.committing.Store(true)
 		var other bool
-		known, other, _ = e.heed(stx, e.knownEnd()) // who needs what is damaged is told so by its own verb
+		known, other, _ = e.checkLogEpoch(stx, e.knownEnd()) // damage is reported to the callers that read it
 		rewound = rewound || other
 		applied, broken = e.begin(group), nil
-		now := e.Now() // and not before: it may take seconds until it is our turn to write
+		now := e.Now() // inside the transaction, because the write lock may take seconds
 		for _, j := range applied {
 			before := stx.Writes()
 			j.result, j.err = e.run(stx, j, now)
@@ -184,14 +183,14 @@ func without(group []*job, gone *job) []*job {
 	return rest
 }
 
-// run applies one change, or finds the answer that it was given before.
+// run applies one change, or returns the stored answer of its key.
 func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Panic{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
-	j.waits, j.touched, j.leased, j.account = false, nil, false, account{}
+	j.waits, j.touched, j.leased, j.stats = false, nil, false, changeStats{}
 	if err := j.ctx.Err(); err != nil && !errors.Is(context.Cause(j.ctx), ErrHurry) {
 		return nil, context.Cause(j.ctx)
 	}
@@ -204,15 +203,15 @@ func (e *Engine) run(stx store.Tx, j *job, now core.Instant) (result any, err er
 	if result, err = j.Apply(tx); err != nil {
 		return nil, err
 	}
-	j.touched, j.leased, j.account = tx.touched, tx.leased, tx.account
-	if j.waits = e.patient(j, result); j.waits || j.Key == "" {
+	j.touched, j.leased, j.stats = tx.touched, tx.leased, tx.stats
+	if j.waits = e.shouldWait(j, result); j.waits || j.Key == "" {
 		return result, nil
 	}
 	return result, e.remember(stx, j, result, now)
 }
 
-// replay gives the answer that the job's key was given before. Nobody waits for a better one: an
-// answer that was given once stays what it is.
+// replay returns the stored answer of the job's key. It does not wait for a fuller one, because an answer never
+// changes.
 func replay(j *job, answer store.Answer, err error) (any, error) {
 	switch {
 	case err != nil:
@@ -241,19 +240,20 @@ func keyReused(key string) error {
 	}
 }
 
-// A Panic is a defect that was caught while a change was applied. Nothing of the change was applied.
+// A Panic is a panic of a change's Apply. Nothing of the change was applied.
 type Panic struct {
 	Value any
 	Stack string
 }
 
-// Error names what the code panicked with.
+// Error returns the value of the panic.
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
-// settle answers the changes of a group that was committed, then tells everybody.
+// settle answers the changes of a committed group and wakes the waiting ones.
 func (e *Engine) settle(group []*job, writes, foreign int) {
 	for _, j := range group {
-		e.meters.take(j.account)
+		e.meters.add(j.stats)
+		e.warnOfFailures(j.stats.failed)
 		if j.waits {
 			e.park(j, foreign)
 			continue
@@ -267,14 +267,14 @@ func (e *Engine) settle(group []*job, writes, foreign int) {
 		return
 	}
 	for _, j := range group {
-		e.rouse(j.touched)
+		e.wakeWaiting(j.touched)
 	}
-	e.tell()
-	e.tidy(writes)
+	e.signalCommitted()
+	e.schedulePrune(writes)
 }
 
-// settleFailed answers a group that could not be committed. On a full disk the changes that only
-// finish existing work get another chance, on the space that is kept for them.
+// settleFailed answers a group that could not be committed. On a full disk, changes with Finishes are tried again in
+// the reserved space.
 func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
 	var fault *store.Error
 	full := errors.As(err, &fault) && fault.Kind == store.Full

@@ -11,17 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 )
 
-// keyed makes a change happen once for a key and a fingerprint.
+// keyed adds an idempotency key and a fingerprint to a change.
 func keyed(key, fingerprint string, c engine.Change) engine.Change {
 	c.Key, c.Fingerprint, c.Encode = key, fingerprint, func(v any) ([]byte, error) { return json.Marshal(v) }
 	return c
 }
 
 func TestSameKeyGetsTheFirstAnswer(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	first, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
 	require.NoError(t, err)
 	require.Equal(t, "x", first)
@@ -32,7 +33,7 @@ func TestSameKeyGetsTheFirstAnswer(t *testing.T) {
 }
 
 func TestSameKeyWithAnotherFingerprintIsRefused(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
 	require.NoError(t, err)
 	_, err = e.Do(t.Context(), keyed("k", "g", queue("s", "y")))
@@ -43,7 +44,7 @@ func TestSameKeyWithAnotherFingerprintIsRefused(t *testing.T) {
 }
 
 func TestFailuresAreNotRemembered(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	for name, failing := range map[string]engine.Change{
 		"refused": {Apply: func(*engine.Tx) (any, error) { return nil, core.Missing("run", "r") }},
 		"broken":  breaks(func() error { return errBroken }),
@@ -58,7 +59,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 }
 
 func TestAnswerThatCannotBeRememberedIsNotApplied(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	unspeakable := errors.New("unspeakable")
 	c := keyed("k", "f", queue("s", "x"))
 	c.Encode = func(any) ([]byte, error) { return nil, unspeakable }
@@ -68,9 +69,9 @@ func TestAnswerThatCannotBeRememberedIsNotApplied(t *testing.T) {
 }
 
 func TestKeyOutlivesTheProcess(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	e := build(t, engine.Options{Open: open(st)})
-	stop := run(t, e)
+	stop := runEngine(t, e)
 	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
 	require.NoError(t, err)
 	stop()
@@ -82,21 +83,21 @@ func TestKeyOutlivesTheProcess(t *testing.T) {
 }
 
 func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	var applied atomic.Int32
 	answers := make(chan string)
 	for range 64 {
 		go func() { // ends with its answer
 			result, err := e.Do(t.Context(), keyed("k", "f", engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 				applied.Add(1)
-				in, err := tx.Queue(core.Instruction{Session: "s", Content: "x"})
+				in, err := tx.Queue(instruction.Instruction{Session: "s", Content: "x"})
 				return in.ID, err
 			}}))
 			switch r := result.(type) {
 			case engine.Replay:
 				answers <- r.JSON
 			default:
-				answers <- fmt.Sprintf("%q%s", r, trouble(err))
+				answers <- fmt.Sprintf("%q%s", r, refusalText(err))
 			}
 		}()
 	}
@@ -109,8 +110,8 @@ func TestKeyThatManyUseAtOnceHasOneEffect(t *testing.T) {
 	require.Equal(t, []string{"x"}, contents(t, e))
 }
 
-// trouble shows an error where there should be none.
-func trouble(err error) string {
+// refusalText returns the text of an unexpected error.
+func refusalText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -118,35 +119,35 @@ func trouble(err error) string {
 }
 
 func TestReplayIsNotWaitedFor(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, patience, elapsed())
+		require.Equal(t, waitTimeout, elapsed())
 		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, patience, elapsed())
+		require.Equal(t, waitTimeout, elapsed())
 	})
 }
 
-// The wait ends while its last run is being committed. Its answer must be remembered all the same.
+// The answer is stored even if the wait ends during the last commit.
 func TestAnswerOfAWaitThatEndsDuringTheCommitIsRemembered(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := watch()
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		st := newHookedStore(t)
 		st.after = func(n int) {
 			if n == 1 {
-				time.Sleep(patience)
+				time.Sleep(waitTimeout)
 			}
 		}
 		e := start(t, st)
 		require.Equal(t, []string{}, do(t, e, keyed("k", "f", next("s", 0))))
-		require.Equal(t, patience, elapsed())
+		require.Equal(t, waitTimeout, elapsed())
 		do(t, e, queue("s", "x"))
 		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
 	})
 }
 
 func TestWaitersWithOneKeyGetOneAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, _ func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		a, b := waits(t, t.Context(), e, keyed("k", "f", next("s", 0))), waits(t, t.Context(), e, keyed("k", "f", next("s", 0)))
 		do(t, e, tracked("s", "x", 3))
 		got := []outcome{<-a, <-b}

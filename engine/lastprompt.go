@@ -7,39 +7,38 @@ import (
 	"waybill/store"
 )
 
-// The prompt that was given last for a role of a run is kept for who wants to see what has changed since. It
-// is stored when counts are, and only the newest of a moment, in a commit that it shares with nothing else. One
-// that could not be stored is not tried again; this process goes on to know it until the next one.
+// The engine keeps the last prompt of each role of a run, so that a preview can show what changed since. Prompts are
+// stored together with the tallies, in a commit of their own. A prompt that cannot be stored stays in memory and is
+// not tried again.
 
-// maxUnstoredText bounds the bytes of the prompts that are only in memory. Beyond it the texts go of those that
-// were given first. That they were given stays known, so that no older one which is stored passes for one of
-// them; there are no more of these than runs have roles.
+// maxUnstoredText bounds the bytes of prompts in memory. Beyond it, the oldest lose their texts. The entries stay, so
+// that an older stored prompt is not returned in their place.
 const maxUnstoredText = 64 << 20
 
-// promptOf names what has one last prompt.
+// promptOf is the key of a last prompt.
 type promptOf struct {
 	run  string
 	role core.Role
 }
 
-// An unstoredPrompt was given and is not stored, or not yet.
+// An unstoredPrompt is a prompt that is not stored, or not yet.
 type unstoredPrompt struct {
 	store.Prompt
-	number int64 // in the order in which they were given, which a clock that is set back does not change
-	tried  bool  // to store it
+	number int64 // the order of KeepPrompt calls, which does not depend on the clock
+	tried  bool  // a commit was submitted
 }
 
-// size is what counts towards maxUnstoredText.
+// size returns the bytes that count towards maxUnstoredText.
 func (p unstoredPrompt) size() int { return len(p.Text) + len(p.Cursor) }
 
-// unstoredPrompts are the last ones that were given and are not stored, or not yet. They are guarded by Engine.mu.
+// unstoredPrompts are the last prompts that are not stored. They are guarded by Engine.mu.
 type unstoredPrompts struct {
 	of    map[promptOf]unstoredPrompt
-	size  int   // the sum of theirs
-	given int64 // counts those that were given, stored or not
+	size  int   // the sum of their sizes
+	given int64 // the number of all prompts, stored or not
 }
 
-// put takes a prompt in, in the place of an older one for the same role of the same run.
+// put replaces the prompt of the same role and run.
 func (u *unstoredPrompts) put(p store.Prompt) {
 	u.given++
 	u.set(unstoredPrompt{Prompt: p, number: u.given})
@@ -56,10 +55,10 @@ func (u *unstoredPrompts) set(p unstoredPrompt) {
 	u.of[of] = p
 }
 
-// clear forgets all that were given so far.
+// clear removes all prompts.
 func (u *unstoredPrompts) clear() { u.of, u.size = map[promptOf]unstoredPrompt{}, 0 }
 
-// first gives the one with a text that was given first; there is one.
+// first returns the oldest prompt that has a text. There must be one.
 func (u *unstoredPrompts) first() (first unstoredPrompt) {
 	for _, p := range u.of {
 		if p.size() > 0 && (first.number == 0 || p.number < first.number) {
@@ -69,7 +68,7 @@ func (u *unstoredPrompts) first() (first unstoredPrompt) {
 	return first
 }
 
-// drop forgets a prompt, unless there is a newer one.
+// drop removes a prompt unless a newer one replaced it.
 func (u *unstoredPrompts) drop(p unstoredPrompt) {
 	of := promptOf{p.RunID, p.Role}
 	if last := u.of[of]; last.number == p.number {
@@ -78,7 +77,7 @@ func (u *unstoredPrompts) drop(p unstoredPrompt) {
 	}
 }
 
-// untried gives the prompts that are to be stored.
+// untried returns the prompts that must be stored, and marks them as tried.
 func (u *unstoredPrompts) untried() (list []unstoredPrompt) {
 	for _, p := range u.of {
 		if !p.tried {
@@ -90,8 +89,8 @@ func (u *unstoredPrompts) untried() (list []unstoredPrompt) {
 	return list
 }
 
-// KeepPrompt keeps a prompt that was given, soon, in the place of the one for the same role of the same run that
-// it was called with before, whatever their times are. Of one with a text that no store keeps, the text is left out.
+// KeepPrompt stores a prompt soon, in place of the last one of the same role and run. A text that is too large for
+// the store is left out.
 func (e *Engine) KeepPrompt(p store.Prompt) {
 	e.meters.prompts.Observe(int64(len(p.Text)))
 	if len(p.Text) > store.MaxPromptText {
@@ -107,11 +106,11 @@ func (e *Engine) KeepPrompt(p store.Prompt) {
 		return
 	}
 	e.prompts.put(p)
-	e.gather()
+	e.scheduleStore()
 }
 
-// storePrompts submits the prompts that are to be stored, behind the counts. They are large, so that they may be what
-// a disk has no room for, and then they take nothing with them.
+// storePrompts submits the prompts that must be stored. Prompts are large, so they get a commit of their own in case
+// the disk has no room.
 func (e *Engine) storePrompts() {
 	e.mu.Lock()
 	prompts := e.prompts.untried()
@@ -136,7 +135,7 @@ func (e *Engine) storePrompts() {
 	})
 }
 
-// forgetPrompts drops from memory what is stored by now.
+// forgetPrompts removes stored prompts from memory.
 func (e *Engine) forgetPrompts(stored []unstoredPrompt) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,9 +144,8 @@ func (e *Engine) forgetPrompts(stored []unstoredPrompt) {
 	}
 }
 
-// LastPrompt gives the prompt that was given last for a role of a run; ok is false if none is known. Its Text
-// is "" if it was too large to be kept, by itself or together with others. A store that has it, but damaged, says
-// so with an error of kind store.Corrupt.
+// LastPrompt returns the last prompt of a role of a run, if one is known. Its Text is "" if it was too large to keep.
+// A damaged record is an error of kind store.Corrupt.
 func (e *Engine) LastPrompt(ctx context.Context, run string, role core.Role) (p store.Prompt, ok bool, err error) {
 	e.mu.Lock()
 	unstored, ok := e.prompts.of[promptOf{run, role}]

@@ -12,17 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/engine"
 	"waybill/store"
 )
 
-// prompted gives a store in memory with the given runs.
-func prompted(t *testing.T, runs ...string) *watched {
+// storeWithRuns returns a store with the given runs.
+func storeWithRuns(t *testing.T, runs ...string) *hookedStore {
 	t.Helper()
-	st := watch()
+	st := newHookedStore(t)
 	require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
 		for _, id := range runs {
-			run, _ := core.StartRun(id, "tasks.md", id, "", core.DefaultPolicy(), 1)
+			run, _ := run.Start(id, "tasks.md", id, "", run.DefaultPolicy(), 1)
 			require.NoError(t, tx.PutRun(run))
 		}
 		return nil
@@ -30,13 +31,13 @@ func prompted(t *testing.T, runs ...string) *watched {
 	return st
 }
 
-// givenPrompt gives a prompt of a moment that is not long ago on the clock of a bubble, so that it is not pruned.
+// givenPrompt returns a prompt with a time that is too recent for pruning.
 func givenPrompt(run string, at core.Instant, text string) store.Prompt {
 	now := core.Instant(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro())
 	return store.Prompt{RunID: run, Role: core.Worker, At: now + at, Version: "1", Cursor: "c", Tokens: 3, Text: text}
 }
 
-// requireLastPrompt checks what is known as the last prompt.
+// requireLastPrompt checks the last prompt of an engine.
 func requireLastPrompt(t *testing.T, e *engine.Engine, want store.Prompt) {
 	t.Helper()
 	got, ok, err := e.LastPrompt(t.Context(), want.RunID, want.Role)
@@ -45,7 +46,7 @@ func requireLastPrompt(t *testing.T, e *engine.Engine, want store.Prompt) {
 	require.Equal(t, want, got)
 }
 
-// requireStoredPrompt checks what another process would find.
+// requireStoredPrompt checks the last prompt in the store.
 func requireStoredPrompt(t *testing.T, st store.Store, want store.Prompt) {
 	t.Helper()
 	require.NoError(t, st.View(t.Context(), func(tx store.Tx) error {
@@ -65,12 +66,12 @@ func requireNoStoredPrompt(t *testing.T, st store.Store, run string) {
 	}))
 }
 
-// Keeping a prompt costs no commit of its own: the newest of each role are stored together, a moment later.
+// Keeping prompts costs one commit for all of them.
 func TestLastPromptsAreStoredTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t, "run_1", "run_2")
+		st := storeWithRuns(t, "run_1", "run_2")
 		e := build(t, engine.Options{Open: open(st)})
-		stop := run(t, e)
+		stop := runEngine(t, e)
 		_, ok, err := e.LastPrompt(t.Context(), "run_1", core.Worker)
 		require.NoError(t, err)
 		require.False(t, ok)
@@ -104,12 +105,11 @@ func TestLastPromptsAreStoredTogether(t *testing.T) {
 	})
 }
 
-// A store that takes no writes makes nothing fail. This process goes on to know the prompt, which is not tried
-// again: what is gathered later is stored.
+// A store without writes causes no error: the prompt stays in memory and is not tried again.
 func TestLastPromptOfAStoreThatTakesNoWrites(t *testing.T) {
 	for _, kind := range []store.Kind{store.Full, store.ReadOnly} {
 		synctest.Test(t, func(t *testing.T) {
-			st := prompted(t, "run_1", "run_2")
+			st := storeWithRuns(t, "run_1", "run_2")
 			refused := true
 			st.before = func(int) error {
 				if refused {
@@ -135,10 +135,10 @@ func TestLastPromptOfAStoreThatTakesNoWrites(t *testing.T) {
 	}
 }
 
-// The order in which prompts are given decides which was the last, and no clock: that may have been set back.
+// The last prompt is decided by the order of calls, not by the clock.
 func TestLastPromptWhenTheClockIsSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t, "run_1")
+		st := storeWithRuns(t, "run_1")
 		e := start(t, st)
 		e.KeepPrompt(givenPrompt("run_1", 100, "before"))
 		behind := givenPrompt("run_1", 50, "behind")
@@ -150,12 +150,12 @@ func TestLastPromptWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// A disk may have room for counts, and for what hosts say, and not for a prompt: then nothing but the prompt is lost.
+// If the disk has no room for a prompt, nothing else is lost.
 func TestPromptWithoutRoomTakesNothingWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := crampedStore{prompted(t, "run_1")}
+		st := fullStore{storeWithRuns(t, "run_1")}
 		e := start(t, st)
-		release := plug(t, e)
+		release := blockEngine(t, e)
 		before := submit(t.Context(), e, queue("default", "before"))
 		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 1})
 		large := givenPrompt("run_1", 1, "large")
@@ -176,12 +176,12 @@ func TestPromptWithoutRoomTakesNothingWithIt(t *testing.T) {
 	})
 }
 
-// A crampedStore has no room for prompts, and finds that out when all is written.
-type crampedStore struct{ *watched }
+// A fullStore has no room for prompts, which shows at the end of the transaction.
+type fullStore struct{ *hookedStore }
 
-func (s crampedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.watched.Update(ctx, func(tx store.Tx) error {
-		cramped := &crampedTx{Tx: tx}
+func (s fullStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.hookedStore.Update(ctx, func(tx store.Tx) error {
+		cramped := &fullTx{Tx: tx}
 		if err := fn(cramped); err != nil {
 			return err
 		}
@@ -189,20 +189,20 @@ func (s crampedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 	})
 }
 
-type crampedTx struct {
+type fullTx struct {
 	store.Tx
 	fault error
 }
 
-func (tx *crampedTx) PutPrompt(p store.Prompt) error {
+func (tx *fullTx) PutPrompt(p store.Prompt) error {
 	tx.fault = &store.Error{Kind: store.Full, Message: "no room for a prompt"}
 	return tx.Tx.PutPrompt(p)
 }
 
-// A prompt that is given while the one before is being stored is not taken for that one.
+// A prompt kept while an older one is being stored is not lost.
 func TestLastPromptWhileAnotherIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t, "run_1")
+		st := storeWithRuns(t, "run_1")
 		older, newer := givenPrompt("run_1", 1, "older"), givenPrompt("run_1", 2, "newer")
 		var e *engine.Engine
 		st.after = func(n int) {
@@ -222,11 +222,10 @@ func TestLastPromptWhileAnotherIsStored(t *testing.T) {
 	})
 }
 
-// Of a prompt that is too large everything but its text is kept, so that an older one does not pass for it. One
-// that nobody can have given is not kept at all, and takes no count with it.
+// A prompt that is too large is kept without its text. An invalid prompt is not kept and does not affect the counts.
 func TestLastPromptWithinLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t, "run_1")
+		st := storeWithRuns(t, "run_1")
 		e := start(t, st)
 		e.KeepPrompt(givenPrompt("run_1", 1, "small"))
 		large := givenPrompt("run_1", 2, strings.Repeat("x", store.MaxPromptText+1))
@@ -242,15 +241,14 @@ func TestLastPromptWithinLimits(t *testing.T) {
 	})
 }
 
-// A host may give prompts for many runs within the pause before they are stored: none is forgotten, so that none
-// which was stored before passes for it.
+// Prompts of many runs are kept until they are stored.
 func TestManyPromptsWithinTheirPauseAreAllKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ids := make([]string, 500)
 		for n := range ids {
 			ids[n] = fmt.Sprint("run_", n)
 		}
-		st := prompted(t, ids...)
+		st := storeWithRuns(t, ids...)
 		e := start(t, st)
 		e.KeepPrompt(givenPrompt(ids[0], 1, "older"))
 		time.Sleep(time.Second)
@@ -271,11 +269,10 @@ func TestManyPromptsWithinTheirPauseAreAllKept(t *testing.T) {
 	})
 }
 
-// What is only in memory is bounded: the text of what was given first is forgotten first. An older prompt that is
-// stored does not pass for it even then.
+// An older stored prompt is not returned in place of one whose text was dropped from memory.
 func TestNoStoredPromptPassesForOneWhoseTextIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := prompted(t, "run_0")
+		st := storeWithRuns(t, "run_0")
 		older := givenPrompt("run_0", 1, "older")
 		require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error { return tx.PutPrompt(older) }))
 		st.before = func(int) error { return errors.New("no") }

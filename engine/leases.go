@@ -6,84 +6,85 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 )
 
-// Leases end by themselves, in the eyes of whoever looks. Somebody who slept, was stopped, has just begun
-// or whose clock jumped cannot tell a worker that died from one that was not let speak. What follows from
-// that is core's to decide; since when this process has looked without a gap is kept here.
+// The engine checks for expired leases every second. A suspended machine or a clock jump leaves a gap in these checks.
+// After it, a dead worker looks like one that could not report. Package core decides the next state; leaseWatch
+// records the gaps.
 
 const (
-	// lookEvery is how often leases are looked at while there are any.
+	// lookEvery is the interval of the lease checks while any lease exists.
 	lookEvery = time.Second
-	// slack is how much later than expected a look may come, and how much the clock may jump. Less than
-	// is needed costs nothing but that a dead worker's lease ends later.
+	// slack is the tolerated delay of a check, and the tolerated clock jump. A value that is too small only delays
+	// the end of a dead worker's lease.
 	slack = 500 * time.Millisecond
-	// rejected is how long a store that takes no writes at all is left alone.
-	rejected = time.Minute
+	// retryReadOnly is the delay after an error of a store that accepts no writes.
+	retryReadOnly = time.Minute
 )
 
-// A watch knows since when leases have been looked at without a gap.
-type watch struct {
-	going bool         // leases are looked at every lookEvery, and what ran out was ended
-	last  time.Time    // the look before, by the monotonic clock; zero before the first
-	wall  time.Time    // the same by the clock on the wall
-	calm  core.Instant // since when; before the first look, nothing
-	back  bool         // the clock was set back since leases were last corrected
+// A leaseWatch records since when leases were checked without a gap.
+type leaseWatch struct {
+	looking      bool         // leases are checked every lookEvery
+	last         time.Time    // the last check by the monotonic clock; zero before the first
+	wall         time.Time    // the last check by the wall clock
+	watchedSince core.Instant // the start of the checks without a gap
+	clockSetBack bool         // the clock was set back since leases were corrected
 }
 
-// look notes a look at the leases at a moment that the two clocks name.
-func (w *watch) look(now, on time.Time) {
+// observe records a check at a moment of the monotonic and the wall clock.
+func (w *leaseWatch) observe(now, on time.Time) {
 	on = on.Round(0) // without a reading of the monotonic clock
 	moment := core.Instant(on.UnixMicro())
 	elapsed, wall := now.Sub(w.last), on.Sub(w.wall)
-	stopped := !w.going || elapsed > lookEvery+slack // we did not look, or did not run
-	jumped := wall-elapsed > slack                   // the machine slept, or its clock was set forward
+	stopped := !w.looking || elapsed > lookEvery+slack // no check was due, or this process did not run
+	jumped := wall-elapsed > slack                     // the machine slept, or its clock was set forward
 	if stopped || jumped {
-		w.calm = moment
+		w.watchedSince = moment
 	}
-	w.calm = min(w.calm, moment) // nobody watches from a moment on that is still to come
-	w.back = w.back || !w.last.IsZero() && elapsed-wall > slack
+	w.watchedSince = min(w.watchedSince, moment) // watchedSince is never in the future
+	w.clockSetBack = w.clockSetBack || !w.last.IsZero() && elapsed-wall > slack
 	w.last, w.wall = now, on
 }
 
-// looked notes a look and gives since when there was no gap, and whether leases are to be corrected.
-func (e *Engine) looked() (calm core.Instant, back bool) {
+// noteLook records a check and returns the start of the checks without a gap, and whether leases must be corrected.
+func (e *Engine) noteLook() (calm core.Instant, back bool) {
 	on := e.o.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watch.look(time.Now(), on)
-	return e.watch.calm, e.watch.back
+	e.watch.observe(time.Now(), on)
+	return e.watch.watchedSince, e.watch.clockSetBack
 }
 
-// keepLooking notes whether leases are looked at every second from now on.
-func (e *Engine) keepLooking(going bool) {
+// setLooking records whether leases are checked every second from now on.
+func (e *Engine) setLooking(going bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watch.going = going
+	e.watch.looking = going
 }
 
-// beginLooking has leases looked at from now on. It is called before anybody learns of a new one, so that
-// no gap behind that is overlooked.
+// beginLooking starts the lease checks. It is called before the claim is answered, so that the first check sees no
+// gap.
 func (e *Engine) beginLooking() {
-	e.keepLooking(true)
+	e.setLooking(true)
 	signal(e.leased)
 }
 
-// corrected notes that the leases are as the clock on the wall has to see them.
-func (e *Engine) corrected() {
+// leasesCorrected records that the leases fit the wall clock again.
+func (e *Engine) leasesCorrected() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watch.back = false
+	e.watch.clockSetBack = false
 }
 
-// watchLeases ends the leases that run out, until ctx ends. While nobody has a lease it rests: only the
-// opening of the store, a claim, or what another process commits wakes it.
+// watchLeases ends expired leases until ctx ends. Without leases it sleeps until the store is opened, a task is
+// claimed, or another process commits.
 func (e *Engine) watchLeases(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	opened := e.opened
-	var told string // the trouble that was last told of
+	var logged string // the last logged error
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,7 +97,7 @@ func (e *Engine) watchLeases(ctx context.Context) {
 		timer.Stop()
 		wait, err := e.lookAtLeases(ctx)
 		if ctx.Err() == nil {
-			told = e.tellOnce(told, err)
+			logged = e.logOnce(logged, err)
 		}
 		if wait > 0 {
 			timer.Reset(wait)
@@ -104,34 +105,34 @@ func (e *Engine) watchLeases(ctx context.Context) {
 	}
 }
 
-// tellOnce tells of trouble that is not what was told before.
-func (e *Engine) tellOnce(told string, trouble error) string {
-	if trouble == nil {
+// logOnce logs an error that differs from the last one.
+func (e *Engine) logOnce(logged string, err error) string {
+	if err == nil {
 		return ""
 	}
-	if text := trouble.Error(); text != told {
-		e.o.Logger.Warn("leases that ran out are not ended", "err", trouble)
+	if text := err.Error(); text != logged {
+		e.o.Logger.Warn("expired leases cannot be ended", "err", err)
 		return text
 	}
-	return told
+	return logged
 }
 
-// lookAtLeases ends what has run out and gives the time until the next look, or zero if nobody has a
-// lease. After an error nobody could report either, so that a gap begins.
+// lookAtLeases ends expired leases and returns the time until the next check, or zero without leases. An error means
+// a gap, because workers could not report either.
 func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err error) {
 	select {
 	case <-e.opened:
 	default:
-		return 0, nil // nobody has needed the store yet
+		return 0, nil // no method used the store yet
 	}
 	first, leased, err := e.firstLease(ctx)
 	if err != nil {
 		return e.interrupted(err), err
 	}
-	_, back := e.looked()
-	e.keepLooking(leased)
+	_, back := e.noteLook()
+	e.setLooking(leased)
 	if !leased {
-		e.corrected()
+		e.leasesCorrected()
 		return 0, nil
 	}
 	left := time.Duration(first.ExpiresAt-e.Now()) * time.Microsecond
@@ -149,18 +150,18 @@ func (e *Engine) lookAtLeases(ctx context.Context) (wait time.Duration, err erro
 	return lookEvery, nil
 }
 
-// interrupted notes that the watch has a gap, and gives the time until it is tried again.
+// interrupted records a gap in the checks and returns the delay of the next one.
 func (e *Engine) interrupted(err error) time.Duration {
-	e.keepLooking(false)
+	e.setLooking(false)
 	fault, ok := errors.AsType[*store.Error](err)
 	if ok && (fault.Kind == store.ReadOnly || fault.Kind == store.NewerSchema) {
-		return rejected
+		return retryReadOnly
 	}
 	return lookEvery
 }
 
-// firstLease gives the lease that ends first, if somebody has one.
-func (e *Engine) firstLease(ctx context.Context) (first core.Lease, leased bool, err error) {
+// firstLease returns the lease that ends first, if any exists.
+func (e *Engine) firstLease(ctx context.Context) (first task.Lease, leased bool, err error) {
 	err = e.View(ctx, func(tx store.Tx) error {
 		page, err := tx.Leased(0, 1)
 		if leased = len(page) > 0; leased {
@@ -171,8 +172,7 @@ func (e *Engine) firstLease(ctx context.Context) (first core.Lease, leased bool,
 	return first, leased, err
 }
 
-// endLeases ends what has run out, or corrects the leases after the clock was set back. It gives how many
-// it ended or spared.
+// endLeases ends expired leases, or corrects all leases after the clock was set back. It returns how many it changed.
 func (e *Engine) endLeases(ctx context.Context, back bool) (moved int, err error) {
 	result, err := e.Do(ctx, Change{Finishes: true, Apply: func(tx *Tx) (any, error) {
 		if back {
@@ -184,7 +184,7 @@ func (e *Engine) endLeases(ctx context.Context, back bool) (moved int, err error
 		return 0, err
 	}
 	if back {
-		e.corrected()
+		e.leasesCorrected()
 	}
 	return result.(int), nil
 }

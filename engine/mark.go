@@ -1,35 +1,34 @@
 package engine
 
 import (
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan"
+	planfile "waybill/plan/file"
 )
 
-// A StatusChange is another status for an item, to be written into its plan.
+// A StatusChange is a new status of an item that is written into the plan file.
 type StatusChange struct {
-	ledger.Marking // Plan is a path
-	// Hash, if not empty, is that of the file that the caller has read.
+	plan.Marking // Plan is a path
+	// Hash, if not empty, is the expected hash of the file.
 	Hash string
-	done *StatusSet // what became of the file; nil while it is as it was
+	done *StatusSet // set once the file was written
 }
 
-// A StatusSet is what became of a StatusChange.
+// A StatusSet is the result of a StatusChange.
 type StatusSet struct {
-	Item        ledger.Item
-	Fingerprint ledger.Fingerprint
-	// ChangedBytes is 0 if the item had the status already.
+	Item        plan.Item
+	Fingerprint plan.Fingerprint
+	// ChangedBytes is 0 if the item already had the status.
 	ChangedBytes int
 	Seq          int64
 }
 
-// Applied reports whether the file has the status, whatever became of the transaction. It is called after
-// the change is over.
+// Applied reports whether the file was written, also if the transaction failed. It is valid once the change is
+// answered.
 func (c *StatusChange) Applied() bool { return c.done != nil }
 
-// SetItemStatus writes the status into the file of the plan, and records that the plan reads differently.
-// The file and the store do not change in one step: should the transaction be run again, or be lost, the
-// file is not written once more. An error is a *ledger.ItemError, a *ledger.MarkError, a
-// *ledger.ParseError, or one of planfile's.
+// SetItemStatus writes the status into the plan file and records the change. The file is written once, even if the
+// transaction runs again or fails. An error is a *plan.ItemError, a *plan.MarkError, a *plan.ParseError, or an error
+// of plan/file.
 func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 	plans := tx.engine.o.Plans
 	if c.done == nil {
@@ -40,10 +39,10 @@ func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 		c.done = &set
 	}
 	set := *c.done
-	// Whoever looks at the plan later finds what is recorded here, and does not record it again.
+	// A later reading of the plan finds this record and does not record the change again.
 	if _, err := plans.Read(c.Plan); err == nil {
-		if change, ok := plans.pending(c.Plan); ok {
-			if _, err := tx.announce(change); err != nil {
+		if change, ok := plans.unrecordedChange(c.Plan); ok {
+			if _, err := tx.recordPlanChange(change); err != nil {
 				return StatusSet{}, err
 			}
 		}
@@ -53,15 +52,14 @@ func (tx *Tx) SetItemStatus(c *StatusChange) (StatusSet, error) {
 	return set, err
 }
 
-// SetStatus writes the status into the file and records nothing, as for a workspace that has no store. The
-// errors are those of Tx.SetItemStatus.
+// SetStatus writes the status into the plan file without recording it. It has the errors of Tx.SetItemStatus.
 func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 	var set StatusSet
 	last := p.lastGood(c.Plan)
 	file, err := p.root.Rewrite(c.Plan, c.Hash, func(file planfile.File) (string, error) {
-		reading, err := ledger.ReadPlaced(file.Text, p.Placing(file.Path))
+		reading, err := plan.Read(file.Text, p.Placing(file.Path))
 		if c.Hash == "" && last != nil && (err != nil || reading.Len() < last.Len()) && p.settling(file) {
-			// An editor that has saved a part would write the rest into a file that has lost its name.
+			// An editor that is still saving would write the rest into the replaced file.
 			return "", &planfile.ConflictError{Path: c.Plan, Expected: last.Hash}
 		}
 		if err != nil {
@@ -81,6 +79,6 @@ func (p *Plans) SetStatus(c *StatusChange) (StatusSet, error) {
 	if err != nil {
 		return StatusSet{}, err
 	}
-	set.Fingerprint = ledger.Fingerprint{MtimeMs: file.Stat.MtimeMs(), Size: file.Stat.Size, Hash: file.Hash()()}
+	set.Fingerprint = plan.Fingerprint{MtimeMs: file.Stat.MtimeMs(), Size: file.Stat.Size, Hash: file.Hash()()}
 	return set, nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
-	"waybill/engine/planfile"
-	"waybill/ledger"
-	"waybill/store/memory"
+	"waybill/plan"
+	planfile "waybill/plan/file"
+	"waybill/test/teststore"
 )
 
-// boards are plans of the dialects that are written. Each has the items one and two, and a last line.
-var boards = map[string]struct{ text, one, two string }{
+// planTexts are plans of the writable dialects. Each has the items one and two, and a last line.
+var planTexts = map[string]struct{ text, one, two string }{
 	"spec-context":  {"- [ ] 1. a\n  - _Prompt: b_\n- [ ] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
 	"spec-workflow": {"- [~] 1. a\n  - _Blocked: b_\n- [-] 2. b\n- [ ] 3. c\nend\n", "1", "2"},
 	"kiro":          {"# Implementation Plan\n- [ ] 1. a\n- [ ]* 2. b\n- [ ] 3. c\nend\n", "1", "2"},
@@ -36,11 +36,11 @@ var boards = map[string]struct{ text, one, two string }{
 	"loose":         {"\ufeff- [ ] a\r\n- ⏳ b\r\n- [ ] c\r\nend\r\n", "item/1", "item/2"},
 }
 
-// exchanges reports whether the system exchanges two names in one step, so that whoever replaces a file in the
-// last moment does not lose it.
+// exchanges reports whether the system can swap two files atomically, so that a file saved at the last moment is not
+// lost.
 const exchanges = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
 
-// A writer is an engine of its own, as another process has it.
+// A writer is an engine of another process.
 type writer struct {
 	*engine.Engine
 	*engine.Plans
@@ -52,16 +52,16 @@ func newWriter(t *testing.T, dir string, o planfile.Options) writer {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	w := writer{Plans: engine.NewPlans(root, engine.PlanOptions{})}
-	w.Engine = build(t, engine.Options{Open: open(memory.New()), Plans: w.Plans})
-	run(t, w.Engine)
+	w.Engine = build(t, engine.Options{Open: open(teststore.New(t)), Plans: w.Plans})
+	runEngine(t, w.Engine)
 	_, err = w.Plan(t.Context(), "tasks.md")
 	require.NoError(t, err)
 	return w
 }
 
-// complete sets an item. The error is what the engine says.
+// complete sets an item to completed.
 func (w writer) complete(t *testing.T, item string) error {
-	change := &engine.StatusChange{Marking: ledger.Marking{Plan: "tasks.md", ItemID: item, Status: ledger.Completed}}
+	change := &engine.StatusChange{Marking: plan.Marking{Plan: "tasks.md", ItemID: item, Status: plan.Completed}}
 	out := <-submit(t.Context(), w.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		set, err := tx.SetItemStatus(change)
 		return set, err
@@ -69,7 +69,7 @@ func (w writer) complete(t *testing.T, item string) error {
 	return out.err
 }
 
-// insist sets an item however often others are faster, and counts how often they were.
+// insist sets an item despite conflicts, and counts them.
 func (w writer) insist(t *testing.T, item string) (conflicts int, err error) {
 	for {
 		err = w.complete(t, item)
@@ -80,13 +80,13 @@ func (w writer) insist(t *testing.T, item string) (conflicts int, err error) {
 	}
 }
 
-// done gives a board with items that are done.
+// done returns a plan text with some items completed.
 func done(t *testing.T, text string, items ...string) string {
 	t.Helper()
 	for _, item := range items {
-		r, err := ledger.Read(text)
+		r, err := plan.Read(text, plan.Hints{})
 		require.NoError(t, err)
-		marked, err := r.Marked(ledger.Marking{ItemID: item, Status: ledger.Completed})
+		marked, err := r.Marked(plan.Marking{ItemID: item, Status: plan.Completed})
 		require.NoError(t, err)
 		text = marked.Text
 	}
@@ -100,19 +100,19 @@ func fileText(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// alone asserts that nothing but the plan is in the workspace.
-func alone(t *testing.T, dir string) {
+// requireNoOtherFiles asserts that the workspace holds only the plan.
+func requireNoOtherFiles(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 }
 
-// eachBoard runs a test in a workspace with each board.
-func eachBoard(t *testing.T, test func(t *testing.T, dir, text, one, two string)) {
-	for dialect, b := range boards {
+// eachPlanText runs a test in a workspace with each plan text.
+func eachPlanText(t *testing.T, test func(t *testing.T, dir, text, one, two string)) {
+	for dialect, b := range planTexts {
 		t.Run(dialect, func(t *testing.T) {
-			r, err := ledger.Read(b.text)
+			r, err := plan.Read(b.text, plan.Hints{})
 			require.NoError(t, err)
 			require.Equal(t, dialect, r.Dialect)
 			dir := t.TempDir()
@@ -122,12 +122,12 @@ func eachBoard(t *testing.T, test func(t *testing.T, dir, text, one, two string)
 	}
 }
 
-// Two writers that know nothing of one another set different items of one plan at once, again and again.
+// Two writers repeatedly set different items of one plan.
 func TestTwoWritersOfOnePlanLoseNothing(t *testing.T) {
 	if !exchanges {
 		t.Skip("this system cannot exchange two names in one step")
 	}
-	eachBoard(t, func(t *testing.T, dir, text, one, two string) {
+	eachPlanText(t, func(t *testing.T, dir, text, one, two string) {
 		var wg sync.WaitGroup
 		for _, item := range []string{one, two} {
 			w := newWriter(t, dir, planfile.Options{})
@@ -139,43 +139,41 @@ func TestTwoWritersOfOnePlanLoseNothing(t *testing.T) {
 		}
 		wg.Wait()
 		require.Equal(t, done(t, text, one, two), fileText(t, dir))
-		alone(t, dir)
+		requireNoOtherFiles(t, dir)
 	})
 }
 
-// A second writer sets its item in the middle of the first one, whenever that is: both land, or the first one
-// is told what it met.
+// A second writer interrupts the first at every step: both succeed, or the first reports a conflict.
 func TestSecondWriterInTheMiddleOfTheFirstIsAConflict(t *testing.T) {
-	eachBoard(t, func(t *testing.T, dir, text, one, two string) {
+	eachPlanText(t, func(t *testing.T, dir, text, one, two string) {
 		other := newWriter(t, dir, planfile.Options{})
 		conflicts := 0
-		eachMoment(t, dir, text, one, func() error { return other.complete(t, two) }, func(t *testing.T, w writer, err error) {
+		atEachStep(t, dir, text, one, func() error { return other.complete(t, two) }, func(t *testing.T, w writer, err error) {
 			if err != nil {
 				conflicts++
-				met(t, err, text, done(t, text, two))
+				requireConflict(t, err, text, done(t, text, two))
 				require.Equal(t, done(t, text, two), fileText(t, dir))
 				require.NoError(t, w.complete(t, one))
 			}
 			require.Equal(t, done(t, text, one, two), fileText(t, dir))
-			alone(t, dir)
+			requireNoOtherFiles(t, dir)
 		})
 		require.Positive(t, conflicts)
 	})
 }
 
-// met asserts that a writer was told what it met.
-func met(t *testing.T, err error, expected, found string) {
+// requireConflict asserts that a writer reported the text that it found.
+func requireConflict(t *testing.T, err error, expected, found string) {
 	t.Helper()
 	conflict, ok := errors.AsType[*planfile.ConflictError](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, planfile.ConflictError{
-		Path: "tasks.md", Expected: ledger.Hash([]byte(expected)), Found: ledger.Hash([]byte(found)),
+		Path: "tasks.md", Expected: plan.Hash([]byte(expected)), Found: plan.Hash([]byte(found)), Swapped: conflict.Swapped,
 	}, *conflict)
 }
 
-// eachMoment lets a writer set an item again and again, and what somebody else does happen each time when the
-// writer looks at the clock for another time.
-func eachMoment(t *testing.T, dir, text, item string, happens func() error, then func(*testing.T, writer, error)) {
+// atEachStep lets a writer set an item repeatedly, and calls happens at another step each time.
+func atEachStep(t *testing.T, dir, text, item string, happens func() error, then func(*testing.T, writer, error)) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("this system replaces no file that is being read")

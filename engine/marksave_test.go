@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan"
+	planfile "waybill/plan/file"
 )
 
-// editors are the ways in which editors and tools put a new text into the place of an old one.
+// editors are the ways in which editors replace a file.
 var editors = map[string]func(path, text string) error{
 	// vim moves the file away, writes a new one of that name and removes the old one.
 	"moved away": func(path, text string) error {
@@ -25,25 +25,25 @@ var editors = map[string]func(path, text string) error{
 	"replaced": func(path, text string) error {
 		return errors.Join(os.WriteFile(path+".sed", []byte(text), 0o644), os.Rename(path+".sed", path))
 	},
-	// Most others truncate the file and write it anew.
+	// Most others truncate the file and write it again.
 	"in place": func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) },
 }
 
-// A person saves while an item is being set, whenever that is, and however their editor does it. What they saved
-// is in the file. The item is set in it, or the writer is told what it met, or they have saved over it in the end.
+// A save at any step of a write is kept. The item is set in it, or the writer reports a conflict, or the save
+// overwrites the item.
 func TestSaveWhileAnItemIsSetIsKept(t *testing.T) {
 	for how, save := range editors {
 		t.Run(how, func(t *testing.T) {
-			eachBoard(t, func(t *testing.T, dir, text, one, _ string) {
+			eachPlanText(t, func(t *testing.T, dir, text, one, _ string) {
 				theirs := strings.Replace(text, "end", "the end, says the editor", 1)
 				story := ""
-				eachMoment(t, dir, text, one, func() error {
+				atEachStep(t, dir, text, one, func() error {
 					return save(filepath.Join(dir, "tasks.md"), theirs)
 				}, func(t *testing.T, w writer, err error) {
 					switch {
 					case err != nil:
 						story += "refused "
-						met(t, err, text, theirs)
+						requireConflict(t, err, text, theirs)
 						require.Equal(t, theirs, fileText(t, dir))
 						require.NoError(t, w.complete(t, one))
 					case fileText(t, dir) == theirs:
@@ -53,7 +53,7 @@ func TestSaveWhileAnItemIsSetIsKept(t *testing.T) {
 						story += "saved before "
 					}
 					require.Equal(t, done(t, theirs, one), fileText(t, dir))
-					alone(t, dir)
+					requireNoOtherFiles(t, dir)
 				})
 				require.Regexp(t, "^(saved before )*(refused )+(saved over )*$", story)
 			})
@@ -61,14 +61,13 @@ func TestSaveWhileAnItemIsSetIsKept(t *testing.T) {
 	}
 }
 
-// An editor has truncated the file and written the first items when one of them is set. If another file took the
-// place of that one now, the editor would write the rest into a file that has no name any more.
+// A half-written file must not be replaced, because the editor would write the rest into the removed file.
 func TestHalfSavedPlanIsNotWritten(t *testing.T) {
-	eachBoard(t, func(t *testing.T, dir, text, one, _ string) {
+	eachPlanText(t, func(t *testing.T, dir, text, one, _ string) {
 		var file *os.File
 		half := strings.LastIndexByte(strings.TrimRight(text[:strings.Index(text, "end")], "\r\n"), '\n') + 1
 		story := ""
-		eachMoment(t, dir, text, one, func() (err error) {
+		atEachStep(t, dir, text, one, func() (err error) {
 			if file, err = os.Create(filepath.Join(dir, "tasks.md")); err == nil {
 				_, err = file.WriteString(text[:half])
 			}
@@ -80,31 +79,30 @@ func TestHalfSavedPlanIsNotWritten(t *testing.T) {
 				story += "refused "
 				conflict, ok := errors.AsType[*planfile.ConflictError](err)
 				require.True(t, ok, "%v", err)
-				require.Equal(t, ledger.Hash([]byte(text)), conflict.Expected)
+				require.Equal(t, plan.Hash([]byte(text)), conflict.Expected)
 			}
 			_, err = file.WriteString(text[half:])
 			require.NoError(t, errors.Join(err, file.Close()))
 			require.Equal(t, text, fileText(t, dir))
-			alone(t, dir)
+			requireNoOtherFiles(t, dir)
 		})
 		require.Regexp(t, "^(refused )+(truncated afterwards )*$", story)
 	})
 }
 
-// An emptied file is that of an editor as well: its items are not gone.
 func TestTruncatedPlanIsNotOneWithoutTheItem(t *testing.T) {
-	eachBoard(t, func(t *testing.T, dir, text, one, _ string) {
+	eachPlanText(t, func(t *testing.T, dir, text, one, _ string) {
 		w := newWriter(t, dir, planfile.Options{})
 		require.NoError(t, os.Truncate(filepath.Join(dir, "tasks.md"), 0))
 		conflict, ok := errors.AsType[*planfile.ConflictError](w.complete(t, one))
 		require.True(t, ok)
-		require.Equal(t, planfile.ConflictError{Path: "tasks.md", Expected: ledger.Hash([]byte(text))}, *conflict)
+		require.Equal(t, planfile.ConflictError{Path: "tasks.md", Expected: plan.Hash([]byte(text))}, *conflict)
 		require.Empty(t, fileText(t, dir))
 	})
 }
 
-// A person saves one note after the other while items are set. Every note stays. What was set and saved over by an
-// editor that had read the plan before is theirs to lose, so the items are looked at in the end only.
+// Repeated saves are all kept while items are set. If an editor has moved the plan away, the saved text stays in a
+// file that the error names. A save may undo an item, so only the final items are checked.
 func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 	if !exchanges {
 		t.Skip("this system cannot exchange two names in one step")
@@ -112,9 +110,10 @@ func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 	const saves = 12
 	for how, save := range editors {
 		t.Run(how, func(t *testing.T) {
-			eachBoard(t, func(t *testing.T, dir, text, one, two string) {
+			eachPlanText(t, func(t *testing.T, dir, text, one, two string) {
 				path := filepath.Join(dir, "tasks.md")
 				w := newWriter(t, dir, planfile.Options{})
+				kept := []string{"tasks.md"}
 				over := make(chan struct{}) // closed by the person after the last save
 				var wg sync.WaitGroup
 				wg.Go(func() {
@@ -132,8 +131,12 @@ func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 				wg.Go(func() { // ends with the person
 					for {
 						for _, item := range []string{one, two} {
-							if err := w.complete(t, item); err != nil && !elsewhere(err) {
+							err := w.complete(t, item)
+							if err != nil && !elsewhere(err) {
 								t.Error(err)
+							}
+							if name := keptBy(err); name != "" {
+								kept = append(kept, name)
 							}
 						}
 						select {
@@ -151,14 +154,33 @@ func TestPersonWhoGoesOnSavingLosesNothing(t *testing.T) {
 					want += fmt.Sprintf("note %d\n", i)
 				}
 				require.Equal(t, want, fileText(t, dir))
-				alone(t, dir)
+				if how != "moved away" {
+					require.Len(t, kept, 1)
+				}
+				entries, err := os.ReadDir(dir)
+				require.NoError(t, err)
+				var names []string
+				for _, entry := range entries {
+					names = append(names, entry.Name())
+				}
+				require.ElementsMatch(t, kept, names)
 			})
 		})
 	}
 }
 
-// textWith reads the plan when it has what was saved last. For a moment, until it is put back, another file may be
-// in its place.
+// keptBy returns the file with the saved text that an error names, or "".
+func keptBy(err error) string {
+	if e, ok := errors.AsType[*planfile.WriteError](err); ok {
+		return e.Kept
+	}
+	if e, ok := errors.AsType[*planfile.ConflictError](err); ok {
+		return e.Kept
+	}
+	return ""
+}
+
+// textWith waits until the plan contains the last save and returns its text.
 func textWith(path, last string) (string, error) {
 	const looks = 100_000
 	for range looks {
@@ -169,10 +191,9 @@ func textWith(path, last string) (string, error) {
 	return "", fmt.Errorf("%q was saved and is lost", last)
 }
 
-// elsewhere reports whether a writer was refused because somebody else was at the file. One who takes long
-// between emptying a file and writing it, as on a busy disk, is believed to have emptied it.
+// elsewhere reports whether a writer was refused because the file changed or seemed emptied.
 func elsewhere(err error) bool {
 	_, conflict := errors.AsType[*planfile.ConflictError](err)
-	_, emptied := errors.AsType[*ledger.ItemError](err)
+	_, emptied := errors.AsType[*plan.ItemError](err)
 	return conflict || emptied || errors.Is(err, planfile.Missing) || errors.Is(err, planfile.Unwritable)
 }

@@ -13,36 +13,49 @@ import (
 	"waybill/ledger"
 )
 
-// Beside its ledger, a run remembers among its facts what was wrong with the last result of each role, so that
-// the retry prompt can be given by whoever asks what has to be done next, also after a crash; and which
-// attempts have given a result, so that none is counted twice, and none that is lost afterwards.
+// Besides its ledger, a run stores facts about results. The problems of each role's last result let the retry prompt
+// survive a crash. The attempts with a result make each result count once.
 
 const (
 	unreadKey = "ledger.task.invalid_result." // the name of the role follows
 	takenKey  = "ledger.task.taken_attempts"
+	// acceptedKey holds the rounds of the roles and the accepted texts.
+	acceptedKey = "ledger.task.accepted_results"
 )
 
-// maxTaken bounds the results that are remembered; whoever is late is late by a few.
+// maxTaken bounds the stored attempts and accepted texts. Late results are rarely older.
 const maxTaken = 64
 
-// maxPrompt bounds the prompt that is remembered with an invalid result. A longer one is compiled anew.
+// maxPrompt bounds the prompt that is stored with an invalid result. A longer one is compiled again.
 const maxPrompt = 256 << 10
 
-// An Unread is a result that could not be read: what was wrong with it, and what the agent was given, as far
-// as that was said. The zero Unread is none.
+// An Unread describes a result that could not be read: its problems, and the prompt that the agent had, if known. The
+// zero value means no such result.
 type Unread struct {
 	Problems []verdict.Problem
 	Prompt   string
 }
 
-// A memory is what a run remembers.
+// A memory is the stored facts of a run about its results.
 type memory struct {
-	unread [core.Roles]Unread
-	taken  []gave // the newest last
+	unread   [core.Roles]Unread
+	taken    []takenResult // the newest last
+	accepted accepted
 }
 
-// A gave is an attempt and a digest of a result that it gave. An attempt that is not finished may give another.
-type gave struct {
+// accepted counts the valid results of each role and holds digests of their texts, the newest last.
+type accepted struct {
+	Counts [core.Roles]int `json:"counts"`
+	Texts  []acceptedText  `json:"texts"`
+}
+
+type acceptedText struct {
+	Role   string `json:"role"`
+	Digest string `json:"digest"`
+}
+
+// A takenResult is an attempt and the digest of its result. An unfinished attempt may have several.
+type takenResult struct {
 	Attempt string `json:"attempt_id"`
 	Digest  string `json:"digest"`
 }
@@ -63,45 +76,77 @@ type (
 	}
 )
 
-// recalled reads it. What cannot be read is not remembered: nothing that decides depends on it alone.
-func recalled(facts []ledger.Fact) (m memory) {
+// parseMemory reads the memory of a run from its facts. An unreadable fact is a *ledger.FactError, because without it
+// every role would start in its first round again.
+func parseMemory(facts []ledger.Fact) (m memory, err error) {
 	for _, f := range facts {
-		if f.Key == takenKey {
-			_ = json.Unmarshal([]byte(f.Value), &m.taken)
-			continue
-		}
-		name, ours := strings.CutPrefix(f.Key, unreadKey)
+		name, unread := strings.CutPrefix(f.Key, unreadKey)
 		role, known := core.ParseRole(name)
-		var stored unreadFact
-		if !ours || !known || json.Unmarshal([]byte(f.Value), &stored) != nil {
-			continue
+		switch {
+		case f.Key == takenKey:
+			err = json.Unmarshal([]byte(f.Value), &m.taken)
+		case f.Key == acceptedKey:
+			err = json.Unmarshal([]byte(f.Value), &m.accepted)
+		case unread && known:
+			m.unread[role-1], err = unreadFrom(f.Value)
 		}
-		u := &m.unread[role-1]
-		u.Prompt = stored.Prompt
-		for _, p := range stored.Problems {
-			u.Problems = append(u.Problems, verdict.Problem(p))
+		if err != nil {
+			return memory{}, &ledger.FactError{Key: f.Key, Err: err}
 		}
 	}
-	return m
+	return m, nil
 }
 
-// has reports whether an attempt has given a result, whichever.
-func (m memory) has(attempt string) bool {
-	return slices.ContainsFunc(m.taken, func(g gave) bool { return g.Attempt == attempt })
+func unreadFrom(value string) (u Unread, err error) {
+	var stored unreadFact
+	if err := json.Unmarshal([]byte(value), &stored); err != nil {
+		return u, err
+	}
+	u.Prompt = stored.Prompt
+	for _, p := range stored.Problems {
+		u.Problems = append(u.Problems, verdict.Problem(p))
+	}
+	return u, nil
 }
 
-// knows reports whether an attempt has given this very result.
-func (m memory) knows(attempt, output string) bool {
-	return attempt != "" && slices.Contains(m.taken, gave{attempt, digestOf(output)})
+// hasAttempt reports whether an attempt has any result.
+func (m memory) hasAttempt(attempt string) bool {
+	return slices.ContainsFunc(m.taken, func(g takenResult) bool { return g.Attempt == attempt })
 }
 
-// took remembers that an attempt has given a result.
-func (m memory) took(attempt, output string) memory {
+// hasResult reports whether an attempt has this very result.
+func (m memory) hasResult(attempt, output string) bool {
+	return attempt != "" && slices.Contains(m.taken, takenResult{attempt, digestOf(output)})
+}
+
+// withResult adds a result of an attempt.
+func (m memory) withResult(attempt, output string) memory {
 	if attempt != "" {
-		m.taken = append(slices.Clone(m.taken), gave{attempt, digestOf(output)})
+		m.taken = append(slices.Clone(m.taken), takenResult{attempt, digestOf(output)})
 		m.taken = m.taken[max(0, len(m.taken)-maxTaken):]
 	}
 	return m
+}
+
+// withAccepted adds an accepted text of a role. The next prompt of the role has another key.
+func (m memory) withAccepted(role core.Role, digest string) memory {
+	m.accepted.Counts[role-1]++
+	m.accepted.Texts = append(slices.Clone(m.accepted.Texts), acceptedText{role.String(), digest})
+	m.accepted.forget()
+	return m
+}
+
+// acceptedAs returns the role whose result a text was accepted as, preferably a role other than the given one.
+func (m memory) acceptedAs(role core.Role, digest string) (by core.Role, ok bool) {
+	for _, text := range m.accepted.Texts {
+		if text.Digest != digest {
+			continue
+		}
+		if by, ok = core.ParseRole(text.Role); ok && by != role {
+			return by, true
+		}
+	}
+	return by, ok
 }
 
 func digestOf(output string) string {
@@ -109,8 +154,8 @@ func digestOf(output string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// heard remembers what was wrong with a result, if anything was.
-func (m memory) heard(role core.Role, problems []verdict.Problem, prompt string) memory {
+// withProblems replaces the problems of a role's last result.
+func (m memory) withProblems(role core.Role, problems []verdict.Problem, prompt string) memory {
 	m.unread[role-1] = Unread{}
 	if len(problems) > 0 {
 		if len(prompt) > maxPrompt {
@@ -121,9 +166,11 @@ func (m memory) heard(role core.Role, problems []verdict.Problem, prompt string)
 	return m
 }
 
-// among gives facts with these in place of those that were there.
-func (m memory) among(facts []ledger.Fact) ([]ledger.Fact, error) {
-	facts = slices.DeleteFunc(facts, func(f ledger.Fact) bool { return f.Key == takenKey || strings.HasPrefix(f.Key, unreadKey) })
+// mergeInto returns the facts with those of the memory replaced.
+func (m memory) mergeInto(facts []ledger.Fact) ([]ledger.Fact, error) {
+	facts = slices.DeleteFunc(facts, func(f ledger.Fact) bool {
+		return f.Key == takenKey || f.Key == acceptedKey || strings.HasPrefix(f.Key, unreadKey)
+	})
 	add := func(key string, value any) error {
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -144,8 +191,24 @@ func (m memory) among(facts []ledger.Fact) ([]ledger.Fact, error) {
 			return nil, err
 		}
 	}
+	if len(m.accepted.Texts) > 0 {
+		if err := add(acceptedKey, m.accepted); err != nil {
+			return nil, err
+		}
+	}
 	if len(m.taken) == 0 {
 		return facts, nil
 	}
 	return facts, add(takenKey, m.taken)
+}
+
+// forget drops the oldest texts beyond maxTaken, but never the newest of a role.
+func (a *accepted) forget() {
+	for i := 0; len(a.Texts) > maxTaken; {
+		if slices.ContainsFunc(a.Texts[i+1:], func(later acceptedText) bool { return later.Role == a.Texts[i].Role }) {
+			a.Texts = slices.Delete(a.Texts, i, i+1)
+		} else {
+			i++
+		}
+	}
 }

@@ -5,39 +5,44 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/meter"
 )
 
-// What is counted here is of this process alone, and begins with it; what outlasts it is in the tallies of a run. A
-// change notes what it counts for while it is applied, and that is counted once it is committed, so that one which is
-// taken back or run again counts for nothing, or once.
+// These counters cover this process only; the tallies of a run are stored. A change collects its counts while it is
+// applied, and they are added after the commit, so that a repeated transaction counts once.
 
-// Stats are what an engine has counted since New, and how many plans are not as they should be.
+// Stats are the counters of an engine since New.
 type Stats struct {
-	// AckLatency spreads how long it took from the queueing of an instruction to its acknowledgement. One that had
-	// failed before is not among them.
+	// Instructions counts sends, acknowledgements and failures.
+	Instructions InstructionCounts
+	// AckLatency is the time from queueing to acknowledgement. Instructions that failed before are not included.
 	AckLatency meter.Spread[time.Duration]
-	// PromptBytes spreads the sizes of the prompts that were given.
+	// PromptBytes are the sizes of the compiled prompts.
 	PromptBytes meter.Spread[int64]
-	// Rebuilds counts how often the facts of a run were stored anew from its plan. Every reason has an entry.
+	// Rebuilds counts how often the facts of a run were rebuilt from its plan. Every reason has an entry.
 	Rebuilds map[Rebuild]int64
-	// Lapsed is how many plans that were read before cannot be read as they are, so that what they said last counts.
-	Lapsed int
+	// Unreadable is the number of plans that were read before and cannot be read now.
+	Unreadable int
 }
 
-// A Rebuild says why the facts of a run were stored anew from its plan.
+// InstructionCounts are numbers of first sends, repeats, timely acknowledgements and failures. Sends that were taken
+// back are not counted.
+type InstructionCounts struct{ First, Repeats, Acknowledged, Failed int64 }
+
+// A Rebuild is the reason why the facts of a run were rebuilt from its plan.
 type Rebuild string
 
 // The reasons.
 const (
-	RebuildChanged   Rebuild = "changed"    // the plan says something else than it did
-	RebuildItemGone  Rebuild = "item_gone"  // the plan does not have the item of the run any more
-	RebuildFactsLost Rebuild = "facts_lost" // the facts did not say what they were read from
+	RebuildChanged   Rebuild = "changed"    // the plan changed
+	RebuildItemGone  Rebuild = "item_gone"  // the plan no longer has the item
+	RebuildFactsLost Rebuild = "facts_lost" // the facts had no source hash
 )
 
 func rebuilds() []Rebuild { return []Rebuild{RebuildChanged, RebuildItemGone, RebuildFactsLost} }
 
-// rebuildFor tells why facts that came from a reading with that hash are not those of the view.
+// rebuildFor returns the reason why facts with the given source hash were replaced by those of the view.
 func rebuildFor(hash string, v RunView) Rebuild {
 	switch {
 	case v.Gone != nil:
@@ -48,27 +53,31 @@ func rebuildFor(hash string, v RunView) Rebuild {
 	return RebuildChanged
 }
 
-// Stats gives what was counted so far.
+// Stats returns the counters.
 func (e *Engine) Stats() Stats {
-	s := Stats{AckLatency: e.meters.acks.Read(), PromptBytes: e.meters.prompts.Read(), Rebuilds: map[Rebuild]int64{}}
+	s := Stats{Instructions: InstructionCounts{
+		First: e.meters.first.Load(), Repeats: e.meters.repeats.Load(), Acknowledged: e.meters.acknowledged.Load(), Failed: e.meters.failed.Load(),
+	}, AckLatency: e.meters.acks.Read(), PromptBytes: e.meters.prompts.Read(), Rebuilds: map[Rebuild]int64{}}
 	for why, n := range e.meters.rebuilds {
 		s.Rebuilds[why] = n.Load()
 	}
 	if e.o.Plans != nil {
-		s.Lapsed = e.o.Plans.lapsed()
+		s.Unreadable = e.o.Plans.countUnreadable()
 	}
 	return s
 }
 
-// meters are where an engine counts.
+// meters are the counters of an engine.
 type meters struct {
+	first, repeats, acknowledged, failed atomic.Int64
+
 	acks     *meter.Histogram[time.Duration]
 	prompts  *meter.Histogram[int64]
 	rebuilds map[Rebuild]*atomic.Int64 // the map does not change
 }
 
-func newMeters() meters {
-	m := meters{
+func newMeters() *meters {
+	m := &meters{
 		acks: meter.New(100*time.Millisecond, time.Second, 5*time.Second, 15*time.Second, time.Minute, 5*time.Minute,
 			30*time.Minute, 2*time.Hour),
 		prompts:  meter.New[int64](1<<10, 2<<10, 4<<10, 8<<10, 16<<10, 32<<10, 64<<10, 256<<10),
@@ -80,33 +89,49 @@ func newMeters() meters {
 	return m
 }
 
-// An account is what a change counts for once it is committed.
-type account struct {
+// changeStats are the counts of one change, added once it is committed.
+type changeStats struct {
 	acks    []time.Duration
+	failed  []instruction.Instruction
+	first   int64
+	repeats int64
 	rebuilt Rebuild // "" if nothing was
 }
 
-// acknowledged notes that an instruction was acknowledged that long after it was queued.
-func (a *account) acknowledged(after core.Instant) {
+// acknowledged counts an acknowledgement and its delay after queueing.
+func (a *changeStats) acknowledged(after core.Instant) {
 	a.acks = append(a.acks, time.Duration(after)*time.Microsecond)
 }
 
-// take counts what a committed change noted.
-func (m *meters) take(a account) {
+// sent counts a send, or takes it back with n = -1.
+func (a *changeStats) sent(send int, n int64) {
+	if send == 1 {
+		a.first += n
+	} else {
+		a.repeats += n
+	}
+}
+
+// add adds the counts of a committed change.
+func (m *meters) add(a changeStats) {
 	for _, after := range a.acks {
 		m.acks.Observe(after)
 	}
+	m.first.Add(a.first)
+	m.repeats.Add(a.repeats)
+	m.acknowledged.Add(int64(len(a.acks)))
+	m.failed.Add(int64(len(a.failed)))
 	if a.rebuilt != "" {
 		m.rebuilds[a.rebuilt].Add(1)
 	}
 }
 
-// lapsed counts the plans that were read, and cannot be read as they are.
-func (p *Plans) lapsed() (n int) {
+// countUnreadable counts the plans that were read before and cannot be read now.
+func (p *Plans) countUnreadable() (n int) {
 	for _, path := range p.Known() {
 		m, _ := p.memory(path)
 		m.mu.Lock()
-		if m.reading != nil && m.lapsed(p.o.Now()) {
+		if m.reading != nil && m.unreadable(p.o.Now()) {
 			n++
 		}
 		m.mu.Unlock()

@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/store"
 )
 
-// queued queues a tracked instruction and gives its id.
-func queued(t *testing.T, e *engine.Engine, in core.Instruction) string {
+// queued queues a tracked instruction and returns its id.
+func queued(t *testing.T, e *engine.Engine, in instruction.Instruction) string {
 	t.Helper()
 	in.Session, in.Content, in.Tracked = "s", "look", true
 	return do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
@@ -32,18 +33,18 @@ func acknowledge(id string) engine.Change {
 	}}
 }
 
-// dispatch hands out what is due.
+// dispatch sends the due instructions.
 func dispatch(t *testing.T, e *engine.Engine) {
 	t.Helper()
 	do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.Dispatch(engine.Pass{Limit: 10, MaxBytes: 1 << 20}) }})
 }
 
-// An acknowledgement is counted with the time since the instruction was queued, by whatever it was confirmed, and once.
+// An acknowledgement is counted once, with the time since queueing.
 func TestStatsSpreadAcknowledgements(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := start(t, watch())
-		called := queued(t, e, core.Instruction{MaxRetries: 3})
-		queued(t, e, core.Instruction{AckOn: core.AckRule{EventType: "built"}})
+		e := start(t, newHookedStore(t))
+		called := queued(t, e, instruction.Instruction{MaxRetries: 3})
+		queued(t, e, instruction.Instruction{AckOn: instruction.AckRule{EventType: "built"}})
 		dispatch(t, e)
 		time.Sleep(10 * time.Second)
 		do(t, e, acknowledge(called))
@@ -64,19 +65,19 @@ func TestStatsSpreadAcknowledgements(t *testing.T) {
 	})
 }
 
-// What had failed before it was acknowledged took as long as nobody knows, and is counted as failed already.
+// An acknowledgement after a failure is not counted.
 func TestStatsLeaveOutLateAcknowledgements(t *testing.T) {
-	e := start(t, watch())
-	id := queued(t, e, core.Instruction{})
+	e := start(t, newHookedStore(t))
+	id := queued(t, e, instruction.Instruction{})
 	dispatch(t, e)
 	dispatch(t, e)
 	do(t, e, acknowledge(id))
 	require.Zero(t, e.Stats().AckLatency.Count)
 }
 
-// What shares a commit with a change that breaks is applied twice and counted once; what is not committed is not counted.
+// A change that runs twice counts once, and one that is not committed does not count.
 func TestStatsCountWhatIsCommitted(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	full := errors.New("the disk is full")
 	refused := false
 	st.before = func(int) error {
@@ -86,9 +87,9 @@ func TestStatsCountWhatIsCommitted(t *testing.T) {
 		return nil
 	}
 	e := start(t, st)
-	first, second := queued(t, e, core.Instruction{}), queued(t, e, core.Instruction{})
+	first, second := queued(t, e, instruction.Instruction{}), queued(t, e, instruction.Instruction{})
 
-	release := plug(t, e)
+	release := blockEngine(t, e)
 	one := submit(t.Context(), e, acknowledge(first))
 	broken := submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		if _, _, _, err := tx.Acknowledge(second); err != nil {
@@ -106,10 +107,10 @@ func TestStatsCountWhatIsCommitted(t *testing.T) {
 	require.EqualValues(t, 1, e.Stats().AckLatency.Count)
 }
 
-// Each reason for which the facts of a run are stored anew is counted, by the process that stores them.
+// Each reason for a rebuild is counted by the process that stores the facts.
 func TestStatsCountRebuilds(t *testing.T) {
-	d, st := newDesk(t), watch()
-	s, other := newSite(t, st, d), newSite(t, st, d.another(t))
+	plans, st := newPlanFixture(t), newHookedStore(t)
+	s, other := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
 	require.Equal(t, map[engine.Rebuild]int64{
 		engine.RebuildChanged: 0, engine.RebuildItemGone: 0, engine.RebuildFactsLost: 0,
 	}, s.Stats().Rebuilds)
@@ -148,24 +149,24 @@ func TestStatsCountRebuilds(t *testing.T) {
 	}, other.Stats().Rebuilds)
 }
 
-// A plan that cannot be read as it is counts as long as that is so, and not while somebody may be saving it.
+// An unreadable plan counts, but not while an editor may be saving it.
 func TestStatsTellOfPlansThatCannotBeRead(t *testing.T) {
-	s := newSite(t, watch(), newDesk(t))
-	s.write("tasks.md", twoItems, time.Hour)
-	s.read()
-	require.Zero(t, s.Stats().Lapsed)
-	s.spoil()
-	s.read()
-	require.Zero(t, s.Stats().Lapsed, "an editor may be about to write it anew")
-	s.pass(time.Second)
-	require.Equal(t, 1, s.Stats().Lapsed)
-	s.mend(twoItems)
-	s.read()
-	require.Zero(t, s.Stats().Lapsed)
+	f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	f.read()
+	require.Zero(t, f.Stats().Unreadable)
+	f.breakPlan()
+	f.read()
+	require.Zero(t, f.Stats().Unreadable, "an editor may be about to write it anew")
+	f.advance(time.Second)
+	require.Equal(t, 1, f.Stats().Unreadable)
+	f.repairPlan(twoItems)
+	f.read()
+	require.Zero(t, f.Stats().Unreadable)
 }
 
 func TestStatsSpreadPrompts(t *testing.T) {
-	e := start(t, prompted(t, "run_1"))
+	e := start(t, storeWithRuns(t, "run_1"))
 	e.KeepPrompt(givenPrompt("run_1", 1, strings.Repeat("a", 1024)))
 	e.KeepPrompt(givenPrompt("run_1", 2, strings.Repeat("a", 300_000)))
 	got := e.Stats().PromptBytes

@@ -6,35 +6,38 @@ import (
 	"slices"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/core/task"
+	"waybill/internal/safetext"
 )
 
-// CreateTask accepts a new task that waits for others to complete.
-func (tx *Tx) CreateTask(launch core.Launch, dependsOn []string) (core.Task, error) {
+// CreateTask creates a task, which waits until its dependencies complete.
+func (tx *Tx) CreateTask(spec task.Spec, dependsOn []string) (task.Task, error) {
 	waits, err := tx.waits(dependsOn)
 	if err != nil {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
 	if err := tx.admitTask(); err != nil {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
-	run, err := tx.runOf(launch)
+	r, err := tx.runOf(spec)
 	if err != nil {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
 	if len(dependsOn) > 0 {
 		text, err := json.Marshal(dependsOn)
 		if err != nil {
-			return core.Task{}, fmt.Errorf("encode dependencies: %w", err)
+			return task.Task{}, fmt.Errorf("encode dependencies: %w", err)
 		}
-		launch.DependsOn = string(text)
+		spec.DependsOn = string(text)
 	}
 	newest, err := tx.Seq()
 	if err != nil {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
 	o := tx.engine.o
-	t, effects := core.CreateTask(o.NewID("tsk_"), o.NewID("att_"), newest+1, launch, waits, tx.now)
-	if err := tx.saveTask(core.Task{}, t, effects, Progress{}); err != nil {
+	t, effects := task.Create(o.NewID("tsk_"), o.NewID("att_"), newest+1, spec, waits, tx.now)
+	if err := tx.saveTask(task.Task{}, t, effects, Progress{}); err != nil {
 		return t, err
 	}
 	for _, on := range dependsOn {
@@ -42,28 +45,28 @@ func (tx *Tx) CreateTask(launch core.Launch, dependsOn []string) (core.Task, err
 			return t, err
 		}
 	}
-	if run.State != core.RunBlocked {
+	if r.State != run.Blocked {
 		return t, nil
 	}
-	if err := tx.holdBack(t, run); err != nil {
+	if err := tx.blockTask(t, r); err != nil {
 		return t, err
 	}
 	return tx.task(t.ID)
 }
 
-// runOf gives the run that a new task is to be of; the zero Run if it is of none.
-func (tx *Tx) runOf(launch core.Launch) (core.Run, error) {
-	if launch.RunID == "" {
-		return core.Run{}, nil
+// runOf returns the run of a new task, or the zero Run if it belongs to none.
+func (tx *Tx) runOf(spec task.Spec) (run.Run, error) {
+	if spec.RunID == "" {
+		return run.Run{}, nil
 	}
-	run, ok, err := tx.Run(launch.RunID)
+	run, ok, err := tx.Run(spec.RunID)
 	if err != nil || !ok {
-		return run, orMissing(err, "run", launch.RunID)
+		return run, orMissing(err, "run", spec.RunID)
 	}
 	return run, runTakesTasks(run)
 }
 
-// admitTask refuses when too many tasks are under way.
+// admitTask refuses a new task if too many are unfinished.
 func (tx *Tx) admitTask() error {
 	most := tx.engine.o.MaxPending
 	if most == 0 {
@@ -82,15 +85,15 @@ func (tx *Tx) admitTask() error {
 	if live >= most {
 		return &core.Refusal{
 			Kind: core.QueueFull, Noun: "task",
-			Message: fmt.Sprintf("%d tasks are under way already, and no more than %d may be; "+
+			Message: fmt.Sprintf("%d tasks are unfinished, and the limit is %d; "+
 				"finish, answer or cancel some first", live, most),
 		}
 	}
 	return nil
 }
 
-// waits counts the tasks of the list that have not completed. Since a task can depend only on tasks
-// that exist, and is never changed, no circle can arise.
+// waits counts the incomplete dependencies. A task can depend only on existing tasks and its dependencies never
+// change, so no cycle is possible.
 func (tx *Tx) waits(dependsOn []string) (int, error) {
 	waits := 0
 	for i, id := range dependsOn {
@@ -104,7 +107,7 @@ func (tx *Tx) waits(dependsOn []string) (int, error) {
 		if !ok {
 			return 0, badDependency(i, id, "is not the id of a task")
 		}
-		if t.Status() != core.StatusComplete {
+		if t.Status() != task.StatusComplete {
 			waits++
 		}
 	}
@@ -114,7 +117,7 @@ func (tx *Tx) waits(dependsOn []string) (int, error) {
 func badDependency(i int, id, what string) error {
 	return &core.Refusal{
 		Kind: core.BadDependency, Noun: "task", Subject: id,
-		Message: fmt.Sprintf("/depends_on/%d: %q %s; create the tasks that others depend on first", i, core.Line(id, excerptRunes), what),
+		Message: fmt.Sprintf("/depends_on/%d: %q %s; create its dependencies first", i, safetext.OneLine(id, excerptRunes), what),
 		Pointer: fmt.Sprintf("/depends_on/%d", i),
 	}
 }

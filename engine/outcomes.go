@@ -4,95 +4,107 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/core/verdict"
 	"waybill/ledger"
+	"waybill/plan"
 )
 
-// A Result is a judged result of an agent, and where it belongs.
+// A Result is a judged result of an agent together with its run, task and attempt.
 type Result struct {
 	RunID     string
 	Role      core.Role
-	Generic   bool // the host said no more than "reviewer"
+	Generic   bool // the host said only "reviewer"
 	Judgement verdict.Judgement
-	Output    string // the text that was judged
-	Prompt    string // what the agent was given; "" if the host does not say, then it is that of the task
-	Compiled  string // what it was given if neither says so
-	Tokens    int    // that the result is estimated to be
-	TaskID    string // of the queue; "" if the host named none
-	AttemptID string // likewise
-	Token     string // the lease of the attempt that is to be finished with it; "" if none is
-	// Plan is what the plan says now, or nil if it cannot be read.
-	Plan *ledger.Reading
+	Asked     verdict.Asked // the expectations of the judgement
+	Output    string        // the judged text
+	Digest    string        // of Output, see verdict.Digest
+	Prompt    string        // the prompt that the agent had; "" means the prompt of the task
+	Compiled  string        // the fallback if both are empty
+	Tokens    int           // the estimated size of the result
+	TaskID    string        // optional
+	AttemptID string        // optional
+	Token     string        // the lease of the attempt to finish, or ""
+	// Plan is the current plan, or nil if it cannot be read.
+	Plan *plan.Reading
 }
 
-// A Taken is what became of a result.
+// A Taken is the effect of a result.
 type Taken struct {
 	Standing
-	// Retry says that the agent was given a retry prompt, and Again that its result was taken before.
+	// Judgement is the judgement inside the transaction.
+	Judgement verdict.Judgement
+	// Retry reports that the agent had a retry prompt, and Again that its result was taken before.
 	Retry, Again bool
-	Report       Reported // of the attempt that was finished with it; Applied and Reason in any case
-	// Decision is why the run goes on as it does; nil if the result moved nothing.
-	Decision *core.Decision
+	Report       Reported // of the finished attempt; Applied and Reason are always set
+	// Decision is the rule that decided the next step of the run; nil if nothing changed.
+	Decision *run.Decision
 }
 
-// A Standing is where a run is, and what has to be done so that it goes on.
+// A Standing is the state of a run and the next step that it needs.
 type Standing struct {
-	Run    core.Run
+	Run    run.Run
 	Ledger ledger.TaskLedger
-	Next   core.Next
-	// Unread are the last results of each role, as far as they could not be read.
+	Next   run.Next
+	// Unread holds the last result of each role if it could not be read.
 	Unread [core.Roles]Unread
-	// Readiness is that of the plan, once the run is done.
-	Readiness ledger.Readiness
+	// Readiness is the readiness of the plan; it is set once the run is done.
+	Readiness plan.Readiness
 	memory    memory
-	facts     []ledger.Fact // as they were before
+	facts     []ledger.Fact // the stored facts before the change
 }
 
-// TakeResult moves a run as a result says, and finishes the attempt that gave it if there is a lease. The
-// same result of an attempt moves the run once, however often it comes. An attempt that is not its task's any more,
-// by its lease or by its id, moves nothing.
+// TakeResult applies a result to its run and finishes the attempt if there is a lease. A repeated result of an
+// attempt changes nothing, and so does an attempt that no longer belongs to its task.
 func (tx *Tx) TakeResult(r Result) (Taken, error) {
 	before, err := tx.Standing(r.RunID, r.Plan)
 	if err != nil {
 		return Taken{}, err
 	}
-	if r.Generic { // others may have reported since this result was read
+	if r.Generic { // another result may have been taken since
 		r.Role = before.Run.Reviewer(r.Judgement.Result.Own)
 	}
-	t, a, err := tx.belongs(r, before.Run)
+	t, a, err := tx.resultOwner(r, before.Run)
 	if err != nil {
 		return Taken{}, err
 	}
-	taken := Taken{Standing: before, Again: before.memory.knows(a.ID, r.Output)}
+	taken := Taken{Standing: before}
+	if taken.Judgement, taken.Again, err = tx.judgeInTurn(r, a, before); err != nil {
+		return taken, err
+	}
+	r.Judgement = taken.Judgement
 	if taken.Report, err = tx.reported(r, t, a, before.Run); err != nil || !taken.Report.Applied {
 		return taken, err
 	}
-	taken.Again = taken.Again || before.memory.knows(taken.Report.Attempt.ID, r.Output)
 	if taken.Again {
 		return taken, nil
 	}
 	if r.Token != "" {
 		t, a = taken.Report.Task, taken.Report.Attempt
 	}
-	given := firstOf(r.Prompt, t.Launch.Prompt, r.Compiled)
+	given := firstOf(r.Prompt, t.Spec.Prompt, r.Compiled)
 	taken.Retry = verdict.IsRetry(given)
-	before.memory = before.memory.took(a.ID, r.Output).heard(r.Role, r.Judgement.Errors, verdict.Original(given))
-	said := RunRecord{
+	before.memory = before.memory.withResult(a.ID, r.Output).withProblems(r.Role, r.Judgement.Errors, verdict.Original(given))
+	if r.Judgement.Verdict != verdict.Invalid {
+		before.memory = before.memory.withAccepted(r.Role, r.Digest)
+	}
+	data := RunRecord{
 		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry, TaskID: t.ID, AttemptID: a.ID,
 	}
 	outcome := outcomeOf(r.Role, r.Judgement)
 	outcome.Origin = ledger.Origin{TaskID: t.ID, AttemptID: a.ID}
-	taken.Standing, taken.Decision, err = tx.moveRun(before, r.Plan, r.event(before, tx.now), &outcome, said)
+	taken.Standing, taken.Decision, err = tx.moveRun(before, r.Plan, r.event(before, tx.now), &outcome, data)
 	if err != nil {
 		return taken, err
 	}
 	return taken, tx.AddTallies(r.RunID, resultTallies(r, taken.Next.Action))
 }
 
-// event gives what the result is to the run.
-func (r Result) event(before Standing, at core.Instant) core.TakeResult {
-	e := core.TakeResult{
-		At: at, Role: r.Role, Generic: r.Generic, Said: saying(r.Judgement.Verdict), Issues: r.Judgement.Result.IssueSet(),
+// event returns the event for the run.
+func (r Result) event(before Standing, at core.Instant) run.TakeResult {
+	e := run.TakeResult{
+		At: at, Role: r.Role, Generic: r.Generic, Said: saidOf(r.Judgement.Verdict), Issues: r.Judgement.Result.IssueSet(),
 	}
 	if r.Plan != nil {
 		if item, ok := r.Plan.Item(before.Run.ItemID); ok {
@@ -102,26 +114,25 @@ func (r Result) event(before Standing, at core.Instant) core.TakeResult {
 	return e
 }
 
-// reported finishes the attempt if there is a lease. Without one, an attempt that is named must still be the
-// one that works on its task, or have been the last.
-func (tx *Tx) reported(r Result, t core.Task, a core.Attempt, run core.Run) (Reported, error) {
+// reported finishes the attempt if there is a lease. Otherwise a named attempt must be the newest of its task and
+// must not be lost or cancelled.
+func (tx *Tx) reported(r Result, t task.Task, a task.Attempt, run run.Run) (Reported, error) {
 	switch {
 	case r.Token != "":
 		return tx.finishWith(r, run)
 	case a.ID == "":
 		return Reported{Applied: true}, nil
-	case a.ID == t.Current.ID && a.Status() != core.AttemptLost && a.Status() != core.AttemptCancelled:
+	case a.ID == t.Current.ID && a.Status() != task.AttemptLost && a.Status() != task.AttemptCancelled:
 		return Reported{Applied: true}, nil
 	}
-	return tx.late(t, a, "ingest_output")
+	return tx.countLate(t, a, "ingest_output")
 }
 
-// belongs gives the task and the attempt that a result names, if it names them, and refuses what is not the
-// run's.
-func (tx *Tx) belongs(r Result, run core.Run) (t core.Task, a core.Attempt, err error) {
+// resultOwner returns the task and the attempt that a result names, and refuses those of another run.
+func (tx *Tx) resultOwner(r Result, run run.Run) (t task.Task, a task.Attempt, err error) {
 	taskID, pointer := r.TaskID, "/task_id"
 	if taskID == run.ItemID {
-		taskID = "" // a host that knows no queue names the item
+		taskID = "" // a host without tasks names the item
 	}
 	if r.AttemptID != "" {
 		var ok bool
@@ -132,64 +143,63 @@ func (tx *Tx) belongs(r Result, run core.Run) (t core.Task, a core.Attempt, err 
 		case taskID == "":
 			taskID, pointer = a.TaskID, "/attempt_id"
 		case a.TaskID != taskID:
-			return t, a, foreign("/attempt_id", "attempt", r.AttemptID, "of task "+a.TaskID)
+			return t, a, wrongOwner("/attempt_id", "attempt", r.AttemptID, "of task "+a.TaskID)
 		}
 	}
 	if taskID == "" {
 		return t, a, nil
 	}
 	t, err = tx.task(taskID)
-	if err == nil && t.Launch.RunID != run.ID {
-		err = foreign(pointer, "task", taskID, "not of run "+run.ID)
+	if err == nil && t.Spec.RunID != run.ID {
+		err = wrongOwner(pointer, "task", taskID, "not of run "+run.ID)
 	}
 	if err != nil {
 		return t, a, err
 	}
-	return t, a, suits(t, r.Role)
+	return t, a, checkRole(t, r.Role)
 }
 
-// suits refuses a result of a reviewer for the task of a worker, and the other way round: the work is not done
-// because it was reviewed. Which reviewer it was is the run's to know.
-func suits(t core.Task, role core.Role) error {
-	of, known := core.ParseRole(t.Launch.Role)
+// checkRole refuses a reviewer's result for a worker's task, and the reverse. The run distinguishes the reviewers.
+func checkRole(t task.Task, role core.Role) error {
+	of, known := core.ParseRole(t.Spec.Role)
 	if !known || of.Reviewer() == role.Reviewer() {
 		return nil
 	}
-	return foreign("/role", "task", t.ID, "one for the "+of.String())
+	return wrongOwner("/role", "task", t.ID, "one for the "+of.String())
 }
 
-func foreign(pointer, noun, id, what string) error {
+func wrongOwner(pointer, noun, id, what string) error {
 	return &core.Refusal{
 		Kind: core.Foreign, Noun: noun, Subject: id, Pointer: pointer,
-		Message: fmt.Sprintf("%s: %s %s is %s; name what gave this result, or leave it out", pointer, noun, id, what),
+		Message: fmt.Sprintf("%s: %s %s is %s; name the one that this result is from, or omit it", pointer, noun, id, what),
 	}
 }
 
-// moveRun steps a run, saves what it became and what its ledger says then, and does what follows. outcome
-// is nil if the ledger learns nothing but the counters.
-func (tx *Tx) moveRun(before Standing, plan *ledger.Reading, event core.RunEvent, outcome *ledger.Outcome, said RunRecord) (Standing, *core.Decision, error) {
-	run, effects, err := before.Run.Step(event)
+// moveRun steps a run, saves the run and its ledger, and updates its tasks. outcome is nil if only the counters of
+// the ledger change.
+func (tx *Tx) moveRun(before Standing, plan *plan.Reading, event run.Event, outcome *ledger.Outcome, data RunRecord) (Standing, *run.Decision, error) {
+	r, effects, err := before.Run.Step(event)
 	if err != nil || len(effects) == 0 {
 		return before, nil, err
 	}
-	after := Standing{Run: run, Ledger: before.Ledger, Unread: before.memory.unread, memory: before.memory, facts: before.facts}
+	after := Standing{Run: r, Ledger: before.Ledger, Unread: before.memory.unread, memory: before.memory, facts: before.facts}
 	if outcome != nil {
 		after.Ledger = after.Ledger.After(*outcome)
 	}
-	after.Ledger = after.Ledger.Counted(counts(run))
-	if run.State == core.RunDone { // which the outlook has to see
-		if err := tx.PutRun(run); err != nil {
+	after.Ledger = after.Ledger.Counted(counts(r))
+	if r.State == run.Done { // outlook reads it from the store
+		if err := tx.PutRun(r); err != nil {
 			return after, nil, err
 		}
 	}
 	if err := outlook(tx, &after, plan); err != nil {
 		return after, nil, err
 	}
-	said.NextAction = after.Next.Action
+	data.NextAction = after.Next.Action
 	if after.Next.Role != 0 {
-		said.NextRole = after.Next.Role.String()
+		data.NextRole = after.Next.Role.String()
 	}
-	if err := tx.saveRun(run, effects, said); err != nil {
+	if err := tx.saveRun(r, effects, data); err != nil {
 		return after, nil, err
 	}
 	if err := tx.putTaskFacts(after); err != nil {
@@ -198,34 +208,40 @@ func (tx *Tx) moveRun(before Standing, plan *ledger.Reading, event core.RunEvent
 	return after, decisionOf(effects), tx.afterMove(before.Run, after)
 }
 
-func decisionOf(effects []core.Effect) *core.Decision {
+// Rounds returns the rounds of the roles.
+func (s Standing) Rounds() Rounds { return s.memory.accepted.Counts }
+
+func decisionOf(effects []core.Effect) *run.Decision {
 	for _, effect := range effects {
-		if e, ok := effect.(core.Decide); ok {
+		if e, ok := effect.(run.Decide); ok {
 			return &e.Decision
 		}
 	}
 	return nil
 }
 
-// Standing gives where a run is, and what has to be done next. With a *ledger.FactError, everything but the
-// Ledger is there.
-func (tx *Tx) Standing(id string, plan *ledger.Reading) (Standing, error) {
+// Standing returns the state of a run and its next step. With a *ledger.FactError, only the Ledger and the facts
+// about results are missing.
+func (tx *Tx) Standing(id string, plan *plan.Reading) (Standing, error) {
 	run, facts, err := tx.loadRun(id)
 	if err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Run: run, memory: recalled(facts), facts: facts}
-	s.Unread = s.memory.unread
+	s := Standing{Run: run, facts: facts}
 	if err := outlook(tx, &s, plan); err != nil {
 		return s, err
 	}
+	if s.memory, err = parseMemory(facts); err != nil {
+		return s, err
+	}
+	s.Unread = s.memory.unread
 	s.Ledger, err = ledger.ParseTaskFacts(run.ID, run.ItemID, facts)
 	return s, err
 }
 
-// putTaskFacts stores what the task ledger of a run says now, beside what else is known of the run.
+// putTaskFacts stores the task ledger of a run among its other facts.
 func (tx *Tx) putTaskFacts(s Standing) error {
-	renewed, err := s.memory.among(ledger.RenewTask(s.facts, s.Ledger))
+	renewed, err := s.memory.mergeInto(ledger.RenewTask(s.facts, s.Ledger))
 	if err != nil {
 		return err
 	}

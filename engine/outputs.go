@@ -3,24 +3,23 @@ package engine
 import (
 	"path/filepath"
 
-	"waybill/engine/planfile"
+	planfile "waybill/plan/file"
 )
 
-// MaxOutput is the size in bytes above which a result is refused. A file that is larger is not read.
+// MaxOutput bounds the size of a result in bytes. A larger file is not read.
 const MaxOutput = 8 << 20
 
-// Outputs reads the files in which agents leave their results: those of the workspace, and those of one more
-// folder, if the host has named one. It reads nothing that lies elsewhere, whatever links say. The zero value
-// reads nothing.
+// Outputs reads result files from the workspace and from one more folder that the host may name. It follows no link
+// out of them. The zero value reads nothing.
 type Outputs struct {
-	Workspace string // to which relative paths belong
+	Workspace string // relative paths start here
 	Other     string // "" for none
 }
 
-// Read gives the text of a file, by a path relative to the workspace or by an absolute one into either
-// folder. An error is a *planfile.Error, or says that the folder itself cannot be read.
+// Read returns the text of a file by a relative path in the workspace, or by an absolute path in either folder. An
+// error is a *planfile.Error, or says that the folder cannot be read.
 func (o Outputs) Read(path string) (string, error) {
-	if !filepath.IsAbs(path) && o.Workspace != "" { // else it would be a path into the folder of the process
+	if !filepath.IsAbs(path) && o.Workspace != "" { // otherwise the path would start in the folder of the process
 		return readOutput(o.Workspace, path)
 	}
 	for _, dir := range []string{o.Workspace, o.Other} {
@@ -33,7 +32,7 @@ func (o Outputs) Read(path string) (string, error) {
 	return "", &planfile.Error{Path: path, Reason: planfile.OutsideWorkspace}
 }
 
-// spellings gives the absolute names of a folder: as it was given, and without links.
+// spellings returns the absolute names of a folder, with and without links.
 func spellings(dir string) []string {
 	if dir == "" {
 		return nil
@@ -48,7 +47,7 @@ func spellings(dir string) []string {
 	return names
 }
 
-// readOutput opens the folder each time: a result is read once, and nothing else is kept open for it.
+// readOutput opens the folder for each file, because a result is read once.
 func readOutput(dir, rel string) (string, error) {
 	if filepath.Clean(rel) == "." {
 		return "", &planfile.Error{Path: rel, Reason: planfile.NotRegular}

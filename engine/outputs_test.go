@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
-	"waybill/engine/planfile"
+	planfile "waybill/plan/file"
 )
 
-// real gives a new folder by its name without links.
+// real returns a new folder by its path without links.
 func real(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -28,7 +28,7 @@ func file(t *testing.T, path, text string) string {
 	return path
 }
 
-// read reads a file that is to be there.
+// read reads an existing file.
 func read(t *testing.T, o engine.Outputs, path string) string {
 	t.Helper()
 	text, err := o.Read(path)
@@ -54,7 +54,7 @@ func TestOutputsOfBothFolders(t *testing.T) {
 	refuses(t, engine.Outputs{Other: o.Other}, planfile.OutsideWorkspace, inside)
 }
 
-// A folder within the workspace may be the other folder, and one that contains it.
+// The other folder may contain the workspace or be inside it.
 func TestOutputsOfFoldersInEachOther(t *testing.T) {
 	outer := real(t)
 	inner := filepath.Join(outer, "inner")
@@ -66,17 +66,17 @@ func TestOutputsOfFoldersInEachOther(t *testing.T) {
 	refuses(t, engine.Outputs{Workspace: inner}, planfile.OutsideWorkspace, inner+"x/x") // a name that only begins the same
 }
 
-// The defect: without a workspace, a relative path was one into the folder of the process.
+// Without a workspace, a relative path must not be read from the folder of the process.
 func TestNoFoldersGiveNoOutput(t *testing.T) {
 	dir := real(t)
 	path := file(t, filepath.Join(dir, "x"), "x")
 	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, path)
-	t.Chdir(dir) // which makes it nobody's workspace
+	t.Chdir(dir) // a folder that is no workspace
 	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, "x")
 	refuses(t, engine.Outputs{Other: dir}, planfile.OutsideWorkspace, "x")
 }
 
-// The folders may be named by links, and the file by the name behind them, or the other way round.
+// Folders and files may be named with or without links.
 func TestOutputsOfALinkedFolder(t *testing.T) {
 	dir := real(t)
 	link := filepath.Join(real(t), "link")
@@ -91,7 +91,7 @@ func TestOutputsOfALinkedFolder(t *testing.T) {
 	refuses(t, engine.Outputs{Workspace: dir}, planfile.OutsideWorkspace, filepath.Join(link, "x"))
 }
 
-// What is read is bounded before it is read.
+// The size is checked before the file is read.
 func TestHugeOutputTakesNoMemory(t *testing.T) {
 	o := engine.Outputs{Workspace: real(t)}
 	path := file(t, filepath.Join(o.Workspace, "huge"), "")
@@ -107,7 +107,6 @@ func TestHugeOutputTakesNoMemory(t *testing.T) {
 	require.Len(t, read(t, o, "huge"), engine.MaxOutput)
 }
 
-// Nothing stays open: a result is read once.
 func TestOutputsKeepNothingOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the open files of a process are counted in /proc")

@@ -9,77 +9,77 @@ import (
 	"strings"
 
 	"waybill/core"
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan"
+	planfile "waybill/plan/file"
 )
 
 const (
-	// mostPlans is how many plans of a workspace are listed and watched.
-	mostPlans = 100
-	// mostOthers is how many files are looked into that lie in a place of plans and may be none.
-	mostOthers = 1000
-	// mostLooked is how many bytes of such files are read in one search.
-	mostLooked = 64 << 20
+	// maxPlans bounds the plans that are listed and watched.
+	maxPlans = 100
+	// maxOthers bounds the files read in mixed folders that may not be plans.
+	maxOthers = 1000
+	// maxSearchBytes bounds the bytes of such files read in one search.
+	maxSearchBytes = 64 << 20
 )
 
-// A Listing is what a workspace has in the places where tools keep their plans.
+// A Listing is the result of a search for plans.
 type Listing struct {
-	// Paths are those of the plans in ascending order. What was a plan once is one as long as anything has its name,
-	// so that what is wrong with it is told.
+	// Paths are the paths of the plans in ascending order. A file that once was a plan stays listed while it exists,
+	// so that its errors are reported.
 	Paths []string
-	// Others lie in a place that has other files besides plans, and are none.
+	// Others are files in mixed folders that are not plans.
 	Others []Other
 }
 
-// An Other is a file that might have been a plan, and why it is none.
+// An Other is a file that is not a plan, and the reason.
 type Other struct {
 	Path string
 	Why  error
 }
 
-// other is what is remembered of an Other, so that it is not read again while it stays what it is.
+// other caches an Other, so that an unchanged file is not read again.
 type other struct {
 	file    planfile.File
-	placing ledger.Placing // that it was read with
+	placing plan.Hints // used for the reading
 	why     error
 }
 
-// List gives the paths of the plans of the workspace in ascending order. An error is a *SearchError;
-// the list then holds what was found elsewhere.
+// List returns the paths of the plans of the workspace in ascending order. With a *SearchError it returns the plans
+// that were found.
 func (p *Plans) List() ([]string, error) {
 	l, err := p.Survey()
 	return l.Paths, err
 }
 
-// Survey is List, and says what was passed over.
+// Survey is List, and also returns the files that are not plans.
 func (p *Plans) Survey() (Listing, error) {
 	found, err := p.root.Search(planfile.DefaultPatterns(), p.Known()...)
 	for _, spot := range found.Spots {
 		p.o.Expect(spot)
 	}
-	l, unasked := p.sorted(found.Plans)
+	l, unasked := p.classify(found.Plans)
 	if unasked > 0 {
-		err = errors.Join(err, fmt.Errorf("%d files may be plans and were not looked into, after %d others", unasked, len(l.Others)))
+		err = errors.Join(err, fmt.Errorf("%d files that may be plans were not read, because %d other files were read before", unasked, len(l.Others)))
 	}
 	var over error
-	l.Paths, over = latest(l.Paths, found)
+	l.Paths, over = newestPlans(l.Paths, found)
 	if err = errors.Join(err, over); err != nil {
 		return l, &SearchError{err}
 	}
 	return l, nil
 }
 
-// sorted tells plans from other files, and says how many it has not looked into because they are too many.
-func (p *Plans) sorted(names []string) (l Listing, unasked int) {
+// classify separates plans from other files. unasked counts the files that were not read because of the bounds.
+func (p *Plans) classify(names []string) (l Listing, unasked int) {
 	looked := int64(0)
 	for _, name := range names {
 		switch {
 		case !planfile.Mixed(name) || p.remembers(name):
 			l.Paths = append(l.Paths, name)
-		case len(l.Others) >= mostOthers || looked >= mostLooked:
+		case len(l.Others) >= maxOthers || looked >= maxSearchBytes:
 			unasked++
 		default:
-			size, why := p.noPlan(name)
+			size, why := p.whyNoPlan(name)
 			if looked += size; why == nil {
 				l.Paths = append(l.Paths, name)
 			} else {
@@ -90,27 +90,27 @@ func (p *Plans) sorted(names []string) (l Listing, unasked int) {
 	return l, unasked
 }
 
-// latest gives those of too many plans that changed last, and says how many there are.
-func latest(paths []string, found planfile.Finding) ([]string, error) {
-	if len(paths) <= mostPlans {
+// newestPlans returns the maxPlans plans that changed last, and an error if some were left out.
+func newestPlans(paths []string, found planfile.Finding) ([]string, error) {
+	if len(paths) <= maxPlans {
 		return paths, nil
 	}
-	err := fmt.Errorf("there are %d plans: the %d that changed last are listed, and the others are read when they are named", len(paths), mostPlans)
+	err := fmt.Errorf("there are %d plans; the %d that changed last are listed, and the others can be read by name", len(paths), maxPlans)
 	slices.SortStableFunc(paths, func(a, b string) int { return found.Changed(b).Compare(found.Changed(a)) })
-	paths = slices.Clip(paths[:mostPlans])
+	paths = slices.Clip(paths[:maxPlans])
 	slices.Sort(paths)
 	return paths, err
 }
 
-// remembers reports whether a plan was read from the path, whatever is there now.
+// remembers reports whether a plan was read from the path before.
 func (p *Plans) remembers(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.plans[name] != nil
 }
 
-// noPlan says why a file is no plan, and nil if it is one, and how much was read for that.
-func (p *Plans) noPlan(name string) (size int64, why error) {
+// whyNoPlan returns why a file is no plan, or nil if it is one, and the number of bytes read.
+func (p *Plans) whyNoPlan(name string) (size int64, why error) {
 	p.mu.Lock()
 	last, known := p.others[name]
 	p.mu.Unlock()
@@ -124,27 +124,27 @@ func (p *Plans) noPlan(name string) (size int64, why error) {
 	}
 	size = int64(len(file.Text))
 	if err == nil {
-		err = items(&file, placing)
+		err = checkReading(&file, placing)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if delete(p.others, name); err != nil && len(p.others) < mostOthers {
-		file.Text = "" // what counts is whether it changes
+	if delete(p.others, name); err != nil && len(p.others) < maxOthers {
+		file.Text = "" // only its state is compared
 		p.others[name] = other{file, placing, err}
 	}
 	return size, err
 }
 
-// items says why nothing can be read from a file.
-func items(file *planfile.File, placing ledger.Placing) error {
-	reading, err := ledger.ReadPlaced(file.Text, placing)
+// checkReading returns an error if no plan can be read from a file.
+func checkReading(file *planfile.File, placing plan.Hints) error {
+	reading, err := plan.Read(file.Text, placing)
 	if err == nil && reading.Len() == 0 {
 		err = errors.New("it is blank")
 	}
 	return err
 }
 
-// expectParts makes sure that a change in a folder below one that is a plan is noticed.
+// expectParts watches the subfolders of a plan that is a folder.
 func (p *Plans) expectParts(file *planfile.File) {
 	for _, dir := range file.Folders() {
 		if dir != file.Path {
@@ -153,22 +153,21 @@ func (p *Plans) expectParts(file *planfile.File) {
 	}
 }
 
-// A SearchError says what could not be searched for plans.
+// A SearchError says which folders could not be searched for plans.
 type SearchError struct{ Err error }
 
-// Error gives what the system said.
+// Error returns the text of the cause.
 func (e *SearchError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what the system said.
+// Unwrap returns the cause.
 func (e *SearchError) Unwrap() error { return e.Err }
 
-// Gone reports whether the workspace folder itself is not there any more.
+// Gone reports whether the workspace folder is missing.
 func (e *SearchError) Gone() bool { return errors.Is(e.Err, fs.ErrNotExist) }
 
-// Resolve gives the path of the plan that a host means: a path relative to the workspace, or the
-// short name of a plan. A name that is neither that of a plan nor that of a file is refused.
+// Resolve returns the path of a plan from a relative path or a short name. Other names are refused.
 func (p *Plans) Resolve(name string) (string, error) {
-	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") && p.isThere(path.Clean(name)) {
+	if strings.ContainsAny(name, `/\`) || strings.Contains(name, ".") && p.exists(path.Clean(name)) {
 		return p.root.Canonical(path.Clean(name)), nil
 	}
 	found, err := p.List()
@@ -179,20 +178,19 @@ func (p *Plans) Resolve(name string) (string, error) {
 	}
 	switch {
 	case strings.Contains(name, "."):
-		return path.Clean(name), nil // of a file that is not there, Read says so
+		return path.Clean(name), nil // Read reports a missing file
 	case err != nil:
 		return "", err
-	case !p.isThere(name):
+	case !p.exists(name):
 		return "", &core.Refusal{
-			Kind: core.NotFound, Noun: "plan", Subject: name, Message: fmt.Sprintf("no plan has the name or the path %q", name),
+			Kind: core.NotFound, Noun: "plan", Subject: name, Message: fmt.Sprintf("no plan has the name or path %q", name),
 		}
 	}
 	return name, nil
 }
 
-// isThere reports whether a path is that of a plan which was read, or of anything at all: of a folder without
-// a plan, Read says what it lacks.
-func (p *Plans) isThere(name string) bool {
+// exists reports whether a plan was read from the path or if the path exists. Read reports a folder that is no plan.
+func (p *Plans) exists(name string) bool {
 	if p.remembers(name) {
 		return true
 	}
@@ -200,12 +198,11 @@ func (p *Plans) isThere(name string) bool {
 	return !errors.Is(err, planfile.Missing) || !errors.Is(err, fs.ErrNotExist)
 }
 
-// Candidates gives the paths at which a plan may have been that is known by its short name.
+// Candidates returns the paths that a short name may stand for.
 func (p *Plans) Candidates(name string) []string { return planfile.Candidates(name) }
 
-// concerned gives the plans that a change at a path is about: the one that is there, and those that are
-// folders above it. It is empty for a path at which nothing is known to be.
-func (p *Plans) concerned(changed string) []string {
+// plansAt returns the known plan at a path, and the known plans that are folders above it.
+func (p *Plans) plansAt(changed string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var paths []string

@@ -8,65 +8,80 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 )
 
 const (
-	// pruneEvery is how many puts pass between two looks for things that nobody waits for.
-	pruneEvery = 5000
-	// pruneBatch bounds what one change removes, so that nobody waits long behind it.
+	// pruneWrites is the number of writes between two searches for finished records.
+	pruneWrites = 5000
+	// pruneInterval is the longest time between two searches.
+	pruneInterval = 24 * time.Hour
+	// pruneBatch bounds the removals of one change, so that other changes do not wait long.
 	pruneBatch = 500
-	// forgetBatch bounds the tasks that are looked at, and dropBatch those that are removed, at once.
+	// forgetBatch bounds the tasks that one transaction examines, and dropBatch those that it removes.
 	forgetBatch = 50
 	dropBatch   = 10
-	// young is how old a task is at least that is forgotten because there are too many.
-	young = 24 * time.Hour
+	// minDropAge is the least age of a task that is removed because there are too many.
+	minDropAge = 24 * time.Hour
 )
 
-// Keep says what is kept of what nobody waits for. What is zero is built in.
-type Keep struct {
-	For   time.Duration // how long; 0 for 30 days
-	Tasks int           // how many tasks that are over, at most, but for those of the last day; 0 for 100,000, and -1 for none
+// Retention limits how many finished records the engine keeps, and for how long. A zero field has its default.
+type Retention struct {
+	For   time.Duration // how long; 0 means 30 days
+	Tasks int           // the most finished tasks besides those of the last day; 0 means 100,000, -1 means none
 }
 
-func (k Keep) filled() Keep { return Keep{cmp.Or(k.For, 30*24*time.Hour), cmp.Or(k.Tasks, 100_000)} }
+func (k Retention) withDefaults() Retention {
+	return Retention{cmp.Or(k.For, 30*24*time.Hour), cmp.Or(k.Tasks, 100_000)}
+}
 
-// tidy has the store looked through for what is older than it is kept, after the first change and then every pruneEvery puts.
-func (e *Engine) tidy(writes int) {
+// schedulePrune requests a prune after the first change and then after every pruneWrites writes.
+func (e *Engine) schedulePrune(writes int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.untidy -= writes; e.untidy <= 0 && e.o.Tidies {
-		e.untidy = pruneEvery
-		signal(e.messy)
+	if e.writesToPrune -= writes; e.writesToPrune <= 0 && e.o.Prunes {
+		e.writesToPrune = pruneWrites
+		signal(e.pruneDue)
 	}
 }
 
-// keepTidy removes what is over whenever there may be something to remove, until ctx ends: a step after the other, so that
-// nobody waits long behind one, and however much there is, a process that ends leaves the rest to the next one.
-func (e *Engine) keepTidy(ctx context.Context) {
+// pruneLoop prunes on request, and daily because records also get old without writes. It works in small steps, so
+// that no change waits long. It returns when ctx ends.
+func (e *Engine) pruneLoop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	timer.Stop()
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.messy:
+		case <-e.pruneDue:
+		case <-timer.C:
 		}
-		if err := e.clean(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ErrStopped) {
-			e.o.Logger.Warn("what is over was not removed", "err", err)
+		timer.Reset(pruneInterval)
+		if err := e.prune(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, ErrStopped) {
+			e.o.Logger.Warn("finished records could not be removed", "err", err)
 		}
 	}
 }
 
-// clean removes what is over, all of it.
-func (e *Engine) clean(ctx context.Context) error {
-	before := e.Now() - core.Instant(e.o.Keep.For.Microseconds())
+// prune removes all finished records beyond the retention limits.
+func (e *Engine) prune(ctx context.Context) error {
 	for more := true; more; {
-		removed, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) { return tx.Prune(before, pruneBatch) }})
+		removed, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) {
+			before, err := e.cutoff(tx.Tx, e.o.Retention.For)
+			if err != nil {
+				return 0, err
+			}
+			return tx.Prune(before, pruneBatch)
+		}})
 		if err != nil {
 			return err
 		}
 		more = removed.(int) >= pruneBatch
 	}
-	for _, status := range core.TaskStatuses() {
+	for _, status := range task.Statuses() {
 		if status.Forgettable() {
 			if err := e.dropTasks(ctx, status); err != nil {
 				return err
@@ -76,9 +91,9 @@ func (e *Engine) clean(ctx context.Context) error {
 	return nil
 }
 
-// dropTasks removes tasks of a status that are too old, or too many, and that nobody needs. It looks for them in readings,
-// which hold nobody up, because many may have to stay.
-func (e *Engine) dropTasks(ctx context.Context, status core.TaskStatus) error {
+// dropTasks removes the tasks of a status that are too old or too many and that no other record needs. It finds them
+// in read transactions, which block no change.
+func (e *Engine) dropTasks(ctx context.Context, status task.Status) error {
 	for after, over := int64(0), false; !over; {
 		var ids []string
 		if err := e.View(ctx, func(tx store.Tx) (err error) {
@@ -96,9 +111,14 @@ func (e *Engine) dropTasks(ctx context.Context, status core.TaskStatus) error {
 	return nil
 }
 
-// droppable gives those of a page of tasks that can be removed, and where to go on. over reports that nothing behind it can.
-func (e *Engine) droppable(tx store.Tx, status core.TaskStatus, after int64) (ids []string, next int64, over bool, err error) {
-	d, err := e.deadline(tx)
+// droppable returns the removable tasks of one page and the position of the next page. over reports that no later
+// task is removable.
+func (e *Engine) droppable(tx store.Tx, status task.Status, after int64) (ids []string, next int64, over bool, err error) {
+	ages, err := e.cutoffs(tx)
+	if err != nil {
+		return nil, after, false, err
+	}
+	d, err := e.deadline(tx, ages)
 	if err != nil {
 		return nil, after, false, err
 	}
@@ -107,7 +127,7 @@ func (e *Engine) droppable(tx store.Tx, status core.TaskStatus, after int64) (id
 		return nil, after, true, err
 	}
 	for _, t := range page {
-		if d.spares(t) {
+		if d.endsScan(t) {
 			return ids, after, true, nil
 		}
 		after = t.Position
@@ -122,11 +142,15 @@ func (e *Engine) droppable(tx store.Tx, status core.TaskStatus, after int64) (id
 	return ids, after, false, nil
 }
 
-// drop removes those of the tasks that can still be removed.
+// drop removes the tasks that are still removable.
 func (e *Engine) drop(ctx context.Context, ids []string) error {
 	_, err := e.Do(ctx, Change{Apply: func(tx *Tx) (any, error) {
+		ages, err := e.cutoffs(tx.Tx)
+		if err != nil {
+			return nil, err
+		}
 		for _, id := range ids {
-			if err := tx.dropTask(id); err != nil {
+			if err := tx.dropTask(id, ages); err != nil {
 				return nil, err
 			}
 		}
@@ -135,43 +159,88 @@ func (e *Engine) drop(ctx context.Context, ids []string) error {
 	return err
 }
 
-func (tx *Tx) dropTask(id string) error {
-	d, err := tx.engine.deadline(tx.Tx)
+func (tx *Tx) dropTask(id string, ages cutoffs) error {
+	d, err := tx.engine.deadline(tx.Tx, ages)
 	if err != nil {
 		return err
 	}
 	t, ok, err := tx.Task(id)
 	if err != nil || !ok {
-		return spared(err)
+		return ignoreDamage(err)
 	}
 	if ok, err = d.droppable(tx.Tx, t); err == nil && ok {
 		_, err = tx.DropTask(id)
 	}
-	return spared(err)
+	return ignoreDamage(err)
 }
 
-// A deadline says which tasks that are over are kept: those that changed since.
+// A deadline keeps the finished tasks that changed after since.
 type deadline struct{ since, now core.Instant }
 
-// deadline gives the one of now: a later one as long as more tasks are over than are kept.
-func (e *Engine) deadline(tx store.Tx) (deadline, error) {
-	now := e.Now()
-	d := deadline{now - core.Instant(e.o.Keep.For.Microseconds()), now}
-	many, err := tooMany(tx, e.o.Keep)
+// deadline returns the current deadline. It is later while there are too many finished tasks.
+func (e *Engine) deadline(tx store.Tx, ages cutoffs) (deadline, error) {
+	d := deadline{ages.old, e.Now()}
+	many, err := tooMany(tx, e.o.Retention)
 	if many > 0 {
-		d.since = max(d.since, now-core.Instant(young.Microseconds()))
+		d.since = max(ages.old, ages.young)
 	}
 	return d, err
 }
 
-func (d deadline) passed(t core.Task) bool { return t.UpdatedAt < d.since }
+// cutoffs are the times before which tasks are older than Retention.For, and older than minDropAge.
+type cutoffs struct{ old, young core.Instant }
 
-// spares reports whether the task is so young that those which were created after it are kept as well. One that comes
-// from a clock which was ahead says nothing about others.
-func (d deadline) spares(t core.Task) bool { return t.CreatedAt >= d.since && t.CreatedAt <= d.now }
+func (e *Engine) cutoffs(tx store.Tx) (c cutoffs, err error) {
+	if c.old, err = e.cutoff(tx, e.o.Retention.For); err != nil {
+		return c, err
+	}
+	c.young, err = e.cutoff(tx, minDropAge)
+	return c, err
+}
 
-// tooMany gives how many more tasks are over than are kept.
-func tooMany(tx store.Tx, keep Keep) (int, error) {
+// cutoff returns the instant before which records are older than age, as core.Retention decides.
+func (e *Engine) cutoff(tx store.Tx, age time.Duration) (core.Instant, error) {
+	_, newest, err := tx.Bounds()
+	if err != nil {
+		return 0, err
+	}
+	r := core.Retention{
+		Age: core.Instant(age.Microseconds()), Now: e.Now(),
+		Began: e.began, Ran: core.Instant(time.Since(e.running).Microseconds()),
+	}
+	if r.Newest, err = timeOf(tx, newest); err != nil {
+		return 0, err
+	}
+	return r.Cutoff(func(since core.Instant) (first, before core.Instant, err error) {
+		seq, err := tx.SeqBefore(since)
+		if err != nil {
+			return 0, 0, err
+		}
+		if before, err = timeOf(tx, seq); err != nil {
+			return 0, 0, err
+		}
+		first, err = timeOf(tx, seq+1)
+		return first, before, err
+	})
+}
+
+// timeOf returns the time of an event, or 0 if the log does not keep it.
+func timeOf(tx store.Tx, seq int64) (core.Instant, error) {
+	found, err := tx.Events(seq-1, 1, nil)
+	if err != nil || len(found) == 0 || found[0].Seq != seq {
+		return 0, err
+	}
+	return found[0].At, nil
+}
+
+func (d deadline) passed(t task.Task) bool { return t.UpdatedAt < d.since }
+
+// endsScan reports whether a task is so young that later tasks are kept too. A creation time in the future proves
+// nothing, because the clock was wrong.
+func (d deadline) endsScan(t task.Task) bool { return t.CreatedAt >= d.since && t.CreatedAt <= d.now }
+
+// tooMany returns by how many the finished tasks exceed the limit.
+func tooMany(tx store.Tx, keep Retention) (int, error) {
 	counts, err := tx.TaskCounts()
 	if err != nil {
 		return 0, err
@@ -185,23 +254,23 @@ func tooMany(tx store.Tx, keep Keep) (int, error) {
 	return over - max(keep.Tasks, 0), nil
 }
 
-// droppable reports whether a task can be removed: it is over and too old, and neither its run nor another task needs it.
-func (d deadline) droppable(tx store.Tx, t core.Task) (bool, error) {
+// droppable reports whether a task is finished, too old, and not needed by its run or another task.
+func (d deadline) droppable(tx store.Tx, t task.Task) (bool, error) {
 	if !t.Status().Forgettable() || !d.passed(t) {
 		return false, nil
 	}
-	if id := t.Launch.RunID; id != "" {
+	if id := t.Spec.RunID; id != "" {
 		run, ok, err := tx.Run(id)
 		if err != nil || ok && run.Live() {
-			return false, spared(err)
+			return false, ignoreDamage(err)
 		}
 	}
 	stays, err := needed(tx, t)
-	return !stays && err == nil, spared(err)
+	return !stays && err == nil, ignoreDamage(err)
 }
 
-// needed reports whether another task needs one that is over, which a store would refuse to drop.
-func needed(tx store.Tx, t core.Task) (bool, error) {
+// needed reports whether another task needs a finished one.
+func needed(tx store.Tx, t task.Task) (bool, error) {
 	for after := ""; ; {
 		ids, err := tx.Dependents(t.ID, after, forgetBatch)
 		if err != nil || len(ids) == 0 {
@@ -220,8 +289,8 @@ func needed(tx store.Tx, t core.Task) (bool, error) {
 	}
 }
 
-// spared gives nil for damage: what cannot be read stays, and so does what it belongs to.
-func spared(err error) error {
+// ignoreDamage returns nil for an error about damage, so that damaged records and their dependents are kept.
+func ignoreDamage(err error) error {
 	if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Corrupt {
 		return nil
 	}

@@ -3,19 +3,20 @@ package engine
 import (
 	"context"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/ledger"
+	"waybill/plan"
 	"waybill/store"
 )
 
-// outlook says what has to be done next, once it is known where the run is.
-func outlook(tx store.Tx, s *Standing, plan *ledger.Reading) error {
-	view := core.Outlook{Left: 1, UnderWay: 1} // of a plan that cannot be read: something may be left
+// outlook sets the next step of a run.
+func outlook(tx store.Tx, s *Standing, plan *plan.Reading) error {
+	view := run.Outlook{Left: 1, UnderWay: 1} // an unreadable plan may have items left
 	if plan != nil {
 		_, there := plan.Item(s.Run.ItemID)
 		view.Gone = !there
 	}
-	if s.Run.State != core.RunDone || plan == nil {
+	if s.Run.State != run.Done || plan == nil {
 		s.Next = s.Run.Next(view)
 		return nil
 	}
@@ -23,55 +24,83 @@ func outlook(tx store.Tx, s *Standing, plan *ledger.Reading) error {
 	if s.Readiness, err = readiness(tx, plan, s.Run.Plan); err != nil {
 		return err
 	}
-	s.Next = s.Run.Next(core.Outlook{Left: s.Readiness.Left, Ready: len(s.Readiness.Ready), UnderWay: s.Readiness.UnderWay})
+	s.Next = s.Run.Next(run.Outlook{Left: s.Readiness.Left, Ready: len(s.Readiness.Ready), UnderWay: s.Readiness.UnderWay})
 	return nil
 }
 
-// readiness says which items of a plan can be begun now.
-func readiness(tx store.Tx, plan *ledger.Reading, path string) (ledger.Readiness, error) {
+// readiness returns which items of a plan can be started now.
+func readiness(tx store.Tx, p *plan.Reading, path string) (plan.Readiness, error) {
 	runs, err := tx.LatestRuns(path)
 	if err != nil {
-		return ledger.Readiness{}, err
+		return plan.Readiness{}, err
 	}
-	items := plan.Items()
-	byItem := make(map[string]ledger.ItemRun, len(runs))
+	items := p.Items()
+	return p.Ready(items, itemRuns(runs, items)), nil
+}
+
+// itemRuns returns a function from an item to the state of its newest run.
+func itemRuns(runs []run.Run, items []plan.Item) func(itemID string) plan.ItemRun {
+	byItem := make(map[string]plan.ItemRun, len(runs))
 	for id, run := range ofItems(runs, items) {
 		byItem[id] = itemRun(run)
 	}
-	return plan.Ready(items, func(id string) ledger.ItemRun { return byItem[id] }), nil
+	return func(id string) plan.ItemRun { return byItem[id] }
 }
 
-// ofItems gives the runs by their items. A run that is done counts for the item that was approved only, and not
-// for another one that has its id now.
-func ofItems(runs []core.Run, items []ledger.Item) map[string]core.Run {
-	byItem := make(map[string]core.Run, len(runs))
+// Progress returns the progress of each plan in one transaction. A plan without a reading has the zero value.
+func (e *Engine) Progress(ctx context.Context, plans ...Plan) (all []plan.PlanProgress, err error) {
+	err = e.View(ctx, func(tx store.Tx) error {
+		all = make([]plan.PlanProgress, len(plans))
+		for i, plan := range plans {
+			if plan.Reading == nil {
+				continue
+			}
+			runs, err := tx.LatestRuns(plan.Path)
+			if err != nil {
+				return err
+			}
+			done := make(map[string]bool, len(runs)) // only a finished run is compared with its item
+			for _, r := range runs {
+				done[r.ItemID] = r.State == run.Done
+			}
+			all[i] = plan.Reading.PlanProgress(itemRuns(runs, plan.Reading.ItemsNamed(done)))
+		}
+		return nil
+	})
+	return all, err
+}
+
+// ofItems maps item ids to runs. A finished run counts only if its item is still the approved one, because another
+// item may have the same id now.
+func ofItems(runs []run.Run, items []plan.Item) map[string]run.Run {
+	byItem := make(map[string]run.Run, len(runs))
 	for _, run := range runs {
 		byItem[run.ItemID] = run
 	}
 	for i := range items {
-		run, ok := byItem[items[i].ID]
-		if ok && run.State == core.RunDone && !ledger.SameItem(run.Frontier, &items[i]) {
+		r, ok := byItem[items[i].ID]
+		if ok && r.State == run.Done && !ledger.SameItem(r.Frontier, &items[i]) {
 			delete(byItem, items[i].ID)
 		}
 	}
 	return byItem
 }
 
-func itemRun(run core.Run) ledger.ItemRun {
-	switch run.State {
-	case core.RunRunning:
-		return ledger.RunLive
-	case core.RunBlocked:
-		return ledger.RunBlocked
-	case core.RunDone:
-		return ledger.RunDone
-	case core.RunFailed:
-		return ledger.NoRun
+func itemRun(r run.Run) plan.ItemRun {
+	switch r.State {
+	case run.Running:
+		return plan.RunLive
+	case run.Blocked:
+		return plan.RunBlocked
+	case run.Done:
+		return plan.RunDone
+	case run.Failed:
+		return plan.NoRun
 	}
-	panic("engine: run " + run.ID + " is " + string(run.State))
+	panic("engine: run " + r.ID + " is " + string(r.State))
 }
 
-// Standing says where the run of a view is, and what has to be done next.
+// Standing returns the state of a view's run and its next step.
 func (e *Engine) Standing(ctx context.Context, v RunView) (Standing, error) {
 	s := Standing{Run: v.Run, Ledger: v.Task}
 	err := e.View(ctx, func(tx store.Tx) error {
@@ -79,17 +108,20 @@ func (e *Engine) Standing(ctx context.Context, v RunView) (Standing, error) {
 		if err != nil {
 			return err
 		}
-		s.Unread = recalled(loaded(facts)).unread
+		if s.memory, err = parseMemory(loaded(facts)); err != nil {
+			return err
+		}
+		s.Unread = s.memory.unread
 		return outlook(tx, &s, v.Plan)
 	})
 	return s, err
 }
 
-// Output gives the text of a file in which an agent left its result. An error is a *planfile.Error.
+// Output returns the text of a result file. An error is a *planfile.Error.
 func (e *Engine) Output(path string) (string, error) { return e.o.Outputs.Read(path) }
 
-// Readiness says which items of a plan can be begun now.
-func (e *Engine) Readiness(ctx context.Context, plan Plan) (r ledger.Readiness, err error) {
+// Readiness returns which items of a plan can be started now.
+func (e *Engine) Readiness(ctx context.Context, plan Plan) (r plan.Readiness, err error) {
 	err = e.View(ctx, func(tx store.Tx) error {
 		r, err = readiness(tx, plan.Reading, plan.Path)
 		return err

@@ -5,32 +5,32 @@ import (
 	"errors"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/ledger"
 	"waybill/store"
 )
 
-// When a plan was edited, the facts of its runs are to be stored anew. Of each run, one such renewal
-// is on its way at most, and the newest of the later readings waits behind it; those in between are
-// never stored. So a plan that is edited faster than the disk syncs leaves no queue behind, and its
-// last state is stored all the same.
+// After a plan changed, the facts of its runs are stored again. Each run has at most one such write in flight, and
+// only the newest reading waits after it. A plan that is edited faster than the disk syncs therefore builds up no
+// queue.
 
-// A renewal is the renewal of the facts of one run. It is guarded by Engine.mu.
+// A renewal is the pending write of one run's facts. It is guarded by Engine.mu.
 type renewal struct {
-	order        // on its way
-	next  *order // behind it, or nil
+	renewRequest               // in flight
+	next         *renewRequest // waiting, or nil
 }
 
-// An order to store the facts that a view was made from.
-type order struct {
+// A renewRequest asks for the facts of a view to be stored.
+type renewRequest struct {
 	view RunView
-	done []func(core.Run, error)
+	done []func(run.Run, error)
 }
 
-func (o *order) hash() string { return o.view.Progress.Fingerprint.Hash }
+func (o *renewRequest) hash() string { return o.view.Progress.Fingerprint.Hash }
 
-// renew stores the facts that the view was made from, or those of a later reading. done is given the
-// run as it is then; it must not block. fresh reports that nobody was about to store that reading.
-func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
+// renew stores the facts of the view or of a later reading, and then calls done, which must not block. fresh reports
+// that no other call was storing this reading.
+func (e *Engine) renew(v RunView, done func(run.Run, error)) (fresh bool) {
 	e.mu.Lock()
 	r, going := e.renewals[v.Run.ID]
 	if last := e.runs[v.Run.ID]; !going && last.tip.Seq > v.tip.Seq && ledger.SourceHash(last.facts) == v.Progress.Fingerprint.Hash {
@@ -39,7 +39,7 @@ func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
 		return false
 	}
 	if !going {
-		r = &renewal{order: order{v, []func(core.Run, error){done}}}
+		r = &renewal{renewRequest: renewRequest{v, []func(run.Run, error){done}}}
 		e.renewals[v.Run.ID] = r
 	} else {
 		fresh = r.join(v, done)
@@ -52,17 +52,17 @@ func (e *Engine) renew(v RunView, done func(core.Run, error)) (fresh bool) {
 	return true
 }
 
-// join adds to a renewal that is going on.
-func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
+// join adds a view to a renewal in flight.
+func (r *renewal) join(v RunView, done func(run.Run, error)) (fresh bool) {
 	hash := v.Progress.Fingerprint.Hash
 	switch {
-	case r.next == nil && (r.hash() == hash || v.turn < r.view.turn):
+	case r.next == nil && (r.hash() == hash || v.readNo < r.view.readNo):
 		r.done = append(r.done, done)
 		return false
 	case r.next == nil:
-		r.next = &order{view: v}
+		r.next = &renewRequest{view: v}
 		fresh = true
-	case v.turn >= r.next.view.turn:
+	case v.readNo >= r.next.view.readNo:
 		fresh = r.next.hash() != hash
 		r.next.view = v
 	}
@@ -70,18 +70,17 @@ func (r *renewal) join(v RunView, done func(core.Run, error)) (fresh bool) {
 	return fresh
 }
 
-// A renewed is what storing the facts of a run came to.
-type renewed struct {
-	run   core.Run
+// renewedFacts are the stored facts of a run.
+type renewedFacts struct {
+	run   run.Run
 	facts []ledger.Fact
 	tip   store.Point
-	known logged // what the event log says about the plan, if it was announced with them
+	known logState // the state of the plan in the event log, if recorded with the facts
 }
 
-// storeFacts stores the facts that the view was made from. A store that takes no writes does not stop anybody from
-// reading on.
+// storeFacts stores the facts of the view. A failed write does not fail the readers.
 func (e *Engine) storeFacts(v RunView) {
-	change, unannounced := e.o.Plans.pending(v.Run.Plan)
+	change, unannounced := e.o.Plans.unrecordedChange(v.Run.Plan)
 	apply := func(tx *Tx) (any, error) {
 		r, err := tx.renewFacts(v, change, unannounced)
 		if err == nil {
@@ -91,31 +90,31 @@ func (e *Engine) storeFacts(v RunView) {
 	}
 	e.Submit(context.Background(), Change{Apply: apply}, func(result any, err error) {
 		run := v.Run
-		r, stored := result.(renewed)
+		r, stored := result.(renewedFacts)
 		if stored {
 			run = r.run
-			e.keepRenewed(r)
+			e.cacheRenewed(r)
 			if change.path != "" {
-				e.o.Plans.announced(run.Plan, r.known)
+				e.o.Plans.noteRecorded(run.Plan, r.known)
 			}
 		}
 		if _, broken := errors.AsType[*store.Error](err); broken {
-			e.o.Logger.Warn("facts of a run were not stored", "run", v.Run.ID, "err", err)
+			e.o.Logger.Warn("the facts of a run were not stored", "run", v.Run.ID, "err", err)
 			err = nil
 		}
-		if last := e.arrived(run, err); last && stored {
-			e.announceLater(run.Plan) // it may have turned back to what it was before
+		if last := e.renewalDone(run, err); last && stored {
+			e.recordPlanChangesAsync(run.Plan) // the plan may have changed back meanwhile
 		}
 	})
 }
 
-// renewFacts stores the facts that the view was made from, and records in the same transaction that the plan changed
-// if nobody has. So the newest record about a plan has the hash of the facts that were stored last, and whoever
-// finds other facts than it has read itself knows which of them are newer. Facts that were overtaken are not stored.
-func (tx *Tx) renewFacts(v RunView, c planChange, news bool) (r renewed, err error) {
+// renewFacts stores the facts of the view, and the change of the plan in the same transaction. The newest record about
+// a plan then has the hash of the newest facts, so that processes know which reading is newer. Outdated facts are not
+// stored.
+func (tx *Tx) renewFacts(v RunView, c planChange, news bool) (r renewedFacts, err error) {
 	if c.path != "" {
 		var overtaken bool
-		if r.known, overtaken, err = tx.recorded(v, c, news); err != nil {
+		if r.known, overtaken, err = tx.recordReading(v, c, news); err != nil {
 			return r, err
 		}
 		if overtaken {
@@ -123,59 +122,61 @@ func (tx *Tx) renewFacts(v RunView, c planChange, news bool) (r renewed, err err
 			return r, err
 		}
 	}
-	r.run, r.facts, err = tx.reread(v)
+	r.run, r.facts, err = tx.replacePlanFacts(v)
 	return r, err
 }
 
-// recorded makes the event log tell of the reading that the view was made from, and gives what it says then. If
-// another process has recorded another one since, it is that which counts, unless this process finds that it is no
-// more so.
-func (tx *Tx) recorded(v RunView, c planChange, news bool) (known logged, overtaken bool, err error) {
-	_, seq, err := lastLedger(tx.Tx, c.path, c.said.seq)
+// recordReading records the reading of the view and returns the new state of the log. overtaken reports that another
+// process recorded a newer reading.
+func (tx *Tx) recordReading(v RunView, c planChange, news bool) (known logState, overtaken bool, err error) {
+	_, seq, err := lastLedger(tx.Tx, c.path, c.logState.seq)
 	if err != nil {
 		return known, false, err
 	}
-	known = c.said
-	if news || seq > c.said.seq {
-		if known, err = tx.announce(c); err != nil {
+	known = c.logState
+	if news || seq > c.logState.seq {
+		if known, err = tx.recordPlanChange(c); err != nil {
 			return known, false, err
 		}
 	}
 	hash := v.Progress.Fingerprint.Hash
 	switch {
-	case known.Hash == hash || v.turn < c.turn: // this process has read it again since
+	case known.Hash == hash || v.readNo < c.readNo: // this process read the plan again meanwhile
 		return known, false, nil
-	case seq > c.said.seq && known.Hash != c.said.Hash:
+	case seq > c.logState.seq && known.Hash != c.logState.Hash:
 		return known, true, nil
 	}
-	event := ledgerEvent(v.Progress.Fingerprint) // the plan could not be read any more before this was recorded
+	event := ledgerEvent(v.Progress.Fingerprint) // the plan became unreadable before this was recorded
 	event.Unseen = true
-	event.lapsed(known.lapse())
+	event.setProblem(known.problem())
 	if err := tx.record(core.LedgerChanged, c.path, event); err != nil {
 		return known, false, err
 	}
 	seq, err = tx.Seq()
-	return logged{event, seq, v.Plan, true, tx.engine.o.Plans.era.Load()}, false, err
+	return logState{event, seq, v.Plan, true, tx.engine.o.Plans.logEpoch.Load()}, false, err
 }
 
-// keepRenewed spares the next look at the run the reading of what was just written.
-func (e *Engine) keepRenewed(r renewed) {
+// cacheRenewed caches the facts that were just written.
+func (e *Engine) cacheRenewed(r renewedFacts) {
 	task, err := ledger.ParseTaskFacts(r.run.ID, r.run.ItemID, r.facts)
-	if err == nil { // else the next look says so
-		e.keep(r.run.ID, storedRun{tip: r.tip, run: r.run, task: task, facts: r.facts, source: ledger.SourceHash(r.facts)})
+	rounds, damaged := parseRounds(r.facts)
+	if err == nil && damaged == nil { // otherwise the next view returns the error
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.cacheRun(storedRun{tip: r.tip, run: r.run, task: task, facts: r.facts, rounds: rounds, source: ledger.SourceHash(r.facts)})
 	}
 }
 
-// arrived answers those who waited for the order that was on its way, and sends the one behind it. last
-// reports that there was none.
-func (e *Engine) arrived(run core.Run, err error) (last bool) {
+// renewalDone calls the done functions of the request in flight and submits the waiting one. last reports that there
+// was none.
+func (e *Engine) renewalDone(run run.Run, err error) (last bool) {
 	e.mu.Lock()
 	r := e.renewals[run.ID]
 	done, next := r.done, r.next
 	if next == nil {
 		delete(e.renewals, run.ID)
 	} else {
-		r.order, r.next = *next, nil
+		r.renewRequest, r.next = *next, nil
 	}
 	e.mu.Unlock()
 	for _, tell := range done {

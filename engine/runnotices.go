@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/internal/safetext"
 )
 
 // runNotice is the data of the notices about a run.
@@ -12,11 +14,11 @@ type runNotice struct {
 	RunRecord
 }
 
-// postRun leaves a notice about a run.
-func (tx *Tx) postRun(run core.Run, kind core.NoticeKind, said RunRecord) error {
-	text := fmt.Sprintf("item %s of %s is blocked: %s; replan it, or look at it with explain",
-		quote(run.ItemID), quote(run.Plan), run.WhyBlocked())
-	return tx.postData(kind, "", run.ID, text, runNotice{run.ID, said})
+// postRun adds a notice about a run.
+func (tx *Tx) postRun(run run.Run, kind core.NoticeKind, data RunRecord) error {
+	text := fmt.Sprintf("item %s of %s is blocked: %s; replan it, or use explain for the reason",
+		safetext.Quote(run.ItemID, excerptRunes), safetext.Quote(run.Plan, excerptRunes), run.WhyBlocked())
+	return tx.postData(kind, "", run.ID, text, runNotice{run.ID, data})
 }
 
 // completedNotice is the data of plan.completed.
@@ -26,8 +28,8 @@ type completedNotice struct {
 	ItemID string `json:"item_id"`
 }
 
-// postCompleted leaves the notice that a plan is done, with the run that was its last.
+// postCompleted adds the notice that a plan is completed, with its last run.
 func (tx *Tx) postCompleted(s Standing) error {
-	text := fmt.Sprintf("plan %s is completed: item %s was the last that had to be done", quote(s.Run.Plan), quote(s.Run.ItemID))
+	text := fmt.Sprintf("plan %s is completed: item %s was its last open item", safetext.Quote(s.Run.Plan, excerptRunes), safetext.Quote(s.Run.ItemID, excerptRunes))
 	return tx.postData(core.NoticePlanCompleted, "", s.Run.ID, text, completedNotice{s.Run.ID, s.Run.Plan, s.Run.ItemID})
 }

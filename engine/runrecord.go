@@ -2,53 +2,57 @@ package engine
 
 import (
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/core/verdict"
 	"waybill/ledger"
 )
 
-// A RunRecord is the data of the events of runs: where the run is then and, of run.outcome and
-// run.replanned, who reported what, the rule that decided, and what has to be done next.
+// A RunRecord is the data of run events: the state of the run. For run.outcome, run.replanned and run.unblocked it
+// also holds the report, the rule that decided, and the next step.
 type RunRecord struct {
-	Plan     string        `json:"plan"`
-	ItemID   string        `json:"item_id"`
-	State    core.RunState `json:"state"`
-	Halt     core.Halt     `json:"reason,omitempty"`
-	Revision int64         `json:"revision"`
+	Plan     string    `json:"plan"`
+	ItemID   string    `json:"item_id"`
+	State    run.State `json:"state"`
+	Halt     run.Halt  `json:"reason,omitempty"`
+	Revision int64     `json:"revision"`
 
 	Role        string          `json:"role,omitempty"`
 	Verdict     verdict.Verdict `json:"verdict,omitempty"`
 	Grammar     verdict.Grammar `json:"grammar,omitempty"`
 	TaskID      string          `json:"task_id,omitempty"`
 	AttemptID   string          `json:"attempt_id,omitempty"`
-	Retry       bool            `json:"retry_context,omitempty"` // the agent was given a retry prompt
+	Retry       bool            `json:"retry_context,omitempty"` // the agent had a retry prompt
 	PlanVersion int             `json:"plan_version,omitempty"`  // of run.replanned
-	Rule        core.Rule       `json:"rule,omitempty"`
+	Why         string          `json:"why,omitempty"`           // of run.unblocked: the reason of the person
+	Rule        run.Rule        `json:"rule,omitempty"`
 	Count       int             `json:"count,omitempty"`
 	Limit       int             `json:"limit,omitempty"`
-	NextAction  core.NextAction `json:"next_action,omitempty"`
+	NextAction  run.NextAction  `json:"next_action,omitempty"`
 	NextRole    string          `json:"next_role,omitempty"`
 }
 
-// saveRun puts a run and performs the effects. said is what is to be recorded beside where the run is.
-func (tx *Tx) saveRun(run core.Run, effects []core.Effect, said RunRecord) error {
-	if err := tx.PutRun(run); err != nil {
+// saveRun stores a run and performs its effects. data is recorded with the state of the run.
+func (tx *Tx) saveRun(r run.Run, effects []core.Effect, data RunRecord) error {
+	if err := tx.PutRun(r); err != nil {
 		return err
 	}
-	said.Plan, said.ItemID, said.State, said.Halt, said.Revision = run.Plan, run.ItemID, run.State, run.Halt, run.Revision
+	data.Plan, data.ItemID, data.State, data.Halt, data.Revision = r.Plan, r.ItemID, r.State, r.Halt, r.Revision
 	for _, effect := range effects {
 		var err error
 		switch e := effect.(type) {
 		case core.Record:
-			err = tx.record(e.Type, run.ID, said)
-		case core.Decide:
-			said.Rule, said.Count, said.Limit = e.Decision.Rule, e.Decision.Count, e.Decision.Limit
+			err = tx.record(e.Type, r.ID, data)
+		case run.Decide:
+			data.Rule, data.Count, data.Limit = e.Decision.Rule, e.Decision.Count, e.Decision.Limit
 			if e.Decision.Role != 0 {
-				said.Role = e.Decision.Role.String()
+				data.Role = e.Decision.Role.String()
 			}
-			err = tx.record(e.Type, run.ID, said)
+			err = tx.record(e.Type, r.ID, data)
 		case core.Post:
-			err = tx.postRun(run, e.Kind, said)
-		case core.Deliver, core.Keep: // no event of a run has these effects
+			err = tx.postRun(r, e.Kind, data)
+		case instruction.Deliver, task.Keep, core.Withdraw: // no event of a run has these effects
 		}
 		if err != nil {
 			return err
@@ -57,8 +61,8 @@ func (tx *Tx) saveRun(run core.Run, effects []core.Effect, said RunRecord) error
 	return nil
 }
 
-// counts gives what the ledger of a run repeats of its counters.
-func counts(run core.Run) ledger.Counts {
+// counts returns the counters of a run that its ledger repeats.
+func counts(run run.Run) ledger.Counts {
 	p, n := run.Policy, run.Counters
 	return ledger.Counts{
 		Stalled: ledger.Stalled{ConsecutiveNonProgress: n.Stalled, Threshold: p.StalledThreshold, Flagged: run.Stalling()},

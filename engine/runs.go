@@ -6,47 +6,50 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/ledger"
+	"waybill/plan"
 	"waybill/store"
 )
 
-// StartRun starts the run of an item, or gives the live one that there is already, or the one in which the item
-// was approved, unless a new one is asked for. created reports which.
-func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy core.Policy, renew bool) (run core.Run, created bool, err error) {
+// StartRun starts the run of an item. Unless renew is set, it returns the live run, or the one in which the item was
+// approved. created reports whether the run is new.
+func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, renew bool) (r run.Run, created bool, err error) {
 	live, ok, err := tx.LatestRun(progress.Plan, progress.ItemID)
 	switch {
 	case err != nil:
-		return run, false, err
-	case ok && !renew && (live.Live() || live.State == core.RunDone && ledger.SameItem(live.Frontier, progress.CurrentItem)):
+		return r, false, err
+	case ok && !renew && (live.Live() || live.State == run.Done && ledger.SameItem(live.Frontier, progress.CurrentItem)):
 		return live, false, nil
 	case ok && live.Live():
-		if err := tx.withdraw(live, "was superseded", core.StatusQueued, core.StatusBlocked, core.StatusAwaiting, core.StatusRunning); err != nil {
-			return run, false, err
+		if err := tx.withdraw(live, "was superseded", task.StatusQueued, task.StatusBlocked, task.StatusAwaiting, task.StatusRunning); err != nil {
+			return r, false, err
 		}
 		next, effects := live.Supersede(tx.now)
 		if err := tx.saveRun(next, effects, RunRecord{}); err != nil {
-			return run, false, err
+			return r, false, err
 		}
 	}
 	frontier := ledger.Frontier(progress.CurrentItem, nil)
-	run, effects := core.StartRun(tx.engine.o.NewID("run_"), progress.Plan, progress.ItemID, frontier, policy, tx.now)
-	task := ledger.NewTaskLedger(run.ID, run.ItemID).Counted(counts(run))
-	if err := tx.saveRun(run, effects, RunRecord{}); err != nil {
-		return run, false, err
+	r, effects := run.Start(tx.engine.o.NewID("run_"), progress.Plan, progress.ItemID, frontier, policy, tx.now)
+	task := ledger.NewTaskLedger(r.ID, r.ItemID).Counted(counts(r))
+	if err := tx.saveRun(r, effects, RunRecord{}); err != nil {
+		return r, false, err
 	}
 	facts := append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...)
-	return run, true, tx.PutFacts(run.ID, stored(facts))
+	return r, true, tx.PutFacts(r.ID, stored(facts))
 }
 
-// reread replaces the facts of a run that come from its plan by those of the view, and gives both as they are then.
-// It changes nothing if another process was faster.
-func (tx *Tx) reread(v RunView) (core.Run, []ledger.Fact, error) {
+// replacePlanFacts replaces the facts of a run that come from its plan. It changes nothing if another process already
+// did.
+func (tx *Tx) replacePlanFacts(v RunView) (run.Run, []ledger.Fact, error) {
 	run, facts, err := tx.loadRun(v.Run.ID)
 	before := ledger.SourceHash(facts)
 	if err != nil || before == v.Progress.Fingerprint.Hash {
 		return run, facts, err
 	}
-	tx.account.rebuilt = rebuildFor(before, v)
+	tx.stats.rebuilt = rebuildFor(before, v)
 	run, effects := run.Reread(tx.now)
 	if err := tx.saveRun(run, effects, RunRecord{}); err != nil {
 		return run, nil, err
@@ -55,9 +58,9 @@ func (tx *Tx) reread(v RunView) (core.Run, []ledger.Fact, error) {
 	return run, facts, tx.PutFacts(run.ID, stored(facts))
 }
 
-func (tx *Tx) loadRun(id string) (core.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
+func (tx *Tx) loadRun(id string) (run.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
 
-func loadRun(tx store.Tx, id string) (core.Run, []ledger.Fact, error) {
+func loadRun(tx store.Tx, id string) (run.Run, []ledger.Fact, error) {
 	run, ok, err := tx.Run(id)
 	if err != nil {
 		return run, nil, err
@@ -85,37 +88,38 @@ func loaded(facts []store.Fact) []ledger.Fact {
 	return out
 }
 
-// A RunView is a run together with its ledgers, as they are now.
+// A RunView is the current state of a run together with its ledgers.
 type RunView struct {
-	Run      core.Run
+	Run      run.Run
 	Task     ledger.TaskLedger
 	Progress ledger.ProgressLedger
-	// Plan is what the plan says, or said last; nil if nobody knows.
-	Plan *ledger.Reading
-	// Gone, if not nil, is the *ledger.ItemError for an item that the plan does not have any more.
-	// Then Progress has no current item, and nobody is to be asked to work on it.
+	Rounds   Rounds
+	// Plan is the last good reading of the plan, or nil.
+	Plan *plan.Reading
+	// Gone is the *plan.ItemError if the plan no longer has the item. Progress then has no current item, and no agent
+	// should work on it.
 	Gone error
-	// Rebuilt reports whether the plan was read anew for this view.
+	// Rebuilt reports whether the facts were rebuilt from the plan for this view.
 	Rebuilt bool
-	// Fallback, if not empty, says why Progress is not what the file says now; Fault is the error, and Since when
-	// this process first found that the plan cannot be read as it is.
+	// Fallback, if not empty, says why Progress does not show the current file. Fault is the error, and Since is when
+	// this process first found the plan unreadable.
 	Fallback string
 	Fault    error
 	Since    time.Time
-	unstored bool        // whether the facts of the view are still to be stored
-	turn     int64       // of the reading; a later one has a higher one
+	unstored bool        // the facts of the view must be stored
+	readNo   int64       // increases with each reading
 	tip      store.Point // of the log when the run was read
 }
 
-// A Stamp names what a view says. Stamps can be compared.
+// A Stamp identifies the contents of a view. Stamps can be compared.
 type Stamp struct {
 	run     string
-	tip     store.Point // Every change of a run leaves an event.
-	reading *ledger.Reading
+	tip     store.Point // every change of a run appends an event
+	reading *plan.Reading
 }
 
-// Stamp names the view: views of one engine with the same stamp say the same. There is none of a view that is about to
-// change or may: of one whose facts are still to be stored, whose item is gone, or whose plan cannot be read.
+// Stamp returns the stamp of the view: views of one engine with equal stamps are equal. A view that may still change
+// has none: its facts are not stored, its item is gone, or its plan is unreadable.
 func (v *RunView) Stamp() (Stamp, bool) {
 	if v.unstored || v.Gone != nil || v.Fallback != "" || v.Plan == nil {
 		return Stamp{}, false
@@ -123,25 +127,24 @@ func (v *RunView) Stamp() (Stamp, bool) {
 	return Stamp{run: v.Run.ID, tip: v.tip, reading: v.Plan}, true
 }
 
-// Look gives a run with its ledgers. The plan file is checked; if it reads differently than the
-// stored facts say, the facts are renewed first. If it cannot be read, the view is made from what
-// was read last by any process, and says so.
+// Look returns a run with its ledgers. It reads the plan, and stores the facts of the run if the plan changed. If the
+// plan is unreadable, the view shows the last reading of any process and says so.
 func (e *Engine) Look(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
 	if err != nil || !v.unstored {
 		return v, err
 	}
-	return e.awaited(ctx, v)
+	return e.awaitStored(ctx, v)
 }
 
-// awaited gives a view once its facts are stored.
-func (e *Engine) awaited(ctx context.Context, v RunView) (RunView, error) {
+// awaitStored returns a view once its facts are stored.
+func (e *Engine) awaitStored(ctx context.Context, v RunView) (RunView, error) {
 	type outcome struct {
-		run core.Run
+		run run.Run
 		err error
 	}
 	stored := make(chan outcome, 1)
-	e.renew(v, func(run core.Run, err error) { stored <- outcome{run, err} })
+	e.renew(v, func(run run.Run, err error) { stored <- outcome{run, err} })
 	unless := ctx.Done()
 	for {
 		select {
@@ -152,27 +155,27 @@ func (e *Engine) awaited(ctx context.Context, v RunView) (RunView, error) {
 			if !errors.Is(context.Cause(ctx), ErrHurry) {
 				return v, context.Cause(ctx)
 			}
-			unless = nil // nobody is to wait for long, but it is on its way already
+			unless = nil // the write was submitted, so wait for it anyway
 		}
 	}
 }
 
-// Peek is Look for a caller to whom the facts matter and not whether they are stored yet: it does
-// not wait for the disk. They are stored soon after. That an item is gone is an answer for good, and waits.
+// Peek is Look without waiting for the disk: the facts are stored soon after. It waits only to report a missing item,
+// because that answer is final.
 func (e *Engine) Peek(ctx context.Context, id string) (RunView, error) {
 	v, err := e.view(ctx, id)
 	switch {
 	case err != nil || !v.unstored:
 		return v, err
 	case v.Gone != nil:
-		return e.awaited(ctx, v)
+		return e.awaitStored(ctx, v)
 	}
-	fresh := e.renew(v, func(core.Run, error) {})
+	fresh := e.renew(v, func(run.Run, error) {})
 	v.Rebuilt = v.Rebuilt && fresh
 	return v, nil
 }
 
-// view makes the view of a run.
+// view builds the view of a run.
 func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 	known, err := e.stored(ctx, id)
 	if err != nil {
@@ -180,42 +183,41 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 	}
 	v, facts := known.view(), known.facts
 	plan, err := e.readPlan(ctx, v.Run.Plan, facts)
-	v.turn, v.Plan = plan.turn, plan.Reading
+	v.readNo, v.Plan = plan.readNo, plan.Reading
 	if err != nil {
-		if plan.unannounced {
-			e.announcePlan(ctx, plan.Path)
+		if plan.unrecorded {
+			e.recordPlanChanges(ctx, plan.Path)
 		}
 		v.Fallback, v.Fault, v.Since = staleness(err), err, plan.Since
-		return v, v.recall(facts)
+		return v, v.setFacts(facts)
 	}
 	v.Fallback, v.Fault, v.Since = plan.Stale, plan.Fault, plan.Since
-	if plan.Stale != "" && !e.leads(ctx, plan, known) && v.recall(facts) == nil {
-		if plan.unannounced {
-			e.announcePlan(ctx, plan.Path)
+	if plan.Stale != "" && !e.isNewestReading(ctx, plan, known) && v.setFacts(facts) == nil {
+		if plan.unrecorded {
+			e.recordPlanChanges(ctx, plan.Path)
 		}
 		return v, nil
 	}
 	v.unstored = known.source != plan.Reading.Hash
 	v.Rebuilt = v.unstored && plan.Stale == ""
-	if plan.unannounced && !v.unstored {
-		e.announcePlan(ctx, plan.Path)
+	if plan.unrecorded && !v.unstored {
+		e.recordPlanChanges(ctx, plan.Path)
 	}
 	if known.reading == plan.Reading {
 		v.Progress = known.progress
 		return v, nil
 	}
-	v.take(plan.Reading)
+	v.setReading(plan.Reading)
 	if v.Gone == nil {
 		known.reading, known.progress = plan.Reading, v.Progress
-		e.keep(id, known)
+		e.cacheRead(known, known.tip)
 	}
 	return v, nil
 }
 
-// leads reports whether the last good reading of this process is the newest that any process had of a plan. What
-// the store has on record decides, and not the time of the file, which another file in its place may have an older one
-// than. A reading that nobody has recorded yet leads if nobody has recorded another one since.
-func (e *Engine) leads(ctx context.Context, plan Plan, known storedRun) bool {
+// isNewestReading reports whether this process has the newest good reading of a plan. The store decides, because file
+// times may go back when a file is replaced. An unrecorded reading is the newest if no other was recorded since.
+func (e *Engine) isNewestReading(ctx context.Context, plan Plan, known storedRun) bool {
 	hash := plan.Reading.Hash
 	if known.source == hash {
 		return true
@@ -226,12 +228,12 @@ func (e *Engine) leads(ctx context.Context, plan Plan, known storedRun) bool {
 		last, seq, err = lastLedger(tx, plan.Path, 0)
 		return err
 	})
-	return err == nil && (last.Hash == hash || plan.unsaid && (seq <= plan.said.seq || last.Hash == plan.said.Hash))
+	return err == nil && (last.Hash == hash || plan.aheadOfLog && (seq <= plan.logState.seq || last.Hash == plan.logState.Hash))
 }
 
-// take makes the view from a reading. If the item is gone from the plan, so are the facts about it,
-// and no later prompt can be made from them.
-func (v *RunView) take(r *ledger.Reading) {
+// setReading fills the view from a reading. If the item is gone, its facts are removed, so that no later prompt uses
+// them.
+func (v *RunView) setReading(r *plan.Reading) {
 	v.Progress, v.Gone = ledger.Progress(r, v.Run.Plan, v.Run.Plan, v.Run.ItemID)
 	if v.Gone != nil {
 		v.Progress = ledger.ProgressLedger{
@@ -241,38 +243,42 @@ func (v *RunView) take(r *ledger.Reading) {
 	}
 }
 
-// recall makes the view from the stored facts.
-func (v *RunView) recall(facts []ledger.Fact) (err error) {
+// setFacts fills the view from the stored facts.
+func (v *RunView) setFacts(facts []ledger.Fact) (err error) {
 	v.Progress, err = ledger.ParseProgressFacts(facts)
 	if err == nil && v.Progress.CurrentItem == nil {
-		v.Gone = &ledger.ItemError{Plan: v.Run.Plan, ItemID: v.Run.ItemID}
+		v.Gone = &plan.ItemError{Plan: v.Run.Plan, ItemID: v.Run.ItemID}
 	}
 	return err
 }
 
-// A storedRun is what the store said about a run when the log had that tip.
+// A storedRun is the stored state of a run at one end of the log.
 type storedRun struct {
 	tip    store.Point
-	run    core.Run
+	run    run.Run
 	task   ledger.TaskLedger
 	facts  []ledger.Fact
-	source string       // the hash of the plan that the facts are from
-	at     store.Moment // since which nothing was committed, if timed
+	rounds Rounds
+	source string       // the source hash of the facts
+	at     store.Moment // the store's moment at the time of reading, if timed
 	timed  bool
 
-	reading  *ledger.Reading // of the plan that was looked at last; nil if its item was gone
+	reading  *plan.Reading // the last reading; nil if the item was gone
 	progress ledger.ProgressLedger
 }
 
-func (r storedRun) view() RunView { return RunView{Run: r.run, Task: r.task, tip: r.tip} }
+func (r storedRun) view() RunView {
+	return RunView{Run: r.run, Task: r.task, Rounds: r.rounds, tip: r.tip}
+}
 
-// stored gives the run and its task ledger. Every change of a run leaves an event, so that what was read before is
-// still true while the tip of the log is the same; and that is, while nothing was committed.
+// stored returns the run and its task ledger. Every change of a run appends an event, so the cache is valid while the
+// log has the same end.
 func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 	e.mu.Lock()
 	last := e.runs[id]
 	e.mu.Unlock()
-	now, known := e.moment() // before the store is read: what is read may be newer, and never older
+	cached := last.tip
+	now, known := e.storeMoment() // read first, so that the run is never older
 	if known && last.timed && last.at == now {
 		return last, nil
 	}
@@ -290,17 +296,20 @@ func (e *Engine) stored(ctx context.Context, id string) (storedRun, error) {
 	}
 	if last.task.RunID == "" {
 		last.source = ledger.SourceHash(last.facts)
+		if last.rounds, err = parseRounds(last.facts); err != nil {
+			return last, err
+		}
 		if last.task, err = ledger.ParseTaskFacts(id, last.run.ItemID, last.facts); err != nil {
 			return last, err
 		}
 	}
 	last.at, last.timed = now, known
-	e.keep(id, last)
+	e.cacheRead(last, cached)
 	return last, nil
 }
 
-// moment names the contents of the store, if it is open and can tell.
-func (e *Engine) moment() (store.Moment, bool) {
+// storeMoment identifies the contents of the store, if the store supports it.
+func (e *Engine) storeMoment() (store.Moment, bool) {
 	select {
 	case <-e.opened:
 	default:
@@ -313,14 +322,23 @@ func (e *Engine) moment() (store.Moment, bool) {
 	return m.Moment()
 }
 
-// maxRuns bounds the runs that are kept in memory; there are rarely more than a few under way.
+// maxRuns bounds the cached runs.
 const maxRuns = 256
 
-func (e *Engine) keep(id string, r storedRun) {
+// cacheRead caches a run that was read, unless the cache changed since the caller saw it. A slow reader would otherwise
+// put back the run from before the facts were stored, and the next view would store them again.
+func (e *Engine) cacheRead(r storedRun, seen store.Point) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.runs[r.run.ID].tip == seen {
+		e.cacheRun(r)
+	}
+}
+
+// cacheRun caches a run. The caller holds e.mu.
+func (e *Engine) cacheRun(r storedRun) {
 	if len(e.runs) >= maxRuns {
 		clear(e.runs)
 	}
-	e.runs[id] = r
+	e.runs[r.run.ID] = r
 }

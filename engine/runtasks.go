@@ -4,46 +4,45 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/ledger"
 	"waybill/store"
 )
 
-// What the tasks of the queue and the run that they are of mean for each other.
-
-// afterMove does what the move of a run means for others.
-func (tx *Tx) afterMove(before core.Run, after Standing) error {
-	run := after.Run
+// afterMove blocks, retries or cancels the tasks of a run after its state changed.
+func (tx *Tx) afterMove(before run.Run, after Standing) error {
+	r := after.Run
 	switch {
-	case run.State == core.RunBlocked && before.State != core.RunBlocked:
-		return tx.eachTask(run.ID, core.StatusQueued, func(t core.Task) error { return tx.holdBack(t, run) })
-	case run.State == core.RunRunning && before.State == core.RunBlocked:
-		return tx.eachTask(run.ID, core.StatusBlocked, func(t core.Task) error {
-			_, err := tx.stepTask(t, core.RetryTask{At: tx.now, Next: tx.successor()})
+	case r.State == run.Blocked && before.State != run.Blocked:
+		return tx.eachTask(r.ID, task.StatusQueued, func(t task.Task) error { return tx.blockTask(t, r) })
+	case r.State == run.Running && before.State == run.Blocked:
+		return tx.eachTask(r.ID, task.StatusBlocked, func(t task.Task) error {
+			_, err := tx.stepTask(t, task.Retry{At: tx.now, Next: tx.successor()})
 			return err
 		})
-	case run.State == core.RunDone:
-		if err := tx.withdraw(run, "is done", core.StatusQueued, core.StatusBlocked); err != nil {
+	case r.State == run.Done:
+		if err := tx.withdraw(r, "is done", task.StatusQueued, task.StatusBlocked); err != nil {
 			return err
 		}
 	}
-	if after.Next.Action == core.PlanCompleted {
+	if after.Next.Action == run.PlanCompleted {
 		return tx.postCompleted(after)
 	}
 	return nil
 }
 
-// holdBack blocks a task that nobody has begun, because its run is blocked. What runs goes on: its result
-// will be heard.
-func (tx *Tx) holdBack(t core.Task, run core.Run) error {
-	_, err := tx.stepTask(t, core.BlockTask{At: tx.now, Reason: fmt.Sprintf("run %s is blocked: %s", run.ID, run.Halt)})
+// blockTask blocks a queued task because its run is blocked. Running tasks continue.
+func (tx *Tx) blockTask(t task.Task, run run.Run) error {
+	_, err := tx.stepTask(t, task.Block{At: tx.now, Reason: fmt.Sprintf("run %s is blocked: %s", run.ID, run.Halt)})
 	return err
 }
 
-// withdraw cancels the tasks of a run that is over. One that is running is asked to end.
-func (tx *Tx) withdraw(run core.Run, why string, statuses ...core.TaskStatus) error {
+// withdraw cancels the tasks of an ended run. Running tasks are asked to end.
+func (tx *Tx) withdraw(run run.Run, why string, statuses ...task.Status) error {
 	for _, status := range statuses {
-		err := tx.eachTask(run.ID, status, func(t core.Task) error {
-			_, err := tx.stepTask(t, core.CancelTask{At: tx.now, Reason: fmt.Sprintf("run %s %s", run.ID, why)})
+		err := tx.eachTask(run.ID, status, func(t task.Task) error {
+			_, err := tx.stepTask(t, task.Cancel{At: tx.now, Reason: fmt.Sprintf("run %s %s", run.ID, why)})
 			return err
 		})
 		if err != nil {
@@ -54,7 +53,7 @@ func (tx *Tx) withdraw(run core.Run, why string, statuses ...core.TaskStatus) er
 }
 
 // eachTask calls fn with each task of a run that has a status.
-func (tx *Tx) eachTask(runID string, status core.TaskStatus, fn func(core.Task) error) error {
+func (tx *Tx) eachTask(runID string, status task.Status, fn func(task.Task) error) error {
 	query := store.TaskQuery{RunID: runID, Status: status, Limit: store.DefaultLimit}
 	for {
 		tasks, err := tx.Tasks(query)
@@ -70,41 +69,40 @@ func (tx *Tx) eachTask(runID string, status core.TaskStatus, fn func(core.Task) 
 	}
 }
 
-// runTakesTasks refuses a new task of a run that is over.
-func runTakesTasks(run core.Run) error {
+// runTakesTasks refuses a new task of an ended run.
+func runTakesTasks(run run.Run) error {
 	if run.Live() {
 		return nil
 	}
 	return &core.Refusal{
 		Kind: core.InvalidState, Noun: "run", Subject: run.ID, State: string(run.State),
-		Message: fmt.Sprintf("run %s is %s and takes no more tasks: it is over; init_run starts another one, or leave run_id out", run.ID, run.State),
+		Message: fmt.Sprintf("run %s is %s and takes no more tasks; start a new run with init_run, or omit run_id", run.ID, run.State),
 	}
 }
 
-// loseWorkers tells the runs of a task that attempts of their workers ended without a result. That a model
-// or its provider is in trouble is the queue's to cope with, and no failure of the worker. A task of a run
-// without a role is taken for a worker's.
-func (tx *Tx) loseWorkers(t core.Task, ended []core.Attempt) error {
-	if t.Launch.RunID == "" || t.Launch.Role != core.Worker.String() && t.Launch.Role != "" {
+// loseWorkers reports to a run that attempts of its workers ended without a result. Failures of a model or its
+// provider do not count, because the queue retries them. A task without a role counts as a worker's.
+func (tx *Tx) loseWorkers(t task.Task, ended []task.Attempt) error {
+	if t.Spec.RunID == "" || t.Spec.Role != core.Worker.String() && t.Spec.Role != "" {
 		return nil
 	}
 	for _, a := range ended {
 		if a.ID == tx.judged || !crashed(a) {
 			continue
 		}
-		before, err := tx.Standing(t.Launch.RunID, nil)
+		before, err := tx.Standing(t.Spec.RunID, nil)
 		if unreadable(err) {
-			return nil // whoever asks about the run is told; the task ends all the same
+			return nil // a call about the run reports it; the task still ends
 		}
 		if err != nil {
 			return err
 		}
-		if before.memory.has(a.ID) {
-			continue // what it was to do has been done, or was counted as a failure already
+		if before.memory.hasAttempt(a.ID) {
+			continue // its result was already counted
 		}
 		outcome := ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeCrashed}
-		said := RunRecord{TaskID: t.ID, AttemptID: a.ID}
-		if _, _, err := tx.moveRun(before, nil, core.LoseWorker{At: tx.now, Requeued: t.Status() == core.StatusQueued}, &outcome, said); err != nil {
+		data := RunRecord{TaskID: t.ID, AttemptID: a.ID}
+		if _, _, err := tx.moveRun(before, nil, run.LoseWorker{At: tx.now, Requeued: t.Status() == task.StatusQueued}, &outcome, data); err != nil {
 			return err
 		}
 	}
@@ -112,14 +110,14 @@ func (tx *Tx) loseWorkers(t core.Task, ended []core.Attempt) error {
 }
 
 // crashed reports whether an attempt ended without a result because its worker failed.
-func crashed(a core.Attempt) bool {
+func crashed(a task.Attempt) bool {
 	switch a.Status() {
-	case core.AttemptLost:
+	case task.AttemptLost:
 		return true
-	case core.AttemptError:
-		return a.Failure().Class == core.ClassTerminal
-	case core.AttemptPending, core.AttemptRunning, core.AttemptCompleted, core.AttemptCancelled,
-		core.AttemptInterrupted, core.AttemptAwaiting:
+	case task.AttemptError:
+		return a.Failure().Class == task.ClassTerminal
+	case task.AttemptPending, task.AttemptRunning, task.AttemptCompleted, task.AttemptCancelled,
+		task.AttemptInterrupted, task.AttemptAwaiting:
 	}
 	return false
 }

@@ -5,54 +5,53 @@ import (
 	"fmt"
 	"time"
 
-	"waybill/engine/planfile"
-	"waybill/ledger"
+	"waybill/plan"
+	planfile "waybill/plan/file"
 )
 
-// settlePeriod is how long a file that suddenly says less is given to say the rest, and one that cannot be
-// read to become readable again: editors truncate a file before they write it, or remove it and write it
-// anew. It is not shorter than the watcher's quiet period.
+// settlePeriod is how long a shrunken or unreadable file may take to become complete. Editors truncate a file before
+// they write it, or replace it by a new one. The period is at least the watcher's quiet period.
 const settlePeriod = 150 * time.Millisecond
 
-// Why a Plan is not what the file says now.
+// The reasons why a Plan does not show the current file.
 const (
 	StaleSettling = "settling"       // the file is being written
 	StaleEmpty    = "empty"          // the file was emptied
-	StaleRebuild  = "rebuild_failed" // the file cannot be read, or nothing can be read from it
+	StaleRebuild  = "rebuild_failed" // the file cannot be read or parsed
 )
 
-// A StaleError says why a plan is not taken for what its file says although the file can be read.
+// A StaleError says that a plan file is readable, but its content is not used.
 type StaleError struct {
 	Path   string
 	Reason string // StaleSettling or StaleEmpty
 }
 
-// Error names the plan and what is wrong with its file.
+// Error names the plan and the problem of its file.
 func (e *StaleError) Error() string {
 	what := "was emptied"
 	if e.Reason == StaleSettling {
-		what = "was written just now and says less than before"
+		what = "was written just now and has fewer items than before"
 	}
-	return fmt.Sprintf("the file of plan %q %s; what it said before that is used", e.Path, what)
+	return fmt.Sprintf("the file of plan %q %s; its last content is used", e.Path, what)
 }
 
-// A lapse is that a plan cannot be read as it is. The zero value is that it can.
-type lapse struct {
+// A problem says why a plan cannot be read. The zero value means that it can.
+type problem struct {
 	stale  string // a Stale constant
-	reason string // what is wrong with the file
-	gone   bool   // whether it is not there
+	reason string // the fault of the file
+	gone   bool   // the file is missing
 }
 
-func staleness(fault error) string { return lapseOf(fault).stale }
+func staleness(fault error) string { return problemOf(fault).stale }
 
-func lapseOf(fault error) lapse {
+func problemOf(fault error) problem {
 	if stale, ok := errors.AsType[*StaleError](fault); ok {
-		return lapse{stale: stale.Reason, reason: stale.Reason}
+		return problem{stale: stale.Reason, reason: stale.Reason}
 	}
-	if parse, ok := errors.AsType[*ledger.ParseError](fault); ok {
-		return lapse{stale: StaleRebuild, reason: parse.Reason}
+	if parse, ok := errors.AsType[*plan.ParseError](fault); ok {
+		return problem{stale: StaleRebuild, reason: parse.Reason}
 	}
-	l := lapse{stale: StaleRebuild, reason: string(planfile.Unreadable)}
+	l := problem{stale: StaleRebuild, reason: string(planfile.Unreadable)}
 	if file, ok := errors.AsType[*planfile.Error](fault); ok {
 		l.reason = string(file.Reason)
 		l.gone = file.Reason == planfile.Missing || file.Reason == planfile.SymlinkDangling
@@ -60,25 +59,25 @@ func lapseOf(fault error) lapse {
 	return l
 }
 
-// note keeps in mind since when the plan cannot be read as it is, and since when for the reason that it has now.
-func (m *plan) note(now time.Time) {
-	next := lapse{}
+// noteProblem updates the current problem of the plan and the times since when it exists.
+func (m *planState) noteProblem(now time.Time) {
+	next := problem{}
 	if !m.current && m.fault != nil {
-		next = lapseOf(m.fault)
+		next = problemOf(m.fault)
 	}
-	if next != m.lapse {
-		m.lapse, m.turned = next, m.began(now)
+	if next != m.problem {
+		m.problem, m.problemSince = next, m.problemStart(now)
 	}
 	switch {
-	case next == lapse{}:
+	case next == problem{}:
 		m.since = time.Time{}
 	case m.since.IsZero():
 		m.since = now
 	}
 }
 
-// began gives when that began which is so now, as far as that can be known: a file says when it was written.
-func (m *plan) began(now time.Time) time.Time {
+// problemStart returns when the current problem began: when the file was written, if known.
+func (m *planState) problemStart(now time.Time) time.Time {
 	written := lastWritten(m.file)
 	if m.file.Path == "" || m.file.Unstable || written.After(now) {
 		return now
@@ -90,16 +89,16 @@ func lastWritten(file planfile.File) time.Time {
 	return time.Unix(0, max(file.Stat.MtimeNs, file.ListedNs))
 }
 
-// lapsed reports whether the plan cannot be read as it is, and not just because somebody is saving it.
-func (m *plan) lapsed(now time.Time) bool {
-	return m.lapse != lapse{} && m.lapse.stale != StaleSettling && now.Sub(m.turned) >= settlePeriod
+// unreadable reports whether the plan has a problem for longer than an editor needs to save a file.
+func (m *planState) unreadable(now time.Time) bool {
+	return m.problem != problem{} && m.problem.stale != StaleSettling && now.Sub(m.problemSince) >= settlePeriod
 }
 
-// wavers reports whether the plan has to be looked at once more soon, because time alone will make
-// something of what it is now.
-func (m *plan) wavers(now time.Time) bool {
-	if m.lapse.stale == StaleSettling {
+// needsRecheck reports whether the plan must be read again soon, because the passing of time alone may change its
+// state.
+func (m *planState) needsRecheck(now time.Time) bool {
+	if m.problem.stale == StaleSettling {
 		return true
 	}
-	return m.log != nil && m.lapse != lapse{} && m.lapse != m.log.lapse() && !m.lapsed(now)
+	return m.log != nil && m.problem != problem{} && m.problem != m.log.problem() && !m.unreadable(now)
 }

@@ -9,253 +9,230 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
 	"waybill/engine"
-	"waybill/engine/planfile"
-	"waybill/ledger"
-	"waybill/store"
+	"waybill/plan"
+	planfile "waybill/plan/file"
 )
 
-// spoil puts a folder in the place of tasks.md, which may be there.
-func (d *desk) spoil() {
-	d.t.Helper()
-	path := filepath.Join(d.dir, "tasks.md")
-	require.NoError(d.t, os.RemoveAll(path))
-	require.NoError(d.t, os.Mkdir(path, 0o755))
+// breakPlan replaces tasks.md by a folder.
+func (plans *planFixture) breakPlan() {
+	plans.t.Helper()
+	path := filepath.Join(plans.dir, "tasks.md")
+	require.NoError(plans.t, os.RemoveAll(path))
+	require.NoError(plans.t, os.Mkdir(path, 0o755))
 }
 
-// mend writes tasks.md anew, whatever is there.
-func (d *desk) mend(text string) {
-	d.t.Helper()
-	require.NoError(d.t, os.RemoveAll(filepath.Join(d.dir, "tasks.md")))
-	d.write("tasks.md", text, time.Hour)
+// repairPlan writes tasks.md in place of anything.
+func (plans *planFixture) repairPlan(text string) {
+	plans.t.Helper()
+	require.NoError(plans.t, os.RemoveAll(filepath.Join(plans.dir, "tasks.md")))
+	plans.write("tasks.md", text, time.Hour)
 }
 
-// lookAll lets all processes look at tasks.md more than once.
-func lookAll(sites ...*site) {
+// lookAll lets all engines read tasks.md more than once.
+func lookAll(sites ...*runFixture) {
 	for range 3 {
-		for _, s := range sites {
-			s.read()
+		for _, f := range sites {
+			f.read()
 		}
 	}
 }
 
-// The defect: a plan that could not be read any more was told of to nobody who did not ask.
 func TestPlanThatCannotBeReadIsRecordedOnceAndAgainWhenItComesBack(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	s, other := newSite(t, st, d), newSite(t, st, d.another(t))
-	s.write("tasks.md", twoItems, time.Hour)
-	lookAll(s, other)
-	s.spoil()
-	lookAll(s, other)
-	require.Empty(t, s.records(), "an editor may be about to write it anew")
-	s.pass(150 * time.Millisecond)
-	lookAll(s, other)
-	require.Equal(t, []string{"rebuild_failed: not_regular"}, s.records())
-	s.pass(time.Hour)
-	lookAll(s, other)
-	late := newSite(t, st, d.another(t)) // knows it from the log
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	f, other := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	lookAll(f, other)
+	f.breakPlan()
+	lookAll(f, other)
+	require.Empty(t, f.records(), "an editor may be about to write it anew")
+	f.advance(150 * time.Millisecond)
+	lookAll(f, other)
+	require.Equal(t, []string{"rebuild_failed: not_regular"}, f.records())
+	f.advance(time.Hour)
+	lookAll(f, other)
+	late := newRunFixture(t, st, plans.secondReader(t)) // knows it from the log
 	lookAll(late)
-	require.Len(t, s.records(), 1, "it stays as it is")
+	require.Len(t, f.records(), 1, "it stays as it is")
 
-	s.mend(twoItems)
-	lookAll(s, other, late)
-	require.Equal(t, []string{"rebuild_failed: not_regular", "[]"}, s.records())
-	s.spoil()
-	s.pass(time.Second)
-	lookAll(s, other, late)
-	s.pass(time.Second)
-	lookAll(s, other, late)
-	s.mend(threeItems)
-	lookAll(s, other, late)
-	require.Equal(t, []string{"rebuild_failed: not_regular", "[]", "rebuild_failed: not_regular", "[3]"}, s.records())
+	f.repairPlan(twoItems)
+	lookAll(f, other, late)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[]"}, f.records())
+	f.breakPlan()
+	f.advance(time.Second)
+	lookAll(f, other, late)
+	f.advance(time.Second)
+	lookAll(f, other, late)
+	f.repairPlan(threeItems)
+	lookAll(f, other, late)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[]", "rebuild_failed: not_regular", "[3]"}, f.records())
 }
 
-// Each thing that can be wrong with the file has a name of its own, and each change of it is one record.
+// Each problem of the file has a name, and each change of it is one record.
 func TestEveryReasonWhyAPlanCannotBeReadIsRecorded(t *testing.T) {
-	s := newSite(t, watch(), newDesk(t))
-	s.write("tasks.md", twoItems, time.Hour)
-	s.read()
+	f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	f.read()
 	want := []string{}
 	for _, step := range []struct {
 		change func()
 		record string
 	}{
-		{s.remove, "gone"},
-		{s.spoil, "rebuild_failed: not_regular"},
-		{func() { s.mend("# Nothing\n") }, "rebuild_failed: " + ledger.ReasonNoItems},
-		{func() { s.mend("- [ ] 1. a\xffb\n") }, "rebuild_failed: " + ledger.ReasonInvalidUTF8},
-		{func() { s.mend("") }, "empty: empty"},
-		{func() { s.mend("\n") }, ""},
-		{s.remove, "gone"},
-		{func() { s.mend(threeItems) }, "[3]"},
+		{f.remove, "gone"},
+		{f.breakPlan, "rebuild_failed: not_regular"},
+		{func() { f.repairPlan("# Nothing\n") }, "rebuild_failed: " + plan.ReasonNoItems},
+		{func() { f.repairPlan("- [ ] 1. a\xffb\n") }, "rebuild_failed: " + plan.ReasonInvalidUTF8},
+		{func() { f.repairPlan("") }, "empty: empty"},
+		{func() { f.repairPlan("\n") }, ""},
+		{f.remove, "gone"},
+		{func() { f.repairPlan(threeItems) }, "[3]"},
 	} {
 		step.change()
-		s.read()
-		s.pass(time.Second)
-		s.read()
+		f.read()
+		f.advance(time.Second)
+		f.read()
 		if step.record != "" {
 			want = append(want, step.record)
 		}
-		require.Equal(t, want, s.records())
+		require.Equal(t, want, f.records())
 	}
 }
 
-// An editor cuts the file off, and writes the rest: that is one change. If the rest does not come, it is another.
-func TestFaultF8_HalfWrittenPlanIsRecordedOnlyIfItStaysSo(t *testing.T) {
+// A truncated file is one change if the rest follows, and two otherwise.
+func TestHalfWrittenPlanIsRecordedOnlyIfItStaysSo(t *testing.T) {
 	for half, left := range map[string]string{"": "empty: empty", "# Plan\n": "rebuild_failed: no_items", "# Plan\n\n- [ ] 1. First\n": "[2]"} {
-		s := newSite(t, watch(), newDesk(t))
-		s.write("tasks.md", twoItems, time.Hour)
-		s.read()
-		s.write("tasks.md", half, 0)
-		s.read()
-		s.pass(100 * time.Millisecond)
-		s.read()
-		s.write("tasks.md", threeItems, 0)
-		s.read()
-		s.pass(time.Second)
-		s.read()
-		require.Equal(t, []string{"[3]"}, s.records(), "%q", half)
+		f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+		f.write("tasks.md", twoItems, time.Hour)
+		f.read()
+		f.write("tasks.md", half, 0)
+		f.read()
+		f.advance(100 * time.Millisecond)
+		f.read()
+		f.write("tasks.md", threeItems, 0)
+		f.read()
+		f.advance(time.Second)
+		f.read()
+		require.Equal(t, []string{"[3]"}, f.records(), "%q", half)
 
-		s.write("tasks.md", twoItems, time.Hour)
-		s.read()
-		s.write("tasks.md", half, 0)
-		s.read()
-		s.pass(150 * time.Millisecond)
-		lookAll(s)
-		require.Equal(t, []string{"[3]", "[3]", left}, s.records(), "%q", half)
+		f.write("tasks.md", twoItems, time.Hour)
+		f.read()
+		f.write("tasks.md", half, 0)
+		f.read()
+		f.advance(150 * time.Millisecond)
+		lookAll(f)
+		require.Equal(t, []string{"[3]", "[3]", left}, f.records(), "%q", half)
 	}
 }
 
-// The defect: a process that was slow recorded what it had seen although another one had recorded meanwhile that it
-// was no more so.
+// A slow process must not record an older state than another process has recorded meanwhile.
 func TestWhatAnotherProcessSawLaterIsNotUndone(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	s, quick := newSite(t, st, d), newSite(t, st, d.another(t))
-	s.write("tasks.md", twoItems, time.Hour)
-	lookAll(s, quick)
-	s.spoil()
-	lookAll(s, quick)
-	s.pass(150 * time.Millisecond)
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	f, quick := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	lookAll(f, quick)
+	f.breakPlan()
+	lookAll(f, quick)
+	f.advance(150 * time.Millisecond)
 	slow := st.number() + 1
 	st.before = func(n int) error {
 		if n == slow {
 			lookAll(quick)
-			s.mend(threeItems)
+			f.repairPlan(threeItems)
 			lookAll(quick)
 		}
 		return nil
 	}
-	lookAll(s)
-	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]"}, s.records())
-	s.mend(threeItems + "- [ ] 4. Fourth\n")
-	lookAll(s, quick)
-	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]", "[4]"}, s.records(), "compared with what was recorded last")
+	lookAll(f)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]"}, f.records())
+	f.repairPlan(threeItems + "- [ ] 4. Fourth\n")
+	lookAll(f, quick)
+	require.Equal(t, []string{"rebuild_failed: not_regular", "[3]", "[4]"}, f.records(), "compared with what was recorded last")
 }
 
-// The defect: a process that had not seen the last edit before the plan could not be read said, when it was back, that
-// nobody knew what had changed.
+// The changed items are known even if this process missed the edit before the plan became unreadable.
 func TestWhatChangedIsKnownAfterAnEditThatThisProcessMissed(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	s, slow := newSite(t, st, d), newSite(t, st, d.another(t))
-	s.write("tasks.md", twoItems, time.Hour)
-	lookAll(s, slow)
-	s.write("tasks.md", threeItems, time.Hour)
-	lookAll(s)
-	s.spoil()
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	f, slow := newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	lookAll(f, slow)
+	f.write("tasks.md", threeItems, time.Hour)
+	lookAll(f)
+	f.breakPlan()
 	lookAll(slow)
-	s.pass(150 * time.Millisecond)
-	lookAll(slow, s)
-	s.mend(threeItems + "- [ ] 4. Fourth\n")
-	lookAll(slow, s)
-	require.Equal(t, []string{"[3]", "rebuild_failed: not_regular", "[3 4]"}, s.records(), "3 once more, and nothing is missing")
+	f.advance(150 * time.Millisecond)
+	lookAll(slow, f)
+	f.repairPlan(threeItems + "- [ ] 4. Fourth\n")
+	lookAll(slow, f)
+	require.Equal(t, []string{"[3]", "rebuild_failed: not_regular", "[3 4]"}, f.records(), "3 once more, and nothing is missing")
 }
 
-// Nobody calls: the watcher wakes, and the record comes by itself, also that the plan is back.
+// Follow records an unreadable plan and its return without a call.
 func TestFollowRecordsAPlanThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := live(t)
-		s.write("tasks.md", twoItems, time.Hour)
-		wake := following(t, s)
-		s.spoil()
+		f := newLiveFixture(t)
+		f.write("tasks.md", twoItems, time.Hour)
+		wake := startFollow(t, f)
+		f.breakPlan()
 		wake("tasks.md")
-		require.Empty(t, s.records())
+		require.Empty(t, f.records())
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, []string{"rebuild_failed: not_regular"}, s.records())
-		s.mend(threeItems)
+		require.Equal(t, []string{"rebuild_failed: not_regular"}, f.records())
+		f.repairPlan(threeItems)
 		wake("tasks.md")
-		require.Equal(t, []string{"rebuild_failed: not_regular", "[3]"}, s.records())
+		require.Equal(t, []string{"rebuild_failed: not_regular", "[3]"}, f.records())
 	})
 }
 
-// A version that knew no reasons has recorded that the plan is gone. That is no news.
-func TestPlanThatIsOnRecordAsGoneWithoutAReasonIsNotRecordedAnew(t *testing.T) {
-	st, d := watch(), newDesk(t)
-	s := newSite(t, st, d)
-	s.write("tasks.md", twoItems, time.Hour)
-	s.begin("1")
-	do(t, s.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		return tx.Append(store.Event{Type: core.LedgerChanged, Subject: "tasks.md", Data: `{"hash":"x","changed_ids":[],"gone":true}`})
-	}})
-	s.remove()
-	next := newSite(t, st, d.another(t))
-	lookAll(next)
-	s.pass(time.Second)
-	lookAll(next)
-	require.Equal(t, []string{"gone"}, next.records())
-}
-
-// Since when, and of when what is used: until the plan can be read again, whatever is wrong with it meanwhile.
+// A stale plan says since when it is unreadable and when its last good reading was written.
 func TestStalePlanHasAnAge(t *testing.T) {
-	d := newDesk(t)
-	s := newSite(t, watch(), d)
-	d.write("tasks.md", twoItems, time.Hour)
-	written := d.clock().Add(-time.Hour).UnixMilli()
-	id := s.begin("1").ID
-	p, err := d.Read("tasks.md")
+	plans := newPlanFixture(t)
+	f := newRunFixture(t, newHookedStore(t), plans)
+	plans.write("tasks.md", twoItems, time.Hour)
+	written := plans.clock().Add(-time.Hour).UnixMilli()
+	id := f.begin("1").ID
+	p, err := plans.Read("tasks.md")
 	require.NoError(t, err)
 	require.Zero(t, p.Since)
-	d.pass(time.Minute)
-	began := d.clock()
+	plans.advance(time.Minute)
+	began := plans.clock()
 	for _, reason := range []planfile.Reason{planfile.NotRegular, planfile.Missing} {
-		require.NoError(t, os.RemoveAll(filepath.Join(d.dir, "tasks.md")))
+		require.NoError(t, os.RemoveAll(filepath.Join(plans.dir, "tasks.md")))
 		if reason == planfile.NotRegular {
-			d.spoil()
+			plans.breakPlan()
 		}
-		p, err := d.Read("tasks.md")
+		p, err := plans.Read("tasks.md")
 		require.NoError(t, err)
 		require.Equal(t, string(reason), p.Reason)
 		require.Equal(t, began, p.Since)
 		require.Equal(t, written, p.Reading.MtimeMs)
-		v := s.look(id)
+		v := f.look(id)
 		require.Equal(t, began, v.Since)
 		require.Equal(t, written, v.Progress.Fingerprint.MtimeMs)
-		d.pass(time.Minute)
+		plans.advance(time.Minute)
 	}
-	d.mend(twoItems)
-	require.Zero(t, s.look(id).Since)
-	d.spoil()
-	require.Equal(t, began.Add(2*time.Minute), s.look(id).Since)
+	plans.repairPlan(twoItems)
+	require.Zero(t, f.look(id).Since)
+	plans.breakPlan()
+	require.Equal(t, began.Add(2*time.Minute), f.look(id).Since)
 }
 
-// The defect: a plan that was emptied while no process ran was read as one without items by the next one, which
-// then knew nothing of the run's item any more.
-func TestPlanThatWasEmptiedWhileNobodyLookedIsStale(t *testing.T) {
+// A plan emptied while no process ran must not be read as one without items.
+func TestPlanEmptiedBetweenProcessesIsStale(t *testing.T) {
 	for name, recorded := range map[string]bool{"known by its run": false, "known by the log": true} {
 		t.Run(name, func(t *testing.T) {
-			st, d := watch(), newDesk(t)
-			s := newSite(t, st, d)
-			s.write("tasks.md", twoItems, time.Hour)
-			id := s.begin("1").ID
+			st, plans := newHookedStore(t), newPlanFixture(t)
+			f := newRunFixture(t, st, plans)
+			f.write("tasks.md", twoItems, time.Hour)
+			id := f.begin("1").ID
 			want := []string{"empty: empty"}
 			if recorded {
-				s.write("tasks.md", threeItems, time.Hour)
-				s.look(id)
+				f.write("tasks.md", threeItems, time.Hour)
+				f.look(id)
 				want = []string{"[3]", "empty: empty"}
 			}
-			s.write("tasks.md", "", time.Minute)
-			next := newSite(t, st, d.another(t))
+			f.write("tasks.md", "", time.Minute)
+			next := newRunFixture(t, st, plans.secondReader(t))
 			plan, err := next.Plan(t.Context(), "tasks.md")
 			require.Nil(t, plan.Reading)
 			require.Equal(t, &engine.StaleError{Path: "tasks.md", Reason: engine.StaleEmpty}, err)
@@ -273,33 +250,32 @@ func TestPlanThatWasEmptiedWhileNobodyLookedIsStale(t *testing.T) {
 	}
 }
 
-// list gives the paths that are listed and why each one cannot be read.
-func (d *desk) list() (reasons map[string]string) {
-	d.t.Helper()
-	paths, err := d.List()
-	require.NoError(d.t, err)
+// list returns the listed paths and why each is unreadable.
+func (plans *planFixture) list() (reasons map[string]string) {
+	plans.t.Helper()
+	paths, err := plans.List()
+	require.NoError(plans.t, err)
 	reasons = map[string]string{}
 	for _, path := range paths {
-		p, _ := d.Read(path)
+		p, _ := plans.Read(path)
 		reasons[path] = p.Reason
 	}
 	return reasons
 }
 
-// The defect: a plan in whose place something else came was not listed any more, and so nobody saw what was wrong.
 func TestListKeepsAPlanWhateverIsInItsPlace(t *testing.T) {
-	d, _ := folders(t)
-	d.write("tasks.md", twoItems, time.Hour)
-	d.write("specs/a/tasks.md", twoItems, time.Hour)
-	d.card("BACK-1", "To Do", time.Hour)
-	require.Equal(t, map[string]string{"tasks.md": "", "specs/a/tasks.md": "", backlog: ""}, d.list())
-	d.spoil()
-	d.uncard("BACK-1", time.Hour)
-	require.Equal(t, map[string]string{"tasks.md": "not_regular", "specs/a/tasks.md": "", backlog: "missing"}, d.list())
-	require.NoError(t, os.RemoveAll(filepath.Join(d.dir, "specs", "a")))
-	d.mend("no plan\n")
-	require.Equal(t, map[string]string{"tasks.md": "no_items", backlog: "missing"}, d.list())
-	path, err := d.Resolve("tasks")
+	plans, _ := folders(t)
+	plans.write("tasks.md", twoItems, time.Hour)
+	plans.write("specs/a/tasks.md", twoItems, time.Hour)
+	plans.writeCard("BACK-1", "To Do", time.Hour)
+	require.Equal(t, map[string]string{"tasks.md": "", "specs/a/tasks.md": "", backlog: ""}, plans.list())
+	plans.breakPlan()
+	plans.removeCard("BACK-1", time.Hour)
+	require.Equal(t, map[string]string{"tasks.md": "not_regular", "specs/a/tasks.md": "", backlog: "missing"}, plans.list())
+	require.NoError(t, os.RemoveAll(filepath.Join(plans.dir, "specs", "a")))
+	plans.repairPlan("no plan\n")
+	require.Equal(t, map[string]string{"tasks.md": "no_items", backlog: "missing"}, plans.list())
+	path, err := plans.Resolve("tasks")
 	require.NoError(t, err)
 	require.Equal(t, backlog, path, "it keeps its short name")
 }

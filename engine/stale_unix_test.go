@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A pipe, a socket or a link to nowhere is in the place of the plan. Nobody waits for a writer of the pipe, and the
-// plan stays listed.
-func TestFaultF3_ListedPlanIsAPipeNow(t *testing.T) {
+// A pipe, a socket or a dangling link in place of a plan does not block, and the plan stays listed.
+func TestListedPlanIsAPipeNow(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		put    func(path string) error
@@ -27,32 +26,32 @@ func TestFaultF3_ListedPlanIsAPipeNow(t *testing.T) {
 		"circle": {"symlink_loop", func(path string) error { return os.Symlink("tasks.md", path) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, watch(), newDesk(t))
-			s.write("tasks.md", twoItems, time.Hour)
-			id := s.begin("1").ID
-			require.Equal(t, map[string]string{"tasks.md": ""}, s.list())
-			s.remove()
-			if err := c.put(filepath.Join(s.dir, "tasks.md")); err != nil {
+			f := newRunFixture(t, newHookedStore(t), newPlanFixture(t))
+			f.write("tasks.md", twoItems, time.Hour)
+			id := f.begin("1").ID
+			require.Equal(t, map[string]string{"tasks.md": ""}, f.list())
+			f.remove()
+			if err := c.put(filepath.Join(f.dir, "tasks.md")); err != nil {
 				t.Skipf("this system does not make one here: %v", err)
 			}
-			require.Equal(t, map[string]string{"tasks.md": c.reason}, s.list())
-			require.Equal(t, "First", s.look(id).Progress.CurrentItem.Title)
-			s.pass(time.Second)
-			lookAll(s)
+			require.Equal(t, map[string]string{"tasks.md": c.reason}, f.list())
+			require.Equal(t, "First", f.look(id).Progress.CurrentItem.Title)
+			f.advance(time.Second)
+			lookAll(f)
 			if c.reason == "symlink_dangling" {
-				require.Equal(t, []string{"gone"}, s.records())
+				require.Equal(t, []string{"gone"}, f.records())
 			} else {
-				require.Equal(t, []string{"rebuild_failed: " + c.reason}, s.records())
+				require.Equal(t, []string{"rebuild_failed: " + c.reason}, f.records())
 			}
-			s.mend(threeItems)
-			require.Equal(t, map[string]string{"tasks.md": ""}, s.list())
-			require.Empty(t, s.look(id).Fallback)
-			require.Equal(t, "[3]", s.records()[1])
+			f.repairPlan(threeItems)
+			require.Equal(t, map[string]string{"tasks.md": ""}, f.list())
+			require.Empty(t, f.look(id).Fallback)
+			require.Equal(t, "[3]", f.records()[1])
 		})
 	}
 }
 
-// listen leaves a socket at the path.
+// listen creates a socket at the path.
 func listen(path string) error {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 	if err != nil {

@@ -3,23 +3,26 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/engine"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/store/sqlite"
+	"waybill/test/teststore"
 )
 
 func TestWhatWasSubmittedIsCarriedOutOnTheWayOut(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	e := build(t, engine.Options{Open: open(st)})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
-	release := plug(t, e)
+	release := blockEngine(t, e)
 	dones := make([]<-chan outcome, 600) // more than share one commit
 	for i := range dones {
 		dones[i] = submit(t.Context(), e, queue("s", "x"))
@@ -34,8 +37,10 @@ func TestWhatWasSubmittedIsCarriedOutOnTheWayOut(t *testing.T) {
 }
 
 func TestRunClosesTheStore(t *testing.T) {
-	e := build(t, engine.Options{Open: open(memory.New())})
-	stop := run(t, e)
+	e := build(t, engine.Options{Open: func(ctx context.Context) (store.Store, error) {
+		return sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "waybill.db")})
+	}})
+	stop := runEngine(t, e)
 	_, err := e.Do(t.Context(), queue("s", "x"))
 	require.NoError(t, err)
 	stop()
@@ -49,23 +54,23 @@ func TestStoreIsNotOpenedAfterTheStop(t *testing.T) {
 	var opened atomic.Int32
 	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) {
 		opened.Add(1)
-		return memory.New(), nil
+		return nil, errors.New("it must not be opened")
 	}})
-	run(t, e)() // and stop
+	runEngine(t, e)() // and stop
 	require.ErrorIs(t, e.View(t.Context(), func(store.Tx) error { return nil }), engine.ErrStopped)
 	require.Zero(t, opened.Load())
 }
 
 func TestStoreThatDoesNotOpenIsTriedAgain(t *testing.T) {
 	locked := errors.New("locked")
-	tries := 0
+	tries, records := 0, teststore.New(t)
 	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) {
 		if tries++; tries < 3 {
 			return nil, locked
 		}
-		return memory.New(), nil
+		return records, nil
 	}})
-	run(t, e)
+	runEngine(t, e)
 	_, err := e.Do(t.Context(), queue("s", "x"))
 	require.ErrorIs(t, err, locked)
 	_, err = e.StoreStatus(t.Context())
@@ -80,19 +85,19 @@ func TestStoreThatDoesNotOpenIsTriedAgain(t *testing.T) {
 	<-e.Opened()
 	status, err := e.StoreStatus(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, "memory", status.Kind)
+	require.Equal(t, "sqlite", status.Kind)
 	require.Equal(t, 3, tries)
 }
 
-// A view that fails for good is not an opened store.
-type unreadable struct{ *watched }
+// An unreadable store fails every View, so it does not count as opened.
+type unreadable struct{ *hookedStore }
 
 func (unreadable) View(context.Context, func(store.Tx) error) error {
 	return &store.Error{Kind: store.Corrupt, Message: "not a database"}
 }
 
 func TestStoreThatCannotBeReadIsNotOpened(t *testing.T) {
-	e := start(t, unreadable{watch()})
+	e := start(t, unreadable{newHookedStore(t)})
 	_, err := e.Do(t.Context(), queue("s", "x"))
 	var fault *store.Error
 	require.ErrorAs(t, err, &fault)
@@ -100,13 +105,13 @@ func TestStoreThatCannotBeReadIsNotOpened(t *testing.T) {
 }
 
 func TestSubmitDoesNotWaitForTheStoreToOpen(t *testing.T) {
-	opening, free := make(chan struct{}), make(chan struct{})
+	opening, free, records := make(chan struct{}), make(chan struct{}), teststore.New(t)
 	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) {
 		close(opening)
 		<-free
-		return memory.New(), nil
+		return records, nil
 	}})
-	run(t, e)
+	runEngine(t, e)
 	first := submit(t.Context(), e, queue("s", "x"))
 	<-opening
 	second := submit(t.Context(), e, queue("s", "y")) // hangs if Submit waits for the store
@@ -115,10 +120,39 @@ func TestSubmitDoesNotWaitForTheStoreToOpen(t *testing.T) {
 	require.NoError(t, (<-second).err)
 }
 
+// The end of the input must not abort a long commit.
+func TestCommitThatTakesLongIsWork(t *testing.T) {
+	inside, free := make(chan struct{}), make(chan struct{})
+	e := start(t, teststore.New(t))
+	require.False(t, e.AtWork())
+	done := submit(t.Context(), e, engine.Change{Apply: func(*engine.Tx) (any, error) {
+		close(inside)
+		<-free
+		return nil, nil
+	}})
+	<-inside
+	require.True(t, e.AtWork())
+	close(free)
+	require.NoError(t, (<-done).err)
+	_, err := e.Do(t.Context(), queue("s", "the commit before is over"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return !e.AtWork() }, 10*time.Second, time.Millisecond)
+}
+
+// The end of the input must not abort a long read.
+func TestReadThatTakesLongIsWork(t *testing.T) {
+	e := start(t, teststore.New(t))
+	require.NoError(t, e.View(t.Context(), func(store.Tx) error {
+		require.True(t, e.AtWork())
+		return nil
+	}))
+	require.Eventually(t, func() bool { return !e.AtWork() }, 10*time.Second, time.Millisecond)
+}
+
 func TestHeadIsWhereTheLogWasWhenTheStoreWasOpened(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	e := build(t, engine.Options{Open: open(st)})
-	stop := run(t, e)
+	stop := runEngine(t, e)
 	for range 3 {
 		_, err := e.Do(t.Context(), queue("s", "x"))
 		require.NoError(t, err)

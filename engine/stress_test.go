@@ -15,16 +15,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
-	"waybill/ledger"
+	"waybill/plan"
 	"waybill/store"
 )
 
-// Many queue, wait, acknowledge, give up, break and look at once. Every instruction must be handed
-// out exactly once, and everybody must get an answer.
+// Many goroutines queue, wait, acknowledge, cancel, fail and read at once. Every instruction is sent exactly once,
+// and every call is answered.
 func TestManyAtOnce(t *testing.T) {
 	const sessions, each = 4, 100
-	st := watch()
+	st := newHookedStore(t)
 	e := start(t, st)
 	var all sync.WaitGroup
 	for s := range sessions {
@@ -73,7 +74,7 @@ func TestManyAtOnce(t *testing.T) {
 	require.EqualValues(t, 2*sessions*each, newest, "each instruction is queued and sent once")
 }
 
-// receive waits again and again until n instructions of the session came, each once and in order.
+// receive waits until n instructions of the session arrived, each once and in order.
 func receive(t *testing.T, e *engine.Engine, session string, n int) {
 	for got := 0; got < n; {
 		c := next(session, 0)
@@ -92,12 +93,12 @@ func receive(t *testing.T, e *engine.Engine, session string, n int) {
 	}
 }
 
-// Engines start and stop while they are used: everybody gets an answer, and nothing is left behind.
+// Engines start and stop under load: every call is answered.
 func TestStartAndStopUnderLoad(t *testing.T) {
-	st := watch()
+	st := newHookedStore(t)
 	for range 20 {
 		e := build(t, engine.Options{Open: open(st)})
-		stop := run(t, e)
+		stop := runEngine(t, e)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
@@ -127,26 +128,25 @@ func TestStartAndStopUnderLoad(t *testing.T) {
 		counts, err := tx.InstructionCounts()
 		_, newest, boundsErr := tx.Bounds()
 		require.NoError(t, boundsErr)
-		require.EqualValues(t, newest, counts[core.StateQueued])
+		require.EqualValues(t, newest, counts[instruction.StateQueued])
 		return err
 	}))
 }
 
-// Two processes look at a plan from many sides while it is edited. The log must tell one story: each
-// record is news, and the last one is what the file says.
+// Two processes read a plan while it is edited. Each record is a change, and the last one matches the file.
 func TestManyLookAtAPlanThatIsEdited(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file that is being read cannot be replaced here")
 	}
 	const edits = 40
-	st, d := watch(), newDesk(t)
-	d.write("tasks.md", twoItems, time.Hour)
-	sites := []*site{newSite(t, st, d), newSite(t, st, d.another(t))}
+	st, plans := newHookedStore(t), newPlanFixture(t)
+	plans.write("tasks.md", twoItems, time.Hour)
+	sites := []*runFixture{newRunFixture(t, st, plans), newRunFixture(t, st, plans.secondReader(t))}
 	id := sites[0].begin("1").ID
 	sites[1].look(id)
 	var all sync.WaitGroup
 	done := make(chan struct{})
-	for _, s := range sites {
+	for _, f := range sites {
 		for range 3 {
 			all.Go(func() {
 				for {
@@ -155,7 +155,7 @@ func TestManyLookAtAPlanThatIsEdited(t *testing.T) {
 						return
 					default:
 					}
-					if _, err := s.Look(t.Context(), id); err != nil {
+					if _, err := f.Look(t.Context(), id); err != nil {
 						t.Error(err)
 						return
 					}
@@ -164,8 +164,8 @@ func TestManyLookAtAPlanThatIsEdited(t *testing.T) {
 		}
 	}
 	for i := range edits {
-		d.write("next.md", fmt.Sprintf("%s- [ ] 3. Edit %d\n", twoItems, i), time.Hour)
-		require.NoError(t, os.Rename(filepath.Join(d.dir, "next.md"), filepath.Join(d.dir, "tasks.md")))
+		plans.write("next.md", fmt.Sprintf("%s- [ ] 3. Edit %d\n", twoItems, i), time.Hour)
+		require.NoError(t, os.Rename(filepath.Join(plans.dir, "next.md"), filepath.Join(plans.dir, "tasks.md")))
 		sites[i%2].look(id)
 	}
 	close(done)
@@ -182,7 +182,7 @@ func TestManyLookAtAPlanThatIsEdited(t *testing.T) {
 		}
 	}
 	require.Equal(t, final, last)
-	text, err := os.ReadFile(filepath.Join(d.dir, "tasks.md"))
+	text, err := os.ReadFile(filepath.Join(plans.dir, "tasks.md"))
 	require.NoError(t, err)
-	require.Equal(t, ledger.Hash(text), final)
+	require.Equal(t, plan.Hash(text), final)
 }

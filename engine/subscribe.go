@@ -2,10 +2,8 @@ package engine
 
 import "context"
 
-// This file tells whoever asked that something was committed, here or by another process, and never what.
-
-// Subscribe gives a channel of size one that is signalled after every commit, of this process and of
-// others. The reader then reads the truth from the store. stop ends the subscription.
+// Subscribe returns a channel of size one that receives a value after every commit of any process. The reader then
+// reads the store. stop ends the subscription.
 func (e *Engine) Subscribe() (wake <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
 	e.mu.Lock()
@@ -18,7 +16,7 @@ func (e *Engine) Subscribe() (wake <-chan struct{}, stop func()) {
 	}
 }
 
-func (e *Engine) announce() {
+func (e *Engine) signalSubscribers() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for ch := range e.subs {
@@ -26,19 +24,18 @@ func (e *Engine) announce() {
 	}
 }
 
-// Unanswered gives the first event of the changes that are being committed, or 0. From there on the log may have,
-// already, what their callers do not know yet; who wants to tell of events only after the answers asks this after it
-// has read the log, and reads the rest when it is woken.
+// Unanswered returns the first event of the group being committed, or 0. From there on, the log may hold events whose
+// callers have no answer yet. A reader that must not overtake the answers calls this after it read the log.
 func (e *Engine) Unanswered() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keptBack = e.keptBack || e.unanswered != 0
+	e.heldBack = e.heldBack || e.unanswered != 0
 	return e.unanswered
 }
 
-// hush notes an event of the group that is under way. Of a transaction that runs again, the first run had
-// the lower numbers.
-func (e *Engine) hush(seq int64) {
+// holdBack records the first event of the group being committed. If the transaction runs again, the lower number
+// stays.
+func (e *Engine) holdBack(seq int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.unanswered == 0 {
@@ -46,30 +43,30 @@ func (e *Engine) hush(seq int64) {
 	}
 }
 
-// unhush ends what hush began, now that the answers have left, and reports whether that kept anybody back.
-func (e *Engine) unhush() (keptBack bool) {
+// releaseHeld ends holdBack after the answers were sent. It reports whether a reader was held back.
+func (e *Engine) releaseHeld() (keptBack bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	keptBack = e.keptBack
-	e.unanswered, e.keptBack = 0, false
+	keptBack = e.heldBack
+	e.unanswered, e.heldBack = 0, false
 	return keptBack
 }
 
-// tell announces a commit whose answers have left.
-func (e *Engine) tell() {
-	e.unhush()
-	e.announce()
+// signalCommitted signals subscribers after the answers of a commit were sent.
+func (e *Engine) signalCommitted() {
+	e.releaseHeld()
+	e.signalSubscribers()
 }
 
-// tellRest wakes who was kept back by a group of which nothing is known to be committed: others may have
-// committed meanwhile.
-func (e *Engine) tellRest() {
-	if e.unhush() {
-		e.announce()
+// signalHeldBack signals subscribers that were held back by a group without a commit, because another process may
+// have committed.
+func (e *Engine) signalHeldBack() {
+	if e.releaseHeld() {
+		e.signalSubscribers()
 	}
 }
 
-// signal leaves a mark in a channel of size one.
+// signal puts a value into a channel of size one unless it is full.
 func signal(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:
@@ -77,7 +74,7 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// watchForeign passes on what other processes commit, until stop is closed. It reads nothing any more when ctx has ended.
+// watchForeign handles the commits of other processes until stop is closed. It reads nothing after ctx ended.
 func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
 	select {
 	case <-stop:
@@ -91,8 +88,8 @@ func (e *Engine) watchForeign(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-changed:
 			e.noteForeign()
-			e.announce()
-			e.review(ctx)
+			e.signalSubscribers()
+			e.checkLog(ctx)
 		}
 	}
 }

@@ -7,30 +7,28 @@ import (
 	"slices"
 	"time"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/store"
 )
 
-// What is counted with a change is stored with it. What is counted when a prompt is compiled, which changes
-// nothing, is gathered here and stored a moment later, so that compiling costs no commit. A process that is
-// killed in that moment loses these counts, and nothing else. Whoever asks for the sums is given neither more nor less
-// than was counted, wherever the counts are just then.
+// Compiling a prompt changes nothing, so its counts are collected in memory and stored a second later, without a
+// commit of their own. A killed process loses only these counts. Tallies adds the stored counts and those in memory.
 
-// tallyPause is how long counts are gathered before they are stored.
+// tallyPause is how long counts are collected before they are stored.
 const tallyPause = time.Second
 
-// tallies are the counts that are not stored yet, by run and name. They are guarded by Engine.mu.
+// tallies are counts that are not stored yet, by run and name. They are guarded by Engine.mu.
 type tallies map[string]map[string]int64
 
-// Tally adds to the counts of a run, soon.
+// Tally adds to the counts of a run. They are stored soon.
 func (e *Engine) Tally(run string, counts ...store.Tally) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {
 		return
 	}
-	e.gather()
+	e.scheduleStore()
 	for _, c := range counts {
 		e.counts.add(run, c.Name, c.N)
 	}
@@ -43,38 +41,38 @@ func (t tallies) add(run, name string, n int64) {
 	t[run][name] += n
 }
 
-// gather has what is gathered stored in a moment. The caller holds e.mu.
-func (e *Engine) gather() {
-	if !e.gathering {
-		e.gathering = true
-		time.AfterFunc(tallyPause, e.storeGathered) // ends when it has submitted it, or found the engine stopped
+// scheduleStore has the collected counts and prompts stored in a moment. The caller holds e.mu.
+func (e *Engine) scheduleStore() {
+	if !e.storeScheduled {
+		e.storeScheduled = true
+		time.AfterFunc(tallyPause, e.storeGathered) // ends once the counts are submitted or the engine is stopped
 	}
 }
 
-// storeGathered submits the counts and prompts that were gathered. Nobody waits for it.
+// storeGathered submits the collected counts and prompts without waiting.
 func (e *Engine) storeGathered() {
 	e.storeCounts()
 	e.storePrompts()
 }
 
-// storeCounts submits the counts. Those that the store has refused are stored with the next ones.
+// storeCounts submits the counts. Counts that the store refuses are submitted with the next ones.
 func (e *Engine) storeCounts() {
 	e.mu.Lock()
 	gathered := e.counts
-	e.counts, e.gathering = tallies{}, false
+	e.counts, e.storeScheduled = tallies{}, false
 	if len(gathered) == 0 {
 		e.mu.Unlock()
 		return
 	}
-	if e.underway == 0 {
-		e.landed = make(chan struct{})
+	if e.batchesInFlight == 0 {
+		e.batchesDone = make(chan struct{})
 	}
-	e.batches++
-	e.underway++
+	e.batchCount++
+	e.batchesInFlight++
 	e.mu.Unlock()
 	apply := func(tx *Tx) (any, error) {
 		for _, run := range slices.Sorted(maps.Keys(gathered)) {
-			if err := tx.AddTallies(run, listed(gathered[run])); err != nil {
+			if err := tx.AddTallies(run, sortedTallies(gathered[run])); err != nil {
 				return nil, err
 			}
 		}
@@ -84,12 +82,12 @@ func (e *Engine) storeCounts() {
 		if err != nil {
 			e.o.Logger.Debug("counts were not stored", "err", err)
 		}
-		e.batchArrived(gathered, err)
+		e.batchDone(gathered, err)
 	})
 }
 
-// batchArrived takes back counts that were certainly not stored.
-func (e *Engine) batchArrived(sent tallies, err error) {
+// batchDone keeps counts that were certainly not stored for the next batch.
+func (e *Engine) batchDone(sent tallies, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	refused, ok := errors.AsType[*store.Error](err)
@@ -100,12 +98,12 @@ func (e *Engine) batchArrived(sent tallies, err error) {
 			}
 		}
 	}
-	if e.underway--; e.underway == 0 {
-		close(e.landed)
+	if e.batchesInFlight--; e.batchesInFlight == 0 {
+		close(e.batchesDone)
 	}
 }
 
-func listed(counts map[string]int64) []store.Tally {
+func sortedTallies(counts map[string]int64) []store.Tally {
 	var list []store.Tally
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		list = append(list, store.Tally{Name: name, N: counts[name]})
@@ -113,7 +111,7 @@ func listed(counts map[string]int64) []store.Tally {
 	return list
 }
 
-// The names of what is counted; those that end in a dot have what they count behind it.
+// The names of the counts. Names that end in a dot are prefixes.
 const (
 	TallyPrompts      = "prompts"
 	TallyOverflows    = "prompts.overflow"
@@ -140,8 +138,8 @@ const (
 	TallyRetryPrompts = "retry_prompts"
 )
 
-// resultTallies gives what is counted of a result.
-func resultTallies(r Result, next core.NextAction) []store.Tally {
+// resultTallies returns the counts of a result.
+func resultTallies(r Result, next run.NextAction) []store.Tally {
 	j := r.Judgement
 	counts := map[string]int64{
 		TallyResults:                     1,
@@ -153,20 +151,20 @@ func resultTallies(r Result, next core.NextAction) []store.Tally {
 	if j.Verdict == verdict.Gaps && r.Role.Reviewer() {
 		counts[TallyRejections] = 1
 	}
-	if next == core.RetryWithPreamble {
+	if next == run.RetryWithPreamble {
 		counts[TallyRetryPrompts] = 1
 	}
 	for _, problem := range j.Errors {
 		counts[TallyError+string(problem.Fault)]++
 	}
-	return listed(counts)
+	return sortedTallies(counts)
 }
 
-// Tallies gives what was counted of a run, or of all of them together if none is named. Counts that are on their way
-// to the store are waited for, so that none is missed and none is taken twice.
+// Tallies returns the counts of a run, or of all runs together for "". It waits for counts in flight, so that each
+// counts once.
 func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, error) {
 	for {
-		batch, err := e.noneUnderway(ctx)
+		batch, err := e.awaitBatches(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -177,11 +175,11 @@ func (e *Engine) Tallies(ctx context.Context, run string) (map[string]int64, err
 	}
 }
 
-// noneUnderway waits until no counts are on their way to the store, and gives the number of those that were last.
-func (e *Engine) noneUnderway(ctx context.Context) (batch int64, err error) {
+// awaitBatches waits until no counts are in flight, and returns the number of submitted batches.
+func (e *Engine) awaitBatches(ctx context.Context) (batch int64, err error) {
 	for {
 		e.mu.Lock()
-		underway, batch, landed := e.underway, e.batches, e.landed
+		underway, batch, landed := e.batchesInFlight, e.batchCount, e.batchesDone
 		e.mu.Unlock()
 		if underway == 0 {
 			return batch, nil
@@ -214,7 +212,7 @@ func (e *Engine) storedTallies(ctx context.Context, run string) (map[string]int6
 	return counts, nil
 }
 
-// addGathered adds the counts that are not stored yet, and reports whether none have gone on their way since that batch.
+// addGathered adds the counts in memory, and reports whether no batch was submitted since the given one.
 func (e *Engine) addGathered(counts map[string]int64, run string, batch int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -225,5 +223,5 @@ func (e *Engine) addGathered(counts map[string]int64, run string, batch int64) b
 			}
 		}
 	}
-	return e.batches == batch
+	return e.batchCount == batch
 }

@@ -13,7 +13,7 @@ import (
 	"waybill/store"
 )
 
-func counted(t *testing.T, e *engine.Engine, n int64) {
+func requireTally(t *testing.T, e *engine.Engine, n int64) {
 	t.Helper()
 	for _, run := range []string{"run_1", ""} {
 		counts, err := e.Tallies(t.Context(), run)
@@ -22,12 +22,12 @@ func counted(t *testing.T, e *engine.Engine, n int64) {
 	}
 }
 
-// The defect: while counts were on their way to the store they were in no sum, which so went back and forth.
+// The sums include counts that are being stored.
 func TestCountsThatAreOnTheirWayToTheStoreAreInTheSums(t *testing.T) {
 	for _, committed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			free := make(chan struct{})
-			st := prompted(t, "run_1")
+			st := storeWithRuns(t, "run_1")
 			if committed {
 				st.after = func(int) { <-free }
 			} else {
@@ -36,7 +36,7 @@ func TestCountsThatAreOnTheirWayToTheStoreAreInTheSums(t *testing.T) {
 			e := start(t, st)
 			one := store.Tally{Name: engine.TallyPrompts, N: 1}
 			e.Tally("run_1", one)
-			counted(t, e, 1)
+			requireTally(t, e, 1)
 			time.Sleep(time.Second)
 			synctest.Wait() // now it is under way
 			e.Tally("run_1", one)
@@ -55,19 +55,19 @@ func TestCountsThatAreOnTheirWayToTheStoreAreInTheSums(t *testing.T) {
 			require.True(t, waits, "it was not known yet what is stored")
 			require.EqualValues(t, 2, <-sum)
 			time.Sleep(2 * time.Second)
-			counted(t, e, 2)
+			requireTally(t, e, 2)
 		})
 	}
 }
 
-// A store that is slow to give what it has read.
-type slowToGive struct {
-	*watched
+// A slowStore delays the results of reads.
+type slowStore struct {
+	*hookedStore
 	slow atomic.Bool // the next time
 }
 
-func (s *slowToGive) View(ctx context.Context, fn func(store.Tx) error) error {
-	err := s.watched.View(ctx, fn)
+func (s *slowStore) View(ctx context.Context, fn func(store.Tx) error) error {
+	err := s.hookedStore.View(ctx, fn)
 	if s.slow.CompareAndSwap(true, false) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -75,24 +75,23 @@ func (s *slowToGive) View(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
-// Counts go on their way after the store was read for the sums, and before they are given: it is read again.
+// Counts submitted during a read make it read again.
 func TestCountsThatGoTheirWayWhileTheStoreIsReadAreInTheSumsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &slowToGive{watched: prompted(t, "run_1")}
+		st := &slowStore{hookedStore: storeWithRuns(t, "run_1")}
 		e := start(t, st)
-		counted(t, e, 0)
+		requireTally(t, e, 0)
 		e.Tally("run_1", store.Tally{Name: engine.TallyPrompts, N: 5})
 		st.slow.Store(true)
-		counted(t, e, 5)
+		requireTally(t, e, 5)
 		require.False(t, st.slow.Load())
 	})
 }
 
-// The defect: counts that the store refused were lost.
 func TestCountsThatTheStoreRefusesAreKept(t *testing.T) {
 	for _, kind := range []store.Kind{store.Full, store.ReadOnly, store.IO} {
 		synctest.Test(t, func(t *testing.T) {
-			st := prompted(t, "run_1")
+			st := storeWithRuns(t, "run_1")
 			refused, outcome := true, store.NotApplied
 			st.before = func(int) error {
 				if refused {
@@ -107,12 +106,12 @@ func TestCountsThatTheStoreRefusesAreKept(t *testing.T) {
 				synctest.Wait()
 			}
 			tally()
-			counted(t, e, 2)
+			requireTally(t, e, 2)
 			tally()
-			counted(t, e, 4)
+			requireTally(t, e, 4)
 			refused = false
 			tally()
-			counted(t, e, 6)
+			requireTally(t, e, 6)
 			time.Sleep(time.Minute)
 			require.NoError(t, e.View(t.Context(), func(tx store.Tx) error {
 				list, err := tx.Tallies("run_1")
@@ -121,7 +120,7 @@ func TestCountsThatTheStoreRefusesAreKept(t *testing.T) {
 			}))
 			refused, outcome = true, store.Unknown
 			tally()
-			counted(t, e, 6) // they may be stored, and none is counted twice
+			requireTally(t, e, 6) // they may be stored, and none is counted twice
 		})
 	}
 }

@@ -6,55 +6,60 @@ import (
 	"strings"
 
 	"waybill/core"
+	"waybill/core/task"
+	"waybill/internal/safetext"
 	"waybill/store"
 )
 
 // taskNotice is the data of the notices about a task.
 type taskNotice struct {
-	TaskID     string          `json:"task_id"`
-	Status     core.TaskStatus `json:"status"`
-	Reason     string          `json:"reason,omitempty"`
-	AttemptID  string          `json:"attempt_id"`
-	Number     int             `json:"attempt_number"`
-	Session    string          `json:"session_id,omitempty"`
-	Model      string          `json:"model,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	NextModel  string          `json:"next_model,omitempty"`
-	Question   string          `json:"question,omitempty"`
-	Timeline   string          `json:"timeline,omitempty"`
-	HoldsBack  *heldNotice     `json:"holds_back,omitempty"`
-	InProgress *int            `json:"in_progress,omitempty"`
-	DurationMS *int64          `json:"duration_ms,omitempty"`
-	ClockSkew  bool            `json:"clock_skew,omitempty"`
+	TaskID     string      `json:"task_id"`
+	Status     task.Status `json:"status"`
+	Reason     string      `json:"reason,omitempty"`
+	AttemptID  string      `json:"attempt_id"`
+	Number     int         `json:"attempt_number"`
+	Session    string      `json:"session_id,omitempty"`
+	Model      string      `json:"model,omitempty"`
+	Error      string      `json:"error,omitempty"`
+	NextModel  string      `json:"next_model,omitempty"`
+	Question   string      `json:"question,omitempty"`
+	Timeline   string      `json:"timeline,omitempty"`
+	HoldsBack  *heldNotice `json:"holds_back,omitempty"`
+	InProgress *int        `json:"in_progress,omitempty"`
+	DurationMS *int64      `json:"duration_ms,omitempty"`
+	ClockSkew  bool        `json:"clock_skew,omitempty"`
 }
 
-// quoted bounds what the data of a notice repeats of what an agent wrote; the task has all of it.
-const quoted = 1000
+// maxQuoted bounds the agent text that a notice repeats; the task holds all of it.
+const maxQuoted = 1000
 
-// postTask leaves a notice about a task. about is the attempt that the move was about.
-func (tx *Tx) postTask(t core.Task, about core.Attempt, kind core.NoticeKind) error {
+// postTask adds a notice about a task. about is the attempt that changed.
+func (tx *Tx) postTask(t task.Task, about task.Attempt, kind core.NoticeKind) error {
 	data := taskNotice{
-		TaskID: t.ID, Status: t.Status(), Reason: core.Line(t.Reason(), quoted), AttemptID: about.ID, Number: about.Number,
-		Session: about.Session(), Error: core.Line(about.Failure().Message, quoted),
+		TaskID: t.ID, Status: t.Status(), Reason: safetext.OneLine(t.Reason(), maxQuoted), AttemptID: about.ID, Number: about.Number,
+		Session: about.Session(), Error: safetext.OneLine(about.Failure().Message, maxQuoted),
 	}
-	if about.Model != (core.Model{}) {
-		data.Model = named(about.Model)
+	if about.Model != (task.Model{}) {
+		data.Model = unquoted(about.Model.String())
 	}
 	var text string
 	var err error
 	switch kind {
 	case core.NoticeTaskFinished:
-		text, err = tx.sayFinished(t, &data)
+		text, err = tx.finishedText(t, &data)
 	case core.NoticeTaskAwaiting:
-		data.Question = core.Line(t.Question, quoted)
-		text = fmt.Sprintf("%s asks: %s", title(t), quote(t.Question))
+		data.Question = safetext.OneLine(t.Question, maxQuoted)
+		text = fmt.Sprintf("%s asks: %s", title(t), safetext.Quote(t.Question, excerptRunes))
 	case core.NoticeRetryScheduled:
-		data.NextModel = named(t.Current.Model)
+		data.NextModel = unquoted(t.Current.Model.String())
 		text = fmt.Sprintf("%s: attempt %d in session %s on %s ended as %s (%s); attempt %d on %s is queued",
-			title(t), about.Number, orUnknown(about.Session()), named(about.Model), about.Status(), quote(about.Failure().Message),
-			t.Current.Number, named(t.Current.Model))
+			title(t), about.Number, orUnknown(about.Session()), unquoted(about.Model.String()), about.Status(), safetext.Quote(about.Failure().Message, excerptRunes),
+			t.Current.Number, unquoted(t.Current.Model.String()))
+		if passed := t.Current.PassedBy(about); passed != "" {
+			text += "; " + passed
+		}
 	case core.NoticeRetryReady:
-		text = fmt.Sprintf("%s: attempt %d runs in session %s on %s", title(t), about.Number, about.Session(), named(about.Model))
+		text = fmt.Sprintf("%s: attempt %d runs in session %s on %s", title(t), about.Number, about.Session(), unquoted(about.Model.String()))
 	case core.NoticeInstructionFailed, core.NoticeAllFinished,
 		core.NoticeRunBlocked, core.NoticeRunStalled, core.NoticePlanCompleted:
 		panic("engine: notice " + string(kind) + " is not about the move of a task")
@@ -62,7 +67,7 @@ func (tx *Tx) postTask(t core.Task, about core.Attempt, kind core.NoticeKind) er
 	if err != nil {
 		return err
 	}
-	return tx.postData(kind, t.Launch.Parent, t.ID, text, data)
+	return tx.postData(kind, t.Spec.Parent, t.ID, text, data)
 }
 
 func (tx *Tx) postData(kind core.NoticeKind, session, subject, text string, data any) error {
@@ -73,24 +78,24 @@ func (tx *Tx) postData(kind core.NoticeKind, session, subject, text string, data
 	return tx.post(store.Notice{Kind: kind, Session: session, Subject: subject, Text: text, Data: string(encoded)})
 }
 
-// sayFinished says how a task ended, and what of its session is still going on.
-func (tx *Tx) sayFinished(t core.Task, data *taskNotice) (string, error) {
+// finishedText returns how a task ended, and the unfinished work of its session.
+func (tx *Tx) finishedText(t task.Task, data *taskNotice) (string, error) {
 	text := fmt.Sprintf("%s is over: %s", title(t), t.Status())
-	switch said := data.Error; t.Phase.(type) {
-	case core.TaskErrored:
+	switch message := data.Error; t.Phase.(type) {
+	case task.Errored:
 		text += fmt.Sprintf(" (%s)", t.Reason())
-		if said != "" {
-			text += ": " + quote(said)
+		if message != "" {
+			text += ": " + safetext.Quote(message, excerptRunes)
 		}
-	case core.TaskCancelled, core.TaskBlocked:
+	case task.Cancelled, task.Blocked:
 		if t.Reason() != "" {
-			text += ": " + quote(t.Reason())
+			text += ": " + safetext.Quote(t.Reason(), excerptRunes)
 		}
-	case core.TaskComplete, core.TaskQueued, core.TaskRunning, core.TaskAwaiting:
+	case task.Complete, task.Queued, task.Running, task.Awaiting:
 	}
 	took := max(0, int64(tx.now-t.CreatedAt)/1000)
 	data.DurationMS, data.ClockSkew = &took, tx.now < t.CreatedAt || t.Current.ClockSkew()
-	held, err := tx.holdsBack(t)
+	held, err := tx.heldBy(t)
 	if err != nil {
 		return "", err
 	}
@@ -98,43 +103,49 @@ func (tx *Tx) sayFinished(t core.Task, data *taskNotice) (string, error) {
 		text += "; " + held.String()
 	}
 	if t.Current.Number > 1 {
-		_, timeline, err := Timeline(tx, t, core.TimelineLines)
+		_, timeline, err := Timeline(tx, t, task.TimelineLines)
 		if err != nil {
 			return "", err
 		}
 		data.Timeline = timeline
 		text += "\n" + timeline
 	}
-	if t.Launch.Parent == "" {
+	if t.Spec.Parent == "" {
 		return text, nil
 	}
-	going, _, err := tx.underWay(t.Launch.Parent)
+	going, _, err := tx.countUnderWay(t.Spec.Parent)
 	data.InProgress = &going
 	return text, err
 }
 
 // allNotice is the data of tasks.all_finished.
 type allNotice struct {
-	ParentSession string                  `json:"parent_session_id"`
-	Counts        map[core.TaskStatus]int `json:"counts"`
-	HeldBack      int                     `json:"held_back,omitempty"` // they wait for one of those that are not complete
-	LastTaskID    string                  `json:"last_task_id"`
+	ParentSession string              `json:"parent_session_id"`
+	Counts        map[task.Status]int `json:"counts"`
+	HeldBack      int                 `json:"held_back,omitempty"` // tasks that wait for an incomplete one
+	LastTaskID    string              `json:"last_task_id"`
+	Tasks         []endedTask         `json:"tasks"`
+	LeftOut       int                 `json:"tasks_left_out,omitempty"` // ended tasks that are not in Tasks
 }
 
-// allFinished leaves a notice when the task was the last of its session that went on. What is held back
-// does not go on.
-func (tx *Tx) allFinished(t core.Task) error {
-	going, held, err := tx.underWay(t.Launch.Parent)
+// endedTask is one task in the data of tasks.all_finished.
+type endedTask struct {
+	TaskID      string      `json:"task_id"`
+	Description string      `json:"description"`
+	Status      task.Status `json:"status"`
+	Reason      string      `json:"reason,omitempty"`
+}
+
+// postAllFinished adds a notice if the task was the last unfinished one of its session. Held-back tasks do not count.
+func (tx *Tx) postAllFinished(t task.Task) error {
+	going, held, err := tx.countUnderWay(t.Spec.Parent)
 	if err != nil || going > 0 {
 		return err
 	}
-	counts := map[core.TaskStatus]int{}
+	counts := map[task.Status]int{}
 	total := 0
-	for _, status := range core.TaskStatuses() {
-		if !status.Ended() {
-			continue
-		}
-		n, err := tx.CountTasks(store.TaskQuery{Parent: t.Launch.Parent, Status: status})
+	for _, status := range endedStatuses {
+		n, err := tx.CountTasks(store.TaskQuery{Parent: t.Spec.Parent, Status: status})
 		if err != nil {
 			return err
 		}
@@ -144,24 +155,52 @@ func (tx *Tx) allFinished(t core.Task) error {
 		total += n
 	}
 	text := fmt.Sprintf("all %d tasks of session %s are over: %d complete, %d not",
-		total, t.Launch.Parent, counts[core.StatusComplete], total-counts[core.StatusComplete])
+		total, t.Spec.Parent, counts[task.StatusComplete], total-counts[task.StatusComplete])
 	if total == 1 {
-		text = fmt.Sprintf("the one task of session %s is over: %s", t.Launch.Parent, t.Status())
+		text = fmt.Sprintf("the one task of session %s is over: %s", t.Spec.Parent, t.Status())
 	}
 	if held > 0 {
-		text += fmt.Sprintf("; %d more are held back by what is not complete", held)
+		text += fmt.Sprintf("; %d more wait for a task that did not complete", held)
 	}
-	return tx.postData(core.NoticeAllFinished, t.Launch.Parent, t.Launch.Parent, text,
-		allNotice{t.Launch.Parent, counts, held, t.ID})
+	tasks, lines, err := tx.endedTasks(t.Spec.Parent, counts)
+	if err != nil {
+		return err
+	}
+	data := allNotice{
+		ParentSession: t.Spec.Parent, Counts: counts, HeldBack: held, LastTaskID: t.ID, Tasks: tasks, LeftOut: total - len(tasks),
+	}
+	if data.LeftOut > 0 {
+		lines += fmt.Sprintf("\n- %d more (list_tasks has all of them)", data.LeftOut)
+	}
+	return tx.postData(core.NoticeAllFinished, t.Spec.Parent, t.Spec.Parent, text+lines, data)
 }
 
-// quote gives what somebody else wrote as a part of a line of ours: it can end neither the line nor the
-// quotation, and it holds no markup.
-func quote(text string) string {
-	return `"` + unquoted(core.Line(text, excerptRunes)) + `"`
+// endedTasks returns at most maxNamed ended tasks of a session, and a line for each. Incomplete tasks come first, and
+// the newest of each status.
+func (tx *Tx) endedTasks(parent string, counts map[task.Status]int) (list []endedTask, lines string, err error) {
+	list = []endedTask{}
+	for _, status := range endedStatuses {
+		if counts[status] == 0 || len(list) == maxNamed {
+			continue
+		}
+		query := store.TaskQuery{Parent: parent, Status: status, Newest: true, Limit: maxNamed - len(list)}
+		tasks, err := tx.Tasks(query)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, t := range tasks {
+			list = append(list, endedTask{t.ID, safetext.OneLine(topic(t), excerptRunes), status, safetext.OneLine(t.Reason(), excerptRunes)})
+			lines += fmt.Sprintf("\n- %s: %s", title(t), status)
+			if t.Reason() != "" {
+				lines += " (" + unquoted(t.Reason()) + ")"
+			}
+		}
+	}
+	return list, lines, nil
 }
 
-func unquoted(line string) string { return strings.ReplaceAll(line, `"`, "'") }
+// endedStatuses are the statuses of ended tasks in the order of a notice.
+var endedStatuses = []task.Status{task.StatusError, task.StatusBlocked, task.StatusCancelled, task.StatusComplete}
 
 func orUnknown(session string) string {
 	if session == "" {
@@ -170,5 +209,5 @@ func orUnknown(session string) string {
 	return session
 }
 
-// named gives the name of a model fit to stand in a line.
-func named(m core.Model) string { return unquoted(core.Line(m.String(), excerptRunes)) }
+// unquoted returns a text that is safe inside a line, without quotation marks that could open or end a quotation there.
+func unquoted(text string) string { return strings.Trim(safetext.Quote(text, excerptRunes), `"`) }

@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
+	"waybill/internal/safetext"
 )
 
 func orMissing(err error, noun, id string) error {
@@ -14,8 +18,8 @@ func orMissing(err error, noun, id string) error {
 	return core.Missing(noun, id)
 }
 
-// task gets a task that must be there.
-func (tx *Tx) task(id string) (core.Task, error) {
+// task returns a task, or a refusal if it is missing.
+func (tx *Tx) task(id string) (task.Task, error) {
 	t, ok, err := tx.Task(id)
 	if err == nil && !ok {
 		err = core.Missing("task", id)
@@ -23,67 +27,67 @@ func (tx *Tx) task(id string) (core.Task, error) {
 	return t, err
 }
 
-// stepTask steps a task, saves what it became, and gives that.
-func (tx *Tx) stepTask(t core.Task, event core.TaskEvent) (core.Task, error) {
-	return tx.stepSaying(t, event, Progress{})
+// stepTask steps a task, saves the result and returns it.
+func (tx *Tx) stepTask(t task.Task, event task.Event) (task.Task, error) {
+	return tx.stepTaskWith(t, event, Progress{})
 }
 
-// A Progress is what a worker or a host tells beside a sign of life.
+// A Progress is a message of a worker or a host that comes with a heartbeat or a session report.
 type Progress struct {
 	Message string
 	Percent *int
-	Heard   core.SessionKind // what a host saw of the session; "" from a worker
+	Heard   task.SessionKind // the host's report about the session; "" from a worker
 }
 
-// stepSaying is stepTask for an event that comes with something to tell.
-func (tx *Tx) stepSaying(t core.Task, event core.TaskEvent, said Progress) (core.Task, error) {
+// stepTaskWith is stepTask for an event with a progress message.
+func (tx *Tx) stepTaskWith(t task.Task, event task.Event, progress Progress) (task.Task, error) {
 	next, effects, err := t.Step(event)
 	if err != nil || next == t && len(effects) == 0 {
 		return next, allowing(t, err)
 	}
-	return next, tx.saveTask(t, next, effects, said)
+	return next, tx.saveTask(t, next, effects, progress)
 }
 
-// allowing adds to a refusal what the state of the task allows instead.
-func allowing(t core.Task, err error) error {
+// allowing adds the allowed actions of a task to a refusal.
+func allowing(t task.Task, err error) error {
 	refusal, refused := errors.AsType[*core.Refusal](err)
-	if !refused || core.IsStale(err) {
+	if !refused || task.IsStale(err) {
 		return err
 	}
 	refusal.Allowed = []string{}
-	for _, action := range t.Explain(nil).Next {
+	for _, action := range t.Explain(nil, nil).Next {
 		refusal.Allowed = append(refusal.Allowed, action.Name)
 	}
 	return refusal
 }
 
-// successor gives what a next attempt would need.
-func (tx *Tx) successor() core.Successor {
+// successor returns the values that a next attempt needs.
+func (tx *Tx) successor() task.Successor {
 	o := tx.engine.o
-	return core.Successor{
+	return task.Successor{
 		AttemptID: o.NewID("att_"), Base: o.Backoff.Microseconds(),
 		Jitter: rand.IntN(1000), //nolint:gosec // it spreads waits, and keeps no secret
 	}
 }
 
-// saveTask puts what a task became and performs the effects.
-func (tx *Tx) saveTask(before, t core.Task, effects []core.Effect, said Progress) error {
+// saveTask stores a stepped task and performs its effects.
+func (tx *Tx) saveTask(before, t task.Task, effects []core.Effect, progress Progress) error {
 	if withoutAttempt(before) != withoutAttempt(t) {
 		if err := tx.PutTask(t); err != nil {
 			return err
 		}
 	}
-	about := t.Current // the attempt that a record is about
-	var ended []core.Attempt
+	about := t.Current // the attempt that events and notices are about
+	var ended []task.Attempt
 	for _, effect := range effects {
 		var err error
 		switch e := effect.(type) {
-		case core.Keep:
+		case task.Keep:
 			if e.Attempt.Finished() {
 				about = e.Attempt
 				ended = append(ended, e.Attempt)
 			}
-			if err = tx.keep(e.Attempt); err == nil && e.Attempt.Status() == core.AttemptLost {
+			if err = tx.keep(e.Attempt); err == nil && e.Attempt.Status() == task.AttemptLost {
 				err = tx.withdrawInstructions(e.Attempt)
 			}
 		case core.Record:
@@ -92,35 +96,37 @@ func (tx *Tx) saveTask(before, t core.Task, effects []core.Effect, said Progress
 				subject = about
 			}
 			ev := describeTask(t, subject)
-			ev.Message, ev.Percent, ev.Heard = core.Line(said.Message, quoted), said.Percent, said.Heard
+			ev.Message, ev.Percent, ev.Heard = safetext.OneLine(progress.Message, maxQuoted), progress.Percent, progress.Heard
 			err = tx.record(e.Type, t.ID, ev)
 		case core.Post:
 			err = tx.postTask(t, about, e.Kind)
-		case core.Deliver, core.Decide: // no event of a task has these effects
+		case core.Withdraw:
+			err = tx.dropNotices(t.ID, e.Kind)
+		case instruction.Deliver, run.Decide: // no event of a task has these effects
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := tx.follow(before, t); err != nil {
+	if err := tx.afterTask(before, t); err != nil {
 		return err
 	}
 	return tx.loseWorkers(t, ended)
 }
 
-// withoutAttempt gives the part of a task that is stored with the task itself.
-func withoutAttempt(t core.Task) core.Task {
-	t.Current = core.Attempt{}
+// withoutAttempt returns the fields of a task that are stored in its own record.
+func withoutAttempt(t task.Task) task.Task {
+	t.Current = task.Attempt{}
 	return t
 }
 
-// keep puts an attempt, and tells the breaker of its model how it ended, or that it never began.
-func (tx *Tx) keep(a core.Attempt) error {
+// keep stores an attempt and records its end in the breaker of its model.
+func (tx *Tx) keep(a task.Attempt) error {
 	if err := tx.PutAttempt(a); err != nil {
 		return err
 	}
 	key := a.Model.Key()
-	if _, running := a.Phase.(core.Running); running || key == "" {
+	if _, running := a.Phase.(task.RunningAttempt); running || key == "" {
 		return nil
 	}
 	b, _, err := tx.Breaker(key)
@@ -135,7 +141,7 @@ func (tx *Tx) keep(a core.Attempt) error {
 	if err := tx.PutBreaker(next); err != nil {
 		return err
 	}
-	tx.touched = append(tx.touched, Claimers) // it may let somebody through
+	tx.touched = append(tx.touched, Claimers) // a waiting claim may now succeed
 	for _, effect := range effects {
 		if e, ok := effect.(core.Record); ok {
 			data := breakerEvent{Model: key, Failures: next.Failures, Until: next.Until}

@@ -8,28 +8,28 @@ import (
 	"waybill/store"
 )
 
-// A Tx is a change under way: the store's transaction, the moment at which it happens, and the
-// verbs that carry out what core decides.
+// A Tx is the transaction of a change: the store's transaction, its time, and methods that apply decisions of package
+// core.
 type Tx struct {
 	store.Tx
 	engine  *Engine
 	now     core.Instant
 	touched []string
-	leased  bool   // somebody got a lease
-	judged  string // the attempt whose result is being taken, so that its end is not counted once more
-	account account
+	leased  bool   // a lease was created
+	judged  string // the attempt whose result is being taken; its end is not counted again
+	stats   changeStats
 }
 
-// Now is the moment at which the change happens, the same throughout.
+// Now returns the time of the change, which is constant.
 func (tx *Tx) Now() core.Instant { return tx.now }
 
-// Seq is the newest event of the log: after a change, the position that contains it.
+// Seq returns the number of the newest event, which after a change includes that change.
 func (tx *Tx) Seq() (int64, error) {
 	_, newest, err := tx.Bounds()
 	return newest, err
 }
 
-// record appends an event about a thing. data becomes a JSON object.
+// record appends an event about a subject. data must encode to a JSON object.
 func (tx *Tx) record(kind core.EventType, subject string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -37,12 +37,12 @@ func (tx *Tx) record(kind core.EventType, subject string, data any) error {
 	}
 	seq, err := tx.Append(store.Event{At: tx.now, Type: kind, Subject: subject, Data: string(text)})
 	if err == nil {
-		tx.engine.hush(seq)
+		tx.engine.holdBack(seq)
 	}
 	return err
 }
 
-// post leaves a notice for the host and records that.
+// post stores a notice for the host and records it.
 func (tx *Tx) post(n store.Notice) error {
 	n.ID = tx.engine.o.NewID("ntc_")
 	n.CreatedAt = tx.now
@@ -64,7 +64,23 @@ type noticeEvent struct {
 	Subject string `json:"subject_id"`
 }
 
-// Consume removes the notices that are still there and gives their ids.
+// dropNotices removes the notices of a kind about a subject and records the removal.
+func (tx *Tx) dropNotices(subject string, kind core.NoticeKind) error {
+	about, err := tx.NoticesAbout(subject)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, n := range about {
+		if n.Kind == kind {
+			ids = append(ids, n.ID)
+		}
+	}
+	_, err = tx.Consume(ids)
+	return err
+}
+
+// Consume removes notices and returns the ids of those that existed.
 func (tx *Tx) Consume(ids []string) ([]string, error) {
 	consumed := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -83,7 +99,7 @@ func (tx *Tx) Consume(ids []string) ([]string, error) {
 	return consumed, nil
 }
 
-// Delivered counts that the notices were handed to a host once more.
+// Delivered counts one more delivery of each notice.
 func (tx *Tx) Delivered(ids []string) error {
 	for _, id := range ids {
 		n, ok, err := tx.Notice(id)

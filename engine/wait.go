@@ -6,22 +6,21 @@ import (
 	"waybill/core"
 )
 
-// A waiting change is one whose result has nothing in it yet, and whose caller would rather wait.
-// It is parked: it stays out of the queue, holds no place in the order and no goroutine, and goes
-// back to the end of the queue when its session changes, when another process changed something, or
-// when time alone can have moved something. When its own time is up it is run once more and answered.
+// A change with Wait and an empty result is parked outside the queue, without a goroutine. It is queued again when
+// its session changes, when another process commits, or when time alone may change its result. At its deadline it
+// runs once more and is answered.
 
-// patient reports whether the job is to wait for a better result than this one. It is asked once in
-// a run, since a job that does not wait has its answer remembered in that run.
-func (e *Engine) patient(j *job, result any) bool {
+// shouldWait reports whether the job waits for a better result. It is called once per run, because the answer of a
+// job that does not wait is stored in that run.
+func (e *Engine) shouldWait(j *job, result any) bool {
 	if j.deadline.IsZero() || !j.Idle(result) {
 		return false
 	}
 	return j.ctx.Err() == nil && time.Now().Before(j.deadline)
 }
 
-// park keeps the job aside. foreign is what foreignSeen was before the job ran: if it has moved on
-// since, the job may have missed what another process did.
+// park lets the job wait. foreign is foreignSeen from before the run: if it changed, the run may have missed another
+// process's commit.
 func (e *Engine) park(j *job, foreign int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -38,7 +37,7 @@ func (e *Engine) park(j *job, foreign int) {
 	j.timer = time.AfterFunc(wait, func() { e.requeue(j) })
 }
 
-// requeue puts a parked job back in the queue; of several calls only the first does.
+// requeue puts a waiting job back into the queue, once.
 func (e *Engine) requeue(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -47,11 +46,11 @@ func (e *Engine) requeue(j *job) {
 	}
 }
 
-// requeueLocked ignores the bound of the queue: the job was let in before.
+// requeueLocked ignores the bound of the queue, because the job was accepted before.
 func (e *Engine) requeueLocked(j *job) {
 	e.unparkLocked(j)
 	if e.stopped {
-		j.deadline = time.Time{} // nothing will come any more
+		j.deadline = time.Time{} // no more changes follow
 	}
 	e.queue = append(e.queue, j)
 	signal(e.wake)
@@ -64,8 +63,8 @@ func (e *Engine) unparkLocked(j *job) {
 	}
 }
 
-// rouse puts the parked jobs of these sessions back in the queue.
-func (e *Engine) rouse(sessions []string) {
+// wakeWaiting puts the waiting jobs of these sessions back into the queue.
+func (e *Engine) wakeWaiting(sessions []string) {
 	if len(sessions) == 0 {
 		return
 	}
@@ -87,8 +86,7 @@ func (e *Engine) foreignSeen() int {
 	return e.foreign
 }
 
-// noteForeign puts every parked job back in the queue, since another process may have changed what
-// it waits for.
+// noteForeign puts all waiting jobs back into the queue, because another process may have changed their results.
 func (e *Engine) noteForeign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +98,7 @@ func (e *Engine) noteForeign() {
 	}
 }
 
-// stop refuses new changes and lets the parked ones be answered with what there is.
+// stop refuses new changes and has the waiting ones answered with their current results.
 func (e *Engine) stop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,7 +108,7 @@ func (e *Engine) stop() {
 	}
 }
 
-// clock converts an instant; never stays the zero time.
+// clock converts an instant; zero stays zero.
 func clock(at core.Instant) time.Time {
 	if at == 0 {
 		return time.Time{}

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/engine"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
-const patience = 10 * time.Second
+const waitTimeout = 10 * time.Second
 
-// next is the change that waits for an instruction of the session and hands it out. Its result is
-// the contents, and after a MinAge without anything to hand out the pass is due again.
+// next returns a change that waits for an instruction of the session and sends it. Its result is the contents.
 func next(session string, minAge time.Duration) engine.Change {
 	var last engine.Dispatched
 	return engine.Change{
@@ -33,20 +33,20 @@ func next(session string, minAge time.Duration) engine.Change {
 			}
 			return got, err
 		},
-		Wait: patience, Session: session,
+		Wait: waitTimeout, Session: session,
 		Idle: func(any) bool { return last.Empty() },
 		Due:  func(any) core.Instant { return last.Due },
 	}
 }
 
-// tracked is the change that queues a tracked instruction.
+// tracked returns a change that queues a tracked instruction.
 func tracked(session, content string, retries int) engine.Change {
 	return engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		return tx.Queue(core.Instruction{Session: session, Content: content, Tracked: true, MaxRetries: retries})
+		return tx.Queue(instruction.Instruction{Session: session, Content: content, Tracked: true, MaxRetries: retries})
 	}}
 }
 
-// do carries a change out.
+// do applies a change.
 func do(t *testing.T, e *engine.Engine, c engine.Change) any {
 	t.Helper()
 	result, err := e.Do(t.Context(), c)
@@ -54,7 +54,7 @@ func do(t *testing.T, e *engine.Engine, c engine.Change) any {
 	return result
 }
 
-// waits asserts that a change waits, and gives its outcome to come.
+// waits asserts that a change waits, and returns its outcome.
 func waits(t *testing.T, ctx context.Context, e *engine.Engine, c engine.Change) <-chan outcome {
 	t.Helper()
 	done := submit(ctx, e, c)
@@ -63,8 +63,8 @@ func waits(t *testing.T, ctx context.Context, e *engine.Engine, c engine.Change)
 	return done
 }
 
-// bubble runs a test in fake time; elapsed is how much of it has gone by.
-func bubble(t *testing.T, test func(t *testing.T, elapsed func() time.Duration)) {
+// inFakeTime runs a test in fake time; elapsed returns the time since its start.
+func inFakeTime(t *testing.T, test func(t *testing.T, elapsed func() time.Duration)) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		test(t, func() time.Duration { return time.Since(began) })
@@ -72,8 +72,8 @@ func bubble(t *testing.T, test func(t *testing.T, elapsed func() time.Duration))
 }
 
 func TestWaitIsOverAtOnceWhenThereIsSomething(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		do(t, e, queue("s", "x"))
 		require.Equal(t, []string{"x"}, do(t, e, next("s", 0)))
 		require.Zero(t, elapsed())
@@ -81,23 +81,23 @@ func TestWaitIsOverAtOnceWhenThereIsSomething(t *testing.T) {
 }
 
 func TestWaitIsOverWhenTheSessionGetsSomething(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		mine, other := waits(t, t.Context(), e, next("s", 0)), waits(t, t.Context(), e, next("other", 0))
 		time.Sleep(time.Second)
 		do(t, e, queue("s", "x"))
 		require.Equal(t, outcome{result: []string{"x"}}, <-mine)
 		require.Equal(t, time.Second, elapsed())
 		require.Equal(t, outcome{result: []string{}}, <-other)
-		require.Equal(t, patience, elapsed())
+		require.Equal(t, waitTimeout, elapsed())
 	})
 }
 
-// What is queued in the same group as the wait, but behind it, has not been seen by the wait.
+// An instruction queued behind the wait in the same group ends the wait.
 func TestWaitIsOverWhenTheSessionGetsSomethingInTheSameCommit(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
-		release := plug(t, e)
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
+		release := blockEngine(t, e)
 		done := submit(t.Context(), e, next("s", 0))
 		submit(t.Context(), e, queue("s", "x"))
 		release()
@@ -107,8 +107,8 @@ func TestWaitIsOverWhenTheSessionGetsSomethingInTheSameCommit(t *testing.T) {
 }
 
 func TestOfTwoWaitsOneGetsItAndTheOtherGoesOnWaiting(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		dones := []<-chan outcome{waits(t, t.Context(), e, next("s", 0)), waits(t, t.Context(), e, next("s", 0))}
 		do(t, e, queue("s", "x"))
 		synctest.Wait()
@@ -118,7 +118,7 @@ func TestOfTwoWaitsOneGetsItAndTheOtherGoesOnWaiting(t *testing.T) {
 	})
 }
 
-// drain takes what is in a channel.
+// drain returns the outcomes in a channel.
 func drain(ch <-chan outcome) (got []outcome) {
 	for len(ch) > 0 {
 		got = append(got, <-ch)
@@ -127,8 +127,8 @@ func drain(ch <-chan outcome) (got []outcome) {
 }
 
 func TestWaitHoldsNoPlaceInTheOrder(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := watch()
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		st := newHookedStore(t)
 		e := start(t, st)
 		do(t, e, queue("other", "x"))
 		done := waits(t, t.Context(), e, next("s", 0))
@@ -142,8 +142,8 @@ func TestWaitHoldsNoPlaceInTheOrder(t *testing.T) {
 }
 
 func TestWaitIsOverExactlyWhenARepeatIsDue(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		do(t, e, tracked("s", "x", 1))
 		require.Equal(t, []string{"x"}, do(t, e, next("s", 3*time.Second)))
 		require.Equal(t, []string{"x"}, do(t, e, next("s", 3*time.Second)))
@@ -155,8 +155,8 @@ func TestWaitIsOverExactlyWhenARepeatIsDue(t *testing.T) {
 }
 
 func TestWaitIsOverWhenAnUndeliveredSendIsTakenBack(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		do(t, e, queue("s", "x"))
 		var lost []engine.Delivery
 		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
@@ -172,8 +172,8 @@ func TestWaitIsOverWhenAnUndeliveredSendIsTakenBack(t *testing.T) {
 }
 
 func TestWaitIsGivenUpWhenItsContextEnds(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := waits(t, ctx, e, next("s", 0))
 		cancel()
@@ -183,8 +183,8 @@ func TestWaitIsGivenUpWhenItsContextEnds(t *testing.T) {
 }
 
 func TestHurriedWaitIsAnsweredWithWhatThereIs(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, watch())
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := start(t, newHookedStore(t))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := waits(t, ctx, e, keyed("k", "f", next("s", 0)))
 		cancel(engine.ErrHurry)
@@ -195,7 +195,7 @@ func TestHurriedWaitIsAnsweredWithWhatThereIs(t *testing.T) {
 }
 
 func TestHurryDoesNotKeepAChangeFromHappening(t *testing.T) {
-	e := start(t, watch())
+	e := start(t, newHookedStore(t))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(engine.ErrHurry)
 	require.NoError(t, (<-submit(ctx, e, queue("s", "x"))).err)
@@ -203,11 +203,11 @@ func TestHurryDoesNotKeepAChangeFromHappening(t *testing.T) {
 }
 
 func TestStopEndsEveryWait(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := build(t, engine.Options{Open: open(watch())})
-		stop := run(t, e)
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		e := build(t, engine.Options{Open: open(newHookedStore(t))})
+		stop := runEngine(t, e)
 		parked := waits(t, t.Context(), e, next("s", 0))
-		release := plug(t, e)
+		release := blockEngine(t, e)
 		queued := submit(t.Context(), e, next("s", 0)) // begins to wait when the stop is under way
 		go stop()
 		synctest.Wait()
@@ -219,28 +219,28 @@ func TestStopEndsEveryWait(t *testing.T) {
 	})
 }
 
-// foreignly puts an instruction into the store behind the engine's back, as another process does.
-func foreignly(t *testing.T, st *watched, session, content string) {
+// queueFromOtherProcess queues an instruction directly in the store.
+func queueFromOtherProcess(t *testing.T, st *hookedStore, session, content string) {
 	t.Helper()
 	require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
 		seq, err := tx.Append(store.Event{Type: core.InstructionQueued, Subject: content, Data: "{}"})
 		if err != nil {
 			return err
 		}
-		return tx.PutInstruction(core.Instruction{
-			ID: content, Session: session, Content: content, Position: seq, Phase: core.Queued{},
+		return tx.PutInstruction(instruction.Instruction{
+			ID: content, Session: session, Content: content, Position: seq, Phase: instruction.Queued{},
 		})
 	}))
 }
 
 func TestWaitIsOverWhenAnotherProcessCommits(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := watch()
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		st := newHookedStore(t)
 		e := start(t, st)
 		done := waits(t, t.Context(), e, next("s", 0))
 		wake, stop := e.Subscribe()
 		defer stop()
-		foreignly(t, st, "s", "x")
+		queueFromOtherProcess(t, st, "s", "x")
 		st.changed <- struct{}{}
 		require.Equal(t, outcome{result: []string{"x"}}, <-done)
 		<-wake
@@ -248,14 +248,13 @@ func TestWaitIsOverWhenAnotherProcessCommits(t *testing.T) {
 	})
 }
 
-// The bound holds for what other processes queued as well.
 func TestOtherProcessesCountForTheBound(t *testing.T) {
-	bubble(t, func(t *testing.T, _ func() time.Duration) {
-		st := watch()
+	inFakeTime(t, func(t *testing.T, _ func() time.Duration) {
+		st := newHookedStore(t)
 		e := build(t, engine.Options{Open: open(st), MaxPending: 2})
-		run(t, e)
+		runEngine(t, e)
 		do(t, e, queue("s", "a"))
-		foreignly(t, st, "s", "b")
+		queueFromOtherProcess(t, st, "s", "b")
 		st.changed <- struct{}{}
 		synctest.Wait()
 		_, err := e.Do(t.Context(), queue("s", "c"))
@@ -265,14 +264,13 @@ func TestOtherProcessesCountForTheBound(t *testing.T) {
 	})
 }
 
-// The signal of the other process is taken in while the group is being committed: too late for what
-// the group read, too early for what waits after it.
+// The signal of another process arrives during the commit, after the read of the group.
 func TestWaitDoesNotMissWhatAnotherProcessCommitsJustBefore(t *testing.T) {
-	bubble(t, func(t *testing.T, elapsed func() time.Duration) {
-		st := watch()
+	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
+		st := newHookedStore(t)
 		st.after = func(n int) {
 			if n == 2 {
-				foreignly(t, st, "s", "x")
+				queueFromOtherProcess(t, st, "s", "x")
 				st.changed <- struct{}{}
 				synctest.Wait()
 			}
@@ -284,21 +282,22 @@ func TestWaitDoesNotMissWhatAnotherProcessCommitsJustBefore(t *testing.T) {
 	})
 }
 
-// TestWaitEndsInTimeWhenTheClockIsSet: as it is when a server is first heard of whose clock is an hour off.
+// The clock is corrected by an hour during the wait.
 func TestWaitEndsInTimeWhenTheClockIsSet(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		bubble(t, func(t *testing.T, elapsed func() time.Duration) {
+		inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
 			var ahead atomic.Int64
+			records := teststore.New(t)
 			e := build(t, engine.Options{
 				Open: func(context.Context) (store.Store, error) {
 					ahead.Store(int64(by))
-					return memory.New(), nil
+					return records, nil
 				},
 				Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
 			})
-			run(t, e)
+			runEngine(t, e)
 			require.Equal(t, []string{}, do(t, e, next("s", 0)))
-			require.Equal(t, patience, elapsed(), "%v", by)
+			require.Equal(t, waitTimeout, elapsed(), "%v", by)
 		})
 	}
 }

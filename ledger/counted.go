@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Counts is what a run counts. The ledger repeats it and counts nothing of it itself.
+// Counts holds the counters of a run. The ledger copies them and counts nothing itself.
 type Counts struct {
 	Stalled    Stalled
 	ReviewLoop ReviewLoop
-	// Rejections is how often a review wanted changes.
+	// Rejections is the number of reviews that wanted changes.
 	Rejections int
 }
 
-// Counted gives the ledger with these counts. It has a replan hint exactly while a stall or a loop is
-// flagged: advice that outlives its cause sends the next agent the wrong way.
+// Counted returns the ledger with these counts. It has a replan hint exactly while a stall or a loop is flagged:
+// outdated advice would mislead the next agent.
 func (t TaskLedger) Counted(c Counts) TaskLedger {
 	t = t.clone()
 	t.Stalled, t.ReviewLoop, t.Rejections = c.Stalled, c.ReviewLoop, c.Rejections
@@ -22,7 +22,7 @@ func (t TaskLedger) Counted(c Counts) TaskLedger {
 	return t
 }
 
-// hint says what was counted and what to do about it, or nothing.
+// hint explains the flagged counters and advises what to do. It is empty if no counter is flagged.
 func (c *Counts) hint() string {
 	var why []string
 	if c.Stalled.Flagged {

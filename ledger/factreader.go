@@ -47,13 +47,11 @@ func (r *factReader) json(key string, into any) {
 	r.fail(key, json.Unmarshal([]byte(value), into))
 }
 
-// jsonIfAny reads a fact that may be missing, and reports whether it is there.
-func (r *factReader) jsonIfAny(key string, into any) bool {
-	_, ok := r.values[key]
-	if ok {
+// jsonIfAny reads a fact that may be missing.
+func (r *factReader) jsonIfAny(key string, into any) {
+	if _, ok := r.values[key]; ok {
 		r.json(key, into)
 	}
-	return ok
 }
 
 func (r *factReader) fail(key string, err error) {
@@ -62,22 +60,50 @@ func (r *factReader) fail(key string, err error) {
 	}
 }
 
-// list writes an array, which is never null.
-func list[T any](values []T) string {
+// FactError says that a stored fact is missing or cannot be read.
+type FactError struct {
+	Key string
+	// Err is the decoding error, nil when the fact is missing.
+	Err error
+}
+
+// Code returns the code of the error on the wire.
+func (e *FactError) Code() string { return "progress_ledger_incomplete" }
+
+// Error names the key.
+func (e *FactError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("ledger fact %s is missing", e.Key)
+	}
+	return fmt.Sprintf("ledger fact %s is corrupt: %v", e.Key, e.Err)
+}
+
+// Unwrap returns the decoding error.
+func (e *FactError) Unwrap() error { return e.Err }
+
+// EncodeList returns a list as a JSON array; nil becomes [].
+func EncodeList[T any](values []T) string {
 	if len(values) == 0 {
 		return "[]"
 	}
-	return compact(values)
+	return Encode(values)
 }
 
-// compact writes JSON as agents should read it: in one line, and with no
-// letter escaped that need not be.
-func compact(v any) string {
+// DecodeList returns the entries of a list written by EncodeList.
+func DecodeList(value string) (entries []string) {
+	if err := json.Unmarshal([]byte(value), &entries); err != nil {
+		panic(fmt.Sprintf("ledger: decode our own list: %v", err))
+	}
+	return entries
+}
+
+// Encode returns v as JSON on one line. It escapes only what JSON requires, so that agents can read it.
+func Encode(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("ledger: encode %T: %v", v, err)) // only our own plain structs come here
+		panic(fmt.Sprintf("ledger: encode %T: %v", v, err)) // v is always a plain struct of waybill
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -1,49 +1,54 @@
+// Package ledger holds the progress ledger and the task ledger, and reads and writes both as facts.
+//
+// The progress ledger says where a plan stands. The task ledger says what happened in one run: attempts, reviews,
+// required fixes and counters. The package reads no clock and keeps no state between calls.
 package ledger
 
-import "fmt"
+import (
+	"fmt"
 
-// Fact is one piece of a ledger as it is stored: a key in the namespace
-// ledger.task or ledger.progress, and text. Arrays and objects are JSON.
+	"waybill/plan"
+)
+
+// Fact is one stored piece of a ledger: a key in the namespace ledger.task or ledger.progress, and text. Arrays and
+// objects are JSON.
 type Fact struct{ Key, Value string }
 
 const (
-	factPlan        = "ledger.progress.plan"
-	factItemID      = "ledger.progress.item_id"
-	factSourcePath  = "ledger.progress.source_path"
-	factTotals      = "ledger.progress.totals"
-	factActive      = "ledger.progress.active_item_id"
+	FactPlan        = "ledger.progress.plan"
+	FactItemID      = "ledger.progress.item_id"
+	FactSourcePath  = "ledger.progress.source_path"
+	FactTotals      = "ledger.progress.totals"
+	FactActive      = "ledger.progress.active_item_id"
 	factFingerprint = "ledger.progress.source_fingerprint"
 	factCurrent     = "ledger.progress.current_item"
 
-	factPlanVersion = "ledger.task.plan_version"
-	factSummary     = "ledger.task.summary"
-	factAssessment  = "ledger.task.reviewer_assessment"
-	factIssues      = "ledger.task.reviewer_issues"
-	factBlockers    = "ledger.task.blockers"
-	factFixes       = "ledger.task.required_fixes"
-	factStalled     = "ledger.task.stalled"
-	factReviewLoop  = "ledger.task.review_loop"
-	factRejections  = "ledger.task.rejections"
-	factReplanHint  = "ledger.task.replan_hint"
-	factAttempts    = "ledger.task.attempts"
+	FactPlanVersion = "ledger.task.plan_version"
+	FactSummary     = "ledger.task.summary"
+	FactAssessment  = "ledger.task.reviewer_assessment"
+	FactIssues      = "ledger.task.reviewer_issues"
+	FactBlockers    = "ledger.task.blockers"
+	FactFixes       = "ledger.task.required_fixes"
+	FactStalled     = "ledger.task.stalled"
+	FactReviewLoop  = "ledger.task.review_loop"
+	FactRejections  = "ledger.task.rejections"
+	FactReplanHint  = "ledger.task.replan_hint"
+	FactAttempts    = "ledger.task.attempts"
 
-	// These came later: what was stored before has none of them.
 	factReviews      = "ledger.task.reviews"
-	factPlanSummary  = "ledger.task.plan_summary"
-	factPlanItems    = "ledger.task.plan_items"
-	factFilesChanged = "ledger.task.files_changed"
+	FactPlanSummary  = "ledger.task.plan_summary"
+	FactPlanItems    = "ledger.task.plan_items"
+	FactFilesChanged = "ledger.task.files_changed"
 
-	// These came later still.
-	factReviewAttempts = "ledger.task.review_attempts"
-	factGitRange       = "ledger.task.git_range"
+	FactReviewAttempts = "ledger.task.review_attempts"
+	FactGitRange       = "ledger.task.git_range"
 	factOrigins        = "ledger.task.origins"
 
-	// And this one.
 	factDialect = "ledger.progress.dialect"
 )
 
-// The JSON forms of the facts. Storage has its own so that the values above it
-// can change their fields without losing what was written before.
+// The JSON forms of the facts are types of their own, so that the fields of the ledgers can change without losing
+// stored facts.
 type (
 	totalsFact struct {
 		Total      int `json:"total"`
@@ -53,6 +58,7 @@ type (
 		Blocked    int `json:"blocked"`
 		Skipped    int `json:"skipped"`
 		Groups     int `json:"groups"`
+		Unread     int `json:"unread,omitzero"`
 	}
 	fingerprintFact struct {
 		MtimeMs int64  `json:"mtime_ms"`
@@ -73,7 +79,7 @@ type (
 	reviewsFact struct {
 		Spec    *reviewFact `json:"spec,omitempty"`
 		Quality *reviewFact `json:"quality,omitempty"`
-		// LostBlockers stands here since it is of the same kind as what is lost of a review.
+		// LostBlockers is stored here because it counts lost entries, as LostIssues and LostFixes do.
 		LostBlockers int `json:"lost_blockers,omitempty"`
 	}
 	reviewFact struct {
@@ -127,29 +133,29 @@ type (
 	}
 )
 
-// ProgressFacts writes a ledger as facts, and with them the facts that other tools look for. Renew puts
-// them in the place of older ones.
+// ProgressFacts returns a ledger as facts, including the facts that other tools read. Renew replaces older facts with
+// them.
 func ProgressFacts(p ProgressLedger) []Fact {
-	facts := append(planFacts(&p, 7),
+	facts := append(PlanFacts(&p, 7),
 		Fact{factDialect, p.Dialect},
-		Fact{factFingerprint, compact(fingerprintFact(p.Fingerprint))},
-		Fact{factCurrent, compact(currentFact(p.CurrentItem))},
+		Fact{factFingerprint, Encode(fingerprintFact(p.Fingerprint))},
+		Fact{factCurrent, Encode(currentFact(p.CurrentItem))},
 	)
 	return appendForeignProgress(facts, &p)
 }
 
-// planFacts leaves out what only storage needs, with room for more.
-func planFacts(p *ProgressLedger, more int) []Fact {
+// PlanFacts returns the facts that agents see, with capacity for more. Facts that only storage needs are absent.
+func PlanFacts(p *ProgressLedger, more int) []Fact {
 	return append(make([]Fact, 0, 5+more),
-		Fact{factPlan, p.Plan},
-		Fact{factItemID, p.ItemID},
-		Fact{factSourcePath, p.SourcePath},
-		Fact{factTotals, compact(totalsFact(p.Totals))},
-		Fact{factActive, p.ActiveItemID},
+		Fact{FactPlan, p.Plan},
+		Fact{FactItemID, p.ItemID},
+		Fact{FactSourcePath, p.SourcePath},
+		Fact{FactTotals, Encode(totalsFact(p.Totals))},
+		Fact{FactActive, p.ActiveItemID},
 	)
 }
 
-func currentFact(it *Item) *itemFact {
+func currentFact(it *plan.Item) *itemFact {
 	if it == nil {
 		return nil
 	}
@@ -163,32 +169,31 @@ func currentFact(it *Item) *itemFact {
 	}
 }
 
-// item reads the item back; a status that is none is an error.
-func (f *itemFact) item() (*Item, error) {
+// item decodes the item; an unknown status is an error.
+func (f *itemFact) item() (*plan.Item, error) {
 	if f == nil {
 		return nil, nil
 	}
-	status, ok := ParseStatus(f.Status)
+	status, ok := plan.ParseStatus(f.Status)
 	if !ok {
 		return nil, fmt.Errorf("unknown status %q", f.Status)
 	}
-	derived, ok := ParseStatus(f.DerivedStatus)
+	derived, ok := plan.ParseStatus(f.DerivedStatus)
 	if !ok && f.DerivedStatus != "" {
 		return nil, fmt.Errorf("unknown derived status %q", f.DerivedStatus)
 	}
-	return &Item{
+	return &plan.Item{
 		ID: f.ID, Title: f.Title, Status: status, Optional: f.Optional,
 		Source: f.Source, Line: f.Line, Level: f.Level, ParentID: f.ParentID, DependsOn: f.DependsOn,
 		Parallel: f.Parallel, Prompt: f.Prompt, Requirements: f.Requirements,
 		Files: f.Files, Details: f.Details, Leverage: f.Leverage, Purpose: f.Purpose,
 		BlockedReason: f.BlockedReason, Below: f.Below, DerivedStatus: derived,
-		Mark: Span{f.Mark[0], f.Mark[1]}, Worded: f.Worded,
+		Mark: plan.Span{Start: f.Mark[0], End: f.Mark[1]}, Worded: f.Worded,
 	}, nil
 }
 
-// ParseProgressFacts reads what ProgressFacts wrote. Other keys are ignored,
-// and of one key the last value counts. A *FactError names the first key that
-// is missing or cannot be read: a damaged ledger never looks like an empty one.
+// ParseProgressFacts reads facts written by ProgressFacts. It ignores other keys, and the last value of a key counts.
+// A *FactError names the first missing or unreadable key, so that a damaged ledger never looks empty.
 func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 	r := newFactReader(facts)
 	var (
@@ -197,13 +202,13 @@ func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 		current     *itemFact
 	)
 	p := ProgressLedger{
-		Plan:         r.text(factPlan),
-		ItemID:       r.text(factItemID),
-		SourcePath:   r.text(factSourcePath),
-		ActiveItemID: r.text(factActive),
-		Dialect:      r.values[factDialect],
+		Plan:         r.text(FactPlan),
+		ItemID:       r.text(FactItemID),
+		SourcePath:   r.text(FactSourcePath),
+		ActiveItemID: r.text(FactActive),
+		Dialect:      r.text(factDialect),
 	}
-	r.json(factTotals, &totals)
+	r.json(FactTotals, &totals)
 	r.json(factFingerprint, &fingerprint)
 	r.json(factCurrent, &current)
 	it, err := current.item()
@@ -211,6 +216,6 @@ func ParseProgressFacts(facts []Fact) (ProgressLedger, error) {
 	if r.err != nil {
 		return ProgressLedger{}, r.err
 	}
-	p.Totals, p.Fingerprint, p.CurrentItem = Totals(totals), Fingerprint(fingerprint), it
+	p.Totals, p.Fingerprint, p.CurrentItem = plan.Totals(totals), plan.Fingerprint(fingerprint), it
 	return p, nil
 }

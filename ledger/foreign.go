@@ -3,10 +3,12 @@ package ledger
 import (
 	"path"
 	"strconv"
+
+	"waybill/plan"
 )
 
-// Other tools that read the facts of a run know some of them by other keys and in other forms. What is
-// written here follows from facts of ours and is never read back. It is only stored: no agent needs it.
+// This file writes copies of the facts under the keys and in the forms that other tools read. Waybill never reads
+// these copies.
 
 const (
 	foreignStalled          = "ledger.task.stalled_count"
@@ -35,7 +37,7 @@ func appendForeignTask(facts []Fact, t *TaskLedger) []Fact {
 	)
 }
 
-// foreignItem is the current item as those tools know it.
+// foreignItem is the current item in the JSON form of other tools.
 type foreignItem struct {
 	ID           string   `json:"id"`
 	Description  string   `json:"description"`
@@ -44,7 +46,7 @@ type foreignItem struct {
 	Requirements []string `json:"requirements,omitempty"`
 }
 
-// appendForeignProgress leaves out the current item if there is none.
+// appendForeignProgress omits the current item if there is none.
 func appendForeignProgress(facts []Fact, p *ProgressLedger) []Fact {
 	facts = append(facts,
 		Fact{foreignActive, p.ActiveItemID},
@@ -52,14 +54,14 @@ func appendForeignProgress(facts []Fact, p *ProgressLedger) []Fact {
 		Fact{foreignTask, p.ItemID},
 	)
 	if it := p.CurrentItem; it != nil {
-		facts = append(facts, Fact{foreignCurrent, compact(foreignItem{
-			it.ID, it.Title, it.Status.foreign(), it.Prompt, it.Requirements,
+		facts = append(facts, Fact{foreignCurrent, Encode(foreignItem{
+			it.ID, it.Title, foreignStatus(it.Status), it.Prompt, it.Requirements,
 		})})
 	}
 	return facts
 }
 
-// specName gives the name of the folder that a plan lies in, "" for the workspace itself.
+// specName returns the name of the plan's folder, "" for the workspace itself.
 func specName(plan string) string {
 	name := path.Base(path.Dir(plan))
 	if name == "." || name == "/" {
@@ -68,14 +70,14 @@ func specName(plan string) string {
 	return name
 }
 
-// foreign gives the nearest of the three words that those tools have for a status.
-func (s Status) foreign() string {
+// foreignStatus returns the closest of the three status words of other tools, or "" for an unknown status.
+func foreignStatus(s plan.Status) string {
 	switch s {
-	case Pending, Blocked:
+	case plan.Pending, plan.Blocked:
 		return "pending"
-	case InProgress:
+	case plan.InProgress:
 		return "in-progress"
-	case Completed, Skipped:
+	case plan.Completed, plan.Skipped:
 		return "completed"
 	}
 	return ""

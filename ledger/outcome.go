@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// OutcomeKind says what came of sending somebody to work. The zero value is no kind.
+// OutcomeKind says how one turn of an agent ended. The zero value is invalid.
 type OutcomeKind uint8
 
 const (
-	// OutcomeCompleted means that the worker did what was asked.
+	// OutcomeCompleted means that the worker finished its task.
 	OutcomeCompleted OutcomeKind = iota + 1
-	// OutcomeStuck means that the worker cannot go on.
+	// OutcomeStuck means that the worker cannot continue.
 	OutcomeStuck
-	// OutcomeFailed means that the worker tried and could not.
+	// OutcomeFailed means that the worker tried and failed.
 	OutcomeFailed
 	// OutcomeCrashed means that an attempt ended without a result.
 	OutcomeCrashed
-	// OutcomeApproved means that the reviewer has nothing against the work.
+	// OutcomeApproved means that the reviewer approved the work.
 	OutcomeApproved
-	// OutcomeChangesNeeded means that the reviewer wants something changed.
+	// OutcomeChangesNeeded means that the reviewer asked for changes.
 	OutcomeChangesNeeded
 	// OutcomeGaveUp means that the reviewer cannot judge.
 	OutcomeGaveUp
-	// OutcomeUnusable means that the result is none that was asked for.
+	// OutcomeUnusable means that the result is invalid.
 	OutcomeUnusable
 )
 
@@ -39,7 +39,7 @@ var outcomeNames = [...]string{
 	OutcomeUnusable:      "unusable",
 }
 
-// String returns the name of k, and "" for a value that is no kind.
+// String returns the name of k, "" for an invalid kind.
 func (k OutcomeKind) String() string {
 	if int(k) >= len(outcomeNames) {
 		return ""
@@ -47,43 +47,39 @@ func (k OutcomeKind) String() string {
 	return outcomeNames[k]
 }
 
-// mustBeOne panics for a value that is no kind.
+// mustBeOne panics for an invalid kind.
 func (k OutcomeKind) mustBeOne() {
 	if k.String() == "" {
 		panic(fmt.Sprintf("ledger: outcome kind %d is none", k))
 	}
 }
 
-// Outcome is what a role reported, as far as the ledger cares.
+// Outcome is one report of a worker or reviewer, with the fields that the ledger needs.
 type Outcome struct {
 	Role    Role
 	Kind    OutcomeKind
 	Summary string
 	Issues  []ReviewIssue
-	// RequiredFixes are a reviewer's. FollowUps and FilesChanged are a worker's: what has to happen before
-	// the work can go on, and what it touched.
+	// RequiredFixes come from a reviewer. FollowUps and FilesChanged come from a worker: the steps that must happen
+	// before the work can continue, and the files that it changed.
 	RequiredFixes, FollowUps, FilesChanged []string
-	// GitRange is a worker's, too: the commits of its work as <base>..<head>, "" if it named none.
+	// GitRange comes from a worker: the commits of its work as <base>..<head>, or "" if it reported none.
 	GitRange string
 	Lost     Lost
-	// Origin says who reported, as far as that is known.
+	// Origin is the task and the attempt that reported, as far as known.
 	Origin Origin
 }
 
-// Lost counts the entries of a result that are not in an Outcome, or not whole: there is a bound to what a result may
-// hold.
+// Lost counts the entries that were dropped from a result or cut, because the size of a result is limited.
 type Lost struct{ Issues, RequiredFixes, FollowUps int }
 
-// After gives the ledger after an outcome. It shares no slice with t or o.
+// After returns the ledger after an outcome. It shares no slice with t or o.
 //
-// Every turn of a worker is one of the Attempts, however it ended, and every turn of a reviewer one of its
-// ReviewAttempts. A worker that names no commits leaves those that one named before. A reviewer's report
-// replaces what the same reviewer said before and nothing else, and stands until that reviewer reports again,
-// since only it can tell whether the work does it justice now. A result that cannot be used, and a crash,
-// say nothing about the item.
+// Every turn of a worker adds to Attempts, and every turn of a reviewer to its ReviewAttempts, whatever its outcome. A
+// worker that reports no commits keeps the GitRange of an earlier worker. A reviewer's report replaces the previous
+// report of the same reviewer only. Crashes and unusable results change nothing else.
 //
-// A worker that approves, a reviewer that completes, and a kind or role that is none are a mistake of the
-// caller and panic.
+// After panics if a worker approves, a reviewer completes, or the kind or role is invalid.
 func (t TaskLedger) After(o Outcome) TaskLedger {
 	t = t.clone()
 	switch o.Role {
@@ -122,7 +118,7 @@ func (t *TaskLedger) worked(o *Outcome) {
 	}
 }
 
-// summarised takes the summary of a worker, and whose it is.
+// summarised stores the summary of a worker and its origin. An empty summary has no origin.
 func (t *TaskLedger) summarised(o *Outcome) {
 	t.Summary, t.Origins.Summary = clipSummary(o.Summary), o.Origin
 	if t.Summary == "" {
@@ -130,14 +126,14 @@ func (t *TaskLedger) summarised(o *Outcome) {
 	}
 }
 
-// reviewed takes the report of the reviewer whose review is the i-th.
+// reviewed stores the i-th reviewer's report.
 func (t *TaskLedger) reviewed(i int, o *Outcome) {
 	o.Kind.mustBeOne()
 	t.ReviewAttempts[i]++
 	switch o.Kind {
 	case OutcomeApproved:
 		t.assess(i, o, Review{Assessment: assessedApproved, Issues: o.Issues})
-		if !t.Reviews[0].rejects() && !t.Reviews[1].rejects() {
+		if !t.Reviews[0].Rejects() && !t.Reviews[1].Rejects() {
 			t.Blockers, t.LostBlockers = nil, 0
 		}
 	case OutcomeChangesNeeded:
@@ -158,12 +154,12 @@ func (t *TaskLedger) assess(i int, o *Outcome, said Review) {
 		LostIssues: o.Lost.Issues, LostFixes: o.Lost.RequiredFixes,
 	}
 	t.ReviewerAssessment, t.Origins.Reviews[i] = said.Assessment, o.Origin
-	if other := &t.Reviews[1-i]; !t.Reviews[i].rejects() && other.rejects() {
+	if other := &t.Reviews[1-i]; !t.Reviews[i].Rejects() && other.Rejects() {
 		t.ReviewerAssessment = other.Assessment
 	}
 }
 
-// orMessages gives what is demanded, or where nothing is, what was found.
+// orMessages returns the demands without duplicates, or the messages of the issues if there are no demands.
 func orMessages(demands []string, issues []ReviewIssue) []string {
 	if demands = union(nil, demands); demands != nil {
 		return demands
@@ -175,12 +171,11 @@ func orMessages(demands []string, issues []ReviewIssue) []string {
 	return messages
 }
 
-// longestSummary is in characters.
+// longestSummary is the limit of a summary in characters.
 const longestSummary = 2000
 
-// clipSummary keeps an agent that reports at length from filling the next prompt with it. A summary is no
-// fact that a prompt must have: what was found and what is demanded stands elsewhere, whole. The mark at the
-// end shows that something is missing.
+// clipSummary limits the length of a summary, so that it cannot fill the next prompt. An ellipsis marks the cut.
+// Findings and demands are not affected, because they have fields of their own.
 func clipSummary(s string) string {
 	s = strings.TrimSpace(s)
 	n, last := 0, 0
@@ -195,12 +190,12 @@ func clipSummary(s string) string {
 	return s
 }
 
-// clipped reports whether clipSummary left something out.
-func clipped(s string) bool {
+// SummaryClipped reports whether clipSummary cut the summary.
+func SummaryClipped(s string) bool {
 	return len(s) > longestSummary && strings.HasSuffix(s, "…") && utf8.RuneCountInString(s) == longestSummary
 }
 
-// clone gives a ledger that shares no slice with t.
+// clone returns a ledger that shares no slice with t.
 func (t TaskLedger) clone() TaskLedger {
 	for i := range t.Reviews {
 		r := &t.Reviews[i]
@@ -210,5 +205,5 @@ func (t TaskLedger) clone() TaskLedger {
 	return t
 }
 
-// cloned copies a list; an empty one is nil, as it is when a ledger is read back.
+// cloned copies a list. An empty list becomes nil, as it does when a ledger is read back.
 func cloned[T any](list []T) []T { return append([]T(nil), list...) }

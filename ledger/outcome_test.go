@@ -11,12 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/ledger"
+	"waybill/test/golden"
 )
 
 const (
 	spec    = ledger.RoleSpecReviewer
 	quality = ledger.RoleCodeQualityReviewer
 )
+
+var roles = []ledger.Role{ledger.RoleWorker, spec, quality}
 
 func issue(message string) ledger.ReviewIssue {
 	return ledger.ReviewIssue{Severity: "minor", Message: message}
@@ -50,7 +53,7 @@ func TestOutcomesReadAsTheGoldenFileSays(t *testing.T) {
 	completed := ledger.Outcome{
 		Role: ledger.RoleWorker, Kind: ledger.OutcomeCompleted, Summary: " done \n", FilesChanged: []string{"a.go", " b.go ", "", "a.go"},
 	}
-	golden(t, "outcomes/two-reviewers.golden", story(
+	golden.Equal(t, "outcomes/two-reviewers.golden", story(
 		ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeStuck, Summary: "no permit", FollowUps: []string{" get one", "get one", ""}, Issues: []ledger.ReviewIssue{issue("not used")}},
 		ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeFailed, FollowUps: []string{" "}, Issues: []ledger.ReviewIssue{issue("it rains")}},
 		ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeCrashed, Summary: "not heard", FollowUps: []string{"not heard"}},
@@ -216,7 +219,7 @@ func requireClean(t require.TestingT, list []string) {
 	}
 }
 
-// full gives a ledger in which every list has room to write into.
+// full returns a ledger in which every list has room to write into.
 func full() ledger.TaskLedger {
 	texts := func(s string) []string { return append(make([]string, 0, 8), s) }
 	task := ledger.NewTaskLedger("run_1", "1")

@@ -5,27 +5,26 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+
+	"waybill/plan"
 )
 
-// Replanned gives the ledger with a new version of the plan: what is to be done differently, and the steps
-// from here on in their order, in the place of those of the version before. What reviewers demand stays open,
-// and the replan hint goes with Counted.
+// Replanned returns the ledger with a new plan version: its summary, and the steps that replace those of the previous
+// version. Demands of reviewers stay open. Counted removes the replan hint.
 func (t TaskLedger) Replanned(version int, summary string, items []string) TaskLedger {
 	t = t.clone()
 	t.PlanVersion, t.PlanSummary, t.PlanItems = version, strings.TrimSpace(summary), nil
 	for _, item := range items {
 		if item = strings.TrimSpace(item); item != "" {
-			t.PlanItems = append(t.PlanItems, item) // twice the same step is two steps
+			t.PlanItems = append(t.PlanItems, item) // a repeated step counts twice
 		}
 	}
 	return t
 }
 
-// Frontier gives a hash of what is to be done next: which item it is, what it asks for, and the steps that the
-// newest plan version has for it. Two frontiers are equal exactly if the same is to be done: how the item is
-// marked, on which line it stands and how its text is spaced is not about that. The item is nil if the plan
-// file does not have it.
-func Frontier(item *Item, planItems []string) string {
+// Frontier returns a hash of the next work: the item's identity, what it asks for, and the steps of the newest plan
+// version. Status, line and spacing do not count. The item is nil if the plan file lacks it.
+func Frontier(item *plan.Item, planItems []string) string {
 	var buf []byte
 	list := func(texts []string) {
 		folded := make([]string, 0, len(texts))
@@ -48,16 +47,15 @@ func Frontier(item *Item, planItems []string) string {
 	return identity(item) + "." + hex.EncodeToString(sum[:])
 }
 
-// SameItem reports whether an item is still the one that a frontier was made for: one with its id and title,
-// however the title is spaced and whatever else the item asks for. An id alone is not enough, because another
-// item takes it over where a plan is numbered anew. A frontier that names no item, such as "", is that of any.
-func SameItem(frontier string, it *Item) bool {
+// SameItem reports whether the item still has the id and title in a frontier. An id alone is not enough, because it
+// can belong to another item after a plan is renumbered. A frontier without an item, such as "", matches every item.
+func SameItem(frontier string, it *plan.Item) bool {
 	made, _, named := strings.Cut(frontier, ".")
 	return !named || made == identity(it)
 }
 
-// identity gives a hash of what an item is known by, "" for none.
-func identity(it *Item) string {
+// identity returns a hash of the item's id and title, "" without an item.
+func identity(it *plan.Item) string {
 	if it == nil {
 		return ""
 	}
@@ -65,8 +63,7 @@ func identity(it *Item) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// appendSized appends texts, each with its length before it, so that no two lists of texts give the same
-// bytes.
+// appendSized appends texts, each after its length, so that different lists never yield the same bytes.
 func appendSized(buf []byte, texts ...string) []byte {
 	for _, s := range texts {
 		buf = strconv.AppendInt(buf, int64(len(s)), 10)

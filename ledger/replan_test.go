@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/ledger"
+	"waybill/plan"
+	"waybill/test/golden"
 )
 
 func TestHintsReadAsTheGoldenFileSays(t *testing.T) {
@@ -31,7 +33,7 @@ func TestHintsReadAsTheGoldenFileSays(t *testing.T) {
 		require.Equal(t, c.counts, ledger.Counts{Stalled: task.Stalled, ReviewLoop: task.ReviewLoop, Rejections: task.Rejections})
 		b.WriteString(c.name + ": " + task.ReplanHint + "\n")
 	}
-	golden(t, "outcomes/hints.golden", b.String())
+	golden.Equal(t, "outcomes/hints.golden", b.String())
 }
 
 // The hint stayed in facts and prompts when the work had long gone on.
@@ -61,33 +63,33 @@ func TestANewPlanVersionKeepsWhatReviewersDemand(t *testing.T) {
 }
 
 func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
-	base := func() (*ledger.Item, []string) {
-		return &ledger.Item{
+	base := func() (*plan.Item, []string) {
+		return &plan.Item{
 			ID: "1", Title: "a b", Prompt: "c\n  d", Details: []string{"e", "f"}, Requirements: []string{"g"},
-			Files: []string{"h"}, DependsOn: []string{"2"}, Status: ledger.Pending, Line: 3,
+			Files: []string{"h"}, DependsOn: []string{"2"}, Status: plan.Pending, Line: 3,
 		}, []string{"i", "j"}
 	}
 	item, steps := base()
 	want := ledger.Frontier(item, steps)
 	seen := map[string]string{want: "as it was"}
-	for name, change := range map[string]func(*ledger.Item, *[]string){
-		"id":                  func(it *ledger.Item, _ *[]string) { it.ID = "2" },
-		"title":               func(it *ledger.Item, _ *[]string) { it.Title = "a c" },
-		"case":                func(it *ledger.Item, _ *[]string) { it.Title = "A b" },
-		"prompt":              func(it *ledger.Item, _ *[]string) { it.Prompt = "cd" },
-		"title into prompt":   func(it *ledger.Item, _ *[]string) { it.Title, it.Prompt = "a", "b c d" },
-		"details":             func(it *ledger.Item, _ *[]string) { it.Details = []string{"e f"} },
-		"order of details":    func(it *ledger.Item, _ *[]string) { it.Details = []string{"f", "e"} },
-		"detail is required":  func(it *ledger.Item, _ *[]string) { it.Details, it.Requirements = []string{"e"}, []string{"f", "g"} },
-		"requirements":        func(it *ledger.Item, _ *[]string) { it.Requirements = nil },
-		"files":               func(it *ledger.Item, _ *[]string) { it.Files = []string{"h", "h"} },
-		"dependencies":        func(it *ledger.Item, _ *[]string) { it.DependsOn = []string{"2", "3"} },
-		"file is waited for":  func(it *ledger.Item, _ *[]string) { it.Files, it.DependsOn = nil, []string{"h", "2"} },
-		"steps":               func(_ *ledger.Item, steps *[]string) { *steps = []string{"i"} },
-		"order of steps":      func(_ *ledger.Item, steps *[]string) { *steps = []string{"j", "i"} },
-		"a step twice":        func(_ *ledger.Item, steps *[]string) { *steps = []string{"i", "j", "j"} },
-		"no steps":            func(_ *ledger.Item, steps *[]string) { *steps = nil },
-		"nothing of the item": func(it *ledger.Item, _ *[]string) { *it = ledger.Item{} },
+	for name, change := range map[string]func(*plan.Item, *[]string){
+		"id":                  func(it *plan.Item, _ *[]string) { it.ID = "2" },
+		"title":               func(it *plan.Item, _ *[]string) { it.Title = "a c" },
+		"case":                func(it *plan.Item, _ *[]string) { it.Title = "A b" },
+		"prompt":              func(it *plan.Item, _ *[]string) { it.Prompt = "cd" },
+		"title into prompt":   func(it *plan.Item, _ *[]string) { it.Title, it.Prompt = "a", "b c d" },
+		"details":             func(it *plan.Item, _ *[]string) { it.Details = []string{"e f"} },
+		"order of details":    func(it *plan.Item, _ *[]string) { it.Details = []string{"f", "e"} },
+		"detail is required":  func(it *plan.Item, _ *[]string) { it.Details, it.Requirements = []string{"e"}, []string{"f", "g"} },
+		"requirements":        func(it *plan.Item, _ *[]string) { it.Requirements = nil },
+		"files":               func(it *plan.Item, _ *[]string) { it.Files = []string{"h", "h"} },
+		"dependencies":        func(it *plan.Item, _ *[]string) { it.DependsOn = []string{"2", "3"} },
+		"file is waited for":  func(it *plan.Item, _ *[]string) { it.Files, it.DependsOn = nil, []string{"h", "2"} },
+		"steps":               func(_ *plan.Item, steps *[]string) { *steps = []string{"i"} },
+		"order of steps":      func(_ *plan.Item, steps *[]string) { *steps = []string{"j", "i"} },
+		"a step twice":        func(_ *plan.Item, steps *[]string) { *steps = []string{"i", "j", "j"} },
+		"no steps":            func(_ *plan.Item, steps *[]string) { *steps = nil },
+		"nothing of the item": func(it *plan.Item, _ *[]string) { *it = plan.Item{} },
 	} {
 		item, steps := base()
 		change(item, &steps)
@@ -98,12 +100,12 @@ func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 	gone := ledger.Frontier(nil, steps)
 	require.Empty(t, seen[gone], "an item that is gone is taken for %s", seen[gone])
 
-	for name, change := range map[string]func(*ledger.Item, *[]string){
-		"mark and place": func(it *ledger.Item, _ *[]string) {
-			it.Status, it.DerivedStatus, it.Line, it.Level, it.Mark = ledger.Completed, ledger.Blocked, 9, 2, ledger.Span{Start: 1, End: 2}
+	for name, change := range map[string]func(*plan.Item, *[]string){
+		"mark and place": func(it *plan.Item, _ *[]string) {
+			it.Status, it.DerivedStatus, it.Line, it.Level, it.Mark = plan.Completed, plan.Blocked, 9, 2, plan.Span{Start: 1, End: 2}
 		},
-		"blocked reason": func(it *ledger.Item, _ *[]string) { it.BlockedReason = "why" },
-		"white space": func(it *ledger.Item, steps *[]string) {
+		"blocked reason": func(it *plan.Item, _ *[]string) { it.BlockedReason = "why" },
+		"white space": func(it *plan.Item, steps *[]string) {
 			it.Title, it.Prompt, it.Details, *steps = " a\tb", "c d\n", []string{"e ", "", "\u00a0f"}, []string{"i", "  ", "j"}
 		},
 	} {
@@ -115,26 +117,26 @@ func TestFrontiersAreEqualExactlyIfTheSameIsToBeDone(t *testing.T) {
 
 // An item that took over the id of another one was taken for approved.
 func TestAnItemThatTookOverAnIdIsAnother(t *testing.T) {
-	item := func(change func(*ledger.Item)) *ledger.Item {
-		it := ledger.Item{ID: "1", Title: "a b", Prompt: "c", Status: ledger.Pending}
+	item := func(change func(*plan.Item)) *plan.Item {
+		it := plan.Item{ID: "1", Title: "a b", Prompt: "c", Status: plan.Pending}
 		change(&it)
 		return &it
 	}
-	as := func(*ledger.Item) {}
+	as := func(*plan.Item) {}
 	frontier := ledger.Frontier(item(as), []string{"d"})
 	for name, c := range map[string]struct {
 		frontier string
-		item     *ledger.Item
+		item     *plan.Item
 		want     bool
 	}{
 		"as it was":            {frontier, item(as), true},
-		"spaced otherwise":     {frontier, item(func(it *ledger.Item) { it.Title = " a\t b" }), true},
-		"ticked":               {frontier, item(func(it *ledger.Item) { it.Status, it.Line = ledger.Completed, 7 }), true},
-		"asks for more":        {frontier, item(func(it *ledger.Item) { it.Prompt, it.Details = "e", []string{"f"} }), true},
-		"another title":        {frontier, item(func(it *ledger.Item) { it.Title = "b a" }), false},
-		"another case":         {frontier, item(func(it *ledger.Item) { it.Title = "A b" }), false},
-		"another id":           {frontier, item(func(it *ledger.Item) { it.ID = "2" }), false},
-		"the id in the title":  {frontier, item(func(it *ledger.Item) { it.ID, it.Title = "", "1 a b" }), false},
+		"spaced otherwise":     {frontier, item(func(it *plan.Item) { it.Title = " a\t b" }), true},
+		"ticked":               {frontier, item(func(it *plan.Item) { it.Status, it.Line = plan.Completed, 7 }), true},
+		"asks for more":        {frontier, item(func(it *plan.Item) { it.Prompt, it.Details = "e", []string{"f"} }), true},
+		"another title":        {frontier, item(func(it *plan.Item) { it.Title = "b a" }), false},
+		"another case":         {frontier, item(func(it *plan.Item) { it.Title = "A b" }), false},
+		"another id":           {frontier, item(func(it *plan.Item) { it.ID = "2" }), false},
+		"the id in the title":  {frontier, item(func(it *plan.Item) { it.ID, it.Title = "", "1 a b" }), false},
 		"gone":                 {frontier, nil, false},
 		"was gone, and is":     {ledger.Frontier(nil, nil), nil, true},
 		"was gone, and is not": {ledger.Frontier(nil, nil), item(as), false},
@@ -148,8 +150,8 @@ func TestAnItemThatTookOverAnIdIsAnother(t *testing.T) {
 func TestFrontiersTellListsApart(t *testing.T) {
 	word := rapid.SampledFrom([]string{"a", "b", "a b", "1:a", "0:"})
 	words := rapid.SliceOfN(word, 0, 3)
-	draw := func(t *rapid.T, n string) (*ledger.Item, []string) {
-		it := &ledger.Item{
+	draw := func(t *rapid.T, n string) (*plan.Item, []string) {
+		it := &plan.Item{
 			Title: word.Draw(t, "title"+n), Details: words.Draw(t, "details"+n), Requirements: words.Draw(t, "requirements"+n),
 			Files: words.Draw(t, "files"+n), DependsOn: words.Draw(t, "depends"+n),
 		}

@@ -1,31 +1,23 @@
 package ledger
 
-// Role is whom a prompt is for. The zero value is no role. What a role is called is not known here.
+// Role is the kind of agent that a prompt addresses. The zero value is invalid.
 type Role uint8
 
 const (
 	// RoleWorker does the work.
 	RoleWorker Role = iota + 1
-	// RoleSpecReviewer judges whether the work is what was asked for.
+	// RoleSpecReviewer judges whether the work meets the request.
 	RoleSpecReviewer
-	// RoleCodeQualityReviewer judges how well the work is done.
+	// RoleCodeQualityReviewer judges the quality of the work.
 	RoleCodeQualityReviewer
 )
 
-func (r Role) known() bool { return RoleWorker <= r && r <= RoleCodeQualityReviewer }
+func (r Role) Known() bool { return RoleWorker <= r && r <= RoleCodeQualityReviewer }
 
-func (r Role) reviewer() bool { return r == RoleSpecReviewer || r == RoleCodeQualityReviewer }
+func (r Role) Reviewer() bool { return r == RoleSpecReviewer || r == RoleCodeQualityReviewer }
 
-// inputTokens is what the model of a role is given at most, where nobody says otherwise.
-func (r Role) inputTokens() int {
-	if r == RoleWorker {
-		return 4800
-	}
-	return 4000
-}
-
-// review gives which of the two reviews is a reviewer's.
-func (r Role) review() int {
+// ReviewIndex returns the index of a reviewer's review in a ledger.
+func (r Role) ReviewIndex() int {
 	if r == RoleCodeQualityReviewer {
 		return 1
 	}

@@ -6,10 +6,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/ledger"
+	"waybill/plan"
 )
 
 func TestSourceHashIsThatOfThePlanThatTheFactsCameFrom(t *testing.T) {
-	reading, err := ledger.Parse([]byte("- [ ] 1. Sow\n"))
+	reading, err := plan.Read("- [ ] 1. Sow\n", plan.Hints{})
 	require.NoError(t, err)
 	progress, err := ledger.Progress(reading, "tasks.md", "tasks.md", "1")
 	require.NoError(t, err)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// ReviewIssue is one thing a reviewer found.
+// ReviewIssue is one finding of a reviewer.
 type ReviewIssue struct {
 	// Severity is the reviewer's word: critical, important or minor.
 	Severity string
 	// File may be empty.
 	File string
-	// Message says what is wrong, Fix what to do about it.
+	// Message describes the problem, Fix the remedy.
 	Message, Fix string
 }
 
@@ -24,80 +24,79 @@ const (
 	assessedBlocked  = "blocked"
 )
 
-// Review is what one reviewer said last. The zero value is that of a reviewer who has not reported.
+// Review is the last report of one reviewer. The zero value belongs to a reviewer who has not reported.
 type Review struct {
 	// Assessment is approved, needs_changes or blocked.
 	Assessment    string
 	Issues        []ReviewIssue
 	RequiredFixes []string
-	// LostIssues and LostFixes count those that are missing or not whole, for the result held too many.
+	// LostIssues and LostFixes count entries that were dropped or cut because the result held too many.
 	LostIssues, LostFixes int
 }
 
-// rejects reports whether the reviewer wants something before it approves.
-func (r *Review) rejects() bool {
+// Rejects reports whether the reviewer withholds its approval.
+func (r *Review) Rejects() bool {
 	return r.Assessment != "" && r.Assessment != assessedApproved
 }
 
-// Stalled counts outcomes in a row that brought the item no further.
+// Stalled counts consecutive outcomes without progress.
 type Stalled struct {
 	ConsecutiveNonProgress, Threshold int
 	Flagged                           bool
 }
 
-// ReviewLoop counts how often in a row a review found the same.
+// ReviewLoop counts consecutive reviews with the same findings.
 type ReviewLoop struct {
 	Count, Threshold int
-	// Alternating says that two sets of issues take turns.
+	// Alternating reports that two sets of issues take turns.
 	Alternating bool
 	Flagged     bool
 }
 
-// Origin is the task of the queue and the attempt at it that something was said by, each as far as it is known.
+// Origin names the task and the attempt that produced a text, each as far as it is known.
 type Origin struct{ TaskID, AttemptID string }
 
-// Origins say whose word a ledger has. That of what nobody has said, or of what nobody was named for, is zero.
+// Origins says which attempt wrote the texts of a ledger. A text with an unknown author has the zero Origin.
 type Origins struct {
 	Summary Origin
-	// Reviews has that of the spec review, and then that of the code quality review.
+	// Reviews holds the origin of the spec review, then of the code quality review.
 	Reviews [2]Origin
 }
 
-// TaskLedger is what is known about the work on one item in one run.
+// TaskLedger records the work on one item in one run.
 type TaskLedger struct {
 	RunID, ItemID string
 	PlanVersion   int
 	// PlanSummary says what the newest plan version wants done differently, and PlanItems are its steps.
 	PlanSummary string
 	PlanItems   []string
-	// Summary is what the worker said with its last result, "" if that was not a word.
+	// Summary is the summary of the worker's last result, "" if it had none.
 	Summary string
-	// ReviewerAssessment is that of the reviewer who reported last or, if that one approved and the other does
-	// not, of the other.
+	// ReviewerAssessment is the assessment of the reviewer who reported last. If that reviewer approved and the other
+	// rejects, it is the other's.
 	ReviewerAssessment string
-	// Reviews has what the spec reviewer said last, and then what the code quality reviewer did. What they
-	// want together is given by ReviewerIssues and RequiredFixes.
+	// Reviews holds the last spec review, then the last code quality review. ReviewerIssues and RequiredFixes combine
+	// both.
 	Reviews  [2]Review
 	Blockers []string
-	// LostBlockers counts those that are missing or not whole, for a result held too many.
+	// LostBlockers counts blockers that were dropped or cut because a result held too many.
 	LostBlockers int
 	Stalled      Stalled
 	ReviewLoop   ReviewLoop
 	Rejections   int
 	ReplanHint   string
-	// FilesChanged are the files that workers changed, in the order in which they were named first.
+	// FilesChanged lists the files that workers changed, in the order of their first mention.
 	FilesChanged []string
-	// Attempts counts how often a worker was at it.
+	// Attempts counts the turns of workers.
 	Attempts int
-	// ReviewAttempts counts how often the spec reviewer was, and then the code quality reviewer.
+	// ReviewAttempts counts the turns of the spec reviewer, then of the code quality reviewer.
 	ReviewAttempts [2]int
-	// GitRange has the commits of the work as <base>..<head>: what a worker said last that named any.
+	// GitRange holds the commits of the work as <base>..<head>, from the last worker that named any.
 	GitRange string
 	Origins  Origins
 }
 
-// NewTaskLedger returns the ledger of a run in which nothing has happened:
-// plan version 1, both thresholds 2.
+// NewTaskLedger returns the ledger of a new run: plan version 1, both thresholds 2.
 func NewTaskLedger(runID, itemID string) TaskLedger {
 	const threshold = 2
 	return TaskLedger{
@@ -108,16 +107,15 @@ func NewTaskLedger(runID, itemID string) TaskLedger {
 	}
 }
 
-// ReviewerIssues gives the issues of the reviewers that have not approved, those of the spec reviewer
-// first. It is nil if there are none.
-func (t TaskLedger) ReviewerIssues() []ReviewIssue { return cloned(t.openIssues()) }
+// ReviewerIssues returns the issues of the rejecting reviewers, those of the spec reviewer first. It returns nil if
+// there are none.
+func (t TaskLedger) ReviewerIssues() []ReviewIssue { return cloned(t.OpenIssues()) }
 
-// RequiredFixes gives what the reviewers that have not approved demand, in the same order. It is nil if
-// they demand nothing.
-func (t TaskLedger) RequiredFixes() []string { return cloned(t.openFixes()) }
+// RequiredFixes returns the demands of the rejecting reviewers in the same order. It returns nil if there are none.
+func (t TaskLedger) RequiredFixes() []string { return cloned(t.OpenFixes()) }
 
-// turns gives how often a role was at the item.
-func (t *TaskLedger) turns(r Role) int {
+// Turns returns how many turns a role has had on the item.
+func (t *TaskLedger) Turns(r Role) int {
 	switch r {
 	case RoleSpecReviewer:
 		return t.ReviewAttempts[0]
@@ -128,46 +126,45 @@ func (t *TaskLedger) turns(r Role) int {
 	return t.Attempts
 }
 
-// failing reports whether the last attempt did not bring the item further, so that the next one has to
-// know how it went.
-func (t *TaskLedger) failing() bool {
-	return t.Reviews[0].rejects() || t.Reviews[1].rejects() || len(t.Blockers) > 0 || t.Stalled.ConsecutiveNonProgress > 0
+// Failing reports whether the last attempt made no progress, so that the next prompt has to describe it.
+func (t *TaskLedger) Failing() bool {
+	return t.Reviews[0].Rejects() || t.Reviews[1].Rejects() || len(t.Blockers) > 0 || t.Stalled.ConsecutiveNonProgress > 0
 }
 
-// openIssues may share its list with a review.
-func (t *TaskLedger) openIssues() []ReviewIssue {
+// OpenIssues is ReviewerIssues without a copy. The caller must not modify the list, which may belong to a review.
+func (t *TaskLedger) OpenIssues() []ReviewIssue {
 	var open []ReviewIssue
 	for i := range t.Reviews {
-		if r := &t.Reviews[i]; r.rejects() {
+		if r := &t.Reviews[i]; r.Rejects() {
 			open = joined(open, r.Issues)
 		}
 	}
 	return open
 }
 
-// lost counts what is missing, or not whole, of the open issues, fixes and blockers.
-func (t *TaskLedger) lost() (issues, fixes, blockers int) {
+// Lost counts the open issues, fixes and blockers that were dropped or cut.
+func (t *TaskLedger) Lost() (issues, fixes, blockers int) {
 	for i := range t.Reviews {
-		if r := &t.Reviews[i]; r.rejects() {
+		if r := &t.Reviews[i]; r.Rejects() {
 			issues, fixes = issues+r.LostIssues, fixes+r.LostFixes
 		}
 	}
 	return issues, fixes, t.LostBlockers
 }
 
-// openFixes may share its list with a review.
-func (t *TaskLedger) openFixes() []string {
+// OpenFixes is RequiredFixes without a copy. The caller must not modify the list, which may belong to a review.
+func (t *TaskLedger) OpenFixes() []string {
 	var open []string
 	for i := range t.Reviews {
-		if r := &t.Reviews[i]; r.rejects() {
+		if r := &t.Reviews[i]; r.Rejects() {
 			open = joined(open, r.RequiredFixes)
 		}
 	}
 	return open
 }
 
-// joined copies nothing unless it has to: mostly one reviewer at most wants something, and this is asked for
-// with every prompt.
+// joined returns both lists as one. It copies only if both have entries. Usually at most one reviewer rejects, so that
+// most prompts need no copy.
 func joined[T any](list, more []T) []T {
 	if len(list) == 0 {
 		return slices.Clip(more)
@@ -175,14 +172,14 @@ func joined[T any](list, more []T) []T {
 	return append(list, more...)
 }
 
-// issueFingerprint is a hash of the open issues and fixes, whatever their order, case and white space, and
-// "" if there are none.
+// issueFingerprint returns a hash of the open issues and fixes, "" if there are none. Order, case and white space do
+// not count.
 func (t *TaskLedger) issueFingerprint() string {
 	var open []string
-	for _, issue := range t.openIssues() {
+	for _, issue := range t.OpenIssues() {
 		open = append(open, "issue "+issue.File+" "+issue.Message)
 	}
-	for _, fix := range t.openFixes() {
+	for _, fix := range t.OpenFixes() {
 		open = append(open, "fix "+fix)
 	}
 	if open == nil {
@@ -196,11 +193,10 @@ func (t *TaskLedger) issueFingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fold gives a text with one space between its words and none around them.
+// fold returns a text trimmed, with one space between its words.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// union gives the texts of both lists in their order, trimmed, each once, and the empty ones left out. It
-// is a list of its own, or nil.
+// union returns the trimmed texts of both lists in order, each once and without empty ones. The list is new, or nil.
 func union(list, more []string) []string {
 	out := make([]string, 0, len(list)+len(more))
 	seen := make(map[string]bool, len(list)+len(more))

@@ -2,40 +2,39 @@ package ledger
 
 import "strconv"
 
-// TaskFacts writes a ledger as facts, without RunID and ItemID, which say
-// whose facts they are, and with them the facts that other tools look for.
-// RenewTask puts them in the place of older ones.
+// TaskFacts returns a ledger as facts, including the copies for other tools. It omits RunID and ItemID, because the
+// store keys the facts by them. RenewTask replaces older facts with the result.
 func TaskFacts(t TaskLedger) []Fact {
 	facts := make([]Fact, 0, 25)
-	facts = appendTaskFacts(facts, &t)
-	facts = append(facts, Fact{factReviews, compact(reviewsOf(&t))})
+	facts = AppendTaskFacts(facts, &t)
+	facts = append(facts, Fact{factReviews, Encode(reviewsOf(&t))})
 	if said := originsOf(t.Origins); said != (originsFact{}) {
-		facts = append(facts, Fact{factOrigins, compact(said)})
+		facts = append(facts, Fact{factOrigins, Encode(said)})
 	}
 	return appendForeignTask(facts, &t)
 }
 
-// appendTaskFacts leaves out what only storage needs.
-func appendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
+// AppendTaskFacts appends the facts that agents see. Facts that only storage needs are absent.
+func AppendTaskFacts(facts []Fact, t *TaskLedger) []Fact {
 	facts = append(facts,
-		Fact{factPlanVersion, strconv.Itoa(t.PlanVersion)},
-		Fact{factSummary, t.Summary},
-		Fact{factAssessment, t.ReviewerAssessment},
-		Fact{factIssues, list(issuesOf(t.openIssues()))},
-		Fact{factBlockers, list(t.Blockers)},
-		Fact{factFixes, list(t.openFixes())},
-		Fact{factStalled, compact(stalledFact(t.Stalled))},
-		Fact{factReviewLoop, compact(reviewLoopFact(t.ReviewLoop))},
-		Fact{factRejections, strconv.Itoa(t.Rejections)},
-		Fact{factReplanHint, t.ReplanHint},
-		Fact{factAttempts, strconv.Itoa(t.Attempts)},
-		Fact{factPlanSummary, t.PlanSummary},
-		Fact{factPlanItems, list(t.PlanItems)},
-		Fact{factFilesChanged, list(t.FilesChanged)},
-		Fact{factGitRange, t.GitRange},
+		Fact{FactPlanVersion, strconv.Itoa(t.PlanVersion)},
+		Fact{FactSummary, t.Summary},
+		Fact{FactAssessment, t.ReviewerAssessment},
+		Fact{FactIssues, EncodeList(issuesOf(t.OpenIssues()))},
+		Fact{FactBlockers, EncodeList(t.Blockers)},
+		Fact{FactFixes, EncodeList(t.OpenFixes())},
+		Fact{FactStalled, Encode(stalledFact(t.Stalled))},
+		Fact{FactReviewLoop, Encode(reviewLoopFact(t.ReviewLoop))},
+		Fact{FactRejections, strconv.Itoa(t.Rejections)},
+		Fact{FactReplanHint, t.ReplanHint},
+		Fact{FactAttempts, strconv.Itoa(t.Attempts)},
+		Fact{FactPlanSummary, t.PlanSummary},
+		Fact{FactPlanItems, EncodeList(t.PlanItems)},
+		Fact{FactFilesChanged, EncodeList(t.FilesChanged)},
+		Fact{FactGitRange, t.GitRange},
 	)
 	if n := t.ReviewAttempts; n != [2]int{} {
-		facts = append(facts, Fact{factReviewAttempts, compact(reviewAttemptsFact{n[0], n[1]})})
+		facts = append(facts, Fact{FactReviewAttempts, Encode(reviewAttemptsFact{n[0], n[1]})})
 	}
 	return facts
 }
@@ -44,7 +43,6 @@ func originsOf(o Origins) originsFact {
 	return originsFact{originFact(o.Summary), originFact(o.Reviews[0]), originFact(o.Reviews[1])}
 }
 
-// origins reads them back.
 func (f originsFact) origins() Origins {
 	return Origins{Origin(f.Summary), [2]Origin{Origin(f.Spec), Origin(f.Quality)}}
 }
@@ -67,7 +65,7 @@ func reviewsOf(t *TaskLedger) reviewsFact {
 	return reviewsFact{Spec: one(&t.Reviews[0]), Quality: one(&t.Reviews[1]), LostBlockers: t.LostBlockers}
 }
 
-// review reads the review back.
+// review returns the decoded review, or the zero Review for nil.
 func (f *reviewFact) review() Review {
 	if f == nil {
 		return Review{}
@@ -79,10 +77,8 @@ func (f *reviewFact) review() Review {
 	return r
 }
 
-// ParseTaskFacts reads what TaskFacts wrote, now or before it knew all the keys
-// of today. Other keys are ignored, and of one key the last value counts. A
-// *FactError names the first key that cannot be read, or is missing although it
-// was always written: a damaged ledger never looks like an empty one.
+// ParseTaskFacts reads facts written by TaskFacts. It ignores other keys, and the last value of a key counts. A
+// *FactError names the first missing or unreadable key, so that a damaged ledger never looks empty.
 func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	r := newFactReader(facts)
 	var (
@@ -91,31 +87,30 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 		reviews reviewsFact
 		turns   reviewAttemptsFact
 		origins originsFact
-		before  = reviewFact{Assessment: r.text(factAssessment)}
+		issues  []issueFact // issues and fixes repeat the reviews; they are decoded only to detect damage
+		fixes   []string
 	)
 	t := TaskLedger{
 		RunID: runID, ItemID: itemID,
-		PlanVersion:        r.number(factPlanVersion),
-		PlanSummary:        r.values[factPlanSummary],
-		Summary:            r.text(factSummary),
-		ReviewerAssessment: before.Assessment,
-		Rejections:         r.number(factRejections),
-		ReplanHint:         r.text(factReplanHint),
-		Attempts:           r.number(factAttempts),
-		GitRange:           r.values[factGitRange],
+		PlanVersion:        r.number(FactPlanVersion),
+		PlanSummary:        r.text(FactPlanSummary),
+		Summary:            r.text(FactSummary),
+		ReviewerAssessment: r.text(FactAssessment),
+		Rejections:         r.number(FactRejections),
+		ReplanHint:         r.text(FactReplanHint),
+		Attempts:           r.number(FactAttempts),
+		GitRange:           r.text(FactGitRange),
 	}
-	r.json(factIssues, &before.Issues)
-	r.json(factFixes, &before.RequiredFixes)
-	r.json(factBlockers, &t.Blockers)
-	r.json(factStalled, &stalled)
-	r.json(factReviewLoop, &loop)
-	r.jsonIfAny(factPlanItems, &t.PlanItems)
-	r.jsonIfAny(factFilesChanged, &t.FilesChanged)
-	r.jsonIfAny(factReviewAttempts, &turns)
+	r.json(FactIssues, &issues)
+	r.json(FactFixes, &fixes)
+	r.json(FactBlockers, &t.Blockers)
+	r.json(FactStalled, &stalled)
+	r.json(FactReviewLoop, &loop)
+	r.json(FactPlanItems, &t.PlanItems)
+	r.json(FactFilesChanged, &t.FilesChanged)
+	r.json(factReviews, &reviews)
+	r.jsonIfAny(FactReviewAttempts, &turns)
 	r.jsonIfAny(factOrigins, &origins)
-	if !r.jsonIfAny(factReviews, &reviews) {
-		reviews.Spec = before.whole()
-	}
 	if r.err != nil {
 		return TaskLedger{}, r.err
 	}
@@ -123,17 +118,5 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	t.Reviews = [2]Review{reviews.Spec.review(), reviews.Quality.review()}
 	t.LostBlockers = reviews.LostBlockers
 	t.ReviewAttempts, t.Origins = [2]int{turns.Spec, turns.Quality}, origins.origins()
-	return t.clone(), nil // which makes empty lists nil
-}
-
-// whole gives the one review that was kept when nobody told reviewers apart, or nil if there was none. What
-// it demands must not get lost, so it counts as the spec reviewer's.
-func (f *reviewFact) whole() *reviewFact {
-	if len(f.Issues)+len(f.RequiredFixes) > 0 && f.Assessment == "" {
-		f.Assessment = assessedChanges
-	}
-	if f.Assessment == "" {
-		return nil
-	}
-	return f
+	return t.clone(), nil // clone turns empty lists into nil
 }

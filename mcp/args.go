@@ -14,40 +14,39 @@ import (
 // args are the arguments of a call, by their names.
 type args map[string]jsontext.Value
 
-// read takes the arguments of a call apart. What the tool does not take is refused by name, so that a model that
-// mixed something up can put it right.
-func (t *tool) read(raw []byte) (args, *schema.Error) {
+// parseArguments parses the arguments of a call. It refuses an unknown argument by name, so that a model can correct it.
+func (t *tool) parseArguments(raw []byte) (args, *schema.Error) {
 	a := args{}
 	if len(raw) == 0 {
 		return a, nil
 	}
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, schema.NewError(schema.InvalidParams, "the arguments must be one object, with each name once").
-			Hint("send " + t.takes())
+			Hint("send " + t.argumentList())
 	}
 	for name := range a {
-		if !t.knows(name) {
+		if !t.hasArgument(name) {
 			return nil, t.unknown(name)
 		}
 	}
 	for _, p := range t.params {
 		if value, given := a[p.name]; given && p.own && value.Kind() != '"' {
-			return nil, schema.NewError(schema.InvalidParams, fmt.Sprintf("%s must be a string, not %s", p.name, clip(string(value), 48)))
+			return nil, schema.NewError(schema.InvalidParams, fmt.Sprintf("%s must be a string, not %s", p.name, truncate(string(value), 48)))
 		}
 	}
 	return a, nil
 }
 
-func (t *tool) knows(name string) bool {
+func (t *tool) hasArgument(name string) bool {
 	return slices.ContainsFunc(t.params, func(p param) bool { return p.name == name })
 }
 
 func (t *tool) unknown(name string) *schema.Error {
-	fault := schema.NewError(schema.UnknownField, fmt.Sprintf("%s does not take %q", t.name, clip(name, 48)))
+	fault := schema.NewError(schema.UnknownField, fmt.Sprintf("%s does not take %q", t.name, truncate(name, 48)))
 	if near := schema.Nearest(name, t.names()); len(near) > 0 {
-		return fault.Hint("did you mean " + strings.Join(near, " or ") + "? It takes " + t.takes())
+		return fault.Hint("did you mean " + strings.Join(near, " or ") + "? It takes " + t.argumentList())
 	}
-	return fault.Hint("it takes " + t.takes())
+	return fault.Hint("it takes " + t.argumentList())
 }
 
 func (t *tool) names() []string {
@@ -58,11 +57,11 @@ func (t *tool) names() []string {
 	return names
 }
 
-// takes lists the arguments.
-func (t *tool) takes() string { return strings.Join(t.names(), ", ") }
+// argumentList returns the names of the arguments.
+func (t *tool) argumentList() string { return strings.Join(t.names(), ", ") }
 
-// arrange gives the params of the method for these arguments.
-func (t *tool) arrange(a args) object {
+// paramsFor returns the params of the method for the arguments.
+func (t *tool) paramsFor(a args) object {
 	out := object{}
 	for i := range t.params {
 		p := &t.params[i]
@@ -73,7 +72,7 @@ func (t *tool) arrange(a args) object {
 	return out
 }
 
-// text gives an argument that is a string, and "" for any other.
+// text returns a string argument, or "" if it is absent or no string.
 func (a args) text(name string) string {
 	var s string
 	if err := json.Unmarshal(a[name], &s); err != nil {
@@ -82,10 +81,10 @@ func (a args) text(name string) string {
 	return s
 }
 
-// object is an object that is put together.
+// object is a JSON object.
 type object map[string]any
 
-// put puts a value where a path says.
+// put sets the value at a path, and creates the objects on the way.
 func (o object) put(path []string, value any) {
 	if len(path) == 1 {
 		o[path[0]] = value
@@ -99,8 +98,8 @@ func (o object) put(path []string, value any) {
 	inner.put(path[1:], value)
 }
 
-// asArguments names the arguments of the tool where an error of the method names its params.
-func (t *tool) asArguments(fault *schema.Error) *schema.Error {
+// nameArguments replaces the params of the method in an error by the arguments of the tool.
+func (t *tool) nameArguments(fault *schema.Error) *schema.Error {
 	out := *fault
 	for _, p := range t.params {
 		if p.from != "" {

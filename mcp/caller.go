@@ -15,29 +15,29 @@ import (
 	"waybill/schema"
 )
 
-// lateTime is how long a call that was given up may take to say what became of it.
-const lateTime = time.Second
+// lateAnswerTime is how long await waits for the answer of a cancelled call.
+const lateAnswerTime = time.Second
 
-// A caller carries out methods of the table, as one who waits for their answers.
+// A caller calls methods of the table and waits for their answers.
 type caller struct {
 	table *api.Table
 	log   *slog.Logger
 }
 
-// call carries a method out and reads its result into result, which may be nil.
+// call runs a method and decodes its result into result, which may be nil.
 func (c *caller) call(ctx context.Context, method string, params, result any) *schema.Error {
 	raw, err := schema.Encode(params)
 	if err != nil {
 		return schema.NewError(schema.InvalidUTF8, "the arguments are not valid UTF-8").Hint("send text only")
 	}
-	return c.carry(ctx, method, raw, result)
+	return c.callRaw(ctx, method, raw, result)
 }
 
-// carry is call with params that are JSON already.
-func (c *caller) carry(ctx context.Context, method string, params []byte, result any) *schema.Error {
+// callRaw is call with encoded params.
+func (c *caller) callRaw(ctx context.Context, method string, params []byte, result any) *schema.Error {
 	a := c.start(ctx, method, params)
 	if a.Err != nil {
-		return c.explained(a, method)
+		return c.withIncident(a, method)
 	}
 	if a.Undelivered != nil {
 		turnOf(ctx).undelivered(a.Undelivered)
@@ -50,12 +50,12 @@ func (c *caller) carry(ctx context.Context, method string, params []byte, result
 		err = json.Unmarshal(text, result)
 	}
 	if err != nil {
-		return c.explained(api.Answer{Err: schema.NewError(schema.Internal, "the answer cannot be read"), Cause: err}, method)
+		return c.withIncident(api.Answer{Err: schema.NewError(schema.Internal, "the answer cannot be read"), Cause: err}, method)
 	}
 	return nil
 }
 
-// start begins a method when it is its turn, lets the next one go, and waits for the answer.
+// start runs a method when it is its turn, passes the turn on, and waits for the answer.
 func (c *caller) start(ctx context.Context, method string, params []byte) api.Answer {
 	entry, ok := c.table.Entry(method)
 	if !ok || entry.Start == nil {
@@ -63,35 +63,35 @@ func (c *caller) start(ctx context.Context, method string, params []byte) api.An
 	}
 	t := turnOf(ctx)
 	if entry.Kind != schema.Change {
-		t.pass() // it may take its time
+		t.pass() // only changes keep their order
 	} else if err := t.await(ctx); err != nil {
-		return api.Answer{Err: schema.NewError(schema.Cancelled, "the call was cancelled before it was begun")}
+		return api.Answer{Err: schema.NewError(schema.Cancelled, "the call was cancelled before it started")}
 	}
-	w := &wait{answers: make(chan api.Answer, 1)}
+	w := &pendingAnswer{answers: make(chan api.Answer, 1)}
 	entry.Start(ctx, params, w.done)
 	t.pass()
-	return w.end(ctx)
+	return w.await(ctx)
 }
 
-// A wait is for one answer.
-type wait struct {
-	answers chan api.Answer // never closed
-	givenUp atomic.Bool     // nobody waits any more
+// A pendingAnswer waits for the answer of one call.
+type pendingAnswer struct {
+	answers   chan api.Answer // never closed
+	abandoned atomic.Bool     // await has returned without the answer
 }
 
-// done takes the answer. What was handed out with one that comes too late is taken back.
-func (w *wait) done(a api.Answer) {
+// done accepts the answer. If await has returned, it calls Undelivered.
+func (w *pendingAnswer) done(a api.Answer) {
 	w.answers <- a
-	if !w.givenUp.Load() {
+	if !w.abandoned.Load() {
 		return
 	}
-	if a, late := w.left(); late && a.Undelivered != nil {
+	if a, late := w.takeAnswer(); late && a.Undelivered != nil {
 		a.Undelivered()
 	}
 }
 
-// left gives the answer, if it is there and nobody has it.
-func (w *wait) left() (a api.Answer, there bool) {
+// takeAnswer returns the answer if it is there and was not taken.
+func (w *pendingAnswer) takeAnswer() (a api.Answer, ok bool) {
 	select {
 	case a = <-w.answers:
 		return a, true
@@ -100,22 +100,22 @@ func (w *wait) left() (a api.Answer, there bool) {
 	}
 }
 
-// end waits for the answer, and not much longer than somebody wants to know it.
-func (w *wait) end(ctx context.Context) api.Answer {
+// await waits for the answer. After ctx ends it waits for lateAnswerTime more.
+func (w *pendingAnswer) await(ctx context.Context) api.Answer {
 	select {
 	case a := <-w.answers:
 		return a
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(lateTime)
+	late := time.NewTimer(lateAnswerTime)
 	defer late.Stop()
 	select {
 	case a := <-w.answers:
 		return a
 	case <-late.C:
 	}
-	w.givenUp.Store(true)
-	if a, there := w.left(); there {
+	w.abandoned.Store(true)
+	if a, there := w.takeAnswer(); there {
 		return a
 	}
 	fault := schema.NewError(schema.StoreIO, "the store does not answer").
@@ -124,8 +124,8 @@ func (w *wait) end(ctx context.Context) api.Answer {
 	return api.Answer{Err: fault}
 }
 
-// explained gives the error of an answer. A defect gets an incident, and its cause goes to the log.
-func (c *caller) explained(a api.Answer, method string) *schema.Error {
+// withIncident returns the error of an answer. A defect gets an incident id, and its cause is logged.
+func (c *caller) withIncident(a api.Answer, method string) *schema.Error {
 	if a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
 		return a.Err
 	}
@@ -135,5 +135,5 @@ func (c *caller) explained(a api.Answer, method string) *schema.Error {
 	return &fault
 }
 
-// newIncident names a defect, for the host and for the log.
+// newIncident returns a random id for a defect.
 func newIncident() string { return "inc_" + strings.ToLower(rand.Text()[:12]) }

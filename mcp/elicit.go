@@ -11,18 +11,18 @@ import (
 	"waybill/schema"
 )
 
-// The tool that brings questions to a person and answers back. Where the host can show a form, the person is asked
-// directly, and no model stands between the question and the answer.
+// This file has the tool reply, which brings questions to a person. If the host can show a form, the person is asked
+// directly, without a model between the question and the answer.
 
 const (
-	answerKey    = "answer"     // names the one thing that the host is asked for
-	modernEra    = "2026-07-28" // from here on, a call is answered with what it needs; before, the server asks by itself
-	maxAsked     = 4 << 10      // of a question in a form
-	maxInList    = 500          // of a question in a list
+	answerKey    = "answer"     // key of the form in requests and responses
+	modernEra    = "2026-07-28" // from this version on, a result asks for the form; before, the server sends a request
+	maxAsked     = 4 << 10      // bytes of a question in a form
+	maxInList    = 500          // bytes of a question in a list
 	askedAtATime = 10
 )
 
-// answerForm is the form that a person fills in.
+// answerForm is the schema of the form that a person fills in.
 var answerForm = jsontext.Value(`{"type":"object","properties":{"reply":{"type":"string","title":"Your answer",` +
 	`"description":"It goes to the agent word for word."}},"required":["reply"]}`)
 
@@ -35,10 +35,10 @@ func (s *server) reply(c *call) (facts, *schema.Error) {
 	case named:
 		return s.ask(c)
 	}
-	return s.questions(c)
+	return s.listQuestions(c)
 }
 
-// answer passes a person's words on.
+// answer passes a person's reply to the task.
 func (s *server) answer(c *call, params object) (facts, *schema.Error) {
 	params["by"] = c.client()
 	var r schema.ReplyResult
@@ -53,8 +53,8 @@ func (s *server) answer(c *call, params object) (facts, *schema.Error) {
 	return f, nil
 }
 
-// questions lists what waits for a person.
-func (s *server) questions(c *call) (facts, *schema.Error) {
+// listQuestions lists the tasks that wait for a person.
+func (s *server) listQuestions(c *call) (facts, *schema.Error) {
 	params := object{"limit": askedAtATime}
 	if cursor := c.args.text("cursor"); cursor != "" {
 		params["cursor"] = cursor
@@ -65,7 +65,7 @@ func (s *server) questions(c *call) (facts, *schema.Error) {
 	}
 	var f facts
 	f.put("count", len(r.Items))
-	f.add("questions", listOf(r.Items, waiting))
+	f.add("questions", listOf(r.Items, awaitingFacts))
 	f.add("next_cursor", r.NextCursor)
 	if len(r.Items) > 0 {
 		f.add("do", "Call reply with one task_id alone to have the person asked; or ask the user yourself, then call reply with "+
@@ -74,43 +74,43 @@ func (s *server) questions(c *call) (facts, *schema.Error) {
 	return f, nil
 }
 
-func waiting(a schema.Awaiting) (f facts) {
+func awaitingFacts(a schema.Awaiting) (f facts) {
 	f.add("task_id", a.TaskID)
 	f.add("attempt_id", a.AttemptID)
 	f.add("since", string(a.Since))
-	f.add("description", said(a.Description, maxLine))
-	f.add("question", said(a.Question, maxInList))
+	f.add("description", neutralCut(a.Description, maxLine))
+	f.add("question", neutralCut(a.Question, maxInList))
 	f.add("url", a.URL)
 	return f
 }
 
-// A question is what a task asks.
+// A question is the question of a task that waits for a person.
 type question struct {
 	taskID, attemptID string
 	description, text string
 }
 
-// ask has the person asked, as far as the host can.
+// ask asks the person by a form if the host supports that, and otherwise asks the model to do so.
 func (s *server) ask(c *call) (facts, *schema.Error) {
-	q, fault := s.question(c)
+	q, fault := s.currentQuestion(c)
 	if fault != nil {
 		return nil, fault
 	}
 	switch p := c.req.Params; {
 	case p.RequestState != "" || p.InputResponses != nil:
-		return s.returned(c, q)
-	case !c.shows():
-		return q.relayed(""), nil
+		return s.acceptForm(c, q)
+	case !c.hasForms():
+		return q.askByModel(""), nil
 	case eraOf(c.req.Session) >= modernEra:
-		c.needs = &need{form: q.form(), state: s.seal.close(q, time.Now().Add(answerTime))}
+		c.needs = &formRequest{form: q.form(), state: s.signer.sign(q, time.Now().Add(answerTime))}
 		return nil, nil
 	}
-	return s.elicit(c, q)
+	return s.askByForm(c, q)
 }
 
-// elicit asks the person by way of a host that is asked by its server. It waits no longer for the answer than a form
-// may be filled in; then the host is told to take the form away, and the model asks.
-func (s *server) elicit(c *call, q question) (facts, *schema.Error) {
+// askByForm sends the form to a host of the legacy era and waits for the answer. After answerTime it withdraws the
+// form and lets the model ask.
+func (s *server) askByForm(c *call, q question) (facts, *schema.Error) {
 	ctx, cancel := context.WithTimeout(c.ctx, answerTime)
 	defer cancel()
 	result, err := c.req.Session.Elicit(ctx, q.form())
@@ -118,15 +118,15 @@ func (s *server) elicit(c *call, q question) (facts, *schema.Error) {
 	case c.ctx.Err() != nil:
 		return nil, schema.NewError(schema.Cancelled, "the call was cancelled; nothing has changed")
 	case err != nil && ctx.Err() != nil:
-		return q.relayed(errLate.Error()), nil
+		return q.askByModel(errFormExpired.Error()), nil
 	case err != nil:
-		return q.relayed(err.Error()), nil
+		return q.askByModel(err.Error()), nil
 	}
-	return s.settle(c, q, result)
+	return s.applyAnswer(c, q, result)
 }
 
-// question gives what a task asks now.
-func (s *server) question(c *call) (question, *schema.Error) {
+// currentQuestion returns the question that a task asks now.
+func (s *server) currentQuestion(c *call) (question, *schema.Error) {
 	var r schema.TaskDetail
 	if fault := s.caller.call(c.ctx, "get_task", object{"task_id": c.params["task_id"]}, &r); fault != nil {
 		return question{}, fault
@@ -136,47 +136,47 @@ func (s *server) question(c *call) (question, *schema.Error) {
 		return question{}, schema.NewError(schema.InvalidState, "the task is "+t.Status+" and asks nothing").
 			Hint("call reply without task_id for the tasks that do")
 	}
-	q := question{t.TaskID, t.CurrentAttemptID, said(t.Description, maxLine), t.Question}
+	q := question{t.TaskID, t.CurrentAttemptID, neutralCut(t.Description, maxLine), t.Question}
 	if q.text == "" {
 		q.text = t.Output
 	}
 	if asked := c.args.text("attempt_id"); asked != "" && asked != q.attemptID {
-		return question{}, goneOn()
+		return question{}, alreadyResolved()
 	}
 	return q, nil
 }
 
-func goneOn() *schema.Error {
+func alreadyResolved() *schema.Error {
 	return schema.NewError(schema.AlreadyResolved, "that question was answered, or the task has gone on since; nothing has changed").
 		Hint("call get_task, or reply without task_id for the questions that wait")
 }
 
-// form is what the host shows to the person.
+// form returns the form that the host shows to the person.
 func (q question) form() *sdk.ElicitParams {
-	message := said(q.text, maxAsked)
+	message := neutralCut(q.text, maxAsked)
 	if q.description != "" {
 		message = q.description + "\n\n" + message
 	}
 	return &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: answerForm}
 }
 
-// relayed leaves it to the model to ask, and says why.
-func (q question) relayed(why string) (f facts) {
+// askByModel returns facts that tell the model to ask the user, and why.
+func (q question) askByModel(why string) (f facts) {
 	f.add("task_id", q.taskID)
 	f.add("attempt_id", q.attemptID)
 	f.put("answered", false)
 	f.add("description", q.description)
-	f.add("question", said(q.text, maxAsked))
-	f.add("host_said", folded(why))
+	f.add("question", neutralCut(q.text, maxAsked))
+	f.add("host_said", neutralLine(why))
 	f.add("do", "The host did not ask the person. Ask the user, then call reply with task_id, attempt_id and their words as reply.")
 	return f
 }
 
-// returned takes the answer to a form that was given to the host earlier.
-func (s *server) returned(c *call, q question) (facts, *schema.Error) {
-	switch err := s.seal.open(c.req.Params.RequestState, q, time.Now()); {
-	case errors.Is(err, errOther):
-		return nil, goneOn()
+// acceptForm applies the answer to a form of an earlier result, after checking its signed state.
+func (s *server) acceptForm(c *call, q question) (facts, *schema.Error) {
+	switch err := s.signer.verify(c.req.Params.RequestState, q, time.Now()); {
+	case errors.Is(err, errOtherQuestion):
+		return nil, alreadyResolved()
 	case err != nil:
 		return nil, schema.NewError(schema.InvalidParams, err.Error()).Hint("call reply with task_id alone to have the person asked again")
 	}
@@ -185,11 +185,11 @@ func (s *server) returned(c *call, q question) (facts, *schema.Error) {
 		return nil, schema.NewError(schema.InvalidParams, "inputResponses has no answer to the form").
 			Hint("call reply with task_id alone to have the person asked again")
 	}
-	return s.settle(c, q, result)
+	return s.applyAnswer(c, q, result)
 }
 
-// settle does what the person wants.
-func (s *server) settle(c *call, q question, result *sdk.ElicitResult) (facts, *schema.Error) {
+// applyAnswer passes the person's answer to the task, or reports that there is none.
+func (s *server) applyAnswer(c *call, q question, result *sdk.ElicitResult) (facts, *schema.Error) {
 	if result.Action != "accept" {
 		var f facts
 		f.add("task_id", q.taskID)
@@ -203,18 +203,18 @@ func (s *server) settle(c *call, q question, result *sdk.ElicitResult) (facts, *
 	return s.answer(c, object{"task_id": q.taskID, "attempt_id": q.attemptID, "reply": words})
 }
 
-// shows reports whether the client can show a form. One that does not say what it can show can show forms.
-func (c *call) shows() bool {
+// hasForms reports whether the client can show a form. A client that lists no elicitation modes can.
+func (c *call) hasForms() bool {
 	can := c.req.ClientCapabilities()
 	return can != nil && can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
 }
 
-// A need is what a call lacks that the host has to ask a person for.
-type need struct {
+// A formRequest is a form that the host has to show before the call can continue.
+type formRequest struct {
 	form  *sdk.ElicitParams
 	state string
 }
 
-func (n *need) result() *sdk.CallToolResult {
+func (n *formRequest) result() *sdk.CallToolResult {
 	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{answerKey: n.form}, RequestState: n.state}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// person gives client options with somebody who answers forms, and the forms that were shown.
-func person(answer func(*sdk.ElicitParams) (*sdk.ElicitResult, error)) (*sdk.ClientOptions, chan *sdk.ElicitParams) {
+// clientWithPerson returns client options that answer forms by a function, and the forms that were shown.
+func clientWithPerson(answer func(*sdk.ElicitParams) (*sdk.ElicitResult, error)) (*sdk.ClientOptions, chan *sdk.ElicitParams) {
 	shown := make(chan *sdk.ElicitParams, 10)
 	return &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		shown <- req.Params
@@ -22,27 +22,27 @@ func person(answer func(*sdk.ElicitParams) (*sdk.ElicitResult, error)) (*sdk.Cli
 	}}, shown
 }
 
-// says accepts a form with a text.
-func says(text string) func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+// answerWith accepts a form with a text.
+func answerWith(text string) func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	return func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"reply": text}}, nil
 	}
 }
 
-func TestAPersonIsAskedInAForm(t *testing.T) {
+func TestPersonIsAskedByForm(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		t.Run(era, func(t *testing.T) {
-			h := build(t, plot{asleep: true})
-			id := h.asked("oak or elm?")
-			o, shown := person(says("oak"))
-			got, _ := h.join(era, o).use("reply", `{"task_id":%q}`, id)
+			h := newHarness(t, setup{asleep: true})
+			id := h.taskThatAsks("oak or elm?")
+			o, shown := clientWithPerson(answerWith("oak"))
+			got, _ := h.connect(era, o).callTool("reply", `{"task_id":%q}`, id)
 			require.Equal(t, true, got["answered"])
 			require.Equal(t, "QUEUED", got["new_status"])
 			form := <-shown
 			require.Equal(t, "form", form.Mode)
 			require.Equal(t, "oak or elm?", form.Message)
 			lintForm(t, form)
-			task := h.do("get_task", `{"task_id":%q}`, id)
+			task := h.call("get_task", `{"task_id":%q}`, id)
 			require.Equal(t, "oak", first(task, "replies")["reply"])
 			require.Equal(t, "guest", first(task, "replies")["by"])
 		})
@@ -62,119 +62,119 @@ func lintForm(t *testing.T, form *sdk.ElicitParams) {
 	require.Equal(t, []any{"reply"}, s["required"])
 }
 
-func TestAPersonWhoGivesNoAnswerChangesNothing(t *testing.T) {
+func TestDeclinedFormChangesNothing(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
 		for action, word := range map[string]string{"decline": "declined", "cancel": "cancelled"} {
-			h := build(t, plot{asleep: true})
-			id := h.asked("oak or elm?")
-			o, _ := person(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: action}, nil })
-			got, text := h.join(era, o).use("reply", `{"task_id":%q}`, id)
+			h := newHarness(t, setup{asleep: true})
+			id := h.taskThatAsks("oak or elm?")
+			o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return &sdk.ElicitResult{Action: action}, nil })
+			got, text := h.connect(era, o).callTool("reply", `{"task_id":%q}`, id)
 			require.Equal(t, false, got["answered"])
 			require.Equal(t, word, got["person"])
 			require.Contains(t, text[0], "Nothing has changed")
-			require.Equal(t, "AWAITING_RESPONSE", h.do("get_task", `{"task_id":%q}`, id).str("task.status"))
+			require.Equal(t, "AWAITING_RESPONSE", h.call("get_task", `{"task_id":%q}`, id).str("task.status"))
 		}
 	}
 }
 
-func TestAHostWithoutFormsIsToldToAskTheUser(t *testing.T) {
+func TestHostWithoutFormsLetsTheModelAsk(t *testing.T) {
 	none := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
 	only := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{URL: &sdk.URLElicitationCapabilities{}}}}
 	for _, era := range []string{legacy, modern} {
 		for _, o := range []*sdk.ClientOptions{none, only} {
-			h := build(t, plot{asleep: true})
-			id := h.asked("oak or elm?")
-			g := h.join(era, o)
-			got, text := g.use("reply", `{"task_id":%q}`, id)
+			h := newHarness(t, setup{asleep: true})
+			id := h.taskThatAsks("oak or elm?")
+			g := h.connect(era, o)
+			got, text := g.callTool("reply", `{"task_id":%q}`, id)
 			require.Equal(t, false, got["answered"])
 			require.Equal(t, "oak or elm?", got["question"])
 			require.Contains(t, text[0], "Ask the user, then call reply")
-			got, _ = g.use("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
+			got, _ = g.callTool("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
 			require.Equal(t, true, got["answered"])
 		}
 	}
 }
 
-func TestAHostThatFailsToAskIsToldToAskTheUser(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	id := h.asked("oak or elm?")
-	o, _ := person(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return nil, errors.New("no window to show it in") })
-	got, text := h.join(legacy, o).use("reply", `{"task_id":%q}`, id)
+func TestFailedFormLetsTheModelAsk(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	id := h.taskThatAsks("oak or elm?")
+	o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) { return nil, errors.New("no window to show it in") })
+	got, text := h.connect(legacy, o).callTool("reply", `{"task_id":%q}`, id)
 	require.Equal(t, false, got["answered"])
 	require.Contains(t, got["host_said"], "no window")
 	require.Contains(t, text[0], "Ask the user")
 }
 
-// A call waited for ever for a form that nobody filled in.
-func TestAFormThatNobodyFillsInIsLeftToTheModel(t *testing.T) {
+// The call must not wait forever for an unanswered form.
+func TestUnansweredFormLetsTheModelAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{asleep: true})
-		id := h.asked("oak or elm?")
+		h := newHarness(t, setup{asleep: true})
+		id := h.taskThatAsks("oak or elm?")
 		taken := make(chan struct{})
-		g := h.join(legacy, &sdk.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		g := h.connect(legacy, &sdk.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			defer close(taken)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}})
 		began := time.Now()
-		got, text := g.use("reply", `{"task_id":%q}`, id)
+		got, text := g.callTool("reply", `{"task_id":%q}`, id)
 		require.Equal(t, time.Hour, time.Since(began))
 		<-taken
 		require.Equal(t, false, got["answered"])
 		require.Equal(t, "oak or elm?", got["question"])
 		require.Equal(t, "the form was open for too long", got["host_said"])
 		require.Contains(t, text[0], "Ask the user, then call reply")
-		got, _ = g.use("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
+		got, _ = g.callTool("reply", `{"task_id":%q,"attempt_id":%q,"reply":"oak"}`, id, got["attempt_id"])
 		require.Equal(t, true, got["answered"])
 	})
 }
 
-func TestABlankAnswerIsRefused(t *testing.T) {
+func TestBlankReplyIsRefused(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
-		h := build(t, plot{asleep: true})
-		id := h.asked("oak or elm?")
-		o, _ := person(says("  "))
-		require.Contains(t, h.join(era, o).refused("reply", `{"task_id":%q}`, id), "EMPTY_CONTENT")
+		h := newHarness(t, setup{asleep: true})
+		id := h.taskThatAsks("oak or elm?")
+		o, _ := clientWithPerson(answerWith("  "))
+		require.Contains(t, h.connect(era, o).callRefused("reply", `{"task_id":%q}`, id), "EMPTY_CONTENT")
 	}
 }
 
 // While a form is open, the task may be answered elsewhere and ask something new. What the person wrote was meant for
 // the older question.
-func TestAnAnswerDoesNotReachANewerQuestion(t *testing.T) {
+func TestReplyDoesNotReachANewerQuestion(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
-		h := build(t, plot{asleep: true})
-		id := h.asked("oak or elm?")
-		o, _ := person(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
-			h.do("reply", `{"task_id":%q,"reply":"elm"}`, id)
-			claim := h.do("claim_task", `{"worker":"w"}`)
-			h.do("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"Sink it?"}`, id, claim.str("claim.lease.token"))
+		h := newHarness(t, setup{asleep: true})
+		id := h.taskThatAsks("oak or elm?")
+		o, _ := clientWithPerson(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			h.call("reply", `{"task_id":%q,"reply":"elm"}`, id)
+			claim := h.call("claim_task", `{"worker":"w"}`)
+			h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","question":"Sink it?"}`, id, claim.str("claim.lease.token"))
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"reply": "yes, oak"}}, nil
 		})
-		require.Contains(t, h.join(era, o).refused("reply", `{"task_id":%q}`, id), "ALREADY_RESOLVED")
-		require.Equal(t, "Sink it?", h.do("get_task", `{"task_id":%q}`, id).str("task.question"))
+		require.Contains(t, h.connect(era, o).callRefused("reply", `{"task_id":%q}`, id), "ALREADY_RESOLVED")
+		require.Equal(t, "Sink it?", h.call("get_task", `{"task_id":%q}`, id).str("task.question"))
 	}
 }
 
-func TestATaskThatAsksNothingCannotBeAskedAbout(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	o, _ := person(says("oak"))
-	g := h.join(modern, o)
-	id := h.do("create_task", `{"prompt":"build a boat"}`).str("task.task_id")
-	require.Contains(t, g.refused("reply", `{"task_id":%q}`, id), "INVALID_STATE")
-	require.Contains(t, g.refused("reply", `{"task_id":"tsk_nobody"}`), "TASK_NOT_FOUND")
-	asked := h.asked("oak or elm?")
-	require.Contains(t, g.refused("reply", `{"task_id":%q,"attempt_id":"att_other"}`, asked), "ALREADY_RESOLVED")
-	require.Contains(t, g.refused("reply", `{"reply":"oak"}`), "INVALID_PARAMS")
+func TestTaskWithoutQuestionIsRefused(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	o, _ := clientWithPerson(answerWith("oak"))
+	g := h.connect(modern, o)
+	id := h.call("create_task", `{"prompt":"build a boat"}`).str("task.task_id")
+	require.Contains(t, g.callRefused("reply", `{"task_id":%q}`, id), "INVALID_STATE")
+	require.Contains(t, g.callRefused("reply", `{"task_id":"tsk_nobody"}`), "TASK_NOT_FOUND")
+	asked := h.taskThatAsks("oak or elm?")
+	require.Contains(t, g.callRefused("reply", `{"task_id":%q,"attempt_id":"att_other"}`, asked), "ALREADY_RESOLVED")
+	require.Contains(t, g.callRefused("reply", `{"reply":"oak"}`), "INVALID_PARAMS")
 }
 
 // The host carries what ties the form to its question. It may bring back anything.
-func TestAFormThatIsNotOursIsRefused(t *testing.T) {
+func TestFormWithForeignStateIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{asleep: true})
-		first, second := h.asked("oak or elm?"), h.asked("brass or steel?")
-		o, _ := person(says("oak"))
+		h := newHarness(t, setup{asleep: true})
+		first, second := h.taskThatAsks("oak or elm?"), h.taskThatAsks("brass or steel?")
+		o, _ := clientWithPerson(answerWith("oak"))
 		o.MultiRoundTrip = &sdk.MultiRoundTripOptions{Disabled: true}
-		g := h.join(modern, o)
+		g := h.connect(modern, o)
 		r := g.call("reply", `{"task_id":%q}`, first)
 		require.True(t, r.NeedsInput())
 		require.Len(t, r.InputRequests, 1)
@@ -190,8 +190,8 @@ func TestAFormThatIsNotOursIsRefused(t *testing.T) {
 			return texts(r)[0]
 		}
 		accepted := &sdk.ElicitResult{Action: "accept", Content: map[string]any{"reply": "oak"}}
-		require.Contains(t, bring(first, string(forged), accepted), "INVALID_PARAMS: requestState is not one")
-		require.Contains(t, bring(first, "", accepted), "INVALID_PARAMS: requestState is not one")
+		require.Contains(t, bring(first, string(forged), accepted), "INVALID_PARAMS: this process did not issue requestState")
+		require.Contains(t, bring(first, "", accepted), "INVALID_PARAMS: this process did not issue requestState")
 		require.Contains(t, bring(second, r.RequestState, accepted), "ALREADY_RESOLVED")
 		require.Contains(t, bring(first, r.RequestState, nil), "INVALID_PARAMS: inputResponses has no answer")
 		time.Sleep(time.Hour + time.Second)
@@ -199,20 +199,20 @@ func TestAFormThatIsNotOursIsRefused(t *testing.T) {
 		r = g.call("reply", `{"task_id":%q}`, first)
 		require.Contains(t, bring(first, r.RequestState, accepted), "answered: true")
 		require.Contains(t, bring(first, r.RequestState, accepted), "INVALID_STATE")
-		require.Equal(t, "AWAITING_RESPONSE", h.do("get_task", `{"task_id":%q}`, second).str("task.status"))
+		require.Equal(t, "AWAITING_RESPONSE", h.call("get_task", `{"task_id":%q}`, second).str("task.status"))
 	})
 }
 
-func TestWhatWaitsIsListedByPages(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	g := h.join(modern, nil)
+func TestQuestionsAreListedByPages(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	g := h.connect(modern, nil)
 	for i := range 12 {
-		h.asked(fmt.Sprintf("plank %d?", i))
+		h.taskThatAsks(fmt.Sprintf("plank %d?", i))
 	}
-	page, text := g.use("reply", `{}`)
+	page, text := g.callTool("reply", `{}`)
 	require.Len(t, page["questions"], 10)
 	require.Contains(t, text[0], "plank 0?")
-	page, text = g.use("reply", `{"cursor":%q}`, page["next_cursor"])
+	page, text = g.callTool("reply", `{"cursor":%q}`, page["next_cursor"])
 	require.Len(t, page["questions"], 2)
 	require.Contains(t, text[0], "plank 11?")
 	require.NotContains(t, page, "next_cursor")

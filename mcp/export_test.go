@@ -14,11 +14,11 @@ func NewServer(o Options) Server { return Server{newServer(o)} }
 
 func (s Server) SDK() *sdk.Server { return s.sdk }
 
-func (s Server) Run(ctx context.Context) error { return s.run(ctx) }
+func (s Server) Run(ctx context.Context) error { return s.notify(ctx) }
 
 // SetMaxMessageBytes bounds one message by less than a host may rely on, because tests would need much memory to reach
 // that.
 func (o *Options) SetMaxMessageBytes(n int) { o.maxMessageBytes = n }
 
-// WatchedRuns gives the addresses of the runs that somebody watches.
-func (s Server) WatchedRuns() []string { return s.news.runs() }
+// WatchedRuns returns the addresses of the watched runs.
+func (s Server) WatchedRuns() []string { return s.updates.runs() }

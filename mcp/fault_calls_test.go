@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,18 +12,18 @@ import (
 	"waybill/schema"
 )
 
-// A stage is methods that run for as long as a test wants.
-type stage struct {
+// A callBarrier has methods that run until the test releases them.
+type callBarrier struct {
 	running chan string   // gets the params of each call that runs
-	release chan struct{} // closed to let them end
+	release chan struct{} // closed to end them
 }
 
-func newStage() *stage {
-	return &stage{running: make(chan string, 20_000), release: make(chan struct{})}
+func newCallBarrier() *callBarrier {
+	return &callBarrier{running: make(chan string, 20_000), release: make(chan struct{})}
 }
 
-// held is a method that ends when it is released or its context ends.
-func (s *stage) held(starter) starter {
+// hold returns a method that ends when it is released or its context ends.
+func (s *callBarrier) hold(startFunc) startFunc {
 	return func(ctx context.Context, params []byte, done func(api.Answer)) {
 		s.running <- string(params)
 		go func() { // ends with the method
@@ -36,50 +37,83 @@ func (s *stage) held(starter) starter {
 	}
 }
 
-// heldReads is a plot whose ready_items are held.
-func (s *stage) heldReads() plot {
-	return plot{methods: map[string]func(starter) starter{"ready_items": s.held}}
+// holdReads returns a setup whose ready_items waits for release.
+func (s *callBarrier) holdReads() setup {
+	return setup{methods: map[string]func(startFunc) startFunc{"ready_items": s.hold}}
 }
 
 func readyItems(id string) string {
 	return inModern(id, "tools/call", tool("ready_items", `"plan":"tasks.md"`))
 }
 
-func TestFaultUnknownMethodAndTool(t *testing.T) {
-	_, c := wired(t, plot{})
-	c.greet()
+func TestUnknownMethodAndToolAreRefused(t *testing.T) {
+	_, c := connectRaw(t, setup{})
+	c.initialize()
 	for name, in := range eras {
 		require.Equal(t, "1 -32601", c.ask(in("1", "no/such", "")), name)
 		require.Equal(t, "2 -32602", c.ask(in("2", "tools/call", tool("no_such", ""))), name)
 		require.Equal(t, "3 -32602", c.ask(in("3", "tools/call", `"name":7`)), name)
 	}
-	c.lives()
+	c.requireAlive()
 }
 
 // eras says the same in both.
 var eras = map[string]func(id, method, members string) string{"legacy": inLegacy, "modern": inModern}
 
-// What a model can put right is told to the model, not to the host.
-func TestFaultArgumentsOfWrongTypes(t *testing.T) {
-	_, c := wired(t, plot{})
-	c.greet()
+// The arguments are no object, or not what the tool takes: the model can correct that.
+func TestArgumentsOfWrongTypesAreRefused(t *testing.T) {
+	_, c := connectRaw(t, setup{})
+	c.initialize()
 	for name, in := range eras {
-		for arguments, code := range map[string]string{
-			`"plan":7`: "INVALID_PARAMS", `"plan":null`: "INVALID_PARAMS", `"plan":["tasks.md"]`: "INVALID_PARAMS",
-			`"plan":"tasks.md","color":"red"`: "UNKNOWN_FIELD",
+		for call, code := range map[string]string{
+			tool("ready_items", `"plan":7`):                        "INVALID_PARAMS",
+			tool("ready_items", `"plan":"tasks.md","color":"red"`): "UNKNOWN_FIELD",
+			`"name":"acknowledge","arguments":[]`:                  "INVALID_PARAMS",
+			`"name":"acknowledge","arguments":"x"`:                 "INVALID_PARAMS",
 		} {
-			require.Equal(t, "1 error "+code, c.ask(in("1", "tools/call", tool("ready_items", arguments))), "%s %s", name, arguments)
+			require.Equal(t, "1 error "+code, c.ask(in("1", "tools/call", call)), "%s %s", name, call)
 		}
-		require.Equal(t, "2 error INVALID_PARAMS", c.ask(in("2", "tools/call", `"name":"ready_items","arguments":[]`)), name)
 		require.Equal(t, "3 -32600", c.ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call"}`), "params are missing")
 	}
-	c.lives()
+	c.requireAlive()
 }
 
-// Two requests of one id could not be told apart by their answers.
-func TestFaultDuplicateIDInFlight(t *testing.T) {
-	s := newStage()
-	_, c := wired(t, s.heldReads())
+// Wrong arguments are a result for the model that says what to do.
+func TestWrongArgumentsAreAToolError(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	g := h.connect(modern, nil)
+	for _, row := range []struct{ tool, arguments, code, says string }{
+		{"acknowledge", `{}`, "INVALID_PARAMS", "/instruction_id is missing"},
+		{"acknowledge", `{"instruction_id":7}`, "INVALID_PARAMS", "/instruction_id must be"},
+		{"acknowledge", `{"instruction_id":null}`, "INVALID_PARAMS", "/instruction_id"},
+		{"acknowledge", `{"instructionid":"ins_1"}`, "UNKNOWN_FIELD", "Did you mean instruction_id?"},
+		{"acknowledge", `{"quite_other":1}`, "UNKNOWN_FIELD", "It takes instruction_id."},
+		{"acknowledge", `[]`, "INVALID_PARAMS", "the arguments must be one object"},
+		{"acknowledge", `{"instruction_id":"a","instruction_id":"b"}`, "INVALID_PARAMS", "each name once"},
+		{"claim_task", `{"lease_ms":3600000}`, "UNKNOWN_FIELD", "lease_ms"},
+		{"claim_task", `{"wait_ms":"long"}`, "INVALID_PARAMS", "/wait_ms"},
+		{"claim_task", `{"wait_ms":999999}`, "INVALID_PARAMS", "/wait_ms"},
+		{"claim_task", `{"cursor":3}`, "INVALID_PARAMS", "cursor must be a string"},
+		{"create_task", `{"prompt":" "}`, "EMPTY_CONTENT", "/prompt"},
+		{"create_task", `{"prompt":"x","depends_on":"tsk_1"}`, "INVALID_PARAMS", "/depends_on"},
+		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"error","error":7}`, "INVALID_PARAMS", "/error must be"},
+		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"error","error_class":"user"}`, "INVALID_PARAMS", "/error is missing"},
+		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"done"}`, "INVALID_PARAMS", "completed"},
+		{"get_task", `{"task_id":"tsk_nobody"}`, "TASK_NOT_FOUND", "tsk_nobody"},
+		{"init_run", `{"plan":"../secret.md","item_id":"1"}`, "PATH_OUTSIDE_WORKSPACE", "secret"},
+		{"get_task", `{"task_id":"t","cursor":"rest_other0.1.0"}`, "CURSOR_EXPIRED", "call without one"},
+	} {
+		text := g.callRefused(row.tool, "%s", row.arguments)
+		require.True(t, strings.HasPrefix(text, row.code+": "), "%s %s: %s", row.tool, row.arguments, text)
+		require.Contains(t, text, row.says, "%s %s", row.tool, row.arguments)
+		require.Regexp(t, `[.?!]$`, text)
+	}
+}
+
+// The host could not tell the answers of two requests with one id apart.
+func TestDuplicateIDInFlightIsRefused(t *testing.T) {
+	s := newCallBarrier()
+	_, c := connectRaw(t, s.holdReads())
 	c.send(readyItems("1"))
 	<-s.running
 	for _, twin := range []string{readyItems("1"), inLegacy("1", "initialize", hello), inModern("1", "tools/list", "")} {
@@ -87,39 +121,49 @@ func TestFaultDuplicateIDInFlight(t *testing.T) {
 	}
 	require.Equal(t, `"1" complete`, c.ask(inModern(`"1"`, "tools/list", "")), "a string is another id")
 	close(s.release)
-	require.Equal(t, "1 complete", brief(t, c.hear()))
+	require.Equal(t, "1 complete", brief(t, c.nextAnswer()))
 	require.Equal(t, "1 complete", c.ask(inModern("1", "tools/list", "")), "the id is free again")
 }
 
 // A defect of a handler is one answer, and the process lives.
-func TestFaultPanickingHandler(t *testing.T) {
-	broken := plot{methods: map[string]func(starter) starter{
-		"ready_items": func(starter) starter {
+func TestPanicBecomesAnIncident(t *testing.T) {
+	broken := setup{methods: map[string]func(startFunc) startFunc{
+		"ready_items": func(startFunc) startFunc {
 			return func(context.Context, []byte, func(api.Answer)) { panic("a read broke") }
 		},
-		"acknowledge": func(starter) starter {
+		"acknowledge": func(startFunc) startFunc {
 			return func(context.Context, []byte, func(api.Answer)) { panic("a change broke") }
 		},
+		"init_run": instead(func(_ context.Context, _ []byte, done func(api.Answer)) {
+			done(api.Answer{Err: schema.NewError(schema.Internal, "something broke"), Cause: errGone})
+		}),
 	}}
-	h, c := wired(t, broken)
-	c.greet()
+	h, c := connectRaw(t, broken)
+	c.initialize()
 	for name, in := range eras {
-		c.send(in("1", "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
-		a := parse(t, c.hear())
-		require.Equal(t, -32603, a.Error.Code, name)
-		require.Equal(t, "INTERNAL", a.Error.Data.Code)
-		require.Contains(t, h.log.String(), a.Error.Data.Incident)
-		require.NotContains(t, a.Error.Message, "a read broke")
-		require.Equal(t, "2 -32603 INTERNAL", c.ask(in("2", "tools/call", tool("acknowledge", `"instruction_id":"ins_1"`))), name)
+		for call, cause := range map[string]string{
+			tool("ready_items", `"plan":"tasks.md"`):            "a read broke",
+			tool("acknowledge", `"instruction_id":"ins_1"`):     "a change broke",
+			tool("init_run", `"plan":"tasks.md","item_id":"1"`): errGone.Error(),
+		} {
+			c.send(in("1", "tools/call", call))
+			a := parse(t, c.nextAnswer())
+			require.Equal(t, -32603, a.Error.Code, name)
+			require.Equal(t, "INTERNAL", a.Error.Data.Code)
+			require.NotEmpty(t, a.Error.Data.Incident)
+			require.Contains(t, h.log.String(), a.Error.Data.Incident)
+			require.Contains(t, h.log.String(), cause)
+			require.NotContains(t, a.Error.Message, cause)
+		}
 		require.Equal(t, "3 error", c.ask(in("3", "tools/call", tool("get_task", `"task_id":"tsk_1"`)))[:7], "the change that broke has given its place up")
 	}
 }
 
 // The answer to what the host has cancelled is dropped, in both eras; its handler ends, and its id is free.
-func TestFaultCancelled(t *testing.T) {
-	s := newStage()
-	_, c := wired(t, s.heldReads())
-	c.greet()
+func TestCancelledCallHasNoAnswer(t *testing.T) {
+	s := newCallBarrier()
+	_, c := connectRaw(t, s.holdReads())
+	c.initialize()
 	for _, in := range eras {
 		c.send(in("1", "tools/call", tool("ready_items", `"plan":"tasks.md"`)), in("2", "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
 		<-s.running
@@ -127,14 +171,14 @@ func TestFaultCancelled(t *testing.T) {
 		c.send(note("notifications/cancelled", `"requestId":1,"reason":"changed my mind"`))
 		c.send(note("notifications/cancelled", `"requestId":1`), note("notifications/cancelled", `"requestId":"2"`))
 		c.send(note("notifications/cancelled", `"requestId":2`))
-		c.freed(in, "1")
-		c.freed(in, "2")
+		c.cancelledIDIsFree(in, "1")
+		c.cancelledIDIsFree(in, "2")
 	}
-	require.Empty(t, c.rest())
+	require.Empty(t, c.remaining())
 }
 
-// freed waits until a cancelled request has ended, which it does in its own time. Until then its id is taken.
-func (c *caller) freed(in func(id, method, members string) string, id string) {
+// cancelledIDIsFree waits until a cancelled request has ended, which it does in its own time. Until then its id is taken.
+func (c *rawClient) cancelledIDIsFree(in func(id, method, members string) string, id string) {
 	c.t.Helper()
 	for {
 		next := c.ask(in(id, "tools/list", ""))
@@ -147,37 +191,35 @@ func (c *caller) freed(in func(id, method, members string) string, id string) {
 
 // What was handed out with an answer that does not arrive is taken back: it was cancelled, the host is gone, or the
 // conversation ended first.
-func TestFaultUndelivered(t *testing.T) {
-	for name, lose := range map[string]func(c *caller, answer func()){
-		"cancelled": func(c *caller, answer func()) {
+func TestUndeliveredIsCalledForUnwrittenAnswers(t *testing.T) {
+	for name, lose := range map[string]func(c *rawClient, answer func()){
+		"cancelled": func(c *rawClient, answer func()) {
 			c.send(note("notifications/cancelled", `"requestId":1`))
 			require.Equal(c.t, `"next" complete`, c.ask(inModern(`"next"`, "tools/list", "")))
 			answer()
-			require.Empty(c.t, c.rest())
+			require.Empty(c.t, c.remaining())
 		},
-		"host is gone": func(c *caller, answer func()) {
+		"host is gone": func(c *rawClient, answer func()) {
 			require.NoError(c.t, c.out.Close())
 			answer()
 			require.Zero(c.t, <-c.exit)
 		},
-		"too late": func(c *caller, answer func()) {
-			require.Equal(c.t, []string{"1 5030 SHUTTING_DOWN"}, c.rest())
+		"too late": func(c *rawClient, answer func()) {
+			require.Equal(c.t, []string{"1 5030 SHUTTING_DOWN"}, c.remaining())
 			answer()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running, taken := make(chan func(), 1), make(chan struct{})
-			_, c := wired(t, plot{methods: map[string]func(starter) starter{
-				"dispatch_instructions": func(starter) starter {
-					return func(_ context.Context, _ []byte, done func(api.Answer)) {
-						running <- func() {
-							done(api.Answer{
-								Result:      &schema.DispatchResult{Instructions: []schema.Send{}, Failed: []schema.Instruction{}},
-								Undelivered: func() { close(taken) },
-							})
-						}
+			_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{
+				"dispatch_instructions": instead(func(_ context.Context, _ []byte, done func(api.Answer)) {
+					running <- func() {
+						done(api.Answer{
+							Result:      &schema.DispatchResult{Instructions: []schema.Send{}, Failed: []schema.Instruction{}},
+							Undelivered: func() { close(taken) },
+						})
 					}
-				},
+				}),
 			}})
 			c.send(inModern("1", "tools/call", tool("dispatch_instructions", "")))
 			lose(c, <-running)
@@ -188,4 +230,20 @@ func TestFaultUndelivered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An id that no request can have cancels none, however near it is to one.
+func TestCancellationOfAnotherIDIsIgnored(t *testing.T) {
+	s := newCallBarrier()
+	_, c := connectRaw(t, s.holdReads())
+	c.send(readyItems("1"))
+	<-s.running
+	c.send(note("notifications/cancelled", ""), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`)
+	for _, id := range []string{"1.5", `"1"`, "true", "{}", `"nobody"`} {
+		c.send(note("notifications/cancelled", `"requestId":`+id))
+	}
+	require.Equal(t, "2 complete", c.ask(inModern("2", "tools/list", "")), "the cancellations were read")
+	close(s.release)
+	require.Equal(t, "1 complete", brief(t, c.nextAnswer()))
+	require.Empty(t, c.remaining())
 }

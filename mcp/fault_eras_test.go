@@ -2,21 +2,20 @@ package mcp_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 // Without a handshake a host has to say which version it speaks.
-func TestFaultRequestBeforeInitialize(t *testing.T) {
-	_, c := wired(t, plot{})
+func TestRequestBeforeInitializeIsRefused(t *testing.T) {
+	_, c := connectRaw(t, setup{})
 	for _, request := range []string{
 		inLegacy("1", "tools/list", ""), inLegacy("1", "tools/call", tool("ready_items", "")), inLegacy("1", "resources/list", ""),
 		inLegacy("1", "no/such", ""), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 	} {
 		c.send(request)
-		a := parse(t, c.hear())
+		a := parse(t, c.nextAnswer())
 		require.Equal(t, "1", string(a.ID))
 		require.Equal(t, -32600, a.Error.Code, request)
 		require.Contains(t, a.Error.Data.Hint, "initialize")
@@ -24,44 +23,29 @@ func TestFaultRequestBeforeInitialize(t *testing.T) {
 	require.Equal(t, "2 result", c.ask(inLegacy("2", "ping", "")), "this is allowed")
 	require.Equal(t, "3 -32602", c.ask(`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":7}}`)[:8])
 	c.send(inLegacy("4", "tools/list", ""))
-	require.Equal(t, "4 -32600 INVALID_REQUEST", brief(t, c.hear()), "that was no handshake")
-	c.greet()
+	require.Equal(t, "4 -32600 INVALID_REQUEST", brief(t, c.nextAnswer()), "that was no handshake")
+	c.initialize()
 	require.Equal(t, "5 result", c.ask(inLegacy("5", "tools/list", "")))
-	c.lives()
+	c.requireAlive()
 }
 
 // Hosts that know both eras ask what there is, and then shake hands all the same.
-func TestFaultInitializeAfterDiscover(t *testing.T) {
-	_, c := wired(t, plot{})
+func TestInitializeMayFollowDiscover(t *testing.T) {
+	_, c := connectRaw(t, setup{})
 	c.send(inModern("0", "server/discover", ""))
-	a := parse(t, c.hear())
+	a := parse(t, c.nextAnswer())
 	require.Nil(t, a.Error)
 	require.Contains(t, a.Result.SupportedVersions, modern)
-	c.greet()
+	c.initialize()
 	require.Equal(t, "1 result", c.ask(inLegacy("1", "tools/list", "")))
 	require.Equal(t, "2 result", c.ask(inLegacy("2", "tools/call", tool("ready_items", `"plan":"tasks.md"`))))
 	require.Equal(t, `"again" -32600 INVALID_REQUEST`, c.ask(inLegacy(`"again"`, "initialize", hello)))
-	c.lives()
+	c.requireAlive()
 }
 
-// Both eras are spoken on one connection, request by request.
-func TestFaultErasInterleaved(t *testing.T) {
-	_, c := wired(t, plot{})
-	c.send(inModern("0", "server/discover", ""), inLegacy("1", "initialize", hello), note("notifications/initialized", ""))
-	want := []string{"0 complete", "1 version 2025-11-25"}
-	for i := 2; i < 200; i += 2 {
-		c.send(inModern(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)), inLegacy(fmt.Sprint(i+1), "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
-		want = append(want, fmt.Sprintf("%d complete", i), fmt.Sprintf("%d result", i+1))
-	}
-	got := c.rest()
-	slices.Sort(got)
-	slices.Sort(want)
-	require.Equal(t, want, got)
-}
-
-// What a host cannot do is not asked of it, and what it must say is asked for.
-func TestFaultClientWithoutCapabilities(t *testing.T) {
-	_, c := wired(t, plot{})
+// The server does not use capabilities that a host lacks, and asks for what a request must have.
+func TestClientWithoutCapabilitiesIsNotAsked(t *testing.T) {
+	_, c := connectRaw(t, setup{})
 	require.Equal(t, "1 -32602", c.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`))
 	require.Equal(t, "2 version 2025-06-18", c.ask(inLegacy("2", "initialize", `"protocolVersion":"2025-06-18"`)))
 	require.Equal(t, "3 result", c.ask(inLegacy("3", "tools/list", "")))
@@ -69,8 +53,8 @@ func TestFaultClientWithoutCapabilities(t *testing.T) {
 }
 
 // The versions that hosts name come and go.
-func TestFaultVersions(t *testing.T) {
-	_, c := wired(t, plot{})
+func TestUnknownVersionsAreRefused(t *testing.T) {
+	_, c := connectRaw(t, setup{})
 	named := func(version string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":%s,"io.modelcontextprotocol/clientCapabilities":{}}}}`, version)
 	}
@@ -80,5 +64,5 @@ func TestFaultVersions(t *testing.T) {
 	require.Equal(t, "1 version 2025-11-25", c.ask(inLegacy("1", "initialize", `"protocolVersion":"2099-01-01","capabilities":{}`)), "it is told the newest with a handshake")
 	require.Equal(t, "2 -32601", c.ask(inModern("2", "initialize", hello)))
 	require.Equal(t, "3 -32601", c.ask(inLegacy("3", "server/discover", "")))
-	c.lives()
+	c.requireAlive()
 }

@@ -13,6 +13,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/test/slow"
 )
 
 // Changes take effect in the order of their lines, however long each takes, and whatever era each is in.
@@ -20,7 +21,7 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 	const n = 300
 	var mu sync.Mutex // guards order
 	var order []string
-	begun := func(start starter) starter {
+	begun := func(start startFunc) startFunc {
 		return func(ctx context.Context, params []byte, done func(api.Answer)) {
 			mu.Lock()
 			order = append(order, string(params))
@@ -28,8 +29,8 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 			start(ctx, params, done)
 		}
 	}
-	_, c := wired(t, plot{methods: map[string]func(starter) starter{"queue_instruction_with_ack": begun, "create_task": begun}})
-	c.greet()
+	_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"queue_instruction_with_ack": begun, "create_task": begun}})
+	c.initialize()
 	sent := make(chan struct{})
 	go func() { // ends when all is sent
 		defer close(sent)
@@ -47,10 +48,10 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 		}
 	}()
 	for range 2 * n {
-		require.Regexp(t, `^("read )?\d+"? (result|complete)$`, brief(t, c.hear()))
+		require.Regexp(t, `^("read )?\d+"? (result|complete)$`, brief(t, c.nextAnswer()))
 	}
 	<-sent
-	require.Empty(t, c.rest())
+	require.Empty(t, c.remaining())
 	require.Len(t, order, n)
 	for i, params := range order {
 		require.Contains(t, params, fmt.Sprintf(`"%d"`, i))
@@ -58,21 +59,22 @@ func TestChangesTakeEffectInTheOrderOfTheirLines(t *testing.T) {
 }
 
 // A call that waits for something has its place, and does not hold up what comes after it.
-func TestFaultLongChangeHoldsNobodyUp(t *testing.T) {
-	s := newStage()
-	_, c := wired(t, plot{methods: map[string]func(starter) starter{"claim_task": s.held}})
+func TestLongChangeDoesNotBlockReads(t *testing.T) {
+	s := newCallBarrier()
+	_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"claim_task": s.hold}})
 	c.send(inModern("1", "tools/call", tool("claim_task", "")))
 	<-s.running
 	require.Equal(t, "2 complete", c.ask(inModern("2", "tools/call", tool("create_task", `"prompt":"x"`))))
 	c.send(note("notifications/cancelled", `"requestId":1`))
-	require.Empty(t, c.rest())
+	require.Empty(t, c.remaining())
 }
 
-// However many requests come at once, no more than a bound are in hand, and a cancellation gets through.
-func TestFaultManyAtOnce(t *testing.T) {
+// The requests in flight are limited, and a cancellation still gets through.
+func TestRequestsInFlightAreLimited(t *testing.T) {
+	slow.Test(t)
 	const limit, more = 1024, 50
-	s := newStage()
-	_, c := wired(t, s.heldReads())
+	s := newCallBarrier()
+	_, c := connectRaw(t, s.holdReads())
 	for i := range limit {
 		c.send(readyItems(fmt.Sprint(i)))
 	}
@@ -83,7 +85,7 @@ func TestFaultManyAtOnce(t *testing.T) {
 		c.send(readyItems(fmt.Sprint(limit + i)))
 	}
 	for i := range more { // once nothing has moved for a while
-		require.Equal(t, fmt.Sprintf("%d 4290 OVERLOADED", limit+i), brief(t, c.hear()))
+		require.Equal(t, fmt.Sprintf("%d 4290 OVERLOADED", limit+i), brief(t, c.nextAnswer()))
 	}
 	require.Empty(t, s.running)
 	c.send(note("notifications/cancelled", `"requestId":7`))
@@ -94,14 +96,15 @@ func TestFaultManyAtOnce(t *testing.T) {
 	}
 	require.Equal(t, `"next" complete`, next)
 	close(s.release)
-	require.Len(t, c.rest(), limit-1)
+	require.Len(t, c.remaining(), limit-1)
 }
 
 // A session may last for days: nothing of a call stays behind.
-func TestTenThousandCallsOfOneConnectionLeaveNothingBehind(t *testing.T) {
-	const rounds, window = 100, 100
-	_, c := wired(t, plot{})
-	c.greet()
+func TestManyCallsOfOneConnectionDoNotLeak(t *testing.T) {
+	slow.Test(t)
+	const rounds, window = 20, 100
+	_, c := connectRaw(t, setup{})
+	c.initialize()
 	round := func() {
 		for i := range window {
 			in := inLegacy
@@ -111,7 +114,7 @@ func TestTenThousandCallsOfOneConnectionLeaveNothingBehind(t *testing.T) {
 			c.send(in(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
 		}
 		for range window {
-			c.hear()
+			c.nextAnswer()
 		}
 	}
 	round()
@@ -121,14 +124,14 @@ func TestTenThousandCallsOfOneConnectionLeaveNothingBehind(t *testing.T) {
 	}
 	// A goroutine may still be on its way out of the last call.
 	require.LessOrEqual(t, runtime.NumGoroutine(), before+window)
-	require.Empty(t, c.rest())
+	require.Empty(t, c.remaining())
 }
 
 // Answers that are too long for the pipe wait for the host, and all arrive.
-func TestFaultSlowHost(t *testing.T) {
+func TestSlowHostGetsEveryAnswer(t *testing.T) {
 	const n = 200
 	long := &schema.ReadyItems{Ready: []string{strings.Repeat("x", 4000)}, Waiting: []schema.WaitingItem{}}
-	_, c := wired(t, plot{methods: map[string]func(starter) starter{"ready_items": func(starter) starter {
+	_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"ready_items": func(startFunc) startFunc {
 		return func(_ context.Context, _ []byte, done func(api.Answer)) { done(api.Answer{Result: long}) }
 	}}})
 	sent := make(chan struct{})
@@ -139,7 +142,7 @@ func TestFaultSlowHost(t *testing.T) {
 		}
 	}()
 	<-sent
-	got := c.rest()
+	got := c.remaining()
 	require.Len(t, got, n)
 	for _, b := range got {
 		require.Contains(t, b, "complete")
@@ -147,40 +150,40 @@ func TestFaultSlowHost(t *testing.T) {
 }
 
 // A change that is refused at once, or cancelled while it waits, does not let those behind it overtake those before it.
-func TestChangesDoNotOvertakeThroughOneThatHasNoEffect(t *testing.T) {
-	for name, idle := range map[string]func(c *caller){
-		"refused": func(c *caller) {
+func TestRefusedChangeDoesNotBreakTheOrder(t *testing.T) {
+	for name, idle := range map[string]func(c *rawClient){
+		"refused": func(c *rawClient) {
 			require.Equal(c.t, "2 error UNKNOWN_FIELD", c.ask(inModern("2", "tools/call", tool("create_task", `"color":"red"`))))
 		},
-		"cancelled": func(c *caller) {
+		"cancelled": func(c *rawClient) {
 			c.send(inModern("2", "tools/call", tool("create_task", `"prompt":"two"`)), note("notifications/cancelled", `"requestId":2`))
-			c.freed(inModern, "2")
+			c.cancelledIDIsFree(inModern, "2")
 		},
-		"unknown": func(c *caller) {
+		"unknown": func(c *rawClient) {
 			require.Equal(c.t, "2 -32602", c.ask(inModern("2", "tools/call", tool("cancel_task", `"task_id":"tsk_1"`))), "it is a method and no tool")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began, release := make(chan string, 10), make(chan struct{})
-			slow := func(start starter) starter {
+			slow := func(start startFunc) startFunc {
 				return func(ctx context.Context, params []byte, done func(api.Answer)) {
 					began <- string(params)
 					<-release
 					start(ctx, params, done)
 				}
 			}
-			_, c := wired(t, plot{methods: map[string]func(starter) starter{"create_task": slow, "queue_instruction_with_ack": slow}})
+			_, c := connectRaw(t, setup{methods: map[string]func(startFunc) startFunc{"create_task": slow, "queue_instruction_with_ack": slow}})
 			c.send(inModern("1", "tools/call", tool("create_task", `"prompt":"one"`)))
 			require.Contains(t, <-began, "one")
 			idle(c)
 			c.send(inModern("3", "tools/call", tool("queue_instruction_with_ack", `"content":"three"`)))
 			for range 20 {
-				c.lives() // it would have begun by then
+				c.requireAlive() // it would have begun by then
 			}
 			require.Empty(t, began)
 			close(release)
 			require.Contains(t, <-began, "three")
-			require.ElementsMatch(t, []string{"1 complete", "3 complete"}, c.rest())
+			require.ElementsMatch(t, []string{"1 complete", "3 complete"}, c.remaining())
 		})
 	}
 }

@@ -22,7 +22,7 @@ func FuzzArguments(f *testing.F) {
 	} {
 		f.Add(i, arguments)
 	}
-	g := build(f, plot{asleep: true}).join(modern, nil)
+	g := newHarness(f, setup{asleep: true}).connect(modern, nil)
 	f.Fuzz(func(t *testing.T, i int, arguments string) {
 		if !json.Valid([]byte(arguments)) {
 			return // the transport refuses it

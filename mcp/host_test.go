@@ -17,12 +17,12 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
 	"waybill/mcp"
+	planfile "waybill/plan/file"
 	"waybill/schema"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,43 +33,49 @@ const (
 	modern = "2026-07-28"
 )
 
-// A house is a service on a store in memory with an MCP server on it.
-type house struct {
+// A harness is a service on a store with an MCP server.
+type harness struct {
 	*api.Service
 	t      testing.TB
 	dir    string // the workspace
 	table  *api.Table
 	server mcp.Server
-	log    *record
+	log    *logBuffer
 	ctx    context.Context // of the server
 }
 
-// A plot is what a house is built on. The zero value works.
-type plot struct {
+// A setup configures a harness. The zero value works.
+type setup struct {
 	dir     string                                                                // the workspace; by default a new folder
-	methods map[string]func(start starter) starter                                // instead of those of the table
+	methods map[string]func(start startFunc) startFunc                            // instead of those of the table
 	notify  func(ctx context.Context, send func(method string, params any)) error // instead of the service's
 	opens   time.Duration                                                         // how long the store takes to open
-	asleep  bool                                                                  // the server does not run: nobody is told of changes, and no lease is renewed
+	asleep  bool                                                                  // the server sends no notifications and renews no leases
 }
 
-type starter = func(ctx context.Context, params []byte, done func(api.Answer))
+type startFunc = func(ctx context.Context, params []byte, done func(api.Answer))
 
-// build builds a house.
-func build(t testing.TB, p plot) *house {
+// instead replaces a method by another.
+func instead(start startFunc) func(startFunc) startFunc {
+	return func(startFunc) startFunc { return start }
+}
+
+// newHarness starts a harness.
+func newHarness(t testing.TB, p setup) *harness {
 	t.Helper()
 	if p.dir == "" {
 		p.dir = t.TempDir()
 	}
-	h := &house{t: t, dir: p.dir, log: new(record)}
+	h := &harness{t: t, dir: p.dir, log: new(logBuffer)}
 	h.serve(p.opens)
 	h.open(p)
 	return h
 }
 
 // serve makes the service, on a store that takes so long to open.
-func (h *house) serve(opens time.Duration) {
+func (h *harness) serve(opens time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
+	records := teststore.New(h.t)
 	var running sync.WaitGroup
 	service, err := api.New(api.Options{
 		Version: "test", Sources: workspace.Sources{Flag: h.dir},
@@ -81,7 +87,7 @@ func (h *house) serve(opens time.Duration) {
 			plans := engine.NewPlans(root, engine.PlanOptions{})
 			e, err := engine.New(engine.Options{Plans: plans, Open: func(context.Context) (store.Store, error) {
 				time.Sleep(opens)
-				return memory.New(), nil
+				return records, nil
 			}})
 			if err != nil {
 				return nil, nil, err
@@ -102,7 +108,7 @@ func (h *house) serve(opens time.Duration) {
 }
 
 // open makes the server, and lets it run.
-func (h *house) open(p plot) {
+func (h *harness) open(p setup) {
 	h.table = replaced(h.Table(), p.methods)
 	if p.notify == nil {
 		p.notify = h.Notify
@@ -124,8 +130,8 @@ func (h *house) open(p plot) {
 	})
 }
 
-// replaced gives a table with other functions for some methods.
-func replaced(all *api.Table, methods map[string]func(start starter) starter) *api.Table {
+// replaced returns a table with other functions for some methods.
+func replaced(all *api.Table, methods map[string]func(start startFunc) startFunc) *api.Table {
 	var entries []api.Entry
 	for _, name := range all.Names() {
 		entry, _ := all.Entry(name)
@@ -138,17 +144,17 @@ func replaced(all *api.Table, methods map[string]func(start starter) starter) *a
 	return api.NewTable(entries)
 }
 
-// A guest is a client of the SDK that is connected to the server.
-type guest struct {
+// A sdkClient is a client of the SDK that is connected to the server.
+type sdkClient struct {
 	*sdk.ClientSession
-	h    *house
-	wire *record // a line for each message
+	h    *harness
+	wire *logBuffer // a line for each message
 }
 
-// join connects a client that speaks the newest version of an era.
-func (h *house) join(era string, o *sdk.ClientOptions) *guest {
+// connect connects a client that speaks the newest version of an era.
+func (h *harness) connect(era string, o *sdk.ClientOptions) *sdkClient {
 	h.t.Helper()
-	wire := new(record)
+	wire := new(logBuffer)
 	here, there := sdk.NewInMemoryTransports()
 	session, err := h.server.SDK().Connect(context.Background(), there, nil)
 	require.NoError(h.t, err)
@@ -160,11 +166,11 @@ func (h *house) join(era string, o *sdk.ClientOptions) *guest {
 		_ = cs.Close()
 		_ = session.Wait()
 	})
-	return &guest{cs, h, wire}
+	return &sdkClient{cs, h, wire}
 }
 
-// heard gives the first message of the server that has this text in it.
-func (g *guest) heard(text string) object {
+// decode returns the first message of the server that has this text in it.
+func (g *sdkClient) decode(text string) object {
 	g.h.t.Helper()
 	for line := range strings.Lines(g.wire.String()) {
 		if message, ok := strings.CutPrefix(line, "read: "); ok && strings.Contains(message, text) {
@@ -175,16 +181,16 @@ func (g *guest) heard(text string) object {
 	return nil
 }
 
-// use calls a tool, which must succeed, and gives its structured content and its texts.
-func (g *guest) use(name, arguments string, values ...any) (object, []string) {
+// callTool calls a tool, which must succeed, and returns its structured content and its texts.
+func (g *sdkClient) callTool(name, arguments string, values ...any) (object, []string) {
 	g.h.t.Helper()
 	r := g.call(name, arguments, values...)
 	require.False(g.h.t, r.IsError, "%s: %s", name, texts(r))
 	return structured(g.h.t, r), texts(r)
 }
 
-// refused calls a tool, which must refuse, and gives what it says.
-func (g *guest) refused(name, arguments string, values ...any) string {
+// callRefused calls a tool, which must refuse, and returns what it says.
+func (g *sdkClient) callRefused(name, arguments string, values ...any) string {
 	g.h.t.Helper()
 	r := g.call(name, arguments, values...)
 	require.True(g.h.t, r.IsError, "%s: %s", name, texts(r))
@@ -193,7 +199,7 @@ func (g *guest) refused(name, arguments string, values ...any) string {
 	return texts(r)[0]
 }
 
-func (g *guest) call(name, arguments string, values ...any) *sdk.CallToolResult {
+func (g *sdkClient) call(name, arguments string, values ...any) *sdk.CallToolResult {
 	g.h.t.Helper()
 	r, err := g.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(fmt.Sprintf(arguments, values...))})
 	require.NoError(g.h.t, err, name)
@@ -225,7 +231,7 @@ func read(t testing.TB, raw []byte) object {
 	return o
 }
 
-// str gives the string at a path of names with dots between them.
+// str returns the string at a path of names with dots between them.
 func (o object) str(path string) string {
 	var at any = map[string]any(o)
 	for name := range strings.SplitSeq(path, ".") {
@@ -236,8 +242,8 @@ func (o object) str(path string) string {
 	return s
 }
 
-// do carries a method out as a host on another door does.
-func (h *house) do(method, params string, values ...any) object {
+// call calls a method as a host of another protocol does.
+func (h *harness) call(method, params string, values ...any) object {
 	h.t.Helper()
 	entry, ok := h.table.Entry(method)
 	require.True(h.t, ok, method)
@@ -250,18 +256,18 @@ func (h *house) do(method, params string, values ...any) object {
 	return read(h.t, text)
 }
 
-// asked brings a task to where it waits for a person.
-func (h *house) asked(question string) (taskID string) {
+// taskThatAsks brings a task to where it waits for a person.
+func (h *harness) taskThatAsks(question string) (taskID string) {
 	h.t.Helper()
-	h.do("create_task", `{"prompt":"build a boat"}`)
-	claim := h.do("claim_task", `{"worker":"w"}`)
+	h.call("create_task", `{"prompt":"build a boat"}`)
+	claim := h.call("claim_task", `{"worker":"w"}`)
 	taskID = claim.str("claim.task.task_id")
-	h.do("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":%s}`,
+	h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"awaiting_response","output":"I looked.","question":%s}`,
 		taskID, claim.str("claim.lease.token"), quoted(question))
 	return taskID
 }
 
-// quoted gives a text as JSON has it.
+// quoted returns a text as JSON has it.
 func quoted(text string) []byte {
 	raw, err := json.Marshal(text)
 	if err != nil {
@@ -270,30 +276,19 @@ func quoted(text string) []byte {
 	return raw
 }
 
-// A record is a log that is read while it is written.
-type record struct {
-	mu      sync.Mutex // guards what follows
-	text    bytes.Buffer
-	stopped bool
+// A logBuffer is a log that is read while it is written.
+type logBuffer struct {
+	mu   sync.Mutex // guards what follows
+	text bytes.Buffer
 }
 
-// stop keeps what comes from now on from being remembered.
-func (r *record) stop() {
+func (r *logBuffer) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stopped = true
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopped {
-		return len(p), nil
-	}
 	return r.text.Write(p)
 }
 
-func (r *record) String() string {
+func (r *logBuffer) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()

@@ -1,6 +1,6 @@
 package mcp
 
-// instructions are what a model reads about the server before anything else. Some hosts cut them at 2 KiB.
+// instructions is the first text that a model reads about the server. Some hosts cut it at 2 KiB.
 const instructions = `waybill keeps the work that is handed to coding agents: plans such as tasks.md, tasks with their attempts, ` +
 	`instructions that have to be acknowledged, and questions for a person. What it has answered is on disk.
 

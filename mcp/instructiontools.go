@@ -2,9 +2,9 @@ package mcp
 
 import "waybill/schema"
 
-// The tools about instructions.
+// This file has the tools about instructions.
 
-// maxDispatch bounds the bytes of content that one call of dispatch_instructions hands out: a model reads all of it.
+// maxDispatch limits the bytes of content of one call of dispatch_instructions, because a model reads all of it.
 const maxDispatch = 32 << 10
 
 func (s *server) acknowledge(c *call) (facts, *schema.Error) {
@@ -42,25 +42,25 @@ func (s *server) dispatchInstructions(c *call) (facts, *schema.Error) {
 	}
 	var f facts
 	f.put("count", len(r.Instructions))
-	f.add("instructions", listOf(r.Instructions, handedOut))
-	some(&f, "failed", r.Failed, failed)
+	f.add("instructions", listOf(r.Instructions, sendFacts))
+	addSome(&f, "failed", r.Failed, failedInstruction)
 	f.put("remaining", r.Remaining)
 	return f, nil
 }
 
-// handedOut tells of an instruction that has to be followed.
-func handedOut(i schema.Send) (f facts) {
+// sendFacts returns the facts of an instruction that the model must follow.
+func sendFacts(i schema.Send) (f facts) {
 	f.add("instruction_id", i.InstructionID)
 	f.put("tracked", i.Tracked)
 	f.add("send", i.Send)
 	f.add("sends_max", i.SendsMax)
-	f.add("text", long{neutral(i.Text), maxPage})
+	f.add("text", longText{neutral(i.Text), maxPage})
 	return f
 }
 
-// failed tells of an instruction that was never acknowledged.
-func failed(i schema.Instruction) (f facts) {
+// failedInstruction returns the facts of an instruction that was never acknowledged.
+func failedInstruction(i schema.Instruction) (f facts) {
 	f.add("instruction_id", i.InstructionID)
-	f.add("content", said(i.Content, maxLine))
+	f.add("content", neutralCut(i.Content, maxLine))
 	return f
 }

@@ -3,10 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,37 +13,25 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 
 	"waybill/schema"
+	"waybill/test/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// listed gives tools/list as it goes over the wire: what the client makes of it may have less.
+// listed returns tools/list as it goes over the wire: what the client makes of it may have less.
 func listed(t *testing.T, era string) object {
 	t.Helper()
-	g := build(t, plot{asleep: true}).join(era, nil)
+	g := newHarness(t, setup{asleep: true}).connect(era, nil)
 	r, err := g.ListTools(context.Background(), nil)
 	require.NoError(t, err)
 	require.Empty(t, r.NextCursor)
-	list := g.heard(`"tools":[`)["result"].(map[string]any)["tools"]
+	list := g.decode(`"tools":[`)["result"].(map[string]any)["tools"]
 	require.Len(t, list, len(r.Tools))
 	return object{"tools": list}
 }
 
-// golden compares a text with the file in testdata that has its name.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
+func TestListOfToolsMatchesGolden(t *testing.T) {
+	for _, era := range []string{legacy, modern} {
+		golden.Equal(t, "tools.json", indented(t, listed(t, era))+"\n")
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "go test ./mcp -update writes it anew")
-}
-
-func TestTheListOfToolsIsAsItWas(t *testing.T) {
-	golden(t, "tools.json", []byte(indented(t, listed(t, modern))+"\n"))
 }
 
 func indented(t *testing.T, v any) string {
@@ -56,12 +41,8 @@ func indented(t *testing.T, v any) string {
 	return string(text)
 }
 
-func TestTheListOfToolsIsTheSameInBothEras(t *testing.T) {
-	require.Equal(t, listed(t, legacy), listed(t, modern))
-}
-
 // A model reads the list before anything else, and mostly in every conversation.
-func TestTheListOfToolsIsShort(t *testing.T) {
+func TestListOfToolsIsShort(t *testing.T) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	require.NoError(t, err)
 	text, err := json.Marshal(listed(t, modern))
@@ -72,8 +53,8 @@ func TestTheListOfToolsIsShort(t *testing.T) {
 	require.Less(t, count, 3000)
 }
 
-// What hosts are known to refuse, or to pass on to models that refuse it.
-func TestEveryToolKeepsToWhatTheStrictestHostsTake(t *testing.T) {
+// These rules are what known hosts or their models refuse.
+func TestToolsPassTheStrictestHosts(t *testing.T) {
 	r := listed(t, modern)
 	tools := r["tools"].([]any)
 	require.LessOrEqual(t, len(tools), 12)
@@ -181,9 +162,9 @@ func lintProperty(t *testing.T, name string, p object) {
 	}
 }
 
-func TestTheInstructionsFitWhereHostsCutThem(t *testing.T) {
+func TestInstructionsFitTheLimitOfHosts(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
-		text := build(t, plot{asleep: true}).join(era, nil).InitializeResult().Instructions
+		text := newHarness(t, setup{asleep: true}).connect(era, nil).InitializeResult().Instructions
 		require.NotEmpty(t, text)
 		require.Less(t, len(text), 2000)
 	}

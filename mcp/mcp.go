@@ -2,25 +2,23 @@ package mcp
 
 import "context"
 
-// Serve is one conversation with one host, over a pair of streams with one message a line. It ends with the input,
-// with ctx, and when the host reads no answers any more. By then every request that was read has been answered, if
-// the host took the answers.
+// Serve serves one host over a pair of streams with one message a line. It returns when the input or ctx ends, or when
+// the host stops reading. Every request that was read is then answered, if the host has read the answers.
 //
-// Hosts of both eras of the protocol are served, and those that speak both on one connection, message by message.
-// No message costs the session: what cannot be read is refused, or dropped if it has no answer, and the next line is
-// read.
+// Serve supports both eras of the protocol, also mixed on one connection. A bad message never ends the session: it is
+// refused, or dropped if it has no answer, and the next line is read.
 //
-// Tools that change something take effect in the order of their lines; everything else runs beside them. At most
-// 1,024 requests are in hand: while something moves, the reader waits for room; if nothing moves for 3 s, further
-// requests are answered OVERLOADED until something does.
+// Tools that change something take effect in the order of their lines; other requests run concurrently. At most 1,024
+// requests are in flight. While there is progress the reader waits for room; after 3 s without it, further requests are
+// answered OVERLOADED.
 //
-// On the way out nothing more is read, what is in hand is carried out and answered, and subscriptions are ended. What
-// has not moved for 1 s is hurried, then answered with SHUTTING_DOWN, and left behind within 1.5 s.
+// During shutdown nothing more is read, accepted requests end and are answered, and subscriptions end. Requests without
+// progress for 1 s are hurried, then answered with SHUTTING_DOWN, and abandoned within 1.5 s.
 //
-// The exit code is that for the process. An error means that the options are wrong, and nothing was done.
+// The exit code is that of the process. An error means that the options are wrong; Serve has then done nothing.
 func Serve(ctx context.Context, o Options) (exitCode int, err error) {
 	if err := o.fill(); err != nil {
 		return 2, err
 	}
-	return newDoor(newServer(o)).serve(ctx), nil
+	return newConn(newServer(o)).serve(ctx), nil
 }

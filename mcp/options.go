@@ -11,29 +11,29 @@ import (
 	"waybill/wire"
 )
 
-// Options says what is served to whom. In, Out and Table are required.
+// Options configures Serve. In, Out and Table are required.
 type Options struct {
-	// In is read until its end, and closed.
+	// In is read until its end. Serve closes it.
 	In io.ReadCloser
-	// Out gets nothing but messages, and is closed.
+	// Out receives messages only. Serve closes it.
 	Out io.WriteCloser
-	// Table has the methods that the tools, the resources and the prompts call.
+	// Table holds the methods that the tools, resources and prompts call.
 	Table *api.Table
-	// Notify, if not nil, is called once. It sends waybill's notifications until ctx ends. send does not block. Without
-	// it nobody is told that a resource has changed.
+	// Notify, if not nil, is called once. It sends waybill's notifications until ctx ends. send does not block.
+	// Without Notify, the host gets no message about changed resources.
 	Notify func(ctx context.Context, send func(method string, params any)) error
-	// Version is what the server says that it is.
+	// Version is the version that the server reports.
 	Version string
-	// Logger gets what the host cannot be told; by default nobody does.
+	// Logger receives events that no answer can report. The default discards them.
 	Logger *slog.Logger
-	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
+	// Tally, if not nil, counts the traffic of the connection and the events that no answer reported.
 	Tally *wire.Tally
 
-	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.
+	// maxMessageBytes limits one message. Tests set it; the default is schema.MaxMessageBytes.
 	maxMessageBytes int
 }
 
-// fill checks the options and puts in the defaults.
+// fill checks the options and sets the defaults.
 func (o *Options) fill() error {
 	switch {
 	case o.In == nil:

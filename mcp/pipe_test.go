@@ -19,8 +19,8 @@ import (
 	"waybill/wire"
 )
 
-// A caller is the host's end of two real pipes to a server.
-type caller struct {
+// A rawClient is the host's end of two real pipes to a server.
+type rawClient struct {
 	t     testing.TB
 	in    *os.File // to the server
 	out   *os.File // from the server
@@ -30,15 +30,15 @@ type caller struct {
 	exit  chan int
 }
 
-// call serves a house over real pipes.
-func (h *house) call(change ...func(*mcp.Options)) *caller {
+// connectRaw serves the harness over real pipes.
+func (h *harness) connectRaw(change ...func(*mcp.Options)) *rawClient {
 	h.t.Helper()
 	inR, inW, err := os.Pipe()
 	require.NoError(h.t, err)
 	outR, outW, err := os.Pipe()
 	require.NoError(h.t, err)
 	ctx, stop := context.WithCancel(context.Background())
-	c := &caller{t: h.t, in: inW, out: outR, lines: bufio.NewReader(outR), tally: new(wire.Tally), stop: stop, exit: make(chan int, 1)}
+	c := &rawClient{t: h.t, in: inW, out: outR, lines: bufio.NewReader(outR), tally: new(wire.Tally), stop: stop, exit: make(chan int, 1)}
 	o := mcp.Options{
 		In: inR, Out: outW, Table: h.table, Notify: h.Notify, Version: "test", Tally: c.tally,
 		Logger: slog.New(slog.NewTextHandler(h.log, nil)),
@@ -65,35 +65,35 @@ func (h *house) call(change ...func(*mcp.Options)) *caller {
 }
 
 // send writes lines as they are.
-func (c *caller) send(lines ...string) {
+func (c *rawClient) send(lines ...string) {
 	c.t.Helper()
 	_, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n")
 	require.NoError(c.t, err)
 }
 
-// bound has the next reads end after a while, where pipes know such a thing.
-func (c *caller) bound() {
+// setDeadline has the next reads end after a while, where pipes know such a thing.
+func (c *rawClient) setDeadline() {
 	c.t.Helper()
 	if err := c.out.SetReadDeadline(time.Now().Add(patience)); !errors.Is(err, os.ErrNoDeadline) {
 		require.NoError(c.t, err)
 	}
 }
 
-// hear gives the next line.
-func (c *caller) hear() string {
+// nextAnswer returns the next line.
+func (c *rawClient) nextAnswer() string {
 	c.t.Helper()
-	c.bound()
+	c.setDeadline()
 	text, err := c.lines.ReadString('\n')
 	require.NoError(c.t, err)
 	require.True(c.t, json.Valid([]byte(text)), text)
 	return strings.TrimSuffix(text, "\n")
 }
 
-// rest gives, in brief, what comes until the server closes its output, and its exit code.
-func (c *caller) rest() (all []string) {
+// remaining returns, in brief, the lines until the server closes its output, and its exit code.
+func (c *rawClient) remaining() (all []string) {
 	c.t.Helper()
 	_ = c.in.Close() // it may be closed already
-	c.bound()
+	c.setDeadline()
 	for {
 		text, err := c.lines.ReadString('\n')
 		if err != nil {
@@ -106,15 +106,15 @@ func (c *caller) rest() (all []string) {
 	}
 }
 
-// ask sends a line, and gives the next one in brief.
-func (c *caller) ask(line string) string {
+// ask sends a line, and returns the next one in brief.
+func (c *rawClient) ask(line string) string {
 	c.t.Helper()
 	c.send(line)
-	return brief(c.t, c.hear())
+	return brief(c.t, c.nextAnswer())
 }
 
-// lives checks that the session goes on.
-func (c *caller) lives() {
+// requireAlive checks that the session goes on.
+func (c *rawClient) requireAlive() {
 	c.t.Helper()
 	require.Equal(c.t, `"alive" complete`, c.ask(inModern(`"alive"`, "tools/call", `"name":"ready_items","arguments":{"plan":"tasks.md"}`)))
 }
@@ -198,8 +198,8 @@ func tool(name, arguments string) string {
 
 const hello = `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}`
 
-// greet shakes hands.
-func (c *caller) greet() {
+// initialize shakes hands.
+func (c *rawClient) initialize() {
 	c.t.Helper()
 	require.Equal(c.t, `"hello" version 2025-11-25`, c.ask(inLegacy(`"hello"`, "initialize", hello)))
 	c.send(note("notifications/initialized", ""))

@@ -8,9 +8,9 @@ import (
 	"waybill/schema"
 )
 
-// The tools about plans and their runs.
+// This file has the tools about plans and their runs.
 
-// readyItems tells what can be begun, or which plans there are.
+// readyItems returns the ready items of a plan, or the plans if none is named.
 func (s *server) readyItems(c *call) (facts, *schema.Error) {
 	if _, named := c.params["plan"]; !named {
 		return s.plans(c)
@@ -18,7 +18,7 @@ func (s *server) readyItems(c *call) (facts, *schema.Error) {
 	return s.readiness(c.ctx, c.params)
 }
 
-// readiness tells what can be begun in a plan, and why the rest cannot.
+// readiness returns the ready items of a plan, and why the others wait.
 func (s *server) readiness(ctx context.Context, params object) (facts, *schema.Error) {
 	var r schema.ReadyItems
 	if fault := s.caller.call(ctx, "ready_items", params, &r); fault != nil {
@@ -26,44 +26,63 @@ func (s *server) readiness(ctx context.Context, params object) (facts, *schema.E
 	}
 	titles := s.titles(ctx, params["plan"])
 	var f facts
+	f.addOpenBoxes(&r)
 	f.put("ready", listOf(r.Ready, func(id string) (f facts) {
-		f.add("item_id", folded(id))
+		f.add("item_id", neutralLine(id))
 		f.add("title", titles[id])
 		return f
 	}))
-	f.unready(&r)
+	f.addUnready(&r)
 	return f, nil
 }
 
-// titles gives the titles of the items of a plan by their ids, and none if the plan cannot be read just now: whoever
-// can begin an item can do so without its title.
+// titles returns the titles of the items of a plan by their ids. It returns none if the plan cannot be read, because an
+// item can be begun without its title.
 func (s *server) titles(ctx context.Context, plan any) map[string]string {
 	var p schema.Plan
 	_ = s.caller.call(ctx, "get_plan", object{"plan": plan}, &p)
 	titles := make(map[string]string, len(p.Items))
 	for _, item := range p.Items {
-		titles[item.ItemID] = folded(item.Title)
+		titles[item.ItemID] = neutralLine(item.Title)
 	}
 	return titles
 }
 
-// unready tells what else there is to say about what can be begun.
-func (f *facts) unready(r *schema.ReadyItems) {
-	f.add("parallel", folds(r.Parallel))
-	f.put("ready_total", r.ReadyTotal)
-	f.put("left", r.Left)
+// addOpenBoxes adds the open checkboxes of the plan that are not items.
+func (f *facts) addOpenBoxes(r *schema.ReadyItems) {
 	f.add("unread", r.Unread)
-	f.put("completed", r.Completed)
-	f.add("stale", said(r.Stale, maxLine))
-	f.add("stale_reason", r.StaleReason)
-	f.add("as_of", string(r.AsOf))
-	waiting, done := holds(r.Waiting)
-	f.put("done", done)
-	f.add("waiting", long{waiting, maxText / 2})
+	var b strings.Builder
+	for _, d := range r.OpenBoxes {
+		fmt.Fprintf(&b, "%sline %d: %s\n", neutralCut(d.Source, maxLine), d.Line, neutralLine(d.Message))
+	}
+	f.add("open_boxes", longText{b.String(), maxText / 2})
 }
 
-// holds says of each item that waits why it does, a line each, and counts those that are done.
-func holds(all []schema.WaitingItem) (text string, done int) {
+// addUnready adds the totals of the plan and the reasons why items wait.
+func (f *facts) addUnready(r *schema.ReadyItems) {
+	f.add("parallel", neutralLines(r.Parallel))
+	f.put("ready_total", r.ReadyTotal)
+	f.put("left", r.Left)
+	f.put("completed", r.Completed)
+	f.addRuns(r.Runs)
+	f.add("stale", neutralCut(r.Stale, maxLine))
+	f.add("stale_reason", r.StaleReason)
+	f.add("as_of", string(r.AsOf))
+	waiting, done := waitingLines(r.Waiting)
+	f.put("done", done)
+	f.add("waiting", longText{waiting, maxText / 2})
+}
+
+// addRuns adds how many items the runs have approved, if there are runs.
+func (f *facts) addRuns(r *schema.PlanRuns) {
+	if r != nil {
+		f.add("approved", r.Approved)
+		f.add("unapproved", r.Unapproved)
+	}
+}
+
+// waitingLines returns a line for each waiting item with its reasons, and the number of items that are done.
+func waitingLines(all []schema.WaitingItem) (text string, done int) {
 	var b strings.Builder
 	for _, item := range all {
 		var because []string
@@ -73,10 +92,10 @@ func holds(all []schema.WaitingItem) (text string, done int) {
 				because = nil
 				break
 			}
-			because = append(because, strings.TrimSpace(h.Kind+" "+folded(h.ItemID)))
+			because = append(because, strings.TrimSpace(h.Kind+" "+neutralLine(h.ItemID)))
 		}
 		if because != nil {
-			fmt.Fprintf(&b, "%s: %s\n", folded(item.ItemID), strings.Join(because, ", "))
+			fmt.Fprintf(&b, "%s: %s\n", neutralLine(item.ItemID), strings.Join(because, ", "))
 		}
 	}
 	return b.String(), done
@@ -91,11 +110,11 @@ func (s *server) plans(c *call) (facts, *schema.Error) {
 	return planFacts(&r), nil
 }
 
-// planFacts tells which plans there are.
+// planFacts returns the facts of a list of plans.
 func planFacts(r *schema.PlanList) (f facts) {
 	f.put("plans_total", len(r.Items))
 	f.add("plans", listOf(r.Items[:min(len(r.Items), maxPlans)], planSummary))
-	f.words("problems", r.Problems)
+	f.addNeutral("problems", r.Problems)
 	if len(r.Items) == 0 {
 		f.add("do", "There is no plan: write one, such as tasks.md with a checkbox and an id for each task.")
 	} else {
@@ -104,19 +123,20 @@ func planFacts(r *schema.PlanList) (f facts) {
 	return f
 }
 
-// maxPlans bounds a list of plans, the latest first.
+// maxPlans limits a list of plans, the latest first.
 const maxPlans = 30
 
 func planSummary(p schema.PlanSummary) (f facts) {
-	f.add("plan", said(p.Plan, maxLine))
+	f.add("plan", neutralCut(p.Plan, maxLine))
 	f.put("total", p.Totals.Total)
 	f.put("completed", p.Totals.Completed)
 	f.add("in_progress", p.Totals.InProgress)
 	f.add("blocked", p.Totals.Blocked)
+	f.addRuns(p.Runs)
 	if p.Error != nil {
-		f.add("error", said(p.Error.Message, maxLine))
+		f.add("error", neutralCut(p.Error.Message, maxLine))
 	}
-	f.add("stale", said(p.Stale, maxLine))
+	f.add("stale", neutralCut(p.Stale, maxLine))
 	return f
 }
 
@@ -128,29 +148,29 @@ func (s *server) initRun(c *call) (facts, *schema.Error) {
 	var f facts
 	f.add("run_id", r.Run.RunID)
 	f.put("created", r.Created)
-	f.run(&r.Run)
-	f.next(&r.Next)
-	f.add("retry_prompt", long{r.RetryPrompt, maxPage})
+	f.addRun(&r.Run)
+	f.addNext(&r.Next)
+	f.add("retry_prompt", longText{r.RetryPrompt, maxPage})
 	return f, nil
 }
 
-// run tells how a run stands.
-func (f *facts) run(r *schema.Run) {
-	f.add("plan", said(r.Plan, maxLine))
-	f.add("item_id", said(r.ItemID, maxLine))
+// addRun adds the plan, the item and the state of a run.
+func (f *facts) addRun(r *schema.Run) {
+	f.add("plan", neutralCut(r.Plan, maxLine))
+	f.add("item_id", neutralCut(r.ItemID, maxLine))
 	f.add("state", r.State)
-	f.add("reason", said(r.Reason, maxSaid))
+	f.add("reason", neutralCut(r.Reason, maxShort))
 }
 
-// next tells what has to be done, and with which tools.
-func (f *facts) next(n *schema.Next) {
+// addNext adds the next action and the tools that carry it out.
+func (f *facts) addNext(n *schema.Next) {
 	f.add("next_action", n.Action)
 	f.add("next_role", n.Role)
-	f.words("next_items", n.ItemIDs)
+	f.addNeutral("next_items", n.ItemIDs)
 	f.add("do", advice[n.Action])
 }
 
-// advice says with which tools an action is taken.
+// advice maps each next action to the tools that carry it out.
 var advice = map[string]string{
 	"dispatch_worker":       "Call compile_prompt with role worker, do the work, then ingest_output.",
 	"dispatch_reviewer":     "Call compile_prompt with next_role, have a fresh agent review by that prompt, then ingest_output.",
@@ -166,30 +186,30 @@ var advice = map[string]string{
 func (s *server) compilePrompt(c *call) (facts, *schema.Error) {
 	var r schema.CompilePromptResult
 	if handle := c.args.text("since"); handle != "" {
-		c.params["since"] = s.shelf.behind(handle)
+		c.params["since"] = s.pager.cursorOf(handle)
 	}
 	if fault := s.caller.call(c.ctx, "compile_prompt", c.params, &r); fault != nil {
 		return nil, fault
 	}
 	var f facts
-	f.add("packet_cursor", s.shelf.handle(r.Packet.Cursor))
+	f.add("packet_cursor", s.pager.handle(r.Packet.Cursor))
 	f.add("packet_mode", r.Packet.Mode)
 	f.add("why_full", r.Packet.WhyFull)
 	f.put("prompt_tokens", r.PromptTokensAfter)
 	f.put("prompt_token_budget", r.PromptTokenBudget)
-	some(&f, "omitted", r.Omitted, omission)
-	f.add("item_changed", said(r.ItemChanged, maxSaid))
+	addSome(&f, "omitted", r.Omitted, omission)
+	f.add("item_changed", neutralCut(r.ItemChanged, maxShort))
 	f.add("ledger_mode", r.LedgerMode)
 	f.add("fallback_reason", r.FallbackReason)
-	f.add("fallback_detail", said(r.FallbackDetail, maxSaid))
+	f.add("fallback_detail", neutralCut(r.FallbackDetail, maxShort))
 	f.add("ledger_as_of", string(r.LedgerAsOf))
-	f.add("prompt", long{r.Prompt, maxPage})
+	f.add("prompt", longText{r.Prompt, maxPage})
 	return f, nil
 }
 
 func omission(o schema.Omission) (f facts) {
-	f.add("what", said(o.What, maxLine))
-	f.add("why", said(o.Why, maxLine))
+	f.add("what", neutralCut(o.What, maxLine))
+	f.add("why", neutralCut(o.Why, maxLine))
 	return f
 }
 
@@ -199,7 +219,7 @@ func (s *server) ingestOutput(c *call) (facts, *schema.Error) {
 		return nil, fault
 	}
 	if r.Task != nil {
-		s.keeper.drop(r.Task.TaskID, c.args.text("lease_token"))
+		s.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	}
 	var f facts
 	f.add("verdict", r.Verdict)
@@ -207,27 +227,27 @@ func (s *server) ingestOutput(c *call) (facts, *schema.Error) {
 	f.add("already", r.Already)
 	f.add("reason", r.Reason)
 	if r.Next != nil {
-		f.next(r.Next)
+		f.addNext(r.Next)
 	}
-	f.judged(&r)
-	f.add("retry_prompt", long{r.RetryPrompt, maxPage})
+	f.addJudgement(&r)
+	f.add("retry_prompt", longText{r.RetryPrompt, maxPage})
 	return f, nil
 }
 
-// judged tells what was found in a result.
-func (f *facts) judged(r *schema.IngestOutputResult) {
+// addJudgement adds the findings about a result and the state of its run and task.
+func (f *facts) addJudgement(r *schema.IngestOutputResult) {
 	if r.Decision != nil {
 		f.add("rule", r.Decision.Rule)
 		f.add("rule_count", r.Decision.Count)
 		f.add("rule_limit", r.Decision.Limit)
 	}
 	f.add("run_state", r.Run.State)
-	f.add("run_reason", said(r.Run.Reason, maxSaid))
-	some(f, "errors", r.Errors, resultError)
-	some(f, "warnings", r.Warnings, resultWarning)
+	f.add("run_reason", neutralCut(r.Run.Reason, maxShort))
+	addSome(f, "errors", r.Errors, resultError)
+	addSome(f, "warnings", r.Warnings, resultWarning)
 	if r.TaskLedger != nil {
-		f.words("required_fixes", r.TaskLedger.RequiredFixes)
-		f.add("replan_hint", said(r.TaskLedger.ReplanHint, maxSaid))
+		f.addNeutral("required_fixes", r.TaskLedger.RequiredFixes)
+		f.add("replan_hint", neutralCut(r.TaskLedger.ReplanHint, maxShort))
 	}
 	if r.Task != nil {
 		f.add("task_id", r.Task.TaskID)
@@ -236,15 +256,15 @@ func (f *facts) judged(r *schema.IngestOutputResult) {
 }
 
 func resultError(e schema.ResultError) (f facts) {
-	f.add("field", said(e.Field, maxLine))
-	f.add("expected", said(e.Expected, maxLine))
-	f.add("found", said(e.Found, maxLine))
-	f.add("message", said(e.Message, maxLine))
+	f.add("field", neutralCut(e.Field, maxLine))
+	f.add("expected", neutralCut(e.Expected, maxLine))
+	f.add("found", neutralCut(e.Found, maxLine))
+	f.add("message", neutralCut(e.Message, maxLine))
 	return f
 }
 
 func resultWarning(w schema.ResultWarning) (f facts) {
 	f.add("line", w.Line)
-	f.add("message", said(w.Message, maxLine))
+	f.add("message", neutralCut(w.Message, maxLine))
 	return f
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // prompt gets a prompt, which is one text of the user.
-func (g *guest) prompt(name string, arguments map[string]string) string {
+func (g *sdkClient) prompt(name string, arguments map[string]string) string {
 	g.h.t.Helper()
 	r, err := g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name, Arguments: arguments})
 	require.NoError(g.h.t, err)
@@ -21,8 +21,8 @@ func (g *guest) prompt(name string, arguments map[string]string) string {
 	return r.Messages[0].Content.(*sdk.TextContent).Text
 }
 
-// ended fails with an error of the protocol that has this code.
-func ended(t testing.TB, err error, code int64, message string) {
+// requireProtocolError fails with an error of the protocol that has this code.
+func requireProtocolError(t testing.TB, err error, code int64, message string) {
 	t.Helper()
 	var fault *jsonrpc.Error
 	require.ErrorAs(t, err, &fault)
@@ -30,16 +30,16 @@ func ended(t testing.TB, err error, code int64, message string) {
 	require.Contains(t, fault.Message, message)
 }
 
-func TestTheStatusPromptSaysWhatWaitsWhatFailedAndWhatRuns(t *testing.T) {
+func TestStatusPromptListsQuestionsFailuresAndRunningTasks(t *testing.T) {
 	for _, era := range []string{legacy, modern} {
-		h := build(t, plot{asleep: true})
-		h.asked("oak or elm?")
-		h.do("create_task", `{"prompt":"Paint it."}`)
-		h.do("claim_task", `{"worker":"w"}`)
-		id := h.do("queue_instruction_with_ack", `{"content":"Mind the paint.","max_retries":0}`).str("instruction_id")
-		h.do("dispatch_instructions", `{}`)
-		h.do("dispatch_instructions", `{}`)
-		g := h.join(era, nil)
+		h := newHarness(t, setup{asleep: true})
+		h.taskThatAsks("oak or elm?")
+		h.call("create_task", `{"prompt":"Paint it."}`)
+		h.call("claim_task", `{"worker":"w"}`)
+		id := h.call("queue_instruction_with_ack", `{"content":"Mind the paint.","max_retries":0}`).str("instruction_id")
+		h.call("dispatch_instructions", `{}`)
+		h.call("dispatch_instructions", `{}`)
+		g := h.connect(era, nil)
 		text := g.prompt("status", nil)
 		require.Contains(t, text, "question: oak or elm?")
 		require.Contains(t, text, "kind: instruction.failed")
@@ -47,42 +47,37 @@ func TestTheStatusPromptSaysWhatWaitsWhatFailedAndWhatRuns(t *testing.T) {
 		require.Contains(t, text, "prompt: Paint it.")
 		require.NotContains(t, text, id, "a person has no use for it")
 		require.Equal(t, text, g.prompt("status", nil))
+		require.Contains(t, text, "notices_open: 2")
+		for _, notice := range h.call("list_notices", `{"peek":true}`)["items"].([]any) {
+			require.Equal(t, float64(0), notice.(map[string]any)["deliveries"], "a notice that is shown is not delivered")
+		}
 	}
 }
 
-// What a prompt shows has not been delivered to anybody by that.
 func TestPromptsChangeNothing(t *testing.T) {
 	reads := map[string]bool{
 		"get_status": true, "list_awaiting": true, "list_notices": true, "list_tasks": true, "list_plans": true, "ready_items": true, "get_plan": true,
 	}
-	methods := map[string]func(starter) starter{}
-	for _, name := range build(t, plot{asleep: true}).table.Names() {
+	methods := map[string]func(startFunc) startFunc{}
+	for _, name := range newHarness(t, setup{asleep: true}).table.Names() {
 		if !reads[name] {
-			methods[name] = func(starter) starter {
+			methods[name] = func(startFunc) startFunc {
 				return func(context.Context, []byte, func(api.Answer)) { panic(name + " was called") }
 			}
 		}
 	}
-	h := build(t, plot{asleep: true, methods: methods})
+	h := newHarness(t, setup{asleep: true, methods: methods})
 	h.plan("tasks.md", clockPlan)
-	g := h.join(modern, nil)
-	before := h.do("get_status", `{}`)["counts"]
+	g := h.connect(modern, nil)
+	before := h.call("get_status", `{}`)["counts"]
 	require.Contains(t, g.prompt("status", nil), "questions: none")
 	require.Contains(t, g.prompt("next", nil), "- item_id: 2, title: Make the hands")
-	require.Equal(t, before, h.do("get_status", `{}`)["counts"])
+	require.Equal(t, before, h.call("get_status", `{}`)["counts"])
 }
 
-func TestNoticesThatAPromptShowsAreNotDelivered(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	h.asked("oak or elm?")
-	require.Contains(t, h.join(modern, nil).prompt("status", nil), "notices_open: 1")
-	notice := h.do("list_notices", `{"peek":true}`)["items"].([]any)[0].(map[string]any)
-	require.Equal(t, float64(0), notice["deliveries"])
-}
-
-func TestTheNextPromptKnowsTheOnlyPlan(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	g := h.join(legacy, nil)
+func TestNextPromptUsesTheOnlyPlan(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	g := h.connect(legacy, nil)
 	require.Contains(t, g.prompt("next", nil), "There is no plan")
 	h.plan("tasks.md", clockPlan)
 	text := g.prompt("next", nil)
@@ -94,11 +89,11 @@ func TestTheNextPromptKnowsTheOnlyPlan(t *testing.T) {
 	require.Contains(t, g.prompt("next", map[string]string{"plan": "specs/boat/tasks.md"}), "- item_id: 2, title: Make the hands")
 }
 
-func TestAPromptThatCannotBeGivenSaysWhy(t *testing.T) {
-	h := build(t, plot{asleep: true})
-	g := h.join(modern, nil)
+func TestFailedPromptSaysWhy(t *testing.T) {
+	h := newHarness(t, setup{asleep: true})
+	g := h.connect(modern, nil)
 	_, err := g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: "next", Arguments: map[string]string{"plan": "nowhere.md"}})
-	ended(t, err, jsonrpc.CodeInvalidParams, "nowhere.md")
+	requireProtocolError(t, err, jsonrpc.CodeInvalidParams, "nowhere.md")
 	_, err = g.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: "nobody"})
-	ended(t, err, jsonrpc.CodeInvalidParams, "nobody")
+	requireProtocolError(t, err, jsonrpc.CodeInvalidParams, "nobody")
 }

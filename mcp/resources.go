@@ -11,19 +11,19 @@ import (
 	"waybill/schema"
 )
 
-// Resources are what a host can show, or put before a model, without a call: always as it is now, and as data.
+// This file has the resources, which a host can show or pass to a model without a call. They are always current.
 
-// The addresses of the resources.
+// These are the addresses of the resources.
 const (
 	awaitingURI = "waybill://awaiting"
 	progressURI = "waybill://ledger/progress"
 	tasksURI    = "waybill://ledger/tasks"
-	runsURI     = "waybill://runs/" // and the id of a run
+	runsURI     = "waybill://runs/" // followed by the id of a run
 )
 
 const jsonType = "application/json"
 
-// A resource is something that can be read and watched.
+// A resource is a document that a host can read and watch.
 type resource struct {
 	uri, name, title, doc string
 	priority              float64
@@ -37,15 +37,15 @@ var resources = []resource{
 	},
 	{
 		uri: progressURI, name: "progress", title: "Plans", priority: 0.8, read: (*server).readProgress,
-		doc: "The plans of the workspace, with their totals and the items that can be begun.",
+		doc: "The plans of the workspace, with their totals and the items that can begin.",
 	},
 	{
 		uri: tasksURI, name: "tasks", title: "Tasks", priority: 0.5, read: (*server).readTasks,
-		doc: "The newest tasks, and how they stand.",
+		doc: "The newest tasks with their status.",
 	},
 }
 
-// addResources adds the resources to the server.
+// addResources registers the resources with the SDK.
 func (s *server) addResources() {
 	for _, r := range resources {
 		s.sdk.AddResource(&sdk.Resource{
@@ -57,7 +57,7 @@ func (s *server) addResources() {
 	}
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
-		Description: "The journey of one item of a plan: how it stands, and what is known about it.",
+		Description: "The run of one item of a plan: its state and its facts.",
 	}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		value, fault := s.readRun(ctx, strings.TrimPrefix(req.Params.URI, runsURI))
 		return contents(req.Params.URI, value, fault)
@@ -68,10 +68,10 @@ func forBoth(priority float64) *sdk.Annotations {
 	return &sdk.Annotations{Audience: []sdk.Role{"user", "assistant"}, Priority: priority}
 }
 
-// contents gives what was read, as JSON in which the words of others are neutralised.
+// contents returns a value as JSON in which untrusted text is neutralised.
 func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResult, error) {
 	if fault != nil {
-		return nil, unread(uri, fault)
+		return nil, resourceError(uri, fault)
 	}
 	text, err := schema.Encode(value)
 	if err == nil {
@@ -83,25 +83,25 @@ func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResu
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: jsonType, Text: string(text)}}}, nil
 }
 
-// unread gives the error of the protocol for a resource that could not be read.
-func unread(uri string, fault *schema.Error) error {
+// resourceError returns the protocol's error for a resource that cannot be read.
+func resourceError(uri string, fault *schema.Error) error {
 	if code := fault.Data.Code; code == schema.RunGone || code == schema.InvalidParams {
 		return notFound(uri)
 	}
 	return wireError(fault)
 }
 
-// notFound is the error for a resource that is not there, in the era that says so with the code of wrong params.
+// notFound returns the error for an unknown resource, with the code of the modern era.
 func notFound(uri string) *jsonrpc.Error {
-	data, err := schema.Encode(object{"uri": clip(strings.ToValidUTF8(uri, "\uFFFD"), maxSaid)})
+	data, err := schema.Encode(object{"uri": truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
 	if err != nil {
 		data = nil
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: missing, Data: data}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: resourceNotFound, Data: data}
 }
 
-// missing is how the SDK and we say that a resource is not there.
-const missing = "Resource not found"
+// resourceNotFound is the message for an unknown resource; the SDK uses the same.
+const resourceNotFound = "Resource not found"
 
 func (s *server) readAwaiting(ctx context.Context) (any, *schema.Error) {
 	var r schema.AwaitingList
@@ -115,7 +115,7 @@ func (s *server) readTasks(ctx context.Context) (any, *schema.Error) {
 	return r, fault
 }
 
-// A planState is a plan with what can be begun in it.
+// A planState is a plan with its ready items.
 type planState struct {
 	schema.PlanSummary
 	Ready      []string `json:"ready"`
@@ -123,7 +123,7 @@ type planState struct {
 	Completed  bool     `json:"completed"`
 }
 
-// readProgress gives the plans. One that cannot be read says why, and keeps no other from being told of.
+// readProgress returns the plans. A plan that cannot be read carries its error and does not hide the others.
 func (s *server) readProgress(ctx context.Context) (any, *schema.Error) {
 	var list schema.PlanList
 	if fault := s.caller.call(ctx, "list_plans", object{}, &list); fault != nil {
@@ -143,7 +143,7 @@ func (s *server) readProgress(ctx context.Context) (any, *schema.Error) {
 	return out, nil
 }
 
-// readRun gives a run with its ledgers.
+// readRun returns a run with its ledgers.
 func (s *server) readRun(ctx context.Context, id string) (any, *schema.Error) {
 	var list schema.RunList
 	if fault := s.caller.call(ctx, "list_runs", object{"run_id": id}, &list); fault != nil {

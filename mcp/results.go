@@ -10,13 +10,13 @@ import (
 	"waybill/schema"
 )
 
-// An answer of a tool is a list of facts. They are told twice, because hosts differ in what they show the model: as
-// lines of text, and as an object. Both come from the same list, so neither can say more than the other.
+// The answer of a tool is a list of facts. It is written twice, as lines of text and as an object, because hosts differ
+// in which one they show to the model. Both come from the same list.
 
-// maxText bounds the lines of an answer, without the long texts behind them.
+// maxText limits the lines of an answer, without its long texts.
 const maxText = 8 << 10
 
-// A fact is something that an answer tells: a string, a bool, an int, a []string, a []facts or a long.
+// A fact is a named value of an answer: a string, bool, int, []string, []facts or longText.
 type fact struct {
 	name  string
 	value any
@@ -24,7 +24,7 @@ type fact struct {
 
 type facts []fact
 
-// add adds a fact, unless there is nothing to tell.
+// add adds a fact unless its value is empty.
 func (f *facts) add(name string, value any) {
 	if !empty(value) {
 		f.put(name, value)
@@ -43,34 +43,34 @@ func empty(value any) bool {
 		return len(v) == 0
 	case []facts:
 		return len(v) == 0
-	case long:
+	case longText:
 		return v.text == ""
 	}
 	return false
 }
 
-// put adds a fact, also a false and a 0.
+// put adds a fact even if its value is empty.
 func (f *facts) put(name string, value any) { *f = append(*f, fact{name, value}) }
 
-// some adds the first few elements of a list, and how many there are if that is more.
-func some[E any](f *facts, name string, all []E, tell func(E) facts) {
-	f.add(name, listOf(all[:min(len(all), maxTold)], tell))
+// addSome adds the first elements of a list, and the total if there are more.
+func addSome[E any](f *facts, name string, all []E, tell func(E) facts) {
+	f.add(name, listOf(all[:min(len(all), maxListed)], tell))
 	f.total(name, len(all))
 }
 
-// words is some for words of others.
-func (f *facts) words(name string, all []string) {
-	f.add(name, folds(all[:min(len(all), maxTold)]))
+// addNeutral is addSome for untrusted texts.
+func (f *facts) addNeutral(name string, all []string) {
+	f.add(name, neutralLines(all[:min(len(all), maxListed)]))
 	f.total(name, len(all))
 }
 
 func (f *facts) total(name string, n int) {
-	if n > maxTold {
+	if n > maxListed {
 		f.put(name+"_total", n)
 	}
 }
 
-// listOf tells of each element.
+// listOf returns the facts of each element.
 func listOf[E any](all []E, tell func(E) facts) []facts {
 	out := make([]facts, len(all))
 	for i, each := range all {
@@ -79,22 +79,22 @@ func listOf[E any](all []E, tell func(E) facts) []facts {
 	return out
 }
 
-// A long is a text that is worth a block of its own. What is over its size is told by pages.
-type long struct {
+// A longText is a text in a block of its own, of which one answer shows up to size bytes.
+type longText struct {
 	text string
 	size int
 }
 
-// A page is as much of a long as one answer tells.
+// A page is the part of a longText that one answer shows.
 type page struct {
 	text   string
 	from   int // the first byte
 	total  int
-	cursor string // for what follows; "" if nothing does
-	block  int    // the place of its block in the answer, from 1
+	cursor string // of the next page, or ""
+	block  int    // index of its block in the answer, from 1
 }
 
-// where says where a page is, and how to get what follows.
+// where returns a text that says where a page is and how to get the next one.
 func (p *page) where() string {
 	s := fmt.Sprintf("in block %d of this answer", p.block)
 	if p.from > 0 || p.cursor != "" {
@@ -106,9 +106,9 @@ func (p *page) where() string {
 	return s
 }
 
-// result makes an answer of facts. What does not fit goes on the shelf.
-func (s *shelf) result(f facts) *sdk.CallToolResult {
-	b := builder{shelf: s}
+// result returns an answer with the facts. It keeps the text that does not fit.
+func (s *pager) result(f facts) *sdk.CallToolResult {
+	b := builder{pager: s}
 	f = b.paged(f)
 	var text strings.Builder
 	f.write(&text)
@@ -116,15 +116,15 @@ func (s *shelf) result(f facts) *sdk.CallToolResult {
 	if head == "" {
 		head = "done"
 	}
-	content := []sdk.Content{&sdk.TextContent{Text: s.bounded(head)}}
+	content := []sdk.Content{&sdk.TextContent{Text: s.boundLines(head)}}
 	for _, p := range b.blocks {
 		content = append(content, &sdk.TextContent{Text: p})
 	}
 	return &sdk.CallToolResult{Content: content, StructuredContent: f}
 }
 
-// bounded cuts the lines of an answer that has too many, and says so.
-func (s *shelf) bounded(text string) string {
+// boundLines cuts the lines of an answer at maxText and adds the cursor of the rest.
+func (s *pager) boundLines(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
@@ -133,19 +133,19 @@ func (s *shelf) bounded(text string) string {
 		fmt.Sprintf("\ncut: bytes 0 to %d of %d; for the rest call this tool again with cursor %s", len(p.text), p.total, p.cursor)
 }
 
-// A builder puts the long texts of an answer into blocks.
+// A builder collects the long texts of an answer as blocks.
 type builder struct {
-	shelf  *shelf
+	pager  *pager
 	blocks []string
 }
 
-// paged gives the facts with pages in place of the long texts.
+// paged returns the facts with their long texts replaced by pages.
 func (b *builder) paged(f facts) facts {
 	out := make(facts, 0, len(f))
 	for _, each := range f {
 		switch v := each.value.(type) {
-		case long:
-			p := b.shelf.page(v.text, 0, v.size)
+		case longText:
+			p := b.pager.page(v.text, 0, v.size)
 			b.blocks = append(b.blocks, p.text)
 			p.block = len(b.blocks) + 1
 			each.value = p
@@ -186,19 +186,19 @@ func (f facts) write(b *strings.Builder) {
 	}
 }
 
-// inlined gives the facts with the beginnings of the long texts in place of pages, for what has no pages.
-func (f facts) inlined() facts {
+// withoutPages returns the facts with their long texts cut, for answers that have no pages.
+func (f facts) withoutPages() facts {
 	out := make(facts, len(f))
 	for i, each := range f {
-		if v, ok := each.value.(long); ok {
-			each.value = marked(v.text, v.size)
+		if v, ok := each.value.(longText); ok {
+			each.value = cutNote(v.text, v.size)
 		}
 		out[i] = each
 	}
 	return out
 }
 
-// writeText writes a string. One of several lines is indented, so that it cannot pass for facts.
+// writeText writes a string. It indents a text of several lines, so that it cannot pass for facts.
 func writeText(b *strings.Builder, name, text string) {
 	if !strings.Contains(text, "\n") {
 		fmt.Fprintf(b, "%s: %s\n", name, text)
@@ -210,7 +210,7 @@ func writeText(b *strings.Builder, name, text string) {
 	}
 }
 
-// line tells facts on one line.
+// line returns the facts as one line.
 func (f facts) line() string {
 	parts := make([]string, len(f))
 	for i, each := range f {
@@ -219,7 +219,7 @@ func (f facts) line() string {
 	return strings.Join(parts, ", ")
 }
 
-// spell gives a value as text.
+// spell returns a value as text.
 func spell(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -239,7 +239,7 @@ func spell(value any) string {
 	panic(fmt.Sprintf("mcp: a fact cannot be a %T", value))
 }
 
-// MarshalJSON gives the facts as an object, in their order.
+// MarshalJSON returns the facts as an object, in their order.
 func (f facts) MarshalJSON() ([]byte, error) { return schema.Encode(f.members()) }
 
 func (f facts) members() schema.Ordered {
@@ -268,9 +268,9 @@ func (f facts) members() schema.Ordered {
 	return out
 }
 
-// refusal makes an answer of an error: its code, what is wrong, and what to do about it.
+// refusal returns an answer for an error: its code, its message and its hint.
 func refusal(fault *schema.Error) *sdk.CallToolResult {
-	text := string(fault.Data.Code) + ": " + sentence(said(fault.Message, maxFault))
+	text := string(fault.Data.Code) + ": " + sentence(neutralCut(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
 		text += " " + sentence(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
 	}
@@ -283,10 +283,10 @@ func refusal(fault *schema.Error) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
-// maxFault bounds the message of an error.
+// maxFault limits the message of an error.
 const maxFault = 2 << 10
 
-// sentence ends a text as a sentence ends.
+// sentence returns the text with a full stop if it has no end mark.
 func sentence(text string) string {
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
 		return text

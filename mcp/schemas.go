@@ -11,24 +11,24 @@ import (
 	"waybill/schema"
 )
 
-// This file makes the input schemas of tools from the declarations of methods. They keep to what the strictest hosts
-// read: an object of plain properties, without unions, references, null and nesting.
+// This file derives the input schemas of tools from the declarations of methods. A schema is an object of plain
+// properties, without unions, references, null or nesting, because the strictest hosts accept nothing else.
 
 // A param is an argument of a tool.
 type param struct {
 	name string
-	doc  string // what the model reads; "" for a name that says it all
-	// from is where it stands in the params of the method, by dots; "" if it is called the same there.
+	doc  string // shown to the model; "" if the name is enough
+	// from is the dotted path in the params of the method, or "" if it is the name.
 	from string
-	// only narrows an enum.
+	// only restricts an enum.
 	only []string
-	// optional marks one that the method needs and the tool does not.
+	// optional marks an argument that the method requires and the tool does not.
 	optional bool
-	// own marks one that is the tool's own: a string that the method does not get.
+	// own marks a string of the tool itself, which the method does not get.
 	own bool
 }
 
-// place gives where the argument goes in the params of the method.
+// place returns the path of the argument in the params of the method.
 func (p *param) place() []string {
 	if p.from == "" {
 		return []string{p.name}
@@ -36,8 +36,8 @@ func (p *param) place() []string {
 	return strings.Split(p.from, ".")
 }
 
-// A property is the schema of an argument. What it has no field for is left out of the declaration: hosts differ in
-// what they make of patterns and formats, and the method checks all of it anyway.
+// A property is the schema of an argument. It leaves out patterns and formats, which hosts treat differently and the
+// method checks anyway.
 type property struct {
 	Type        string              `json:"type"`
 	Description string              `json:"description,omitzero"`
@@ -50,8 +50,8 @@ type property struct {
 	Required    []string            `json:"required,omitzero"`   // of a declaration only
 }
 
-// input gives the input schema of a tool that takes these arguments for a method.
-func input(m schema.Method, params []param) jsontext.Value {
+// inputSchema returns the input schema of a tool with these arguments for a method.
+func inputSchema(m schema.Method, params []param) jsontext.Value {
 	var declared property
 	if err := json.Unmarshal(schema.ParamsSchema(m), &declared); err != nil {
 		panic("mcp: " + m.Name + ": " + err.Error())
@@ -72,8 +72,8 @@ func input(m schema.Method, params []param) jsontext.Value {
 	return text
 }
 
-// find gives the declaration of an argument, as the tool shows it, and whether it must be there. It panics if there
-// is none, which no test run survives.
+// find returns the schema of an argument and whether it is required. It panics if the argument is not declared, which
+// every test run finds.
 func (d *property) find(p *param) (property, bool) {
 	if p.own {
 		return property{Type: "string", Description: p.doc}, false

@@ -1,9 +1,8 @@
-// Package mcp serves the methods of a table to hosts that speak the Model Context Protocol: the dozen that a model
-// can use as tools, the ledgers and the waiting questions as resources, and prompts for a person. It translates, and
-// renews the leases of what was claimed through it, because a model has no heartbeat.
+// Package mcp serves the methods of a table to hosts that speak the Model Context Protocol. It has a dozen tools for a
+// model, resources for the ledgers and open questions, and prompts for a person. It also renews the leases of tasks
+// that were claimed through it, because a model cannot send heartbeats.
 //
-// It refuses to know what any method does beyond what its result says, to open a store or a socket, and to call
-// anything below the table.
+// It knows of a method only its declaration and result, opens no store or socket, and calls nothing below the table.
 package mcp
 
 import (
@@ -19,32 +18,32 @@ import (
 	"waybill/schema"
 )
 
-// A server is what the host of any number of sessions sees. It is the same in both eras of the protocol.
+// A server has the tools, resources and prompts of all sessions, in both eras of the protocol.
 type server struct {
-	sdk    *sdk.Server
-	o      Options
-	caller *caller
-	keeper *keeper
-	shelf  *shelf
-	seal   *seal
-	news   *updates
+	sdk     *sdk.Server
+	o       Options
+	caller  *caller
+	leases  *leaseRenewer
+	pager   *pager
+	signer  *stateSigner
+	updates *updates
 }
 
-// newServer gives a server that has everything to serve, and has started nothing.
+// newServer returns a server. It starts no goroutine.
 func newServer(o Options) *server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, shelf: newShelf(), seal: newSeal()}
-	s.keeper, s.news = newKeeper(s.caller), newUpdates(s.updated)
+	s := &server{o: o, caller: &caller{table: o.Table, log: o.Logger}, pager: newPager(), signer: newStateSigner()}
+	s.leases, s.updates = newLeaseRenewer(s.caller), newUpdates(s.notifyUpdated)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "waybill", Title: "waybill", Version: o.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Logger: o.Logger, SetCacheable: uncached,
-		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.news.unsubscribe,
+		Instructions: instructions, Logger: o.Logger, SetCacheable: notCached,
+		SubscribeHandler: s.subscribe, UnsubscribeHandler: s.updates.unsubscribe,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true},
 		},
 	})
-	s.sdk.AddReceivingMiddleware(s.guard, byEra)
+	s.sdk.AddReceivingMiddleware(s.recoverPanics, codeByEra)
 	for i := range tools {
 		s.addTool(&tools[i])
 	}
@@ -53,57 +52,57 @@ func newServer(o Options) *server {
 	return s
 }
 
-// uncached says of every answer that it is true now, and for this host alone.
-func uncached(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
+// notCached marks every answer as private and valid only now.
+func notCached(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 	c.TTLMs, c.CacheScope = 0, "private"
 }
 
-// run turns waybill's notifications into those of the protocol, and renews leases, until ctx ends. It returns when all
-// that it started has ended; an error says why nobody is told of changes any more.
-func (s *server) run(ctx context.Context) error {
+// notify sends waybill's notifications as those of the protocol, and renews leases, until ctx ends. It returns after all
+// its goroutines have ended. An error says why notifications stopped.
+func (s *server) notify(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { s.keeper.run(ctx) })
-	running.Go(func() { s.news.run(ctx) })
+	running.Go(func() { s.leases.run(ctx) })
+	running.Go(func() { s.updates.run(ctx) })
 	var err error
 	if s.o.Notify != nil {
-		err = s.o.Notify(ctx, s.news.note)
+		err = s.o.Notify(ctx, s.updates.record)
 	}
 	running.Wait()
 	return err
 }
 
-// subscribe begins to watch a resource. A host that has asked for nothing yet is told of changes, too: the store is opened
-// for it. If that cannot be done now, it is told from when somebody could.
+// subscribe starts to watch a resource. It opens the store, so that a host whose first call this is gets notifications.
+// If that fails, notifications start when a later call opens the store.
 func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
-	if err := s.news.subscribe(ctx, req); err != nil {
+	if err := s.updates.subscribe(ctx, req); err != nil {
 		return err
 	}
 	if fault := s.caller.call(ctx, "list_awaiting", object{"limit": 1}, nil); fault != nil {
-		s.o.Logger.Debug("nobody is told of changes yet", "cause", fault)
+		s.o.Logger.Debug("no notifications of changes until the store can be opened", "cause", fault)
 	}
 	return nil
 }
 
-// updated tells those who watch a resource that it has changed.
-func (s *server) updated(ctx context.Context, uri string) {
+// notifyUpdated notifies the subscribers of a resource.
+func (s *server) notifyUpdated(ctx context.Context, uri string) {
 	if err := s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
-		s.o.Logger.Warn("a host could not be told of a change", "uri", uri, "cause", err)
+		s.o.Logger.Warn("a notification of a change failed", "uri", uri, "cause", err)
 	}
 }
 
-// guard keeps a defect from ending the process: who called is answered with an incident, which the log explains.
-func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+// recoverPanics wraps a handler so that a panic becomes an INTERNAL error with an incident id, which the log explains.
+func (s *server) recoverPanics(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = nil, s.broken(method, p)
+				result, err = nil, s.reportPanic(method, p)
 			}
 		}()
 		return next(ctx, method, req)
 	}
 }
 
-func (s *server) broken(method string, cause any) error {
+func (s *server) reportPanic(method string, cause any) error {
 	incident := newIncident()
 	s.o.Logger.Error("a handler panicked", "method", method, "incident", incident, "cause", cause, "stack", string(debug.Stack()))
 	fault := schema.NewError(schema.Internal, method+" panicked; this is a defect of waybill").Hint("look for the incident in the log of waybill")
@@ -111,7 +110,7 @@ func (s *server) broken(method string, cause any) error {
 	return wireError(fault)
 }
 
-// wireError gives the error of the protocol for one that is no concern of the model.
+// wireError returns the protocol's error for a fault that the host must see, not the model.
 func wireError(fault *schema.Error) *jsonrpc.Error {
 	data, err := schema.Encode(fault.Data)
 	if err != nil {
@@ -120,15 +119,15 @@ func wireError(fault *schema.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: int64(fault.Code), Message: fault.Message, Data: data}
 }
 
-// codeNotFound is how the legacy era says that a resource is not there.
+// codeNotFound is the code of the legacy era for an unknown resource.
 const codeNotFound = -32002
 
-// byEra says that a resource is not there as the era of the session does.
-func byEra(next sdk.MethodHandler) sdk.MethodHandler {
+// codeByEra wraps a handler so that an unknown resource gets the code of the session's era.
+func codeByEra(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
 		fault, ok := errors.AsType[*jsonrpc.Error](err)
-		if !ok || fault.Message != missing {
+		if !ok || fault.Message != resourceNotFound {
 			return result, err
 		}
 		gone := notFound(addressOf(req))
@@ -139,7 +138,7 @@ func byEra(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// addressOf gives the address that a request is about.
+// addressOf returns the URI of the resource that a request names.
 func addressOf(req sdk.Request) string {
 	switch p := req.GetParams().(type) {
 	case *sdk.ReadResourceParams:
@@ -150,7 +149,7 @@ func addressOf(req sdk.Request) string {
 	return ""
 }
 
-// eraOf gives the version of the protocol by which the SDK treats a session.
+// eraOf returns the version of the protocol that the SDK uses for a session.
 func eraOf(session *sdk.ServerSession) string {
 	if p := session.InitializeParams(); p != nil {
 		return p.ProtocolVersion

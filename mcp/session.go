@@ -9,59 +9,58 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A session is what the SDK takes for a connection of its own: the part of the conversation that is in one era of the
-// protocol, or one subscription. The SDK keeps to one era from the first message on, and hosts do not; and it keeps one
-// subscription for each resource and session, and hosts have several. So there is a session for each, and the door
-// sorts the messages.
+// A session is a connection as the SDK sees it: all messages of one era of the protocol, or one subscription. The SDK
+// fixes the era with the first message, but hosts mix both. It keeps one subscription per resource and session, but
+// hosts have several. So the conn sorts the messages into several sessions.
 type session struct {
-	door  *door
-	once  bool                 // it is for one request, and ends with the answer
+	conn  *conn
+	once  bool                 // the session ends with the answer to its only request
 	inbox chan jsonrpc.Message // never closed
 	over  chan struct{}        // closed by Close
 	close func()
 }
 
-func newSession(d *door) *session {
-	s := &session{door: d, inbox: make(chan jsonrpc.Message), over: make(chan struct{})}
+func newSession(c *conn) *session {
+	s := &session{conn: c, inbox: make(chan jsonrpc.Message), over: make(chan struct{})}
 	s.close = sync.OnceFunc(func() { close(s.over) })
 	return s
 }
 
-// Connect makes the session the transport that leads to itself.
+// Connect returns the session as its own connection.
 func (s *session) Connect(context.Context) (sdk.Connection, error) { return s, nil }
 
-// deliver hands a message to the SDK.
+// deliver passes a message to the SDK.
 func (s *session) deliver(m jsonrpc.Message) {
 	select {
 	case s.inbox <- m:
 	case <-s.over:
-	case <-s.door.finished:
+	case <-s.conn.closing:
 	}
 }
 
-// Read gives the SDK the next message. The end comes when nothing is in hand any more: until then the SDK would not
-// write what it still has to answer.
+// Read returns the next message. It returns io.EOF only after all requests are answered, because the SDK writes no
+// answers after that.
 func (s *session) Read(context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-s.inbox:
 		return m, nil
 	case <-s.over:
-	case <-s.door.finished:
+	case <-s.conn.closing:
 	}
 	return nil, io.EOF
 }
 
-// Write takes what the SDK has to say. It never fails: what cannot be written is known to the door, and an error
-// would end the session.
+// Write writes a message of the SDK. It never fails, because an error would end the session; the conn handles failed
+// writes.
 func (s *session) Write(_ context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
-		s.door.answer(m)
+		s.conn.sendAnswer(m)
 		if s.once {
 			s.close()
 		}
 	case *jsonrpc.Request:
-		s.door.say(m)
+		s.conn.sendRequest(m)
 	}
 	return nil
 }
@@ -72,5 +71,5 @@ func (s *session) Close() error {
 	return nil
 }
 
-// SessionID gives none: there is one host, and it is known by its pipe.
+// SessionID returns "": the pipe identifies the only host.
 func (s *session) SessionID() string { return "" }

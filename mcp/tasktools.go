@@ -7,13 +7,13 @@ import (
 	"waybill/schema"
 )
 
-// The tools about tasks.
+// This file has the tools about tasks.
 
 const (
-	maxPage = 24 << 10 // of a long text
-	maxSaid = 1 << 10  // of a text of others that is one fact among many
-	maxLine = 200      // of one in a list
-	maxTold = 10       // elements of a list that is one fact among many
+	maxPage   = 24 << 10 // bytes of a long text in one answer
+	maxShort  = 1 << 10  // bytes of an untrusted text that is one fact among many
+	maxLine   = 200      // bytes of an untrusted text in a list
+	maxListed = 10       // elements of a list that is one fact among many
 )
 
 func (s *server) createTask(c *call) (facts, *schema.Error) {
@@ -29,7 +29,7 @@ func (s *server) createTask(c *call) (facts, *schema.Error) {
 	return f, nil
 }
 
-// claimTask takes a task, and keeps its lease from then on.
+// claimTask claims a task and starts the renewals of its lease.
 func (s *server) claimTask(c *call) (facts, *schema.Error) {
 	c.params["lease_ms"] = leaseTime.Milliseconds()
 	if _, named := c.params["worker"]; !named {
@@ -46,26 +46,26 @@ func (s *server) claimTask(c *call) (facts, *schema.Error) {
 		return f, nil
 	}
 	taskID, token := r.Claim.Task.TaskID, r.Claim.Lease.Token
-	s.keeper.hold(taskID, token)
-	// The claim is given back then. Should that fail, the lease has to run out, or nobody would get the task.
-	turnOf(c.ctx).undelivered(func() { s.keeper.drop(taskID, token) })
+	s.leases.add(taskID, token)
+	// An undelivered claim is returned. If that fails, the lease must expire, or no worker would get the task.
+	turnOf(c.ctx).undelivered(func() { s.leases.drop(taskID, token) })
 	f.add("task_id", taskID)
 	f.add("lease_token", token)
-	f.claimed(r.Claim)
+	f.addClaim(r.Claim)
 	return f, nil
 }
 
-// claimed tells what there is to do.
-func (f *facts) claimed(c *schema.Claim) {
+// addClaim adds the task and prompt of a claim.
+func (f *facts) addClaim(c *schema.Claim) {
 	f.add("attempt_id", c.Attempt.AttemptID)
 	f.add("attempt_number", c.Attempt.AttemptNumber)
-	f.add("description", said(c.Task.Description, maxSaid))
+	f.add("description", neutralCut(c.Task.Description, maxShort))
 	f.add("run_id", c.Task.RunID)
 	f.add("role", c.Task.Role)
 	f.add("model", modelName(c.Attempt.Model))
 	f.put("continuation", c.Continuation)
 	f.add("do", "Work by the prompt, then call finish_attempt with this task_id and lease_token.")
-	f.add("prompt", long{c.Prompt, maxPage})
+	f.add("prompt", longText{c.Prompt, maxPage})
 }
 
 func (s *server) finishAttempt(c *call) (facts, *schema.Error) {
@@ -73,12 +73,12 @@ func (s *server) finishAttempt(c *call) (facts, *schema.Error) {
 	if fault := s.caller.call(c.ctx, "finish_attempt", c.params, &r); fault != nil {
 		return nil, fault
 	}
-	s.keeper.drop(r.Task.TaskID, c.args.text("lease_token"))
+	s.leases.drop(r.Task.TaskID, c.args.text("lease_token"))
 	var f facts
 	f.put("applied", r.Applied)
 	if !r.Applied {
 		f.add("reason", r.Reason)
-		f.add("do", "The attempt is over, or somebody else has the task by now; nothing has changed.")
+		f.add("do", "The attempt is over, or another worker has the task; nothing has changed.")
 	}
 	f.add("task_id", r.Task.TaskID)
 	f.add("status", r.Task.Status)
@@ -96,25 +96,25 @@ func (s *server) getTask(c *call) (facts, *schema.Error) {
 		return nil, fault
 	}
 	var f facts
-	f.standing(&r.Task)
-	f.history(&r)
-	f.add("prompt", long{neutral(r.Task.Prompt), maxSaid})
-	f.add("output", long{neutral(r.Task.Output), maxText / 2})
+	f.addTask(&r.Task)
+	f.addHistory(&r)
+	f.add("prompt", longText{neutral(r.Task.Prompt), maxShort})
+	f.add("output", longText{neutral(r.Task.Output), maxText / 2})
 	return f, nil
 }
 
-// standing tells how a task stands.
-func (f *facts) standing(t *schema.Task) {
+// addTask adds the state of a task.
+func (f *facts) addTask(t *schema.Task) {
 	f.add("task_id", t.TaskID)
 	f.add("status", t.Status)
-	f.add("reason", said(t.Reason, maxSaid))
-	f.add("description", said(t.Description, maxLine))
+	f.add("reason", neutralCut(t.Reason, maxShort))
+	f.add("description", neutralCut(t.Description, maxLine))
 	f.add("run_id", t.RunID)
 	f.add("role", t.Role)
-	f.add("question", said(t.Question, maxSaid))
-	f.add("user_reply", said(t.UserReply, maxSaid))
+	f.add("question", neutralCut(t.Question, maxShort))
+	f.add("user_reply", neutralCut(t.UserReply, maxShort))
 	if t.Error != nil {
-		f.add("error", said(t.Error.Message, maxSaid))
+		f.add("error", neutralCut(t.Error.Message, maxShort))
 		f.add("error_class", t.Error.Class)
 	}
 	f.add("waiting_for", listOf(t.WaitingFor, waitingFor))
@@ -125,31 +125,31 @@ func (f *facts) standing(t *schema.Task) {
 	f.add("updated_at", string(t.UpdatedAt))
 }
 
-// history tells of the newest attempts and replies.
-func (f *facts) history(r *schema.TaskDetail) {
+// addHistory adds the newest attempts and replies.
+func (f *facts) addHistory(r *schema.TaskDetail) {
 	f.put("attempts_total", r.AttemptsTotal)
 	f.add("attempts", listOf(newest(r.Attempts), attempt))
 	f.put("replies_total", r.RepliesTotal)
-	f.add("replies", listOf(newest(r.Replies), replied))
+	f.add("replies", listOf(newest(r.Replies), replyFacts))
 }
 
-// newest gives the last few.
-func newest[E any](all []E) []E { return all[max(0, len(all)-maxTold):] }
+// newest returns the last maxListed elements.
+func newest[E any](all []E) []E { return all[max(0, len(all)-maxListed):] }
 
 func attempt(a schema.Attempt) (f facts) {
 	f.add("number", a.AttemptNumber)
 	f.add("status", a.Status)
 	f.add("worker", a.Worker)
 	f.add("model", modelName(a.Model))
-	f.add("error", said(a.Error, maxLine))
+	f.add("error", neutralCut(a.Error, maxLine))
 	return f
 }
 
-func replied(r schema.Reply) (f facts) {
+func replyFacts(r schema.Reply) (f facts) {
 	f.add("number", r.Number)
-	f.add("question", said(r.Question, maxLine))
-	f.add("reply", said(r.Reply, maxLine))
-	f.add("by", said(r.By, maxLine))
+	f.add("question", neutralCut(r.Question, maxLine))
+	f.add("reply", neutralCut(r.Reply, maxLine))
+	f.add("by", neutralCut(r.By, maxLine))
 	return f
 }
 
@@ -161,20 +161,20 @@ func waitingFor(w schema.WaitingFor) (f facts) {
 	return f
 }
 
-// modelName gives a model as one word.
+// modelName returns a model as one word.
 func modelName(m *schema.Model) string {
 	if m == nil {
 		return ""
 	}
 	name := []string{m.ProviderID, m.ModelID, m.Variant}
-	return said(strings.Join(slices.DeleteFunc(name, func(s string) bool { return s == "" }), "/"), maxLine)
+	return neutralCut(strings.Join(slices.DeleteFunc(name, func(s string) bool { return s == "" }), "/"), maxLine)
 }
 
-// client gives the name of the client, as far as it can be one of a worker.
+// client returns the name of the client in the characters of a worker's name, or "mcp".
 func (c *call) client() string {
 	name := ""
 	if info := c.req.ClientInfo(); info != nil {
-		name = strings.Map(plain, info.Name)
+		name = strings.Map(workerRune, info.Name)
 	}
 	if name == "" {
 		return "mcp"
@@ -182,7 +182,7 @@ func (c *call) client() string {
 	return name[:min(len(name), 64)]
 }
 
-func plain(r rune) rune {
+func workerRune(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
 		return r

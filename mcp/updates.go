@@ -14,38 +14,38 @@ import (
 	"waybill/schema"
 )
 
-// settleTime is how long changes are gathered before a host is told of them: it reads the resource anew each time.
+// settleTime is how long changes are collected before a notification, because the host reads the resource after each.
 const settleTime = 250 * time.Millisecond
 
-// maxWatched bounds the runs that are watched at a time: they are all told of when a plan changes.
+// maxWatched limits the watched runs, because a changed plan causes a notification for each.
 const maxWatched = 1024
 
-// updates turns waybill's notifications into those of resources.
+// updates turns waybill's notifications into notifications of changed resources.
 type updates struct {
-	tell func(ctx context.Context, uri string)
-	some chan struct{} // of size 1: there is something to tell
+	notify  func(ctx context.Context, uri string)
+	wakeups chan struct{} // of size 1: a resource has changed
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	changed map[string]bool
-	watched map[string]map[*sdk.ServerSession]bool // the runs that somebody watches, and who does
+	watched map[string]map[*sdk.ServerSession]bool // the subscribers of each watched run
 }
 
-func newUpdates(tell func(ctx context.Context, uri string)) *updates {
+func newUpdates(notify func(ctx context.Context, uri string)) *updates {
 	return &updates{
-		tell: tell, some: make(chan struct{}, 1),
+		notify: notify, wakeups: make(chan struct{}, 1),
 		changed: map[string]bool{}, watched: map[string]map[*sdk.ServerSession]bool{},
 	}
 }
 
-// note takes a notification. It waits for nobody.
-func (u *updates) note(method string, params any) {
+// record records the resources that a notification changes. It does not block.
+func (u *updates) record(method string, params any) {
 	switch p := params.(type) {
 	case *schema.TaskNote:
 		u.mark(tasksURI, awaitingURI)
 	case *schema.RunNote:
 		u.mark(progressURI, runsURI+p.RunID)
 	case *schema.LedgerNote:
-		u.mark(append(u.runs(), progressURI)...) // which runs are of the plan is not said
+		u.mark(append(u.runs(), progressURI)...) // the notification does not name the runs of the plan
 	case *schema.LogNote:
 		if p.Rewound {
 			u.mark(append(u.runs(), tasksURI, awaitingURI, progressURI)...)
@@ -53,7 +53,7 @@ func (u *updates) note(method string, params any) {
 	}
 }
 
-// mark notes that resources have changed.
+// mark marks resources as changed.
 func (u *updates) mark(uris ...string) {
 	u.mu.Lock()
 	for _, uri := range uris {
@@ -61,19 +61,19 @@ func (u *updates) mark(uris ...string) {
 	}
 	u.mu.Unlock()
 	select {
-	case u.some <- struct{}{}:
+	case u.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-// runs gives the addresses of the runs that somebody watches.
+// runs returns the addresses of the watched runs.
 func (u *updates) runs() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Sorted(maps.Keys(u.watched))
 }
 
-// run tells of changes until ctx ends.
+// run sends notifications of changes until ctx ends.
 func (u *updates) run(ctx context.Context) {
 	settle := time.NewTimer(settleTime)
 	defer settle.Stop()
@@ -81,7 +81,7 @@ func (u *updates) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-u.some:
+		case <-u.wakeups:
 		}
 		settle.Reset(settleTime)
 		select {
@@ -89,14 +89,14 @@ func (u *updates) run(ctx context.Context) {
 			return
 		case <-settle.C:
 		}
-		for _, uri := range u.taken() {
-			u.tell(ctx, uri)
+		for _, uri := range u.takeChanged() {
+			u.notify(ctx, uri)
 		}
 	}
 }
 
-// taken gives what has changed since the last time.
-func (u *updates) taken() []string {
+// takeChanged returns the resources that have changed since the last call.
+func (u *updates) takeChanged() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	uris := slices.Sorted(maps.Keys(u.changed))
@@ -104,7 +104,7 @@ func (u *updates) taken() []string {
 	return uris
 }
 
-// subscribe begins to watch a resource, if there can be one with this address.
+// subscribe starts to watch a resource. It returns an error for an address that cannot exist.
 func (u *updates) subscribe(_ context.Context, req *sdk.SubscribeRequest) error {
 	uri := req.Params.URI
 	if !watchable(uri) {
@@ -116,7 +116,7 @@ func (u *updates) subscribe(_ context.Context, req *sdk.SubscribeRequest) error 
 	return nil
 }
 
-// unsubscribe ends what the session watches at this address, and nothing of others.
+// unsubscribe ends the session's own subscription to this address.
 func (u *updates) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -128,7 +128,8 @@ func (u *updates) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) er
 	return nil
 }
 
-// watch notes that a session watches a run, if not too many are watched. As for the SDK, twice is once.
+// watch records that a session watches a run. It reports false if too many runs are watched. Watching twice counts
+// once.
 func (u *updates) watch(uri string, session *sdk.ServerSession) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -148,7 +149,7 @@ func tooManyRuns() *schema.Error {
 		Hint("end the subscriptions to runs that are over; " + progressURI + " tells of all plans at once")
 }
 
-// watchable reports whether an address is one of ours.
+// watchable reports whether an address can be that of a resource.
 func watchable(uri string) bool {
 	id, ofRun := strings.CutPrefix(uri, runsURI)
 	return ofRun && schema.IsID(id) || slices.ContainsFunc(resources, func(r resource) bool { return r.uri == uri })

@@ -10,40 +10,42 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"waybill/ledger"
+	"waybill/prompt/sanitize"
 )
 
-// What agents and persons wrote is data, wherever it is told. What is for the model to work by, a prompt or a retry
-// prompt, comes as the method gives it: there, waybill has done so already.
+// This file makes text of agents and persons inert. Prompts and retry prompts need no treatment here, because the
+// method has already made the text in them inert.
 
-// neutral gives a text of others as one that cannot pass for structure.
-func neutral(text string) string { return strings.TrimSpace(ledger.Neutralise(text)) }
+// neutral returns an untrusted text in a form that cannot pass for structure.
+func neutral(text string) string { return strings.TrimSpace(sanitize.Text(text)) }
 
-// said is neutral for a text that is one fact among others. Of a long one it is the beginning, marked as such.
-func said(text string, limit int) string { return marked(neutral(text), limit) }
+// neutralCut returns an untrusted text, neutralised and cut to limit with a note.
+func neutralCut(text string, limit int) string { return cutNote(neutral(text), limit) }
 
-// marked gives a text, or its beginning and how long it is.
-func marked(text string, limit int) string {
+// cutNote returns the text, cut to limit with a note of its full length.
+func cutNote(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return clip(text, limit) + fmt.Sprintf(" [cut: %d bytes in all]", len(text))
+	return truncate(text, limit) + fmt.Sprintf(" [cut: %d bytes in all]", len(text))
 }
 
-// folded is said on one line.
-func folded(text string) string { return strings.Join(strings.Fields(said(text, maxLine)), " ") }
+// neutralLine is neutralCut on one line.
+func neutralLine(text string) string {
+	return strings.Join(strings.Fields(neutralCut(text, maxLine)), " ")
+}
 
-// folds is folded for each.
-func folds(all []string) []string {
+// neutralLines is neutralLine for each text.
+func neutralLines(all []string) []string {
 	out := make([]string, len(all))
 	for i, each := range all {
-		out[i] = folded(each)
+		out[i] = neutralLine(each)
 	}
 	return out
 }
 
-// clip gives the beginning of a text, without half a character.
-func clip(text string, limit int) string {
+// truncate returns at most limit bytes of a text, cut between characters.
+func truncate(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -53,10 +55,10 @@ func clip(text string, limit int) string {
 	return text[:limit]
 }
 
-// maxValue bounds a string of a resource.
+// maxValue limits a string of a resource.
 const maxValue = 4 << 10
 
-// neutralJSON gives JSON in which every string that is a value is neutral.
+// neutralJSON returns the JSON with every string value neutralised.
 func neutralJSON(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	in, enc := jsontext.NewDecoder(bytes.NewReader(text)), jsontext.NewEncoder(&out)
@@ -69,7 +71,7 @@ func neutralJSON(text []byte) ([]byte, error) {
 			return nil, err
 		}
 		if kind, length := enc.StackIndex(enc.StackDepth()); token.Kind() == '"' && (kind != '{' || length%2 == 1) {
-			token = jsontext.String(said(token.String(), maxValue))
+			token = jsontext.String(neutralCut(token.String(), maxValue))
 		}
 		if err := enc.WriteToken(token); err != nil {
 			return nil, err

@@ -11,47 +11,46 @@ import (
 	"time"
 )
 
-// A Change puts an entry into the file of a host, or takes it out.
+// A Change adds an entry to the file of a host, or removes it.
 type Change struct {
 	Host    Host
 	File    string // see Host.File
 	Entry   Entry
 	Remove  bool
-	Force   bool          // replace, or remove, whatever has the name
-	Project string        // if not empty, a folder that no link may lead out of, and whose new files others may read
+	Force   bool          // replace or remove any entry of the name
+	Project string        // if not empty, a folder that no link may lead out of; new files in it are readable by others
 	Wait    time.Duration // how long to wait for another change of the file; 0 is ten seconds
 
-	beforeSwap func() // for tests: what others do at the last moment
+	beforeSwap func() // for tests: a write by others just before the rename
 }
 
-// An Action is what a change has come to.
+// An Action is the outcome of a change.
 type Action string
 
-// What a change can come to.
+// The outcomes of a change.
 const (
 	Added     Action = "added"
 	Replaced  Action = "replaced"
-	Updated   Action = "updated" // it was ours, and what others have added to it has stayed
+	Updated   Action = "updated" // it was waybill's; fields that others added stay
 	Removed   Action = "removed"
-	Unchanged Action = "unchanged" // the file is as it should be, and no byte of it was written
+	Unchanged Action = "unchanged" // the file was correct, and nothing was written
 )
 
-// A Result says what was done.
+// A Result reports a change.
 type Result struct {
 	Action Action
 	File   string // the file that was written, with links followed
-	Backup string // the file as it was before; empty if there was none, or if it was not changed
+	Backup string // a copy of the old file; empty if there was none, or if it was not changed
 }
 
-// mostTries bounds how often a change begins again because somebody else has written the file meanwhile.
+// mostTries limits how often a change starts again because another program wrote the file meanwhile.
 const mostTries = 5
 
-// Apply carries the change out. With an error, the file is as it was. Errors that a caller may want to tell apart are
-// *SyntaxError, *TakenError and *BusyError.
+// Apply carries the change out. After an error, the file is unchanged. *SyntaxError, *TakenError and *BusyError are
+// errors that a caller may distinguish.
 //
-// Changes of one file by this package take turns. What another program writes between reading and writing is
-// noticed, and the change is made to that instead; only within the instant of the last look and the renaming
-// of a file can it be lost, and then it is not in the backup either.
+// Changes of one file by this package take turns. A write by another program is noticed, and the change is repeated
+// on it. Only a write between the last check and the rename is lost, also from the backup.
 func (c Change) Apply(ctx context.Context) (Result, error) {
 	if err := c.Entry.check(); err != nil {
 		return Result{}, err
@@ -62,7 +61,7 @@ func (c Change) Apply(ctx context.Context) (Result, error) {
 			return result, err
 		}
 	}
-	return Result{}, &BusyError{c.File, "other programs write it again and again: end them, and try once more"}
+	return Result{}, &BusyError{c.File, "other programs keep writing it: stop them, and try again"}
 }
 
 func (c Change) try(ctx context.Context) (Result, error) {
@@ -108,7 +107,7 @@ func (c Change) wait() time.Duration {
 	return c.Wait
 }
 
-// located says in which file an error is.
+// located adds the file to an error.
 func located(err error, file string) error {
 	if e, ok := errors.AsType[*SyntaxError](err); ok {
 		e.File = file
@@ -119,15 +118,14 @@ func located(err error, file string) error {
 	return err
 }
 
-// An edit is what becomes of a text.
+// An edit is a new text.
 type edit struct {
 	action Action
 	text   string
-	whole  bool // nothing is left of it
+	whole  bool // the file would be empty
 }
 
-// edit makes the change to a text, and does not believe itself: the new text has to say what the old one
-// said, with the entry or without.
+// edit makes the change to a text, and then checks that the new text differs from the old one in the entry only.
 func (c Change) edit(text *string) (edit, error) {
 	n, fields := c.Host.notation, c.Host.fields(c.Entry)
 	at := spot{c.Host.keys, c.Entry.Name}
@@ -153,7 +151,7 @@ func (c Change) edit(text *string) (edit, error) {
 	return e, c.confirm(e, before, at, fields, there)
 }
 
-// shape adapts an entry to the files of OpenCode 2, which have servers under a key of their own.
+// shape adapts an entry to files of OpenCode 2, which have servers under a key of their own.
 func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []field) {
 	if c.Host.Name != "opencode" {
 		return at, fields
@@ -167,8 +165,8 @@ func (c Change) shape(tree map[string]any, at spot, fields []field) (spot, []fie
 	return at, slices.DeleteFunc(fields, func(f field) bool { return f.name == "enabled" })
 }
 
-// decide says what becomes of what has the name. An entry of ours with the same arguments is ours to bring up to date,
-// wherever the program was. One with other arguments somebody may want as it is.
+// decide returns the edit for an existing entry of the name. It updates an entry with the same program and arguments,
+// in any folder. An entry with other arguments may be a choice of the user.
 func (c Change) decide(text string, at spot, fields []field, there *found) (e edit, err error) {
 	n := c.Host.notation
 	switch {
@@ -191,7 +189,7 @@ func (c Change) decide(text string, at spot, fields []field, there *found) (e ed
 	return e, err
 }
 
-// removal takes an entry out. Of what is shared with others, that is only what was put in.
+// removal removes an entry. From an entry with foreign fields it removes only its own.
 func (c Change) removal(text string, at spot, fields []field, there *found) (e edit, err error) {
 	if c.Project != "" && !c.Force {
 		taken := &TakenError{Line: there.line, Name: at.name, Text: there.text}
@@ -208,17 +206,17 @@ func (c Change) removal(text string, at spot, fields []field, there *found) (e e
 	return e, err
 }
 
-// confirm reads a new text again.
+// confirm reads a new text again and compares it with the expected one.
 func (c Change) confirm(e edit, before map[string]any, at spot, fields []field, old *found) error {
 	n := c.Host.notation
 	after, err := n.tree(e.text)
 	if err != nil || !same(without(before, at.path()), without(after, at.path())) {
-		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s cannot be changed in a file that is written like this: edit it by hand", at.name)}
+		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill cannot change %s in a file of this form: edit it by hand", at.name)}
 	}
 	there, err := n.find(e.text, at)
 	lost := e.action == Updated && there != nil && !same(old.beyond(fields), there.beyond(fields))
 	if err != nil || (there == nil) != c.Remove || (there != nil && !there.holds(fields)) || lost {
-		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("%s would not be found in it again: edit it by hand", at.name)}
+		return &SyntaxError{Line: 1, Column: 1, Reason: fmt.Sprintf("waybill could not find %s in it again: edit it by hand", at.name)}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 
 const someServers = "{\n  \"mcpServers\": {\n    \"notes\": {\"command\": \"notes-mcp\"}\n  }\n}\n"
 
-// in gives a change of a file in a new folder, which has the text unless it is empty.
+// in returns a change of a file in a new folder, which has the text unless it is empty.
 func in(t *testing.T, text string) mcphost.Change {
 	t.Helper()
 	c := change(t, "cursor")
@@ -38,7 +38,7 @@ func read(t *testing.T, file string) string {
 	return string(raw)
 }
 
-// names gives what lies in the folder of a file.
+// names returns what lies in the folder of a file.
 func names(t *testing.T, file string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -86,7 +86,7 @@ func TestInstallAndRemove(t *testing.T) {
 	require.Len(t, names(t, c.File), 3)
 }
 
-func TestAFileThatIsMadeIsRemoved(t *testing.T) {
+func TestNewFileIsRemovedWithItsEntry(t *testing.T) {
 	c := in(t, "")
 	c.File = filepath.Join(filepath.Dir(c.File), "new", "folder", "mcp.json")
 	c.Remove = true
@@ -107,24 +107,8 @@ func TestAFileThatIsMadeIsRemoved(t *testing.T) {
 	require.Equal(t, text, read(t, result.Backup))
 }
 
-func TestAnotherServerOfThatName(t *testing.T) {
-	const text = "{\n  \"mcpServers\": {\n    \"waybill\": {\"command\": \"/opt/other\"}\n  }\n}\n"
-	c := in(t, text)
-	_, err := c.Apply(t.Context())
-	var taken *mcphost.TakenError
-	require.ErrorAs(t, err, &taken)
-	require.Equal(t, mcphost.TakenError{File: taken.File, Line: 3, Name: "waybill", Text: `"waybill": {"command": "/opt/other"}`}, *taken)
-	require.Equal(t, text, read(t, c.File))
-	require.Len(t, names(t, c.File), 1, "nothing is left behind")
-	c.Force = true
-	result, err := c.Apply(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, mcphost.Replaced, result.Action)
-	require.Contains(t, read(t, c.File), entry.Command)
-}
-
-// What its owner has added to an entry is no difference.
-func TestFieldsThatAreNotOursAreLeftAlone(t *testing.T) {
+// Fields that a person added to the entry do not make it differ.
+func TestForeignFieldsAreLeftAlone(t *testing.T) {
 	text := `{"mcpServers": {"waybill": {"command": "/usr/local/bin/waybill", "env": {"A": "b"}, "args": ["mcp"]}}}`
 	c := in(t, text)
 	result, err := c.Apply(t.Context())
@@ -133,20 +117,7 @@ func TestFieldsThatAreNotOursAreLeftAlone(t *testing.T) {
 	require.Equal(t, text, read(t, c.File))
 }
 
-func TestABrokenFileIsLeftAlone(t *testing.T) {
-	const text = "{\n  \"a\": tru\n}\n"
-	c := in(t, text)
-	_, err := c.Apply(t.Context())
-	var broken *mcphost.SyntaxError
-	require.ErrorAs(t, err, &broken)
-	require.Equal(t, 2, broken.Line)
-	require.Equal(t, 8, broken.Column)
-	require.ErrorContains(t, err, "mcp.json:2:8: invalid literal: tru")
-	require.Equal(t, text, read(t, c.File))
-	require.Len(t, names(t, c.File), 1)
-}
-
-func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
+func TestPathsOfOtherThingsAreLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		make func(t *testing.T, file string)
 		want string
@@ -203,7 +174,7 @@ func TestModesAndLinksStay(t *testing.T) {
 	require.Len(t, names(t, c.File), 1)
 }
 
-func TestALinkNeverLeadsNowhere(t *testing.T) {
+func TestLinkToNothingIsRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links are only for some users")
 	}
@@ -211,7 +182,7 @@ func TestALinkNeverLeadsNowhere(t *testing.T) {
 	target := filepath.Join(filepath.Dir(c.File), "target.json")
 	require.NoError(t, os.Symlink(target, c.File))
 	_, err := c.Apply(t.Context())
-	require.ErrorContains(t, err, "is a link that leads nowhere")
+	require.ErrorContains(t, err, "is a link to a missing file")
 	require.NoError(t, os.WriteFile(target, nil, 0o600))
 	_, err = c.Apply(t.Context())
 	require.NoError(t, err)
@@ -222,7 +193,7 @@ func TestALinkNeverLeadsNowhere(t *testing.T) {
 	require.Equal(t, "{}\n", read(t, target))
 }
 
-func TestANewFileIsPrivateUnlessItBelongsToAProject(t *testing.T) {
+func TestNewFileIsPrivateUnlessItIsOfAProject(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no modes")
 	}
@@ -239,7 +210,7 @@ func TestANewFileIsPrivateUnlessItBelongsToAProject(t *testing.T) {
 	}
 }
 
-// A repository is what strangers wrote: no link in it makes anybody write elsewhere.
+// Strangers write repositories. A link in one must not lead a change elsewhere.
 func TestNoLinkLeadsOutOfAProject(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links are only for some users")
@@ -257,7 +228,7 @@ func TestNoLinkLeadsOutOfAProject(t *testing.T) {
 			}
 			c.File = filepath.Join(c.Project, file)
 			_, err := c.Apply(t.Context())
-			require.ErrorContains(t, err, "nothing is written there for a project", file)
+			require.ErrorContains(t, err, "only inside the project", file)
 		}
 	}
 	require.Equal(t, someServers, read(t, elsewhere.File))
@@ -273,8 +244,8 @@ func TestNoLinkLeadsOutOfAProject(t *testing.T) {
 	require.Contains(t, read(t, target), `"waybill"`)
 }
 
-// Somebody who saves at the last moment wins, and the entry is put into what they saved.
-func TestAnEditBetweenReadingAndWritingIsNotLost(t *testing.T) {
+// An edit at the last moment is kept, and the entry is added to it.
+func TestEditBetweenReadingAndWritingIsNotLost(t *testing.T) {
 	for name, before := range map[string]string{"a file": someServers, "no file": ""} {
 		t.Run(name, func(t *testing.T) {
 			c := in(t, before)
@@ -292,7 +263,7 @@ func TestAnEditBetweenReadingAndWritingIsNotLost(t *testing.T) {
 	}
 }
 
-func TestAFileThatOthersWriteAgainAndAgainIsGivenUp(t *testing.T) {
+func TestFileThatOthersKeepWritingIsGivenUp(t *testing.T) {
 	c := in(t, someServers)
 	saves := 0
 	_, err := c.BeforeSwap(func() {
@@ -301,7 +272,7 @@ func TestAFileThatOthersWriteAgainAndAgainIsGivenUp(t *testing.T) {
 	}).Apply(t.Context())
 	var busy *mcphost.BusyError
 	require.ErrorAs(t, err, &busy)
-	require.ErrorContains(t, err, "end them, and try once more")
+	require.ErrorContains(t, err, "stop them, and try again")
 	require.Equal(t, `{"theme": `+strconv.Itoa(saves)+`}`, read(t, c.File))
 	require.NoFileExists(t, c.File+mcphost.LockSuffix)
 }
@@ -336,14 +307,11 @@ func installAll(t *testing.T, c mcphost.Change) {
 	require.NoFileExists(t, c.File+mcphost.LockSuffix)
 }
 
-// Who died while it wrote left its lock behind, and every later change waited for it and failed.
-func TestALockThatIsLeftBehindIsClearedAway(t *testing.T) {
+// A process that died while it wrote left its lock behind. Every later change waited for it and failed.
+func TestAbandonedLockIsRemoved(t *testing.T) {
 	for _, left := range []string{"", "{\"mcpServers\": {\"wayb"} {
 		c := in(t, someServers)
-		lock := c.File + mcphost.LockSuffix
-		require.NoError(t, os.WriteFile(lock, []byte(left), 0o600))
-		long := time.Now().Add(-time.Minute)
-		require.NoError(t, os.Chtimes(lock, long, long))
+		lock := abandonLock(t, c, left)
 		c.Wait = time.Nanosecond
 		result, err := c.Apply(t.Context())
 		require.NoError(t, err)
@@ -353,7 +321,17 @@ func TestALockThatIsLeftBehindIsClearedAway(t *testing.T) {
 	}
 }
 
-func TestALockOfOneThatIsThereIsNamed(t *testing.T) {
+// abandonLock makes a lock whose process ended a minute ago.
+func abandonLock(t *testing.T, c mcphost.Change, text string) (lock string) {
+	t.Helper()
+	lock = c.File + mcphost.LockSuffix
+	require.NoError(t, os.WriteFile(lock, []byte(text), 0o600))
+	long := time.Now().Add(-time.Minute)
+	require.NoError(t, os.Chtimes(lock, long, long))
+	return lock
+}
+
+func TestHeldLockIsNamed(t *testing.T) {
 	c := in(t, someServers)
 	lock := c.File + mcphost.LockSuffix
 	_, err := c.BeforeSwap(func() {
@@ -364,7 +342,7 @@ func TestALockOfOneThatIsThereIsNamed(t *testing.T) {
 		_, err := other.Apply(t.Context())
 		var busy *mcphost.BusyError
 		require.ErrorAs(t, err, &busy)
-		require.ErrorContains(t, err, "if none does, remove ")
+		require.ErrorContains(t, err, "if none is running, remove ")
 		other.Wait = time.Minute
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -376,30 +354,27 @@ func TestALockOfOneThatIsThereIsNamed(t *testing.T) {
 	require.Contains(t, read(t, c.File), `"waybill"`)
 }
 
-// What has the name of a lock and is no file is not touched, and nothing is waited for in it.
-func TestALockThatIsNoFileIsLeftAlone(t *testing.T) {
+// A folder with the name of the lock is not touched.
+func TestLockThatIsNoFileIsLeftAlone(t *testing.T) {
 	c := in(t, someServers)
 	require.NoError(t, os.Mkdir(c.File+mcphost.LockSuffix, 0o755))
 	c.Wait = time.Nanosecond
 	_, err := c.Apply(t.Context())
-	require.ErrorContains(t, err, "if none does, remove ")
+	require.ErrorContains(t, err, "if none is running, remove ")
 	require.DirExists(t, c.File+mcphost.LockSuffix)
 	require.Equal(t, someServers, read(t, c.File))
 }
 
-// Many that find the same lock left behind clear it away once, and none takes that of another.
-func TestManyFindOneLockThatIsLeftBehind(t *testing.T) {
+// Many processes that find an abandoned lock remove it once, and none removes the lock of another.
+func TestAbandonedLockIsRemovedOnce(t *testing.T) {
 	for range 20 {
 		c := in(t, someServers)
-		lock := c.File + mcphost.LockSuffix
-		require.NoError(t, os.WriteFile(lock, nil, 0o600))
-		long := time.Now().Add(-time.Minute)
-		require.NoError(t, os.Chtimes(lock, long, long))
+		abandonLock(t, c, "")
 		installAll(t, c)
 	}
 }
 
-// A folder in which nothing can be made, or backups without end, leave the file as it is.
+// Without a name for the backup, the file stays as it is.
 func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	c := in(t, someServers)
 	require.NoError(t, os.Mkdir(c.File+mcphost.BackupSuffix, 0o755)) // a name that is taken is passed over
@@ -421,17 +396,17 @@ func TestNothingIsWrittenWithoutABackup(t *testing.T) {
 	require.NoFileExists(t, c.File+mcphost.LockSuffix)
 }
 
-// An edit that would lose something, or would not be found again, is not written, whatever its reason.
-func TestAnEditThatGoesWrongIsNotWritten(t *testing.T) {
+// An edit that would lose something, or would not be found again, is not written.
+func TestWrongEditIsNotWritten(t *testing.T) {
 	for want, spoil := range map[string]func(string) string{
-		"waybill cannot be changed in a file that is written like this": func(text string) string {
+		"waybill cannot change waybill in a file of this form": func(text string) string {
 			return strings.Replace(text, `"notes-mcp"`, `"other-mcp"`, 1)
 		},
-		"waybill cannot be changed in": func(text string) string { return text + "}" },
-		"waybill would not be found in it again": func(text string) string {
+		"waybill cannot change waybill in": func(text string) string { return text + "}" },
+		"waybill could not find waybill in it again": func(text string) string {
 			return strings.Replace(text, entry.Command, "/opt/other", 1)
 		},
-		"would not be found in it again: edit it by hand": func(string) string { return someServers },
+		"could not find waybill in it again: edit it by hand": func(string) string { return someServers },
 	} {
 		c := in(t, someServers)
 		c.Host = c.Host.Spoiled(spoil)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/mcphost"
+	"waybill/test/golden"
 )
 
 var document = filepath.Join("..", "docs", "hosts.md")
@@ -31,17 +32,7 @@ func TestHostsDocumentIsCurrent(t *testing.T) {
 		parts[host.Name] = "```" + language + "\n" + snippet + "```\n"
 		require.Contains(t, text, "\n## "+host.Title+"\n\n    waybill mcp install "+host.Name+"\n")
 	}
-	generated := text
-	for name, want := range parts {
-		part := regexp.MustCompile(`(?s)(<!-- generated: ` + name + ` -->\n).*?(<!-- end -->)`)
-		require.Len(t, part.FindAllString(generated, -1), 1, "the document has one place for %s", name)
-		generated = part.ReplaceAllString(generated, "${1}"+strings.ReplaceAll(want, "$", "$$")+"${2}")
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(document, []byte(generated), 0o644))
-		return
-	}
-	require.Equal(t, generated, text, "docs/hosts.md is stale; run `go test ./mcphost -update`")
+	golden.Parts(t, document, parts)
 }
 
 // placesTable has a row for each host.

@@ -1,7 +1,6 @@
 package mcphost_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/mcphost"
+	"waybill/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files and the entries in docs/hosts.md")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -43,7 +41,7 @@ func TestEdits(t *testing.T) {
 			require.NoError(t, err)
 			archive := txtar.Parse([]byte(strings.ReplaceAll(string(raw), "\r\n", "\n")))
 			play(t, archive)
-			if *update {
+			if golden.Update() {
 				require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 			}
 		})
@@ -73,14 +71,14 @@ func play(t *testing.T, archive *txtar.Archive) {
 	}
 	require.Len(t, archive.Files, 2)
 	require.Equal(t, "before", archive.Files[0].Name)
-	before, golden := dress(string(archive.Files[0].Data)), &archive.Files[1]
+	before, want := dress(string(archive.Files[0].Data)), &archive.Files[1]
 	got, _, _, err := c.Edit(&before)
 	if err != nil {
-		compare(t, golden, "error", err.Error()+"\n")
+		compare(t, want, "error", err.Error()+"\n")
 		return
 	}
-	compare(t, golden, "after", undress(got))
-	require.Equal(t, dress(string(golden.Data)), got)
+	compare(t, want, "after", undress(got))
+	require.Equal(t, dress(string(want.Data)), got)
 	if c.Remove {
 		return
 	}
@@ -98,7 +96,7 @@ func play(t *testing.T, archive *txtar.Archive) {
 	}
 }
 
-// undress gives a text as an archive can hold it.
+// undress returns a text as an archive can hold it.
 func undress(text string) string {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if !strings.HasSuffix(text, "\n") {
@@ -107,17 +105,17 @@ func undress(text string) string {
 	return text
 }
 
-func compare(t *testing.T, golden *txtar.File, name, got string) {
+func compare(t *testing.T, want *txtar.File, name, got string) {
 	t.Helper()
-	if *update {
-		golden.Name, golden.Data = name, []byte(got)
+	if golden.Update() {
+		want.Name, want.Data = name, []byte(got)
 	}
-	require.Equal(t, name, golden.Name)
-	require.Equal(t, string(golden.Data), got, "run the test with -update, and read what it writes")
+	require.Equal(t, name, want.Name)
+	require.Equal(t, string(want.Data), got, "run the test with -update, and read what it writes")
 }
 
-// A file that is made for the entry goes with it, and one that was empty becomes empty again.
-func TestAFreshFileGoesWithItsEntry(t *testing.T) {
+// A file that was made for the entry is removed with it. An empty file becomes empty again.
+func TestFileMadeForTheEntryIsRemovedWithIt(t *testing.T) {
 	for _, host := range mcphost.Hosts() {
 		for _, before := range []*string{nil, ptr(""), ptr("\n"), ptr(" \r\n \r\n"), ptr("\ufeff")} {
 			c := change(t, host.Name)
@@ -148,7 +146,7 @@ func TestSnippetsAreFiles(t *testing.T) {
 	}
 }
 
-// What stands in paths and arguments cannot end a string.
+// No character of a path or an argument ends a string.
 func TestStringsAreQuoted(t *testing.T) {
 	for _, host := range mcphost.Hosts() {
 		for _, before := range []*string{nil, ptr("")} {
@@ -167,14 +165,14 @@ func TestStringsAreQuoted(t *testing.T) {
 	}
 }
 
-// A parser that goes down with each bracket would end the process.
-func TestATextThatIsTooDeepIsRefused(t *testing.T) {
+// A parser that recurses for each bracket would end the process.
+func TestDeepTextIsRefused(t *testing.T) {
 	deep := `{"a": ` + strings.Repeat("[", 1<<19)
 	_, _, _, err := change(t, "cursor").Edit(&deep)
-	require.ErrorContains(t, err, "too many brackets")
+	require.ErrorContains(t, err, "nests brackets too deeply")
 }
 
-func TestEntriesThatNoHostTakesAreRefused(t *testing.T) {
+func TestInvalidEntriesAreRefused(t *testing.T) {
 	for _, e := range []mcphost.Entry{
 		{Name: ""},
 		{Name: "a.b"},

@@ -1,6 +1,6 @@
 package mcphost
 
-// Edit gives what becomes of a text, or of no file. gone says that there is no file any more.
+// Edit returns what becomes of a text, or of no file. gone says that there is no file any more.
 func (c Change) Edit(text *string) (rest string, action Action, gone bool, err error) {
 	e, err := c.edit(text)
 	if e.action == Unchanged && text != nil {
@@ -25,7 +25,7 @@ const (
 	BackupSuffix = backupSuffix
 )
 
-// Spoiled gives the host with an edit that goes wrong.
+// Spoiled returns the host with an edit that goes wrong.
 func (h Host) Spoiled(spoil func(string) string) Host {
 	h.notation = spoiled{h.notation, spoil}
 	return h

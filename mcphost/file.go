@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// This file replaces a file as a whole. The new text is written to a file beside it, which then takes its name.
-// Only one process can make the file beside it, so that it is also the lock under which the old text is read:
-// who makes it may write. As long as that process lives it holds on to the file in a way that ends with it, so that the
-// next one can tell what a process has left behind that died, and clears it away.
+// This file replaces a file as a whole. The new text is written to a file in the same folder, which is then renamed.
+// Only one process can create that file, so it is also the lock for reading and writing. The process holds an
+// operating system lock on it, so that a process can recognise and remove the file of one that died.
 
 const (
 	lockSuffix   = ".waybill-lock"
@@ -25,17 +24,17 @@ const (
 	pause        = 10 * time.Millisecond
 )
 
-// errSaved says that somebody saved the file after it was read.
-var errSaved = errors.New("somebody else saved the file")
+// errSaved says that another program saved the file after it was read.
+var errSaved = errors.New("another program saved the file")
 
-// A BusyError says that others are at the file. The same may succeed later.
+// A BusyError says that another process is changing the file. A retry may succeed.
 type BusyError struct{ File, Reason string }
 
 func (e *BusyError) Error() string { return e.File + ": " + e.Reason }
 
-// A site is a file that is being changed.
+// A site is a file during a change.
 type site struct {
-	path   string // with links followed
+	path   string // with links resolved
 	link   bool   // the file was reached through a link
 	exists bool
 	info   fs.FileInfo
@@ -45,14 +44,14 @@ type site struct {
 	beforeSwap func()
 }
 
-// open finds the file behind a path, waits for its turn, and reads it.
+// open resolves the path, waits for the lock, and reads the file.
 func open(ctx context.Context, path string, wait time.Duration) (*site, error) {
 	s := &site{path: path}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		s.link = isLink(path)
 		s.path = target
 	} else if isLink(path) {
-		return nil, fmt.Errorf("%s is a link that leads nowhere: remove it, or make the file that it names", path)
+		return nil, fmt.Errorf("%s is a link to a missing file: remove it, or create the file", path)
 	}
 	if err := s.stat(); err != nil {
 		return nil, err
@@ -67,13 +66,13 @@ func open(ctx context.Context, path string, wait time.Duration) (*site, error) {
 	return s, nil
 }
 
-// inside refuses a path that links lead out of a folder. Who wrote what lies there may be a stranger.
+// inside refuses a path with links out of a folder, because a stranger may have written the project.
 func inside(folder, path string) error {
 	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return err
 	}
-	there := path // or as much of it as there is
+	there := path // the part of the path that exists
 	for there != filepath.Dir(there) {
 		if _, err := os.Lstat(there); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -85,7 +84,7 @@ func inside(folder, path string) error {
 		return err
 	}
 	if rel, err := filepath.Rel(root, target); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%s leads out of %s, to %s: nothing is written there for a project", path, folder, target)
+		return fmt.Errorf("%s links out of %s, to %s: waybill writes a project's configuration only inside the project", path, folder, target)
 	}
 	return nil
 }
@@ -95,7 +94,7 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// stat refuses what is no file, or one that its owner does not want written.
+// stat refuses anything but a regular file that its owner may write.
 func (s *site) stat() error {
 	info, err := os.Stat(s.path)
 	switch {
@@ -114,7 +113,7 @@ func (s *site) stat() error {
 	return nil
 }
 
-// acquire makes the file beside it, when nobody else has made it who is still there.
+// acquire creates the lock file, as soon as no live process has it.
 func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 	name := s.path + lockSuffix
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
@@ -127,14 +126,14 @@ func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 			s.lock = file
 			return nil
 		case err == nil:
-			_ = file.Close() // somebody took it for one that was left behind, and clears it away
+			_ = file.Close() // another process took it for a left-over and removes it
 		case !contended(err):
 			return err
 		case clearAway(name):
 			continue
 		}
 		if time.Now().After(deadline) {
-			return &BusyError{s.path, "another waybill changes it; if none does, remove " + name}
+			return &BusyError{s.path, "another waybill is changing it; if none is running, remove " + name}
 		}
 		select {
 		case <-ctx.Done():
@@ -144,22 +143,22 @@ func (s *site) acquire(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// close gives the turn to the next one.
+// close releases the lock.
 func (s *site) close() {
 	if s.lock != nil {
-		drop(s.lock) // what was written to it is thrown away
+		drop(s.lock) // its content is not needed
 		s.lock = nil
 	}
 }
 
-// read reads the file anew, which others may have made or removed meanwhile.
+// read reads the file again; other programs may have created or removed it.
 func (s *site) read() error {
 	s.info, s.exists, s.text = nil, false, nil
 	if err := s.stat(); err != nil || !s.exists {
 		return err
 	}
 	if s.info.Size() > mostBytes {
-		return fmt.Errorf("%s has more than %d bytes, which no configuration has", s.path, mostBytes)
+		return fmt.Errorf("%s has more than %d bytes, too many for a configuration", s.path, mostBytes)
 	}
 	text, err := contents(s.path)
 	s.text = &text
@@ -171,7 +170,7 @@ func contents(path string) (string, error) {
 	return string(raw), err
 }
 
-// write replaces the text and gives the name of the backup.
+// write replaces the text and returns the name of the backup.
 func (s *site) write(text string, shared bool) (backup string, err error) {
 	if _, err = io.WriteString(s.lock, text); err != nil {
 		return "", err
@@ -195,7 +194,7 @@ func (s *site) write(text string, shared bool) (backup string, err error) {
 	return backup, syncFolder(filepath.Dir(s.path))
 }
 
-// dress gives the new file the mode and, where the system allows it, the owner of the old one.
+// dress sets the mode of the new file and, if the system allows it, the owner of the old one.
 func (s *site) dress(shared bool) error {
 	if s.exists {
 		keepOwner(s.lock, s.info)
@@ -207,7 +206,7 @@ func (s *site) dress(shared bool) error {
 	return nil
 }
 
-// remove takes away a file of which nothing is left. What a link leads to stays, without anything in it.
+// remove removes a file without content. The target of a link stays as an empty document.
 func (s *site) remove(n notation) (backup string, err error) {
 	if s.link {
 		return s.write(n.nothing(), false)
@@ -224,7 +223,7 @@ func (s *site) remove(n notation) (backup string, err error) {
 	return backup, syncFolder(filepath.Dir(s.path))
 }
 
-// unchanged looks whether the file is still what was read.
+// unchanged returns errSaved if the file has changed since it was read.
 func (s *site) unchanged() error {
 	if s.beforeSwap != nil {
 		s.beforeSwap()
@@ -239,7 +238,7 @@ func (s *site) unchanged() error {
 	return err
 }
 
-// backup keeps the text that was read in a new file, unless there is one with just that text already.
+// backup saves the old text in a new file, unless a backup already has it.
 func (s *site) backup() (string, error) {
 	if !s.exists {
 		return "", nil
@@ -263,7 +262,7 @@ func (s *site) backup() (string, error) {
 	return "", fmt.Errorf("%s has %d backups already: remove some", s.path, mostBackups)
 }
 
-// copyTo writes the old text to a file that must not be there yet.
+// copyTo writes the old text to a new file.
 func (s *site) copyTo(name string) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -273,7 +272,7 @@ func (s *site) copyTo(name string) error {
 	keepOwner(file, s.info)
 	err = errors.Join(err, file.Chmod(s.info.Mode().Perm()), file.Sync(), file.Close())
 	if err != nil {
-		_ = os.Remove(name) // half a backup would be worse than none
+		_ = os.Remove(name) // half a backup is worse than none
 	}
 	return err
 }

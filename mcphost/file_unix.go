@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepOwner gives a file the owner and the group of another one, as far as whoever runs this may.
+// keepOwner sets owner and group of a file to those of another one, as far as this user may.
 func keepOwner(file *os.File, like fs.FileInfo) {
 	if owner, ok := like.Sys().(*syscall.Stat_t); ok {
 		_ = file.Chown(int(owner.Uid), int(owner.Gid))
 	}
 }
 
-// syncFolder makes names last.
+// syncFolder makes the names in a folder durable.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {
@@ -31,8 +31,8 @@ func syncFolder(name string) error {
 	return errors.Join(err, folder.Close())
 }
 
-// hold marks a new lock as that of a process that is there, which the system takes back when that ends. It reports
-// whether the lock is there still. Where a file system has no such marks, no lock is ever taken for left behind.
+// hold locks a new lock file, until the process ends at the latest. It reports whether the file still has its name.
+// On file systems without such locks, no file counts as left over.
 func hold(file *os.File) bool {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		return false
@@ -40,9 +40,9 @@ func hold(file *os.File) bool {
 	return named(file)
 }
 
-// clearAway removes a lock that nobody holds, and reports whether it did.
+// clearAway removes a lock file of a dead process, and reports whether it did.
 func clearAway(name string) bool {
-	// Nothing is waited for and no link is followed, whatever has the name.
+	// The open neither waits nor follows a link.
 	file, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -65,20 +65,20 @@ func named(file *os.File) bool {
 	return err == nil && os.SameFile(own, there)
 }
 
-// drop removes a lock. It is held until it has gone, so that nobody else clears it away.
+// drop removes a lock file while it is still locked, so that no other process removes it as a left-over.
 func drop(lock *os.File) {
 	_ = os.Remove(lock.Name())
 	_ = lock.Close()
 }
 
-// rename gives a lock the name of the file. It is held until it has that.
+// rename renames a lock to the file, while it is still locked.
 func rename(lock *os.File, name string) error {
 	if err := os.Rename(lock.Name(), name); err != nil {
 		return err
 	}
-	_ = lock.Close() // what was written to it has been synced
+	_ = lock.Close() // its content was synced
 	return nil
 }
 
-// contended reports whether a file could not be made because it is there.
+// contended reports whether a file could not be created because it exists.
 func contended(err error) bool { return errors.Is(err, fs.ErrExist) }

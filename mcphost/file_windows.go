@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// leftAlone is how long nobody has written to a lock that was left behind. One is open until just before it is removed
-// or renamed, and what is open cannot be removed.
+// leftAlone is the age after which a lock file counts as left over. A live process keeps it open until just before it
+// removes or renames it, and Windows does not remove an open file.
 const leftAlone = 2 * time.Second
 
-// keepOwner does nothing: a new file has the access list of its folder, as the old one had.
+// keepOwner does nothing: a new file has the access list of its folder, like the old one.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// syncFolder does nothing: the system writes names down by itself.
+// syncFolder does nothing: the system makes names durable.
 func syncFolder(string) error { return nil }
 
-// hold reports whether a new lock is there still. It is, for nobody can remove a file that is open.
+// hold returns true, because no process can remove an open file.
 func hold(*os.File) bool { return true }
 
-// clearAway removes a lock that nobody holds, and reports whether it did.
+// clearAway removes a lock file of a dead process, and reports whether it did.
 func clearAway(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > leftAlone && os.Remove(name) == nil
@@ -32,7 +32,7 @@ func drop(lock *os.File) {
 	_ = os.Remove(lock.Name())
 }
 
-// rename gives a lock the name of the file, which a file that is open cannot be given.
+// rename renames a lock to the file. It closes it first, because an open file cannot be renamed.
 func rename(lock *os.File, name string) error {
 	if err := lock.Close(); err != nil {
 		return err
@@ -40,8 +40,8 @@ func rename(lock *os.File, name string) error {
 	return os.Rename(lock.Name(), name)
 }
 
-// contended reports whether a file could not be made because it is there, or is just being removed, which is said
-// to be a lack of permission.
+// contended reports whether a file could not be created because it exists, or is being removed, which Windows reports
+// as a lack of permission.
 func contended(err error) bool {
 	return errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission)
 }

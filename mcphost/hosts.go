@@ -10,30 +10,30 @@ import (
 
 // A Host is a program that uses MCP servers.
 type Host struct {
-	Name  string // what it is called on a command line
-	Title string // what it calls itself
+	Name  string // name on a command line
+	Title string // name in texts
 
 	notation notation
 	keys     []string
-	user     func(Places) ([]string, error) // its files, of which the first that is there counts, or else the last
+	user     func(Places) ([]string, error) // its files; the first that exists counts, or else the last
 	project  []string                       // the same below the folder of a project
 	fields   func(Entry) []field
 }
 
-// Places say where files are looked for.
+// Places has the system, the folders and the environment, from which the paths of files follow.
 type Places struct {
 	GOOS    string
-	Home    string // the home folder, or empty if nobody knows it
+	Home    string // the home folder, or empty if unknown
 	Env     func(string) string
 	Project string // the folder of a project, or empty for the configuration of the user
 }
 
-// Hosts gives all hosts that are known, in the order of their names.
+// Hosts returns all known hosts, by name.
 func Hosts() []Host {
 	return []Host{claudeCode(), codex(), cursor(), gemini(), openCode(), vsCode(), zed()}
 }
 
-// Named gives the host of that name.
+// Named returns the host of that name.
 func Named(name string) (Host, bool) {
 	all := Hosts()
 	i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name })
@@ -43,7 +43,7 @@ func Named(name string) (Host, bool) {
 	return all[i], true
 }
 
-// File gives the path of the file that an entry belongs into, whether it is there or not.
+// File returns the path of the file for an entry. The file may be missing.
 func (h Host) File(p Places) (string, error) {
 	files, err := h.files(p)
 	if err != nil {
@@ -67,7 +67,7 @@ func (h Host) files(p Places) (files []string, err error) {
 	return files, nil
 }
 
-// Snippet gives a whole file that holds the entry and nothing else, for a person to copy from.
+// Snippet returns a whole file with only the entry, for a person to copy from.
 func (h Host) Snippet(e Entry) (string, error) {
 	if err := e.check(); err != nil {
 		return "", err
@@ -75,9 +75,9 @@ func (h Host) Snippet(e Entry) (string, error) {
 	return h.notation.fresh(spot{h.keys, e.Name}, h.fields(e)), nil
 }
 
-// claudeCode keeps the servers of a user in the file in which it also keeps its own state, and those of a project in
-// one to be shared. Source: Claude Code documentation, "Connect Claude Code to tools via MCP", on scopes; that
-// CLAUDE_CONFIG_DIR moves the first file: anthropics/claude-code, issue 48448.
+// claudeCode keeps the servers of a user in the file of its own state, and those of a project in a shared file.
+// Source: Claude Code documentation, "Connect Claude Code to tools via MCP", on scopes; anthropics/claude-code, issue
+// 48448, on CLAUDE_CONFIG_DIR for the first file.
 func claudeCode() Host {
 	return Host{
 		Name: "claude-code", Title: "Claude Code", notation: jsonc{}, keys: []string{"mcpServers"},
@@ -100,7 +100,7 @@ func codex() Host {
 	}
 }
 
-// cursor tells a local server by its command. Source: Cursor documentation, "Model Context Protocol (MCP)", on
+// cursor recognises a local server by its command. Source: Cursor documentation, "Model Context Protocol (MCP)", on
 // mcp.json.
 func cursor() Host {
 	return Host{
@@ -113,7 +113,7 @@ func cursor() Host {
 }
 
 // gemini is Gemini CLI. Source: Gemini CLI documentation, "MCP servers with the Gemini CLI" and "Configuration"; its
-// storage module for GEMINI_CLI_HOME, which stands for the home folder.
+// storage module on GEMINI_CLI_HOME, which replaces the home folder.
 func gemini() Host {
 	return Host{
 		Name: "gemini", Title: "Gemini CLI", notation: jsonc{}, keys: []string{"mcpServers"},
@@ -124,9 +124,8 @@ func gemini() Host {
 	}
 }
 
-// openCode has two shapes. The one of its version 1 is read by both versions, and written unless a file has servers
-// in that of version 2 already; see spot. Source: OpenCode documentation, "MCP servers", "Config" and "Migrate from
-// V1".
+// openCode has two forms. Both versions read that of version 1, which is written unless the file has servers in that
+// of version 2; see shape. Source: OpenCode documentation, "MCP servers", "Config" and "Migrate from V1".
 func openCode() Host {
 	names := []string{"opencode.jsonc", "opencode.json"}
 	return Host{
@@ -167,8 +166,8 @@ func vsCode() Host {
 	}
 }
 
-// zed keeps servers among all other settings. Source: Zed documentation, "Model Context Protocol", "Configuring Zed";
-// crates/paths of zed-industries/zed for the folders.
+// zed keeps servers in its settings. Source: Zed documentation, "Model Context Protocol", "Configuring Zed";
+// crates/paths of zed-industries/zed on the folders.
 func zed() Host {
 	return Host{
 		Name: "zed", Title: "Zed", notation: jsonc{}, keys: []string{"context_servers"},
@@ -193,10 +192,10 @@ func typed(e Entry) []field {
 	return append([]field{{"type", "stdio"}}, plainFields(e)...)
 }
 
-// errNoHome is the answer to a question that only the home folder answers.
-var errNoHome = errors.New("nobody knows where your home folder is: set HOME, or use --project")
+// errNoHome is the error for paths that need the home folder.
+var errNoHome = errors.New("the home folder is unknown: set HOME, or use --project")
 
-// below gives a file below the folder that a variable names, or else below another one.
+// below returns a file below the folder that a variable names, or else below folder.
 func (p Places) below(variable, folder string, names ...string) ([]string, error) {
 	if named := p.env(variable); named != "" {
 		if !filepath.IsAbs(named) {
@@ -206,7 +205,7 @@ func (p Places) below(variable, folder string, names ...string) ([]string, error
 	} else if folder == "" {
 		return nil, errNoHome
 	} else if info, err := os.Stat(p.Home); p.Home != "" && (err != nil || !info.IsDir()) {
-		return nil, fmt.Errorf("your home folder %s is not there: set HOME to one that is", p.Home)
+		return nil, fmt.Errorf("the home folder %s does not exist: set HOME to one that does", p.Home)
 	}
 	return []string{filepath.Join(append([]string{folder}, names...)...)}, nil
 }
@@ -225,7 +224,7 @@ func (p Places) inHome(names ...string) string {
 	return filepath.Join(append([]string{p.Home}, names...)...)
 }
 
-// config gives the folder of configurations by the rules of XDG, under which a relative one counts for nothing.
+// config returns the configuration folder by the rules of XDG, which ignore a relative path.
 func (p Places) config() string {
 	if named := p.env("XDG_CONFIG_HOME"); filepath.IsAbs(named) {
 		return named

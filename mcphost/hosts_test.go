@@ -16,65 +16,36 @@ func home(t *testing.T, goos string, env map[string]string) mcphost.Places {
 	return mcphost.Places{GOOS: goos, Home: t.TempDir(), Env: func(name string) string { return env[name] }}
 }
 
-func TestFilesOfUsers(t *testing.T) {
+// docs/hosts.md has the files without these variables, and those of projects: TestHostsDocumentIsCurrent compares them.
+func TestVariablesNameTheFolderOfTheFile(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, test := range []struct {
 		host, goos, variable string
-		want                 string // below the home folder, or below what the variable names
+		want                 string // below the folder that the variable names
 	}{
-		{"claude-code", "linux", "", ".claude.json"},
 		{"claude-code", "linux", "CLAUDE_CONFIG_DIR", ".claude.json"},
-		{"codex", "darwin", "", ".codex/config.toml"},
 		{"codex", "windows", "CODEX_HOME", "config.toml"},
-		{"cursor", "windows", "", ".cursor/mcp.json"},
-		{"gemini", "linux", "", ".gemini/settings.json"},
 		{"gemini", "linux", "GEMINI_CLI_HOME", ".gemini/settings.json"},
-		{"opencode", "linux", "", ".config/opencode/opencode.json"},
-		{"opencode", "windows", "", ".config/opencode/opencode.json"},
 		{"opencode", "darwin", "XDG_CONFIG_HOME", "opencode/opencode.json"},
-		{"vscode", "linux", "", ".config/Code/User/mcp.json"},
 		{"vscode", "linux", "XDG_CONFIG_HOME", "Code/User/mcp.json"},
-		{"vscode", "darwin", "", "Library/Application Support/Code/User/mcp.json"},
-		{"vscode", "windows", "", "AppData/Roaming/Code/User/mcp.json"},
 		{"vscode", "windows", "APPDATA", "Code/User/mcp.json"},
-		{"zed", "linux", "", ".config/zed/settings.json"},
 		{"zed", "linux", "XDG_CONFIG_HOME", "zed/settings.json"},
 		{"zed", "linux", "FLATPAK_XDG_CONFIG_HOME", "zed/settings.json"},
-		{"zed", "darwin", "", ".config/zed/settings.json"},
 		{"zed", "windows", "APPDATA", "Zed/settings.json"},
 	} {
 		t.Run(test.host+" "+test.goos+" "+test.variable, func(t *testing.T) {
 			places := home(t, test.goos, map[string]string{test.variable: elsewhere})
-			below := places.Home
-			if test.variable != "" {
-				below = elsewhere
-			}
 			host, ok := mcphost.Named(test.host)
 			require.True(t, ok)
 			file, err := host.File(places)
 			require.NoError(t, err)
-			require.Equal(t, filepath.Join(below, filepath.FromSlash(test.want)), file)
+			require.Equal(t, filepath.Join(elsewhere, filepath.FromSlash(test.want)), file)
 		})
 	}
 }
 
-func TestFilesOfProjects(t *testing.T) {
-	project := t.TempDir()
-	for name, want := range map[string]string{
-		"claude-code": ".mcp.json", "codex": ".codex/config.toml", "cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json",
-		"opencode": "opencode.json", "vscode": ".vscode/mcp.json", "zed": ".zed/settings.json",
-	} {
-		host, ok := mcphost.Named(name)
-		require.True(t, ok, name)
-		file, err := host.File(mcphost.Places{Project: project}) // nobody needs a home for that
-		require.NoError(t, err)
-		require.Equal(t, filepath.Join(project, filepath.FromSlash(want)), file)
-	}
-	require.Len(t, mcphost.Hosts(), 7, "each is in the table above")
-}
-
-// Of two names for one file, that of the file which is there is taken.
-func TestTheFileThatIsThereIsTaken(t *testing.T) {
+// If the host reads two names, the existing file is chosen.
+func TestExistingFileIsPreferred(t *testing.T) {
 	project := t.TempDir()
 	there := filepath.Join(project, "opencode.jsonc")
 	require.NoError(t, os.WriteFile(there, []byte("{}"), 0o600))
@@ -84,11 +55,11 @@ func TestTheFileThatIsThereIsTaken(t *testing.T) {
 	require.Equal(t, there, file)
 }
 
-func TestPlacesThatNobodyKnows(t *testing.T) {
+func TestUnknownPlacesAreRefused(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "gone")
 	for want, places := range map[string]mcphost.Places{
 		"set HOME, or use --project":                         {GOOS: "linux"},
-		"your home folder " + absent + " is not there":       {GOOS: "linux", Home: absent},
+		"the home folder " + absent + " does not exist":      {GOOS: "linux", Home: absent},
 		`is "relative", which is not an absolute path`:       home(t, "linux", map[string]string{"CODEX_HOME": "relative"}),
 		"the configuration of Codex: CODEX_HOME is \"a b\",": home(t, "linux", map[string]string{"CODEX_HOME": "a b"}),
 	} {
@@ -107,7 +78,7 @@ func TestPlacesThatNobodyKnows(t *testing.T) {
 	require.False(t, known)
 }
 
-// With the folder of configurations known, nobody needs the home folder, and it was asked for all the same.
+// The home folder was required although the configuration folder was known.
 func TestAKnownFolderNeedsNoHome(t *testing.T) {
 	folder := t.TempDir()
 	places := mcphost.Places{GOOS: "linux", Env: func(name string) string { return map[string]string{"XDG_CONFIG_HOME": folder}[name] }}
@@ -144,10 +115,10 @@ func TestProgramIsTheNameThatAnUpdateKeeps(t *testing.T) {
 	require.Equal(t, bin, got)
 }
 
-func TestProgramsThatWillBeGoneAreRefused(t *testing.T) {
+func TestTemporaryProgramsAreRefused(t *testing.T) {
 	nowhere := func(string) (string, error) { return "", os.ErrNotExist }
 	_, err := mcphost.ProgramAt(filepath.Join(t.TempDir(), "waybill"), nowhere)
-	require.ErrorContains(t, err, "is not where it was started from any more")
+	require.ErrorContains(t, err, "was moved or removed")
 	for _, folder := range []string{"go-build123/b001/exe", "go-build/0a/0a1b-d"} {
 		_, err = mcphost.ProgramAt(programIn(t, folder), nowhere)
 		require.ErrorContains(t, err, "`go run`")

@@ -11,18 +11,18 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// This file reads JSON with comments and trailing commas; jsonstyle.go writes an entry, and jsonedit.go decides
-// where it goes.
+// This file reads JSON with comments and trailing commas. jsonstyle.go writes an entry; jsonedit.go decides its
+// place.
 
 const bom = "\ufeff"
 
-// mostBrackets bounds how deep a text can be, and with it the stack of the parser.
+// mostBrackets limits the depth of a text, and so the stack of the parser.
 const mostBrackets = 1 << 18
 
-// jsonc is the notation of all hosts but one.
+// jsonc is the notation of all hosts but Codex.
 type jsonc struct{}
 
-// A jsonDoc is a text that was read. All offsets are those in body.
+// A jsonDoc is a parsed text. All offsets are those in body.
 type jsonDoc struct {
 	bom   string
 	body  string
@@ -30,7 +30,7 @@ type jsonDoc struct {
 	style style
 }
 
-// readJSON reads a text whose root is an object, or a blank one.
+// readJSON reads a text that is blank or has an object at its root.
 func readJSON(text string) (*jsonDoc, error) {
 	d := &jsonDoc{}
 	d.body = strings.TrimPrefix(text, bom)
@@ -40,9 +40,9 @@ func readJSON(text string) (*jsonDoc, error) {
 		return d, nil
 	}
 	if strings.Count(d.body, "[")+strings.Count(d.body, "{") > mostBrackets {
-		return nil, &SyntaxError{Line: 1, Column: 1, Reason: "it has too many brackets to be read safely"}
+		return nil, &SyntaxError{Line: 1, Column: 1, Reason: "the file nests brackets too deeply"}
 	}
-	// The parser wants an end of line behind a comment, which the last line of a file may lack.
+	// The parser needs a line end after a comment, which the last line may lack.
 	root, err := hujson.Parse([]byte(d.body + "\n"))
 	if err != nil {
 		return nil, d.syntaxError(err)
@@ -56,7 +56,7 @@ func readJSON(text string) (*jsonDoc, error) {
 	return d, nil
 }
 
-// syntaxError takes the position out of the words of the parser, which gives it nowhere else.
+// syntaxError takes the position out of the parser's message, its only place.
 func (d *jsonDoc) syntaxError(err error) error {
 	e := &SyntaxError{Line: 1, Column: 1}
 	e.Reason = strings.TrimPrefix(err.Error(), "hujson: ")
@@ -70,7 +70,7 @@ func (d *jsonDoc) syntaxError(err error) error {
 	return e
 }
 
-// at gives an error about an offset.
+// at returns an error about an offset.
 func (d *jsonDoc) at(offset int, reason string) error {
 	line, column := lineColumn(d.body, offset)
 	return &SyntaxError{Line: line, Column: column, Reason: reason}
@@ -82,15 +82,14 @@ func lineColumn(text string, offset int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
 }
 
-// A level is an object on the way to the entry.
+// A level is an object on the path to the entry.
 type level struct {
 	value  *hujson.Value
 	object *hujson.Object
-	next   int // the member that the way goes on with, or -1
+	next   int // index of the member on the path, or -1
 }
 
-// walk follows a path as far as there are objects. The last level has the member that the path ends with, or
-// lacks the one that it goes on with.
+// walk follows a path through objects. The last level has the last member of the path, or lacks the next one.
 func (d *jsonDoc) walk(path []string) ([]level, error) {
 	var levels []level
 	value := d.root
@@ -115,7 +114,8 @@ func (d *jsonDoc) walk(path []string) ([]level, error) {
 	return levels, nil
 }
 
-// member gives the index of the member of that name, or -1. Of two, nobody knows which one a host goes by.
+// member returns the index of the member with the name, or -1. Two such members are an error, because hosts differ in
+// which one they use.
 func (d *jsonDoc) member(object *hujson.Object, name string) (int, error) {
 	at := -1
 	for i, m := range object.Members {
@@ -124,7 +124,7 @@ func (d *jsonDoc) member(object *hujson.Object, name string) (int, error) {
 		}
 		if at >= 0 {
 			first, _ := lineColumn(d.body, object.Members[at].Name.StartOffset)
-			return -1, d.at(m.Name.StartOffset, fmt.Sprintf("%q is there twice, first in line %d: remove one", name, first))
+			return -1, d.at(m.Name.StartOffset, fmt.Sprintf("%q occurs twice, first on line %d: remove one", name, first))
 		}
 		at = i
 	}

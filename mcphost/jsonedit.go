@@ -9,14 +9,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// This file decides where in a JSON text an entry goes, and what goes with it when it is taken out.
+// This file decides where in a JSON text an entry goes, and what is removed with it.
 //
-// The second has to be read off the text, as nothing else remembers how it was before. So there are three ways to
-// write, and each can be told from the others:
+// Removal must restore the old text, and only the text itself shows what was inserted. So there are three ways to
+// insert, which removal can distinguish:
 //
-//   - behind the last member of an object that has some;
-//   - directly behind the brace of an object that was there and is empty, whose inside stays as it is;
-//   - in an object made for it, with white space behind the brace. Such an object is removed with its last member.
+//   - after the last member of an object with members;
+//   - directly after the brace of an empty object, whose inside stays as it is;
+//   - in a new object, with white space after the brace. Such an object is removed with its last member.
 
 func (jsonc) fresh(at spot, fields []field) string {
 	s := style{newline: "\n", unit: "  ", space: " "}
@@ -45,7 +45,7 @@ func (jsonc) put(text string, at spot, fields []field) (string, error) {
 	return d.bom + d.insert(last, at.path()[len(levels)-1:], fields), nil
 }
 
-// insert adds the member that a path begins with to an object.
+// insert adds the next member of the path to an object.
 func (d *jsonDoc) insert(l level, path []string, fields []field) string {
 	members := l.object.Members
 	if len(members) == 0 {
@@ -54,7 +54,7 @@ func (d *jsonDoc) insert(l level, path []string, fields []field) string {
 	}
 	last := members[len(members)-1]
 	indent, own := indentOf(last.Name.BeforeExtra)
-	inside := l.value.EndOffset - 1 - len(l.object.AfterExtra) // where the text before the closing brace begins
+	inside := l.value.EndOffset - 1 - len(l.object.AfterExtra) // start of the text before the closing brace
 	remarks := trimRight(l.object.AfterExtra)
 	sep, member := d.style.newline+indent, ""
 	if own || bytes.Contains(remarks, []byte("//")) {
@@ -91,7 +91,7 @@ func (jsonc) replace(text string, at spot, fields []field) (string, error) {
 }
 
 func (jsonc) amend(text string, at spot, fields []field) (string, error) {
-	// From the last to the first, because each that is missing goes before all others.
+	// The last field goes first, because each missing field is inserted in front.
 	for _, f := range slices.Backward(fields) {
 		d, err := readJSON(text)
 		if err != nil {
@@ -106,7 +106,7 @@ func (jsonc) amend(text string, at spot, fields []field) (string, error) {
 	return text, nil
 }
 
-// set gives an object that has members this one, in the place of the one of that name if there is one.
+// set returns an object with this member, in place of one of the same name if there is one.
 func (d *jsonDoc) set(l level, f field) string {
 	if l.next >= 0 {
 		old := l.object.Members[l.next].Value
@@ -124,7 +124,7 @@ func (d *jsonDoc) set(l level, f field) string {
 	return d.body[:first.StartOffset] + member + sep + d.body[first.StartOffset:]
 }
 
-// written reports whether a value says what a field should, however it is written.
+// written reports whether a value means the same as a field, in any spelling.
 func written(v hujson.Value, want any) bool {
 	v = v.Clone()
 	v.Standardize()
@@ -159,7 +159,7 @@ func (jsonc) take(text string, at spot) (string, bool, error) {
 	return "", true, nil
 }
 
-// made reports whether an object was made for its only member.
+// made reports whether an object was created for its only member.
 func (d *jsonDoc) made(l level) bool {
 	if len(l.object.Members) != 1 {
 		return false
@@ -171,7 +171,7 @@ func (d *jsonDoc) made(l level) bool {
 
 func blank(extra hujson.Extra) bool { return len(trimRight(extra)) == 0 }
 
-// remove takes a member out of an object, with the comma that is one too many then. Comments stay.
+// remove removes a member and a comma that is then superfluous. Comments stay.
 func (d *jsonDoc) remove(l level) string {
 	m := l.object.Members[l.next]
 	begin, end := m.Name.StartOffset, m.Value.EndOffset
@@ -184,7 +184,7 @@ func (d *jsonDoc) remove(l level) string {
 	begin -= len(m.Name.BeforeExtra) - len(trimRight(m.Name.BeforeExtra))
 	rest := strings.TrimLeft(d.body[end:], " \t\r")
 	if bytes.Contains(m.Name.BeforeExtra, []byte("//")) && !strings.HasPrefix(rest, "\n") {
-		begin = m.Name.StartOffset // what follows must not become part of the comment
+		begin = m.Name.StartOffset // the following text must not become part of the comment
 	}
 	if d.body[end-1] == ',' || l.next == 0 {
 		return d.body[:begin] + d.body[end:]

@@ -9,14 +9,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// style is how a text is written, and so what is added to it.
+// style is the layout of a text, which inserted text follows.
 type style struct {
 	newline string // the end of a line
 	unit    string // one step of indentation
-	space   string // behind a colon and a comma
+	space   string // after a colon and a comma
 }
 
-// styleOf looks at the first end of line and at the first member.
+// styleOf reads the layout from the first line end and the first member.
 func styleOf(body string, root *hujson.Object) style {
 	s := style{newline: "\n", unit: "  ", space: " "}
 	if i := strings.IndexByte(body, '\n'); i > 0 && body[i-1] == '\r' {
@@ -34,19 +34,19 @@ func styleOf(body string, root *hujson.Object) style {
 	return s
 }
 
-// indentOf gives the white space that a line begins with, and whether what stands before a name has an end of line.
+// indentOf returns the white space at the start of a line, and whether a line end is before the name.
 func indentOf(before []byte) (string, bool) {
 	i := bytes.LastIndexByte(before, '\n')
 	line := before[i+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]), i >= 0
 }
 
-// quote writes a JSON string, without the escapes that only HTML needs.
+// quote returns a JSON string without HTML escapes.
 func quote(text string) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string can always be encoded
+	_ = encoder.Encode(text) // strings have no encoding error
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -65,7 +65,7 @@ func (s style) value(v any) string {
 	}
 }
 
-// line writes a member on one line. Objects that are made for it are padded, by which take knows them.
+// line writes a member on one line. New objects are padded, by which take recognises them.
 func (s style) line(path []string, fields []field) string {
 	head := quote(path[0]) + ":" + s.space
 	if len(path) > 1 {
@@ -82,7 +82,7 @@ func (s style) flat(fields []field) string {
 	return "{" + strings.Join(parts, ","+s.space) + "}"
 }
 
-// lines writes a member over several lines; the first is indented already.
+// lines writes a member over several lines. The first line is already indented.
 func (s style) lines(path []string, fields []field, indent string) string {
 	head, inner := quote(path[0])+":"+s.space+"{"+s.newline, indent+s.unit
 	if len(path) > 1 {

@@ -1,9 +1,8 @@
-// Package mcphost writes an MCP server into the configuration of the programs that use MCP servers, and takes it
-// out again.
+// Package mcphost adds an MCP server to the configuration of the programs that use MCP servers, and removes it.
 //
-// It knows of each host where its file lies and which shape an entry has there. It changes the bytes of that entry
-// and no others: comments, order, white space and everything that it does not understand stay. It refuses to touch
-// a file that it cannot read to the end, to replace what it was not told to replace, and to start or ask a host.
+// It knows for each host the place of the file and the form of an entry. It changes only the bytes of the entry:
+// comments, order, white space and unknown parts stay. It refuses to change a file that it cannot read completely, to
+// replace foreign entries unasked, and to start or ask a host.
 package mcphost
 
 import (
@@ -15,20 +14,20 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is a server as every host has to know it.
+// An Entry describes a server for every host.
 type Entry struct {
-	Name    string   // what the host calls it
+	Name    string   // name in the host
 	Command string   // the absolute path of the program
-	Args    []string // what it is started with
+	Args    []string // arguments of the program
 }
 
-// usable is a name that all hosts take: the strictest allows letters, digits, hyphens and underscores, and puts
-// the name before those of the tools, which may have 64 characters in all.
+// usable matches names that all hosts accept. The strictest allows letters, digits, hyphens and underscores, and adds
+// the names of tools, with at most 64 characters in all.
 var usable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
 func (e Entry) check() error {
 	if !usable.MatchString(e.Name) {
-		return fmt.Errorf("name %q: a server is called by 1 to 32 letters, digits, hyphens and underscores", e.Name)
+		return fmt.Errorf("name %q: the name of a server has 1 to 32 letters, digits, hyphens and underscores", e.Name)
 	}
 	for _, text := range append([]string{e.Command}, e.Args...) {
 		if !utf8.ValidString(text) {
@@ -38,13 +37,13 @@ func (e Entry) check() error {
 	return nil
 }
 
-// A field is one of an entry: a string, a list of strings, or true or false.
+// A field is one field of an entry: a string, a list of strings, or a boolean.
 type field struct {
 	name  string
 	value any
 }
 
-// A spot is where an entry stands in a document: under the keys, one inside the other, by its name.
+// A spot is the place of an entry in a document: nested keys, then its name.
 type spot struct {
 	keys []string
 	name string
@@ -52,36 +51,35 @@ type spot struct {
 
 func (s spot) path() []string { return append(slices.Clone(s.keys), s.name) }
 
-// A notation is a language of configuration files. The texts are whole files, and no method changes a byte that
-// it need not.
+// A notation is a language of configuration files. Texts are whole files, and methods change no unnecessary byte.
 type notation interface {
-	// fresh gives a document that holds the entry and nothing else.
+	// fresh returns a document with only the entry.
 	fresh(at spot, fields []field) string
-	// nothing gives a document that says nothing.
+	// nothing returns an empty document.
 	nothing() string
-	// find gives what stands at a spot, or nil. A text that is not a document is a *SyntaxError.
+	// find returns the entry at a spot, or nil. Malformed text is a *SyntaxError.
 	find(text string, at spot) (*found, error)
-	// put adds the entry where find has found none.
+	// put adds an entry where find returns nil.
 	put(text string, at spot, fields []field) (string, error)
-	// replace puts the entry in the place of what find has found.
+	// replace replaces an existing entry.
 	replace(text string, at spot, fields []field) (string, error)
-	// amend gives what find has found these fields, and keeps all else of it: the order, comments and other fields.
+	// amend sets the fields of an existing entry. Order, comments and other fields stay.
 	amend(text string, at spot, fields []field) (string, error)
-	// take removes what find has found, and what put has made around it. whole says that nothing is left of
-	// a file which fresh has made.
+	// take removes an existing entry, and the text that put added around it. whole reports that nothing is left of a
+	// file that fresh created.
 	take(text string, at spot) (rest string, whole bool, err error)
-	// tree gives what the document says, as maps, lists and plain values.
+	// tree returns the content of a document as maps, lists and plain values.
 	tree(text string) (map[string]any, error)
 }
 
-// found is an entry that is there.
+// found is an existing entry.
 type found struct {
-	text  string // as it stands in the file
+	text  string // as in the file
 	line  int
 	value map[string]any // nil if it is no object
 }
 
-// holds reports whether the entry says what the fields say. What else it says is its owner's business.
+// holds reports whether the entry has these fields. It may have others.
 func (f *found) holds(fields []field) bool {
 	for _, want := range fields {
 		if f.value == nil || !same(f.value[want.name], plainValue(want.value)) {
@@ -91,7 +89,7 @@ func (f *found) holds(fields []field) bool {
 	return true
 }
 
-// own reports whether the entry starts this program for MCP, from wherever it lies and with whatever else behind that.
+// own reports whether the entry starts this program for MCP, from any folder and with any further arguments.
 func (f *found) own(e Entry) bool {
 	line := f.commandLine()
 	return len(line) > 1 && line[1] == e.Args[0] && (base(line[0]) == base(e.Command) || strings.HasPrefix(base(line[0]), "waybill"))
@@ -100,7 +98,7 @@ func (f *found) own(e Entry) bool {
 // like reports whether the entry starts this program with the same arguments.
 func (f *found) like(e Entry) bool { return f.own(e) && slices.Equal(f.commandLine()[1:], e.Args) }
 
-// commandLine gives the program and its arguments, in whichever of the two shapes; nil if it is neither.
+// commandLine returns the program and its arguments from either form, or nil.
 func (f *found) commandLine() (line []string) {
 	parts, listed := f.value["command"].([]any)
 	if !listed {
@@ -117,12 +115,13 @@ func (f *found) commandLine() (line []string) {
 	return line
 }
 
-// base gives the name of a program without its folder, by the rules of any system: a project may be shared.
+// base returns the name of a program without its folder, by the rules of every system, because a project may be
+// shared.
 func base(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".exe")
 }
 
-// beyond gives what the entry says beside the fields.
+// beyond returns the other fields of the entry.
 func (f *found) beyond(fields []field) map[string]any {
 	rest := maps.Clone(f.value)
 	for _, own := range fields {
@@ -131,7 +130,7 @@ func (f *found) beyond(fields []field) map[string]any {
 	return rest
 }
 
-// plainValue gives the value of a field as a reader of the file would get it.
+// plainValue returns the value of a field as tree would.
 func plainValue(v any) any {
 	list, ok := v.([]string)
 	if !ok {
@@ -144,11 +143,11 @@ func plainValue(v any) any {
 	return plain
 }
 
-// same compares what two documents say. The verb writes maps in the order of their keys, and two values that are
-// not a number as the same.
+// same reports whether two documents have the same content. The verb %#v sorts the keys of maps, and treats two NaN
+// as equal.
 func same(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
 
-// without gives a tree that lacks what stands at the spot, and what is empty around it.
+// without returns a tree without the entry at the spot, and without objects that are then empty.
 func without(tree map[string]any, path []string) map[string]any {
 	rest := make(map[string]any, len(tree))
 	for name, v := range tree {
@@ -168,7 +167,7 @@ func without(tree map[string]any, path []string) map[string]any {
 	return rest
 }
 
-// A SyntaxError says that a text is not what its host could read either, and where.
+// A SyntaxError is the position and reason of malformed text.
 type SyntaxError struct {
 	File         string
 	Line, Column int
@@ -179,18 +178,18 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
 }
 
-// A TakenError says that something else has the name.
+// A TakenError says that another entry has the name.
 type TakenError struct {
 	File  string
 	Line  int
 	Name  string
-	Text  string   // what stands there
-	Added []string // what somebody has added to an entry of ours; nil if it is none
+	Text  string   // text of that entry
+	Added []string // fields that others added to waybill's entry; nil if the entry is not waybill's
 }
 
 func (e *TakenError) Error() string {
 	if e.Added != nil {
-		return fmt.Sprintf("%s:%d: somebody has added %s to %s", e.File, e.Line, strings.Join(e.Added, ", "), e.Name)
+		return fmt.Sprintf("%s:%d: another program added %s to %s", e.File, e.Line, strings.Join(e.Added, ", "), e.Name)
 	}
 	return fmt.Sprintf("%s:%d: another server is called %s", e.File, e.Line, e.Name)
 }

@@ -11,13 +11,12 @@ import (
 	"strings"
 )
 
-// Program gives the absolute path under which hosts should start this program: the one that the shell finds, if it
-// is the same file, because that is the name which an update keeps; or else where the file is. A program that
-// `go run` has made is refused, because its file is gone when it ends.
+// Program returns the absolute path under which hosts should start this program. If the shell finds the same file,
+// that name is used, because it survives an update. A program of `go run` is an error, because its file is temporary.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("find out where this program lies: %w", err)
+		return "", fmt.Errorf("find the path of this program: %w", err)
 	}
 	return program(path, exec.LookPath)
 }
@@ -25,10 +24,10 @@ func Program() (string, error) {
 func program(path string, look func(string) (string, error)) (string, error) {
 	own, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("this program is not where it was started from any more: %w", err)
+		return "", fmt.Errorf("the file of this program was moved or removed: %w", err)
 	}
 	if temporary(path) {
-		return "", errors.New("this program was started by `go run`, and its file will be gone: build it, and start that")
+		return "", errors.New("this program was started by `go run`, which deletes its file: build it, and start that file")
 	}
 	if found, err := look(strings.TrimSuffix(filepath.Base(path), ".exe")); err == nil && filepath.IsAbs(found) {
 		if info, err := os.Stat(found); err == nil && os.SameFile(own, info) {
@@ -38,7 +37,7 @@ func program(path string, look func(string) (string, error)) (string, error) {
 	return filepath.Abs(path)
 }
 
-// scratch is a folder in which the go command puts what it runs at once: that of one call, or its cache.
+// scratch matches the folders of the go command for temporary programs.
 var scratch = regexp.MustCompile(`^go-build[0-9]*$`)
 
 // temporary reports whether a path has such a folder.

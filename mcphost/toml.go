@@ -10,16 +10,15 @@ import (
 )
 
 // tomlFile is the notation of Codex. An entry is a table with a header of its own at the end of the file, which TOML
-// allows wherever the other servers stand. It is written with a blank line before it and without an end of line, in
-// front of the one that the file ends with, so that it can be taken out as exactly as it was put in.
+// allows. A blank line precedes it, and the last line end of the file stays after it, so that removal restores the
+// file exactly.
 type tomlFile struct{}
 
 func (tomlFile) fresh(at spot, fields []field) string { return table(at, fields, "\n") + "\n" }
 
 func (tomlFile) nothing() string { return "" }
 
-// table writes an entry. Its name and keys are such that they need no quotes, and JSON strings without DEL are
-// TOML strings.
+// table returns an entry. Names and keys need no quotes, and JSON strings without DEL are TOML strings.
 func table(at spot, fields []field, newline string) string {
 	lines := []string{"[" + strings.Join(at.path(), ".") + "]"}
 	for _, f := range fields {
@@ -137,7 +136,7 @@ func (t tomlFile) take(text string, at spot) (string, bool, error) {
 	return text, false, nil
 }
 
-// cut removes a table with the blank line before it, or at the start of a file with the one behind it.
+// cut removes a table with the blank line before it, or after it at the start of a file.
 func cut(text string, s span) string {
 	before, after := text[:s.begin], text[s.end:]
 	if strings.TrimPrefix(before, bom) == "" {
@@ -149,10 +148,10 @@ func cut(text string, s span) string {
 	return before + after
 }
 
-// A span is a part of a text: the lines of a table, without the end of the last one.
+// A span is the lines of a table, without the last line end.
 type span struct{ begin, end int }
 
-// ownTables gives the parts of the text that make up an entry and nothing else: tables with headers of their own.
+// ownTables returns the tables of an entry that contain nothing else.
 func ownTables(text string, at spot) ([]span, error) {
 	parts := spans(text, at.path())
 	for _, e := range expressions(text) {
@@ -168,11 +167,11 @@ func ownTables(text string, at spot) ([]span, error) {
 
 func noTable(text string, at spot) error {
 	return &SyntaxError{
-		Line: lineOf(text, at.path()), Column: 1, Reason: at.name + " is not written as a table with a header of its own: edit it by hand",
+		Line: lineOf(text, at.path()), Column: 1, Reason: at.name + " is not a table with its own header: edit it by hand",
 	}
 }
 
-// spans gives the tables at a path and below it.
+// spans returns the tables at a path and below it.
 func spans(text string, path []string) (parts []span) {
 	inside := false
 	for _, e := range expressions(text) {
@@ -187,7 +186,7 @@ func spans(text string, path []string) (parts []span) {
 	return parts
 }
 
-// lineOf gives the line of the first expression that a path leads to or through, or 1.
+// lineOf returns the line of the first expression on a path, or 1.
 func lineOf(text string, path []string) int {
 	for _, e := range expressions(text) {
 		if prefixed(e.path, path) || (!e.header && prefixed(path, e.path)) {
@@ -202,15 +201,15 @@ func prefixed(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// An expression is a header or a line with a value, which may be several lines in the file.
+// An expression is a header or a key with its value, which may be several lines.
 type expression struct {
 	header     bool
 	path       []string // from the root
 	begin, end int      // whole lines, without the last end of line
-	value      span     // of one that is no header
+	value      span     // zero for a header
 }
 
-// expressions lists what a text consists of. The text is known to be TOML.
+// expressions returns the expressions of a text, which must be valid TOML.
 func expressions(text string) (all []expression) {
 	body := strings.TrimPrefix(text, bom)
 	skip := len(text) - len(body)
@@ -244,7 +243,7 @@ func expressions(text string) (all []expression) {
 	return all
 }
 
-// endOfLine gives the offset of the end of the line in which an offset lies.
+// endOfLine returns the offset of the end of the line at an offset.
 func endOfLine(text string, offset int) int {
 	end := strings.IndexByte(text[offset:], '\n')
 	if end < 0 {

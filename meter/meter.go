@@ -1,5 +1,5 @@
-// Package meter counts how large values are, for whoever wants to show it, at the price of two atomic additions for
-// each value. It refuses to know what the values are of, where they are shown, and any name.
+// Package meter counts values by size for metrics. A value costs two atomic additions. It knows neither names nor
+// units.
 package meter
 
 import (
@@ -7,20 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// A Histogram counts values by size. All methods may be called from any goroutine, and none waits.
+// A Histogram counts values by size. Any goroutine may call its methods, and no method waits.
 type Histogram[N ~int64] struct {
 	bounds []N            // ascending
-	within []atomic.Int64 // one for each bound, and one for what is larger than all
+	within []atomic.Int64 // one for each bound, and one for larger values
 	sum    atomic.Int64
 }
 
-// New gives a histogram without a value. The bounds are in ascending order.
+// New returns an empty histogram. The bounds are in ascending order.
 func New[N ~int64](bounds ...N) *Histogram[N] {
 	return &Histogram[N]{bounds: slices.Clone(bounds), within: make([]atomic.Int64, len(bounds)+1)}
 }
 
-// Observe counts a value. One below zero, as a clock that was set back makes it, counts as zero, so that a sum never
-// goes back.
+// Observe counts a value. Negative values, from a clock that was set back, count as zero, so that the sum never
+// decreases.
 func (h *Histogram[N]) Observe(v N) {
 	v = max(v, 0)
 	at, _ := slices.BinarySearch(h.bounds, v)
@@ -28,8 +28,7 @@ func (h *Histogram[N]) Observe(v N) {
 	h.sum.Add(int64(v))
 }
 
-// Read gives what was counted so far. Of values that are being counted meanwhile, the sum may have some that the
-// buckets do not have yet, and the other way round.
+// Read returns the counts so far. During a call of Observe, sum and buckets may differ by that value.
 func (h *Histogram[N]) Read() Spread[N] {
 	s := Spread[N]{Bounds: slices.Clone(h.bounds), Within: make([]int64, len(h.bounds)), Sum: N(h.sum.Load())}
 	for i := range h.within {
@@ -41,12 +40,12 @@ func (h *Histogram[N]) Read() Spread[N] {
 	return s
 }
 
-// A Spread is what a Histogram has counted. The zero Spread has no bounds, and nothing was counted.
+// A Spread is the content of a Histogram. The zero Spread has no bounds and no values.
 type Spread[N ~int64] struct {
 	// Bounds are in ascending order.
 	Bounds []N
-	// Within counts the values that were at most as large as the bound at the same place, and larger than the one
-	// before. What was larger than all is in Count alone.
+	// Within counts the values up to the bound at the same index, and above the bound before. Values above all bounds
+	// are in Count alone.
 	Within []int64
 	Count  int64
 	Sum    N

@@ -7,16 +7,16 @@ import (
 	"waybill/wire"
 )
 
-// A batch gathers the answers of messages that came in one array, until none is missing.
+// A batch collects the answers to the messages of one array until all are there.
 type batch struct {
-	mu      sync.Mutex // guards what follows
-	answers []item     // in the order of the members that get one
-	missing int
-	left    bool // the answers that came were taken away; the others will not be written either
+	mu        sync.Mutex // guards the fields below
+	answers   []item     // in the order of the members that get one
+	missing   int
+	abandoned bool // the collected answers were discarded, and later ones will be
 }
 
-// newBatch gives every member that will be answered its place. Members with the id of an earlier one
-// are refused: their answers could not be told apart.
+// newBatch assigns an index to every member that will be answered. It refuses a member that repeats the id of an
+// earlier one, because the host could not distinguish the two answers.
 func newBatch(members []message) *batch {
 	b := &batch{}
 	seen := map[string]bool{}
@@ -32,18 +32,18 @@ func newBatch(members []message) *batch {
 				seen[k] = true
 			}
 		}
-		m.batch, m.place = b, b.missing
+		m.batch, m.index = b, b.missing
 		b.missing++
 	}
 	b.answers = make([]item, b.missing)
 	return b
 }
 
-// put takes an answer. With the last one it gives the item that holds them all.
+// put stores an answer. After the last one it returns the item that holds all of them.
 func (b *batch) put(place int, it item) (whole item, complete bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.left {
+	if b.abandoned {
 		return it, true
 	}
 	b.answers[place] = it
@@ -53,23 +53,23 @@ func (b *batch) put(place int, it item) (whole item, complete bool) {
 	}
 	whole = item{batch: b.answers}
 	for i := range b.answers {
-		whole.held += b.answers[i].held
+		whole.slots += b.answers[i].slots
 	}
 	return whole, true
 }
 
-// leave gives the answers that came so far, if some are still missing.
-func (b *batch) leave() []item {
+// abandon returns the answers collected so far, or nil if the batch is complete.
+func (b *batch) abandon() []item {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.missing == 0 {
 		return nil
 	}
-	b.left = true
+	b.abandoned = true
 	return b.answers
 }
 
-// undelivered lists what to call if the item cannot be written.
+// undelivered returns the callbacks to run if the item cannot be written.
 func (it *item) undelivered() (calls []func()) {
 	add := func(a api.Answer) {
 		if a.Undelivered != nil {

@@ -12,44 +12,43 @@ import (
 	"waybill/wire"
 )
 
-// A call is a request or a notification that is being carried out.
+// A call is a request or a notification that was accepted and has not ended.
 type call struct {
 	message
 	entry *api.Entry
-	size  int    // that it counts for in the gate
-	key   string // nothing if it cannot be cancelled
+	size  int    // in bytes, as counted by the limiter
+	key   string // empty if the call cannot be cancelled
 
-	// ctx is of this call alone. It is kept here because a call waits for its turn in a channel.
-	ctx    context.Context
-	cancel context.CancelFunc
-	begun  atomic.Bool  // start was called
-	state  atomic.Int32 // open, until it is answered or given up
+	// ctx belongs to this call alone. It is a field because a call waits in a channel before it runs.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	started atomic.Bool  // run was called
+	state   atomic.Int32 // open until the call is answered or abandoned
 }
 
-// The states of a call.
+// These are the states of a call.
 const (
-	open     = iota
-	answered // by its method, or in its place
-	givenUp  // answered on the way out, although its method is still at it
+	open      = iota
+	answered  // by its method, or by a refusal
+	abandoned // answered during shutdown while its method still runs
 )
 
-// changes reports whether the call may change something.
+// changes reports whether the call runs a Change method.
 func (c *call) changes() bool { return c.entry.Kind == schema.Change }
 
-// A register finds the calls by their ids while they can be cancelled and while no other request may
-// have their id.
+// A register maps ids to unanswered calls, to cancel them and to refuse a second request with the same id.
 type register struct {
-	named atomic.Int64 // len(byKey), for who only wants to know that there is none
+	size atomic.Int64 // len(byKey), readable without mu
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	byKey map[string]*call
 }
 
 func newRegister() *register { return &register{byKey: map[string]*call{}} }
 
-// busy reports whether a call has this id.
+// busy reports whether an unanswered call has this id.
 func (r *register) busy(id []byte) bool {
-	if id == nil || r.named.Load() == 0 {
+	if id == nil || r.size.Load() == 0 {
 		return false
 	}
 	r.mu.Lock()
@@ -65,7 +64,7 @@ func (r *register) add(c *call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byKey[c.key] = c
-	r.named.Add(1)
+	r.size.Add(1)
 }
 
 func (r *register) remove(c *call) {
@@ -75,17 +74,17 @@ func (r *register) remove(c *call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byKey, c.key)
-	r.named.Add(-1)
+	r.size.Add(-1)
 }
 
-// left gives the calls that have no answer yet.
-func (r *register) left() []*call {
+// unanswered returns the calls without an answer.
+func (r *register) unanswered() []*call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Collect(maps.Values(r.byKey))
 }
 
-// cancel ends the context of the call with this id, if there is one.
+// cancel cancels the context of the call with this id, if there is one.
 func (r *register) cancel(id []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	// grace is how long what is in hand may stand still, on the way out, until it is cancelled.
-	grace = time.Second
-	// lastCall is how long it may stand still until it is answered in place of its method.
-	lastCall = 1150 * time.Millisecond
-	// hardStop is how long it may stand still until it is left behind. With two times linger, Serve
-	// returns 1.5 s after the last movement.
-	hardStop = 1300 * time.Millisecond
-	// openTime is how long a store that is being opened counts as movement on the way out. A script that pipes a
-	// line in and closes the pipe asks for nothing else, and on a slow disk this takes longer than the rest.
-	openTime = 3 * time.Second
+	// cancelAfter is how long calls may make no progress during shutdown before they are cancelled.
+	cancelAfter = time.Second
+	// answerAfter is how long they may make no progress before they are answered with SHUTTING_DOWN.
+	answerAfter = 1150 * time.Millisecond
+	// abandonAfter is how long they may make no progress before Serve stops waiting for them. With two closeTimeouts,
+	// Serve returns 1.5 s after the last progress.
+	abandonAfter = 1300 * time.Millisecond
+	// storeTime is how long opening or writing a store counts as progress during shutdown. On a slow disk, one commit
+	// takes longer than cancelAfter, and a script that closes its pipe would lose the change.
+	storeTime = 3 * time.Second
 )
 
-// connectionWords maps every name of a method that concerns the connection to the name that
-// connection knows.
-func connectionWords() map[string]string {
+// connectionMethods maps every name and alias of the connection's own methods to the name in handleConnection.
+func connectionMethods() map[string]string {
 	words := map[string]string{"notifications/cancelled": "$/cancelRequest"}
 	for _, m := range schema.Methods {
 		if m.Kind != schema.Connection {
@@ -36,73 +35,73 @@ func connectionWords() map[string]string {
 	return words
 }
 
-// connection carries out a method that concerns the connection itself.
-func (d *dispatcher) connection(word string, m message) {
+// handleConnection runs one of the connection's own methods, such as shutdown.
+func (d *dispatcher) handleConnection(word string, m message) {
 	switch word {
 	case "shutdown":
 		d.shutdown(m)
 		return
 	case "exit":
-		d.exited.Store(true)
+		d.exitAsked.Store(true)
 		d.stop()
 	case "$/cancelRequest":
-		d.cancel(m.Params)
+		d.cancelRequest(m.Params)
 	}
 	if m.ID != nil {
-		d.gate.enter(0)
-		d.reply(m)
+		d.limiter.acquire(0)
+		d.replyNull(m)
 	}
 }
 
-// reply answers null.
-func (d *dispatcher) reply(m message) {
-	d.outbox.put(m.batch, m.place, item{id: m.ID, answer: api.Answer{}, held: 1})
+// replyNull answers a request with null.
+func (d *dispatcher) replyNull(m message) {
+	d.outbox.put(m.batch, m.index, item{id: m.ID, answer: api.Answer{}, slots: 1})
 }
 
-// shutdown lets nothing new in, and answers when everything in hand has its answer, or was given up.
+// shutdown refuses further calls, and answers when every accepted call is answered or abandoned.
 func (d *dispatcher) shutdown(m message) {
-	d.polite.Store(true)
-	d.open.close()
-	d.gate.moved.Beat()
+	d.shutdownAsked.Store(true)
+	d.unanswered.close()
+	d.limiter.activity.Beat()
 	if m.ID == nil {
 		return
 	}
-	d.gate.enter(0)
+	d.limiter.acquire(0)
 	d.running.Go(func() {
-		d.settle(d.open.zero)
-		d.reply(m)
-		d.outbox.kick()
+		d.waitWhileActive(d.unanswered.zero)
+		d.replyNull(m)
+		d.outbox.wakeWriter()
 	})
 }
 
-// settle waits for done, as long as something moves. What has stood still for a while is cancelled,
-// then answered as given up; if that does not help either, settle reports false.
-func (d *dispatcher) settle(done <-chan struct{}) bool {
-	var said time.Time // when everything was answered; that itself is no movement
-	opening := time.Now().Add(openTime)
+// waitWhileActive blocks until done is closed, and reports true. Without progress it cancels the calls, then answers
+// them with SHUTTING_DOWN, and finally reports false.
+func (d *dispatcher) waitWhileActive(done <-chan struct{}) bool {
+	var answeredAt time.Time // when the calls were answered, which does not count as progress
+	storeDeadline := time.Now().Add(storeTime)
 	for {
-		if d.table.Opening() && time.Now().Before(opening) {
-			d.gate.moved.Beat()
+		if d.table.AtWork() && time.Now().Before(storeDeadline) {
+			d.limiter.activity.Beat()
 		}
-		idle := d.gate.moved.Idle()
-		if !said.IsZero() {
-			idle = lastCall + time.Since(said)
+		idle := d.limiter.activity.Idle()
+		if !answeredAt.IsZero() {
+			idle = answerAfter + time.Since(answeredAt)
 		}
-		idle = min(idle, d.outbox.moved.Idle())
-		wait := hardStop - idle
+		idle = min(idle, d.outbox.activity.Idle())
+		wait := abandonAfter - idle
 		switch {
-		case idle < grace:
-			wait = grace - idle
-		case idle >= hardStop && !said.IsZero():
+		case idle < cancelAfter:
+			wait = cancelAfter - idle
+		case idle >= abandonAfter && !answeredAt.IsZero():
 			return false
-		case idle < lastCall:
-			d.giveUp()
-			wait = lastCall - idle
-		case said.IsZero():
-			d.giveUp()
-			d.answerLeft()
-			said = time.Now()
-			wait = hardStop - lastCall
+		case idle < answerAfter:
+			d.cancelCalls()
+			wait = answerAfter - idle
+		case answeredAt.IsZero():
+			d.cancelCalls()
+			d.answerUnfinished()
+			answeredAt = time.Now()
+			wait = abandonAfter - answerAfter
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -114,8 +113,8 @@ func (d *dispatcher) settle(done <-chan struct{}) bool {
 	}
 }
 
-// cancel ends the context of the request that the params name, in the word of any protocol.
-func (d *dispatcher) cancel(params []byte) {
+// cancelRequest cancels the request that the params name, as LSP does (id) or as MCP does (requestId).
+func (d *dispatcher) cancelRequest(params []byte) {
 	var p struct {
 		ID        json.RawMessage `json:"id"`
 		RequestID json.RawMessage `json:"requestId"`

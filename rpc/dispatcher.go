@@ -14,52 +14,53 @@ import (
 )
 
 const (
-	// workers is how many Read methods run at a time beside one that the reader is at.
-	workers = 63
-	// keepParams is up to what size params are left in memory until the answer is written.
-	keepParams = 4 << 10
+	// maxWorkers is how many Read methods run at a time, not counting the one that the reader runs.
+	maxWorkers = 63
+	// keepParamsBytes is the size up to which params stay in memory until the answer is written.
+	keepParamsBytes = 4 << 10
 )
 
-// A dispatcher is the library's Handler. Handle runs on the reader, and waits for room at most. What may take time is
-// carried out by the lane, one after the other, or by a worker; or by the reader, who is relieved if it does.
+// A dispatcher is the library's Handler. Handle runs on the reader and blocks only for room. One goroutine runs the
+// Change methods in order, and workers run the Read methods. The reader may run a Read method itself; if that takes
+// long, another reader replaces it.
 type dispatcher struct {
-	stream  *stream
-	table   *api.Table
-	outbox  *outbox
-	flush   func() // has what is in the outbox written
-	gate    *gate
-	calls   *register
-	open    countdown // calls that have no answer yet
-	trouble *trouble
-	words   map[string]string // every name of the connection's own methods, and what it means
+	stream            *stream
+	table             *api.Table
+	outbox            *outbox
+	flush             func() // starts the writing of queued items
+	limiter           *limiter
+	calls             *register
+	unanswered        countdown // calls without an answer
+	defects           *defectLog
+	connectionMethods map[string]string // every name of the connection's own methods, see handleConnection
 
-	rota  rota
-	lane  chan *call   // Change methods; never closed
-	reads chan *call   // Read methods; never closed
-	begun atomic.Int64 // Read methods that are in reads, or being carried out
-	team  int          // workers so far; only the reader knows
+	handOver     readerHandOver
+	changes      chan *call   // Change methods; never closed
+	reads        chan *call   // Read methods; never closed
+	pendingReads atomic.Int64 // Read methods that wait in reads or run
+	workerCount  int          // workers started; only the reader uses it
 
-	work    context.Context // of all calls; ends when what is left is given up
-	giveUp  func()          // ends work, with api.ErrHurry for its cause
-	running sync.WaitGroup  // the lane, the workers, and who waits to answer a shutdown
-	quit    chan struct{}   // closed when no call will come any more
+	callCtx     context.Context // of all calls; ends when cancelCalls is called
+	cancelCalls func()          // ends callCtx with the cause api.ErrHurry
+	running     sync.WaitGroup  // the goroutine of the changes, the workers, and one that waits to answer shutdown
+	quit        chan struct{}   // closed after the last call
 
-	polite   atomic.Bool   // shutdown was asked for
-	exited   atomic.Bool   // exit was said
-	stop     func()        // ends the reading
-	stopping chan struct{} // closed by stop
+	shutdownAsked atomic.Bool   // shutdown was called
+	exitAsked     atomic.Bool   // exit was called
+	stop          func()        // ends the reading
+	stopping      chan struct{} // closed by stop
 }
 
-// Handle takes the message that the stream hands over. req has its method; everything else stayed
-// outside the library.
+// Handle accepts the current message of the stream. req carries only its method and id; the params never pass
+// through the library.
 func (d *dispatcher) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	m := d.stream.take()
 	if d.calls.busy(m.ID) {
 		d.refuse(m, req.Method, duplicateID())
 		return
 	}
-	if word, ok := d.words[req.Method]; ok {
-		d.connection(word, m)
+	if word, ok := d.connectionMethods[req.Method]; ok {
+		d.handleConnection(word, m)
 		return
 	}
 	entry, ok := d.table.Entry(req.Method)
@@ -71,34 +72,34 @@ func (d *dispatcher) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.R
 		d.refuse(m, entry.Name, fault)
 		return
 	}
-	d.begin(&call{message: m, entry: entry, size: len(m.Params)})
+	d.dispatch(&call{message: m, entry: entry, size: len(m.Params)})
 }
 
-// admit waits for room and reserves it, or says why there is none.
+// admit reserves room for a call of this size, and waits for it if necessary. It returns an error if there is none.
 func (d *dispatcher) admit(size int) *schema.Error {
-	if d.polite.Load() {
+	if d.shutdownAsked.Load() {
 		return shuttingDown()
 	}
-	for !d.gate.room(size) || d.outbox.full() {
-		if fault := d.await(); fault != nil {
+	for !d.limiter.hasRoom(size) || d.outbox.full() {
+		if fault := d.waitForRoom(); fault != nil {
 			return fault
 		}
 	}
-	d.gate.enter(size)
+	d.limiter.acquire(size)
 	return nil
 }
 
-// await waits until there may be more room. A host that reads no answers, or work that does not move
-// at all, is not waited for: what is behind in the input may be the cancellation that helps.
-func (d *dispatcher) await() *schema.Error {
-	if d.outbox.stuck.Load() || d.gate.moved.Idle() >= patience {
+// waitForRoom blocks until there may be more room. It returns OVERLOADED at once if the host reads no answers or no
+// call makes progress, because the next message may be the cancellation that makes room.
+func (d *dispatcher) waitForRoom() *schema.Error {
+	if d.outbox.blocked.Load() || d.limiter.activity.Idle() >= roomTimeout {
 		return overloaded()
 	}
-	d.outbox.kick()
-	again := time.NewTimer(patience)
+	d.outbox.wakeWriter()
+	again := time.NewTimer(roomTimeout)
 	defer again.Stop()
 	select {
-	case <-d.gate.freed:
+	case <-d.limiter.freed:
 	case <-again.C:
 	case <-d.stopping:
 		return shuttingDown()
@@ -106,68 +107,68 @@ func (d *dispatcher) await() *schema.Error {
 	return nil
 }
 
-// refuse answers a request that is not begun. A notification cannot be answered, so it is logged.
+// refuse answers a request that was not accepted. It logs a notification, which has no answer.
 func (d *dispatcher) refuse(m message, method string, fault *schema.Error) {
 	if m.ID == nil {
-		d.trouble.tally.Refuse(fault.Data.Code)
-		d.trouble.unheard(method, fault)
+		d.defects.tally.Refuse(fault.Data.Code)
+		d.defects.logFailedNotification(method, fault)
 		return
 	}
 	m.Fault = fault
 	d.stream.refuse(m)
 }
 
-// begin carries the call out, or passes it to who does.
-func (d *dispatcher) begin(c *call) {
-	d.open.add(1)
-	c.ctx = d.work
-	if c.size > keepParams {
-		c.ID = bytes.Clone(c.ID) // or it would keep the params in memory until it is answered
+// dispatch runs the call or queues it for another goroutine.
+func (d *dispatcher) dispatch(c *call) {
+	d.unanswered.add(1)
+	c.ctx = d.callCtx
+	if c.size > keepParamsBytes {
+		c.ID = bytes.Clone(c.ID) // the original shares its memory with the params
 	}
 	switch c.entry.Kind {
 	case schema.Control, schema.Connection:
-		d.start(c)
+		d.run(c)
 	case schema.Read:
-		c.ctx, c.cancel = context.WithCancel(d.work)
+		c.ctx, c.cancel = context.WithCancel(d.callCtx)
 		d.calls.add(c)
-		d.ask(c)
+		d.startRead(c)
 	case schema.Change:
-		c.ctx, c.cancel = context.WithCancel(d.work)
+		c.ctx, c.cancel = context.WithCancel(d.callCtx)
 		d.calls.add(c)
-		d.lane <- c
+		d.changes <- c
 	}
 }
 
-// ask has a Read method carried out: by the reader if there is no other in hand, and nothing behind it in the input,
-// and otherwise by a worker. To wake somebody can take longer than all the rest.
-func (d *dispatcher) ask(c *call) {
-	if d.begun.Add(1) == 1 && !d.stream.more() {
-		d.flush() // what was answered on the spot does not wait for this one
-		d.rota.enter(c)
-		defer d.rota.leave(c)
-		d.read(c)
+// startRead runs a Read method on the reader if no other one is pending and the input is empty; waking a worker can
+// take longer than the method. Otherwise it queues the call for the workers.
+func (d *dispatcher) startRead(c *call) {
+	if d.pendingReads.Add(1) == 1 && !d.stream.hasMore() {
+		d.flush() // earlier answers must not wait for this one
+		d.handOver.beginCall(c)
+		defer d.handOver.endCall(c)
+		d.runRead(c)
 		return
 	}
-	d.hire()
+	d.addWorker()
 	d.reads <- c
 }
 
-func (d *dispatcher) read(c *call) {
-	defer d.begun.Add(-1)
-	d.carry(c)
+func (d *dispatcher) runRead(c *call) {
+	defer d.pendingReads.Add(-1)
+	d.runWhenRoom(c)
 }
 
-// hire adds a worker unless there is one for each Read method in hand.
-func (d *dispatcher) hire() {
-	if d.begun.Load() <= int64(d.team) || d.team == workers {
+// addWorker starts a worker unless every pending Read method has one.
+func (d *dispatcher) addWorker() {
+	if d.pendingReads.Load() <= int64(d.workerCount) || d.workerCount == maxWorkers {
 		return
 	}
-	d.team++
-	d.running.Go(func() { d.serve(d.reads, d.read) })
+	d.workerCount++
+	d.running.Go(func() { d.runCalls(d.reads, d.runRead) })
 }
 
-// serve carries calls out one after the other until quit.
-func (d *dispatcher) serve(calls <-chan *call, do func(*call)) {
+// runCalls runs do for one call after the other until quit is closed.
+func (d *dispatcher) runCalls(calls <-chan *call, do func(*call)) {
 	for {
 		select {
 		case c := <-calls:
@@ -178,111 +179,111 @@ func (d *dispatcher) serve(calls <-chan *call, do func(*call)) {
 	}
 }
 
-// carry starts a call when the answers that the host left unread leave room for another. On the way
-// out a change does not wait for that: it was taken, so it takes effect.
-func (d *dispatcher) carry(c *call) {
+// runWhenRoom runs a call once the unread answers leave room for another. During shutdown a change does not wait
+// for room, because every accepted change takes effect.
+func (d *dispatcher) runWhenRoom(c *call) {
 	var leaving <-chan struct{}
 	if c.changes() {
 		leaving = d.stopping
 	}
-	d.outbox.awaitEase(c.ctx, leaving)
-	if c.batch != nil && d.outbox.parked.Load() >= maxUnwrittenBytes {
-		d.finish(c, failed(heavyBatch()))
+	d.outbox.awaitRoom(c.ctx, leaving)
+	if c.batch != nil && d.outbox.parkedBytes.Load() >= maxUnwrittenBytes {
+		d.finish(c, errorAnswer(batchTooLarge()))
 		return
 	}
-	d.start(c)
+	d.run(c)
 }
 
-// start runs the method. It has its answer when this returns, unless it is a change.
-func (d *dispatcher) start(c *call) {
+// run runs the method. When it returns, the call is answered, unless the method is a change.
+func (d *dispatcher) run(c *call) {
 	defer func() {
-		if fault := d.trouble.caught(recover(), c.entry.Name); fault != nil {
+		if fault := d.defects.recovered(recover(), c.entry.Name); fault != nil {
 			if c.changes() {
 				fault.Data.Outcome = schema.OutcomeUnknown
 			}
-			d.finish(c, failed(fault))
+			d.finish(c, errorAnswer(fault))
 		}
 	}()
-	// Before the look at ctx: a call that is given up after ctx ended, and is not begun, never will be.
-	c.begun.Store(true)
+	// This comes before the check of ctx: a call that is abandoned after ctx ended and has not started never starts.
+	c.started.Store(true)
 	if c.ctx.Err() != nil {
-		d.finish(c, failed(cancelled()))
+		d.finish(c, errorAnswer(cancelled()))
 		return
 	}
 	c.entry.Start(c.ctx, c.Params, func(a api.Answer) { d.finish(c, a) })
-	d.gate.moved.Beat()
+	d.limiter.activity.Beat()
 	if !c.changes() && c.state.Load() == open {
-		d.finish(c, failed(d.trouble.broken(c.entry.Name+" gave no answer", nil)))
+		d.finish(c, errorAnswer(d.defects.report(c.entry.Name+" returned no answer", nil)))
 	}
 }
 
-// finish takes the answer of a call. It may be called by any goroutine, and waits for nothing.
+// finish answers a call. Any goroutine may call it, and it does not block.
 func (d *dispatcher) finish(c *call, a api.Answer) {
 	if !c.state.CompareAndSwap(open, answered) {
-		d.late(c, a)
+		d.finishLate(c, a)
 		return
 	}
 	c.Params = nil
-	d.answer(c, a)
+	d.sendAnswer(c, a)
 }
 
-// late takes an answer of a call that has one.
-func (d *dispatcher) late(c *call, a api.Answer) {
-	if c.state.Load() != givenUp {
-		d.trouble.log.Error("a method answered twice", "method", c.entry.Name)
+// finishLate handles a second answer to a call: it runs the undelivered callback, or logs a defect.
+func (d *dispatcher) finishLate(c *call, a api.Answer) {
+	if c.state.Load() != abandoned {
+		d.defects.log.Error("a method answered twice", "method", c.entry.Name)
 		return
 	}
 	it := item{answer: a}
 	d.outbox.takeBack(it.undelivered())
 }
 
-// answerLeft answers, in place of their methods, the calls that do not end.
-func (d *dispatcher) answerLeft() {
-	for _, c := range d.calls.left() {
-		if c.state.CompareAndSwap(open, givenUp) {
-			d.trouble.log.Warn("a method did not end and was given up", "method", c.entry.Name)
-			d.answer(c, failed(leftBehind(c)))
+// answerUnfinished answers the calls whose methods do not end.
+func (d *dispatcher) answerUnfinished() {
+	for _, c := range d.calls.unanswered() {
+		if c.state.CompareAndSwap(open, abandoned) {
+			d.defects.log.Warn("a method did not end during shutdown and was abandoned", "method", c.entry.Name)
+			d.sendAnswer(c, errorAnswer(unfinished(c)))
 		}
 	}
 }
 
-// answer passes the answer of a call on.
-func (d *dispatcher) answer(c *call, a api.Answer) {
+// sendAnswer queues the answer of a call and releases its memory.
+func (d *dispatcher) sendAnswer(c *call, a api.Answer) {
 	if c.cancel != nil {
 		c.cancel()
 		d.calls.remove(c)
 	}
-	d.gate.free(c.size)
-	a = d.trouble.explained(a, c.entry.Name)
+	d.limiter.releaseBytes(c.size)
+	a = d.defects.withIncident(a, c.entry.Name)
 	if c.ID == nil && a.Err != nil {
-		d.trouble.unheard(c.entry.Name, a.Err)
+		d.defects.logFailedNotification(c.entry.Name, a.Err)
 	}
-	it := item{id: c.ID, answer: a, change: c.changes(), silent: c.ID == nil, held: 1}
-	heavy := c.batch != nil || d.outbox.behind()
-	if c.entry.Kind == schema.Read && !heavy && !it.silent {
-		it.light = d.outbox.goesLight()
-		heavy = !it.light
+	it := item{id: c.ID, answer: a, change: c.changes(), noReply: c.ID == nil, slots: 1}
+	heavy := c.batch != nil || d.outbox.backlogged()
+	if c.entry.Kind == schema.Read && !heavy && !it.noReply {
+		it.unsized = d.outbox.admitUnsized()
+		heavy = !it.unsized
 	}
 	if heavy {
-		d.outbox.weigh(&it)
+		d.outbox.encodeAhead(&it)
 	}
-	d.outbox.put(c.batch, c.place, it)
+	d.outbox.put(c.batch, c.index, it)
 	switch c.entry.Kind {
-	case schema.Control, schema.Connection: // the reader flushes before it reads on
+	case schema.Control, schema.Connection: // the reader flushes before its next read
 	case schema.Read:
 		d.flush()
 	case schema.Change:
-		d.flushLone()
+		d.flushIfLast()
 	}
-	d.open.done(1)
+	d.unanswered.done(1)
 }
 
-// flushLone sees to it that the answer of a change gets written. Whoever answers changes has better
-// things to do than to write, unless nobody waits for them: then it is faster than to wake the writer.
-func (d *dispatcher) flushLone() {
-	if d.open.n.Load() == 1 {
+// flushIfLast writes the answer of a change at once if no other call is unanswered, which is faster than waking the
+// writer. Otherwise it wakes the writer, so that the goroutine of the changes can continue.
+func (d *dispatcher) flushIfLast() {
+	if d.unanswered.n.Load() == 1 {
 		d.flush()
 		return
 	}
-	d.outbox.kick()
+	d.outbox.wakeWriter()
 }

@@ -6,17 +6,17 @@ import (
 	"waybill/schema"
 )
 
-// An encoder turns items into messages. Each is one line, as everything is that schema encodes.
+// An encoder turns items into messages of one line each.
 type encoder struct {
-	trouble *trouble
-	buffer  []byte
-	lost    []func() // to call because a result was not encoded, and an error in its place
+	defects     *defectLog
+	buffer      []byte
+	undelivered []func() // callbacks of answers whose result could not be encoded
 }
 
-// item gives the message, which is valid until the next call, or nothing if it is a notification that
-// cannot be encoded: that is a hint, and its place is in the log.
+// item returns the message, which is valid until the next call. It returns nothing for a notification that cannot be
+// encoded; the log says so.
 func (e *encoder) item(it *item) []byte {
-	text := empty(e.buffer)
+	text := reuse(e.buffer)
 	switch {
 	case it.batch != nil:
 		text = append(text, '[')
@@ -47,25 +47,25 @@ func (e *encoder) answer(dst []byte, it *item) []byte {
 		if err == nil {
 			return append(text, '}')
 		}
-		fault = e.unspeakable(it, err)
+		fault = e.unencodable(it, err)
 		if it.answer.Undelivered != nil {
-			e.lost = append(e.lost, it.answer.Undelivered)
+			e.undelivered = append(e.undelivered, it.answer.Undelivered)
 			it.answer.Undelivered = nil
 		}
 	}
 	text, err := encode(append(dst, `,"error":`...), fault)
 	if err != nil {
-		// Only what a handler put into the details can have done this.
-		plain := e.unspeakable(it, err)
-		plain.Data.Outcome = fault.Data.Outcome
-		text, _ = encode(append(dst, `,"error":`...), plain)
+		// Only the details of a handler's error can cause this.
+		fallback := e.unencodable(it, err)
+		fallback.Data.Outcome = fault.Data.Outcome
+		text, _ = encode(append(dst, `,"error":`...), fallback)
 	}
 	return append(text, '}')
 }
 
-// unspeakable is the error for an answer that is not JSON. What it is about stays done.
-func (e *encoder) unspeakable(it *item, err error) *schema.Error {
-	fault := e.trouble.broken("an answer cannot be encoded", err)
+// unencodable returns the error for an answer that cannot be encoded as JSON. The outcome of a change is "applied".
+func (e *encoder) unencodable(it *item, err error) *schema.Error {
+	fault := e.defects.report("an answer cannot be encoded", err)
 	if it.change {
 		fault.Data.Outcome = schema.OutcomeApplied
 	}
@@ -79,13 +79,13 @@ func (e *encoder) notification(dst []byte, it *item) []byte {
 	}
 	text, err := encode(append(dst, `,"params":`...), it.params)
 	if err != nil {
-		_ = e.trouble.broken("a notification cannot be encoded", err, "method", it.method)
+		_ = e.defects.report("a notification cannot be encoded", err, "method", it.method)
 		return nil
 	}
 	return append(text, '}')
 }
 
-// encode is schema.AppendEncode that survives the panic of a type that encodes itself.
+// encode appends v as JSON. It returns an error if the type's own MarshalJSON panics.
 func encode(dst []byte, v any) (text []byte, err error) {
 	if v == nil {
 		return append(dst, "null"...), nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,11 +18,11 @@ import (
 	"waybill/wire"
 )
 
-// maxInHand is what the package promises.
-const maxInHand = 1024
+// maxInFlight is what the package promises.
+const maxInFlight = 1024
 
-// A panic costs one answer. What it was about is in the log, under the number that the host got.
-func TestFaultR24_PanicIsOneAnswer(t *testing.T) {
+// A panic costs one answer. The log has its cause under the incident id of the answer.
+func TestPanicIsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
@@ -31,7 +30,7 @@ func TestFaultR24_PanicIsOneAnswer(t *testing.T) {
 			{"break", "not_applied", "control broke"},
 			{"break_read", "not_applied", "read broke"},
 			{"break_change", "unknown", "change broke"},
-			{"forget", "not_applied", "forget gave no answer"},
+			{"forget", "not_applied", "forget returned no answer"},
 			{"garble", "applied", "an answer cannot be encoded"},
 			{"mumble", "unknown", "an answer cannot be encoded"},
 			{"blow_up", "not_applied", "encoding broke"},
@@ -46,106 +45,54 @@ func TestFaultR24_PanicIsOneAnswer(t *testing.T) {
 			require.Contains(t, h.log.text(), row.log)
 		}
 		require.Contains(t, h.log.text(), "fixture_test.go", "the stack is in the log")
-		require.Equal(t, []string{"garbled"}, f.takenBack(), "what could not be encoded was not delivered")
+		require.Equal(t, []string{"garbled"}, f.undeliveredAnswers(), "what could not be encoded was not delivered")
 		require.Equal(t, "8 1", brief(t, h.ask(request(8, "repeat", ""))))
 		require.Contains(t, h.log.text(), "answered twice")
-		require.Equal(t, `9 {}`, brief(t, h.ask(request(9, "change", "{}"))), "the lane goes on")
+		require.Equal(t, `9 {}`, brief(t, h.ask(request(9, "change", "{}"))), "later changes still run")
 		require.Zero(t, h.end())
 		require.Contains(t, h.log.text(), "incidents=8")
 	})
 }
 
-// Everything at once: each is answered, and changes take effect in the order of their lines.
-func TestFaultR26_TenThousandAtOnceStayInOrder(t *testing.T) {
-	const n = 10_000
-	serverIn, in, err := os.Pipe()
-	require.NoError(t, err)
-	out, serverOut, err := os.Pipe()
-	require.NoError(t, err)
-	f := newFixture()
-	exit := make(chan int, 1)
-	go func() { // ends with the input
-		code, err := rpc.Serve(context.Background(), rpc.Options{In: serverIn, Out: serverOut, Table: f.table()})
-		if err != nil {
-			panic(err)
-		}
-		exit <- code
-	}()
-	go func() { // ends when all is written
-		w := bufio.NewWriter(in)
-		for i := range n {
-			method := []string{"change", "find", "change", "ping"}[i%4]
-			_, _ = w.WriteString(request(i, method, "{}") + "\n")
-			if method == "change" {
-				_, _ = w.WriteString(notification("change", fmt.Sprint(i)) + "\n")
-			}
-		}
-		_ = w.Flush()
-		_ = in.Close()
-	}()
-	seen := map[string]bool{}
-	for r := bufio.NewReader(out); len(seen) < n; {
-		line, err := r.ReadString('\n')
-		require.NoError(t, err)
-		reply := parse(t, line)
-		require.Nil(t, reply.Error, line)
-		require.False(t, seen[string(reply.ID)])
-		seen[string(reply.ID)] = true
-	}
-	require.Zero(t, <-exit)
-	require.NoError(t, out.Close())
-	var want []string
-	for i := 0; i < n; i += 2 {
-		want = append(want, "change {}", fmt.Sprint("change ", i))
-	}
-	require.Equal(t, want, f.startedSoFar())
-}
-
 // Read methods run beside each other and beside changes, but not more than 64 of them.
-func TestFaultR26_ReadsRunBesideEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		h := connect(t, f)
+func TestReadsRunConcurrently(t *testing.T) {
+	serve(t, func(t *testing.T, f *fixture, h *host) {
 		for i := range 100 {
-			h.raw(framed(wire.Lines, request(i, "block", "")))
+			h.sendRaw(framed(wire.Lines, request(i, "block", "")))
 		}
 		synctest.Wait()
 		require.Len(t, f.running, 64)
 		require.Equal(t, `"c" {}`, brief(t, h.ask(request(`"c"`, "change", "{}"))), "a change passes them")
 		close(f.release)
-		require.Len(t, h.hear(), 100)
-		require.Zero(t, h.end())
+		require.Len(t, h.received(), 100)
 	})
 }
 
 // Calls that wait for something hold no place in the order, but a place in hand. When all places are
 // taken for long, the next is refused, and there is room again as soon as one of them is answered.
-func TestFaultR26_WaitingCallsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		h := connect(t, f)
-		for i := range maxInHand - 1 {
-			h.raw(framed(wire.Lines, request(i, "wait", "")))
+func TestWaitingCallsAreLimited(t *testing.T) {
+	serve(t, func(t *testing.T, f *fixture, h *host) {
+		for i := range maxInFlight - 1 {
+			h.sendRaw(framed(wire.Lines, request(i, "wait", "")))
 		}
 		require.Equal(t, `"c" {}`, brief(t, h.ask(request(`"c"`, "change", "{}"))))
 		h.send(request(5000, "wait", ""), request(5001, "ping", ""))
-		require.Empty(t, h.hear(), "the reader waits for room")
+		require.Empty(t, h.received(), "the reader waits for room")
 		time.Sleep(3100 * time.Millisecond)
-		require.Equal(t, []string{"5001 4290 OVERLOADED"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"5001 4290 OVERLOADED"}, briefs(t, h.received()))
 		start := time.Now()
 		require.Equal(t, "5002 4290 OVERLOADED", brief(t, h.ask(request(5002, "change", ""))))
 		require.Zero(t, time.Since(start), "the next one is refused at once")
 		h.send(notification("$/cancelRequest", `{"id":5}`))
-		require.Equal(t, []string{"5 -32800 CANCELLED"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"5 -32800 CANCELLED"}, briefs(t, h.received()))
 		require.Equal(t, `5003 {"pong":true}`, brief(t, h.ask(request(5003, "ping", ""))))
 		f.answerAll()
-		require.Len(t, h.hear(), maxInHand-1)
-		require.Zero(t, h.end())
+		require.Len(t, h.received(), maxInFlight-1)
 	})
 }
 
 // A burst after a long silence is no reason to refuse anything.
-func TestFaultR26_BurstAfterSilenceIsServed(t *testing.T) {
+func TestBurstAfterIdleTimeIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var answers []func()
 		slow := entry("slow", schema.Change, func(_ context.Context, _ []byte, done func(api.Answer)) {
@@ -155,13 +102,13 @@ func TestFaultR26_BurstAfterSilenceIsServed(t *testing.T) {
 		h.send(request(0, "slow", ""))
 		time.Sleep(time.Hour)
 		go func() { // ends when all is sent
-			for i := range maxInHand + 10 {
-				h.raw(framed(wire.Lines, request(i+1, "slow", "")))
+			for i := range maxInFlight + 10 {
+				h.sendRaw(framed(wire.Lines, request(i+1, "slow", "")))
 			}
 		}()
 		synctest.Wait()
 		time.Sleep(900 * time.Millisecond) // a disk that takes its time
-		require.Empty(t, h.hear())
+		require.Empty(t, h.received())
 		for len(answers) > 0 {
 			now := answers
 			answers = nil
@@ -170,54 +117,48 @@ func TestFaultR26_BurstAfterSilenceIsServed(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		require.Len(t, h.hear(), maxInHand+11)
+		require.Len(t, h.received(), maxInFlight+11)
 		require.NotContains(t, h.log.text(), "OVERLOADED")
 		require.Zero(t, h.end())
 	})
 }
 
-// Params that are in hand are bounded too.
-func TestFaultR26_LargeParamsInHandAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		h := connect(t, f)
+// The params of unanswered calls are limited too.
+func TestParamsInFlightAreLimited(t *testing.T) {
+	serve(t, func(t *testing.T, f *fixture, h *host) {
 		large := `"` + strings.Repeat("x", 7<<20) + `"`
 		for i := range 9 {
-			h.raw(framed(wire.Lines, request(i, "block", large)))
+			h.sendRaw(framed(wire.Lines, request(i, "block", large)))
 		}
-		h.raw(framed(wire.Lines, request(9, "block", large)))
+		h.sendRaw(framed(wire.Lines, request(9, "block", large)))
 		time.Sleep(3100 * time.Millisecond)
-		require.Equal(t, []string{"9 4290 OVERLOADED"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"9 4290 OVERLOADED"}, briefs(t, h.received()))
 		close(f.release)
-		require.Len(t, h.hear(), 9)
-		require.Zero(t, h.end())
+		require.Len(t, h.received(), 9)
 	})
 }
 
 // A cancelled request is answered CANCELLED if nothing was applied, and as usual otherwise.
-func TestFaultR27_Cancellation(t *testing.T) {
+func TestRunningCallCanBeCancelled(t *testing.T) {
 	for _, cancel := range []struct{ method, member string }{
 		{"$/cancelRequest", "id"}, {"$/cancel_request", "requestId"}, {"notifications/cancelled", "requestId"},
 	} {
 		for _, id := range []string{`7`, `"seven"`, `"\u0073even"`} {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFixture()
-				h := connect(t, f)
+			serve(t, func(t *testing.T, f *fixture, h *host) {
 				for _, method := range []string{"block", "wait"} {
 					h.send(request(id, method, ""), notification(cancel.method, fmt.Sprintf(`{%q:%s,"reason":"no longer needed"}`, cancel.member, id)))
-					require.Equal(t, []string{id + " -32800 CANCELLED"}, briefs(t, h.hear()))
+					require.Equal(t, []string{id + " -32800 CANCELLED"}, briefs(t, h.received()))
 				}
 				require.Equal(t, id+` {"n":1}`, brief(t, h.ask(request(id, "change", `{"n":1}`))))
 				h.send(notification(cancel.method, fmt.Sprintf(`{%q:%s}`, cancel.member, id)))
-				require.Empty(t, h.hear(), "what was applied is not cancelled")
-				require.Zero(t, h.end())
+				require.Empty(t, h.received(), "what was applied is not cancelled")
 			})
 		}
 	}
 }
 
-// What is cancelled before its turn is not begun.
-func TestFaultR27_CancelledBeforeItsTurn(t *testing.T) {
+// A call that is cancelled in the queue does not start.
+func TestQueuedCallCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		var applied []string
@@ -230,7 +171,7 @@ func TestFaultR27_CancelledBeforeItsTurn(t *testing.T) {
 			notification("$/cancelRequest", `{"id":2}`), notification("$/cancelRequest", `{"id":99}`),
 			notification("$/cancelRequest", `{"id":null}`), notification("$/cancelRequest", ""), notification("$/cancelRequest", `[7]`))
 		close(free)
-		require.Equal(t, []string{"1 1", "2 -32800 CANCELLED", "3 2"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"1 1", "2 -32800 CANCELLED", "3 2"}, briefs(t, h.received()))
 		require.Equal(t, []string{`{"n":1}`, `{"n":3}`}, applied)
 		require.Equal(t, "4 null", brief(t, h.ask(request(4, "$/cancelRequest", `{"id":1}`))))
 		require.Zero(t, h.end())
@@ -239,22 +180,9 @@ func TestFaultR27_CancelledBeforeItsTurn(t *testing.T) {
 
 // What was taken in and given out is not kept: after many requests, small ones and large ones,
 // and some that were refused, the memory in use is what it was.
-func TestFaultR29_MemoryIsGivenBack(t *testing.T) {
+func TestMemoryIsReleasedAfterManyRequests(t *testing.T) {
 	const small, large, bound = 20_000, 400, 4 << 20
-	serverIn, in, err := os.Pipe()
-	require.NoError(t, err)
-	out, serverOut, err := os.Pipe()
-	require.NoError(t, err)
-	f := newFixture()
-
-	exit := make(chan int, 1)
-	go func() { // ends with the input
-		code, err := rpc.Serve(context.Background(), rpc.Options{In: serverIn, Out: serverOut, Table: f.table()})
-		if err != nil {
-			panic(err)
-		}
-		exit <- code
-	}()
+	in, out, exit := servePipes(t, newFixture())
 	answers := bufio.NewReaderSize(out, 1<<20)
 	rounds := func(n int, message func(i int) string) {
 		for first := 0; first < n; first += 100 {
@@ -281,17 +209,8 @@ func TestFaultR29_MemoryIsGivenBack(t *testing.T) {
 	require.NoError(t, out.Close())
 }
 
-// No handshake is needed, and the words of other handshakes do no harm.
-func TestFaultR28_NothingHasToBeSaidFirst(t *testing.T) {
-	for _, f := range bothFramings {
-		answers := converse(t, f, request(1, "find", "{}"), notification("initialized", "{}"),
-			notification("notifications/initialized", ""), request(2, "initialized", ""))
-		require.ElementsMatch(t, []string{"1 {}", "2 null"}, briefs(t, answers))
-	}
-}
-
 // Every method of the connection that is declared is known here, by all of its names.
-func TestConnectionMethodsAreComplete(t *testing.T) {
+func TestEveryConnectionMethodIsHandled(t *testing.T) {
 	for _, m := range schema.Methods {
 		if m.Kind != schema.Connection {
 			continue
@@ -300,7 +219,7 @@ func TestConnectionMethodsAreComplete(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := connect(t, newFixture())
 				h.send(request(1, name, "{}"))
-				require.Equal(t, []string{"1 null"}, briefs(t, h.hear()), name)
+				require.Equal(t, []string{"1 null"}, briefs(t, h.received()), name)
 				_ = h.in.Close()
 				<-h.exit
 			})
@@ -312,14 +231,14 @@ func TestServeNeedsItsOptions(t *testing.T) {
 	in, out := net.Pipe()
 	defer func() { _, _ = in.Close(), out.Close() }()
 	good := rpc.Options{In: in, Out: out, Table: newFixture().table()}
-	for want, spoil := range map[string]func(*rpc.Options){
+	for want, change := range map[string]func(*rpc.Options){
 		"rpc: Options.In is missing":         func(o *rpc.Options) { o.In = nil },
 		"rpc: Options.Out is missing":        func(o *rpc.Options) { o.Out = nil },
 		"rpc: Options.Table is missing":      func(o *rpc.Options) { o.Table = nil },
 		"rpc: Options.Framing is framing(3)": func(o *rpc.Options) { o.Framing = 3 },
 	} {
 		o := good
-		spoil(&o)
+		change(&o)
 		code, err := rpc.Serve(t.Context(), o)
 		require.EqualError(t, err, want)
 		require.Equal(t, 2, code)

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,11 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/rpc"
 	"waybill/schema"
 	"waybill/wire"
 )
 
-func TestFaultR10_Batches(t *testing.T) {
+func TestBatchIsAnsweredAsOneArray(t *testing.T) {
 	ping := func(n int) string {
 		members := make([]string, n)
 		for i := range members {
@@ -43,7 +45,7 @@ func TestFaultR10_Batches(t *testing.T) {
 	}
 }
 
-func TestFaultR11_UnknownMethodNamesTheNearest(t *testing.T) {
+func TestUnknownMethodNamesTheNearest(t *testing.T) {
 	near := func(name string) any {
 		answer := converse(t, wire.Lines, request(1, name, ""))[0]
 		require.Equal(t, "1 -32601 METHOD_NOT_FOUND", brief(t, answer))
@@ -59,48 +61,23 @@ func TestFaultR11_UnknownMethodNamesTheNearest(t *testing.T) {
 }
 
 // Params reach the method byte for byte, and it says with a pointer what is wrong with them.
-func TestFaultR12_ParamsReachTheMethodAsTheyWere(t *testing.T) {
+func TestParamsReachTheMethodUnchanged(t *testing.T) {
 	verbatim := `{"z" : 1.50, "a":[ 1e5,-0 ], "<&>":"\u003c\/", "n":12345678901234567890}`
 	for _, framing := range bothFramings {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFixture()
-			h := connect(t, f)
+		serve(t, func(t *testing.T, f *fixture, h *host) {
 			h.framing = framing
 			h.send(`{"params":`+verbatim+`,"method":"change"}`, request(2, "hand_out", `{"name":7,"text":"x"}`), request(3, "hand_out", `"x"`))
 			require.Equal(t, []string{"change " + verbatim}, f.startedSoFar())
-			answers := h.hear()
+			answers := h.received()
 			require.Equal(t, []string{"2 -32602 INVALID_PARAMS", "3 -32602 INVALID_PARAMS"}, briefs(t, answers))
 			require.Contains(t, answers[0], `"pointer":"/name"`)
-			require.Zero(t, h.end())
 		})
 	}
 }
 
-// An answer repeats the bytes of the id, or null if there is none that a host could know again.
-func TestFaultR13_IDsAreRepeatedByteForByte(t *testing.T) {
-	long := strings.Repeat("x", 256)
-	for id, want := range map[string]string{
-		`0`: `0`, `7`: `7`, `"7"`: `"7"`, `""`: `""`, `"\u0061\/"`: `"\u0061\/"`, `"😀"`: `"😀"`,
-		`"` + long + `"`: `"` + long + `"`, `9007199254740991`: `9007199254740991`,
-	} {
-		require.Equal(t, []string{want + ` {"pong":true}`}, briefs(t, converse(t, wire.Lines, request(id, "ping", ""))), id)
-	}
-	for id, want := range map[string]string{
-		`-1`: `-1`, `-0`: `-0`, `0.5`: `0.5`, `1e2`: `1e2`, `9007199254740992`: `9007199254740992`,
-		`123456789012345678901234567890`: `123456789012345678901234567890`,
-		`"` + long + `x"`:                `"` + long + `x"`, `"` + strings.Repeat(long, 32) + `"`: `null`,
-		`null`: `null`, `{}`: `null`, `{"a":1}`: `null`, `[1]`: `null`, `true`: `null`, `false`: `null`,
-	} {
-		require.Equal(t, []string{want + ` -32600 INVALID_REQUEST`}, briefs(t, converse(t, wire.Lines, request(id, "ping", ""))), id)
-	}
-	require.Empty(t, converse(t, wire.Lines, notification("ping", "")))
-}
-
-// Two answers with one id could not be told apart.
-func TestFaultR14_IDInHandIsNotTakenTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		h := connect(t, f)
+// The host could not tell two answers with one id apart.
+func TestIDInFlightIsRefused(t *testing.T) {
+	serve(t, func(t *testing.T, f *fixture, h *host) {
 		h.send(request(`"a"`, "block", ""), request(7, "wait", ""))
 		for _, second := range []string{request(`"\u0061"`, "ping", ""), request(7, "ping", ""), request(7, "shutdown", ""), request(7, "no_such", "")} {
 			require.Equal(t, "-32600 DUPLICATE_ID", strings.SplitN(brief(t, h.ask(second)), " ", 2)[1])
@@ -108,22 +85,21 @@ func TestFaultR14_IDInHandIsNotTakenTwice(t *testing.T) {
 		require.Equal(t, `"7" {"pong":true}`, brief(t, h.ask(request(`"7"`, "ping", ""))), "a string is not a number")
 		close(f.release)
 		f.answerAll()
-		require.ElementsMatch(t, []string{`"a" "released"`, `7 "waited"`}, briefs(t, h.hear()))
+		require.ElementsMatch(t, []string{`"a" "released"`, `7 "waited"`}, briefs(t, h.received()))
 		require.Equal(t, `7 {"pong":true}`, brief(t, h.ask(request(7, "ping", ""))))
-		require.Zero(t, h.end())
 	})
 }
 
 // A notification has no answer, but it is carried out; its failure is in the log.
-func TestFaultR15_NotificationOfAChangeIsApplied(t *testing.T) {
+func TestNotificationOfAChangeIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
 		h.send(notification("change", `{"n":1}`), notification("fail", ""), notification("break_change", ""),
 			notification("hand_out", `{"name":"nobody hears this"}`), notification("no_such", ""))
-		require.Empty(t, h.hear())
+		require.Empty(t, h.received())
 		require.Equal(t, []string{`change {"n":1}`, "fail"}, f.startedSoFar())
-		require.Equal(t, []string{"nobody hears this"}, f.takenBack(), "what was handed out went nowhere")
+		require.Equal(t, []string{"nobody hears this"}, f.undeliveredAnswers(), "what was handed out went nowhere")
 		require.Zero(t, h.end())
 		log := h.log.text()
 		require.Contains(t, log, "a notification failed method=fail code=INVALID_STATE")
@@ -133,7 +109,7 @@ func TestFaultR15_NotificationOfAChangeIsApplied(t *testing.T) {
 	})
 }
 
-func TestFaultR16_EndInMidMessage(t *testing.T) {
+func TestPartialMessageAtEndOfInputIsRefused(t *testing.T) {
 	for rest, framing := range map[string]wire.Framing{
 		"{" + strings.Repeat(" ", 9<<20):                        wire.Lines,
 		"Content-Length: 10000000\r\n\r\n{":                     wire.Headers,
@@ -147,39 +123,70 @@ func TestFaultR16_EndInMidMessage(t *testing.T) {
 			h := connect(t, f)
 			h.framing = framing
 			h.send(request(1, "wait", ""))
-			h.raw(rest)
+			h.sendRaw(rest)
 			require.NoError(t, h.in.Close())
-			require.Len(t, h.hear(), 1, "the rest is told apart from silence")
+			require.Len(t, h.received(), 1, "the rest is told apart from silence")
 			f.answerAll()
-			require.Equal(t, []string{`1 "waited"`}, briefs(t, h.hear()))
+			require.Equal(t, []string{`1 "waited"`}, briefs(t, h.received()))
 			require.Zero(t, <-h.exit)
 			require.Regexp(t, `WARN the input ended in the middle of a message, which is discarded bytes=\d+`, h.log.text())
 		})
 	}
 	t.Run("a last line without end is a message", func(t *testing.T) {
 		text := serveAll(t, newFixture(), io.NopCloser(strings.NewReader(request(1, "ping", ""))))
-		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, split(t, wire.Lines, text)))
+		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, unframeAll(t, wire.Lines, text)))
 	})
 }
 
-// A shell pipes requests in and closes the pipe: each of them is answered.
-func TestFaultR17_EndAfterManyRequests(t *testing.T) {
+// A shell pipes requests in and closes the pipe: each of them is answered, and changes start in the order of their lines.
+func TestRequestsBeforeEndOfInputAreAnswered(t *testing.T) {
 	const n = 5000
 	for _, framing := range bothFramings {
 		var in bytes.Buffer
+		var changes []string
 		for i := range n {
-			in.WriteString(framed(framing, request(i, []string{"ping", "change", "find"}[i%3], "{}")))
+			method := []string{"ping", "change", "find"}[i%3]
+			in.WriteString(framed(framing, request(i, method, fmt.Sprintf(`{"x-n":%d}`, i))))
+			if method == "change" {
+				in.WriteString(framed(framing, notification("change", fmt.Sprint(i))))
+				changes = append(changes, fmt.Sprintf(`change {"x-n":%d}`, i), fmt.Sprint("change ", i))
+			}
 		}
 		f := newFixture()
-		answers := split(t, framing, serveAll(t, f, io.NopCloser(&in)))
-		require.Len(t, answers, n)
 		seen := map[string]bool{}
-		for _, a := range answers {
+		for _, a := range unframeAll(t, framing, serveAll(t, f, io.NopCloser(&in))) {
 			r := parse(t, a)
 			require.Nil(t, r.Error, a)
+			require.False(t, seen[string(r.ID)], a)
 			seen[string(r.ID)] = true
 		}
 		require.Len(t, seen, n)
-		require.Len(t, f.startedSoFar(), (n+1)/3)
+		require.Equal(t, changes, f.startedSoFar())
+	}
+}
+
+// A length that is too long swallows the beginning of the next message. Both are lost, and said to be;
+// the one after them is found.
+func TestWrongLengthCostsTheNextMessageToo(t *testing.T) {
+	serve(t, func(t *testing.T, _ *fixture, h *host) {
+		h.framing = wire.Headers
+		h.sendRaw("Content-Length: 50\r\n\r\n" + request(1, "ping", "") + framed(wire.Headers, request(2, "ping", "")))
+		h.sendRaw(framed(wire.Headers, request(3, "ping", "")))
+		require.Equal(t, []string{"null -32700 PARSE_ERROR", `3 {"pong":true}`}, briefs(t, h.received()))
+	})
+}
+
+// Framing that is set does not depend on the first byte.
+func TestFramingCanBeFixed(t *testing.T) {
+	for _, f := range bothFramings {
+		synctest.Test(t, func(t *testing.T) {
+			h := connect(t, newFixture(), func(o *rpc.Options) { o.Framing = f })
+			h.framing = f
+			h.sendRaw("Cannot be parsed { [ \n" + framed(f, request(1, "ping", "")))
+			answers := briefs(t, h.received())
+			require.Len(t, answers, 2)
+			require.Equal(t, `1 {"pong":true}`, answers[1])
+			require.Zero(t, h.end())
+		})
 	}
 }

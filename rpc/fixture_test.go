@@ -112,7 +112,7 @@ func (f *fixture) block(ctx context.Context, params []byte, done func(api.Answer
 	}
 }
 
-func (f *fixture) note(name string, params []byte) {
+func (f *fixture) record(name string, params []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.started = append(f.started, strings.TrimSpace(name+" "+string(params)))
@@ -120,14 +120,14 @@ func (f *fixture) note(name string, params []byte) {
 
 // change is applied at once and answered from another goroutine.
 func (f *fixture) change(_ context.Context, params []byte, done func(api.Answer)) {
-	f.note("change", params)
+	f.record("change", params)
 	result := jsontext.Value(params).Clone()
 	go done(api.Answer{Result: result}) // ends at once, for done does not block
 }
 
 // wait is answered when it is cancelled, or by answerAll.
 func (f *fixture) wait(ctx context.Context, params []byte, done func(api.Answer)) {
-	f.note("wait", params)
+	f.record("wait", params)
 	answer := sync.OnceFunc(func() {
 		if ctx.Err() != nil {
 			done(api.Answer{Err: schema.NewError(schema.Cancelled, "the request was cancelled")})
@@ -170,7 +170,7 @@ func (f *fixture) handOut(_ context.Context, params []byte, done func(api.Answer
 }
 
 func (f *fixture) fail(_ context.Context, params []byte, done func(api.Answer)) {
-	f.note("fail", params)
+	f.record("fail", params)
 	done(api.Answer{Err: schema.NewError(schema.InvalidState, "this always fails")})
 }
 
@@ -180,7 +180,7 @@ func (f *fixture) startedSoFar() []string {
 	return append([]string(nil), f.started...)
 }
 
-func (f *fixture) takenBack() []string {
+func (f *fixture) undeliveredAnswers() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.undelivered...)

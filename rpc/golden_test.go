@@ -1,17 +1,16 @@
 package rpc_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"waybill/test/golden"
+
 	"github.com/stretchr/testify/require"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // The conversations in testdata are lines: "# " is a remark, "> " is what the host sends, "< " is what
 // it hears before it sends the next one. They are the same in every framing.
@@ -21,19 +20,15 @@ func TestGoldenConversations(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			golden, err := os.ReadFile(file)
+			conversation, err := os.ReadFile(file)
 			require.NoError(t, err)
 			for _, framing := range bothFramings {
 				synctest.Test(t, func(t *testing.T) {
 					h := connect(t, newFixture())
 					h.framing = framing
-					got := replay(h, string(golden))
+					got := replay(h, string(conversation))
 					_ = h.end()
-					if *update {
-						require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-						return
-					}
-					require.Equal(t, string(golden), got)
+					golden.File(t, file, got)
 				})
 			}
 		})
@@ -50,7 +45,7 @@ func replay(h *host, golden string) string {
 		got.WriteString(line)
 		if message, ok := strings.CutPrefix(line, "> "); ok {
 			h.send(strings.TrimSuffix(message, "\n"))
-			for _, answer := range h.hear() {
+			for _, answer := range h.received() {
 				got.WriteString("< " + answer + "\n")
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,28 +29,28 @@ type host struct {
 	t       testing.TB
 	in      net.Conn // to the server
 	out     net.Conn // from the server
-	log     *records
+	log     *logRecords
 	framing wire.Framing // that it speaks
 	cancel  context.CancelFunc
 
-	mu    sync.Mutex // guards what follows
-	heard bytes.Buffer
+	mu     sync.Mutex // guards what follows
+	buffer bytes.Buffer
 
 	exit chan int
 }
 
 // connect starts a server with the fixture's table, or with what change makes of the options.
 func connect(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
-	h := deaf(t, f, change...)
+	h := connectUnread(t, f, change...)
 	h.listen()
 	return h
 }
 
-// deaf is connect for a host that does not read what the server writes, until listen.
-func deaf(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
+// connectUnread is connect for a host that does not read what the server writes, until listen.
+func connectUnread(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 	serverIn, in := net.Pipe()
 	out, serverOut := net.Pipe()
-	h := &host{t: t, in: in, out: out, log: &records{}, framing: wire.Lines, exit: make(chan int, 1)}
+	h := &host{t: t, in: in, out: out, log: &logRecords{}, framing: wire.Lines, exit: make(chan int, 1)}
 	incidents := 0
 	o := rpc.Options{
 		In: serverIn, Out: serverOut, Table: f.table(), Logger: slog.New(h.log),
@@ -80,6 +81,28 @@ func deaf(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host {
 	return h
 }
 
+// serve runs a test with a host that leaves at its end, in a bubble.
+func serve(t *testing.T, test func(t *testing.T, f *fixture, h *host)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connect(t, f)
+		test(t, f, h)
+		require.Zero(t, h.end())
+	})
+}
+
+// serveUnread is serve for a host that does not read until listen.
+func serveUnread(t *testing.T, test func(t *testing.T, f *fixture, h *host)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		h := connectUnread(t, f)
+		test(t, f, h)
+		require.Zero(t, h.end())
+	})
+}
+
 // listen reads everything that the server writes from now on.
 func (h *host) listen() {
 	go func() { // ends when the server closes its output
@@ -87,7 +110,7 @@ func (h *host) listen() {
 		for {
 			n, err := h.out.Read(buffer)
 			h.mu.Lock()
-			h.heard.Write(buffer[:n])
+			h.buffer.Write(buffer[:n])
 			h.mu.Unlock()
 			if err != nil {
 				return
@@ -99,36 +122,36 @@ func (h *host) listen() {
 // send writes messages in the framing of the host, and waits until the server has nothing to do.
 func (h *host) send(messages ...string) {
 	for _, m := range messages {
-		h.raw(framed(h.framing, m))
+		h.sendRaw(framed(h.framing, m))
 	}
 	synctest.Wait()
 }
 
-// raw writes bytes as they are.
-func (h *host) raw(text string) {
+// sendRaw writes bytes as they are.
+func (h *host) sendRaw(text string) {
 	_, err := io.WriteString(h.in, text)
 	require.NoError(h.t, err, "the server does not read %q", text)
 }
 
-// hear gives the messages that came since the last call.
-func (h *host) hear() []string {
+// received returns the messages since the last call.
+func (h *host) received() []string {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	text := h.heard.String()
-	h.heard.Reset()
+	text := h.buffer.String()
+	h.buffer.Reset()
 	return unframeAll(h.t, h.framing, text)
 }
 
-// ask sends a message and gives the only answer.
+// ask sends a message and returns the only answer.
 func (h *host) ask(message string) string {
 	h.send(message)
-	heard := h.hear()
-	require.Len(h.t, heard, 1, "answers to %s", message)
-	return heard[0]
+	answers := h.received()
+	require.Len(h.t, answers, 1, "answers to %s", message)
+	return answers[0]
 }
 
-// end closes the input and gives the exit code.
+// end closes the input and returns the exit code.
 func (h *host) end() int {
 	require.NoError(h.t, h.in.Close())
 	return <-h.exit
@@ -204,22 +227,22 @@ func brief(t testing.TB, answer string) string {
 
 func briefs[S ~[]E, E ~string | ~[]byte](t testing.TB, answers S) []string {
 	t.Helper()
-	said := []string{}
+	out := []string{}
 	for _, a := range answers {
-		said = append(said, brief(t, string(a)))
+		out = append(out, brief(t, string(a)))
 	}
-	return said
+	return out
 }
 
-// A records is a slog.Handler that keeps everything.
-type records struct {
-	mu   sync.Mutex // guards what follows
-	said []string
+// A logRecords is a slog.Handler that keeps everything.
+type logRecords struct {
+	mu    sync.Mutex // guards what follows
+	lines []string
 }
 
-func (r *records) Enabled(context.Context, slog.Level) bool { return true }
+func (r *logRecords) Enabled(context.Context, slog.Level) bool { return true }
 
-func (r *records) Handle(_ context.Context, rec slog.Record) error {
+func (r *logRecords) Handle(_ context.Context, rec slog.Record) error {
 	text := rec.Level.String() + " " + rec.Message
 	rec.Attrs(func(a slog.Attr) bool {
 		text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
@@ -227,18 +250,18 @@ func (r *records) Handle(_ context.Context, rec slog.Record) error {
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said = append(r.said, text)
+	r.lines = append(r.lines, text)
 	return nil
 }
 
-func (r *records) WithAttrs([]slog.Attr) slog.Handler { return r }
+func (r *logRecords) WithAttrs([]slog.Attr) slog.Handler { return r }
 
-func (r *records) WithGroup(string) slog.Handler { return r }
+func (r *logRecords) WithGroup(string) slog.Handler { return r }
 
-func (r *records) text() string {
+func (r *logRecords) text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return strings.Join(r.said, "\n")
+	return strings.Join(r.lines, "\n")
 }
 
 // table is for options that need another one than the fixture's.
@@ -254,6 +277,59 @@ func unframeAll(t testing.TB, f wire.Framing, text string) (messages []string) {
 			require.ErrorIs(t, err, io.EOF, "after %q", messages)
 			return messages
 		}
+		require.True(t, json.Valid([]byte(m)), m)
 		messages = append(messages, m)
 	}
+}
+
+var bothFramings = []wire.Framing{wire.Lines, wire.Headers}
+
+// converse sends messages to a fresh server, each in a frame of its own, and returns its answers. It
+// makes sure that the session is alive afterwards.
+func converse(t *testing.T, f wire.Framing, messages ...string) (answers []string) {
+	t.Helper()
+	serve(t, func(t *testing.T, _ *fixture, h *host) {
+		h.framing = f
+		h.send(messages...)
+		answers = h.received()
+		require.Equal(t, `"alive" {"pong":true}`, brief(t, h.ask(request(`"alive"`, "ping", ""))))
+	})
+	return answers
+}
+
+// serveAll serves everything that is in in, and returns all that was answered.
+func serveAll(t testing.TB, f *fixture, in io.ReadCloser, change ...func(*rpc.Options)) string {
+	t.Helper()
+	out := &sink{}
+	o := rpc.Options{In: in, Out: out, Table: f.table()}
+	for _, c := range change {
+		c(&o)
+	}
+	code, err := rpc.Serve(t.Context(), o)
+	require.NoError(t, err)
+	require.Zero(t, code)
+	return out.String()
+}
+
+// A sink is an output that always takes everything.
+type sink struct{ bytes.Buffer }
+
+func (*sink) Close() error { return nil }
+
+// servePipes serves a pair of real pipes until the first is closed.
+func servePipes(t *testing.T, f *fixture) (in, out *os.File, exit chan int) {
+	t.Helper()
+	serverIn, in, err := os.Pipe()
+	require.NoError(t, err)
+	out, serverOut, err := os.Pipe()
+	require.NoError(t, err)
+	exit = make(chan int, 1)
+	go func() { // ends with the input
+		code, err := rpc.Serve(context.Background(), rpc.Options{In: serverIn, Out: serverOut, Table: f.table()})
+		if err != nil {
+			panic(err)
+		}
+		exit <- code
+	}()
+	return in, out, exit
 }

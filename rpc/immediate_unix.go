@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// immediate gives a way to write what out takes without waiting, or nil if out is not the kind of
-// thing that would not wait. Having written nothing is not an error.
+// immediate returns a function that writes as much as out accepts without blocking, or nil if out may block. Writing
+// nothing is not an error.
 func immediate(out io.Writer) func(text []byte) (int, error) {
 	file, ok := out.(syscall.Conn)
 	if !ok {

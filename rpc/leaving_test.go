@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -16,15 +18,15 @@ import (
 	"waybill/wire"
 )
 
-// shutdown finishes what is in hand before it answers, and lets nothing new in.
-func TestShutdownFinishesWhatIsInHand(t *testing.T) {
+// shutdown is answered after the accepted calls, and later calls are refused.
+func TestShutdownFinishesAcceptedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
 		h.send(request(1, "wait", ""), request(2, "shutdown", ""), request(3, "change", ""), notification("change", ""))
-		require.Equal(t, []string{"3 5030 SHUTTING_DOWN"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"3 5030 SHUTTING_DOWN"}, briefs(t, h.received()))
 		f.answerAll()
-		require.Equal(t, []string{`1 "waited"`, "2 null"}, briefs(t, h.hear()))
+		require.Equal(t, []string{`1 "waited"`, "2 null"}, briefs(t, h.received()))
 		require.Equal(t, []string{"wait"}, f.startedSoFar())
 		h.send(notification("exit", ""))
 		require.Zero(t, <-h.exit)
@@ -32,17 +34,17 @@ func TestShutdownFinishesWhatIsInHand(t *testing.T) {
 	})
 }
 
-// A host waits two seconds for the answer to shutdown. What is still waiting after one is cancelled.
-func TestShutdownCancelsWhatWaits(t *testing.T) {
+// A host waits two seconds for the answer to shutdown. Calls that still wait after one second are cancelled.
+func TestShutdownCancelsWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture())
 		h.send(request(1, "wait", ""), request(2, "block", ""))
 		time.Sleep(time.Hour)
 		start := time.Now()
 		h.send(request(3, "shutdown", ""))
-		require.Empty(t, h.hear())
+		require.Empty(t, h.received())
 		time.Sleep(time.Second)
-		answers := briefs(t, h.hear())
+		answers := briefs(t, h.received())
 		require.ElementsMatch(t, []string{"1 -32800 CANCELLED", "2 -32800 CANCELLED", "3 null"}, answers)
 		require.Equal(t, "3 null", answers[2])
 		require.Zero(t, h.end())
@@ -50,8 +52,8 @@ func TestShutdownCancelsWhatWaits(t *testing.T) {
 	})
 }
 
-// What does not even end when it is cancelled is not waited for.
-func TestShutdownIsAnsweredWhateverHangs(t *testing.T) {
+// shutdown does not wait for a call that ignores its cancellation.
+func TestShutdownIsAnsweredWhileACallHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		h := connect(t, newFixture(), table(entry("hang", schema.Read, func(_ context.Context, _ []byte, done func(api.Answer)) {
@@ -60,28 +62,28 @@ func TestShutdownIsAnsweredWhateverHangs(t *testing.T) {
 		})))
 		h.send(request(1, "hang", ""), request(2, "shutdown", ""))
 		time.Sleep(1500 * time.Millisecond)
-		require.Equal(t, []string{"1 5030 SHUTTING_DOWN", "2 null"}, briefs(t, h.hear()))
+		require.Equal(t, []string{"1 5030 SHUTTING_DOWN", "2 null"}, briefs(t, h.received()))
 		start := time.Now()
 		require.Zero(t, h.end())
 		require.Less(t, time.Since(start), 1700*time.Millisecond)
-		require.Contains(t, h.log.text(), "is left behind")
+		require.Contains(t, h.log.text(), "and was abandoned")
 		close(free)
 	})
 }
 
 // What is never answered by its method is answered in its place, with what is known of it, and the
 // process ends in time whether it was asked to go by the end of the input, a signal or exit.
-func TestLeavingAnswersWhatHangs(t *testing.T) {
+func TestHangingCallsAreAnsweredAtTheEnd(t *testing.T) {
 	for name, leave := range map[string]func(h *host){
 		"end of the input": func(h *host) { require.NoError(t, h.in.Close()) },
 		"signal":           func(h *host) { h.cancel() },
-		"exit":             func(h *host) { h.raw(notification("exit", "") + "\n") },
+		"exit":             func(h *host) { h.sendRaw(notification("exit", "") + "\n") },
 	} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { leaveBehind(t, leave) }) })
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { endWithHangingCall(t, leave) }) })
 	}
 }
 
-func leaveBehind(t *testing.T, leave func(h *host)) {
+func endWithHangingCall(t *testing.T, leave func(h *host)) {
 	free := make(chan struct{})
 	back := 0
 	var late func()
@@ -100,7 +102,7 @@ func leaveBehind(t *testing.T, leave func(h *host)) {
 	<-h.exit
 	require.LessOrEqual(t, time.Since(start), 1500*time.Millisecond)
 	outcomes := map[string]string{}
-	for _, answer := range h.hear() {
+	for _, answer := range h.received() {
 		r := parse(t, answer)
 		require.Equal(t, "SHUTTING_DOWN", r.Error.Data.Code)
 		require.Equal(t, 5030, r.Error.Code)
@@ -114,11 +116,11 @@ func leaveBehind(t *testing.T, leave func(h *host)) {
 	require.NotContains(t, h.log.text(), "answered twice")
 }
 
-// What hangs behind an output that takes nothing does not keep the process longer.
-func TestLeavingInTimeBehindABlockedOutput(t *testing.T) {
+// A hanging call does not delay the exit more when the output is blocked too.
+func TestServeEndsInTimeWhileOutputIsBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lose := entry("lose", schema.Change, func(context.Context, []byte, func(api.Answer)) {})
-		h := deaf(t, newFixture(), table(lose))
+		h := connectUnread(t, newFixture(), table(lose))
 		h.send(request(1, "lose", ""))
 		start := time.Now()
 		require.Zero(t, h.end())
@@ -126,42 +128,30 @@ func TestLeavingInTimeBehindABlockedOutput(t *testing.T) {
 	})
 }
 
-func TestExitCodes(t *testing.T) {
-	for _, row := range []struct {
-		messages []string
-		want     int
-	}{
-		{[]string{notification("exit", "")}, 1},
-		{[]string{request(1, "exit", "")}, 1},
-		{[]string{request(1, "shutdown", ""), notification("exit", "")}, 0},
-		{[]string{notification("shutdown", ""), notification("exit", "")}, 0},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			h := connect(t, newFixture())
-			start := time.Now()
-			h.send(row.messages...)
-			require.Equal(t, row.want, <-h.exit, "%q", row.messages)
-			require.Zero(t, time.Since(start), "%q", row.messages)
-		})
-	}
+func TestShutdownMayBeANotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := connect(t, newFixture())
+		h.send(notification("shutdown", ""), notification("exit", ""))
+		require.Zero(t, <-h.exit)
+	})
 }
 
-// What comes before exit is answered, what comes after it is not even read.
-func TestExitFinishesWhatIsInHand(t *testing.T) {
+// Requests before exit are answered; those after it are not read.
+func TestExitFinishesEarlierCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
 		h.send(request(1, "wait", ""))
-		h.raw(request(2, "change", "{}") + "\n" + notification("exit", "") + "\n" + request(3, "change", "{}") + "\n")
+		h.sendRaw(request(2, "change", "{}") + "\n" + notification("exit", "") + "\n" + request(3, "change", "{}") + "\n")
 		f.answerAll()
 		require.Equal(t, 1, <-h.exit)
-		require.ElementsMatch(t, []string{`1 "waited"`, "2 {}"}, briefs(t, h.hear()))
+		require.ElementsMatch(t, []string{`1 "waited"`, "2 {}"}, briefs(t, h.received()))
 	})
 }
 
 // At the end of the input everything that was read is carried out, however long it takes, as long as
 // something moves.
-func TestEndCarriesEverythingOut(t *testing.T) {
+func TestEndOfInputRunsEveryRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := entry("slow", schema.Change, func(ctx context.Context, _ []byte, done func(api.Answer)) {
 			time.Sleep(900 * time.Millisecond)
@@ -169,17 +159,17 @@ func TestEndCarriesEverythingOut(t *testing.T) {
 		})
 		h := connect(t, newFixture(), table(slow))
 		for i := range 100 {
-			h.raw(framed(wire.Lines, request(i, "slow", "")))
+			h.sendRaw(framed(wire.Lines, request(i, "slow", "")))
 		}
 		require.Zero(t, h.end())
-		answers := briefs(t, h.hear())
+		answers := briefs(t, h.received())
 		require.Len(t, answers, 100)
 		require.Equal(t, "99 true", answers[99])
 	})
 }
 
 // The end of the context is as the end of the input: nothing more is read, the rest is answered.
-func TestContextEnds(t *testing.T) {
+func TestServeEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
 		h := connect(t, f)
@@ -190,15 +180,15 @@ func TestContextEnds(t *testing.T) {
 		synctest.Wait()
 		f.answerAll()
 		require.Zero(t, <-h.exit)
-		require.Equal(t, []string{`1 "waited"`, `2 "waited"`}, briefs(t, h.hear()))
+		require.Equal(t, []string{`1 "waited"`, `2 "waited"`}, briefs(t, h.received()))
 		require.NotContains(t, f.startedSoFar(), "change")
 	})
 }
 
 // An input that nothing interrupts does not keep Serve.
-func TestInputThatCannotBeInterrupted(t *testing.T) {
+func TestServeEndsAlthoughItsReadIsBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := &stubborn{free: make(chan struct{})}
+		in := &blockedInput{free: make(chan struct{})}
 		h := connect(t, newFixture(), func(o *rpc.Options) { o.In = in })
 		synctest.Wait()
 		start := time.Now()
@@ -209,42 +199,26 @@ func TestInputThatCannotBeInterrupted(t *testing.T) {
 	})
 }
 
-// A stubborn is an input whose Read does not mind Close.
-type stubborn struct{ free chan struct{} }
+// A blockedInput is an input whose Read does not mind Close.
+type blockedInput struct{ free chan struct{} }
 
-func (s *stubborn) Read([]byte) (int, error) {
+func (s *blockedInput) Read([]byte) (int, error) {
 	<-s.free
 	return 0, io.EOF
 }
 
-func (*stubborn) Close() error { return nil }
+func (*blockedInput) Close() error { return nil }
 
 // An input that cannot be read any more is at its end.
-func TestInputFails(t *testing.T) {
+func TestServeEndsWhenInputFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newFixture(), func(o *rpc.Options) {
 			o.In = io.NopCloser(io.MultiReader(
-				&oneByOne{text: request(1, "ping", "") + "\n" + request(2, "pi", "")},
-				failing{errors.New("the cable is out")}))
+				iotest.OneByteReader(strings.NewReader(request(1, "ping", "")+"\n"+request(2, "pi", ""))),
+				iotest.ErrReader(errors.New("the cable is out"))))
 		})
 		require.Zero(t, <-h.exit)
-		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.hear()))
+		require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.received()))
 		require.Contains(t, h.log.text(), "the cable is out")
 	})
 }
-
-// A oneByOne gives a byte at a time.
-type oneByOne struct{ text string }
-
-func (o *oneByOne) Read(p []byte) (int, error) {
-	if o.text == "" {
-		return 0, io.EOF
-	}
-	p[0] = o.text[0]
-	o.text = o.text[1:]
-	return 1, nil
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -5,14 +5,14 @@ import (
 	"waybill/wire"
 )
 
-// A message is one message of the host, and where its answer belongs.
+// A message is one message of the host and the position of its answer.
 type message struct {
 	wire.Message
-	batch *batch // that the message is a member of, or nil
-	place int    // of its answer in the batch
+	batch *batch // that contains the message, or nil
+	index int    // of its answer in the batch
 }
 
-// refused is a message whose id is not known.
+// refused returns a message without an id that is answered with fault.
 func refused(fault *schema.Error) message {
 	return message{Message: wire.Message{ID: wire.Null, Fault: fault}}
 }

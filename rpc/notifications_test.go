@@ -71,7 +71,7 @@ func TestNotifications(t *testing.T) {
 				`{"jsonrpc":"2.0","method":"task/updated","params":{"seq":1}}`,
 				`{"jsonrpc":"2.0","method":"ledger/changed","params":{"seq":2}}`,
 				`{"jsonrpc":"2.0","method":"log"}`,
-			}, h.hear())
+			}, h.received())
 			require.Zero(t, h.end())
 			<-n.ended
 			n.send("log", nil)
@@ -102,13 +102,13 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 				return nil
 			}
 		})
-		h.raw("\n{") // the first byte, so that the notifier begins
+		h.sendRaw("\n{") // the first byte, so that the notifier begins
 		<-ready
-		h.raw("}\n")
+		h.sendRaw("}\n")
 		for i := range 100 {
-			h.raw(framed(wire.Lines, request(i, "act", fmt.Sprint(i))))
+			h.sendRaw(framed(wire.Lines, request(i, "act", fmt.Sprint(i))))
 		}
-		heard := h.hear()[1:]
+		heard := h.received()[1:]
 		require.Len(t, heard, 200)
 		for i := 0; i < 200; i += 2 {
 			id := parse(t, heard[i]).ID
@@ -118,11 +118,11 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 	})
 }
 
-// A host that does not read misses notifications. It is told how many, where they are missing.
-func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
+// A host that does not read loses notifications. A log notification in their place has their number.
+func TestDroppedNotificationsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, tally := &notifier{}, &wire.Tally{}
-		h := deaf(t, newFixture(), notify(n), func(o *rpc.Options) { o.Tally = tally })
+		h := connectUnread(t, newFixture(), notify(n), func(o *rpc.Options) { o.Tally = tally })
 		h.send(request(1, "ping", ""))
 		<-n.begun
 		const sent = 10_000
@@ -130,26 +130,26 @@ func TestNotificationsLeaveAGapWithAMarker(t *testing.T) {
 			n.send("noted", &note{i})
 		}
 		h.listen()
-		heard := h.hear()
+		heard := h.received()
 		require.Equal(t, `1 {"pong":true}`, brief(t, heard[0]))
 		notes, marker := heard[1:len(heard)-1], heard[len(heard)-1]
 		require.GreaterOrEqual(t, len(notes), 256)
 		for i, text := range notes {
 			require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"noted","params":{"seq":%d}}`, i), text)
 		}
-		require.Regexp(t, `"method":"log","params":{"level":"warning","message":".*events_since has everything","dropped":`+fmt.Sprint(sent-len(notes))+`}`, marker)
+		require.Regexp(t, `"method":"log","params":{"level":"warning","message":".*events_since returns all events","dropped":`+fmt.Sprint(sent-len(notes))+`}`, marker)
 		n.send("noted", &note{sent})
-		require.Len(t, h.hear(), 1, "the gap is over")
+		require.Len(t, h.received(), 1, "the gap is over")
 		require.EqualValues(t, sent-len(notes), tally.Status().NotificationsDropped)
 		require.Zero(t, h.end())
 	})
 }
 
 // The marker stands before the next notification, if there is one.
-func TestGapMarkerPrecedesTheNextNotification(t *testing.T) {
+func TestDropCountPrecedesTheNextNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notifier{}
-		h := deaf(t, newFixture(), notify(n))
+		h := connectUnread(t, newFixture(), notify(n))
 		h.send(request(1, "ping", ""))
 		<-n.begun
 		for i := range 1000 {
@@ -158,15 +158,15 @@ func TestGapMarkerPrecedesTheNextNotification(t *testing.T) {
 		time.Sleep(time.Second) // what is queued gets encoded meanwhile, which makes room
 		n.send("noted", &note{1000})
 		h.listen()
-		heard := h.hear()
+		heard := h.received()
 		require.Contains(t, heard[len(heard)-2], `"dropped":`)
 		require.Contains(t, heard[len(heard)-1], `"seq":1000`)
 		require.Zero(t, h.end())
 	})
 }
 
-// What goes wrong with notifications does not concern the session.
-func TestNotifierFails(t *testing.T) {
+// A failing notifier does not end the session.
+func TestSessionSurvivesAFailingNotifier(t *testing.T) {
 	for want, fail := range map[string]func(send func(string, any)) error{
 		"the notifier panicked":            func(func(string, any)) error { panic("no idea") },
 		"cause=the log is gone":            func(func(string, any)) error { return errors.New("the log is gone") },
@@ -177,7 +177,7 @@ func TestNotifierFails(t *testing.T) {
 				o.Notify = func(_ context.Context, send func(string, any)) error { return fail(send) }
 			})
 			h.send(request(1, "ping", ""))
-			require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.hear()))
+			require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.received()))
 			require.Contains(t, h.log.text(), want)
 			require.Equal(t, `2 {"pong":true}`, brief(t, h.ask(request(2, "ping", ""))))
 			require.Zero(t, h.end())

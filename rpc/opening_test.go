@@ -11,31 +11,31 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	planfile "waybill/plan/file"
 	"waybill/rpc"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
 // A script pipes one change in and closes the pipe. Under load, and on slow disks, to open the store took longer than
 // the way out, and the change was refused.
-func TestScriptsChangeIsCarriedOutOnADiskThatOpensSlowly(t *testing.T) {
-	require.Equal(t, []string{`1 {"instruction":{`}, pipedIntoStoreThat(t, 2900*time.Millisecond, 5*time.Second))
+func TestPipedChangeIsAppliedWhenTheStoreOpensSlowly(t *testing.T) {
+	require.Equal(t, []string{`1 {"instruction":{`}, pipeIntoSlowStore(t, 2900*time.Millisecond, 5*time.Second))
 }
 
 // A store that never opens does not keep the process.
-func TestStoreThatNeverOpensIsNotWaitedFor(t *testing.T) {
-	require.Equal(t, []string{"1 5030 SHUTTING_DOWN"}, pipedIntoStoreThat(t, time.Hour, 4600*time.Millisecond))
+func TestServeDoesNotWaitForAStoreThatNeverOpens(t *testing.T) {
+	require.Equal(t, []string{"1 5030 SHUTTING_DOWN"}, pipeIntoSlowStore(t, time.Hour, 4600*time.Millisecond))
 }
 
-// pipedIntoStoreThat gives what is answered to a change, behind which the input ends, while the store takes so long to
+// pipeIntoSlowStore returns what is answered to a change, behind which the input ends, while the store takes so long to
 // open; the process ends within the limit.
-func pipedIntoStoreThat(t *testing.T, takes, limit time.Duration) (answers []string) {
+func pipeIntoSlowStore(t *testing.T, takes, limit time.Duration) (answers []string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		dir := t.TempDir()
+		dir, records := t.TempDir(), teststore.New(t)
 		service, err := api.New(api.Options{
 			Version: "test", Sources: workspace.Sources{Flag: dir},
 			Start: func(ws workspace.Workspace) (*engine.Engine, *engine.Plans, error) {
@@ -47,7 +47,7 @@ func pipedIntoStoreThat(t *testing.T, takes, limit time.Duration) (answers []str
 				plans := engine.NewPlans(root, engine.PlanOptions{})
 				e, err := engine.New(engine.Options{Plans: plans, MaxPending: 10, Open: func(context.Context) (store.Store, error) {
 					time.Sleep(takes)
-					return memory.New(), nil
+					return records, nil
 				}})
 				if err != nil {
 					return nil, nil, err
@@ -62,7 +62,7 @@ func pipedIntoStoreThat(t *testing.T, takes, limit time.Duration) (answers []str
 		h.send(request(1, "queue_instruction", `{"content":"Go."}`))
 		require.Zero(t, h.end())
 		require.Less(t, time.Since(start), limit)
-		for _, a := range briefs(t, h.hear()) {
+		for _, a := range briefs(t, h.received()) {
 			code, _, _ := strings.Cut(a, `"instruction_id"`)
 			answers = append(answers, code)
 		}

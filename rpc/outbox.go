@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// maxUnwrittenBytes bounds what is waiting to be written.
+	// maxUnwrittenBytes limits the answers that wait to be written.
 	maxUnwrittenBytes = 16 << 20
-	// itemBytes is what an answer counts for until it is encoded.
+	// itemBytes is the assumed size of an answer before it is encoded.
 	itemBytes = 512
-	// maxNotes and noteBytes bound the notifications that wait, by themselves and behind answers.
+	// maxNotes limits the queued notifications; noteBytes is how many unwritten bytes stop further ones.
 	maxNotes  = 256
 	noteBytes = 1 << 20
 )
 
-// An item is something to be written: an answer, the answers of a batch, or a notification.
+// An item is queued output: an answer, the answers of a batch, or a notification.
 type item struct {
-	id     []byte // as it was sent; nil for a notification to the host
-	answer api.Answer
-	text   []byte // the whole answer, if it was encoded ahead of its turn
-	batch  []item
-	silent bool   // the answer of a notification: nobody hears it
-	method string // of a notification to the host
-	params any
-	held   int  // places in the gate that are free once this is written
-	change bool // the answer is that of a method that changes something
-	light  bool // it is one of those that counts for little until it is encoded
+	id      []byte // as the host sent it; nil for a notification to the host
+	answer  api.Answer
+	text    []byte // the whole answer, if encodeAhead encoded it
+	batch   []item
+	noReply bool   // the outcome of a notification, which is not written
+	method  string // of a notification to the host
+	params  any
+	slots   int  // slots of the limiter that its write releases
+	change  bool // the answer of a Change method
+	unsized bool // counts as itemBytes until it is encoded
 }
 
-// size is what was encoded ahead.
-func (it *item) size() (n int) {
+// aheadBytes returns the size of the text that was encoded ahead.
+func (it *item) aheadBytes() (n int) {
 	n = len(it.text)
 	for i := range it.batch {
 		n += len(it.batch[i].text)
@@ -42,74 +42,72 @@ func (it *item) size() (n int) {
 	return n
 }
 
-func failed(e *schema.Error) api.Answer { return api.Answer{Err: e} }
+func errorAnswer(e *schema.Error) api.Answer { return api.Answer{Err: e} }
 
-// An outbox keeps, in one order, what is to be written until its writer gets to it. Nobody who puts
-// something into it waits.
+// An outbox is the ordered queue of items for the writer. Adding an item never blocks.
 type outbox struct {
-	gate    *gate
-	trouble *trouble
-	wake    chan struct{} // holds a token if the writer should look again; never closed
-	// broken is closed by fail: the host takes no more.
+	limiter *limiter
+	defects *defectLog
+	wakeups chan struct{} // holds a token if the writer should check the queue; never closed
+	// broken is closed by fail, when the output cannot be written any more.
 	broken chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	queue   []item
-	batches map[*batch]bool // whose answers are not all there
+	batches map[*batch]bool // incomplete batches
 	notes   int             // notifications in queue
-	gap     int             // notifications that were dropped since the last one in queue
-	closing bool            // nothing will be put any more
-	gone    bool            // the writer ended or was given up: what is put now is undelivered
+	dropped int             // notifications dropped since the last one in queue
+	closing bool            // nothing more will be queued
+	closed  bool            // the writer ended: further items are undelivered
 
-	moved wire.Pulse    // when some of an answer was written
-	tried wire.Pulse    // when the writer began to write what is encoded, or the host took some
-	eased chan struct{} // holds a token if less may be unwritten than before; never closed
-	items atomic.Int64  // not taken over by the writer's encoder yet
-	light atomic.Int64  // those of the items that are light
-	// parked is how many bytes the answers in batches have that are not complete.
-	parked atomic.Int64
-	ahead  atomic.Int64 // bytes of those items that were encoded ahead
-	bytes  atomic.Int64 // encoded and not written yet
-	// stuck says that the host has taken nothing for a while although there is something to take.
-	stuck atomic.Bool
+	activity  wire.Pulse    // when part of an answer was written
+	attempted wire.Pulse    // when the writer began to write or the host read some
+	roomFreed chan struct{} // holds a token if there may be room again; never closed
+	unencoded atomic.Int64  // items that the writer has not encoded
+	unsized   atomic.Int64  // items that are unsized
+	// parkedBytes is the size of the answers in incomplete batches.
+	parkedBytes  atomic.Int64
+	encodedAhead atomic.Int64 // bytes of queued items that were encoded ahead
+	unwritten    atomic.Int64 // encoded and not written yet
+	// blocked is set while the host has read nothing for refuseAfter although output waits.
+	blocked atomic.Bool
 }
 
-func newOutbox(g *gate, t *trouble) *outbox {
-	return &outbox{gate: g, trouble: t, batches: map[*batch]bool{}, moved: wire.NewPulse(), tried: wire.NewPulse(), eased: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan struct{})}
+func newOutbox(l *limiter, defects *defectLog) *outbox {
+	return &outbox{limiter: l, defects: defects, batches: map[*batch]bool{}, activity: wire.NewPulse(), attempted: wire.NewPulse(), roomFreed: make(chan struct{}, 1), wakeups: make(chan struct{}, 1), broken: make(chan struct{})}
 }
 
-// put queues an answer, by itself or in its place in a batch. It leaves it to the caller to kick the
-// writer.
+// put queues an answer, alone or at its index in a batch. The caller wakes the writer.
 func (o *outbox) put(b *batch, place int, it item) {
 	if b != nil {
-		o.parked.Add(int64(it.size()))
+		o.parkedBytes.Add(int64(it.aheadBytes()))
 		whole, complete := b.put(place, it)
 		if !complete {
 			return
 		}
 		it = whole
-		o.parked.Add(-int64(it.size()))
+		o.parkedBytes.Add(-int64(it.aheadBytes()))
 	}
-	if it.silent && it.answer.Undelivered == nil {
-		o.gate.leave(it.held)
+	if it.noReply && it.answer.Undelivered == nil {
+		o.limiter.releaseSlots(it.slots)
 		return
 	}
 	o.mu.Lock()
 	delete(o.batches, b)
-	gone := o.gone
+	gone := o.closed
 	if !gone {
 		o.queue = append(o.queue, it)
-		o.items.Add(1)
-		o.ahead.Add(int64(it.size()))
+		o.unencoded.Add(1)
+		o.encodedAhead.Add(int64(it.aheadBytes()))
 	}
 	o.mu.Unlock()
 	if gone {
-		o.drop(&it)
+		o.dropItem(&it)
 	}
 }
 
-// expect tells of a batch whose answers will come.
-func (o *outbox) expect(b *batch) {
+// addBatch registers a batch that waits for answers.
+func (o *outbox) addBatch(b *batch) {
 	if b.missing == 0 {
 		return
 	}
@@ -118,90 +116,87 @@ func (o *outbox) expect(b *batch) {
 	o.batches[b] = true
 }
 
-// notify queues a notification, unless too many wait already. Then it is dropped, and a log
-// notification in its place says so.
+// notify queues a notification, or drops it if too many wait. A log notification then reports the number dropped.
 func (o *outbox) notify(method string, params any) {
 	o.mu.Lock()
 	switch {
-	case o.gone || o.closing:
-	case o.notes >= maxNotes || o.bytes.Load() >= noteBytes:
-		o.gap++
-		o.trouble.tally.Dropped.Add(1)
+	case o.closed || o.closing:
+	case o.notes >= maxNotes || o.unwritten.Load() >= noteBytes:
+		o.dropped++
+		o.defects.tally.Dropped.Add(1)
 	default:
-		o.mark()
+		o.markDropped()
 		o.queue = append(o.queue, item{method: method, params: params})
-		o.items.Add(1)
+		o.unencoded.Add(1)
 		o.notes++
 	}
 	o.mu.Unlock()
-	o.kick()
+	o.wakeWriter()
 }
 
-// mark queues the marker of a gap, if there is one. The caller holds mu.
-func (o *outbox) mark() {
-	if o.gap == 0 {
+// markDropped queues the notification that reports dropped ones, if there are any. The caller holds mu.
+func (o *outbox) markDropped() {
+	if o.dropped == 0 {
 		return
 	}
 	o.queue = append(o.queue, item{method: "log", params: &schema.LogNote{
 		Level:   "warning",
-		Message: "notifications were dropped here because they were not read in time; events_since has everything",
-		Dropped: o.gap,
+		Message: "the host did not read in time, so notifications were dropped here; events_since returns all events",
+		Dropped: o.dropped,
 	}})
-	o.items.Add(1)
+	o.unencoded.Add(1)
 	o.notes++
-	o.gap = 0
+	o.dropped = 0
 }
 
-// kick wakes the writer.
-func (o *outbox) kick() {
+// wakeWriter wakes the writer.
+func (o *outbox) wakeWriter() {
 	select {
-	case o.wake <- struct{}{}:
+	case o.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-// take gives the writer what is queued, in exchange for an empty slice. more is false when nothing
-// is queued and nothing will be.
-func (o *outbox) take(empty []item) (items []item, more bool) {
+// take returns the queue and continues with the spare slice. more is false when the queue is empty for good.
+func (o *outbox) take(spare []item) (items []item, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		o.mark()
+		o.markDropped()
 	}
-	items, o.queue, o.notes = o.queue, empty, 0
+	items, o.queue, o.notes = o.queue, spare, 0
 	return items, len(items) > 0 || !o.closing
 }
 
-// close lets the writer end when it has written what is queued.
+// close makes the writer end after it has written the queue.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closing = true
 	o.mu.Unlock()
-	o.kick()
+	o.wakeWriter()
 }
 
-// drop is for what will not be written: its places are free, and what was handed out with it is
-// taken back.
-func (o *outbox) drop(it *item) {
+// dropItem discards an item that will not be written: it runs the undelivered callbacks and frees the slots.
+func (o *outbox) dropItem(it *item) {
 	o.takeBack(it.undelivered())
-	o.gate.leave(it.held)
+	o.limiter.releaseSlots(it.slots)
 }
 
 func (o *outbox) takeBack(calls []func()) {
 	for _, call := range calls {
 		func() {
-			defer func() { _ = o.trouble.caught(recover(), "taking back an answer") }()
+			defer func() { _ = o.defects.recovered(recover(), "taking back an answer") }()
 			call()
 		}()
 	}
 }
 
-// fail notes that the host takes nothing any more, and why.
+// fail records that the output cannot be written any more, and logs why.
 func (o *outbox) fail(cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.failed() {
-		o.trouble.log.Warn("the output cannot be written any further", "cause", cause)
+		o.defects.log.Warn("writing the output failed", "cause", cause)
 		close(o.broken)
 	}
 }
@@ -215,14 +210,14 @@ func (o *outbox) failed() bool {
 	}
 }
 
-// leave takes what is left, and lets nothing in any more.
-func (o *outbox) leave() []item {
+// abandon closes the outbox and returns the items that were not taken, including those of incomplete batches.
+func (o *outbox) abandon() []item {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	left, batches := o.queue, o.batches
-	o.queue, o.batches, o.gone = nil, nil, true
+	o.queue, o.batches, o.closed = nil, nil, true
 	for b := range batches {
-		left = append(left, b.leave()...)
+		left = append(left, b.abandon()...)
 	}
 	return left
 }

@@ -1,44 +1,38 @@
 // Package rpc serves the methods of a table to one host, in JSON-RPC 2.0 over a pair of byte streams
 // such as stdin and stdout.
 //
-// It refuses to know what any method means, to open a store or a socket, to send requests to the host,
-// and to let one bad message cost the session: whatever comes in is answered or skipped, and the next
-// message is read.
+// It does not know what a method means, opens no store or socket, and sends no requests to the host. A bad
+// message never ends the session: it is answered or skipped, and the next one is read.
 //
 // # Order
 //
-// Messages are read one after the other. Methods of the connection and Control methods are answered on
-// the spot. Change methods are started in the order in which they were sent, one after the other;
-// their answers come when they come. Read methods run beside them, at most 64 at a time. Everything is
-// written in the order in which it became ready, so an answer precedes what is announced after it.
+// Messages are read one after the other. The reader itself answers methods of the connection and Control
+// methods. Change methods start in the order of their lines; their answers may come in another order. At most
+// 64 Read methods run at the same time. Output is written in the order in which it becomes ready, so an answer
+// precedes every notification that follows from it.
 //
-// A host that asks one thing after the other is answered by the goroutine that reads, because to wake
-// another one takes longer than most answers. What comes in meanwhile waits for about 2 ms: then
-// another goroutine reads on. The reader is always one of the library's.
+// A single Read method runs on the reader, because waking another goroutine takes longer than most answers. If
+// it takes longer than about 2 ms, another goroutine of the library continues to read.
 //
-// # When more comes in than goes out
+// # Backpressure
 //
-// At most 1,024 requests are in hand: taken, and their answers not yet written. Those that have no answer
-// yet have at most 64 MiB of params. When there is no room, there are two ways to keep the next one out,
-// and each is right at its time.
+// At most 1,024 requests are in flight: accepted, with their answers not yet written. The params of unanswered
+// requests take at most 64 MiB. Beyond these limits the reader waits or refuses.
 //
-// As long as something moves, the reader waits for room. A shell that pipes in 100,000 lines gets
-// 100,000 answers, as fast as they can be given and read. The wait is short, for there is room with the
-// next answer that is written.
+// While there is progress, the reader waits for room. A shell that pipes in 100,000 lines gets 100,000 answers.
+// The wait is short, because the next written answer makes room.
 //
-// When nothing moves, the reader must not wait: behind what it would wait for may be the cancellation
-// of a call, or the end of the input. So once the host has read nothing for 100 ms, or no call has been
-// answered for 1 s (calls that wait for something can be as slow as that), requests beyond the bound
-// are answered OVERLOADED at once, until something moves again. Refusals take memory too: if a host
-// leaves 16 MiB unread, the reader does wait for it, and the wait ends with the rule that a host that
-// has read nothing for 5 s is gone.
+// Without progress the reader must not wait, because the next message may be a cancellation or the end of the
+// input. Once the host has read nothing for 100 ms, or no call has made progress for 3 s, further requests are
+// answered OVERLOADED at once. Refusals take memory too: if the host leaves 16 MiB unread, the reader waits.
+// A host that has read nothing for 5 s counts as gone, which ends every wait.
 //
-// # The way out
+// # Shutdown
 //
-// The end of the input, the end of the context, exit, and an output that takes nothing all lead the
-// same way: nothing more is read, what is in hand is carried out and answered, then Serve returns. What
-// has not moved for 1 s is cancelled, then answered with SHUTTING_DOWN, and left behind within 1.5 s. A store
-// that is being opened counts as movement for 3 s.
+// Four events end a connection: the end of the input, the end of the context, exit, and a broken output. The
+// reading stops, accepted calls end and are answered, and Serve returns. Calls without progress for 1 s are
+// cancelled, then answered with SHUTTING_DOWN, and abandoned within 1.5 s. Opening or writing a store counts as
+// progress for 3 s.
 package rpc
 
 import (
@@ -53,39 +47,37 @@ import (
 	"waybill/wire"
 )
 
-// Options says what Serve serves to whom. In, Out and Table are required.
+// Options configures Serve. In, Out and Table are required.
 type Options struct {
-	// In is read until its end. Serve closes it. A Read that neither SetReadDeadline nor Close
-	// interrupts, such as that of a terminal, is left behind when Serve returns.
+	// In is read until its end. Serve closes it. If neither SetReadDeadline nor Close interrupts a Read, as with a
+	// terminal, that Read outlives Serve.
 	In io.ReadCloser
-	// Out gets nothing but messages. Serve closes it. If it has SetWriteDeadline, a host that does
-	// not read is noticed sooner.
+	// Out receives messages only. Serve closes it. If it has SetWriteDeadline, Serve notices a host that does not
+	// read sooner.
 	Out io.WriteCloser
-	// Table has the methods. Those of the connection need no Start.
+	// Table holds the methods. Methods of the connection need no Start.
 	Table *api.Table
-	// Notify, if not nil, is called once, when the host has sent its first byte. It sends
-	// notifications until ctx ends. send does not block; it may drop a notification and say so in
-	// a notification of its own. The params must not change after they were sent.
+	// Notify, if not nil, is called once, after the host's first byte. It sends notifications until ctx ends. send
+	// does not block; it may drop notifications and report their number later. The params must not change afterwards.
 	Notify func(ctx context.Context, send func(method string, params any)) error
-	// Framing is wire.Auto unless the host needs to be told.
+	// Framing is wire.Auto, the default, unless the host requires one.
 	Framing wire.Framing
-	// Logger gets what the host cannot be told; by default nobody does.
+	// Logger receives events that no answer can report. The default discards them.
 	Logger *slog.Logger
-	// Tally, if not nil, counts what goes over the connection and what the host was not told, for who wants to know.
+	// Tally, if not nil, counts the traffic of the connection and the events that no answer reported.
 	Tally *wire.Tally
 
-	// maxMessageBytes bounds one message; it is schema.MaxMessageBytes, but tests have less memory.
+	// maxMessageBytes limits one message. Tests set it; the default is schema.MaxMessageBytes.
 	maxMessageBytes int
-	// incident gives a new name for a defect, which is told to the host and to the log; tests want
-	// one that they know.
+	// incident returns a new id for a defect. Tests set it to get predictable ids.
 	incident func() string
 }
 
-// Serve answers the host's requests until its input or ctx ends, it says exit, or it reads no answers
-// any more. By then every request that was read has been answered, if the host took the answers.
+// Serve answers the host's requests until the input or ctx ends, the host calls exit, or it stops reading. Every
+// request that was read is then answered, if the host has read the answers.
 //
-// The exit code is 1 if the host said exit without shutdown, and else 0. An error means that the
-// options are wrong, and nothing was done.
+// The exit code is 1 if the host called exit without shutdown, and otherwise 0. An error means that the options
+// are wrong; Serve has then done nothing.
 func Serve(ctx context.Context, o Options) (exitCode int, err error) {
 	if err := o.fill(); err != nil {
 		return 2, err
@@ -93,7 +85,7 @@ func Serve(ctx context.Context, o Options) (exitCode int, err error) {
 	return newServer(ctx, o).run(ctx), nil
 }
 
-// fill checks the options and puts in the defaults.
+// fill checks the options and sets the defaults.
 func (o *Options) fill() error {
 	switch {
 	case o.In == nil:

@@ -16,11 +16,11 @@ import (
 	"waybill/wire"
 )
 
-// linger is how long Serve waits for goroutines that have been told to end. What takes longer is in
-// foreign hands, such as a read that nothing interrupts.
-const linger = 100 * time.Millisecond
+// closeTimeout is how long Serve waits for goroutines that were asked to end. A read that cannot be interrupted takes
+// longer.
+const closeTimeout = 100 * time.Millisecond
 
-// A server is one connection.
+// A server serves one connection.
 type server struct {
 	o          Options
 	stream     *stream
@@ -38,60 +38,59 @@ type server struct {
 
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{o: o}
-	t := &trouble{log: o.Logger, incident: o.incident, tally: o.Tally}
-	g, stopping := newGate(), make(chan struct{})
-	s.outbox = newOutbox(g, t)
-	s.writer = newWriter(s.outbox, o.Out, o.Framing, t)
+	defects := &defectLog{log: o.Logger, incident: o.incident, tally: o.Tally}
+	l, stopping := newLimiter(), make(chan struct{})
+	s.outbox = newOutbox(l, defects)
+	s.writer = newWriter(s.outbox, o.Out, o.Framing, defects)
 	s.stream = &stream{outbox: s.outbox, log: o.Logger, tally: o.Tally, stopping: stopping, ended: make(chan struct{})}
-	s.stream.frames = wire.NewFrames(&source{o.In, s.writer.flush, &o.Tally.In}, o.maxMessageBytes, o.Framing, s.open)
+	s.stream.frames = wire.NewFrames(&flushingReader{o.In, s.writer.flush, &o.Tally.In}, o.maxMessageBytes, o.Framing, s.startNotifying)
 	s.dispatcher = &dispatcher{
-		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, gate: g, calls: newRegister(), open: newCountdown(),
-		trouble: t, words: connectionWords(),
-		lane: make(chan *call, maxInHand), reads: make(chan *call, maxInHand),
+		stream: s.stream, table: o.Table, outbox: s.outbox, flush: s.writer.flush, limiter: l, calls: newRegister(), unanswered: newCountdown(),
+		defects: defects, connectionMethods: connectionMethods(),
+		changes: make(chan *call, maxInFlight), reads: make(chan *call, maxInFlight),
 		quit: make(chan struct{}), stopping: stopping,
 		stop: sync.OnceFunc(func() { close(stopping) }),
 	}
-	// What is in hand when ctx ends is still carried out.
+	// Accepted calls still run after ctx ends.
 	ctx = context.WithoutCancel(ctx)
 	work, giveUp := context.WithCancelCause(ctx)
-	s.dispatcher.work, s.dispatcher.giveUp = work, func() { giveUp(api.ErrHurry) }
-	s.dispatcher.rota.next, s.dispatcher.rota.running = s.reader, &s.dispatcher.running
+	s.dispatcher.callCtx, s.dispatcher.cancelCalls = work, func() { giveUp(api.ErrHurry) }
+	s.dispatcher.handOver.startReader, s.dispatcher.handOver.running = s.startReader, &s.dispatcher.running
 	s.library, s.endLibrary = context.WithCancel(ctx)
 	s.notesCtx, s.stopNotes = context.WithCancel(ctx)
 	return s
 }
 
-// A source has everything written that was answered on the spot before it reads on, so that this is
-// written together.
-type source struct {
+// A flushingReader flushes the answers of the last read before the next one, so that they are written together.
+type flushingReader struct {
 	in    io.Reader
 	flush func()
 	bytes *atomic.Int64 // that were read
 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *flushingReader) Read(p []byte) (int, error) {
 	s.flush()
 	n, err := s.in.Read(p)
 	s.bytes.Add(int64(n))
 	return n, err
 }
 
-// open is called when the framing is known: before that nothing could be written.
-func (s *server) open(f wire.Framing) {
+// startNotifying is called when the framing is known, before which nothing can be written.
+func (s *server) startNotifying(f wire.Framing) {
 	s.writer.framing = f
 	if s.o.Notify == nil {
 		return
 	}
 	s.notes.Go(func() { // ends when stopNotes was called
-		t := s.dispatcher.trouble
-		defer func() { _ = t.caught(recover(), "the notifier") }()
+		t := s.dispatcher.defects
+		defer func() { _ = t.recovered(recover(), "the notifier") }()
 		if err := s.o.Notify(s.notesCtx, s.outbox.notify); err != nil && s.notesCtx.Err() == nil {
-			t.log.Warn("no more notifications will be sent", "cause", err)
+			t.log.Warn("the notifier failed; no more notifications are sent", "cause", err)
 		}
 	})
 }
 
-// run serves until there is a reason to end, and cleans up.
+// run serves the connection until it ends, and cleans up.
 func (s *server) run(ctx context.Context) (exitCode int) {
 	d := s.dispatcher
 	written := make(chan struct{})
@@ -99,80 +98,80 @@ func (s *server) run(ctx context.Context) (exitCode int) {
 		defer close(written)
 		s.writer.run()
 	}()
-	d.running.Go(func() { d.serve(d.lane, d.carry) })
-	d.rota.begin()
+	d.running.Go(func() { d.runCalls(d.changes, d.runWhenRoom) })
+	d.handOver.start()
 	select {
 	case <-s.stream.ended:
 	case <-s.outbox.broken:
 	case <-ctx.Done():
 	}
-	s.leave()
+	s.stopReading()
 	s.drain(written)
-	s.release()
-	if d.exited.Load() && !d.polite.Load() {
+	s.cleanUp()
+	if d.exitAsked.Load() && !d.shutdownAsked.Load() {
 		return 1
 	}
 	return 0
 }
 
-// reader starts a reader.
-func (s *server) reader() *shift {
-	h := &shift{stream: s.stream}
-	jsonrpc2.NewConn(s.library, h, s.dispatcher, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
-	return h
+// startReader starts a goroutine of the library that reads the stream.
+func (s *server) startReader() *readTurn {
+	turn := &readTurn{stream: s.stream}
+	jsonrpc2.NewConn(s.library, turn, s.dispatcher, jsonrpc2.SetLogger(libraryLog{s.o.Logger}))
+	return turn
 }
 
-// leave ends the reading.
-func (s *server) leave() {
+// stopReading ends the reading and closes the input to further calls.
+func (s *server) stopReading() {
 	d := s.dispatcher
 	d.stop()
-	d.gate.moved.Beat()
+	d.limiter.activity.Beat()
 	wire.Interrupt(s.o.In)
-	wire.Within(linger, s.stream.ended)
-	d.open.close()
-	d.gate.held.close()
+	wire.Within(closeTimeout, s.stream.ended)
+	d.unanswered.close()
+	d.limiter.slots.close()
 }
 
-// drain lets everything in hand be carried out, answered and written, as long as that moves.
+// drain waits until every accepted call is answered and written, while there is progress.
 func (s *server) drain(written <-chan struct{}) {
 	d := s.dispatcher
-	answered := d.settle(d.gate.held.zero)
+	answered := d.waitWhileActive(d.limiter.slots.zero)
 	s.stopNotes()
 	s.outbox.close()
-	if answered && d.settle(written) {
+	if answered && d.waitWhileActive(written) {
 		return
 	}
-	s.outbox.fail(errLeftBehind)
+	s.outbox.fail(errNoProgress)
 	_ = s.o.Out.Close()
-	if !wire.Within(linger, written) {
+	if !wire.Within(closeTimeout, written) {
 		s.writer.abandon()
 	}
 }
 
-var errLeftBehind = fmt.Errorf("nothing moved for %v on the way out", hardStop)
+var errNoProgress = fmt.Errorf("no progress for %v during shutdown", abandonAfter)
 
-// release ends what is still there, and waits for it.
-func (s *server) release() {
+// cleanUp ends the remaining goroutines and waits for them.
+func (s *server) cleanUp() {
 	d := s.dispatcher
-	d.rota.end()
-	d.giveUp()
+	d.handOver.end()
+	d.cancelCalls()
 	close(d.quit)
 	_ = s.o.Out.Close()
 	_ = s.o.In.Close()
 	s.endLibrary()
 	ended := make(chan struct{})
-	go func() { // ends with the last of them
+	go func() { // ends with the last goroutine
 		defer close(ended)
 		s.notes.Wait()
 		d.running.Wait()
 	}()
-	if !wire.Within(linger, ended) {
-		s.o.Logger.Warn("a method or the notifier did not end and is left behind")
+	if !wire.Within(closeTimeout, ended) {
+		s.o.Logger.Warn("a method or the notifier did not end and was abandoned")
 	}
 	s.o.Logger.Info("the connection ended", s.o.Tally.Attrs()...)
 }
 
-// A libraryLog takes what the library has to say: nothing that a host has to know.
+// A libraryLog writes the messages of the library to the debug log.
 type libraryLog struct{ log *slog.Logger }
 
 func (l libraryLog) Printf(format string, args ...any) {

@@ -11,11 +11,10 @@ import (
 	"waybill/wire"
 )
 
-// A stream is what the library takes for the connection. The library gets to know of a message only
-// what it needs to hand it to the Handler, and only when it is sure to accept it: it ends the session
-// over anything else. Params never pass through it, for it would sort and re-encode them.
+// A stream is the connection that the library sees. The library receives only the method and id of messages that
+// it accepts, because it ends the session over any other. Params bypass it, because it would sort and re-encode them.
 //
-// ReadObject, take and more are called by one goroutine at a time, the library's reader.
+// Only one goroutine at a time, the library's reader, calls ReadObject, take and hasMore.
 type stream struct {
 	frames  *wire.Frames
 	scanner wire.Scanner
@@ -23,17 +22,17 @@ type stream struct {
 	log     *slog.Logger
 	tally   *wire.Tally
 
-	members []message // of a batch, that are still to be handed over
-	room    []message // reused to take members
-	now     message   // that the library is handing over
-	note    []byte    // reused to tell the library
+	members  []message // of a batch, not yet passed to the library
+	buffer   []message // reused for members
+	current  message   // passed to the library, not yet to Handle
+	envelope []byte    // reused by describe
 
-	stopping <-chan struct{} // closed when nothing more is to be read
-	// ended is closed by ReadObject with its error, after which the library does not call it again.
+	stopping <-chan struct{} // closed when the reading must stop
+	// ended is closed when ReadObject returns an error; the library does not call it again.
 	ended chan struct{}
 }
 
-// ReadObject gives the library the next request. What is not one is answered here.
+// ReadObject reads the next request for the library. It answers faulty messages itself and drops responses.
 func (s *stream) ReadObject(v any) error {
 	for {
 		m, err := s.next()
@@ -46,8 +45,8 @@ func (s *stream) ReadObject(v any) error {
 			s.tally.Responses.Add(1)
 			s.log.Debug("a response was dropped: no request was sent")
 		default:
-			s.now = m
-			if err := s.tell(v); err != nil {
+			s.current = m
+			if err := s.describe(v); err != nil {
 				return s.end(err)
 			}
 			return nil
@@ -55,27 +54,27 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// take gives the message that the library is handing over.
+// take returns the message that the library passes to Handle.
 func (s *stream) take() message {
-	m := s.now
-	s.now = message{}
+	m := s.current
+	s.current = message{}
 	return m
 }
 
-// more reports whether there is more to take than was taken, without waiting.
-func (s *stream) more() bool { return len(s.members) > 0 || s.frames.Buffered() }
+// hasMore reports whether another message is buffered. It does not block.
+func (s *stream) hasMore() bool { return len(s.members) > 0 || s.frames.Buffered() }
 
-// tell puts a message's id and method into the library's value.
-func (s *stream) tell(v any) error {
-	s.note = append(append(empty(s.note), `{"method":`...), s.now.Method...)
-	if s.now.ID != nil {
-		s.note = append(append(s.note, `,"id":`...), s.now.ID...)
+// describe sets the library's value to the id and method of the current message.
+func (s *stream) describe(v any) error {
+	s.envelope = append(append(reuse(s.envelope), `{"method":`...), s.current.Method...)
+	if s.current.ID != nil {
+		s.envelope = append(append(s.envelope, `,"id":`...), s.current.ID...)
 	}
-	s.note = append(s.note, '}')
-	return v.(json.Unmarshaler).UnmarshalJSON(s.note)
+	s.envelope = append(s.envelope, '}')
+	return v.(json.Unmarshaler).UnmarshalJSON(s.envelope)
 }
 
-// next gives the next message, in order.
+// next returns the next message, which may be a member of a batch.
 func (s *stream) next() (message, error) {
 	for {
 		if len(s.members) > 0 {
@@ -97,24 +96,24 @@ func (s *stream) next() (message, error) {
 	}
 }
 
-// end ends the reading. To the library every end is a proper one.
+// end stops the reading. It returns io.EOF to the library, whatever the cause.
 func (s *stream) end(cause error) error {
 	select {
 	case <-s.stopping:
 	default:
 		if !errors.Is(cause, io.EOF) {
-			s.log.Warn("the input cannot be read any further", "cause", cause)
+			s.log.Warn("reading the input failed", "cause", cause)
 		}
 	}
-	s.outbox.kick() // for what was answered on the spot since the last read
+	s.outbox.wakeWriter() // for the answers since the last read
 	close(s.ended)
 	return io.EOF
 }
 
-// open takes the messages out of a frame.
+// open parses a frame into messages.
 func (s *stream) open(f wire.Frame) {
 	if f.Fault != nil {
-		s.cut(f)
+		s.logPartial(f)
 		s.refuse(refused(f.Fault))
 		return
 	}
@@ -125,40 +124,40 @@ func (s *stream) open(f wire.Frame) {
 	messages, many, fault := s.scanner.Read(body)
 	if fault != nil {
 		if fault.Data.Code != schema.InvalidBatch {
-			s.frames.Lose() // a body that is not JSON may have been measured wrongly
-			s.cut(f)
+			s.frames.Resync() // the length of a body that is not JSON may be wrong
+			s.logPartial(f)
 		}
 		s.refuse(refused(fault))
 		return
 	}
-	s.members = s.room[:0]
+	s.members = s.buffer[:0]
 	for _, m := range messages {
 		s.members = append(s.members, message{Message: m})
 	}
-	s.room = s.members
+	s.buffer = s.members
 	if many {
-		s.outbox.expect(newBatch(s.members))
+		s.outbox.addBatch(newBatch(s.members))
 	}
 }
 
-// cut logs that the input ended in mid-message.
-func (s *stream) cut(f wire.Frame) {
+// logPartial logs that the input ended within a message.
+func (s *stream) logPartial(f wire.Frame) {
 	if f.Partial > 0 {
 		s.log.Warn("the input ended in the middle of a message, which is discarded", "bytes", f.Partial)
 	}
 }
 
-// refuse answers a message that does not get as far as the library.
+// refuse answers a message with its fault.
 func (s *stream) refuse(m message) {
 	s.tally.Refuse(m.Fault.Data.Code)
 	s.outbox.waitForSpace(s.stopping)
-	s.outbox.put(m.batch, m.place, item{id: m.ID, answer: failed(m.Fault)})
+	s.outbox.put(m.batch, m.index, item{id: m.ID, answer: errorAnswer(m.Fault)})
 }
 
-// WriteObject would be called by the library if it were asked to send something.
+// WriteObject fails: the outbox writes the answers, not the library.
 func (s *stream) WriteObject(any) error {
 	return errors.New("rpc: answers are written by the outbox, not by the library")
 }
 
-// Close has nothing to close: who made the stream ends the reading and the writing, in this order.
+// Close does nothing: the server closes the input and the output.
 func (s *stream) Close() error { return nil }

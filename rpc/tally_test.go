@@ -26,7 +26,7 @@ func TestTallyCountsBytes(t *testing.T) {
 					in += len(framed(f, m))
 				}
 				h.send(messages...)
-				for _, answer := range h.hear() {
+				for _, answer := range h.received() {
 					out += len(framed(f, answer))
 				}
 				stats := tally.Stats()
@@ -42,7 +42,7 @@ func TestTallyCountsBytes(t *testing.T) {
 }
 
 // What no method gets is counted by the code that it is refused with. What a method refuses is not.
-func TestTallyCountsWhatNoMethodGets(t *testing.T) {
+func TestTallyCountsRefusedRequests(t *testing.T) {
 	for _, row := range []struct {
 		name, message string
 		want          map[schema.Code]int64

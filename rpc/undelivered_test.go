@@ -18,11 +18,11 @@ import (
 	"waybill/schema"
 )
 
-// What was written is delivered; what was not, or only in part, is taken back, once.
-func TestUndeliveredIsCalledForWhatWasNotWritten(t *testing.T) {
+// An answer that was not written in full is undelivered, once.
+func TestUndeliveredIsCalledForUnwrittenAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		h := deaf(t, f)
+		h := connectUnread(t, f)
 		h.send(request(1, "hand_out", `{"name":"read"}`))
 		out := bufio.NewReaderSize(h.out, 16)
 		_, err := out.ReadString('\n')
@@ -34,7 +34,7 @@ func TestUndeliveredIsCalledForWhatWasNotWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, h.out.Close())
 		require.Zero(t, <-h.exit)
-		require.ElementsMatch(t, []string{"half read", "in a batch", "in it too", "in half a batch"}, f.takenBack())
+		require.ElementsMatch(t, []string{"half read", "in a batch", "in it too", "in half a batch"}, f.undeliveredAnswers())
 		require.NoError(t, h.in.Close())
 	})
 }
@@ -58,7 +58,7 @@ func TestUndeliveredIsCalledForAnIncompleteBatch(t *testing.T) {
 			<-free
 			give.Start(context.Background(), params, done)
 		})
-		h := deaf(t, newFixture(), table(give, hang))
+		h := connectUnread(t, newFixture(), table(give, hang))
 		h.send("[" + request(1, "give", `{"n":1}`) + "," + request(2, "hang", `{"n":2}`) + "]")
 		require.Zero(t, h.end())
 		require.Equal(t, []string{`{"n":1}`}, back)
@@ -68,11 +68,11 @@ func TestUndeliveredIsCalledForAnIncompleteBatch(t *testing.T) {
 	})
 }
 
-// An output that does not even mind Close keeps nobody.
-func TestUndeliveredIsCalledBehindAStuckOutput(t *testing.T) {
+// Serve ends although Close does not end the write.
+func TestUndeliveredIsCalledWhenOutputIsBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		out := &stuck{free: make(chan struct{})}
+		out := &blockedOutput{free: make(chan struct{})}
 		h := connect(t, f, func(o *rpc.Options) { o.Out = out })
 		for i := range 3 {
 			h.send(request(i, "hand_out", fmt.Sprintf(`{"name":"%d"}`, i)))
@@ -80,38 +80,26 @@ func TestUndeliveredIsCalledBehindAStuckOutput(t *testing.T) {
 		start := time.Now()
 		require.Zero(t, h.end())
 		require.Less(t, time.Since(start), 2*time.Second)
-		require.Equal(t, []string{"0", "1", "2"}, f.takenBack())
+		require.Equal(t, []string{"0", "1", "2"}, f.undeliveredAnswers())
 		close(out.free)
 		synctest.Wait()
-		require.Len(t, f.takenBack(), 3)
+		require.Len(t, f.undeliveredAnswers(), 3)
 	})
 }
 
-// A stuck is an output that takes nothing and does not mind Close.
-type stuck struct{ free chan struct{} }
+// A blockedOutput is an output that takes nothing and does not mind Close.
+type blockedOutput struct{ free chan struct{} }
 
-func (s *stuck) Write([]byte) (int, error) {
+func (s *blockedOutput) Write([]byte) (int, error) {
 	<-s.free
 	return 0, os.ErrClosed
 }
 
-func (*stuck) Close() error { return nil }
+func (*blockedOutput) Close() error { return nil }
 
 // Answers that are larger than what the pipe takes at once arrive whole.
 func TestLargeAnswersThroughAPipe(t *testing.T) {
-	serverIn, in, err := os.Pipe()
-	require.NoError(t, err)
-	out, serverOut, err := os.Pipe()
-	require.NoError(t, err)
-	f := newFixture()
-	exit := make(chan int, 1)
-	go func() { // ends with the input
-		code, err := rpc.Serve(context.Background(), rpc.Options{In: serverIn, Out: serverOut, Table: f.table()})
-		if err != nil {
-			panic(err)
-		}
-		exit <- code
-	}()
+	in, out, exit := servePipes(t, newFixture())
 	text := strings.Repeat("x", 60_000)
 	for i := range 20 {
 		_, err := fmt.Fprintln(in, request(i, "echo", `"`+text+`"`))
@@ -126,20 +114,4 @@ func TestLargeAnswersThroughAPipe(t *testing.T) {
 	}
 	require.Zero(t, <-exit)
 	require.NoError(t, out.Close())
-}
-
-// An answer that comes when the host is gone is taken back as well.
-func TestUndeliveredIsCalledForLateAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var answer func()
-		back := 0
-		late := entry("late", schema.Change, func(_ context.Context, _ []byte, done func(api.Answer)) {
-			answer = func() { done(api.Answer{Undelivered: func() { back++ }}) }
-		})
-		h := connect(t, newFixture(), table(late))
-		h.send(request(1, "late", ""))
-		require.Zero(t, h.end(), "what never answers is left behind")
-		answer()
-		require.Equal(t, 1, back)
-	})
 }

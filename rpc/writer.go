@@ -12,60 +12,58 @@ import (
 )
 
 const (
-	// chunkBytes is how much is encoded before it is written.
+	// chunkBytes is how much output is encoded before each write.
 	chunkBytes = 256 << 10
-	// pieceBytes is how much is written at a time to an output that knows no deadlines.
+	// pieceBytes is the size of one write to an output without deadlines.
 	pieceBytes = 64 << 10
-	// slice is how long one attempt to write lasts before the writer looks at what else there is.
-	slice = 10 * time.Millisecond
-	// deaf is how long a host may leave everything unread until new requests are refused.
-	deaf = 100 * time.Millisecond
-	// stall is how long a host may leave everything unread until it counts as gone.
-	stall = 5 * time.Second
-	// keepBytes and keepItems are up to what size an empty buffer is kept.
+	// writeSlice is the time limit of one write, after which the writer encodes newly queued items.
+	writeSlice = 10 * time.Millisecond
+	// refuseAfter is how long a host may read nothing before new requests are refused.
+	refuseAfter = 100 * time.Millisecond
+	// hostGoneAfter is how long a host may read nothing before it counts as gone.
+	hostGoneAfter = 5 * time.Second
+	// keepBytes and keepItems are the sizes up to which an empty buffer is reused.
 	keepBytes = 1 << 20
 	keepItems = 4096
 )
 
-var errStalled = fmt.Errorf("the host read nothing for %v", stall)
+var errStalled = fmt.Errorf("the host read nothing for %v", hostGoneAfter)
 
-// A writer takes what is in the outbox, encodes it, and writes all that is ready at once. It is one
-// goroutine, which never has to be waited for: flush lets another one do its work if that takes no
-// waiting, and abandon gives up what it may be stuck in.
+// A writer encodes the items of the outbox and writes them in as few writes as possible. It is one goroutine. flush
+// lets another goroutine write if that does not block, and abandon ends the work even if a write is blocked.
 //
-// Where the output knows deadlines, no attempt to write lasts longer than a slice: what is queued
-// meanwhile gets encoded, so that its size is known and bounded. Where it does not, a write may last
-// as long as the host likes, and only the stall rule ends it.
+// If the output has deadlines, each write ends after writeSlice, and newly queued items are encoded so that their
+// size is known. Without deadlines a write may block until hostGoneAfter.
 type writer struct {
 	outbox  *outbox
 	out     io.WriteCloser
-	framing wire.Framing // written before the first item is queued
+	framing wire.Framing // set before the first item is queued
 	encoder encoder
 
-	immediate func(text []byte) (int, error) // nil if out cannot write without waiting
+	immediate func(text []byte) (int, error) // nil if out may block
 
-	turn     sync.Mutex // held while writing; guards what follows
-	limiter  deadliner  // nil if out does not know deadlines
-	deadline time.Time  // that was last set
-	pending  []byte     // encoded
-	written  int        // of pending
+	writing  sync.Mutex     // held while writing; guards the fields below
+	timed    deadlineWriter // nil if out has no deadlines
+	deadline time.Time      // last set on timed
+	pending  []byte         // encoded
+	written  int            // of pending
 
-	mu       sync.Mutex // guards what follows
-	taken    []item     // from the outbox
-	next     int        // the first of taken that is not encoded
-	receipts []receipt  // of what is in pending and not written in full, in order
+	mu          sync.Mutex   // guards the fields below
+	taken       []item       // from the outbox
+	next        int          // index of the first item of taken that is not encoded
+	completions []completion // of the answers in pending not written in full, in order
 }
 
-// A deadliner is an output whose Write can be told when to come back.
-type deadliner interface{ SetWriteDeadline(time.Time) error }
+// A deadlineWriter is an output with a write deadline.
+type deadlineWriter interface{ SetWriteDeadline(time.Time) error }
 
-func newWriter(o *outbox, out io.WriteCloser, f wire.Framing, t *trouble) *writer {
-	w := &writer{outbox: o, out: out, framing: f, encoder: encoder{trouble: t}, immediate: immediate(out)}
-	w.limiter, _ = out.(deadliner)
+func newWriter(o *outbox, out io.WriteCloser, f wire.Framing, defects *defectLog) *writer {
+	w := &writer{outbox: o, out: out, framing: f, encoder: encoder{defects: defects}, immediate: immediate(out)}
+	w.timed, _ = out.(deadlineWriter)
 	return w
 }
 
-// run writes until the outbox is closed and empty.
+// run writes items until the outbox is closed and empty.
 func (w *writer) run() {
 	for {
 		some, more := w.round()
@@ -73,20 +71,20 @@ func (w *writer) run() {
 			break
 		}
 		if !some {
-			<-w.outbox.wake
+			<-w.outbox.wakeups
 		}
 	}
 	w.abandon()
 }
 
-// round writes what there is. It reports whether there was something, and whether more may come.
+// round writes the queued items. It reports whether there were some, and whether more may come.
 func (w *writer) round() (some, more bool) {
-	w.turn.Lock()
-	defer w.turn.Unlock()
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	some, more = w.fetch()
 	if w.outbox.failed() {
-		w.forget()
-		w.discard()
+		w.abandonPending()
+		w.abandonTaken()
 		return some, more
 	}
 	w.encode(chunkBytes)
@@ -94,27 +92,27 @@ func (w *writer) round() (some, more bool) {
 	return some, more
 }
 
-// fewItems is up to how many items are not worth to wake the writer for, if it is idle.
-const fewItems = 4
+// maxUnsized is how many queued items flush writes itself, and how many may be queued before their size is known.
+const maxUnsized = 4
 
-// flush sees to it that what is queued gets written, and waits for nothing. A few items are written on
-// the spot if the output takes them at once: that the writer wakes up can cost more than all the rest.
+// flush starts the writing of queued items without blocking. It writes a few items itself if the output accepts them
+// at once, because waking the writer can take longer.
 func (w *writer) flush() {
-	switch n := w.outbox.items.Load(); {
+	switch n := w.outbox.unencoded.Load(); {
 	case n == 0:
-	case n > fewItems || w.immediate == nil || !w.direct():
-		w.outbox.kick()
+	case n > maxUnsized || w.immediate == nil || !w.writeNow():
+		w.outbox.wakeWriter()
 	}
 }
 
-// direct does the work of the writer, unless that is at it, and reports whether nothing is left to do.
-// What went wrong, the writer will find out.
-func (w *writer) direct() bool {
-	if !w.turn.TryLock() {
+// writeNow writes the queued items unless the writer is busy, and reports whether all were written. It leaves errors
+// to the writer, which meets them again.
+func (w *writer) writeNow() bool {
+	if !w.writing.TryLock() {
 		return false
 	}
-	defer w.turn.Unlock()
-	if w.outbox.failed() || !w.extend() {
+	defer w.writing.Unlock()
+	if w.outbox.failed() || !w.extendDeadline() {
 		return false
 	}
 	w.fetch()
@@ -127,10 +125,10 @@ func (w *writer) direct() bool {
 		return false
 	}
 	w.reset()
-	return w.outbox.items.Load() == 0
+	return w.outbox.unencoded.Load() == 0
 }
 
-// fetch takes what the outbox has, if everything taken before is encoded.
+// fetch takes the items of the outbox once all items taken before are encoded.
 func (w *writer) fetch() (some, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,52 +144,53 @@ func (w *writer) fetch() (some, more bool) {
 	return len(w.taken) > 0, more
 }
 
-// encode puts items behind what is pending until that is limit bytes long.
+// encode appends items to pending until that has limit bytes.
 func (w *writer) encode(limit int) {
-	lost, places := w.encodeHeard(limit)
-	w.outbox.takeBack(lost)
-	w.outbox.gate.leave(places)
-	w.outbox.ease()
+	undelivered, slots := w.encodeQueued(limit)
+	w.outbox.takeBack(undelivered)
+	w.outbox.limiter.releaseSlots(slots)
+	w.outbox.signalRoom()
 }
 
-// encodeHeard leaves out what nobody hears, and gives what to call for it and the places that it held.
-func (w *writer) encodeHeard(limit int) (lost []func(), places int) {
+// encodeQueued appends items to pending, except those without a reply. It returns the undelivered callbacks to run and
+// the slots to free.
+func (w *writer) encodeQueued(limit int) (undelivered []func(), slots int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.compact()
 	before, ahead, light := w.next, 0, 0
 	for ; w.next < len(w.taken) && len(w.pending)-w.written < limit; w.next++ {
-		ahead += w.taken[w.next].size()
-		if w.taken[w.next].light {
+		ahead += w.taken[w.next].aheadBytes()
+		if w.taken[w.next].unsized {
 			light++
 		}
 		switch it := &w.taken[w.next]; {
-		case it.silent:
-			lost, places = append(lost, it.undelivered()...), places+it.held
+		case it.noReply:
+			undelivered, slots = append(undelivered, it.undelivered()...), slots+it.slots
 		case it.method != "":
 			w.pending = w.framing.Append(w.pending, w.encoder.item(it))
 		default:
 			w.pending = w.framing.Append(w.pending, w.encoder.item(it))
-			w.receipts = append(w.receipts, receipt{end: len(w.pending), held: it.held, undelivered: it.undelivered()})
+			w.completions = append(w.completions, completion{end: len(w.pending), slots: it.slots, undelivered: it.undelivered()})
 		}
 		w.taken[w.next] = item{}
 	}
-	w.outbox.items.Add(int64(before - w.next))
-	w.outbox.bytes.Store(int64(len(w.pending) - w.written))
-	w.outbox.ahead.Add(int64(-ahead))
-	w.outbox.light.Add(int64(-light))
-	lost, w.encoder.lost = append(lost, w.encoder.lost...), nil
-	return lost, places
+	w.outbox.unencoded.Add(int64(before - w.next))
+	w.outbox.unwritten.Store(int64(len(w.pending) - w.written))
+	w.outbox.encodedAhead.Add(int64(-ahead))
+	w.outbox.unsized.Add(int64(-light))
+	undelivered, w.encoder.undelivered = append(undelivered, w.encoder.undelivered...), nil
+	return undelivered, slots
 }
 
-// write brings pending to the host, or finds out that there is none.
+// write writes pending, or fails the outbox if the host reads nothing.
 func (w *writer) write() {
-	w.outbox.tried.Beat()
-	stuck := time.Duration(0)
+	w.outbox.attempted.Beat()
+	blocked := time.Duration(0)
 	for w.written < len(w.pending) {
 		n, err := w.attempt(w.pending[w.written:])
 		if n > 0 {
-			stuck = 0
+			blocked = 0
 			w.progress(n)
 		}
 		switch {
@@ -199,65 +198,66 @@ func (w *writer) write() {
 			continue
 		case errors.Is(err, os.ErrDeadlineExceeded) && n > 0:
 			continue
-		case errors.Is(err, os.ErrDeadlineExceeded) && stuck < stall-slice:
-			// Slices are counted, not the clock: one that spans a suspension of the process is one.
-			stuck += slice
-			w.absorb(stuck)
+		case errors.Is(err, os.ErrDeadlineExceeded) && blocked < hostGoneAfter-writeSlice:
+			// This counts slices instead of clock time, so that a suspended process does not look like a host that is
+			// gone.
+			blocked += writeSlice
+			w.encodeWhileBlocked(blocked)
 			continue
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			err = errStalled
 		}
 		w.outbox.fail(err)
-		w.forget()
+		w.abandonPending()
 	}
 	w.reset()
 }
 
-// reset is for when everything that is pending is written.
-func (w *writer) reset() { w.pending, w.written = empty(w.pending), 0 }
+// reset empties pending after all of it is written.
+func (w *writer) reset() { w.pending, w.written = reuse(w.pending), 0 }
 
-// empty gives the buffer back for reuse, unless it is very large.
-func empty(buffer []byte) []byte {
+// reuse returns the buffer with length 0, or nil if it is very large.
+func reuse(buffer []byte) []byte {
 	if cap(buffer) > keepBytes {
 		return nil
 	}
 	return buffer[:0]
 }
 
-// attempt writes as much as goes without waiting long.
+// attempt writes once and returns after writeSlice, or after hostGoneAfter if the output has no deadlines.
 func (w *writer) attempt(text []byte) (int, error) {
 	if w.outbox.failed() {
 		return 0, errStalled
 	}
-	if w.extend() {
+	if w.extendDeadline() {
 		return w.out.Write(text)
 	}
-	watchdog := time.AfterFunc(stall, func() { w.outbox.fail(errStalled) })
+	watchdog := time.AfterFunc(hostGoneAfter, func() { w.outbox.fail(errStalled) })
 	defer watchdog.Stop()
 	return w.out.Write(text[:min(len(text), pieceBytes)])
 }
 
-// extend makes sure that the next write comes back in time; it reports whether the output can.
-func (w *writer) extend() bool {
-	if w.limiter == nil {
+// extendDeadline sets the deadline of the next write, and reports whether the output supports deadlines.
+func (w *writer) extendDeadline() bool {
+	if w.timed == nil {
 		return false
 	}
 	now := time.Now()
-	if w.deadline.Sub(now) > slice/2 {
+	if w.deadline.Sub(now) > writeSlice/2 {
 		return true
 	}
-	w.deadline = now.Add(slice)
-	if w.limiter.SetWriteDeadline(w.deadline) != nil {
-		w.limiter = nil
+	w.deadline = now.Add(writeSlice)
+	if w.timed.SetWriteDeadline(w.deadline) != nil {
+		w.timed = nil
 	}
-	return w.limiter != nil
+	return w.timed != nil
 }
 
-// absorb uses the time in which the host takes nothing.
-func (w *writer) absorb(stuck time.Duration) {
-	if stuck >= deaf {
-		w.outbox.stuck.Store(true)
-		w.outbox.gate.wake()
+// encodeWhileBlocked encodes queued items while the host reads nothing, and refuses new requests after refuseAfter.
+func (w *writer) encodeWhileBlocked(blocked time.Duration) {
+	if blocked >= refuseAfter {
+		w.outbox.blocked.Store(true)
+		w.outbox.limiter.signal()
 	}
 	w.fetch()
 	w.encode(maxUnwrittenBytes)

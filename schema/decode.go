@@ -22,29 +22,35 @@ func Decode(raw []byte, dst any) *Error {
 // and not worth making before it is needed.
 type Decoder struct{ shape *shape }
 
-// NewDecoder gives the decoder of params of type P. It panics if a declaration in P makes no sense.
+// NewDecoder returns the decoder of params of type P. It panics if a declaration in P is invalid.
 func NewDecoder[P any]() Decoder { return Decoder{shapeOf(reflect.TypeFor[P]())} }
 
 // Decode reads the params of a method into dst, which points to a zero value of the decoder's type.
 //
-// Names count to the letter. Empty or null params are an empty object, and an array that holds just
-// one object stands for the object. Members called _meta, or with a name that starts with x-, are
-// ignored. Everything else that is not declared is refused.
+// Empty or null params are an empty object, and an array of one object stands for the object. Members called _meta,
+// or with a name that starts with x-, are ignored. An alias stands for the name of its member. Other members that are
+// not declared are refused; case matters.
 //
-// A nil answer means that dst keeps every rule of its declaration. Otherwise dst is not to be used,
-// and the error lists all that is wrong, each with its place. Its code is UNKNOWN_FIELD if a member
-// is not known, EMPTY_CONTENT if blank text is all that is wrong, and else INVALID_PARAMS. What is
-// not well-formed JSON is refused before that: PARSE_ERROR, INVALID_UTF8 or DUPLICATE_KEY.
+// Without an error, dst keeps every rule of its declaration. An error lists all problems with their places, and dst
+// must not be used. Its code is UNKNOWN_FIELD if a member is not known, EMPTY_CONTENT if all problems are blank
+// texts, and otherwise INVALID_PARAMS. Malformed JSON is refused first: PARSE_ERROR, INVALID_UTF8 or DUPLICATE_KEY.
 func (d Decoder) Decode(raw []byte, dst any) *Error {
 	v, s := reflect.ValueOf(dst).Elem(), d.shape
 	params, _ := unwrap(raw)
+	if s.alias != nil && params != nil {
+		named, fault := s.named(params)
+		if fault != nil {
+			return fault
+		}
+		raw, params = named, named
+	}
 	if params == nil || !s.typed(params, dst) || !s.holds(v, nil) || ambiguous(params) {
 		return s.explain(raw, v)
 	}
 	return nil
 }
 
-// unwrap finds the object in raw, and the pointer to it. The object is nil if there is none.
+// unwrap returns the object in raw and the pointer to it. The object is nil if there is none.
 func unwrap(raw []byte) (jsontext.Value, jsontext.Pointer) {
 	params := jsontext.Value(trim(raw))
 	if len(params) == 0 || string(params) == "null" {
@@ -63,10 +69,10 @@ func unwrap(raw []byte) (jsontext.Value, jsontext.Pointer) {
 	return positional[0], "/0"
 }
 
-// trim takes away what JSON takes for white space.
+// trim removes the white space of JSON.
 func trim(raw []byte) []byte { return bytes.Trim(raw, " \t\r\n") }
 
-// typed reports whether the params could be read into dst without leaving anything out.
+// typed reports whether dst can hold the params completely.
 func (s *shape) typed(params jsontext.Value, dst any) bool {
 	unknown := closed
 	if s.open {
@@ -75,19 +81,18 @@ func (s *shape) typed(params jsontext.Value, dst any) bool {
 	return json.Unmarshal(params, dst, unknown) == nil
 }
 
-// ambiguous reports whether something is in the params that a Go value no longer shows: null and ""
-// look like an absent member, and U+0000 must not be anywhere. A mere suspicion is enough; it costs
-// the time of a closer look.
+// ambiguous reports whether the params may contain a part that a Go value cannot show: null and "" look like an
+// absent member, and U+0000 is never allowed. A wrong suspicion costs only the time of a closer look.
 func ambiguous(params []byte) bool {
 	return bytes.Contains(params, []byte("null")) ||
 		bytes.Contains(params, []byte(`""`)) ||
 		bytes.Contains(params, []byte(nul))
 }
 
-// nul is the only way to write U+0000 in JSON.
+// nul is the only spelling of U+0000 in JSON.
 const nul = `\u0000`
 
-// holds reports whether a decoded value keeps the rules. The rules of an object are in its fields.
+// holds reports whether a decoded value keeps the rules. The rules of an object are those of its fields.
 func (s *shape) holds(v reflect.Value, r *rules) bool {
 	switch s.kind {
 	case object:

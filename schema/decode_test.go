@@ -3,7 +3,6 @@ package schema_test
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/test/golden"
 )
 
-// paramsOf gives a pointer to fresh params of a method.
+// paramsOf returns a pointer to fresh params of a method.
 func paramsOf(t testing.TB, name string) any {
 	t.Helper()
 	for _, m := range schema.Methods {
@@ -88,6 +88,9 @@ func TestDecode(t *testing.T) {
 			`{"notice_ids":["ntc_1"]}`, `{"notice_ids":[]}`, `{"notice_ids":[null]}`, `{"notice_ids":["a b","ok",""]}`, `{"notice_ids":"ntc_1"}`,
 		}},
 		{"init_run", []string{
+			`{"specName":"clock","taskId":"1"}`, `{"plan":"clock","taskId":"1"}`, `[{"specName":"clock","item_id":"1"}]`,
+			`{"specName":"clock","plan":"clock","item_id":"1"}`, `{"specName":"clock","specName":"dial","item_id":"1"}`,
+			`{"specName":7,"taskId":""}`, `{"specName":"clock","taskId":"1"`, `{"specName":"clock","policy":{"specName":1},"item_id":"1"}`,
 			`{"plan":"p","item_id":"1","policy":{"stalled_threshold":1}}`, `{"plan":"p","item_id":"1","policy":{"stalled_threshold":0}}`,
 			`{"plan":"p","item_id":"1","resume":"never"}`,
 		}},
@@ -118,7 +121,7 @@ func TestDecode(t *testing.T) {
 			fmt.Fprintf(&got, "%s %s\n%s\n", c.method, input, verdict(t, schema.Decode([]byte(input), params), params))
 		}
 	}
-	sameAsFile(t, filepath.Join("testdata", "decode.golden"), []byte(got.String()))
+	golden.Equal(t, "decode.golden", got.String())
 }
 
 // verdict writes down what Decode made of params.

@@ -1,13 +1,12 @@
 package schema
 
 import (
-	_ "embed" // for the comments of the declarations, and prose
+	_ "embed" // for the comments of the declarations
 	"regexp"
 	"strings"
 )
 
-// The generators say about a type what its comment says. So the comment is written once, where the
-// type is, and there is no second text that could differ from it.
+// The generators describe a type by its comment in these sources, so that there is no second text.
 var (
 	//go:embed errors.go
 	errorsSource string
@@ -25,15 +24,12 @@ var (
 	resultsSource string
 	//go:embed runs.go
 	runsSource string
-	// protocolProse is the beginning of the document about the protocol: what no declaration says.
-	//go:embed protocol.md
-	protocolProse string
 )
 
-// generatedBy is said by everything that is generated.
+// generatedBy is the mark of generated files.
 const generatedBy = "Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit."
 
-// typeComments gives the comment of every type on the wire, as one line, by the type's name.
+// typeComments returns the comment of each wire type as one line, by the name of the type.
 func typeComments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)

@@ -70,71 +70,70 @@ type ErrorRow struct {
 	Doc       string
 }
 
-// ErrorTable lists every error that a host can receive. The numbers of the protocol are JSON-RPC's;
-// the numbers of the domain are positive, because the negative ones near them are taken differently
-// by the protocols of different hosts.
+// ErrorTable lists every error that a host can receive. Protocol errors have the numbers of JSON-RPC. Other errors
+// have positive numbers, because protocols of hosts use the negative ones differently.
 var ErrorTable = []ErrorRow{
-	{ParseError, -32700, false, "The message is not JSON. The session goes on with the next message."},
-	{FramingError, -32700, false, "The frame around the message is broken. The session goes on with the next frame that can be found."},
+	{ParseError, -32700, false, "The message is not JSON. The session continues with the next message."},
+	{FramingError, -32700, false, "The frame around the message is broken. The session continues with the next frame that it finds."},
 	{InvalidUTF8, -32700, false, "The message is not valid UTF-8, or has half of a surrogate pair."},
 	{InvalidRequest, -32600, false, "The message is JSON but not a request."},
-	{DuplicateID, -32600, false, "A request with the same id is still being worked on."},
+	{DuplicateID, -32600, false, "A request with the same id is still in flight."},
 	{DuplicateKey, -32600, false, "A member occurs twice in one object."},
 	{InvalidBatch, -32600, false, "The batch is empty or has too many members."},
 	{MessageTooLarge, -32600, false, "The message is larger than limits.max_message_bytes."},
 	{NestingTooDeep, -32600, false, "The message is nested more deeply than 128 levels."},
 	{MethodNotFound, -32601, false, "There is no such method; details.did_you_mean lists the nearest."},
-	{InvalidParams, -32602, false, "A param is missing or not of its type; details.errors lists all of them with a JSON Pointer each."},
+	{InvalidParams, -32602, false, "A param is missing or has the wrong type; details.errors lists all of them, with a JSON Pointer each."},
 	{UnknownField, -32602, false, "A param is not known; details names it and the nearest known one."},
 	{EmptyContent, -32602, false, "The content is empty or only white space."},
 	{PathOutside, -32602, false, "The path leaves the workspace or is not a portable relative path."},
 	{Internal, -32603, false, "A defect of waybill. data.incident finds the details in its log."},
 	{Cancelled, -32800, true, "The request was cancelled before anything was applied."},
 	{Unauthorized, 4010, false, "Over HTTP only: the token is missing or wrong, or the one-time code is spent."},
-	{Forbidden, 4030, false, "Over HTTP only: the request was meant for another host, or a page of another origin sent it."},
-	{WrongVerb, 4050, false, "Over HTTP only: the path is there and takes other verbs; details.allow lists them."},
+	{Forbidden, 4030, false, "Over HTTP only: the request names another host, or a page of another origin sent it."},
+	{WrongVerb, 4050, false, "Over HTTP only: the path does not take this verb; details.allow lists those that it takes."},
 	{WrongMedia, 4150, false, "Over HTTP only: a body must be application/json and not be compressed."},
-	{InvalidState, 4000, false, "The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows."},
+	{InvalidState, 4000, false, "The state does not allow this call; data.details.state, for a task status, names the state, and allowed the calls that it allows."},
 	{InstructionGone, 4040, false, "No instruction has this id."},
 	{TaskGone, 4040, false, "No task has this id."},
 	{AttemptGone, 4040, false, "The task has no attempt with this id."},
 	{RunGone, 4040, false, "No run has this id."},
 	{PlanGone, 4040, false, "The workspace has no such plan."},
-	{OutputGone, 4040, true, "There is no file at output_path, or it cannot be read; details.reason says which."},
+	{OutputGone, 4040, true, "The file at output_path is missing or unreadable; details.reason says which."},
 	{SubjectGone, 4040, false, "Nothing has this id."},
-	{CursorGone, 4040, false, "The cursor is older than the log that is kept, or of another log, such as one before a restore; after reading the lists anew, details.newest is where to go on, and details.oldest with all that the log has."},
+	{CursorGone, 4040, false, "The cursor is older than the log, or from another log, such as one before a restore. Read the lists again and continue at details.newest; details.oldest has everything in the log."},
 	{IdempotencyClash, 4090, false, "The idempotency key was used before with other params."},
-	{Conflict, 4090, false, "The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart."},
-	{AlreadyResolved, 4090, false, "The question was answered, or the task has gone on since; details.status names where it is."},
-	{SessionBound, 4090, false, "The session is of another task or runs an attempt now, or the attempt runs in another session."},
-	{AttemptFinalized, 4090, false, "The attempt is over and does not change any more."},
+	{Conflict, 4090, false, "Another operation on the task is in progress; details.status has its status. Or the plan file has changed since the caller read it; see details.expected_hash and found_hash."},
+	{AlreadyResolved, 4090, false, "The question has been answered, or the task has continued; details.status has its status."},
+	{SessionBound, 4090, false, "The session belongs to another task or runs another attempt, or the attempt runs in another session."},
+	{AttemptFinalized, 4090, false, "The attempt has ended and cannot change."},
 	{TooLarge, 4130, false, "A value is over its limit; details.limit names it."},
-	{LedgerMissing, 4220, true, "The plan file is not there."},
-	{LedgerUnparsed, 4220, true, "No item can be read from the plan file; details says what was tried."},
+	{LedgerMissing, 4220, true, "The plan file does not exist."},
+	{LedgerUnparsed, 4220, true, "No item of the plan file is readable; details has the reason."},
 	{LedgerIncomplete, 4220, true, "A fact that the prompt needs is missing or damaged."},
 	{ItemGone, 4220, true, "The plan has no item with this id."},
-	{ItemFixed, 4220, false, "The item cannot be given this status in its plan; details.reason says why, and lines where it stands."},
-	{PlanUnwritable, 4220, true, "The plan file can be read and not written; details.reason says why."},
-	{PromptOverflow, 4220, false, "The prompt is over its budget and nothing more may be cut from it."},
-	{NoWorkspace, 4240, false, "No workspace could be found; the message lists what was tried."},
-	{BadVersion, 4260, false, "The protocol version is not served; details has the range."},
-	{QueueFull, 4290, true, "Too many instructions wait already."},
-	{Overloaded, 4290, true, "Too many requests are in hand already."},
-	{ShuttingDown, 5030, false, "waybill is on its way out; nothing new is accepted."},
-	{StoreFull, 5070, true, "The disk is full. Acknowledging existing work and reading go on."},
+	{ItemFixed, 4220, false, "The item cannot have this status in its plan; details.reason says why, and lines has its lines."},
+	{PlanUnwritable, 4220, true, "The plan file is not writable; details.reason says why."},
+	{PromptOverflow, 4220, false, "The prompt exceeds its budget, and all that remains is required."},
+	{NoWorkspace, 4240, false, "No workspace was found; the message has the reason."},
+	{BadVersion, 4260, false, "The protocol version is not supported; details has the range."},
+	{QueueFull, 4290, true, "Too many instructions wait."},
+	{Overloaded, 4290, true, "Too many requests are in flight."},
+	{ShuttingDown, 5030, false, "waybill is shutting down and accepts no new request."},
+	{StoreFull, 5070, true, "The disk is full. Reports about existing work and reads still succeed."},
 	{StoreIO, 5071, true, "The store could not be read or written; retry with the same idempotency key."},
-	{StoreReadOnly, 5071, false, "The store can be read only."},
+	{StoreReadOnly, 5071, false, "The store is read-only."},
 	{StoreNewer, 5071, false, "The store was written by a newer waybill."},
-	{StoreBusy, 5071, true, "Another process holds the store."},
-	{StoreCorrupt, 5071, false, "The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted."},
-	{StoreLost, 5071, false, "The file of the store was removed or replaced while it was open; the message says where its rescued content lies."},
-	{StoreUnsafe, 5071, false, "The store lies where it cannot be used safely."},
+	{StoreBusy, 5071, true, "Another process has locked the store."},
+	{StoreCorrupt, 5071, false, "The store or a record in it is damaged; the message says which. Nothing was deleted."},
+	{StoreLost, 5071, false, "The file of the store was removed or replaced while it was open; the message names the rescued copy."},
+	{StoreUnsafe, 5071, false, "The store is at a place where it is not safe."},
 }
 
-// OverHTTP lists the errors that only the front door for HTTP answers.
+// OverHTTP lists the errors of the HTTP front door alone.
 var OverHTTP = []Code{Unauthorized, Forbidden, WrongVerb, WrongMedia}
 
-// Row gives the table's row for a code; ok is false for a stranger.
+// Row returns the row of a code; ok is false for an unknown code.
 func Row(code Code) (row ErrorRow, ok bool) {
 	for _, r := range ErrorTable {
 		if r.Code == code {
@@ -144,14 +143,14 @@ func Row(code Code) (row ErrorRow, ok bool) {
 	return ErrorRow{}, false
 }
 
-// ErrorNumber gives the integer of a code of the table.
+// ErrorNumber returns the integer of a code of the table.
 func ErrorNumber(code Code) int { return NewError(code, "").Code }
 
 // The outcomes of a call that ended in an error.
 const (
 	OutcomeNotApplied = "not_applied" // nothing happened, and nothing will
-	OutcomeApplied    = "applied"     // it happened all the same
-	OutcomeUnknown    = "unknown"     // it may have happened; the same idempotency key tells
+	OutcomeApplied    = "applied"     // it happened
+	OutcomeUnknown    = "unknown"     // unknown; repeating the idempotency key tells
 )
 
 // An Error is the error object of an answer.
@@ -161,7 +160,7 @@ type Error struct {
 	Data    ErrorData `json:"data"`
 }
 
-// ErrorData is what an error says to a program.
+// ErrorData is the machine-readable part of an error.
 type ErrorData struct {
 	Code         Code           `json:"code" doc:"the stable name of the error"`
 	Retryable    bool           `json:"retryable" doc:"whether the same call may succeed later"`
@@ -180,10 +179,10 @@ type Problem struct {
 	Found    string `json:"found" doc:"what it is; long values are cut"`
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// NewError gives the error object for a code of the table, with outcome not_applied.
+// NewError returns the error object for a code of the table, with outcome not_applied.
 func NewError(code Code, message string) *Error {
 	row, ok := Row(code)
 	if !ok {
@@ -204,7 +203,7 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
-// Hint says what to do about it.
+// Hint sets the advice of the error.
 func (e *Error) Hint(text string) *Error {
 	e.Data.Hint = text
 	return e

@@ -5,12 +5,14 @@ import (
 	"reflect"
 	"strconv"
 
+	"waybill/internal/safetext"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// explain takes the closer look: it walks over the params value by value and lists what is wrong. If
-// nothing is, they are read again, without their open members.
+// explain looks at the params value by value and lists all problems. If there are none, it decodes them without their
+// open members.
 func (s *shape) explain(raw []byte, dst reflect.Value) *Error {
 	if err := syntax(raw); err != nil {
 		return err
@@ -32,7 +34,7 @@ func (s *shape) explain(raw []byte, dst reflect.Value) *Error {
 	return nil
 }
 
-// syntax refuses what is not well-formed JSON.
+// syntax returns the error for malformed JSON.
 func syntax(raw []byte) *Error {
 	if len(trim(raw)) == 0 {
 		return nil
@@ -54,7 +56,7 @@ func syntax(raw []byte) *Error {
 		return NewError(code, what)
 	}
 	what += ", at byte " + strconv.FormatInt(found.ByteOffset, 10)
-	pointer := clip(string(found.JSONPointer), maxPointer)
+	pointer := safetext.Truncate(string(found.JSONPointer), maxPointer)
 	if pointer != "" {
 		what += " (" + pointer + ")"
 	}

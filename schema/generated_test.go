@@ -15,8 +15,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
-	"waybill/conformance"
 	"waybill/schema"
+	"waybill/test/conformance"
+	"waybill/test/golden"
 )
 
 // TestGenerated fails if a committed file is not what the declarations give.
@@ -40,12 +41,12 @@ func TestGenerated(t *testing.T) {
 			require.Equal(t, string(got), string(generate()), "twice must be the same")
 			require.Contains(t, string(got), "enerated", "it must say so")
 			require.Contains(t, string(got), "-update", "it must say how")
-			sameAsFile(t, filepath.FromSlash(path), got)
+			golden.File(t, filepath.FromSlash(path), string(got))
 		})
 	}
 }
 
-// exchanges gives an exchange for each method, from the conversations that were recorded with the real program.
+// exchanges returns an exchange for each method, from the conversations that were recorded with the real program.
 func exchanges(t *testing.T) map[string]schema.Exchange {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/conformance/recorded/*.txt")
@@ -61,7 +62,7 @@ func exchanges(t *testing.T) map[string]schema.Exchange {
 	return chosen
 }
 
-// held gives a conversation as it was recorded.
+// held returns a conversation as it was recorded.
 func held(t *testing.T, file string) *conformance.Conversation {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -74,7 +75,7 @@ func held(t *testing.T, file string) *conformance.Conversation {
 	c, err := conformance.Parse(name+".txtar", script)
 	require.NoError(t, err)
 	c, err = c.Held(recording)
-	require.NoError(t, err, "go test . -run TestRecordingsAreTrue -record takes it down anew")
+	require.NoError(t, err, "go test ./test/e2e -run TestRecordingsAreTrue -record takes it down anew")
 	return c
 }
 
@@ -125,7 +126,7 @@ func methodsTS() []byte {
 	return b.Bytes()
 }
 
-// handlerName gives queueInstructionWithAck for queue_instruction_with_ack.
+// handlerName returns queueInstructionWithAck for queue_instruction_with_ack.
 func handlerName(method string) string {
 	words := strings.FieldsFunc(method, func(r rune) bool { return r == '_' || r == '.' })
 	for i, word := range words[1:] {
@@ -321,7 +322,7 @@ func TestMarkdownHasEveryName(t *testing.T) {
 	}
 }
 
-// linksIn gives the anchors that a page links to within itself.
+// linksIn returns the anchors that a page links to within itself.
 func linksIn(page string) []string {
 	var anchors []string
 	for _, part := range strings.Split(page, "](#")[1:] {
@@ -331,7 +332,7 @@ func linksIn(page string) []string {
 	return anchors
 }
 
-// reachable gives the objects that are on the wire, found without the help of the package.
+// reachable returns the objects that are on the wire, found without the help of the package.
 func reachable() map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	var visit func(t reflect.Type)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,7 +42,7 @@ type Member struct {
 	Value any
 }
 
-// Put adds a member behind all others.
+// Put adds a member after all others.
 func (o *Ordered) Put(name string, value any) { *o = append(*o, Member{name, value}) }
 
 // MarshalJSONTo writes the members one after the other.
@@ -60,14 +61,14 @@ func (o Ordered) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.EndObject)
 }
 
-// A describer turns shapes into schemas. What hosts send is flat: each schema stands alone and allows
-// only what is declared. What hosts receive may grow; there, objects are references behind a prefix.
+// A describer turns shapes into schemas. Messages that hosts send are flat: each schema stands alone and allows only
+// declared members. Messages that hosts receive may grow; there, objects are references that begin with refs.
 type describer struct {
-	refs     string // "" for what hosts send
+	refs     string // "" for messages that hosts send
 	comments map[string]string
 }
 
-const codeName = "ErrorCode" // what Code is called outside of Go
+const codeName = "ErrorCode" // name of Code outside of Go
 
 func (d describer) node(s *shape, r rules) *node {
 	switch s.kind {
@@ -109,7 +110,7 @@ func (d describer) body(s *shape) *node {
 			member = &node{AnyOf: []*node{member, {Type: "null"}}}
 		}
 		if member.Description = cmp.Or(f.doc, member.Description); f.rules.setting != "" {
-			member.Description = f.meaning() // no keyword can say that it depends
+			member.Description = f.meaning() // the default depends on a setting, and no keyword can express that
 		}
 		n.Properties = append(n.Properties, Member{f.name, member})
 		if !f.optional {
@@ -144,7 +145,7 @@ func (d describer) text(s *shape, r rules) *node {
 	return n
 }
 
-// literal gives a default as JSON, and nil if there is none.
+// literal returns a default as JSON, and nil if there is none.
 func literal(standard string) jsontext.Value {
 	if standard == "" {
 		return nil
@@ -163,7 +164,15 @@ func number(r rules) *node {
 	return n
 }
 
-// heard gives the objects that a host can receive, by their names.
+// meaning returns the description of a member, with its default.
+func (f *field) meaning() string {
+	return strings.Trim(f.doc+"; "+f.rules.usual(), "; ")
+}
+
+// errorTypes are the objects that only errors have.
+var errorTypes = []reflect.Type{reflect.TypeFor[Error](), reflect.TypeFor[ErrorData](), reflect.TypeFor[Problem]()}
+
+// heard returns the objects that a host can receive, by name.
 func heard() []*shape {
 	c := compiler{}
 	for _, m := range Methods {
@@ -178,7 +187,7 @@ func heard() []*shape {
 	return c.objects()
 }
 
-// objects gives the objects among the compiled shapes, by their names.
+// objects returns the objects among the compiled shapes, by name.
 func (c compiler) objects() []*shape {
 	var objects []*shape
 	for _, s := range c {
@@ -203,10 +212,9 @@ func (d describer) definitions() Ordered {
 	return all
 }
 
-// JSONSchema gives a JSON Schema (draft 2020-12) that has in $defs every object that a host can
-// receive; for each method its params and its result, under the method's name with .params and
-// .result behind it; and in the same way the params of each notification. The schema of a method's
-// params refers to no other.
+// JSONSchema returns a JSON Schema (draft 2020-12). Its $defs have every object that a host can receive: METHOD.params
+// and METHOD.result for each method, and the params of each notification. The params of a method refer to no other
+// schema.
 func JSONSchema() []byte {
 	comments := typeComments()
 	sent, received := describer{comments: comments}, describer{"#/$defs/", comments}
@@ -227,11 +235,11 @@ func JSONSchema() []byte {
 	})
 }
 
-// ParamsSchema gives the JSON Schema of a method's params alone. It refers to nothing, its properties are in the order
-// of their declaration, and of an object it says nothing but what its members are.
+// ParamsSchema returns the JSON Schema of the params of one method. It refers to no other schema, and lists
+// properties in the order of their declaration.
 func ParamsSchema(m Method) []byte { return pretty(describer{}.body(shapeOf(m.Params))) }
 
-// pretty writes a generated document.
+// pretty returns a generated document.
 func pretty(v any) []byte {
 	doc, err := json.Marshal(v, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest gives the known names that someone may have meant by name: at most three, the nearest first,
-// and none that is clearly further away than the first. A difference in case alone is none.
+// Nearest returns the known names closest to name: at most three, the nearest first, without names that are clearly
+// further away. It ignores case.
 func Nearest(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -16,7 +16,7 @@ func Nearest(name string, known []string) []string {
 	var near []candidate
 	limit := 1 + len(name)/4
 	for _, k := range known {
-		// The length decides first: it bounds the work for a name of any size.
+		// The length is compared first, because it limits the work for a long name.
 		if len(k) > len(name)+limit || len(name) > len(k)+limit {
 			continue
 		}
@@ -34,7 +34,7 @@ func Nearest(name string, known []string) []string {
 	return names
 }
 
-// edits counts the bytes to insert, delete or replace to make b of a.
+// edits returns the number of bytes to insert, delete or replace to turn a into b.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

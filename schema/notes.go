@@ -5,7 +5,7 @@ package schema
 type InstructionNote struct {
 	Seq           int64  `json:"seq"`
 	SubjectID     string `json:"subject_id" schema:"id"`
-	State         string `json:"state" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	State         string `json:"state" schema:"enum=queued|sent|delivered|acknowledged|failed|cancelled"`
 	InstructionID string `json:"instruction_id" schema:"id"`
 	SessionID     string `json:"session_id" schema:"id"`
 	Tracked       bool   `json:"tracked"`
@@ -24,9 +24,9 @@ type LedgerNote struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 	ChangedIDs  []string    `json:"changed_ids" doc:"items that were added, removed or read differently"`
 	Unseen      bool        `json:"unseen,omitzero" doc:"the plan changed while no process looked, so it is not known which items did"`
-	Gone        bool        `json:"gone,omitzero" doc:"the file is not there any more; the fingerprint is that of what it said last"`
-	Stale       string      `json:"stale,omitzero" doc:"why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last"`
-	StaleReason string      `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as missing, not_regular or no_items"`
+	Gone        bool        `json:"gone,omitzero" doc:"the file no longer exists; the fingerprint is that of its last reading"`
+	Stale       string      `json:"stale,omitzero" doc:"why the file is unreadable, if it is; the fingerprint is that of its last reading"`
+	StaleReason string      `json:"stale_reason,omitzero" doc:"the problem of the file, such as missing, not_regular or no_items"`
 }
 
 // NoticeNote is the params of notice/posted. Notices about the tasks of one session that are posted
@@ -41,7 +41,7 @@ type NoticeNote struct {
 type LogNote struct {
 	Level   string `json:"level" schema:"enum=warning|error"`
 	Message string `json:"message"`
-	Dropped int    `json:"dropped,omitzero" doc:"how many notifications were dropped in this place; events_since has what they were about"`
-	Rewound bool   `json:"rewound,omitzero" doc:"another event log took the place of the one before, as a restore does it; what was read of that may not be so any more"`
+	Dropped int    `json:"dropped,omitzero" doc:"number of notifications that were dropped here; events_since has their events"`
+	Rewound bool   `json:"rewound,omitzero" doc:"a restore replaced the event log; what was read of the old one may no longer be true"`
 	Cursor  string `json:"cursor,omitzero" doc:"then, from where events_since goes on when the lists were read anew"`
 }

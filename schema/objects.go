@@ -9,7 +9,7 @@ import (
 // A Time is an RFC 3339 instant in UTC.
 type Time string
 
-// TimeOf spells an instant, to the microsecond.
+// TimeOf returns an instant as text, to the microsecond.
 func TimeOf(t time.Time) Time { return Time(t.UTC().Format("2006-01-02T15:04:05.000000Z")) }
 
 // Instruction is an instruction as the host sees it.
@@ -17,7 +17,7 @@ type Instruction struct {
 	InstructionID  string   `json:"instruction_id" schema:"id"`
 	SessionID      string   `json:"session_id" schema:"id"`
 	Content        string   `json:"content"`
-	State          string   `json:"state" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	State          string   `json:"state" schema:"enum=queued|sent|delivered|acknowledged|failed|cancelled"`
 	Tracked        bool     `json:"tracked" doc:"whether an acknowledgement is expected"`
 	Priority       bool     `json:"priority"`
 	Sends          int      `json:"sends" doc:"how often it was handed out"`
@@ -33,30 +33,30 @@ type Instruction struct {
 	Reason         string   `json:"reason,omitzero" doc:"why it was cancelled"`
 }
 
-// AckRule says which reported events acknowledge an instruction.
+// AckRule selects the reported events that acknowledge an instruction.
 type AckRule struct {
 	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
 	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal"`
 }
 
-// Send is one instruction as it is handed out.
+// Send is one send of an instruction.
 type Send struct {
 	InstructionID string `json:"instruction_id" schema:"id"`
 	Content       string `json:"content"`
 	Send          int    `json:"send" doc:"which send this is, from 1"`
 	SendsMax      int    `json:"sends_max"`
 	Tracked       bool   `json:"tracked"`
-	Text          string `json:"text" doc:"what to hand to the agent"`
+	Text          string `json:"text" doc:"the text for the agent"`
 }
 
-// Fingerprint tells two versions of a file apart.
+// Fingerprint distinguishes versions of a file.
 type Fingerprint struct {
 	MtimeMS int64  `json:"mtime_ms"`
 	Size    int64  `json:"size"`
 	Hash    string `json:"hash" doc:"SHA-256 of the bytes, in hex; this decides"`
 }
 
-// Totals counts the items of a plan: leaves and childless parents once, parents as groups.
+// Totals counts the work that a plan file shows: items without children, and open boxes that are no items.
 type Totals struct {
 	Total      int `json:"total"`
 	Completed  int `json:"completed"`
@@ -65,6 +65,13 @@ type Totals struct {
 	Blocked    int `json:"blocked"`
 	Skipped    int `json:"skipped"`
 	Groups     int `json:"groups" doc:"parents with children; not in total"`
+	Unread     int `json:"unread,omitzero" doc:"open boxes and signs that are no items; they are in total and pending"`
+}
+
+// PlanRuns counts the items without children by the state of their latest runs.
+type PlanRuns struct {
+	Approved   int `json:"approved" doc:"items whose latest run was approved, whether or not the file says that they are completed"`
+	Unapproved int `json:"unapproved" doc:"items that the file says are completed while their latest run is running or blocked"`
 }
 
 // Item is one task line of a plan.
@@ -82,14 +89,14 @@ type Item struct {
 	Prompt        string   `json:"prompt,omitzero"`
 	Requirements  []string `json:"requirements"`
 	Files         []string `json:"files"`
-	Details       []string `json:"details" doc:"what else the plan says about it; one may have several lines"`
+	Details       []string `json:"details" doc:"further text of the item in the plan; an entry may have several lines"`
 	Leverage      string   `json:"leverage,omitzero"`
 	Purpose       string   `json:"purpose,omitzero"`
 	BlockedReason string   `json:"blocked_reason,omitzero"`
 	DerivedStatus string   `json:"derived_status,omitzero" schema:"enum=pending|in_progress|completed|blocked|skipped" doc:"of a parent, from its children"`
 }
 
-// Diagnostic says what the parser did not take at face value.
+// Diagnostic describes a part of a plan that was not read as written.
 type Diagnostic struct {
 	Source   string `json:"source,omitzero" doc:"the file below the folder that the plan is, in which the line counts"`
 	Line     int    `json:"line"`
@@ -97,9 +104,10 @@ type Diagnostic struct {
 	Severity string `json:"severity" schema:"enum=info|warning|error"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
+	Open     bool   `json:"open,omitzero" doc:"it is open work and no item; totals.unread counts these"`
 }
 
-// Run is the journey of one item of one plan.
+// Run is the work on one item of one plan.
 type Run struct {
 	RunID       string            `json:"run_id" schema:"id"`
 	Plan        string            `json:"plan"`
@@ -114,7 +122,7 @@ type Run struct {
 	UpdatedAt   Time              `json:"updated_at"`
 }
 
-// Counters count what went wrong in a run, each independently.
+// Counters count the failures of a run, each independently.
 type Counters struct {
 	InvalidResults   map[string]int `json:"invalid_results" doc:"by role"`
 	WorkerFailures   int            `json:"worker_failures"`
@@ -131,7 +139,9 @@ type Policy struct {
 	ReviewRejections    *int     `json:"review_rejections,omitzero" schema:"min=1,max=100,default=3,setting=policy.review_rejections" doc:"the rejection at which the run is blocked"`
 	StalledThreshold    *int     `json:"stalled_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.stalled_threshold" doc:"the outcomes in a row without progress at which it is blocked"`
 	ReviewLoopThreshold *int     `json:"review_loop_threshold,omitzero" schema:"min=1,max=100,default=2,setting=policy.review_loop_threshold" doc:"the reviews in a row that find the same at which it is blocked"`
-	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review"`
+	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"reviewers that must approve; an empty list means none; by default both, or the one reviewer of a host that says reviewer in its first review"`
+	ResultForm          string   `json:"result_form,omitzero" schema:"enum=headers|json,default=headers,setting=policy.result_form" doc:"the form of results that prompts and retry prompts ask for; both are read"`
+	RequireKey          *bool    `json:"require_key,omitzero" schema:"default=false,setting=policy.require_key" doc:"true: a result without the key of its prompt is invalid; false: it only has a warning"`
 }
 
 // ReviewIssue is one finding of a reviewer.
@@ -142,14 +152,14 @@ type ReviewIssue struct {
 	Fix      string `json:"fix,omitzero"`
 }
 
-// Stalled says how long a run has made no progress.
+// Stalled reports for how long a run has made no progress.
 type Stalled struct {
 	ConsecutiveNonProgress int  `json:"consecutive_non_progress"`
 	Threshold              int  `json:"threshold"`
 	Flagged                bool `json:"flagged"`
 }
 
-// ReviewLoop says how often the same issues came back.
+// ReviewLoop reports how often the same issues came back.
 type ReviewLoop struct {
 	Count       int  `json:"count"`
 	Threshold   int  `json:"threshold"`
@@ -157,7 +167,7 @@ type ReviewLoop struct {
 	Flagged     bool `json:"flagged"`
 }
 
-// TaskLedger is what a run knows about the work on its item.
+// TaskLedger holds the facts of a run about its item.
 type TaskLedger struct {
 	RunID              string        `json:"run_id" schema:"id"`
 	ItemID             string        `json:"item_id"`
@@ -185,7 +195,7 @@ type ReviewCounts struct {
 	Quality int `json:"quality"`
 }
 
-// ProgressLedger is what a run knows about its plan.
+// ProgressLedger holds the facts of a run about its plan.
 type ProgressLedger struct {
 	Plan              string      `json:"plan"`
 	ItemID            string      `json:"item_id"`

@@ -1,6 +1,8 @@
 package schema
 
-// The OpenRPC 1.3 document. It has no word for what a server says unasked; that is in x-notifications.
+import "slices"
+
+// The OpenRPC 1.3 document. It has no member for notifications of a server, which are in x-notifications.
 type (
 	rpcDocument struct {
 		OpenRPC       string        `json:"openrpc"`
@@ -63,7 +65,7 @@ type (
 	}
 )
 
-// OpenRPCDocument gives the OpenRPC document of a binary of that version.
+// OpenRPCDocument returns the OpenRPC document of a binary of that version.
 func OpenRPCDocument(version string) []byte {
 	comments := typeComments()
 	sent, received := describer{comments: comments}, describer{"#/components/schemas/", comments}
@@ -98,7 +100,7 @@ func rpcMethodOf(m Method, sent, received describer) rpcMethod {
 	return method
 }
 
-// params describes the members of an object one by one.
+// params describes each member of an object.
 func (d describer) params(s *shape) []rpcParam {
 	var params []rpcParam
 	for i := range s.fields {
@@ -129,3 +131,6 @@ func rpcErrorRows() []rpcErrorRow {
 func (row ErrorRow) rpc() rpcError {
 	return rpcError{row.Number, row.Doc, rpcErrorData{row.Code, row.Retryable}}
 }
+
+// everywhere reports whether every method may return the error.
+func (row ErrorRow) everywhere() bool { return slices.Contains(Everywhere, row.Code) }

@@ -7,7 +7,7 @@ type None struct{}
 
 // Keyed is part of the params of every changing method.
 type Keyed struct {
-	IdempotencyKey string `json:"idempotency_key,omitzero" schema:"id" doc:"the same key with the same params gives the first answer again"`
+	IdempotencyKey string `json:"idempotency_key,omitzero" schema:"id" doc:"the same key with the same params returns the first answer again"`
 }
 
 // Page is part of the params of every list.
@@ -21,7 +21,7 @@ type InitializeParams struct {
 	_                struct{}          `schema:"open"`
 	ProtocolVersion  *int              `json:"protocol_version,omitzero" schema:"min=0,max=1000000,default=1"`
 	ClientInfo       *ClientInfo       `json:"client_info,omitzero"`
-	ProcessID        *int64            `json:"process_id,omitzero" doc:"when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out"`
+	ProcessID        *int64            `json:"process_id,omitzero" doc:"waybill ends when this process ends, and at once if it does not exist; a host on another machine omits it"`
 	WorkspaceFolders []WorkspaceFolder `json:"workspace_folders,omitzero"`
 	RootURI          string            `json:"root_uri,omitzero"`
 }
@@ -97,7 +97,7 @@ type FailedParams struct {
 // ListInstructionsParams are the params of list_instructions.
 type ListInstructionsParams struct {
 	SessionID     string `json:"session_id,omitzero" schema:"id"`
-	State         string `json:"state,omitzero" schema:"enum=queued|sent|acknowledged|failed|cancelled"`
+	State         string `json:"state,omitzero" schema:"enum=queued|sent|delivered|acknowledged|failed|cancelled"`
 	InstructionID string `json:"instruction_id,omitzero" schema:"id" doc:"this one alone, whatever its state; without session_id, state and cursor"`
 	Page
 }
@@ -113,23 +113,23 @@ type CancelInstructionParams struct {
 
 // GetPlanParams are the params of get_plan.
 type GetPlanParams struct {
-	Plan string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
+	Plan string `json:"plan" schema:"required" doc:"the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder"`
 }
 
 // SetItemStatusParams are the params of set_item_status.
 type SetItemStatusParams struct {
-	Plan         string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
+	Plan         string `json:"plan" schema:"required" doc:"the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder"`
 	ItemID       string `json:"item_id" schema:"required"`
 	Status       string `json:"status" schema:"required,enum=pending|in_progress|completed|blocked|skipped"`
 	Line         *int   `json:"line,omitzero" schema:"min=1" doc:"tells items apart that share an id"`
-	ExpectedHash string `json:"expected_hash,omitzero" doc:"fingerprint.hash of the plan as the caller read it: nothing is written if it is another now"`
+	ExpectedHash string `json:"expected_hash,omitzero" doc:"fingerprint.hash of the plan that the caller read; nothing is written if the file has changed"`
 	Keyed
 }
 
 // InitRunParams are the params of init_run.
 type InitRunParams struct {
-	Plan   string  `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
-	ItemID string  `json:"item_id" schema:"required"`
+	Plan   string  `json:"plan" schema:"required,alias=specName" doc:"the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder"`
+	ItemID string  `json:"item_id" schema:"required,alias=taskId"`
 	Policy *Policy `json:"policy,omitzero"`
 	Resume string  `json:"resume,omitzero" schema:"enum=existing|new,default=existing"`
 	Keyed
@@ -142,15 +142,15 @@ type CompilePromptParams struct {
 	TaskPrompt      string            `json:"task_prompt,omitzero" doc:"replaces the item's own prompt, word for word"`
 	Since           string            `json:"since,omitzero" doc:"packet.cursor that the agent acknowledged last"`
 	MaxOutputTokens *int              `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000,default=1200,setting=prompt.max_output_tokens"`
-	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=1000000000,setting=prompt.max_input_tokens" doc:"what the model takes in"`
+	MaxInputTokens  *int              `json:"max_input_tokens,omitzero" schema:"min=1,max=1000000000,setting=prompt.max_input_tokens" doc:"input limit of the model"`
 	Tokenizer       string            `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate,setting=prompt.tokenizer" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionParams `json:"compaction,omitzero"`
 	Blocks          bool              `json:"blocks,omitzero" doc:"give the sections of the prompt by themselves, too, with whose words they hold"`
-	Preview         bool              `json:"preview,omitzero" doc:"only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead"`
+	Preview         bool              `json:"preview,omitzero" doc:"returns the prompt without counting it or keeping it as the last prompt; the result has the last prompt"`
 }
 
-// CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not
-// touched; what of them then has no part in it, omitted says.
+// CompactionParams control how a prompt over its budget is shortened. A prompt that fits ignores them, and omitted
+// lists those without effect.
 type CompactionParams struct {
 	Auto           *bool    `json:"auto,omitzero" schema:"default=true,setting=prompt.compaction.auto" doc:"false: a prompt over its budget is an error at once"`
 	Prune          *bool    `json:"prune,omitzero" schema:"default=true,setting=prompt.compaction.prune" doc:"false: the stage prune_packet is left out"`

@@ -4,26 +4,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"waybill/internal/safetext"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What an error repeats of its params is bounded, because they may be as large as a message.
+// Limits of the parts of params that an error repeats. Params may be as large as a message.
 const (
 	maxProblems = 20
 	maxExcerpt  = 48
 	maxPointer  = 256
 )
 
-// A walk gathers what is wrong with well-formed params.
+// A walk collects the problems of well-formed params.
 type walk struct {
 	found   []finding
 	omitted int
 }
 
-// A finding is a problem with what the error is to make of it.
+// A finding is a problem with its part of the error.
 type finding struct {
 	Problem
 	code  Code
@@ -31,28 +31,27 @@ type finding struct {
 	near  []string // of UNKNOWN_FIELD: the nearest that are known
 }
 
-// add takes one more finding. The first ones are enough to go on with, and a message has room for a
-// million of them; so the rest is only counted, and not even described.
+// add adds a finding. Beyond the first ones it only counts, because a message can contain a million problems.
 func (w *walk) add(at jsontext.Pointer, describe func() finding) {
 	if len(w.found) == maxProblems {
 		w.omitted++
 		return
 	}
 	f := describe()
-	f.Pointer = clip(string(at), maxPointer)
+	f.Pointer = safetext.Truncate(string(at), maxPointer)
 	w.found = append(w.found, f)
 }
 
-// wrong adds that a value is not what it must be.
+// wrong adds that a value is not of the wanted kind.
 func (w *walk) wrong(at jsontext.Pointer, v jsontext.Value, wanted string) {
 	w.add(at, func() finding {
 		return finding{code: InvalidParams, Problem: Problem{
-			Message: place(at) + " must be " + wanted + ", not " + excerpt(v), Expected: wanted, Found: excerpt(v),
+			Message: place(at) + " must be " + wanted + ", not " + shown(v), Expected: wanted, Found: shown(v),
 		}}
 	})
 }
 
-// missing adds that a member that must be there is not.
+// missing adds that a required member is absent.
 func (w *walk) missing(at jsontext.Pointer, wanted string) {
 	w.add(at, func() finding {
 		return finding{code: InvalidParams, Problem: Problem{
@@ -61,16 +60,16 @@ func (w *walk) missing(at jsontext.Pointer, wanted string) {
 	})
 }
 
-// blank adds that a text has nothing in it.
+// blank adds that a text is blank.
 func (w *walk) blank(at jsontext.Pointer, v jsontext.Value, wanted string) {
 	w.add(at, func() finding {
 		return finding{code: EmptyContent, Problem: Problem{
-			Message: place(at) + " must be " + wanted, Expected: wanted, Found: excerpt(v),
+			Message: place(at) + " must be " + wanted, Expected: wanted, Found: shown(v),
 		}}
 	})
 }
 
-// zero adds that a string has the one character that not every store can keep.
+// zero adds that a string contains U+0000, which not every store can keep.
 func (w *walk) zero(at jsontext.Pointer) {
 	w.add(at, func() finding {
 		return finding{code: InvalidParams, Problem: Problem{
@@ -84,14 +83,14 @@ func (w *walk) zero(at jsontext.Pointer) {
 func (w *walk) unknown(at jsontext.Pointer, name string, s *shape) {
 	w.add(at, func() finding {
 		near := Nearest(name, s.names)
-		field := clip(name, maxExcerpt)
+		field := safetext.Truncate(name, maxExcerpt)
 		return finding{code: UnknownField, field: field, near: near, Problem: Problem{
-			Message: place(at) + " is not known; " + advice(near, s.names), Expected: oneOf(s.names), Found: visible(field),
+			Message: place(at) + " is not known; " + advice(near, s.names), Expected: oneOf(s.names), Found: safetext.Printable(field),
 		}}
 	})
 }
 
-// advice says which name to use instead.
+// advice returns a sentence about the names to use instead.
 func advice(near, known []string) string {
 	switch {
 	case len(known) == 0:
@@ -109,7 +108,7 @@ func oneOf(names []string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// error puts the findings into one error.
+// error returns one error for all findings.
 func (w *walk) error() *Error {
 	first := w.found[0]
 	problems := make([]Problem, len(w.found))
@@ -136,20 +135,20 @@ func (w *walk) error() *Error {
 	return e
 }
 
-// gravity orders the codes of findings. An unknown member weighs most, because a misspelt name is
-// mostly why another one is missing.
+// gravity orders the codes by weight. An unknown member weighs most, because a misspelt name usually explains the
+// missing one.
 var gravity = []Code{EmptyContent, InvalidParams, UnknownField}
 
-// place names a place in a message.
+// place returns the name of a place for a message.
 func place(at jsontext.Pointer) string {
 	if at == "" {
 		return "params"
 	}
-	return visible(clip(string(at), maxPointer))
+	return safetext.Printable(safetext.Truncate(string(at), maxPointer))
 }
 
-// excerpt shows a value, or what it is if it has parts.
-func excerpt(v jsontext.Value) string {
+// shown returns the beginning of a value for a message, or the kind of an object or list.
+func shown(v jsontext.Value) string {
 	switch v.Kind() {
 	case '{':
 		return "an object"
@@ -159,26 +158,6 @@ func excerpt(v jsontext.Value) string {
 		}
 		return "an empty list"
 	default:
-		return visible(clip(string(v), maxExcerpt))
+		return safetext.Printable(safetext.Truncate(string(v), maxExcerpt))
 	}
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
-}
-
-// visible takes out what a terminal would act upon, because messages are there to be printed.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, s)
 }

@@ -11,27 +11,27 @@ type CompilePromptResult struct {
 	PromptTokensBefore int        `json:"prompt_tokens_before"`
 	PromptTokensAfter  int        `json:"prompt_tokens_after"`
 	PromptTokenBudget  int        `json:"prompt_token_budget"`
-	Tokenizer          string     `json:"tokenizer" schema:"enum=estimate|o200k" doc:"what the token counts are of"`
+	Tokenizer          string     `json:"tokenizer" schema:"enum=estimate|o200k" doc:"tokenizer of the token counts"`
 	PromptEstimate     int        `json:"prompt_tokens_estimate" doc:"prompt_tokens_after as the estimate has it"`
 	PromptResend       int        `json:"prompt_tokens_resend" doc:"estimate of a prompt with the whole plan and all facts in it, which the packet spares"`
 	Compaction         Compaction `json:"compaction"`
 	Omitted            []Omission `json:"omitted"`
-	ItemChanged        string     `json:"item_changed,omitzero" doc:"only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do"`
+	ItemChanged        string     `json:"item_changed,omitzero" doc:"only if the title of the item has changed since the run was started or replanned: the id may belong to another item now; says what to do"`
 	LedgerMode         string     `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
 	FallbackReason     string     `json:"fallback_reason,omitzero"`
-	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
+	FallbackDetail     string     `json:"fallback_detail,omitzero" doc:"the problem of the file, for a person"`
 	FallbackSince      Time       `json:"fallback_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
 	LedgerAsOf         Time       `json:"ledger_as_of,omitzero" doc:"when the version of the plan was written that is used instead"`
 	Rebuilt            bool       `json:"rebuilt" doc:"whether the plan was read anew"`
 
 	Blocks []PromptBlock `json:"blocks,omitzero" doc:"only if the call has blocks; their texts joined are the prompt"`
 
-	LastPrompt     *LastPrompt `json:"last_prompt,omitzero" doc:"only with preview: what was given last for this role of the run; absent if nothing was"`
-	LastPromptLost string      `json:"last_prompt_lost,omitzero" schema:"enum=too_large|damaged" doc:"only with preview: why last_prompt is not there although there was one"`
+	LastPrompt     *LastPrompt `json:"last_prompt,omitzero" doc:"only with preview: the last prompt for this role of the run, if there is one"`
+	LastPromptLost string      `json:"last_prompt_lost,omitzero" schema:"enum=too_large|damaged" doc:"only with preview: why an existing last_prompt is left out"`
 }
 
-// LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for
-// 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed.
+// LastPrompt is the last prompt of a role of a run, for display only. It is kept for 30 days by default. After a
+// kill, the prompt of the last second may be missing.
 type LastPrompt struct {
 	Prompt        string `json:"prompt"`
 	CompiledAt    Time   `json:"compiled_at"`
@@ -52,7 +52,7 @@ type PromptBlock struct {
 	Neutralised int      `json:"neutralised" doc:"characters and lines that were changed so that they cannot pass for structure"`
 }
 
-// Packet is the set of ledger facts behind the stable prefix.
+// Packet is the set of ledger facts after the stable prefix.
 type Packet struct {
 	Cursor  string            `json:"cursor"`
 	Base    string            `json:"base,omitzero" doc:"the cursor that a delta builds on"`
@@ -62,7 +62,7 @@ type Packet struct {
 	Removed []string          `json:"removed"`
 }
 
-// Compaction says what was done to fit the budget.
+// Compaction describes how a prompt was fitted into its budget.
 type Compaction struct {
 	Applied bool        `json:"applied"`
 	Stage   string      `json:"stage"`

@@ -85,7 +85,7 @@ func acceptedByOthers(t *testing.T, m schema.Method, raw []byte, params any) {
 	require.Equal(t, string(ours), string(theirs))
 }
 
-// paramsSchemas gives the published schema of each method's params.
+// paramsSchemas returns the published schema of each method's params.
 func paramsSchemas(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	var document struct {

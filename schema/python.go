@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Python gives the types of the protocol for Python 3.9 and later: a TypedDict for each object, ErrorCode,
-// Notification, and Methods, whose call knows the params and the result of each method. The only code in
-// it hands every call on to one request.
+// Python returns the protocol for Python 3.9 and later: a TypedDict for each object, ErrorCode, Notification, and
+// Methods with a typed call for each method. Every call goes through one function, request.
 func Python() []byte {
 	p := python{comments: typeComments()}
 	p.printf("# %s\n", generatedBy)
@@ -52,8 +51,8 @@ func (p *python) errorCodes() {
 	p.printf("]\n")
 }
 
-// A pythonClass is an object, with its members in the parts that its class is put together of: in 3.9 all members of a
-// class are required or all optional, and a member whose name is a word of Python has no place in a class statement.
+// A pythonClass is an object with its members in the parts that form its class. In Python 3.9 all members of a class
+// are required or all optional. A member named like a Python keyword cannot be in a class statement.
 type pythonClass struct {
 	name                                     string
 	required, optional, words, optionalWords []*field
@@ -107,7 +106,8 @@ func (p *python) members(fields []*field) {
 	}
 }
 
-// wordBase writes a base for members whose names no class can have, and gives its name, if there are such members.
+// wordBase writes a base class for members whose names no class can have, and returns its name, or none if there are
+// no such members.
 func (p *python) wordBase(name string, fields []*field, total bool) []string {
 	if len(fields) == 0 {
 		return nil
@@ -147,7 +147,7 @@ func (p *python) notifications() {
 	p.printf("Notification = Union[\n    %s,\n]\n", strings.Join(names, ",\n    "))
 }
 
-// messageName gives TaskAwaitingResponseMessage for task/awaiting_response.
+// messageName returns TaskAwaitingResponseMessage for task/awaiting_response.
 func messageName(notification string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(notification, func(r rune) bool { return r == '/' || r == '_' }) {
@@ -156,7 +156,7 @@ func messageName(notification string) string {
 	return b.String() + "Message"
 }
 
-// keyed lists the methods that can be sent again without taking effect twice.
+// keyed lists the methods that have an idempotency key.
 func (p *python) keyed() {
 	p.printf("\n#: The methods that take an idempotency_key, by all their names.\nKEYED = frozenset(\n    {\n")
 	for _, m := range Methods {
@@ -184,7 +184,7 @@ func (p *python) methods() {
 	p.printf("%s", pythonTail)
 }
 
-// pythonParams gives the type of the params of a method, which may be left out where none is required.
+// pythonParams returns the type of the params of a method. A call may omit params without required members.
 func pythonParams(t reflect.Type) string {
 	if t == reflect.TypeFor[None]() {
 		return "Optional[NoParams] = None"
@@ -207,7 +207,7 @@ const pythonTail = `
         raise NotImplementedError
 `
 
-// python gives the type of a value.
+// python returns the type of a value.
 func (s *shape) python(r rules) string {
 	switch s.kind {
 	case object:
@@ -243,7 +243,7 @@ func (s *shape) pythonText(r rules) string {
 	return "Literal[" + strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", r.enum), "[]"), `" "`, `", "`) + "]"
 }
 
-// isPythonWord reports whether Python keeps a name to itself.
+// isPythonWord reports whether a name is a keyword of Python.
 func isPythonWord(name string) bool {
 	return slices.Contains([]string{
 		"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",

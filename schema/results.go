@@ -22,13 +22,13 @@ type ServerInfo struct {
 	PID     int    `json:"pid"`
 }
 
-// Capabilities lists what can be called and heard.
+// Capabilities lists the methods and notifications.
 type Capabilities struct {
 	Methods       []string `json:"methods"`
 	Notifications []string `json:"notifications"`
 }
 
-// Limits are the bounds in force.
+// Limits are the limits in force.
 type Limits struct {
 	MaxMessageBytes int `json:"max_message_bytes"`
 	MaxContentBytes int `json:"max_content_bytes"`
@@ -49,16 +49,28 @@ type StatusResult struct {
 	Watcher    WatcherStatus     `json:"watcher"`
 	Connection *ConnectionStatus `json:"connection,omitzero" doc:"absent without one, as in the terminal commands"`
 	Counts     Counts            `json:"counts"`
+	Moves      Moves             `json:"moves"`
 	Dialects   []DialectRule     `json:"dialects" doc:"the configuration of the plans' dialects; the first rule that fits a path counts"`
-	Settings   []Setting         `json:"settings" doc:"what this process was given that is not as it is built in"`
-	Degraded   []string          `json:"degraded" doc:"what is not as it should be, a sentence each"`
+	Settings   []Setting         `json:"settings" doc:"settings of this process that differ from their defaults"`
+	Degraded   []string          `json:"degraded" doc:"problems, one sentence each"`
+	Well       bool              `json:"well" doc:"whether all is well, which means that attention is empty"`
+	Attention  []Concern         `json:"attention" doc:"everything that needs attention, including the sentences of degraded"`
 }
 
-// Setting is a setting that is not as it is built in.
+// Concern is one thing that needs attention.
+type Concern struct {
+	Kind    string   `json:"kind" schema:"enum=fault|questions|blocked_runs|failed_tasks|failed_instructions"`
+	Text    string   `json:"text" doc:"one sentence for a person"`
+	Count   int      `json:"count"`
+	IDs     []string `json:"ids" doc:"the first 5 of them; none for a fault"`
+	Command []string `json:"command,omitzero" doc:"the words of a command that shows or helps the first of them in a terminal"`
+}
+
+// Setting is a setting that differs from its default.
 type Setting struct {
 	Name   string         `json:"name" doc:"such as prompt.max_output_tokens"`
 	Value  jsontext.Value `json:"value"`
-	Origin string         `json:"origin" doc:"where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file"`
+	Origin string         `json:"origin" doc:"its source: a flag such as --tokenizer, an environment variable, or the path of a configuration file"`
 }
 
 // StoreStatus describes the store.
@@ -81,13 +93,21 @@ type WatcherStatus struct {
 	LastRescanAt Time  `json:"last_rescan_at,omitzero"`
 }
 
-// ConnectionStatus describes the connection that the question came over.
+// ConnectionStatus describes the connection of the caller.
 type ConnectionStatus struct {
-	NotificationsFailed  int64 `json:"notifications_failed" doc:"of the host's own: nobody is answered, so nothing else says that they had no effect"`
-	NotificationsDropped int64 `json:"notifications_dropped" doc:"to the host, which did not read them in time; events_since has what they told of"`
+	NotificationsFailed  int64 `json:"notifications_failed" doc:"notifications from the host that were dropped; nothing else reports that they had no effect"`
+	NotificationsDropped int64 `json:"notifications_dropped" doc:"notifications that the host did not read in time; events_since has their events"`
 }
 
-// Counts counts what is in the store.
+// Moves counts the state changes of instructions by this process. It excludes sends that were taken back.
+type Moves struct {
+	First        int64 `json:"first_sends"`
+	Repeats      int64 `json:"repeats"`
+	Acknowledged int64 `json:"acknowledged" doc:"in time"`
+	Failed       int64 `json:"failed"`
+}
+
+// Counts counts the records in the store.
 type Counts struct {
 	Instructions map[string]int `json:"instructions" doc:"by state"`
 	Tasks        map[string]int `json:"tasks" doc:"by status"`
@@ -112,7 +132,7 @@ type QueueInstructionWithAckResult struct {
 type DispatchResult struct {
 	Instructions []Send        `json:"instructions"`
 	Failed       []Instruction `json:"failed" doc:"those whose sends were used up in this pass"`
-	Remaining    int           `json:"remaining" doc:"how much of this pass is left for the next call; nothing is repeated before it is through"`
+	Remaining    int           `json:"remaining" doc:"number of instructions of this pass that are left for the next call; none is sent again before"`
 	Seq          int64         `json:"seq"`
 }
 
@@ -149,18 +169,19 @@ type PlanSummary struct {
 	Plan             string      `json:"plan" doc:"how other methods name it"`
 	Path             string      `json:"path"`
 	Dialect          string      `json:"dialect,omitzero"`
-	DialectReason    string      `json:"dialect_reason,omitzero" doc:"what decided on the dialect; get_plan has everything that speaks for one"`
-	Totals           Totals      `json:"totals"`
+	DialectReason    string      `json:"dialect_reason,omitzero" doc:"the evidence that decided the dialect; get_plan has all evidence"`
+	Totals           Totals      `json:"totals" doc:"totals of the file"`
+	Runs             *PlanRuns   `json:"runs,omitzero" doc:"counts from the runs of its items; absent if there are none"`
 	Fingerprint      Fingerprint `json:"fingerprint"`
 	DiagnosticsCount int         `json:"diagnostics_count"`
 	Error            *PlanError  `json:"error,omitzero" doc:"why it cannot be read"`
 	Stale            string      `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
-	StaleReason      string      `json:"stale_reason,omitzero" doc:"what is wrong with the file, as in error, also if nothing was read before"`
+	StaleReason      string      `json:"stale_reason,omitzero" doc:"the problem of the file, as in error, also without an earlier reading"`
 	StaleSince       Time        `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
 	AsOf             Time        `json:"as_of,omitzero" doc:"when the version was written that is shown instead"`
 }
 
-// PlanError says why a plan cannot be read.
+// PlanError is the reason why a plan is unreadable.
 type PlanError struct {
 	Code    Code   `json:"code"`
 	Reason  string `json:"reason,omitzero"`
@@ -170,11 +191,11 @@ type PlanError struct {
 // PlanList is the result of list_plans.
 type PlanList struct {
 	Items    []PlanSummary `json:"items"`
-	Problems []string      `json:"problems" doc:"a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items"`
+	Problems []string      `json:"problems" doc:"one sentence each: folders that were not searched, the number of plans if only the latest 100 are listed, and the number of files that were not read; plans may be missing from items"`
 	Others   []OtherFile   `json:"others" doc:"files and folders in which no item was found; they lie where tools keep plans among other files"`
 }
 
-// OtherFile is a file or a folder that lies where plans do and is none.
+// OtherFile is a file or folder among plans that is not a plan.
 type OtherFile struct {
 	Path string    `json:"path"`
 	Why  PlanError `json:"why" doc:"why it is no plan"`
@@ -186,25 +207,27 @@ type Plan struct {
 	Path        string            `json:"path"`
 	Dialect     string            `json:"dialect"`
 	Fingerprint Fingerprint       `json:"fingerprint"`
-	Totals      Totals            `json:"totals"`
+	Totals      Totals            `json:"totals" doc:"totals of the file"`
+	Runs        *PlanRuns         `json:"runs,omitzero" doc:"counts from the runs of its items; absent if there are none"`
+	RunsError   *PlanError        `json:"runs_error,omitzero" doc:"why the runs cannot be read; the rest comes from the file alone"`
 	Items       []Item            `json:"items"`
 	Diagnostics []Diagnostic      `json:"diagnostics"`
-	Evidence    []DialectSign     `json:"evidence" doc:"what speaks for the dialect, that which decided first, and what speaks for others"`
-	Marks       map[string]string `json:"marks,omitzero" doc:"what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes"`
+	Evidence    []DialectSign     `json:"evidence" doc:"evidence for the dialect, the deciding one first, and for others"`
+	Marks       map[string]string `json:"marks,omitzero" doc:"status of each mark in a box: -, ~ and those of a legend; absent if tasks have no boxes"`
 	Stale       string            `json:"stale,omitzero" doc:"why this is the last good reading and not the file as it is"`
-	StaleReason string            `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
+	StaleReason string            `json:"stale_reason,omitzero" doc:"the problem of the file, such as not_regular, outside_workspace or no_items"`
 	StaleSince  Time              `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
 	AsOf        Time              `json:"as_of,omitzero" doc:"when the version was written that is shown instead"`
 }
 
-// DialectSign is something that speaks for a dialect.
+// DialectSign is one piece of evidence for a dialect.
 type DialectSign struct {
-	Line    int    `json:"line,omitzero" doc:"where it stands; absent if it is not in the file, but said by its path or the configuration"`
+	Line    int    `json:"line,omitzero" doc:"its line; absent if it is not in the file, but in its path or the configuration"`
 	Dialect string `json:"dialect"`
 	Signal  string `json:"signal"`
 }
 
-// DialectRule is a part of the configuration: what the plans at some paths are read in.
+// DialectRule names the dialect of the plans at some paths in the configuration.
 type DialectRule struct {
 	Pattern string `json:"pattern"`
 	Dialect string `json:"dialect"`
@@ -220,12 +243,19 @@ type SetItemStatusResult struct {
 
 // InitRunResult is the result of init_run.
 type InitRunResult struct {
-	Run         Run    `json:"run"`
-	Created     bool   `json:"created"`
-	NextAction  string `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
-	Next        Next   `json:"next"`
-	RetryPrompt string `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
-	Seq         int64  `json:"seq"`
+	Run         Run         `json:"run"`
+	Created     bool        `json:"created"`
+	Directives  *Directives `json:"directives,omitzero" doc:"directives of the item for its run; run.policy has the reviewers"`
+	NextAction  string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Next        Next        `json:"next"`
+	RetryPrompt string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
+	Seq         int64       `json:"seq"`
+}
+
+// Directives are the directives of an item for its run.
+type Directives struct {
+	Review string `json:"review,omitzero" schema:"enum=spec-only|none|full" doc:"the reviewers of the run, unless policy.reviewers says otherwise"`
+	Model  string `json:"model,omitzero" doc:"as in the plan; with a provider before a slash, it is the first model of the run's tasks that name none"`
 }
 
 // Ledger is the result of get_ledger.
@@ -235,8 +265,8 @@ type Ledger struct {
 	TaskLedger     *TaskLedger     `json:"task_ledger,omitzero"`
 	ProgressLedger *ProgressLedger `json:"progress_ledger,omitzero"`
 	LedgerMode     string          `json:"ledger_mode" schema:"enum=ledger_only|ledger_plus_fallback"`
-	FallbackReason string          `json:"fallback_reason,omitzero" doc:"why the progress ledger is not what the file says now"`
-	FallbackDetail string          `json:"fallback_detail,omitzero" doc:"what is wrong with the file, for a person"`
+	FallbackReason string          `json:"fallback_reason,omitzero" doc:"why the progress ledger differs from the file"`
+	FallbackDetail string          `json:"fallback_detail,omitzero" doc:"the problem of the file, for a person"`
 	FallbackSince  Time            `json:"fallback_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
 	LedgerAsOf     Time            `json:"ledger_as_of,omitzero" doc:"when the version of the plan was written that is used instead"`
 }
@@ -279,15 +309,19 @@ type Explanation struct {
 
 // Because is one reason for a state.
 type Because struct {
-	Rule     string `json:"rule"`
-	Text     string `json:"text"`
-	EventSeq int64  `json:"event_seq,omitzero"`
+	Rule     string   `json:"rule"`
+	Text     string   `json:"text"`
+	EventSeq int64    `json:"event_seq,omitzero"`
+	IDs      []string `json:"ids,omitzero" doc:"the first 5 tasks, attempts, runs or items that text speaks of"`
 }
 
-// NextStep is something that would move the subject on.
+// NextStep is a call that would change the state of the subject.
 type NextStep struct {
-	Action string `json:"action"`
-	Text   string `json:"text"`
+	Action  string   `json:"action" doc:"a method, or edit_plan where a person has to edit the plan file"`
+	Text    string   `json:"text"`
+	Subject string   `json:"subject" doc:"the id that the method acts on: the explained thing, or one that it waits for"`
+	By      []string `json:"by" schema:"enum=host|person|waybill|agent" doc:"the possible callers, the usual one first; waybill means waybill work"`
+	Command []string `json:"command,omitzero" doc:"the words of a command that does the same in a terminal; … stands for a text, COMMAND for the command of an agent"`
 }
 
 // OpenRPC is the result of rpc.discover: the OpenRPC document, as generated.

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// idPattern is what an id looks like; IsID is the same in Go.
+// idPattern is the form of an id; IsID is the same check in Go.
 const (
 	idPattern = `^[A-Za-z0-9._:-]{1,128}$`
 	maxID     = 128
 )
 
-// rules are what the schema tag of a member says. Those for strings hold for each string of a list.
+// rules are the contents of the schema tag of a member. Those for strings hold for each string of a list.
 type rules struct {
 	required bool
 	nonblank bool
@@ -23,8 +23,9 @@ type rules struct {
 	bounded  bool
 	min, max int64
 	enum     []string
-	standard string // what an absent member means
-	setting  string // the setting that can say otherwise
+	standard string // meaning of an absent member
+	setting  string // the setting that overrides it
+	alias    string // another accepted name of the member
 }
 
 func parseRules(tag string) rules {
@@ -51,6 +52,8 @@ func parseRules(tag string) rules {
 			r.standard = value
 		case "setting":
 			r.setting = value
+		case "alias":
+			r.alias = value
 		default:
 			panic("schema: there is no rule " + strconv.Quote(rule))
 		}
@@ -58,7 +61,7 @@ func parseRules(tag string) rules {
 	return r
 }
 
-// usual says in words what an absent member means, "" if there is nothing to say.
+// usual describes the meaning of an absent member, "" if there is nothing to say.
 func (r *rules) usual() string {
 	switch {
 	case r.setting != "" && r.standard != "":
@@ -71,7 +74,7 @@ func (r *rules) usual() string {
 	return ""
 }
 
-// fixed gives the value of an absent member, "" if there is none or a setting decides.
+// fixed returns the value of an absent member, "" if there is none or a setting overrides it.
 func (r *rules) fixed() string {
 	if r.setting != "" {
 		return ""
@@ -87,12 +90,12 @@ func mustInt(digits string) int64 {
 	return n
 }
 
-// checked reports whether a value of the right Go type can break one of the rules.
+// checked reports whether a value of the right Go type can break a rule.
 func (r *rules) checked() bool {
 	return r.required || r.nonblank || r.id || r.bounded || r.enum != nil
 }
 
-// ofElements are the rules that hold for each value of a list or a map.
+// ofElements returns the rules for each value of a list or a map.
 func (r rules) ofElements() rules {
 	r.required = false
 	return r
@@ -130,7 +133,7 @@ func isIDByte(c byte) bool {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// wanted says in words which values are allowed, for the end of "must be".
+// wanted describes the allowed values, for a sentence that ends "must be".
 func (r *rules) wanted(s *shape) string {
 	switch s.kind {
 	case object, dict, anyObject:

@@ -1,16 +1,16 @@
 package schema
 
-// What runs are told and tell: params, results, and the objects in them.
+// Declarations about runs: params, results, and their objects.
 
 // ReadyItemsParams are the params of ready_items.
 type ReadyItemsParams struct {
-	Plan  string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
+	Plan  string `json:"plan" schema:"required" doc:"the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder"`
 	Limit *int   `json:"limit,omitzero" schema:"min=1,max=500,default=50" doc:"of ready; waiting has every other item"`
 }
 
 // ResumeRunParams are the params of resume_run.
 type ResumeRunParams struct {
-	Plan   string `json:"plan" schema:"required" doc:"the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in"`
+	Plan   string `json:"plan" schema:"required" doc:"the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder"`
 	ItemID string `json:"item_id" schema:"required"`
 }
 
@@ -33,11 +33,11 @@ type IngestOutputParams struct {
 	RunID           string  `json:"run_id" schema:"required,id"`
 	Role            string  `json:"role" schema:"required,enum=worker|implementer|spec-reviewer|code-quality-reviewer|reviewer"`
 	Output          *string `json:"output,omitzero" doc:"what the agent printed; \"\" for an agent that printed nothing"`
-	OutputPath      string  `json:"output_path,omitzero" doc:"relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir"`
-	TaskID          string  `json:"task_id,omitzero" schema:"id" doc:"the task of the queue that gave this result; its id is then a right task_id in the text, too"`
+	OutputPath      string  `json:"output_path,omitzero" doc:"relative to the workspace, or absolute within the workspace or the folder of --output-dir"`
+	TaskID          string  `json:"task_id,omitzero" schema:"id" doc:"the task of the queue that has this result; its id is then also accepted as task_id in the text"`
 	AttemptID       string  `json:"attempt_id,omitzero" schema:"id"`
 	LeaseToken      string  `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
-	Prompt          string  `json:"prompt,omitzero" doc:"what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives"`
+	Prompt          string  `json:"prompt,omitzero" doc:"the prompt of the agent, which a retry prompt repeats; by default that of the task, or of compile_prompt"`
 	MaxOutputTokens *int    `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000" doc:"more than that in the result is a warning"`
 	Keyed
 }
@@ -45,8 +45,15 @@ type IngestOutputParams struct {
 // ReplanParams are the params of replan.
 type ReplanParams struct {
 	RunID     string   `json:"run_id" schema:"required,id"`
-	Summary   string   `json:"summary" schema:"required" doc:"what is to be done differently"`
+	Summary   string   `json:"summary" schema:"required" doc:"the changes that are needed"`
 	PlanItems []string `json:"plan_items,omitzero" doc:"the steps from here on, in order; without them those of the last version"`
+	Keyed
+}
+
+// UnblockRunParams are the params of unblock_run.
+type UnblockRunParams struct {
+	RunID  string `json:"run_id" schema:"required,id"`
+	Reason string `json:"reason,omitzero" doc:"the solved cause; the event has it as why"`
 	Keyed
 }
 
@@ -57,15 +64,17 @@ type TelemetryParams struct {
 
 // ReadyItems is the result of ready_items.
 type ReadyItems struct {
-	Ready       []string      `json:"ready" doc:"in the order of the plan, which is no dependency: who works alone takes the first"`
+	OpenBoxes   []Diagnostic  `json:"open_boxes,omitzero" doc:"the first open boxes and signs that are not items, so that no run can work on them; a person does them or adds an id"`
+	Ready       []string      `json:"ready" doc:"in the order of the plan, which is no dependency; a single worker takes the first"`
 	Parallel    []string      `json:"parallel" doc:"those of ready that the plan says may be worked on beside others"`
 	ReadyTotal  int           `json:"ready_total"`
 	Waiting     []WaitingItem `json:"waiting"`
-	Left        int           `json:"left" doc:"items that have to be done and are not, and what is unread"`
-	Unread      int           `json:"unread,omitzero" doc:"open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed"`
+	Left        int           `json:"left" doc:"items that have to be done and are not, plus unread"`
+	Unread      int           `json:"unread,omitzero" doc:"number of open boxes and signs of the plan that are not items; the plan is not completed while there are any"`
 	Completed   bool          `json:"completed"`
+	Runs        *PlanRuns     `json:"runs,omitzero" doc:"counts from the runs of all items; absent if there are none"`
 	Stale       string        `json:"stale,omitzero" doc:"why this rests on the last good reading and not on the file as it is"`
-	StaleReason string        `json:"stale_reason,omitzero" doc:"what is wrong with the file then, such as not_regular, outside_workspace or no_items"`
+	StaleReason string        `json:"stale_reason,omitzero" doc:"the problem of the file, such as not_regular, outside_workspace or no_items"`
 	StaleSince  Time          `json:"stale_since,omitzero" doc:"when this process first found that the file cannot be read as it is"`
 	AsOf        Time          `json:"as_of,omitzero" doc:"when the version was written that this rests on instead"`
 }
@@ -90,7 +99,7 @@ type IngestOutputResult struct {
 	Result       *Result         `json:"result,omitzero" doc:"absent if nothing could be read"`
 	Errors       []ResultError   `json:"errors" doc:"why it is invalid, all of it"`
 	Warnings     []ResultWarning `json:"warnings"`
-	NextAction   string          `json:"next_action,omitzero" doc:"absent if it was not applied: somebody else is told what to do" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	NextAction   string          `json:"next_action,omitzero" doc:"absent if it was not applied" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next         *Next           `json:"next,omitzero"`
 	Decision     *Decision       `json:"decision,omitzero" doc:"absent if nothing moved"`
 	RetryPrompt  string          `json:"retry_prompt,omitzero"`
@@ -99,7 +108,7 @@ type IngestOutputResult struct {
 	Run          Run             `json:"run"`
 	Evidence     *Evidence       `json:"evidence,omitzero" doc:"with plan_completed"`
 	RetryContext bool            `json:"retry_context,omitzero" doc:"whether the agent was given a retry prompt"`
-	OutputTokens int             `json:"output_tokens" doc:"an estimate for the result, without what stands around it"`
+	OutputTokens int             `json:"output_tokens" doc:"an estimate for the result alone"`
 	Applied      bool            `json:"applied"`
 	Already      bool            `json:"already,omitzero" doc:"whether this very result of the attempt was taken before; then nothing moved"`
 	Reason       string          `json:"reason,omitzero" schema:"enum=stale_attempt"`
@@ -119,8 +128,17 @@ type ReplanResult struct {
 	Seq             int64       `json:"seq"`
 }
 
-// Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before
-// a process was killed; everything else is exact.
+// UnblockRunResult is the result of unblock_run.
+type UnblockRunResult struct {
+	Run         Run    `json:"run"`
+	RetryPrompt string `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
+	NextAction  string `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Next        Next   `json:"next"`
+	Seq         int64  `json:"seq"`
+}
+
+// Telemetry is the result of get_telemetry. After a kill, counts of compiled prompts may lack the last second; all
+// others are exact.
 type Telemetry struct {
 	Dispatch         DispatchCounts   `json:"dispatch"`
 	Tokens           TokenCounts      `json:"tokens"`
@@ -151,7 +169,7 @@ type TokenCounts struct {
 	PromptsAfter  int64 `json:"prompts_after"`
 	Results       int64 `json:"results"`
 	Sent          int64 `json:"sent" doc:"prompts_after as the estimate has it"`
-	Resend        int64 `json:"resend" doc:"what the same prompts would be with the whole plan and all facts in each, by the same estimate"`
+	Resend        int64 `json:"resend" doc:"the same prompts with the whole plan and all facts, by the same estimate"`
 	Saved         int64 `json:"saved" doc:"resend less sent"`
 }
 
@@ -162,14 +180,14 @@ type PacketCounts struct {
 	WhyFull map[string]int64 `json:"why_full"`
 }
 
-// RebuildCounts count how often the facts of a run were read anew from its plan, and could not be.
+// RebuildCounts count the new readings of a plan for the facts of a run, and the failed ones.
 type RebuildCounts struct {
 	Total      int64            `json:"total"`
 	Fallbacks  map[string]int64 `json:"fallbacks" doc:"by reason"`
-	FallbackMS int64            `json:"fallback_ms" doc:"the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled"`
+	FallbackMS int64            `json:"fallback_ms" doc:"sum over all prompts that used the last reading: time for which the plan had been unreadable"`
 }
 
-// Result is what an agent reported, as it was read. What it lacks is left out.
+// Result is the result of an agent, without the members that it lacks.
 type Result struct {
 	Role            string        `json:"role"`
 	TaskID          string        `json:"task_id,omitzero"`
@@ -185,7 +203,7 @@ type Result struct {
 	RequiredFixes   []string      `json:"required_fixes"`
 }
 
-// ResultTest is something that a worker ran to check its work.
+// ResultTest is a check that a worker ran.
 type ResultTest struct {
 	Command  string   `json:"command"`
 	Passed   bool     `json:"passed"`
@@ -202,42 +220,42 @@ type ResultError struct {
 	Message  string `json:"message"`
 }
 
-// ResultWarning is something that was tolerated, or is odd, and changed nothing.
+// ResultWarning is a tolerated or odd part that changed nothing.
 type ResultWarning struct {
 	Code    string `json:"code"`
 	Line    int    `json:"line,omitzero"`
 	Message string `json:"message"`
 }
 
-// Next says what has to be done so that a run goes on, and why that.
+// Next is the next action of a run, with its reason.
 type Next struct {
 	Action  string   `json:"action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
-	Role    string   `json:"role,omitzero" doc:"who has to do it, where an agent has to"`
-	ItemIDs []string `json:"item_ids" doc:"with advance_to_next_item: what can be begun now"`
+	Role    string   `json:"role,omitzero" doc:"the role of the agent, if one has to act"`
+	ItemIDs []string `json:"item_ids" doc:"with advance_to_next_item: the items that can begin now"`
 }
 
-// Decision is the rule by which a run moved.
+// Decision is the rule that moved a run.
 type Decision struct {
 	Rule  string `json:"rule"`
-	Count int    `json:"count,omitzero" doc:"how often what the rule counts has happened"`
+	Count int    `json:"count,omitzero" doc:"present count of the rule"`
 	Limit int    `json:"limit,omitzero" doc:"the number at which it does something else"`
 }
 
-// Evidence is what a completed plan rests on.
+// Evidence holds the proof of a completed plan.
 type Evidence struct {
 	AcceptanceCriteria []Criterion   `json:"acceptance_criteria"`
 	Outcomes           []ItemOutcome `json:"outcomes"`
 	FilesChanged       []string      `json:"files_changed"`
 }
 
-// Criterion is what the requirements file of a plan says that is to be true.
+// Criterion is an acceptance criterion in the requirements file of a plan.
 type Criterion struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	ID   string `json:"id,omitzero" doc:"by which items name it, such as 1.2 or FR-004"`
 }
 
-// ItemOutcome is how one item of a plan came to its end.
+// ItemOutcome is the outcome of one item of a plan.
 type ItemOutcome struct {
 	ItemID           string   `json:"item_id"`
 	Title            string   `json:"title"`
@@ -249,13 +267,13 @@ type ItemOutcome struct {
 	FilesChanged     []string `json:"files_changed"`
 }
 
-// WaitingItem is an item that cannot be begun now, and why.
+// WaitingItem is an item that cannot begin now, with the reasons.
 type WaitingItem struct {
 	ItemID  string `json:"item_id"`
 	Because []Hold `json:"because"`
 }
 
-// Hold is one reason why an item cannot be begun.
+// Hold is one reason why an item cannot begin.
 type Hold struct {
 	Kind   string `json:"kind" schema:"enum=depends_on|blocked|in_progress|done|parent"`
 	ItemID string `json:"item_id,omitzero"`
@@ -272,7 +290,7 @@ type RunNote struct {
 	State      string    `json:"state" schema:"enum=running|blocked|done|failed"`
 	Reason     string    `json:"reason,omitzero" doc:"why it is blocked"`
 	Revision   int64     `json:"revision"`
-	Role       string    `json:"role,omitzero" doc:"who reported"`
+	Role       string    `json:"role,omitzero" doc:"the role of the report"`
 	Verdict    string    `json:"verdict,omitzero"`
 	Decision   *Decision `json:"decision,omitzero"`
 	NextAction string    `json:"next_action,omitzero"`

@@ -1,10 +1,9 @@
-// Package schema declares every word that a host can say or hear: the methods with their params,
-// results and errors, the notifications, the objects, and the error table. Documentation, JSON
-// Schema, OpenRPC, TypeScript, strict decoding and the table of handlers all follow from these
-// declarations.
+// Package schema declares every word that a host can send or receive: methods with params, results and errors,
+// notifications, objects, and the error table. Documentation, JSON Schema, OpenRPC, TypeScript, strict decoding and
+// the table of handlers follow from these declarations.
 //
-// The package refuses to do anything: it reads no clock and no file, knows no rule of the domain
-// beyond the shape of a value, and holds no handler.
+// It refuses to do anything: it reads no clock and no file, knows no rule beyond the shape of a value, and has no
+// handler.
 //
 // Struct tags of the wire types:
 //
@@ -19,8 +18,8 @@
 //	    id              ^[A-Za-z0-9._:-]{1,128}$
 //	    object          a raw value that must be a JSON object
 //
-// Rules for strings hold for each string of a list or a map. A blank field with schema:"open" marks
-// an object whose unknown members are ignored, and where null means that the member is absent.
+// Rules for strings apply to each string of a list or a map. A blank field with schema:"open" marks an object whose
+// unknown members are ignored, and in which null means absent.
 package schema
 
 import (
@@ -28,15 +27,15 @@ import (
 	"reflect"
 )
 
-// ProtocolVersion is the version of the wire that this package declares. Within it we only add.
+// ProtocolVersion is the version of the wire that this package declares. Within a version, names are only added.
 const ProtocolVersion = 1
 
-// The limits that a host may rely on unless `initialize` says otherwise.
+// Limits that a host may rely on unless `initialize` reports others.
 const (
 	MaxMessageBytes = 8 << 20   // one message
 	MaxContentBytes = 1 << 20   // the content of one instruction
 	MaxReplyBytes   = 64 << 10  // one reply, one reason, one acknowledgement rule
-	MaxPending      = 1_000_000 // instructions that wait for something
+	MaxPending      = 1_000_000 // instructions that wait
 	MaxDepth        = 128       // levels of JSON
 	MaxBatch        = 100       // members of a batch
 	MaxPage         = 500       // items of a list
@@ -45,22 +44,22 @@ const (
 	MaxWaitMS       = 25_000
 )
 
-// A Kind says how a method may be carried out beside others.
+// A Kind says how a method may run at the same time as others.
 type Kind uint8
 
 // The kinds of methods.
 const (
-	// Connection methods are carried out by the front door itself: they concern the connection.
+	// Connection methods are carried out by the front door itself.
 	Connection Kind = iota + 1
-	// Control methods are answered at once, on the spot, and never wait for a disk.
+	// Control methods are answered at once and never wait for a disk.
 	Control
-	// Read methods change nothing that a host can see; they run beside others and may overtake.
+	// Read methods change nothing that a host can see. They run concurrently with others and may overtake them.
 	Read
-	// Change methods take effect in the order in which one connection sent them.
+	// Change methods take effect in the order in which a connection sent them.
 	Change
 )
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	switch k {
 	case Connection:
@@ -81,15 +80,15 @@ type Method struct {
 	Aliases []string
 	Group   string
 	Kind    Kind
-	// Notification marks a method that is sent without an id and never answered.
+	// Notification marks a method without an id, which is never answered.
 	Notification bool
 	Doc          string
-	Errors       []Code // beside those that every method may answer
+	Errors       []Code // beyond those of every method
 	Params       reflect.Type
 	Result       reflect.Type
 }
 
-// method completes a declaration with its types.
+// method returns the declaration with its types.
 func method[P, R any](m Method) Method {
 	m.Params, m.Result = reflect.TypeFor[P](), reflect.TypeFor[R]()
 	return m

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Settings are what a configuration can say. What it leaves out is built in.
+// Settings are the contents of a configuration file. A setting that it leaves out has its built-in value.
 type Settings struct {
 	Prompt  *PromptSettings `json:"prompt,omitzero"`
 	Policy  *Policy         `json:"policy,omitzero"`
@@ -20,54 +20,54 @@ type Settings struct {
 	Store   *StoreSettings  `json:"store,omitzero"`
 }
 
-// PromptSettings are about compile_prompt.
+// PromptSettings configure compile_prompt.
 type PromptSettings struct {
 	MaxInputTokens  *InputSettings      `json:"max_input_tokens,omitzero"`
-	MaxOutputTokens *int                `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000,default=1200" doc:"what an agent may write; the rest of its input is the budget of a prompt"`
+	MaxOutputTokens *int                `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000,default=1200" doc:"tokens reserved for the output of an agent; the rest of its input is the budget of a prompt"`
 	Tokenizer       string              `json:"tokenizer,omitzero" schema:"enum=estimate|o200k,default=estimate" doc:"how tokens are counted: four characters each, or with the vocabulary o200k_base"`
 	Compaction      *CompactionSettings `json:"compaction,omitzero"`
 }
 
-// InputSettings are what the model of a role takes in.
+// InputSettings are input limits of models, by role.
 type InputSettings struct {
-	Worker   *int `json:"worker,omitzero" schema:"min=1,max=1000000000,default=4800" doc:"what the model of a worker takes in"`
-	Reviewer *int `json:"reviewer,omitzero" schema:"min=1,max=1000000000,default=4000" doc:"what the model of a reviewer of either kind takes in"`
+	Worker   *int `json:"worker,omitzero" schema:"min=1,max=1000000000,default=4800" doc:"input limit of a worker's model"`
+	Reviewer *int `json:"reviewer,omitzero" schema:"min=1,max=1000000000,default=4000" doc:"input limit of a reviewer's model"`
 }
 
-// CompactionSettings steer what is done with a prompt over its budget.
+// CompactionSettings configure how a prompt over its budget is shortened.
 type CompactionSettings struct {
 	Auto  *bool `json:"auto,omitzero" schema:"default=true" doc:"false: a prompt over its budget is an error at once"`
 	Prune *bool `json:"prune,omitzero" schema:"default=true" doc:"false: the stage prune_packet is left out"`
 }
 
-// TaskSettings are about the queue of tasks.
+// TaskSettings configure the queue of tasks.
 type TaskSettings struct {
-	RetryDelayMS *int `json:"retry_delay_ms,omitzero" schema:"min=0,max=60000,default=1000" doc:"the first wait before a task is tried again on the model that it failed on; it doubles up to a minute; 0 is none"`
+	RetryDelayMS *int `json:"retry_delay_ms,omitzero" schema:"min=0,max=60000,default=1000" doc:"the first wait before a retry on the same model; it doubles up to a minute; 0 means no wait"`
 }
 
-// ResultSettings are about ingest_output.
+// ResultSettings configure ingest_output.
 type ResultSettings struct {
-	OutputDir string `json:"output_dir,omitzero" doc:"a folder beside the workspace from which results may be read; in a file its path is absolute"`
+	OutputDir string `json:"output_dir,omitzero" doc:"a folder outside the workspace from which results may be read; in a configuration file its path is absolute"`
 }
 
-// PlanSettings are about the files of plans.
+// PlanSettings configure the reading of plans.
 type PlanSettings struct {
 	Poll     *bool    `json:"poll,omitzero" schema:"default=false" doc:"look at the plans every second, for a file system that does not tell of changes"`
-	Dialects []string `json:"dialects,omitzero" schema:"nonblank" doc:"GLOB=NAME: read the plans whose paths fit the glob in that dialect; of several the first counts"`
+	Dialects []string `json:"dialects,omitzero" schema:"nonblank" doc:"GLOB=NAME: the dialect of plans whose paths match the glob; the first match counts"`
 }
 
-// StoreSettings say what a store keeps of what is over.
+// StoreSettings configure how long a store keeps finished records.
 type StoreSettings struct {
-	KeepDays  *int `json:"keep_days,omitzero" schema:"min=1,max=36500,default=30" doc:"for how many days that is kept which nobody waits for: completed and cancelled tasks that nothing needs, acknowledged, cancelled and untracked sent instructions, events, answers to idempotency keys, and last prompts"`
-	KeepTasks *int `json:"keep_tasks,omitzero" schema:"min=0,max=1000000000,default=100000" doc:"how many completed and cancelled tasks are kept at most, but for those of the last day"`
+	KeepDays  *int `json:"keep_days,omitzero" schema:"min=1,max=36500,default=30" doc:"number of days for which finished records are kept: completed and cancelled tasks without dependents, acknowledged, cancelled and untracked sent instructions, events, answers to idempotency keys, and last prompts"`
+	KeepTasks *int `json:"keep_tasks,omitzero" schema:"min=0,max=1000000000,default=100000" doc:"largest number of completed and cancelled tasks that are kept; those of the last day are always kept"`
 }
 
-// A SettingRow is what is to be known of one setting.
+// A SettingRow describes one setting.
 type SettingRow struct {
-	Name    string // such as prompt.max_output_tokens
+	Name    string // for example prompt.max_output_tokens
 	Doc     string
-	Allowed string // which values are, for the end of "must be"
-	BuiltIn string // its value as JSON where nobody says otherwise, "" for none
+	Allowed string // allowed values, for a sentence that ends "must be"
+	BuiltIn string // default value as JSON, "" for none
 
 	shape *shape
 }
@@ -77,7 +77,7 @@ var (
 	settingRows     = rowsOf(nil, "", settingsDecoder.shape)
 )
 
-// SettingRows gives all settings, in the order of their declaration.
+// SettingRows returns all settings, in the order of their declaration.
 func SettingRows() []SettingRow { return slices.Clone(settingRows) }
 
 func rowsOf(rows []SettingRow, prefix string, s *shape) []SettingRow {
@@ -96,15 +96,15 @@ func rowsOf(rows []SettingRow, prefix string, s *shape) []SettingRow {
 	return rows
 }
 
-// Read gives the value that a text stands for in an environment variable or on a command line. The parts of a
-// list have commas between them. The error says what is allowed.
+// Read returns the value of a text from an environment variable or a command line. Commas separate the parts of a
+// list. The error names the allowed values.
 func (r SettingRow) Read(given string) ([]byte, *Error) {
 	value := r.literal(given)
 	_, fault := SettingsOf(map[string][]byte{r.Name: value})
 	return value, fault
 }
 
-// literal writes a text as the JSON that it most likely means; where it cannot be that, as a string.
+// literal returns the JSON that a text most likely means, or a JSON string.
 func (r SettingRow) literal(given string) jsontext.Value {
 	given = strings.ToValidUTF8(given, "\ufffd")
 	bare := jsontext.Value(given)
@@ -114,11 +114,11 @@ func (r SettingRow) literal(given string) jsontext.Value {
 	case r.shape.kind == list:
 		return listed(given)
 	}
-	value, _ := Encode(given) // valid UTF-8 can be written
+	value, _ := Encode(given) // valid UTF-8 has no encoding error
 	return value
 }
 
-// listed writes the parts of a text as a list. Nothing has no parts.
+// listed returns the parts of a text as a JSON list. An empty text has no parts.
 func listed(given string) jsontext.Value {
 	parts := []string{}
 	if given != "" {
@@ -131,8 +131,8 @@ func listed(given string) jsontext.Value {
 	return value
 }
 
-// ReadSettings reads the file of a configuration, which is one object and nothing else, by the rules of Decode.
-// It gives the values that are in it, as JSON, by the names of the settings.
+// ReadSettings reads a configuration file, one object, by the rules of Decode. It returns its values as JSON, by the
+// names of the settings.
 func ReadSettings(raw []byte) (map[string][]byte, *Error) {
 	if fault := syntax(raw); fault != nil {
 		return nil, fault
@@ -147,7 +147,7 @@ func ReadSettings(raw []byte) (map[string][]byte, *Error) {
 	return valuesIn(top), nil
 }
 
-// valuesIn gives the values of the settings in an object.
+// valuesIn returns the values of the settings in an object.
 func valuesIn(top jsontext.Value) map[string][]byte {
 	values := map[string][]byte{}
 	for _, row := range settingRows {
@@ -156,14 +156,14 @@ func valuesIn(top jsontext.Value) map[string][]byte {
 			at = memberOf(at, name)
 		}
 		if at != nil {
-			_ = at.Canonicalize() // well-formed JSON can be
+			_ = at.Canonicalize() // well-formed JSON has no error
 			values[row.Name] = at
 		}
 	}
 	return values
 }
 
-// memberOf gives a member of an object, and nil if there is none.
+// memberOf returns a member of an object, or nil.
 func memberOf(v jsontext.Value, name string) jsontext.Value {
 	if v.Kind() != '{' {
 		return nil
@@ -176,7 +176,7 @@ func memberOf(v jsontext.Value, name string) jsontext.Value {
 	return nil
 }
 
-// SettingsOf gives the settings that have these values, and has no others. The error says what is wrong with one.
+// SettingsOf returns settings with exactly these values, or the error of the first wrong one.
 func SettingsOf(values map[string][]byte) (s Settings, fault *Error) {
 	if len(values) == 0 {
 		return s, nil
@@ -189,7 +189,7 @@ func SettingsOf(values map[string][]byte) (s Settings, fault *Error) {
 	return s, fault
 }
 
-// nested makes objects of names with dots.
+// nested turns names with dots into nested objects.
 func nested(values map[string][]byte) map[string]any {
 	top := map[string]any{}
 	for name, value := range values {
@@ -207,9 +207,8 @@ func nested(values map[string][]byte) map[string]any {
 	return top
 }
 
-// CompleteSettings checks settings, each by itself and all together, and gives them with what is built in: then the
-// groups are there, and every value that is a pointer. With the zero value it does no more than that, because most
-// programs are started with it.
+// CompleteSettings checks the settings, each alone and all together, and fills in the defaults. Afterwards no group
+// and no pointer is nil. The zero value only gets the defaults, because most programs start with it.
 func CompleteSettings(s Settings) (full Settings, fault *Error) {
 	if s != full {
 		raw, err := Encode(s)
@@ -224,7 +223,7 @@ func CompleteSettings(s Settings) (full Settings, fault *Error) {
 	return full, roomless(full.Prompt)
 }
 
-// fill sets what is absent to what is built in.
+// fill sets absent values to their defaults.
 func fill(v reflect.Value, s *shape) {
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -242,7 +241,7 @@ func fill(v reflect.Value, s *shape) {
 	}
 }
 
-// setStandard sets a value to what an absent one means, if that is anything.
+// setStandard sets a value to its default, if there is one.
 func (f *field) setStandard(v reflect.Value) {
 	switch standard := f.rules.standard; {
 	case standard == "":
@@ -257,7 +256,7 @@ func (f *field) setStandard(v reflect.Value) {
 	}
 }
 
-// roomless refuses limits that leave no room for a prompt.
+// roomless returns the error for limits that leave no room for a prompt.
 func roomless(p *PromptSettings) *Error {
 	output := *p.MaxOutputTokens
 	for _, input := range []struct {
@@ -276,8 +275,7 @@ func roomless(p *PromptSettings) *Error {
 	return nil
 }
 
-// LineOf gives the line, from 1, on which the value at a JSON Pointer ends its name, and 0 if the text has no
-// such value.
+// LineOf returns the line, from 1, where the name of a value ends, and 0 if the text does not have the value.
 func LineOf(raw []byte, pointer string) int {
 	d := jsontext.NewDecoder(bytes.NewReader(raw))
 	for {

@@ -17,20 +17,21 @@ const (
 	text                      // a string
 	integer                   // a number without fraction and exponent
 	boolean                   // true or false
-	anything                  // any value, kept as it came
-	anyObject                 // any object, kept as it came
+	anything                  // any value, unchanged
+	anyObject                 // any object, unchanged
 	nothing                   // null
 )
 
 // A shape is all that the decoder and the generators need to know about a Go type.
 type shape struct {
 	kind   kind
-	typ    reflect.Type // without pointers
-	open   bool         // of an object: unknown members are ignored, and null is the same as absent
-	fields []field      // of an object, in the order of the declaration
-	names  []string     // of the fields
-	ruled  []int        // the fields whose values can break a rule
-	elem   *shape       // of a list or a dict
+	typ    reflect.Type      // without pointers
+	open   bool              // of an object: unknown members are ignored, and null is the same as absent
+	fields []field           // of an object, in the order of the declaration
+	names  []string          // of the fields
+	ruled  []int             // indexes of fields whose values can break a rule
+	alias  map[string]string // names of the fields by their aliases
+	elem   *shape            // of a list or a dict
 }
 
 // A field is one member of an object.
@@ -47,7 +48,7 @@ type field struct {
 // shapeOf compiles the shape of a type.
 func shapeOf(t reflect.Type) *shape { return compiler{}.shape(t) }
 
-// member finds the field of that name.
+// member returns the index of the field with the name.
 func (s *shape) member(name string) (int, bool) {
 	for i := range s.fields {
 		if s.fields[i].name == name {
@@ -57,7 +58,7 @@ func (s *shape) member(name string) (int, bool) {
 	return 0, false
 }
 
-// checked reports whether a value of the right Go type can still break a rule.
+// checked reports whether a value of the right Go type can break a rule.
 func (s *shape) checked() bool {
 	switch s.kind {
 	case object:
@@ -124,7 +125,7 @@ func (c compiler) compile(t reflect.Type) *shape {
 	return s
 }
 
-// members adds the fields of a struct to a shape, those of embedded structs among them.
+// members adds the fields of a struct to a shape, including those of embedded structs.
 func (c compiler) members(s *shape, t reflect.Type, path []int) {
 	for i := range t.NumField() {
 		sf := t.Field(i)
@@ -147,11 +148,17 @@ func (s *shape) add(f field) {
 	if inner := f.shape.nested(); inner != nil && s.open && !inner.open {
 		panic("schema: " + s.typ.Name() + " is open and so must be what is in it: " + f.name)
 	}
+	if f.rules.alias != "" {
+		if s.alias == nil {
+			s.alias = map[string]string{}
+		}
+		s.alias[f.rules.alias] = f.name
+	}
 	s.fields = append(s.fields, f)
 	s.names = append(s.names, f.name)
 }
 
-// nested gives the object that a value of the shape is or contains, or nil.
+// nested returns the object that a value of the shape is or contains, or nil.
 func (s *shape) nested() *shape {
 	switch s.kind {
 	case object:
@@ -172,6 +179,9 @@ func (c compiler) field(sf reflect.StructField, path []int) field {
 	if f.shape.kind == anything && f.rules.object {
 		f.shape = &shape{kind: anyObject, typ: f.shape.typ}
 	}
+	if f.rules.alias != "" {
+		f.doc = strings.TrimPrefix(f.doc+"; also accepted as `"+f.rules.alias+"`", "; ")
+	}
 	f.nullable = sf.Type.Kind() == reflect.Pointer && !f.optional && !f.rules.required
 	if why := f.nonsense(sf.Type); why != "" {
 		panic("schema: " + sf.Name + " (" + name + "): " + why)
@@ -179,8 +189,8 @@ func (c compiler) field(sf reflect.StructField, path []int) field {
 	return f
 }
 
-// nonsense says what is wrong with a declaration. What it refuses are the things that the typed pass
-// of the decoder could not see: there, a zero value means that the member is absent.
+// nonsense returns the fault of a declaration, or "". It refuses rules that the typed pass of the decoder could not
+// check, because there a zero value means an absent member.
 func (f *field) nonsense(t reflect.Type) string {
 	plain := t.Kind() != reflect.Pointer
 	number := f.shape.kind == integer || f.shape.kind == boolean

@@ -2,14 +2,14 @@ package schema
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// Model names what an agent runs on.
+// Model names the model of an agent.
 type Model struct {
 	ProviderID string `json:"provider_id" schema:"required"`
 	ModelID    string `json:"model_id" schema:"required"`
 	Variant    string `json:"variant,omitzero"`
 }
 
-// Task is a task as the host sees it. What says how the work stands is that of its newest attempt.
+// Task is a task as the host sees it. Model, session and timing are those of its newest attempt.
 type Task struct {
 	TaskID            string            `json:"task_id" schema:"id"`
 	Status            string            `json:"status" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
@@ -23,13 +23,13 @@ type Task struct {
 	ParentSessionID   string            `json:"parent_session_id,omitzero" doc:"the session that is told of its end"`
 	Models            []Model           `json:"models"`
 	MaxAttempts       int               `json:"max_attempts"`
-	Failures          int               `json:"failures" doc:"attempts that failed or were lost since somebody last set it going"`
+	Failures          int               `json:"failures" doc:"attempts that failed or were lost since the task was created or retried, without those after which the host named the next model"`
 	Labels            map[string]string `json:"labels,omitzero"`
 	CurrentAttemptID  string            `json:"current_attempt_id,omitzero"`
 	AttemptNumber     int               `json:"attempt_number,omitzero"`
 	SessionID         string            `json:"session_id,omitzero"`
 	Model             *Model            `json:"model,omitzero"`
-	Output            string            `json:"output,omitzero" doc:"what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning"`
+	Output            string            `json:"output,omitzero" doc:"output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one"`
 	Question          string            `json:"question,omitzero"`
 	UserReply         string            `json:"user_reply,omitzero" doc:"the answer that an attempt carries and none has acted on yet"`
 	Error             *TaskError        `json:"error,omitzero"`
@@ -43,7 +43,7 @@ type Task struct {
 	CompletedAt       Time              `json:"completed_at,omitzero"`
 }
 
-// WaitingFor is something that holds a task back.
+// WaitingFor is one reason why a task waits.
 type WaitingFor struct {
 	Kind   string `json:"kind" schema:"enum=depends_on|retry_delay|provider_cooling"`
 	TaskID string `json:"task_id,omitzero"`
@@ -51,7 +51,7 @@ type WaitingFor struct {
 	Until  Time   `json:"until,omitzero"`
 }
 
-// TaskError is what went wrong in an attempt.
+// TaskError is the error of an attempt.
 type TaskError struct {
 	Message    string `json:"message"`
 	Class      string `json:"class,omitzero" schema:"enum=transient|provider|terminal|user" doc:"what may help"`
@@ -139,7 +139,7 @@ type HeartbeatParams struct {
 	Keyed
 }
 
-// Progress says how far a worker is.
+// Progress is the progress of a worker.
 type Progress struct {
 	Message string `json:"message" schema:"required"`
 	Percent *int   `json:"percent,omitzero" schema:"min=0,max=100"`
@@ -154,10 +154,11 @@ type FinishAttemptParams struct {
 	Question   string     `json:"question,omitzero" doc:"what the person is asked, with awaiting_response; without it the output is the question"`
 	Error      *ErrorSaid `json:"error,omitzero" doc:"what went wrong"`
 	Retry      string     `json:"retry,omitzero" schema:"enum=auto|never|same_model,default=auto"`
+	NextModel  *Model     `json:"next_model,omitzero" schema:"alias=nextModel" doc:"with error, from a host with its own schedule: the next model, for every class; the failure is not counted, and the task continues"`
 	Keyed
 }
 
-// ErrorSaid is what a worker says went wrong.
+// ErrorSaid is an error in the words of a worker.
 type ErrorSaid struct {
 	Message    string `json:"message" schema:"required"`
 	Class      string `json:"class,omitzero" schema:"enum=transient|provider|terminal|user" doc:"without it, a published table tells"`
@@ -165,11 +166,11 @@ type ErrorSaid struct {
 	Name       string `json:"name,omitzero"`
 }
 
-// SessionEventParams are the params of report_session_event. For type error, data may have class,
-// http_status and name.
+// SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and
+// name. For message.updated, session.error and session.status, data is the data of the host's event.
 type SessionEventParams struct {
 	SessionID string         `json:"session_id" schema:"required,id"`
-	Type      string         `json:"type" schema:"required,enum=started|progress|idle|error|deleted"`
+	Type      string         `json:"type" schema:"required,enum=started|progress|idle|error|deleted|message.updated|session.error|session.status"`
 	Data      jsontext.Value `json:"data,omitzero" schema:"object"`
 	Message   string         `json:"message,omitzero"`
 	Keyed
@@ -200,7 +201,7 @@ type ListTasksParams struct {
 	Status          string `json:"status,omitzero" schema:"enum=QUEUED|RUNNING|COMPLETE|AWAITING_RESPONSE|ERROR|CANCELLED|BLOCKED"`
 	RunID           string `json:"run_id,omitzero" schema:"id"`
 	ParentSessionID string `json:"parent_session_id,omitzero" schema:"id"`
-	Order           string `json:"order,omitzero" schema:"enum=oldest|newest,default=oldest" doc:"which come first, by when they were created; a cursor belongs to the order of its page"`
+	Order           string `json:"order,omitzero" schema:"enum=oldest|newest,default=oldest" doc:"order by time of creation; a cursor belongs to the order of its page"`
 	Page
 }
 
@@ -237,7 +238,7 @@ type ClaimTaskResult struct {
 	Seq   int64  `json:"seq"`
 }
 
-// Claim is a task in the hands of a worker.
+// Claim is a claimed task.
 type Claim struct {
 	Task         Task    `json:"task"`
 	Attempt      Attempt `json:"attempt"`
@@ -246,7 +247,7 @@ type Claim struct {
 	Continuation bool    `json:"continuation" doc:"whether prompt carries a person's answer"`
 }
 
-// AttemptReport says what became of a report about an attempt.
+// AttemptReport is the answer to a report about an attempt.
 type AttemptReport struct {
 	Applied bool     `json:"applied"`
 	Reason  string   `json:"reason,omitzero" schema:"enum=stale_attempt|unknown_session" doc:"why it was not applied"`
@@ -273,7 +274,7 @@ type FinishAttemptResult struct {
 	Seq     int64    `json:"seq"`
 }
 
-// Retry is an attempt that takes over from a failed one.
+// Retry is the attempt that follows a failed one.
 type Retry struct {
 	Attempt Attempt `json:"attempt"`
 	Model   *Model  `json:"model,omitzero"`
@@ -303,6 +304,14 @@ type TaskDetail struct {
 	AttemptsTotal int       `json:"attempts_total"`
 	Replies       []Reply   `json:"replies" doc:"of very many, the last 50; replies_after gives the others"`
 	RepliesTotal  int       `json:"replies_total"`
+
+	ReplyHistory []ReplyText `json:"reply_history" doc:"the texts and times of replies, under the names that other hosts read"`
+}
+
+// ReplyText is the text and the time of a reply.
+type ReplyText struct {
+	Content   string `json:"content"`
+	Timestamp Time   `json:"timestamp"`
 }
 
 // TaskList is a page of tasks.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// TypeScript gives the types of the protocol: an interface for each object, ErrorCode, MethodMap from
-// the name of a method to its params and its result, and NotificationMap. It has no code in it.
+// TypeScript returns the types of the protocol: an interface for each object, ErrorCode, NotificationMap, and
+// MethodMap with the params and the result of each method. It has no code.
 func TypeScript() []byte {
 	t := typescript{comments: typeComments()}
 	t.printf("// %s\n\n", generatedBy)
@@ -24,7 +24,7 @@ func TypeScript() []byte {
 	return []byte(t.String())
 }
 
-// spoken gives the objects that a host can send or receive, by their names.
+// spoken returns the objects that a host can send or receive, by name.
 func spoken() []*shape {
 	c := compiler{}
 	for _, s := range heard() {
@@ -79,7 +79,7 @@ func (t *typescript) member(f *field) {
 	t.printf("  %s%s: %s;\n", f.name, mark, kind)
 }
 
-// remark is all that is to say about a member beside its type.
+// remark returns the comment of a member.
 func (f *field) remark() string {
 	var parts []string
 	if f.doc != "" {
@@ -115,7 +115,7 @@ func (t *typescript) notifications() {
 	t.printf("}\n")
 }
 
-// typescript gives the type of a value.
+// typescript returns the type of a value.
 func (s *shape) typescript(r rules) string {
 	switch s.kind {
 	case object:

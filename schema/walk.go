@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file looks at values whose syntax is known to be good.
+// This file looks at values whose syntax is valid.
 
-// object looks at the members of an object. At the top, those that are open to everyone are ignored.
+// object checks the members of an object. At the top, it ignores members that every method allows.
 func (w *walk) object(at jsontext.Pointer, v jsontext.Value, s *shape, top bool) {
 	seen := make([]bool, len(s.fields))
 	for name, value := range members(v) {
@@ -31,7 +31,7 @@ func (w *walk) object(at jsontext.Pointer, v jsontext.Value, s *shape, top bool)
 	}
 }
 
-// member looks at one member of s, and reports whether it counts as present.
+// member checks one member of s, and reports whether it counts as present.
 func (w *walk) member(at jsontext.Pointer, v jsontext.Value, s *shape, f *field) bool {
 	null := v.Kind() == 'n' && !f.shape.takes('n')
 	switch {
@@ -45,7 +45,7 @@ func (w *walk) member(at jsontext.Pointer, v jsontext.Value, s *shape, f *field)
 	return true
 }
 
-// value looks at one value.
+// value checks one value.
 func (w *walk) value(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
 	if !s.takes(v.Kind()) {
 		w.wrong(at, v, r.wanted(s))
@@ -70,7 +70,7 @@ func (w *walk) value(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
 	}
 }
 
-// takes reports whether values of that JSON kind fit the shape at all.
+// takes reports whether values of the JSON kind fit the shape.
 func (s *shape) takes(k jsontext.Kind) bool {
 	switch s.kind {
 	case object, dict, anyObject:
@@ -147,7 +147,7 @@ func (w *walk) noNUL(at jsontext.Pointer, s string) {
 	}
 }
 
-// members walks over the members of an object. A value is good until the next one.
+// members returns the members of an object. A value is valid until the next one.
 func members(v jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		d := inside(v)
@@ -162,7 +162,7 @@ func members(v jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	}
 }
 
-// elements walks over the elements of an array. A value is good until the next one.
+// elements returns the elements of an array. A value is valid until the next one.
 func elements(v jsontext.Value) iter.Seq2[int, jsontext.Value] {
 	return func(yield func(int, jsontext.Value) bool) {
 		d := inside(v)
@@ -175,7 +175,7 @@ func elements(v jsontext.Value) iter.Seq2[int, jsontext.Value] {
 	}
 }
 
-// inside gives a decoder that stands behind the first bracket.
+// inside returns a decoder after the first bracket.
 func inside(v jsontext.Value) *jsontext.Decoder {
 	d := jsontext.NewDecoder(bytes.NewBuffer(v))
 	_, _ = d.ReadToken()

@@ -8,9 +8,8 @@ import (
 // A Hash is the SHA-256 that chains the records of the event log.
 type Hash [sha256.Size]byte
 
-// Chain gives the hash of a record that follows a record with the hash prev; the first record
-// follows the zero Hash. Every field of the record but the hash itself goes into it, each behind its
-// length, so that no two records give the same bytes.
+// Chain returns the hash of a record that follows a record with the hash prev. The first record follows the zero Hash.
+// The hash covers the length and the bytes of every other field, so that no two records hash the same bytes.
 func Chain(prev Hash, ev Event) Hash {
 	buf := make([]byte, 0, 96+len(ev.Type)+len(ev.Subject)+len(ev.Data))
 	buf = append(buf, prev[:]...)

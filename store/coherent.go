@@ -3,14 +3,13 @@ package store
 import (
 	"fmt"
 
-	"waybill/core"
+	"waybill/core/task"
 )
 
-// Coherent tells in which way a task is not what its newest attempt says, or nil if the two agree: a
-// queued task has an attempt that is pending, a running one has one that is running, and every other
-// one has an attempt that ended as the task did. No transaction ends otherwise, see Tx.PutTask, so that
-// who reads one of them knows the other.
-func Coherent(t core.Task) error {
+// Coherent returns an error if a task and its newest attempt disagree. A queued task has a pending attempt and a
+// running task a running one. Every other task has an attempt with an end that core allows for the task's status. Every
+// transaction keeps this rule, see Tx.PutTask, so that a reader of one knows the other.
+func Coherent(t task.Task) error {
 	if t.Current.Number == 0 {
 		return fmt.Errorf("task %s has no attempt", t.ID)
 	}
@@ -20,20 +19,20 @@ func Coherent(t core.Task) error {
 	return nil
 }
 
-func fits(task core.TaskStatus, attempt core.AttemptStatus) bool {
+func fits(t task.Status, attempt task.AttemptStatus) bool {
 	switch attempt {
-	case core.AttemptPending:
-		return task == core.StatusQueued
-	case core.AttemptRunning:
-		return task == core.StatusRunning
-	case core.AttemptCompleted:
-		return task == core.StatusComplete
-	case core.AttemptError, core.AttemptInterrupted, core.AttemptLost:
-		return task == core.StatusError || task == core.StatusBlocked || task == core.StatusCancelled
-	case core.AttemptAwaiting:
-		return task == core.StatusAwaiting || task == core.StatusBlocked || task == core.StatusCancelled
-	case core.AttemptCancelled:
-		return task == core.StatusCancelled || task == core.StatusBlocked
+	case task.AttemptPending:
+		return t == task.StatusQueued
+	case task.AttemptRunning:
+		return t == task.StatusRunning
+	case task.AttemptCompleted:
+		return t == task.StatusComplete
+	case task.AttemptError, task.AttemptInterrupted, task.AttemptLost:
+		return t == task.StatusError || t == task.StatusBlocked || t == task.StatusCancelled
+	case task.AttemptAwaiting:
+		return t == task.StatusAwaiting || t == task.StatusBlocked || t == task.StatusCancelled
+	case task.AttemptCancelled:
+		return t == task.StatusCancelled || t == task.StatusBlocked
 	}
 	return false
 }

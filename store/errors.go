@@ -2,24 +2,24 @@ package store
 
 import "fmt"
 
-// A Kind says what is wrong with the store.
+// A Kind classifies a failure of the store.
 type Kind uint8
 
 // The kinds of store errors.
 const (
 	Full        Kind = iota + 1 // no space left; nothing was applied
 	IO                          // reading or writing failed; see Outcome
-	ReadOnly                    // the store can be read only; nothing was applied
-	Corrupt                     // it is not a database, or not what was written
+	ReadOnly                    // the store is read-only; nothing was applied
+	Corrupt                     // it is not a database, or its contents were changed from outside
 	NewerSchema                 // written by a newer waybill; it is never downgraded
 	Busy                        // another process holds it for longer than we wait
 	Lost                        // its file was removed or replaced under us
-	Unsafe                      // where it lies or who owns it forbids using it
+	Unsafe                      // its location or its owner forbids using it
 	Closed                      // Close was called
 	Cancelled                   // the call's context, or the time for a View, ended; nothing was applied
 )
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	switch k {
 	case Full:
@@ -52,18 +52,18 @@ type Outcome uint8
 // The outcomes.
 const (
 	NotApplied Outcome = iota // it did not, and never will
-	Unknown                   // it may have; the same idempotency key tells
+	Unknown                   // it may have; the same idempotency key finds out
 )
 
 // An Error is what every store operation returns when the store is at fault.
 type Error struct {
 	Kind    Kind
 	Outcome Outcome
-	Message string // what is wrong and what to do, one sentence
+	Message string // the problem and the remedy, one sentence
 	Err     error  // the cause, or nil
 }
 
-// Error gives the message and the cause.
+// Error returns the message and the cause.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return e.Message
@@ -71,5 +71,5 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

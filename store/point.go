@@ -1,16 +1,15 @@
 package store
 
-import "errors"
-
-// A Point is the end of an event log as it was at some time: the number of its newest record, and the hash of that. The
-// hash tells apart logs that have the same number of records: one that was put back, as a restore or a failover may do,
-// and has grown again. That of the beginning, and of a record that is damaged, is zero.
+// A Point is the end of an event log at some time: the number and the hash of its newest record. The hash tells apart
+// logs with the same number of records. A restore or a failover can put an older log back, which then grows again. The
+// hash is zero for an empty log and for a damaged record.
 type Point struct {
 	Seq  int64
 	Hash Hash
 }
 
-// PointAt gives the point behind the record of that number; ok is false if the log does not have it, or not any more.
+// PointAt returns the point at the record of that number. ok is false if the log does not reach it, or was pruned beyond
+// it. The Hash is zero for a lost or damaged record.
 func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 	root, err := tx.Root()
 	switch {
@@ -22,7 +21,7 @@ func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 		return p, false, nil
 	}
 	events, err := tx.Events(seq-1, 1, nil)
-	if damaged(err) {
+	if isCorrupt(err) {
 		return Point{Seq: seq}, true, nil
 	}
 	if err != nil || len(events) == 0 {
@@ -34,13 +33,8 @@ func PointAt(tx Tx, seq int64) (p Point, ok bool, err error) {
 	return Point{seq, events[0].Hash}, true, nil
 }
 
-func damaged(err error) bool {
-	fault, ok := errors.AsType[*Error](err)
-	return ok && fault.Kind == Corrupt
-}
-
-// Continues reports whether the log goes on from p: nobody has put another one in its place. Of one that does not reach
-// back so far any more it cannot be told, and then it does not.
+// Continues reports whether the log still contains p, so that no other log has replaced it. It returns false if the log
+// has been pruned beyond p, and true if one of the two hashes is unknown.
 func (p Point) Continues(tx Tx) (bool, error) {
 	now, ok, err := PointAt(tx, p.Seq)
 	if err != nil || !ok {

@@ -7,13 +7,13 @@ import (
 
 	"waybill/core"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
 // logOf makes a store whose log has a record about each subject.
 func logOf(t *testing.T, subjects ...string) store.Store {
 	t.Helper()
-	s := memory.New()
+	s := teststore.New(t)
 	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
 		for i, subject := range subjects {
 			if _, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: subject, At: core.Instant(i + 1), Data: "{}"}); err != nil {

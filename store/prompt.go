@@ -9,8 +9,7 @@ import (
 // MaxPromptText is the most bytes of a Prompt.Text, and of a Prompt.Cursor, that a store keeps.
 const MaxPromptText = 1 << 20
 
-// A Prompt is what was given to a role of a run last, for who wants to see what has changed since. Nothing
-// is decided by it.
+// A Prompt is the last prompt compiled for a role of a run. It only serves to show the changes since then.
 type Prompt struct {
 	RunID   string
 	Role    core.Role
@@ -18,13 +17,13 @@ type Prompt struct {
 	Version string // of the fixed parts of prompts, at most 64 bytes
 	Cursor  string // of its packet
 	Tokens  int64  // its size, 0 or more
-	// Text is the prompt, or "" if there was one that is too large to be kept.
+	// Text is the prompt, or "" if it was too large to store.
 	Text string
 }
 
 const longestPromptVersion = 64
 
-// Check tells why no store keeps the prompt, or nil.
+// Check returns the reason why no store accepts the prompt, or nil.
 func (p Prompt) Check() error {
 	if p.Role < core.Worker || p.Role > core.Roles {
 		return fmt.Errorf("a prompt is for a role, and %v is none", p.Role)

@@ -1,10 +1,10 @@
-// Package store states the promise that every database of waybill keeps, and the few verbs that the
-// engine speaks to it. What a state may become is not decided here, and no database decides it:
-// SQL gets and puts, and its CHECK constraints only repeat the core's laws.
+// Package store states the promise that every database of waybill keeps, and the few methods that the engine calls. It does
+// not decide state changes, and no database does: SQL stores and returns records, and CHECK constraints repeat the laws of
+// core.
 //
 // # The promise
 //
-// Durable. When Update returns nil, everything that its function put has reached stable storage: it
+// Durable. When Update returns nil, everything that its function wrote has reached stable storage: it
 // survives kill -9 and loss of power. A database that cannot promise this for a device says so in
 // its Status.
 //
@@ -15,12 +15,12 @@
 // Serial. Updates of all processes happen one after the other. A View sees one moment, and every
 // Update that had returned before the View began.
 //
-// Gap-free. The event log is numbered 1, 2, 3, … in commit order, without gaps, whatever failed in
-// between, until Prune cuts off its oldest part. Each record carries a hash over itself and the hash
-// of the record before, so that a lost, changed or inserted record is found by Verify.
+// Gap-free. The event log is numbered 1, 2, 3, … in commit order, without gaps, whatever failed in between, until Prune
+// cuts off its oldest part. Each record carries a hash over itself and the hash of the record before. Verify therefore
+// finds a lost, changed or inserted record.
 //
 // Honest. Before Update returns nil it has made sure that the database it wrote is still the one
-// that the next process will open. What it reads is checked against a checksum stored with it.
+// that the next process will open. Every record is checked against a checksum stored with it.
 //
 // Fair. Processes that write to one store take turns.
 package store
@@ -31,28 +31,29 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
 	"waybill/meter"
 )
 
 // A Store is one workspace's durable memory. All methods may be called from any goroutine.
 type Store interface {
-	// Update runs fn in a transaction and commits it durably if fn returns nil. An error of fn is
-	// returned as it is, and nothing is applied; the same holds for a panic of fn. fn may be run
-	// more than once, so it must touch nothing but tx and values that it sets anew in each run, and
-	// use no other method of the store. fn must not keep tx.
-	// Nothing is applied either, and the error says why, if fn leaves a task that is not Coherent.
-	// Every other error is an *Error. When ctx ends before the commit has begun, nothing is applied;
-	// after that, the end of ctx is not heeded any more.
+	// Update runs fn in a transaction and commits it durably if fn returns nil. An error or a panic of fn is returned
+	// unchanged, and nothing is applied. fn may run more than once, so it must touch only tx and variables that each
+	// run sets again. It must not use another method of the store, and must not keep tx. If fn leaves a task that is
+	// not Coherent, Update applies nothing and returns the reason. Every other error is an *Error. If ctx ends before
+	// the commit begins, nothing is applied; the commit ignores a later end of ctx.
 	Update(ctx context.Context, fn func(tx Tx) error) error
 
-	// UpdateReserved is Update for changes that only bring to an end what is there already: an
-	// acknowledgement, a failure with its notice, a cancellation, a consumed notice. When there is
-	// no space left for an Update, they may use the space that the store holds in reserve for them.
+	// UpdateReserved is Update for changes that only finish existing work: an acknowledgement, a failure with its
+	// notice, a cancellation, a consumed notice. When there is no space left for an Update, they may use the space that
+	// the store holds in reserve for them.
 	UpdateReserved(ctx context.Context, fn func(tx Tx) error) error
 
-	// View runs fn on one consistent reading. The putting verbs of its tx return an *Error of kind
-	// ReadOnly. Views run beside each other and beside an Update. A View may be ended by force, with
-	// an *Error of kind Cancelled, if it goes on for much longer than a reading takes.
+	// View runs fn on one consistent snapshot. The writing methods of its tx return an *Error of kind ReadOnly. Views
+	// run concurrently with each other and with an Update. The store may end a View that takes much too long with an
+	// *Error of kind Cancelled.
 	View(ctx context.Context, fn func(tx Tx) error) error
 
 	// Changed returns a channel of size one that is signalled after commits of other processes, as
@@ -62,176 +63,170 @@ type Store interface {
 	// Status describes the store as it is now.
 	Status(ctx context.Context) Status
 
-	// Verify reads everything and reports every record that is not what was written.
+	// Verify reads everything and reports every damaged record.
 	Verify(ctx context.Context) ([]Damage, error)
 
 	// Close ends the store. Calls under way are finished first.
 	Close() error
 }
 
-// Moments is a Store that can tell without a View whether something was committed.
+// Moments is a Store that reports commits without a View.
 type Moments interface {
 	Store
-	// Moment names the present contents: while it gives the same, a View sees the same. It may give another one
-	// although nothing has changed. ok is false while somebody is at a commit, or may be. It costs less than a View.
+	// Moment identifies the current contents: while it returns the same value, a View sees the same. It may return
+	// another value although nothing has changed. ok is false during a commit, or if one may be running. Moment costs
+	// less than a View.
 	Moment() (now Moment, ok bool)
 }
 
-// A Moment is comparable with those that the same Store has given, and with no others.
+// Moments of the same Store can be compared with each other, but not with those of another Store.
 type Moment struct{ File, Commits int64 }
 
-// A Tx is one transaction. Getting verbs see what the same transaction put before. A Tx must not be
-// used by two goroutines at once, and not after its function has returned.
+// A Tx is one transaction. Reading methods see earlier changes of the same transaction. A Tx must not be used by two
+// goroutines at once, and not after its function has returned.
 //
-// A putting verb that would break a rule given here, such as a Position that is taken, returns an
-// error and changes nothing; the transaction goes on. Once a verb has returned an *Error, the
-// transaction is lost: Update returns that error whatever fn returns.
+// A method that writes returns an error and changes nothing if it would break a rule given here, such as a duplicate
+// Position. The transaction continues. Once a method has returned another *Error, the transaction is lost: Update
+// returns that error whatever fn returns.
 //
-// Damage of one record holds up no other. A getting verb that meets a record that is not what was
-// written returns an *Error of kind Corrupt, and the transaction goes on: nothing has changed. LatestRuns, Runs,
-// Tallies, Tasks, Attempts, Leased, Dependents, Replies and the breakers leave such a record out. The Status
-// names it either way.
+// A damaged record does not hold up others. A method that reads a damaged record returns an *Error of kind Corrupt. The
+// transaction continues, because nothing has changed. LatestRuns, Runs, NoticesAbout, Tallies, Tasks, Attempts, Leased,
+// Dependents, Replies and the breakers leave such a record out. The Status names it either way.
 type Tx interface {
 	// Writes counts the verbs that have put, appended, consumed or pruned something so far in this
 	// transaction.
 	Writes() int
 
-	// Instruction gets an instruction; ok is false if there is none with that id.
-	Instruction(id string) (in core.Instruction, ok bool, err error)
+	// Instruction returns an instruction; ok is false if none has that id.
+	Instruction(id string) (in instruction.Instruction, ok bool, err error)
 	// PutInstruction creates an instruction, or replaces the phase of the one with its id. The other
 	// fields are fixed when it is created: putting another value for one is refused. So is a
 	// Position that another instruction has, or one below 1.
-	PutInstruction(in core.Instruction) error
-	// Instructions gives the instructions that the query selects, in its order.
-	Instructions(q InstructionQuery) ([]core.Instruction, error)
-	// CountInstructions counts what the query selects, without regard to After and Limit.
+	PutInstruction(in instruction.Instruction) error
+	// Instructions returns the instructions that the query selects, in its order.
+	Instructions(q InstructionQuery) ([]instruction.Instruction, error)
+	// CountInstructions counts the results of the query without After and Limit.
 	CountInstructions(q InstructionQuery) (int, error)
 	// InstructionCounts counts all instructions by state; every state has an entry. It takes no
 	// longer for many instructions than for few.
-	InstructionCounts() (map[core.State]int, error)
+	InstructionCounts() (map[instruction.State]int, error)
 
-	// Run gets a run; ok is false if there is none with that id.
-	Run(id string) (run core.Run, ok bool, err error)
-	// LatestRun gets the run of the item that was put first last, whatever its state.
-	LatestRun(plan, itemID string) (run core.Run, ok bool, err error)
-	// LatestRuns gives, of each item of the plan, the run that LatestRun gets, by item in ascending order of
-	// the bytes of its id. An item whose latest run is damaged is left out: an earlier run does not stand
-	// for it.
-	LatestRuns(plan string) ([]core.Run, error)
-	// Runs gives the runs that the query selects, by their first put, the last first.
-	Runs(q RunQuery) ([]core.Run, error)
+	// Run returns a run; ok is false if none has that id.
+	Run(id string) (run run.Run, ok bool, err error)
+	// LatestRun returns the newest run of the item, whatever its state.
+	LatestRun(plan, itemID string) (run run.Run, ok bool, err error)
+	// LatestRuns returns the result of LatestRun for each item of the plan, in ascending byte order of the item ids. It
+	// leaves out an item whose newest run is damaged, because an earlier run must not stand in for it.
+	LatestRuns(plan string) ([]run.Run, error)
+	// Runs returns the runs that the query selects, by their first put, the last first.
+	Runs(q RunQuery) ([]run.Run, error)
 	// PutRun creates or replaces a run.
-	PutRun(run core.Run) error
+	PutRun(run run.Run) error
 	// RunCounts counts all runs by state; every state has an entry.
-	RunCounts() (map[core.RunState]int, error)
-	// Facts gives the facts of a run, by key in ascending order of its bytes.
+	RunCounts() (map[run.State]int, error)
+	// Facts returns the facts of a run, by key in ascending order of its bytes.
 	Facts(runID string) ([]Fact, error)
-	// PutFacts replaces all facts of a run. A run that was never put is refused, and so is a key
-	// that is given twice.
+	// PutFacts replaces all facts of a run. It refuses a run that does not exist and a duplicate key.
 	PutFacts(runID string, facts []Fact) error
-	// AddTallies adds to counters of a run, each of which begins at 0: see Tally.Plus. A name that is given
-	// twice is added twice. A run that was never put is refused, and so is a Tally that Check finds fault
-	// with; then nothing is added. Of a counter that is damaged, what is added is lost, too.
+	// AddTallies adds to counters of a run, each of which begins at 0: see Tally.Plus. A duplicate name is added twice.
+	// AddTallies refuses a run that does not exist and a Tally that fails Check; then nothing is added. Additions to a
+	// damaged counter are lost.
 	AddTallies(runID string, counts []Tally) error
-	// Tallies gives the counters of a run, by name in ascending order; with "" for the run, the sums over
+	// Tallies returns the counters of a run, by name in ascending order; with "" for the run, the sums over
 	// all runs.
 	Tallies(runID string) ([]Tally, error)
-	// Prompt gets what PutPrompt put last for a role of a run; ok is false if there is nothing.
+	// Prompt returns the last prompt that PutPrompt stored for a role of a run; ok is false without one.
 	Prompt(runID string, role core.Role) (p Prompt, ok bool, err error)
-	// PutPrompt keeps the prompt that was given for a role of a run, in the place of the one before, even
-	// where that is damaged. A run that was never put is refused, and so is a Prompt that Check finds fault
-	// with; then the one before stays.
+	// PutPrompt stores the prompt of a role of a run and replaces the one before, even a damaged one. It refuses a run
+	// that does not exist and a Prompt that fails Check; then the one before stays.
 	PutPrompt(p Prompt) error
 
-	// Task gets a task with its newest attempt; ok is false if there is none with that id.
-	Task(id string) (t core.Task, ok bool, err error)
-	// PutTask creates a task, or replaces what may change of the one with its id. Launch, Position and
-	// CreatedAt are fixed when it is created: putting another value for one is refused. So is a Position
-	// that another task has, or one below 1. Current is not put with it: see PutAttempt, which a new
-	// task has to come before. Of a task that exists, it does not matter which is put first. When the
-	// transaction ends, each task that it put, or of which it put an attempt, must be Coherent.
-	PutTask(t core.Task) error
-	// Tasks gives the tasks that the query selects, by Position in the direction that it says, each with its
+	// Task returns a task with its newest attempt; ok is false if none has that id.
+	Task(id string) (t task.Task, ok bool, err error)
+	// PutTask creates a task, or replaces the changeable fields of the one with its id. Launch, Position and CreatedAt
+	// never change: PutTask refuses another value for them, a Position below 1, and the Position of another task. It
+	// does not store Current: see PutAttempt, which requires the task of a first attempt to exist. At the end of the
+	// transaction, each task that it changed or whose attempt it changed must be Coherent.
+	PutTask(t task.Task) error
+	// Tasks returns the tasks that the query selects, by Position in the direction that it says, each with its
 	// newest attempt.
-	Tasks(q TaskQuery) ([]core.Task, error)
-	// CountTasks counts what the query selects, without regard to Newest, After and Limit.
+	Tasks(q TaskQuery) ([]task.Task, error)
+	// CountTasks counts the results of the query without Newest, After and Limit.
 	CountTasks(q TaskQuery) (int, error)
-	// NextReady gives the earliest moment behind the given instant at which a queued task that waits for
-	// no other may begin its retry, or 0 if there is none.
+	// NextReady returns the earliest moment after the given instant at which a queued task without dependencies may
+	// begin its retry, or 0.
 	NextReady(after core.Instant) (core.Instant, error)
 	// TaskCounts counts all tasks by status; every status has an entry. It takes no longer for many
 	// tasks than for few.
-	TaskCounts() (map[core.TaskStatus]int, error)
-	// AddDependency notes that a task waits for another one. Both must have been put, or it is refused.
-	// Twice is once.
+	TaskCounts() (map[task.Status]int, error)
+	// AddDependency records that a task waits for another one. It refuses a task that does not exist. Adding a
+	// dependency twice has no further effect.
 	AddDependency(taskID, on string) error
 	// DropTask removes a task with its attempts, its replies and its dependencies; ok is false if there is none with
-	// that id. One whose status is not core.TaskStatus.Forgettable is refused. So is one that a task depends on which is
-	// not so either, and one that is not complete itself if that one is not, because it may still be told to go on.
+	// that id. It refuses a task whose status is not task.Status.Forgettable and a task with such a dependent. It also
+	// refuses an incomplete task with an incomplete dependent, because the dependent may still be told to continue.
 	DropTask(id string) (ok bool, err error)
-	// Dependents gives the ids of the tasks that wait for the given one, in ascending order, at most
-	// limit, behind the id after.
+	// Dependents returns at most limit ids, greater than after, of the tasks that wait for the given one, in
+	// ascending order.
 	Dependents(on, after string, limit int) ([]string, error)
 
-	// Attempt gets an attempt; ok is false if there is none with that id.
-	Attempt(id string) (a core.Attempt, ok bool, err error)
-	// PutAttempt creates an attempt of a task that was put, or replaces the one with its id, of which
-	// TaskID, Number, Cause and CreatedAt are fixed. A new one has the next number of its task, from 1,
-	// and is refused while another attempt of the task is not finished: whoever ends one and begins the
-	// next puts them in this order. Of a finished attempt only Stale changes: putting another value for
-	// anything else is refused. So is a token that another attempt has, and a session that an attempt
-	// of another task has, or an unfinished one.
-	PutAttempt(a core.Attempt) error
-	// Attempts gives at most limit attempts of a task behind the given number, in order.
-	Attempts(taskID string, after, limit int) ([]core.Attempt, error)
+	// Attempt returns an attempt; ok is false if none has that id.
+	Attempt(id string) (a task.Attempt, ok bool, err error)
+	// PutAttempt creates an attempt of an existing task, or replaces the one with its id. TaskID, Number, Cause and
+	// CreatedAt of an attempt never change. A new attempt has the next number of its task, from 1. It is refused while
+	// another attempt of the task is not finished, so the end of one is put before the start of the next. A finished
+	// attempt changes only in Stale. A token of another attempt is refused; so is a session of another task's attempt
+	// or of an unfinished one.
+	PutAttempt(a task.Attempt) error
+	// Attempts returns at most limit attempts of a task with numbers above after, in order.
+	Attempts(taskID string, after, limit int) ([]task.Attempt, error)
 	// AttemptOf gets the newest attempt that runs or ran in a session; all of them are of one task.
-	AttemptOf(session string) (a core.Attempt, ok bool, err error)
+	AttemptOf(session string) (a task.Attempt, ok bool, err error)
 	// AttemptUnder gets the attempt that is or was under the lease with that token.
-	AttemptUnder(token string) (a core.Attempt, ok bool, err error)
-	// Leased gives at most limit running attempts whose leases end behind the given instant, by the end
-	// of the lease and then by id in ascending order. Leases may end at the same instant, so that who
-	// goes on behind the last of a page may skip some.
-	Leased(after core.Instant, limit int) ([]core.Attempt, error)
+	AttemptUnder(token string) (a task.Attempt, ok bool, err error)
+	// Leased returns at most limit running attempts whose leases end after the given instant, in ascending order of the
+	// end and then the id. Several leases may end at the same instant, so a caller that continues after the last one of
+	// a page may skip some.
+	Leased(after core.Instant, limit int) ([]task.Attempt, error)
 
-	// AddReply keeps an answer to a task that was put. Its Number must be the next of its task, from 1.
-	// Replies are never changed or removed.
+	// AddReply stores an answer to an existing task. Its Number must be the next of its task, from 1. Replies are never
+	// changed or removed.
 	AddReply(r Reply) error
-	// Replies gives at most limit replies to a task behind the given number, in order.
+	// Replies returns at most limit replies to a task with numbers above after, in order.
 	Replies(taskID string, after, limit int) ([]Reply, error)
 
-	// Breaker gets the breaker of a model by its key; ok is false if it was never put.
-	Breaker(key string) (b core.Breaker, ok bool, err error)
+	// Breaker returns the breaker of a model by its key; ok is false if there is none.
+	Breaker(key string) (b task.Breaker, ok bool, err error)
 	// PutBreaker creates or replaces a breaker.
-	PutBreaker(b core.Breaker) error
-	// OpenedBreakers gives the breakers that have opened and were not closed since, by key in ascending
+	PutBreaker(b task.Breaker) error
+	// OpenedBreakers returns the breakers that have opened and were not closed since, by key in ascending
 	// order.
-	OpenedBreakers() ([]core.Breaker, error)
-	// Breakers gives at most limit breakers behind the key after, opened or not, by key in ascending order of
+	OpenedBreakers() ([]task.Breaker, error)
+	// Breakers returns at most limit breakers behind the key after, opened or not, by key in ascending order of
 	// its bytes.
-	Breakers(after string, limit int) ([]core.Breaker, error)
+	Breakers(after string, limit int) ([]task.Breaker, error)
 
-	// Append adds a record to the event log and gives it the next number. The log keeps time
-	// running forwards: an At before that of the last record is stored as that of the last record.
+	// Append adds a record with the next number to the event log. Times in the log never decrease: an At before the
+	// last record's is stored as that of the last record.
 	Append(ev Event) (seq int64, err error)
-	// Events gives at most limit records after the given number, in order. With types, only those
-	// of these types. A limit below 1 gives nothing, here and in the verbs below.
+	// Events returns at most limit records after the given number, in order, or only those of the given types. A limit
+	// below 1 returns nothing, here and in the methods below.
 	Events(after int64, limit int, types []core.EventType) ([]Event, error)
-	// EventsOf gives at most limit records about one subject after the given number, in order.
+	// EventsOf returns at most limit records about one subject after the given number, in order.
 	EventsOf(subject string, after int64, limit int) ([]Event, error)
-	// Bounds gives the numbers of the oldest record that is kept and of the newest. An empty log
+	// Bounds returns the numbers of the oldest record that is kept and of the newest. An empty log
 	// has oldest = newest+1.
 	Bounds() (oldest, newest int64, err error)
-	// Tip gives the point at which the log ends: in an Update, behind what was appended so far. It costs no more than
-	// Bounds.
+	// Tip returns the point at which the log ends, including records that the current Update has appended. It costs no
+	// more than Bounds.
 	Tip() (Point, error)
-	// SeqBefore gives the number of the last record with At < at, or oldest-1.
+	// SeqBefore returns the number of the last record with At < at, or oldest-1.
 	SeqBefore(at core.Instant) (int64, error)
 
-	// Root gives what the event log stands on.
+	// Root returns the record before the oldest one of the log.
 	Root() (Root, error)
-	// PutRoot has an event log to which nothing was ever appended go on behind a record that is kept
-	// elsewhere or nowhere: its Seq is at least 1, and the next record has the number behind it. Of a log
-	// that has a record, or had one, it is refused.
+	// PutRoot makes an empty event log continue after a record that is stored elsewhere or lost. Its Seq is at least 1,
+	// and the next record has the following number. Of a log that has a record, or had one, it is refused.
 	PutRoot(r Root) error
 
 	// PutNotice creates a notice or replaces it. A Position that another notice has, or one below
@@ -239,30 +234,34 @@ type Tx interface {
 	PutNotice(n Notice) error
 	// Notice gets a notice that was not consumed.
 	Notice(id string) (n Notice, ok bool, err error)
-	// Notices gives notices that were not consumed, by Position in ascending order, at most limit,
-	// after the given Position; with a session, only those for it.
+	// Notices returns at most limit open notices after the given Position, in ascending order of Position. With a
+	// session, it returns only that session's notices.
 	Notices(session string, after int64, limit int) ([]Notice, error)
+	// NoticesAbout returns the notices with that Subject that were not consumed, by Position in ascending order. A
+	// damaged notice is left out.
+	NoticesAbout(subject string) ([]Notice, error)
 	// CountNotices counts the notices that were not consumed.
 	CountNotices() (int, error)
 	// ConsumeNotice removes a notice; ok is false if there is none with that id.
 	ConsumeNotice(id string) (ok bool, err error)
 
-	// Answered gets the answer that was given for an idempotency key.
+	// IDs returns the ids that the query selects, in the order of their bytes, each once.
+	IDs(q IDQuery) ([]string, error)
+	// Answered returns the stored answer for an idempotency key.
 	Answered(key string) (a Answer, ok bool, err error)
 	// PutAnswer keeps the answer for its key. If the key has an answer already, that one stays.
 	PutAnswer(a Answer) error
-	// Answers gives at most limit answers behind the key after, by key in ascending order of its bytes.
+	// Answers returns at most limit answers behind the key after, by key in ascending order of its bytes.
 	Answers(after string, limit int) ([]Answer, error)
 
-	// Prune removes at most limit records of each kind that nobody waits for and that are older
-	// than before, the oldest first: acknowledged, cancelled and plain sent instructions (by their
-	// last change), answers, prompts, and the oldest part of the event log. It never touches queued,
-	// outstanding or failed instructions, runs, facts, tallies, tasks, attempts, replies, breakers or
-	// notices. It gives how many records it removed.
+	// Prune removes at most limit finished records of each kind that are older than before, oldest first. These are
+	// acknowledged, cancelled and plain sent instructions by their last change, answers, prompts, and the oldest part
+	// of the event log. It never touches queued, outstanding or failed instructions, runs, facts, tallies, tasks,
+	// attempts, replies, breakers or notices. It returns how many records it removed.
 	Prune(before core.Instant, limit int) (int, error)
 }
 
-// An Order says in which order instructions are given.
+// An Order is an order of instructions in a list.
 type Order uint8
 
 // The orders. All are total, so that pages neither overlap nor skip.
@@ -275,9 +274,7 @@ const (
 // An InstructionQuery selects instructions. The zero value of each field selects all.
 type InstructionQuery struct {
 	Session string
-	State   core.State
-	// Tracked selects tracked instructions only.
-	Tracked bool
+	State   instruction.State
 	// SentBefore selects instructions that were sent, and last at or before this instant or after
 	// Now (the clock was set back). Zero selects all.
 	SentBefore, Now core.Instant
@@ -286,9 +283,9 @@ type InstructionQuery struct {
 	// AckEvent selects outstanding instructions whose acknowledgement rule names this event type.
 	AckEvent string
 	Order    Order
-	// After is the Position behind which to go on. With another order than ByPosition it is refused.
+	// After is the Position after which the list continues. It requires the order ByPosition.
 	After int64
-	// Limit is the most to give; 0 means 500.
+	// Limit is the maximum number of results; 0 means 500.
 	Limit int
 }
 
@@ -297,31 +294,53 @@ const DefaultLimit = 500
 
 // A TaskQuery selects tasks. The zero value of each field selects all.
 type TaskQuery struct {
-	Status core.TaskStatus
+	Status task.Status
 	// Live selects tasks that are not over: QUEUED, RUNNING and AWAITING_RESPONSE.
 	Live   bool
 	RunID  string
 	Role   string
 	Parent string
-	// ReadyAt selects tasks that core.Task.Claimable allows to be claimed at this instant.
+	// ReadyAt selects tasks that task.Task.Claimable allows to be claimed at this instant.
 	ReadyAt core.Instant
-	// Except leaves tasks out whose newest attempt is for a model with one of these keys.
+	// Except leaves out tasks whose newest attempt is for a model with one of these keys.
 	Except []string
-	// Newest gives the tasks by descending Position, the newest first, instead of the oldest first.
+	// Newest returns the tasks by descending Position, the newest first, instead of the oldest first.
 	Newest bool
-	// After is the Position behind which to go on, in the direction of the query; 0 begins with the first.
+	// After is the Position after which the list continues, in the direction of the query; 0 starts at the beginning.
 	After int64
-	// Limit is the most to give; 0 means 500.
+	// Limit is the maximum number of results; 0 means 500.
 	Limit int
 }
 
 // A RunQuery selects runs. The zero value of each field selects all.
 type RunQuery struct {
 	Plan  string
-	State core.RunState
-	// Behind is the id of the run behind which to go on; of one that was never put, nothing is behind.
+	State run.State
+	// Behind is the id of the run after which the list continues. After a run that does not exist, the list is empty.
 	Behind string
-	// Limit is the most to give; 0 means 500.
+	// Limit is the maximum number of results; 0 means 500.
+	Limit int
+}
+
+// An IDKind is the kind of record that an id belongs to. The zero value is unknown.
+type IDKind int
+
+// The kinds of ids. A session is known as far as a task names it as its parent.
+const (
+	TaskID IDKind = iota + 1
+	AttemptID
+	RunID
+	InstructionID
+	NoticeID
+	SessionID
+)
+
+// An IDQuery selects ids of one kind that have both a beginning and an end; an empty one fits all. A query with a Prefix
+// reads as much as it finds; one with a Suffix alone reads all ids of the kind.
+type IDQuery struct {
+	Kind           IDKind
+	Prefix, Suffix string
+	// Limit is the maximum number of results.
 	Limit int
 }
 
@@ -329,10 +348,10 @@ type RunQuery struct {
 type Reply struct {
 	TaskID    string
 	Number    int    // from 1
-	AttemptID string // the attempt that asked, or that was the newest
-	Question  string // what it had asked, or ""
+	AttemptID string // the attempt that asked the question, or the newest one
+	Question  string // the question before the reply, or ""
 	Text      string
-	By        string // who answered, if that was said
+	By        string // the person who answered, if known
 	At        core.Instant
 }
 
@@ -342,14 +361,14 @@ type Event struct {
 	At      core.Instant
 	Type    core.EventType
 	Subject string // the id of the thing that it is about
-	Data    string // a JSON object: what changed
+	Data    string // a JSON object: the change
 	Hash    Hash
 }
 
-// A Root is what an event log stands on: the record before the oldest one that is kept.
+// A Root is the record before the oldest one in the event log.
 type Root struct {
 	Seq  int64 // its number; 0 if the log begins with the first record there ever was
-	Hash Hash  // its hash, from which that of the oldest record follows
+	Hash Hash  // its hash, which the oldest record's hash includes
 	// At is, while the log is empty, the earliest that its next record can have. Otherwise it is 0.
 	At core.Instant
 }
@@ -370,7 +389,7 @@ type Notice struct {
 	Deliveries int   // how often it was handed to a host
 }
 
-// An Answer is what a call with an idempotency key was answered.
+// An Answer is the stored answer to a call with an idempotency key.
 type Answer struct {
 	Key         string
 	Fingerprint string // of the method and the params; the same key with another one is a mistake
@@ -385,18 +404,18 @@ type Status struct {
 	SizeBytes     int64
 	ReadOnly      bool
 	SchemaVersion int
-	Degraded      []string // what is not as it should be, a sentence each
+	Degraded      []string // present problems, a sentence each
 	Peers         []Peer   // the others that work on it now, as far as they can be known
 	Stats         Stats
 }
 
-// Stats say what a store has to do with its disk and with other processes. What they count begins with the opening.
+// Stats counts the work of a store since it was opened: its disk, and waits for other processes.
 type Stats struct {
-	// Commits are the commits of updates that succeeded, by how long each took; with what it takes to have it on the
-	// disk, where there is one.
+	// Commits counts the successful updates by their duration. The duration includes the sync to the disk, if the store
+	// has one.
 	Commits meter.Spread[time.Duration]
-	// Waits are the times that a process had to wait for another one before it could write, or gave that up, by how
-	// long. Who need not wait is not counted.
+	// Waits counts the waits for a write of another process by their duration, including abandoned ones. Writes without
+	// a wait are not counted.
 	Waits meter.Spread[time.Duration]
 	// WALBytes is the size of the write-ahead log, where there is one; it is a part of SizeBytes.
 	WALBytes int64
@@ -423,7 +442,7 @@ func (p Peer) String() string {
 	return fmt.Sprintf("process %d on %s", p.PID, p.Host)
 }
 
-// A Damage is a record that is not what was written.
+// A Damage is a record that differs from what was written.
 type Damage struct {
 	What   string // which record, e.g. "event 17" or "instruction ins_…"
 	Detail string

@@ -15,7 +15,7 @@ type Tally struct {
 
 const longestTallyName = 64
 
-// Check tells why no store keeps the tally, or nil.
+// Check returns the reason why no store accepts the tally, or nil.
 func (t Tally) Check() error {
 	if len(t.Name) < 1 || len(t.Name) > longestTallyName {
 		return fmt.Errorf("the name of a tally has 1 to %d bytes, and %q has %d", longestTallyName, t.Name, len(t.Name))
@@ -39,7 +39,7 @@ func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 }
 
-// Plus gives the tally with n more. What no int64 can hold is the largest one: a counter that went back
+// Plus returns the tally with n more. It stops at the largest int64: a counter that went back
 // to the beginning would be worse.
 func (t Tally) Plus(n int64) Tally {
 	if t.N > math.MaxInt64-n {
@@ -50,7 +50,7 @@ func (t Tally) Plus(n int64) Tally {
 	return t
 }
 
-// SumTallies adds up those of one name, and gives each name once, in ascending order.
+// SumTallies adds the counters with the same name. It returns one Tally for each name, in ascending order.
 func SumTallies(all []Tally) []Tally {
 	sums := make(map[string]Tally)
 	for _, t := range all {

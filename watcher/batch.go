@@ -5,51 +5,49 @@ import (
 	"time"
 )
 
-// batch decides when changes are reported: when nothing has changed for quiet, and at
-// the latest maxWait after the first. A new batch begins with the next change, so
-// reports are never closer than quiet.
+// batch decides when changes are reported: after no change for quiet, and at the latest maxWait after the first one.
+// The next change begins a new batch, so reports are at least quiet apart.
 //
-// Any goroutine calls touch. One goroutine receives from kick and from timer.C and
-// then calls settled. In a storm that goroutine sleeps: touch only notes the time.
+// Any goroutine may call touch. One goroutine receives from started and timer.C and then calls due. Many changes do
+// not wake it, because touch only records the time.
 type batch struct {
 	quiet, maxWait time.Duration
-	kick           chan struct{} // size 1, a batch began; nobody closes it
-	timer          *time.Timer   // only for the goroutine that calls settled
+	started        chan struct{} // size 1; a batch began; never closed
+	timer          *time.Timer   // only for the goroutine that calls due
 
 	mu          sync.Mutex // guards first and last
-	first, last time.Time  // change of this batch; zero when there is none
+	first, last time.Time  // change of this batch; zero without one
 }
 
 func newBatch(quiet, maxWait time.Duration) *batch {
-	b := &batch{quiet: quiet, maxWait: maxWait, kick: make(chan struct{}, 1), timer: time.NewTimer(maxWait)}
+	b := &batch{quiet: quiet, maxWait: maxWait, started: make(chan struct{}, 1), timer: time.NewTimer(maxWait)}
 	b.timer.Stop()
 	return b
 }
 
-// touch notes a change. What changed must have been noted before.
+// touch records a change. The caller has already marked the file.
 func (b *batch) touch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last = time.Now()
 	if b.first.IsZero() {
 		b.first = b.last
-		signal(b.kick)
+		signal(b.started)
 	}
 }
 
-// settled reports whether the batch is due, and then begins the next one. Otherwise
-// timer fires when it may be.
-func (b *batch) settled() bool {
+// due reports whether the batch is due, and then ends it. Otherwise timer fires when it may be due.
+func (b *batch) due() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.first.IsZero() {
 		return false
 	}
-	due := b.last.Add(b.quiet)
-	if latest := b.first.Add(b.maxWait); latest.Before(due) {
-		due = latest
+	at := b.last.Add(b.quiet)
+	if latest := b.first.Add(b.maxWait); latest.Before(at) {
+		at = latest
 	}
-	if wait := time.Until(due); wait > 0 {
+	if wait := time.Until(at); wait > 0 {
 		b.timer.Reset(wait)
 		return false
 	}
@@ -57,7 +55,7 @@ func (b *batch) settled() bool {
 	return true
 }
 
-// reset forgets the batch; touch begins another one.
+// reset drops the batch; touch begins another one.
 func (b *batch) reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -28,10 +28,10 @@ func reports(t *testing.T, quiet, maxWait time.Duration, touches func(touch func
 				select {
 				case <-ctx.Done():
 					return
-				case <-b.kick:
+				case <-b.started:
 				case <-b.timer.C:
 				}
-				if b.settled() {
+				if b.due() {
 					due = append(due, time.Since(start))
 				}
 			}
@@ -47,31 +47,23 @@ func reports(t *testing.T, quiet, maxWait time.Duration, touches func(touch func
 const ms = time.Millisecond
 
 func TestBatchReportsOnceAfterTheQuietPeriod(t *testing.T) {
-	due := reports(t, 100*ms, 500*ms, func(touch func()) {
-		touch()
-		time.Sleep(60 * ms)
-		touch()
-		time.Sleep(60 * ms)
-		touch()
-	})
-	require.Equal(t, []time.Duration{220 * ms}, due)
-}
-
-func TestBatchOfOneTouch(t *testing.T) {
-	due := reports(t, 100*ms, 500*ms, func(touch func()) {
-		touch()
-		time.Sleep(time.Second)
-		touch()
-	})
-	require.Equal(t, []time.Duration{100 * ms, 1100 * ms}, due)
-}
-
-func TestBatchWithoutTouchesIsNeverDue(t *testing.T) {
-	require.Empty(t, reports(t, 100*ms, 500*ms, func(func()) {}))
+	for _, row := range []struct{ pauses, want []time.Duration }{ // a touch comes before each pause
+		{nil, nil},
+		{[]time.Duration{0}, []time.Duration{100 * ms}},
+		{[]time.Duration{60 * ms, 60 * ms, 0}, []time.Duration{220 * ms}},
+		{[]time.Duration{1000 * ms, 0}, []time.Duration{100 * ms, 1100 * ms}},
+	} {
+		require.Equal(t, row.want, reports(t, 100*ms, 500*ms, func(touch func()) {
+			for _, pause := range row.pauses {
+				touch()
+				time.Sleep(pause)
+			}
+		}))
+	}
 }
 
 // A storm without a pause is reported every maxWait, no more and no less often.
-func TestFaultF14_StormIsReportedAtTheLongestWait(t *testing.T) {
+func TestContinuousChangesAreReportedAfterMaxWait(t *testing.T) {
 	due := reports(t, 100*ms, 500*ms, func(touch func()) {
 		for range 20_000 { // two seconds
 			touch()
@@ -85,7 +77,7 @@ func TestFaultF14_StormIsReportedAtTheLongestWait(t *testing.T) {
 }
 
 // Whatever the rhythm of the changes, reports are at least quiet apart.
-func TestFaultF14_ReportsAreNeverCloserThanQuiet(t *testing.T) {
+func TestReportsAreNeverCloserThanQuiet(t *testing.T) {
 	for _, rhythm := range []time.Duration{ms, 30 * ms, 99 * ms, 100 * ms, 101 * ms, 130 * ms} {
 		due := reports(t, 100*ms, 500*ms, func(touch func()) {
 			for range 200 {
@@ -104,16 +96,16 @@ func TestBatchResetForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBatch(100*ms, 500*ms)
 		b.touch()
-		<-b.kick
-		require.False(t, b.settled())
+		<-b.started
+		require.False(t, b.due())
 		b.reset()
 		time.Sleep(time.Second)
-		require.False(t, b.settled())
+		require.False(t, b.due())
 		b.touch()
-		<-b.kick
-		require.False(t, b.settled())
+		<-b.started
+		require.False(t, b.due())
 		<-b.timer.C
-		require.True(t, b.settled())
-		require.False(t, b.settled())
+		require.True(t, b.due())
+		require.False(t, b.due())
 	})
 }

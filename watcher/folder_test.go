@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,9 +11,9 @@ import (
 	"waybill/watcher"
 )
 
-// A folder changes with each file in it, and is one path to whoever watches it.
+// A folder changes with each file in it, and is reported as one path.
 func TestChangesInAFolderAreReported(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o)
 		write(t, r.path("plans/a.md"), "a")
 		r.watch(r.path("plans"))
@@ -26,15 +25,15 @@ func TestChangesInAFolderAreReported(t *testing.T) {
 		r.await(r.path("plans"))
 		r.settle()
 		write(t, r.path("plans/deep/a.md"), "not in the folder itself")
-		if !o.ForcePolling { // whoever polls sees that a folder in it has changed
+		if !o.ForcePolling { // polling sees that a subfolder has changed
 			require.Empty(t, r.settle())
 		}
 	})
 }
 
 // Many files of a folder are saved at once: that is one change, of the folder alone.
-func TestFaultF14_FolderIsReportedOnce(t *testing.T) {
-	o := fast()
+func TestFolderIsReportedOnce(t *testing.T) {
+	o := fastOptions()
 	o.Quiet, o.MaxWait = watcher.Usual.Quiet, watcher.Usual.MaxWait
 	r := start(t, o)
 	write(t, r.path("plans/0.md"), "a")
@@ -48,30 +47,9 @@ func TestFaultF14_FolderIsReportedOnce(t *testing.T) {
 	require.Equal(t, []string{r.path("plans")}, r.await(r.path("plans")))
 }
 
-// The ways in which editors save, for a file of a folder.
-func TestFaultF9_SavesByRenameInAFolder(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
-		r := start(t, o)
-		file := r.path("plans/a.md")
-		write(t, file, "a")
-		r.watch(r.path("plans"))
-		for i := range 5 {
-			r.change(func() {
-				write(t, r.path("plans/.a.md.tmp"), strings.Repeat("x", i))
-				rename(t, r.path("plans/.a.md.tmp"), file)
-			}, "plans")
-			r.change(func() {
-				rename(t, file, file+"~")
-				write(t, file, strings.Repeat("y", i+10))
-				require.NoError(t, os.Remove(file+"~"))
-			}, "plans")
-		}
-	})
-}
-
 // The folder is removed, or replaced by another or by a file, and so are those above it.
-func TestFaultF10_WatchedFolderComesAndGoes(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+func TestRemovedAndReplacedFolderIsReported(t *testing.T) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o, "a/b/plans")
 		r.change(func() { write(t, r.path("a/b/plans/x.md"), "made later") }, "a/b/plans")
 		for i := range 3 {
@@ -95,8 +73,8 @@ func TestFaultF10_WatchedFolderComesAndGoes(t *testing.T) {
 }
 
 // A link to a folder is watched where it leads, and where it stands.
-func TestFaultF15_LinkToAFolderIsWatched(t *testing.T) {
-	r := start(t, fast())
+func TestLinkToAFolderIsWatched(t *testing.T) {
+	r := start(t, fastOptions())
 	write(t, r.path("one/x.md"), "a")
 	write(t, r.path("two/x.md"), "a")
 	if err := os.Symlink("one", r.path("plans")); err != nil {
@@ -113,7 +91,7 @@ func TestFaultF15_LinkToAFolderIsWatched(t *testing.T) {
 
 // A plan in a folder that is watched as well is reported beside it.
 func TestFileInAWatchedFolderIsReportedToo(t *testing.T) {
-	r := start(t, fast())
+	r := start(t, fastOptions())
 	write(t, r.path("plans/a.md"), "a")
 	r.watch(r.path("plans"), r.path("plans/a.md"))
 	r.change(func() { write(t, r.path("plans/a.md"), "b") }, "plans", "plans/a.md")
@@ -122,9 +100,9 @@ func TestFileInAWatchedFolderIsReportedToo(t *testing.T) {
 	require.Equal(t, []string{r.path("plans")}, r.await(r.path("plans")))
 }
 
-// What no watch sees of a folder, the safety look does.
-func TestFaultF10_SafetyLookSeesFilesOfAFolder(t *testing.T) {
-	o := fast()
+// The safety check finds changes in a folder that no watch reports.
+func TestSafetyCheckFindsChangesInAFolder(t *testing.T) {
+	o := fastOptions()
 	o.PollEvery, o.ForcePolling = watcher.Usual.RetryNotifyEvery, true
 	o.SafetyEvery = watcher.Usual.Quiet
 	r := start(t, o)
@@ -139,9 +117,9 @@ func TestFaultF10_SafetyLookSeesFilesOfAFolder(t *testing.T) {
 
 // A folder far above the file is renamed, replaced by another, or made again: that is noticed at once, an edit of what
 // is there now is, too, and one of what was there before is none.
-func TestFaultF10_FolderFarAboveIsRenamed(t *testing.T) {
+func TestRenamedAncestorFolderIsReported(t *testing.T) {
 	const file = "openspec/changes/one/specs/tasks.md"
-	o := fast()
+	o := fastOptions()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	o.Root = filepath.Join(base, "ws")

@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/watcher"
 )
 
 // The folder of the file is removed, renamed, replaced or made again; so are the
 // folders above. The system drops its watch without a word.
-func TestFaultF10_FoldersComeAndGo(t *testing.T) {
+func TestRemovedAndReplacedFoldersAreReported(t *testing.T) {
 	moves := map[string]func(t *testing.T, folder string){
 		"removed and made again": func(t *testing.T, folder string) {
 			require.NoError(t, os.RemoveAll(folder))
@@ -49,7 +47,7 @@ func TestFaultF10_FoldersComeAndGo(t *testing.T) {
 			write(t, filepath.Join(folder, "tasks.md"), "again")
 		},
 	}
-	bothModes(t, func(t *testing.T, o tuned) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		for name, move := range moves {
 			t.Run(name, func(t *testing.T) {
 				r := start(t, o)
@@ -72,8 +70,8 @@ func TestFaultF10_FoldersComeAndGo(t *testing.T) {
 }
 
 // Two watched folders change names while the news of it is still on its way.
-func TestFaultF10_FoldersSwapNames(t *testing.T) {
-	o := fast()
+func TestFoldersThatSwapNamesAreReported(t *testing.T) {
+	o := fastOptions()
 	o.Quiet = 1
 	r := start(t, o)
 	a, b := r.path("specs/a/tasks.md"), r.path("specs/b/tasks.md")
@@ -92,8 +90,8 @@ func TestFaultF10_FoldersSwapNames(t *testing.T) {
 }
 
 // Nothing on the way to the file exists yet.
-func TestFaultF10_FileInFoldersThatAreMadeLater(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+func TestFileInLaterCreatedFoldersIsReported(t *testing.T) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o, "a/b/c/d/tasks.md")
 		r.settle()
 		for _, dir := range []string{"a", "a/b", "a/b/c", "a/b/c/d"} {
@@ -105,25 +103,9 @@ func TestFaultF10_FileInFoldersThatAreMadeLater(t *testing.T) {
 	})
 }
 
-// A folder far above is replaced: no watch sees that, the safety look does.
-func TestFaultF10_SafetyLookFindsWhatNoWatchSees(t *testing.T) {
-	o := fast()
-	o.SafetyEvery = 5 * time.Millisecond
-	r := start(t, o)
-	file := r.path("x/y/z/one/tasks.md")
-	write(t, file, "old")
-	r.watch(file)
-	r.change(func() {
-		rename(t, r.path("x"), r.path("x-old"))
-		write(t, file, "new")
-	}, "x/y/z/one/tasks.md")
-	r.settle()
-	require.NotEqual(t, watcher.Polling, r.Status().Mode)
-}
-
-// After the safety look the new folders are watched, not only looked at.
-func TestFaultF10_SafetyLookPutsTheWatchesRight(t *testing.T) {
-	o := fast()
+// An ancestor folder was replaced, which no watch reports. After the check the new folders are watched, not only checked.
+func TestSafetyCheckFindsAReplacedAncestorAndWatchesIt(t *testing.T) {
+	o := fastOptions()
 	o.SafetyEvery = 500 * time.Millisecond
 	r := start(t, o)
 	file := r.path("x/y/z/one/tasks.md")
@@ -142,8 +124,8 @@ func TestFaultF10_SafetyLookPutsTheWatchesRight(t *testing.T) {
 }
 
 // The whole workspace is deleted during the run, and comes back.
-func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+func TestRecreatedWorkspaceIsReported(t *testing.T) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o)
 		write(t, r.path("tasks.md"), "x")
 		write(t, r.path(".kiro/specs/one/tasks.md"), "x")

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// index finds the files that a notification concerns: by folder, then by name.
+// index maps folders and names to the files that a notification concerns.
 type index map[string]*folder
 
-// folder holds the names that matter in one folder. A file system that ignores case
-// reports the name that the writer used, and one that normalises Unicode may report
-// another form, so names are found by their lower case, and names beyond ASCII are
-// all compared; whether two spellings are one file is asked of the system.
+// folder holds the watched names of one folder. A file system that ignores case or normalises Unicode may report another
+// spelling than the watched one. So names are found by their lower case, names beyond ASCII are all compared, and the
+// system decides whether two spellings are one file.
 type folder struct {
 	byLower map[string][]entry
 	unicode []entry
-	every   []string // paths that any name in the folder leads to
+	anyName []string // paths that every name in the folder concerns
 }
 
-// entry is a name in a folder, and the path of the file that it leads to.
+// entry is a name in a folder and the path of the file that it concerns.
 type entry struct{ name, path string }
 
 func (x index) add(p point, path string) {
@@ -28,8 +27,8 @@ func (x index) add(p point, path string) {
 		f = &folder{byLower: map[string][]entry{}}
 		x[p.dir] = f
 	}
-	if p.name == anything {
-		f.every = append(f.every, path)
+	if p.name == anyName {
+		f.anyName = append(f.anyName, path)
 		return
 	}
 	e := entry{name: p.name, path: path}
@@ -40,17 +39,17 @@ func (x index) add(p point, path string) {
 	}
 }
 
-// match calls hit with the path of each file that name in dir leads to.
+// match calls hit with the path of each file that name in dir concerns.
 func (x index) match(dir, name string, hit func(path string)) {
 	f := x[dir]
 	if f == nil {
 		return
 	}
-	for _, path := range f.every {
+	for _, path := range f.anyName {
 		hit(path)
 	}
 	for _, e := range f.byLower[strings.ToLower(name)] {
-		if e.name == name || maySame(dir, e.name, name) {
+		if e.name == name || maySameFile(dir, e.name, name) {
 			hit(e.path)
 		}
 	}
@@ -58,19 +57,19 @@ func (x index) match(dir, name string, hit func(path string)) {
 		return
 	}
 	for _, e := range f.unicode {
-		if !strings.EqualFold(e.name, name) && maySame(dir, e.name, name) {
+		if !strings.EqualFold(e.name, name) && maySameFile(dir, e.name, name) {
 			hit(e.path)
 		}
 	}
 }
 
-// all calls hit with the path of each file that anything in dir leads to.
-func (x index) all(dir string, hit func(path string)) {
+// matchAll calls hit with the path of each file that any name in dir concerns.
+func (x index) matchAll(dir string, hit func(path string)) {
 	f := x[dir]
 	if f == nil {
 		return
 	}
-	for _, path := range f.every {
+	for _, path := range f.anyName {
 		hit(path)
 	}
 	for _, entries := range f.byLower {
@@ -80,9 +79,9 @@ func (x index) all(dir string, hit func(path string)) {
 	}
 }
 
-// maySame reports whether two spellings in dir are one file. When one is gone nobody
-// can tell, and a needless look is cheaper than a missed change.
-func maySame(dir, a, b string) bool {
+// maySameFile reports whether two spellings in dir may be one file. It reports true if one does not exist, because a
+// needless check is cheaper than a missed change.
+func maySameFile(dir, a, b string) bool {
 	one, err := os.Lstat(filepath.Join(dir, a))
 	if err != nil {
 		return true

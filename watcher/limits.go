@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// exhaustion is what systems answer that have no more watches to give.
-var exhaustion = []error{syscall.ENOSPC, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
+// exhaustedErrors are the errors of systems without free watches.
+var exhaustedErrors = []error{syscall.ENOSPC, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
 
-// exhaustedReason says why files are polled, and what a person can do about it.
+// exhaustedReason returns why files are polled and how to change that.
 func exhaustedReason(err error) string {
 	if advice := advice(err); advice != "" {
 		return fmt.Sprintf("%v: %s", err, advice)
@@ -17,7 +17,7 @@ func exhaustedReason(err error) string {
 	return err.Error()
 }
 
-// nativeMode names the notification service of this system.
+// nativeMode returns the notification service of this system.
 func nativeMode() Mode {
 	switch runtime.GOOS {
 	case "linux", "android":

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// advice names the limit that was reached, its value, and the command that raises it.
-// "Too many open files" can mean the instances or the descriptors.
+// advice returns the limit that was reached, its value, and the command that raises it. EMFILE can mean too many
+// inotify instances or too many descriptors.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -23,7 +23,7 @@ func advice(err error) string {
 	return ""
 }
 
-// limit tells the system's limit and, where it is lower, the one of this namespace.
+// limit returns the system's limit and, if it is lower, that of this user namespace.
 func limit(system, namespace string) string {
 	all, ours := number("/proc/sys/fs/inotify/"+system), number("/proc/sys/user/"+namespace)
 	switch {

@@ -10,9 +10,9 @@ import (
 
 // The name that is watched and the name that a writer used differ in case, and are one
 // file: here because of a hard link, elsewhere because the system ignores case.
-func TestFaultF17_NamesAreComparedByFold(t *testing.T) {
+func TestNamesOfOneFileMayDifferInCase(t *testing.T) {
 	for _, names := range [][2]string{{"tasks.md", "TASKS.md"}, {"caf\u00e9.md", "CAF\u00c9.md"}, {"caf\u00e9.md", "cafe\u0301.md"}} {
-		r := start(t, fast())
+		r := start(t, fastOptions())
 		watched, used := r.path(names[0]), r.path(names[1])
 		write(t, watched, "x")
 		if err := os.Link(watched, used); err != nil {
@@ -30,8 +30,8 @@ func TestFaultF17_NamesAreComparedByFold(t *testing.T) {
 }
 
 // Two files whose names differ only in case are two files.
-func TestFaultF17_OtherFileOfAlmostTheSameName(t *testing.T) {
-	r := start(t, fast())
+func TestFilesWhoseNamesDifferInCaseAreDistinct(t *testing.T) {
+	r := start(t, fastOptions())
 	write(t, r.path("tasks.md"), "x")
 	write(t, r.path("TASKS.md"), "y")
 	if text, err := os.ReadFile(r.path("tasks.md")); err != nil || string(text) == "y" {
@@ -44,8 +44,8 @@ func TestFaultF17_OtherFileOfAlmostTheSameName(t *testing.T) {
 }
 
 // The plan is a link, or in a folder that is one: what it leads to is watched too.
-func TestFaultF15_TargetsOfLinksAreWatched(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+func TestTargetsOfLinksAreWatched(t *testing.T) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o)
 		write(t, r.path("real/a/tasks.md"), "a")
 		write(t, r.path("real/b/tasks.md"), "bb")
@@ -78,8 +78,8 @@ func TestFaultF15_TargetsOfLinksAreWatched(t *testing.T) {
 }
 
 // Links in a circle are watched as names: mending one is reported.
-func TestFaultF15_CircleOfLinks(t *testing.T) {
-	r := start(t, fast())
+func TestCircularLinksAreWatched(t *testing.T) {
+	r := start(t, fastOptions())
 	symlink(t, "b.md", r.path("a.md"))
 	symlink(t, "a.md", r.path("b.md"))
 	r.watch(r.path("a.md"))

@@ -1,23 +1,23 @@
 package watcher
 
-// report makes the changed files ready for Take, if the batch is due. The watches are
-// put right first: whoever reads a file after the wake may rely on them from then on.
+// report makes the changed files ready for Take if the batch is due. It updates the watches first, so that later
+// changes cannot be missed.
 func (r *run) report() {
-	if !r.w.batch.settled() {
+	if !r.w.batch.due() {
 		return
 	}
 	paths, stale := r.w.takeDirty()
 	if stale {
 		r.sync()
 	}
-	seen := make(map[string]sight, len(paths))
+	seen := make(map[string]snapshot, len(paths))
 	for _, path := range paths {
-		seen[path] = look(path)
+		seen[path] = takeSnapshot(path)
 	}
 	r.w.publish(seen)
 }
 
-// takeDirty returns the files that changed, and whether watches must be put right.
+// takeDirty returns the changed files, and whether watches must be updated.
 func (w *Watcher) takeDirty() (paths []string, stale bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -31,7 +31,7 @@ func (w *Watcher) takeDirty() (paths []string, stale bool) {
 	return paths, stale
 }
 
-func (w *Watcher) publish(seen map[string]sight) {
+func (w *Watcher) publish(seen map[string]snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for path, s := range seen {
@@ -50,16 +50,15 @@ func (w *Watcher) anyPolled() bool {
 	return n > 0
 }
 
-// poll looks at the files that are polled.
+// poll checks the files that are polled.
 func (r *run) poll() {
 	r.compare(func(f *file) bool { return r.service == nil || f.polled != "" })
 	if r.service != nil {
-		r.sync() // what could not be watched may be watched now
+		r.sync() // a file that could not be watched may be watchable now
 	}
 }
 
-// checkAll looks at every file and asks for every watch again, which is free where it
-// still stands.
+// checkAll checks every file and requests every watch again, which costs nothing for an existing one.
 func (r *run) checkAll() {
 	for dir := range r.watched {
 		r.watched[dir] = false
@@ -68,20 +67,20 @@ func (r *run) checkAll() {
 	r.sync()
 }
 
-// compare looks at the chosen files and marks those that differ from the last look.
-// The names that lead to them are followed anew by the next sync.
+// compare takes snapshots of the chosen files and marks those that have changed. The next sync finds their points
+// again.
 func (r *run) compare(chosen func(*file) bool) {
-	for path, before := range r.w.sights(chosen) {
-		if now := look(path); now != before { // without the lock: a network can hang
+	for path, before := range r.w.snapshots(chosen) {
+		if now := takeSnapshot(path); now != before { // without the lock, because a network file system can hang
 			r.w.markChanged(path, now)
 		}
 	}
 }
 
-func (w *Watcher) sights(chosen func(*file) bool) map[string]sight {
+func (w *Watcher) snapshots(chosen func(*file) bool) map[string]snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sights := map[string]sight{}
+	sights := map[string]snapshot{}
 	for path, f := range w.files {
 		if chosen(f) {
 			sights[path] = f.seen
@@ -91,7 +90,7 @@ func (w *Watcher) sights(chosen func(*file) bool) map[string]sight {
 	return sights
 }
 
-func (w *Watcher) markChanged(path string, now sight) {
+func (w *Watcher) markChanged(path string, now snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := w.files[path]

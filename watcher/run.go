@@ -9,21 +9,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Two goroutines work while Run runs. One drains the notification service and does
-// nothing that could make it wait, because a service that is not drained drops
-// notifications. The other, Run itself, owns the watches and the timers.
+// Two goroutines work while Run runs. One reads the notification service and never blocks, because a service that is
+// not read drops notifications. The other, Run itself, owns the watches and the timers.
 
-// run is the state that only the goroutine of Run touches.
+// run is the state that only the goroutine of Run uses.
 type run struct {
 	w       *Watcher
 	service *fsnotify.Watcher // nil while all files are polled
-	drained chan struct{}     // closed by the drain when it has ended
-	watched map[string]bool   // folders that the service knows; false: ask again
+	drained chan struct{}     // closed when drain has ended
+	watched map[string]bool   // folders that the service watches; false: request again
 }
 
-// Run watches until ctx ends, and then returns nil; nothing it started is left. It may
-// be called again afterwards, and returns an error while another Run is running.
-// Every file is reported once at the beginning, since nobody watched before.
+// Run watches until ctx ends, and then returns nil after all its goroutines have ended. It may be called again
+// afterwards, and returns an error while another Run is running. It reports every file once at its start, because the
+// file was not watched before.
 func (w *Watcher) Run(ctx context.Context) error {
 	if !w.begin() {
 		return errors.New("watcher: Run is running already")
@@ -56,8 +55,8 @@ func (w *Watcher) end() {
 }
 
 func (r *run) loop(ctx context.Context) {
-	every := r.w.every
-	safety, poll, retry := time.NewTicker(every.SafetyEvery), time.NewTicker(every.PollEvery), time.NewTicker(every.RetryNotifyEvery)
+	p := r.w.periods
+	safety, poll, retry := time.NewTicker(p.SafetyEvery), time.NewTicker(p.PollEvery), time.NewTicker(p.RetryNotifyEvery)
 	defer safety.Stop()
 	defer poll.Stop()
 	defer retry.Stop()
@@ -66,7 +65,7 @@ func (r *run) loop(ctx context.Context) {
 		if r.service != nil {
 			retryTick = nil
 			if !r.w.anyPolled() {
-				pollTick = nil // a ticker that nobody receives from costs no wake-up
+				pollTick = nil // a ticker without a receiver costs no wake-up
 			}
 		}
 		select {
@@ -74,7 +73,7 @@ func (r *run) loop(ctx context.Context) {
 			return
 		case <-r.w.resync:
 			r.sync()
-		case <-r.w.batch.kick:
+		case <-r.w.batch.started:
 			r.report()
 		case <-r.w.batch.timer.C:
 			r.report()
@@ -88,7 +87,7 @@ func (r *run) loop(ctx context.Context) {
 	}
 }
 
-// connect opens the notification service, or says why all files are polled.
+// connect opens the notification service, or records why all files are polled.
 func (r *run) connect() {
 	defer r.sync()
 	if r.w.opts.ForcePolling {
@@ -105,7 +104,7 @@ func (r *run) connect() {
 	r.w.switchMode(true, "")
 }
 
-// disconnect closes the service, if there is one, and waits for the drain.
+// disconnect closes the service, if there is one, and waits for drain.
 func (r *run) disconnect() {
 	if r.service == nil {
 		return
@@ -118,8 +117,8 @@ func (r *run) disconnect() {
 	r.w.switchMode(false, notRunning)
 }
 
-// switchMode records how files are watched from now on. What changed around a switch
-// may have gone unnoticed, so every file is due for a report.
+// switchMode records how files are watched from now on. Changes around a switch may have gone unnoticed, so it marks
+// every file as changed.
 func (w *Watcher) switchMode(native bool, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +137,7 @@ func (w *Watcher) switchMode(native bool, reason string) {
 	w.batch.touch()
 }
 
-// drain hands on what the service says until the service is closed.
+// drain handles the notifications of the service until it is closed.
 func (w *Watcher) drain(service *fsnotify.Watcher, drained chan<- struct{}) {
 	defer close(drained)
 	for {
@@ -147,19 +146,19 @@ func (w *Watcher) drain(service *fsnotify.Watcher, drained chan<- struct{}) {
 			if !ok {
 				return
 			}
-			w.note(event)
+			w.handleEvent(event)
 		case err, ok := <-service.Errors:
 			if !ok {
 				return
 			}
-			w.noteError(err)
+			w.handleError(err)
 		}
 	}
 }
 
-// note marks the files that an event concerns. Changes of mode and owner alone are
-// not changes of a plan; backup programs and indexers make them all the time.
-func (w *Watcher) note(event fsnotify.Event) {
+// handleEvent marks the files that an event concerns. It ignores changes of mode and owner alone, which backup programs
+// and indexers cause all the time.
+func (w *Watcher) handleEvent(event fsnotify.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count.events++
@@ -170,26 +169,26 @@ func (w *Watcher) note(event fsnotify.Event) {
 	mark := func(path string) {
 		f := w.files[path]
 		found, f.dirty = true, true
-		// What is written stays where it is; all else can move a name.
+		// A write leaves names in place; any other event can move a name.
 		f.stale = f.stale || event.Op&^(fsnotify.Write|fsnotify.Chmod) != 0
 	}
 	name := filepath.Clean(event.Name)
 	w.folders.match(filepath.Dir(name), filepath.Base(name), mark)
-	if w.folders[name] != nil { // a watched folder came, went or moved
+	if w.folders[name] != nil { // a watched folder was created, removed or moved
 		w.suspect[name] = true
-		w.folders.all(name, mark)
+		w.folders.matchAll(name, mark)
 	}
 	if found && event.Op&^(fsnotify.Write|fsnotify.Chmod) != 0 {
-		w.doubt(name)
+		w.suspectBelow(name)
 	}
 	if found {
 		w.batch.touch()
 	}
 }
 
-// doubt has the folders below a name watched anew: what moves takes the folders in it along, and their watches, of
-// which nothing is said. The caller holds mu.
-func (w *Watcher) doubt(name string) {
+// suspectBelow marks the folders below a name to be watched again: a moved folder takes its subfolders and their watches
+// along without further notifications. The caller holds mu.
+func (w *Watcher) suspectBelow(name string) {
 	for dir := range w.folders {
 		if within(name, dir) {
 			w.suspect[dir] = true
@@ -197,8 +196,8 @@ func (w *Watcher) doubt(name string) {
 	}
 }
 
-// noteError takes every error for lost notifications, which most are.
-func (w *Watcher) noteError(err error) {
+// handleError treats every error as lost notifications.
+func (w *Watcher) handleError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
@@ -206,7 +205,7 @@ func (w *Watcher) noteError(err error) {
 	}
 	w.count.rescans++
 	w.rescan = time.Now()
-	w.opts.Logger.Warn("file notifications were lost, looking at every file", "err", err)
+	w.opts.Logger.Warn("file notifications were lost; checking every file", "err", err)
 	for dir := range w.folders {
 		w.suspect[dir] = true
 	}

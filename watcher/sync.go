@@ -10,57 +10,56 @@ import (
 	"waybill/engine/workspace"
 )
 
-// syncTries is how often names are followed again that moved while their folders were
-// being asked for. A tree that moves on and on is polled until it rests.
+// syncTries limits the attempts to find the points of names that move meanwhile. A tree that keeps moving is polled.
 const syncTries = 3
 
-// errLostWatch is given to a folder that the service took and then did not list.
+// errLostWatch is the error of a folder that the service accepted and then did not list.
 var errLostWatch = errors.New("the folder is moving")
 
 // sync finds the points of all stale files and watches their folders.
 func (r *run) sync() {
-	defer r.w.announce()
+	defer r.w.reportAdded()
 	if r.service == nil {
 		return
 	}
 	for range syncTries {
 		traced := r.trace(r.w.takeStale())
-		dirs, suspect := r.w.install(traced)
-		asked, refused, err := r.watch(dirs, suspect)
+		dirs, suspect := r.w.indexPoints(traced)
+		asked, refused, err := r.installWatches(dirs, suspect)
 		if err != nil {
 			r.disconnect()
 			r.w.switchMode(false, exhaustedReason(err))
 			return
 		}
-		final := r.w.settle(traced, refused)
-		if !asked || final && r.unmoved(traced) {
+		final := r.w.recordRefused(traced, refused)
+		if !asked || final && r.confirm(traced) {
 			return
 		}
 	}
 }
 
-// way is how one file is watched.
-type way struct {
+// watchPlan is the way in which one file is watched.
+type watchPlan struct {
 	points []point
 	polled string
 }
 
-func (r *run) trace(paths []string) map[string]way {
-	traced := make(map[string]way, len(paths))
+func (r *run) trace(paths []string) map[string]watchPlan {
+	traced := make(map[string]watchPlan, len(paths))
 	for _, path := range paths {
 		kind, remote := r.w.remote(path)
 		if remote && kind != workspace.Synced {
-			traced[path] = way{polled: fmt.Sprintf("its file system, %s, does not tell of changes made elsewhere", kind)}
+			traced[path] = watchPlan{polled: fmt.Sprintf("its file system, %s, does not report changes by other machines", kind)}
 			continue
 		}
-		traced[path] = way{points: points(path, r.w.opts.Root)}
+		traced[path] = watchPlan{points: pointsOf(path, r.w.opts.Root)}
 	}
 	return traced
 }
 
-// unmoved reports whether all names still lead where they led before their folders
-// were watched; the files of the others are stale again.
-func (r *run) unmoved(traced map[string]way) bool {
+// confirm reports whether all names still lead to the same points after their folders are watched. It marks the others
+// as stale.
+func (r *run) confirm(traced map[string]watchPlan) bool {
 	var moved []string
 	for path, now := range r.trace(slices.Collect(maps.Keys(traced))) {
 		if !slices.Equal(now.points, traced[path].points) {
@@ -90,9 +89,8 @@ func (w *Watcher) takeStale() []string {
 	return paths
 }
 
-// install makes notifications find the traced files. It returns all folders that must
-// be watched, and takes those whose watch is in doubt.
-func (w *Watcher) install(traced map[string]way) (dirs, suspect map[string]bool) {
+// indexPoints adds the traced files to the index. It returns all folders to watch, and takes the suspect ones.
+func (w *Watcher) indexPoints(traced map[string]watchPlan) (dirs, suspect map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for path, way := range traced {
@@ -110,14 +108,13 @@ func (w *Watcher) install(traced map[string]way) (dirs, suspect map[string]bool)
 	return dirs, suspect
 }
 
-// watch makes the service watch dirs and nothing else. It returns whether it had to ask
-// for a folder, those that cannot be watched, and an error if the service can take no
-// more. While nothing is asked for, whatever moves is reported by the watches that
-// stand; what is asked for may have moved before the watch was there.
-func (r *run) watch(dirs, suspect map[string]bool) (asked bool, refused map[string]error, err error) {
+// installWatches makes the service watch exactly dirs. It returns whether it requested a new watch, the folders that
+// cannot be watched, and an error if the service has no free watches. A newly watched folder may have moved before its
+// watch was in place; existing watches report every move.
+func (r *run) installWatches(dirs, suspect map[string]bool) (asked bool, refused map[string]error, err error) {
 	for dir := range r.watched {
 		if !dirs[dir] || suspect[dir] {
-			_ = r.service.Remove(dir) // often gone already
+			_ = r.service.Remove(dir) // often removed already
 			delete(r.watched, dir)
 		}
 	}
@@ -142,8 +139,8 @@ func (r *run) watch(dirs, suspect map[string]bool) (asked bool, refused map[stri
 	return asked, refused, nil
 }
 
-// verify finds the folders that the service took for another one that it knew under an
-// older name, because the news of the renaming was still on its way.
+// verify finds folders that the service reported under an older name, because the notification of the rename had not
+// arrived yet.
 func (r *run) verify(dirs map[string]bool, refused map[string]error) {
 	listed := map[string]bool{}
 	for _, dir := range r.service.WatchList() {
@@ -157,10 +154,9 @@ func (r *run) verify(dirs map[string]bool, refused map[string]error) {
 	}
 }
 
-// settle polls the files whose folders were refused, and reports whether that is all
-// that can be done now: a folder that vanished is worth another try at once. A file
-// that is polled no more is due for a report, because it changed hands unwatched.
-func (w *Watcher) settle(traced map[string]way, refused map[string]error) (final bool) {
+// recordRefused makes the files of refused folders polled. It reports false if a folder has vanished, which is worth
+// another try. A file that is no longer polled counts as changed, because it was unwatched in between.
+func (w *Watcher) recordRefused(traced map[string]watchPlan, refused map[string]error) (final bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	final = true
@@ -188,20 +184,19 @@ func (w *Watcher) settle(traced map[string]way, refused map[string]error) (final
 	return final
 }
 
-// announce makes files that were added since the last time due for a report: from now
-// on a change will be noticed, so one that was made before must be looked for.
-func (w *Watcher) announce() {
+// reportAdded marks added files as changed: changes are noticed from now on, so an earlier one must be checked for.
+func (w *Watcher) reportAdded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.files {
-		if f.fresh {
-			f.fresh, f.dirty = false, true
+		if f.added {
+			f.added, f.dirty = false, true
 			w.batch.touch()
 		}
 	}
 }
 
-// exhausted reports whether err means that the system has no more watches to give.
+// exhausted reports whether err means that the system has no free watches.
 func exhausted(err error) bool {
-	return slices.ContainsFunc(exhaustion, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc(exhaustedErrors, func(e error) bool { return errors.Is(err, e) })
 }

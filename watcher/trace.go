@@ -7,75 +7,71 @@ import (
 	"strings"
 )
 
-// A file is watched through folders, never by itself: a save by rename replaces the
-// file and would take the watch away. For every name that leads to the file, the
-// folder that holds the name is watched: the file's own name in its folder, the
-// folder's name in the folder above, so that a new folder in its place is noticed, and
-// so on up to the root, and the same again for what a link leads to. A path that is a folder is watched in
-// that way as well, and the folder itself for everything that is directly in it.
+// A file is watched through folders, never by itself, because a save by rename replaces the file and its watch. The
+// watcher watches each folder on the path, up to the root, for the name of its child. So it notices a replaced folder.
+// Targets of links are watched in the same way. A path that is a folder is also watched for all names in it.
 
-// point says that a notification about name in the folder dir concerns a file. Dir is
-// free of links, because a system that has a folder already, under another of its
-// names, goes on reporting that name.
+// point is a name in a folder whose notifications concern a file. dir has no links, because a system that already
+// watches the folder under another name keeps reporting that name.
 type point struct{ dir, name string }
 
-// anything, as the name of a point, is every name in the folder.
-const anything = ""
+// anyName, as the name of a point, means every name in the folder.
+const anyName = ""
 
-// maxPoints ends a chain of links that is no use to anybody.
+// maxPoints limits a chain of links.
 const maxPoints = 128
 
-// points returns where notifications about path come from now. Of the folders above, all are named up to
-// the root, and one where path is not below that.
-func points(path, root string) []point {
-	found := trail{root: root}
-	found.lead(path)
+// pointsOf returns the points of a path. They include all ancestor folders up to the root, or one if path is not below
+// the root.
+func pointsOf(path, root string) []point {
+	found := pointFinder{root: root}
+	found.addPath(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if dir, err := filepath.EvalSymlinks(path); err == nil {
-			found.points = append(found.points, point{dir: dir, name: anything})
+			found.points = append(found.points, point{dir: dir, name: anyName})
 		}
 	}
 	return found.points
 }
 
-// trail is the points of a path as they are found.
-type trail struct {
+// pointFinder collects the points of a path.
+type pointFinder struct {
 	root   string
 	points []point
 }
 
-// lead adds the names of path and of the folders above.
-func (t *trail) lead(path string) {
-	t.name(path)
+// addPath adds the points of path and of its ancestor folders.
+func (t *pointFinder) addPath(path string) {
+	t.addName(path)
 	path = filepath.Dir(path)
-	t.name(path)
+	t.addName(path)
 	for below(t.root, path) {
 		path = filepath.Dir(path)
-		t.name(path)
+		t.addName(path)
 	}
 }
 
-// below reports whether path is in the folder root, which is "" for none.
+// below reports whether path is in the folder root; "" contains no path.
 func below(root, path string) bool {
 	return root != "" && path != root && within(root, path)
 }
 
-// within reports whether path is the folder dir or in it.
+// within reports whether path is dir or is in it.
 func within(dir, path string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
 }
 
-// name adds path's name in its folder and, if that is a link, what it leads to. While
-// the folder is missing, the folder's own name stands for all that is in it.
-func (t *trail) name(path string) {
+// addName adds the point of path and, if path is a link, those of its target. If the folder is missing, it adds the
+// point of the folder instead.
+func (t *pointFinder) addName(path string) {
 	folder := filepath.Dir(path)
 	if folder == path {
 		return
 	}
 	dir, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		t.name(folder)
+		t.addName(folder)
 		return
 	}
 	p := point{dir: dir, name: filepath.Base(path)}
@@ -90,5 +86,5 @@ func (t *trail) name(path string) {
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(dir, target)
 	}
-	t.lead(target)
+	t.addPath(target)
 }

@@ -1,6 +1,5 @@
-// Package watcher says calmly that files changed. It refuses to say what changed or to
-// hand out contents: a wake means "look again", many changes make one wake, and a wake
-// without a change is possible. Whoever must be right reads the file itself.
+// Package watcher reports that files may have changed. It reports neither the kind of change nor contents. Many changes
+// cause one wake, and a wake without a change is possible, so a caller must read the file itself.
 package watcher
 
 import (
@@ -12,38 +11,36 @@ import (
 	"sync"
 	"time"
 
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
+	planfile "waybill/plan/file"
 )
 
-// Options tunes a Watcher. The zero value works.
+// Options configures a Watcher. The zero value works.
 type Options struct {
-	// ForcePolling never asks the system for notifications.
+	// ForcePolling makes the Watcher poll instead of using notifications.
 	ForcePolling bool
-	// Root, if not empty, is the absolute path of the folder that the watched paths are in: a folder that comes, goes
-	// or changes its name is noticed wherever it is between the two, the root included.
+	// Root, if not empty, is the absolute path of a folder that contains the watched paths. The Watcher notices a
+	// created, removed or renamed folder anywhere between Root and a path, Root included.
 	Root string
-	// Logger hears of changes of mode and of lost notifications; nil means nobody.
+	// Logger receives changes of mode and lost notifications; nil means no logger.
 	Logger *slog.Logger
 }
 
-// periods are the same for everyone but tests, which are in a hurry.
+// periods are the times of a Watcher. Only tests change them.
 type periods struct {
-	// Quiet is how long a file must rest before a change is reported, so that an
-	// editor has finished writing.
+	// Quiet is how long a file must be unchanged before a report, so that an editor has finished writing.
 	Quiet time.Duration
-	// MaxWait is how long files that never rest may delay a report.
+	// MaxWait is how long continuous changes may delay a report.
 	MaxWait time.Duration
-	// PollEvery is the pause between looks at files that cannot be watched.
+	// PollEvery is the time between checks of files that cannot be watched.
 	PollEvery time.Duration
-	// SafetyEvery is the pause between looks at every file, in case the system lost a
-	// notification without saying so.
+	// SafetyEvery is the time between checks of every file, in case the system lost a notification without an error.
 	SafetyEvery time.Duration
-	// RetryNotifyEvery is the pause between attempts to leave polling.
+	// RetryNotifyEvery is the time between attempts to leave polling.
 	RetryNotifyEvery time.Duration
 }
 
-var usual = periods{
+var defaultPeriods = periods{
 	Quiet:            100 * time.Millisecond,
 	MaxWait:          500 * time.Millisecond,
 	PollEvery:        time.Second,
@@ -51,7 +48,7 @@ var usual = periods{
 	RetryNotifyEvery: time.Hour,
 }
 
-// Mode is how a Watcher learns of changes.
+// Mode is the way in which a Watcher detects changes.
 type Mode string
 
 const (
@@ -61,75 +58,75 @@ const (
 	Kqueue Mode = "kqueue"
 	// Windows is the notification service of Windows.
 	Windows Mode = "windows"
-	// Polling is looking at each file every second.
+	// Polling checks each file every second.
 	Polling Mode = "polling"
 )
 
-// Status is what a Watcher is doing.
+// Status is the state of a Watcher.
 type Status struct {
 	Mode      Mode
-	Reason    string // why files are polled, and what would help; "" when none is
-	Files     int    // that are watched
-	Polled    int    // of these, how many are polled
+	Reason    string // why files are polled and how to change that; "" if none is
+	Files     int    // watched files
+	Polled    int    // watched files that are polled
 	Events    uint64 // notifications received
 	Overflows uint64 // times that the system dropped notifications
 	Rescans   uint64 // times that every file was reported because notifications were lost
 
-	LastRescan time.Time // zero when there was none
+	LastRescan time.Time // zero without one
 }
 
 // Watcher watches files. All its methods are safe for concurrent use.
 type Watcher struct {
-	opts   Options
-	every  periods
-	batch  *batch
-	wake   chan struct{} // size 1; nobody closes it
-	resync chan struct{} // size 1, tells Run that files has changed; nobody closes it
+	opts    Options
+	periods periods
+	batch   *batch
+	wake    chan struct{} // size 1; never closed
+	resync  chan struct{} // size 1; wakes Run after a change of files; never closed
 
 	connected chan struct{} // closed by the first Run, once
-	once      sync.Once     // for that
+	once      sync.Once     // for closing connected
 
-	// remote tells remote file systems. Only tests replace it.
+	// remote reports whether a path is on a remote file system. Only tests replace it.
 	remote func(path string) (kind string, remote bool)
 
-	mu      sync.Mutex // guards all below; never held while a file is looked at
+	mu      sync.Mutex // guards all below; never held during a check of a file
 	running bool
 	native  bool             // Run has a connection to the notification service
 	reason  string           // why it has none
-	files   map[string]*file // by path; none is ever taken out
-	folders index            // what a notification concerns
-	suspect map[string]bool  // folders whose notifications may have ended
-	ready   map[string]bool  // reported, waiting for Take
+	files   map[string]*file // by path; files are never removed
+	folders index            // maps notifications to files
+	suspect map[string]bool  // folders whose watches may be gone
+	ready   map[string]bool  // reported and not taken
 	count   struct{ events, overflows, rescans uint64 }
-	rescan  time.Time // the last one
+	rescan  time.Time // time of the last rescan
 }
 
 // file is one watched path.
 type file struct {
-	points []point // where its notifications come from
-	polled string  // why it is polled although the others are not; "" when it is not
-	seen   sight   // at the last report
-	fresh  bool    // not reported yet since it was added
-	stale  bool    // points must be found again
-	dirty  bool    // may have changed since the last report
+	points []point  // sources of its notifications
+	polled string   // why it is polled although others are not; "" if it is not
+	seen   snapshot // at the last report
+	added  bool     // added and not reported yet
+	stale  bool     // points must be found again
+	dirty  bool     // may have changed since the last report
 }
 
-// sight is what one look at a path saw.
-type sight struct {
+// snapshot is the state of a path at one time.
+type snapshot struct {
 	stat    planfile.Stat
 	entries uint64 // of a folder, see planfile.Survey
 	present bool
 }
 
-func look(path string) sight {
+func takeSnapshot(path string) snapshot {
 	stat, entries, err := planfile.Survey(path)
-	return sight{stat: stat, entries: entries, present: err == nil}
+	return snapshot{stat: stat, entries: entries, present: err == nil}
 }
 
-// New returns a Watcher of no files. It starts nothing: call Run.
-func New(o Options) *Watcher { return newWatcher(o, usual) }
+// New returns a Watcher without files. It starts no goroutine: call Run.
+func New(o Options) *Watcher { return newWatcher(o, defaultPeriods) }
 
-func newWatcher(o Options, every periods) *Watcher {
+func newWatcher(o Options, p periods) *Watcher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -137,11 +134,11 @@ func newWatcher(o Options, every periods) *Watcher {
 		o.Root = filepath.Clean(o.Root)
 	}
 	return &Watcher{
-		opts:   o,
-		every:  every,
-		batch:  newBatch(every.Quiet, every.MaxWait),
-		wake:   make(chan struct{}, 1),
-		resync: make(chan struct{}, 1),
+		opts:    o,
+		periods: p,
+		batch:   newBatch(p.Quiet, p.MaxWait),
+		wake:    make(chan struct{}, 1),
+		resync:  make(chan struct{}, 1),
 
 		connected: make(chan struct{}),
 		remote:    workspace.RemoteFS,
@@ -154,10 +151,9 @@ func newWatcher(o Options, every periods) *Watcher {
 
 const notRunning = "the watcher is not running"
 
-// Add watches the file or folder at path, which must be absolute and need not exist.
-// A folder changes with every file that is directly in it. Once the
-// watch is in place the path is reported as if it had changed, so that no change made
-// in the meantime is missed. Adding a path twice is adding it once.
+// Add watches the file or folder at path, which must be absolute and need not exist. A folder changes with every file
+// directly in it. Once the watch is in place, the path is reported as changed, so that no earlier change is missed.
+// Adding a path again has no effect.
 func (w *Watcher) Add(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("watch %q: the path must be absolute", path)
@@ -168,7 +164,7 @@ func (w *Watcher) Add(path string) error {
 	if w.files[path] != nil {
 		return nil
 	}
-	w.files[path] = &file{fresh: true, stale: true}
+	w.files[path] = &file{added: true, stale: true}
 	signal(w.resync)
 	return nil
 }
@@ -177,8 +173,8 @@ func (w *Watcher) Add(path string) error {
 // It holds one value and is never closed.
 func (w *Watcher) Wake() <-chan struct{} { return w.wake }
 
-// Connected returns a channel that is closed when Run has first put its watches in place. What Status
-// says before then is of no interest.
+// Connected returns a channel that is closed when Run has installed its first watches. Status is not meaningful before
+// that.
 func (w *Watcher) Connected() <-chan struct{} { return w.connected }
 
 // Take returns, sorted, the paths that may have changed since the last Take.
@@ -190,7 +186,7 @@ func (w *Watcher) Take() []string {
 	return paths
 }
 
-// Status returns what the Watcher is doing now.
+// Status returns the current state of the Watcher.
 func (w *Watcher) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,8 +211,8 @@ func (w *Watcher) Status() Status {
 	return s
 }
 
-// polled counts the files that are polled while others are not, and says why the
-// first of them is; the caller holds mu.
+// polled returns the number of files that are polled while others are not, and the reason of the first one. The caller
+// holds mu.
 func (w *Watcher) polled() (n int, reason string) {
 	for _, path := range slices.Sorted(maps.Keys(w.files)) {
 		if why := w.files[path].polled; why != "" {
@@ -228,7 +224,7 @@ func (w *Watcher) polled() (n int, reason string) {
 	return n, reason
 }
 
-// signal fills a channel of size 1, or finds it full.
+// signal sends to a channel of size 1 unless it is full.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 )
 
 func TestChangesOfAFileAreReported(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		r := start(t, o, "tasks.md", "docs/tasks.md")
 		file := r.path("tasks.md")
 		r.change(func() { write(t, file, "created") }, "tasks.md")
@@ -36,7 +36,7 @@ func TestChangesOfAFileAreReported(t *testing.T) {
 }
 
 func TestOtherFilesOfTheFolderAreNotReported(t *testing.T) {
-	r := start(t, fast(), "tasks.md")
+	r := start(t, fastOptions(), "tasks.md")
 	write(t, r.path("tasks.md"), "")
 	r.await(r.path("tasks.md"))
 	r.settle()
@@ -47,7 +47,7 @@ func TestOtherFilesOfTheFolderAreNotReported(t *testing.T) {
 }
 
 func TestAddIsIdempotentAndRefusesRelativePaths(t *testing.T) {
-	r := start(t, fast(), "tasks.md")
+	r := start(t, fastOptions(), "tasks.md")
 	r.settle()
 	require.NoError(t, r.Add(r.path("tasks.md")))
 	require.NoError(t, r.Add(r.path("sub/../tasks.md")))
@@ -58,7 +58,7 @@ func TestAddIsIdempotentAndRefusesRelativePaths(t *testing.T) {
 }
 
 func TestTakeIsSortedAndEmptiesTheList(t *testing.T) {
-	r := start(t, fast())
+	r := start(t, fastOptions())
 	r.watch(r.path("c"), r.path("a"), r.path("b"))
 	r.settle()
 	resume := r.PauseDrain()
@@ -77,7 +77,7 @@ func TestTakeIsSortedAndEmptiesTheList(t *testing.T) {
 }
 
 // A program saves by writing a new file and renaming it over the old one.
-func TestFaultF9_SavesByRename(t *testing.T) {
+func TestSavesByRenameAreReported(t *testing.T) {
 	saves := map[string]func(t *testing.T, file, text string){
 		"rename over": func(t *testing.T, file, text string) {
 			write(t, file+".tmp.1", text)
@@ -108,7 +108,7 @@ func TestFaultF9_SavesByRename(t *testing.T) {
 			require.NoError(t, os.Remove(file+".new"))
 		},
 	}
-	bothModes(t, func(t *testing.T, o tuned) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		for name, save := range saves {
 			t.Run(name, func(t *testing.T) {
 				r := start(t, o, "tasks.md")
@@ -123,12 +123,12 @@ func TestFaultF9_SavesByRename(t *testing.T) {
 }
 
 // The file system does not tell of changes: the file is polled, the others are not.
-func TestFaultF11_RemoteFilesArePolled(t *testing.T) {
-	o := fast()
+func TestRemoteFilesArePolled(t *testing.T) {
+	o := fastOptions()
 	w := o.watcher()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	r := &rig{Watcher: w, t: t, dir: filepath.Join(base, "ws"), marker: filepath.Join(base, "marker", "file")}
+	r := &harness{Watcher: w, t: t, dir: filepath.Join(base, "ws"), marker: filepath.Join(base, "marker", "file")}
 	w.SetRemote(func(path string) (string, bool) {
 		switch {
 		case filepath.Base(path) == "remote.md":
@@ -161,10 +161,10 @@ func TestFaultF11_RemoteFilesArePolled(t *testing.T) {
 
 // A build or a checkout writes without rest: there are few wakes, and the last change
 // is among those reported.
-func TestFaultF14_StormIsCoalesced(t *testing.T) {
-	o := fast()
+func TestManyChangesCauseFewWakes(t *testing.T) {
+	o := fastOptions()
 	o.Quiet, o.MaxWait = 20*time.Millisecond, 100*time.Millisecond
-	bothModes(t, func(t *testing.T, mode tuned) {
+	bothModes(t, func(t *testing.T, mode testOptions) {
 		o := o
 		o.ForcePolling = mode.ForcePolling
 		r := start(t, o, "tasks.md")
@@ -194,8 +194,8 @@ func TestFaultF14_StormIsCoalesced(t *testing.T) {
 }
 
 // Changes of the mode alone say nothing about a plan.
-func TestFaultF14_ChmodIsIgnored(t *testing.T) {
-	r := start(t, fast())
+func TestChmodIsIgnored(t *testing.T) {
+	r := start(t, fastOptions())
 	write(t, r.path("tasks.md"), "x")
 	r.watch(r.path("tasks.md"))
 	r.settle()
@@ -206,8 +206,8 @@ func TestFaultF14_ChmodIsIgnored(t *testing.T) {
 }
 
 // A second Run is refused, a later one watches on and reports what happened between.
-func TestRunAgain(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+func TestRunMayBeCalledAgain(t *testing.T) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		w := o.watcher()
 		file := filepath.Join(t.TempDir(), "tasks.md")
 		require.NoError(t, w.Add(file))
@@ -233,7 +233,7 @@ func TestRunAgain(t *testing.T) {
 
 // Starting, stopping and all methods at once, many times: nothing hangs, nothing leaks.
 func TestStartStopStress(t *testing.T) {
-	bothModes(t, func(t *testing.T, o tuned) {
+	bothModes(t, func(t *testing.T, o testOptions) {
 		o.SafetyEvery, o.RetryNotifyEvery = time.Millisecond, time.Millisecond
 		dir := t.TempDir()
 		w := o.watcher()

@@ -9,11 +9,10 @@ import (
 	"strconv"
 )
 
-// An Address is a place to listen that no other machine can reach. The zero value is none.
+// An Address is a loopback address to listen on, which no other machine can reach. The zero value is invalid.
 type Address struct{ at netip.AddrPort }
 
-// ParseAddress reads host:port, where the host is an address of the loopback interface or localhost, and
-// port 0 stands for one that is free.
+// ParseAddress parses host:port. The host is a loopback address or localhost; port 0 means any free port.
 func ParseAddress(text string) (Address, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -24,7 +23,7 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, fmt.Errorf("%q: the port must be a number from 0 to 65535", text)
 	}
 	if host == "localhost" {
-		host = "127.0.0.1" // and not what a name server says
+		host = "127.0.0.1" // without asking a name server
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.Zone() != "" || !ip.Unmap().IsLoopback() {
@@ -33,15 +32,15 @@ func ParseAddress(text string) (Address, error) {
 	return Address{netip.AddrPortFrom(ip.Unmap(), uint16(number))}, nil
 }
 
-// Listen begins to listen there.
+// Listen starts to listen on the address.
 func (a Address) Listen(ctx context.Context) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", a.at.String())
 }
 
-// URL gives the address of a front door.
+// URL returns the URL of a listener.
 func URL(l net.Listener) string { return "http://" + l.Addr().String() }
 
-// hostsOf lists what the Host of a request that was meant for us may be.
+// hostsOf returns the values of Host that a request to this address may have.
 func hostsOf(addr net.Addr) ([]string, error) {
 	at, err := netip.ParseAddrPort(addr.String())
 	if err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -51,7 +50,7 @@ func hostsOf(addr net.Addr) ([]string, error) {
 	var hosts []string
 	for _, host := range []string{at.Addr().String(), "127.0.0.1", "::1", "localhost"} {
 		hosts = append(hosts, net.JoinHostPort(host, port))
-		if port == "80" { // which browsers leave out
+		if port == "80" { // browsers leave this port out
 			hosts = append(hosts, trimPort(net.JoinHostPort(host, port)))
 		}
 	}

@@ -21,22 +21,22 @@ type answer struct {
 	body   []byte
 }
 
-// refused asserts that the answer is the error of that code, and that it was said as every answer is.
-func (a answer) refused(status int, code schema.Code) object {
+// requireError asserts that the answer is the error of that code, and that it was said as every answer is.
+func (a answer) requireError(status int, code schema.Code) object {
 	a.t.Helper()
 	require.Equal(a.t, status, a.status, "%s", a.body)
 	o := a.object()
 	require.Equal(a.t, string(code), o.str("error.data.code"), "%s", a.body)
 	require.NotEmpty(a.t, o.str("error.message"))
-	a.guarded()
+	a.requireSecurityHeaders()
 	return o
 }
 
-// ok asserts success.
-func (a answer) ok() object {
+// requireOK asserts success.
+func (a answer) requireOK() object {
 	a.t.Helper()
 	require.Equal(a.t, http.StatusOK, a.status, "%s", a.body)
-	a.guarded()
+	a.requireSecurityHeaders()
 	return a.object()
 }
 
@@ -46,8 +46,8 @@ func (a answer) object() object {
 	return read(a.t, a.body)
 }
 
-// guarded asserts what is true of every answer: it allows nothing to any page.
-func (a answer) guarded() {
+// requireSecurityHeaders asserts what is true of every answer: it allows nothing to any page.
+func (a answer) requireSecurityHeaders() {
 	a.t.Helper()
 	for name, value := range map[string]string{
 		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
@@ -84,7 +84,7 @@ func read(t testing.TB, text []byte) object {
 	return object{t, v}
 }
 
-// at gives the value at a dotted path.
+// at returns the value at a dotted path.
 func (o object) at(path string) any {
 	o.t.Helper()
 	v := o.v

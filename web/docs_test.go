@@ -1,47 +1,20 @@
 package web_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"waybill/schema"
+	"waybill/test/golden"
 	"waybill/web"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of docs/http.md")
-
 // TestDocumentHasEveryRoute holds the tables of docs/http.md against the routes.
 func TestDocumentHasEveryRoute(t *testing.T) {
-	const name = "../docs/http.md"
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	doc := strings.ReplaceAll(string(text), "\r\n", "\n") // as some systems check files out
-	for part, table := range map[string]string{"routes": methodRoutes(t), "own": ownRoutes(), "statuses": statuses()} {
-		doc = replaced(t, doc, part, table)
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(name, []byte(doc), 0o644))
-		return
-	}
-	require.Equal(t, doc, strings.ReplaceAll(string(text), "\r\n", "\n"), "go test ./web -run TestDocument -update")
-}
-
-// replaced puts a table between the marks of a part.
-func replaced(t *testing.T, doc, part, table string) string {
-	t.Helper()
-	begin, end := "<!-- "+part+": written by `go test ./web -run TestDocument -update` -->\n", "<!-- end of "+part+" -->\n"
-	head, rest, ok := strings.Cut(doc, begin)
-	require.True(t, ok, "there is no %s", begin)
-	_, tail, ok := strings.Cut(rest, end)
-	require.True(t, ok, "there is no %s", end)
-	return head + begin + "\n" + table + "\n" + end + tail
+	golden.Parts(t, "../docs/http.md", map[string]string{"routes": "\n" + methodRoutes(t) + "\n", "own": "\n" + ownRoutes() + "\n", "statuses": "\n" + statuses() + "\n"})
 }
 
 // methodRoutes is the table of the routes that are methods.

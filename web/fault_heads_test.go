@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,8 +17,8 @@ import (
 )
 
 // Heads that are none, or hide another.
-func TestFaultW8_BrokenHeadsAreRefused(t *testing.T) {
-	const host = "Host: " + place + "\r\n"
+func TestBrokenHeadsAreRefused(t *testing.T) {
+	const host = "Host: " + testAddress + "\r\n"
 	for name, c := range map[string]struct {
 		text   string
 		status int
@@ -32,8 +31,8 @@ func TestFaultW8_BrokenHeadsAreRefused(t *testing.T) {
 		"zero byte":              {"GET /healthz HTTP/1.1\r\n" + host + "X-Y: a\x00b\r\n\r\n", 400, schema.InvalidRequest},
 		"space before colon":     {"GET /healthz HTTP/1.1\r\n" + host + "X-Y : z\r\n\r\n", 400, schema.InvalidRequest},
 		"malformed host":         {"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n", 400, schema.InvalidRequest},
-		"host with a path":       {"GET /healthz HTTP/1.1\r\nHost: " + place + "/x\r\n\r\n", 400, schema.InvalidRequest},
-		"host with a user":       {"GET /healthz HTTP/1.1\r\nHost: me@" + place + "\r\n\r\n", 400, schema.InvalidRequest},
+		"host with a path":       {"GET /healthz HTTP/1.1\r\nHost: " + testAddress + "/x\r\n\r\n", 400, schema.InvalidRequest},
+		"host with a user":       {"GET /healthz HTTP/1.1\r\nHost: me@" + testAddress + "\r\n\r\n", 400, schema.InvalidRequest},
 		"host without an end":    {"GET /healthz HTTP/1.1\r\nHost: [::1\r\n\r\n", 403, schema.Forbidden},
 		"malformed origin":       {"GET /healthz HTTP/1.1\r\n" + host + "Origin: http://[::1\r\n\r\n", 403, schema.Forbidden},
 		"half an escape":         {"GET /api/%zz HTTP/1.1\r\n" + host + "\r\n", 400, schema.InvalidRequest},
@@ -47,62 +46,43 @@ func TestFaultW8_BrokenHeadsAreRefused(t *testing.T) {
 		"length and two codings": {"POST /api/login HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked, identity\r\n\r\n", 501, schema.InvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := build(t, plot{})
-				h.raw(c.text).refused(c.status, c.code)
-				h.ask("GET", "/healthz", "").ok()
+			serve(t, func(t *testing.T, h *harness) {
+				h.sendRaw(c.text).requireError(c.status, c.code)
+				h.ask("GET", "/healthz", "").requireOK()
 			})
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // what fits is read
-		h := build(t, plot{})
-		h.raw("GET /healthz HTTP/1.1\r\n" + host + "X-Y: " + strings.Repeat("z", 15<<10) + "\r\n\r\n").ok()
+		h := newHarness(t, setup{})
+		h.sendRaw("GET /healthz HTTP/1.1\r\n" + host + "X-Y: " + strings.Repeat("z", 15<<10) + "\r\n\r\n").requireOK()
 	})
 }
 
 // Paths that lead elsewhere in servers that clean them, and verbs that are none.
-func TestFaultW12_PathsAndVerbsAreTakenAsTheyAre(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestPathsAreNotCleanedOrRedirected(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		for _, path := range []string{
 			"/", "//", "//evil.test/%2e%2e", "/api", "/api/", "/api/tasks/", "/api//tasks", "/api/./tasks", "/api/x/../tasks", "/api/%2e%2e/healthz",
 			"/%2e%2e/etc/passwd", "/api/tasks/..%2f..%2fetc", "/API/tasks", "/api/tasks;x=1", "/healthz/", "/api/%74asks", "/debug/pprof/", "/index.html",
 		} {
 			a := h.ask("GET", path, "")
 			require.Equal(t, 404, a.status, path)
-			a.guarded()
+			a.requireSecurityHeaders()
 		}
 		for _, verb := range []string{"TRACE", "PUT", "DELETE", "PATCH", "HEAD", "CONNECT", "PROPFIND", "get"} {
 			a := h.ask(verb, "/api/tasks", "")
 			require.Equal(t, 405, a.status, verb)
 			require.Equal(t, "GET", a.header.Get("Allow"), verb)
-			a.guarded()
+			a.requireSecurityHeaders()
 		}
-		h.ask("POST", "/api/tasks", "{}", "X-HTTP-Method-Override: GET").refused(405, schema.WrongVerb)
-		o := h.ask("PUT", "/api/plans/a/items/1/run", "").refused(405, schema.WrongVerb)
+		h.ask("POST", "/api/tasks", "{}", "X-HTTP-Method-Override: GET").requireError(405, schema.WrongVerb)
+		o := h.ask("PUT", "/api/plans/a/items/1/run", "").requireError(405, schema.WrongVerb)
 		require.Equal(t, "[GET POST]", o.str("error.data.details.allow"))
 	})
 }
 
-// Another page frames ours, or keeps a handle on it: guarded asserts the headers, on whatever is answered.
-func TestFaultW13_NoPageFramesAnAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		for _, to := range everywhere[:4] {
-			h.ask(to[0], to[1], "").guarded()
-		}
-		conn := h.connect()
-		_, err := fmt.Fprintf(conn, "GET /api/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", place, token)
-		require.NoError(t, err)
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		answer{t: t, header: res.Header}.guarded()
-		_ = conn.Close()
-	})
-}
-
 // An address that other machines can reach.
-func TestFaultW16_OnlyLoopbackIsListenedOn(t *testing.T) {
+func TestOnlyLoopbackAddressesAreAccepted(t *testing.T) {
 	for _, text := range []string{
 		"0.0.0.0:0", "[::]:0", ":8080", "192.168.1.2:80", "example.com:80", "10.0.0.1:1", "[fe80::1%lo]:1", "[::ffff:10.0.0.1]:1", "localhost.evil.test:1",
 		"127.0.0.1", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80", "",
@@ -123,22 +103,21 @@ func TestFaultW16_OnlyLoopbackIsListenedOn(t *testing.T) {
 	public, err := net.Listen("tcp", "0.0.0.0:0")
 	require.NoError(t, err)
 	defer func() { _ = public.Close() }()
-	o := optionsOf(t)
+	o := optionsOf()
 	o.Listener = public
 	require.ErrorContains(t, web.Serve(t.Context(), o), "no loopback address")
 }
 
 // Another protocol is offered, and a second request is hidden in the first.
-func TestFaultW17_OneProtocolAndNoSecondReading(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		const host = "Host: " + place + "\r\n"
-		h.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").refused(403, schema.Forbidden)
-		a := h.raw("GET /healthz HTTP/1.1\r\n" + host + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
-		a.ok()
+func TestOnlyHTTP1IsSpokenAndAmbiguousHeadsCloseTheConnection(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		const host = "Host: " + testAddress + "\r\n"
+		h.sendRaw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").requireError(403, schema.Forbidden)
+		a := h.sendRaw("GET /healthz HTTP/1.1\r\n" + host + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
+		a.requireOK()
 		require.Empty(t, a.header.Get("Upgrade"))
-		h.raw("GET /healthz HTTP/1.1\r\n" + host + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n\r\n").ok()
-		hidden := "GET /api/status HTTP/1.1\r\n" + host + "Authorization: Bearer " + token + "\r\n\r\n"
+		h.sendRaw("GET /healthz HTTP/1.1\r\n" + host + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n\r\n").requireOK()
+		hidden := "GET /api/status HTTP/1.1\r\n" + host + "Authorization: Bearer " + testToken + "\r\n\r\n"
 		conn := h.connect()
 		written := make(chan struct{})
 		go func() { // ends with the connection
@@ -147,7 +126,7 @@ func TestFaultW17_OneProtocolAndNoSecondReading(t *testing.T) {
 				host, 5+len(hidden), hidden)
 		}()
 		in := bufio.NewReader(conn)
-		h.hear(in).refused(400, schema.InvalidParams) // of the empty body; the rest is not taken for a request
+		h.readAnswer(in).requireError(400, schema.InvalidParams) // of the empty body; the rest is not taken for a request
 		_, err := in.ReadByte()
 		require.ErrorIs(t, err, io.EOF)
 		_ = conn.Close()
@@ -156,14 +135,13 @@ func TestFaultW17_OneProtocolAndNoSecondReading(t *testing.T) {
 }
 
 // A number that a float cannot hold.
-func TestFaultW18_NumbersKeepTheirDigits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		o := h.ask("GET", "/api/tasks?limit=9007199254740993", "").refused(400, schema.InvalidParams)
+func TestNumbersKeepTheirDigits(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		o := h.ask("GET", "/api/tasks?limit=9007199254740993", "").requireError(400, schema.InvalidParams)
 		require.Contains(t, o.str("error.data.details.errors"), "9007199254740993")
 		for _, limit := range []string{"1e2", "+5", "05", "5.0", "five", "", "99999999999999999999"} {
-			h.ask("GET", "/api/tasks?limit="+limit, "").refused(400, schema.InvalidParams)
+			h.ask("GET", "/api/tasks?limit="+limit, "").requireError(400, schema.InvalidParams)
 		}
-		h.ask("GET", "/api/tasks?limit=5", "").ok()
+		h.ask("GET", "/api/tasks?limit=5", "").requireOK()
 	})
 }

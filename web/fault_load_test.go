@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/test/slow"
 )
 
 // A head comes a byte at a time, or not at all.
-func TestFaultW9_SlowHeadIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestSlowHeadTimesOut(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		conn := h.connect()
 		began := time.Now()
 		dripped := make(chan struct{})
 		go func() { // ends when the connection does
 			defer close(dripped)
-			drip(conn, 'G')
+			writeSlowly(conn, 'G')
 		}()
-		h.hear(bufio.NewReader(conn)).refused(400, schema.InvalidRequest)
+		h.readAnswer(bufio.NewReader(conn)).requireError(400, schema.InvalidRequest)
 		require.Equal(t, 5*time.Second, time.Since(began))
 		_ = conn.Close()
 		<-dripped
@@ -40,8 +40,8 @@ func TestFaultW9_SlowHeadIsGivenUp(t *testing.T) {
 	})
 }
 
-// drip writes a byte each second, as long as somebody reads.
-func drip(conn net.Conn, char byte) {
+// writeSlowly writes a byte each second until the connection is closed.
+func writeSlowly(conn net.Conn, char byte) {
 	for {
 		if _, err := conn.Write([]byte{char}); err != nil {
 			return
@@ -51,44 +51,41 @@ func drip(conn net.Conn, char byte) {
 }
 
 // A body is announced and comes a byte at a time.
-func TestFaultW9_SlowBodyIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestSlowBodyTimesOut(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		conn := h.connect()
 		began := time.Now()
 		_, err := fmt.Fprintf(conn, "POST /api/codes HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-			"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n", place, token)
+			"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n", testAddress, testToken)
 		require.NoError(t, err)
 		dripped := make(chan struct{})
 		go func() { // ends when the connection does
 			defer close(dripped)
-			drip(conn, ' ')
+			writeSlowly(conn, ' ')
 		}()
-		h.hear(bufio.NewReader(conn)).refused(503, schema.Cancelled)
+		h.readAnswer(bufio.NewReader(conn)).requireError(503, schema.Cancelled)
 		require.Equal(t, 30*time.Second, time.Since(began))
 		_ = conn.Close()
 		<-dripped
 	})
 }
 
-// Who has no token does not even get a body read.
-func TestFaultW9_BodyOfAStrangerIsNotRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+// Without a token the body is not read.
+func TestBodyWithoutATokenIsNotRead(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		began := time.Now()
-		a := h.raw("POST /api/codes HTTP/1.1\r\nHost: " + place + "\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
-		a.refused(401, schema.Unauthorized)
+		a := h.sendRaw("POST /api/codes HTTP/1.1\r\nHost: " + testAddress + "\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
+		a.requireError(401, schema.Unauthorized)
 		require.Zero(t, time.Since(began))
 	})
 }
 
-// A client asks for much and reads nothing.
-func TestFaultW9_AnswerThatNobodyTakesIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+// A client requests a large answer and reads nothing.
+func TestUnreadAnswerTimesOut(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		conn := h.connect()
 		began := time.Now()
-		_, err := fmt.Fprintf(conn, "GET /api/openrpc HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", place, token)
+		_, err := fmt.Fprintf(conn, "GET /api/openrpc HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", testAddress, testToken)
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -98,22 +95,55 @@ func TestFaultW9_AnswerThatNobodyTakesIsGivenUp(t *testing.T) {
 	})
 }
 
-// Connections are opened on which nothing is ever said.
-func TestFaultW9_SilentConnectionsKeepNobodyOut(t *testing.T) {
+// Requests without a token can be slow or leave their answers unread, in any number. The oldest connection gives way.
+func TestSlowRequestsWithoutATokenDoNotBlockOthers(t *testing.T) {
+	for _, request := range []string{
+		"POST /api/login HTTP/1.1\r\nHost: " + testAddress + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: " + testAddress + "\r\n\r\n",
+	} {
+		serve(t, func(t *testing.T, h *harness) {
+			var slow []net.Conn
+			for range 64 {
+				conn := h.connect()
+				slow = append(slow, conn)
+				_, err := io.WriteString(conn, request)
+				require.NoError(t, err)
+			}
+			synctest.Wait()
+			h.ask("GET", "/api/status", "").requireOK()
+			for i, conn := range slow {
+				_, err := conn.Write([]byte("{"))
+				require.Equal(t, i == 0, err != nil, "%d", i)
+				_ = conn.Close()
+			}
+		})
+	}
+}
+
+// Clients open connections and send nothing. The oldest of these give way, and never an idle connection with a token.
+func TestSilentConnectionsDoNotBlockOthers(t *testing.T) {
 	many := 1000
-	if raceEnabled {
+	if slow.Race {
 		many = 200
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	h := build(t, plot{listener: listener})
+	h := newHarness(t, setup{listener: listener})
+	conn := h.connect()
+	in := bufio.NewReader(conn)
+	ask := func() {
+		_, err := fmt.Fprintf(conn, "GET /api/status HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", h.at, testToken)
+		require.NoError(t, err)
+		h.readAnswer(in).requireOK()
+	}
+	ask()
 	var silent []net.Conn
 	for range many {
-		conn := h.connect()
-		silent = append(silent, conn)
+		silent = append(silent, h.connect())
 	}
-	h.ask("GET", "/healthz", "").ok()
-	for i, conn := range silent[:many-64] { // the oldest had to go
+	ask()
+	h.ask("GET", "/api/status", "").requireOK()
+	for i, conn := range silent[:many-64] {
 		_, err := conn.Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF, "%d", i)
 	}
@@ -122,71 +152,46 @@ func TestFaultW9_SilentConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Logging in is for those who have no token yet, so all of them can be slow at it.
-func TestFaultW9_SlowLoginsKeepNobodyOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		var slow []net.Conn
-		for range 64 {
-			conn := h.connect()
-			slow = append(slow, conn)
-			_, err := fmt.Fprintf(conn, "POST /api/login HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n", place)
-			require.NoError(t, err)
-		}
-		synctest.Wait()
-		h.ask("GET", "/healthz", "").ok()
-		gone := 0
-		for _, conn := range slow {
-			if _, err := conn.Write([]byte("{")); err != nil {
-				gone++
-			}
-			_ = conn.Close()
-		}
-		require.Equal(t, 1, gone, "one gave way")
-	})
-}
-
-// All connections are in use: the next one is told so, and none of the others suffers.
-func TestFaultW9_MoreCallsThanRoom(t *testing.T) {
+// When all connections with a token are busy, the next one is refused and the others go on.
+func TestConnectionsWithATokenAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, release := make(chan struct{}), make(chan struct{})
-		h := build(t, plot{methods: map[string]func(starter) starter{"get_status": func(start starter) starter {
-			return blocking(start, running, release)
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"get_status": func(start startFunc) startFunc {
+			return blockingMethod(start, running, release)
 		}}})
 		answers := make(chan answer, 64)
 		for range 64 {
 			go func() { answers <- h.ask("GET", "/api/status", "") }() // ends when it is released
 			<-running
 		}
-		a := h.ask("GET", "/healthz", "")
-		a.refused(429, schema.Overloaded)
+		h.ask("GET", "/api/tasks", "").requireError(429, schema.Overloaded)
+		h.ask("GET", "/healthz", "").requireOK()
 		close(release)
 		for range 64 {
-			(<-answers).ok()
+			(<-answers).requireOK()
 		}
-		h.ask("GET", "/healthz", "").ok()
+		h.ask("GET", "/healthz", "").requireOK()
 	})
 }
 
-// A body that is too large is not read; one whose size is not said is read up to the limit.
-func TestFaultW11_LargeAndPackedBodies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		id := h.asked()
+// A body that is too large is not read; one of unknown size is read up to the limit.
+func TestLargeAndCompressedBodiesAreRefused(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		id := h.taskThatAsks()
 		reply := "/api/tasks/" + id + "/reply"
-		head := "POST " + reply + " HTTP/1.1\r\nHost: " + place + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: application/json\r\n"
-		o := h.raw(head+"Content-Length: 131073\r\n\r\n").refused(413, schema.TooLarge)
+		head := "POST " + reply + " HTTP/1.1\r\nHost: " + testAddress + "\r\nAuthorization: Bearer " + testToken + "\r\nContent-Type: application/json\r\n"
+		o := h.sendRaw(head+"Content-Length: 131073\r\n\r\n").requireError(413, schema.TooLarge)
 		require.Equal(t, "131072", o.str("error.data.details.limit"))
-		h.raw(head+"Content-Length: 9223372036854775807\r\n\r\n").refused(413, schema.TooLarge)
+		h.sendRaw(head+"Content-Length: 9223372036854775807\r\n\r\n").requireError(413, schema.TooLarge)
 		chunk := "4000\r\n" + strings.Repeat(" ", 0x4000) + "\r\n"
-		h.raw(head+"Transfer-Encoding: chunked\r\n\r\n"+strings.Repeat(chunk, 9)).refused(413, schema.TooLarge)
+		h.sendRaw(head+"Transfer-Encoding: chunked\r\n\r\n"+strings.Repeat(chunk, 9)).requireError(413, schema.TooLarge)
 		for _, coding := range []string{"gzip", "identity", "br", ""} {
-			h.ask("POST", reply, `{"reply":"x"}`, "Content-Encoding: "+coding).refused(415, schema.WrongMedia)
+			h.ask("POST", reply, `{"reply":"x"}`, "Content-Encoding: "+coding).requireError(415, schema.WrongMedia)
 		}
-		h.ask("GET", "/api/tasks", "{}").refused(400, schema.InvalidRequest)
-		h.raw("GET /api/tasks HTTP/1.1\r\nHost: "+place+"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").refused(400, schema.InvalidRequest)
-		h.ask("POST", reply, `{"reply":"`+strings.Repeat("x", 1+schema.MaxReplyBytes)+`"}`).refused(413, schema.TooLarge)
+		h.ask("GET", "/api/tasks", "{}").requireError(400, schema.InvalidRequest)
+		h.sendRaw("GET /api/tasks HTTP/1.1\r\nHost: "+testAddress+"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").requireError(400, schema.InvalidRequest)
+		h.ask("POST", reply, `{"reply":"`+strings.Repeat("x", 1+schema.MaxReplyBytes)+`"}`).requireError(413, schema.TooLarge)
 		text := `{"reply":"elm"}`
-		h.raw(head + "Transfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(text)), 16) + "\r\n" + text + "\r\n0\r\n\r\n").ok()
+		h.sendRaw(head + "Transfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(text)), 16) + "\r\n" + text + "\r\n0\r\n\r\n").requireOK()
 	})
 }

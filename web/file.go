@@ -9,22 +9,21 @@ import (
 	"waybill/schema"
 )
 
-// A File is a part of a page. Whoever can connect gets it, because a browser that was just opened has no token yet,
-// so it must hold no secret and nothing of a workspace.
+// A File is a file of the page. Every client can read it, because a new browser has no token yet. So it must hold no
+// secret and no data of a workspace.
 type File struct {
-	// Path is all that it is found under, such as "/" or "/page.js". What is at "/" is the page itself, to which a
-	// link may lead from anywhere; the rest is for the page.
+	// Path is the path of the file, such as "/" or "/page.js". Only "/" may be opened by a link from another origin.
 	Path string
 	// Type is the value of its Content-Type.
 	Type string
-	// ETag is the value of its ETag, quoted. Another text has another one.
+	// ETag is the value of its ETag, quoted. It differs for each text.
 	ETag string
-	// Text is what it says.
+	// Text is the content.
 	Text string
 }
 
-// routesTo gives a route for each file by its path. There are no folders: what is not a file is not there.
-func routesTo(files []File) (map[string]*route, error) {
+// fileRoutes maps the path of each file to a route.
+func fileRoutes(files []File) (map[string]*route, error) {
 	to := make(map[string]*route, len(files))
 	for _, f := range files {
 		switch {
@@ -33,7 +32,7 @@ func routesTo(files []File) (map[string]*route, error) {
 		case to[f.Path] != nil || isRoute(f.Path):
 			return nil, fmt.Errorf("web: Options.Page: the path %q is taken", f.Path)
 		}
-		to[f.Path] = &route{verb: http.MethodGet, path: f.Path, open: true, shell: f.Path == "/", do: func(_ *server, v *visit) { v.file(f) }}
+		to[f.Path] = &route{verb: http.MethodGet, path: f.Path, open: true, page: f.Path == "/", handle: func(_ *server, req *request) { req.sendFile(f) }}
 	}
 	return to, nil
 }
@@ -42,7 +41,7 @@ func isTag(s string) bool {
 	return len(s) > 2 && s[0] == '"' && strings.IndexByte(s[1:], '"') == len(s)-2
 }
 
-// isRoute reports whether a path is that of a route.
+// isRoute reports whether a path belongs to a route.
 func isRoute(path string) bool {
 	for i := range routes {
 		if _, ok := routes[i].match(strings.Split(path, "/")); ok {
@@ -52,8 +51,8 @@ func isRoute(path string) bool {
 	return false
 }
 
-// toFile gives the route to a file of the page, if the path is that of one.
-func (s *server) toFile(verb, path string) (*route, *schema.Error) {
+// fileRoute returns the route to a file of the page, or nil if no file has this path.
+func (s *server) fileRoute(verb, path string) (*route, *schema.Error) {
 	r := s.page[path]
 	if r == nil || verb == r.verb {
 		return r, nil
@@ -61,24 +60,24 @@ func (s *server) toFile(verb, path string) (*route, *schema.Error) {
 	return nil, wrongVerb([]string{r.verb})
 }
 
-// file answers with a file, or says that the browser has it already. A browser keeps it, and asks each time.
-func (v *visit) file(f File) {
-	h := v.w.Header()
+// sendFile answers with a file, or with 304 if the browser has it. Browsers keep the file and ask each time.
+func (req *request) sendFile(f File) {
+	h := req.w.Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", f.ETag)
-	v.patient()
-	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(writeTime))
-	if v.has(f.ETag) {
-		v.w.WriteHeader(http.StatusNotModified)
+	req.clearReadDeadline()
+	_ = http.NewResponseController(req.w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	if req.hasTag(f.ETag) {
+		req.w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	h.Set("Content-Type", f.Type)
-	_, _ = v.w.Write([]byte(f.Text)) // a client that is gone wants no answer
+	_, _ = req.w.Write([]byte(f.Text)) // the client may be gone
 }
 
-// has reports whether the client says that it has what the tag is of. Tags are compared as weak ones.
-func (v *visit) has(tag string) bool {
-	for _, value := range v.r.Header.Values("If-None-Match") {
+// hasTag reports whether If-None-Match has the tag. It compares tags weakly.
+func (req *request) hasTag(tag string) bool {
+	for _, value := range req.r.Header.Values("If-None-Match") {
 		for one := range strings.SplitSeq(value, ",") {
 			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
 				return true

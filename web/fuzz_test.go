@@ -14,11 +14,11 @@ import (
 )
 
 // FuzzHead sends heads with any host and origin: only a request to this very address, from nowhere else, is served;
-// everything else is refused in our words, and the door stays open.
+// everything else is refused with a JSON error, and the server goes on.
 func FuzzHead(f *testing.F) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(f, err)
-	h := build(f, plot{listener: listener})
+	h := newHarness(f, setup{listener: listener})
 	_, port, err := net.SplitHostPort(h.at)
 	require.NoError(f, err)
 	for _, host := range []string{"HERE", "localhost:PORT", "[::1]:PORT", "evil.test", "evil.test:PORT", "HERE, evil.test", "", "[", "a\r\nHost: b"} {
@@ -39,7 +39,7 @@ func FuzzHead(f *testing.F) {
 		require.NoError(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)
-		answer{t: t, header: res.Header}.guarded()
+		answer{t: t, header: res.Header}.requireSecurityHeaders()
 		var body struct {
 			OK    bool
 			Error struct{ Data struct{ Code string } }
@@ -57,7 +57,7 @@ func FuzzHead(f *testing.F) {
 func FuzzBody(f *testing.F) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(f, err)
-	h := build(f, plot{listener: listener})
+	h := newHarness(f, setup{listener: listener})
 	for _, body := range []string{
 		"", "{}", `{"reply":"x"}`, `{"reply":"x"`, `{"reply":"}`, `{"reply":"x"}}`, `{"task_id":"x"}`, `{"reply":"x",}`, "[{}]", `{"a":{"reply":"x"}}`,
 		`{"reply":"x","idempotency_key":"y"}`, `{"reply":"\"}"}`, `{"reply":"x"}{"reply":"y"}`, "{,}", `{"_meta":{}}`,
@@ -71,7 +71,7 @@ func FuzzBody(f *testing.F) {
 		mine := *h
 		mine.t = t
 		a := mine.ask("POST", "/api/tasks/tsk_none/reply", body)
-		a.guarded()
+		a.requireSecurityHeaders()
 		switch a.object().str("error.data.code") {
 		case "TASK_NOT_FOUND": // it came as far as to the method, so it was right
 			var p struct{ Reply, By string }

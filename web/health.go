@@ -6,52 +6,51 @@ import (
 	"time"
 )
 
-// lookTime is how long a look at the store may take, and how long what was seen holds. It bounds what those can
-// make the store do who have no token.
-const lookTime = time.Second
+// checkTime limits a check of the store, and is how long its result is valid. So clients without a token can cause at
+// most one check at a time.
+const checkTime = time.Second
 
-// A condition is how the store was seen last.
-type condition struct {
-	looking chan struct{} // of size one, never closed: whoever has put something in may use what follows
-	until   time.Time     // it holds
-	ready   bool
+// A storeReadiness is the result of the last check of the store.
+type storeReadiness struct {
+	checking   chan struct{} // of size 1, never closed; its one element is the right to use the fields below
+	validUntil time.Time     // when the result expires
+	ready      bool
 }
 
-func (s *server) healthz(v *visit) {
-	v.write(http.StatusOK, struct {
+func (s *server) healthz(req *request) {
+	req.write(http.StatusOK, struct {
 		OK bool `json:"ok"`
 	}{true})
 }
 
-// readyz tells no more than yes or no, because it tells everybody; /api/status says what is wrong.
-func (s *server) readyz(v *visit) {
-	ready := s.look(v.r.Context())
+// readyz reports only yes or no, because it needs no token. /api/status reports the faults.
+func (s *server) readyz(req *request) {
+	ready := s.storeReadable(req.r.Context())
 	status := http.StatusOK
 	if !ready {
 		status = http.StatusServiceUnavailable
 	}
-	v.write(status, struct {
+	req.write(status, struct {
 		Ready bool `json:"ready"`
 	}{ready})
 }
 
-// look reports whether the store can be read. Of all who ask at a time, the first one looks, and the others wait for
-// what it sees, unless they leave before.
-func (s *server) look(asker context.Context) bool {
-	c := &s.store
+// storeReadable reports whether the store can be read. Concurrent callers share one check.
+func (s *server) storeReadable(asker context.Context) bool {
+	c := &s.readiness
 	select {
-	case c.looking <- struct{}{}:
+	case c.checking <- struct{}{}:
 	case <-asker.Done():
-		return false // which nobody hears
+		return false // the client is gone
 	}
-	defer func() { <-c.looking }()
-	if time.Now().Before(c.until) {
+	defer func() { <-c.checking }()
+	if time.Now().Before(c.validUntil) {
 		return c.ready
 	}
-	// That who asked first leaves says nothing of the store, so the look goes on for the others.
-	ctx, cancel := context.WithTimeout(s.work, lookTime)
+	// The check continues for other callers when the first client leaves.
+	ctx, cancel := context.WithTimeout(s.callCtx, checkTime)
 	defer cancel()
-	_, fault := s.ask(ctx, "list_awaiting", []byte(`{"limit":1}`))
-	c.ready, c.until = fault == nil, time.Now().Add(lookTime)
+	_, fault := s.callTable(ctx, "list_awaiting", []byte(`{"limit":1}`))
+	c.ready, c.validUntil = fault == nil, time.Now().Add(checkTime)
 	return c.ready
 }

@@ -12,10 +12,10 @@ import (
 	"waybill/schema"
 )
 
-func TestReadinessIsThatOfTheStore(t *testing.T) {
+func TestReadinessFollowsTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, broken := 0, false
-		h := build(t, plot{methods: map[string]func(starter) starter{"list_awaiting": func(start starter) starter {
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"list_awaiting": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				looks++
 				if broken {
@@ -28,7 +28,7 @@ func TestReadinessIsThatOfTheStore(t *testing.T) {
 		ready := func(status int) {
 			a := h.ask("GET", "/readyz", "", "Authorization")
 			require.Equal(t, status, a.status)
-			a.guarded()
+			a.requireSecurityHeaders()
 			require.NotContains(t, string(a.body), "secret")
 			require.Equal(t, status == 200, a.object().at("ready"))
 		}
@@ -46,10 +46,10 @@ func TestReadinessIsThatOfTheStore(t *testing.T) {
 
 // Somebody asks whether the store can be read, and leaves before it is known: those who ask meanwhile wait for what is
 // seen, and it is the store that they are told of.
-func TestReadinessIsNotThatOfAClientThatLeft(t *testing.T) {
+func TestReadinessCheckSurvivesAClientThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, release := make(chan struct{}, 9), make(chan struct{})
-		h := build(t, plot{methods: map[string]func(starter) starter{"list_awaiting": func(start starter) starter {
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"list_awaiting": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				looks <- struct{}{}
 				select {
@@ -61,7 +61,7 @@ func TestReadinessIsNotThatOfAClientThatLeft(t *testing.T) {
 			}
 		}}})
 		conn := h.connect()
-		_, err := conn.Write([]byte("GET /readyz HTTP/1.1\r\nHost: " + place + "\r\n\r\n"))
+		_, err := conn.Write([]byte("GET /readyz HTTP/1.1\r\nHost: " + testAddress + "\r\n\r\n"))
 		require.NoError(t, err)
 		<-looks
 		statuses := make(chan int, 2)
@@ -77,11 +77,11 @@ func TestReadinessIsNotThatOfAClientThatLeft(t *testing.T) {
 	})
 }
 
-// A store that hangs keeps nobody waiting for long.
-func TestReadinessOfAStoreThatHangs(t *testing.T) {
+// A check of a hanging store ends soon.
+func TestReadinessIsFalseWhenTheStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{methods: map[string]func(starter) starter{
-			"list_awaiting": instead(func(ctx context.Context, _ []byte, done func(api.Answer)) {
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{
+			"list_awaiting": replaceMethod(func(ctx context.Context, _ []byte, done func(api.Answer)) {
 				<-ctx.Done()
 				done(api.Answer{Err: schema.NewError(schema.StoreIO, "the disk is gone")})
 			}),

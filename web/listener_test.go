@@ -17,8 +17,8 @@ import (
 	"waybill/schema"
 )
 
-// A listener reads a stream, in the background, or only when it is told to.
-type listener struct {
+// A streamReader reads a stream in the background, or only on demand.
+type streamReader struct {
 	t    *testing.T
 	conn net.Conn
 	in   *bufio.Reader
@@ -37,20 +37,20 @@ type listener struct {
 type event struct{ id, name, data string }
 
 // stream opens a stream. Without an answer of 200 there is only its head.
-func (h *house) stream(t *testing.T, query string, headers ...string) *listener {
+func (h *harness) stream(t *testing.T, query string, headers ...string) *streamReader {
 	t.Helper()
-	l := h.deaf(t, query, headers...)
+	l := h.unreadStream(t, query, headers...)
 	close(l.listens)
 	synctest.Wait()
 	return l
 }
 
-// deaf is stream for a client that reads nothing behind the first event until listens is closed.
-func (h *house) deaf(t *testing.T, query string, headers ...string) *listener {
+// unreadStream is stream for a client that reads only the first event until listens is closed.
+func (h *harness) unreadStream(t *testing.T, query string, headers ...string) *streamReader {
 	t.Helper()
 	conn := h.connect()
-	l := &listener{t: t, conn: conn, in: bufio.NewReader(conn), listens: make(chan struct{}), over: make(chan struct{})}
-	_, err := fmt.Fprintf(conn, "GET /api/events%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n", query, h.at, token,
+	l := &streamReader{t: t, conn: conn, in: bufio.NewReader(conn), listens: make(chan struct{}), over: make(chan struct{})}
+	_, err := fmt.Fprintf(conn, "GET /api/events%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n", query, h.at, testToken,
 		strings.Join(append(headers, ""), "\r\n"))
 	require.NoError(t, err)
 	res, err := http.ReadResponse(l.in, &http.Request{Method: "GET"})
@@ -65,7 +65,7 @@ func (h *house) deaf(t *testing.T, query string, headers ...string) *listener {
 	return l
 }
 
-func (l *listener) read(res *http.Response) {
+func (l *streamReader) read(res *http.Response) {
 	var ev event
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 8<<20)
@@ -102,7 +102,7 @@ func (l *listener) read(res *http.Response) {
 }
 
 // leave closes the connection.
-func (l *listener) leave() {
+func (l *streamReader) leave() {
 	_ = l.conn.Close()
 	select {
 	case <-l.listens:
@@ -112,8 +112,8 @@ func (l *listener) leave() {
 	<-l.over
 }
 
-// heard gives the events so far, when nothing is under way any more.
-func (l *listener) heard() []event {
+// received returns the events so far, once no more are on the way.
+func (l *streamReader) received() []event {
 	l.t.Helper()
 	synctest.Wait()
 	l.mu.Lock()
@@ -121,10 +121,10 @@ func (l *listener) heard() []event {
 	return l.events
 }
 
-// news gives the seqs of the events of the log so far, and asserts that each says the same in its id.
-func (l *listener) news() (seqs []string) {
+// eventSeqs returns the seqs of the events of the log so far, and asserts that each says the same in its id.
+func (l *streamReader) eventSeqs() (seqs []string) {
 	l.t.Helper()
-	for _, ev := range l.heard() {
+	for _, ev := range l.received() {
 		if ev.name != "" {
 			continue
 		}
@@ -137,11 +137,11 @@ func (l *listener) news() (seqs []string) {
 	return seqs
 }
 
-// last asserts that the stream has ended with the error of that code, and gives where to go on.
-func (l *listener) last(code schema.Code) (cursor string) {
+// endedWith asserts that the stream has ended with the error of that code, and returns where to go on.
+func (l *streamReader) endedWith(code schema.Code) (cursor string) {
 	l.t.Helper()
 	<-l.over
-	heard := l.heard()
+	heard := l.received()
 	require.NotEmpty(l.t, heard)
 	ev := heard[len(heard)-1]
 	require.Equal(l.t, "end", ev.name, "%v", ev)

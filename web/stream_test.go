@@ -14,77 +14,74 @@ import (
 	"waybill/api"
 	"waybill/schema"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/teststore"
 )
 
-// happen makes so many events.
-func (h *house) happen(n int) {
+// addEvents adds n events.
+func (h *harness) addEvents(n int) {
 	h.t.Helper()
 	for range n {
 		h.call("queue_instruction", `{"content":"x"}`)
 	}
 }
 
-func TestStreamTellsWhatHappens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		h.happen(3)
+func TestStreamSendsEvents(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		h.addEvents(3)
 		l := h.stream(t, "")
-		l.head.guarded()
+		l.head.requireSecurityHeaders()
 		require.Equal(t, 200, l.head.status)
 		require.Equal(t, "text/event-stream", l.head.header.Get("Content-Type"))
-		require.Len(t, l.heard(), 1, "it says at once where it is")
-		ready := l.heard()[0]
+		require.Len(t, l.received(), 1, "it says at once where it is")
+		ready := l.received()[0]
 		require.Equal(t, event{ready.id, "ready", fmt.Sprintf(`{"cursor":%q}`, ready.id)}, ready)
 		require.Regexp(t, `^3\.[0-9a-f]{8}$`, ready.id)
-		h.happen(2)
-		require.Equal(t, []string{"4", "5"}, l.news())
-		require.Equal(t, "instruction.queued", read(t, []byte(l.heard()[1].data)).str("type"))
+		h.addEvents(2)
+		require.Equal(t, []string{"4", "5"}, l.eventSeqs())
+		require.Equal(t, "instruction.queued", read(t, []byte(l.received()[1].data)).str("type"))
 	})
 }
 
-func TestStreamOfAnEmptyLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestStreamOfAnEmptyLogHasACursor(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		l := h.stream(t, "?cursor=0")
-		require.Equal(t, []event{{"0", "ready", `{"cursor":"0"}`}}, l.heard())
-		h.happen(1)
-		require.Equal(t, []string{"1"}, l.news())
+		require.Equal(t, []event{{"0", "ready", `{"cursor":"0"}`}}, l.received())
+		h.addEvents(1)
+		require.Equal(t, []string{"1"}, l.eventSeqs())
 	})
 }
 
 // The connection breaks; the client comes back and says what it had last.
-func TestFaultW15_BrokenStreamGoesOnWhereItWas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestReconnectedStreamContinues(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		l := h.stream(t, "")
-		h.happen(5)
-		require.Equal(t, numbers(1, 5), l.news())
+		h.addEvents(5)
+		require.Equal(t, numbers(1, 5), l.eventSeqs())
 		l.leave()
-		h.happen(2000) // more than is kept for streams, and more than one page
+		h.addEvents(2000) // more than is kept for streams, and more than one page
 		l = h.stream(t, "", "Last-Event-ID: 3")
-		require.Equal(t, numbers(4, 2005), l.news())
-		h.happen(1)
-		require.Equal(t, numbers(4, 2006), l.news())
-		require.Equal(t, numbers(2, 2006), h.stream(t, "?cursor=1").news())
-		require.Equal(t, numbers(7, 2006), h.stream(t, "?cursor=1", "Last-Event-ID: 6").news())
+		require.Equal(t, numbers(4, 2005), l.eventSeqs())
+		h.addEvents(1)
+		require.Equal(t, numbers(4, 2006), l.eventSeqs())
+		require.Equal(t, numbers(2, 2006), h.stream(t, "?cursor=1").eventSeqs())
+		require.Equal(t, numbers(7, 2006), h.stream(t, "?cursor=1", "Last-Event-ID: 6").eventSeqs())
 	})
 }
 
 // waybill is started again, at another port: what a client had last still says where it was.
-func TestFaultW15_SeqOutlivesTheProcess(t *testing.T) {
+func TestCursorOutlivesTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		there := lasting{memory.New()}
-		h := build(t, plot{store: there})
+		there := teststore.New(t)
+		h := newHarness(t, setup{store: there})
 		l := h.stream(t, "")
-		h.happen(4)
-		require.Equal(t, numbers(1, 4), l.news())
+		h.addEvents(4)
+		require.Equal(t, numbers(1, 4), l.eventSeqs())
 		h.close()
-		require.Regexp(t, `^4\.`, l.last(schema.ShuttingDown))
-		again := build(t, plot{store: there})
+		require.Regexp(t, `^4\.`, l.endedWith(schema.ShuttingDown))
+		again := newHarness(t, setup{store: there})
 		l = again.stream(t, "", "Last-Event-ID: 2")
-		again.happen(1)
-		require.Equal(t, numbers(3, 5), l.news())
+		again.addEvents(1)
+		require.Equal(t, numbers(3, 5), l.eventSeqs())
 	})
 }
 
@@ -92,64 +89,62 @@ func TestFaultW15_SeqOutlivesTheProcess(t *testing.T) {
 func TestStreamOfAReplacedLogEnds(t *testing.T) {
 	for _, events := range []int{1, 3, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			other := lasting{memory.New()}
-			before := build(t, plot{store: other})
-			before.happen(events)
+			other := teststore.New(t)
+			before := newHarness(t, setup{store: other})
+			before.addEvents(events)
 			before.close()
-			st := &replaceable{Store: lasting{memory.New()}, changed: make(chan struct{}, 1)}
-			h := build(t, plot{store: st})
+			st := &replaceableStore{Store: teststore.New(t), changed: make(chan struct{}, 1)}
+			h := newHarness(t, setup{store: st})
 			l := h.stream(t, "")
-			h.happen(3)
-			require.Equal(t, numbers(1, 3), l.news())
+			h.addEvents(3)
+			require.Equal(t, numbers(1, 3), l.eventSeqs())
 			st.Store = other
 			st.changed <- struct{}{}
-			cursor := l.last(schema.CursorGone)
-			h.ask("GET", "/api/events", "", "Last-Event-ID: "+cursor).refused(404, schema.CursorGone)
+			cursor := l.endedWith(schema.CursorGone)
+			h.ask("GET", "/api/events", "", "Last-Event-ID: "+cursor).requireError(404, schema.CursorGone)
 			again := h.stream(t, "")
-			h.happen(1)
-			require.Equal(t, numbers(events+1, events+1), again.news())
+			h.addEvents(1)
+			require.Equal(t, numbers(events+1, events+1), again.eventSeqs())
 		})
 	}
 }
 
-// A replaceable store is one in whose place another can be put while it is open.
-type replaceable struct {
+// A replaceableStore store is one in whose place another can be put while it is open.
+type replaceableStore struct {
 	store.Store
 	changed chan struct{} // size 1, never closed
 }
 
-func (r *replaceable) Changed() <-chan struct{} { return r.changed }
+func (r *replaceableStore) Changed() <-chan struct{} { return r.changed }
 
 // Nothing happens for long; the stream shows that it is there.
-func TestFaultW15_QuietStreamIsAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestQuietStreamSendsKeepAlives(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		l := h.stream(t, "")
 		time.Sleep(10 * time.Minute)
-		l.heard()
+		l.received()
 		require.Equal(t, 40, l.alive)
-		h.happen(1)
-		require.Equal(t, numbers(1, 1), l.news())
+		h.addEvents(1)
+		require.Equal(t, numbers(1, 1), l.eventSeqs())
 	})
 }
 
 // The cursor is none, or of another log.
-func TestStreamFromNowhereIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		h.happen(3)
-		o := h.ask("GET", "/api/events?cursor=99", "").refused(404, schema.CursorGone)
+func TestStreamFromAnInvalidCursorIsRefused(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		h.addEvents(3)
+		o := h.ask("GET", "/api/events?cursor=99", "").requireError(404, schema.CursorGone)
 		require.Equal(t, "0", o.str("error.data.details.oldest"))
-		h.ask("GET", "/api/events", "", "Last-Event-ID: 99").refused(404, schema.CursorGone)
-		h.ask("GET", "/api/events", "", "Last-Event-ID: x").refused(400, schema.InvalidParams)
-		h.ask("GET", "/api/events", "", "Last-Event-ID: \xff").refused(400, schema.InvalidUTF8)
-		h.ask("GET", "/api/events?cursor=-1", "").refused(400, schema.InvalidParams)
-		h.ask("GET", "/api/events?cursor=1&cursor=2", "").refused(400, schema.DuplicateKey)
-		h.ask("GET", "/api/events?since=1", "").refused(400, schema.UnknownField)
+		h.ask("GET", "/api/events", "", "Last-Event-ID: 99").requireError(404, schema.CursorGone)
+		h.ask("GET", "/api/events", "", "Last-Event-ID: x").requireError(400, schema.InvalidParams)
+		h.ask("GET", "/api/events", "", "Last-Event-ID: \xff").requireError(400, schema.InvalidUTF8)
+		h.ask("GET", "/api/events?cursor=-1", "").requireError(400, schema.InvalidParams)
+		h.ask("GET", "/api/events?cursor=1&cursor=2", "").requireError(400, schema.DuplicateKey)
+		h.ask("GET", "/api/events?since=1", "").requireError(400, schema.UnknownField)
 		require.Equal(t, numbers(4, 4), func() []string {
 			l := h.stream(t, "")
-			h.happen(1)
-			return l.news()
+			h.addEvents(1)
+			return l.eventSeqs()
 		}(), "a refused stream leaves nothing behind")
 	})
 }
@@ -159,7 +154,7 @@ func TestStreamsShareOneReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex // guards reads
 		reads := 0
-		h := build(t, plot{methods: map[string]func(starter) starter{"events_since": func(start starter) starter {
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"events_since": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				mu.Lock()
 				reads++
@@ -175,67 +170,64 @@ func TestStreamsShareOneReader(t *testing.T) {
 			reads = 0
 			return n
 		}
-		var all []*listener
+		var all []*streamReader
 		for range 32 {
 			all = append(all, h.stream(t, ""))
 		}
 		require.Equal(t, 1, count())
-		h.ask("GET", "/api/events", "").refused(429, schema.Overloaded)
-		h.happen(1)
+		h.ask("GET", "/api/events", "").requireError(429, schema.Overloaded)
+		h.addEvents(1)
 		require.Equal(t, 1, count())
 		for _, l := range all {
-			require.Equal(t, numbers(1, 1), l.news())
+			require.Equal(t, numbers(1, 1), l.eventSeqs())
 			l.leave()
 		}
 		synctest.Wait()
-		h.happen(1)
+		h.addEvents(1)
 		require.Zero(t, count())
 		l := h.stream(t, "", "Last-Event-ID: 1")
-		h.happen(1)
-		require.Equal(t, numbers(2, 3), l.news())
+		h.addEvents(1)
+		require.Equal(t, numbers(2, 3), l.eventSeqs())
 	})
 }
 
 // A browser has a tab for each task: there is room for its calls beside its streams.
-func TestFaultW14_StreamsLeaveRoomForCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
+func TestStreamsLeaveConnectionsForCalls(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
 		for range 32 {
 			h.stream(t, "")
 		}
-		h.ask("GET", "/api/events", "").refused(429, schema.Overloaded)
+		h.ask("GET", "/api/events", "").requireError(429, schema.Overloaded)
 		for range 64 {
-			h.ask("GET", "/api/tasks", "").ok()
+			h.ask("GET", "/api/tasks", "").requireOK()
 		}
 	})
 }
 
 // A client reads nothing for a while, and much happens: it gets what there was room for, and is told.
-func TestSlowStreamEndsWithAWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		l := h.deaf(t, "")
+func TestSlowStreamEndsWithAnError(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		l := h.unreadStream(t, "")
 		other := h.stream(t, "")
-		for range 3 { // no more at a time than is kept, so that who listens has it, however late it is woken
-			h.happen(667)
+		for range 3 { // no more at a time than the tail keeps, so that a late reader misses none
+			h.addEvents(667)
 			synctest.Wait()
 		}
 		close(l.listens)
-		cursor := l.last(schema.Overloaded)
-		require.Equal(t, numbers(1, len(l.news())), l.news())
-		require.Less(t, len(l.news()), 2001)
-		require.Equal(t, numbers(1, 2001), other.news(), "the others do not wait for it")
+		cursor := l.endedWith(schema.Overloaded)
+		require.Equal(t, numbers(1, len(l.eventSeqs())), l.eventSeqs())
+		require.Less(t, len(l.eventSeqs()), 2001)
+		require.Equal(t, numbers(1, 2001), other.eventSeqs(), "the others do not wait for it")
 		again := h.stream(t, "", "Last-Event-ID: "+cursor)
-		require.Equal(t, numbers(len(l.news())+1, 2001), again.news())
+		require.Equal(t, numbers(len(l.eventSeqs())+1, 2001), again.eventSeqs())
 	})
 }
 
-// A client never reads: it is dropped, for there is no way to tell it.
-func TestFaultW9_StreamThatNobodyReadsIsDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		l := h.deaf(t, "")
-		h.happen(1)
+// A client that never reads is disconnected.
+func TestUnreadStreamIsDropped(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		l := h.unreadStream(t, "")
+		h.addEvents(1)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		_, err := l.conn.Write([]byte("x"))
@@ -243,25 +235,24 @@ func TestFaultW9_StreamThatNobodyReadsIsDropped(t *testing.T) {
 	})
 }
 
-// The process leaves while streams are open.
-func TestStreamsEndWhenTheProcessLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{})
-		first, second, deaf := h.stream(t, ""), h.stream(t, "?cursor=0"), h.deaf(t, "")
-		h.happen(2)
-		require.Equal(t, numbers(1, 2), first.news())
-		h.leave()
-		require.Regexp(t, `^2\.`, first.last(schema.ShuttingDown))
-		require.Regexp(t, `^2\.`, second.last(schema.ShuttingDown))
-		err := <-h.gone // although one does not read
-		h.gone <- err
+// The server shuts down while streams are open.
+func TestStreamsEndAtShutdown(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		first, second, deaf := h.stream(t, ""), h.stream(t, "?cursor=0"), h.unreadStream(t, "")
+		h.addEvents(2)
+		require.Equal(t, numbers(1, 2), first.eventSeqs())
+		h.shutDown()
+		require.Regexp(t, `^2\.`, first.endedWith(schema.ShuttingDown))
+		require.Regexp(t, `^2\.`, second.endedWith(schema.ShuttingDown))
+		err := <-h.ended // although one does not read
+		h.ended <- err
 		require.NoError(t, err)
 		deaf.leave()
 	})
 }
 
 // The log cannot be read for a while, and then not at all.
-func TestStreamOutlivesTroubleThatPasses(t *testing.T) {
+func TestStreamSurvivesTemporaryErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex // guards fault
 		var fault *schema.Error
@@ -270,7 +261,7 @@ func TestStreamOutlivesTroubleThatPasses(t *testing.T) {
 			defer mu.Unlock()
 			fault = e
 		}
-		h := build(t, plot{methods: map[string]func(starter) starter{"events_since": func(start starter) starter {
+		h := newHarness(t, setup{methods: map[string]func(startFunc) startFunc{"events_since": func(start startFunc) startFunc {
 			return func(ctx context.Context, params []byte, done func(api.Answer)) {
 				mu.Lock()
 				e := fault
@@ -284,24 +275,24 @@ func TestStreamOutlivesTroubleThatPasses(t *testing.T) {
 		}}})
 		l := h.stream(t, "")
 		set(schema.NewError(schema.StoreBusy, "another process holds the store"))
-		h.happen(2)
-		require.Empty(t, l.news())
+		h.addEvents(2)
+		require.Empty(t, l.eventSeqs())
 		set(nil)
 		time.Sleep(time.Second)
-		require.Equal(t, numbers(1, 2), l.news())
+		require.Equal(t, numbers(1, 2), l.eventSeqs())
 		set(schema.NewError(schema.StoreCorrupt, "a record is damaged"))
-		h.happen(1)
-		require.Regexp(t, `^2\.`, l.last(schema.StoreCorrupt))
-		h.ask("GET", "/api/events", "").refused(503, schema.StoreCorrupt)
-		h.ask("GET", "/api/events?cursor=1", "").refused(503, schema.StoreCorrupt)
+		h.addEvents(1)
+		require.Regexp(t, `^2\.`, l.endedWith(schema.StoreCorrupt))
+		h.ask("GET", "/api/events", "").requireError(503, schema.StoreCorrupt)
+		h.ask("GET", "/api/events?cursor=1", "").requireError(503, schema.StoreCorrupt)
 		set(nil)
-		require.Equal(t, numbers(2, 3), h.stream(t, "?cursor=1").news())
+		require.Equal(t, numbers(2, 3), h.stream(t, "?cursor=1").eventSeqs())
 	})
 }
 
 func TestStreamWithoutAWorkspaceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := build(t, plot{subscribe: func() (<-chan struct{}, func(), error) { return nil, nil, errors.New("there is nothing") }})
-		h.ask("GET", "/api/events", "").refused(500, schema.Internal)
+		h := newHarness(t, setup{subscribe: func() (<-chan struct{}, func(), error) { return nil, nil, errors.New("there is nothing") }})
+		h.ask("GET", "/api/events", "").requireError(500, schema.Internal)
 	})
 }

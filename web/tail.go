@@ -13,48 +13,48 @@ import (
 )
 
 const (
-	// maxStreams is how many streams there may be; the other connections are for calls.
+	// maxStreams limits the streams, so that connections are left for calls.
 	maxStreams = maxConnections / 2
-	// maxKept and maxKeptBytes bound the events that are kept for the streams.
+	// maxKept and maxKeptBytes limit the records of a logTail.
 	maxKept      = 1024
 	maxKeptBytes = 1 << 20
-	// againTime is when a log that could not be read is tried again.
-	againTime = time.Second
+	// retryTime is the pause after a failed read of the log.
+	retryTime = time.Second
 )
 
-// The streams know who reads the log for them.
+// streams counts the open streams and holds their common logTail.
 type streams struct {
-	mu   sync.Mutex // guards what follows
-	open int        // streams
-	tail *tail      // nil when there are none
+	mu   sync.Mutex // guards the fields below
+	open int        // number of streams
+	tail *logTail   // nil without streams
 }
 
-// A tail is the one reader of the event log for all streams: it keeps the last events, as they are sent. It never
-// waits for a stream; those that come too late find that what they want is not kept any more.
-type tail struct {
-	ready chan struct{} // closed when last is known, or there is a fault
+// A logTail reads the event log for all streams and keeps the last events in their encoded form. It never waits for a
+// stream; a slow stream finds that its next event is dropped.
+type logTail struct {
+	ready chan struct{} // closed when last or fault is set
 	stop  context.CancelFunc
 
-	mu    sync.Mutex    // guards what follows
-	moved chan struct{} // closed, and replaced by another, when something below changed
-	first int64         // the seq before the oldest event that is kept
-	last  int64         // the seq of the newest event
-	end   string        // the cursor behind it
-	kept  []record      // of first+1 to last; readers have parts of it, so it is never written over
-	bytes int           // of what is kept
-	fault *schema.Error // why it reads no more
+	mu      sync.Mutex    // guards the fields below
+	changed chan struct{} // closed and replaced when a field below has changed
+	first   int64         // the seq before the oldest record
+	last    int64         // the seq of the newest event
+	cursor  string        // after the newest event
+	records []record      // of first+1 to last; never overwritten, because streams share it
+	bytes   int           // of records
+	fault   *schema.Error // why the reading ended
 }
 
-// A record is one event as it is sent.
+// A record is one event in its encoded form.
 type record struct {
 	seq    int64
-	cursor string // that points behind it
+	cursor string // after the event
 	text   []byte
 }
 
-// join gives the tail to a stream, and begins to read if it is the first. Without room, it gives nil. The caller
-// calls part.
-func (s *server) join() *tail {
+// joinTail returns the logTail for a new stream, which it starts for the first one. It returns nil if there are too
+// many streams. The caller must call leaveTail.
+func (s *server) joinTail() *logTail {
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	if s.streams.open == maxStreams {
@@ -62,16 +62,16 @@ func (s *server) join() *tail {
 	}
 	s.streams.open++
 	if s.streams.tail == nil || s.streams.tail.cause() != nil {
-		ctx, stop := context.WithCancel(s.work)
-		t := &tail{ready: make(chan struct{}), moved: make(chan struct{}), stop: stop}
-		s.inHand.Go(func() { s.follow(ctx, t) }) // ends with the last stream
+		ctx, stop := context.WithCancel(s.callCtx)
+		t := &logTail{ready: make(chan struct{}), changed: make(chan struct{}), stop: stop}
+		s.inFlight.Go(func() { s.readLog(ctx, t) }) // ends with the last stream
 		s.streams.tail = t
 	}
 	return s.streams.tail
 }
 
-// part takes a stream out, and stops reading if it was the last.
-func (s *server) part() {
+// leaveTail removes a stream, and stops the reading after the last one.
+func (s *server) leaveTail() {
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	s.streams.open--
@@ -81,8 +81,8 @@ func (s *server) part() {
 	}
 }
 
-// follow reads the log from now on, until ctx ends or it cannot be read.
-func (s *server) follow(ctx context.Context, t *tail) {
+// readLog reads the log from now on until ctx ends or reading fails.
+func (s *server) readLog(ctx context.Context, t *logTail) {
 	defer t.stop()
 	wake, stop, err := s.o.Subscribe()
 	if err != nil {
@@ -101,14 +101,14 @@ func (s *server) follow(ctx context.Context, t *tail) {
 			t.add(page)
 			cursor = page.Cursor
 			if !page.More {
-				rest(ctx, wake, nil)
+				waitForChange(ctx, wake, nil)
 			}
 		case !fault.Data.Retryable:
 			t.fail(fault)
 			return
 		default:
-			again := time.NewTimer(againTime)
-			rest(ctx, nil, again.C)
+			again := time.NewTimer(retryTime)
+			waitForChange(ctx, nil, again.C)
 			again.Stop()
 			fault = nil
 			if cursor == "" {
@@ -116,11 +116,11 @@ func (s *server) follow(ctx context.Context, t *tail) {
 			}
 		}
 	}
-	t.fail(leaving())
+	t.fail(shuttingDown())
 }
 
-// rest waits for one of them.
-func rest(ctx context.Context, wake <-chan struct{}, again <-chan time.Time) {
+// waitForChange blocks until ctx ends or one of the channels is ready.
+func waitForChange(ctx context.Context, wake <-chan struct{}, again <-chan time.Time) {
 	select {
 	case <-ctx.Done():
 	case <-wake:
@@ -128,31 +128,31 @@ func rest(ctx context.Context, wake <-chan struct{}, again <-chan time.Time) {
 	}
 }
 
-// newest gives a cursor that points to now.
+// newest returns a cursor that points to the end of the log.
 func (s *server) newest(ctx context.Context) (string, *schema.Error) {
-	result, fault := s.ask(ctx, "initialize", []byte("{}"))
+	result, fault := s.callTable(ctx, "initialize", []byte("{}"))
 	if fault != nil {
 		return "", fault
 	}
 	return result.(*schema.InitializeResult).Cursor, nil
 }
 
-// events reads a page of the log.
+// events returns a page of the log.
 func (s *server) events(ctx context.Context, cursor string) (*schema.EventList, *schema.Error) {
 	limit := schema.MaxPage
 	params, err := schema.Encode(schema.EventsSinceParams{Cursor: cursor, Limit: &limit})
 	if err != nil {
 		return nil, schema.NewError(schema.InvalidUTF8, "the cursor is not valid UTF-8")
 	}
-	result, fault := s.ask(ctx, "events_since", params)
+	result, fault := s.callTable(ctx, "events_since", params)
 	if fault != nil {
 		return nil, fault
 	}
 	return result.(*schema.EventList), nil
 }
 
-// ask carries a method out for the front door itself.
-func (s *server) ask(ctx context.Context, method string, params []byte) (any, *schema.Error) {
+// callTable calls a method of the table for this package itself.
+func (s *server) callTable(ctx context.Context, method string, params []byte) (any, *schema.Error) {
 	entry, ok := s.o.Table.Entry(method)
 	if !ok {
 		return nil, schema.NewError(schema.MethodNotFound, "there is no method "+method)
@@ -161,49 +161,49 @@ func (s *server) ask(ctx context.Context, method string, params []byte) (any, *s
 	return a.Result, a.Err
 }
 
-// add keeps a page. Of what is too much, the older half goes.
-func (t *tail) add(page *schema.EventList) {
+// add appends a page. Beyond the limits it drops the older half of the records.
+func (t *logTail) add(page *schema.EventList) {
 	records, last := recordsOf(page)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.kept == nil {
+	if t.records == nil {
 		t.first = last
 		if len(records) > 0 {
 			t.first = records[0].seq - 1
 		}
 	}
-	t.last, t.end = last, page.Cursor
+	t.last, t.cursor = last, page.Cursor
 	for _, r := range records {
-		t.kept = append(t.kept, r)
+		t.records = append(t.records, r)
 		t.bytes += len(r.text)
-		if len(t.kept) > maxKept || t.bytes > maxKeptBytes {
-			t.halve()
+		if len(t.records) > maxKept || t.bytes > maxKeptBytes {
+			t.dropOlderHalf()
 		}
 	}
-	t.announce()
+	t.notify()
 	if !page.More {
-		t.settle()
+		t.markReady()
 	}
 }
 
-// halve forgets the older half; the caller holds mu.
-func (t *tail) halve() {
-	n := len(t.kept) / 2
-	for _, r := range t.kept[:n] {
+// dropOlderHalf drops the older half of the records. The caller holds mu.
+func (t *logTail) dropOlderHalf() {
+	n := len(t.records) / 2
+	for _, r := range t.records[:n] {
 		t.bytes -= len(r.text)
 		t.first = r.seq
 	}
-	t.kept = slices.Clone(t.kept[n:])
+	t.records = slices.Clone(t.records[n:])
 }
 
-// announce wakes the streams; the caller holds mu.
-func (t *tail) announce() {
-	close(t.moved)
-	t.moved = make(chan struct{})
+// notify wakes the streams. The caller holds mu.
+func (t *logTail) notify() {
+	close(t.changed)
+	t.changed = make(chan struct{})
 }
 
-// settle says that the tail knows where the log ends; the caller holds mu.
-func (t *tail) settle() {
+// markReady closes ready. The caller holds mu.
+func (t *logTail) markReady() {
 	select {
 	case <-t.ready:
 	default:
@@ -211,42 +211,42 @@ func (t *tail) settle() {
 	}
 }
 
-func (t *tail) fail(fault *schema.Error) {
+func (t *logTail) fail(fault *schema.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fault = fault
-	t.announce()
-	t.settle()
+	t.notify()
+	t.markReady()
 }
 
-// cause gives why the tail reads no more, or nil.
-func (t *tail) cause() *schema.Error {
+// cause returns why the reading ended, or nil.
+func (t *logTail) cause() *schema.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.fault
 }
 
-// behind gives what is kept behind an event, and a channel that is closed when there is more. gone says that some
-// of it is not kept any more.
-func (t *tail) behind(seq int64) (records []record, moved <-chan struct{}, gone bool, fault *schema.Error) {
+// after returns the records after an event, and a channel that is closed when there are more. gone reports whether
+// some of them were dropped.
+func (t *logTail) after(seq int64) (records []record, moved <-chan struct{}, gone bool, fault *schema.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if seq < t.first {
-		return nil, t.moved, true, t.fault
+		return nil, t.changed, true, t.fault
 	}
-	i, _ := slices.BinarySearchFunc(t.kept, seq+1, func(r record, seq int64) int { return int(r.seq - seq) })
-	return t.kept[i:len(t.kept):len(t.kept)], t.moved, false, t.fault
+	i, _ := slices.BinarySearchFunc(t.records, seq+1, func(r record, seq int64) int { return int(r.seq - seq) })
+	return t.records[i:len(t.records):len(t.records)], t.changed, false, t.fault
 }
 
-// newest gives the seq of the newest event, and the cursor behind it.
-func (t *tail) newest() (int64, string) {
+// newest returns the seq of the newest event and the cursor after it.
+func (t *logTail) newest() (int64, string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.last, t.end
+	return t.last, t.cursor
 }
 
-// recordsOf gives the events of a page as they are sent, and where the page ends. The cursor of the page tells its last
-// event from others of that number; within a page, the number has to do.
+// recordsOf returns the records of a page and the seq of its last event. The last event gets the cursor of the page;
+// the others get their number.
 func recordsOf(page *schema.EventList) (records []record, last int64) {
 	if number, _, _ := strings.Cut(page.Cursor, "."); number != "" {
 		last, _ = strconv.ParseInt(number, 10, 64)
@@ -255,7 +255,7 @@ func recordsOf(page *schema.EventList) (records []record, last int64) {
 		ev := &page.Events[i]
 		text, err := schema.Encode(ev)
 		if err != nil {
-			text = []byte(`{"seq":` + strconv.FormatInt(ev.Seq, 10) + `}`) // a hint that events_since has one
+			text = []byte(`{"seq":` + strconv.FormatInt(ev.Seq, 10) + `}`) // the client can read the event with events_since
 		}
 		cursor := strconv.FormatInt(ev.Seq, 10)
 		if ev.Seq == last {
@@ -267,7 +267,7 @@ func recordsOf(page *schema.EventList) (records []record, last int64) {
 	return records, last
 }
 
-// frame gives an event of a stream. Without a name it is one of the log.
+// frame returns an event of a stream. Events of the log have no name.
 func frame(cursor, name string, data []byte) []byte {
 	text := append(append([]byte("id: "), cursor...), '\n')
 	if name != "" {

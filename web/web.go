@@ -1,30 +1,28 @@
-// Package web is the front door for programs and pages on this machine: the methods of a table over
-// HTTP on a loopback address, and the event log as a stream.
+// Package web serves the methods of a table over HTTP on a loopback address, and the event log as a stream.
 //
-// It refuses to listen where other machines can reach it, to know what any method means, to open a
-// store, to set a cookie or to allow another origin, and to answer a request that does not carry the
-// token, or that of a browser which was let in, but for the few paths that tell nothing and the files of a
-// page, which are the same for everybody.
+// It never listens where other machines can connect, opens no store, sets no cookie and allows no other origin. It does
+// not know what a method means. Every request needs the token, or that of a signed-in browser. Exceptions are a few
+// paths that reveal nothing, and the files of the page, which are the same for every client.
 //
-// # Who is let in
+// # Authentication
 //
-// A page of the web can make a browser send requests to this machine, and other users of the machine can
-// connect to it. So every request is checked, in this order: the Host that it was meant for; the path and the
-// verb; the kind and the size of its body; the origin of the page that sent it; the token. Nothing is
-// read from a body before all of that holds, and nothing that a browser adds by itself counts as a proof.
+// A web page can make a browser send requests to this machine, and other users of the machine can connect to it. So
+// every request is checked in this order: its Host; the path and the verb; the type and the size of its body; the
+// origin of the page that sent it; the token. The body is read only after all checks, and nothing that a browser adds
+// by itself counts as a token.
 //
-// # How much it takes
+// # Limits
 //
-// At most 64 connections are held. Where another one comes, the oldest that waits for its peer is ended, so that
-// connections on which nothing happens keep nobody out, be it in the middle of a body. A head must be complete within
-// 5 s and have at most 16 KiB, a body within 30 s and at most 128 KiB; an answer that nobody takes for 10 s is
-// given up.
+// At most 64 connections with a token are open, and 64 others, so that clients without a token cannot displace those
+// with one. A new connection replaces the oldest one without a token. When it shows a token at the limit, it replaces
+// the connection with a token that has waited longest for its client. A head may take 5 s and 16 KiB, a body 30 s and
+// 128 KiB. A client that reads nothing of an answer for 10 s is disconnected.
 //
-// # How events are streamed
+// # Streams
 //
-// One reader of the event log keeps the last events for all streams, which take them from there and have no queues
-// of their own. A stream that begins further back reads the log by itself until it has caught up; one that then falls
-// behind what is kept is ended with a word, and can go on later from where it was.
+// One reader of the event log keeps the last events for all streams, which have no queues. A stream from an older
+// cursor reads the log itself until it has caught up. One that falls behind again ends with an error and a cursor, from
+// which the client can continue.
 package web
 
 import (
@@ -43,83 +41,83 @@ import (
 //go:generate go generate ./page
 
 const (
-	headTime  = 5 * time.Second
-	bodyTime  = 30 * time.Second
-	idleTime  = time.Minute
-	writeTime = 10 * time.Second
-	// callTime is when a call that was not carried out yet is given up.
-	callTime = 20 * time.Second
-	// lateTime is how long it may take to give it up.
-	lateTime = 5 * time.Second
-	// leaveTime bounds how long calls in hand may take on the way out, and then how long those may that were
-	// told to hurry.
-	leaveTime = 300 * time.Millisecond
+	headTimeout  = 5 * time.Second
+	bodyTimeout  = 30 * time.Second
+	idleTimeout  = time.Minute
+	writeTimeout = 10 * time.Second
+	// callTimeout is the time limit of a call.
+	callTimeout = 20 * time.Second
+	// lateAnswerTime is how long a call may take to end after its time limit.
+	lateAnswerTime = 5 * time.Second
+	// shutdownTime limits calls in flight during shutdown, first before and then after they are hurried.
+	shutdownTime = 300 * time.Millisecond
 
+	// maxConnections limits the connections with a token, and separately those without.
 	maxConnections = 64
 	maxHeadBytes   = 16 << 10
 	maxBodyBytes   = 128 << 10
 )
 
-// Options says what Serve serves to whom. Listener, Table, Subscribe and Token are required.
+// Options configures Serve. Listener, Table, Subscribe and Token are required.
 type Options struct {
-	// Listener is of an Address. Serve closes it.
+	// Listener comes from Address.Listen. Serve closes it.
 	Listener net.Listener
-	// Table has the methods.
+	// Table holds the methods.
 	Table *api.Table
-	// Subscribe gives a channel of size one that is signalled when there may be more events, until stop is called.
+	// Subscribe returns a channel of size 1 that is signalled when there may be more events, until stop is called.
 	Subscribe func() (wake <-chan struct{}, stop func(), err error)
-	// Token is what a request has to show, from NewToken.
+	// Token is the token that requests must have, from NewToken.
 	Token string
-	// Counts gives what the metrics tell beside what the methods know; without it they tell less.
+	// Counts returns further counters for the metrics, if not nil.
 	Counts func(ctx context.Context) Counts
-	// Page is what a browser is shown; without it nothing is.
+	// Page has the files for a browser. Without it there is no page.
 	Page []File
-	// Logger gets what no client can be told; by default nobody does.
+	// Logger receives events that no answer can report. The default discards them.
 	Logger *slog.Logger
 }
 
-// A server is one front door.
+// A server serves one listener.
 type server struct {
-	o       Options
-	log     *slog.Logger
-	pass    *pass
-	crowd   *crowd
-	streams streams
-	counted counted
-	page    map[string]*route
-	hosts   []string        // that a request may be meant for
-	leaving <-chan struct{} // closed when streams are to end
-	work    context.Context // of all requests, and of what streams share; ends when what is left is to hurry
-	store   condition
+	o         Options
+	log       *slog.Logger
+	auth      *auth
+	conns     *connLimiter
+	streams   streams
+	counts    doorCounts
+	page      map[string]*route
+	hosts     []string        // accepted values of Host
+	shutdown  <-chan struct{} // closed when streams must end
+	callCtx   context.Context // of all requests and of the logTail; ends when the remaining calls must hurry
+	readiness storeReadiness
 
-	mu     sync.RWMutex   // guards closed, and that inHand grows only before it is set
-	closed bool           // nothing new is taken
-	inHand sync.WaitGroup // requests, and who reads the log for them
+	mu       sync.RWMutex   // guards closed, and that inFlight grows only before it is set
+	closed   bool           // new requests are refused
+	inFlight sync.WaitGroup // requests, and the reader of the log
 }
 
-// Serve answers requests until ctx ends; then it ends the streams, lets the calls in hand be carried out, and
-// returns within a second. An error means that the options are wrong, or that nothing can be accepted any more.
+// Serve answers requests until ctx ends. Then it ends the streams, finishes the calls in flight, and returns within a
+// second. An error means that the options are wrong or that the listener has failed.
 func Serve(ctx context.Context, o Options) error {
 	s, err := newServer(ctx, o)
 	if err != nil {
 		return err
 	}
-	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer giveUp(nil)
-	s.work = work
+	callCtx, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelCalls(nil)
+	s.callCtx = callCtx
 	h := s.http()
 	var broken error
 	ended := make(chan struct{})
 	go func() { // ends when h is shut down
 		defer close(ended)
-		broken = h.Serve(s.crowd)
+		broken = h.Serve(s.conns)
 	}()
 	select {
 	case <-ended:
-		s.leave(h, giveUp)
+		s.shutDown(h, cancelCalls)
 		return fmt.Errorf("accept connections: %w", broken)
 	case <-ctx.Done():
-		s.leave(h, giveUp)
+		s.shutDown(h, cancelCalls)
 		<-ended
 		return nil
 	}
@@ -143,73 +141,73 @@ func newServer(ctx context.Context, o Options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := routesTo(o.Page)
+	page, err := fileRoutes(o.Page)
 	if err != nil {
 		return nil, err
 	}
 	return &server{
-		o: o, page: page, log: o.Logger, pass: newPass(o.Token), crowd: newCrowd(o.Listener, maxConnections), hosts: hosts, leaving: ctx.Done(),
-		store: condition{looking: make(chan struct{}, 1)},
+		o: o, page: page, log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener, maxConnections), hosts: hosts, shutdown: ctx.Done(),
+		readiness: storeReadiness{checking: make(chan struct{}, 1)},
 	}, nil
 }
 
-// http gives the server of the protocol: version 1.1 of it, whatever a client offers to upgrade to.
+// http returns the server of net/http, for HTTP/1.1 only.
 func (s *server) http() *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Server{
 		Handler:           s,
 		Protocols:         protocols,
-		ReadHeaderTimeout: headTime,
-		ReadTimeout:       bodyTime,
-		WriteTimeout:      bodyTime + callTime + lateTime + writeTime,
-		IdleTimeout:       idleTime,
+		ReadHeaderTimeout: headTimeout,
+		ReadTimeout:       bodyTimeout,
+		WriteTimeout:      bodyTimeout + callTimeout + lateAnswerTime + writeTimeout,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeadBytes - librarySlack,
-		ConnState:         s.crowd.changed,
+		ConnState:         s.conns.stateChanged,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return s.work },
-		ConnContext:       known,
-		// The path "*" is no exception to the checks.
+		BaseContext:       func(net.Listener) context.Context { return s.callCtx },
+		ConnContext:       withConn,
+		// The path "*" must pass the checks, too.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// librarySlack is by how much the library lets a head be larger than it is told.
+// librarySlack is by how many bytes net/http lets a head exceed MaxHeaderBytes.
 const librarySlack = 4 << 10
 
-// leave takes nothing new, and waits for what is in hand as long as it may take.
-func (s *server) leave(h *http.Server, giveUp context.CancelCauseFunc) {
+// shutDown refuses new requests and waits for those in flight, within the limits of shutdownTime.
+func (s *server) shutDown(h *http.Server, cancelCalls context.CancelCauseFunc) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.crowd.dismiss()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(s.work), leaveTime)
+	s.conns.closeWaiting()
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(s.callCtx), shutdownTime)
 	defer cancel()
-	if h.Shutdown(grace) != nil {
-		giveUp(api.ErrHurry)
-		_ = h.Close() // its error is that of the listener, which is closed
+	if h.Shutdown(shutdownCtx) != nil {
+		cancelCalls(api.ErrHurry)
+		_ = h.Close() // the error is that of the closed listener
 	}
 	done := make(chan struct{})
-	go func() { // ends with the last request, which a store that hangs may hold up
+	go func() { // ends with the last request, which a hanging store may delay
 		defer close(done)
-		s.inHand.Wait()
+		s.inFlight.Wait()
 	}()
-	late := time.NewTimer(leaveTime)
+	late := time.NewTimer(shutdownTime)
 	defer late.Stop()
 	select {
 	case <-done:
 	case <-late.C:
-		s.log.Warn("a request did not end and is left behind")
+		s.log.Warn("a request did not end and was abandoned")
 	}
 }
 
-// enter takes a request, unless it is too late for that. The caller calls s.inHand.Done.
-func (s *server) enter() bool {
+// begin counts a request, unless the server shuts down. The caller must call s.inFlight.Done.
+func (s *server) begin() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return false
 	}
-	s.inHand.Add(1)
+	s.inFlight.Add(1)
 	return true
 }

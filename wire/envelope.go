@@ -8,30 +8,30 @@ import (
 	"waybill/schema"
 )
 
-// A Message is one JSON-RPC message, as bytes of the line or body that it came in.
+// A Message is one JSON-RPC message. Its bytes belong to the line or body that it came in.
 type Message struct {
 	// ID is nil for a notification. A request is answered with exactly these bytes.
 	ID     []byte
 	Method []byte // a JSON string
 	Params []byte // nil if absent
-	// Fault is why the message is refused; then only ID counts, which is null if it had none.
+	// Fault is why the message is refused. Then only ID is valid; it is null if the message had none.
 	Fault *schema.Error
-	// Response marks what cannot be anything but an answer to a request.
+	// Response marks an answer to a request.
 	Response bool
 }
 
-// An envelope collects the members of a message. Absent ones are nil.
-type envelope struct {
+// An members collects the members of a message. Absent ones are nil.
+type members struct {
 	jsonrpc, id, method, params []byte
-	answers                     bool   // there is a result or an error
-	odd                         string // a member that differs from one of the protocol in case
-	twice                       bool   // there is more than one id
+	isResponse                  bool   // has a result or an error
+	wrongCase                   string // a member that differs from one of the protocol only in case
+	duplicateID                 bool   // the message has more than one id
 }
 
-// member takes note of one member, at its first occurrence.
-func (e *envelope) member(name, value []byte, fresh bool) {
+// add records one member at its first occurrence.
+func (e *members) add(name, value []byte, fresh bool) {
 	if !fresh {
-		e.twice = e.twice || string(name) == "id"
+		e.duplicateID = e.duplicateID || string(name) == "id"
 		return
 	}
 	switch string(name) {
@@ -44,31 +44,31 @@ func (e *envelope) member(name, value []byte, fresh bool) {
 	case "params":
 		e.params = value
 	case "result", "error":
-		e.answers = true
+		e.isResponse = true
 	default:
-		e.compare(name)
+		e.checkCase(name)
 	}
 }
 
-// protocol lists the names that only count in lower case.
+// protocol lists the member names of the protocol, which are in lower case.
 var protocol = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-func (e *envelope) compare(name []byte) {
-	if len(name) > 3*len("jsonrpc") { // a letter that folds to one of ours has three bytes at most
+func (e *members) checkCase(name []byte) {
+	if len(name) > 3*len("jsonrpc") { // a letter that folds to an ASCII letter has at most three bytes
 		return
 	}
 	for _, p := range protocol {
 		if strings.EqualFold(p, string(name)) {
-			e.odd = string(name)
+			e.wrongCase = string(name)
 		}
 	}
 }
 
-// Read checks one line or body, and gives the messages in it, which share its memory. many says that they
-// are the members of a batch. A fault concerns the whole, whatever is in it.
+// Read checks one line or body and returns its messages, which share its memory. many reports whether they are the
+// members of a batch. fault means that the whole line or body is refused.
 func (s *Scanner) Read(data []byte) (messages []Message, many bool, fault *schema.Error) {
 	s.data, s.pos, s.fault = data, 0, nil
-	defer s.forget() // a large message must not be kept until the next one comes
+	defer s.release() // release the memory of a large message
 	s.space()
 	count := 0
 	if many = s.peek() == '['; many {
@@ -98,9 +98,9 @@ func (s *Scanner) Read(data []byte) (messages []Message, many bool, fault *schem
 	return messages, many, nil
 }
 
-// message reads one message; ok is false if it is not even JSON.
+// message reads one message. ok is false if it is not JSON.
 func (s *Scanner) message() (m Message, ok bool) {
-	var e envelope
+	var e members
 	s.refused = nil
 	object := s.peek() == '{'
 	if object {
@@ -119,21 +119,21 @@ func (s *Scanner) message() (m Message, ok bool) {
 		fault = e.check()
 	}
 	if fault != nil {
-		return Message{ID: e.echo(), Fault: fault}, true
+		return Message{ID: e.replyID(), Fault: fault}, true
 	}
 	return Message{ID: e.id, Method: e.method, Params: e.params, Response: e.method == nil}, true
 }
 
-// check says what is wrong with the members, each of which is valid JSON.
-func (e *envelope) check() *schema.Error {
+// check returns an error if the members do not form a valid message.
+func (e *members) check() *schema.Error {
 	switch {
-	case e.method == nil && e.answers:
+	case e.method == nil && e.isResponse:
 		return nil
-	case e.odd != "":
-		return invalid(fmt.Sprintf("the member %q is not of the protocol, whose names are in lower case", e.odd))
+	case e.wrongCase != "":
+		return invalid(fmt.Sprintf("the member %q is not of the protocol, whose names are in lower case", e.wrongCase))
 	case e.jsonrpc != nil && Text(e.jsonrpc) != "2.0":
 		return invalid(`the member jsonrpc is not "2.0"`)
-	case e.method != nil && e.answers:
+	case e.method != nil && e.isResponse:
 		return invalid("the message is a request and a response at once")
 	case e.method == nil:
 		return invalid("the message has no method")
@@ -143,13 +143,13 @@ func (e *envelope) check() *schema.Error {
 	return e.checkID()
 }
 
-// maxIDBytes bounds a string that is an id, maxID a number.
+// maxIDBytes limits a string id; maxID limits a number.
 const (
 	maxIDBytes = 256
 	maxID      = 1<<53 - 1
 )
 
-func (e *envelope) checkID() *schema.Error {
+func (e *members) checkID() *schema.Error {
 	if e.id == nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (e *envelope) checkID() *schema.Error {
 		text := Text(e.id)
 		ok = len(text) <= maxIDBytes && !strings.Contains(text, "\x00")
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		ok = whole(e.id)
+		ok = isInteger(e.id)
 	}
 	if ok {
 		return nil
@@ -168,8 +168,8 @@ func (e *envelope) checkID() *schema.Error {
 		Hint("leave id out to send a notification")
 }
 
-// whole reports whether a JSON number is an integer up to maxID, written with digits only.
-func whole(number []byte) bool {
+// isInteger reports whether a JSON number has only digits and is at most maxID.
+func isInteger(number []byte) bool {
 	if len(number) > len("9007199254740991") {
 		return false
 	}
@@ -183,12 +183,12 @@ func whole(number []byte) bool {
 	return n <= maxID
 }
 
-// maxEchoBytes bounds the id that a refusal repeats.
+// maxEchoBytes limits the id that a refusal repeats.
 const maxEchoBytes = 4 << 10
 
-// echo gives the id with which the message is refused: its own if that is a string or a number.
-func (e *envelope) echo() []byte {
-	if e.id == nil || e.twice || len(e.id) > maxEchoBytes {
+// replyID returns the id for the refusal of a message: its own if that is a string or a number, else null.
+func (e *members) replyID() []byte {
+	if e.id == nil || e.duplicateID || len(e.id) > maxEchoBytes {
 		return Null
 	}
 	switch e.id[0] {
@@ -198,10 +198,10 @@ func (e *envelope) echo() []byte {
 	return e.id
 }
 
-// Null is the id of an answer to what has none that could be read.
+// Null is the id of an answer to a message without a readable id.
 var Null = []byte("null")
 
-// Text gives the text of a JSON string, and "" of every other value.
+// Text returns the content of a JSON string, or "" for any other value.
 func Text(value []byte) string {
 	switch {
 	case value[0] != '"':
@@ -212,7 +212,7 @@ func Text(value []byte) string {
 	return string(value[1 : len(value)-1])
 }
 
-// Key gives what two ids have in common that mean the same, such as one with an escape and one without.
+// Key returns the same string for two spellings of one id, such as with and without an escape.
 func Key(id []byte) string {
 	if id[0] == '"' {
 		return `"` + Text(id)
@@ -222,12 +222,12 @@ func Key(id []byte) string {
 
 func invalid(what string) *schema.Error { return schema.NewError(schema.InvalidRequest, what) }
 
-// hint guesses what the peer tried to say.
+// hint guesses the mistake of the sender.
 func hint(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")), bytes.IndexByte(data[:min(2, len(data))], 0) >= 0:
 		return "this looks like UTF-16; send UTF-8"
-	case len(data) >= len(anchor) && bytes.EqualFold(data[:len(anchor)], anchor):
+	case len(data) >= len(headerName) && bytes.EqualFold(data[:len(headerName)], headerName):
 		return "this connection began with lines; keep to one message per line, without headers"
 	}
 	return "send one JSON value per message, in UTF-8"

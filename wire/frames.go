@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// bufferBytes is what is read ahead. A message that fits into it is not copied to be read.
+	// bufferBytes is the size of the read buffer. A message that fits into it is not copied.
 	bufferBytes = 64 << 10
-	// maxHeaderBytes bounds the block of headers before one message.
+	// maxHeaderBytes limits the headers before one message.
 	maxHeaderBytes = 8 << 10
-	// maxSkip is the largest Content-Length that is believed enough to skip so many bytes. What is
-	// beyond it is garbage, and the next header is looked for instead.
+	// maxSkip is the largest Content-Length whose body is skipped. A larger one counts as garbage, and the reader
+	// searches for the next header.
 	maxSkip = 4 << 30
 )
 
-// A Frames reads one frame after the other from a stream. It keeps no more than one message of at most
-// its limit, whatever comes in. It is for one goroutine.
+// Frames reads one frame after the other from a stream. It keeps at most one message of at most its limit. Only one
+// goroutine may use it.
 type Frames struct {
-	in      *bufio.Reader
-	limit   int
-	framing Framing       // Auto until the first byte was seen
-	found   func(Framing) // called once, when the framing is known
-	begun   bool
-	lost    bool // where the next header begins is not known
+	in        *bufio.Reader
+	limit     int
+	framing   Framing       // Auto until the first byte is read
+	onFraming func(Framing) // called once, when the framing is known
+	begun     bool
+	resync    bool // the start of the next header is unknown
 }
 
-// A Frame is what was between two borders: a message, or what was wrong with the border.
+// A Frame is a message, or the fault of its framing.
 type Frame struct {
-	// Body is the message. It is overwritten when the next frame is read, unless it is Kept.
+	// Body is the message. Reading the next frame overwrites it unless it is Kept.
 	Body []byte
 	Kept bool
-	// Fault is what was wrong with the border; then there is no Body.
+	// Fault is an error of the framing. Then there is no Body.
 	Fault *schema.Error
-	// Partial counts the bytes of a frame in which the stream ended.
+	// Partial is the number of bytes of a frame within which the stream ended.
 	Partial int
 }
 
-// NewFrames gives a reader of in that takes messages of up to limit bytes, in the framing f or in the one
-// that the first byte says. found is called by Next, once, when the framing is known.
+// NewFrames returns a reader of in for messages of up to limit bytes. The framing is f or, for Auto, that of the
+// first byte. Next calls found once, when the framing is known.
 func NewFrames(in io.Reader, limit int, f Framing, found func(Framing)) *Frames {
-	return &Frames{in: bufio.NewReaderSize(in, bufferBytes), limit: limit, framing: f, found: found}
+	return &Frames{in: bufio.NewReaderSize(in, bufferBytes), limit: limit, framing: f, onFraming: found}
 }
 
-// Next gives the next frame. An error ends the stream, and is io.EOF at its proper end.
+// Next returns the next frame. After an error the stream has ended; the error is io.EOF at its normal end.
 func (f *Frames) Next() (Frame, error) {
 	if !f.begun {
 		if err := f.begin(); err != nil {
@@ -55,15 +55,15 @@ func (f *Frames) Next() (Frame, error) {
 		}
 	}
 	if f.framing == Headers {
-		return f.headed()
+		return f.nextAfterHeaders()
 	}
-	return f.line()
+	return f.nextLine()
 }
 
-// Buffered reports whether something was read of what comes after the last frame.
+// Buffered reports whether bytes after the last frame are in the buffer.
 func (f *Frames) Buffered() bool { return f.in.Buffered() > 0 }
 
-// begin skips what may stand before the first frame and decides on the framing.
+// begin skips a byte order mark and white space before the first frame, and detects the framing.
 func (f *Frames) begin() error {
 	first, err := f.in.Peek(1)
 	if err != nil {
@@ -89,19 +89,19 @@ func (f *Frames) begin() error {
 		}
 	}
 	f.begun = true
-	f.found(f.framing)
+	f.onFraming(f.framing)
 	return nil
 }
 
-// Lose says that the last Body was not what it should be. Behind headers it may have been measured wrongly
-// then, so the next one is looked for.
-func (f *Frames) Lose() { f.lost = true }
+// Resync reports that the last Body was invalid. Its Content-Length may be wrong then, so the reader searches for the
+// next header.
+func (f *Frames) Resync() { f.resync = true }
 
 // bom is the byte order mark of UTF-8.
 const bom = "\xef\xbb\xbf"
 
-// line reads one message from one line. The last line may do without its end.
-func (f *Frames) line() (Frame, error) {
+// nextLine reads one message from one line. The last line needs no line end.
+func (f *Frames) nextLine() (Frame, error) {
 	for {
 		text, err := f.in.ReadSlice('\n')
 		kept := false
@@ -126,8 +126,8 @@ func (f *Frames) line() (Frame, error) {
 	}
 }
 
-// longLine reads on in a line that does not fit into the buffer. It stops with ErrBufferFull where
-// the line gets longer than a message may be.
+// longLine reads the rest of a line that does not fit into the buffer. It returns ErrBufferFull if the line exceeds
+// the limit.
 func (f *Frames) longLine(text []byte) ([]byte, error) {
 	for {
 		more, err := f.in.ReadSlice('\n')
@@ -137,7 +137,7 @@ func (f *Frames) longLine(text []byte) ([]byte, error) {
 	}
 }
 
-// skipLine throws the rest of a line away that is too long already.
+// skipLine discards the rest of a line that is too long.
 func (f *Frames) skipLine(read int) (Frame, error) {
 	for {
 		more, err := f.in.ReadSlice('\n')

@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// A Framing says how messages are told apart in a stream of bytes.
+// A Framing is the way in which a stream of bytes is divided into messages.
 type Framing uint8
 
-// The framings. The zero value takes what the host's first byte says.
+// These are the framings. The zero value detects the framing from the host's first byte.
 const (
 	Auto    Framing = iota
 	Lines           // one message, one line
 	Headers         // a block with Content-Length, a blank line, then the message
 )
 
-// String gives the name that ParseFraming reads.
+// String returns the name that ParseFraming accepts.
 func (f Framing) String() string {
 	switch f {
 	case Auto:
@@ -28,7 +28,7 @@ func (f Framing) String() string {
 	return fmt.Sprintf("framing(%d)", uint8(f))
 }
 
-// ParseFraming reads the name of a framing and refuses any other word.
+// ParseFraming returns the framing with this name, or an error.
 func ParseFraming(name string) (Framing, error) {
 	for _, f := range []Framing{Auto, Lines, Headers} {
 		if f.String() == name {
@@ -38,14 +38,14 @@ func ParseFraming(name string) (Framing, error) {
 	return Auto, fmt.Errorf("framing %q: want auto, line or header", name)
 }
 
-// firstBytes says which framing begins with a byte. Every byte that is not here begins garbage, which
-// is read as lines, so that it costs one line and not the session.
+// firstBytes maps the first byte of a stream to its framing. Other bytes begin garbage, which is read as lines, so that
+// it costs one line and not the session.
 var firstBytes = map[byte]Framing{
 	'{': Lines, '[': Lines,
 	'C': Headers, 'c': Headers,
 }
 
-// Append puts a message into its frame, behind dst, and gives what dst became. No message needs no frame.
+// Append appends a framed message to dst and returns the result. It appends nothing for an empty message.
 func (f Framing) Append(dst, message []byte) []byte {
 	if len(message) == 0 {
 		return dst

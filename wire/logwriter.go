@@ -10,38 +10,37 @@ import (
 	"time"
 )
 
-// lastWords is how long Run waits for a write to end when its context has ended.
-const lastWords = 100 * time.Millisecond
+// lastWriteTime is how long Run waits for the last write after its context ends.
+const lastWriteTime = 100 * time.Millisecond
 
-// logBytes is how much of the log may wait to be written.
+// logBytes limits the unwritten log.
 const logBytes = 256 << 10
 
-// A LogWriter stands between a logger and stderr, which may be closed, or a pipe that nobody reads.
-// Write never waits and never fails: what does not fit is dropped and counted, and a line in the log
-// says so later.
+// A LogWriter lets a logger write to stderr, which may be closed or a pipe without a reader. Write never blocks and
+// never fails: it drops and counts lines that do not fit, and a later line of the log reports their number.
 type LogWriter struct {
 	to      io.Writer
-	wake    chan struct{} // holds a token if there is something to write; never closed
+	wake    chan struct{} // holds a token if there is text to write; never closed
 	dropped atomic.Int64
 
-	mu     sync.Mutex // guards what follows
-	text   []byte
-	missed int64 // writes that were dropped since the last line that says so
+	mu         sync.Mutex // guards the fields below
+	text       []byte
+	unreported int64 // writes dropped since the last report in the log
 }
 
-// NewLogWriter gives a writer that writes nothing until Run is called.
+// NewLogWriter returns a LogWriter. It writes nothing before Run is called.
 func NewLogWriter(to io.Writer) *LogWriter {
 	return &LogWriter{to: to, wake: make(chan struct{}, 1)}
 }
 
-// Write keeps the text for Run. It always reports success. It may be called from any goroutine.
+// Write queues the text for Run. It always reports success. Any goroutine may call it.
 func (l *LogWriter) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	if len(l.text)+len(text) > logBytes {
-		l.missed++
+		l.unreported++
 		l.dropped.Add(1)
 	} else {
-		l.mark()
+		l.appendDropped()
 		l.text = append(l.text, text...)
 	}
 	l.mu.Unlock()
@@ -52,27 +51,27 @@ func (l *LogWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// mark says how much was dropped, if anything was. The caller holds mu.
-func (l *LogWriter) mark() {
-	if l.missed > 0 {
-		l.text = fmt.Appendf(l.text, "level=WARN msg=\"lines of the log were dropped here\" dropped=%d\n", l.missed)
-		l.missed = 0
+// appendDropped appends a line with the number of dropped writes, if there are any. The caller holds mu.
+func (l *LogWriter) appendDropped() {
+	if l.unreported > 0 {
+		l.text = fmt.Appendf(l.text, "level=WARN msg=\"log lines were dropped here\" dropped=%d\n", l.unreported)
+		l.unreported = 0
 	}
 }
 
-// Dropped counts the writes that were lost.
+// Dropped returns the number of dropped writes.
 func (l *LogWriter) Dropped() int64 { return l.dropped.Load() }
 
-// Run writes what is given to Write until ctx ends, and then what is left, as far as that takes no
-// time. A write that nobody lets end is left behind.
+// Run writes the queued text until ctx ends, and then the rest within lastWriteTime. It abandons a write that blocks
+// longer.
 func (l *LogWriter) Run(ctx context.Context) error {
 	ended := make(chan struct{})
-	go func() { // ends after ctx, unless a write does not
+	go func() { // ends after ctx, unless a write blocks
 		defer close(ended)
 		l.copy(ctx)
 	}()
 	<-ctx.Done()
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(lastWriteTime)
 	defer timer.Stop()
 	select {
 	case <-ended:
@@ -101,12 +100,12 @@ func (l *LogWriter) copy(ctx context.Context) {
 	}
 }
 
-// take gives what waits, in exchange for a buffer that is no longer needed.
+// take returns the queued text and continues with the used buffer.
 func (l *LogWriter) take(used []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.text) == 0 {
-		l.mark()
+		l.appendDropped()
 	}
 	text := l.text
 	l.text = used[:0]

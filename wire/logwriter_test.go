@@ -13,8 +13,8 @@ import (
 	"waybill/wire"
 )
 
-// A gated is a log that takes a write only when it is let.
-type gated struct {
+// A blockingWriter is a log that takes a write only when it is let.
+type blockingWriter struct {
 	let chan struct{}
 	err error
 
@@ -22,7 +22,7 @@ type gated struct {
 	text strings.Builder
 }
 
-func (g *gated) Write(p []byte) (int, error) {
+func (g *blockingWriter) Write(p []byte) (int, error) {
 	<-g.let
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -30,13 +30,13 @@ func (g *gated) Write(p []byte) (int, error) {
 	return len(p), g.err
 }
 
-func (g *gated) String() string {
+func (g *blockingWriter) String() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.text.String()
 }
 
-// runLog runs a LogWriter and gives what ends it.
+// runLog runs a LogWriter and returns what ends it.
 func runLog(l *wire.LogWriter) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -54,7 +54,7 @@ func runLog(l *wire.LogWriter) (end func()) {
 
 func TestLogWriterWritesEverythingInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gated{let: make(chan struct{})}
+		g := &blockingWriter{let: make(chan struct{})}
 		close(g.let)
 		l := wire.NewLogWriter(g)
 		_, _ = l.Write([]byte("before\n"))
@@ -72,9 +72,9 @@ func TestLogWriterWritesEverythingInOrder(t *testing.T) {
 }
 
 // What does not fit while nobody reads is dropped and counted, and a line says where.
-func TestFaultR22_LogThatNobodyReadsIsDropped(t *testing.T) {
+func TestUnreadLogIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gated{let: make(chan struct{})}
+		g := &blockingWriter{let: make(chan struct{})}
 		l := wire.NewLogWriter(g)
 		end := runLog(l)
 		line := strings.Repeat("x", 1023) + "\n"
@@ -91,15 +91,15 @@ func TestFaultR22_LogThatNobodyReadsIsDropped(t *testing.T) {
 		kept := strings.Count(g.String(), line)
 		require.EqualValues(t, 1000, int64(kept)+l.Dropped())
 		require.Equal(t, 257, kept, "256 KiB wait, behind the line that is under way")
-		require.Regexp(t, `x\nlevel=WARN msg="lines of the log were dropped here" dropped=\d+\n$`, g.String())
+		require.Regexp(t, `x\nlevel=WARN msg="log lines were dropped here" dropped=\d+\n$`, g.String())
 		end()
 	})
 }
 
 // A log that cannot be written keeps nobody, not even at the end.
-func TestFaultR22_LogThatFailsOrHangs(t *testing.T) {
+func TestLogWriterSurvivesAFailingOrHangingLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gated{let: make(chan struct{}), err: errors.New("nobody there")}
+		g := &blockingWriter{let: make(chan struct{}), err: errors.New("nobody there")}
 		close(g.let)
 		l := wire.NewLogWriter(g)
 		end := runLog(l)
@@ -109,7 +109,7 @@ func TestFaultR22_LogThatFailsOrHangs(t *testing.T) {
 		require.EqualValues(t, 2, l.Dropped())
 		end()
 
-		hangs := &gated{let: make(chan struct{})}
+		hangs := &blockingWriter{let: make(chan struct{})}
 		l = wire.NewLogWriter(hangs)
 		end = runLog(l)
 		_, err = l.Write([]byte("one\n"))

@@ -1,9 +1,18 @@
 package wire_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// echoEnv makes the test binary a program that copies its stdin to its stdout.
+const echoEnv = "WIRE_TEST_ECHO"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(echoEnv) != "" {
+		os.Exit(echo())
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -5,30 +5,30 @@ import (
 	"hash/maphash"
 )
 
-// A names knows the members' names of the objects that are being read, to find those that occur
-// twice. Its memory is bounded by the message: eight words for each name of a large object.
-type names struct {
+// A nameSet holds the member names of the open objects, to find duplicates. Its memory is limited by the message: eight
+// words for each name of a large object.
+type nameSet struct {
 	all  [][]byte // of all open objects, the innermost last
 	seed maphash.Seed
 }
 
 // A scope is one open object.
 type scope struct {
-	first int      // its first name in all
+	first int      // index of its first name in all
 	table []uint32 // for a large object: open addressing, positions in all plus one
 }
 
-// fewNames is up to how many names are compared one by one.
-const fewNames = 16
+// maxLinear is the number of names up to which they are compared one by one.
+const maxLinear = 16
 
-func (n *names) open() scope { return scope{first: len(n.all)} }
+func (n *nameSet) open() scope { return scope{first: len(n.all)} }
 
-func (n *names) close(s scope) { n.all = n.all[:s.first] }
+func (n *nameSet) close(s scope) { n.all = n.all[:s.first] }
 
-// add notes a name and reports whether the object did not have it yet.
-func (n *names) add(s *scope, name []byte) bool {
+// add adds a name and reports whether it is new in the object.
+func (n *nameSet) add(s *scope, name []byte) bool {
 	known := n.all[s.first:]
-	if len(known) < fewNames {
+	if len(known) < maxLinear {
 		for _, k := range known {
 			if bytes.Equal(k, name) {
 				return false
@@ -49,8 +49,8 @@ func (n *names) add(s *scope, name []byte) bool {
 	return true
 }
 
-// slot finds where a name is in the table, or where it would be.
-func (n *names) slot(s *scope, name []byte) uint64 {
+// slot returns the position of a name in the table, or the free one where it belongs.
+func (n *nameSet) slot(s *scope, name []byte) uint64 {
 	mask := uint64(len(s.table) - 1)
 	at := maphash.Bytes(n.seed, name) & mask
 	for s.table[at] != 0 && !bytes.Equal(n.all[s.table[at]-1], name) {
@@ -59,12 +59,12 @@ func (n *names) slot(s *scope, name []byte) uint64 {
 	return at
 }
 
-// rehash gives the table four places for each name.
-func (n *names) rehash(s *scope) {
+// rehash rebuilds the table with at least four slots for each name.
+func (n *nameSet) rehash(s *scope) {
 	if n.seed == (maphash.Seed{}) {
 		n.seed = maphash.MakeSeed()
 	}
-	size := 4 * fewNames
+	size := 4 * maxLinear
 	for size < 4*(len(n.all)-s.first) {
 		size *= 2
 	}

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// lookEvery is how often a ParentWatch looks.
-const lookEvery = time.Second
+// checkInterval is the time between two checks of a ParentWatch.
+const checkInterval = time.Second
 
-// A ParentWatch notices that the host is gone: the process that started this one, or one that is named.
-// The end of the input says the same sooner, but not if another process holds the other end of the pipe.
+// A ParentWatch detects that the host has ended: the parent process, or one given by its id. The end of the input
+// reports that sooner, but not if another process holds the pipe open.
 type ParentWatch struct {
 	parent *parent
 	named  atomic.Int64
 	wake   chan struct{} // holds a token if named may have changed; never closed
 }
 
-// NewParentWatch takes note of the parent, so that it is known from then on. It starts nothing: call Run.
+// NewParentWatch returns a ParentWatch of the current parent. It starts no goroutine: call Run.
 func NewParentWatch() *ParentWatch {
 	return &ParentWatch{parent: findParent(), wake: make(chan struct{}, 1)}
 }
 
-// Name has the process with this id watched too, in place of one that was named before; 0 is none. It
-// is looked at at once. It may be called by any goroutine, and does not block.
-func (w *ParentWatch) Name(id int64) {
+// WatchProcess makes Run watch the process with this id too, instead of an earlier one; 0 means none. Any goroutine may
+// call it, and it does not block.
+func (w *ParentWatch) WatchProcess(id int64) {
 	w.named.Store(id)
 	select {
 	case w.wake <- struct{}{}:
@@ -33,19 +33,18 @@ func (w *ParentWatch) Name(id int64) {
 	}
 }
 
-// Run returns nil within two seconds after the host is gone, and at once if the process that is named is
-// gone already. A number that cannot be that of a process is not watched. Nor is any if the parent is in
-// another PID namespace, as it is for what is started in a container: then a host's id means nothing
-// here. If ctx ends before, Run returns its error. It is called once.
+// Run returns nil within two seconds after the host has ended, or at once if the given process does not exist. It
+// ignores an impossible id. It also ignores ids if the parent is in another PID namespace, as in a container, where the
+// host's id means another process. If ctx ends before, Run returns its error. It may be called once.
 func (w *ParentWatch) Run(ctx context.Context) error {
 	defer w.parent.close()
-	named := watched{}
+	named := namedProcess{}
 	defer named.close()
-	again := time.NewTicker(lookEvery)
+	again := time.NewTicker(checkInterval)
 	defer again.Stop()
 	for {
-		if !w.parent.elsewhere() {
-			named.turnTo(w.named.Load())
+		if !w.parent.otherNamespace() {
+			named.watch(w.named.Load())
 		}
 		if w.parent.gone() || named.gone() {
 			return nil
@@ -59,30 +58,30 @@ func (w *ParentWatch) Run(ctx context.Context) error {
 	}
 }
 
-// A watched is a process that was named, or none.
-type watched struct {
+// A namedProcess is the process given by WatchProcess, or none.
+type namedProcess struct {
 	id      int64
-	absent  bool     // there is no process with this id
-	process *process // nil if it is absent or may not be watched
+	missing bool     // no process has this id
+	process *process // nil if it is missing or may not be watched
 }
 
-// turnTo watches the process with this id from now on.
-func (w *watched) turnTo(id int64) {
+// watch replaces the watched process by the one with this id.
+func (w *namedProcess) watch(id int64) {
 	if id == w.id {
 		return
 	}
 	w.close()
-	*w = watched{id: id}
+	*w = namedProcess{id: id}
 	if id > 0 && id <= math.MaxInt32 {
 		var there bool
 		w.process, there = findProcess(int(id))
-		w.absent = !there
+		w.missing = !there
 	}
 }
 
-func (w *watched) gone() bool { return w.absent || w.process != nil && w.process.gone() }
+func (w *namedProcess) gone() bool { return w.missing || w.process != nil && w.process.gone() }
 
-func (w *watched) close() {
+func (w *namedProcess) close() {
 	if w.process != nil {
 		w.process.close()
 	}

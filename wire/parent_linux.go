@@ -2,13 +2,13 @@ package wire
 
 import "golang.org/x/sys/unix"
 
-// A process is held by a descriptor, so that another one which gets its id later is not mistaken for it.
+// A process holds a descriptor, so that a later process with the same id is not mistaken for it.
 type process struct {
 	id int
-	fd int // -1 where the kernel gives none
+	fd int // -1 if the kernel does not support pidfd
 }
 
-// findProcess reports whether there is such a process.
+// findProcess returns the process with this id and whether it exists.
 func findProcess(id int) (p *process, there bool) {
 	if fd, err := unix.PidfdOpen(id, 0); err == nil {
 		return &process{id: id, fd: fd}, true
@@ -19,7 +19,7 @@ func findProcess(id int) (p *process, there bool) {
 	return &process{id: id, fd: -1}, true
 }
 
-// gone reports whether the process ended, even if nobody has asked how yet.
+// gone reports whether the process has ended, even if its parent has not waited for it.
 func (p *process) gone() bool {
 	if p.fd < 0 {
 		return !exists(p.id)

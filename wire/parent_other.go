@@ -2,10 +2,10 @@
 
 package wire
 
-// A process is known by its id.
+// A process is identified by its id.
 type process struct{ id int }
 
-// findProcess reports whether there is such a process.
+// findProcess returns the process with this id and whether it exists.
 func findProcess(id int) (p *process, there bool) {
 	if !exists(id) {
 		return nil, false

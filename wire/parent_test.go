@@ -14,20 +14,20 @@ import (
 )
 
 // Numbers that no process can have do not end anything.
-func TestParentWatchIgnoresWhatIsNoProcess(t *testing.T) {
+func TestParentWatchIgnoresInvalidIDs(t *testing.T) {
 	for _, id := range []int64{0, -1, math.MinInt64, math.MaxInt64, 1<<32 + 1, math.MaxInt32 + 1, int64(os.Getpid())} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			w := wire.NewParentWatch()
-			w.Name(id)
+			w.WatchProcess(id)
 			require.ErrorIs(t, w.Run(ctx), context.DeadlineExceeded)
 		})
 	}
 }
 
 // The host died before its first look, so its id is nobody's by the time it is named.
-func TestFaultR19_NamedHostIsDeadAlready(t *testing.T) {
+func TestParentWatchReturnsForADeadProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := wire.NewParentWatch()
 		gone := make(chan error, 1)
@@ -35,7 +35,7 @@ func TestFaultR19_NamedHostIsDeadAlready(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, gone)
 		start := time.Now()
-		w.Name(math.MaxInt32) // no system gives this one to a process
+		w.WatchProcess(math.MaxInt32) // no system gives this one to a process
 		require.NoError(t, <-gone)
 		require.Zero(t, time.Since(start), "it is looked at when it is named, not at the next second")
 	})

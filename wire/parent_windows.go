@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// A process is held by a handle, so that another one which gets its id later is not mistaken for it.
+// A process holds a handle, so that a later process with the same id is not mistaken for it.
 type process struct{ handle windows.Handle }
 
-// findProcess reports whether there is such a process. It gives nil for one that may not be watched.
+// findProcess returns the process with this id and whether it exists. It returns nil for one that may not be watched.
 func findProcess(id int) (p *process, there bool) {
 	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION
 	handle, err := windows.OpenProcess(access, false, uint32(id))
 	if err != nil {
-		return nil, !errors.Is(err, windows.ERROR_INVALID_PARAMETER) // which means that there is none
+		return nil, !errors.Is(err, windows.ERROR_INVALID_PARAMETER) // this error means that no process has the id
 	}
 	return &process{handle: handle}, true
 }
@@ -27,7 +27,7 @@ func (p *process) gone() bool {
 
 func (p *process) close() { _ = windows.CloseHandle(p.handle) }
 
-// bornBefore reports whether the process is older than another one, as far as that can be known.
+// bornBefore reports whether the process is older than another one. It reports true if their ages are unknown.
 func (p *process) bornBefore(other windows.Handle) bool {
 	var born, otherBorn, exit, kernel, user windows.Filetime
 	if windows.GetProcessTimes(p.handle, &born, &exit, &kernel, &user) != nil ||
@@ -37,8 +37,8 @@ func (p *process) bornBefore(other windows.Handle) bool {
 	return born.Nanoseconds() <= otherBorn.Nanoseconds()
 }
 
-// A parent is watched like any process: here a child keeps the id of its parent for ever. What is
-// younger than its child has only inherited the id.
+// A parent is watched like any process, because a child keeps the id of its parent forever. A process that is younger
+// than the child has only reused the id.
 type parent struct{ process *process }
 
 func findParent() *parent {
@@ -50,11 +50,11 @@ func findParent() *parent {
 	return &parent{process: p}
 }
 
-// gone is false for a parent that cannot be watched: then only the end of the input tells.
+// gone is false for a parent that cannot be watched; then only the end of the input reveals its end.
 func (p *parent) gone() bool { return p.process != nil && p.process.gone() }
 
-// elsewhere is false: process ids are the same for everyone here.
-func (p *parent) elsewhere() bool { return false }
+// otherNamespace is false, because Windows has no PID namespaces.
+func (p *parent) otherNamespace() bool { return false }
 
 func (p *parent) close() {
 	if p.process != nil {

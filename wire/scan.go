@@ -6,36 +6,35 @@ import (
 	"waybill/schema"
 )
 
-// space is what JSON takes for white space.
+// space is the white space of JSON.
 const space = " \t\r\n"
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// A Scanner goes over a message once and checks that it is JSON which every reader understands in
-// the same way: well-formed, in UTF-8, no member twice in an object, at most schema.MaxDepth levels.
-// It builds no values, keeps no message that it has read, and is for one goroutine; the zero value is
-// ready. Its inner methods report whether to go on; if not, fault says why.
+// A Scanner checks in one pass that a message is unambiguous JSON: well-formed, in UTF-8, without duplicate members,
+// and at most schema.MaxDepth levels deep. It builds no values and keeps no message. Only one goroutine may use it;
+// the zero value is ready. Its inner methods report whether to continue; if not, fault says why.
 type Scanner struct {
 	data  []byte
 	pos   int
-	names names
-	// fault is why the message cannot be read any further.
+	names nameSet
+	// fault is why the rest of the message cannot be read.
 	fault *schema.Error
-	// refused is why a message that can be read is not accepted. Reading goes on to find its id.
+	// refused is why a readable message is not accepted. The scan continues to find its id.
 	refused *schema.Error
 }
 
-// forget lets go of the message.
-func (s *Scanner) forget() {
+// release drops the references to the message.
+func (s *Scanner) release() {
 	s.data = nil
-	if cap(s.names.all) > 4*fewNames {
+	if cap(s.names.all) > 4*maxLinear {
 		s.names.all = nil
 	} else {
 		clear(s.names.all[:cap(s.names.all)])
 	}
 }
 
-// value reads one value. depth is the level that it would open.
+// value reads one value. depth is the level that it opens.
 func (s *Scanner) value(depth int) bool {
 	switch s.peek() {
 	case '{':
@@ -57,8 +56,8 @@ func (s *Scanner) value(depth int) bool {
 	return s.unexpected("a value")
 }
 
-// object reads an object. Its members are shown to e, if there is one.
-func (s *Scanner) object(depth int, e *envelope) bool {
+// object reads an object and adds its members to e, if e is not nil.
+func (s *Scanner) object(depth int, e *members) bool {
 	if depth > schema.MaxDepth {
 		return s.tooDeep()
 	}
@@ -75,7 +74,7 @@ func (s *Scanner) object(depth int, e *envelope) bool {
 		}
 		fresh := s.names.add(&scope, name)
 		if !fresh {
-			s.doubled(name)
+			s.duplicateMember(name)
 		}
 		if s.space(); !s.eat(':') {
 			return s.unexpected("a colon")
@@ -86,7 +85,7 @@ func (s *Scanner) object(depth int, e *envelope) bool {
 			return false
 		}
 		if e != nil {
-			e.member(name, s.data[from:s.pos], fresh)
+			e.add(name, s.data[from:s.pos], fresh)
 		}
 		if s.space(); s.eat('}') {
 			return true
@@ -105,7 +104,7 @@ func (s *Scanner) array(depth int) bool {
 	return s.elements(func() bool { return s.value(depth + 1) })
 }
 
-// elements reads an array whose elements are read by element.
+// elements reads an array; element reads each element.
 func (s *Scanner) elements(element func() bool) bool {
 	s.pos++
 	if s.space(); s.eat(']') {
@@ -125,8 +124,8 @@ func (s *Scanner) elements(element func() bool) bool {
 	}
 }
 
-// tooDeep refuses the message and skips the rest of the value, which needs no stack however deep it
-// goes: only strings and brackets count, and whether the brackets match does not matter any more.
+// tooDeep refuses the message and skips the rest of the value. It needs no stack, because it only counts brackets
+// outside strings and does not check that they match.
 func (s *Scanner) tooDeep() bool {
 	if s.refused == nil {
 		s.refused = schema.NewError(schema.NestingTooDeep, fmt.Sprintf("the message is nested more deeply than %d levels at byte %d", schema.MaxDepth, s.pos)).
@@ -171,7 +170,7 @@ func (s *Scanner) number() bool {
 	return true
 }
 
-// digits reads as many digits as there are and reports whether there is one.
+// digits reads all digits and reports whether there is at least one.
 func (s *Scanner) digits() bool {
 	from := s.pos
 	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
@@ -189,7 +188,7 @@ func (s *Scanner) word(w string) bool {
 	return true
 }
 
-// peek gives the next byte, and 0 at the end: no valid message has a 0 where it is asked for.
+// peek returns the next byte, or 0 at the end. No valid message has a 0 at these places.
 func (s *Scanner) peek() byte {
 	if s.pos == len(s.data) {
 		return 0
@@ -211,7 +210,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// unexpected ends the reading: something else should be here.
+// unexpected ends the scan with an error that names the expected text.
 func (s *Scanner) unexpected(wanted string) bool {
 	found := "the message ends"
 	if s.pos < len(s.data) {
@@ -222,15 +221,15 @@ func (s *Scanner) unexpected(wanted string) bool {
 	return false
 }
 
-// garbled ends the reading: a string is not text.
-func (s *Scanner) garbled(what string) bool {
+// invalidText ends the scan with an error about a string that is not valid text.
+func (s *Scanner) invalidText(what string) bool {
 	s.fault = schema.NewError(schema.InvalidUTF8, fmt.Sprintf("%s at byte %d", what, s.pos)).With("byte", s.pos)
 	return false
 }
 
-func (s *Scanner) doubled(name []byte) {
+func (s *Scanner) duplicateMember(name []byte) {
 	if s.refused == nil {
-		s.refused = schema.NewError(schema.DuplicateKey, fmt.Sprintf("the member %q occurs twice in one object, before byte %d", Excerpt(name), s.pos)).
+		s.refused = schema.NewError(schema.DuplicateKey, fmt.Sprintf("the member %q occurs twice in one object, before byte %d", shown(name), s.pos)).
 			Hint("send each member once")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reopen opens a pipe once more. Not to block is a property of what was opened, which a duplicate
-// would share with every other process that holds the pipe: a shell, or what it runs next.
+// reopen opens a pipe once more. A duplicate would share the non-blocking mode with every other process that holds the
+// pipe, such as a shell.
 func reopen(fd, mode int) (int, error) {
 	again, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), mode|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

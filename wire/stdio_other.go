@@ -4,5 +4,5 @@ package wire
 
 import "errors"
 
-// reopen is for systems on which opening a descriptor's file makes a new one. Here it would not.
+// reopen fails: on this system, opening the file of a descriptor makes no new description.
 func reopen(int, int) (int, error) { return 0, errors.ErrUnsupported }

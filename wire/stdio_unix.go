@@ -11,30 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stdio takes stdin and stdout over for a conversation, and must be called once, before anything else
-// can read or write them. It gives them on descriptors of their own, which no child inherits. What the
-// program itself prints to stdout from here on goes to stderr, and what it reads from stdin is empty.
-// Writing to a host that is gone is an error from here on, not a signal.
+// Stdio takes over stdin and stdout for a connection. It must be called once, before anything else reads or writes
+// them. It returns separate descriptors, which no child inherits. Afterwards, output that the program prints to stdout
+// goes to stderr, and its stdin is empty. Writing to a closed connection is an error instead of a signal.
 //
-// A pipe or socket can be interrupted by Close and by deadlines; a terminal or a file cannot.
+// Close and deadlines interrupt a pipe or socket, but not a terminal or a file.
 func Stdio() (in, out *os.File, err error) {
-	// To be notified of the signal, and not to listen, is better than to ignore it: that would be
-	// inherited by every program that is started from here.
+	// Notify without a reader is better than Ignore, which every child process would inherit.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
-	if in, err = private(unix.Stdin, unix.O_RDONLY, "stdin"); err != nil {
+	if in, err = ownDescriptor(unix.Stdin, unix.O_RDONLY, "stdin"); err != nil {
 		return nil, nil, err
 	}
-	if out, err = private(unix.Stdout, unix.O_WRONLY, "stdout"); err != nil {
+	if out, err = ownDescriptor(unix.Stdout, unix.O_WRONLY, "stdout"); err != nil {
 		return nil, nil, errors.Join(err, in.Close())
 	}
-	if err = vacate(); err != nil {
+	if err = replaceStdio(); err != nil {
 		return nil, nil, errors.Join(err, in.Close(), out.Close())
 	}
 	return in, out, nil
 }
 
-// vacate puts something harmless in the place of stdin and stdout.
-func vacate() error {
+// replaceStdio points stdin at the null device and stdout at stderr.
+func replaceStdio() error {
 	nowhere, err := os.Open(os.DevNull)
 	if err != nil {
 		return fmt.Errorf("vacate stdin: %w", err)
@@ -49,8 +47,8 @@ func vacate() error {
 	return nil
 }
 
-// private gives a descriptor a second number that is not one of the first three.
-func private(fd, mode int, name string) (*os.File, error) {
+// ownDescriptor returns a second descriptor for the same file, with a number above 2.
+func ownDescriptor(fd, mode int, name string) (*os.File, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", name, err)

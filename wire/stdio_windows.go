@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Stdio takes stdin and stdout over for a conversation, and must be called once, before anything else
-// can read or write them. It gives them on handles of their own, which no child inherits. What the
-// program itself prints to stdout from here on goes to stderr.
+// Stdio takes over stdin and stdout for a connection. It must be called once, before anything else reads or writes
+// them. It returns separate handles, which no child inherits. Afterwards, output that the program prints to stdout goes
+// to stderr.
 //
-// Whether Close interrupts a Read depends on what the host made the pipe of.
+// Whether Close interrupts a Read depends on the kind of pipe that the host has created.
 func Stdio() (in, out *os.File, err error) {
-	if in, err = private(windows.STD_INPUT_HANDLE, "stdin"); err != nil {
+	if in, err = ownDescriptor(windows.STD_INPUT_HANDLE, "stdin"); err != nil {
 		return nil, nil, err
 	}
-	if out, err = private(windows.STD_OUTPUT_HANDLE, "stdout"); err != nil {
+	if out, err = ownDescriptor(windows.STD_OUTPUT_HANDLE, "stdout"); err != nil {
 		return nil, nil, errors.Join(err, in.Close())
 	}
 	log, err := windows.GetStdHandle(windows.STD_ERROR_HANDLE)
@@ -27,12 +27,12 @@ func Stdio() (in, out *os.File, err error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("point stdout at stderr: %w", err), in.Close(), out.Close())
 	}
-	os.Stdout = os.Stderr //nolint:forbidigo // what is printed by mistake must not reach the host
+	os.Stdout = os.Stderr //nolint:forbidigo // text printed by mistake must not reach the host
 	return in, out, nil
 }
 
-// private gives a standard handle a duplicate that is not inherited.
-func private(which uint32, name string) (*os.File, error) {
+// ownDescriptor returns a duplicate of a standard handle that is not inherited.
+func ownDescriptor(which uint32, name string) (*os.File, error) {
 	handle, err := windows.GetStdHandle(which)
 	if err != nil {
 		return nil, fmt.Errorf("look at %s: %w", name, err)

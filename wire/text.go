@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// name reads the name of a member, without its quotes and escapes.
+// name reads the name of a member and returns it without quotes and escapes.
 func (s *Scanner) name() ([]byte, bool) {
 	if s.peek() != '"' {
 		return nil, s.unexpected("a member's name in quotes")
@@ -19,7 +19,7 @@ func (s *Scanner) name() ([]byte, bool) {
 	return text, ok
 }
 
-// unescape gives the content of a string that was read without a fault.
+// unescape returns the content of a valid JSON string.
 func unescape(quoted []byte) []byte {
 	var text string
 	if err := json.Unmarshal(quoted, &text); err != nil {
@@ -28,29 +28,29 @@ func unescape(quoted []byte) []byte {
 	return []byte(text)
 }
 
-// ordinary reports whether a byte of a string is one character that stands for itself.
-func ordinary(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
+// isPlain reports whether a byte of a string is an ASCII character that needs no escape.
+func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// ordinary8 reports whether eight bytes are ordinary. It may say no although they are, and then they
-// are looked at one by one: a borrow between the bytes can only make it more careful.
-func ordinary8(eight uint64) bool {
+// arePlain8 reports whether eight bytes are plain. It may report false for plain bytes, because of a borrow between
+// them; the caller then checks them one by one.
+func arePlain8(eight uint64) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	quote, backslash := eight^each*'"', eight^each*'\\'
 	odd := eight | (eight - each*' ') | (quote-each)&^quote | (backslash-each)&^backslash
 	return odd&high == 0
 }
 
-// text reads a string and gives what is between the quotes.
+// text reads a string and returns the bytes between its quotes.
 func (s *Scanner) text() (content []byte, escaped, ok bool) {
 	s.pos++
 	from := s.pos
 	for s.pos < len(s.data) {
-		for len(s.data)-s.pos >= 8 && ordinary8(binary.LittleEndian.Uint64(s.data[s.pos:])) {
+		for len(s.data)-s.pos >= 8 && arePlain8(binary.LittleEndian.Uint64(s.data[s.pos:])) {
 			s.pos += 8
 		}
 		c := s.peek()
 		switch {
-		case ordinary(c):
+		case isPlain(c):
 			s.pos++
 		case c == '"':
 			s.pos++
@@ -63,7 +63,7 @@ func (s *Scanner) text() (content []byte, escaped, ok bool) {
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRune(s.data[s.pos:])
 			if r == utf8.RuneError && size == 1 {
-				return nil, false, s.garbled("there is a byte that is not UTF-8")
+				return nil, false, s.invalidText("there is a byte that is not UTF-8")
 			}
 			s.pos += size
 		default:
@@ -73,7 +73,7 @@ func (s *Scanner) text() (content []byte, escaped, ok bool) {
 	return nil, false, s.unexpected("the end of a string")
 }
 
-// escape reads one escape, or two that are the halves of one character.
+// escape reads one escape, or two that form a surrogate pair.
 func (s *Scanner) escape() bool {
 	s.pos++
 	switch s.peek() {
@@ -90,17 +90,17 @@ func (s *Scanner) escape() bool {
 	}
 	switch {
 	case r >= 0xdc00 && r <= 0xdfff:
-		return s.garbled("there is the second half of a surrogate pair without the first")
+		return s.invalidText("there is the second half of a surrogate pair without the first")
 	case r < 0xd800 || r > 0xdbff:
 		return true
 	}
 	if !s.eat('\\') || s.peek() != 'u' {
-		return s.garbled("there is the first half of a surrogate pair without the second")
+		return s.invalidText("there is the first half of a surrogate pair without the second")
 	}
 	if r, ok = s.hex(); ok && r >= 0xdc00 && r <= 0xdfff {
 		return true
 	}
-	return s.garbled("there is the first half of a surrogate pair without the second")
+	return s.invalidText("there is the first half of a surrogate pair without the second")
 }
 
 // hex reads the digits after a u.

@@ -1,8 +1,7 @@
-// Package wire is what every front door needs that talks to a host over standard input and output. It
-// tells one message from the next in a stream of bytes, and checks that each is JSON and JSON-RPC which
-// every reader understands in the same way. It keeps the process in order that does this: it guards the
-// real stdout, notices that the host is gone, and never waits for someone to read the log.
+// Package wire has the common parts of the protocols over standard input and output. It divides a stream into messages
+// and checks that each is unambiguous JSON and valid JSON-RPC. It also takes over stdin and stdout, detects the end of
+// the host, and writes the log without blocking.
 //
-// It refuses to know what any method or any parameter means, to answer a message, and to end a
-// conversation: it says what came in and what is wrong with it, and the door decides.
+// It knows no method and no params, answers no message, and ends no connection. It reports each message or its fault,
+// and the package that uses it decides.
 package wire

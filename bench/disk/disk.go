@@ -39,7 +39,7 @@ func (l *Log) Append(records int) error {
 	return syncData(l.f)
 }
 
-// Alone appends n records, each synced before the next, and gives how long that took.
+// Alone appends n records, each synced before the next, and returns how long that took.
 func (l *Log) Alone(n int) (time.Duration, error) {
 	start := time.Now()
 	for range n {
@@ -50,7 +50,7 @@ func (l *Log) Alone(n int) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// Together appends n records for callers of whom each waits for his own, and gives how long that took. Those who wait
+// Together appends n records for callers of whom each waits for his own, and returns how long that took. Those who wait
 // at the same time share a sync. n is a multiple of callers.
 func (l *Log) Together(n, callers int) (time.Duration, error) {
 	waiting := make(chan chan struct{}, callers) // closed below when all callers are served
@@ -73,7 +73,7 @@ func (l *Log) Together(n, callers int) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// serve appends a record for each who waits, until there is nobody left. After an error it appends nothing, and lets
+// serve appends a record for each waiting caller, until none is left. After an error it appends nothing, and lets
 // all go.
 func (l *Log) serve(waiting <-chan chan struct{}) (err error) {
 	var group []chan struct{}

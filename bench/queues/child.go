@@ -14,10 +14,10 @@ import (
 	"sync"
 )
 
-// childRole, set in the environment, makes this program be one of those that it needs beside it.
+// childRole is the environment variable that starts this program as a helper process.
 const childRole = "WAYBILL_QUEUES_CHILD"
 
-// runChild plays a role until its input ends.
+// runChild performs a role until its input ends.
 func runChild(role string, in io.Reader, out io.Writer) error {
 	var args []string
 	if err := json.Unmarshal([]byte(role), &args); err != nil {
@@ -34,7 +34,7 @@ func runChild(role string, in io.Reader, out io.Writer) error {
 	return fmt.Errorf("there is no role %q", role)
 }
 
-// serveItems takes and acknowledges items of a contender, and writes the number of each when it has it.
+// serveItems takes and acknowledges items of a contender, and writes the number of each one.
 func serveItems(key, address, workers string, in io.Reader, out io.Writer) error {
 	c, err := find(key)
 	if err != nil {
@@ -59,7 +59,7 @@ func serveItems(key, address, workers string, in io.Reader, out io.Writer) error
 		mu.Lock()
 		defer mu.Unlock()
 		if _, err := io.WriteString(out, item[:8]+"\n"); err != nil {
-			cancel() // who asked has gone
+			cancel() // the parent has gone
 		}
 	})
 	return errors.Join(err, q.close())
@@ -95,7 +95,7 @@ func startChild(role ...string) (*childProcess, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), childRole+"="+string(text))
-	cmd.Stderr = os.Stderr //nolint:forbidigo // what is beside this program complains where it does
+	cmd.Stderr = os.Stderr //nolint:forbidigo // errors of a child belong on its parent's standard error
 	in, out, err := pipes(cmd)
 	if err != nil {
 		return nil, err
@@ -103,21 +103,21 @@ func startChild(role ...string) (*childProcess, error) {
 	return &childProcess{cmd, in, out, bufio.NewReader(out)}, nil
 }
 
-// line gives the next line that the child writes, without its end.
+// line returns the next line that the child writes, without its end.
 func (c *childProcess) line() (string, error) {
 	text, err := c.lines.ReadString('\n')
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-// end lets the child see the end of its input, and waits for it.
+// end closes the child's input and waits for its end.
 func (c *childProcess) end() error {
 	err := c.in.Close()
 	_, copyErr := io.Copy(io.Discard, c.lines)
 	return errors.Join(err, copyErr, c.cmd.Wait(), c.out.Close())
 }
 
-// elsewhere has workers of another process take and acknowledge the items of a place, until ctx ends. taken is told of
-// each when this process hears of it.
+// elsewhere starts workers in another process that take and acknowledge the items of a place until ctx ends. It calls
+// taken for each item when this process reads its number.
 func (c contender) elsewhere(ctx context.Context, address string, workers int, taken func(item string)) error {
 	if c.ours {
 		q, err := c.join(ctx, address)
@@ -133,7 +133,7 @@ func (c contender) elsewhere(ctx context.Context, address string, workers int, t
 	return other.relay(ctx, taken)
 }
 
-// relay tells of every line of the child, until ctx ends, which ends the child.
+// relay calls taken for every line of the child. The end of ctx ends the child.
 func (c *childProcess) relay(ctx context.Context, taken func(item string)) error {
 	closed := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { closed <- c.in.Close() })

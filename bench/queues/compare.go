@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// callerCounts are the numbers of callers that are measured.
+// callerCounts are the measured numbers of callers.
 var callerCounts = []int{1, 64}
 
-// A plan says how much is measured.
+// A plan sets the amounts of a comparison.
 type plan struct {
 	Rounds int
 	Items  map[int]int   // of a round, by the number of callers
 	Rates  []int         // of the open loop, a second
-	Paced  time.Duration // how long each rate is kept
-	Least  int           // items of each rate, however long that takes
+	Paced  time.Duration // the duration of each rate
+	Least  int           // the least number of items of each rate
 }
 
-// whole is what the documents are made from; smoke is a few of everything.
+// whole returns the plan for the documents.
 func whole() plan {
 	return plan{Rounds: 5, Items: map[int]int{1: 150, 64: 64 * 12}, Rates: []int{10, 100, 1000}, Paced: 5 * time.Second, Least: 200}
 }
@@ -28,7 +28,7 @@ func smoke() plan {
 	return plan{Rounds: 1, Items: map[int]int{1: 5, 64: 128}, Rates: []int{50}, Paced: 100 * time.Millisecond}
 }
 
-// A flow is what one contender does for one number of callers, in items a second.
+// A flow has the rates of one contender for one number of callers, in items a second.
 type flow struct {
 	Put, Take, Journey figure
 	OverDisk           float64 // journeys over synced records of the disk, the median of the rounds
@@ -45,7 +45,7 @@ type standing struct {
 	Waits                  []wait          // by rate
 }
 
-// A field is the contenders that are here, each at its place, with what was measured so far.
+// A field has the available contenders, each connected to its place, and their samples.
 type field struct {
 	h       *house
 	p       *probes
@@ -54,19 +54,19 @@ type field struct {
 	runners []*runner
 }
 
-// A runner is a contender while it is measured.
+// A runner is a connected contender.
 type runner struct {
 	contender
 	at      *place
 	q       queue
-	next    int // the number of the item that is put next
+	next    int // the number of the next item
 	samples map[int]*sample
 }
 
-// A sample is what the rounds gave for one number of callers.
+// A sample has the series of all rounds for one number of callers.
 type sample struct{ put, take, journey, overDisk, overInsert, disk, insert series }
 
-// enter gives a contender a place and connects to it.
+// enter creates a place for a contender and connects to it.
 func enter(ctx context.Context, h *house, c contender) (*runner, error) {
 	at, err := c.place(ctx, h)
 	if err != nil {
@@ -81,7 +81,7 @@ func enter(ctx context.Context, h *house, c contender) (*runner, error) {
 
 func (r *runner) leave() error { return errors.Join(r.q.close(), r.at.end()) }
 
-// through sends n items through, first all in, then all out, and gives both times.
+// through puts n items, then takes all of them, and returns both times.
 func (r *runner) through(ctx context.Context, callers, n int) (put, take time.Duration, err error) {
 	first := r.next
 	r.next += n
@@ -94,7 +94,7 @@ func (r *runner) through(ctx context.Context, callers, n int) (put, take time.Du
 	return put, take, err
 }
 
-// compare measures all contenders in turns. In every round another one begins.
+// compare measures all contenders in turns. Each round begins with another contender.
 func (f *field) compare(ctx context.Context) error {
 	for _, r := range f.runners {
 		if _, _, err := r.through(ctx, 1, f.plan.Items[1]); err != nil { // until its store has grown to its size
@@ -115,7 +115,7 @@ func (f *field) compare(ctx context.Context) error {
 	return nil
 }
 
-// measure measures a contender once, between its probes.
+// measure measures a contender once, between two probes.
 func (f *field) measure(ctx context.Context, r *runner, callers int) error {
 	diskBefore, insertBefore, err := f.probe(ctx, r, callers)
 	if err != nil {

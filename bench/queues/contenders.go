@@ -10,27 +10,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A place is where the items of a contender are kept: an empty store, with the server that it needs.
+// A place is an empty store for the items of a contender, with its server.
 type place struct {
 	address string
 	pid     int // of the server that syncs, or 0 if a client does
 	end     func() error
 }
 
-// A contender is something that work can be queued in.
+// A contender is a queue to compare.
 type contender struct {
 	key, name string
-	calls     string // what an item goes through
-	kept      string // what an answer to put, take and acknowledge promises
+	calls     string // the calls for one item
+	kept      string // the durability when put, take and acknowledge return
 	missing   func(h *house) error
 	place     func(ctx context.Context, h *house) (*place, error)
 	join      func(ctx context.Context, address string) (queue, error)
-	postgres  bool // it is on PostgreSQL, and has its probe too
-	ours      bool // another client of it is another process already
-	wakeOnly  bool // it is there a second time, set differently
+	postgres  bool // it uses PostgreSQL, whose probe applies too
+	ours      bool // it is waybill, whose client is another process already
+	wakeOnly  bool // a variant with other settings, for the waits only
 }
 
-// The least and the usual time between two looks into a queue, of those that have such a time.
+// The least and the usual poll interval, for contenders that poll.
 const (
 	riverCooldown = time.Millisecond
 	asynqInterval = 2 * time.Millisecond
@@ -38,11 +38,11 @@ const (
 
 const (
 	onCommit  = "put, take and acknowledge: synced (a transaction each, or shared)"
-	riverKeep = "put and take: synced; acknowledgements come after the worker has gone on, and are collected for 50 ms and more"
+	riverKeep = "put and take: synced. Acknowledgements are batched for at least 50 ms, after the worker continues"
 	redisKeep = "put, take and acknowledge: synced before the answer"
 )
 
-// contenders gives all, in the order of the tables.
+// contenders returns all contenders, in the order of the tables.
 func contenders() []contender {
 	tasks, instructions := asTasks, asInstructions
 	return []contender{
@@ -51,15 +51,15 @@ func contenders() []contender {
 		onPostgres(waybill("waybill-postgres-instructions", "waybill on PostgreSQL, instructions", instructions)),
 		onPostgres(waybill("waybill-postgres-tasks", "waybill on PostgreSQL, tasks", tasks)),
 		riverContender("river", "River, FetchCooldown 1 ms", riverCooldown),
-		wakeOnly(riverContender("river-default", "River as it comes", 0)),
+		wakeOnly(riverContender("river-default", "River, default settings", 0)),
 		jetStreamContender(),
 		redisContender("redis-streams", "Redis Streams (go-redis)", "XADD, XREADGROUP, XACK + XDEL", joinRedisStream),
 		redisContender("asynq", "asynq on Redis, TaskCheckInterval 2 ms", asynqCalls, asynqEvery(asynqInterval)),
-		wakeOnly(redisContender("asynq-default", "asynq as it comes", asynqCalls, asynqEvery(0))),
+		wakeOnly(redisContender("asynq-default", "asynq, default settings", asynqCalls, asynqEvery(0))),
 	}
 }
 
-// find gives the contender with that key.
+// find returns the contender with that key.
 func find(key string) (contender, error) {
 	for _, c := range contenders() {
 		if c.key == key {
@@ -80,7 +80,7 @@ func noPostgres(h *house) error { return h.pgError }
 
 func noRedis(h *house) error { return h.redisErr }
 
-// A way is one of the two in which waybill is a queue.
+// A way is one of the two methods to use waybill as a queue.
 type way struct {
 	calls string
 	queue func(h *host) queue
@@ -109,7 +109,7 @@ func waybill(key, name string, w way) contender {
 	}
 }
 
-// onPostgres puts waybill on PostgreSQL.
+// onPostgres returns a contender of waybill with PostgreSQL as its store.
 func onPostgres(c contender) contender {
 	c.postgres, c.missing = true, noPostgres
 	c.place = func(ctx context.Context, h *house) (*place, error) {
@@ -127,7 +127,7 @@ func onPostgres(c contender) contender {
 	return c
 }
 
-// desk makes a desk; its address is itself.
+// desk creates a place for waybill, whose address is the encoded desk.
 func (h *house) desk(store string) (*place, error) {
 	dir, err := h.folder()
 	if err != nil {
@@ -141,7 +141,7 @@ func (h *house) desk(store string) (*place, error) {
 	return &place{address: string(address), end: func() error { return nil }}, err
 }
 
-// postmaster gives the process of PostgreSQL that starts the others.
+// postmaster returns the process id of PostgreSQL's main process.
 func (h *house) postmaster(ctx context.Context) (pid int, err error) {
 	c, err := pgx.Connect(ctx, h.cluster.Admin())
 	if err != nil {
@@ -173,7 +173,7 @@ func riverContender(key, name string, cooldown time.Duration) contender {
 func jetStreamContender() contender {
 	return contender{
 		key: "jetstream", name: "NATS JetStream, embedded, sync always", calls: "Publish, Messages, DoubleAck on a work queue",
-		kept:    "put and acknowledge: synced before the answer; a take is kept within 100 ms, and without it delivered again",
+		kept:    "put and acknowledge: synced before the answer. A take is stored within 100 ms; else the item is delivered again",
 		missing: always,
 		place: func(_ context.Context, h *house) (*place, error) {
 			dir, err := h.folder()

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A cost is what a database does for one call of a kind, on an average over many.
+// A cost is the average database work of one call of a kind.
 type cost struct {
 	Call, Store      string
 	Callers          int
@@ -32,17 +32,17 @@ func (c cost) write(b *strings.Builder) {
 		c.Call, c.Store, c.Callers, counted(c.Statements), counted(c.Rows), short(c.Bytes), c.Syncs)
 }
 
-// storeOf gives the store of the desk at a place.
+// storeOf returns the store of a place of waybill.
 func storeOf(at *place) (string, error) {
 	var d desk
 	err := json.Unmarshal([]byte(at.address), &d)
 	return d.Store, err
 }
 
-// A ledger is what a database has done so far.
+// A ledger has the counters of a database.
 type ledger struct{ statements, rows, bytes, syncs float64 }
 
-// An auditor reads the ledger of a place.
+// An auditor reads the ledger of a database.
 type auditor struct {
 	watch *watch
 	admin *pgx.Conn // nil of SQLite
@@ -68,7 +68,7 @@ func (a *auditor) close(ctx context.Context) error {
 	return err
 }
 
-// costs counts what each call of a life of tasks and of instructions costs, for one caller and for many.
+// costs measures the work of each call in the life of tasks and of instructions, for one caller and for many.
 func (p scalePlan) costs(ctx context.Context, h *house, c contender) (all []cost, err error) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (p scalePlan) costsFor(ctx context.Context, h *house, c contender, callers 
 	return p.life(ctx, a, &customer{host: q.(taskQueue).host, callers: callers, n: p.Costs}, c)
 }
 
-// audit begins to look at a place. What it does not look at yet is watched by the caller.
+// audit returns an auditor for a place. For SQLite it counts nothing until the caller sets its watch.
 func (h *house) audit(ctx context.Context, at *place) (*auditor, error) {
 	store, err := storeOf(at)
 	if err != nil || store == "" {
@@ -140,7 +140,7 @@ type customer struct {
 	tokens     []string
 }
 
-// life makes every call n times, and gives what that cost.
+// life makes every call n times and returns the costs.
 func (p scalePlan) life(ctx context.Context, a *auditor, by *customer, c contender) (all []cost, err error) {
 	by.ids, by.tokens = make([]string, by.n), make([]string, by.n)
 	for _, kind := range lives {
@@ -166,14 +166,14 @@ func (p scalePlan) life(ctx context.Context, a *auditor, by *customer, c contend
 	return all, nil
 }
 
-// A kind is a method with its params, and what is kept of its answers.
+// A kind is a method with its params.
 type kind struct {
 	method string
 	params func(by *customer, caller, i int) string
-	id     string // the member that is kept as the id, or ""
+	id     string // the member of the answer that has the id, or ""
 }
 
-// lives are the calls of a task, and those of an instruction, in their order.
+// lives are the calls in the life of a task and of an instruction, in order.
 var lives = []kind{
 	{"create_task", func(_ *customer, _, i int) string { return `{"prompt":"` + item(i) + `"}` }, ""},
 	{"claim_task", func(*customer, int, int) string { return `{"worker":"w"}` }, "task_id"},
@@ -194,7 +194,7 @@ func (by *customer) make(ctx context.Context, k kind) error {
 	errs := make([]error, by.callers)
 	var all sync.WaitGroup
 	for caller := range by.callers {
-		all.Go(func() { // ends when its share of the calls is made, or one has failed
+		all.Go(func() { // ends after its share of the calls, or when one fails
 			for i := caller; i < by.n && errs[caller] == nil; i += by.callers {
 				errs[caller] = by.one(ctx, k, caller, i)
 			}

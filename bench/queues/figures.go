@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A series is a figure of one contender, measured again and again.
+// A series has the repeated measurements of one quantity.
 type series []float64
 
-// quantile gives the value below which that share of the series lies.
+// quantile returns the value below which the share q of the series is.
 func (s series) quantile(q float64) float64 {
 	if len(s) == 0 {
 		return 0
@@ -17,14 +17,14 @@ func (s series) quantile(q float64) float64 {
 	return sorted[int(q*float64(len(sorted)-1)+0.5)]
 }
 
-// A figure is a series in short.
+// A figure summarises a series.
 type figure struct {
 	Median, Least, Most float64
 }
 
 func (s series) figure() figure { return figure{s.quantile(0.5), s.quantile(0), s.quantile(1)} }
 
-// rate gives how many a second n in that time are.
+// rate returns n per second.
 func rate(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -19,10 +19,10 @@ import (
 	"waybill/store/postgres/pgtest"
 )
 
-// patience is how long anything may take that is waited for.
+// patience limits every wait.
 const patience = 2 * time.Minute
 
-// A house is where a run takes place: a folder, the program that is measured, and a server of PostgreSQL where there is one.
+// A house is the environment of a run: a folder, the measured program, and the servers that are available.
 type house struct {
 	dir      string
 	program  string // waybill
@@ -33,13 +33,14 @@ type house struct {
 	made     int   // databases and folders
 }
 
-// settings of the server of PostgreSQL, beside those of pgtest: its own where it matters for speed, and room for all.
+// settings are server settings of PostgreSQL in addition to those of pgtest: its defaults where they affect speed, and
+// enough connections.
 var settings = []string{
 	"max_connections = 200", "shared_buffers = 128MB", "fsync = on", "synchronous_commit = on",
 	"shared_preload_libraries = 'pg_stat_statements'", "pg_stat_statements.track = 'none'",
 }
 
-// openHouse builds waybill and starts what is there.
+// openHouse builds waybill and starts the available servers.
 func openHouse(ctx context.Context) (h *house, err error) {
 	h = &house{}
 	if h.dir, err = os.MkdirTemp("", "waybill-queues-"); err != nil {
@@ -60,7 +61,7 @@ func (h *house) close() error {
 	return os.RemoveAll(h.dir)
 }
 
-// build makes waybill the way it is shipped, with the modules that its own go.mod names.
+// build builds waybill as released, with the modules of its own go.mod.
 func build(ctx context.Context, dir string) (string, error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "waybill").Output()
 	if err != nil {
@@ -79,14 +80,14 @@ func build(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// folder makes an empty folder.
+// folder creates an empty folder.
 func (h *house) folder() (string, error) {
 	h.made++
 	dir := filepath.Join(h.dir, fmt.Sprint("place-", h.made))
 	return dir, os.Mkdir(dir, 0o700)
 }
 
-// database makes an empty database and gives its URL.
+// database creates an empty database and returns its URL.
 func (h *house) database(ctx context.Context) (string, error) {
 	h.made++
 	name := fmt.Sprint("place_", h.made)
@@ -101,7 +102,7 @@ func (h *house) database(ctx context.Context) (string, error) {
 	return u.String(), nil
 }
 
-// execute runs a statement on a connection of its own.
+// execute runs a statement on a new connection.
 func execute(ctx context.Context, url, sql string) error {
 	c, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -111,7 +112,7 @@ func execute(ctx context.Context, url, sql string) error {
 	return errors.Join(err, c.Close(ctx))
 }
 
-// freePort gives a port of this machine that nobody listens at.
+// freePort returns a free port of this machine.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -142,7 +143,7 @@ func startRedis(ctx context.Context, program, dir string) (*place, error) {
 	return p, nil
 }
 
-// ended passes over what the waiting for a program that was killed says.
+// ended drops the error of waiting for a killed process.
 func ended(err error) error {
 	if _, killed := errors.AsType[*exec.ExitError](err); killed {
 		return nil
@@ -150,7 +151,7 @@ func ended(err error) error {
 	return err
 }
 
-// eventually tries until it works, for as long as patience lasts.
+// eventually repeats try until it succeeds or patience is over.
 func eventually(ctx context.Context, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

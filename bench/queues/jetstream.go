@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// serveJetStream is a program with a NATS server in it, which syncs every write before it answers. It says where it
-// listens, and ends with its input.
+// serveJetStream runs a NATS server that syncs every write before it answers. It writes its address to out, and ends
+// with its input.
 func serveJetStream(dir string, in io.Reader, out io.Writer) error {
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,

@@ -14,20 +14,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A machine is where and when something was measured.
+// A machine describes the hardware and the time of a measurement.
 type machine struct {
 	Date                  string
 	Processor, System     string
 	Cores                 int
-	Disk                  string // its file system, where the items are
+	Disk                  string // file system of the items
 	LoadBefore, LoadAfter string `json:",omitempty"`
 	Versions              []version
 }
 
-// A version is what was measured with.
+// A version is a measured program or library.
 type version struct{ Name, Version string }
 
-// look gives the machine as it is now.
+// look describes this machine now.
 func look(ctx context.Context, h *house) (machine, error) {
 	m := machine{
 		Date: time.Now().UTC().Format("2 January 2006"), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -41,7 +41,7 @@ func look(ctx context.Context, h *house) (machine, error) {
 	return m, err
 }
 
-// load gives the load of the last minute, or "".
+// load returns the load average of the last minute, or "".
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -51,7 +51,7 @@ func load() string {
 	return first
 }
 
-// procLine gives what a file of /proc says under a name, or "".
+// procLine returns the value of a name in a file of /proc, or "".
 func procLine(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func procLine(path, name string) string {
 	return ""
 }
 
-// fileSystem gives the kind of file system that a folder is on, or "".
+// fileSystem returns the type of a folder's file system, or "".
 func fileSystem(dir string) string {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -85,7 +85,7 @@ func fileSystem(dir string) string {
 	return kind
 }
 
-// libraries are the modules whose versions matter, and what they are.
+// libraries are the modules to list, with their display names.
 var libraries = [][2]string{
 	{"River", "github.com/riverqueue/river"},
 	{"NATS server", "github.com/nats-io/nats-server/v2"},
@@ -126,7 +126,8 @@ func versions(ctx context.Context, h *house) ([]version, error) {
 	return all, nil
 }
 
-// modules gives the versions of all that is linked into this program and, first of all, into waybill.
+// modules returns the versions of the modules linked into this program and into waybill. Those of waybill take
+// precedence.
 func modules(waybill string) (map[string]string, error) {
 	all := map[string]string{}
 	if own, ok := debug.ReadBuildInfo(); ok {
@@ -144,7 +145,7 @@ func modules(waybill string) (map[string]string, error) {
 	return all, nil
 }
 
-// revision names the commit of waybill, and says if there are changes besides.
+// revision returns the commit of waybill, and whether there are uncommitted changes.
 func revision(ctx context.Context) string {
 	at, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command queues measures waybill beside other durable queues, all in one run, on one machine, each as durable as it can
-// be set to, and writes docs/benchmarks.md and docs/scaling.md. It judges nothing: no run fails because something took long.
+// Command queues compares waybill with other durable queues and writes docs/benchmarks.md and docs/scaling.md. All
+// run on one machine in one run, each as durable as its settings allow. A slow result is no failure.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) error {
 	return nil
 }
 
-// A document has a part that is written from what was measured.
+// A document is a page with a generated part.
 type document struct {
 	name    string
 	measure func(ctx context.Context, say func(format string, args ...any)) (any, error)
@@ -78,7 +78,7 @@ func markdownOf[T interface{ markdown() string }](text []byte) (string, error) {
 func (d document) data() string { return "testdata/" + d.name + ".json" }
 func (d document) path() string { return "../../docs/" + d.name + ".md" }
 
-// make measures, keeps what was measured, and writes the document.
+// make measures, stores the measurements, and writes the document.
 func (d document) make(ctx context.Context, render bool, say func(format string, args ...any)) error {
 	if !render {
 		r, err := d.measure(ctx, say)
@@ -108,7 +108,7 @@ func (d document) make(ctx context.Context, render bool, say func(format string,
 	return os.WriteFile(d.path(), []byte(text), 0o644)
 }
 
-// The part that is written lies between these lines.
+// The generated part is between these lines.
 const (
 	beginMark = "<!-- measured: begin. `make queues` writes this part. -->\n"
 	endMark   = "<!-- measured: end -->\n"
@@ -116,7 +116,7 @@ const (
 
 var errNoMarks = errors.New("the document does not have the two marks, in their order")
 
-// with gives the document with the part that is written from what was measured.
+// with returns the document with a new generated part.
 func (d document) with(document string, measured []byte) (string, error) {
 	before, rest, begun := strings.Cut(document, beginMark)
 	_, after, ended := strings.Cut(rest, endMark)

@@ -38,7 +38,7 @@ func runTests(m *testing.M) (code int) {
 	return code
 }
 
-// here gives the shared house if it has what the contender needs. Where WAYBILL_QUEUES_TESTS is "required" it must.
+// here returns the shared house if it has what the contender needs. Where WAYBILL_QUEUES_TESTS is "required" it must.
 func here(t *testing.T, c contender) *house {
 	t.Helper()
 	if why := c.missing(shared); why != nil {

@@ -9,13 +9,14 @@ import (
 	"waybill/bench/disk"
 )
 
-// The probes are what no durable queue can do without: the disk, and for those on PostgreSQL one row in one transaction.
+// The probes measure the least work of any durable queue: a synced record, and on PostgreSQL one row in one
+// transaction.
 type probes struct {
 	log  *disk.Log
 	rows *bareQueue // nil without PostgreSQL
 }
 
-// openProbes makes room for the probes, on the disk of all contenders.
+// openProbes creates the probes on the disk of the contenders.
 func openProbes(ctx context.Context, h *house) (*probes, error) {
 	log, err := disk.Create(filepath.Join(h.dir, "raw.log"))
 	if err != nil || h.cluster == nil {
@@ -36,7 +37,7 @@ func (p *probes) close() error {
 	return p.log.Close()
 }
 
-// disk gives how many records a second the disk takes for that many callers.
+// disk returns how many synced records a second the disk accepts from that many callers.
 func (p *probes) disk(callers int) (float64, error) {
 	if callers == 1 {
 		const n = 150
@@ -48,7 +49,7 @@ func (p *probes) disk(callers int) (float64, error) {
 	return rate(n, took), err
 }
 
-// insert gives how many rows a second PostgreSQL takes for that many callers, each with a connection.
+// insert returns how many rows a second PostgreSQL accepts from that many callers, each with a connection.
 func (p *probes) insert(ctx context.Context, callers int) (float64, error) {
 	n := max(150, 20*callers)
 	n -= n % callers
@@ -56,8 +57,8 @@ func (p *probes) insert(ctx context.Context, callers int) (float64, error) {
 	return rate(n, took), err
 }
 
-// An errand is what is between an item that is put and its arrival in another process at the least: a synced record,
-// and two pipes.
+// errand is the probe of the waits: the least work until an item is in another process, a synced record and
+// two pipes.
 type errand struct {
 	log   *disk.Log
 	other *childProcess

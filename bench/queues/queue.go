@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// A queue is a contender as its users have it: a client that is connected. Its methods may be called at the same time.
+// A queue is a connected client of a contender. Its methods may be called concurrently.
 type queue interface {
-	// put hands in an item, and returns when the contender says that it keeps it. Callers have numbers from 0.
+	// put puts an item, and returns when the contender acknowledges it. Callers have numbers from 0.
 	put(ctx context.Context, caller int, item string) error
-	// serve lets that many workers take items one at a time, and acknowledge each, until ctx ends. It says of each item
-	// that it was taken, before it is acknowledged.
+	// serve starts workers that take items one at a time and acknowledge them, until ctx ends. It calls taken for each
+	// item before the acknowledgement.
 	serve(ctx context.Context, workers int, taken func(item string)) error
-	// left counts the items that were put and are not acknowledged, or whose acknowledgement is not kept yet.
+	// left counts the items without a stored acknowledgement.
 	left(ctx context.Context) (int, error)
-	// pid is the process that syncs what is kept, or 0 if the place knows it.
+	// pid returns the process that syncs, or 0 if the place has it.
 	pid() int
 	close() error
 }
 
-// itemBytes is how long an item is: as long as an instruction usually is.
+// itemBytes is the length of an item, which is that of a typical instruction.
 const itemBytes = 220
 
-// item makes the item with that number. It has no character that JSON would escape.
+// item returns the item with that number. JSON escapes no character of it.
 func item(number int) string {
 	text := fmt.Sprintf("%08d ", number)
 	return text + strings.Repeat("look at the failing test again ", itemBytes/31+1)[:itemBytes-len(text)]
 }
 
-// numberOf gives the number of an item.
+// numberOf returns the number of an item.
 func numberOf(item string) (int, error) {
 	number, err := strconv.Atoi(item[:min(8, len(item))])
 	if err != nil {
@@ -43,13 +43,13 @@ func numberOf(item string) (int, error) {
 	return number, nil
 }
 
-// putAll lets callers put the items from first on, n of them, and gives how long that took. n is a multiple of callers.
+// putAll puts n items from number first on with concurrent callers, and returns the time. n is a multiple of callers.
 func putAll(ctx context.Context, q queue, callers, first, n int) (time.Duration, error) {
 	errs := make([]error, callers)
 	start := time.Now()
 	var all sync.WaitGroup
 	for caller := range callers {
-		all.Go(func() { // ends when its share is put, or putting has failed
+		all.Go(func() { // ends after its share, or when put fails
 			for i := caller; i < n && errs[caller] == nil; i += callers {
 				errs[caller] = q.put(ctx, caller, item(first+i))
 			}
@@ -59,21 +59,21 @@ func putAll(ctx context.Context, q queue, callers, first, n int) (time.Duration,
 	return time.Since(start), errors.Join(errs...)
 }
 
-// A check sees to it that each item of a range is taken once, and that nothing else is.
+// A check verifies that each item of a range is taken exactly once, and no other item.
 type check struct {
 	first int
 	taken []atomic.Int32
 	wrong atomic.Pointer[error]
 	count atomic.Int64
 	begun chan struct{} // closed when the first item is taken
-	all   chan struct{} // closed when as many were taken as there are
+	all   chan struct{} // closed when the expected number was taken
 }
 
 func newCheck(first, n int) *check {
 	return &check{first: first, taken: make([]atomic.Int32, n), begun: make(chan struct{}), all: make(chan struct{})}
 }
 
-// take notes that an item was taken.
+// take records that an item was taken.
 func (c *check) take(item string) {
 	number, err := numberOf(item)
 	at := number - c.first
@@ -97,7 +97,7 @@ func (c *check) take(item string) {
 	}
 }
 
-// err gives what was wrong, or nil.
+// err returns the first fault, or nil.
 func (c *check) err() error {
 	if wrong := c.wrong.Load(); wrong != nil {
 		return *wrong
@@ -108,8 +108,8 @@ func (c *check) err() error {
 	return nil
 }
 
-// drain lets workers take and acknowledge the items from first on, n of them, which are all that there are. It gives the
-// time from when the first was taken until the acknowledgement of the last is kept.
+// drain takes and acknowledges n items from number first on, which are all items in the queue. It returns the time from
+// the first take until the last acknowledgement is stored.
 func drain(ctx context.Context, q queue, workers, first, n int) (took time.Duration, err error) {
 	c := newCheck(first, n)
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -130,7 +130,7 @@ func drain(ctx context.Context, q queue, workers, first, n int) (took time.Durat
 	return took, errors.Join(err, <-served, c.err())
 }
 
-// untilEmpty waits until all items are taken, and then looks each millisecond whether something is left.
+// untilEmpty waits until all items are taken, and then polls left every millisecond until it is 0.
 func untilEmpty(ctx context.Context, q queue, all <-chan struct{}) error {
 	select {
 	case <-all:

@@ -10,10 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// redisConns is how many connections a client of Redis may have: one for each caller, and one for each worker.
+// redisConns is the connection limit of a Redis client: enough for all callers and workers.
 const redisConns = 160
 
-// A redisStream is a stream of Redis with a group of readers.
+// A redisStream is a stream of Redis with a consumer group.
 type redisStream struct{ client *redis.Client }
 
 const (
@@ -24,7 +24,7 @@ const (
 func joinRedisStream(ctx context.Context, address string) (queue, error) {
 	q := &redisStream{redis.NewClient(&redis.Options{Addr: address, PoolSize: redisConns})}
 	err := q.client.XGroupCreateMkStream(ctx, streamKey, streamGroup, "0").Err()
-	if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") { // another process has made it
+	if err != nil && !redis.HasErrorPrefix(err, "BUSYGROUP") { // another process has created it
 		return nil, errors.Join(err, q.client.Close())
 	}
 	return q, nil
@@ -36,7 +36,7 @@ func (q *redisStream) put(ctx context.Context, _ int, item string) error {
 
 func (q *redisStream) serve(ctx context.Context, workers int, taken func(item string)) error {
 	return each(ctx, workers, func(ctx context.Context, worker int) error {
-		// A read is not given up when ctx ends, since what it had taken would stay with its reader.
+		// A read is not cancelled when ctx ends, because its items would stay assigned to its consumer.
 		asking := context.WithoutCancel(ctx)
 		read, err := q.client.XReadGroup(asking, &redis.XReadGroupArgs{
 			Group: streamGroup, Consumer: fmt.Sprint("w", worker), Streams: []string{streamKey, ">"}, Count: 1,
@@ -67,7 +67,7 @@ func (q *redisStream) left(ctx context.Context) (int, error) {
 func (*redisStream) pid() int       { return 0 }
 func (q *redisStream) close() error { return q.client.Close() }
 
-// An asynqQueue is asynq on Redis. interval is how often an empty queue is looked at, or 0 for asynq's own.
+// An asynqQueue is asynq on Redis. interval is how often it polls an empty queue, or 0 for asynq's default.
 type asynqQueue struct {
 	server    asynq.RedisClientOpt
 	client    *asynq.Client

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A report is all that a comparison gave. docs/benchmarks.md is written from it.
+// A report has all measurements of a comparison. docs/benchmarks.md is written from it.
 type report struct {
 	Machine   machine
 	Plan      plan
@@ -49,7 +49,7 @@ func newReport(ctx context.Context, p plan, say func(format string, args ...any)
 	return r, nil
 }
 
-// flows lists the contenders, and measures those that are here in turns.
+// flows lists the contenders, and measures the available ones in turns.
 func (f *field) flows(ctx context.Context, r *report) (err error) {
 	for _, c := range contenders() {
 		s := standing{Key: c.key, Name: c.name, Calls: c.calls, Kept: c.kept, Postgres: c.postgres, WakeOnly: c.wakeOnly}
@@ -78,7 +78,7 @@ func (f *field) leave() (err error) {
 	return err
 }
 
-// note puts what the rounds gave into the report.
+// note copies the samples into the report.
 func (f *field) note(r *report) {
 	disk, insert := map[int]series{}, map[int]series{}
 	for i := range r.Standings {
@@ -106,7 +106,7 @@ func figures(all map[int]series) map[string]figure {
 	return short
 }
 
-// rest measures what is not measured in turns: the syncs, and the way to another process.
+// rest measures what needs no turns: the syncs, and the waits in another process.
 func (f *field) rest(ctx context.Context, s *standing) (err error) {
 	if s.Missing != "" {
 		return nil
@@ -125,11 +125,11 @@ func (f *field) rest(ctx context.Context, s *standing) (err error) {
 	return err
 }
 
-// markdown gives the part of docs/benchmarks.md that is measured.
+// markdown returns the generated part of docs/benchmarks.md.
 func (r report) markdown() string {
 	var b strings.Builder
 	r.Machine.write(&b)
-	fmt.Fprintf(&b, "%d rounds, in turns, each with another contender first. A figure is the median of the rounds, and behind it the least and the most.\n", r.Plan.Rounds)
+	fmt.Fprintf(&b, "Each figure is the median of %d rounds, with minimum and maximum in parentheses. The contenders take turns, each round in another order.\n", r.Plan.Rounds)
 	for _, callers := range callerCounts {
 		r.writeFlows(&b, callers)
 	}
@@ -140,7 +140,7 @@ func (r report) markdown() string {
 }
 
 func (m machine) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s. %s, %d cores; %s; the items on %s; load %s before and %s after.\n\n",
+	fmt.Fprintf(b, "%s. %s, %d cores; %s; disk: %s; load %s before and %s after.\n\n",
 		m.Date, m.Processor, m.Cores, m.System, m.Disk, m.LoadBefore, m.LoadAfter)
 	var all []string
 	for _, v := range m.Versions {
@@ -156,7 +156,7 @@ func (r report) writeFlows(b *strings.Builder, callers int) {
 		who = fmt.Sprintf("%d callers, %d workers", callers, callers)
 	}
 	fmt.Fprintf(b, "\n### %s\n\n", who)
-	b.WriteString("| contender | put/s | taken and acknowledged/s | items/s, in and out | of the disk | put, of a bare INSERT |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| contender | put/s | take + acknowledge/s | items/s, put to acknowledge | ratio to the disk probe | put, ratio to the INSERT probe |\n|---|---|---|---|---|---|\n")
 	fmt.Fprintf(b, "| *probe: append of 350 bytes + fdatasync* | %s | | | | |\n", r.Disk[key])
 	if insert, ok := r.Insert[key]; ok {
 		fmt.Fprintf(b, "| *probe: INSERT + commit on PostgreSQL* | %s | | | | |\n", insert)
@@ -175,8 +175,8 @@ func (r report) writeFlows(b *strings.Builder, callers int) {
 }
 
 func (r report) writeSyncs(b *strings.Builder) {
-	b.WriteString("\n### What is on the disk when the answer comes\n\n")
-	b.WriteString("| contender | calls | syncs to put | syncs to take and acknowledge | what an answer promises |\n|---|---|---|---|---|\n")
+	b.WriteString("\n### Durability of an answer\n\n")
+	b.WriteString("| contender | calls | syncs per put | syncs per take + acknowledge | guarantee |\n|---|---|---|---|---|\n")
 	for _, s := range r.Standings {
 		if s.Missing != "" || s.WakeOnly {
 			continue
@@ -190,26 +190,26 @@ func (r report) writeSyncs(b *strings.Builder) {
 }
 
 func (r report) writeWaits(b *strings.Builder) {
-	b.WriteString("\n### From one process to another, p50 and p99 in ms\n\n" +
-		"Where fewer had arrived by the time of the last one than were sent in that time, less a twentieth, the rate at which they had is behind.\n\n| contender |")
+	b.WriteString("\n### Latency between processes, p50 and p99 in ms\n\n" +
+		"Parentheses show the rate that a contender reached, if it was under 95 % of the offered rate.\n\n| contender |")
 	for _, perSecond := range r.Plan.Rates {
-		fmt.Fprintf(b, " %d a second |", perSecond)
+		fmt.Fprintf(b, " %d/s |", perSecond)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(r.Plan.Rates)) + "\n")
-	writeWait(b, "*probe: append + fdatasync, and a pipe there and back*", r.Least)
+	writeWait(b, "*probe: append + fdatasync + pipe round trip*", r.Least)
 	for _, s := range r.Standings {
 		if s.Missing == "" {
 			writeWait(b, s.Name, s.Waits)
 		}
 	}
-	b.WriteString("| *the sender was late by, p99* |")
+	b.WriteString("| *delay of the sender, p99* |")
 	for _, w := range r.Least {
 		fmt.Fprintf(b, " %s |", short(w.PacerP99))
 	}
 	b.WriteString("\n")
 }
 
-// keeps is the least part of a rate that counts as kept.
+// keeps is the least part of a rate that counts as sustained.
 const keeps = 0.95
 
 func writeWait(b *strings.Builder, name string, all []wait) {
@@ -217,7 +217,7 @@ func writeWait(b *strings.Builder, name string, all []wait) {
 	for _, w := range all {
 		fmt.Fprintf(b, " %s, %s", short(w.P50), short(w.P99))
 		if w.Kept < keeps || w.Unfinished {
-			fmt.Fprintf(b, " (all there at %s a second)", short(w.Kept*float64(w.Rate)))
+			fmt.Fprintf(b, " (reached %s/s)", short(w.Kept*float64(w.Rate)))
 		}
 		b.WriteString(" |")
 	}
@@ -232,7 +232,7 @@ func (r report) writeMissing(b *strings.Builder) {
 	}
 }
 
-// String gives a figure with as many digits as it deserves.
+// String returns a figure with its significant digits.
 func (f figure) String() string {
 	if f.Least == f.Most {
 		return short(f.Median)
@@ -240,7 +240,7 @@ func (f figure) String() string {
 	return fmt.Sprintf("%s (%s–%s)", short(f.Median), short(f.Least), short(f.Most))
 }
 
-// short writes a number with three digits, and with commas.
+// short returns a number with three digits, and with commas.
 func short(x float64) string {
 	switch {
 	case x >= 1000:

@@ -13,11 +13,11 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverConns is how many connections River has to itself: four times as many as a waybill process. Other numbers were
+// riverConns is the connection limit of River: four times that of a waybill process. Other numbers were
 // not tried.
 const riverConns = 16
 
-// A riverQueue is River in a database. cooldown is the least time between two fetches, or 0 for River's own.
+// A riverQueue is River in a database. cooldown is the least time between two fetches, or 0 for River's default.
 type riverQueue struct {
 	pool     *pgxpool.Pool
 	inserts  *river.Client[pgx.Tx]
@@ -29,13 +29,13 @@ type riverArgs struct {
 	Item string `json:"item"`
 }
 
-// Kind names the job in the database.
+// Kind returns the name of the job in the database.
 func (riverArgs) Kind() string { return "item" }
 
-// quiet is where libraries log to.
+// quiet is the log of the libraries.
 var quiet = slog.New(slog.DiscardHandler)
 
-// migrateRiver makes River's tables.
+// migrateRiver creates River's tables.
 func migrateRiver(ctx context.Context, url string) error {
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
@@ -107,8 +107,8 @@ func (q *riverQueue) close() error {
 	return nil
 }
 
-// A bareQueue is a table that rows are inserted into, each in a transaction: the least that PostgreSQL asks for an item.
-// Nobody takes them.
+// A bareQueue is a table with one inserted row per transaction, the least work of an item on PostgreSQL. Its rows are
+// never taken.
 type bareQueue struct{ pool *pgxpool.Pool }
 
 func joinBare(ctx context.Context, url string, conns int) (*bareQueue, error) {

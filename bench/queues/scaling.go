@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A scaling is how waybill fares with many processes, and what its database does for each call. docs/scaling.md is
+// A scaling has the rates of waybill with many processes, and the database work of each call. docs/scaling.md is
 // written from it.
 type scaling struct {
 	Machine machine
@@ -19,7 +19,7 @@ type scaling struct {
 	Costs   []cost
 }
 
-// A scalePlan says how much is measured.
+// A scalePlan sets the amounts of a measurement.
 type scalePlan struct {
 	Rounds    int
 	Processes []int
@@ -43,18 +43,18 @@ type storeScale struct {
 	Rows    []scaleRow
 }
 
-// A scaleRow is what a number of processes come to: on one workspace, and on one each.
+// A scaleRow has the rates of a number of processes: on one workspace, and on one each.
 type scaleRow struct {
 	Processes int
-	One, Own  figure // tasks claimed and finished a second, of all together
+	One, Own  figure // tasks claimed and finished a second, by all processes
 	Fairness  figure // on one workspace, the slowest process over the fastest
 	Busy      share  // on one workspace
 }
 
-// A share is how much of a core was at work, on an average: 2 is two cores all the time.
+// A share is the average number of busy cores.
 type share struct{ Waybill, Server, Client, All float64 }
 
-// stores gives what scales here.
+// scaledStores returns the contenders whose scaling is measured.
 func scaledStores() []contender {
 	return []contender{
 		waybill("sqlite", "SQLite", asTasks),
@@ -92,13 +92,13 @@ func newScaling(ctx context.Context, p scalePlan, say func(format string, args .
 	return s, nil
 }
 
-// A crowd is processes at work together.
+// A crowd is a number of processes that work at the same time.
 type crowd struct {
 	queues  []taskQueue
 	workers int
 }
 
-// gather starts that many processes, in one workspace or in one each.
+// gather starts processes, in one workspace or in one each.
 func gather(ctx context.Context, h *house, c contender, processes, workers int, own bool) (*crowd, error) {
 	all := &crowd{workers: workers}
 	var at *place
@@ -117,7 +117,7 @@ func gather(ctx context.Context, h *house, c contender, processes, workers int, 
 	return all, nil
 }
 
-// another gives a workspace that is kept in the same database as the last one, if there is a last one.
+// another returns a new workspace: in the PostgreSQL database of last, or with a store of its own.
 func another(ctx context.Context, h *house, c contender, last *place) (*place, error) {
 	if last == nil || !c.postgres {
 		return c.place(ctx, h)
@@ -151,7 +151,7 @@ func (all *crowd) pids() (pids []int) {
 	return pids
 }
 
-// fill creates n tasks, with many calls in flight. With a workspace each, every process creates its part.
+// fill creates n tasks with many calls in flight. With a workspace each, every process creates its part.
 func (all *crowd) fill(ctx context.Context, n int, own bool) error {
 	const callers = 32
 	if !own {
@@ -166,8 +166,8 @@ func (all *crowd) fill(ctx context.Context, n int, own bool) error {
 	return nil
 }
 
-// work lets all processes claim and finish what there is, n tasks, and gives how many each has done by the end. With a
-// workspace each, every process has its part to do.
+// work makes all processes claim and finish the n tasks, and returns the number of each process. With a workspace each,
+// every process has its part.
 func (all *crowd) work(ctx context.Context, n int, own bool) (took time.Duration, done []int64, err error) {
 	remaining := make([]atomic.Int64, len(all.queues))
 	counts := make([]atomic.Int64, len(all.queues))
@@ -186,7 +186,7 @@ func (all *crowd) work(ctx context.Context, n int, own bool) (took time.Duration
 		if own {
 			from = &remaining[at]
 		}
-		working.Go(func() { // ends when nothing is left, or with an error
+		working.Go(func() { // ends with the last task, or with an error
 			for errs[i] == nil && from.Add(-1) >= 0 {
 				errs[i] = all.queues[at].one(ctx, i)
 				counts[at].Add(1)
@@ -201,7 +201,7 @@ func (all *crowd) work(ctx context.Context, n int, own bool) (took time.Duration
 	return took, done, errors.Join(errs...)
 }
 
-// one claims and finishes a task, which must be there.
+// one claims and finishes a task. An empty queue is an error.
 func (q taskQueue) one(ctx context.Context, worker int) error {
 	found, err := q.work(ctx, worker, 0, func(string) {})
 	if err == nil && !found {
@@ -210,7 +210,7 @@ func (q taskQueue) one(ctx context.Context, worker int) error {
 	return err
 }
 
-// A scaleSample is what the rounds gave for one number of processes.
+// A scaleSample has the series of all rounds for one number of processes.
 type scaleSample struct {
 	one, own, fairness            series
 	waybill, server, client, busy series
@@ -238,7 +238,7 @@ func (p scalePlan) rows(ctx context.Context, h *house, c contender, say func(str
 	return rows, nil
 }
 
-// sample measures once.
+// sample measures a number of processes once.
 func (p scalePlan) sample(ctx context.Context, h *house, c contender, processes int, own bool, s *scaleSample) (err error) {
 	all, err := gather(ctx, h, c, processes, p.Workers, own)
 	if err != nil {
@@ -274,7 +274,7 @@ func (p scalePlan) sample(ctx context.Context, h *house, c contender, processes 
 	return nil
 }
 
-// serverOf gives the process that starts those of the database, or 0 if there is none.
+// serverOf returns the main process of the database server, or 0 without one.
 func (h *house) serverOf(ctx context.Context, c contender) (int, error) {
 	if !c.postgres {
 		return 0, nil
@@ -282,17 +282,17 @@ func (h *house) serverOf(ctx context.Context, c contender) (int, error) {
 	return h.postmaster(ctx)
 }
 
-// markdown gives the part of docs/scaling.md that is measured.
+// markdown returns the generated part of docs/scaling.md.
 func (s scaling) markdown() string {
 	var b strings.Builder
 	s.Machine.write(&b)
-	fmt.Fprintf(&b, "%d rounds of %s tasks; every process has %d workers, each of whom claims a task and reports it completed. "+
-		"A figure is the median of the rounds, and behind it the least and the most.\n", s.Plan.Rounds, short(float64(s.Plan.Tasks)), s.Plan.Workers)
+	fmt.Fprintf(&b, "%d rounds of %s tasks; each process has %d workers, which claim a task and report it completed. "+
+		"Each figure is the median of the rounds, with minimum and maximum in parentheses.\n", s.Plan.Rounds, short(float64(s.Plan.Tasks)), s.Plan.Workers)
 	for _, in := range s.Stores {
 		in.write(&b)
 	}
-	b.WriteString("\n### What the database does for a call\n\n")
-	b.WriteString("| call | store | callers | statements | rows | bytes of write-ahead log | syncs |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n### Database work per call\n\n")
+	b.WriteString("| call | store | callers | statements | rows | write-ahead log bytes | syncs |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range s.Costs {
 		c.write(&b)
 	}
@@ -305,7 +305,7 @@ func (in storeScale) write(b *strings.Builder) {
 		fmt.Fprintf(b, "Left out: %s.\n", in.Missing)
 		return
 	}
-	b.WriteString("| processes | tasks/s, one workspace | slowest process over fastest | cores at work: waybill | the server | the client | all | tasks/s, a workspace each |\n" +
+	b.WriteString("| processes | tasks/s, one workspace | slowest / fastest process | busy cores: waybill | server | client | all | tasks/s, one workspace per process |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, r := range in.Rows {
 		fmt.Fprintf(b, "| %d | %s | %s | %.2f | %.2f | %.2f | %.2f | %s |\n", r.Processes, r.One, r.Fairness,

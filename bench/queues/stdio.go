@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// A host has a server at the other end of its pipes, and makes many calls at a time.
+// A host is a client of a server over pipes, which makes many calls concurrently.
 type host struct {
 	cmd *exec.Cmd
 	in  *os.File
@@ -21,17 +21,17 @@ type host struct {
 	mu      sync.Mutex // guards all below
 	waiting map[int]chan []byte
 	last    int    // id of a request
-	unsent  []byte // requests that whoever is writing will write next
+	unsent  []byte // requests for the next write
 	writing bool
-	gone    error // why there are no more answers
+	gone    error // why no more answers come
 
 	read chan struct{} // closed when everything is read
 }
 
-// answerBytes is the longest answer that is asked for here, and more.
+// answerBytes exceeds the longest answer.
 const answerBytes = 1 << 20
 
-// startHost starts the server. It does not wait for anything.
+// startHost starts the server without waiting for it.
 func startHost(cmd *exec.Cmd) (*host, error) {
 	in, out, err := pipes(cmd)
 	if err != nil {
@@ -42,7 +42,7 @@ func startHost(cmd *exec.Cmd) (*host, error) {
 	return h, nil
 }
 
-// pipes starts a program, and gives our ends of its input and its output.
+// pipes starts a program, and returns the parent's ends of its input and output.
 func pipes(cmd *exec.Cmd) (in, out *os.File, err error) {
 	inR, in, err := os.Pipe()
 	if err != nil {
@@ -60,13 +60,13 @@ func pipes(cmd *exec.Cmd) (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// notified begins every line that is not an answer.
+// notified is the beginning of every notification.
 var notified = []byte(`{"jsonrpc":"2.0","method":`)
 
-// idAt is where the id of an answer is.
+// idAt is the offset of the id in an answer.
 const idAt = len(`{"jsonrpc":"2.0","id":`)
 
-// listen hands every answer to who waits for it.
+// listen passes every answer to its caller.
 func (h *host) listen(out *os.File) {
 	defer close(h.read)
 	lines := bufio.NewReaderSize(out, answerBytes)
@@ -107,11 +107,11 @@ func (h *host) deliver(line []byte) error {
 	return nil
 }
 
-// errCancelled says that a call was cancelled and has changed nothing.
+// errCancelled says that a call was cancelled without effect.
 var errCancelled = errors.New("the call was cancelled")
 
-// call makes a call and gives its answer, which is a success. When ctx ends it cancels the call, and waits for what
-// comes of that.
+// call makes a call and returns its answer, or an error for a failed call. When ctx ends, it cancels the call and
+// waits for the outcome.
 func (h *host) call(ctx context.Context, method, params string) ([]byte, error) {
 	id, answered, err := h.ask(method, params)
 	if err != nil {
@@ -144,7 +144,7 @@ func (h *host) judge(answer []byte) error {
 	return fmt.Errorf("not a success: %s", answer)
 }
 
-// ask sends a request, and gives the channel that will have its answer, or is closed if none comes.
+// ask sends a request, and returns the channel for its answer, which is closed if no answer comes.
 func (h *host) ask(method, params string) (id int, answered chan []byte, err error) {
 	answered = make(chan []byte, 1)
 	h.mu.Lock()
@@ -159,7 +159,7 @@ func (h *host) ask(method, params string) (id int, answered chan []byte, err err
 	return id, answered, h.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params))
 }
 
-// send writes a line. Lines that are sent while another one is being written are written together by whoever writes.
+// send writes a line. Lines sent during a write are queued and written together by the writing goroutine.
 func (h *host) send(line []byte) error {
 	h.mu.Lock()
 	h.unsent = append(h.unsent, line...)
@@ -181,14 +181,14 @@ func (h *host) send(line []byte) error {
 	return err
 }
 
-// end lets the server see the end of its input, takes what it still has to say, and waits for it.
+// end closes the server's input, reads its remaining output, and waits for its end.
 func (h *host) end() error {
 	err := h.in.Close()
 	<-h.read
 	return errors.Join(err, h.cmd.Wait())
 }
 
-// member gives the string that an answer has under that name first, or "". What is looked for needs no unescaping.
+// member returns the first string member with that name in an answer, or "". It unescapes nothing.
 func member(answer []byte, name string) string {
 	_, rest, _ := bytes.Cut(answer, []byte(`"`+name+`":"`))
 	value, _, _ := bytes.Cut(rest, []byte(`"`))

@@ -13,21 +13,22 @@ import (
 	"strings"
 )
 
-// Syncs are how often the disk was asked to keep something, for each item of one caller.
+// Syncs are the numbers of disk syncs for each item of one caller.
 type syncs struct {
 	Put, Take float64 // Take is taking and acknowledging
 }
 
-// A watch is strace at a process and at all that it starts from then on.
+// A watch is strace attached to a process and its later children.
 type watch struct {
 	cmd *exec.Cmd
 	log string
 }
 
-// watched are the calls that put something on the disk. PostgreSQL, SQLite, Redis and NATS use no others to sync.
+// watched are the system calls that write to the disk durably. PostgreSQL, SQLite, Redis and NATS use no others to
+// sync.
 const watched = "trace=fsync,fdatasync,sync_file_range,openat,pwrite64"
 
-// beginWatch attaches to a process. It returns when every call is seen.
+// beginWatch attaches to a process. It returns when every call is traced.
 func beginWatch(pid int, log string) (*watch, error) {
 	cmd := exec.Command("strace", "-f", "-y", "-s", "0", "-e", watched, "-o", log, "-p", strconv.Itoa(pid))
 	said, err := cmd.StderrPipe()
@@ -45,18 +46,18 @@ func beginWatch(pid int, log string) (*watch, error) {
 	return &watch{cmd, log}, nil
 }
 
-// end leaves the process alone.
+// end detaches from the process.
 func (w *watch) end() error {
 	return errors.Join(w.cmd.Process.Signal(os.Interrupt), ended(w.cmd.Wait()))
 }
 
-// synced finds a call that has synced, or a file that was opened so that each write to it is synced.
+// synced matches a sync call, or the opening of a file whose writes are synced.
 var synced = regexp.MustCompile(`(?:fsync|fdatasync|sync_file_range)\(|openat\(.*O_D?SYNC`)
 
-// logged finds a write to the log of SQLite, and how long it was.
+// logged matches a write to the write-ahead log of SQLite, with its length.
 var logged = regexp.MustCompile(`pwrite64\(\d+<[^>]*-wal>.* = (\d+)$`)
 
-// tally gives how often something was synced so far, and how many bytes went to a log of SQLite.
+// tally returns the number of syncs so far, and the bytes written to a write-ahead log of SQLite.
 func (w *watch) tally() (syncs, walBytes int, err error) {
 	f, err := os.Open(w.log)
 	if err != nil {
@@ -80,7 +81,7 @@ func (w *watch) tally() (syncs, walBytes int, err error) {
 	return syncs, walBytes, lines.Err()
 }
 
-// countSyncs counts the syncs of a contender at a place of its own, for n items of one caller. Without strace it gives nil.
+// countSyncs counts the syncs of a contender at a new place, for n items of one caller. Without strace it returns nil.
 func countSyncs(ctx context.Context, h *house, c contender, n int) (*syncs, error) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		return nil, nil
@@ -99,7 +100,7 @@ func countSyncs(ctx context.Context, h *house, c contender, n int) (*syncs, erro
 func countSyncsAt(ctx context.Context, h *house, c contender, at *place, n int) (found *syncs, err error) {
 	log := filepath.Join(h.dir, c.key+".strace")
 	var w *watch
-	if at.pid != 0 { // before the client is there: servers make a process for each
+	if at.pid != 0 { // before the client connects, because servers fork a process for each connection
 		if w, err = beginWatch(at.pid, log); err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func endWatch(w *watch) error {
 	return w.end()
 }
 
-// syncs sends a few items through, and then counts what n more take.
+// syncs sends a few items through, and then counts the syncs of n more.
 func (r *runner) syncs(ctx context.Context, w *watch, n int) (*syncs, error) {
 	if _, _, err := r.through(ctx, 1, 5); err != nil {
 		return nil, err

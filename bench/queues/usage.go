@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A used is the processor time, in ticks, that was used so far. Where there is no /proc it is zero.
+// A used is the processor time used so far, in ticks. It is zero without /proc.
 type used struct{ waybill, server, client, all float64 }
 
-// ticks is how many ticks of /proc a second has. Linux has told every program the same for decades.
+// ticks is the number of ticks of /proc in a second, which Linux reports as 100 everywhere.
 const ticks = 100
 
-// usage gives what some waybill processes have used, and those of a server, and this one.
+// usage returns the processor time of waybill processes, a server and this process.
 func usage(waybill []int, server int) (u used) {
 	for _, pid := range waybill {
 		u.waybill += processTicks(strconv.Itoa(pid))
@@ -27,13 +27,13 @@ func usage(waybill []int, server int) (u used) {
 	return u
 }
 
-// since gives what was used since then, in cores.
+// since returns the use since then, in cores.
 func (u used) since(before used, took time.Duration) share {
 	all := took.Seconds() * ticks
 	return share{(u.waybill - before.waybill) / all, (u.server - before.server) / all, (u.client - before.client) / all, (u.all - before.all) / all}
 }
 
-// stat gives the fields of a process from its state on, which is field 3 of proc(5), or nil.
+// stat returns the fields of a process from its state on, which is field 3 of proc(5), or nil.
 func stat(pid string) []string {
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {
@@ -43,7 +43,7 @@ func stat(pid string) []string {
 	return strings.Fields(rest)
 }
 
-// processTicks adds what a process used in its own name and in the kernel's.
+// processTicks returns the user and system time of a process.
 func processTicks(pid string) float64 {
 	const user, system = 14 - 3, 15 - 3
 	fields := stat(pid)
@@ -53,7 +53,7 @@ func processTicks(pid string) float64 {
 	return number(fields[user]) + number(fields[system])
 }
 
-// childTicks adds what the children of a process have used that are still there.
+// childTicks returns the time of a process's running children.
 func childTicks(pid string) (sum float64) {
 	const parent = 4 - 3
 	all, err := filepath.Glob("/proc/[0-9]*")
@@ -69,7 +69,7 @@ func childTicks(pid string) (sum float64) {
 	return sum
 }
 
-// machineTicks adds what all processors have spent on anything but waiting.
+// machineTicks returns the busy time of all processors.
 func machineTicks() (sum float64) {
 	const idle, iowait = 3, 4
 	text, err := os.ReadFile("/proc/stat")
@@ -79,7 +79,7 @@ func machineTicks() (sum float64) {
 	first, _, _ := strings.Cut(string(text), "\n")
 	fields := strings.Fields(first)
 	for i, field := range fields[min(1, len(fields)):] {
-		if i < 8 && i != idle && i != iowait { // those of guests are in those of users already
+		if i < 8 && i != idle && i != iowait { // the time of guests is part of the user time
 			sum += number(field)
 		}
 	}

@@ -15,28 +15,28 @@ import (
 // wakeWorkers is how many workers wait in the other process.
 const wakeWorkers = 16
 
-// straggling is how long items may still arrive after the last was put.
+// straggling is how long items may arrive after the last put.
 const straggling = 20 * time.Second
 
-// firstRate is the rate of the items that show that the other process is at work.
+// firstRate is the rate of the items that prove that the other process works.
 const firstRate = 200
 
-// A wait is how long items took from when they were due until another process had them, at one rate.
+// A wait has the times from when items were due until another process had them, at one rate.
 type wait struct {
 	Rate       int
 	P50, P99   float64 // ms
 	PacerP99   float64 // ms that the sender itself was late
-	Kept       float64 // of the rate, what arrived
+	Kept       float64 // the arrived part of the rate
 	N          int
-	Unfinished bool // not all had arrived in time
+	Unfinished bool // some items did not arrive in time
 }
 
-// putter is what an open loop needs of a queue.
+// putter is the part of a queue that an open loop needs.
 type putter interface {
 	put(ctx context.Context, caller int, item string) error
 }
 
-// A pacer notes when items were due and when they arrived.
+// A pacer records when items were due and when they arrived.
 type pacer struct {
 	first   int // the number of the first item
 	start   time.Time
@@ -44,13 +44,13 @@ type pacer struct {
 	arrived []time.Duration // after start; each is written once, by take
 	late    series          // ms
 
-	mu    sync.Mutex // guards what take changes
+	mu    sync.Mutex // guards the fields that take changes
 	count int
 	wrong error
 	all   chan struct{} // closed when all have arrived
 }
 
-// take notes that an item has arrived.
+// take records that an item has arrived.
 func (p *pacer) take(item string) {
 	now := time.Since(p.start)
 	number, err := numberOf(item)
@@ -71,7 +71,7 @@ func (p *pacer) take(item string) {
 	}
 }
 
-// send puts each item when it is due, whatever became of those before it.
+// send puts each item when it is due, even if earlier items are late or failed.
 func (p *pacer) send(ctx context.Context, to putter) error {
 	var (
 		all  sync.WaitGroup
@@ -89,7 +89,7 @@ func (p *pacer) send(ctx context.Context, to putter) error {
 			return ctx.Err()
 		}
 		p.late = append(p.late, millis(time.Since(p.start)-time.Duration(i)*p.every))
-		all.Go(func() { // ends when the item is put
+		all.Go(func() { // ends after the put
 			if err := to.put(ctx, i%wakeWorkers, item(p.first+i)); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -101,7 +101,7 @@ func (p *pacer) send(ctx context.Context, to putter) error {
 	return errs
 }
 
-// waits gives the times from when each was due. What has not arrived counts as if it arrived now.
+// waits returns the time of each item since it was due. A missing item counts as if it arrived now.
 func (p *pacer) waits() (times series, last time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *pacer) waits() (times series, last time.Duration) {
 	return times, last
 }
 
-// A paced run keeps one number of items going, over all rates.
+// A paced run measures one rate after another with the same workers.
 type paced struct {
 	to     putter
 	mu     sync.Mutex // guards now
@@ -124,7 +124,7 @@ type paced struct {
 	served chan error
 }
 
-// take hands an item that has arrived to the rate that is measured now.
+// take passes an arrived item to the current rate.
 func (p *paced) take(item string) {
 	p.mu.Lock()
 	now := p.now
@@ -160,14 +160,14 @@ func (p *paced) at(ctx context.Context, first, n, perSecond int) (wait, error) {
 	}, errors.Join(sent, one.wrong)
 }
 
-// waits measures how long it takes until another process has what is put, at every rate of the plan.
+// waits measures how long a put item needs to reach another process, at every rate of the plan.
 func (f *field) waits(ctx context.Context, to putter, serve func(ctx context.Context, taken func(string)) error, first int) ([]wait, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := &paced{to: to, now: &pacer{}, served: make(chan error, 1)}
 	go func() { p.served <- serve(within, p.take) }() // ends with within
 	var all []wait
-	// The first ones are not counted.
+	// The items of the first rate are not counted.
 	for _, perSecond := range append([]int{firstRate}, f.plan.Rates...) {
 		n := wakeWorkers
 		if len(all) > 0 {
@@ -184,7 +184,7 @@ func (f *field) waits(ctx context.Context, to putter, serve func(ctx context.Con
 	return all[1:], <-p.served
 }
 
-// waitsOf measures a contender at a place of its own.
+// waitsOf measures a contender at a new place.
 func (f *field) waitsOf(ctx context.Context, c contender) (all []wait, err error) {
 	r, err := enter(ctx, f.h, c)
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *field) waitsOf(ctx context.Context, c contender) (all []wait, err error
 		return nil, fmt.Errorf("%s, from one process to another: %w", c.name, err)
 	}
 	if slices.ContainsFunc(all, func(w wait) bool { return w.Unfinished }) {
-		return all, nil // what is left has nobody to take it
+		return all, nil // no worker is left to take the remaining items
 	}
 	err = eventually(ctx, func() error {
 		n, err := r.q.left(ctx)

@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// A desk is where a waybill process works: its workspace, and its store.
+// A desk is the workspace and the store of a waybill process.
 type desk struct {
 	Program, Workspace, State string
-	Store                     string `json:",omitempty"` // a URL, or "" for the file that waybill makes by itself
+	Store                     string `json:",omitempty"` // a URL, or "" for waybill's default file
 }
 
-// command gives the command that serves the desk.
+// command returns the command that serves the desk.
 func (d desk) command() *exec.Cmd {
 	args := []string{"serve", "--workspace", d.Workspace}
 	if d.Store != "" {
@@ -28,11 +28,11 @@ func (d desk) command() *exec.Cmd {
 	cmd := exec.Command(d.Program, args...)
 	cmd.Dir = d.Workspace
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+d.State, "WAYBILL_LOG=")
-	cmd.Stderr = os.Stderr //nolint:forbidigo // what is beside this program complains where it does
+	cmd.Stderr = os.Stderr //nolint:forbidigo // errors of a child belong on its parent's standard error
 	return cmd
 }
 
-// newDesk makes a workspace in a folder of its own.
+// newDesk creates a workspace in a new folder.
 func newDesk(program, dir, store string) (desk, error) {
 	d := desk{Program: program, Workspace: filepath.Join(dir, "work"), State: filepath.Join(dir, "state"), Store: store}
 	return d, os.Mkdir(d.Workspace, 0o700)
@@ -55,7 +55,7 @@ func (d desk) begin(ctx context.Context) (*host, error) {
 	return h, nil
 }
 
-// counts of a store, as get_status has them.
+// counts are the store counts in the result of get_status.
 type counts struct {
 	Instructions struct{ Queued, Sent int }
 	Tasks        struct {
@@ -73,10 +73,10 @@ func (h *host) counts(ctx context.Context) (counts, error) {
 	return answer.Result.Counts, err
 }
 
-// waitMS is how long a call that finds nothing waits.
+// waitMS is how long a call waits for a task or instruction.
 const waitMS = 25000
 
-// each runs that many workers until one fails or all have ended. To be cancelled is no failure.
+// each runs that many workers until one fails or all have ended. Cancellation is no failure.
 func each(ctx context.Context, workers int, work func(ctx context.Context, worker int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -97,7 +97,7 @@ func each(ctx context.Context, workers int, work func(ctx context.Context, worke
 	return errors.Join(errs...)
 }
 
-// A taskQueue is waybill with its tasks: items are prompts.
+// A taskQueue uses waybill's tasks: items are prompts.
 type taskQueue struct{ *host }
 
 func (q taskQueue) put(ctx context.Context, _ int, item string) error {
@@ -140,7 +140,7 @@ func (q taskQueue) left(ctx context.Context) (int, error) {
 func (q taskQueue) pid() int     { return q.cmd.Process.Pid }
 func (q taskQueue) close() error { return q.end() }
 
-// An instructionQueue is waybill with its instructions: each caller has a session, and the worker of the same number
+// An instructionQueue uses waybill's instructions: each caller has a session, and the worker of the same number
 // dispatches it.
 type instructionQueue struct{ *host }
 

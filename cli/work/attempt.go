@@ -13,43 +13,43 @@ import (
 	"waybill/schema"
 )
 
-// Why a command is ended before it ends by itself.
+// Causes of the end of a command that did not end by itself.
 var (
-	errLost      = errors.New("somebody else may have the task")
+	errLost      = errors.New("another worker may have the task")
 	errWithdrawn = errors.New("the end of the task was asked for")
 )
 
 const (
-	// exitTransient is the exit status of a command that may succeed later: EX_TEMPFAIL of sysexits.h.
+	// exitTransient is the exit status for "try again later": EX_TEMPFAIL of sysexits.h.
 	exitTransient = 75
-	// mostQuestion is how long a question may be.
-	mostQuestion = 64 << 10
+	// maxQuestion limits the bytes of a question.
+	maxQuestion = 64 << 10
 )
 
-// told are the variables of the environment that tell a command what it is at.
-var told = []string{
+// taskVariables lists the environment variables that describe the task to a command.
+var taskVariables = []string{
 	"WAYBILL_TASK_ID", "WAYBILL_ATTEMPT_ID", "WAYBILL_ATTEMPT_NUMBER", "WAYBILL_SESSION_ID", "WAYBILL_CONTINUATION",
 	"WAYBILL_RUN_ID", "WAYBILL_ROLE", "WAYBILL_PROVIDER_ID", "WAYBILL_MODEL_ID", "WAYBILL_MODEL_VARIANT",
 }
 
-// An attempt is one claim in work.
+// An attempt is one claimed attempt of a task.
 type attempt struct {
 	*host
 	claim *schema.Claim
-	since time.Time // when it was claimed, or a little before
-	about Event     // what every event of it says; it does not change
+	since time.Time // a time just before the claim
+	about Event     // the constant part of its events
 }
 
-// attend works on what was claimed, and reports what came out of it. When ctx ends, the command is ended; what is begun is
-// reported all the same.
-func (h *host) attend(ctx context.Context, c claimed, about Event) {
+// runAttempt runs the command for a claimed task and reports the result. When ctx ends, it ends the command and still
+// reports.
+func (h *host) runAttempt(ctx context.Context, c claimed, about Event) {
 	about.TaskID, about.Attempt = c.Task.TaskID, c.Attempt.AttemptNumber
 	about.RunID, about.Role = c.Task.RunID, c.Task.Role
 	a := &attempt{host: h, claim: c.Claim, since: c.since, about: about}
 	a.run(ctx, context.WithoutCancel(ctx))
 }
 
-// say tells of the attempt.
+// say sends an event about the attempt.
 func (a *attempt) say(kind string, fill func(e *Event)) {
 	e := a.about
 	e.Kind = kind
@@ -59,7 +59,7 @@ func (a *attempt) say(kind string, fill func(e *Event)) {
 	a.tell(e)
 }
 
-// trouble tells of what could not be told to the store.
+// trouble sends an event about a call that failed.
 func (a *attempt) trouble(method string, err error) {
 	a.say(Trouble, func(e *Event) { e.Message = method + ": " + err.Error() })
 }
@@ -87,25 +87,25 @@ func (a *attempt) run(ctx, reporting context.Context) {
 		defer limit.Stop()
 	}
 	a.say(Started, nil)
-	most := mostOutput
+	most := maxOutput
 	if a.judged() {
-		most = mostJudged
+		most = maxJudged
 	}
 	began := time.Now()
-	p := a.execute(ctx, a.claim.Task.TaskID, a.claim.Prompt, a.surroundings(session), most)
+	p := a.execute(ctx, a.claim.Task.TaskID, a.claim.Prompt, a.environment(session), most)
 	a.report(reporting, p, context.Cause(ctx), time.Since(began))
 }
 
 // judged reports whether the result goes to the run of the task.
 func (a *attempt) judged() bool { return a.claim.Task.RunID != "" && a.claim.Task.Role != "" }
 
-// session names the conversation of the attempt, and reports whether the attempt is still this process's. One that goes on
-// with a person's answer goes on in the conversation that came before, so that a command can take that up again.
+// session binds a session and returns its name. mine is false if the attempt belongs to another process now. An
+// attempt after a reply continues the session of the question, so that a command can resume the conversation.
 func (a *attempt) session(ctx context.Context) (name string, mine bool) {
 	name = uuid.NewString()
 	if a.claim.Continuation {
 		var t schema.Timeline
-		if a.persist(ctx, "get_timeline", schema.TimelineParams{TaskID: a.claim.Task.TaskID}, &t) == nil {
+		if a.callUntilDone(ctx, "get_timeline", schema.TimelineParams{TaskID: a.claim.Task.TaskID}, &t) == nil {
 			for _, before := range t.Attempts {
 				if before.SessionID != "" && before.AttemptNumber < a.claim.Attempt.AttemptNumber {
 					name = before.SessionID
@@ -114,7 +114,7 @@ func (a *attempt) session(ctx context.Context) (name string, mine bool) {
 		}
 	}
 	r := schema.AttemptReport{Applied: true}
-	err := a.persist(ctx, "bind_session", schema.BindSessionParams{
+	err := a.callUntilDone(ctx, "bind_session", schema.BindSessionParams{
 		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token, SessionID: name,
 	}, &r)
 	if err != nil && ctx.Err() == nil {
@@ -123,8 +123,8 @@ func (a *attempt) session(ctx context.Context) (name string, mine bool) {
 	return name, err != nil || r.Applied
 }
 
-// surroundings are the variables of the environment that tell a command what it is at.
-func (a *attempt) surroundings(session string) []string {
+// environment returns the environment variables that describe the task to a command.
+func (a *attempt) environment(session string) []string {
 	t, m := a.claim.Task, schema.Model{}
 	if a.claim.Attempt.Model != nil {
 		m = *a.claim.Attempt.Model
@@ -139,17 +139,17 @@ func (a *attempt) surroundings(session string) []string {
 		t.RunID, t.Role, m.ProviderID, m.ModelID, m.Variant,
 	} {
 		if value != "" {
-			env = append(env, told[i]+"="+value)
+			env = append(env, taskVariables[i]+"="+value)
 		}
 	}
 	return env
 }
 
-// renew gives signs of life until ctx ends, and has the command ended when it is not to go on: when the store says so, and
-// when the lease is about to run out because the store cannot be reached, whatever holds up who says that.
+// renew sends heartbeats until ctx ends. It stops the command when the store says so, and when the lease is about to
+// expire because the store does not answer.
 func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 	p := schema.HeartbeatParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token}
-	// A command that is asked to end has its grace, or what a third of the lease allows.
+	// The command needs its grace before the lease ends, but at most a third of the lease.
 	safe := a.o.Lease - min(a.o.Grace, a.o.Lease/3)
 	until := a.since.Add(safe)
 	guard := time.AfterFunc(time.Until(until), func() { stop(errLost) })
@@ -178,8 +178,8 @@ func (a *attempt) renew(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// report tells the store what came out of the command, and everybody what became of that.
-func (a *attempt) report(ctx context.Context, p product, cause error, took time.Duration) {
+// report sends the result of the command to the store, and an event about the outcome.
+func (a *attempt) report(ctx context.Context, p commandResult, cause error, took time.Duration) {
 	finish := schema.FinishAttemptParams{TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token, Output: p.output}
 	kind := Failed
 	itself := p.err == nil && !p.ended
@@ -198,13 +198,15 @@ func (a *attempt) report(ctx context.Context, p product, cause error, took time.
 	case p.absent:
 		a.fail(fmt.Errorf("the command cannot be run: %w", p.err))
 		kind, finish.Status = Interrupted, "interrupted"
+	case p.err == nil && p.code == 0 && a.marked(p.output) != "":
+		kind, finish.Status, finish.Question = Asked, "awaiting_response", a.question(p.output)
 	case p.err == nil && p.code == 0 && a.judged():
 		a.submit(ctx, p, took)
 		return
 	case p.err == nil && p.code == 0:
 		kind, finish.Status = Completed, "completed"
 	case p.err == nil && p.code == a.o.Ask && strings.TrimSpace(p.output) != "":
-		kind, finish.Status, finish.Question = Asked, "awaiting_response", question(p.output)
+		kind, finish.Status, finish.Question = Asked, "awaiting_response", a.question(p.output)
 	default:
 		finish.Status, finish.Error = "error", &schema.ErrorSaid{Message: p.why()}
 		if p.err == nil && p.code == exitTransient {
@@ -214,32 +216,40 @@ func (a *attempt) report(ctx context.Context, p product, cause error, took time.
 	a.finish(ctx, kind, finish, took)
 }
 
-// question gives what stands behind "QUESTION: " on the last line, or else nothing: then all of the output is the question,
-// or the end of it that is not too long for one.
-func question(output string) string {
-	output = strings.TrimSpace(output)
-	text, ok := strings.CutPrefix(output[strings.LastIndexByte(output, '\n')+1:], "QUESTION: ")
-	switch {
-	case ok && strings.TrimSpace(text) != "":
-		return beginning(strings.TrimSpace(text), mostQuestion)
-	case len(output) > mostQuestion:
-		return ending(output, mostQuestion)
+// marked returns the question in the last line of an output, if the line begins with the marker, or "".
+func (h *host) marked(output string) string {
+	output = strings.TrimRight(output, " \t\r\n")
+	text, ok := strings.CutPrefix(output[strings.LastIndexByte(output, '\n')+1:], h.o.Marker)
+	if !ok || h.o.Marker == "" {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// question returns the question in the last line. Without a marker, it is the whole output, or "" and the end of a
+// long one.
+func (h *host) question(output string) string {
+	if text := h.marked(output); text != "" {
+		return beginning(text, maxQuestion)
+	}
+	if output = strings.TrimSpace(output); len(output) > maxQuestion {
+		return ending(output, maxQuestion)
 	}
 	return ""
 }
 
-// finish reports the end of the attempt. If the store refuses the report as it is, it is told so much that the attempt is
-// over: or the same would be done again when the lease has run out.
+// finish reports the end of the attempt. If the store refuses the report, it reports a plain failure, because the
+// work would otherwise run again after the lease.
 func (a *attempt) finish(ctx context.Context, kind string, p schema.FinishAttemptParams, took time.Duration) {
 	var r schema.FinishAttemptResult
-	err := a.persist(ctx, "finish_attempt", p, &r)
-	if err != nil && !passing(err) {
+	err := a.callUntilDone(ctx, "finish_attempt", p, &r)
+	if err != nil && !isTransient(err) {
 		a.trouble("finish_attempt", err)
 		kind, p = Failed, schema.FinishAttemptParams{
 			TaskID: p.TaskID, LeaseToken: p.LeaseToken, Status: "error", Retry: "never",
-			Error: &schema.ErrorSaid{Message: beginning(valid("the report was refused: "+err.Error()), mostReason), Class: "terminal"},
+			Error: &schema.ErrorSaid{Message: beginning(valid("the report was refused: "+err.Error()), maxReason), Class: "terminal"},
 		}
-		err = a.persist(ctx, "finish_attempt", p, &r)
+		err = a.callUntilDone(ctx, "finish_attempt", p, &r)
 	}
 	if err != nil {
 		a.trouble("finish_attempt", err)
@@ -257,23 +267,23 @@ func (a *attempt) finish(ctx context.Context, kind string, p schema.FinishAttemp
 	})
 }
 
-// submit has the result judged.
-func (a *attempt) submit(ctx context.Context, p product, took time.Duration) {
+// submit sends the result to the run for judgement.
+func (a *attempt) submit(ctx context.Context, p commandResult, took time.Duration) {
 	var r schema.IngestOutputResult
-	err := a.persist(ctx, "ingest_output", schema.IngestOutputParams{
+	err := a.callUntilDone(ctx, "ingest_output", schema.IngestOutputParams{
 		RunID: a.claim.Task.RunID, Role: a.claim.Task.Role, Output: &p.output,
 		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token,
 	}, &r)
-	if passing(err) {
+	if isTransient(err) {
 		a.trouble("ingest_output", err)
 		a.fail(fmt.Errorf("ingest_output of %s: %w", a.claim.Task.TaskID, err))
 		return
 	}
 	if err != nil {
-		// It may be that the run is over. Then the task is to be over, too.
+		// The run may have ended. Then the task must end, too.
 		a.finish(ctx, Failed, schema.FinishAttemptParams{
 			TaskID: a.claim.Task.TaskID, LeaseToken: a.claim.Lease.Token, Status: "error", Retry: "never",
-			Error: &schema.ErrorSaid{Message: beginning(valid("the result was not taken: "+err.Error()), mostReason), Class: "terminal"},
+			Error: &schema.ErrorSaid{Message: beginning(valid("the result was not taken: "+err.Error()), maxReason), Class: "terminal"},
 		}, took)
 		return
 	}

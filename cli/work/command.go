@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// mostOutput is how much is kept of what a command prints, its beginning and its end: as much as an attempt keeps.
-	mostOutput = 1 << 20
-	// mostJudged is how much of a result is judged.
-	mostJudged = 8 << 20
-	// mostReason is how much of the end of its standard error is kept for a reason.
-	mostReason = 2 << 10
+	// maxOutput limits how much of an output is kept, from its start and its end. It is the limit of an attempt.
+	maxOutput = 1 << 20
+	// maxJudged limits the bytes of a result for judgement.
+	maxJudged = 8 << 20
+	// maxReason limits the bytes from the end of standard error that become a reason.
+	maxReason = 2 << 10
 )
 
-// A product is what came out of a command.
-type product struct {
+// A commandResult is the result of a command.
+type commandResult struct {
 	output string
-	reason string // the end of its standard error
-	code   int    // its exit status, if err is nil
+	reason string // end of standard error
+	code   int    // exit status, if err is nil
 	err    error  // it did not end by itself
 	absent bool   // it could not be started
 	ended  bool   // it was asked to end
 }
 
-// execute runs the command until it ends or ctx does, and ends what it leaves behind.
-func (h *host) execute(ctx context.Context, task, prompt string, env []string, most int) product {
-	// On Linux the command ends with the thread that has begun it.
+// execute runs the command until it or ctx ends, and then ends the processes that it left behind.
+func (h *host) execute(ctx context.Context, task, prompt string, env []string, most int) commandResult {
+	// On Linux the command ends with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	output, reason, said := &kept{most: most}, &kept{most: 2 * mostReason}, h.o.Errors(task)
+	output, reason, said := &headTailWriter{most: most}, &headTailWriter{most: 2 * maxReason}, h.o.Errors(task)
 	defer func() { _ = said.Close() }()
 	cmd := exec.CommandContext(ctx, h.o.Command[0], h.o.Command[1:]...)
-	cmd.Dir, cmd.Env = h.o.Dir, append(slices.DeleteFunc(cmd.Environ(), ours), env...)
+	cmd.Dir, cmd.Env = h.o.Dir, append(slices.DeleteFunc(cmd.Environ(), isTaskVariable), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(prompt), output, io.MultiWriter(reason, said)
 	cmd.WaitDelay = h.o.Grace
 	group(cmd)
@@ -52,11 +52,11 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 	}
 	err := cmd.Start()
 	if err != nil {
-		return product{err: err, absent: ctx.Err() == nil}
+		return commandResult{err: err, absent: ctx.Err() == nil}
 	}
 	err = cmd.Wait()
 	end(cmd)
-	p := product{output: output.text(), reason: reason.last(mostReason), err: err, ended: asked.Load()}
+	p := commandResult{output: output.text(), reason: reason.last(maxReason), err: err, ended: asked.Load()}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended well, and something that it has started held its output
@@ -67,15 +67,15 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 	return p
 }
 
-// ours reports whether a variable of the environment is one of those that tell a command what it is at: those of a command
-// that has started this process are none of its commands'.
-func ours(variable string) bool {
+// isTaskVariable reports whether an environment variable describes a task. A command that started this process has such
+// variables, and they must not reach this process's commands.
+func isTaskVariable(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains(told, name)
+	return slices.Contains(taskVariables, name)
 }
 
-// why says in a line or a few why a command failed.
-func (p product) why() string {
+// why returns the reason of a failure, in a few lines.
+func (p commandResult) why() string {
 	said := strings.TrimSpace(p.reason)
 	switch {
 	case p.err != nil && said == "":
@@ -86,15 +86,15 @@ func (p product) why() string {
 	return said
 }
 
-// A kept is a writer that keeps the beginning and the end of what is written.
-type kept struct {
+// A headTailWriter is a writer that keeps the start and the end of its input.
+type headTailWriter struct {
 	most    int
 	head    []byte
-	tail    []byte // what is behind head, at most twice as long as it may be
+	tail    []byte // input after head, at most twice its limit
 	dropped int
 }
 
-func (k *kept) Write(p []byte) (int, error) {
+func (k *headTailWriter) Write(p []byte) (int, error) {
 	n := len(p)
 	if room := k.most/2 - len(k.head); room > 0 {
 		m := min(room, n)
@@ -109,8 +109,8 @@ func (k *kept) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text gives what was kept as text of at most the size that was asked for, with a mark where something was left out.
-func (k *kept) text() string {
+// text returns the kept input within the limit, with a mark for the part that was left out.
+func (k *headTailWriter) text() string {
 	const mark = "\n[… %d bytes left out …]\n"
 	head, tail := string(k.head), string(k.tail)
 	if k.dropped == 0 {
@@ -125,15 +125,15 @@ func (k *kept) text() string {
 	return first + fmt.Sprintf(mark, k.dropped+len(head)+len(tail)-len(first)-len(last)) + last
 }
 
-// last gives the end of what was written, of at most n bytes, and of no more than half of what is kept.
-func (k *kept) last(n int) string {
+// last returns at most n bytes from the end of the input, and at most half of the limit.
+func (k *headTailWriter) last(n int) string {
 	if k.dropped > 0 {
 		return ending(valid(string(k.tail)), n)
 	}
 	return ending(valid(string(k.head)+string(k.tail)), n)
 }
 
-// beginning gives the first n bytes of a text, without a part of a character.
+// beginning returns at most n bytes from the start of a text, cut between characters.
 func beginning(text string, n int) string {
 	if n >= len(text) {
 		return text
@@ -144,7 +144,7 @@ func beginning(text string, n int) string {
 	return text[:n]
 }
 
-// ending gives the last n bytes of a text, without a part of a character.
+// ending returns at most n bytes from the end of a text, cut between characters.
 func ending(text string, n int) string {
 	from := max(0, len(text)-n)
 	for from < len(text) && !utf8.RuneStart(text[from]) {
@@ -153,7 +153,7 @@ func ending(text string, n int) string {
 	return text[from:]
 }
 
-// valid replaces what nothing here can keep: what is no UTF-8, and NUL.
+// valid replaces invalid UTF-8 and NUL, which no store keeps.
 func valid(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

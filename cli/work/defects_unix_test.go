@@ -56,7 +56,7 @@ func TestRefusedReportEndsTheAttempt(t *testing.T) {
 	require.Contains(t, q.task(id).Error.Message, "not to my taste")
 }
 
-// While the store could not be reached, the command went on although the lease had run out and somebody else had the task.
+// A command ran on after its lease had expired during an outage of the store, beside the next worker.
 func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	q := newQueue(t)
 	opened, closed := begun(t, q)
@@ -77,7 +77,7 @@ func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	require.NotContains(t, q.calls, "finish_attempt")
 }
 
-// A command was run for an attempt that was somebody else's before it began.
+// A command ran for an attempt that another worker had taken before.
 func TestLostAttemptIsNotBegun(t *testing.T) {
 	q := newQueue(t)
 	q.make("Lend it.", 1)
@@ -174,17 +174,14 @@ func TestWhatACommandLeavesRunningEndsWithIt(t *testing.T) {
 	q := newQueue(t)
 	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 1)
-	done := make(chan error, 1)
-	go func() { // ends before the test
-		done <- work.Tasks(t.Context(), nil, q.shell("exec 3>fifo; sleep 1000 >/dev/null 2>&1 & echo done"))
-	}()
+	done := q.working(q.shell("exec 3>fifo; sleep 1000 >/dev/null 2>&1 & echo done"))
 	opened()
 	require.NoError(t, <-done)
 	closed()
 	require.Equal(t, "done\n", q.task(id).Output)
 }
 
-// A task that somebody had completed without having its result judged was followed by another one, for ever.
+// A task that was completed without a judged result was followed by new tasks for ever.
 func TestTaskWhoseResultIsNotJudgedHaltsItsItem(t *testing.T) {
 	q := newQueue(t)
 	q.write("- [ ] 1. First\n")
@@ -200,27 +197,10 @@ func TestTaskWhoseResultIsNotJudgedHaltsItsItem(t *testing.T) {
 	}
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
 	require.Len(t, q.all(work.Started), 1)
-	require.Contains(t, q.all(work.Halted)[0].Message, "nobody had its result judged")
+	require.Contains(t, q.all(work.Halted)[0].Message, "its result was never submitted")
 }
 
-// Whoever made the task of a step with other models took the clash for the next step, and the step was done twice.
-func TestWalksWithDifferentModelsDoNothingTwice(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
-	one, other := q.agent(""), q.agent("")
-	one.Models, other.Worker = []schema.Model{{ProviderID: "acme", ModelID: "large"}}, "other"
-	one.Stay, other.Stay = true, true
-	done := make(chan error, 2)
-	for _, o := range []work.Options{one, other} {
-		go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
-	}
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
-	require.Len(t, q.all(work.Started), 3)
-	require.Empty(t, q.all(work.Halted))
-}
-
-// A walk began an item beside another one because somebody else was at that.
+// A walk began an item beside one that another process worked on.
 func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
 	q := newQueue(t)
 	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
@@ -230,12 +210,9 @@ func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
 		o.Command = append([]string{"sh", "-c", `mkdir busy || touch both; "$0" "$@"; rmdir busy`}, o.Command...)
 	}
 	other.Worker = "other"
-	done := make(chan error, 2)
-	for _, o := range []work.Options{one, other} {
-		go func() { done <- work.Plan(t.Context(), nil, "tasks.md", o) }() // ends before the test
-	}
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
+	first, second := q.walking(one), q.walking(other)
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
 	require.NoFileExists(t, filepath.Join(q.root, "both"))
 }
 
@@ -299,7 +276,7 @@ func TestCommandThatEndedInTime(t *testing.T) {
 	require.Equal(t, "COMPLETE", q.task(id).Status)
 }
 
-// A walk that was drained had made a task that nobody worked on.
+// A drained walk created a task and did not run it.
 func TestWalkThatIsDrainedMakesNoTask(t *testing.T) {
 	q := newQueue(t)
 	q.write("- [ ] 1. First\n")

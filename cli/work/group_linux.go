@@ -2,6 +2,6 @@ package work
 
 import "syscall"
 
-// bound has a command end when this process does, however that ends: an attempt that nobody holds a lease of is begun
-// again, and two agents would be at the same work.
-func bound(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+// endWithParent makes a command end with this process, because its attempt starts again after the lease, and two agents would
+// then do the same work.
+func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -4,5 +4,5 @@ package work
 
 import "syscall"
 
-// bound can do nothing here: the system does not end a process with the one that has started it.
-func bound(*syscall.SysProcAttr) {}
+// endWithParent does nothing: this system cannot end a process with its parent.
+func endWithParent(*syscall.SysProcAttr) {}

@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// group gives a command a process group of its own, so that a key that is pressed for this process is not meant for it,
-// and so that what it starts can be ended with it.
+// group starts a command in a process group of its own. The command gets no key signals of this process, and its
+// children can be ended with it.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	bound(cmd.SysProcAttr)
+	endWithParent(cmd.SysProcAttr)
 }
 
-// ask asks the command to end, and all that it has started.
+// ask asks the processes of the group to end.
 func ask(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// end kills what is left of them. There may be nothing left.
+// end kills the remaining processes of the group, if any.
 func end(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

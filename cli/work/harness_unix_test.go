@@ -16,12 +16,12 @@ import (
 	"waybill/api"
 	"waybill/cli/work"
 	"waybill/engine"
-	"waybill/engine/planfile"
 	"waybill/engine/workspace"
-	"waybill/examples/fake-agent/play"
+	planfile "waybill/plan/file"
 	"waybill/schema"
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/test/fakeagent/play"
+	"waybill/test/teststore"
 )
 
 // asAgent, set in the environment, makes the test binary be the agent that plays by a script.
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A queue is waybill on a workspace in memory, and what was told of the work on it.
+// A queue is waybill on a workspace, and what was told of the work on it.
 type queue struct {
 	t     *testing.T
 	root  string
@@ -53,7 +53,8 @@ func newQueue(t *testing.T) *queue {
 	files, err := planfile.Open(root, planfile.Options{})
 	require.NoError(t, err)
 	plans := engine.NewPlans(files, engine.PlanOptions{})
-	e, err := engine.New(engine.Options{Plans: plans, Open: func(context.Context) (store.Store, error) { return memory.New(), nil }})
+	records := teststore.New(t)
+	e, err := engine.New(engine.Options{Plans: plans, Open: func(context.Context) (store.Store, error) { return records, nil }})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -112,7 +113,7 @@ func (q *queue) tell(e work.Event) {
 	q.told <- e
 }
 
-// wait gives the next event of a kind.
+// wait returns the next event of a kind.
 func (q *queue) wait(kind string) work.Event {
 	for {
 		if e := <-q.told; e.Kind == kind {
@@ -121,7 +122,7 @@ func (q *queue) wait(kind string) work.Event {
 	}
 }
 
-// all gives the events of a kind so far.
+// all returns the events of a kind so far.
 func (q *queue) all(kind string) (all []work.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,7 +134,7 @@ func (q *queue) all(kind string) (all []work.Event) {
 	return all
 }
 
-// make makes a task and gives its id.
+// make makes a task and returns its id.
 func (q *queue) make(prompt string, attempts int) string {
 	return ask[schema.TaskResult](q, "create_task", schema.CreateTaskParams{Prompt: prompt, MaxAttempts: &attempts}).Task.TaskID
 }
@@ -142,14 +143,14 @@ func (q *queue) task(id string) schema.Task {
 	return ask[schema.TaskDetail](q, "get_task", schema.TaskParams{TaskID: id}).Task
 }
 
-// shell gives the options to run a script of the shell, whose standard error is shown if the test fails.
+// shell returns the options to run a script of the shell, whose standard error is shown if the test fails.
 func (q *queue) shell(script string) work.Options {
 	return work.Options{
-		Call: q.call, Tell: q.tell, Worker: "w", Dir: q.root, Command: []string{"sh", "-c", script},
+		Call: q.call, Tell: q.tell, Worker: "w", Dir: q.root, Command: []string{"sh", "-c", script}, Marker: "QUESTION:",
 	}
 }
 
-// agent gives the options to run the agent that plays by a script.
+// agent returns the options to run the agent that plays by a script.
 func (q *queue) agent(script string) work.Options {
 	file, memory := filepath.Join(q.t.TempDir(), "script"), q.t.TempDir()
 	require.NoError(q.t, os.WriteFile(file, []byte(script), 0o600))
@@ -164,7 +165,7 @@ func (q *queue) drain(o work.Options) {
 	require.NoError(q.t, work.Tasks(q.t.Context(), nil, o))
 }
 
-// working works on tasks until there is nothing to do, and gives what Tasks said.
+// working works on tasks until there is nothing to do, and returns what Tasks said.
 func (q *queue) working(o work.Options) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- work.Tasks(q.t.Context(), nil, o) }() // ends before the test

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -26,7 +26,7 @@ const plan = `# Plan
 - [ ] 3. Third
 `
 
-// items gives the items of the events of a kind, in their order.
+// items returns the items of the events of a kind, in their order.
 func (q *queue) items(kind string) (items []string) {
 	for _, e := range q.all(kind) {
 		items = append(items, e.ItemID)
@@ -110,6 +110,33 @@ func TestItemThatWaitsForAPersonHoldsUpNobody(t *testing.T) {
 	require.Len(t, q.all(work.Asked), 1)
 }
 
+// An agent that cannot choose its exit status asks in its last line. A good result before that line moves nothing: who asks
+// has not finished. The worker is told how to ask, behind the stable prefix, and once.
+func TestQuestionAtStatusZeroParksTheItem(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n")
+	o := q.shell(`cat >"prompt$WAYBILL_ATTEMPT_NUMBER"; printf 'role: worker\ntask_id: 1\nstatus: pass\n\nQUESTION: Which font?\n'`)
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
+	require.Empty(t, q.all(work.Completed))
+	asked := q.all(work.Asked)[0]
+	require.Equal(t, "Which font?", q.task(asked.TaskID).Question)
+	c := ask[schema.CompilePromptResult](q, "compile_prompt", schema.CompilePromptParams{RunID: asked.RunID, Role: "worker"})
+	prompt, err := os.ReadFile(filepath.Join(q.root, "prompt1"))
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(prompt), c.StablePrefix))
+	const how = "give no result, but put the question in the last line of your output, behind QUESTION: at its beginning, or exit with status 10.\n"
+	require.True(t, strings.HasSuffix(string(prompt), how), string(prompt))
+
+	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
+	o.Command[2] = `cat >"prompt$WAYBILL_ROLE$WAYBILL_CONTINUATION"; echo garbage`
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
+	for _, name := range []string{"promptworker1", "promptworker"} { // the continuation, and the retry behind it
+		prompt, err = os.ReadFile(filepath.Join(q.root, name))
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(prompt), how), name)
+	}
+}
+
 // Without Stay the walk ends where only a person can help, and another one goes on from there.
 func TestWalkGoesOnWhereAnotherOneEnded(t *testing.T) {
 	q := newQueue(t)
@@ -123,20 +150,19 @@ func TestWalkGoesOnWhereAnotherOneEnded(t *testing.T) {
 	require.Len(t, q.all(work.Started), 4, "the worker asked, and went on; the reviewers looked at it once each")
 }
 
-// Of several who walk the same plan at the same time, one does each step.
+// Of several who walk the same plan at the same time, one does each step. Once the maker of a task with other models
+// took the clash for the next step, and the step was done twice.
 func TestTwoWalksDoNothingTwice(t *testing.T) {
 	q := newQueue(t)
 	q.write("- [ ] T001 [P] First\n- [ ] T002 [P] Second\n- [ ] T003 [P] Third\n")
 	one, other := q.agent(""), q.agent("")
 	one.Parallel, other.Parallel, other.Worker = 2, 2, "other"
 	one.Stay, other.Stay = true, true
-	var errs [2]error
-	var walks sync.WaitGroup
-	for i, o := range []work.Options{one, other} {
-		walks.Go(func() { errs[i] = work.Plan(t.Context(), nil, "tasks.md", o) })
-	}
-	walks.Wait()
-	require.NoError(t, errors.Join(errs[:]...))
+	one.Models = []schema.Model{{ProviderID: "acme", ModelID: "large"}}
+	first, second := q.walking(one), q.walking(other)
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
+	require.Empty(t, q.all(work.Halted))
 	var steps []string
 	for _, e := range q.all(work.Started) {
 		steps = append(steps, e.ItemID+" "+e.Role)

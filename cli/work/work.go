@@ -1,24 +1,21 @@
-// Package work is a small host: it claims tasks, runs a command for each, and reports what came out of it. With a plan
-// it makes the tasks as well, item after item, until nothing of the plan can be begun any more.
+// Package work is a small host: it claims tasks, runs a command for each, and reports the result. With a plan it also
+// creates the tasks, item after item, until no item can begin.
 //
-// What holds, whatever the command does:
+// These rules hold for every command:
 //
-//   - Nothing is claimed that is not begun at once, and no more than Parallel commands run at a time.
-//   - A command gets the prompt on its standard input, as it is, and then the end of it. Its surroundings name the
-//     task; the lease stays here.
-//   - While it runs, the lease is renewed. When the lease is lost, or may be because the store cannot be reached, or when
-//     the end of the task was asked for, the command is ended, in time for it to be over when the lease is; of a lost one
-//     nothing is reported.
-//   - To end a command is to ask it (SIGTERM), and to kill it and all that it has started when Grace is over. What a
-//     command has started does not outlive it, and it does not outlive this process where the system can see to that.
-//   - Its exit status says what it came to: 0 that its standard output is the result, Ask that it is a question to a
-//     person, 75 (EX_TEMPFAIL) that the same may succeed later, and anything else that it failed, with the end of its
-//     standard error for a reason.
-//   - The result of a task that has a run and a role is judged; the run decides what is next.
-//   - A report is repeated for half a minute as long as the store says that this may help, and the same report counts once.
-//     What could not be reported even then is an error in the end.
+//   - It claims only tasks that it starts at once, and runs at most Parallel commands.
+//   - A command reads the prompt from its standard input. Its environment names the task; the lease stays here.
+//   - The lease is renewed while the command runs. The command is ended before the lease if the lease is lost, the store
+//     cannot be reached, or the host cancels the task. Nothing is reported about a lost lease.
+//   - A command is ended by SIGTERM, and after Grace all its processes are killed. Its processes do not outlive it, and it
+//     does not outlive this process where the system can ensure that.
+//   - Exit status 0 means that standard output is the result, Ask that it is a question to a person, and 75 (EX_TEMPFAIL)
+//     that a retry may succeed. Any other status is a failure, with the end of standard error as the reason.
+//   - A result of a task with a run and a role is judged; the run decides the next step.
+//   - A report is repeated for half a minute while the store asks for that, and counts once. If it still fails, the work
+//     ends with an error.
 //
-// It refuses to decide what follows from a result, to read a plan, and to open a store: for that it has the methods.
+// It refuses to judge results, read plans or open stores: methods do that.
 package work
 
 import (
@@ -34,42 +31,48 @@ import (
 	"waybill/schema"
 )
 
-// Options say what is to be done, and by whom. Call, Command and Tell are required.
+// Options configure the work. Call, Command and Tell are required.
 type Options struct {
-	// Call carries out a method of the vocabulary. Its errors that are a *schema.Error are told as such.
+	// Call carries out a method. A *schema.Error is shown with its code.
 	Call func(ctx context.Context, method string, params, result any) error
 	// Command is the program and its arguments.
 	Command []string
-	// Dir is where it runs; Env is added to its environment.
+	// Dir is its working directory; Env is added to its environment.
 	Dir string
 	Env []string
-	// Errors gives where the standard error of a command goes, as it is; nil is nowhere. A Write must not wait for anybody.
+	// Errors returns the writer for the standard error of a command; nil discards it. A Write must not block.
 	Errors func(task string) io.WriteCloser
-	// Tell is told what happens, one after the other.
+	// Tell receives the events, one at a time.
 	Tell func(Event)
 
-	// Worker is the name under which tasks are claimed.
+	// Worker is the name in claims.
 	Worker string
-	// Parallel bounds the commands that run at a time; 0 is 1.
+	// Parallel limits the commands that run at a time; 0 means 1.
 	Parallel int
-	// Lease is how long an attempt may go without a sign of this process; 0 is a minute.
+	// Lease is the length of a lease; 0 means a minute.
 	Lease time.Duration
-	// Timeout is how long a command may take; 0 is for ever.
+	// Timeout limits the run time of a command; 0 means no limit.
 	Timeout time.Duration
-	// Grace is how long a command has to end that was asked to; 0 is 5 s.
+	// Grace is the time between the request to end and the kill; 0 means 5 s.
 	Grace time.Duration
-	// Ask is the exit status of a command that asks a person; 0 is 10.
+	// Ask is the exit status of a question; 0 means 10.
 	Ask int
-	// Stay waits for more when there is nothing to do, and for answers. Otherwise that is the end.
+	// Marker begins the last line of an output with a question; the rest of the line is the question. With "", only
+	// the exit status Ask marks a question.
+	Marker string
+	// Stay keeps waiting for tasks and answers when there is nothing to do.
 	Stay bool
+	// GiveUpAfter is the number of items or tasks in a row with the same failure that ends the work with a
+	// *GaveUpError; 0 means never.
+	GiveUpAfter int
 
-	// RunID and Role say which tasks are claimed. They are not for a plan.
+	// RunID and Role select tasks. Plan does not use them.
 	RunID, Role string
 
-	// Models and MaxAttempts are those of the tasks that are made for a plan.
+	// Models and MaxAttempts apply to the tasks that Plan creates.
 	Models      []schema.Model
 	MaxAttempts int
-	// Tick has the box of an item ticked in its file when it is approved.
+	// Tick makes Plan tick the box of an approved item in its file.
 	Tick bool
 }
 
@@ -96,7 +99,7 @@ type nowhere struct{ io.Writer }
 
 func (nowhere) Close() error { return nil }
 
-// An Event is something that happened. What is empty does not concern it.
+// An Event reports one thing that happened. Fields that do not apply are empty.
 type Event struct {
 	Kind    string `json:"event"`
 	Plan    string `json:"plan,omitzero"`
@@ -105,49 +108,50 @@ type Event struct {
 	TaskID  string `json:"task_id,omitzero"`
 	Attempt int    `json:"attempt_number,omitzero"`
 	Role    string `json:"role,omitzero"`
-	// Status is that of the task behind an attempt, Verdict what was made of its result, and Next what the run does.
+	// Status is the status of the task, Verdict the judgement of its result, and Next the next action of the run.
 	Status  string `json:"status,omitzero"`
 	Verdict string `json:"verdict,omitzero"`
 	Next    string `json:"next_action,omitzero"`
 	TookMS  int64  `json:"duration_ms,omitzero"`
-	// Message says why, in the words of whoever failed.
+	// Message is the reason, in the words of its source.
 	Message string `json:"message,omitzero"`
 }
 
 // The kinds of events.
 const (
 	Started     = "started"     // a command runs
-	Completed   = "completed"   // and gave a result
-	Asked       = "asked"       // a person
-	Failed      = "failed"      // or not
-	Cancelled   = "cancelled"   // it was ended, because somebody wanted that
-	Interrupted = "interrupted" // it was ended, because this process ends
-	Lost        = "lost"        // somebody else has the task
-	Begun       = "begun"       // an item of a plan
+	Completed   = "completed"   // it returned a result
+	Asked       = "asked"       // it asked a person
+	Failed      = "failed"      // it failed
+	Cancelled   = "cancelled"   // it was ended on request
+	Interrupted = "interrupted" // it was ended with this process
+	Lost        = "lost"        // another process has the task
+	Begun       = "begun"       // work on an item of a plan began
 	Approved    = "approved"    // an item is done
-	Halted      = "halted"      // an item cannot go on without a person
-	Waits       = "waits"       // an item waits for the answer of a person
-	Ended       = "ended"       // a plan: nothing can be begun any more
-	Trouble     = "trouble"     // something could not be told to the store
+	Halted      = "halted"      // an item needs a person
+	Waits       = "waits"       // an item waits for an answer
+	Ended       = "ended"       // no item of the plan can begin
+	Trouble     = "trouble"     // a call to the store failed
 )
 
-// ErrUnfinished says that a plan has not been completed.
+// ErrUnfinished says that a plan is not completed.
 var ErrUnfinished = errors.New("the plan is not completed")
 
-// A host does the work.
+// A host runs the commands of one call of Tasks or Plan.
 type host struct {
 	o        Options
-	drain    <-chan struct{} // closed when nothing new is to be begun
-	claiming context.Context // ends then, and when fail was called, at the latest a moment after
+	drain    <-chan struct{} // closed when nothing new may begin
+	claiming context.Context // ends with drain or after fail, at most a moment later
 	stop     context.CancelFunc
 
-	mu  sync.Mutex // held while Tell is called
-	err atomic.Pointer[error]
+	mu     sync.Mutex // held during Tell; guards streak
+	streak streak
+	err    atomic.Pointer[error]
 }
 
-// newHost gives a host. Its stop has to be called.
+// newHost returns a host. The caller must call its stop.
 func newHost(ctx context.Context, o Options, drain <-chan struct{}) *host {
-	h := &host{o: o.filled(), drain: drain}
+	h := &host{o: o.filled(), drain: drain, streak: streak{most: o.GiveUpAfter, outcomes: map[string]outcome{}}}
 	h.claiming, h.stop = context.WithCancel(ctx)
 	go func() { // ends with claiming
 		select {
@@ -159,7 +163,7 @@ func newHost(ctx context.Context, o Options, drain <-chan struct{}) *host {
 	return h
 }
 
-// closing reports whether nothing new is to be begun.
+// closing reports whether nothing new may begin.
 func (h *host) closing() bool {
 	select {
 	case <-h.drain:
@@ -173,9 +177,12 @@ func (h *host) tell(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.o.Tell(e)
+	if h.streak.see(e) {
+		h.fail(h.streak.gaveUp(e))
+	}
 }
 
-// fail has nothing new begun, because of an error that more of the same would meet, too. The first one counts.
+// fail stops the beginning of new work after an error that would repeat. It keeps the first error.
 func (h *host) fail(err error) {
 	h.err.CompareAndSwap(nil, &err)
 	h.stop()
@@ -188,9 +195,9 @@ func (h *host) failure() error {
 	return nil
 }
 
-// Tasks works on tasks of the queue, until drain is closed and what was begun is over, or until ctx ends, which ends what
-// was begun. Without Stay, it ends when there is nothing to claim. An error says why no more can be claimed, or what could
-// not be reported.
+// Tasks works on tasks of the queue until drain is closed or there is nothing to claim, and waits for begun tasks.
+// The end of ctx also ends begun tasks. With Stay, it waits for more tasks. The error says why no task can be
+// claimed, or which report failed.
 func Tasks(ctx context.Context, drain <-chan struct{}, o Options) error {
 	h := newHost(ctx, o, drain)
 	defer h.stop()
@@ -211,33 +218,33 @@ func (h *host) queue(ctx context.Context) {
 			h.fail(err)
 		case err != nil:
 		case c.Claim != nil:
-			h.attend(ctx, c, Event{})
+			h.runAttempt(ctx, c, Event{})
 		case !h.o.Stay:
 			return
 		}
 	}
 }
 
-// longest is how long a claim may wait, in ms.
-const longest = 20_000
+// maxClaimWait is the longest wait of a claim, in ms.
+const maxClaimWait = 20_000
 
-// A claimed is a task in hand, or none.
+// A claimed is a claimed task, or none.
 type claimed struct {
 	*schema.Claim
-	since time.Time // from when its lease lasts; to the moment that an answer takes
+	since time.Time // start of its lease, not later than the claim
 }
 
-// claim gives a task to work on, if there is one. It is asked for under a key, so that one that was claimed while the store
-// could not say so is this one.
+// claim returns a claimed task, if there is one. Its idempotency key makes a repeated call return the task that was
+// claimed before the answer was lost.
 func (h *host) claim(run, role string, wait bool) (claimed, error) {
 	lease := int(h.o.Lease.Milliseconds())
 	p := schema.ClaimTaskParams{Worker: h.o.Worker, RunID: run, Role: role, LeaseMS: &lease}
 	p.IdempotencyKey = uuid.NewString()
 	if wait {
-		p.WaitMS = longest
+		p.WaitMS = maxClaimWait
 	}
 	var r schema.ClaimTaskResult
-	again, err := h.insist(h.claiming, "claim_task", p, &r)
+	again, err := h.callCounted(h.claiming, "claim_task", p, &r)
 	if r.Claim == nil || err != nil {
 		return claimed{}, err
 	}
@@ -245,33 +252,33 @@ func (h *host) claim(run, role string, wait bool) (claimed, error) {
 	if !again {
 		return c, nil
 	}
-	// It may have been claimed the first time: then its lease may have run out meanwhile.
+	// An earlier call may have claimed it, so its lease may have expired.
 	beat := schema.HeartbeatParams{TaskID: c.Task.TaskID, LeaseToken: c.Lease.Token, LeaseMS: &lease}
 	var alive schema.HeartbeatResult
-	if err := h.persist(context.WithoutCancel(h.claiming), "heartbeat", beat, &alive); err != nil || !alive.Applied {
+	if err := h.callUntilDone(context.WithoutCancel(h.claiming), "heartbeat", beat, &alive); err != nil || !alive.Applied {
 		return claimed{}, err
 	}
 	return c, nil
 }
 
-// tries is how often a method is tried that the store cannot carry out now. With the waits between it takes half a minute.
-const tries = 12
+// maxCalls is the number of calls of a method while the store is unavailable. They take half a minute.
+const maxCalls = 12
 
-// persist carries a method out, again and again as long as the store says that this may help. It gives up when ctx ends.
-func (h *host) persist(ctx context.Context, method string, params, result any) error {
-	_, err := h.insist(ctx, method, params, result)
+// callUntilDone calls a method and repeats the call while the store says that this may help. It stops when ctx ends.
+func (h *host) callUntilDone(ctx context.Context, method string, params, result any) error {
+	_, err := h.callCounted(ctx, method, params, result)
 	return err
 }
 
-// insist is persist, and reports whether it was tried more than once.
-func (h *host) insist(ctx context.Context, method string, params, result any) (again bool, err error) {
+// callCounted is callUntilDone, and reports whether it repeated the call.
+func (h *host) callCounted(ctx context.Context, method string, params, result any) (again bool, err error) {
 	wait := 50 * time.Millisecond
-	for n := range tries {
+	for n := range maxCalls {
 		err = h.o.Call(ctx, method, params, result)
-		if !passing(err) || ctx.Err() != nil {
+		if !isTransient(err) || ctx.Err() != nil {
 			return n > 0, err
 		}
-		if n == tries/2 {
+		if n == maxCalls/2 {
 			h.tell(Event{Kind: Trouble, Message: method + ": " + err.Error()})
 		}
 		if !pause(ctx, wait) {
@@ -282,8 +289,8 @@ func (h *host) insist(ctx context.Context, method string, params, result any) (a
 	return true, err
 }
 
-// passing reports whether an error is one of a store that may be usable in a moment.
-func passing(err error) bool {
+// isTransient reports whether the store may be usable again in a moment.
+func isTransient(err error) bool {
 	fault, ok := errors.AsType[*schema.Error](err)
 	if !ok || !fault.Data.Retryable {
 		return false
@@ -295,7 +302,7 @@ func passing(err error) bool {
 	return false
 }
 
-// pause waits, and reports whether ctx goes on.
+// pause waits, and reports whether ctx is still live.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -11,7 +11,7 @@ import (
 	"waybill/core/verdict"
 )
 
-// sized gives results of about a size in each grammar: what an agent prints in front of its block, or
+// sized returns results of about a size in each grammar: what an agent prints in front of its block, or
 // behind its headers.
 func sized(size int) map[string]string {
 	talk := "I moved the hands to face/hands.go, because the dial: was too large.\n- the tests run, and so does `go vet`\n\n"

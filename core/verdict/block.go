@@ -11,31 +11,31 @@ const (
 // A block is a JSON object between two markers.
 type block struct {
 	object     node
-	begin, end int  // from the first marker to behind the second
+	begin, end int  // from the first marker to the end of the second
+	line       int  // where the line of the first marker begins
 	fenced     bool // the object is in a code fence of its own
 	oneLine    bool // a marker shares its line
+	amid       bool // other text stands on the line of a marker
 	decorated  bool // asterisks or the like stand around a marker
 }
 
-// A fracture is where a block that was begun stops being one.
-type fracture struct {
+// A brokenBlockAt is the place where a result block turns out not to be well-formed.
+type brokenBlockAt struct {
 	begin, at int
+	line      int // where the line of the marker begins
 	expected  string
 }
 
-// blocks is what a text has in markers.
+// blocks holds the result blocks of a text.
 type blocks struct {
-	last     block // the last well-formed one
-	count    int   // the well-formed ones
-	broken   fracture
-	breaks   int // those that were begun and are not well-formed
-	mentions int // markers that begin nothing
-	mention  int // where the last of them is
+	all      []block         // well-formed blocks
+	broken   []brokenBlockAt // blocks that begin and are not well-formed
+	mentions int             // number of markers that begin no block
+	mention  int             // offset of the last of these markers
 }
 
-// findBlocks looks at every marker. An attempt to read an object fails at once where it goes wrong,
-// and of those that begin within the strings of another one at most one can go on, so all of them
-// together take time in proportion to the text.
+// findBlocks looks at every marker. An attempt to read an object stops at the first error. Of the attempts that begin
+// inside strings of another object at most one can continue, so all together take linear time.
 func findBlocks(text string) blocks {
 	var found blocks
 	m := markers{text: text}
@@ -44,10 +44,12 @@ func findBlocks(text string) blocks {
 		b, broken, begun := readBlock(text, i, m.first)
 		switch {
 		case begun && broken == nil:
-			found.last, found.count = b, found.count+1
+			b.line = m.line
+			found.all = append(found.all, b)
 			after = b.end
 		case begun:
-			found.broken, found.breaks = *broken, found.breaks+1
+			broken.line = m.line
+			found.broken = append(found.broken, *broken)
 		default:
 			found.mentions, found.mention = found.mentions+1, i
 		}
@@ -56,31 +58,42 @@ func findBlocks(text string) blocks {
 	return found
 }
 
-// readBlock reads what follows the marker at begin. A marker in the middle of a sentence that no
-// object follows begins nothing; one that stands alone on its line does.
-func readBlock(text string, begin int, first bool) (block, *fracture, bool) {
+// readBlock reads the text after the marker at begin. A marker within a sentence, without an object after it, begins
+// no block. A marker alone on its line does.
+func readBlock(text string, begin int, first bool) (block, *brokenBlockAt, bool) {
 	opening := skipGap(text, begin+len(beginMarker), true)
 	c := cursor{text, opening.end}
 	if c.peek() != '{' {
 		alone := first && (opening.newline || opening.end == len(text))
-		return block{}, &fracture{begin, opening.end, "a JSON object"}, alone
+		return block{}, &brokenBlockAt{begin: begin, at: opening.end, expected: "a JSON object"}, alone
 	}
 	if !c.value(0) {
-		return block{}, &fracture{begin, c.at, "valid JSON, nested at most 128 levels deep"}, true
+		return block{}, &brokenBlockAt{begin: begin, at: c.at, expected: "valid JSON, nested at most 128 levels deep"}, true
 	}
 	closing := skipGap(text, c.at, false)
 	if !isMarker(text, closing.end, endMarker) {
-		return block{}, &fracture{begin, closing.end, "END_DISPATCH_RESULT behind the JSON object"}, true
+		return block{}, &brokenBlockAt{begin: begin, at: closing.end, expected: "END_DISPATCH_RESULT behind the JSON object"}, true
 	}
 	return block{
 		object: node{text, opening.end, c.at}, begin: begin, end: closing.end + len(endMarker),
 		fenced: opening.fence || closing.fence, oneLine: !first || !opening.newline || !closing.newline,
-		decorated: opening.decorated || closing.decorated,
+		amid: !first && !led(text, begin) || trailing(text, closing.end+len(endMarker)), decorated: opening.decorated || closing.decorated,
 	}, nil, true
 }
 
-// A gap is what may stand between a marker and the object: white space, a code fence, and the
-// decoration that some agents put around everything. Only a fence that opens names a language.
+// led reports whether the text before an offset ends in a colon, as in "My result: ".
+func led(text string, at int) bool {
+	return strings.HasSuffix(strings.TrimRight(text[max(0, at-maxKey):at], "*`# \t"), ":")
+}
+
+// trailing reports whether text other than decoration follows on the line.
+func trailing(text string, at int) bool {
+	rest, _, _ := strings.Cut(text[at:], "\n")
+	return strings.Trim(rest, "*`#.\r \t") != ""
+}
+
+// A gap is the text allowed between a marker and the object: white space, a code fence, and decoration. Only an
+// opening fence can have a language.
 type gap struct {
 	end            int
 	newline, fence bool
@@ -114,7 +127,7 @@ func skipGap(text string, at int, opens bool) gap {
 
 func isWordByte(b byte) bool { return b == '_' || isDigit(b) || b|0x20 >= 'a' && b|0x20 <= 'z' }
 
-// isMarker reports whether the marker stands at an offset, and is no part of a longer word.
+// isMarker reports whether the marker is at an offset, and not part of a longer word.
 func isMarker(text string, at int, marker string) bool {
 	if !strings.HasPrefix(text[at:], marker) || at > 0 && isWordByte(text[at-1]) {
 		return false
@@ -123,17 +136,17 @@ func isMarker(text string, at int, marker string) bool {
 	return end == len(text) || !isWordByte(text[end])
 }
 
-// markers finds one first marker after the other. What it knows about the line is kept, so that a
-// line with many markers is not looked at from its start for each.
+// markers finds the first markers in order. It remembers the current line, so that a line with many markers is read
+// once.
 type markers struct {
 	text   string
-	seen   int  // up to here the text was looked at
-	line   int  // where the line that seen is in starts
-	quoted bool // that line quotes somebody else
-	first  bool // only decoration stands before the marker on its line
+	seen   int  // the text was searched up to here
+	line   int  // start of the line of seen
+	quoted bool // that line is a quotation
+	first  bool // only decoration is before the marker on its line
 }
 
-// next gives the offset of the next first marker that is not in a quoted line, or -1.
+// next returns the offset of the next first marker that is not in a quoted line, or -1.
 func (m *markers) next(from int) int {
 	for {
 		i := strings.Index(m.text[from:], beginMarker)
@@ -152,7 +165,7 @@ func (m *markers) next(from int) int {
 func (m *markers) advance(to int) {
 	start := strings.LastIndexByte(m.text[m.seen:to], '\n')
 	if start < 0 && m.seen > 0 {
-		m.first = false // there was a marker on this line before
+		m.first = false // another marker is before it on this line
 	} else {
 		m.line = m.seen + start + 1
 		before := m.text[m.line:to]
@@ -162,8 +175,8 @@ func (m *markers) advance(to int) {
 	m.seen = to
 }
 
-// isQuoted reports whether a line repeats what somebody else said: after "│", which is put before
-// lines of a prompt that could be taken for structure, or after ">".
+// isQuoted reports whether a line is a quotation: it begins with ">", or with "│", which prompts put before quoted
+// lines.
 func isQuoted(line string) bool {
 	line = strings.TrimLeftFunc(line, blank)
 	return strings.HasPrefix(line, "│") || strings.HasPrefix(line, ">")

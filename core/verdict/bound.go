@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// A result goes into prompts and answers, where eight megabytes of rubbish must not become a hundred: what
-// it may hold is bounded. Only its body is as long as the text.
+// Limits of a result. It is repeated in prompts and answers, where a result of megabytes would multiply. Only the
+// body is not limited.
 const (
 	maxEntries = 1000     // entries of one list
 	maxList    = 64 << 10 // bytes of all texts of one list
 	maxEntry   = 4 << 10  // bytes of one text
 	maxSummary = 16 << 10 // bytes of the summary
-	maxID      = 128      // bytes of an id; a longer one is nobody's
+	maxID      = 128      // bytes of an id; a longer one is no id
 )
 
 const ellipsis = "…"
 
-// bounded gives a text of a result as it is kept. It may be the beginning of one that is written in more
-// bytes, if that has more than limit of them.
+// bounded returns at most limit bytes of a text, and notes if it was cut. written is the size of the whole text, of
+// which s may be only the beginning.
 func (n *notes) bounded(field string, at int, s string, limit, written int) string {
-	kept, cut, odd := harmless(s, limit)
+	kept, cut, odd := withoutControls(s, limit)
 	if cut {
-		n.lose(field, 1)
+		n.countLost(field, 1)
 		n.warn(entryCut, at, "%s: a text of %d bytes was cut to %d", field, written, len(kept))
 	}
 	if odd {
@@ -32,10 +32,10 @@ func (n *notes) bounded(field string, at int, s string, limit, written int) stri
 	return kept
 }
 
-// harmless gives a text without control characters but for line feeds and tabs, and of one that does not
-// fit its beginning. It builds no more than it keeps.
-func harmless(s string, limit int) (kept string, cut, odd bool) {
-	if len(s) <= limit && strings.IndexFunc(s, harmful) < 0 {
+// withoutControls returns at most limit bytes of a text. U+FFFD replaces control characters other than line feeds and
+// tabs; odd reports whether there were any. It builds no more than it keeps, because a text can have megabytes.
+func withoutControls(s string, limit int) (kept string, cut, odd bool) {
+	if len(s) <= limit && strings.IndexFunc(s, isControl) < 0 {
 		return s, false, false
 	}
 	var b strings.Builder
@@ -44,7 +44,7 @@ func harmless(s string, limit int) (kept string, cut, odd bool) {
 		if r == '\r' && strings.HasPrefix(s[i+1:], "\n") {
 			continue // a line may end in both
 		}
-		if harmful(r) {
+		if isControl(r) {
 			r, odd = unicode.ReplacementChar, true
 		}
 		if b.Len()+utf8.RuneLen(r) > limit {
@@ -58,23 +58,23 @@ func harmless(s string, limit int) (kept string, cut, odd bool) {
 	return b.String(), false, odd
 }
 
-func harmful(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// A gathering is a list of a result while it is read. Once an entry did not fit, no other is taken: what is
-// kept is always the beginning.
-type gathering[T any] struct {
-	field string
-	list  []T
-	bytes int
-	left  int // entries that did not fit
-	at    int // where the first of them is
+// A boundedList is a list of a result during reading. After the first entry beyond a limit it takes no other, so that
+// it always holds the beginning of the list.
+type boundedList[T any] struct {
+	field   string
+	list    []T
+	bytes   int
+	leftOut int // entries beyond the limit
+	at      int // offset of the first of them
 }
 
-// full reports whether an entry need not even be read.
-func (g *gathering[T]) full() bool { return g.left > 0 || len(g.list) == maxEntries }
+// full reports whether further entries need not be read.
+func (g *boundedList[T]) full() bool { return g.leftOut > 0 || len(g.list) == maxEntries }
 
-// add takes an entry of a size, if it fits.
-func (g *gathering[T]) add(entry T, size, at int) {
+// add adds an entry if its size fits.
+func (g *boundedList[T]) add(entry T, size, at int) {
 	if g.full() || g.bytes+size > maxList {
 		g.skip(1, at)
 		return
@@ -83,25 +83,25 @@ func (g *gathering[T]) add(entry T, size, at int) {
 	g.bytes += size
 }
 
-// skip counts entries that are not taken.
-func (g *gathering[T]) skip(count, at int) {
-	if g.left == 0 {
+// skip counts entries that are left out.
+func (g *boundedList[T]) skip(count, at int) {
+	if g.leftOut == 0 {
 		g.at = at
 	}
-	g.left += count
+	g.leftOut += count
 }
 
-// done gives the list and says how much of it was left out.
-func (g *gathering[T]) done(n *notes) []T {
-	if g.left > 0 {
-		n.lose(g.field, g.left)
-		n.warn(listCut, g.at, "%s: %d of %d entries were left out", g.field, g.left, g.left+len(g.list))
+// done returns the list and notes how many entries were left out.
+func (g *boundedList[T]) done(n *notes) []T {
+	if g.leftOut > 0 {
+		n.countLost(g.field, g.leftOut)
+		n.warn(listCut, g.at, "%s: %d of %d entries were left out", g.field, g.leftOut, g.leftOut+len(g.list))
 	}
 	return g.list
 }
 
-// keep adds a text of the agent.
-func keep(g *gathering[string], s string, at int, n *notes) {
+// keep adds a text.
+func keep(g *boundedList[string], s string, at int, n *notes) {
 	if g.full() {
 		g.skip(1, at)
 		return
@@ -110,8 +110,8 @@ func keep(g *gathering[string], s string, at int, n *notes) {
 	g.add(kept, len(kept), at)
 }
 
-// lose counts what is missing of a list, or of a text in one.
-func (n *notes) lose(field string, count int) {
+// countLost counts entries that are missing in a list or cut.
+func (n *notes) countLost(field string, count int) {
 	switch field, _, _ = strings.Cut(field, "["); field {
 	case "issues":
 		n.lost.Issues += count
@@ -122,7 +122,7 @@ func (n *notes) lose(field string, count int) {
 	}
 }
 
-// asIssues gives issues that have no more than a message.
+// asIssues returns issues with only a message.
 func asIssues(messages []string) []Issue {
 	var issues []Issue
 	for _, message := range messages {

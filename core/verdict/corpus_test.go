@@ -15,12 +15,13 @@ import (
 
 	"waybill/core"
 	"waybill/core/verdict"
+	"waybill/test/golden"
 )
 
 // The corpus is in testdata/*.txtar. A file "NAME ROLE.in" is a text as it stands there; in
 // "NAME ROLE.esc" each line has the escapes of a Go string, for what an editor would not keep. What
 // follows it, "NAME ROLE.want", is the judgement. The item is always 2.1 and the task of the queue
-// tsk_7.
+// tsk_7. In keyed.txtar the key is KEY2TEST, and examples that begin with "required" require it.
 type example struct {
 	file, name string
 	asked      verdict.Asked
@@ -68,7 +69,11 @@ func readExample(t testing.TB, file string, f txtar.File) (example, bool) {
 	if kind == "esc" {
 		text = unescape(t, text)
 	}
-	return example{file, name, asked(role), text}, true
+	question := asked(role)
+	if file == "keyed.txtar" {
+		question.Keys, question.RequireKey = []string{"KEY2TEST"}, strings.HasPrefix(name, "required")
+	}
+	return example{file, name, question, text}, true
 }
 
 func unescape(t testing.TB, text string) string {
@@ -89,7 +94,7 @@ func TestCorpus(t *testing.T) {
 			var out txtar.Archive
 			out.Comment = archive.Comment
 			for _, f := range archive.Files {
-				e, ok := readExample(t, path, f)
+				e, ok := readExample(t, filepath.Base(path), f)
 				if !ok {
 					continue
 				}
@@ -97,7 +102,7 @@ func TestCorpus(t *testing.T) {
 				out.Files = append(out.Files, f, want)
 			}
 			got := txtar.Format(&out)
-			if *update {
+			if golden.Update() {
 				require.NoError(t, os.WriteFile(path, got, 0o644))
 				return
 			}

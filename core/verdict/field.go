@@ -3,11 +3,11 @@ package verdict
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// notEmpty reports whether a header says something. A word such as "none" says nothing, and neither
-// does a blank that was not filled in.
+// notEmpty reports whether a header has a value. Words such as "none" and blanks to fill in are no value.
 func (h header) notEmpty(n *notes) bool {
 	if len(h.items) > 0 {
 		return true
@@ -22,15 +22,15 @@ func (h header) notEmpty(n *notes) bool {
 	return v != ""
 }
 
-// entries gives the items of a header.
+// entries returns the items of a header.
 func (h header) entries(separator string, n *notes) []string {
-	g := gathering[string]{field: h.key}
+	g := boundedList[string]{field: h.key}
 	h.split(separator, &g, n)
 	return g.done(n)
 }
 
 // split gathers the items of a header.
-func (h header) split(separator string, g *gathering[string], n *notes) {
+func (h header) split(separator string, g *boundedList[string], n *notes) {
 	for item := range strings.SplitSeq(h.value, separator) {
 		h.item(item, g, n)
 	}
@@ -42,7 +42,7 @@ func (h header) split(separator string, g *gathering[string], n *notes) {
 	}
 }
 
-func (h header) item(item string, g *gathering[string], n *notes) {
+func (h header) item(item string, g *boundedList[string], n *notes) {
 	item = trim(item)
 	plain := bare(item)
 	if plain == "" {
@@ -54,7 +54,7 @@ func (h header) item(item string, g *gathering[string], n *notes) {
 	keep(g, plain, h.at, n)
 }
 
-// Range gives the GitRange if it is <base>..<head> and whole, and "" for any other.
+// Range returns the GitRange if it is <base>..<head> and whole, and "" for any other.
 func (r Result) Range() string {
 	if !isRange(r.GitRange) || strings.ContainsAny(r.GitRange, ellipsis+string(utf8.RuneError)) {
 		return ""
@@ -62,9 +62,12 @@ func (r Result) Range() string {
 	return r.GitRange
 }
 
-// isRange reports whether a text is <base>..<head>.
+// isRange reports whether a text is <base>..<head> in characters of revisions. A leading dash would be an option to
+// git.
 func isRange(s string) bool {
 	base, head, ok := strings.Cut(s, "..")
-	return ok && base != "" && head != "" && head[0] != '.' && !strings.Contains(head, "..") &&
-		!strings.ContainsAny(s, " \t<>|;,")
+	return ok && base != "" && base[0] != '-' && head != "" && head[0] != '.' && !strings.Contains(head, "..") &&
+		!strings.ContainsFunc(s, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/-~^@{}+#", r)
+		})
 }

@@ -11,6 +11,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/verdict"
+	"waybill/test/slow"
 )
 
 // FuzzJudge holds the laws to any text.
@@ -19,7 +20,7 @@ func FuzzJudge(f *testing.F) {
 		f.Add(e.text, uint8(e.asked.Role), "2.1")
 	}
 	f.Fuzz(func(t *testing.T, text string, role uint8, item string) {
-		inTime(t)
+		slow.InTime(t)
 		asked := verdict.Asked{Role: core.Role(role % (core.Roles + 1)), ItemID: item, TaskID: "tsk_7"}
 		if asked.Role == 0 {
 			require.Equal(t, verdict.Invalid, verdict.Judge(text, asked).Verdict, "nobody was asked")
@@ -27,7 +28,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		for _, law := range laws {
 			if !law.own {
-				require.Empty(t, law.check(verdict.Judge, text, asked), law.name)
+				require.Empty(t, law.check(text, asked), law.name)
 			}
 		}
 		j := verdict.Judge(text, asked)
@@ -56,7 +57,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		inTime(t)
+		slow.InTime(t)
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		if !strings.HasPrefix(text, "{") || strings.Contains(text, "DISPATCH_RESULT") || depth(text) > 128 ||
 			strings.TrimRight(text, " \t\r\n`*:") != strings.TrimRight(text, " \t\r\n") {
@@ -74,7 +75,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// grammarOf gives the grammar of a judgement, and none for a block that was begun and is broken.
+// grammarOf returns the grammar of a judgement, and none for a block that was begun and is broken.
 func grammarOf(j verdict.Judgement) verdict.Grammar {
 	if slices.ContainsFunc(j.Errors, func(p verdict.Problem) bool { return p.Fault == verdict.BlockBroken }) {
 		return verdict.None
@@ -114,20 +115,20 @@ func depth(text string) int {
 }
 
 // FuzzRetryPrompt: whatever an agent printed, the errors about it are lines of the retry prompt, the
-// original prompt is at its end, and an echo of it is no result.
+// original prompt is in it, and an echo of it is no result.
 func FuzzRetryPrompt(f *testing.F) {
 	for _, e := range examples(f) {
 		f.Add(e.text, "Do it.", uint8(e.asked.Role))
 	}
 	f.Fuzz(func(t *testing.T, text, prompt string, role uint8) {
-		inTime(t)
+		slow.InTime(t)
 		question := asked(core.Role(role%core.Roles + 1))
 		j := verdict.Judge(text, question)
 		retry := verdict.RetryPrompt(prompt, question, j.Errors)
 		require.True(t, verdict.IsRetry(retry))
-		context, ok := strings.CutSuffix(retry, "\n---\n"+prompt)
-		require.True(t, ok)
-		constant, _ := strings.CutSuffix(verdict.RetryPrompt(prompt, question, nil), "\n---\n"+prompt)
+		require.Equal(t, prompt, verdict.Original(retry))
+		context, _, _ := strings.Cut(retry, "\n---\n")
+		constant, _, _ := strings.Cut(verdict.RetryPrompt(prompt, question, nil), "\n---\n")
 		require.Equal(t, strings.Count(constant, "\n")+max(len(j.Errors)-1, 0), strings.Count(context, "\n"))
 		require.Equal(t, verdict.Invalid, verdict.Judge(context, question).Verdict, context)
 	})

@@ -10,7 +10,8 @@ import (
 
 // A line is a line of a text without the white space around it.
 type line struct {
-	at, next int // where it begins, and where the next one does
+	at, next int // offsets of its start and of the next line
+	indent   int // columns of indentation
 	text     string
 }
 
@@ -19,38 +20,43 @@ func lineAt(text string, at int) line {
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		end, next = at+i, at+i+1
 	}
-	return line{at, next, trim(text[at:end])}
+	return line{at, next, indentation(text[at:end]), trim(text[at:end])}
 }
 
 func (l line) fence() bool {
 	return strings.HasPrefix(l.text, "```") || strings.HasPrefix(l.text, "~~~")
 }
 
-// rule reports whether the line is one that only separates.
+// rule reports whether the line is a separator.
 func (l line) rule() bool { return len(l.text) >= 3 && strings.Trim(l.text, "-=") == "" }
 
 // A header is a line "key: value".
 type header struct {
 	at        int
+	indent    int
 	key       string // in lower case, with underscores
-	written   string // as it was written
+	written   string // as in the text
 	value     string
-	items     []string // of a list that goes on below
-	more      int      // items that were not even kept until it is read
+	items     []string // entries on the lines below
+	more      int      // number of entries beyond the limit
 	decorated bool
+	bulleted  bool // it is an entry of a list
 }
+
+// lists reports whether the header may have entries on the lines below.
+func (h header) lists() bool { return h.key == "issues" || h.key == "files_changed" }
 
 func (h header) known() bool { return slices.Contains(reviewerKeys, h.key) }
 
 const (
 	maxKey     = 32 // characters up to the colon
-	maxHeaders = 64 // lines; what follows is the body
+	maxHeaders = 64 // lines; the rest is the body
 )
 
 func (l line) header() (header, bool) {
-	h, s := header{at: l.at}, l.text
+	h, s := header{at: l.at, indent: l.indent}, l.text
 	if rest, ok := cutBullet(s); ok && len(s) > 0 && s[0] != '+' && !isDigit(s[0]) {
-		h.decorated, s = true, rest
+		h.decorated, h.bulleted, s = true, true, rest
 	}
 	if strings.HasPrefix(s, "**") {
 		h.decorated, s = true, strings.Replace(s, "**", "", 2)
@@ -69,11 +75,17 @@ func (l line) header() (header, bool) {
 	}
 	value := trim(s[colon+1:])
 	h.value = bare(value)
+	switch {
+	case h.key == "status" || h.key == "role":
+		h.value = strings.TrimSuffix(h.value, ".")
+	case h.lists() && slices.Contains([]string{"|", ">", "|-", ">-"}, value):
+		h.value, value = "", "" // the sign of YAML for a text of several lines
+	}
 	h.decorated = h.decorated || h.value != value
 	return h, true
 }
 
-// keyName gives the form of a key that is compared. What is not one word must be a known key.
+// keyName returns the normal form of a key. A name of several words must be a known key.
 func keyName(written string) (string, bool) {
 	if written == "" || !isWordByte(written[0]) {
 		return "", false
@@ -84,10 +96,13 @@ func keyName(written string) (string, bool) {
 		}
 	}
 	key := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(written), "-", "_"), " ", "_")
+	if key == "result_key" { // as [Now] of a prompt calls it
+		return "key", true
+	}
 	return key, !strings.Contains(written, " ") || slices.Contains(reviewerKeys, key)
 }
 
-// bare takes asterisks, back quotes or quotation marks off a value that is wholly within them.
+// bare returns the value without the asterisks, back quotes or quotation marks around all of it.
 func bare(value string) string {
 	for _, mark := range []string{"**", "`", `"`} {
 		if inner, ok := strings.CutPrefix(value, mark); ok {
@@ -99,7 +114,7 @@ func bare(value string) string {
 	return value
 }
 
-// cutBullet takes the bullet or number off an entry of a list.
+// cutBullet returns an entry of a list without its bullet or number.
 func cutBullet(s string) (string, bool) {
 	end := strings.IndexByte(s[:min(len(s), len("999. "))], ' ')
 	if end < 1 {
@@ -115,23 +130,28 @@ func cutBullet(s string) (string, bool) {
 
 // headers is a block of header lines.
 type headers struct {
-	at, end int // from the first header to what follows them
+	at, end int // from the first header to the start of the text after
 	list    []header
 
-	first   bool // nothing but blank lines and fences stands before them
-	blanks  bool // blank lines do
-	fenced  bool // they are in a code fence
+	place
 	gapped  bool // there are blank lines between them
 	abrupt  bool // text follows without a blank line
-	pending bool // the last header is a list that may go on below
+	pending bool // the last header is a list and may have entries below
+}
+
+// A place describes the text before headers.
+type place struct {
+	first  bool // only blank lines and fences
+	blanks bool // blank lines
+	fenced bool // an open code fence
 }
 
 func (h *headers) has(key string) bool {
 	return slices.ContainsFunc(h.list, func(one header) bool { return one.key == key })
 }
 
-// headerBlocks finds the blocks of lines that are like v2 headers. Each line is looked at twice at most.
-func headerBlocks(text string) iter.Seq[headers] {
+// headerBlocks returns the groups of lines that look like v2 headers. It looks at each line twice at most.
+func headerBlocks(text string, asked Asked) iter.Seq[headers] {
 	return func(yield func(headers) bool) {
 		first, blanks, fenced := true, false, false // fenced: a fence is open
 		for at := 0; at < len(text); {
@@ -145,8 +165,8 @@ func headerBlocks(text string) iter.Seq[headers] {
 				continue
 			}
 			h := readHeaders(text, at)
-			h.first, h.blanks, h.fenced = first, blanks, fenced
-			if h.qualify() && !yield(h) {
+			h.place = place{first, blanks, fenced}
+			if h.qualify(asked) && !yield(h) {
 				return
 			}
 			first, at = false, h.end
@@ -154,9 +174,12 @@ func headerBlocks(text string) iter.Seq[headers] {
 	}
 }
 
-// qualify reports whether the lines are meant as headers. One line alone may be anything, unless it
-// stands where the headers must begin and names one of our roles.
-func (h *headers) qualify() bool {
+// qualify reports whether the lines are headers. A single line counts only with the right key, or at the very
+// beginning with the name of a role.
+func (h *headers) qualify(asked Asked) bool {
+	if slices.ContainsFunc(h.list, func(one header) bool { return one.key == "key" && slices.Contains(asked.Keys, keyIn(one.value)) }) {
+		return true
+	}
 	count := 0
 	for _, key := range passed {
 		if h.has(key) {
@@ -197,15 +220,23 @@ func readHeaders(text string, at int) headers {
 	return h
 }
 
-// across looks for a header behind blank lines. There is none for us if the headers are complete, so
-// that the body is left alone.
+// across looks past blank lines for a header, or for the entries of an empty list. It finds no header if the headers
+// are complete, so that the body stays whole.
 func (h *headers) across(text string, at int) (int, bool) {
-	if h.has("task_id") && h.has("status") {
+	last := h.list[len(h.list)-1]
+	empty := h.pending && len(last.items) == 0
+	if !empty && h.has("task_id") && h.has("status") {
 		return 0, false
 	}
 	for at < len(text) {
 		l := lineAt(text, at)
 		if l.text != "" {
+			if _, bullet := cutBullet(l.text); empty && bullet {
+				return at, true
+			}
+			if h.has("task_id") && h.has("status") {
+				return 0, false
+			}
 			one, ok := l.header()
 			return at, ok && one.known() && !h.has(one.key)
 		}
@@ -214,26 +245,41 @@ func (h *headers) across(text string, at int) (int, bool) {
 	return 0, false
 }
 
-// take adds a line to the headers, if it is one.
+// take adds a header line, and reports whether the line was one. A deeper line or an entry below a list belongs to
+// the list.
 func (h *headers) take(l line) bool {
-	one, ok := l.header()
 	if len(h.list) == maxHeaders {
 		return false
 	}
-	if ok && (one.known() || !h.pending) {
-		h.list = append(h.list, one)
-		h.pending = one.value == "" && (one.key == "issues" || one.key == "files_changed")
+	if n := len(h.list); n > 0 && h.list[n-1].lists() && h.list[n-1].goesOn(l, h.pending) {
 		return true
 	}
-	item, ok := cutBullet(l.text)
-	if !h.pending || !ok {
+	one, ok := l.header()
+	if !ok || !one.known() && h.pending {
 		return false
 	}
-	last := &h.list[len(h.list)-1]
-	if len(last.items) == maxEntries {
-		last.more++
+	h.list = append(h.list, one)
+	h.pending = one.value == "" && one.lists()
+	return true
+}
+
+// goesOn adds an entry to the list, and reports whether the line was one. pending means that nothing was after the
+// colon.
+func (h *header) goesOn(l line, pending bool) bool {
+	item, bullet := cutBullet(l.text)
+	if !bullet {
+		item = l.text
+	}
+	if one, ok := l.header(); ok && one.known() && (!bullet || h.bulleted && one.indent <= h.indent) {
+		return false
+	}
+	if l.indent <= h.indent && !(pending && bullet) {
+		return false
+	}
+	if len(h.items) == maxEntries {
+		h.more++
 		return true
 	}
-	last.items = append(last.items, item)
+	h.items = append(h.items, item)
 	return true
 }

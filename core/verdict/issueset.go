@@ -8,10 +8,9 @@ import (
 	"unicode"
 )
 
-// IssueSet gives a digest of what a result finds wrong. Two results that find the same have the same
-// digest, however they order, space and capitalise it, and on whatever lines it stands by now. Who finds
-// nothing has a digest of its own. How severe an issue is, and what to do about it, does not count; only
-// if there is no issue, the required fixes do.
+// IssueSet returns a digest of the findings of a result. Order, spacing, letter case, line numbers, severity and
+// proposed fixes do not count. Without issues, the required fixes count. Results without findings share a digest of
+// their own.
 func (r Result) IssueSet() string {
 	var entries []string
 	for _, issue := range r.Issues {
@@ -27,9 +26,9 @@ func (r Result) IssueSet() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unlined folds white space, letter case and the marks around words, and leaves out where in a file
-// something stands: "main.go:12:3", "main.go#L12", "(line 12)", "lines 3-4". Any other number is part of
-// what is said: "http:500" is not "http:404". A text may be about a file, or be the name of one.
+// unlined normalises white space and letter case, and removes marks around words and places in a file:
+// "main.go:12:3", "main.go#L12", "(line 12)", "lines 3-4". Other numbers stay: "http:500" differs from "http:404".
+// isName says that the text is the name of a file.
 func unlined(s string, isName bool) string {
 	words := strings.Fields(strings.ToLower(s))
 	kept := words[:0]
@@ -46,7 +45,7 @@ func unlined(s string, isName bool) string {
 	return strings.Join(kept, " ")
 }
 
-// unplaced takes lines, and a column, off the name of a file.
+// unplaced removes line and column from the name of a file.
 func unplaced(word string, isName bool) string {
 	if i := strings.LastIndex(word, "#l"); i >= 0 && isRangeOfLines(strings.ReplaceAll(word[i+2:], "-l", "-")) {
 		if name := word[:i]; isName || namesFile(name) {
@@ -68,8 +67,7 @@ func unplaced(word string, isName bool) string {
 	return word
 }
 
-// namesFile reports whether a word looks like the name of a file: with a slash, or with an extension that
-// is no number.
+// namesFile reports whether a word looks like the name of a file: it has a slash, or an extension that is no number.
 func namesFile(word string) bool {
 	if strings.Contains(word, "/") {
 		return true

@@ -7,13 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deeply JSON may be nested here, as on the wire.
+// maxDepth is the deepest nesting of JSON, the same as on the wire.
 const maxDepth = 128
 
-// A cursor walks over one JSON value that begins somewhere in a text and ends where it ends. The
-// standard decoder cannot do that without a copy, hides members that occur twice, and would read far
-// beyond a broken value; a text with a thousand broken beginnings must cost no more than any other.
-// A method that answers false has stopped where it went wrong.
+// A cursor reads one JSON value inside a text, without a copy. The standard decoder needs a copy, hides repeated
+// members, and reads far beyond an error. A method that returns false has stopped at the error.
 type cursor struct {
 	text string
 	at   int
@@ -32,7 +30,7 @@ func (c *cursor) space() {
 	}
 }
 
-// accept goes over a byte if it is the next one.
+// accept skips a byte if it is the next one.
 func (c *cursor) accept(b byte) bool {
 	if c.peek() != b {
 		return false
@@ -41,7 +39,7 @@ func (c *cursor) accept(b byte) bool {
 	return true
 }
 
-// value goes over a value of any type.
+// value skips a value of any type.
 func (c *cursor) value(depth int) bool {
 	switch b := c.peek(); b {
 	case '{':
@@ -60,8 +58,7 @@ func (c *cursor) value(depth int) bool {
 	return c.number()
 }
 
-// list goes over the entries of an object or array, from the bracket that opens it to the one that
-// closes it.
+// list skips the entries of an object or array, from the opening bracket to the closing one.
 func (c *cursor) list(closing byte, entry func() bool) bool {
 	c.at++
 	c.space()
@@ -112,7 +109,7 @@ func (c *cursor) str() bool {
 	return false
 }
 
-// escape goes over an escape sequence but for its last byte.
+// escape skips an escape sequence but for its last byte.
 func (c *cursor) escape() bool {
 	c.at++
 	if c.peek() != 'u' {
@@ -157,7 +154,7 @@ func (c *cursor) number() bool {
 	return true
 }
 
-// digits goes over at least one digit.
+// digits skips at least one digit.
 func (c *cursor) digits() bool {
 	start := c.at
 	for isDigit(c.peek()) {
@@ -166,7 +163,7 @@ func (c *cursor) digits() bool {
 	return c.at > start
 }
 
-// A node is a JSON value that a cursor has been over, so that nothing about it can be wrong.
+// A node is a JSON value that a cursor has found to be valid.
 type node struct {
 	text    string
 	at, end int
@@ -176,12 +173,11 @@ func (v node) raw() string { return v.text[v.at:v.end] }
 
 func (v node) is(first byte) bool { return v.text[v.at] == first }
 
-// mostPerByte is in how many bytes JSON can write one that is kept: two escapes of six, if they are those
-// of a line that ends in CR LF.
+// mostPerByte is the largest number of JSON bytes for one decoded byte: two escapes of six bytes for CR LF.
 const mostPerByte = 12
 
-// upTo gives the value of a string. Of one that has more than limit bytes it may be the beginning, with
-// more than limit bytes all the same, so that nothing is decoded to be thrown away.
+// upTo returns the value of a string. For more than limit bytes it may return only the beginning, of more than limit
+// bytes, so that it decodes no more than needed.
 func (v node) upTo(limit int) string {
 	quoted := v.raw()
 	if strings.IndexByte(quoted, '\\') < 0 {
@@ -192,12 +188,12 @@ func (v node) upTo(limit int) string {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(quoted), &s); err != nil {
-		panic("verdict: a string that was valid is not: " + err.Error()) // ours: see cursor.str
+		panic("verdict: a string that was valid is not: " + err.Error()) // cursor.str has accepted it
 	}
 	return s
 }
 
-// beginning gives a string of about a length, less than its own, that another one begins with.
+// beginning returns a valid string of about that length with the beginning of another one.
 func beginning(quoted string, length int) string {
 	c := cursor{quoted, 1}
 	for c.at < length {
@@ -212,14 +208,14 @@ func beginning(quoted string, length int) string {
 	return quoted[:c.at] + `"`
 }
 
-// next goes over the value that the cursor is at.
+// next skips the value at the cursor, and returns it.
 func (c *cursor) next() node {
 	start := c.at
 	c.value(0)
 	return node{c.text, start, c.at}
 }
 
-// members gives the keys and values of an object, with those that occur twice.
+// members returns the keys and values of an object, repeated keys included.
 func (v node) members() iter.Seq2[node, node] {
 	return func(yield func(key, value node) bool) {
 		c := cursor{v.text, v.at + 1}
@@ -237,7 +233,7 @@ func (v node) members() iter.Seq2[node, node] {
 	}
 }
 
-// entries gives the values of an array.
+// entries returns the values of an array.
 func (v node) entries() iter.Seq[node] {
 	return func(yield func(node) bool) {
 		c := cursor{v.text, v.at + 1}

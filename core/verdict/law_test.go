@@ -14,12 +14,10 @@ import (
 	"waybill/core/verdict"
 )
 
-type judge func(text string, asked verdict.Asked) verdict.Judgement
-
 // A law is what must hold for every text. It says what is wrong, or nothing.
 type law struct {
 	name  string
-	check func(judge judge, text string, asked verdict.Asked) string
+	check func(text string, asked verdict.Asked) string
 	own   bool // it looks at texts of its own
 }
 
@@ -35,25 +33,25 @@ var laws = []law{
 	{"what is tolerated is remarked", wrappingIsRemarked, true},
 	{"what a wrapping says is not the result's", wrappingChangesNothing, true},
 	{"free text passes nothing that it also doubts", doubtPassesNothing, true},
-	{"a later result block takes the place of an earlier one", lastBlockCounts, false},
+	{"nothing that is added makes a pass of a rejection", rejectionStays, false},
 	{"every missing field is named", everyMissing, true},
 	{"a result is bounded and shows nothing that cannot be seen", isBounded, false},
 }
 
-func sameTwice(judge judge, text string, asked verdict.Asked) string {
-	return differ(judge(text, asked), judge(strings.Clone(text), asked))
+func sameTwice(text string, asked verdict.Asked) string {
+	return differ(verdict.Judge(text, asked), verdict.Judge(strings.Clone(text), asked))
 }
 
-func blankEnd(judge judge, text string, asked verdict.Asked) string {
-	return differ(judge(text, asked), judge(text+" \t\r\n\u00a0\n", asked))
+func blankEnd(text string, asked verdict.Asked) string {
+	return differ(verdict.Judge(text, asked), verdict.Judge(text+" \t\r\n\u00a0\n", asked))
 }
 
 // blankLineEnds is about what a text says. The body keeps what its lines have.
-func blankLineEnds(judge judge, text string, asked verdict.Asked) string {
+func blankLineEnds(text string, asked verdict.Asked) string {
 	if strings.Contains(text, "\r") {
 		return ""
 	}
-	before, after := judge(text, asked), judge(strings.ReplaceAll(text, "\n", " \t\n"), asked)
+	before, after := verdict.Judge(text, asked), verdict.Judge(strings.ReplaceAll(text, "\n", " \t\n"), asked)
 	before.Result.Body, after.Result.Body = "", ""
 	if before.Verdict == verdict.Invalid { // what was found may be shown with more space in it
 		return differ(before.Verdict, after.Verdict)
@@ -61,8 +59,8 @@ func blankLineEnds(judge judge, text string, asked verdict.Asked) string {
 	return differ(before, after)
 }
 
-func invalidHasErrors(judge judge, text string, asked verdict.Asked) string {
-	j := judge(text, asked)
+func invalidHasErrors(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, asked)
 	if (j.Verdict == verdict.Invalid) != (len(j.Errors) > 0) {
 		return fmt.Sprintf("%s with %d errors", j.Verdict, len(j.Errors))
 	}
@@ -75,16 +73,16 @@ func invalidHasErrors(judge judge, text string, asked verdict.Asked) string {
 	return ""
 }
 
-func foreignTask(judge judge, text string, asked verdict.Asked) string {
-	j := judge(text, verdict.Asked{Role: asked.Role, ItemID: "9.9.9"})
+func foreignTask(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, verdict.Asked{Role: asked.Role, ItemID: "9.9.9"})
 	if j.Grammar != verdict.Legacy && j.Verdict != verdict.Invalid && j.Result.TaskID != "9.9.9" {
 		return "it was taken for 9.9.9"
 	}
 	return ""
 }
 
-func hasRequired(judge judge, text string, asked verdict.Asked) string {
-	j := judge(text, asked)
+func hasRequired(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, asked)
 	if j.Grammar != verdict.V2 || j.Verdict == verdict.Invalid {
 		return ""
 	}
@@ -101,8 +99,8 @@ func hasRequired(judge judge, text string, asked verdict.Asked) string {
 	return "no row of the matrix has this status"
 }
 
-func wordDecides(judge judge, text string, asked verdict.Asked) string {
-	j := judge(text, asked)
+func wordDecides(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, asked)
 	if j.Verdict == verdict.Invalid {
 		return ""
 	}
@@ -120,8 +118,8 @@ func wordDecides(judge judge, text string, asked verdict.Asked) string {
 	return ""
 }
 
-func shownOnOneLine(judge judge, text string, asked verdict.Asked) string {
-	j := judge(text, asked)
+func shownOnOneLine(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, asked)
 	last := strings.Count(text, "\n") + 1
 	for _, p := range j.Errors {
 		for _, s := range []string{p.Field, p.Expected, p.Found, p.Message} {
@@ -157,13 +155,13 @@ var wrappings = []wrapping{
 	{"mentioned_markers", func(s string) string { return s + "\nThat was BEGIN_DISPATCH_RESULT.\n" }, true},
 }
 
-func wrappingIsRemarked(judge judge, _ string, _ verdict.Asked) string {
+func wrappingIsRemarked(_ string, _ verdict.Asked) string {
 	for text, role := range plainResults {
 		for _, w := range wrappings {
 			if strings.HasPrefix(text, "BEGIN") && !w.blocks {
 				continue
 			}
-			if !remarked(judge(w.wrap(text), asked(role)), w.remark) {
+			if !remarked(verdict.Judge(w.wrap(text), asked(role)), w.remark) {
 				return fmt.Sprintf("no %s for %q", w.remark, w.wrap(text))
 			}
 		}
@@ -180,11 +178,11 @@ var plainResults = map[string]core.Role{
 	block(workerObject): core.Worker, block(gapsObject): core.CodeQualityReviewer,
 }
 
-func wrappingChangesNothing(judge judge, _ string, _ verdict.Asked) string {
+func wrappingChangesNothing(_ string, _ verdict.Asked) string {
 	for text, role := range plainResults {
-		want := judge(text, asked(role))
+		want := verdict.Judge(text, asked(role))
 		for _, w := range wrappings {
-			got := judge(w.wrap(text), asked(role))
+			got := verdict.Judge(w.wrap(text), asked(role))
 			want.Result.Body, got.Result.Body = "", ""
 			if d := differ(want.Result, got.Result); d != "" || got.Verdict != want.Verdict {
 				return fmt.Sprintf("%s: %s", w.remark, d)
@@ -194,12 +192,12 @@ func wrappingChangesNothing(judge judge, _ string, _ verdict.Asked) string {
 	return ""
 }
 
-func doubtPassesNothing(judge judge, _ string, _ verdict.Asked) string {
+func doubtPassesNothing(_ string, _ verdict.Asked) string {
 	statements := []string{"APPROVED", "Review passed.", "Spec review passed."}
 	for _, s := range statements {
 		for _, doubt := range []string{"It is not approved.", "Spec review FAILED.", "However, a test is missing.", "2 tests FAILED", "error: no test"} {
 			for _, text := range []string{s + "\n" + doubt, doubt + "\n\n" + s, s + " " + doubt} {
-				if j := judge(text, asked(core.SpecReviewer)); j.Verdict != verdict.Invalid {
+				if j := verdict.Judge(text, asked(core.SpecReviewer)); j.Verdict != verdict.Invalid {
 					return fmt.Sprintf("%q is %s", text, j.Verdict)
 				}
 			}
@@ -208,19 +206,33 @@ func doubtPassesNothing(judge judge, _ string, _ verdict.Asked) string {
 	return ""
 }
 
-func lastBlockCounts(judge judge, text string, asked verdict.Asked) string {
-	last := block(workerObject)
-	if asked.Role != core.Worker {
-		last = block(gapsObject)
+// rejectionStays adds an approval in every form before and behind a text. A line "error: …" is left out: it
+// states something only as the first or last line.
+func rejectionStays(text string, asked verdict.Asked) string {
+	j := verdict.Judge(text, asked)
+	if j.Verdict != verdict.Gaps && j.Verdict != verdict.Error || j.Grammar == verdict.Legacy && strings.Contains(strings.ToLower(text), "error") {
+		return ""
 	}
-	want, got := judge(last, asked), judge(text+"\n\n"+last, asked)
-	if got.Grammar != want.Grammar || got.Verdict != want.Verdict {
-		return fmt.Sprintf("%s by %s", got.Verdict, got.Grammar)
+	for _, added := range approvalsOf(asked.Role) {
+		for _, whole := range []string{text + "\n\n" + added, added + "\n\n" + text} {
+			if j := verdict.Judge(whole, asked); j.Verdict == verdict.Pass {
+				return fmt.Sprintf("it passes with %q", added)
+			}
+		}
 	}
-	return differ(want.Result, got.Result)
+	return ""
 }
 
-func everyMissing(judge judge, _ string, _ verdict.Asked) string {
+// approvalsOf writes an approval by a role in every form, without a key.
+func approvalsOf(role core.Role) []string {
+	if role == core.Worker {
+		return []string{block(workerObject), workerHeaders, "Implementation complete."}
+	}
+	object := `{"task_id":"2.1","assessment":"approved","strengths":[],"issues":[],"required_fixes":[]}`
+	return []string{block(object), "role: " + role.String() + "\ntask_id: 2.1\nstatus: pass\n", "APPROVED", "Review passed."}
+}
+
+func everyMissing(_ string, _ verdict.Asked) string {
 	for _, c := range []struct {
 		text string
 		role core.Role
@@ -233,7 +245,7 @@ func everyMissing(judge judge, _ string, _ verdict.Asked) string {
 		{"role: worker\nstatus: pass\n", core.Worker, "task_id git_range"},
 		{"task_id: 2.1\nstatus: gaps\n", core.CodeQualityReviewer, "role issues"},
 	} {
-		if got := strings.Join(fields(judge(c.text, asked(c.role)).Errors), " "); got != c.want {
+		if got := strings.Join(fields(verdict.Judge(c.text, asked(c.role)).Errors), " "); got != c.want {
 			return fmt.Sprintf("%q: %s instead of %s", c.text, got, c.want)
 		}
 	}
@@ -241,8 +253,8 @@ func everyMissing(judge judge, _ string, _ verdict.Asked) string {
 }
 
 // isBounded looks at all texts of a result but the body.
-func isBounded(judge judge, text string, asked verdict.Asked) string {
-	r := judge(text, asked).Result
+func isBounded(text string, asked verdict.Asked) string {
+	r := verdict.Judge(text, asked).Result
 	r.Body = ""
 	if len(r.TaskID) > 128 || len(r.Summary) > 16<<10 || len(r.GitRange) > 4<<10 {
 		return "a text is too long"
@@ -297,7 +309,7 @@ func TestLaws(t *testing.T) {
 				if law.own && i > 0 {
 					break
 				}
-				require.Empty(t, law.check(verdict.Judge, e.text, e.asked), "%s: %q", e.name, e.text)
+				require.Empty(t, law.check(e.text, e.asked), "%s: %q", e.name, e.text)
 			}
 		})
 	}

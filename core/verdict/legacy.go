@@ -10,19 +10,19 @@ import (
 	"waybill/core"
 )
 
-// A statement is a sentence that matters.
+// A statement is a sentence that says something about the verdict.
 type statement struct {
-	verdict Verdict   // "" for a turn
-	role    core.Role // who says such a thing, if that can be told
+	verdict Verdict   // "" for a sentence that takes back the one before
+	role    core.Role // the role that says such a thing, if known
 	at      int
 	text    string
 	clear   bool   // it states the verdict; otherwise it only mentions it
-	doubted bool   // it takes itself back
+	doubted bool   // it contradicts itself
 	list    string // issues that it names, separated by commas
 }
 
-// contradicts reports whether a statement speaks against another. A turn and a doubted mention of the
-// same verdict do so only against a pass.
+// contradicts reports whether a statement contradicts another. A turn, and a doubted mention of the same verdict,
+// contradict only a pass.
 func (s statement) contradicts(stated statement) bool {
 	if s.verdict == "" || !s.clear && s.doubted && s.verdict == Pass {
 		return stated.verdict == Pass
@@ -30,27 +30,27 @@ func (s statement) contradicts(stated statement) bool {
 	return s.verdict != stated.verdict
 }
 
-// judgeStatements reads free text. Exactly one verdict must be stated, and nothing may speak against it.
-func judgeStatements(n *notes) Judgement {
-	stated, ok := n.statement(func(s statement) bool { return s.clear })
+// judgeStatements judges free text. It must state exactly one verdict, and contradict it nowhere.
+func judgeStatements(n *notes, a surroundings) Judgement {
+	stated, ok := n.statement(a, func(s statement) bool { return s.clear })
 	if !ok {
-		mention, ok := n.statement(func(s statement) bool { return s.verdict != "" })
+		mention, ok := n.statement(a, func(s statement) bool { return s.verdict != "" })
 		if !ok {
 			return n.nothing()
 		}
 		n.fault(Ambiguous, "result", mention.at, "a verdict that is stated", mention.text, "a verdict is mentioned, but not stated")
 		return n.judgement(Invalid, Legacy, Result{})
 	}
-	if other, ok := n.statement(func(s statement) bool { return s.contradicts(stated) }); ok {
+	if other, ok := n.statement(a, func(s statement) bool { return s.contradicts(stated) }); ok {
 		n.fault(Ambiguous, "result", other.at, "nothing against: "+show(stated.text), other.text, "a verdict is stated and spoken against")
 		return n.judgement(Invalid, Legacy, Result{})
 	}
-	return n.stated(stated)
+	return n.stated(stated, a)
 }
 
-// statement finds the first one that is asked for.
-func (n *notes) statement(wanted func(statement) bool) (statement, bool) {
-	for s := range statements(n.text, n.asked.Role) {
+// statement returns the first statement that is wanted.
+func (n *notes) statement(a surroundings, wanted func(statement) bool) (statement, bool) {
+	for s := range statements(n.text, n.asked.Role, a) {
 		if wanted(s) {
 			return s, true
 		}
@@ -71,24 +71,40 @@ func (n *notes) nothing() Judgement {
 	return n.judgement(Invalid, None, Result{})
 }
 
-// stated gives the judgement of a clear statement.
-func (n *notes) stated(s statement) Judgement {
-	if s.role != 0 && s.role != n.asked.Role {
-		n.warn(roleDiffers, s.at, "the role is %s, but %s was asked", s.role, n.asked.Role)
+// stated returns the judgement of a clear statement.
+func (n *notes) stated(s statement, a surroundings) Judgement {
+	if s.role != 0 {
+		n.checkAsked(s.role, s.text, s.at)
 	}
 	n.warn(legacyStatement, s.at, "the result has no form; a clear statement was taken for one")
 	r := Result{Role: n.asked.Role, Status: string(s.verdict), Body: trim(n.text), GitRange: rangeIn(n.text)}
+	if s.verdict == Pass && n.asked.Role == core.Worker {
+		n.checkNamedRange()
+	}
 	if s.verdict != Pass {
-		r.Issues = n.listed(s)
+		r.Issues = n.listed(s, a)
 	}
 	return n.judgement(s.verdict, Legacy, r)
 }
 
-// listed gives the entries of lists as issues; without a list, the statement itself is the issue.
-func (n *notes) listed(s statement) []Issue {
-	g := gathering[string]{field: "issues"}
+// checkNamedRange notes an error if "Git range: " has something else than a range after it.
+func (n *notes) checkNamedRange() {
+	const label = "git range:"
+	at := strings.Index(strings.ToLower(n.text), label)
+	if at < 0 || at+len(label) > len(n.text) {
+		return
+	}
+	said := strings.TrimRight(lineAt(n.text, at+len(label)).text, ".*_`")
+	if first, _, _ := strings.Cut(strings.TrimLeft(said, "*_` "), " "); first != "" && !isRange(strings.Trim(first, "*_`.")) {
+		n.fault(NotAllowed, "git_range", at, "<base>..<head>", said, "git_range is not a range of commits")
+	}
+}
+
+// listed returns the entries of lists as issues. Without a list, the statement itself is the issue.
+func (n *notes) listed(s statement, a surroundings) []Issue {
+	g := boundedList[string]{field: "issues"}
 	(header{at: s.at, value: s.list}).split(",", &g, n)
-	for l := range outsideFences(n.text) {
+	for l := range a.outsideFences() {
 		if item, ok := cutBullet(l.text); ok {
 			keep(&g, item, l.at, n)
 		}
@@ -99,17 +115,23 @@ func (n *notes) listed(s statement) []Issue {
 	return asIssues(g.done(n))
 }
 
-// A spoken line is one that the agent says itself.
-type spoken struct {
+// An ownLine is a line that the agent says itself.
+type ownLine struct {
 	line
-	joined bool // it may go on with a sentence of the line before
+	joined bool // it may continue a sentence of the line before
+	quoted bool // it may be quoted
+	behind bool // a code fence is above it
 }
 
-// outsideFences gives the lines that the agent says itself: not those in code fences, unless the
-// whole text is in one, and not those that quote.
-func outsideFences(text string) iter.Seq[spoken] {
-	whole := lineAt(trim(text), 0).fence() && strings.Count(text, "\n```") <= 1
-	return func(yield func(spoken) bool) {
+// states reports whether a statement of the verdict counts. A possible quotation does not count. After a fence only a
+// pass is doubted, because doubt must never hide a rejection.
+func (l ownLine) states(v Verdict) bool { return !l.quoted && (!l.behind || v != Pass) }
+
+// outsideFences returns the lines that the agent itself wrote, outside of quotations and code fences, unless one fence
+// encloses the whole text. Fences may be quoted too, so lines after one are marked.
+func (a surroundings) outsideFences() iter.Seq[ownLine] {
+	text := a.text
+	return func(yield func(ownLine) bool) {
 		inside, joined := false, false
 		for at := 0; at < len(text); {
 			l := lineAt(text, at)
@@ -118,39 +140,48 @@ func outsideFences(text string) iter.Seq[spoken] {
 				inside, joined = !inside, false
 				continue
 			}
-			if l.text != "" && (!inside || whole) && !isQuoted(l.text) && !yield(spoken{l, joined}) {
-				return
+			if l.text != "" && (!inside || a.whole) && !isQuoted(l.text) && !a.inForm(l.at) {
+				quoted := a.commented(l.at) || a.deeper(l.at, 3)
+				if !yield(ownLine{l, joined, quoted, a.behindFence(l.at)}) {
+					return
+				}
 			}
 			joined = l.text != "" && !l.rule() && l.text[0] != '#' && !endsSentence(l.text)
 		}
 	}
 }
 
-// endsSentence reports whether a text ends where a sentence can end.
+// endsSentence reports whether a sentence can end at the end of the text.
 func endsSentence(s string) bool {
 	s = strings.TrimRight(s, "*_`)\"' ")
 	return s != "" && strings.IndexByte(".!?:;", s[len(s)-1]) >= 0
 }
 
-// statements gives the sentences that matter.
-func statements(text string, role core.Role) iter.Seq[statement] {
-	last := trim(lastLine(text))
+// statements returns the sentences about the verdict. A possible quotation states nothing.
+func statements(text string, role core.Role, a surroundings) iter.Seq[statement] {
+	last := -1
+	for l := range a.outsideFences() {
+		last = l.at
+	}
 	return func(yield func(statement) bool) {
 		first := true
-		for l := range outsideFences(text) {
-			outer := first || l.text == last
+		for l := range a.outsideFences() {
+			outer := first || l.at == last
 			first = false
 			if !hasStem(l.text) {
 				continue
 			}
 			if s, ok := stagedStatement(l.line, role, outer); ok {
+				s.clear = s.clear && l.states(s.verdict)
 				if !yield(s) {
 					return
 				}
 				continue
 			}
 			for s := range l.sentences(text) {
-				if s, ok := s.statement(l.at, role); ok && !yield(s) {
+				s, ok := s.statement(role)
+				s.clear = s.clear && l.states(s.verdict)
+				if ok && !yield(s) {
 					return
 				}
 			}
@@ -160,12 +191,11 @@ func statements(text string, role core.Role) iter.Seq[statement] {
 
 func hasStem(s string) bool {
 	low := strings.ToLower(s)
-	return slices.ContainsFunc(stems, func(stem string) bool { return strings.Contains(low, stem) })
+	return slices.ContainsFunc(statementParts, func(stem string) bool { return strings.Contains(low, stem) })
 }
 
-// stagedStatement reads the lines by which stages report to each other, and an error that is all that
-// a text has to say: "execute-2 complete. Git range: …", "review-2 complete (gaps): …",
-// "execute-2 error: …", "error: …".
+// stagedStatement reads the lines with which stages report to each other, and an error that is the whole text:
+// "execute-2 complete. Git range: …", "review-2 complete (gaps): …", "execute-2 error: …", "error: …".
 func stagedStatement(l line, role core.Role, outer bool) (statement, bool) {
 	s := statement{at: l.at, text: l.text, clear: true}
 	stage, rest, _ := strings.Cut(strings.ToLower(l.text), " ")
@@ -197,19 +227,20 @@ func isSentence(s, words string) bool {
 // A sentence is a part of a line.
 type sentence struct {
 	text   string
-	states bool // it can state something; a question cannot, and neither can half a sentence
-	goesOn bool // the next line goes on with it
+	at     int  // offset in the text
+	states bool // it can state a verdict; questions and halves of sentences cannot
+	goesOn bool // it continues on the next line
 }
 
-// maxSentence is how long a sentence can be and state something. A longer one is taken in pieces, as
-// mentions.
+// maxSentence is the longest sentence that can state a verdict. A longer one is read in pieces, as mentions.
 const maxSentence = 1024
 
-// sentences splits a line. Lines may be broken anywhere, so the first sentence is not taken for a whole
-// one if the line before has not ended, nor the last one if the next line begins in lower case.
-func (l spoken) sentences(text string) iter.Seq[sentence] {
+// sentences splits a line. The first sentence may belong to the line before, if that has no end. The last one
+// continues if the next line begins in lower case.
+func (l ownLine) sentences(text string) iter.Seq[sentence] {
 	return func(yield func(sentence) bool) {
 		s, start := l.text, 0
+		begin := l.at + strings.Index(text[l.at:], s)
 		for i := range len(s) {
 			ends := strings.IndexByte(".!?;", s[i]) >= 0 && (i+1 == len(s) || strings.IndexByte(" \t*_`)!?.", s[i+1]) >= 0)
 			long := i-start >= maxSentence
@@ -217,14 +248,14 @@ func (l spoken) sentences(text string) iter.Seq[sentence] {
 				continue
 			}
 			states := ends && !long && s[i] != '?' && (start > 0 || !l.joined)
-			if !yield(sentence{text: s[start : i+1], states: states}) {
+			if !yield(sentence{text: s[start : i+1], at: begin + start, states: states}) {
 				return
 			}
 			start = i + 1
 		}
 		next, _ := utf8.DecodeRuneInString(lineAt(text, l.next).text)
 		states := len(s)-start < maxSentence && (start > 0 || !l.joined)
-		yield(sentence{s[start:], states, unicode.IsLower(next)})
+		yield(sentence{s[start:], begin + start, states, unicode.IsLower(next)})
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 
 	"waybill/core"
 	"waybill/core/verdict"
+	"waybill/test/slow"
 )
 
 const megabyte = 1 << 20
 
-// hostile gives texts of about a size, each made to be slow or to make much of little.
+// hostile returns texts of about a size, each made to be slow or to make much of little.
 func hostile(size int) map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)+1) }
 	return map[string]string{
@@ -60,6 +61,8 @@ func hostile(size int) map[string]string {
 		"no-break spaces":           fill("\u00a0") + "x",
 		"colons":                    fill(":"),
 		"turns":                     fill("however "),
+		"blocks on one line":        fill("BEGIN_DISPATCH_RESULT {} END_DISPATCH_RESULT "),
+		"lists that go on":          "issues: a" + fill("\n  b"),
 	}
 }
 
@@ -67,14 +70,16 @@ func hostile(size int) map[string]string {
 // forty times its size.
 // What is slower than in proportion to the text would be seen here as a test that does not end.
 func TestAMegabyteTakesModestMemory(t *testing.T) {
-	for name, text := range hostile(megabyte) {
+	slow.Test(t)
+	size := slow.Size(megabyte)
+	for name, text := range hostile(size) {
 		t.Run(name, func(t *testing.T) {
 			for _, role := range []core.Role{core.Worker, core.SpecReviewer} {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				j := verdict.Judge(text, asked(role))
 				runtime.ReadMemStats(&after)
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*megabyte))
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40*size))
 				require.LessOrEqual(t, len(j.Errors), 51)
 				require.Less(t, len(j.Warnings), 40)
 				require.Less(t, len(verdict.RetryPrompt("", asked(core.Worker), j.Errors)), 64<<10)
@@ -130,7 +135,7 @@ func TestListsOverTheLimitAreCut(t *testing.T) {
 	}
 }
 
-// controlled gives results that are nearly all control characters, written in about a size.
+// controlled returns results that are nearly all control characters, written in about a size.
 func controlled(size int) map[string]string {
 	raw, escaped := strings.Repeat("\x01", size), strings.Repeat(`\u0001`, size/6)
 	many := strings.TrimSuffix(strings.Repeat(`"`+escaped[:6*1000]+`",`, size/6000), ",")
@@ -165,7 +170,7 @@ func TestAHostileTextMakesASmallResult(t *testing.T) {
 				j := verdict.Judge(text, asked(role))
 				runtime.ReadMemStats(&after)
 				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8*megabyte))
-				require.Empty(t, isBounded(verdict.Judge, text, asked(role)))
+				require.Empty(t, isBounded(text, asked(role)))
 				j.Result.Body = ""
 				answer, err := json.Marshal(j)
 				require.NoError(t, err)
@@ -174,11 +179,11 @@ func TestAHostileTextMakesASmallResult(t *testing.T) {
 		})
 	}
 	for name, text := range hostile(megabyte / 8) {
-		require.Empty(t, isBounded(verdict.Judge, text, asked(core.SpecReviewer)), name)
+		require.Empty(t, isBounded(text, asked(core.SpecReviewer)), name)
 	}
 }
 
-// warningsOf gives the messages of a kind of warning.
+// warningsOf returns the messages of a kind of warning.
 func warningsOf(j verdict.Judgement, remark verdict.Remark) (messages []string) {
 	for _, w := range j.Warnings {
 		if w.Remark == remark {

@@ -10,6 +10,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/verdict"
+	"waybill/test/golden"
 )
 
 func TestAcceptanceMatrix(t *testing.T) {
@@ -27,10 +28,10 @@ func TestAcceptanceMatrix(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "matrix.golden", b.String())
+	golden.Equal(t, "matrix.golden", b.String())
 }
 
-// minimal gives, for each row of the matrix, a result that has what it must have and nothing else.
+// minimal returns, for each row of the matrix, a result with only the required parts.
 func minimal(rule verdict.Rule) verdict.Result {
 	r := verdict.Result{Role: rule.Role, TaskID: "2.1", Status: rule.Status}
 	if rule.Grammar == verdict.V2 && slices.Contains(rule.Required, "git_range") {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"waybill/internal/safetext"
 )
 
 // A Fault names a kind of error, for callers that count or branch.
@@ -15,49 +16,45 @@ const (
 	Missing           Fault = "missing"            // a required field is not there, or empty
 	NotAllowed        Fault = "not_allowed"        // the value is none of those allowed
 	WrongType         Fault = "wrong_type"         // the value has another JSON type
-	Contradictory     Fault = "contradictory"      // the same key says two things
+	Contradictory     Fault = "contradictory"      // the text says two things
 	TaskIDMismatch    Fault = "task_id_mismatch"   // the result is about something else
+	RoleMismatch      Fault = "role_mismatch"      // the result is that of another role
+	KeyMismatch       Fault = "key_mismatch"       // the key is that of another round, role or run
+	KeyMisplaced      Fault = "key_misplaced"      // the right key stands in the text, and not in a form
+	KeyMissing        Fault = "key_missing"        // there is no key, and the policy of the run requires one
+	Quoted            Fault = "quoted"             // the only result may be quoted: it is in a code fence or indented, and has no key
 	BlockBroken       Fault = "block_broken"       // there are markers, but no JSON object between them
 	Ambiguous         Fault = "ambiguous"          // the words can be read in more than one way
-	NothingRecognised Fault = "nothing_recognised" // nothing is like a result
+	NothingRecognised Fault = "nothing_recognised" // the text contains no result
 	AndMore           Fault = "and_more"           // how many errors are not listed
 )
 
-// Faults lists the faults.
-func Faults() []Fault {
-	return []Fault{
-		Missing, NotAllowed, WrongType, Contradictory, TaskIDMismatch, BlockBroken, Ambiguous,
-		NothingRecognised, AndMore,
-	}
-}
-
-// A Problem is one reason why a text is invalid. Its texts are single lines without control
-// characters, at most 160 characters long, so they can stand in a prompt, on a page and on a terminal.
+// A Problem is one reason why a text is invalid. Its texts are single lines of at most 160 characters without control
+// characters, so they can appear in a prompt, a page or a terminal.
 type Problem struct {
 	Fault    Fault
 	Field    string // such as git_range or issues[2].severity
 	Expected string
-	Found    string // what is there instead, shortened; "" if nothing is
+	Found    string // shortened text in its place; "" if there is none
 	Line     int    // of the text, from 1
 	Message  string
 }
 
-// A Warning is something that was tolerated, or is odd. It never changes the verdict.
+// A Warning is a tolerated or odd part of the text. It never changes the verdict.
 type Warning struct {
 	Remark  Remark
 	Line    int // of the text, from 1
 	Message string
 }
 
-// A megabyte of rubbish must not become a hundred megabytes of complaints: so many are kept, the
-// others are counted.
+// Limits of what is kept, because a text of a megabyte could have more than that in errors. The others are counted.
 const (
 	maxErrors = 50
 	maxAlike  = 5 // warnings of one kind
 )
 
-// notes gathers what is to be said about a text. Until it is complete, a Line is an offset: most of
-// what is noted about headers that do not count is thrown away, and lines would be counted in vain.
+// notes collects errors and warnings. Line is an offset until the judgement is complete, so that lines are counted
+// only for notes that stay.
 type notes struct {
 	text       string
 	asked      Asked
@@ -66,6 +63,7 @@ type notes struct {
 	moreErrors int
 	alike      []tally // warnings by kind
 	lost       Lost
+	key        string // the right key that the text has
 }
 
 type tally struct {
@@ -73,7 +71,7 @@ type tally struct {
 	count  int
 }
 
-// foreign is text of the agent within a message. It is made fit to be shown when it is.
+// foreign is text of the agent in a message. String makes it safe to show.
 type foreign string
 
 func (f foreign) String() string { return show(string(f)) }
@@ -107,19 +105,10 @@ func (n *notes) count(r Remark) int {
 	return 1
 }
 
-// fresh gives notes about the same text and question, with nothing noted.
-func (n *notes) fresh() *notes { return &notes{text: n.text, asked: n.asked} }
-
-// adopt appends what other notes say.
-func (n *notes) adopt(other *notes) {
-	n.errors = append(n.errors, other.errors...)
-	n.moreErrors += other.moreErrors
-	n.warnings = append(n.warnings, other.warnings...)
-	n.lost = other.lost
-	n.alike = append(n.alike, other.alike...)
-}
-
 func (n *notes) judgement(v Verdict, g Grammar, r Result) Judgement {
+	if g != None && n.key == "" && len(n.asked.Keys) > 0 {
+		n.keyMissing()
+	}
 	if len(n.errors) > 0 {
 		v = Invalid
 	}
@@ -135,10 +124,22 @@ func (n *notes) judgement(v Verdict, g Grammar, r Result) Judgement {
 			n.warnings = append(n.warnings, Warning{andMoreWarnings, 1, fmt.Sprintf("%d more of %s", more, kind.remark)})
 		}
 	}
-	return Judgement{Verdict: v, Grammar: g, Result: r, Lost: n.lost, Errors: n.errors, Warnings: n.warnings}
+	return Judgement{Verdict: v, Grammar: g, Result: r, Lost: n.lost, Key: n.key, Errors: n.errors, Warnings: n.warnings}
 }
 
-// number puts what is noted into the order of the text and makes lines of the offsets.
+// keyMissing notes that no key was found.
+func (n *notes) keyMissing() {
+	const message = "the result has no key"
+	switch {
+	case slices.ContainsFunc(n.errors, func(p Problem) bool { return p.Fault == KeyMismatch }):
+	case n.asked.RequireKey:
+		n.fault(KeyMissing, "key", 0, keyWanted, "", message)
+	default:
+		n.warn(keyMissing, 0, "%s", message)
+	}
+}
+
+// number sorts the notes by offset and turns offsets into line numbers.
 func (n *notes) number() {
 	slices.SortStableFunc(n.errors, func(a, b Problem) int { return a.Line - b.Line })
 	slices.SortStableFunc(n.warnings, func(a, b Warning) int { return a.Line - b.Line })
@@ -152,7 +153,7 @@ func (n *notes) number() {
 	}
 }
 
-// A counter counts lines up to offsets that only grow.
+// A counter counts lines up to growing offsets.
 type counter struct {
 	text        string
 	seen, lines int
@@ -165,37 +166,14 @@ func (c *counter) at(offset int) int {
 }
 
 const (
-	shown     = 80  // characters of a foreign text that are shown
-	shownLong = 160 // characters of any text of a Problem
+	maxShown     = 80  // characters that show keeps
+	maxShownLong = 160 // characters of any text of a Problem
 )
 
-// show makes a foreign text fit to be shown in the middle of a line: short, on one line, without what
-// cannot be seen, and without a marker that could be taken for the beginning of a result.
-func show(s string) string { return clip(s, shown) }
+// show returns a foreign text that is safe within a line: short, with hidden characters visible, and without the
+// markers of a result block.
+func show(s string) string { return showUpTo(s, maxShown) }
 
-func clip(s string, limit int) string {
-	var b strings.Builder
-	count, gap := 0, false
-	for _, r := range s {
-		if blank(r) {
-			gap = b.Len() > 0
-			continue
-		}
-		if gap {
-			b.WriteByte(' ')
-			count++
-		}
-		if count >= limit-1 {
-			b.WriteString("…")
-			break
-		}
-		if !unicode.IsPrint(r) {
-			r = unicode.ReplacementChar
-		}
-		b.WriteRune(r)
-		count, gap = count+1, false
-	}
-	return unmark.Replace(b.String())
-}
+func showUpTo(s string, limit int) string { return unmark.Replace(safetext.Verbatim(s, limit)) }
 
 var unmark = strings.NewReplacer(beginMarker, "BEGIN-DISPATCH-RESULT", endMarker, "END-DISPATCH-RESULT")

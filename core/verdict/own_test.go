@@ -10,7 +10,7 @@ import (
 	"waybill/core/verdict"
 )
 
-// The role that a text names was lost, so that nobody could tell which reviewer had spoken.
+// The role in a text was lost, so that the reviewer was unknown.
 func TestTheTextsOwnRoleIsKept(t *testing.T) {
 	for name, want := range map[string]core.Role{
 		"worker": core.Worker, "spec-reviewer": core.SpecReviewer, "code-quality-reviewer": core.CodeQualityReviewer,

@@ -8,15 +8,14 @@ import (
 	"waybill/core"
 )
 
-// A phrase is a statement that is a verdict if it is a whole sentence. The same words within a longer
-// sentence ("it cannot be approved", "no issues found") are a mention: they state nothing, and speak
-// against a statement of the contrary.
+// A phrase states a verdict if it is a whole sentence. Within a longer sentence ("it cannot be approved", "no issues
+// found") it is a mention: it states nothing, and contradicts a statement of the opposite.
 type phrase struct {
 	words   string // in lower case, without colons
 	verdict Verdict
-	role    core.Role // who says it; 0 if any reviewer or anybody does
+	role    core.Role // the role that says it; 0 if any does
 	by      speaker
-	open    bool // the sentence may go on after it
+	open    bool // the sentence may continue after it
 }
 
 type speaker uint8
@@ -27,9 +26,15 @@ const (
 	aReviewer
 )
 
-// The first one that a sentence contains counts, so a phrase comes before those that it contains.
+// The first phrase in a sentence counts, so a phrase precedes the phrases that it contains.
 var phrases = []phrase{
 	{words: "not approved", verdict: Gaps, by: aReviewer},
+	{words: "i do not approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i don't approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i cannot approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i can't approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i reject", verdict: Gaps, by: aReviewer, open: true},
+	{words: "rejected", verdict: Gaps, by: aReviewer},
 	{words: "not spec compliant", verdict: Gaps, by: aReviewer, role: core.SpecReviewer},
 
 	{words: "spec review passed", verdict: Pass, by: aReviewer, role: core.SpecReviewer},
@@ -50,7 +55,7 @@ var phrases = []phrase{
 	{words: "session_died", verdict: Error},
 }
 
-// fits reports whether this phrase can be the verdict of the role.
+// fits reports whether the phrase can be the verdict of the role.
 func (p phrase) fits(role core.Role) bool {
 	switch p.by {
 	case aWorker:
@@ -62,39 +67,44 @@ func (p phrase) fits(role core.Role) bool {
 	return true
 }
 
-// Where none of these stands in a line, there is nothing in it for us.
-var stems = []string{
-	"approved", "passed", "compliant", "complete", "failed", "found", "blocked", "exceeded", "died", "error",
+// statementParts are parts of phrases and labels. A line without any of them has no statement.
+var statementParts = []string{
+	"approve", "passed", "compliant", "complete", "failed", "found", "blocked", "exceeded", "died", "error", "reject",
+	"verdict:", "result:", "status:", "outcome:", "assessment:", "conclusion:", // of labels
 	"however", "except", "although", "unfortunately", "but ",
 }
 
-// doubts are words that take a sentence back.
+// doubts are words that contradict their own sentence.
 var doubts = []string{
 	"not", "no", "never", "cannot", "can't", "isn't", "wasn't", "won't", "without", "if", "when", "once",
 	"unless", "until", "would", "should", "could", "may", "might", "but", "however", "except", "although",
 	"though", "pending", "almost", "nearly", "partially", "none", "zero", "0",
 }
 
-// turns are words that begin a sentence which takes the one before it back.
-var turns = []string{"but", "however", "except", "although", "unfortunately"}
+// reversals are words that begin a sentence which takes back the one before.
+var reversals = []string{"but", "however", "except", "although", "unfortunately"}
 
 // labels may stand before a phrase.
 var labels = []string{"verdict", "final verdict", "result", "status", "outcome", "assessment", "conclusion", "review result"}
 
-// denials deny what nobody claims, and are no verdict by themselves.
+// denials state no verdict by themselves.
 var denials = []string{"no issues found", "0 issues found", "zero issues found"}
 
-// hollow are characters that make an entry of a form, a table or a quotation of a statement, or a joke.
-const hollow = "[]{}<>|=~\"“”«»☐☒✗✘✖❌👎"
+// quotingMarks are characters of forms, tables, quotations and jokes. A sentence with one states nothing.
+const quotingMarks = "[]{}<>|=~\"“”«»☐☒✗✘✖❌👎"
 
-// statement finds out what a sentence of the line at an offset says.
-func (s sentence) statement(at int, role core.Role) (statement, bool) {
+// statement returns the statement of a sentence.
+func (s sentence) statement(role core.Role) (statement, bool) {
 	words := wordsOf(s.text)
 	low := strings.ToLower(strings.Join(words, " "))
 	if slices.Contains(denials, low) {
 		return statement{}, false
 	}
-	found := statement{at: at, text: trim(s.text)}
+	found := statement{at: s.at, text: trim(s.text)}
+	if found.verdict = s.labelled(low); found.verdict != "" {
+		found.clear = true
+		return found, true
+	}
 	padded := " " + low + " "
 	for _, p := range phrases {
 		if !strings.Contains(padded, " "+p.words+" ") {
@@ -107,15 +117,39 @@ func (s sentence) statement(at int, role core.Role) (statement, bool) {
 			return found, true
 		}
 	}
-	found = statement{at: at, text: found.text}
+	found = statement{at: s.at, text: found.text}
 	if head, _, ok := strings.Cut(s.text[:min(len(s.text), maxKey)], ":"); ok && normal(head) == "error" {
 		found.verdict = Error
 		return found, true
 	}
-	return found, slices.Contains(turns, firstWord(low))
+	return found, slices.Contains(reversals, firstWord(low))
 }
 
-// wordsOf gives the words of a sentence without the marks between and around them.
+// labelled returns the verdict of a sentence such as "status: gaps", unless it is a pass. A pass needs a form or a
+// phrase.
+func (s sentence) labelled(low string) Verdict {
+	_, word, ok := strings.Cut(s.text, ":")
+	if !ok || strings.ContainsAny(word, quotingMarks) {
+		return ""
+	}
+	word = strings.Trim(word, "*_`\"'. \t\r\n")
+	if !slices.ContainsFunc(labels, func(label string) bool { return strings.HasPrefix(low, label+" ") }) {
+		return ""
+	}
+	return rejection(word)
+}
+
+// rejection returns the verdict of a status word, and "" for a pass or another word.
+func rejection(word string) Verdict {
+	for _, in := range []Vocabulary{V2Status, WorkerBlock, ReviewerBlock} {
+		if found, ok := Lookup(in, word); ok && Verdict(found.Means) != Pass {
+			return Verdict(found.Means)
+		}
+	}
+	return ""
+}
+
+// wordsOf returns the words of a sentence without the marks between and around them.
 func wordsOf(sentence string) []string {
 	words := strings.FieldsFunc(sentence, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'’_-", r)
@@ -129,21 +163,21 @@ func wordsOf(sentence string) []string {
 	return kept
 }
 
-// normal gives a sentence as its words in lower case.
+// normal returns a sentence as its words in lower case.
 func normal(sentence string) string { return strings.ToLower(strings.Join(wordsOf(sentence), " ")) }
 
 func isDoubt(word string) bool { return slices.Contains(doubts, word) }
 
-// mentioned reports whether a sentence that has the phrase means it. A single word is an everyday word
-// unless it is shouted, or unless it is a pass that is doubted.
+// mentioned reports whether a sentence means the phrase that it contains. A single word counts only in capitals, or
+// if it is a doubted pass.
 func (p phrase) mentioned(words []string, doubted bool) bool {
 	return strings.Contains(p.words, " ") || slices.Contains(words, strings.ToUpper(p.words)) || doubted && p.verdict == Pass
 }
 
-// states reports whether a sentence is the phrase and nothing takes it back. A label may stand before
-// it, and what is wrong may follow it after a colon.
+// states reports whether a sentence is the phrase, without a doubt. A label may precede it, and details may follow
+// after a colon.
 func (p phrase) states(sentence, low string) bool {
-	if strings.ContainsAny(sentence, hollow) {
+	if strings.ContainsAny(sentence, quotingMarks) {
 		return false
 	}
 	for _, label := range labels {
@@ -158,8 +192,15 @@ func (p phrase) states(sentence, low string) bool {
 	if rest, ok := strings.CutPrefix(low, p.words+" "); p.open && ok {
 		return !isDoubt(firstWord(rest))
 	}
-	head, tail, ok := strings.Cut(sentence, ":")
-	return ok && p.verdict != Pass && normal(head) == p.words && !isDoubt(firstWord(tail))
+	if p.verdict == Pass {
+		return false
+	}
+	for _, mark := range []string{":", " - ", " – ", " — "} {
+		if head, tail, ok := strings.Cut(sentence, mark); ok && normal(head) == p.words && !isDoubt(firstWord(tail)) {
+			return true
+		}
+	}
+	return false
 }
 
 func firstWord(s string) string {

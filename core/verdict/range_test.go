@@ -29,7 +29,7 @@ func TestRangeIsGivenOnlyWholeAndInItsForm(t *testing.T) {
 	require.Empty(t, verdict.Result{}.Range())
 }
 
-// A block may name the commits, too. What is no range makes no result invalid that is valid without it.
+// A block may name the commits, too. Other text in their place was taken for the commits of finished work.
 func TestABlockMayNameTheCommits(t *testing.T) {
 	block := func(member string) verdict.Judgement {
 		return verdict.Judge("BEGIN_DISPATCH_RESULT\n"+`{"task_id":"2.1","status":"completed","summary":"s","files_changed":[],"tests":[],"follow_up_actions":[]`+
@@ -39,10 +39,14 @@ func TestABlockMayNameTheCommits(t *testing.T) {
 	require.Equal(t, "a1b2c3d..e4f5a6b", j.Result.Range())
 	require.Empty(t, j.Warnings)
 	require.Empty(t, block("").Warnings, "it may be absent")
-	for _, odd := range []string{`""`, `"HEAD"`, `null`, `7`, `["a..b"]`, `{"a\u0041":"\n"}`, `"a..\u0000"`} {
-		j := block(`, "git_range": ` + odd)
-		require.Equal(t, verdict.Pass, j.Verdict, odd)
-		require.Empty(t, j.Result.Range(), odd)
+	for _, none := range []string{`""`, `null`} {
+		j := block(`, "git_range": ` + none)
+		require.Equal(t, verdict.Pass, j.Verdict, none)
+		require.Empty(t, j.Result.Range(), none)
 	}
-	require.NotEmpty(t, block(`, "git_range": 7`).Warnings)
+	for _, odd := range []string{`"HEAD"`, `7`, `["a..b"]`, `{"a\u0041":"\n"}`, `"a.."`, `"..b"`, `".."`, `"a...b"`, `"--output=x..b"`, `"a..b c"`} {
+		j := block(`, "git_range": ` + odd)
+		require.Equal(t, verdict.Invalid, j.Verdict, odd)
+		require.Equal(t, []string{"git_range"}, fields(j.Errors), odd)
+	}
 }

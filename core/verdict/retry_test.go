@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
+	"waybill/test/golden"
 )
 
 func TestRetryPrompts(t *testing.T) {
@@ -25,36 +27,53 @@ func TestRetryPrompts(t *testing.T) {
 	} {
 		j := verdict.Judge(c.text, asked(c.role))
 		require.Equal(t, verdict.Invalid, j.Verdict)
-		b.WriteString("=== " + c.role.String() + "\n")
-		b.WriteString(verdict.RetryPrompt("The original prompt.\n", asked(c.role), j.Errors))
+		for form := range run.ResultForm(run.ResultForms) {
+			b.WriteString("=== " + c.role.String() + ", " + form.String() + "\n")
+			question := asked(c.role)
+			question.Keys, question.Form = []string{"KEY2TEST"}, form
+			b.WriteString(verdict.RetryPrompt("The original prompt.\n", question, j.Errors))
+		}
 	}
-	golden(t, "retry.golden", b.String())
+	golden.Equal(t, "retry.golden", b.String())
 }
 
 // The parts of a retry prompt, and the lines that must be in it.
 func TestRetryPromptHasWhatItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prompt := rapid.String().Draw(t, "prompt")
-		question := asked(role.Draw(t, "asked"))
+		question := drawAsked(t)
 		problems := rapid.SliceOfN(rapid.Custom(hostileProblem), 0, 5).Draw(t, "problems")
 		retry := verdict.RetryPrompt(prompt, question, problems)
 		require.True(t, strings.HasPrefix(retry, "RETRY CONTEXT:"))
 		require.True(t, verdict.IsRetry(retry))
-		context, ok := strings.CutSuffix(retry, "\n---\n"+prompt)
+		before := strings.LastIndex(retry, "\n---\n")
+		last := retry[before:]
+		context, ok := strings.CutSuffix(retry[:before], "\n---\n"+prompt)
 		require.True(t, ok, "the original prompt is unchanged")
-		require.Contains(t, context, "\nrole: "+question.Role.String()+"\ntask_id: 2.1\nstatus: <pass, gaps or error>\n")
-		require.Equal(t, question.Role == core.Worker, strings.Contains(context, "\ngit_range: <base>..<head>\n"))
-		require.Equal(t, question.Role != core.Worker, strings.Contains(context, "\nconfidence: "))
+		require.Contains(t, context, "\nAny other result format or key named below does not count.\n")
+		require.Contains(t, last, " key KEY2TEST. Any\nother result format or key named above does not count.\n")
+		require.Equal(t, question.Form == run.ResultHeaders, strings.Contains(last, " header lines "))
+		headers := question.Form == run.ResultHeaders
+		require.Equal(t, headers, strings.Contains(context, "\nrole: "+question.Role.String()+"\ntask_id: 2.1\nkey: KEY2TEST\nstatus: <pass, gaps or error>\n"))
+		require.Equal(t, !headers, strings.Contains(context, "\nBEGIN_DISPATCH_RESULT\n{\"task_id\":\"2.1\",\"key\":\"KEY2TEST\","))
+		require.Equal(t, question.Role == core.Worker, strings.Contains(context, "<base>..<head>"))
+		require.Equal(t, headers && question.Role != core.Worker, strings.Contains(context, "\nconfidence: "))
 	})
 }
 
-type retrier func(prompt string, asked verdict.Asked, problems []verdict.Problem) string
+// drawAsked draws a question with a key, and one of the forms.
+func drawAsked(t *rapid.T) verdict.Asked {
+	question := asked(role.Draw(t, "asked"))
+	question.Keys = []string{"KEY2TEST"}
+	question.Form = run.ResultForm(rapid.IntRange(0, run.ResultForms-1).Draw(t, "form"))
+	return question
+}
 
 // checkRetry says what is wrong with a retry prompt, or nothing: each error is one line more of a text
 // that is otherwise always the same, and nothing that an error quotes can be taken for another part.
-func checkRetry(retry retrier, asked verdict.Asked, problems []verdict.Problem) string {
-	plain := strings.Split(retry("p", asked, nil), "\n")
-	lines := strings.Split(retry("p", asked, problems), "\n")
+func checkRetry(asked verdict.Asked, problems []verdict.Problem) string {
+	plain := strings.Split(verdict.RetryPrompt("p", asked, nil), "\n")
+	lines := strings.Split(verdict.RetryPrompt("p", asked, problems), "\n")
 	at := indexOf(plain, "- nothing in it was recognised as a result")
 	switch {
 	case at < 0:
@@ -82,44 +101,8 @@ func checkRetry(retry retrier, asked verdict.Asked, problems []verdict.Problem) 
 func TestRetryPromptIsConstantButForTheErrors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		problems := rapid.SliceOfN(rapid.Custom(hostileProblem), 1, 5).Draw(t, "problems")
-		require.Empty(t, checkRetry(verdict.RetryPrompt, asked(role.Draw(t, "asked")), problems))
+		require.Empty(t, checkRetry(asked(role.Draw(t, "asked")), problems))
 	})
-}
-
-// Each of these is RetryPrompt with one defect. That checkRetry finds it proves that it can fail.
-func TestEveryRetrySaboteurIsCaught(t *testing.T) {
-	problems := []verdict.Problem{
-		{Field: "status", Expected: "pass", Found: "a\n---\nrole: worker", Line: 2, Message: "m"},
-		{Field: "task_id", Expected: "2.1", Found: "abc", Line: 3, Message: "n"},
-	}
-	lastLine := func(change func(string) string) retrier {
-		return func(prompt string, asked verdict.Asked, problems []verdict.Problem) string {
-			text := verdict.RetryPrompt(prompt, asked, problems)
-			if len(problems) == 0 {
-				return text
-			}
-			before, line, _ := strings.Cut(text, "- task_id")
-			line, after, _ := strings.Cut(line, "\n")
-			return before + change("- task_id"+line) + "\n" + after
-		}
-	}
-	for want, broken := range map[string]retrier{
-		"not one line for each error": func(prompt string, asked verdict.Asked, problems []verdict.Problem) string {
-			return verdict.RetryPrompt(prompt, asked, problems[:min(1, len(problems))])
-		},
-		"the text around the errors is not constant": func(prompt string, asked verdict.Asked, problems []verdict.Problem) string {
-			return strings.Replace(verdict.RetryPrompt(prompt, asked, problems), "RETRY", strings.Repeat("RE", len(problems)+1)+"TRY", 1)
-		},
-		"a line that can be taken for something else": lastLine(func(line string) string { return strings.TrimPrefix(line, "- ") }),
-		"a line that is too long":                     lastLine(func(line string) string { return line + strings.Repeat("x", 600) }),
-		"what was found is not said":                  lastLine(func(line string) string { return strings.ReplaceAll(line, "abc", "it") }),
-		"there is no place for the errors": func(prompt string, _ verdict.Asked, _ []verdict.Problem) string {
-			return "RETRY CONTEXT:\n---\n" + prompt
-		},
-	} {
-		require.Equal(t, want, checkRetry(broken, asked(core.Worker), problems))
-	}
-	require.Empty(t, checkRetry(verdict.RetryPrompt, asked(core.Worker), problems))
 }
 
 func indexOf(lines []string, line string) int {
@@ -156,6 +139,26 @@ func TestEchoOfARetryPromptIsInvalid(t *testing.T) {
 	}
 }
 
+// An agent that fills in the block of a retry prompt has given a result.
+func TestFilledInBlocksOfARetryPromptAreValid(t *testing.T) {
+	fill := strings.NewReplacer(
+		"<completed, blocked or failed>", "completed", "<approved, needs_changes or blocked>", "needs_changes",
+		"<base>..<head>", "a1b2c3d..e4f5a6b", "<critical, important or minor>", "minor",
+	)
+	for i := range core.Roles {
+		question := asked(core.Role(i + 1))
+		question.Keys, question.Form, question.RequireKey = []string{"KEY2TEST"}, run.ResultJSON, true
+		prompt := verdict.RetryPrompt("", question, nil)
+		require.Equal(t, verdict.Invalid, verdict.Judge(prompt, question).Verdict, "an echo is no result")
+		_, form, _ := strings.Cut(prompt, "BEGIN_DISPATCH_RESULT")
+		form, _, _ = strings.Cut(form, "END_DISPATCH_RESULT")
+		j := verdict.Judge("BEGIN_DISPATCH_RESULT"+fill.Replace(form)+"END_DISPATCH_RESULT\n", question)
+		require.Empty(t, j.Errors)
+		require.Empty(t, j.Warnings)
+		require.Equal(t, "KEY2TEST", j.Key)
+	}
+}
+
 // What an agent answers that does as it is told is a result.
 func TestFilledInHeadersOfARetryPromptAreValid(t *testing.T) {
 	fill := strings.NewReplacer(
@@ -187,7 +190,7 @@ func TestIsRetry(t *testing.T) {
 
 func TestOriginalIsWhatARetryRepeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		question := asked(role.Draw(t, "asked"))
+		question := drawAsked(t)
 		problems := rapid.SliceOfN(rapid.Custom(hostileProblem), 0, 5).Draw(t, "problems")
 		prompt := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 			"a\n---\nb", "RETRY CONTEXT: x\n\n---\ny", verdict.RetryPrompt("p", question, nil),
@@ -202,7 +205,7 @@ func TestPromptsThatOnlyBeginLikeARetryAreKept(t *testing.T) {
 	for _, prompt := range []string{
 		"", "Do it.", "RETRY CONTEXT: the deploy failed.\n\n---\nDo it again.\n---\n", "RETRY CONTEXT:",
 		strings.Replace(retry, "neither done nor failed", "done", 1),
-		strings.Replace(retry, "a result that cannot be read is lost", "", 1),
+		strings.Replace(retry, "copy it as it is", "", 1),
 		strings.Replace(retry, "Answer with these lines first", "Answer", 1),
 		strings.Replace(retry, "- nothing in it", "nothing in it", 1),
 		strings.Replace(retry, "\n---\n", "\n", 1),

@@ -7,14 +7,14 @@ import (
 	"waybill/core"
 )
 
-// judgeBlock reads a well-formed block by the contract of the role that was asked.
-func judgeBlock(found blocks, n *notes) Judgement {
-	remarkBlock(found, n)
+// judgeBlock judges a well-formed block by the contract of the role that was asked.
+func judgeBlock(b block, n *notes) Judgement {
+	b.remark(n)
 	in, contract := ReviewerBlock, reviewerContract
 	if n.asked.Role == core.Worker {
 		in, contract = WorkerBlock, workerContract
 	}
-	r, v := Result{Role: n.asked.Role}, found.last.object
+	r, v := Result{Role: n.asked.Role}, b.object
 	objectReader{notes: n}.object(v, contract(&r))
 	switch {
 	case r.Status == "approved" && len(r.RequiredFixes) > 0:
@@ -29,15 +29,8 @@ func judgeBlock(found blocks, n *notes) Judgement {
 	return n.judgement(Verdict(word.Means), JSONBlock, r)
 }
 
-// remarkBlock notes what had to be tolerated around the block.
-func remarkBlock(found blocks, n *notes) {
-	b := found.last
-	if found.count > 1 {
-		n.warn(furtherBlock, b.begin, "the last of %d result blocks counts", found.count)
-	}
-	if found.breaks > 0 {
-		n.warn(brokenBlock, found.broken.begin, "a result block that is not well-formed was passed over")
-	}
+// remark warns of tolerated text around the block.
+func (b block) remark(n *notes) {
 	if b.fenced || strings.HasSuffix(strings.TrimRight(lastLine(n.text[:b.begin]), " \t\r"), "```") {
 		n.warn(codeFence, b.begin, "the result block is in a code fence")
 	}
@@ -50,50 +43,44 @@ func remarkBlock(found blocks, n *notes) {
 	if rest := strings.Trim(n.text[b.end:], "`*. \t\r\n"); rest != "" {
 		n.warn(epilogue, b.end, "text after the result block was passed over")
 	}
-	for h := range headerBlocks(n.text) {
-		n.warn(furtherHeaders, h.at, "headers were passed over, because there is a result block")
-		break
-	}
 }
 
-// judgeBroken is about a text whose blocks were begun and are none. It would say what the agent means
-// only by chance, so no statement in it is looked for.
-func (n *notes) judgeBroken(f fracture) Judgement {
+// broken notes the error of a block that is not well-formed.
+func (n *notes) broken(f brokenBlockAt) {
 	found := n.text[f.at:]
 	if found == "" {
 		found = "the end of the text"
 	}
 	n.fault(BlockBroken, "result block", f.at, f.expected, found, "the result block is not well-formed")
-	return n.judgement(Invalid, JSONBlock, Result{})
 }
 
-// lastLine gives the last line of a text that is not blank, and nothing else of it.
+// lastLine returns the last line of a text that is not blank, and nothing else.
 func lastLine(text string) string {
 	text = strings.TrimRight(text, " \t\r\n")
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// An objectReader reads an object by its contract and notes everything that is wrong with it.
+// An objectReader reads an object by its contract and notes all errors.
 type objectReader struct {
 	notes *notes
-	path  string // such as "issues[2]."
+	path  string // prefix of field names, such as "issues[2]."
 }
 
-// A key is what the contract says about one member.
+// A key is the contract of one member.
 type key struct {
 	name     string
 	optional bool
-	decides  bool // two different values leave no way to tell which is meant
+	decides  bool // different values are an error
 	value    value
 }
 
-// A value says what the value of a member must be, and reads it. What is said is said in an error.
+// A value checks and reads the value of a member.
 type value struct {
 	expected string
 	read     func(o objectReader, field string, v node)
 }
 
-// workerContract is what the result block of a worker must have.
+// workerContract returns the members of a worker's block.
 func workerContract(r *Result) []key {
 	return []key{
 		{name: "task_id", decides: true, value: taskID(&r.TaskID)},
@@ -102,7 +89,9 @@ func workerContract(r *Result) []key {
 		{name: "files_changed", value: texts(&r.FilesChanged)},
 		{name: "tests", value: each(&r.Tests, testKeys, testSize)},
 		{name: "follow_up_actions", value: texts(&r.FollowUps)},
-		{name: "git_range", optional: true, value: gitRange(&r.GitRange)},
+		{name: "git_range", optional: true, value: gitRange(r)},
+		{name: "role", optional: true, decides: true, value: roleMember},
+		{name: "key", optional: true, decides: true, value: keyMember},
 	}
 }
 
@@ -114,7 +103,7 @@ func testKeys(t *Test) []key {
 	}
 }
 
-// reviewerContract is what the result block of a reviewer must have.
+// reviewerContract returns the members of a reviewer's block.
 func reviewerContract(r *Result) []key {
 	return []key{
 		{name: "task_id", decides: true, value: taskID(&r.TaskID)},
@@ -122,6 +111,8 @@ func reviewerContract(r *Result) []key {
 		{name: "strengths", value: texts(&r.Strengths)},
 		{name: "issues", value: each(&r.Issues, issueKeys, issueSize)},
 		{name: "required_fixes", value: texts(&r.RequiredFixes)},
+		{name: "role", optional: true, decides: true, value: roleMember},
+		{name: "key", optional: true, decides: true, value: keyMember},
 	}
 }
 
@@ -134,14 +125,19 @@ func issueKeys(i *Issue) []key {
 	}
 }
 
-// object finds the member of each key, the last if there are several, and reads them in the order of
-// the contract.
+// object reads the members in the order of the contract. Of a repeated member it reads the last.
 func (o objectReader) object(v node, keys []key) {
 	values := make([]node, len(keys))
+	rivals := make([]node, len(keys))
 	for name, value := range v.members() {
 		i := o.keyOf(name, keys)
 		if i < 0 {
-			o.unknown(name, value)
+			o.unknown(name)
+			for i, k := range keys {
+				if k.rivals(name.upTo(maxKey), value) {
+					rivals[i] = name
+				}
+			}
 			continue
 		}
 		if before := values[i]; before.end > 0 {
@@ -152,6 +148,9 @@ func (o objectReader) object(v node, keys []key) {
 	for i, k := range keys {
 		switch field := o.path + k.name; {
 		case values[i].end > 0:
+			if r := rivals[i]; r.end > 0 {
+				o.notes.fault(Contradictory, field, r.at, "one "+k.name, r.upTo(maxKey), field+" is said twice, under two names")
+			}
 			k.value.read(o, field, values[i])
 		case !k.optional:
 			o.notes.fault(Missing, field, v.at, k.value.expected, "", field+" is missing")
@@ -169,17 +168,24 @@ func (o objectReader) keyOf(name node, keys []key) int {
 	return -1
 }
 
-// unknown remarks on a key that is not in the contract. A role is not, either, but it says something.
-func (o objectReader) unknown(name, value node) {
-	key := name.upTo(shownLong)
-	o.notes.warn(unknownKey, name.at, "the key %s is not known here", foreign(o.path+key))
-	if key != "role" || o.path != "" || !value.is('"') {
-		return
+// unknown warns of a member outside the contract.
+func (o objectReader) unknown(name node) {
+	o.notes.warn(unknownKey, name.at, "the key %s is not known here", foreign(o.path+name.upTo(maxShownLong)))
+}
+
+// rivals reports whether a member outside the contract contradicts the key: the same word in another case, the status
+// of the other contract, or a "verdict" that is no pass.
+func (k key) rivals(said string, value node) bool {
+	if !k.decides || strings.EqualFold(k.name, said) {
+		return k.decides
 	}
-	said := value.upTo(shownLong)
-	if role, ok := roleNamed(said, o.notes.asked.Role); !ok || role != o.notes.asked.Role {
-		o.notes.warn(roleDiffers, value.at, "the role is %s, but %s was asked", foreign(said), o.notes.asked.Role)
+	switch status := k.name == "status" || k.name == "assessment"; strings.ToLower(said) {
+	case "status", "assessment":
+		return status
+	case "verdict", "result":
+		return status && rejection(value.short()) != ""
 	}
+	return false
 }
 
 func (o objectReader) duplicate(k key, before, value node) {
@@ -192,7 +198,7 @@ func (o objectReader) duplicate(k key, before, value node) {
 	o.notes.warn(duplicateKey, value.at, "%s is given twice; the last one counts", field)
 }
 
-// of gives a value of the JSON type that begins with one of the given bytes.
+// of returns a value of the JSON type that begins with one of the bytes of first.
 func of(expected, first string, read func(o objectReader, field string, v node)) value {
 	return value{expected, func(o objectReader, field string, v node) {
 		if strings.IndexByte(first, v.text[v.at]) < 0 {
@@ -209,16 +215,36 @@ func text(to *string, limit int) value {
 	})
 }
 
-// gitRange reads a range of commits. Since a result may do without it, one that is none makes no result invalid.
-func gitRange(to *string) value {
-	return value{"a string", func(o objectReader, field string, v node) {
+// roleMember checks the role that a block may name; keyMember allows the result key. Neither value is kept.
+var (
+	roleMember = of(roleNames, `"`, func(o objectReader, _ string, v node) { o.notes.checkRole(trim(v.upTo(maxEntry)), v.at) })
+	keyMember  = of("the key of the result as a string", `"`, func(objectReader, string, node) {})
+)
+
+// gitRange reads an optional range of commits; null and "" mean none.
+func gitRange(r *Result) value {
+	return value{"<base>..<head>", func(o objectReader, field string, v node) {
+		if v.is('n') || v.raw() == `""` {
+			o.notes.warn(placeholder, v.at, "git_range was read as empty: %s", foreign(v.raw()))
+			return
+		}
 		if v.is('"') {
-			text(to, maxEntry).read(o, field, v)
+			text(&r.GitRange, maxEntry).read(o, field, v)
 		}
-		if !isRange(*to) {
-			o.notes.warn(gitRangeForm, v.at, "git_range is not <base>..<head>: %s", show(v.raw()))
-		}
+		o.notes.checkRange(r.GitRange, v.raw(), v.at, r.Status == "completed")
 	}}
+}
+
+// checkRange notes that a git_range is no range. If a worker reports done, that is an error, because the reviewers
+// would see other commits or none.
+func (n *notes) checkRange(r, found string, at int, done bool) {
+	switch {
+	case isRange(r):
+	case done:
+		n.fault(NotAllowed, "git_range", at, "<base>..<head>", found, "git_range is not a range of commits")
+	default:
+		n.warn(gitRangeForm, at, "git_range is not <base>..<head>: %s", foreign(found))
+	}
 }
 
 func boolean(to *bool) value {
@@ -233,14 +259,14 @@ func taskID(to *string) value {
 	})
 }
 
-// checkTaskID notes an error if the result is about something else than what was asked.
+// checkTaskID notes an error if the result names another item or task.
 func (n *notes) checkTaskID(id string, at int) {
 	if !n.asked.knows(id) {
 		n.fault(TaskIDMismatch, "task_id", at, n.asked.ids(), id, "the result is about another task")
 	}
 }
 
-// word reads one of a few words, whatever its case.
+// word reads one of the allowed words, in any case.
 func word(to *string, allowed ...string) value {
 	last := len(allowed) - 1
 	expected := strings.Join(allowed[:last], ", ") + " or " + allowed[last]
@@ -268,7 +294,7 @@ func texts(to *[]string) value {
 	return list(to, func(s *string) value { return text(s, maxEntry) }, textSize)
 }
 
-// each reads a list of objects. The size of one is that of all its texts.
+// each reads a list of objects. size returns the length of all texts of an entry.
 func each[T any](to *[]T, keys func(*T) []key, size func(T) int) value {
 	return list(to, func(entry *T) value {
 		return of("an object", "{", func(o objectReader, field string, v node) {
@@ -279,7 +305,7 @@ func each[T any](to *[]T, keys func(*T) []key, size func(T) int) value {
 
 func list[T any](to *[]T, entry func(*T) value, size func(T) int) value {
 	return of("a list", "[", func(o objectReader, field string, v node) {
-		g := gathering[T]{field: field}
+		g := boundedList[T]{field: field}
 		for e := range v.entries() {
 			if g.full() {
 				g.skip(1, e.at)

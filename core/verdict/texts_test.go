@@ -59,7 +59,7 @@ var jsonText = rapid.Map(rapid.OneOf(
 
 var controls = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}]`)
 
-// withoutControls gives a text as a result keeps it.
+// withoutControls returns a text as a result keeps it.
 func withoutControls(s string) string {
 	return controls.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD")
 }
@@ -89,7 +89,7 @@ func aResultBlock(t *rapid.T) verdict.Result {
 	return r
 }
 
-// someOf draws a list that is nil if it is empty, as Judge gives it.
+// someOf draws a list that is nil if it is empty, like those of Judge.
 func someOf[T any](t *rapid.T, of *rapid.Generator[T], label string) []T {
 	if list := rapid.SliceOfN(of, 0, 4).Draw(t, label); len(list) > 0 {
 		return list
@@ -104,7 +104,7 @@ var headerItem = rapid.StringMatching(`[a-zA-Zä針(][a-z0-9ö/._()'>: -]{0,20}[
 func aHeaderResult(t *rapid.T) verdict.Result {
 	rule := anyRule(t, verdict.V2)
 	r := minimal(rule)
-	r.Own = rapid.SampledFrom([]core.Role{0, rule.Role, core.Worker, core.SpecReviewer, core.CodeQualityReviewer}).Draw(t, "own")
+	r.Own = rapid.SampledFrom([]core.Role{0, rule.Role}).Draw(t, "own")
 	r.FilesChanged = someOf(t, headerItem, "files")
 	if rule.Status != "pass" || rapid.Bool().Draw(t, "issues anyway") {
 		r.Issues = nil
@@ -113,14 +113,14 @@ func aHeaderResult(t *rapid.T) verdict.Result {
 		}
 	}
 	if rapid.Bool().Draw(t, "range anyway") {
-		r.GitRange = rapid.StringMatching(`[a-z0-9/_~^-]{1,9}\.\.[a-z0-9/_~^-]{1,9}`).Draw(t, "range")
+		r.GitRange = rapid.StringMatching(`[a-z0-9/_~^][a-z0-9/_~^-]{0,8}\.\.[a-z0-9/_~^-]{1,9}`).Draw(t, "range")
 	}
 	if rule.Role != core.Worker {
 		r.Confidence = rapid.SampledFrom([]string{"", "high", "medium", "low"}).Draw(t, "confidence")
 	}
 	r.Body = rapid.SampledFrom([]string{
-		"", "Done.", "Two\n\nparagraphs.", "- a list\n- of things", "```go\nfmt.Println()\n```", "APPROVED\nFAILED", "größe 針",
-		"see BEGIN_DISPATCH_RESULT", "| a | table |", "---\n\nrole of the rule", "status: gaps",
+		"", "Done.", "Two\n\nparagraphs.", "- a list\n- of things", "```go\nfmt.Println()\n```", "größe 針",
+		"see BEGIN_DISPATCH_RESULT", "| a | table |", "---\n\nrole of the rule", "a status: gaps",
 	}).Draw(t, "body")
 	return r
 }

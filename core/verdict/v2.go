@@ -7,50 +7,11 @@ import (
 	"waybill/core"
 )
 
-// A reading is what one block of headers says.
-type reading struct {
-	headers headers
-	notes   *notes
-	result  Result
-	verdict Verdict
-}
-
-// wellFormed reports whether the headers pass the matrix. They may be about something else.
-func (r reading) wellFormed() bool {
-	return !slices.ContainsFunc(r.notes.errors, func(p Problem) bool { return p.Fault != TaskIDMismatch })
-}
-
-// findHeaders finds the headers that count. Where nothing stands before them they count, good or bad,
-// because what follows them is free text and may quote others. Further down, the last well-formed
-// ones count, or the last ones if none are.
-func findHeaders(n *notes) (reading, bool) {
-	var chosen reading
-	count := 0
-	for h := range headerBlocks(n.text) {
-		count++
-		if count > 1 && chosen.headers.first {
-			continue
-		}
-		if next := h.read(n.fresh()); count == 1 || next.wellFormed() || !chosen.wellFormed() {
-			chosen = next
-		}
-	}
-	if count > 1 {
-		chosen.notes.warn(furtherHeaders, chosen.headers.at, "of %d blocks of headers this one counts", count)
-	}
-	return chosen, count > 0
-}
-
-func judgeHeaders(r reading, n *notes) Judgement {
-	n.adopt(r.notes)
-	return n.judgement(r.verdict, V2, r.result)
-}
-
-// read reads a block of headers by the matrix.
-func (h headers) read(n *notes) reading {
+// judge judges a block of headers by the contract of role and status.
+func (h headers) judge(n *notes) Judgement {
 	h.remark(n)
 	r := Result{Role: n.asked.Role, Body: h.body(n.text)}
-	r.Own = h.checkRole(n)
+	r.Own = h.role(n)
 	if id, ok := h.value("task_id", n); ok && id.value != "" {
 		r.TaskID = n.bounded("task_id", id.at, id.value, maxID, len(id.value))
 		n.checkTaskID(id.value, id.at)
@@ -63,7 +24,7 @@ func (h headers) read(n *notes) reading {
 				field+" is required"+forWhat(field, v, n.asked.Role))
 		}
 	}
-	return reading{h, n, r, v}
+	return n.judgement(v, V2, r)
 }
 
 func forWhat(field string, v Verdict, role core.Role) string {
@@ -73,7 +34,7 @@ func forWhat(field string, v Verdict, role core.Role) string {
 	return " where a " + role.String() + " says " + string(v)
 }
 
-// remark notes what had to be tolerated about the lines.
+// remark warns of tolerated lines.
 func (h headers) remark(n *notes) {
 	for _, odd := range []struct {
 		is     bool
@@ -111,8 +72,8 @@ func (h header) remarkOn(n *notes) {
 	}
 }
 
-// value gives the last header of a key. That it is there several times is remarked, or wrong if that
-// leaves no way to tell what is meant.
+// value returns the last header of a key. Repetition is a warning, or an error if the values of a deciding header
+// differ.
 func (h headers) value(key string, n *notes) (header, bool) {
 	var last header
 	found := false
@@ -120,8 +81,8 @@ func (h headers) value(key string, n *notes) (header, bool) {
 		if one.key != key {
 			continue
 		}
-		switch decides := key == "task_id" || key == "status"; {
-		case found && decides && one.value != last.value:
+		switch decides := key == "task_id" || key == "status" || key == "role" || key == "key"; {
+		case found && decides && !strings.EqualFold(one.value, last.value):
 			n.fault(Contradictory, key, one.at, "one value", show(last.value)+" and "+show(one.value), key+" is given twice and differs")
 		case found:
 			n.warn(duplicateKey, one.at, "%s is given twice; the last one counts", key)
@@ -131,22 +92,32 @@ func (h headers) value(key string, n *notes) (header, bool) {
 	return last, found
 }
 
-// checkRole notes what is wrong or odd about the role, and gives the text's own.
-func (h headers) checkRole(n *notes) core.Role {
+// role returns the role that the text names.
+func (h headers) role(n *notes) core.Role {
 	said, ok := h.value("role", n)
-	if !ok || said.value == "" {
+	if !ok || said.value == "" || !n.checkRole(said.value, said.at) {
 		return 0
-	}
-	role, ok := roleNamed(said.value, n.asked.Role)
-	if !ok {
-		n.fault(NotAllowed, "role", said.at, roleNames, said.value, "role is none of the words allowed")
-		return 0
-	}
-	n.remarkCase("role", said.at, said.value, strings.ToLower(said.value))
-	if role != n.asked.Role {
-		n.warn(roleDiffers, said.at, "the role is %s, but %s was asked", role, n.asked.Role)
 	}
 	return ownRole(said.value)
+}
+
+// checkRole notes problems of the role in a text, and reports whether it names a role.
+func (n *notes) checkRole(name string, at int) bool {
+	role, ok := roleNamed(name, n.asked.Role)
+	if !ok {
+		n.fault(NotAllowed, "role", at, roleNames, name, "role is none of the words allowed")
+		return false
+	}
+	n.remarkCase("role", at, name, strings.ToLower(name))
+	n.checkAsked(role, name, at)
+	return true
+}
+
+// checkAsked notes an error if a text names another role than the asked one.
+func (n *notes) checkAsked(role core.Role, found string, at int) {
+	if !n.asked.wants(role) {
+		n.fault(RoleMismatch, "role", at, n.asked.Role.String(), found, "the result is of another role")
+	}
 }
 
 func (h headers) status(r *Result, n *notes) Verdict {
@@ -164,13 +135,11 @@ func (h headers) status(r *Result, n *notes) Verdict {
 	return Verdict(word.Means)
 }
 
-// details reads the headers that are not in every result.
+// details reads the optional headers.
 func (h headers) details(r *Result, n *notes) {
 	if one, ok := h.value("git_range", n); ok && one.notEmpty(n) {
 		r.GitRange = n.bounded("git_range", one.at, one.value, maxEntry, len(one.value))
-		if !isRange(one.value) {
-			n.warn(gitRangeForm, one.at, "git_range is not <base>..<head>: %s", foreign(one.value))
-		}
+		n.checkRange(one.value, one.value, one.at, n.asked.Role == core.Worker && r.Status == "pass")
 	}
 	if one, ok := h.value("issues", n); ok && one.notEmpty(n) {
 		r.Issues = asIssues(one.entries(";", n))
@@ -201,8 +170,7 @@ func confidence(one header, n *notes) string {
 	return ""
 }
 
-// filled reports whether a required field says something. A value that is not allowed is an error of
-// its own.
+// filled reports whether a required field has a value. A value that is not allowed is another error.
 func (h headers) filled(field string, r Result) bool {
 	switch field {
 	case "git_range":
@@ -246,7 +214,7 @@ func expectedHeader(field string, asked Asked) string {
 	return "what is missing or wrong, separated by ;"
 }
 
-// body gives the free text behind the headers, without the fence around them.
+// body returns the free text after the headers, without a fence around them.
 func (h headers) body(text string) string {
 	body := trim(text[h.end:])
 	if !h.fenced {

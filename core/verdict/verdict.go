@@ -1,8 +1,7 @@
-// Package verdict judges the text that an agent gave as its result against what it was asked.
+// Package verdict judges the result text of an agent against the question that the agent was asked.
 //
-// It refuses to guess: what is not clearly a result is invalid, and every reason for that is listed.
-// It also refuses to know what happens next. A judgement is a value; who is asked again, what is
-// counted and what is kept is decided elsewhere.
+// It refuses to guess: a text that is not clearly a result is invalid, with all reasons. It does not know what
+// happens next: retries, counters and storage are decided elsewhere.
 package verdict
 
 import (
@@ -11,49 +10,55 @@ import (
 	"unicode/utf8"
 
 	"waybill/core"
+	"waybill/core/run"
 )
 
-// A Verdict is what a result says about the work.
+// A Verdict is the outcome that a result reports.
 type Verdict string
 
 // The verdicts.
 const (
 	Pass    Verdict = "pass"    // done, or approved
-	Gaps    Verdict = "gaps"    // something is missing, and the result says what
-	Error   Verdict = "error"   // the agent failed, or gives up
-	Invalid Verdict = "invalid" // the text is no result of what was asked, and Errors says why
+	Gaps    Verdict = "gaps"    // something is missing, and the result lists it
+	Error   Verdict = "error"   // the agent failed or gave up
+	Invalid Verdict = "invalid" // the text is no result for the question; Errors has the reasons
 )
-
-// Verdicts lists the verdicts.
-func Verdicts() []Verdict { return []Verdict{Pass, Gaps, Error, Invalid} }
 
 // A Grammar is a form in which a result can be written.
 type Grammar string
 
-// The grammars, in the order in which they are tried.
+// The grammars, in the order of attempts.
 const (
 	JSONBlock Grammar = "json_block" // a JSON object between two markers
 	V2        Grammar = "v2"         // header lines, a blank line, free text
 	Legacy    Grammar = "legacy"     // a clear statement in free text
-	None      Grammar = "none"       // nothing that is like any of them
+	None      Grammar = "none"       // none of these
 )
 
-// Grammars lists the grammars.
-func Grammars() []Grammar { return []Grammar{JSONBlock, V2, Legacy, None} }
-
-// Asked is what an agent was asked.
+// Asked describes the question to an agent.
 type Asked struct {
 	Role   core.Role
-	ItemID string // the item of the plan that the run is about
-	TaskID string // the task of the queue that the call named, if it named one
+	ItemID string // the item of the plan that the run works on
+	TaskID string // the task of the queue that the call names, if any
+	// Generic allows any reviewer to answer, because the host names only "reviewer".
+	Generic bool
+	// Keys are the accepted result keys. Without any, keys do not matter.
+	Keys []string
+	// Form is the form that prompts ask for. All forms are read.
+	Form run.ResultForm
+	// RequireKey makes a text without a key invalid.
+	RequireKey bool
 }
 
-// knows reports whether a result with this task_id answers what was asked.
+// wants reports whether a result of the role answers the question.
+func (a Asked) wants(role core.Role) bool { return role == a.Role || a.Generic && role.Reviewer() }
+
+// knows reports whether a result with this task_id answers the question.
 func (a Asked) knows(taskID string) bool {
 	return taskID != "" && len(taskID) <= maxID && (taskID == a.ItemID || taskID == a.TaskID)
 }
 
-// ids says which ids would have been right.
+// ids returns the accepted ids for a message.
 func (a Asked) ids() string {
 	if a.TaskID == "" || a.TaskID == a.ItemID {
 		return show(a.ItemID)
@@ -61,60 +66,59 @@ func (a Asked) ids() string {
 	return show(a.ItemID) + " or " + show(a.TaskID)
 }
 
-// A Judgement is what Judge made of a text.
+// A Judgement is the outcome of Judge.
 type Judgement struct {
 	Verdict Verdict
 	Grammar Grammar
-	Result  Result    // what could be read of it; complete unless the verdict is Invalid
-	Errors  []Problem // why it is invalid; none otherwise
+	Result  Result    // complete unless the verdict is Invalid
+	Errors  []Problem // reasons of Invalid; none otherwise
 	Lost    Lost
-	// Warnings lists what was tolerated, and what is odd and changed nothing.
+	// Key is the accepted key in the text, "" if there is none.
+	Key string
+	// Warnings lists tolerated and odd parts that changed nothing.
 	Warnings []Warning
 }
 
-// Lost counts, of the lists that the next agent works through, the entries that are not in the Result or not
-// whole, since a result has its bounds.
+// Lost counts entries that are missing or cut in the lists of the Result, because of its limits.
 type Lost struct{ Issues, RequiredFixes, FollowUps int }
 
-// A Result is what an agent reports. Each grammar fills in what it has; the rest stays empty. The
-// strings are parts of the text that was judged where that is possible, and keep it in memory. All of
-// them but Body are bounded and have no control characters but line feeds and tabs: a text has at most
-// 4 KiB, the Summary 16 KiB, the TaskID 128 bytes, and a list 1,000 entries with 64 KiB in all.
+// A Result is the report of an agent. Each grammar fills in its own fields. Strings may share memory with the judged
+// text. All but Body are limited and without control characters other than line feeds and tabs: a text has at most 4
+// KiB, Summary 16 KiB, TaskID 128 bytes, and a list 1,000 entries with 64 KiB in all.
 type Result struct {
-	Role core.Role // the role that was asked
-	// Own is the role that the text itself names, by a name that only this role has. It is 0 where the text
-	// names none, or says no more than "reviewer". Only v2 headers have it.
+	Role core.Role // the asked role
+	// Own is the role that the text itself names, by a name that only this role has; otherwise 0. Only v2 headers
+	// have it.
 	Own    core.Role
-	TaskID string // the text's own; none in the legacy grammar
-	Status string // the text's own word, in lower case
+	TaskID string // as in the text; none in the legacy grammar
+	Status string // the word in the text, in lower case
 
 	Issues       []Issue
 	FilesChanged []string
 
 	GitRange   string // v2 and legacy
 	Confidence string // v2: high, medium or low
-	Body       string // v2: what follows the headers; legacy: the whole text
+	Body       string // v2: the text after the headers; legacy: the whole text
 
-	Summary       string   // a worker's block, and so on
+	Summary       string   // worker's block, up to FollowUps
 	Tests         []Test   //
 	FollowUps     []string //
-	Strengths     []string // a reviewer's block, and so on
+	Strengths     []string // reviewer's block, with RequiredFixes
 	RequiredFixes []string //
 }
 
-// An Issue is something that is missing or wrong. Only a result block has more than the message.
+// An Issue is one finding. Only a result block has more than the message.
 type Issue struct{ Severity, File, Message, Fix string }
 
-// A Test is something that a worker ran to check its work.
+// A Test is a check that a worker ran.
 type Test struct {
 	Command  string
 	Passed   bool
 	Failures []string
 }
 
-// Judge judges a text. The same text and question give the same judgement, and white space at the end
-// of the text does not matter. It takes time in proportion to the length of the text, whatever stands
-// in it, and never panics.
+// Judge judges a text in linear time and never panics. The same text and question have the same judgement. White
+// space at the end does not matter.
 func Judge(text string, asked Asked) Judgement {
 	n := &notes{asked: asked}
 	n.text = clean(text, n)
@@ -126,24 +130,20 @@ func Judge(text string, asked Asked) Judgement {
 	if found.mentions > 0 {
 		n.warn(mentionedMarkers, found.mention, "a marker is mentioned that begins no result block")
 	}
-	if found.count > 0 {
-		return judgeBlock(found, n)
+	a := surroundingsOf(n.text, found)
+	if forms := formsOf(n, found, a); len(forms) > 0 {
+		return judgeForms(n, found, forms, a)
 	}
-	h, ok := findHeaders(n)
-	switch {
-	case ok && found.breaks > 0:
-		n.warn(brokenBlock, found.broken.begin, "a result block that is not well-formed was passed over")
-		return judgeHeaders(h, n)
-	case ok:
-		return judgeHeaders(h, n)
-	case found.breaks > 0:
-		return n.judgeBroken(found.broken)
+	if len(found.broken) > 0 {
+		// The block broke by accident, so statements inside it mean nothing.
+		n.broken(found.broken[len(found.broken)-1])
+		return n.judgement(Invalid, JSONBlock, Result{})
 	}
-	return judgeStatements(n)
+	n.checkMisplacedKey()
+	return judgeStatements(n, a)
 }
 
-// clean takes off what belongs to no grammar: white space at the end, a byte order mark, broken
-// UTF-8. Lines keep their numbers.
+// clean removes white space at the end, a byte order mark and broken UTF-8. Line numbers stay the same.
 func clean(text string, n *notes) string {
 	text = strings.TrimRightFunc(text, blank)
 	if rest, ok := strings.CutPrefix(text, bom); ok {
@@ -163,8 +163,7 @@ func clean(text string, n *notes) string {
 
 const bom = "\uFEFF"
 
-// blank reports whether a character is white space to us. A byte order mark is, because it is also
-// found where texts were joined.
+// blank reports whether a character is white space, or a byte order mark, which stays inside texts that were joined.
 func blank(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // trim takes white space off both ends.

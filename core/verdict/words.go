@@ -1,12 +1,9 @@
 package verdict
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// A Vocabulary is a set of status words that are about the same thing. The same word may be in
-// several and mean something else in each.
+// A Vocabulary is a set of status words about one subject. The same word may mean something else in another
+// vocabulary.
 type Vocabulary string
 
 // The vocabularies.
@@ -19,12 +16,7 @@ const (
 	SnapshotStatus Vocabulary = "snapshot of a run"
 )
 
-// Vocabularies lists the vocabularies.
-func Vocabularies() []Vocabulary {
-	return []Vocabulary{V2Status, WorkerBlock, ReviewerBlock, AttemptStatus, QueueStatus, SnapshotStatus}
-}
-
-// A Field is one of our own fields that holds a status.
+// A Field names one of waybill's fields that holds a status.
 type Field string
 
 // The fields.
@@ -35,19 +27,17 @@ const (
 	RunField     Field = "run.state"
 )
 
-// A Word is a status word of a vocabulary and what it is with us.
+// A Word maps a status word of a vocabulary to a value of a field.
 type Word struct {
 	In    Vocabulary
 	Word  string
 	Field Field  // where it goes
-	Means string // the word that stands there
-	Note  string // what is easily misread
+	Means string // value of the field
+	Note  string // how the word can be misread
 }
 
-// Words gives every status word of every vocabulary once. Each vocabulary has its own field: a word
-// of one never decides about another, even if it is spelled the same.
-func Words() []Word { return slices.Clone(words) }
-
+// words lists each status word of every vocabulary once. A word of one vocabulary never decides about another, even
+// with the same spelling.
 var words = []Word{
 	{V2Status, "pass", VerdictField, "pass", ""},
 	{V2Status, "gaps", VerdictField, "gaps", ""},
@@ -82,7 +72,7 @@ var words = []Word{
 	{SnapshotStatus, "failed", RunField, "failed", ""},
 }
 
-// Lookup finds a word in a vocabulary, whatever its case.
+// Lookup returns the word of a vocabulary, in any case.
 func Lookup(in Vocabulary, word string) (Word, bool) {
 	for _, w := range words {
 		if w.In == in && strings.EqualFold(w.Word, word) {
@@ -92,7 +82,7 @@ func Lookup(in Vocabulary, word string) (Word, bool) {
 	return Word{}, false
 }
 
-// expected lists the words of a vocabulary for a person.
+// expected lists the words of a vocabulary for a message.
 func expected(in Vocabulary) string {
 	var names []string
 	for _, w := range words {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/verdict"
 )
 
@@ -23,7 +23,7 @@ var said = map[verdict.Vocabulary]string{
 // ours is what may stand in each of our fields.
 func ours() map[verdict.Field][]string {
 	var states []string
-	for _, s := range core.RunStates() {
+	for _, s := range run.States() {
 		states = append(states, string(s))
 	}
 	return map[verdict.Field][]string{

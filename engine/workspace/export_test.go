@@ -1,8 +1,7 @@
 package workspace
 
-// FolderPath is tested from inside because the forms of Windows must be right, and
-// tested, on every system.
+// FolderPath is exported for tests because the Windows forms are tested on every system.
 var FolderPath = folderPath
 
-// SyncedName is tested from inside because such folders exist on no build machine.
+// SyncedName is exported for tests because no build machine has such folders.
 var SyncedName = syncedName

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"waybill/internal/atomicfile"
 )
 
-// Identity is the folder that a state folder belongs to, as it was last seen.
+// Identity is the last seen workspace folder of a state folder.
 type Identity struct {
 	Root string `json:"root"`
 	Dev  uint64 `json:"dev"`
@@ -18,11 +20,9 @@ type Identity struct {
 
 const identityFile = "workspace.json"
 
-// Remember records in the state folder, which must exist, which folder it belongs to.
-// It returns the earlier record if that was another folder: one that was deleted and
-// made again, or replaced, so that the stored state may be about other files. The
-// device alone does not count, because it is numbered anew at every boot on some
-// systems. Nothing is written when nothing changed.
+// Remember records the workspace folder in its state folder, which must exist. It returns the earlier record if that
+// names another folder, because the state may then be about other files. Only the inode is compared, since some
+// systems renumber devices at every boot. Remember writes only changes.
 func (w Workspace) Remember() (replaced *Identity, err error) {
 	now := Identity{Root: w.Root, Dev: w.Dev, Ino: w.Ino}
 	path := filepath.Join(w.StateDir, identityFile)
@@ -41,8 +41,7 @@ func (w Workspace) Remember() (replaced *Identity, err error) {
 	return replaced, nil
 }
 
-// Former gives the folder that the state belongs to, if that is another one than this, as Remember would, and changes
-// nothing.
+// Former returns the earlier folder of the state, as Remember does, and writes nothing.
 func (w Workspace) Former() *Identity {
 	before, err := readIdentity(filepath.Join(w.StateDir, identityFile))
 	if err != nil || before == nil || before.Ino == w.Ino {
@@ -51,9 +50,8 @@ func (w Workspace) Former() *Identity {
 	return before
 }
 
-// remembered reports whether the folder at the canonical path dir has been a workspace:
-// its state folder is there and names this very folder, not another one that was at
-// the path before. It looks at one file, and only that of dir's own state.
+// remembered reports whether the folder at the canonical path dir was a workspace: its state folder exists and names
+// this very folder.
 func (s Sources) remembered(dir string) bool {
 	if s.StateBase == "" {
 		return false
@@ -66,8 +64,8 @@ func (s Sources) remembered(dir string) bool {
 	return err == nil && ino == id.Ino
 }
 
-// readIdentity returns nil when there is no record, or none that can be understood:
-// the record only serves a warning, so a damaged one is replaced.
+// readIdentity returns nil without a record or with an unreadable one. The record only serves a warning, so a damaged
+// one is replaced.
 func readIdentity(path string) (*Identity, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,24 +81,11 @@ func readIdentity(path string) (*Identity, error) {
 	return &id, nil
 }
 
-// writeIdentity replaces the record as a whole, so that a process which reads it at
-// the same time sees the old or the new one.
+// writeIdentity replaces the record atomically, because other processes may read it.
 func writeIdentity(path string, id Identity) error {
 	text, err := json.Marshal(id)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), identityFile+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return atomicfile.Replace(path, append(text, '\n'))
 }

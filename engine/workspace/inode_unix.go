@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inodeOf returns what the system calls the folder at path.
+// inodeOf returns the device and inode numbers of the folder at path.
 func inodeOf(path string) (dev, ino uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inodeOf returns what the system calls the folder at path: the number of its volume,
-// and its own number on it.
+// inodeOf returns the volume serial number and the file index of the folder at path.
 func inodeOf(path string) (dev, ino uint64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// identityPath undoes bind mounts: of all mounted names of the folder root it returns
-// one, the same whichever name root is. Where the system does not tell, or the name
-// cannot be reached, it returns root.
+// identityPath undoes bind mounts: it returns the same name for a folder whichever of its mounted names root is. If
+// that name is unknown or unreachable, it returns root.
 func identityPath(root string) string {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -30,8 +29,7 @@ func identityPath(root string) string {
 	return root
 }
 
-// mount is one line of mountinfo: the folder root of the file system on device is
-// visible at point.
+// mount is one line of mountinfo: the folder root of the file system on device is mounted at point.
 type mount struct{ device, root, point string }
 
 func parseMounts(text string) []mount {
@@ -44,7 +42,7 @@ func parseMounts(text string) []mount {
 	return mounts
 }
 
-// unescapeMount decodes the octal form in which the kernel writes blanks.
+// unescapeMount decodes the octal escapes of the kernel.
 func unescapeMount(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -60,11 +58,11 @@ func unescapeMount(text string) string {
 	return b.String()
 }
 
-// mountedNames returns the names under which the folder at path may be seen, the one
-// that shows most of its file system first, so that all names agree on the order.
+// mountedNames returns the names under which the folder at path is visible. The order is the same for every name of
+// the folder.
 func mountedNames(mounts []mount, path string) []string {
 	var home mount
-	for _, m := range mounts { // of equal points the last one covers the others
+	for _, m := range mounts { // the last mount at a point hides the others
 		if _, ok := below(m.point, path); ok && len(m.point) >= len(home.point) {
 			home = m
 		}
@@ -99,7 +97,7 @@ func sortMounts(mounts []mount) {
 	})
 }
 
-// below returns the path from dir to path, if path is dir or inside it.
+// below returns the path from dir to path if path is dir or inside it.
 func below(dir, path string) (string, bool) {
 	if dir == path || dir == "/" {
 		return strings.TrimPrefix(path, dir), dir != ""

@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// Synced is the kind that RemoteFS gives a folder which a program copies to other
-// computers. Its files are local: it can be watched, but is no place for a database.
+// Synced is the kind that RemoteFS reports for a folder that a program copies to other computers. It can be watched,
+// but a database in it may be damaged.
 const Synced = "synced"
 
-// RemoteFS reports whether path, or the nearest folder above it that exists, is on a
-// file system whose files change without this system's knowledge or whose locks cannot
-// be relied on: nfs, smb, cifs, 9p, fuse, vboxsf and their kin, or a folder of
-// Dropbox, iCloud, OneDrive or Google Drive (kind Synced), which is told by its name
-// only. Kind names what was found. An answer that the system refuses to give is no.
+// RemoteFS reports whether path is on a file system whose files change without the system's knowledge, or whose locks
+// are unreliable. Such are network and FUSE file systems, and the folders of sync programs such as Dropbox, which are
+// known by name only. A missing path counts as its nearest parent. If the system cannot tell, the answer is no.
 func RemoteFS(path string) (kind string, remote bool) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		kind, known := fileSystem(dir)
@@ -30,8 +28,7 @@ func RemoteFS(path string) (kind string, remote bool) {
 	return "", false
 }
 
-// syncedName reports whether a folder on the way has the name that a sync program
-// gives its own.
+// syncedName reports whether a folder of the path has the name of a sync program's folder.
 func syncedName(path string) bool {
 	names := strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' })
 	for i, name := range names {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem names the file system of path if it is a remote one; known is false when
-// the system did not say. FUSE file systems call themselves local.
+// fileSystem returns the file system of path if it is remote. known is false if the system did not say. FUSE file
+// systems report themselves as local.
 func fileSystem(path string) (kind string, known bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

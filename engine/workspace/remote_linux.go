@@ -2,9 +2,8 @@ package workspace
 
 import "golang.org/x/sys/unix"
 
-// fileSystem names the file system of path if it is a remote one; known is false when
-// the system did not say. FUSE covers sshfs, virtual machine shares and containers on
-// desktops; the few local ones lose little by being counted.
+// fileSystem returns the file system of path if it is remote. known is false if the system did not say. All FUSE file
+// systems count as remote, because most are.
 func fileSystem(path string) (kind string, known bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
@@ -13,8 +12,8 @@ func fileSystem(path string) (kind string, known bool) {
 	return remoteKind(uint32(st.Type)), true
 }
 
-// remoteKind knows the numbers of remote file systems. The type of st.Type differs
-// between architectures, and is signed on most; the numbers have 32 bits.
+// remoteKind returns the name of a remote file system by its magic number. The type of st.Type differs between
+// architectures, but the numbers have 32 bits.
 func remoteKind(magic uint32) string {
 	switch magic {
 	case unix.NFS_SUPER_MAGIC:

@@ -2,5 +2,5 @@
 
 package workspace
 
-// fileSystem knows nothing of remote file systems here.
+// fileSystem reports no remote file system, because these systems are not supported.
 func fileSystem(string) (kind string, known bool) { return "", true }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// fileSystem says "smb" for network drives and for paths of the form \\server\share.
+// fileSystem returns "smb" for network drives and for paths of the form \\server\share.
 func fileSystem(path string) (kind string, known bool) {
 	volume := filepath.VolumeName(path)
 	if strings.HasPrefix(volume, `\\`) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// secure checks and repairs through one open handle, so that nothing can be put in
-// the place of dir between the check and the repair.
+// secure checks and repairs the owner and the mode through one open handle, so that dir cannot be replaced in
+// between.
 func secure(dir string) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

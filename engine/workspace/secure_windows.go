@@ -1,5 +1,4 @@
 package workspace
 
-// secure leaves modes and owners to the access list that the folder inherits from the
-// user's profile.
+// secure refuses only links: the access list that the folder inherits from the user's profile protects it.
 func secure(dir string) error { return refuseOther(dir) }

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemSpelling asks the kernel for the path of an open folder, which has the case
-// and the Unicode form that are on disk. Listing the parents instead would raise a
-// permission dialogue for some folders.
+// systemSpelling returns the path of an open folder with the case and Unicode form on disk. It asks the kernel,
+// because listing the parents raises a permission dialog for some folders.
 func systemSpelling(path string) (string, bool) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -2,6 +2,6 @@
 
 package workspace
 
-// systemSpelling has nothing to add: EvalSymlinks has asked Windows already, and
-// elsewhere file systems that ignore case are rare and cannot be asked cheaply.
+// systemSpelling returns nothing: EvalSymlinks already returns the spelling on Windows, and elsewhere few file
+// systems ignore case.
 func systemSpelling(string) (string, bool) { return "", false }

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 )
 
-// ErrUnsafeStateDir marks a state folder that somebody else could have prepared. It
-// is never used: a store planted there could queue instructions.
+// ErrUnsafeStateDir marks a state folder that another user could have prepared. It is never used, because a prepared
+// store could queue instructions.
 var ErrUnsafeStateDir = errors.New("unsafe state folder")
 
-// StateBase returns the folder that holds the state folders of all workspaces. It
-// only computes; nothing is made. XDG_STATE_HOME decides on every system; without it
+// StateBase returns the folder that holds the state folders of all workspaces. It creates nothing. XDG_STATE_HOME
+// decides on every system; without it
 //
 //	everywhere else   $HOME/.local/state/waybill
 //	Windows           %LOCALAPPDATA%\waybill, else %USERPROFILE%\AppData\Local\waybill
 //
-// As the standard asks, a variable that is not an absolute path is ignored.
+// Following the XDG standard, it ignores a variable that is not an absolute path.
 func StateBase(env func(string) string, goos string) (string, error) {
 	absolute := func(name string) (string, bool) {
 		value := env(name)
@@ -43,10 +43,9 @@ func StateBase(env func(string) string, goos string) (string, error) {
 	return filepath.Join(home, ".local", "state", "waybill"), nil
 }
 
-// EnsureStateDir makes the state folder and the base above it, readable by this user
-// alone, and repairs wider modes. It refuses, with ErrUnsafeStateDir, a folder that
-// belongs to another user and a link in the place of either. On Windows, where the
-// profile folder is private by its access list, only links are refused.
+// EnsureStateDir creates the state folder and its base, private to this user, and repairs wider modes. It returns
+// ErrUnsafeStateDir if either is a link or belongs to another user. On Windows only links are refused, because the
+// profile folder is private.
 func (w Workspace) EnsureStateDir() error {
 	if w.StateDir == "" {
 		return errors.New("make state folder: the workspace was resolved without a StateBase")
@@ -63,8 +62,7 @@ func (w Workspace) EnsureStateDir() error {
 	return nil
 }
 
-// MakePrivate makes one folder, and those above it that are missing, as EnsureStateDir makes the state folder, and
-// refuses what it refuses.
+// MakePrivate creates one folder and its missing parents, with the modes and refusals of EnsureStateDir.
 func MakePrivate(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
@@ -75,12 +73,12 @@ func MakePrivate(dir string) error {
 	return secure(dir)
 }
 
-// unsafeDir refuses dir and says what a person can do.
+// unsafeDir returns an ErrUnsafeStateDir with advice for a person.
 func unsafeDir(dir, why string) error {
 	return fmt.Errorf("%w: %s %s; remove it", ErrUnsafeStateDir, dir, why)
 }
 
-// refuseOther refuses whatever is at dir unless it is a real folder.
+// refuseOther refuses dir unless it is a real folder.
 func refuseOther(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

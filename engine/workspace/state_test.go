@@ -71,9 +71,8 @@ func TestEnsureStateDirMakesItAndKeepsIt(t *testing.T) {
 	}
 }
 
-// A link or a file that somebody planted in the place of the state folder is refused,
-// and what the link leads to stays as it was.
-func TestFaultS15_PlantedStateDirIsRefused(t *testing.T) {
+// A planted link or file in place of the state folder is refused, and the target of the link stays unchanged.
+func TestPlantedStateDirIsRefused(t *testing.T) {
 	for _, level := range []string{"folder", "base"} {
 		w := stateOf(t)
 		planted := w.StateDir
@@ -103,8 +102,8 @@ func TestFaultS15_PlantedStateDirIsRefused(t *testing.T) {
 	}
 }
 
-// A state folder that belongs to another user is refused.
-func TestFaultS15_ForeignStateDirIsRefused(t *testing.T) {
+// A state folder of another user is refused.
+func TestForeignStateDirIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a folder that belongs to somebody else")
 	}
@@ -124,8 +123,8 @@ func TestFaultS15_ForeignStateDirIsRefused(t *testing.T) {
 	}
 }
 
-// A state folder that others may enter, from a careless umask or chmod, is closed.
-func TestFaultS22_WideStateDirIsRepaired(t *testing.T) {
+// A state folder that other users can enter is made private.
+func TestWideStateDirIsRepaired(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows protects the folder by its access list")
 	}
@@ -146,7 +145,7 @@ func TestFaultS22_WideStateDirIsRepaired(t *testing.T) {
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 }
 
-func TestFaultS10_FoldersOfSyncPrograms(t *testing.T) {
+func TestFoldersOfSyncPrograms(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/home/me/Dropbox/p":                                     true,
 		"/home/me/Dropbox (Personal)/p":                          true,

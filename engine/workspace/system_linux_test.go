@@ -12,7 +12,7 @@ import (
 	"waybill/engine/workspace"
 )
 
-// mount mounts and, at the end of the test, unmounts.
+// mount mounts a file system until the end of the test.
 func mount(t *testing.T, source, target, kind string, flags uintptr, data string) {
 	t.Helper()
 	if err := unix.Mount(source, target, kind, flags, data); err != nil {
@@ -21,8 +21,7 @@ func mount(t *testing.T, source, target, kind string, flags uintptr, data string
 	t.Cleanup(func() { require.NoError(t, unix.Unmount(target, unix.MNT_DETACH)) })
 }
 
-// A workspace seen through a bind mount is the same workspace.
-func TestFaultF18_BindMountIsTheSameWorkspace(t *testing.T) {
+func TestBindMountIsTheSameWorkspace(t *testing.T) {
 	base := t.TempDir()
 	dir := project(t, filepath.Join(base, "my ws", "project"))
 	all := project(t, filepath.Join(base, "whole mount"))
@@ -43,9 +42,8 @@ func TestFaultF18_BindMountIsTheSameWorkspace(t *testing.T) {
 	require.NotEqual(t, want.ID, other.ID)
 }
 
-// A folder of a fresh file system has an identity of its own, also when only bind
-// mounts of a part of it can be seen.
-func TestFaultF18_BindMountWithoutItsOrigin(t *testing.T) {
+// A folder of another file system has its own identity, even if only bind mounts of a part are visible.
+func TestBindMountWithoutItsOrigin(t *testing.T) {
 	base := t.TempDir()
 	disk := project(t, filepath.Join(base, "disk"))
 	a, b := project(t, filepath.Join(base, "a")), project(t, filepath.Join(base, "b"))
@@ -65,9 +63,8 @@ func TestFaultF18_BindMountWithoutItsOrigin(t *testing.T) {
 	require.Equal(t, one.ID, two.ID)
 }
 
-// A FUSE file system is told by its number. Nobody serves this one, and nobody has to:
-// the kernel answers statfs by itself for users other than the one who mounted it.
-func TestFaultS10_RemoteFileSystemIsDetected(t *testing.T) {
+// A FUSE file system is known by its number. It needs no server, because the kernel answers statfs itself.
+func TestRemoteFileSystemIsDetected(t *testing.T) {
 	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("no FUSE here: %v", err)
@@ -83,7 +80,7 @@ func TestFaultS10_RemoteFileSystemIsDetected(t *testing.T) {
 	require.Equal(t, "fuse", kind)
 }
 
-func TestFaultS10_NumbersOfRemoteFileSystems(t *testing.T) {
+func TestNumbersOfRemoteFileSystems(t *testing.T) {
 	for magic, want := range map[uint32]string{
 		0x6969: "nfs", 0x517b: "smb", 0xfe534d42: "smb", 0xff534d42: "cifs", 0x01021997: "9p",
 		0x65735546: "fuse", 0x786f4256: "vboxsf", 0x00c36400: "ceph", 0x5346414f: "afs",

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// folderPath turns what a host or a person names, a path or a file URI, into a path of
-// the system goos. A URI is read as hosts write it, not as the standard would have
-// them: "#" and "?" belong to the path, and a "%" that encodes nothing is itself.
+// folderPath turns a path or a file URI into a path of the system goos. Hosts do not follow the URI standard, so "#"
+// and "?" belong to the path, and an invalid "%" stays as it is.
 func folderPath(text, goos string) (string, error) {
 	if strings.ContainsRune(text, 0) {
 		return "", fmt.Errorf("contains a NUL character")
@@ -46,7 +45,7 @@ func folderPath(text, goos string) (string, error) {
 	return path, nil
 }
 
-// windowsPath spells the path of a URI with a drive, or with a server.
+// windowsPath returns the path of a URI with its drive or server.
 func windowsPath(host, path string) string {
 	backslashed := strings.ReplaceAll(path, "/", `\`)
 	if host != "" {

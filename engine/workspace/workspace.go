@@ -1,7 +1,5 @@
-// Package workspace says which folder a process works in, and where the state of that
-// folder is kept. It refuses to guess: "/" and the home folder are never a workspace,
-// and a folder that was named but cannot be used ends the search instead of letting
-// it find another one.
+// Package workspace determines the workspace folder of a process and the folder of its state. It never guesses: "/"
+// and the home folder are no workspace, and a named folder that cannot be used ends the search.
 package workspace
 
 import (
@@ -16,7 +14,7 @@ import (
 	"strings"
 )
 
-// The values of Workspace.ResolvedBy and Attempt.Source, in the order of the search.
+// Values of Workspace.ResolvedBy and Attempt.Source, in the order of the search.
 const (
 	byFlag       = "--workspace"
 	byEnv        = "WAYBILL_WORKSPACE"
@@ -25,19 +23,19 @@ const (
 	byCwd        = "cwd"
 )
 
-// Sources is all that Resolve may look at; an empty field was not given. Paths may be
-// relative to Cwd; the first four may be file:// URIs.
+// Sources are the inputs of Resolve. Empty fields are not set. Paths may be relative to Cwd; the first four may be
+// file:// URIs.
 type Sources struct {
 	Flag             string // --workspace
 	EnvWorkspace     string // WAYBILL_WORKSPACE
-	InitFolder       string // the first folder, or the root, that initialize named
+	InitFolder       string // the first folder or the root of initialize
 	ClaudeProjectDir string // CLAUDE_PROJECT_DIR
 	Cwd              string
 	Home             string
 	StateBase        string // see StateBase; the state folder is made below it
 }
 
-// Workspace is a folder that exists, and its identity.
+// Workspace is an existing folder and its identity.
 type Workspace struct {
 	ID         string // the same for every spelling of the folder's path
 	Root       string // absolute, free of links
@@ -46,10 +44,10 @@ type Workspace struct {
 	Dev, Ino   uint64
 }
 
-// Attempt is one source that Resolve asked, and why it did not decide.
+// Attempt is one source that Resolve tried, and why it did not apply.
 type Attempt struct{ Source, Value, Why string }
 
-// UnresolvedError says that no workspace was found, what was tried and what to do.
+// UnresolvedError says that no workspace was found, which sources were tried, and what to do.
 type UnresolvedError struct{ Tried []Attempt }
 
 func (e *UnresolvedError) Error() string {
@@ -62,24 +60,24 @@ func (e *UnresolvedError) Error() string {
 		}
 		fmt.Fprintf(&b, " %s;", a.Why)
 	}
-	b.WriteString(" give --workspace DIR, set WAYBILL_WORKSPACE, or start in a folder that holds tasks.md or .git")
+	b.WriteString(" use --workspace DIR, set WAYBILL_WORKSPACE, or start in a folder that holds tasks.md or .git")
 	return b.String()
 }
 
-// errTooWide refuses a folder that holds everything.
+// errTooWide refuses the root and the home folder.
 var errTooWide = errors.New("is the root or the home folder, which is never a workspace")
 
-// Resolve finds the workspace: the first of --workspace, WAYBILL_WORKSPACE, the folder
-// of initialize and CLAUDE_PROJECT_DIR that was given, else the nearest folder above
-// Cwd that looks like a project, or has been a workspace before: deleting tasks.md
-// must not make another folder the workspace. A host without a project names "/" or
-// the home folder: from initialize and CLAUDE_PROJECT_DIR that counts as not given.
-// Every failure is an *UnresolvedError.
+// Resolve finds the workspace. It takes the first named folder of --workspace, WAYBILL_WORKSPACE, initialize and
+// CLAUDE_PROJECT_DIR. Otherwise it takes the nearest folder above Cwd that looks like a project. A former workspace
+// counts too, so that deleting tasks.md does not change the workspace.
+//
+// A host without a project names "/" or the home folder: from initialize and CLAUDE_PROJECT_DIR these count as not
+// set. Every failure is an *UnresolvedError.
 func Resolve(s Sources) (Workspace, error) {
 	unresolved := &UnresolvedError{}
 	for _, c := range []struct {
 		source, value string
-		hint          bool // said by the host out of habit, not by a person on purpose
+		hint          bool // set by the host, perhaps without a project
 	}{
 		{byFlag, s.Flag, false},
 		{byEnv, s.EnvWorkspace, false},
@@ -115,7 +113,7 @@ func (e *UnresolvedError) add(source, value, why string) {
 	e.Tried = append(e.Tried, Attempt{Source: source, Value: value, Why: why})
 }
 
-// named makes a workspace of a folder that a source names.
+// named returns the workspace at a folder that a source names.
 func (s Sources) named(source, value string) (Workspace, error) {
 	path, err := folderPath(value, runtime.GOOS)
 	if err != nil {
@@ -137,10 +135,10 @@ func (s Sources) named(source, value string) (Workspace, error) {
 	return s.at(source, root)
 }
 
-// markers are the names that make a folder a project.
+// markers are the names whose presence makes a folder a project.
 var markers = []string{"tasks.md", "TASKS.md", ".git", ".kiro", ".spec-context", ".spec-workflow"}
 
-// marked reports whether the folder at dir has the name of a project in it.
+// marked reports whether the folder dir contains a marker.
 func marked(dir string) bool {
 	for _, marker := range markers {
 		if _, err := os.Lstat(filepath.Join(dir, marker)); err == nil {
@@ -150,7 +148,7 @@ func marked(dir string) bool {
 	return false
 }
 
-// above finds the nearest project at or above Cwd.
+// above returns the nearest project at or above Cwd.
 func (s Sources) above() (Workspace, error) {
 	dir, err := canonical(s.Cwd)
 	if err != nil {
@@ -165,7 +163,7 @@ func (s Sources) above() (Workspace, error) {
 	return Workspace{}, errors.New("has no project above it (tasks.md, .git, .kiro, .spec-context, .spec-workflow)")
 }
 
-// tooWide reports whether the canonical path dir is a root ("/", `C:\`) or the home.
+// tooWide reports whether the canonical path dir is a root ("/", `C:\`) or the home folder.
 func (s Sources) tooWide(dir string) bool {
 	if filepath.Dir(dir) == dir {
 		return true
@@ -195,14 +193,14 @@ func (s Sources) at(source, root string) (Workspace, error) {
 	return w, nil
 }
 
-// idOf is short enough for the path of a socket and long enough never to collide.
+// idOf returns an id that is short enough for a socket path and long enough to avoid collisions.
 func idOf(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:12])
 }
 
-// canonical returns the one spelling of an existing folder: absolute, without links,
-// with an upper-case drive letter and, where the system tells it, the case on disk.
+// canonical returns the only spelling of an existing folder: absolute, without links, with an upper-case drive letter
+// and the case on disk.
 func canonical(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -232,8 +230,7 @@ func upperDrive(path string) string {
 	return path
 }
 
-// spelledOnDisk asks the system how it spells path, and believes it only if the
-// answer is the same folder.
+// spelledOnDisk returns the system's spelling of path if it names the same folder.
 func spelledOnDisk(path string, info fs.FileInfo) string {
 	spelled, ok := systemSpelling(path)
 	if !ok {

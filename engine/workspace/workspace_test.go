@@ -14,7 +14,7 @@ import (
 	"waybill/engine/workspace"
 )
 
-// project makes a folder with the named entries and returns its canonical path.
+// project creates a folder with the named entries and returns its canonical path.
 func project(t testing.TB, dir string, entries ...string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -105,7 +105,7 @@ func unresolved(t *testing.T, s workspace.Sources) *workspace.UnresolvedError {
 	return e
 }
 
-// root is "/" or the drive of the temporary folder.
+// root returns "/" or the drive of the temporary folder.
 func root(t *testing.T) string {
 	return filepath.VolumeName(t.TempDir()) + string(filepath.Separator)
 }
@@ -158,9 +158,8 @@ func TestNamedFolderThatCannotBeUsedEndsTheSearch(t *testing.T) {
 	_ = unresolved(t, workspace.Sources{Cwd: filepath.Join(base, "absent")})
 }
 
-// On a file system that ignores case, two spellings are one workspace; on another
-// they are two.
-func TestFaultF17_SpellingByCase(t *testing.T) {
+// Two spellings are one workspace only on a file system that ignores case.
+func TestSpellingByCase(t *testing.T) {
 	base := t.TempDir()
 	lower := project(t, filepath.Join(base, "project"))
 	upper := filepath.Join(filepath.Dir(lower), "PROJECT")
@@ -178,8 +177,7 @@ func TestFaultF17_SpellingByCase(t *testing.T) {
 	require.Equal(t, ignoresCase, a.Ino == b.Ino)
 }
 
-// One folder, many spellings: one identity. Two folders: two.
-func TestFaultF18_SpellingsOfOneWorkspace(t *testing.T) {
+func TestSpellingsOfOneWorkspace(t *testing.T) {
 	base := t.TempDir()
 	dir := project(t, filepath.Join(base, "ws"), "tasks.md")
 	alias := filepath.Join(base, "alias")
@@ -211,9 +209,8 @@ func TestFaultF18_SpellingsOfOneWorkspace(t *testing.T) {
 	require.NotEqual(t, want.ID, other.ID)
 }
 
-// The folder of a workspace is replaced by another with the same path: the record in
-// the state folder notices, once.
-func TestFaultF18_ReplacedWorkspaceIsNoticed(t *testing.T) {
+// The record in the state folder reports a replaced workspace folder once.
+func TestReplacedWorkspaceIsNoticed(t *testing.T) {
 	base := t.TempDir()
 	dir := project(t, filepath.Join(base, "ws"))
 	resolve := func() workspace.Workspace {
@@ -253,9 +250,8 @@ func TestFaultF18_ReplacedWorkspaceIsNoticed(t *testing.T) {
 	require.Len(t, entries, 1, "no temporary file is left")
 }
 
-// Only tasks.md marked the workspace, and it was deleted: a start in a folder below finds the same
-// workspace all the same, not the project around it and not none.
-func TestFaultF2_WorkspaceIsFoundAfterItsOnlyMarkerIsGone(t *testing.T) {
+// After tasks.md was deleted, a start in a subfolder finds the same workspace and not the project around it.
+func TestWorkspaceIsFoundAfterItsOnlyMarkerIsGone(t *testing.T) {
 	for _, outerMarker := range []string{".git", ""} {
 		base := t.TempDir()
 		outer := project(t, filepath.Join(base, "outer"))
@@ -278,8 +274,8 @@ func TestFaultF2_WorkspaceIsFoundAfterItsOnlyMarkerIsGone(t *testing.T) {
 	}
 }
 
-// What is remembered of another folder marks nothing: one that was at the same path before, one
-// whose record was moved or damaged, and none that is too wide.
+// A record counts only for the same folder: not for an earlier one at its path, not if moved or damaged, not for the
+// home folder.
 func TestRememberedWorkspaceMustBeTheSameFolder(t *testing.T) {
 	base := t.TempDir()
 	dir := project(t, filepath.Join(base, "ws"))
@@ -347,8 +343,8 @@ func TestFolderPathForms(t *testing.T) {
 	}
 }
 
-// A path survives the journey through a URI as hosts write it, and nothing that comes
-// out is a NUL or, on Unix, relative when it came from a URI.
+// A path survives the conversion to a host's URI and back. No result contains NUL or, from a URI on Unix, is
+// relative.
 func FuzzFolderPath(f *testing.F) {
 	for _, seed := range []string{"/home/me", "file:///a%20b", "file://h/x", "file:///c%3A/x", "C:\\x", "/100%", "/a#b?c", "x://y"} {
 		f.Add(seed)

@@ -1,4 +1,4 @@
-"""A host: spawn waybill, hand an instruction over, confirm it, compile a prompt."""
+"""A host: spawn waybill, hand an instruction over, confirm it, compile a prompt for the first item that can be begun."""
 import itertools, json, subprocess, sys
 
 waybill = subprocess.Popen(sys.argv[1:] or ["waybill"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -13,13 +13,17 @@ def call(method, **params):
             if "error" in answer:
                 raise SystemExit(f"{method}: {answer['error']['message']}")
             return answer["result"]
+    raise SystemExit(f"{method}: waybill has gone")
 
 queued = call("queue_instruction_with_ack", content="Run the tests.", ack_on={"event_type": "tests.passed"})
 for send in call("dispatch_instructions")["instructions"]:
     print("to the agent:", send["text"])
-print("acknowledged:", call("report_event", type="tests.passed")["acknowledged"] == [queued["instruction_id"]])
-item = next(i for i in call("get_plan", plan="tasks.md")["items"] if i["status"] == "in_progress")
-run = call("init_run", plan="tasks.md", item_id=item["item_id"])["run"]
-print(call("compile_prompt", run_id=run["run_id"], role="worker")["prompt"])
+print("acknowledged:", queued["instruction_id"] in call("report_event", type="tests.passed")["acknowledged"])
+for plan in (p["path"] for p in call("list_plans")["items"] if "error" not in p):
+    if ready := call("ready_items", plan=plan)["ready"]:
+        run = call("init_run", plan=plan, item_id=ready[0])["run"]
+        print(call("compile_prompt", run_id=run["run_id"], role="worker")["prompt"])
+        break
+else: print("no plan has an item that can be begun")
 waybill.stdin.close()
 sys.exit(waybill.wait())

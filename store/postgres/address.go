@@ -23,13 +23,13 @@ func Names(text string) bool {
 	return isURL && (scheme == "postgres" || scheme == "postgresql")
 }
 
-// Check tells what is wrong with a URL, or nil. It asks no server.
+// Check returns the fault of a URL, or nil. It does not connect to a server.
 func Check(text string) error {
 	_, err := readAddress(text)
 	return err
 }
 
-// Shown gives a URL without what must stay secret. What is no URL of a database is given as it is.
+// Shown returns a URL without its secrets. A text that is no URL of a database is returned unchanged.
 func Shown(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -48,7 +48,7 @@ func Shown(text string) string {
 	return u.String()
 }
 
-// Digest gives a word that stands for the database of a URL: its server, port and name.
+// Digest returns a word that stands for the database of a URL: its server, port and name.
 func Digest(text string) string {
 	a, err := readAddress(text)
 	if err != nil {
@@ -61,19 +61,19 @@ func Digest(text string) string {
 // poolerParam insists, with yes or no, on whether connections are dealt out by transactions.
 const poolerParam = "pooler"
 
-// sessionParam says which of several servers to use. Without it we use the primary server, and not the first that answers:
-// a standby lacks what was committed last, and nobody would see that it does.
+// sessionParam selects one of several servers. Without it waybill uses the primary: a standby may lack the newest
+// commits, and that loss would go unnoticed.
 const sessionParam = "target_session_attrs"
 
-// address is what a URL says.
+// address is a parsed URL.
 type address struct {
 	config *pgconn.Config
 	place  string // for messages
-	pooled *bool  // nil where the URL does not say
-	chosen bool   // of several servers the primary one is used because nobody says which
+	pooled *bool  // nil if the URL does not have the parameter
+	chosen bool   // the URL does not choose a server, so the primary is used
 }
 
-// readAddress reads a URL. What it says of a mistake never holds the password, nor a part of what may be one.
+// readAddress parses a URL. Its errors never contain the password or a part of the text that may be one.
 func readAddress(text string) (a address, err error) {
 	if !Names(text) {
 		return a, fault(store.Unsafe, nil, "the store has to be named as postgres://user@host/database")
@@ -102,13 +102,13 @@ func readAddress(text string) (a address, err error) {
 	return a, nil
 }
 
-// torn reports whether a password may have been torn apart: what is taken for the host, the path, the query or the fragment
-// may be the rest of one, and the library that connects may take it for the password all the same.
+// torn reports whether the parser may have split a password. The rest of a password can look like a host, path, query
+// or fragment, although the driver reads it as part of the password.
 func torn(u *url.URL, text string) bool {
 	return strings.Contains(u.Path, "@") || strings.Contains(text, "#") || u.User == nil && strings.Contains(text, "@")
 }
 
-// servers gives those that a connection is tried with, each once.
+// servers returns those that a connection is tried with, each once.
 func servers(config *pgconn.Config) []string {
 	all := []string{fmt.Sprintf("%s:%d", config.Host, config.Port)}
 	for _, f := range config.Fallbacks {
@@ -132,7 +132,7 @@ func pooler(text string) (*bool, error) {
 	return nil, fault(store.Unsafe, nil, "the URL of the store says %s=%s: it may be yes or no", poolerParam, text)
 }
 
-// reason gives what is wrong without what must stay secret.
+// reason returns the reason of err without secrets.
 func reason(err error, u *url.URL, query url.Values) string {
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
@@ -149,7 +149,7 @@ func reason(err error, u *url.URL, query url.Values) string {
 
 var workspaceName = regexp.MustCompile(`^[A-Za-z0-9._:/-]{1,128}$`)
 
-// CheckName tells what is wrong with the name of a workspace, or nil.
+// CheckName returns the fault of a workspace's name, or nil.
 func CheckName(name string) error {
 	if !workspaceName.MatchString(name) {
 		return fmt.Errorf("the name of a workspace has 1 to 128 letters, digits and . _ : / -, and %q has not", name)

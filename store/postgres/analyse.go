@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A server plans by what it knows of the tables. Of new ones it knows nothing until it analyses them by itself, which takes
-// it minutes; until then it takes an index that names the workspace alone for as good as the one that names the row, and
-// reads all that the workspace has, for each claim. So each time that the commits of a workspace have doubled, it has the
-// tables analysed if the server takes them to be far smaller than that.
+// The server plans with its statistics of the tables. PostgreSQL knows nothing of new tables until autovacuum analyses
+// them, which takes minutes. Until then it may choose an index with the workspace alone, and read all rows of the
+// workspace for each claim. Each time the number of commits of a workspace has doubled, waybill analyses the tables if
+// the server takes them to be far smaller than that.
 const (
 	firstAnalysis = 128
 	lastAnalysis  = 1 << 16 // the server has looked by itself by then
 	// analysisLimit is how long one may take. A thousand rows take milliseconds, and the server reads a sample of more.
 	analysisLimit = 30 * time.Second
 
-	// small tells whether the server takes a table that claims read to have fewer rows than that. It knows -1, or 0, of
-	// one that was never analysed.
+	// small asks whether the server's estimate for a table that claims read is below the given number of rows. The
+	// estimate of a table that was never analysed is -1 or 0.
 	small = "SELECT count(*) FROM pg_catalog.pg_class WHERE oid IN (to_regclass('waybill.tasks'), to_regclass('waybill.attempts')) AND reltuples < %d"
 
-	analysis = "BEGIN; SET LOCAL lock_timeout = 1000; ANALYZE waybill.tasks, waybill.attempts, waybill.launches, waybill.said, waybill.carried, waybill.replies, " +
+	analysis = "BEGIN; SET LOCAL lock_timeout = 1000; ANALYZE waybill.tasks, waybill.attempts, waybill.task_specs, waybill.task_outputs, waybill.task_replies, waybill.replies, " +
 		"waybill.dependencies, waybill.instructions, waybill.runs, waybill.facts, waybill.events, waybill.notices, waybill.answers; COMMIT"
 )
 
@@ -36,7 +36,7 @@ func (s *Store) grown(commits int64) {
 	}
 }
 
-// analyse has the tables analysed. Whoever does not own them is told so by the server, and nothing else happens.
+// analyse runs ANALYZE on the tables. For a user who does not own them, the server only sends a notice.
 func (s *Store) analyse(fewer int64) {
 	within, cancel := context.WithTimeout(context.Background(), analysisLimit)
 	defer cancel()

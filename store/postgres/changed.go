@@ -2,22 +2,22 @@ package postgres
 
 import "context"
 
-// Changed gives the channel that is signalled after commits of other processes. The first call begins to listen for
-// them; who never asks pays nothing.
+// Changed returns the channel that is signalled after commits of other processes. The first call starts to listen, so a
+// caller without need for it pays nothing.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.deafen == nil && !s.closed {
+	if s.stopListening == nil && !s.closed {
 		ctx, cancel := context.WithCancel(context.Background())
-		s.deafen = cancel
-		s.working.Go(func() { (&ear{s: s}).run(ctx) }) // ends with Close
+		s.stopListening = cancel
+		s.working.Go(func() { (&listener{s: s}).run(ctx) }) // ends with Close
 	}
 	return s.changed
 }
 
-// learn notes that there were that many commits, signals it if that is news, and reports whether it is. before is what
-// was known when it was asked for: a count that has gone back since then is that of a database that was put back, or of
-// another server that has not got everything, and what it will hold is news.
+// learn records the number of commits, signals it if it is new, and reports whether it is. before is the number known
+// when the query began. A smaller number means a restored database or a server that lags behind; its contents are news
+// too.
 func (s *Store) learn(commits, before int64) (news bool) {
 	s.mu.Lock()
 	news = commits > s.seen || commits < before && s.seen == before
@@ -31,7 +31,7 @@ func (s *Store) learn(commits, before int64) (news bool) {
 	return news
 }
 
-// knownCommits gives the newest commit that is known.
+// knownCommits returns the newest commit that is known.
 func (s *Store) knownCommits() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

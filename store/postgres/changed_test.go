@@ -98,7 +98,7 @@ func TestFaultS19_ListenerIsCutOff(t *testing.T) {
 	}
 }
 
-// TestCommitsOfAMomentAreToldOnce: and what is untold when a process ends is told then.
+// TestCommitsOfAMomentAreToldOnce: and what is unsent when a process ends is told then.
 func TestCommitsOfAMomentAreToldOnce(t *testing.T) {
 	server := pgtest.Shared(t)
 	o := options(t, server)
@@ -288,7 +288,7 @@ func TestFaultR30_VersionsOfOtherProcesses(t *testing.T) {
 	require.Eventually(t, func() bool { return len(s.Status(t.Context()).Peers) == 1 }, soon, 5*time.Millisecond)
 }
 
-// named gives the URL of a store for a connection of that name.
+// named returns the URL of a store for a connection of that name.
 func named(o postgres.Options, name string) string {
 	return o.URL + "&application_name=" + url.PathEscape(name)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // conn is one connection to the database, used by one goroutine at a time.
@@ -24,7 +24,7 @@ type conn struct {
 	ctx      context.Context    // of the transaction at work, which has a deadline
 	used     bool               // a call before has had it
 	pooled   bool               // something between us and the server deals out its connections by transactions
-	settings string             // what every transaction begins with
+	settings string             // the statements before every transaction
 	names    map[string]*prompt // statements by their text
 	broken   error              // the first trouble of the transaction at work that may be gone at the next try
 }
@@ -35,11 +35,11 @@ type prompt struct {
 	name string // "" where it was not prepared
 }
 
-// closeLimit is how long a server may take to end a connection. It ends what is left of it in any case.
+// closeLimit is the time for a server to end a connection. The connection ends afterwards in any case.
 const closeLimit = time.Second
 
-// close ends the connection and waits until the server has ended it, too. One that a call was cancelled on is being ended
-// already, which lasts on: see over.
+// close ends the connection and waits until the server has ended it too. A connection whose call was cancelled is
+// already being closed, which may take longer: see over.
 func (c *conn) close() {
 	if c.pg.IsClosed() {
 		return
@@ -55,7 +55,7 @@ func (c *conn) close() {
 	_ = c.pg.Close(ctx)
 }
 
-// over gives a channel that is closed when nothing is left of a connection that was closed.
+// over returns a channel that is closed when a closed connection has no resources left.
 func (c *conn) over() <-chan struct{} { return c.pg.CleanupDone() }
 
 // beginView begins a transaction that reads one moment.
@@ -74,8 +74,7 @@ func (c *conn) beginView(within context.Context) error {
 	return c.s.gone()
 }
 
-// script runs statements one after the other in one turn, and gives the integers of the last rows that came. What it
-// begins lasts no longer than within.
+// script runs statements in one round trip and returns the integers of the last rows. The context within bounds them.
 func (c *conn) script(within context.Context, text string) (answer []int64, err error) {
 	c.ctx, c.broken = within, nil
 	results, err := c.pg.Exec(within, text).ReadAll()
@@ -92,7 +91,7 @@ func (c *conn) script(within context.Context, text string) (answer []int64, err 
 	return answer, nil
 }
 
-// texts runs a statement and gives the first column of its rows.
+// texts runs a statement and returns the first column of its rows.
 func (c *conn) texts(within context.Context, text string) (all []string, err error) {
 	results, err := c.pg.Exec(within, text).ReadAll()
 	if err != nil {
@@ -126,13 +125,13 @@ func (c *conn) told(err error) error {
 	return t
 }
 
-// statement gives the statement of that text. A connection of our own keeps it prepared, because planning costs more
-// than doing; what was prepared on one that is dealt out by transactions, another would have.
+// statement returns the prepared form of text. On a direct connection the statement stays prepared, because planning
+// costs more than executing. Behind a transaction pooler another client would get the prepared statement.
 func (c *conn) statement(text string) (*prompt, error) {
 	if p, ok := c.names[text]; ok {
 		return p, nil
 	}
-	p := &prompt{text: rows.Shared(text)}
+	p := &prompt{text: sqlstore.Shared(text)}
 	if !c.pooled {
 		name := "w" + strconv.Itoa(len(c.names))
 		if _, err := c.pg.Prepare(c.ctx, name, p.text, nil); err != nil {
@@ -144,7 +143,7 @@ func (c *conn) statement(text string) (*prompt, error) {
 	return p, nil
 }
 
-// Exec runs a statement that gives no rows.
+// Exec runs a statement that returns no rows.
 func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	p, err := c.statement(text)
 	if err != nil {
@@ -157,9 +156,9 @@ func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	return result.CommandTag.RowsAffected(), nil
 }
 
-// Try runs a statement that may be refused. An insertion gives way to the row that is there, which costs nothing; what
-// else it may break was looked at before. Anything else is run within a savepoint, all in one turn: without that, one that
-// is refused would end the transaction.
+// Try runs a statement that the schema may refuse. An insertion yields to an existing row at no cost; callers have checked
+// the other constraints before. Other statements run within a savepoint in the same round trip, because a refused statement
+// would otherwise end the transaction.
 func (c *conn) Try(text string, args ...any) (changed int64, err error) {
 	if strings.HasPrefix(text, "INSERT") && !strings.Contains(text, "ON CONFLICT") {
 		changed, err = c.Exec(text+" ON CONFLICT DO NOTHING", args...)
@@ -202,8 +201,8 @@ func (c *conn) saved(text string, args []any) (changed int64, err error) {
 	return 0, refused{err}
 }
 
-// Query runs a statement and gives its rows when all of them have come, so that each may use the connection.
-func (c *conn) Query(each func(r *rows.Row) error, text string, args ...any) error {
+// Query runs a statement and returns its rows when all of them have come, so that each may use the connection.
+func (c *conn) Query(each func(r *sqlstore.Row) error, text string, args ...any) error {
 	p, err := c.statement(text)
 	if err != nil {
 		return err
@@ -212,7 +211,7 @@ func (c *conn) Query(each func(r *rows.Row) error, text string, args ...any) err
 	if result.Err != nil {
 		return c.told(result.Err)
 	}
-	r := rows.NewRow(len(result.FieldDescriptions))
+	r := sqlstore.NewRow(len(result.FieldDescriptions))
 	for _, values := range result.Rows {
 		into := r.Refill()
 		for i, value := range values {
@@ -235,7 +234,7 @@ func (c *conn) send(p *prompt, args []any) *pgconn.ResultReader {
 	return c.pg.ExecParams(c.ctx, p.text, values, nil, formats, binaryFormat)
 }
 
-// binaryFormat asks for all values, and says of all arguments, that they are as the server has them itself.
+// binaryFormat requests results and sends arguments in the binary format of the server.
 var binaryFormat = []int16{pgconnBinary}
 
 const pgconnBinary = 1
@@ -266,8 +265,8 @@ const (
 	oidBigint = 20
 )
 
-// decoded gives a value as package rows has it. What anybody may write is bytea, and a text; so that of the columns of
-// that type only checksums and hashes are bytes.
+// decoded returns a value as package sqlstore stores it. Texts from outside are stored as bytea, so only checksums and
+// hashes stay bytes.
 func decoded(field pgconn.FieldDescription, value []byte) (any, error) {
 	switch {
 	case value == nil:
@@ -297,7 +296,7 @@ func breaksRule(err error) bool {
 // Fault turns an error into a *store.Error.
 func (c *conn) Fault(err error) *store.Error { return c.s.fault(err) }
 
-// Rollback gives up the transaction. A connection on which that does not work is not used again.
+// Rollback rolls the transaction back. If that fails, the connection is not used again.
 func (c *conn) Rollback() {
 	if c.pg.IsClosed() || c.pg.TxStatus() == 'I' {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
@@ -37,8 +37,8 @@ func TestFaultS1_DiskOfTheServerIsFull(t *testing.T) {
 	queued := int64(0)
 	queue := func(tx store.Tx) error {
 		for n := queued + 1; n <= queued+20; n++ {
-			in := core.Instruction{
-				ID: fmt.Sprintf("ins_%d", n), Session: "s", Content: scrap(n), Position: n, CreatedAt: 1, Phase: core.Queued{},
+			in := instruction.Instruction{
+				ID: fmt.Sprintf("ins_%d", n), Session: "s", Content: scrap(n), Position: n, CreatedAt: 1, Phase: instruction.Queued{},
 			}
 			if err := tx.PutInstruction(in); err != nil {
 				return err
@@ -72,7 +72,7 @@ func TestFaultS1_DiskOfTheServerIsFull(t *testing.T) {
 	require.Empty(t, damage)
 }
 
-// scrap gives text that no server can make much shorter.
+// scrap returns text that no server can make much shorter.
 func scrap(seed int64) string {
 	text := make([]byte, 48_000)
 	chance := rand.New(rand.NewPCG(uint64(seed), 0))

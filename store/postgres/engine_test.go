@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
 	"waybill/store/postgres"
@@ -48,7 +49,7 @@ func claiming() engine.Change {
 func create(t testing.TB, e *engine.Engine) {
 	t.Helper()
 	_, err := e.Do(t.Context(), engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		return tx.CreateTask(core.Launch{Prompt: "count the shelves", MaxAttempts: 5}, nil)
+		return tx.CreateTask(task.Spec{Prompt: "count the shelves", MaxAttempts: 5}, nil)
 	}})
 	require.NoError(t, err)
 }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Waiting gives the options with another patience for other processes: a test cannot wait for seconds.
+// Waiting returns the options with another patience for other processes: a test cannot wait for seconds.
 func (o Options) Waiting(d time.Duration) Options {
 	o.lockWait = d
 	return o
 }
 
-// Viewing gives the options with another limit for Views.
+// Viewing returns the options with another limit for Views.
 func (o Options) Viewing(d time.Duration) Options {
 	o.viewLimit = d
 	return o
 }
 
-// Limiting gives the options with another limit for calls.
+// Limiting returns the options with another limit for calls.
 func (o Options) Limiting(d time.Duration) Options {
 	o.callLimit = d
 	return o
 }
 
-// LimitCalls gives the calls of an open store another limit. Nobody may use the store meanwhile.
+// LimitCalls returns the calls of an open store another limit. Nobody may use the store meanwhile.
 func (s *Store) LimitCalls(d time.Duration) { s.o.callLimit = d }
 
 // Pooled reports whether its connections are taken for dealt out by transactions.
@@ -39,24 +39,24 @@ func (s *Store) Pooled(ctx context.Context) (bool, error) {
 // Heard has a clock hear from a server, see Clock.heard.
 func (c *Clock) Heard(server int64, asked, told time.Time) { c.correct(server, asked, told) }
 
-// Wrong gives a clock of a machine whose own clock is ahead by that much.
+// Wrong returns a clock of a machine whose own clock is ahead by that much.
 func Wrong(ahead time.Duration) *Clock {
 	return &Clock{local: func() time.Time { return time.Now().Add(ahead) }}
 }
 
-// Looking gives the options with another time between looks at what others did.
+// Looking returns the options with another time between looks at what others did.
 func (o Options) Looking(d time.Duration) Options {
 	o.lookEvery = d
 	return o
 }
 
-// Telling gives the options with another time between two messages to others.
+// Telling returns the options with another time between two messages to others.
 func (o Options) Telling(d time.Duration) Options {
 	o.tellEvery = d
 	return o
 }
 
-// Mute gives the options of one who tells others nothing.
+// Mute returns the options of one who tells others nothing.
 func (o Options) Mute() Options {
 	o.mute = true
 	return o
@@ -64,18 +64,9 @@ func (o Options) Mute() Options {
 
 // RungBy reports whether who listens is rung by what was told.
 func (s *Store) RungBy(told string) bool {
-	e := ear{s: s}
+	e := listener{s: s}
 	e.hear(told)
 	return e.rung
-}
-
-// OpenWith opens a store as a newer waybill does, which takes another step to bring the tables up.
-func OpenWith(ctx context.Context, o Options, step string) (*Store, error) {
-	steps, err := migrations()
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, o, append(steps, step))
 }
 
 // HeldBy lists the tables that hold what a workspace has.

@@ -22,7 +22,7 @@ func caughtUp(t testing.TB, primary, standby *pgtest.Server) {
 	}, soon, 10e6)
 }
 
-// at gives the URL of the same database on another server.
+// at returns the URL of the same database on another server.
 func at(t testing.TB, text, host string) string {
 	t.Helper()
 	u, err := url.Parse(text)
@@ -142,7 +142,7 @@ func startPair(t *testing.T) pair {
 	return pair{startProxy(t, o.URL), primary, standby, o.URL, o.Workspace}
 }
 
-// fail has the standby take the place of the server, and calls between before anybody finds it. It gives the store there.
+// fail has the standby take the place of the server, and calls between before anybody finds it. It returns the store there.
 func (p pair) fail(t *testing.T, between func()) *postgres.Store {
 	t.Helper()
 	require.NoError(t, p.primary.End("immediate"))

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // fault makes a *store.Error.
@@ -16,20 +18,20 @@ func fault(kind store.Kind, cause error, format string, args ...any) *store.Erro
 	return &store.Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// fault turns what the server or the system said into a *store.Error with the outcome NotApplied. A *store.Error stays
-// as it is.
+// fault turns an error of the server or the system into a *store.Error with the outcome NotApplied. It returns a
+// *store.Error unchanged.
 func (s *Store) fault(err error) *store.Error {
 	if already, ok := errors.AsType[*store.Error](err); ok {
 		return already
 	}
-	if row, ok := errors.AsType[rows.Damaged](err); ok {
+	if row, ok := errors.AsType[sqlstore.Damaged](err); ok {
 		return fault(store.Corrupt, nil, "%v: the rest of the store in %s goes on; put a copy back, or begin a new workspace", row, s.place)
 	}
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return s.answered(answer)
 	}
 	if errors.Is(err, context.Canceled) {
-		return rows.GaveUp(context.Canceled)
+		return sqlstore.GaveUp(context.Canceled)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
 		return fault(store.IO, nil, "%s did not answer in time: check the server and the network, and try again", s.place)
@@ -37,19 +39,39 @@ func (s *Store) fault(err error) *store.Error {
 	return fault(store.IO, plain(err), "%s cannot be reached: check the server and the network, and try again", s.place)
 }
 
-// plain gives the cause of an error without the settings of the connection that pgconn names with it, and without what
-// would have it tried again.
+// plain returns the cause of an error without the connection settings that pgconn adds, and without the wrapper that
+// causes a retry.
 func plain(err error) error {
 	if t, ok := errors.AsType[*trouble](err); ok {
 		err = t.cause
 	}
 	if connecting, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return errors.Unwrap(connecting)
+		return distinct(errors.Unwrap(connecting))
 	}
 	return err
 }
 
-// answered gives the error for what the server answered.
+// distinct returns the causes that an error joins, each text once. A connection is tried with and without encryption, and
+// both tries often fail alike. Of a single cause, the address is left out, because the message names it.
+func distinct(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var different []error
+	for _, cause := range joined.Unwrap() {
+		known := func(other error) bool { return other.Error() == cause.Error() }
+		if !slices.ContainsFunc(different, known) {
+			different = append(different, cause)
+		}
+	}
+	if dialling, ok := errors.AsType[*net.OpError](different[0]); ok && len(different) == 1 {
+		return dialling.Err
+	}
+	return errors.Join(different...)
+}
+
+// answered returns the error for what the server answered.
 func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 	said := fmt.Errorf("%s (SQLSTATE %s)", answer.Message, answer.Code)
 	switch answer.Code {
@@ -82,13 +104,13 @@ func (s *Store) answered(answer *pgconn.PgError) *store.Error {
 	return fault(store.IO, said, "%s could not do what it was asked: check the log of the server", s.place)
 }
 
-// What a standby answers to who wants to change something.
+// The errors of a standby that is asked to write.
 const (
 	readOnly      = "25006"
 	notInRecovery = "0A000" // to BEGIN READ WRITE; to anything else it means something else
 )
 
-// begun gives the error of a script that began a transaction with beginWrite.
+// begun returns the error of a script that began a transaction with beginWrite.
 func (s *Store) begun(err error) error {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && answer.Code == notInRecovery {
 		return s.onStandby(answer)
@@ -102,7 +124,7 @@ func fromStandby(err error) bool {
 	return code == readOnly || code == notInRecovery
 }
 
-// codeOf gives the SQLSTATE of what the server answered, or "".
+// codeOf returns the SQLSTATE of what the server answered, or "".
 func codeOf(err error) string {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && len(answer.Code) == 5 {
 		return answer.Code

@@ -91,7 +91,7 @@ func (k *keeper) serve(client net.Conn) {
 	}
 }
 
-// call connects to the server, and gives what it says to that.
+// call connects to the server, and returns what it says to that.
 func (k *keeper) call(hello []byte) (server net.Conn, welcome []byte, err error) {
 	if server, err = net.Dial("tcp", k.server); err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func (k *keeper) call(hello []byte) (server net.Conn, welcome []byte, err error)
 	return server, welcome, err
 }
 
-// ask sends a request and gives the answer, up to where the server is ready for the next one.
+// ask sends a request and returns the answer, up to where the server is ready for the next one.
 func ask(server net.Conn, request []byte) (answer []byte, err error) {
 	if _, err := server.Write(request); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/store"
-	"waybill/store/memory"
+	"waybill/store/law"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
-	"waybill/store/storetest"
+	"waybill/test/teststore"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Shared(t).Database(t)
-	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
+	law.Run(t, law.All(), func(t *testing.T) func() store.Store {
 		o := postgres.Options{URL: url, Workspace: pgtest.Name(t)}
 		return func() store.Store {
 			s, err := postgres.Open(t.Context(), o)
@@ -48,14 +48,14 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestAgreesWithMemory: whatever is done to both stores, they answer alike.
-func TestAgreesWithMemory(t *testing.T) {
+// TestAgreesWithSQLite: both databases answer the same after the same random changes.
+func TestAgreesWithSQLite(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Shared(t).Database(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := postgres.Open(t.Context(), postgres.Options{URL: url, Workspace: pgtest.Name(t)})
 		require.NoError(rt, err)
 		defer func() { require.NoError(rt, s.Close()) }()
-		storetest.Agree(rt, memory.New(), s)
+		law.Agree(rt, teststore.New(t), s)
 	})
 }

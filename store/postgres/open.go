@@ -2,53 +2,26 @@ package postgres
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
-	"path"
-	"strconv"
 	"strings"
 
 	"waybill/meter"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-//go:embed migrations/*.sql
-var migrationFiles embed.FS
+// schemaScript makes the tables in an empty schema.
+//
+//go:embed schema.sql
+var schemaScript string
 
-// migrations gives the scripts that bring the tables from each version to the next, the first to version 1. There is no
-// way back.
-func migrations() ([]string, error) {
-	entries, err := migrationFiles.ReadDir("migrations")
-	if err != nil {
-		return nil, err
-	}
-	scripts := make([]string, len(entries))
-	for _, entry := range entries {
-		script, err := migrationFiles.ReadFile(path.Join("migrations", entry.Name()))
-		if err != nil {
-			return nil, err
-		}
-		version, err := strconv.Atoi(strings.TrimSuffix(entry.Name(), ".sql"))
-		if err != nil {
-			return nil, err
-		}
-		scripts[version-1] = string(script)
-	}
-	return scripts, nil
-}
+// schemaVersion is the version of the tables that schemaScript makes.
+const schemaVersion = 1
 
 // Open opens the store, or makes it, with its tables if the database has none. A store that can be read but not written
-// is opened all the same; its Status says so, and every Update is refused with the reason.
+// still opens. Its Status says so, and every Update is refused with the reason.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	steps, err := migrations()
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, o, steps)
-}
-
-func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 	o, err := o.filled()
 	if err != nil {
 		return nil, err
@@ -60,18 +33,18 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.ReadOnly && a.chosen { // who only looks once takes what there is
+	if o.ReadOnly && a.chosen { // a process that only reads once accepts what exists
 		a.config.ValidateConnect = nil
 	}
 	a.config.RuntimeParams["client_encoding"] = "UTF8"
-	_, christened := a.config.RuntimeParams["application_name"]
-	if !christened {
+	_, namedByURL := a.config.RuntimeParams["application_name"]
+	if !namedByURL {
 		a.config.RuntimeParams["application_name"] = strings.TrimSpace("waybill " + o.Version)
 	}
 	s := &Store{
-		o: o, config: a.config, place: a.place, insisted: a.pooled, christened: christened,
+		o: o, config: a.config, place: a.place, insisted: a.pooled, namedByURL: namedByURL,
 		turn: make(chan struct{}, 1), slots: make(chan struct{}, maxConns), changed: make(chan struct{}, 1),
-		untold: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
+		unsent: make(chan struct{}, 1), ended: make(chan struct{}), damaged: make(map[sqlstore.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: meter.New(store.Latencies[:]...),
 	}
 	if o.ReadOnly {
@@ -80,19 +53,19 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 	within, cancel := context.WithTimeout(ctx, o.callLimit)
 	defer cancel()
 	for again := retries(within); ; {
-		err := s.start(within, steps)
+		err := s.start(within)
 		if err == nil {
 			return s, nil
 		}
 		if !again(err) {
 			_ = s.Close()
-			return nil, s.fault(s.said(ctx, err))
+			return nil, s.fault(err) // the cause is more useful than the end of the caller's context
 		}
 	}
 }
 
-// start makes what is missing, and reads what every call needs.
-func (s *Store) start(within context.Context, steps []string) error {
+// start creates what is missing and reads the values that every call needs.
+func (s *Store) start(within context.Context) error {
 	c, err := s.take(within)
 	if err != nil {
 		return err
@@ -103,27 +76,26 @@ func (s *Store) start(within context.Context, steps []string) error {
 	switch {
 	case err != nil:
 		return err
-	case version > int64(len(steps)):
-		s.stop(s.newerSchema(version, len(steps)))
-	case version < int64(len(steps)) && s.unwritable() != nil:
-		return fault(store.ReadOnly, s.unwritable(), "the store in %s has tables of version %d and cannot be brought to version %d",
-			s.place, version, len(steps))
-	case version < int64(len(steps)):
-		if err := s.bringUp(within, c, steps); err != nil {
+	case version > schemaVersion:
+		s.stop(s.newerSchema(version))
+	case version == 0 && s.unwritable() != nil:
+		return fault(store.ReadOnly, s.unwritable(), "the store in %s has no tables, and none can be made", s.place)
+	case version == 0:
+		if err := s.createTables(within, c); err != nil {
 			return err
 		}
-		version = int64(len(steps))
+		version = schemaVersion
 	}
 	s.version = int(version)
 	return s.enter(within, c)
 }
 
-func (s *Store) newerSchema(version int64, known int) *store.Error {
+func (s *Store) newerSchema(version int64) *store.Error {
 	return fault(store.NewerSchema, nil, "the store in %s has tables of version %d, and this waybill writes version %d: use the newer waybill",
-		s.place, version, known)
+		s.place, version, schemaVersion)
 }
 
-// tables gives the version of the tables, 0 if there are none.
+// tables returns the version of the tables, 0 if there are none.
 func (c *conn) tables(within context.Context) (version int64, err error) {
 	there, err := c.script(within, "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'waybill' AND tablename = 'versions'")
 	if err != nil || there[0] == 0 {
@@ -136,37 +108,29 @@ func (c *conn) tables(within context.Context) (version int64, err error) {
 	return newest[0], nil
 }
 
-// migrationLock is the advisory lock under which tables are made; it ends with its transaction.
-const migrationLock = 0x77617962
+// creationLock is the advisory lock under which tables are made; it ends with its transaction.
+const creationLock = 0x77617962
 
-// bringUp makes the tables what this waybill expects, all in one transaction. Of those who come at the same moment the
-// first does it, and the others find it done.
-func (s *Store) bringUp(within context.Context, c *conn, steps []string) error {
+// createTables makes the tables in one transaction. Of several processes that come at the same moment, the first makes
+// them, and the others find them.
+func (s *Store) createTables(within context.Context, c *conn) error {
 	there, err := c.script(within, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = 'waybill'")
 	if err != nil {
 		return err
 	}
 	schema := ""
-	if there[0] == 0 { // to make one that is there takes the right to make one
+	if there[0] == 0 { // CREATE SCHEMA requires the right to create one even if it exists
 		schema = "CREATE SCHEMA IF NOT EXISTS waybill; "
 	}
 	begin := fmt.Sprintf(beginWrite+"; %s; SET LOCAL lock_timeout = %d; SELECT 0 FROM pg_advisory_xact_lock(%d); "+schema+
 		"CREATE TABLE IF NOT EXISTS versions (version bigint PRIMARY KEY); "+
-		"SELECT coalesce(max(version), 0) FROM versions", c.settings, s.o.callLimit.Milliseconds(), migrationLock)
+		"SELECT coalesce(max(version), 0) FROM versions", c.settings, s.o.callLimit.Milliseconds(), creationLock)
 	found, err := c.script(within, begin)
 	if err != nil {
 		return s.begun(err)
 	}
-	if found[0] > 0 { // whoever changes a workspace has read that the tables are of the version before
-		if _, err := c.script(within, "LOCK TABLE workspaces IN ACCESS EXCLUSIVE MODE"); err != nil {
-			return err
-		}
-	}
-	for i, step := range steps {
-		if int64(i) < found[0] {
-			continue
-		}
-		if _, err := c.script(within, fmt.Sprintf("%s\nINSERT INTO versions VALUES (%d)", step, i+1)); err != nil {
+	if found[0] == 0 {
+		if _, err := c.script(within, fmt.Sprintf("%s\nINSERT INTO versions VALUES (%d)", schemaScript, schemaVersion)); err != nil {
 			return err
 		}
 	}
@@ -194,7 +158,7 @@ func (s *Store) enter(within context.Context, c *conn) error {
 	return nil
 }
 
-// found makes the workspace, unless somebody else has done so meanwhile, who is waited for.
+// found creates the workspace, or waits for another process that is creating it.
 func (s *Store) found(within context.Context, c *conn, find string) ([]int64, error) {
 	made, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; "+
 		"INSERT INTO workspaces (name) VALUES ('%s') ON CONFLICT DO NOTHING RETURNING number", c.settings, s.o.Workspace))
@@ -203,10 +167,10 @@ func (s *Store) found(within context.Context, c *conn, find string) ([]int64, er
 	}
 	if made != nil {
 		s.number = made[0]
-		if err := rows.Found(c); err != nil {
+		if err := sqlstore.Found(c); err != nil {
 			return nil, err
 		}
-		if err := rows.FoundTaskCounts(c); err != nil {
+		if err := sqlstore.FoundTaskCounts(c); err != nil {
 			return nil, err
 		}
 	}

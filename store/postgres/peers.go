@@ -14,28 +14,28 @@ import (
 	"waybill/store"
 )
 
-// A process that listens is known to the others by the name that its connection has at the server: it says which
-// workspace, which process and version, and on which machine. It goes away with the connection. A connection that a URL
-// gives a name of its own says nothing, and neither does one behind a pooler. All of this is courtesy.
+// A listening process identifies itself by the application_name of its connection: workspace, process, version and
+// machine. The name disappears with the connection. Connections behind a pooler, or with a name from the URL, stay unknown.
+// This information is best effort.
 const (
 	namePrefix = "waybill "
-	// A server keeps 63 bytes of a name. What is longer than this has a hash for its end.
+	// A server keeps 63 bytes of a name. A longer version ends in a hash.
 	longestVersion = 24
 	longestMachine = 15
 )
 
-// introduce gives the connection of the ear its name.
+// introduce returns the connection of the ear its name.
 func (s *Store) introduce(config *pgconn.Config) {
-	if s.christened {
+	if s.namedByURL {
 		return
 	}
 	config.RuntimeParams["application_name"] = fmt.Sprintf("%s%d/%d %s %s", namePrefix, s.number, os.Getpid(), named(s.o.Version), machine())
 }
 
-// named gives a version as a name of a connection has it.
+// named returns a version as a name of a connection has it.
 func named(version string) string { return word(cmp.Or(version, "unknown"), longestVersion) }
 
-// machine gives the name of this one.
+// machine returns the name of this one.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -44,7 +44,7 @@ func machine() string {
 	return word(name, longestMachine)
 }
 
-// word gives text as one word of a name, with a question mark for whatever a name cannot have.
+// word returns text as one word of a name, with a question mark for whatever a name cannot have.
 func word(text string, longest int) string {
 	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -59,7 +59,7 @@ func word(text string, longest int) string {
 	return text
 }
 
-// peers gives the other processes that listen to the same workspace.
+// peers returns the other processes that listen to the same workspace.
 func (s *Store) peers(within context.Context, c *conn) (all []store.Peer, err error) {
 	names, err := c.texts(within, fmt.Sprintf("SELECT application_name FROM pg_catalog.pg_stat_activity "+
 		"WHERE datname = current_database() AND application_name LIKE '%s%d/%%' ORDER BY pid", namePrefix, s.number))
@@ -74,7 +74,7 @@ func (s *Store) peers(within context.Context, c *conn) (all []store.Peer, err er
 	return all, nil
 }
 
-// peer reads the name of a connection. One of our own is none.
+// peer parses the name of a connection. A connection of this process is not a peer.
 func (s *Store) peer(name string) (peer store.Peer, ok bool) {
 	var workspace int64
 	n, _ := fmt.Sscanf(strings.TrimPrefix(name, namePrefix), "%d/%d %s %s", &workspace, &peer.PID, &peer.Version, &peer.Host)

@@ -10,7 +10,7 @@ import (
 	"waybill/store"
 )
 
-// take gives a connection that nobody uses; give takes it back.
+// take returns an idle connection; give returns it to the pool.
 func (s *Store) take(within context.Context) (*conn, error) {
 	if err := s.slot(within); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (s *Store) take(within context.Context) (*conn, error) {
 	return s.fill(within, s.rested(), s.config)
 }
 
-// takeLate is take for what has to be done although the store is being closed, before Close has ended all connections.
+// takeLate is take for work during Close, before Close has ended all connections.
 func (s *Store) takeLate(within context.Context) (*conn, error) {
 	if err := s.slot(within); err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (s *Store) takeLate(within context.Context) (*conn, error) {
 	return s.fill(within, s.rested(), s.config)
 }
 
-// own gives a connection that is parted with and not given back. It is one of those that a process may have, so that one
-// that nobody uses has to make room for it.
+// own returns a connection that leaves the pool for good. It counts towards the limit of the process, so an idle
+// connection is closed for it if necessary.
 func (s *Store) own(within context.Context, config *pgconn.Config) (*conn, error) {
 	if err := s.slot(within); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Store) slot(within context.Context) error {
 	return nil
 }
 
-// fill gives the connection that a slot is for: c, or a new one if that is nil.
+// fill returns the connection that a slot is for: c, or a new one if that is nil.
 func (s *Store) fill(within context.Context, c *conn, config *pgconn.Config) (*conn, error) {
 	if c != nil {
 		return c, nil
@@ -73,7 +73,8 @@ func (s *Store) fill(within context.Context, c *conn, config *pgconn.Config) (*c
 	return nil, err
 }
 
-// part ends a connection that has a slot. The slot is free when nothing is left of it, or when the store is closed.
+// part ends a connection that has a slot. The slot becomes free when the connection has no resources left, or when the
+// store closes.
 func (s *Store) part(c *conn) {
 	c.close()
 	select {
@@ -97,7 +98,7 @@ func (s *Store) part(c *conn) {
 	})
 }
 
-// rested gives a connection that was used before, or nil.
+// rested returns a connection that was used before, or nil.
 func (s *Store) rested() *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,8 +110,8 @@ func (s *Store) rested() *conn {
 	return nil
 }
 
-// shed ends the connections that nobody uses, as long as there is a slot for ending one: others may connect anew meanwhile.
-func (s *Store) shed() {
+// closeIdle closes idle connections while a slot for closing is free, because others may connect at the same time.
+func (s *Store) closeIdle() {
 	for {
 		select {
 		case s.slots <- struct{}{}:
@@ -126,14 +127,14 @@ func (s *Store) shed() {
 	}
 }
 
-// dismiss ends the connections that nobody uses. All slots are held.
-func (s *Store) dismiss() {
+// closeAllIdle closes all idle connections. The caller holds all slots.
+func (s *Store) closeAllIdle() {
 	for c := s.rested(); c != nil; c = s.rested() {
 		c.close()
 	}
 }
 
-// give takes a connection back. One that ended, or that is left in a transaction, is not used again.
+// give returns a connection to the pool. It drops a connection that has ended or is still in a transaction.
 func (s *Store) give(c *conn) {
 	if c.pg.IsClosed() || c.pg.TxStatus() != 'I' {
 		s.part(c)
@@ -152,7 +153,7 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// connect makes a connection and asks the server how it is set. With an error it gives the connection, too, if there is one,
+// connect makes a connection and asks the server how it is set. With an error it returns the connection, too, if there is one,
 // which has to be ended.
 func (s *Store) connect(within context.Context, config *pgconn.Config) (*conn, error) {
 	pg, err := pgconn.ConnectConfig(within, config)
@@ -167,7 +168,7 @@ func (s *Store) connect(within context.Context, config *pgconn.Config) (*conn, e
 	return c, s.judge(c, facts)
 }
 
-// facts are what a server says of itself.
+// facts are the settings of a server.
 type facts struct {
 	pid, version                          int64
 	standby, unsynced, unsafe, torn, utf8 bool
@@ -187,7 +188,7 @@ func (c *conn) facts(within context.Context) (f facts, err error) {
 	}, nil
 }
 
-// serverTime gives the time of the server in microseconds.
+// serverTime returns the time of the server in microseconds.
 const serverTime = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 // oldestServer is the first version that we keep stores in.
@@ -207,9 +208,9 @@ func (f facts) unsettled() (all []string) {
 	return all
 }
 
-// judge refuses a server that a store cannot be kept on, and notes how it is set. A server whose process
-// has another number than the one that we were told when we connected is behind something that deals out its
-// connections: nothing that lasts longer than a transaction can be left on one.
+// judge refuses a server that cannot keep a store, and records its settings. A server process with another number than
+// the one reported at connection is behind a transaction pooler. Nothing that outlives a transaction may be left on
+// such a connection.
 func (s *Store) judge(c *conn, f facts) error {
 	switch {
 	case f.version < oldestServer:

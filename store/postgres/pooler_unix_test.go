@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/store"
+	"waybill/store/law"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
-	"waybill/store/storetest"
 )
 
 // TestLawsBehindAPooler: everything holds where each transaction gets another connection.
@@ -32,7 +32,7 @@ func TestLawsBehindAPooler(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, pooled, url)
 	}
-	storetest.Run(t, storetest.Laws(), func(t *testing.T) func() store.Store {
+	law.Run(t, law.All(), func(t *testing.T) func() store.Store {
 		o := postgres.Options{URL: behind, Workspace: pgtest.Name(t)}
 		return func() store.Store {
 			s, err := postgres.Open(t.Context(), o)
@@ -58,7 +58,7 @@ func TestFaultS19_NobodyIsToldBehindAPooler(t *testing.T) {
 	listening(t, server, direct, "1")
 }
 
-// startPooler starts pgbouncer before a server and gives the URL there.
+// startPooler starts pgbouncer before a server and returns the URL there.
 func startPooler(t *testing.T, server string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

@@ -1,6 +1,5 @@
 // Package postgres keeps stores in a PostgreSQL database that several machines may use at the same time. It refuses to
-// decide anything about what it keeps, to rely on anything that a connection remembers between transactions, and to let
-// a password into a message.
+// interpret its records, to rely on connection state between transactions, and to put a password into a message.
 package postgres
 
 import (
@@ -15,19 +14,19 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // Options say which store of which database it is. URL and Workspace are required.
 type Options struct {
-	// URL names the database, as in postgres://user@host/database. What it leaves out is taken from the environment
-	// variables, the password file and the service file that PostgreSQL's own programs know.
+	// URL names the database, as in postgres://user@host/database. Missing parts come from the environment variables, the
+	// password file and the service file of PostgreSQL.
 	URL string
-	// Workspace is the name of the store in its database. Whoever uses the same name uses the same store.
+	// Workspace is the name of the store in its database. Processes with the same name share one store.
 	Workspace string
-	// Version is that of this program; the server shows it beside its connections.
+	// Version is the version of this program. The server shows it with its connections.
 	Version string
-	// Logger is told what a person may have to look after; nil for nobody.
+	// Logger receives warnings for a person; nil discards them.
 	Logger *slog.Logger
 	// Clock is told the time of the server; nil for none.
 	Clock *Clock
@@ -39,9 +38,9 @@ type Options struct {
 	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
 	callLimit time.Duration // how long a call may take in all; 0 for 30 s
 	viewLimit time.Duration // how long a View may last before it is ended; 0 for 10 s
-	tellEvery time.Duration // how long others are told nothing after they were told something; 0 for 20 ms
-	lookEvery time.Duration // how often it is looked at what others did; 0 for as often as it is worth it
-	mute      bool          // tells the others nothing
+	tellEvery time.Duration // the shortest time between two notifications to others; 0 means 20 ms
+	lookEvery time.Duration // how often the commits of others are read; 0 adapts to the activity
+	mute      bool          // sends no notifications
 }
 
 func (o Options) filled() (Options, error) {
@@ -68,21 +67,21 @@ const maxConns = 4
 type Store struct {
 	o        Options
 	config   *pgconn.Config
-	place    string // what messages call the database; without a password
-	insisted *bool  // what the URL says of whether connections are pooled; nil for nothing
-	// christened reports whether the URL gives connections a name.
-	christened bool
+	place    string // the database in messages, without a password
+	insisted *bool  // the pooler parameter of the URL; nil if it is absent
+	// namedByURL reports whether the URL names its connections.
+	namedByURL bool
 
 	number  int64 // of the workspace
 	version int   // of the tables
 
 	turn   chan struct{} // held by the Update at work, which alone uses recent and known
-	recent rows.Recent
+	recent sqlstore.Recent
 	known  commit // that recent was learned at
 
 	slots   chan struct{} // one is held for each connection in use
-	changed chan struct{} // of size one, signalled by the ear and by updates; nobody closes it
-	untold  chan struct{} // of size one, signalled when others are to be told of a commit; nobody closes it
+	changed chan struct{} // of size one, signalled by the listener and by updates; never closed
+	unsent  chan struct{} // of size one, signalled when a commit must be announced; never closed
 	ended   chan struct{} // closed by Close
 	working sync.WaitGroup
 
@@ -92,15 +91,15 @@ type Store struct {
 	idle  []*conn
 	seen  int64 // the newest commit that is known
 	notes []string
-	// unsettled names what the server should be set to otherwise, as it was when it was asked last.
-	unsettled []string
-	measured  measured
-	spoilt    map[rows.Damaged]bool // the rows known as damaged
-	stopped   *store.Error          // why nothing is written any more, or nil
-	standby   bool                  // the server that was connected to last can only be read now
-	deafen    context.CancelFunc    // ends the ear; nil while there is none
-	tells     bool                  // somebody tells the others what is untold
-	closed    bool
+	// unsettled has the settings of the server that should be different, as last read.
+	unsettled     []string
+	measured      measured
+	damaged       map[sqlstore.Damaged]bool // the rows known as damaged
+	stopped       *store.Error              // the reason why all writing has ended, or nil
+	standby       bool                      // the server that was connected to last can only be read now
+	stopListening context.CancelFunc        // ends the listener; nil without one
+	tells         bool                      // a goroutine is announcing commits
+	closed        bool
 }
 
 var _ store.Store = (*Store)(nil)
@@ -132,7 +131,7 @@ func (s *Store) UpdateReserved(ctx context.Context, fn func(tx store.Tx) error) 
 // View runs fn on one moment of the store.
 func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
-		return rows.GaveUp(err)
+		return sqlstore.GaveUp(err)
 	}
 	within, cancel := context.WithTimeout(ctx, max(s.o.callLimit, s.o.Whole))
 	defer cancel()
@@ -154,31 +153,31 @@ func (s *Store) view(ctx, within context.Context, fn func(tx store.Tx) error) (b
 	if err := c.beginView(within); err != nil {
 		return false, err
 	}
-	t := rows.Begin(s.transaction(ctx, c))
+	t := sqlstore.Begin(s.transaction(ctx, c))
 	limit := time.AfterFunc(s.o.viewLimit, func() { t.Expire(s.o.viewLimit) })
 	defer limit.Stop()
-	defer t.End(rows.ErrOver) // after a panic of fn
+	defer t.End(sqlstore.ErrOver) // after a panic of fn
 	err = fn(t)
-	t.End(rows.ErrOver)
-	if over := t.Ended(); err == nil && !errors.Is(over, rows.ErrOver) {
+	t.End(sqlstore.ErrOver)
+	if over := t.Ended(); err == nil && !errors.Is(over, sqlstore.ErrOver) {
 		err = over // it was ended before, and fn has not noticed
 	}
 	return true, err
 }
 
-// transaction gives what a transaction on c is told.
-func (s *Store) transaction(ctx context.Context, c *conn) rows.Options {
-	return rows.Options{Conn: c, Cancelled: ctx.Err, OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
+// transaction returns the options of a transaction on c.
+func (s *Store) transaction(ctx context.Context, c *conn) sqlstore.Options {
+	return sqlstore.Options{Conn: c, Cancelled: ctx.Err, OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
 }
 
-// said turns what a try of a call gave into what the caller is told: an error of its function as it is.
+// said turns the error of a call into the caller's error. It returns an error of the caller's function unchanged.
 func (s *Store) said(ctx context.Context, err error) error {
 	t, ok := errors.AsType[*trouble](err)
 	if !ok {
 		return err
 	}
 	if ended := ctx.Err(); ended != nil {
-		return rows.GaveUp(ended)
+		return sqlstore.GaveUp(ended)
 	}
 	return s.fault(t.cause)
 }
@@ -191,18 +190,18 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	if s.deafen != nil {
-		s.deafen()
+	if s.stopListening != nil {
+		s.stopListening()
 	}
 	s.mu.Unlock()
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
-	close(s.ended) // and not before: the others are told of the last change, too
+	close(s.ended) // last, so that the others are notified of the last change
 	s.working.Wait()
 	for range maxConns {
 		s.slots <- struct{}{}
 	}
-	s.dismiss()
+	s.closeAllIdle()
 	for range maxConns {
 		<-s.slots
 	}
@@ -212,12 +211,12 @@ func (s *Store) Close() error {
 // take waits for a place in a channel.
 func take(ctx context.Context, places chan struct{}) error {
 	if err := ctx.Err(); err != nil {
-		return rows.GaveUp(err)
+		return sqlstore.GaveUp(err)
 	}
 	select {
 	case places <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return rows.GaveUp(ctx.Err())
+		return sqlstore.GaveUp(ctx.Err())
 	}
 }

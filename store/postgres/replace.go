@@ -8,20 +8,19 @@ import (
 	"time"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// heldBy lists the tables that hold what a workspace has, each behind those that it refers to. The stamps of its commits
-// are not among them: they stay with the workspace, whatever it holds.
+// heldBy lists the tables with the records of a workspace, each after those that it refers to. The stamps of commits
+// are missing, because they stay with the workspace.
 var heldBy = []string{
-	"instructions", "runs", "facts", "events", "notices", "answers", "head", "tasks", "launches", "said", "carried",
+	"instructions", "runs", "facts", "events", "notices", "answers", "head", "tasks", "task_specs", "task_outputs", "task_replies",
 	"attempts", "replies", "dependencies", "breakers", "task_counts", "tallies", "prompts",
 }
 
-// Replace makes the store what fill puts into an empty one, in one transaction: for every process that uses it, there is
-// no moment at which it is something else than what it was or what it is to be, and all of them go on with that. What it
-// held is in another workspace of the database from then on, whole, and aside is the name of that; it is "" if there was
-// nothing. fill is called as the function of an Update is, and an error of it is returned as it is.
+// Replace replaces the contents of the store with the records that fill puts into an empty one, in one transaction. Other
+// processes see the old or the new contents and continue with them. The old contents move to another workspace of the
+// database; aside is its name, or "" if the store was empty. Replace returns errors of fill unchanged.
 func (s *Store) Replace(ctx context.Context, fill func(tx store.Tx) error) (aside string, err error) {
 	err = s.change(ctx, func(c *conn) (err error) {
 		s.recent.Forget()
@@ -34,7 +33,7 @@ func (s *Store) Replace(ctx context.Context, fill func(tx store.Tx) error) (asid
 	return aside, nil
 }
 
-// setAside moves all that the workspace holds to a new one, whose name it gives, and leaves an empty store.
+// setAside moves all records of the workspace to a new workspace, returns its name, and leaves an empty store.
 func (c *conn) setAside() (name string, err error) {
 	columns, err := c.columns()
 	if err != nil {
@@ -54,13 +53,13 @@ func (c *conn) setAside() (name string, err error) {
 			return "", err
 		}
 	}
-	if err := rows.Found(c); err != nil {
+	if err := sqlstore.Found(c); err != nil {
 		return "", err
 	}
-	return name, rows.FoundTaskCounts(c)
+	return name, sqlstore.FoundTaskCounts(c)
 }
 
-// columns gives the columns of each table but that of the workspace, as they are listed in a statement.
+// columns returns the columns of each table but that of the workspace, as they are listed in a statement.
 func (c *conn) columns() (of map[string]string, err error) {
 	of = make(map[string]string, len(heldBy))
 	for _, table := range heldBy {
@@ -88,7 +87,7 @@ func (c *conn) holds() (bool, error) {
 	return false, nil
 }
 
-// copyAside copies all that the workspace holds to a new one, and gives the name of that.
+// copyAside copies all that the workspace holds to a new one, and returns the name of that.
 func (c *conn) copyAside(columns map[string]string) (name string, err error) {
 	name, number, err := c.newAside()
 	if err != nil {
@@ -106,7 +105,7 @@ func (c *conn) copyAside(columns map[string]string) (name string, err error) {
 // asideNames bounds the names that are tried.
 const asideNames = 100
 
-// longestKept is how much of the name of a workspace is kept in that of what was set aside.
+// longestKept is the length of a workspace's name that remains in the name of its old contents.
 const longestKept = 90
 
 // newAside makes a workspace under a name that no other has.

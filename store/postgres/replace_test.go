@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
@@ -17,7 +17,7 @@ import (
 
 // putTask makes a task with its first attempt, and with what belongs to one.
 func putTask(tx store.Tx, id string) error {
-	t, _ := core.CreateTask(id, "att_"+id, 1, core.Launch{Prompt: "do " + id, MaxAttempts: 3}, 0, 1)
+	t, _ := task.Create(id, "att_"+id, 1, task.Spec{Prompt: "do " + id, MaxAttempts: 3}, 0, 1)
 	return errors.Join(tx.PutTask(t), tx.PutAttempt(t.Current),
 		tx.AddReply(store.Reply{TaskID: id, Number: 1, AttemptID: "att_" + id, Text: "yes", At: 1}), appendOne(tx))
 }

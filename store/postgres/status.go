@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// refusal tells why nothing can be written, or nil.
+// refusal returns the reason why nothing can be written, or nil.
 func (s *Store) refusal() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Store) noteServer(f facts) {
 	}
 }
 
-// unwritable tells why nothing can be written now, or nil. A standby may be written later.
+// unwritable returns the reason why nothing can be written now, or nil. A standby may accept writes later.
 func (s *Store) unwritable() error {
 	if err := s.refusal(); err != nil {
 		return err
@@ -84,29 +84,29 @@ func (s *Store) noteOnce(text string) {
 }
 
 const (
-	maxSpoilt      = 20      // how many damaged rows are noted one by one
-	maxKnownSpoilt = 100_000 // how many are known, so that nobody meets them again and again
+	maxDamaged      = 20      // how many damaged rows are noted one by one
+	maxKnownDamaged = 100_000 // how many rows are remembered, so that later reads skip them
 )
 
 // isSpoilt reports whether a row is known not to be what was written.
-func (s *Store) isSpoilt(row rows.Damaged) bool {
+func (s *Store) isSpoilt(row sqlstore.Damaged) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spoilt[row]
+	return s.damaged[row]
 }
 
-// noteDamage keeps for Status, once for each row, that it is not what was written.
-func (s *Store) noteDamage(row rows.Damaged) {
+// noteDamage records a damaged row for Status, once.
+func (s *Store) noteDamage(row sqlstore.Damaged) {
 	s.mu.Lock()
-	known := s.spoilt[row] || len(s.spoilt) >= maxKnownSpoilt
+	known := s.damaged[row] || len(s.damaged) >= maxKnownDamaged
 	if !known {
-		s.spoilt[row] = true
+		s.damaged[row] = true
 	}
-	n := len(s.spoilt)
+	n := len(s.damaged)
 	s.mu.Unlock()
 	switch {
-	case known, n > maxSpoilt+1:
-	case n > maxSpoilt:
+	case known, n > maxDamaged+1:
+	case n > maxDamaged:
 		s.noteOnce("more records are damaged than are named here")
 	default:
 		s.noteOnce(row.Error() + ": it cannot be read, and the rest of the store goes on")
@@ -116,8 +116,8 @@ func (s *Store) noteDamage(row rows.Damaged) {
 // statusLimit is how long a Status waits for the server.
 const statusLimit = 2 * time.Second
 
-// Status describes the store. Its size is that of all workspaces of the database. While all connections of the process
-// are in use, its size and the other processes are what they were when it was asked last.
+// Status describes the store. Its size is the size of all workspaces of the database. While all connections of the
+// process are in use, its size and its peers are the last known ones.
 func (s *Store) Status(ctx context.Context) store.Status {
 	within, cancel := context.WithTimeout(ctx, statusLimit)
 	defer cancel()
@@ -174,8 +174,8 @@ func (s *Store) measure(within context.Context) (m measured, err error) {
 	return m, err
 }
 
-// Verify checks every row against its checksum, the chain of the event log from its oldest record to its newest, each
-// task against its newest attempt, and the counts, all as they are at one moment.
+// Verify checks, on one snapshot, every row against its checksum, the hash chain of the event log, each task against
+// its newest attempt, and the counts.
 func (s *Store) Verify(ctx context.Context) (found []store.Damage, err error) {
 	if err := s.refusal(); isKind(err, store.NewerSchema) || isKind(err, store.Closed) {
 		return nil, err
@@ -189,7 +189,7 @@ func (s *Store) Verify(ctx context.Context) (found []store.Damage, err error) {
 	if err := c.beginView(ctx); err != nil {
 		return nil, s.fault(s.said(ctx, err))
 	}
-	v := rows.Verifier{Conn: c, Ctx: ctx, Moment: func(fn func() error) error { return fn() }}
+	v := sqlstore.Verifier{Conn: c, Ctx: ctx, Moment: func(fn func() error) error { return fn() }}
 	if found, err = v.All(v.Checks()); err != nil {
 		return found, s.fault(s.said(ctx, err))
 	}

@@ -15,8 +15,8 @@ import (
 // surveyLimit bounds each question of a Survey but the last, which reads the whole workspace.
 const surveyLimit = 30 * time.Second
 
-// Survey tells what is to be known of the store, of its database and of the server. It makes nothing, not even tables or
-// a workspace, and changes nothing.
+// Survey describes the store, its database and the server. It changes nothing and creates neither tables nor a
+// workspace.
 func Survey(ctx context.Context, o Options) doctor.Store {
 	facts := doctor.Store{Kind: "PostgreSQL", Server: &doctor.Server{Oldest: oldestServer, Each: maxConns}}
 	s := surveyor{o: o, facts: &facts, as: &Store{o: o}}
@@ -29,7 +29,7 @@ func Survey(ctx context.Context, o Options) doctor.Store {
 // surveyor is one Survey.
 type surveyor struct {
 	o      Options
-	as     *Store // says what went wrong, and is never opened
+	as     *Store // turns errors into store errors; it is never opened
 	pg     *pgconn.PgConn
 	facts  *doctor.Store
 	number int64 // of the workspace
@@ -58,7 +58,7 @@ func (s *surveyor) survey(ctx context.Context) error {
 	defer func() {
 		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = s.pg.Close(over) // nothing was changed
+		_ = s.pg.Close(over) // closing changes nothing
 	}()
 	if err := s.server(within); err != nil {
 		return err
@@ -69,7 +69,23 @@ func (s *surveyor) survey(ctx context.Context) error {
 	return s.records(ctx)
 }
 
-// ask runs a query and gives the rows as texts; what is NULL is "".
+// Reach returns why a connection to the database of a store cannot be made, or nil. It tries once and changes nothing.
+func Reach(ctx context.Context, o Options) error {
+	a, err := readAddress(o.URL)
+	if err != nil {
+		return err
+	}
+	pg, err := pgconn.ConnectConfig(ctx, a.config)
+	if err != nil {
+		return (&Store{o: o, place: a.place}).fault(err)
+	}
+	over, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = pg.Close(over) // closing changes nothing
+	return nil
+}
+
+// ask runs a query and returns the rows as texts, with "" for NULL.
 func (s *surveyor) ask(within context.Context, query string, args ...string) (rows [][]string, err error) {
 	values := make([][]byte, len(args))
 	for i, arg := range args {
@@ -86,7 +102,7 @@ func (s *surveyor) ask(within context.Context, query string, args ...string) (ro
 	return rows, result.Err
 }
 
-// numbers gives the first row of a query whose columns are integers, -1 for NULL.
+// numbers returns the first row of a query whose columns are integers, -1 for NULL.
 func (s *surveyor) numbers(within context.Context, query string, args ...string) ([]int64, error) {
 	rows, err := s.ask(within, query, args...)
 	if err != nil || len(rows) == 0 {
@@ -104,12 +120,12 @@ func (s *surveyor) numbers(within context.Context, query string, args ...string)
 	return all, nil
 }
 
-// settingsQuery asks a server how it is set. A connection that is dealt out by transactions may ask another process each time.
+// settingsQuery reads the settings of a server. Behind a transaction pooler, each run may reach another server process.
 const settingsQuery = `SELECT current_setting('server_version_num'), current_setting('server_encoding'),
 	pg_is_in_recovery()::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
 	pg_backend_pid()`
 
-// server finds out how the server is set, how many connections it has left, and what time it is there.
+// server reads the settings of the server, its free connections, and its clock.
 func (s *surveyor) server(within context.Context) error {
 	rows, err := s.ask(within, settingsQuery)
 	if err != nil {
@@ -131,9 +147,8 @@ func (s *surveyor) server(within context.Context) error {
 	return nil
 }
 
-// roomQuery asks how many connections there may be, and how many are left: to the server but for those that are kept for
-// its owners, to the database, and to the user. What the others do is hidden from most users, and that they are there is
-// not.
+// roomQuery returns the number of allowed and of free connections of the server, the database and the user. It excludes
+// connections reserved for superusers. Most users may count foreign connections without seeing them.
 const roomQuery = `WITH taken AS (
 	SELECT count(*) AS here, count(*) FILTER (WHERE datname = current_database()) AS base, count(*) FILTER (WHERE usename = current_user) AS mine
 	FROM pg_catalog.pg_stat_activity WHERE datid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
@@ -154,7 +169,7 @@ func (s *surveyor) room(within context.Context) error {
 	return err
 }
 
-// time asks the server what time it is, and takes the middle of the time that the answer took for that of the answer.
+// time reads the clock of the server. It assumes that the server read the clock in the middle of the query.
 func (s *surveyor) time(within context.Context) error {
 	asked := time.Now()
 	n, err := s.numbers(within, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")

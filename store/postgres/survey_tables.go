@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"waybill/doctor"
+	"waybill/store"
 )
 
-// rightsQuery asks whether there is a schema, and tables in it, and what this user may do with them.
+// rightsQuery asks whether the schema and its tables exist, and for this user's rights on them.
 const rightsQuery = `SELECT
 	(SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = 'waybill'),
 	(SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -25,7 +26,7 @@ const rightsQuery = `SELECT
 		FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'waybill' AND c.relkind = 'r' AND c.relname <> 'versions')`
 
-// rights are what the rightsQuery tells.
+// rights are the result of rightsQuery.
 type rights struct{ schema, tables, make, use, fill, read, write bool }
 
 func (s *surveyor) rights(within context.Context) (r rights, err error) {
@@ -82,26 +83,19 @@ func (s *surveyor) tables(within context.Context) (ready bool, err error) {
 
 // version judges the version of the tables, and reports whether it is the one that this waybill makes.
 func (s *surveyor) version(within context.Context) (current bool, err error) {
-	steps, err := migrations()
-	if err != nil {
-		return false, err
-	}
 	newest, err := s.numbers(within, "SELECT coalesce(max(version), 0) FROM waybill.versions")
 	if err != nil {
 		return false, err
 	}
-	known := int64(len(steps))
 	s.facts.Tables.Version = newest[0]
 	switch {
-	case newest[0] > known:
+	case newest[0] > schemaVersion:
 		s.find("schema", doctor.Warn, "use the newer waybill; this one can only read the store",
-			"the tables have version %d, and this waybill knows version %d", newest[0], known)
-	case newest[0] < known:
-		s.find("schema", doctor.Warn, "nothing: they are brought up to date when the store is opened next", "the tables have version %d of %d", newest[0], known)
+			"the tables have version %d, and this waybill knows version %d", newest[0], schemaVersion)
 	default:
 		s.find("schema", doctor.OK, "", "the tables have version %d", newest[0])
 	}
-	return newest[0] == known, nil
+	return newest[0] == schemaVersion, nil
 }
 
 // workspace finds the workspace, if it is there.
@@ -129,7 +123,7 @@ func (s *surveyor) records(ctx context.Context) error {
 	}
 	s.facts.Tables.Read = true
 	o := s.o
-	o.ReadOnly, o.Logger = true, nil // what it would note is found here
+	o.ReadOnly, o.Logger = true, nil // the survey itself reports the findings
 	opened, err := Open(ctx, o)
 	if err != nil {
 		return err
@@ -137,6 +131,12 @@ func (s *surveyor) records(ctx context.Context) error {
 	defer func() { _ = opened.Close() }() // it was only read
 	for _, peer := range opened.Status(ctx).Peers {
 		s.facts.Peers = append(s.facts.Peers, doctor.Peer(peer))
+	}
+	if err := opened.View(within, func(tx store.Tx) error {
+		s.facts.Tables.Work, err = store.Workload(tx)
+		return err
+	}); err != nil {
+		return err
 	}
 	damage, err := opened.Verify(ctx)
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/doctor"
 	"waybill/store"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
 )
 
-// examined gives the first thing that each check finds in the store.
+// examined returns the first thing that each check finds in the store.
 func examined(t *testing.T, o postgres.Options) map[string]doctor.Finding {
 	t.Helper()
 	first := map[string]doctor.Finding{}
@@ -42,7 +43,7 @@ func TestDoctorMadeTablesInAnEmptyDatabase(t *testing.T) {
 	requireFound(t, found, "rights", doctor.OK, "may make the tables")
 	requireFound(t, found, "schema", doctor.Warn, "there are no tables yet")
 	_, err := postgres.Open(t.Context(), reading)
-	require.ErrorContains(t, err, "version 0")
+	require.ErrorContains(t, err, "has no tables, and none can be made")
 
 	other := o
 	other.Workspace = pgtest.Name(t)
@@ -58,7 +59,7 @@ func TestSurveyOfASoundStore(t *testing.T) {
 	s := open(t, o)
 	at := core.Instant(time.Now().UnixMicro())
 	require.NoError(t, s.Update(t.Context(), func(tx store.Tx) error {
-		if err := tx.PutInstruction(core.Instruction{ID: "ins_1", Position: 1, Session: "default", Content: "x", CreatedAt: at, Phase: core.Queued{}}); err != nil {
+		if err := tx.PutInstruction(instruction.Instruction{ID: "ins_1", Position: 1, Session: "default", Content: "x", CreatedAt: at, Phase: instruction.Queued{}}); err != nil {
 			return err
 		}
 		_, err := tx.Append(store.Event{Type: core.LedgerChanged, Subject: "run_1", At: at, Data: "{}"})
@@ -108,7 +109,7 @@ func TestSchemaThatIsThereIsUsed(t *testing.T) {
 	requireFound(t, examined(t, o), "rights", doctor.OK, "may read and change the tables")
 }
 
-// as gives the URL for another user.
+// as returns the URL for another user.
 func as(t *testing.T, text, user string) string {
 	t.Helper()
 	u, err := url.Parse(text)

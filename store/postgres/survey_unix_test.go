@@ -18,10 +18,10 @@ func TestSurveyBehindAPooler(t *testing.T) {
 	require.NoError(t, open(t, direct).Update(t.Context(), appendOne))
 	o := postgres.Options{URL: startPooler(t, direct.URL), Workspace: direct.Workspace}
 	found := examined(t, o)
-	requireFound(t, found, "pooler", doctor.OK, "dealt out by transactions")
+	requireFound(t, found, "pooler", doctor.OK, "a transaction pooler is in use")
 	requireFound(t, found, "database", doctor.OK, "is what was written")
 	o.URL += "&pooler=no"
-	requireFound(t, examined(t, o), "pooler", doctor.Fail, "says that they are not")
+	requireFound(t, examined(t, o), "pooler", doctor.Fail, "the URL denies it")
 }
 
 // TestSurveyOfAStandby: it can be read and not written.

@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// Whoever has committed tells the others, who may be listening (see ear.go). A transaction that has called NOTIFY holds a
-// lock of the whole server while it commits, so that telling is no part of a change: it has a transaction of its own,
-// which the server does not sync, and is shared by all changes of a moment.
+// A commit is announced to listening processes (see listen.go). NOTIFY holds a lock of the whole server during its commit,
+// so it is not part of a change. It runs in a separate transaction that the server does not sync, once for all recent changes.
 const (
 	// tellInterval is the least time between two of them.
 	tellInterval = 20 * time.Millisecond
-	// tellLimit is how long telling may take. Who was not told looks by himself.
+	// tellLimit is the time for a notification. Processes that miss one read the commit count anyway.
 	tellLimit = time.Second
 )
 
-// topic names what is told about.
+// topic returns the channel of the notifications.
 func (s *Store) topic() string { return fmt.Sprintf("waybill_%d", s.number) }
 
-// tell has the others told how many commits there are, soon. It does not wait.
+// tell schedules a notification of the commit count to the other processes, and returns at once.
 func (s *Store) tell() {
 	if s.o.mute {
 		return
@@ -31,20 +30,20 @@ func (s *Store) tell() {
 		s.working.Go(s.telling) // ends with Close
 	}
 	select {
-	case s.untold <- struct{}{}:
+	case s.unsent <- struct{}{}:
 	default:
 	}
 }
 
-// telling tells whenever there is something untold, until the store is closed. What is left then is told, too.
+// telling announces commits until the store is closed, and announces the last ones then.
 func (s *Store) telling() {
 	for {
 		select {
-		case <-s.untold:
+		case <-s.unsent:
 			s.tellNow()
 		case <-s.ended:
 			select {
-			case <-s.untold:
+			case <-s.unsent:
 				s.tellNow()
 			default:
 			}

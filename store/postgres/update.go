@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// updating tries an Update until it has an answer. What ended before the commit was sent is tried again; of what was
-// lost in the commit it finds out what became of it. The turn is held.
+// updating repeats an Update until its outcome is known. A failure before the commit was sent is retried; after a failure
+// during the commit it finds out whether the commit happened. The turn is held.
 func (s *Store) updating(ctx, within context.Context, before func(c *conn) error, fn func(tx store.Tx) error) error {
 	for again := retries(within); ; {
 		err := s.update(ctx, within, before, fn)
@@ -38,14 +38,14 @@ func (s *Store) update(ctx, within context.Context, before func(c *conn) error, 
 	if err != nil {
 		return s.elsewhere(c, err)
 	}
-	defer c.Rollback() // of what before has done; fn's is rolled back by then
+	defer c.Rollback() // of the statements before; fn's are rolled back by then
 	if err := before(c); err != nil {
 		return err
 	}
 	o := s.transaction(ctx, c)
 	o.Recent = &s.recent
-	t := rows.Begin(o)
-	defer t.End(rows.ErrOver) // rolls back after an error and after a panic of fn
+	t := sqlstore.Begin(o)
+	defer t.End(sqlstore.ErrOver) // rolls back after an error and after a panic of fn
 	err = fn(t)
 	switch lost := t.Lost(); {
 	case c.broken != nil:
@@ -61,14 +61,14 @@ func (s *Store) update(ctx, within context.Context, before func(c *conn) error, 
 	return s.commit(within, c, t, commits)
 }
 
-// elsewhere has a change that met a standby tried again on a new connection: where the one was made to, there may be the
-// primary server by now.
+// elsewhere retries a change that met a standby on a new connection, because the same address may lead to the new
+// primary by then.
 func (s *Store) elsewhere(c *conn, err error) error {
 	if !c.used || !fromStandby(err) {
 		return err
 	}
 	c.close()
-	s.shed()
+	s.closeIdle()
 	return &trouble{cause: err, again: true}
 }
 
@@ -79,22 +79,22 @@ func (s *Store) row() string {
 }
 
 const (
-	// beginWrite says what the defaults of a server or a user may say otherwise.
+	// beginWrite states what the defaults of a server or a user may change.
 	beginWrite = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-	// synced has the transaction wait for the disk where it would not, whoever has set that and whenever: a reload of
-	// the settings, or another client of a pooler before us.
+	// synced makes the transaction wait for the disk, even if a configuration reload or another client of a pooler turned
+	// that off.
 	synced = "SELECT length(set_config('synchronous_commit', 'on', true)) WHERE current_setting('synchronous_commit') = 'off'"
 )
 
-// A commit is known by its number and its stamp: the number alone is that of another one in a database that was put back,
-// or on a server that had not got everything, once there are as many commits there.
+// A commit is identified by its number and its stamp. In a restored database, or on a server that lagged behind, the
+// same number can belong to another commit.
 type commit struct {
 	number int64
 	stamp  string
 }
 
-// lock begins a transaction that holds the row of the workspace, and gives the number of its newest commit. Who waits
-// for it in vain is refused as Busy. What is remembered of the workspace is forgotten unless that commit is the known one.
+// lock begins a transaction that locks the row of the workspace, and returns the number of its newest commit. If the lock
+// cannot be had in time, the error is Busy. Remembered records are forgotten unless that commit is the known one.
 func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (commits int64, err error) {
 	known, began, asked := s.knownCommits(), time.Now(), s.o.Clock.here()
 	answer, err := c.script(within, fmt.Sprintf(beginWrite+"; %s; %s; SET LOCAL lock_timeout = %d; "+
@@ -112,7 +112,7 @@ func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (c
 	case len(answer) != 4:
 		return 0, s.gone()
 	case answer[2] > int64(s.version):
-		newer := s.newerSchema(answer[2], s.version)
+		newer := s.newerSchema(answer[2])
 		s.stop(newer)
 		return 0, newer
 	}
@@ -125,7 +125,7 @@ func (s *Store) lock(within context.Context, c *conn, patience time.Duration) (c
 	return commits, nil
 }
 
-// heldUp gives the error of who has waited in vain, and says whom for.
+// heldUp returns the error for a wait that took too long, with the name of the process that held the lock.
 func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) error {
 	c.Rollback()
 	who, err := c.texts(within, fmt.Sprintf(`SELECT 'the server process ' || a.pid || ' (' || concat_ws(', ', nullif(a.application_name, ''),
@@ -142,9 +142,9 @@ func (s *Store) heldUp(within context.Context, c *conn, patience time.Duration) 
 		"or end it with pg_terminate_backend if it hangs", s.o.Workspace, s.place, patience, said)
 }
 
-// commit ends the transaction durably. It leaves its stamp in the same transaction, so that whoever loses the connection
-// meanwhile can find out what became of it. A transaction that has put nothing leaves none.
-func (s *Store) commit(within context.Context, c *conn, t *rows.Tx, commits int64) error {
+// commit commits the transaction durably. Its stamp is stored in the same transaction, so that a process that loses the
+// connection can find out the outcome. A transaction without a put stores no stamp.
+func (s *Store) commit(within context.Context, c *conn, t *sqlstore.Tx, commits int64) error {
 	began := time.Now()
 	next, written, sent := commit{number: commits + 1, stamp: rand.Text()}, t.Writes() > 0, false
 	err := t.Commit(func() (err error) {
@@ -179,7 +179,7 @@ func (s *Store) send(within context.Context, c *conn, next commit) error {
 		INSERT INTO stamps (workspace, slot, number, stamp) VALUES (%[2]d, %[3]d, %[1]d, '%[4]s')
 		ON CONFLICT (workspace, slot) DO UPDATE SET number = excluded.number, stamp = excluded.stamp; COMMIT`,
 		next.number, s.number, next.number%keptStamps, next.stamp))
-	if err != nil && (c.pg.IsClosed() || strings.HasPrefix(codeOf(err), "08")) { // a pooler may lose a server and keep us
+	if err != nil && (c.pg.IsClosed() || strings.HasPrefix(codeOf(err), "08")) { // a pooler may lose its server and keep this connection
 		return s.resolve(next, err)
 	}
 	return err
@@ -211,10 +211,10 @@ func (s *Store) resolve(sent commit, cause error) error {
 	}
 }
 
-// overwritten is what stands for a stamp that was not kept.
+// overwritten takes the place of a stamp that no longer exists.
 const overwritten = "?"
 
-// stampOf gives the stamp of a commit, or "" if there is none with that number.
+// stampOf returns the stamp of a commit, or "" if there is none with that number.
 func (s *Store) stampOf(within context.Context, number int64) (stamp string, err error) {
 	c, err := s.take(within)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Store) stampOf(within context.Context, number int64) (stamp string, err
 	if _, err := s.lock(within, c, s.o.callLimit); err != nil {
 		return "", err
 	}
-	err = c.Query(func(r *rows.Row) error {
+	err = c.Query(func(r *sqlstore.Row) error {
 		switch of := r.Integer(); {
 		case of == number:
 			stamp = r.Text()
@@ -237,10 +237,10 @@ func (s *Store) stampOf(within context.Context, number int64) (stamp string, err
 	return stamp, err
 }
 
-// trouble is what the server or the connection said.
+// trouble is an error of the server or the connection.
 type trouble struct {
 	cause error
-	again bool // nothing of it was applied, and another try may go better
+	again bool // nothing was applied, and another try may succeed
 }
 
 func (t *trouble) Error() string { return t.cause.Error() }
@@ -258,7 +258,7 @@ const (
 	firstWait  = 20 * time.Millisecond
 )
 
-// retries gives a function that reports whether to try again after an error, and waits before it does.
+// retries returns a function that reports whether to try again after an error, and waits before it does.
 func retries(within context.Context) func(err error) bool {
 	tries, clashes := 0, 0
 	return func(err error) bool {
@@ -285,7 +285,7 @@ func retries(within context.Context) func(err error) bool {
 	}
 }
 
-// jitter gives less than d, so that those who failed together do not try again together.
+// jitter returns less than d, so that those who failed together do not try again together.
 func jitter(d time.Duration) time.Duration {
 	n, err := rand.Int(rand.Reader, big.NewInt(int64(d)))
 	if err != nil {

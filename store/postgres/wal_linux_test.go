@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/postgres"
 	"waybill/store/postgres/pgtest"
@@ -82,8 +82,8 @@ func (l *loads) put(tx store.Tx) error {
 		return err
 	}
 	for n := newest*l.size + 1; n <= (newest+1)*l.size; n++ {
-		in := core.Instruction{
-			ID: fmt.Sprintf("ins_%d", n), Session: "s", Content: scrap(n), Position: n, CreatedAt: 1, Phase: core.Queued{},
+		in := instruction.Instruction{
+			ID: fmt.Sprintf("ins_%d", n), Session: "s", Content: scrap(n), Position: n, CreatedAt: 1, Phase: instruction.Queued{},
 		}
 		if err := tx.PutInstruction(in); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (l *loads) try(t *testing.T, s *postgres.Store) error {
 	return err
 }
 
-// moveLog puts the write-ahead log of a server on a small disk, and gives what changes the size of that.
+// moveLog puts the write-ahead log of a server on a small disk, and returns what changes the size of that.
 func moveLog(t *testing.T, server *pgtest.Server, size string) (resize func(size string)) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wal") // not below folders that only we may enter

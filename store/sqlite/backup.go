@@ -9,10 +9,9 @@ import (
 	"waybill/store"
 )
 
-// Backup writes a copy of the store, as it is at one moment, to a new file that only its owner can
-// read, and reads the copy again. found is what in it is not what was written: a damaged record is
-// copied as it is. When Backup returns, the copy is whole and durable, or there is none. A file that is
-// there already is never replaced.
+// Backup writes a copy of the store at one moment to a new file that only its owner can read, and checks the copy.
+// found lists the damaged records, which are copied as they are. When Backup returns, the copy is complete and durable,
+// or does not exist. Backup never replaces an existing file.
 func (s *Store) Backup(ctx context.Context, path string) (found []store.Damage, err error) {
 	if err := claim(path); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func (s *Store) Backup(ctx context.Context, path string) (found []store.Damage, 
 	}
 }
 
-// claim makes the file empty, so that nobody else makes it meanwhile, and refuses one that is there.
+// claim creates the file exclusively, so that no other program can create it meanwhile.
 func claim(path string) error {
 	switch err := makeEmpty(path); {
 	case errors.Is(err, fs.ErrExist):
@@ -53,7 +52,7 @@ func claim(path string) error {
 	return nil
 }
 
-// verifyFile checks a database that nobody writes.
+// verifyFile checks a database that no process writes.
 func verifyFile(ctx context.Context, path string) (found []store.Damage, err error) {
 	err = readFile(ctx, path, frozen, func(c *conn) error {
 		v := verifier(ctx, c)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -60,11 +61,11 @@ func BenchmarkRuns(b *testing.B) {
 		for first := 1; first <= many; first += 5000 {
 			update(b, s, func(tx store.Tx) error {
 				for n := first; n < min(first+5000, many+1); n++ {
-					run, _ := core.StartRun(journeyID(n, 1), fmt.Sprintf("plan-%d.md", n%10), fmt.Sprint(n), "next", core.DefaultPolicy(), 1)
-					if run.State = core.RunDone; n%3 == 0 {
-						run.State = core.RunFailed
+					r, _ := run.Start(journeyID(n, 1), fmt.Sprintf("plan-%d.md", n%10), fmt.Sprint(n), "next", run.DefaultPolicy(), 1)
+					if r.State = run.Done; n%3 == 0 {
+						r.State = run.Failed
 					}
-					if err := tx.PutRun(run); err != nil {
+					if err := tx.PutRun(r); err != nil {
 						return err
 					}
 				}
@@ -72,7 +73,7 @@ func BenchmarkRuns(b *testing.B) {
 			})
 		}
 		for name, q := range map[string]store.RunQuery{
-			"all": {}, "state": {State: core.RunFailed}, "plan": {Plan: "plan-5.md"}, "both": {Plan: "plan-5.md", State: core.RunDone},
+			"all": {}, "state": {State: run.Failed}, "plan": {Plan: "plan-5.md"}, "both": {Plan: "plan-5.md", State: run.Done},
 		} {
 			q.Behind, q.Limit = journeyID(many/2+many/4, 1), 51
 			b.Run(fmt.Sprintf("runs=%d/%s", many, name), func(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -38,7 +39,7 @@ func benchmarkClaims(b *testing.B, each int) {
 	}
 	disk := probe(b, each)
 	b.ReportAllocs()
-	var running []core.Task
+	var running []task.Task
 	for b.Loop() {
 		b.StopTimer()
 		next(func(tx store.Tx) error { made++; return createTask(tx, made) })
@@ -73,31 +74,31 @@ func orRecord(tx store.Tx, err error, kind core.EventType, subject string) error
 }
 
 // finishUnder completes the task whose newest attempt has the token.
-func finishUnder(tx store.Tx, token string, at core.Instant) (core.Task, error) {
+func finishUnder(tx store.Tx, token string, at core.Instant) (task.Task, error) {
 	a, _, err := tx.AttemptUnder(token)
 	if err != nil {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
 	t, _, err := tx.Task(a.TaskID)
 	if err != nil {
 		return t, err
 	}
-	return stepTask(tx, t, core.FinishAttempt{At: at, Token: token, Status: core.AttemptCompleted, Output: content})
+	return stepTask(tx, t, task.Finish{At: at, Token: token, Status: task.AttemptCompleted, Output: content})
 }
 
-// crowdedStore gives a store of that many tasks. One in a hundred has an error, and the others are complete.
+// crowdedStore returns a store of that many tasks. One in a hundred has an error, and the others are complete.
 func crowdedStore(b *testing.B, tasks int64) *sqlite.Store {
 	b.Helper()
 	s, err := sqlite.Open(b.Context(), sqlite.Options{Path: filepath.Join(b.TempDir(), "store.db")})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
-	failed := core.Failure{Class: core.ClassTerminal, Message: "no"}
+	failed := task.Failure{Class: task.ClassTerminal, Message: "no"}
 	for from := int64(1); from <= tasks; from += 1000 {
 		require.NoError(b, s.Update(b.Context(), func(tx store.Tx) error {
 			for n := from; n < from+1000; n++ {
 				end := finishOf(n)
 				if n%100 == 0 {
-					end.Status, end.Failure = core.AttemptError, failed
+					end.Status, end.Failure = task.AttemptError, failed
 				}
 				if err := createTask(tx, n); err != nil {
 					return err
@@ -126,7 +127,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			p := a.Phase.(core.Running)
+			p := a.Phase.(task.RunningAttempt)
 			p.Lease.ExpiresAt = at
 			a.Phase = p
 			if err := tx.PutAttempt(a); err != nil {
@@ -142,8 +143,8 @@ func BenchmarkTaskPages(b *testing.B) {
 	const tasks = 100_000
 	s := crowdedStore(b, tasks)
 	for name, q := range map[string]store.TaskQuery{
-		"all": {}, "error": {Status: core.StatusError}, "live": {Live: true}, "parent": {Parent: "ses"},
-		"newest": {Newest: true}, "parent-error": {Parent: "ses", Status: core.StatusError},
+		"all": {}, "error": {Status: task.StatusError}, "live": {Live: true}, "parent": {Parent: "ses"},
+		"newest": {Newest: true}, "parent-error": {Parent: "ses", Status: task.StatusError},
 	} {
 		q.After, q.Limit = tasks/2, 50
 		b.Run(name, func(b *testing.B) {

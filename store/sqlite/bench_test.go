@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -28,9 +29,9 @@ func benchID(n int64) string { return fmt.Sprintf("ins_0192f0c1-7d3a-7abc-8def-%
 
 // queueOne is what queueing an instruction costs the store.
 func queueOne(tx store.Tx, n int64) error {
-	in := core.Instruction{
+	in := instruction.Instruction{
 		ID: benchID(n), Session: "default", Content: content, Tracked: true, MaxRetries: 3,
-		CreatedAt: core.Instant(n), Position: n, Phase: core.Queued{},
+		CreatedAt: core.Instant(n), Position: n, Phase: instruction.Queued{},
 	}
 	if err := tx.PutInstruction(in); err != nil {
 		return err
@@ -47,7 +48,7 @@ func acknowledgeOne(tx store.Tx, n int64) error {
 	if err != nil {
 		return err
 	}
-	in.Phase = core.Acknowledged{At: core.Instant(n), By: core.ByCall}
+	in.Phase = instruction.Acknowledged{At: core.Instant(n), By: instruction.ByCall}
 	if err := tx.PutInstruction(in); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func BenchmarkPages(b *testing.B) {
 }
 
 func readPages(tx store.Tx) error {
-	_, err := tx.Instructions(store.InstructionQuery{Session: "default", State: core.StateQueued, Limit: 3})
+	_, err := tx.Instructions(store.InstructionQuery{Session: "default", State: instruction.StateQueued, Limit: 3})
 	_, ofOne := tx.EventsOf(benchID(3), 0, 3)
 	_, notices := tx.Notices("", 0, 3)
 	return errors.Join(err, ofOne, notices)

@@ -2,7 +2,7 @@ package sqlite
 
 import "golang.org/x/sys/unix"
 
-// bootID gives what the kernel calls the time since it was started.
+// bootID returns the kernel's id of the current boot.
 func bootID() string {
 	text, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

@@ -2,7 +2,7 @@ package sqlite
 
 import "os"
 
-// bootID gives what the kernel calls the time since it was started; containers on it share that.
+// bootID returns the kernel's id of the current boot. Containers share it.
 func bootID() string {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -2,41 +2,41 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// bringUp makes the tables what this version of waybill expects, or reports that they are newer.
+// bringUp makes the tables in an empty database and checks them in any other, or reports that they are newer.
 func (s *Store) bringUp(ctx context.Context) (newer bool, err error) {
 	found, err := s.examine()
 	if err != nil {
 		return false, err
 	}
-	latest := s.latest()
-	if found.version > int64(latest.version) {
-		return true, s.startReading(ctx, newerSchema(s.place.path, found.version, latest.version))
+	if found.version > schemaVersion {
+		return true, s.startReading(ctx, newerSchema(s.place.path, found.version))
 	}
 	if err := s.setJournal(ctx, found); err != nil {
 		return false, err
 	}
-	if found.version < int64(latest.version) {
-		if err := s.migrate(ctx, found); err != nil {
-			return false, err
-		}
+	if found.empty() {
+		err = createTables(ctx, s.w)
+	} else {
+		err = checkTables(s.w)
 	}
-	s.version = latest.version
-	if err := checkTables(s.w, latest); err != nil {
+	if err != nil {
 		return false, err
 	}
+	s.mu.Lock()
+	s.version = schemaVersion
+	s.mu.Unlock()
 	return false, s.checkLog()
 }
 
-// examine reads what the database says about itself, before anything is written to it.
+// examine reads the labels of the database before anything is written to it.
 func (s *Store) examine() (found labels, err error) {
 	var version string
-	if err := s.w.Query(func(r *rows.Row) error {
+	if err := s.w.Query(func(r *sqlstore.Row) error {
 		version = r.Text()
 		return r.Err()
 	}, "SELECT sqlite_version()"); err != nil {
@@ -58,12 +58,9 @@ func (s *Store) examine() (found labels, err error) {
 	return found, nil
 }
 
-// latest gives the migration that leads to the tables which this waybill writes.
-func (s *Store) latest() migration { return s.steps[len(s.steps)-1] }
-
-func newerSchema(path string, version int64, latest int) *store.Error {
+func newerSchema(path string, version int64) *store.Error {
 	return fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill writes version %d: use the newer waybill",
-		path, version, latest)
+		path, version, schemaVersion)
 }
 
 // setJournal sets how commits become durable. A database without pages takes the way of giving space
@@ -79,7 +76,7 @@ func (s *Store) setJournal(ctx context.Context, found labels) error {
 		want = "delete"
 	}
 	var got string
-	if err := s.w.Query(func(r *rows.Row) error {
+	if err := s.w.Query(func(r *sqlstore.Row) error {
 		got = r.Text()
 		return r.Err()
 	}, "PRAGMA journal_mode = "+want); err != nil {
@@ -92,35 +89,14 @@ func (s *Store) setJournal(ctx context.Context, found labels) error {
 	return nil
 }
 
-// migrate makes the tables. One that has tables already is copied before.
-func (s *Store) migrate(ctx context.Context, found labels) error {
-	if !found.empty() {
-		backup := fmt.Sprintf("%s.version-%d", s.place.path, found.version)
-		if err := copyInto(ctx, s.w, backup); err != nil {
-			return fmt.Errorf("back up the store before its tables are changed: %w", err)
-		}
-		s.o.Logger.Info("the tables of the store are changed", "path", s.place.path, "from", found.version, "backup", backup)
-	}
-	if err := migrate(ctx, s.w, s.steps, found); err != nil {
-		return err
-	}
-	if found.empty() {
-		return nil
-	}
-	return s.checkIntegrity(ctx)
-}
-
-// checkIntegrity has SQLite check the structure of the whole file.
+// checkIntegrity returns an error of kind Corrupt if the structure of the file is damaged.
 func (s *Store) checkIntegrity(ctx context.Context) error {
-	var says string
-	if err := s.w.queryContext(ctx, func(r *rows.Row) error {
-		says = r.Text()
-		return r.Err()
-	}, "PRAGMA integrity_check(1)"); err != nil {
+	damage, err := integrity(ctx, s.w)
+	if err != nil {
 		return err
 	}
-	if says != "ok" {
-		return fault(store.Corrupt, nil, "the store %s is damaged (%s) and was left as it is: put a copy back, or move it away to begin anew", s.place.path, says)
+	if len(damage) > 0 {
+		return fault(store.Corrupt, nil, "the store %s is damaged (%s) and was left as it is: put a copy back, or move it away to begin anew", s.place.path, damage[0])
 	}
 	return nil
 }

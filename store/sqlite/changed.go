@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// Who asks for the changes of others is woken by the system where it can watch the lock file, and looks at
-// that now and then all the same, for what no system tells. Without a watch the looks are all there is. One
-// costs a short read and a wake-up, together up to 100 µs, so they are frequent only while others are at work.
+// A caller of Changed wakes on file events of the lock file where the platform has them, and polls it as a fallback.
+// Without events there is only polling. A poll costs up to 100 µs, so it is frequent only while other processes commit.
 const (
 	pollInterval = 100 * time.Millisecond
 	busyInterval = 20 * time.Millisecond
-	// busyFor is how long after a commit of another process the next one is looked for so often.
+	// busyFor is how long polling stays frequent after a commit of another process.
 	busyFor = 10 * time.Second
-	// netInterval is how often one looks beside a watch.
+	// netInterval is the polling interval beside a working watch.
 	netInterval = time.Second
-	// breather is how long one does not heed the watch after a look. What is written meanwhile rings once, so
-	// that a process that writes without a pause wakes the others a hundred times a second and not thousands.
-	breather = 10 * time.Millisecond
-	// doubtful is how many looks follow soon upon a ring while the lock is held: the system tells that a file was
-	// closed before it lets go of the lock, and whoever died with it rings no more.
-	doubtful = 5
+	// minLookGap is how long events are ignored after a look. A process that writes without a pause then wakes the others
+	// a hundred times a second instead of thousands of times.
+	minLookGap = 10 * time.Millisecond
+	// rechecksAfterEvent is the number of extra looks after an event while the lock is held. The system reports that a file
+	// was closed before it releases the lock, and a dead process causes no further event.
+	rechecksAfterEvent = 5
 )
 
-// Changed gives the channel that is signalled after commits of other processes. The first call begins
-// to look for them; who never asks pays nothing.
+// Changed returns the channel that is signalled after commits of other processes. The first call starts to watch for
+// them.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +37,7 @@ func (s *Store) Changed() <-chan struct{} {
 
 // poll looks at the lock file whenever it was written, and from time to time.
 func (s *Store) poll() {
-	n := neighbour{s: s, watch: s.watchLock(), doubts: doubtful}
+	n := commitWatcher{s: s, watch: s.watchLock(), rechecks: rechecksAfterEvent}
 	defer func() { n.watch.close() }()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -48,22 +47,22 @@ func (s *Store) poll() {
 			return
 		case _, heard := <-n.watch.rings():
 			if !heard {
-				n.deafen()
+				n.dropWatch()
 			}
-			n.doubts = doubtful
+			n.rechecks = rechecksAfterEvent
 		case <-timer.C:
 			n.watch.renew()
-			n.doubts--
+			n.rechecks--
 		}
-		if rests := n.look(); rests && n.watch != nil && !s.pause(breather) {
+		if rests := n.look(); rests && n.watch != nil && !s.pause(minLookGap) {
 			return
 		}
 		timer.Reset(n.interval())
 	}
 }
 
-// watchLock gives a watch of the lock file, or nil if there can be none. What another machine writes to a shared
-// disk no system tells.
+// watchLock returns a watch of the lock file, or nil if there can be none. Writes of another machine to a shared disk
+// cause no events.
 func (s *Store) watchLock() *watch {
 	if s.place.volume.remote || s.o.unwatched {
 		return nil
@@ -87,26 +86,26 @@ func (s *Store) pause(d time.Duration) bool {
 	}
 }
 
-// A neighbour looks at what other processes do to the lock file. One goroutine has it.
-type neighbour struct {
-	s      *Store
-	watch  *watch    // nil if there is none
-	text   []byte    // of the file, at the last look
-	found  time.Time // when the last commit of another process was
-	held   bool      // the lock was held at the last look
-	doubts int       // how many looks are to follow soon, if it is
+// A commitWatcher reads the lock file to find commits of other processes. Only one goroutine uses it.
+type commitWatcher struct {
+	s        *Store
+	watch    *watch    // nil without a watch
+	text     []byte    // of the file, when it was last read
+	found    time.Time // when the last commit of another process was
+	held     bool      // whether the lock was held then
+	rechecks int       // the number of reads that must follow soon
 }
 
-// deafen goes on without the watch.
-func (n *neighbour) deafen() {
+// dropWatch continues without the watch.
+func (n *commitWatcher) dropWatch() {
 	n.watch.close()
 	n.watch = nil
 }
 
-// interval gives the longest time until the next look.
-func (n *neighbour) interval() time.Duration {
+// interval returns the longest time until the next look.
+func (n *commitWatcher) interval() time.Duration {
 	switch {
-	case n.watch != nil && n.held && n.doubts > 0:
+	case n.watch != nil && n.held && n.rechecks > 0:
 		return busyInterval
 	case n.watch != nil:
 		return n.s.o.net
@@ -116,9 +115,9 @@ func (n *neighbour) interval() time.Duration {
 	return pollInterval
 }
 
-// look signals what is new, and says whether the next look may wait a little: not while somebody is at a commit
-// and nothing else was new, because what he writes when he is done is what one waits for.
-func (n *neighbour) look() (rests bool) {
+// look signals new commits and reports whether the next look can wait. It cannot wait while a commit is in progress,
+// because the end of that commit is the awaited news.
+func (n *commitWatcher) look() (rests bool) {
 	text, err := os.ReadFile(n.s.place.lockPath())
 	if err != nil {
 		return true
@@ -134,15 +133,15 @@ func (n *neighbour) look() (rests bool) {
 	if !n.held {
 		return true
 	}
-	if again && n.s.inherit() {
+	if again && n.s.holderDied() {
 		n.found = time.Now()
 	}
 	return news
 }
 
-// inherit notices that who has the lock by what the file says has died: then it can be had. He may have
-// committed. Whoever is at a change of ours finds that out himself.
-func (s *Store) inherit() bool {
+// holderDied reports whether the process named in the lock file has died, in which case the lock is free. The dead process
+// may have committed. An own change in progress finds that out by itself.
+func (s *Store) holderDied() bool {
 	select {
 	case s.turn <- struct{}{}:
 	default:
@@ -153,18 +152,18 @@ func (s *Store) inherit() bool {
 		return false
 	}
 	defer s.lock.release()
-	s.hear()
+	s.noticeCommits()
 	return true
 }
 
-// hear signals what others have committed before we got the lock, which is held.
-func (s *Store) hear() {
+// noticeCommits signals commits that others made before this process got the lock, which is held.
+func (s *Store) noticeCommits() {
 	if now := s.lock.says.commits; s.seen.Swap(now) != now {
 		s.signal()
 	}
 }
 
-// learn notes that there were that many commits and reports whether some of them are news.
+// learn records the number of commits and reports whether any of them is new.
 func (s *Store) learn(commits int64) bool {
 	for {
 		seen := s.seen.Load()
@@ -177,7 +176,7 @@ func (s *Store) learn(commits int64) bool {
 	}
 }
 
-// signal leaves a signal unless one is waiting to be taken.
+// signal sends a signal unless one is already pending.
 func (s *Store) signal() {
 	select {
 	case s.changed <- struct{}{}:

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -61,9 +63,6 @@ func openAsChild(part string) (*sqlite.Store, error) {
 		clearUmask()
 	}
 	o := sqlite.Options{Path: os.Getenv("STORE")}
-	if part == "migrate" {
-		return sqlite.OpenSteps(context.Background(), o, nextStep)
-	}
 	return sqlite.Open(context.Background(), o)
 }
 
@@ -116,7 +115,7 @@ func appendAndSay(s *sqlite.Store) error {
 	return err
 }
 
-// appended appends a record and gives its number.
+// appended appends a record and returns its number.
 func appended(s *sqlite.Store) (seq int64, err error) {
 	err = s.Update(context.Background(), func(tx store.Tx) error {
 		if err := appendOne(tx); err != nil {
@@ -150,9 +149,24 @@ func followSteps(s *sqlite.Store) error {
 			say(seq)
 		case "read only?":
 			say(s.Status(context.Background()).ReadOnly)
+		case "degraded":
+			say(strings.Join(s.Status(context.Background()).Degraded, "; "))
+		case "examine":
+			say(examined())
 		}
 	}
 	return lines.Err()
+}
+
+// examined returns what an examination from outside finds wrong with the store, on one line.
+func examined() string {
+	said := "examined"
+	for _, f := range sqlite.Examine(context.Background(), sqlite.Options{Path: os.Getenv("STORE")}) {
+		if f.Level == sqlite.LevelFail {
+			said += fmt.Sprintf(" %+v", f)
+		}
+	}
+	return strings.ReplaceAll(said, "\n", " ")
 }
 
 // claimForever waits for a line, then claims tasks until there is none, and says which.
@@ -171,7 +185,7 @@ func claimForever(s *sqlite.Store) error {
 // claimAll claims tasks until there is none, under tokens that begin with the name.
 func claimAll(ctx context.Context, s *sqlite.Store, name string) (ids []string, err error) {
 	for {
-		var t core.Task
+		var t task.Task
 		if err := s.Update(ctx, func(tx store.Tx) (err error) {
 			t, err = claimOldest(tx, name+" "+strconv.Itoa(len(ids)), 1_000_000)
 			return err

@@ -13,32 +13,35 @@ import (
 
 	"modernc.org/sqlite"
 
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// access says what a connection may do with its file.
+// access is what a connection may do with its file.
 type access string
 
 const (
 	readWrite access = "mode=rw" // never creates the file
 	readOnly  access = "mode=ro"
-	// frozen reads a file that nobody writes, without locks and without its -wal. It is the only way
+	// frozen reads a file that no process writes, without locks and without its -wal. It is the only way
 	// to read where neither a lock nor a -shm file can be made.
 	frozen access = "mode=ro&immutable=1"
+	// inMemory is a database without a file.
+	inMemory access = "mode=memory"
 )
 
-// conn is one connection to a database, used by one goroutine at a time. It speaks to the driver
-// itself: the pool of database/sql opens and closes connections behind its caller's back, and which
-// connection holds which file open is the very thing that this package must know.
+// conn is one connection to a database, used by one goroutine at a time. It uses the driver directly, because
+// database/sql opens and closes connections on its own. This package must know which connection holds which file open.
 type conn struct {
-	path    string
-	raw     driver.Conn
-	stmts   map[string]*stmt // prepared once, by their text
-	recent  rows.Recent      // of one that writes
-	version int64            // of the contents when recent was learned: it changes when another connection commits
-	tables  int              // the version that they have to have in a transaction that writes; 0 for any
-	cookie  int64            // of those: it changes when somebody changes them, or puts other contents in their place
-	renewed bool             // the cookie has changed
+	path       string
+	sharedFile *sharedFile // nil for a database in memory
+	raw        driver.Conn
+	stmts      map[string]*stmt // prepared once, by their text
+	recent     sqlstore.Recent  // of one that writes
+	version    int64            // of the contents when recent was learned: it changes when another connection commits
+	pageSize   int64            // of one that writes, once expect was called
+	tables     int              // the version that they have to have in a transaction that writes; 0 for any
+	cookie     int64            // of those: it changes with them, and when other contents take their place
+	renewed    bool             // the cookie has changed
 }
 
 type stmt struct {
@@ -58,15 +61,20 @@ func connect(ctx context.Context, path string, mode access) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := connector.Connect(ctx)
-	if err != nil {
-		return nil, err
+	c := &conn{path: path, stmts: make(map[string]*stmt)}
+	if mode != inMemory {
+		if c.sharedFile, err = openShared(path); err != nil {
+			return nil, err
+		}
 	}
-	return &conn{path: path, raw: raw, stmts: make(map[string]*stmt)}, nil
+	if c.raw, err = connector.Connect(ctx); err != nil {
+		return nil, errors.Join(err, c.sharedFile.release())
+	}
+	return c, nil
 }
 
-// dsn gives the URI of the file. _defensive and _dqs take away what SQL text could do to the file
-// and what a misspelt name could turn into; _error_rc keeps messages about the failure at hand.
+// dsn returns the URI of the file. _defensive limits what SQL text can do to the file, and _dqs rejects misspelt names.
+// _error_rc keeps messages about the failure at hand.
 func dsn(path string, mode access) string {
 	slashed := filepath.ToSlash(path)
 	if runtime.GOOS == "windows" && !strings.HasPrefix(slashed, "/") {
@@ -76,20 +84,20 @@ func dsn(path string, mode access) string {
 	return u.String()
 }
 
-// close ends the connection. What is left open in it is rolled back.
+// close ends the connection and rolls back an open transaction.
 func (c *conn) close() error {
 	var errs []error
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, c.raw.Close())...)
+	return errors.Join(append(errs, c.raw.Close(), c.sharedFile.release())...)
 }
 
-// prepared gives the statement of that text with its arguments set.
+// prepared returns the statement of that text with its arguments set.
 func (c *conn) prepared(text string, args []any) (*stmt, error) {
 	s, ok := c.stmts[text]
 	if !ok {
-		raw, err := c.raw.Prepare(rows.Alone(text))
+		raw, err := c.raw.Prepare(sqlstore.Alone(text))
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +111,8 @@ func (c *conn) prepared(text string, args []any) (*stmt, error) {
 	return s, nil
 }
 
-// Exec runs a statement that gives no rows, and tells how many rows it changed. The arguments, here
-// and below, are int64, string, []byte or nil.
+// Exec runs a statement that returns no rows, and returns the number of changed rows. The arguments, here and below,
+// are int64, string, []byte or nil.
 func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	s, err := c.prepared(text, args)
 	if err != nil {
@@ -117,14 +125,14 @@ func (c *conn) Exec(text string, args ...any) (changed int64, err error) {
 	return result.RowsAffected()
 }
 
-// Query runs a statement and gives its rows one by one.
-func (c *conn) Query(each func(r *rows.Row) error, text string, args ...any) error {
+// Query runs a statement and returns its rows one by one.
+func (c *conn) Query(each func(r *sqlstore.Row) error, text string, args ...any) error {
 	return c.queryContext(context.Background(), each, text, args...)
 }
 
 // queryContext is Query for statements that run long enough to be interrupted. Others do without
 // ctx, because the driver starts a goroutine for one that can end.
-func (c *conn) queryContext(ctx context.Context, each func(r *rows.Row) error, text string, args ...any) error {
+func (c *conn) queryContext(ctx context.Context, each func(r *sqlstore.Row) error, text string, args ...any) error {
 	s, err := c.prepared(text, args)
 	if err != nil {
 		return err
@@ -133,13 +141,13 @@ func (c *conn) queryContext(ctx context.Context, each func(r *rows.Row) error, t
 	if err != nil {
 		return err
 	}
-	defer func() { _ = found.Close() }() // says once more what Next has said
+	defer func() { _ = found.Close() }() // repeats the error of Next
 	s.values = slices.Grow(s.values[:0], len(found.Columns()))[:len(found.Columns())]
-	r := rows.NewRow(len(s.values))
+	r := sqlstore.NewRow(len(s.values))
 	for {
 		switch err := found.Next(s.values); {
 		case errors.Is(err, io.EOF):
-			return ctx.Err() // an interrupted statement looks like one that has no more rows
+			return ctx.Err() // an interrupted statement looks like one without more rows
 		case err != nil:
 			return err
 		}
@@ -153,8 +161,10 @@ func (c *conn) queryContext(ctx context.Context, each func(r *rows.Row) error, t
 	}
 }
 
-// number runs a statement that gives one integer.
-func (c *conn) number(text string, args ...any) (int64, error) { return rows.Number(c, text, args...) }
+// number runs a statement that returns one integer.
+func (c *conn) number(text string, args ...any) (int64, error) {
+	return sqlstore.Number(c, text, args...)
+}
 
 // script runs statements one after the other, without keeping them.
 func (c *conn) script(ctx context.Context, text string) error {

@@ -14,47 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"waybill/store/sqlite"
+	"waybill/test/slow"
 )
-
-// TestFaultS5_CrashWhileMigrating kills a migration at every write, sync, rename and removal. The
-// next opening finds the old tables or the new ones, and every record.
-func TestFaultS5_CrashWhileMigrating(t *testing.T) {
-	old := oldStore(t)
-	crashSweep(t, "migrate", func(t *testing.T, path string) {
-		copyFile(t, old, path)
-	}, func(t *testing.T, path string, _ []string) {
-		s, err := sqlite.OpenSteps(t.Context(), sqlite.Options{Path: path}, nextStep)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, s.Close()) }()
-		require.Equal(t, nextStep.Version, s.Status(t.Context()).SchemaVersion)
-		require.EqualValues(t, oldRecords, newest(t, s))
-		sound(t, s)
-	})
-}
-
-// TestFaultS5_CrashWhileBringingUpAFormerStore does the same to what former waybills have left, which is
-// first copied and then gets the columns and tables that it has not.
-func TestFaultS5_CrashWhileBringingUpAFormerStore(t *testing.T) {
-	for _, version := range formerVersions() {
-		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
-			former := formerStore(t, version)
-			crashSweep(t, "some", func(t *testing.T, path string) {
-				copyFile(t, former, path)
-			}, func(t *testing.T, path string, said []string) {
-				s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
-				require.NoError(t, err)
-				defer func() { require.NoError(t, s.Close()) }()
-				require.GreaterOrEqual(t, newest(t, s), int64(formerRecords+len(numbers(t, said))))
-				requireBroughtUp(t, s)
-				requireCopyOfFormer(t, path, version)
-			})
-		})
-	}
-}
 
 // TestFaultS21_CrashWhileWriting kills a process that makes a store, writes to it and closes it, at
 // every write, sync, rename and removal. What it said was durable is there.
 func TestFaultS21_CrashWhileWriting(t *testing.T) {
+	slow.Test(t)
 	crashSweep(t, "some", func(*testing.T, string) {}, func(t *testing.T, path string, said []string) {
 		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 		require.NoError(t, err)
@@ -70,6 +36,7 @@ func TestFaultS21_CrashWhileWriting(t *testing.T) {
 // TestCrashWhileRestoringBesideAnOpenStore kills a restore at every write, sync, rename and removal, while another process
 // has the store open. That one goes on with the old contents or the new ones, whole, and the old ones are never lost.
 func TestCrashWhileRestoringBesideAnOpenStore(t *testing.T) {
+	slow.Test(t)
 	const before, after = 5, 3
 	old, copied := path(t), path(t)
 	require.NoError(t, withEvents(t, old, before).Close())
@@ -108,7 +75,7 @@ func requireSetAside(t *testing.T, path string, events int64) {
 func crashSweep(t *testing.T, part string, prepare func(*testing.T, string), check func(*testing.T, string, []string)) {
 	step := 1
 	switch {
-	case raceEnabled: // which sees nothing of what a killed child has left, and takes ten times as long
+	case slow.Race: // which sees nothing of what a killed child has left, and takes ten times as long
 		step = 37
 	case testing.Short():
 		step = 11
@@ -134,6 +101,7 @@ func crashSweep(t *testing.T, part string, prepare func(*testing.T, string), che
 // TestDurable_KilledAtRandom kills a writing process at random moments. What it said was durable is
 // there, also in the next opening and the one after.
 func TestDurable_KilledAtRandom(t *testing.T) {
+	slow.Test(t)
 	path := path(t)
 	rounds := 20
 	if testing.Short() {
@@ -162,6 +130,7 @@ func TestDurable_KilledAtRandom(t *testing.T) {
 // Only what was said before the cut counts. A sync that is under way while a file system is shut down
 // may answer that all is well, with any program; a machine without power answers nothing.
 func TestDurable_PowerCut(t *testing.T) {
+	slow.Test(t)
 	for _, tool := range []string{"mkfs.ext4", "mount", "umount"} {
 		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
 			t.Skip("a disk to switch off takes root and " + tool)

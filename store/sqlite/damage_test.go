@@ -10,8 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
+	"waybill/test/slow"
 )
 
 // fullStore makes a closed store with rows in every table.
@@ -46,22 +49,22 @@ func fillTen(tx store.Tx, n int64) error {
 }
 
 func putRunsAndNotices(tx store.Tx, n int64) error {
-	run, _ := core.StartRun(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), "", core.DefaultPolicy(), 1)
+	r, _ := run.Start(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), "", run.DefaultPolicy(), 1)
 	if n%30 == 0 {
-		run = blockedRun(run)
+		r = blockedRun(r)
 	}
-	if err := tx.PutRun(run); err != nil {
+	if err := tx.PutRun(r); err != nil {
 		return err
 	}
-	if run.State == core.RunBlocked {
-		if err := tx.AddTallies(run.ID, []store.Tally{{Name: "prompt.tokens", N: n}, {Name: "results:worker", N: 2}}); err != nil {
+	if r.State == run.Blocked {
+		if err := tx.AddTallies(r.ID, []store.Tally{{Name: "prompt.tokens", N: n}, {Name: "results:worker", N: 2}}); err != nil {
 			return err
 		}
-		if err := putPrompts(tx, run.ID, core.Worker, core.SpecReviewer); err != nil {
+		if err := putPrompts(tx, r.ID, core.Worker, core.SpecReviewer); err != nil {
 			return err
 		}
 	}
-	if err := tx.PutFacts(run.ID, []store.Fact{{Key: "ledger.task.summary", Value: content}}); err != nil {
+	if err := tx.PutFacts(r.ID, []store.Fact{{Key: "ledger.task.summary", Value: content}}); err != nil {
 		return err
 	}
 	if err := tx.PutNotice(store.Notice{ID: fmt.Sprint("ntc_", n), Kind: core.NoticeInstructionFailed, Text: content, Position: n}); err != nil {
@@ -81,7 +84,7 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 		}
 		errs := []error{
 			add(tx.Instructions(store.InstructionQuery{Limit: 10_000})),
-			add(tx.Instructions(store.InstructionQuery{State: core.StateQueued, Session: "default", Order: store.ByUrgency, Limit: 10_000})),
+			add(tx.Instructions(store.InstructionQuery{State: instruction.StateQueued, Session: "default", Order: store.ByUrgency, Limit: 10_000})),
 			add(tx.InstructionCounts()),
 			add(tx.Events(0, 10_000, nil)),
 			add(tx.EventsOf(benchID(30), 0, 10)),
@@ -117,6 +120,7 @@ func dump(t *testing.T, s store.Store) (text string, err error) {
 // TestFaultS4_FlippedBits: the disk gives back another bit than it was given. Reading gives what was
 // written or an error, never something else.
 func TestFaultS4_FlippedBits(t *testing.T) {
+	slow.Test(t)
 	source := fullStore(t)
 	clean, err := os.ReadFile(source)
 	require.NoError(t, err)
@@ -127,7 +131,7 @@ func TestFaultS4_FlippedBits(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	flips := 200
-	if testing.Short() || raceEnabled {
+	if testing.Short() || slow.Race {
 		flips = 30
 	}
 	path := filepath.Join(fastDir(t), "store.db")
@@ -425,17 +429,17 @@ func TestSalvageOfNothing(t *testing.T) {
 	require.ErrorContains(t, err, "Path")
 }
 
-// blockedRun gives the run with something in everything that says how it stands.
-func blockedRun(run core.Run) core.Run {
-	run.State, run.Halt = core.RunBlocked, core.HaltAlternation
-	run.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
-	run.Standing = [core.Roles]core.Standing{core.Submitted, core.Approved, core.Rejected}
-	run.Sole, run.Named = true, true
-	run.Findings = [...]core.Findings{
+// blockedRun returns the run with something in everything that says how it stands.
+func blockedRun(r run.Run) run.Run {
+	r.State, r.Halt = run.Blocked, run.HaltAlternation
+	r.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
+	r.Standing = [core.Roles]run.Standing{run.Submitted, run.Approved, run.Rejected}
+	r.Sole, r.Named = true, true
+	r.Findings = [...]run.Findings{
 		{Last: "these", Before: "those", Same: 1, Swaps: 2},
 		{Last: `some "others"`, Same: 1},
 	}
-	run.Counters.ReviewLoop = 1
-	run.Frontier = "2, 3"
-	return run
+	r.Counters.ReviewLoop = 1
+	r.Frontier = "2, 3"
+	return r
 }

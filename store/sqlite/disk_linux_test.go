@@ -3,18 +3,21 @@ package sqlite_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"waybill/store"
 	"waybill/store/sqlite"
+	"waybill/test/slow"
 )
 
 // TestFaultS1_FullDisk: no space is left. Nothing is half applied, what exists is read and finished,
@@ -26,13 +29,13 @@ func TestFaultS1_FullDisk(t *testing.T) {
 
 	queued := int64(0)
 	queue := func(tx store.Tx) error {
-		in := instruction(queued + 1)
+		in := newInstruction(queued + 1)
 		in.Content = strings.Repeat("x", 20_000)
 		return tx.PutInstruction(in)
 	}
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		for n := range int64(1000) { // 20 MB, and no heed to any error
-			in := instruction(n + 1)
+			in := newInstruction(n + 1)
 			in.Content = strings.Repeat("x", 20_000)
 			_ = tx.PutInstruction(in)
 			_ = appendOne(tx)
@@ -67,6 +70,134 @@ func TestFaultS1_FullDisk(t *testing.T) {
 	sound(t, s)
 }
 
+// TestReserveOfAFullDiskDidNotServeOrdinaryContents: 200 acknowledgements are served on disks of several sizes and
+// kinds that are full of contents of several sizes, or of the file of another program, also by a process that opens
+// the store on the full disk. Under the race detector, one size of the disk and of the contents is enough.
+func TestReserveOfAFullDiskDidNotServeOrdinaryContents(t *testing.T) {
+	slow.Test(t)
+	for _, kind := range []string{"tmpfs", "ext4"} {
+		for _, disk := range []int{8, 24, 64} {
+			for _, content := range []int{500, 20_000, 900_000} {
+				for _, by := range []string{"waybill", "another program", "another program before the start"} {
+					if slow.Race && (disk != 8 || content != 20_000) {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s of %d MB, contents of %d bytes, filled by %s", kind, disk, content, by), func(t *testing.T) {
+						serveOnFullDisk(t, smallDisk(t, kind, disk), content, by)
+					})
+				}
+			}
+		}
+	}
+}
+
+// smallDisk mounts a file system of that many megabytes.
+func smallDisk(t *testing.T, kind string, megabytes int) (dir string) {
+	t.Helper()
+	if kind == "tmpfs" {
+		return mount(t, "tmpfs", "tmpfs", 0, fmt.Sprintf("size=%dm,mode=0700", megabytes))
+	}
+	image := filepath.Join(fastDir(t), "disk.img")
+	require.NoError(t, os.WriteFile(image, nil, 0o600))
+	require.NoError(t, os.Truncate(image, int64(megabytes)<<20))
+	if out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", image).CombinedOutput(); err != nil {
+		t.Skipf("mkfs.ext4: %v %s", err, out)
+	}
+	dir = t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
+		t.Skipf("mounting a loop device: %v %s", err, out)
+	}
+	t.Cleanup(func() { require.NoError(t, exec.Command("umount", dir).Run()) })
+	require.NoError(t, os.Chmod(dir, 0o700))
+	return dir
+}
+
+// serveOnFullDisk queues 200 instructions, of which up to a third of the disk has contents of that size, fills the
+// disk, and acknowledges all.
+func serveOnFullDisk(t *testing.T, dir string, content int, by string) {
+	const acks = 200
+	path := filepath.Join(dir, "store.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	var disk unix.Statfs_t
+	require.NoError(t, unix.Statfs(dir, &disk))
+	large, n := max(1, int64(disk.Blocks)*disk.Bsize/6/int64(content)), int64(0)
+	queue := func(size, count int) error {
+		err := s.Update(t.Context(), func(tx store.Tx) error {
+			for i := range int64(count) {
+				in := newInstruction(n + 1 + i)
+				in.Content = strings.Repeat("x", size)
+				if err := tx.PutInstruction(in); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			n += int64(count)
+		}
+		return err
+	}
+	for i := range int64(acks) {
+		size := 500
+		if i < large {
+			size = content
+		}
+		require.NoError(t, queue(size, 1))
+	}
+	switch by {
+	case "waybill":
+		for err = queue(content, max(1, 50_000/content)); err == nil; {
+			err = queue(content, max(1, 50_000/content))
+		}
+		for err = queue(500, 1); err == nil; {
+			err = queue(500, 1)
+		}
+		requireFault(t, err, store.Full)
+	case "another program before the start":
+		require.NoError(t, s.Close())
+		fillDisk(t, dir)
+		s, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
+		require.NoError(t, err)
+	default:
+		fillDisk(t, dir)
+	}
+	served := 0
+	for i := range int64(acks) {
+		if err = s.UpdateReserved(t.Context(), func(tx store.Tx) error {
+			if err := tx.PutAnswer(store.Answer{Key: fmt.Sprint("ack-", i), Fingerprint: "f", Result: strings.Repeat("r", 600), At: 1}); err != nil {
+				return err
+			}
+			if err := appendOne(tx); err != nil {
+				return err
+			}
+			return acknowledge(tx, i+1)
+		}); err != nil {
+			break
+		}
+		served++
+	}
+	require.Equal(t, acks, served, "%v", err)
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "filler")))
+	sound(t, s)
+}
+
+// fillDisk writes a file until there is no space left, as another program would.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	for size := 1 << 16; size >= 512; size /= 2 {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		require.ErrorIs(t, err, syscall.ENOSPC)
+	}
+	_ = f.Sync()
+}
+
 // TestFullDiskOfACopyWasSaidOfTheStore: it is the disk of the copy that has no space left, and no copy is left there.
 func TestFullDiskOfACopyWasSaidOfTheStore(t *testing.T) {
 	dir := mount(t, "tmpfs", "tmpfs", 0, "size=64k,mode=0700")
@@ -87,7 +218,7 @@ func TestFaultS1_FullWhileRestoring(t *testing.T) {
 	path, copied := filepath.Join(dir, "store.db"), path(t)
 	big := withEvents(t, copied, 3)
 	update(t, big, func(tx store.Tx) error {
-		in := instruction(9)
+		in := newInstruction(9)
 		in.Content = strings.Repeat("x", 1<<20)
 		return tx.PutInstruction(in)
 	})
@@ -96,7 +227,7 @@ func TestFaultS1_FullWhileRestoring(t *testing.T) {
 	filler, err := os.Create(filepath.Join(dir, "filler"))
 	require.NoError(t, err)
 	refused := 0
-	for room := int64(256 << 10); ; room += 128 << 10 {
+	for room := int64(256 << 10); ; room += 96 << 10 {
 		require.NoError(t, filler.Truncate(0))
 		leaveRoom(t, filler, dir, room)
 		_, err := sqlite.RestoreCopy(t.Context(), sqlite.Options{Path: path}, copied)
@@ -136,7 +267,7 @@ func TestFaultS1_FullAtOpening(t *testing.T) {
 	path := filepath.Join(dir, "store.db")
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
-	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(instruction(1)) })
+	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(newInstruction(1)) })
 	require.NoError(t, s.Close())
 	filler, err := os.Create(filepath.Join(dir, "filler"))
 	require.NoError(t, err)
@@ -157,7 +288,7 @@ func TestFaultS1_FullAtOpening(t *testing.T) {
 func TestFaultS2_WriteOrSyncFails(t *testing.T) {
 	faults := []string{"fsync:error=EIO:when=1"}
 	step := 1
-	if testing.Short() || raceEnabled {
+	if testing.Short() || slow.Race {
 		step = 4
 	}
 	for n := 1; n <= 10; n += step { // more writes than an Update makes
@@ -194,12 +325,13 @@ func TestFaultS2_WriteOrSyncFails(t *testing.T) {
 // TestFaultS2_DiskFailsWhileRestoring: the disk reports an error in the middle of a restore beside an open store, once. What
 // is said of the outcome is so, and the old contents are never lost.
 func TestFaultS2_DiskFailsWhileRestoring(t *testing.T) {
+	slow.Test(t)
 	const before, after = 5, 3
 	copied := path(t)
 	require.NoError(t, withEvents(t, copied, after).Close())
 	t.Setenv("COPY", copied)
 	calls, step := map[string]int{"pwrite64": 270, "fsync": 17}, map[string]int{"pwrite64": 9, "fsync": 1}
-	if testing.Short() || raceEnabled {
+	if testing.Short() || slow.Race {
 		step = map[string]int{"pwrite64": 30, "fsync": 4}
 	}
 	for call, last := range calls {
@@ -228,32 +360,114 @@ func TestFaultS2_DiskFailsWhileRestoring(t *testing.T) {
 	}
 }
 
-// TestFaultS2_DiskFailsTwice: the disk fails, recovers, and fails again. That ends all writing;
-// reading goes on.
+// TestFaultS2_DiskFailsTwice: the disk fails, recovers, and fails again. The store is written after each of them.
 func TestFaultS2_DiskFailsTwice(t *testing.T) {
 	path := path(t)
 	c := stepper(t, path)
 	require.Equal(t, "1", c.ask(t, "update"))
-	detach := attach(t, c, "fsync:error=EIO:when=1")
-	require.Equal(t, "io unknown", c.ask(t, "update"))
-	before := c.ask(t, "update")
-	detach()
-	attach(t, c, "fsync:error=EIO:when=1")
-	require.Equal(t, "io unknown", c.ask(t, "update"))
-	require.Equal(t, "read_only not_applied", c.ask(t, "update"))
-	require.Equal(t, "true", c.ask(t, "read only?"))
-	require.GreaterOrEqual(t, numbers(t, []string{c.ask(t, "newest")})[0], numbers(t, []string{before})[0])
+	for range 2 {
+		detach := attach(t, c, "fsync:error=EIO:when=1")
+		require.Equal(t, "io unknown", c.ask(t, "update"))
+		detach()
+		_ = numbers(t, []string{c.ask(t, "update")})
+		require.Equal(t, "false", c.ask(t, "read only?"))
+	}
+	requireDiskNamed(t, c)
 }
 
-// TestFaultS2_DiskFailsForGood: the disk fails and does not recover. Nothing is written to it any more.
+// TestFaultS2_DiskFailsForGood: the disk fails until somebody mends it. Changes are refused meanwhile, reading goes on,
+// and the process writes again by itself afterwards.
 func TestFaultS2_DiskFailsForGood(t *testing.T) {
 	path := path(t)
 	c := stepper(t, path)
 	require.Equal(t, "1", c.ask(t, "update"))
-	attach(t, c, "fsync:error=EIO:when=1+")
+	detach := attach(t, c, "fsync:error=EIO:when=1+")
 	require.Equal(t, "io unknown", c.ask(t, "update"))
-	require.Equal(t, "read_only not_applied", c.ask(t, "update"))
+	for range 3 {
+		require.Equal(t, "io not_applied", c.ask(t, "update"))
+	}
+	require.Equal(t, "true", c.ask(t, "read only?"))
+	requireDiskNamed(t, c)
 	require.Contains(t, []string{"1", "2"}, c.ask(t, "newest"), "what is in doubt may be there")
+	detach()
+
+	last := ""
+	require.Eventually(t, func() bool {
+		last = c.ask(t, "update")
+		return !strings.HasPrefix(last, "io ")
+	}, time.Minute, 50*time.Millisecond)
+	require.Equal(t, "false", c.ask(t, "read only?"))
+	require.NotContains(t, c.ask(t, "degraded"), "repeat the call")
+	require.NoError(t, c.in.Close())
+	require.NoError(t, c.Wait())
+	s := open(t, sqlite.Options{Path: path})
+	require.Equal(t, numbers(t, []string{last})[0], newest(t, s))
+	sound(t, s)
+}
+
+// requireDiskNamed fails t unless the status of the child blames the disk and calls nothing damaged.
+func requireDiskNamed(t *testing.T, c *child) {
+	t.Helper()
+	said := c.ask(t, "degraded")
+	require.Contains(t, said, "the disk of the store")
+	require.NotContains(t, said, "damaged")
+	require.NotContains(t, said, "move it away")
+}
+
+// TestFaultS2_PageThatCannotBeReadStoppedTheWriter: a change needs a page that the disk does not deliver, or the check
+// behind a failed sync does. Nothing is damaged, and the process writes again when the disk delivers.
+func TestFaultS2_PageThatCannotBeReadStoppedTheWriter(t *testing.T) {
+	slow.Test(t)
+	step := 8
+	if testing.Short() || slow.Race {
+		step = 30
+	}
+	for n := 1; n <= 30; n += step {
+		for _, call := range []string{"fsync", "none"} {
+			path := path(t)
+			require.NoError(t, withEvents(t, path, 20).Close())
+			c := stepper(t, path)
+			require.Equal(t, "20", c.ask(t, "newest"), "it is open")
+			inject := []string{fmt.Sprintf("pread64:error=EIO:when=%d+", n)}
+			if call == "fsync" {
+				inject = append(inject, "fsync:error=EIO:when=1")
+			}
+			detach := attach(t, c, inject...)
+			for range 2 {
+				require.NotContains(t, c.ask(t, "update"), "corrupt", "from read %d on", n)
+			}
+			said := c.ask(t, "degraded")
+			require.NotContains(t, said, "damaged", "from read %d on", n)
+			detach()
+			require.Eventually(t, func() bool { return !strings.HasPrefix(c.ask(t, "update"), "io ") }, time.Minute, 50*time.Millisecond)
+			require.Equal(t, "false", c.ask(t, "read only?"))
+		}
+	}
+}
+
+// TestFaultS2_PageThatCannotBeReadWasCalledDamage: from some moment on the disk does not deliver what is read of a
+// whole store. An examination says so, whenever that is, and does not advise to salvage the store.
+func TestFaultS2_PageThatCannotBeReadWasCalledDamage(t *testing.T) {
+	slow.Test(t)
+	path := path(t)
+	require.NoError(t, withEvents(t, path, 200).Close())
+	c := stepper(t, path)
+	require.Equal(t, "200", c.ask(t, "newest"), "it is open")
+	failed, step := 0, 1
+	if testing.Short() || slow.Race {
+		step = 7
+	}
+	for n := 1; n <= 70; n += step { // more reads than an examination makes
+		detach := attach(t, c, fmt.Sprintf("pread64:error=EIO:when=%d+", n))
+		said := c.ask(t, "examine")
+		detach()
+		if strings.Contains(said, "cannot be read") {
+			failed++
+		}
+		require.NotContains(t, said, "salvage", "from read %d on", n)
+	}
+	require.Greater(t, failed, 3)
+	require.Equal(t, "examined", c.ask(t, "examine"))
 }
 
 // TestFaultS3_ReadOnlyMount: the file system is mounted for reading only. The store opens, says so,
@@ -287,7 +501,7 @@ func TestFaultS3_ReadOnlyMountAfterCrash(t *testing.T) {
 	requireReadOnly(t, s, 1)
 }
 
-// readOnlyMount gives the directory under another name, where it cannot be written.
+// readOnlyMount returns the directory under another name, where it cannot be written.
 func readOnlyMount(t *testing.T, dir string) string {
 	t.Helper()
 	twin := mount(t, dir, "", unix.MS_BIND, "")
@@ -324,7 +538,7 @@ func TestFaultS3_ReadOnlyFile(t *testing.T) {
 			require.NoError(t, err)
 			update(t, s, appendOne)
 			require.NoError(t, s.Close())
-			for _, file := range []string{path, path + ".lock", path + ".reserve", dir} {
+			for _, file := range []string{path, path + ".lock", path + ".lock.gate", path + ".reserve", dir} {
 				require.NoError(t, os.Chown(file, nobody, nobody))
 			}
 			require.NoError(t, os.Chmod(path, modes[0]))

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
+	"os"
 	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"waybill/internal/ownfile"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // fault makes a *store.Error.
@@ -19,7 +23,7 @@ func fault(kind store.Kind, cause error, format string, args ...any) *store.Erro
 	return &store.Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// code gives SQLite's result code of err, or 0.
+// code returns SQLite's result code of err, or 0.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -28,24 +32,43 @@ func code(err error) int {
 	return 0
 }
 
-// refused reports whether err says that a statement broke a rule of the schema. Such a statement
-// changes nothing, and its transaction goes on.
+// errUnread is the cause of an error about a page that the disk did not deliver and that has no result code of SQLite.
+var errUnread = errors.New("disk I/O error")
+
+// unread reports whether err means that the disk did not deliver data. Other I/O errors may concern a lock, or a file
+// that cannot be created.
+func unread(err error) bool {
+	c := code(err)
+	return c == sqlite3.SQLITE_IOERR_READ || c == sqlite3.SQLITE_IOERR_CORRUPTFS || errors.Is(err, errUnread)
+}
+
+// refused reports whether a statement broke a rule of the schema. Such a statement changes nothing, and its transaction
+// continues.
 func refused(err error) bool { return code(err)&0xff == sqlite3.SQLITE_CONSTRAINT }
 
-// classify turns what SQLite or the system said while the store at path was in use into a
-// *store.Error with the outcome NotApplied. A *store.Error stays as it is.
+// classify turns an error of SQLite or the system about the store at path into a *store.Error with the outcome
+// NotApplied. It returns a *store.Error unchanged.
 func classify(path string, err error) *store.Error {
 	var already *store.Error
 	if errors.As(err, &already) {
 		return already
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return rows.GaveUp(err)
+	if refusal, ok := errors.AsType[*ownfile.Refusal](err); ok {
+		return unsafe(refusal)
 	}
-	if row, ok := errors.AsType[rows.Damaged](err); ok {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return sqlstore.GaveUp(err)
+	}
+	if row, ok := errors.AsType[sqlstore.Damaged](err); ok {
 		return fault(store.Corrupt, nil, "%v: the store %s was left as it is; put a copy back, or move it away to begin anew", row, path)
 	}
-	switch kindOf(err) {
+	kind := kindOf(err)
+	if kind == store.Corrupt && code(err) != 0 {
+		if failed := readThrough(path); failed != nil {
+			kind, err = store.IO, failed
+		}
+	}
+	switch kind {
 	case store.Full:
 		return fault(store.Full, err, "no space is left for the store %s: free some and try again", path)
 	case store.ReadOnly:
@@ -57,10 +80,34 @@ func classify(path string, err error) *store.Error {
 	case store.Lost:
 		return fault(store.Lost, err, "the store %s was moved or replaced while it was open: restart", path)
 	case store.Cancelled:
-		return rows.GaveUp(err)
+		return sqlstore.GaveUp(err)
 	case store.IO, store.NewerSchema, store.Unsafe, store.Closed:
 	}
 	return fault(store.IO, err, "reading or writing the store %s did not work: check the disk", path)
+}
+
+// readThrough reads the files of a database and returns the error of the disk if it does not deliver all of them. SQLite
+// calls a database malformed, too, of which it cannot read a page.
+func readThrough(path string) error {
+	g, err := openShared(path)
+	if err != nil {
+		return nil // it is not there, which is no error of the disk
+	}
+	defer func() { _ = g.release() }()
+	if f, err := g.file(path); err == nil {
+		if _, err := io.Copy(io.Discard, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+			return fmt.Errorf("%w: %w", errUnread, err)
+		}
+	}
+	wal, err := openOwn(path+"-wal", os.O_RDONLY) // SQLite locks no part of it, so that closing it loses no lock
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = wal.Close() }()
+	if _, err := io.Copy(io.Discard, wal); err != nil {
+		return fmt.Errorf("%w: %w", errUnread, err)
+	}
+	return nil
 }
 
 func kindOf(err error) store.Kind {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"waybill/doctor"
+	"waybill/internal/ownfile"
 	"waybill/store"
 )
 
@@ -20,26 +20,28 @@ type Level = doctor.Level
 const (
 	LevelOK   = doctor.OK
 	LevelWarn = doctor.Warn // the store works, but not as it should
-	LevelFail = doctor.Fail // the store cannot be used, or holds what was not written
+	LevelFail = doctor.Fail // the store cannot be used or is damaged
 )
 
 // A Finding is what one check of a store has found.
 type Finding = doctor.Finding
 
-// lowSpace is how little space is worth a warning: what a busy store writes in some minutes.
+// lowSpace is the free space below which a check warns: a busy store writes as much in some minutes.
 const lowSpace = 64 << 20
 
-// Examine checks the store at o.Path from the outside: it makes nothing, repairs nothing, and changes
-// no file but those in which SQLite notes that somebody reads. Processes that use the store go on.
-// It checks as far as it gets, and the last finding tells why it went no further.
-func Examine(ctx context.Context, o Options) []Finding {
+// Examine checks the store at o.Path from the outside. It creates and repairs nothing, and changes only the files in
+// which SQLite records its readers. Other processes continue. If Examine cannot finish, the last finding has the
+// reason.
+func Examine(ctx context.Context, o Options) []Finding { return examine(ctx, o).findings }
+
+func examine(ctx context.Context, o Options) *examination {
 	e := &examination{ctx: ctx, path: o.Path, allowRemote: o.AllowRemote}
-	for _, check := range []func() bool{e.file, e.modes, e.volume, e.space, e.schema, e.contents} {
+	for _, check := range []func() bool{e.folder, e.sides, e.file, e.modes, e.volume, e.space, e.schema, e.contents} {
 		if !check() {
 			break
 		}
 	}
-	return e.findings
+	return e
 }
 
 // examination is one Examine. Each check reports whether the next one makes sense.
@@ -47,6 +49,7 @@ type examination struct {
 	ctx      context.Context
 	path     string
 	findings []Finding
+	refusal  bool // the place must not be used, so that no file of the store is opened
 
 	allowRemote bool
 }
@@ -69,36 +72,51 @@ func (e *examination) broken(check string, err error) bool {
 
 const salvageFix = "end all processes that use the store, then run `waybill salvage`; the damaged file is kept"
 
-func (e *examination) file() bool {
-	real, err := filepath.EvalSymlinks(e.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return e.missing()
+// refused adds the finding of a check that refuses a place. Another error is no refusal: the checks that follow say more.
+func (e *examination) refused(check string, err error) bool {
+	refusal, ok := errors.AsType[*ownfile.Refusal](err)
+	if ok {
+		e.refusal = true
+		e.find(check, LevelFail, refusal.Mend, "%s", refusal.What)
 	}
-	if err != nil {
-		return e.broken("file", err)
-	}
-	e.path = real
-	info, err := os.Lstat(real)
-	if err != nil {
-		return e.broken("file", err)
-	}
-	if !info.Mode().IsRegular() {
-		return e.find("file", LevelFail, "name another store", "%s is not a regular file", real)
-	}
-	uid, names, err := owner(real)
-	switch {
-	case err != nil:
-		return e.broken("file", err)
-	case uid >= 0 && uid != os.Geteuid():
-		return e.find("file", LevelFail, "use a store of your own", "%s belongs to user %d", real, uid)
-	case names > 1:
-		return e.find("file", LevelWarn, "remove the other names: opened by one of them, the store would be damaged",
-			"%s has %d hard links", real, names)
-	}
-	return e.find("file", LevelOK, "", "%s has %d bytes", real, info.Size())
+	return ok
 }
 
-// missing tells a store that was never made from one that is gone. Either way there is nothing to check.
+// folder refuses the folders that Open refuses.
+func (e *examination) folder() bool {
+	named := e.path
+	if real, err := filepath.EvalSymlinks(e.path); err == nil {
+		e.path = real
+	}
+	return !e.refused("modes", checkFolders(named, e.path))
+}
+
+// sides refuses files beside the database that Open would refuse.
+func (e *examination) sides() bool {
+	for _, path := range (&place{path: e.path}).files()[1:] {
+		e.refused("file", ownfile.Check(path))
+	}
+	return !e.refusal
+}
+
+func (e *examination) file() bool {
+	p := place{path: e.path}
+	err := p.checkFile()
+	switch {
+	case p.fresh:
+		return e.missing()
+	case e.refused("file", err):
+		return false
+	case err != nil:
+		return e.broken("file", err)
+	case len(p.notes) > 0:
+		return e.find("file", LevelWarn, "remove the other names: opened by one of them, the store would be damaged",
+			"%s: %s", e.path, p.notes[0])
+	}
+	return e.find("file", LevelOK, "", "%s has %d bytes", e.path, sizeOf(e.path))
+}
+
+// missing distinguishes a store that never existed from a lost one. In both cases there is nothing to check.
 func (e *examination) missing() bool {
 	p := place{path: e.path}
 	if err := p.checkRescued(); err != nil && isKind(err, store.Lost) {
@@ -113,33 +131,27 @@ func (e *examination) missing() bool {
 	return false
 }
 
-// record reads what the lock file says, without the lock: one call reads it as a whole.
+// record returns the contents of the lock file. It needs no lock, because one call reads the whole record.
 func (e *examination) record() record {
-	path := (&place{path: e.path}).lockPath()
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return record{}
-	}
-	text, err := os.ReadFile(path)
+	f, err := openOwn((&place{path: e.path}).lockPath(), os.O_RDONLY)
 	if err != nil {
 		return record{}
 	}
-	return parseRecord(text)
+	defer func() { _ = f.Close() }()
+	text := make([]byte, recordSize)
+	n, _ := f.ReadAt(text, 0)
+	return parseRecord(text[:n])
 }
 
 func (e *examination) modes() bool {
 	if !modesCount {
 		return true
 	}
-	p := place{path: e.path}
 	var open []string
-	for _, name := range append(p.parts(), p.lockPath(), gatePath(p.lockPath()), p.reservePath()) {
+	for _, name := range (&place{path: e.path}).files() {
 		if info, err := os.Lstat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
 			open = append(open, fmt.Sprintf("%s (%v)", filepath.Base(name), info.Mode().Perm()))
 		}
-	}
-	info, err := os.Stat(p.dir())
-	if err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-		return e.find("modes", LevelFail, "chmod go-w "+p.dir(), "everybody may replace files in %s", p.dir())
 	}
 	if len(open) > 0 {
 		return e.find("modes", LevelWarn, "nothing: they are made private when the store is opened next",
@@ -185,7 +197,7 @@ func (e *examination) space() bool {
 func (e *examination) reader(fn func(c *conn) error) error {
 	var err error
 	for _, mode := range []access{readOnly, frozen} {
-		if err = readFile(e.ctx, e.path, mode, fn); err == nil || isKind(classify(e.path, err), store.Corrupt) {
+		if err = readFile(e.ctx, e.path, mode, fn); err == nil || unread(err) || isKind(classify(e.path, err), store.Corrupt) {
 			return err
 		}
 	}
@@ -206,22 +218,17 @@ func readFile(ctx context.Context, path string, mode access, fn func(c *conn) er
 }
 
 func (e *examination) schema() bool {
-	steps, err := migrations()
-	if err != nil {
-		return e.broken("schema", err)
-	}
-	latest := steps[len(steps)-1]
 	ok := false
-	err = e.reader(func(c *conn) error {
+	err := e.reader(func(c *conn) error {
 		found, err := readLabels(c)
 		if err != nil {
 			return err
 		}
-		ok = e.labelled(found, latest)
+		ok = e.labelled(found)
 		if !ok {
 			return nil
 		}
-		if err := checkTables(c, latest); err != nil {
+		if err := checkTables(c); err != nil {
 			ok = e.find("schema", LevelFail, salvageFix, "%v", err)
 			return nil
 		}
@@ -235,7 +242,7 @@ func (e *examination) schema() bool {
 }
 
 // labelled reports whether the tables are those of this version, which alone it can check further.
-func (e *examination) labelled(found labels, latest migration) bool {
+func (e *examination) labelled(found labels) bool {
 	switch {
 	case found.empty() && e.record().newest > 0:
 		e.find("schema", LevelFail, salvageFix, "the store is empty, but %d events were written to it", e.record().newest)
@@ -243,10 +250,8 @@ func (e *examination) labelled(found labels, latest migration) bool {
 		e.find("schema", LevelWarn, "nothing: the tables are made when the store is opened next", "the store is empty")
 	case found.application != applicationID:
 		e.find("schema", LevelFail, "name another store", "it is a database of another program")
-	case found.version > int64(latest.version):
-		e.find("schema", LevelWarn, "use the newer waybill; this one can only read the store", "the tables have version %d, and this waybill knows version %d", found.version, latest.version)
-	case found.version < int64(latest.version):
-		e.find("schema", LevelWarn, "nothing: the store is backed up and brought up to date when it is opened next", "the tables have version %d of %d", found.version, latest.version)
+	case found.version > schemaVersion:
+		e.find("schema", LevelWarn, "use the newer waybill; this one can only read the store", "the tables have version %d, and this waybill knows version %d", found.version, schemaVersion)
 	default:
 		return true
 	}

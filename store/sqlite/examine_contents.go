@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // contents reads everything.
@@ -36,26 +36,26 @@ func (e *examination) contents() bool {
 	return e.find("inode", LevelOK, "", "the file that was read is the one at that path")
 }
 
-// verified notes what a check of the contents has found.
+// verified records the findings of a check of the contents.
 func (e *examination) verified(check string, found []store.Damage) {
 	if len(found) == 0 {
 		e.find(check, LevelOK, "", "everything is what was written")
 		return
 	}
-	for _, d := range found[:min(len(found), maxSpoilt)] {
+	for _, d := range found[:min(len(found), maxDamaged)] {
 		e.find(check, LevelFail, salvageFix, "%s: %s", d.What, d.Detail)
 	}
-	if more := len(found) - maxSpoilt; more > 0 {
+	if more := len(found) - maxDamaged; more > 0 {
 		e.find(check, LevelFail, salvageFix, "and %d more", more)
 	}
 }
 
-// compareRecord tells whether events are gone that others have seen.
+// compareRecord reports events that are missing although another process saw them.
 func (e *examination) compareRecord(c *conn) error {
 	known := e.record().newest // before the head, which runs ahead of it
-	h, err := rows.ReadHead(c)
-	if _, spoilt := errors.AsType[rows.Damaged](err); spoilt {
-		return nil // the check of the event log has said so
+	h, err := sqlstore.ReadHead(c)
+	if _, damaged := errors.AsType[sqlstore.Damaged](err); damaged {
+		return nil // the check of the event log reports it
 	}
 	if err != nil {
 		return err

@@ -4,24 +4,14 @@ import (
 	"context"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
-
-// OpenFormer is Open as the waybill of that version of the tables had it. It is inside because nothing
-// else makes tables that are not the newest.
-func OpenFormer(ctx context.Context, o Options, version int) (*Store, error) {
-	steps, err := migrations()
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, o, steps[:version])
-}
 
 // Plan tells how SQLite would carry out the statements of a verb.
 func (s *Store) Plan(ctx context.Context, verb func(tx store.Tx) error) (plan string, err error) {
 	err = s.reading(ctx, func(c *conn) (bool, error) {
 		p := planner{conn: c}
-		err := verb(rows.Begin(rows.Options{Conn: &p}))
+		err := verb(sqlstore.Begin(sqlstore.Options{Conn: &p}))
 		plan = p.plan
 		return true, err
 	})
@@ -34,8 +24,8 @@ type planner struct {
 	plan string
 }
 
-func (p *planner) Query(_ func(*rows.Row) error, text string, args ...any) error {
-	return p.conn.Query(func(r *rows.Row) error {
+func (p *planner) Query(_ func(*sqlstore.Row) error, text string, args ...any) error {
+	return p.conn.Query(func(r *sqlstore.Row) error {
 		_, _, _ = r.Integer(), r.Integer(), r.Integer()
 		p.plan += r.Text() + "\n"
 		return r.Err()

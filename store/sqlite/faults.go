@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// afterFault does what a fault of the store asks for, and gives the error to return. The turn and the
-// lock are held, and no transaction is open.
+// afterFault reacts to a fault of the store, and returns the error for the caller. The caller holds the turn and the
+// lock, and no transaction is open.
 func (s *Store) afterFault(err error) error {
 	e := classify(s.place.path, err)
 	switch e.Kind {
@@ -23,9 +25,14 @@ func (s *Store) afterFault(err error) error {
 	case store.Lost:
 		return s.lose(s.place.path, e.Outcome)
 	case store.Corrupt:
-		// A row that is not what was written spoils nothing but itself. A file that SQLite cannot
-		// make sense of is only made worse by writing.
-		if code(e) != 0 {
+		// A damaged row affects only itself. Writing to a damaged file makes it worse. SQLite reports an unreadable
+		// page as damage, so the file must be checked again.
+		switch {
+		case code(e) == 0:
+		case code(e)&0xff == sqlite3.SQLITE_CORRUPT && !isKind(s.checkIntegrity(context.Background()), store.Corrupt):
+			e = &store.Error{Kind: store.IO, Outcome: e.Outcome, Message: diskFailed(s.place.path), Err: e.Err}
+			s.revive(e)
+		default:
 			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: it was left as it is; put a copy back, or move it away to begin anew", s.place.path))
 		}
 	case store.NewerSchema:
@@ -35,23 +42,110 @@ func (s *Store) afterFault(err error) error {
 	return e
 }
 
-// revive opens the writing connection anew after the disk failed. After a failed sync the system
-// takes for clean what never reached the disk: what this connection believes to be stored may not
-// be. The second failure is one too many.
+// The time between two attempts to open the writing connection after the disk failed doubles from the one to the other.
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+)
+
+// revive opens the writing connection again after the disk failed. After a failed sync, the system treats pages as
+// clean that never reached the disk, so this connection may trust lost data. If the disk fails again soon, revive
+// leaves the store without a writing connection, and a later Update opens it. The failed call already reports the disk,
+// so revive drops its own errors.
 func (s *Store) revive(why *store.Error) {
-	s.ioFaults++
-	s.o.Logger.Error("the disk of the store failed", "path", s.place.path, "reason", why.Error(), "times", s.ioFaults)
-	if s.ioFaults > 1 {
-		s.stop(fault(store.ReadOnly, why.Err, "the disk of the store %s failed twice: it is only read until waybill is restarted", s.place.path))
+	s.o.Logger.Error("the disk of the store failed", "path", s.place.path, "reason", why.Error())
+	if !s.diskFailed {
+		s.diskFailed = true
+		s.note("the disk of the store has failed since waybill was started: " + why.Error())
+	}
+	again := time.Now().Before(s.retryAt)
+	s.backOff()
+	if again {
+		_ = s.rest(why)
 		return
 	}
-	s.note("the disk of the store failed once: " + why.Error())
 	if err := s.reconnect(context.Background()); err != nil {
-		s.stop(fault(store.ReadOnly, err, "the store %s could not be opened again after its disk had failed: it is only read", s.place.path))
+		_ = s.rest(err)
 	}
 }
 
-// reconnect opens the writing connection anew and checks what it finds.
+// backOff sets the moment before which no further attempt is made.
+func (s *Store) backOff() {
+	s.retryIn = min(max(2*s.retryIn, firstRetry), lastRetry)
+	s.retryAt = time.Now().Add(s.retryIn)
+}
+
+// rest leaves the store without a writing connection because of err, and returns the error for the Update. Only a file
+// that is damaged, replaced or newer ends all writing.
+func (s *Store) rest(err error) *store.Error {
+	s.dropWriter()
+	e := classify(s.place.path, err)
+	switch e.Kind {
+	case store.Corrupt, store.NewerSchema, store.Lost, store.Unsafe:
+		kept := *e
+		s.stop(&kept)
+		return e
+	case store.Full, store.Busy:
+		s.setAbsent(e)
+		return e
+	case store.IO, store.ReadOnly, store.Closed, store.Cancelled:
+	}
+	e = fault(store.IO, err, "%s", diskFailed(s.place.path))
+	s.setAbsent(e)
+	return e
+}
+
+func diskFailed(path string) string {
+	return fmt.Sprintf("the disk of the store %s failed: check the disk and repeat the call; nothing is written until the disk works again, which waybill tries every %v or more often",
+		path, lastRetry)
+}
+
+// setAbsent notes why there is no writing connection, or that there is one.
+func (s *Store) setAbsent(why *store.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.absent = why
+}
+
+// resting returns the error for an Update that comes too early for another attempt to open the writing connection.
+func (s *Store) resting() error {
+	if s.w != nil || !time.Now().Before(s.retryAt) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.absent == nil {
+		return nil // it is stopped
+	}
+	return s.absent
+}
+
+// reopen opens the writing connection if there is none, at first or after the disk failed. The caller holds the turn
+// and the lock.
+func (s *Store) reopen(ctx context.Context) error {
+	if s.w != nil {
+		return nil
+	}
+	if !s.database.there() {
+		return s.lose(s.place.path, store.NotApplied)
+	}
+	connects := s.reconnect
+	if s.files == nil {
+		connects = s.openWriter
+	}
+	if err := connects(context.WithoutCancel(ctx)); err != nil {
+		s.backOff()
+		return s.rest(err)
+	}
+	s.setAbsent(nil)
+	if err := s.refusal(); err != nil {
+		return err
+	}
+	s.o.Logger.Info("the store is written from now on", "path", s.place.path)
+	return nil
+}
+
+// reconnect opens a new writing connection and checks the database.
 func (s *Store) reconnect(ctx context.Context) error {
 	s.dropWriter()
 	c, err := connect(ctx, s.place.path, readWrite)
@@ -72,23 +166,22 @@ func (s *Store) reconnect(ctx context.Context) error {
 		return err
 	}
 	if !s.database.there() {
-		return fmt.Errorf("%s was replaced", s.place.path)
+		return fault(store.Lost, nil, "%s was removed or replaced while the store was open: restart", s.place.path)
 	}
 	if s.files, err = identify(s.place.parts()); err != nil {
 		return err
 	}
-	return c.expect(s.latest())
+	return c.expect()
 }
 
-// startLogAnew moves everything out of the write-ahead log and begins it from its start. What a failed
-// sync left in the log may be in the memory of the system only, and would be a hole on the disk
-// before all that is written behind it.
+// startLogAnew moves all pages out of the write-ahead log and restarts it. Pages that a failed sync left in the log may be
+// only in the memory of the system. On the disk they would be a hole before everything written later.
 func (s *Store) startLogAnew() error {
 	if s.place.volume.remote {
 		return nil
 	}
 	busy := int64(1)
-	if err := s.w.Query(func(r *rows.Row) error {
+	if err := s.w.Query(func(r *sqlstore.Row) error {
 		busy = r.Integer()
 		return r.Err()
 	}, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
@@ -100,11 +193,11 @@ func (s *Store) startLogAnew() error {
 	return nil
 }
 
-// lose ends all writing, because part is not the file that it was, and rescues what the connection
-// still sees. The rescue is a copy beside the lost database: what has its name now is not touched.
+// lose ends all writing, because part is no longer the same file. It saves the content that the connection still sees
+// as a copy beside the lost database. The file that has its name now stays untouched.
 func (s *Store) lose(part string, outcome store.Outcome) error {
 	s.mu.Lock()
-	s.alone = true // a new connection would open whatever has the name now
+	s.alone = s.w != nil // a new connection would open whatever has the name now
 	s.mu.Unlock()
 	rescued, err := s.rescue(time.Now())
 	text := fmt.Sprintf("%s was removed or replaced while the store was open, and nothing is written any more: ", part)
@@ -120,11 +213,14 @@ func (s *Store) lose(part string, outcome store.Outcome) error {
 	return lost
 }
 
-// rescuedMark begins what the name of a copy of a lost store has behind the name of the store.
+// rescuedMark follows the store's name in the name of a copy of a lost store.
 const rescuedMark = ".rescued-"
 
-// rescue copies what the writing connection sees.
+// rescue copies the database as the writing connection sees it.
 func (s *Store) rescue(now time.Time) (path string, err error) {
+	if s.w == nil {
+		return "", errors.New("there was no writing connection")
+	}
 	path = fmt.Sprintf("%s%s%s-%d", s.place.path, rescuedMark, stamp(now), os.Getpid())
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return "", err
@@ -132,8 +228,7 @@ func (s *Store) rescue(now time.Time) (path string, err error) {
 	return path, copyInto(context.Background(), s.w, path)
 }
 
-// checkRescued refuses to begin anew beside what was rescued from a store that was lost: it would look
-// as if everything were gone.
+// checkRescued refuses to create a new store beside a copy of a lost one, because the new store would hide the loss.
 func (p *place) checkRescued() error {
 	entries, err := os.ReadDir(p.dir())
 	if err != nil {
@@ -142,7 +237,7 @@ func (p *place) checkRescued() error {
 	var rescued []string
 	for _, entry := range entries {
 		name, ours := strings.CutPrefix(entry.Name(), filepath.Base(p.path)+rescuedMark)
-		// Beside a copy that was looked into lie the files of SQLite and of its lock.
+		// A copy that was opened has files of SQLite and of its lock beside it.
 		if ours && !strings.Contains(name, ".") && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
 			rescued = append(rescued, filepath.Join(p.dir(), entry.Name()))
 		}
@@ -207,7 +302,7 @@ func removeAny(path string) error {
 	return nil
 }
 
-// makeEmpty makes an empty file that only we can read; SQLite would give it another mode.
+// makeEmpty creates an empty file that only this user can read. SQLite would use another mode.
 func makeEmpty(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFile)
 	if err != nil {
@@ -216,7 +311,7 @@ func makeEmpty(path string) error {
 	return f.Close()
 }
 
-// makeTemp makes such a file under a name that nobody has: the last * of the pattern becomes something else.
+// makeTemp makes such a file under an unused name: the last * of the pattern becomes something else.
 func makeTemp(pattern string) (path string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(pattern), filepath.Base(pattern))
 	if err != nil {
@@ -225,7 +320,7 @@ func makeTemp(pattern string) (path string, err error) {
 	return f.Name(), f.Close()
 }
 
-// vacant gives the name, or one like it, under which there is no database yet.
+// vacant returns the name, or one like it, under which there is no database yet.
 func vacant(name string) string {
 	for n, path := 2, name; ; n++ {
 		if !exists(path) && !exists(path+"-wal") {

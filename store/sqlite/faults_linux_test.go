@@ -24,7 +24,7 @@ func mount(t *testing.T, source, kind string, flags uintptr, options string) (di
 	return dir
 }
 
-// strace gives the command line that runs a child under strace with these injections, or skips. What
+// strace returns the command line that runs a child under strace with these injections, or skips. What
 // strace has to say goes to log.
 func strace(t *testing.T, log string, inject ...string) []string {
 	t.Helper()
@@ -39,10 +39,10 @@ func strace(t *testing.T, log string, inject ...string) []string {
 	return line
 }
 
-// attach injects a fault into a child that runs. It returns when strace has it; detach lets it go.
-func attach(t *testing.T, c *child, inject string) (detach func()) {
+// attach injects faults into a child that runs. It returns when strace has it; detach lets it go.
+func attach(t *testing.T, c *child, inject ...string) (detach func()) {
 	t.Helper()
-	line := append(strace(t, os.DevNull, inject), "-p", strconv.Itoa(c.Process.Pid))
+	line := append(strace(t, os.DevNull, inject...), "-p", strconv.Itoa(c.Process.Pid))
 	line = append(line[:2], line[3:]...) // without -qq it says when it is attached
 	tracer := exec.CommandContext(t.Context(), line[0], line[1:]...)
 	says, err := tracer.StderrPipe()

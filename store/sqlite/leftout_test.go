@@ -14,7 +14,7 @@ import (
 // reads what is damaged. That one is told so, and what the others put is kept.
 func TestFaultS4_DamageThatIsReadLosesNoTransaction(t *testing.T) {
 	path := staffed(t)
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 3",
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 3",
 		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'")
 	s := open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error {
@@ -43,7 +43,7 @@ func TestFaultS4_DamageThatIsReadLosesNoTransaction(t *testing.T) {
 }
 
 // TestFaultS4_DamagedPartsOfATaskAreLeftOut: of the attempts, the replies and the dependents of a task one
-// is not what was written. Each list gives the others, as many as its limit says, and the status names it.
+// is not what was written. Each list returns the others, as many as its limit says, and the status names it.
 func TestFaultS4_DamagedPartsOfATaskAreLeftOut(t *testing.T) {
 	path := staffed(t)
 	s := open(t, sqlite.Options{Path: path})
@@ -79,7 +79,7 @@ func TestFaultS4_DamagedPartsOfATaskAreLeftOut(t *testing.T) {
 // either: once only those that were named were passed by.
 func TestFaultS4_ManyDamagedTasks(t *testing.T) {
 	path := staffed(t)
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task <> 28")
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task <> 28")
 	s := open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error {
 		for n := int64(1); n <= staffedTasks; n++ {

@@ -11,22 +11,22 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// lockFile is the file beside the database whose lock a process holds while it opens, migrates or
-// writes. It makes the processes take turns: SQLite's own lock is won by whoever asks at the right
-// moment, and one busy process can starve all others.
+// lockFile is the file beside the database that a process locks while it opens, upgrades or writes the store. It makes
+// the processes take turns. SQLite's own lock goes to the process that asks at the right moment, so one busy process
+// could starve all others.
 //
-// What the file says is read and written under the lock.
+// The contents of the file are read and written under the lock.
 type lockFile struct {
 	path string
 	self holder
 
-	files *turnstile // nil until the first acquire; replaced if the file was removed
-	id    fileID     // of the lock file
-	says  record     // while the lock is held
-	text  []byte     // of says, as it was read or written last: most often, nobody else has written since
+	files *fairLock // nil until the first acquire; replaced if the file was removed
+	id    fileID    // of the lock file
+	says  record    // while the lock is held
+	text  []byte    // the last read or written text of says; other processes have rarely written since
 
 	wrote bool // whether we have had the lock before
 
@@ -46,12 +46,12 @@ type holder struct {
 type record struct {
 	holder
 	newest  int64 // number of the newest event, as far as the file was told
-	commits int64 // how many transactions were committed, whoever did, or may have been
+	commits int64 // how many transactions were committed by any process, or may have been
 	state   state
-	spent   bool // the reserved space was given up and not yet taken back
+	spent   bool // the reserve was used and not recreated yet
 }
 
-// A state says whether somebody has the lock. It stays busy if its holder dies.
+// A state says whether a process has the lock. It stays busy if its holder dies.
 type state string
 
 const (
@@ -66,7 +66,7 @@ func newLockFile(path string) *lockFile {
 	}
 }
 
-// plain gives a text whose length does not depend on how it is encoded, and of that so many bytes at most.
+// plain returns a text whose length does not depend on how it is encoded, and of that so many bytes at most.
 func plain(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -92,8 +92,7 @@ func (l *lockFile) acquire(ctx context.Context, patience time.Duration) error {
 		if err == nil && id == l.id {
 			break
 		}
-		// The file was removed or replaced while we waited for it. The lock of what has no name any
-		// more keeps nobody out.
+		// The file was removed or replaced during the wait. A lock of a file without a name excludes no other process.
 		l.files.unlock()
 		_ = l.close()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +102,7 @@ func (l *lockFile) acquire(ctx context.Context, patience time.Duration) error {
 	return l.begin()
 }
 
-// begin reads the file and writes who has the lock. Whoever had it and did not say that it was done may have
-// committed.
+// begin reads the file and writes the holder of the lock into it. A holder that did not write "free" may have committed.
 func (l *lockFile) begin() error {
 	l.read()
 	if err := l.elsewhere(); err != nil {
@@ -119,7 +117,7 @@ func (l *lockFile) begin() error {
 	if err := l.write(); err == nil {
 		return nil
 	}
-	// A file that says free would tell others that nobody commits. One that says nothing does not.
+	// An empty file makes no claim. A file that says free would claim that no process commits.
 	if err := l.files.lock.Truncate(0); err != nil {
 		l.files.unlock()
 		return err
@@ -127,9 +125,8 @@ func (l *lockFile) begin() error {
 	return nil
 }
 
-// elsewhere refuses a file that another machine has written since we have: between machines the locks of a file system,
-// and the memory that SQLite shares, hold nobody off. A machine that was started anew, or a disk that was moved, has nobody
-// who has written before.
+// elsewhere refuses a file that another machine has written after this one. File locks and the shared memory of SQLite do
+// not exclude other machines. After a restart, or on a moved disk, no earlier write of this process exists.
 func (l *lockFile) elsewhere() error {
 	by := l.says.holder
 	if !l.wrote || by.boot == "" || l.self.boot == "" || by.boot == l.self.boot {
@@ -139,8 +136,8 @@ func (l *lockFile) elsewhere() error {
 		"For several there is --store postgres://…, and \"waybill store migrate\" brings the store there", by.pid, by.host, strings.TrimSuffix(l.path, ".lock"))
 }
 
-// acquireDead takes the lock if it can be had at once, and reads the file. It is for who has found that nobody
-// else will: a file that was replaced is left to the next acquire.
+// acquireDead takes the lock if it is free and reads the file. It serves a caller that found the holder dead; it leaves
+// a replaced file to the next acquire.
 func (l *lockFile) acquireDead() bool {
 	if l.open() != nil || l.waited() {
 		return false
@@ -166,7 +163,7 @@ func (l *lockFile) open() error {
 	if l.files != nil {
 		return nil
 	}
-	files, err := openTurnstile(l.path)
+	files, err := openFairLock(l.path)
 	if err != nil {
 		return err
 	}
@@ -194,13 +191,13 @@ func (l *lockFile) take(ctx context.Context, patience time.Duration) error {
 		return w.err
 	}
 	if err := ctx.Err(); err != nil {
-		return rows.GaveUp(err)
+		return sqlstore.GaveUp(err)
 	}
 	return l.busy()
 }
 
-// busy tells who has the lock. Whoever got it and did not come to write so left the name of the one
-// before him, which may be ours.
+// busy returns an error that names the holder of the lock. A holder that did not write yet left the name of the previous
+// one, which may be this process.
 func (l *lockFile) busy() error {
 	by := l.read().holder
 	if by.pid == 0 || by == l.self {
@@ -218,7 +215,7 @@ var errImpatient = errors.New("the lock was not had in time")
 func (l *lockFile) await(ctx context.Context, w *wait, patience time.Duration) error {
 	end := time.NewTimer(patience)
 	defer end.Stop()
-	overtaken := time.NewTicker(overtaking)
+	overtaken := time.NewTicker(overtakenLimit)
 	defer overtaken.Stop()
 	closed := false
 	defer func() {
@@ -240,9 +237,8 @@ func (l *lockFile) await(ctx context.Context, w *wait, patience time.Duration) e
 	}
 }
 
-// release writes what the file is to say and lets go of the lock. If that cannot be written, what the file says
-// helps nobody to find faults, and every promise is kept all the same: a full disk must not fail a change that is
-// committed already.
+// release writes the record and releases the lock. A failed write only makes faults harder to find: a full disk must not
+// fail a change that is already committed.
 func (l *lockFile) release() {
 	l.says.state = unlocked
 	_ = l.write()

@@ -3,17 +3,17 @@ package sqlite
 import (
 	"fmt"
 
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // checkLog checks the end of the event log, and whether it has lost records since the lock file was
 // written.
 func (s *Store) checkLog() error {
-	h, err := rows.ReadHead(s.w)
+	h, err := sqlstore.ReadHead(s.w)
 	if err != nil {
 		return err
 	}
-	if err := rows.CheckTail(s.w, h); err != nil {
+	if err := sqlstore.CheckTail(s.w, h); err != nil {
 		return err
 	}
 	if known := s.lock.says.newest; known > h.Newest {

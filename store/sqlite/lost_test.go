@@ -175,7 +175,7 @@ func TestFaultS12_WALRemoved(t *testing.T) {
 	require.False(t, noteWith(copied, t, "are lost"), "it is said once")
 }
 
-// withoutWAL gives a store that has lost three records with its -wal.
+// withoutWAL returns a store that has lost three records with its -wal.
 func withoutWAL(t *testing.T) string {
 	t.Helper()
 	path, elsewhere := oldStore(t), path(t)

@@ -17,8 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/sqlite"
+	"waybill/test/slow"
 )
 
 // childEnv names the part that this test binary plays when a test runs it as another process.
@@ -28,16 +30,16 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv(childEnv); part != "" {
 		os.Exit(play(part))
 	}
-	if raceEnabled {
+	if slow.Race {
 		_ = flag.Set("rapid.checks", "20") // the command line may say otherwise
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// path gives the name of a store in a directory of its own.
+// path returns the name of a store in a directory of its own.
 func path(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db") }
 
-// fastDir gives a directory where a sync costs nothing, if there is one: for tests that make many
+// fastDir returns a directory where a sync costs nothing, if there is one: for tests that make many
 // stores and are about something else.
 func fastDir(t testing.TB) string {
 	t.Helper()
@@ -70,7 +72,7 @@ func appendOne(tx store.Tx) error {
 	return err
 }
 
-// newest gives the number of the newest record.
+// newest returns the number of the newest record.
 func newest(t testing.TB, s store.Store) (seq int64) {
 	t.Helper()
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) (err error) {
@@ -80,7 +82,7 @@ func newest(t testing.TB, s store.Store) (seq int64) {
 	return seq
 }
 
-// fault fails t unless err is a *store.Error of that kind, and gives it.
+// fault fails t unless err is a *store.Error of that kind, and returns it.
 func fault(t testing.TB, err error, kind store.Kind) *store.Error {
 	t.Helper()
 	var e *store.Error
@@ -144,7 +146,7 @@ func (c *child) line(t testing.TB) string {
 	return c.out.Text()
 }
 
-// rest gives all further lines of the child, which ends.
+// rest returns all further lines of the child, which ends.
 func (c *child) rest() (lines []string) {
 	for c.out.Scan() {
 		lines = append(lines, c.out.Text())
@@ -166,7 +168,7 @@ func numbers(t testing.TB, lines []string) (all []int64) {
 // say writes one line at once: who is killed has said what it said.
 func say(args ...any) { _, _ = fmt.Fprintln(os.Stdout, args...) }
 
-// describe gives an error as "kind outcome", for the test that started us.
+// describe returns an error as "kind outcome", for the test that started us.
 func describe(err error) string {
 	e, ok := errors.AsType[*store.Error](err)
 	switch {
@@ -182,11 +184,11 @@ func noteWith(s store.Store, t testing.TB, part string) bool {
 	return strings.Contains(strings.Join(s.Status(t.Context()).Degraded, "\n"), part)
 }
 
-// instruction gives a queued, tracked instruction.
-func instruction(n int64) core.Instruction {
-	return core.Instruction{
+// newInstruction returns a queued, tracked instruction.
+func newInstruction(n int64) instruction.Instruction {
+	return instruction.Instruction{
 		ID: benchID(n), Session: "default", Content: "look", Tracked: true, MaxRetries: 3,
-		CreatedAt: 1, Position: n, Phase: core.Queued{},
+		CreatedAt: 1, Position: n, Phase: instruction.Queued{},
 	}
 }
 
@@ -195,7 +197,7 @@ func acknowledge(tx store.Tx, n int64) error {
 	if err != nil {
 		return err
 	}
-	in.Phase = core.Acknowledged{At: 2, By: core.ByCall}
+	in.Phase = instruction.Acknowledged{At: 2, By: instruction.ByCall}
 	return tx.PutInstruction(in)
 }
 

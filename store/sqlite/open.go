@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"time"
 
 	"waybill/meter"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// settings hold for every connection. They take trust from what the file says, and write nothing
-// outside the directory of the store.
+// settings hold for every connection. They limit what the file can make SQLite do, and keep SQLite from writing outside
+// the store's directory.
 const settings = `PRAGMA foreign_keys = ON;
 PRAGMA temp_store = MEMORY;
 PRAGMA trusted_schema = OFF;
@@ -43,17 +44,10 @@ const darwinSettings = `PRAGMA fullfsync = ON;
 PRAGMA checkpoint_fullfsync = ON;
 `
 
-// Open opens the store at o.Path, or makes it. A store that can be read but not written is opened all
-// the same; its Status says so, and every Update is refused with the reason.
+// Open opens the store at o.Path, or creates it. A store that can be read but not written still opens. Its Status says
+// so, and every Update is refused with the reason. While another process holds the lock of the store, Open opens it for
+// reading. The first Update that gets the lock opens it for writing.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	steps, err := migrations()
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, o, steps)
-}
-
-func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	o, err := o.filled()
 	if err != nil {
 		return nil, err
@@ -67,9 +61,9 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 		lock.self.host, lock.self.boot = o.machine, o.machine
 	}
 	s := &Store{
-		o: o, place: place, steps: steps, mode: readWrite, alone: place.volume.remote,
-		turn: newTurn(), lock: lock, lookout: &lookout{path: place.lockPath()}, readers: newPool(),
-		changed: make(chan struct{}, 1), ended: make(chan struct{}), spoilt: make(map[rows.Damaged]bool),
+		o: o, place: place, mode: readWrite, alone: place.volume.remote,
+		turn: newTurn(), lock: lock, lockReader: &lockReader{path: place.lockPath()}, readers: newPool(),
+		changed: make(chan struct{}, 1), ended: make(chan struct{}), damaged: make(map[sqlstore.Damaged]bool),
 		commits: meter.New(store.Latencies[:]...), waits: lock.waits,
 	}
 	if err := s.start(ctx); err != nil {
@@ -82,10 +76,20 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	return s, nil
 }
 
-// start opens the connection that writes, under the lock, so that nobody else makes or migrates the
-// same store.
+// startPatience bounds how long an opening waits for the lock before it makes do with reading.
+const startPatience = 250 * time.Millisecond
+
+// start opens the connection that writes, under the lock, so that no other process makes the same store. While another
+// process holds the lock, open opens a store with tables of this version for reading. The first Update that gets the
+// lock opens the writing connection.
 func (s *Store) start(ctx context.Context) error {
-	err := s.lock.acquire(ctx, s.o.lockWait)
+	err := s.lock.acquire(ctx, min(s.o.lockWait, startPatience))
+	if isKind(err, store.Busy) {
+		if s.readFirst(ctx, err) {
+			return nil
+		}
+		err = s.lock.acquire(ctx, max(0, s.o.lockWait-startPatience))
+	}
 	if err != nil {
 		if !isKind(classify(s.place.path, err), store.ReadOnly) {
 			return err
@@ -102,8 +106,35 @@ func (s *Store) start(ctx context.Context) error {
 	if s.o.ReadOnly {
 		return s.startReading(ctx, errReadOnly)
 	}
-	err = s.startWriting(ctx)
-	if isKind(classify(s.place.path, err), store.Full) && s.giveUpReserve() {
+	return s.openWriter(ctx)
+}
+
+// readFirst opens a store for reading without the lock and reports whether that worked. Where it did not, the opening
+// under the lock finds out why.
+func (s *Store) readFirst(ctx context.Context, busy error) bool {
+	notes := s.place.notes
+	if s.enter() == nil && !s.place.fresh && !s.place.volume.remote {
+		id, err := idOf(s.place.path)
+		s.database = part{s.place.path, id}
+		if err == nil && s.tryReading(ctx) == nil && s.version == schemaVersion {
+			s.setAbsent(fault(store.Busy, busy, "the store %s was opened for reading only, and the first change that gets its lock opens it for writing",
+				s.place.path))
+			if s.o.ReadOnly {
+				_ = s.startReading(ctx, errReadOnly) // nothing else can be opened
+			}
+			return true
+		}
+	}
+	s.presence.withdraw()
+	_ = s.readers.close() // they may read a file that is replaced before the lock is had
+	s.presence, s.database, s.version, s.place.notes = nil, part{}, 0, notes
+	return false
+}
+
+// openWriter opens the connection that writes. If the store cannot be written, it opens it for reading.
+func (s *Store) openWriter(ctx context.Context) error {
+	err := s.startWriting(ctx)
+	for isKind(classify(s.place.path, err), store.Full) && s.shortenReserve() {
 		err = s.startWriting(ctx)
 	}
 	if err != nil && isKind(classify(s.place.path, err), store.ReadOnly) {
@@ -113,12 +144,12 @@ func (s *Store) start(ctx context.Context) error {
 }
 
 // enter looks whether the place can be used, and has others see us. It is done under the lock, so that
-// nobody takes the store from its place between the two.
+// no process takes the store from its place between the two.
 func (s *Store) enter() error {
 	if err := s.place.inspect(); err != nil {
 		return err
 	}
-	s.presence = s.place.appear(s.o.Version)
+	s.presence = s.place.announce(s.o.Version)
 	return nil
 }
 
@@ -150,12 +181,17 @@ func (s *Store) startWriting(ctx context.Context) error {
 	if s.files, err = identify(s.place.parts()); err != nil {
 		return err
 	}
-	if err := c.expect(s.latest()); err != nil {
+	if len(s.files) == 0 || s.files[0].path != s.place.path {
+		return fmt.Errorf("%s was removed while it was opened: %w", s.place.path, fs.ErrNotExist)
+	}
+	if err := c.expect(); err != nil {
 		return err
 	}
-	s.database = s.files[0]
+	if !s.reads() {
+		s.database = s.files[0]
+	}
 	s.seen.Store(s.lock.says.commits)
-	s.restoreReserve()
+	s.prepareSpace()
 	return nil
 }
 
@@ -168,17 +204,17 @@ func (s *Store) dropWriter() {
 	}
 }
 
-// readerSettings gives the settings of a connection that only reads.
+// readerSettings returns the settings of a connection that only reads.
 func (s *Store) readerSettings() string {
 	return patience(s.o.lockWait) + settings + "PRAGMA query_only = ON;"
 }
 
-// patience gives the setting for how long SQLite waits for programs that do not take turns with us.
+// patience returns the setting for how long SQLite waits for programs that do not take turns with us.
 func patience(d time.Duration) string {
 	return fmt.Sprintf("PRAGMA busy_timeout = %d;\n", d.Milliseconds())
 }
 
-// writerSettings gives the settings of a connection that writes, and that waits so long.
+// writerSettings returns the settings of a connection that writes, and that waits so long.
 func (p *place) writerSettings(d time.Duration) string {
 	text := patience(d) + settings
 	if p.volume.remote {
@@ -192,7 +228,7 @@ func (p *place) writerSettings(d time.Duration) string {
 	return text
 }
 
-// makeFile makes an empty database, so that it has our mode and not the one that SQLite gives.
+// makeFile creates an empty database with the mode of the store instead of SQLite's.
 func (s *Store) makeFile() error {
 	f, err := os.OpenFile(s.place.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privateFile)
 	if err != nil {
@@ -214,6 +250,20 @@ func (s *Store) startReading(ctx context.Context, cause error) error {
 	if why.Kind != store.NewerSchema {
 		why = fault(store.ReadOnly, cause, "the store %s can only be read", s.place.path)
 	}
+	if !s.reads() {
+		if err := s.findReading(ctx, cause); err != nil {
+			return err
+		}
+	}
+	s.stop(why)
+	return nil
+}
+
+// reads reports whether the store was opened for reading, with or without a connection that writes.
+func (s *Store) reads() bool { return s.database.path != "" }
+
+// findReading finds a way to read a store that cannot be written for the given reason.
+func (s *Store) findReading(ctx context.Context, cause error) error {
 	if s.place.fresh {
 		return fault(store.ReadOnly, cause, "there is no store at %s, and none can be made", s.place.path)
 	}
@@ -223,7 +273,7 @@ func (s *Store) startReading(ctx context.Context, cause error) error {
 	}
 	s.database, s.alone = part{s.place.path, id}, false
 	for _, s.mode = range []access{readOnly, frozen} {
-		if err = s.tryReading(ctx); err == nil || isKind(classify(s.place.path, err), store.Corrupt) {
+		if err = s.tryReading(ctx); err == nil || unread(err) || isKind(classify(s.place.path, err), store.Corrupt) {
 			break
 		}
 	}
@@ -233,34 +283,40 @@ func (s *Store) startReading(ctx context.Context, cause error) error {
 	if s.mode == frozen {
 		s.note("the store is read without its write-ahead log, and later changes are not seen")
 	}
-	s.stop(why)
 	return nil
 }
 
+// tryReading makes sure that the store can be read, at one moment of it.
 func (s *Store) tryReading(ctx context.Context) error {
 	return s.reading(ctx, func(c *conn) (bool, error) {
-		found, err := readLabels(c)
-		if err != nil {
+		if _, err := c.Exec("BEGIN"); err != nil {
 			return false, err
 		}
-		s.version = int(found.version)
-		latest := s.latest()
-		switch {
-		case found.application != applicationID:
-			return false, fault(store.Corrupt, nil, "%s is a database of another program: name another file", s.place.path)
-		case found.version > int64(latest.version):
-			return true, nil
-		case found.version < int64(latest.version):
-			return false, fault(store.ReadOnly, nil, "the store %s has tables of version %d and cannot be brought to version %d, because it can only be read",
-				s.place.path, found.version, latest.version)
-		}
-		if err := checkTables(c, latest); err != nil {
-			return false, err
-		}
-		h, err := rows.ReadHead(c)
-		if err != nil {
-			return false, err
-		}
-		return true, rows.CheckTail(c, h)
+		err := s.readable(c)
+		_, ended := c.Exec("ROLLBACK")
+		err = firstError(err, ended)
+		return err == nil, err
 	})
+}
+
+func (s *Store) readable(c *conn) error {
+	found, err := readLabels(c)
+	if err != nil {
+		return err
+	}
+	s.version = int(found.version)
+	switch {
+	case found.application != applicationID:
+		return fault(store.Corrupt, nil, "%s is a database of another program: name another file", s.place.path)
+	case found.version > schemaVersion:
+		return nil
+	}
+	if err := checkTables(c); err != nil {
+		return err
+	}
+	h, err := sqlstore.ReadHead(c)
+	if err != nil {
+		return err
+	}
+	return sqlstore.CheckTail(c, h)
 }

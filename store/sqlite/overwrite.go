@@ -9,25 +9,24 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// A store that somebody has open keeps its file: who has it open would go on with a file without a name. Other contents
-// are written into it, page by page and in one transaction, as if somebody had changed every row. Whoever reads keeps his
-// moment, and whoever writes finds at his next transaction that somebody else has committed. A crash leaves the old
-// contents or the new ones.
+// An open store keeps its file, because its process would continue with an unlinked file. The new contents are written
+// into it page by page in one transaction, as if every row had changed. A reader keeps its snapshot, and a writer finds
+// at its next transaction that another process has committed. A crash leaves the old contents or the new ones.
 
-// overwrite puts the new store into the file of the old one, whose pages are copied before. What is too damaged for
-// that is left to busy, which says who has it open.
+// overwrite copies the new store into the file of the old one, whose pages it copies first. A file too damaged for that
+// leads to the error busy, which names the processes that use it.
 func (r *replacement) overwrite(ctx context.Context, busy error) (aside string, err error) {
-	if r.place.fresh || r.place.volume.remote { // somebody has a file that has no name any more, or has it for himself
+	if r.place.fresh || r.place.volume.remote { // a process has a file without a name, or has it alone
 		return "", busy
 	}
 	c, err := connect(ctx, r.place.path, readWrite)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = c.close() }() // what is committed is committed
+	defer func() { _ = c.close() }() // the commit is complete
 	if err := r.fit(ctx, c); err != nil {
 		if code(err) != 0 && kindOf(err) == store.Corrupt {
 			err = busy
@@ -39,13 +38,13 @@ func (r *replacement) overwrite(ctx context.Context, busy error) (aside string, 
 		return "", err
 	}
 	if err := ctx.Err(); err != nil {
-		return "", errors.Join(rows.GaveUp(err), removeAny(aside))
+		return "", errors.Join(sqlstore.GaveUp(err), removeAny(aside))
 	}
 	return aside, r.fillFrom(ctx, c, aside)
 }
 
-// fit makes sure that the new store can be written over the old one, and gives it pages of the same size, which is the
-// one thing about a database that cannot change while it is open.
+// fit checks that the new store can be written over the old one, and sets the same page size in it. The page size of an
+// open database cannot change.
 func (r *replacement) fit(ctx context.Context, c *conn) error {
 	if err := c.script(ctx, r.place.writerSettings(r.patience)); err != nil {
 		return err
@@ -54,8 +53,8 @@ func (r *replacement) fit(ctx context.Context, c *conn) error {
 	switch {
 	case err != nil:
 		return err
-	case version > int64(r.latest.version):
-		return newerSchema(r.place.path, version, r.latest.version)
+	case version > schemaVersion:
+		return newerSchema(r.place.path, version)
 	}
 	size, err := c.number("PRAGMA page_size")
 	if err != nil {
@@ -64,7 +63,7 @@ func (r *replacement) fit(ctx context.Context, c *conn) error {
 	return repage(ctx, r.temp, size)
 }
 
-// repage gives a database, which nobody else has open, pages of that size.
+// repage sets the size of the pages of a database that no other process has open.
 func repage(ctx context.Context, path string, size int64) (err error) {
 	c, err := connect(ctx, path, readWrite)
 	if err != nil {
@@ -84,7 +83,7 @@ func (r *replacement) setAside(c *conn, aside string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = removeAny(temp) }() // after it was moved there is none
+	defer func() { _ = removeAny(temp) }() // no longer exists after the move
 	if err := copyPages(c.raw.(pages).NewBackup(dsn(temp, readWrite))); err != nil {
 		return err
 	}
@@ -94,10 +93,10 @@ func (r *replacement) setAside(c *conn, aside string) (err error) {
 	return moveDurably(temp, aside)
 }
 
-// fillFrom writes the new store over the one that c sees. If that was certainly not done, what was set aside is still in
-// its place, and the copy of it goes.
+// fillFrom writes the new store over the one that c sees. If that certainly did not happen, the old store is still in
+// place, and fillFrom removes its copy.
 func (r *replacement) fillFrom(ctx context.Context, c *conn, aside string) error {
-	r.record.commits++ // also if nobody can say whether it took effect
+	r.record.commits++ // also if its effect is unknown
 	if err := copyPages(c.raw.(pages).NewRestore(dsn(r.temp, readOnly))); err != nil {
 		failed := classify(r.place.path, err)
 		if code(err)&0xff == sqlite3.SQLITE_IOERR {
@@ -108,7 +107,7 @@ func (r *replacement) fillFrom(ctx context.Context, c *conn, aside string) error
 		return errors.Join(failed, removeAny(aside))
 	}
 	r.record.newest = r.newest
-	// The log has all of it. Whoever commits next would have to move it into the file, if it is not done now.
+	// The log has all of it. The next commit would have to move it into the file, if it is not done now.
 	_ = c.script(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	return nil
 }

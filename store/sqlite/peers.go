@@ -12,26 +12,25 @@ import (
 	"waybill/store"
 )
 
-// Whoever has a store open for writing keeps a small file beside it, with a lock on it that goes away
-// with the process: it says which process of which version that is. A file whose lock is free is what
-// a process has left that was killed, and is removed. All of this is courtesy: no promise of the store
-// depends on it, and what goes wrong with it is passed over. A salvage looks at it before it takes the place
-// of a store.
+// A process that has a store open for writing keeps a small file beside it with its process id and version. The lock on
+// the file ends with the process. Other processes remove a file without a lock, because its process was killed. No
+// promise of the store depends on these files, so their faults are ignored. A salvage reads them before it replaces a
+// store.
 
 // presence is the file of this process, or nil.
 type presence struct{ file *os.File }
 
 const (
-	peerMark   = ".peer-" // in the name of the file, behind the name of the store
+	peerMark   = ".peer-" // in the name of the file, after the name of the store
 	peerFormat = "waybill peer 1\npid %d\nversion %s\n"
 	peerSize   = 256
-	// peerTries bounds how often the file is made anew, because somebody has found it before it was
-	// locked and taken it for one that was left.
+	// peerTries bounds how often the file is created again. Another process may find it before it is locked and remove
+	// it as abandoned.
 	peerTries = 3
 )
 
-// appear makes the file of this process, and removes what dead ones have left.
-func (p *place) appear(version string) *presence {
+// announce creates the file of this process and removes those of dead processes.
+func (p *place) announce(version string) *presence {
 	_ = p.peers(nil)
 	for range peerTries {
 		f, err := os.CreateTemp(p.dir(), filepath.Base(p.path)+peerMark+"*")
@@ -59,14 +58,14 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && there == open
 }
 
-// vanish removes the file. It is closed first, because some systems do not remove an open one.
-func (p *presence) vanish() {
+// withdraw removes the file. It is closed first, because some systems do not remove an open one.
+func (p *presence) withdraw() {
 	if p != nil {
 		_ = errors.Join(p.file.Close(), removeAny(p.file.Name()))
 	}
 }
 
-// peers gives the others that have the store open, and removes what dead ones have left.
+// peers returns the other processes that have the store open, and removes the files of dead ones.
 func (p *place) peers(self *presence) (all []store.Peer) {
 	entries, err := os.ReadDir(p.dir())
 	if err != nil {
@@ -84,7 +83,7 @@ func (p *place) peers(self *presence) (all []store.Peer) {
 	return all
 }
 
-// inUse tells who has the store open and what to do, or nil.
+// inUse returns an error with the advice that names the processes with the store open, or nil without any.
 func (p *place) inUse(advice string) error {
 	peers := p.peers(nil)
 	if len(peers) == 0 {
@@ -99,7 +98,7 @@ func (p *place) inUse(advice string) error {
 
 // readPeer reads the file of another process; ok is false if that is gone.
 func readPeer(name string) (peer store.Peer, ok bool) {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	f, err := openOwn(name, os.O_RDWR)
 	if err != nil {
 		return peer, false
 	}
@@ -113,7 +112,7 @@ func readPeer(name string) (peer store.Peer, ok bool) {
 	return peerIn(f)
 }
 
-// peerIn reads what the file of a process says.
+// peerIn reads the file of a process.
 func peerIn(f *os.File) (peer store.Peer, ok bool) {
 	text := make([]byte, peerSize)
 	n, _ := f.ReadAt(text, 0)

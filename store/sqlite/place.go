@@ -10,15 +10,16 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/internal/ownfile"
 	"waybill/store"
 )
 
-// place is where a store lies: the names of its files, and what was found there.
+// place is the location of a store: the names of its files, and their state at opening.
 type place struct {
 	path   string // of the database, without symbolic links
 	volume volume
 	fresh  bool     // there is no database yet
-	notes  []string // what is not as it should be
+	notes  []string // problems of the place
 }
 
 // volume describes the file system of a directory.
@@ -27,13 +28,14 @@ type volume struct {
 	remote   bool   // shared with other machines, or copied to them
 	volatile bool   // its contents end with the machine
 	free     uint64 // bytes that may still be written
+	size     int64  // in bytes
 }
 
 const (
 	privateDir  = 0o700
 	privateFile = 0o600
 
-	// modesCount says whether the bits of a file's mode say who may use it.
+	// modesCount reports whether the mode bits of a file decide who may use it.
 	modesCount = runtime.GOOS != "windows"
 )
 
@@ -41,14 +43,19 @@ func (p *place) dir() string         { return filepath.Dir(p.path) }
 func (p *place) lockPath() string    { return p.path + ".lock" }
 func (p *place) reservePath() string { return p.path + ".reserve" }
 
-// parts gives the files that SQLite keeps.
+// parts returns the files that SQLite keeps.
 func (p *place) parts() []string { return []string{p.path, p.path + "-wal", p.path + "-shm"} }
+
+// files returns the paths of the files that make up a store, the database first.
+func (p *place) files() []string {
+	return append(p.parts(), p.lockPath(), gatePath(p.lockPath()), p.reservePath())
+}
 
 func (p *place) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
-// locate finds the place of a store, makes its directory if need be, and checks that nobody else can
+// locate finds the place of a store, makes its directory if need be, and checks that no other user can
 // replace what is in it. Neither it nor inspect opens the database: closing it again would drop the
 // locks that SQLite holds for this process.
 func locate(o Options) (*place, error) {
@@ -57,8 +64,13 @@ func locate(o Options) (*place, error) {
 		return nil, classify(o.Path, err)
 	}
 	p := &place{path: path}
-	if err := p.checkDir(o.PrivateDir); err != nil {
-		return nil, err
+	if err := checkFolders(o.Path, path); err != nil {
+		return nil, classify(path, err)
+	}
+	if o.PrivateDir {
+		if err := p.makeDirPrivate(); err != nil {
+			return nil, classify(path, err)
+		}
 	}
 	if p.volume, err = volumeOf(p.dir()); err != nil {
 		return nil, classify(path, err)
@@ -69,21 +81,24 @@ func locate(o Options) (*place, error) {
 	return p, nil
 }
 
-// inspect checks the files. It is called under the lock, because another process may be making them.
+// inspect checks the files and makes them private. The caller holds the lock, because another process may be making them.
 func (p *place) inspect() error {
 	if err := p.checkFile(); err != nil {
-		return err
+		return classify(p.path, err)
 	}
-	for _, name := range append(p.parts()[1:], p.lockPath(), gatePath(p.lockPath()), p.reservePath()) {
-		if err := p.makePrivate(name); err != nil {
-			return err
+	for _, path := range p.files()[1:] {
+		if err := ownfile.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return classify(p.path, err)
 		}
+	}
+	for _, path := range p.files() {
+		p.makePrivate(path)
 	}
 	return nil
 }
 
-// canonical gives the path without symbolic links, so that all processes agree on the names of the
-// files beside the database. It makes the directory if there is none.
+// canonical returns the path without symbolic links, so that all processes agree on the names of the files beside the
+// database. It creates the directory if necessary.
 func canonical(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -106,8 +121,8 @@ func canonical(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(abs)), err
 }
 
-// makeDir makes a directory and those above it, durably: a store in a directory that a power cut takes
-// back would be gone with all it had confirmed.
+// makeDir makes a directory and its parents durably. If a power cut removed the directory, the store in it would be
+// lost with everything it had confirmed.
 func makeDir(path string) error {
 	err := os.Mkdir(path, privateDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,42 +136,69 @@ func makeDir(path string) error {
 	}
 	if err != nil {
 		if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-			return nil // such as a directory on a file system that is only read
+			return nil // such as a directory on a read-only file system
 		}
 		return err
 	}
 	return syncDir(filepath.Dir(path))
 }
 
-// checkDir refuses a directory in which another user could replace the database.
-func (p *place) checkDir(private bool) error {
-	info, err := os.Stat(p.dir())
-	if err != nil {
-		return classify(p.path, err)
+// checkFolders refuses a folder in which another user could replace the store. named is the path that the user named;
+// real is the same path without links. If the store itself is a link, the folder of the link counts as well.
+func checkFolders(named, real string) error {
+	for _, path := range []string{named, real} {
+		if err := checkFolder(path, filepath.Dir(path)); err != nil {
+			return err
+		}
 	}
-	if !modesCount {
-		return nil
+	return nil
+}
+
+// checkFolder returns a *ownfile.Refusal if another user owns the folder of a store or can write to it. It leaves the
+// mode of a writable folder unchanged, because many users may share the folder, such as /tmp.
+func checkFolder(path, dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil || !modesCount {
+		return err
+	}
+	uid, _, err := owner(dir)
+	if err != nil {
+		return err
+	}
+	if uid != os.Geteuid() && uid > 0 {
+		return &ownfile.Refusal{
+			What: fmt.Sprintf("the directory of the store %s belongs to user %d, who could replace it", path, uid),
+			Mend: "use one of your own",
+		}
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return &ownfile.Refusal{
+			What: "other users can put files beside the store " + path,
+			Mend: "use a folder of its own, or run chmod go-w " + dir,
+		}
+	}
+	return nil
+}
+
+// makeDirPrivate takes the rights that other users still have to the directory, if it belongs to this user.
+func (p *place) makeDirPrivate() error {
+	d, err := os.Open(p.dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	info, err := d.Stat()
+	if err != nil {
+		return err
 	}
 	uid, _, err := owner(p.dir())
-	if err != nil {
-		return classify(p.path, err)
+	if err != nil || uid != os.Geteuid() || info.Mode().Perm()&0o077 == 0 {
+		return err
 	}
-	if me := os.Geteuid(); uid != me && uid > 0 {
-		return fault(store.Unsafe, nil, "the directory of the store %s belongs to user %d, who could replace it: use one of your own",
-			p.path, uid)
+	if err := d.Chmod(privateDir); err != nil {
+		return err
 	}
-	mode := info.Mode()
-	if private && mode.Perm()&0o077 != 0 && uid == os.Geteuid() {
-		if err := os.Chmod(p.dir(), privateDir); err != nil {
-			return classify(p.path, err)
-		}
-		p.note("the directory of the store was open to other users (%v); it is private now", mode.Perm())
-		return nil
-	}
-	if mode.Perm()&0o002 != 0 && mode&fs.ModeSticky == 0 {
-		return fault(store.Unsafe, nil, "everybody may replace files beside the store %s: take the right to write in its directory from others",
-			p.path)
-	}
+	p.note("the directory of the store was open to other users (%v); it is private now", info.Mode().Perm())
 	return nil
 }
 
@@ -192,47 +234,69 @@ func (p *place) checkFile() error {
 		return nil
 	}
 	if err != nil {
-		return classify(p.path, err)
+		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fault(store.Unsafe, nil, "the store %s is not a regular file: name another one", p.path)
+		return &ownfile.Refusal{What: fmt.Sprintf("the store %s is not a regular file", p.path), Mend: "name another one"}
 	}
 	uid, names, err := owner(p.path)
 	if err != nil {
-		return classify(p.path, err)
+		return err
 	}
 	if uid != os.Geteuid() && uid >= 0 {
-		return fault(store.Unsafe, nil, "the store %s belongs to user %d: use one of your own", p.path, uid)
+		return &ownfile.Refusal{What: fmt.Sprintf("the store %s belongs to user %d", p.path, uid), Mend: "use one of your own"}
 	}
 	if names > 1 {
 		p.note("the store has %d hard links; opened by another of its names, it would be damaged", names)
 	}
-	return p.makePrivate(p.path)
-}
-
-// makePrivate takes all rights to the file from other users.
-func (p *place) makePrivate(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return classify(p.path, err)
-	}
-	mode := info.Mode().Perm()
-	if mode&0o077 == 0 || !modesCount {
-		return nil
-	}
-	if err := os.Chmod(path, mode&0o700); err != nil {
-		p.note("%s is open to other users (%v) and could not be made private", filepath.Base(path), mode)
-		return nil
-	}
-	p.note("%s was open to other users (%v); it is private now", filepath.Base(path), mode)
 	return nil
 }
 
+// makePrivate takes all rights to a file of the store from other users and notes that.
+func (p *place) makePrivate(path string) {
+	was, err := MakePrivate(p.path, path)
+	switch {
+	case was == 0:
+	case err != nil:
+		p.note("%s is open to other users (%v) and could not be made private", filepath.Base(path), was)
+	default:
+		p.note("%s was open to other users (%v); it is private now", filepath.Base(path), was)
+	}
+}
+
+// MakePrivate takes all rights to a file of the store at path database from other users. It returns the mode that let
+// them in, or 0 if none did. It changes the file through a descriptor that stays open until this process closes its
+// last connection. Closing it earlier would drop the locks of SQLite.
+func MakePrivate(database, path string) (was fs.FileMode, err error) {
+	info, err := os.Lstat(path)
+	if err != nil || !modesCount || info.Mode().Perm()&0o077 == 0 {
+		return 0, err
+	}
+	was = info.Mode().Perm()
+	if path == database {
+		err = (&place{path: database}).checkFile()
+	} else {
+		err = ownfile.Check(path)
+	}
+	if err != nil {
+		return was, err
+	}
+	g, err := openShared(database)
+	if errors.Is(err, fs.ErrNotExist) {
+		g, err = &sharedFile{users: 1}, nil // no connection has it open
+	}
+	if err != nil {
+		return was, err
+	}
+	f, err := g.keep(path, info)
+	if err == nil {
+		err = f.Chmod(was & 0o700)
+	}
+	return was, errors.Join(err, g.release())
+}
+
 // identity is which files a store had when it was opened. SQLite does not notice that they were
-// removed or replaced: it would go on writing to files that nobody will ever open again.
+// removed or replaced: it would go on writing to files that no process will ever open again.
 type identity []part
 
 type part struct {
@@ -240,7 +304,7 @@ type part struct {
 	id   fileID
 }
 
-// changed gives the first of the files that is not the one it was.
+// changed returns the first of the files that is not the one it was.
 func (known identity) changed() (path string, ok bool) {
 	for _, part := range known {
 		if !part.there() {

@@ -65,12 +65,57 @@ func TestFaultS15_UnsafePlaces(t *testing.T) {
 	unixOnly(t, "modes say nothing here")
 	open := filepath.Join(t.TempDir(), "open")
 	require.NoError(t, os.Mkdir(open, 0o700))
-	require.NoError(t, os.Chmod(open, 0o777))
-	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(open, "store.db")})
-	requireFault(t, err, store.Unsafe)
+	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
+		require.NoError(t, os.Chmod(open, mode))
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(open, "store.db")})
+		require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+open, "%v", mode)
+	}
 
-	_, err = sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
 	requireFault(t, err, store.Unsafe)
+}
+
+// TestPlantedSideFilesWereFollowed: somebody has put a link, a second name of another file or a pipe where a file of
+// the store is to be. The store is refused, and what the link leads to is left as it was.
+func TestPlantedSideFilesWereFollowed(t *testing.T) {
+	unixOnly(t, "links take privileges here")
+	for _, side := range []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm"} {
+		for name, plant := range map[string]func(target, path string) error{
+			"symbolic link": os.Symlink, "second name": os.Link,
+		} {
+			t.Run(side+", "+name, func(t *testing.T) {
+				path := path(t)
+				s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+				target := filepath.Join(t.TempDir(), ".bashrc")
+				require.NoError(t, os.WriteFile(target, []byte("alias ls=ls"), 0o600))
+				require.NoError(t, os.Chmod(target, 0o644))
+				_ = os.Remove(path + side)
+				require.NoError(t, plant(target, path+side))
+				_, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
+				require.ErrorContains(t, fault(t, err, store.Unsafe), name)
+				text, err := os.ReadFile(target)
+				require.NoError(t, err)
+				require.Equal(t, "alias ls=ls", string(text))
+				info, err := os.Stat(target)
+				require.NoError(t, err)
+				require.EqualValues(t, 0o644, info.Mode().Perm())
+			})
+		}
+	}
+}
+
+// TestForeignLockFileBlockedTheStore: a lock file of another user, who could hold its lock for ever, is refused at once.
+func TestForeignLockFileBlockedTheStore(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("giving a file to another user takes root")
+	}
+	path := path(t)
+	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
+	require.NoError(t, os.Chown(path+".lock", 65534, 65534))
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	require.ErrorContains(t, fault(t, err, store.Unsafe), "belongs to user 65534")
 }
 
 // TestFaultS22_ModesAreRepaired: files that others may read are made private, and that is said.
@@ -119,4 +164,96 @@ func TestFaultS22_OpenUmask(t *testing.T) {
 	info, err := os.Stat(filepath.Dir(dir))
 	require.NoError(t, err)
 	require.EqualValues(t, 0o700, info.Mode().Perm(), "the directory above was made, too")
+}
+
+// TestNamedFolderOfOthersWasMadePrivate: a folder that others can write, such as /tmp, lost its mode instead of being refused.
+func TestNamedFolderOfOthersWasMadePrivate(t *testing.T) {
+	unixOnly(t, "modes say nothing here")
+	dir := filepath.Join(t.TempDir(), "many")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
+		require.NoError(t, os.Chmod(dir, mode))
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(dir, "store.db"), PrivateDir: true})
+		require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+dir, "%v", mode)
+		info, err := os.Stat(dir)
+		require.NoError(t, err)
+		require.Equal(t, mode|os.ModeDir, info.Mode())
+	}
+}
+
+// TestLinkInASharedFolderLedToAStore: where others can write, a link to any file of the user could be planted as a store.
+func TestLinkInASharedFolderLedToAStore(t *testing.T) {
+	unixOnly(t, "modes say nothing here")
+	path, shared := closed(t), t.TempDir()
+	link := filepath.Join(shared, "link.db")
+	require.NoError(t, os.Symlink(path, link))
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, os.Chmod(shared, 0o777|os.ModeSticky))
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: link})
+	require.ErrorContains(t, fault(t, err, store.Unsafe), "chmod go-w "+shared)
+	requireMode(t, path, 0o644)
+	requireRefused(t, link, "modes", "chmod go-w "+shared)
+}
+
+// TestExaminationUsedPlantedFiles: an examination had SQLite write to the file that a planted -shm or -wal was a name of.
+func TestExaminationUsedPlantedFiles(t *testing.T) {
+	unixOnly(t, "links take privileges here")
+	for _, side := range []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm"} {
+		for name, plant := range map[string]func(target, path string) error{
+			"symbolic link": os.Symlink, "second name": os.Link,
+		} {
+			t.Run(side+", "+name, func(t *testing.T) {
+				path := closed(t)
+				target := filepath.Join(t.TempDir(), ".bashrc")
+				require.NoError(t, os.WriteFile(target, nil, 0o600))
+				require.NoError(t, os.Chmod(target, 0o644))
+				_ = os.Remove(path + side)
+				require.NoError(t, plant(target, path+side))
+				requireRefused(t, path, "file", "rm "+path+side)
+				facts, _ := survey(t, path)
+				require.Empty(t, facts.Files.Open, "a repair would change it")
+				require.False(t, facts.Tables.Read)
+				_, err := sqlite.MakePrivate(path, path+side)
+				require.ErrorContains(t, err, name)
+				text, err := os.ReadFile(target)
+				require.NoError(t, err)
+				require.Empty(t, text)
+				requireMode(t, target, 0o644)
+			})
+		}
+	}
+}
+
+// TestExaminationPassedFoldersThatOpenRefuses: the doctor found nothing wrong with a store that no command could open.
+func TestExaminationPassedFoldersThatOpenRefuses(t *testing.T) {
+	unixOnly(t, "modes say nothing here")
+	path := closed(t)
+	dir := filepath.Dir(path)
+	for _, mode := range []os.FileMode{0o777, 0o777 | os.ModeSticky, 0o770} {
+		require.NoError(t, os.Chmod(dir, mode))
+		requireRefused(t, path, "modes", "chmod go-w "+dir)
+		requireRefused(t, filepath.Join(dir, "none.db"), "modes", "chmod go-w "+dir)
+	}
+	require.NoError(t, os.Chmod(dir, 0o700))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(dir, 65534, 65534))
+		requireRefused(t, path, "modes", "use one of your own")
+	}
+}
+
+// requireRefused checks that an examination ends with a failing check and the way to mend it.
+func requireRefused(t *testing.T, path, check, mend string) {
+	t.Helper()
+	found := sqlite.Examine(t.Context(), sqlite.Options{Path: path})
+	require.Len(t, found, 1)
+	require.Equal(t, sqlite.LevelFail, found[0].Level, "%+v", found[0])
+	require.Equal(t, check, found[0].Check)
+	require.Contains(t, found[0].Fix, mend)
+}
+
+func requireMode(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, mode, info.Mode().Perm())
 }

@@ -40,6 +40,57 @@ func TestFaultS7_HolderIsStopped(t *testing.T) {
 	require.EqualValues(t, 2, newest(t, s))
 }
 
+// TestFaultS7_OpenedBesideAStoppedHolder: the process that holds the lock was stopped before another one starts. That one
+// reads, and its status says why it does not write. Its changes are answered as busy, and it writes when the holder goes on.
+func TestFaultS7_OpenedBesideAStoppedHolder(t *testing.T) {
+	path := path(t)
+	require.NoError(t, withEvents(t, path, 3).Close())
+	c := start(t, command(t, "hold", path))
+	require.Equal(t, "holding", c.line(t))
+	require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
+	holder := fmt.Sprintf("process %d ", c.Process.Pid)
+
+	patient := open(t, sqlite.Options{Path: path}.Waiting(time.Hour))
+	require.EqualValues(t, 3, newest(t, patient), "reading waits for nobody")
+	s := open(t, sqlite.Options{Path: path}.Waiting(time.Second))
+	require.EqualValues(t, 3, newest(t, s))
+	require.True(t, noteWith(s, t, holder))
+	require.False(t, s.Status(t.Context()).ReadOnly, "a change may get the lock")
+	reader := open(t, sqlite.Options{Path: path, ReadOnly: true})
+	require.EqualValues(t, 3, newest(t, reader))
+	requireFault(t, reader.Update(t.Context(), appendOne), store.ReadOnly)
+	e := fault(t, s.Update(t.Context(), appendOne), store.Busy)
+	require.Equal(t, store.NotApplied, e.Outcome)
+	require.Contains(t, e.Message, holder)
+	sound(t, s)
+
+	require.NoError(t, c.Process.Signal(syscall.SIGCONT))
+	_, err := fmt.Fprintln(c.in)
+	require.NoError(t, err)
+	require.Empty(t, c.rest())
+	update(t, s, appendOne)
+	require.False(t, noteWith(s, t, holder))
+	require.EqualValues(t, 5, newest(t, s))
+	sound(t, s)
+}
+
+// TestFaultS7_StoreReplacedBeforeTheFirstChange: a store that was opened for reading only was replaced when its first
+// change gets the lock. The other store is not written in its place.
+func TestFaultS7_StoreReplacedBeforeTheFirstChange(t *testing.T) {
+	path, other := path(t), path(t)
+	require.NoError(t, withEvents(t, path, 3).Close())
+	require.NoError(t, withEvents(t, other, 1).Close())
+	c := start(t, command(t, "hold", path))
+	require.Equal(t, "holding", c.line(t))
+	s := open(t, sqlite.Options{Path: path})
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	require.NoError(t, os.Rename(other, path))
+	for range 2 {
+		requireFault(t, s.Update(t.Context(), appendOne), store.Lost)
+	}
+}
+
 // TestFaultS7_WaiterIsStopped: a process that waits for the lock has closed the gate, and is stopped.
 // Those who come later are not kept out, and the one that waited goes on when it may.
 func TestFaultS7_WaiterIsStopped(t *testing.T) {
@@ -115,7 +166,7 @@ func TestFaultS14_FilesAreNotInherited(t *testing.T) {
 	}
 }
 
-// openFiles gives the files in the directory that this process has open.
+// openFiles returns the files in the directory that this process has open.
 func openFiles(t *testing.T, dir string) map[int]string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

@@ -25,7 +25,7 @@ func putPrompts(tx store.Tx, runID string, roles ...core.Role) (err error) {
 	return err
 }
 
-// promptsOf gives the prompts of a run by role; those that are not there are empty.
+// promptsOf returns the prompts of a run by role; those that are not there are empty.
 func promptsOf(tx store.Tx, runID string) (all [core.Roles]store.Prompt, err error) {
 	for role := core.Worker; role <= core.Roles; role++ {
 		p, _, failed := tx.Prompt(runID, role)

@@ -33,7 +33,7 @@ func (p *pool) take(ctx context.Context) (c *conn, err error) {
 	return c, nil
 }
 
-// give puts a connection back. A nil one gives back only its slot.
+// give returns a connection to the pool. A nil connection only frees its slot.
 func (p *pool) give(c *conn) {
 	if c != nil {
 		p.mu.Lock()
@@ -103,7 +103,7 @@ func (s *Store) readingAlone(ctx context.Context, fn func(c *conn) (bool, error)
 		return err
 	}
 	if s.w == nil {
-		return fault(store.IO, nil, "the store %s could not be opened again after a fault: restart", s.place.path)
+		return fault(store.IO, nil, "%s", diskFailed(s.place.path))
 	}
 	_, err := fn(s.w)
 	return err
@@ -115,7 +115,7 @@ func (s *Store) usesWriter() bool {
 	return s.alone
 }
 
-// unusable tells why nothing can even be read, or nil.
+// unusable returns the reason why the store cannot even be read, or nil.
 func (s *Store) unusable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,8 +125,8 @@ func (s *Store) unusable() error {
 	return nil
 }
 
-// connectReader opens a connection that only reads, and makes sure that it reads this store and not
-// one that has taken its name meanwhile.
+// connectReader opens a read-only connection and checks that it reads this store, and not one that took its name
+// meanwhile.
 func (s *Store) connectReader(ctx context.Context) (*conn, error) {
 	c, err := connect(ctx, s.place.path, s.mode)
 	if err != nil {

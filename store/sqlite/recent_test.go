@@ -6,12 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/instruction"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
 
-func requireState(t *testing.T, s store.Store, n int64, want core.State) {
+func requireState(t *testing.T, s store.Store, n int64, want instruction.State) {
 	t.Helper()
 	update(t, s, func(tx store.Tx) error {
 		in, ok, err := tx.Instruction(benchID(n))
@@ -27,11 +27,11 @@ func TestChangesOfOthersAreNotOverlooked(t *testing.T) {
 	s, other := open(t, sqlite.Options{Path: path}), open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error { return queueOne(tx, 1) })
 	update(t, other, func(tx store.Tx) error { return acknowledgeOne(tx, 1) })
-	requireState(t, s, 1, core.StateAcknowledged)
+	requireState(t, s, 1, instruction.StateAcknowledged)
 	update(t, s, func(tx store.Tx) error {
 		counts, err := tx.InstructionCounts()
-		require.Equal(t, 1, counts[core.StateAcknowledged])
-		require.Equal(t, 0, counts[core.StateQueued])
+		require.Equal(t, 1, counts[instruction.StateAcknowledged])
+		require.Equal(t, 0, counts[instruction.StateQueued])
 		return err
 	})
 	update(t, s, appendOne)
@@ -59,7 +59,7 @@ func TestFailedUpdateLeavesNothingKnown(t *testing.T) {
 		return errors.Join(acknowledgeOne(tx, 1), queueOne(tx, 2), stop)
 	})
 	require.ErrorIs(t, err, stop)
-	requireState(t, s, 1, core.StateQueued)
+	requireState(t, s, 1, instruction.StateQueued)
 	update(t, s, func(tx store.Tx) error {
 		_, ok, err := tx.Instruction(benchID(2))
 		require.False(t, ok)
@@ -73,8 +73,8 @@ func TestFailedUpdateLeavesNothingKnown(t *testing.T) {
 // TestPrunedInstructionIsForgotten: an instruction that was known to wait is gone when it is pruned.
 func TestPrunedInstructionIsForgotten(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path(t)})
-	plain := instruction(1)
-	plain.Tracked, plain.MaxRetries, plain.Phase = false, 0, core.Sent{Sends: 1, At: 5}
+	plain := newInstruction(1)
+	plain.Tracked, plain.MaxRetries, plain.Phase = false, 0, instruction.Sent{Sends: 1, At: 5}
 	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(plain) })
 	absent := func(tx store.Tx) error {
 		_, ok, err := tx.Instruction(plain.ID)
@@ -88,7 +88,7 @@ func TestPrunedInstructionIsForgotten(t *testing.T) {
 	})
 	update(t, s, absent)
 	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(plain) })
-	requireState(t, s, 1, core.StateSent)
+	requireState(t, s, 1, instruction.StateDelivered)
 }
 
 // TestMoreInstructionsThanAreRemembered: which ones are known without reading makes no difference.
@@ -111,7 +111,7 @@ func TestMoreInstructionsThanAreRemembered(t *testing.T) {
 	all(acknowledgeOne, 1, each*rounds)
 	update(t, s, func(tx store.Tx) error {
 		counts, err := tx.InstructionCounts()
-		require.Equal(t, each*rounds, counts[core.StateAcknowledged])
+		require.Equal(t, each*rounds, counts[instruction.StateAcknowledged])
 		return err
 	})
 	sound(t, s)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The fields have a fixed width, so that a record is overwritten as a whole by one call. The sum is of what stands
-// before it: who reads without the lock may find one half of a record before and the other half of the next.
+// The fields have a fixed width, so that a record is overwritten as a whole by one call. The sum covers the bytes
+// before it. Without the lock, a reader may find the first half of one record and the second half of the next.
 const (
 	recordFormat = "waybill lock 1\npid %010d\nhost %-64s\nboot %-36s\nnewest %019d\ncommits %019d\nstate %-4s\nreserve %-5s\n"
 	sumFormat    = "sum %08x\n"
@@ -19,7 +19,7 @@ const (
 	bootSize     = 36
 )
 
-// text gives what the file is to say.
+// text returns the contents of the file.
 func (r record) text() []byte {
 	reserve := "held"
 	if r.spent {
@@ -45,7 +45,7 @@ func (l *lockFile) write() error {
 	return err
 }
 
-// read gives what the file says; a file that says nothing readable gives the zero record.
+// read returns the record in the file, or the zero record if it is unreadable.
 func (l *lockFile) read() record {
 	buf := make([]byte, recordSize)
 	n, _ := l.files.lock.ReadAt(buf, 0)

@@ -2,22 +2,25 @@ package sqlite
 
 import (
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// This file finds out that other contents have taken the place of those that a process has open.
+// This file detects that other contents have replaced those that this process has open.
 
 // expect notes which tables there are, and that others are not written from now on.
-func (c *conn) expect(latest migration) (err error) {
-	c.tables = latest.version
-	c.cookie, err = c.readCookie()
+func (c *conn) expect() (err error) {
+	c.tables = schemaVersion
+	if c.cookie, err = c.readCookie(); err != nil {
+		return err
+	}
+	c.pageSize, err = c.number("PRAGMA page_size")
 	return err
 }
 
 func (c *conn) readCookie() (int64, error) { return c.number("PRAGMA schema_version") }
 
-// compareTables refuses tables that are not those which are expected: a newer waybill has brought them up, or has put a
-// newer store in the place of this one. It notes whether somebody has renewed them, as a restore does.
+// compareTables refuses unexpected tables. A newer waybill may have upgraded them, or put a newer store in the place of
+// this one. It notes whether they were renewed, as a restore does.
 func (c *conn) compareTables() error {
 	if c.tables == 0 {
 		return nil
@@ -27,7 +30,7 @@ func (c *conn) compareTables() error {
 	case err != nil:
 		return err
 	case version > int64(c.tables):
-		return newerSchema(c.path, version, c.tables)
+		return newerSchema(c.path, version)
 	case version < int64(c.tables):
 		return fault(store.Corrupt, nil, "the store %s was replaced by one with tables of version %d while version %d was being written: restart",
 			c.path, version, c.tables)
@@ -50,11 +53,11 @@ func (s *Store) mended() bool {
 	return true
 }
 
-// heal forgets what was damaged of contents that others have taken the place of. The turn is held.
+// heal forgets the known damage of contents that were replaced. The caller holds the turn.
 func (s *Store) heal() {
 	s.w.renewed = false
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wounds, s.spoilt = nil, make(map[rows.Damaged]bool)
+	s.damage, s.damaged = nil, make(map[sqlstore.Damaged]bool)
 	s.o.Logger.Info("other contents took the place of those of the store", "path", s.place.path)
 }

@@ -1,34 +1,88 @@
 package sqlite
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"waybill/store"
 )
 
-// reserveSize is the space that is held back for changes that finish something: hundreds of them.
-const reserveSize = 1 << 20
+// A full disk must not stop changes that only finish existing work. Three kinds of space make that hold:
+//
+//   - The pages of the database. Before a commit, the file gets blocks for every page that it has then. So a
+//     checkpoint never needs space, and can always empty the write-ahead log.
+//   - The write-ahead log. Its file gets blocks for one large change when the store is opened, and keeps them.
+//   - The reserve, a file that holds nothing. UpdateReserved shortens it piece by piece where the other two are
+//     not enough. Until it has its full size again, every other Update of every process is refused, so
+//     that nothing new takes what was made free. The lock file says whether it is short.
+const (
+	maxReserve   = 3 << 20
+	reservePiece = 128 << 10
+	maxLogSpace  = 5 << 18
+)
 
-// The reserve is a file that takes up space and holds nothing. When the disk is full it is removed,
-// once, for UpdateReserved; until it is back, every other Update of every process is refused, so
-// that what it made room for stays. The lock file says whether it is spent.
+// reserveSize returns the size of a full reserve: less on a small disk.
+func (p *place) reserveSize() int64 {
+	return min(maxReserve, p.volume.size/8*3) / reservePiece * reservePiece
+}
 
-// giveUpReserve removes the reserve and reports whether there was one. The lock is held.
-func (s *Store) giveUpReserve() bool {
-	if s.lock.says.spent || os.Remove(s.place.reservePath()) != nil {
+// logSpace returns the space that the write-ahead log always has.
+func (p *place) logSpace() int64 { return min(maxLogSpace, p.volume.size/8) }
+
+// makingRoom runs a transaction. On a full disk it empties the write-ahead log and tries again. A transaction that may
+// use the reserve then receives it piece by piece, until it fits or the reserve is used up.
+func (s *Store) makingRoom(reserved bool, attempt func() error) error {
+	err := attempt()
+	if !isKind(err, store.Full) {
+		return err
+	}
+	s.restartLog()
+	for err = attempt(); reserved && isKind(err, store.Full) && s.shortenReserve(); {
+		err = attempt()
+	}
+	return err
+}
+
+// restartLog moves the write-ahead log into the database, so that the next transaction writes at the log's start. It
+// also frees the space that a large transaction used. A long read prevents that; the log then grows.
+func (s *Store) restartLog() {
+	if s.w == nil || s.place.volume.remote {
+		return
+	}
+	mode := "RESTART"
+	if sizeOf(s.place.parts()[1]) > s.place.logSpace() {
+		mode = "TRUNCATE"
+	}
+	_, _ = s.w.Exec("PRAGMA wal_checkpoint(" + mode + ")")
+	_ = s.place.fillLog()
+}
+
+// shortenReserve frees a piece of the reserve and reports whether there was one. The lock is held.
+func (s *Store) shortenReserve() bool {
+	f, err := openOwn(s.place.reservePath(), os.O_RDWR)
+	if err != nil {
 		return false
 	}
-	s.lock.says.spent = true
-	s.note("the disk is full: only what finishes existing work is still accepted")
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 || f.Truncate(max(0, info.Size()-reservePiece)) != nil {
+		return false
+	}
+	if !s.lock.says.spent {
+		s.lock.says.spent = true
+		s.note("the disk is full: only what finishes existing work is still accepted")
+	}
 	return true
 }
 
-// takeBackReserve makes the reserve again if it is spent, or tells that there is no space for it.
+// takeBackReserve restores the full size of the reserve, or returns an error if there is no space for it.
 func (s *Store) takeBackReserve() error {
 	if !s.lock.says.spent {
 		return nil
 	}
-	if err := makeReserve(s.place.reservePath()); err != nil {
+	if err := s.place.fillReserve(); err != nil {
 		return fault(store.Full, err, "no space is left for the store %s, and its reserve is for finishing existing work: free some and try again",
 			s.place.path)
 	}
@@ -37,27 +91,54 @@ func (s *Store) takeBackReserve() error {
 	return nil
 }
 
-// restoreReserve makes the reserve when a store is opened. A store without one still works until the
-// disk is full.
-func (s *Store) restoreReserve() {
-	if _, err := os.Stat(s.place.reservePath()); err == nil {
-		s.lock.says.spent = false
-		return
+// prepareSpace returns the database and the write-ahead log their space and fills the reserve when a store is opened. A
+// store without them still works until the disk is full.
+func (s *Store) prepareSpace() {
+	for errors.Is(s.ensurePages(), syscall.ENOSPC) && s.shortenReserve() {
 	}
-	s.lock.says.spent = makeReserve(s.place.reservePath()) != nil
+	s.lock.says.spent = s.place.fillReserve() != nil
+	if err := s.place.fillLog(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.o.Logger.Debug("the write-ahead log has no space of its own", "path", s.place.path, "err", err)
+	}
 }
 
-func makeReserve(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privateFile)
+// fillReserve returns the reserve its full size.
+func (p *place) fillReserve() error {
+	f, err := openOwn(p.reservePath(), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	err = allocate(f, reserveSize)
-	if closed := f.Close(); err == nil {
-		err = closed
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || info.Size() >= p.reserveSize() {
+		return err
+	}
+	return allocate(f, p.reserveSize())
+}
+
+func (p *place) fillLog() error {
+	f, err := openOwn(p.parts()[1], os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ensureBlocks(f, p.logSpace()), f.Close())
+}
+
+// ensurePages returns the database blocks for every page that it has once the transaction under way is committed.
+func (s *Store) ensurePages() error {
+	if !allocatesAhead || s.place.volume.remote {
+		return nil
+	}
+	pages, err := s.w.number("PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	f, err := s.w.sharedFile.file(s.place.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the comparison of the files after the commit finds more
 	}
 	if err != nil {
-		_ = os.Remove(path)
+		return err
 	}
-	return err
+	return ensureBlocks(f, pages*s.w.pageSize)
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// Restored says what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	// Path is where the store is.
 	Path string
@@ -16,31 +16,26 @@ type Restored struct {
 	SetAside string
 }
 
-// Restore makes a new store of what fill puts, in one transaction, and puts it in the place of the store, which is set
-// aside. There is no moment at which the place has a part of a store. Who has the store open goes on with the new
-// contents: for him it is one commit of another process. An error of fill is returned as it is, and nothing has
-// happened then.
+// Restore calls fill to fill a new store in one transaction, puts it in the place of the store, and sets the old one
+// aside. The path never has part of a store. Processes that have the store open continue with the new contents, which
+// look like one commit of another process. An error of fill is returned unchanged; then nothing has happened.
 func Restore(ctx context.Context, o Options, fill func(tx store.Tx) error) (Restored, error) {
-	return restore(ctx, o, func(ctx context.Context, temp string, steps []migration) (int64, error) {
-		return build(ctx, temp, steps, fill)
+	return restore(ctx, o, func(ctx context.Context, temp string) (int64, error) {
+		return build(ctx, temp, fill)
 	})
 }
 
 // RestoreCopy does the same with a copy that Backup has written. One that is damaged is refused, and so is a database
-// of another program or of a newer waybill; that of an older one is brought up.
+// of another program or of another version of waybill.
 func RestoreCopy(ctx context.Context, o Options, from string) (Restored, error) {
-	return restore(ctx, o, func(ctx context.Context, temp string, steps []migration) (int64, error) {
-		return duplicate(ctx, from, temp, steps)
+	return restore(ctx, o, func(ctx context.Context, temp string) (int64, error) {
+		return duplicate(ctx, from, temp)
 	})
 }
 
-// restore has fill make a store in an empty file, which gives the number of its newest event, and puts it in place, under
-// the lock. The others wait for no more than the second of the two.
-func restore(ctx context.Context, o Options, fill func(context.Context, string, []migration) (int64, error)) (done Restored, err error) {
-	steps, err := migrations()
-	if err != nil {
-		return done, err
-	}
+// restore calls fill to write a store into an empty file, and puts that file in place under the lock. fill returns the
+// number of the newest event. The others wait for no more than the second of the two.
+func restore(ctx context.Context, o Options, fill func(context.Context, string) (int64, error)) (done Restored, err error) {
 	if o, err = o.filled(); err != nil {
 		return done, err
 	}
@@ -52,8 +47,8 @@ func restore(ctx context.Context, o Options, fill func(context.Context, string, 
 	if err != nil {
 		return done, classify(p.path, err)
 	}
-	defer func() { _ = removeAny(temp) }() // after it was moved there is none
-	newest, err := fill(ctx, temp, steps)
+	defer func() { _ = removeAny(temp) }() // it no longer exists after the move
+	newest, err := fill(ctx, temp)
 	if err != nil {
 		return done, err
 	}
@@ -63,7 +58,7 @@ func restore(ctx context.Context, o Options, fill func(context.Context, string, 
 		return done, classify(p.path, err)
 	}
 	defer lock.release()
-	r := replacement{place: p, record: &lock.says, patience: o.lockWait, temp: temp, newest: newest, latest: steps[len(steps)-1]}
+	r := replacement{place: p, record: &lock.says, patience: o.lockWait, temp: temp, newest: newest}
 	aside, err := r.put(ctx)
 	if err != nil {
 		return done, classify(p.path, err)
@@ -76,15 +71,14 @@ func (p *place) makeRestoring() (string, error) { return makeTemp(p.path + ".res
 // A replacement is a whole store in a file of its own, which is to take the place of another.
 type replacement struct {
 	place    *place
-	record   *record // of the lock file, whose lock is held
+	record   *record // of the lock file, while its lock is held
 	patience time.Duration
 	temp     string // the file
 	newest   int64  // number of its newest event
-	latest   migration
 }
 
-// put puts the new store in place and gives where the old one is now. One that nobody has open gets another file, also
-// if what is there is no database at all.
+// put puts the new store in place and returns the new path of the old one. A store that no process has open, or a file
+// that is not a database, is replaced by another file.
 func (r *replacement) put(ctx context.Context) (aside string, err error) {
 	if err := r.place.inspect(); err != nil {
 		return "", err
@@ -104,18 +98,18 @@ func (p *place) supplant(ctx context.Context, temp string) (aside string, err er
 		p.settle(ctx)
 		return aside, p.exchange(temp, aside)
 	}
-	// A log that somebody left here, without its database, would be taken for that of the new one.
+	// SQLite would take a write-ahead log that stays here for the new database's.
 	if err := firstError(moveAny(p.path+"-wal", aside+"-wal"), removeAny(p.path+"-shm")); err != nil {
 		return "", err
 	}
 	return "", moveDurably(temp, p.path)
 }
 
-// replacedName gives a name under which a store can be set aside.
+// replacedName returns a name under which a store can be set aside.
 func (p *place) replacedName() string { return vacant(p.path + ".replaced-" + stamp(time.Now())) }
 
-// settle has what is in the write-ahead log of the store written into its file, so that one file is all of it. What
-// cannot be settled, because it is damaged, is set aside with its log.
+// settle writes the write-ahead log of the store into its file, so that one file has everything. A log that cannot be
+// written back because it is damaged is set aside with the file.
 func (p *place) settle(ctx context.Context) {
 	c, err := connect(ctx, p.path, readWrite)
 	if err != nil {
@@ -126,20 +120,20 @@ func (p *place) settle(ctx context.Context) {
 }
 
 // build makes a store of what fill puts in an empty file.
-func build(ctx context.Context, temp string, steps []migration, fill func(tx store.Tx) error) (newest int64, err error) {
+func build(ctx context.Context, temp string, fill func(tx store.Tx) error) (newest int64, err error) {
 	c, err := connect(ctx, temp, readWrite)
 	if err != nil {
 		return 0, classify(temp, err)
 	}
 	defer func() { err = firstError(err, c.close()) }()
-	if err := newFile(ctx, c, steps); err != nil {
+	if err := newFile(ctx, c); err != nil {
 		return 0, classify(temp, err)
 	}
-	t, err := begin(ctx, c, rows.Options{}, true)
+	t, err := begin(ctx, c, sqlstore.Options{}, true)
 	if err != nil {
 		return 0, err
 	}
-	defer t.End(rows.ErrOver)
+	defer t.End(sqlstore.ErrOver)
 	err = fill(t)
 	if lost := t.Lost(); lost != nil {
 		return 0, lost
@@ -154,21 +148,21 @@ func build(ctx context.Context, temp string, steps []migration, fill func(tx sto
 }
 
 // newFile makes the tables in an empty file. All of it reaches the disk with each commit, because no log does before.
-func newFile(ctx context.Context, c *conn, steps []migration) error {
+func newFile(ctx context.Context, c *conn) error {
 	if err := c.script(ctx, settings+"PRAGMA synchronous = EXTRA; PRAGMA auto_vacuum = INCREMENTAL;"); err != nil {
 		return err
 	}
-	return migrate(ctx, c, steps, labels{})
+	return createTables(ctx, c)
 }
 
 // duplicate copies a database into the file and makes sure that the copy is a sound store of this version.
-func duplicate(ctx context.Context, from, temp string, steps []migration) (newest int64, err error) {
-	mode := frozen // leaves nothing beside the copy
+func duplicate(ctx context.Context, from, temp string) (newest int64, err error) {
+	mode := frozen // creates no files beside the copy
 	if exists(from + "-wal") {
 		mode = readOnly
 	}
 	if err := readFile(ctx, from, mode, func(c *conn) error {
-		if err := restorable(c, from, steps); err != nil {
+		if err := restorable(c, from); err != nil {
 			return err
 		}
 		if err := c.script(ctx, "PRAGMA query_only = OFF"); err != nil { // it takes a copy for a change
@@ -178,7 +172,7 @@ func duplicate(ctx context.Context, from, temp string, steps []migration) (newes
 	}); err != nil {
 		return 0, classify(from, err)
 	}
-	if newest, err = bringUpCopy(ctx, temp, steps); err != nil {
+	if newest, err = newestOf(ctx, temp); err != nil {
 		return 0, classify(from, err)
 	}
 	found, err := verifyFile(ctx, temp)
@@ -192,25 +186,24 @@ func duplicate(ctx context.Context, from, temp string, steps []migration) (newes
 	return newest, nil
 }
 
-// restorable tells why a database is no copy of a store, or nil.
-func restorable(c *conn, from string, steps []migration) error {
+// restorable returns the reason why a database is not a copy of a store, or nil.
+func restorable(c *conn, from string) error {
 	found, err := readLabels(c)
 	if err != nil {
 		return err
 	}
-	latest := int64(steps[len(steps)-1].version)
 	switch {
 	case found.application != applicationID:
 		return fault(store.Corrupt, nil, "%s is a database of another program: name a copy of a store", from)
-	case found.version > latest:
+	case found.version > schemaVersion:
 		return fault(store.NewerSchema, nil, "the copy %s has tables of version %d, and this waybill writes version %d: use the newer waybill",
-			from, found.version, latest)
+			from, found.version, schemaVersion)
 	}
 	return nil
 }
 
-// bringUpCopy brings the tables of a copy to the newest version and gives the number of its newest event.
-func bringUpCopy(ctx context.Context, temp string, steps []migration) (newest int64, err error) {
+// newestOf checks the tables of a copy and returns the number of its newest event.
+func newestOf(ctx context.Context, temp string) (newest int64, err error) {
 	c, err := connect(ctx, temp, readWrite)
 	if err != nil {
 		return 0, err
@@ -219,19 +212,9 @@ func bringUpCopy(ctx context.Context, temp string, steps []migration) (newest in
 	if err := c.script(ctx, settings+"PRAGMA synchronous = EXTRA;"); err != nil {
 		return 0, err
 	}
-	found, err := readLabels(c)
-	if err != nil {
+	if err := checkTables(c); err != nil {
 		return 0, err
 	}
-	latest := steps[len(steps)-1]
-	if found.version < int64(latest.version) {
-		if err := migrate(ctx, c, steps, found); err != nil {
-			return 0, err
-		}
-	}
-	if err := checkTables(c, latest); err != nil {
-		return 0, err
-	}
-	h, err := rows.ReadHead(c)
+	h, err := sqlstore.ReadHead(c)
 	return h.Newest, err
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -89,7 +89,7 @@ func TestRestoreThatFailsChangesNothing(t *testing.T) {
 	})
 	require.ErrorIs(t, err, no)
 	_, err = sqlite.Restore(t.Context(), sqlite.Options{Path: path}, func(tx store.Tx) error {
-		one, _ := core.CreateTask(taskID(1), "att_1", 1, core.Launch{Prompt: content, MaxAttempts: 3}, 0, 1)
+		one, _ := task.Create(taskID(1), "att_1", 1, task.Spec{Prompt: content, MaxAttempts: 3}, 0, 1)
 		return tx.PutTask(one)
 	})
 	require.ErrorContains(t, err, "has no attempt")

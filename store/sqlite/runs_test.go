@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -71,23 +72,23 @@ func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
 func TestTablesHoldTheLawsOfRuns(t *testing.T) {
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path})
-	begun, _ := core.StartRun("run", "tasks.md", "1", "2", core.DefaultPolicy(), 1)
+	begun, _ := run.Start("run", "tasks.md", "1", "2", run.DefaultPolicy(), 1)
 	blocked := blockedRun(begun)
 	update(t, s, func(tx store.Tx) error {
-		for _, halt := range core.Halts() {
+		for _, halt := range run.Halts() {
 			one := blocked
 			one.Halt = halt
 			require.NoError(t, tx.PutRun(one))
 		}
-		for name, wrong := range map[string]func(*core.Run){
-			"blocked, but not why":     func(r *core.Run) { r.Halt = "" },
-			"blocked, and nobody's to": func(r *core.Run) { r.Halt = "mood" },
-			"not blocked, but why":     func(r *core.Run) { r.State = core.RunRunning },
-			"over, but why":            func(r *core.Run) { r.State = core.RunDone },
-			"an unknown worker":        func(r *core.Run) { r.Standing[0] = core.Broken + 1 },
-			"an unknown reviewer":      func(r *core.Run) { r.Standing[1] = core.Broken + 1 },
-			"another":                  func(r *core.Run) { r.Standing[2] = 255 },
-			"an unknown role":          func(r *core.Run) { r.Policy.Reviewers = 1 << core.Roles },
+		for name, wrong := range map[string]func(*run.Run){
+			"blocked, but not why":     func(r *run.Run) { r.Halt = "" },
+			"blocked, and nobody's to": func(r *run.Run) { r.Halt = "mood" },
+			"not blocked, but why":     func(r *run.Run) { r.State = run.Running },
+			"over, but why":            func(r *run.Run) { r.State = run.Done },
+			"an unknown worker":        func(r *run.Run) { r.Standing[0] = run.Broken + 1 },
+			"an unknown reviewer":      func(r *run.Run) { r.Standing[1] = run.Broken + 1 },
+			"another":                  func(r *run.Run) { r.Standing[2] = 255 },
+			"an unknown role":          func(r *run.Run) { r.Policy.Reviewers = 1 << core.Roles },
 		} {
 			one := blocked
 			wrong(&one)
@@ -181,9 +182,9 @@ func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
-		run, _, err := tx.Run("run_60")
-		want, _ := core.StartRun("run_60", "tasks.md", "60", "", core.DefaultPolicy(), 1)
-		require.Equal(t, blockedRun(want), run)
+		r, _, err := tx.Run("run_60")
+		want, _ := run.Start("run_60", "tasks.md", "60", "", run.DefaultPolicy(), 1)
+		require.Equal(t, blockedRun(want), r)
 		return err
 	}))
 }
@@ -211,11 +212,11 @@ func TestRunListPlans(t *testing.T) {
 	}{
 		"all":           {store.RunQuery{}, "SCAN runs\n"},
 		"behind one":    {store.RunQuery{Behind: "r"}, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
-		"a state":       {store.RunQuery{State: core.RunDone, Behind: "r"}, "USING INDEX runs_state (state=? AND number<?)"},
+		"a state":       {store.RunQuery{State: run.Done, Behind: "r"}, "USING INDEX runs_state (state=? AND number<?)"},
 		"a plan":        {store.RunQuery{Plan: "p", Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
-		"both":          {store.RunQuery{Plan: "p", State: core.RunDone, Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"both":          {store.RunQuery{Plan: "p", State: run.Done, Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
 		"a whole plan":  {store.RunQuery{Plan: "p"}, "USING INDEX runs_plan (plan=? AND state=?)"},
-		"a whole state": {store.RunQuery{State: core.RunDone}, "USING INDEX runs_state (state=?)"},
+		"a whole state": {store.RunQuery{State: run.Done}, "USING INDEX runs_state (state=?)"},
 	} {
 		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
 			_, err := tx.Runs(row.q)
@@ -261,13 +262,13 @@ func journeyID(item, run int) string {
 func putJourneys(tx store.Tx, items, each int) error {
 	for n := 1; n <= each; n++ {
 		for item := 1; item <= items; item++ {
-			run, _ := core.StartRun(journeyID(item, n), "tasks.md", fmt.Sprintf("%06d", item), "next", core.DefaultPolicy(), 1)
+			r, _ := run.Start(journeyID(item, n), "tasks.md", fmt.Sprintf("%06d", item), "next", run.DefaultPolicy(), 1)
 			if n < each {
-				run, _ = run.Supersede(2)
+				r, _ = r.Supersede(2)
 			} else {
-				run.Standing[0] = core.Submitted
+				r.Standing[0] = run.Submitted
 			}
-			if err := tx.PutRun(run); err != nil {
+			if err := tx.PutRun(r); err != nil {
 				return err
 			}
 		}

@@ -9,29 +9,28 @@ import (
 	"time"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// Salvaged says what a salvage kept. Tables are known by their names in the file.
+// Salvaged is the result of a salvage. Tables have their names in the file.
 type Salvaged struct {
 	// Path is where the new store is.
 	Path string
 	// SetAside is where the damaged file is now, or "" if it was left in its place. It is as it was.
 	SetAside string
-	// Kept and Lost count the rows that were copied, and those that were read but are not what was
-	// written.
+	// Kept counts the copied rows. Lost counts the readable rows with a wrong checksum.
 	Kept, Lost map[string]int
 	// Unreadable names the tables of which a part could not even be read.
 	Unreadable []string
-	// Stranded names the tasks that wait for one that was lost, in the order of their creation.
+	// Stranded names the tasks that wait for a lost one, in the order of their creation.
 	Stranded []Stranded
 }
 
-// Salvage copies every readable row whose checksum is right into a new store, puts it in the place
-// of the damaged one, and sets that aside. Of the event log it keeps the newest unbroken part, so
-// that numbers stay free of gaps and none is given twice. A task is kept with all its attempts and
-// replies or not at all; what waited for one that is lost is Stranded and waits on, until somebody cancels
-// it. While a process has the store open it is left as it is, and the error is of kind Busy.
+// Salvage copies every readable row with a correct checksum into a new store, replaces the damaged store with it, and
+// keeps the damaged one beside it. It keeps the newest unbroken part of the event log, so that numbers have no gaps and
+// are never reused. A task is kept with all its attempts and replies or not at all. A task that waits for a lost one is
+// Stranded until it is cancelled. While another process has the store open, Salvage changes nothing and returns an
+// error of kind Busy.
 func Salvage(ctx context.Context, o Options) (Salvaged, error) { return salvage(ctx, o, "") }
 
 // SalvageTo does the same into a new file, and leaves the damaged store where and as it is. A file that
@@ -49,11 +48,8 @@ func SalvageTo(ctx context.Context, o Options, path string) (Salvaged, error) {
 
 // salvage makes the new store at target, or without one in the place of the old, under the lock.
 func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
-	steps, err := migrations()
+	o, err := o.filled()
 	if err != nil {
-		return Salvaged{}, err
-	}
-	if o, err = o.filled(); err != nil {
 		return Salvaged{}, err
 	}
 	p, err := locate(o)
@@ -76,7 +72,7 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 		return Salvaged{}, err
 	}
 	lock.says.commits++ // whatever becomes of it
-	w := wreck{place: p, steps: steps, record: &lock.says}
+	w := salvager{place: p, record: &lock.says}
 	result, err := w.salvage(ctx, target)
 	if err != nil {
 		return result, classify(p.path, err)
@@ -86,18 +82,16 @@ func salvage(ctx context.Context, o Options, target string) (Salvaged, error) {
 
 const inUseAdvice = "end it and try again, or write the new store to another file with `waybill salvage FILE`"
 
-// wreck is a damaged store under salvage.
-type wreck struct {
+// salvager is a damaged store under salvage.
+type salvager struct {
 	place  *place
-	steps  []migration
 	record *record
 	old, c *conn // from and to
 	newest int64 // number of the newest event of the new store
-	former bool  // the old store has tables of a version before 3
 	result Salvaged
 }
 
-func (w *wreck) salvage(ctx context.Context, target string) (Salvaged, error) {
+func (w *salvager) salvage(ctx context.Context, target string) (Salvaged, error) {
 	w.result.Kept, w.result.Lost = make(map[string]int), make(map[string]int)
 	w.result.Path = cmp.Or(target, w.place.path)
 	temp, err := makeTemp(w.result.Path + ".salvaging-*")
@@ -120,23 +114,26 @@ func (w *wreck) salvage(ctx context.Context, target string) (Salvaged, error) {
 }
 
 // fill makes the new store in an empty file.
-func (w *wreck) fill(ctx context.Context, temp string) (err error) {
+func (w *salvager) fill(ctx context.Context, temp string) (err error) {
 	if w.c, err = connect(ctx, temp, readWrite); err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, w.c.close()) }()
-	if err := newFile(ctx, w.c, w.steps); err != nil {
+	if err := newFile(ctx, w.c); err != nil {
 		return err
 	}
 	if w.old, err = connect(ctx, w.place.path, readOnly); err != nil {
 		return err
 	}
 	defer func() { _ = w.old.close() }()
-	t, err := begin(ctx, w.c, rows.Options{}, true)
+	if _, err := integrity(ctx, w.old); isKind(err, store.IO) {
+		return err // a store on a failing disk stays where it is
+	}
+	t, err := begin(ctx, w.c, sqlstore.Options{}, true)
 	if err != nil {
 		return err
 	}
-	defer t.End(rows.ErrOver)
+	defer t.End(sqlstore.ErrOver)
 	if err := w.copy(ctx, t); err != nil {
 		return err
 	}
@@ -144,20 +141,20 @@ func (w *wreck) fill(ctx context.Context, temp string) (err error) {
 	return commit(t, w.c)
 }
 
-// unreadable notes a part that cannot be read. Only damage is borne: what was not read because the
-// disk failed may be readable tomorrow.
-func (w *wreck) unreadable(what string, err error) error {
+// unreadable records a part that cannot be read. It accepts damage only: data that a failing disk did not deliver may be
+// readable later.
+func (w *salvager) unreadable(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if kindOf(err) != store.Corrupt {
+	if classify(w.place.path, err).Kind != store.Corrupt {
 		return err
 	}
 	w.result.Unreadable = append(w.result.Unreadable, what)
 	return nil
 }
 
-func (w *wreck) copy(ctx context.Context, t *rows.Tx) error {
+func (w *salvager) copy(ctx context.Context, t *sqlstore.Tx) error {
 	readable, err := w.examine(ctx)
 	if err != nil {
 		return err
@@ -166,16 +163,13 @@ func (w *wreck) copy(ctx context.Context, t *rows.Tx) error {
 		log := suffix{w: w, t: t}
 		return log.finish(w.record.newest)
 	}
-	for _, tb := range rows.Tables() {
+	for _, tb := range sqlstore.Tables() {
 		there, err := w.has(tb.Name)
 		if err != nil {
 			return err
 		}
 		if !there {
 			continue
-		}
-		if w.former {
-			tb = tb.Former()
 		}
 		if err := w.copyTable(ctx, t, tb); err != nil {
 			return err
@@ -191,7 +185,7 @@ func (w *wreck) copy(ctx context.Context, t *rows.Tx) error {
 }
 
 // examine reports whether anything in the old file can be read.
-func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
+func (w *salvager) examine(ctx context.Context) (readable bool, err error) {
 	if err := w.old.script(ctx, settings); err != nil {
 		return false, w.unreadable("the file", err)
 	}
@@ -199,16 +193,15 @@ func (w *wreck) examine(ctx context.Context) (readable bool, err error) {
 	if err != nil {
 		return false, w.unreadable("the file", err)
 	}
-	if latest := w.steps[len(w.steps)-1].version; (found.version < 1 || found.version > int64(latest)) && found.tables > 0 {
-		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages versions up to %d only",
-			w.place.path, found.version, latest)
+	if found.version != schemaVersion && found.tables > 0 {
+		return false, fault(store.NewerSchema, nil, "the store %s has tables of version %d, and this waybill salvages version %d only",
+			w.place.path, found.version, schemaVersion)
 	}
-	w.former = found.version < 3
 	return found.tables > 0, nil
 }
 
 // copyTable reads the table from its beginning, and if that breaks off, also from its end.
-func (w *wreck) copyTable(ctx context.Context, t *rows.Tx, tb rows.Table) error {
+func (w *salvager) copyTable(ctx context.Context, t *sqlstore.Tx, tb sqlstore.Table) error {
 	seen := make(map[string]bool)
 	take := func(key []any, item any, damage error) error {
 		name := fmt.Sprint(key...)
@@ -237,7 +230,7 @@ func (w *wreck) copyTable(ctx context.Context, t *rows.Tx, tb rows.Table) error 
 	if err := w.unreadable("table "+tb.Name, err); err != nil {
 		return err
 	}
-	if err := tb.Scan(ctx, w.old, true, take); err != nil && kindOf(err) != store.Corrupt {
+	if err := tb.Scan(ctx, w.old, true, take); err != nil && classify(w.place.path, err).Kind != store.Corrupt {
 		return err
 	}
 	return nil
@@ -245,14 +238,14 @@ func (w *wreck) copyTable(ctx context.Context, t *rows.Tx, tb rows.Table) error 
 
 // copyEvents copies the newest records, from the newest backwards, as far as each follows from the
 // one before it.
-func (w *wreck) copyEvents(t *rows.Tx) error {
+func (w *salvager) copyEvents(t *sqlstore.Tx) error {
 	kept := suffix{w: w, t: t}
-	if h, err := rows.ReadHead(w.old); err == nil {
+	if h, err := sqlstore.ReadHead(w.old); err == nil {
 		kept.trust(h)
-	} else if kindOf(err) == store.IO && code(err) != 0 {
+	} else if code(err) != 0 && classify(w.place.path, err).Kind == store.IO {
 		return err
 	}
-	err := rows.EventsBackwards(w.old, kept.add)
+	err := sqlstore.EventsBackwards(w.old, kept.add)
 	if !errors.Is(err, errBroken) {
 		if err := w.unreadable("table events", err); err != nil {
 			return err
@@ -262,7 +255,7 @@ func (w *wreck) copyEvents(t *rows.Tx) error {
 }
 
 // swap puts the new store in the place of the old one, which keeps its contents under another name.
-func (w *wreck) swap(temp string) error {
+func (w *salvager) swap(temp string) error {
 	aside := vacant(w.place.path + ".corrupt-" + stamp(time.Now()))
 	if err := w.place.exchange(temp, aside); err != nil {
 		return err

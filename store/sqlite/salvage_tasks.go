@@ -4,26 +4,26 @@ import (
 	"context"
 	"encoding/json"
 
-	"waybill/core"
-	"waybill/store/rows"
+	"waybill/core/task"
+	"waybill/store/sqlstore"
 )
 
-// has reports whether the old store has a table. One of a former waybill has fewer.
-func (w *wreck) has(table string) (bool, error) {
+// has reports whether the old store has a table, which damage can have taken away.
+func (w *salvager) has(table string) (bool, error) {
 	n, err := w.old.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table)
 	return n > 0, err
 }
 
-// dropHalfTasks removes the tasks of which something that they are made of was lost. Half a task would
-// break what everybody relies on who reads one, and it is still in the file that is set aside.
-func (w *wreck) dropHalfTasks(ctx context.Context, t *rows.Tx) error {
-	var halves []core.Task
-	if err := rows.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
+// dropHalfTasks removes tasks that lost one of their parts. Readers of a task rely on all its parts, and the damaged
+// file still has the rest.
+func (w *salvager) dropHalfTasks(ctx context.Context, t *sqlstore.Tx) error {
+	var halves []task.Task
+	if err := sqlstore.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
 		if damage != nil {
 			return damage
 		}
-		task := item.(core.Task)
-		detail, err := rows.Half(w.c, task)
+		task := item.(task.Task)
+		detail, err := sqlstore.Half(w.c, task)
 		if detail != "" {
 			halves = append(halves, task)
 		}
@@ -39,7 +39,7 @@ func (w *wreck) dropHalfTasks(ctx context.Context, t *rows.Tx) error {
 	return nil
 }
 
-func (w *wreck) dropTask(t *rows.Tx, task core.Task) error {
+func (w *salvager) dropTask(t *sqlstore.Tx, task task.Task) error {
 	removed, err := t.RemoveTask(task)
 	for table, n := range removed {
 		if _, counted := w.result.Kept[table]; counted {
@@ -50,20 +50,20 @@ func (w *wreck) dropTask(t *rows.Tx, task core.Task) error {
 	return err
 }
 
-// Stranded is a task that was kept, but not what it waits for.
+// Stranded is a kept task with a lost dependency.
 type Stranded struct {
 	TaskID string
-	// Lost are the tasks that it depends on and that were not kept, also such as had completed.
+	// Lost are its lost dependencies, including completed ones.
 	Lost []string
 }
 
-// mendWaits makes the dependencies of the tasks that wait what their launches say, and lets each task wait
-// for those that are not complete. One that was lost will never complete: it goes on to be waited for,
-// because nobody knows what it left undone, and the result names who waits.
-func (w *wreck) mendWaits(ctx context.Context, t *rows.Tx) error {
-	var waiting []core.Task
-	if err := rows.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
-		if task, ok := item.(core.Task); ok && damage == nil && task.Waits > 0 {
+// mendWaits restores the dependencies of waiting tasks from their specs, and lets each task wait for the incomplete
+// ones. A lost task never completes. Its dependents keep waiting, because it is unknown what the task left undone; the
+// result names them.
+func (w *salvager) mendWaits(ctx context.Context, t *sqlstore.Tx) error {
+	var waiting []task.Task
+	if err := sqlstore.TasksTable().Scan(ctx, w.c, false, func(_ []any, item any, damage error) error {
+		if task, ok := item.(task.Task); ok && damage == nil && task.Waits > 0 {
 			waiting = append(waiting, task)
 		}
 		return damage
@@ -78,38 +78,38 @@ func (w *wreck) mendWaits(ctx context.Context, t *rows.Tx) error {
 	return nil
 }
 
-func (w *wreck) mendWaitsOf(t *rows.Tx, task core.Task) error {
+func (w *salvager) mendWaitsOf(t *sqlstore.Tx, tsk task.Task) error {
 	var dependsOn []string
-	if json.Unmarshal([]byte(task.Launch.DependsOn), &dependsOn) != nil {
-		return nil // nobody wrote them there
+	if json.Unmarshal([]byte(tsk.Spec.DependsOn), &dependsOn) != nil {
+		return nil // they were never written there
 	}
 	open, lost := 0, []string(nil)
 	for _, on := range dependsOn {
-		status, err := rows.TaskStatus(w.c, on)
+		status, err := sqlstore.TaskStatus(w.c, on)
 		switch {
 		case err != nil:
 			return err
 		case status == "":
 			lost = append(lost, on)
 			continue
-		case status != core.StatusComplete:
+		case status != task.StatusComplete:
 			open++
 		}
-		if err := w.restoreDependency(t, task.ID, on); err != nil {
+		if err := w.restoreDependency(t, tsk.ID, on); err != nil {
 			return err
 		}
 	}
-	// What the task says can be too much, if somebody completed whose dependency was not readable, but
-	// never too little. So, of those that were lost, it tells how many had not completed.
-	waits := max(open, min(task.Waits, open+len(lost)))
+	// The stored number can be too large if a dependency completed that was not readable, but never too small. So it tells
+	// how many of the lost dependencies had not completed.
+	waits := max(open, min(tsk.Waits, open+len(lost)))
 	if waits > open {
-		w.result.Stranded = append(w.result.Stranded, Stranded{TaskID: task.ID, Lost: lost})
+		w.result.Stranded = append(w.result.Stranded, Stranded{TaskID: tsk.ID, Lost: lost})
 	}
-	return t.SetWaits(task, waits)
+	return t.SetWaits(tsk, waits)
 }
 
 // restoreDependency writes the row of a dependency if it was lost.
-func (w *wreck) restoreDependency(t *rows.Tx, task, on string) error {
+func (w *salvager) restoreDependency(t *sqlstore.Tx, task, on string) error {
 	added, err := t.RestoreDependency(task, on)
 	if added {
 		w.result.Kept["dependencies"]++

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -23,8 +24,8 @@ func createWaiting(tx store.Tx, n int64, waits int, on ...int64) error {
 	if err != nil {
 		return err
 	}
-	launch := core.Launch{Prompt: content, MaxAttempts: 3, DependsOn: string(text)}
-	t, effects := core.CreateTask(taskID(n), fmt.Sprint("att_", n, "_1"), n, launch, waits, core.Instant(n))
+	launch := task.Spec{Prompt: content, MaxAttempts: 3, DependsOn: string(text)}
+	t, effects := task.Create(taskID(n), fmt.Sprint("att_", n, "_1"), n, launch, waits, core.Instant(n))
 	errs := []error{save(tx, t, effects)}
 	for _, id := range ids {
 		errs = append(errs, tx.AddDependency(t.ID, id))
@@ -51,7 +52,7 @@ func TestSalvageTellsWhoWaitsForALostTask(t *testing.T) {
 		)
 	})
 	require.NoError(t, s.Close())
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task <= 2",
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task <= 2",
 		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task IN ('"+taskID(7)+"', '"+taskID(10)+"')")
 	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestSalvageTellsWhoWaitsForALostTask(t *testing.T) {
 		return err
 	}))
 	update(t, s, func(tx store.Tx) error {
-		return errors.Join(happen(tx, 5, core.CancelTask{At: 99, Reason: "what it waits for is lost"}),
-			happen(tx, 7, core.DependencyDone{At: 99}, claimOf(7)), happen(tx, 10, claimOf(10)))
+		return errors.Join(happen(tx, 5, task.Cancel{At: 99, Reason: "what it waits for is lost"}),
+			happen(tx, 7, task.DependencyDone{At: 99}, claimOf(7)), happen(tx, 10, claimOf(10)))
 	})
 }

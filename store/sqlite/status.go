@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// asReader gives the error of a reading. What looks like damage in tables of a newer version is what
-// this version does not know.
+// asReader returns the error of a read. Apparent damage in tables of a newer version only means that this version does
+// not know them.
 func (s *Store) asReader(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -21,7 +21,7 @@ func (s *Store) asReader(err error) error {
 	return err
 }
 
-// refusal tells why nothing can be written, or nil.
+// refusal returns the reason why nothing can be written, or nil.
 func (s *Store) refusal() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,12 +49,12 @@ func (s *Store) stop(why *store.Error) {
 	if s.stopped == nil {
 		s.stopped = why
 		if why.Kind == store.Corrupt {
-			s.wounds = append(s.wounds, why.Error())
+			s.damage = append(s.damage, why.Error())
 		} else {
 			s.notes = append(s.notes, why.Error())
 		}
 		if errors.Is(why, errReadOnly) {
-			return // as the caller has asked
+			return // because the caller asked for it
 		}
 		s.o.Logger.Error("the store is not written any more", "path", s.place.path, "kind", why.Kind.String(), "reason", why.Error())
 	}
@@ -71,44 +71,48 @@ func (s *Store) keep(in *[]string, text string) {
 }
 
 const (
-	maxSpoilt      = 20      // how many damaged rows are noted one by one
-	maxKnownSpoilt = 100_000 // how many are known, so that nobody meets them again and again
+	maxDamaged     = 20      // how many damaged rows are noted one by one
+	maxKnownSpoilt = 100_000 // the number of rows that are remembered, so that calls do not read them repeatedly
 )
 
-// noteDamage keeps for Status, once for each row, that it is not what was written. In tables of a newer
-// version that may only be what this version does not know.
-func (s *Store) noteDamage(row rows.Damaged) {
+// noteDamage records a damaged row for Status, once. In tables of a newer version, the row may only have fields that
+// this version does not know.
+func (s *Store) noteDamage(row sqlstore.Damaged) {
 	s.mu.Lock()
 	newer := s.stopped != nil && s.stopped.Kind == store.NewerSchema
-	known := newer || s.spoilt[row] || len(s.spoilt) >= maxKnownSpoilt
+	known := newer || s.damaged[row] || len(s.damaged) >= maxKnownSpoilt
 	if !known {
-		s.spoilt[row] = true
+		s.damaged[row] = true
 	}
-	n := len(s.spoilt)
+	n := len(s.damaged)
 	s.mu.Unlock()
 	switch {
-	case known, n > maxSpoilt+1:
-	case n > maxSpoilt:
-		s.keep(&s.wounds, "more records are damaged than are named here")
+	case known, n > maxDamaged+1:
+	case n > maxDamaged:
+		s.keep(&s.damage, "more records are damaged than are named here")
 	default:
-		s.keep(&s.wounds, row.Error()+": it cannot be read, and the rest of the store goes on")
+		s.keep(&s.damage, row.Error()+": it cannot be read, and the rest of the store goes on")
 	}
 }
 
-// isSpoilt reports whether a row is known not to be what was written.
-func (s *Store) isSpoilt(row rows.Damaged) bool {
+// isSpoilt reports whether a row is known to be damaged.
+func (s *Store) isSpoilt(row sqlstore.Damaged) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spoilt[row]
+	return s.damaged[row]
 }
 
 // Status describes the store. It reads no more than the sizes of the files and who else has it open.
 func (s *Store) Status(context.Context) store.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	degraded := slices.Concat(s.notes, s.damage)
+	if s.absent != nil && s.stopped == nil {
+		degraded = append(degraded, s.absent.Error())
+	}
 	status := store.Status{
-		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed,
-		SchemaVersion: s.version, Degraded: slices.Concat(s.notes, s.wounds),
+		Kind: "sqlite", Path: s.place.path, ReadOnly: s.stopped != nil || s.closed || (s.absent != nil && s.absent.Kind != store.Busy),
+		SchemaVersion: s.version, Degraded: degraded,
 		Peers: s.place.peers(s.presence),
 		Stats: store.Stats{Commits: s.commits.Read(), Waits: s.waits.Read()},
 	}
@@ -118,7 +122,7 @@ func (s *Store) Status(context.Context) store.Status {
 	return status
 }
 
-// sizeOf gives the size of a file; one that is not there takes no room.
+// sizeOf returns the size of a file; one that is not there takes no room.
 func sizeOf(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

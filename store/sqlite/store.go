@@ -1,6 +1,6 @@
-// Package sqlite keeps a store in one SQLite file that several processes may use at the same time.
-// It refuses to decide anything about what it keeps, to lie on a disk that several machines share,
-// and to write to a file that is damaged, of a newer waybill, or not there any more.
+// Package sqlite keeps a store in one SQLite file that several processes may use at the same time. It refuses to
+// interpret its records and to use a disk that several machines share. It never writes to a file that is damaged,
+// missing, or of a newer waybill.
 package sqlite
 
 import (
@@ -13,18 +13,18 @@ import (
 
 	"waybill/meter"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// Options say where a store lies. Only Path is required.
+// Options configure a store. Only Path is required.
 type Options struct {
 	// Path names the database file. It is made, with its directory, if it is not there.
 	Path string
 	// Version is that of this program; others that have the store open see it in their Status.
 	Version string
-	// Logger is told what a person may have to look after; nil for nobody.
+	// Logger receives messages for a person, or nil.
 	Logger *slog.Logger
-	// PrivateDir says that the directory holds nothing but the store: it is kept at mode 0700.
+	// PrivateDir means that the directory holds only the store. The store keeps the directory at mode 0700.
 	PrivateDir bool
 	// AllowRemote permits a file system that is shared between machines, for one process at a time.
 	AllowRemote bool
@@ -35,7 +35,7 @@ type Options struct {
 	ViewLimit time.Duration
 
 	lockWait  time.Duration // how long an Update waits for other processes before it is refused as Busy; 0 for 5 s
-	net       time.Duration // how often the lock file is looked at beside a watch; 0 for 1 s
+	net       time.Duration // how often the lock file is read in addition to a watch; 0 means 1 s
 	unwatched bool          // it is looked at and never watched
 	machine   string        // plays one, in its boot id and its name; "" for the one that we are on
 }
@@ -63,20 +63,22 @@ func (o Options) filled() (Options, error) {
 type Store struct {
 	o     Options
 	place *place
-	steps []migration
 	mode  access // of the connections
 
-	turn     turn // held by who uses the fields down to ioFaults
-	lock     *lockFile
-	lookout  *lookout
-	w        *conn // the one connection that writes; nil if there is none
-	files    identity
-	ioFaults int
+	turn       turn // held by the goroutine that uses the fields down to diskFailed
+	lock       *lockFile
+	lockReader *lockReader
+	w          *conn // the writing connection, or nil
+	files      identity
+	retryAt    time.Time // no attempt to open w after a fault of the disk is made before; zero if there was no fault
+	retryIn    time.Duration
+
+	diskFailed bool // once at least
 
 	database part      // which file the store is
 	presence *presence // nil if others cannot see us
 	readers  *pool
-	changed  chan struct{} // signalled by poll and by updates; nobody closes it
+	changed  chan struct{} // signalled by poll and by updates; never closed
 	seen     atomic.Int64  // how many commits of all processes are known
 	ended    chan struct{} // closed by Close
 	polling  sync.WaitGroup
@@ -85,11 +87,12 @@ type Store struct {
 
 	mu      sync.Mutex // guards the rest
 	notes   []string
-	wounds  []string              // what is damaged; they heal when other contents take the place of these
-	spoilt  map[rows.Damaged]bool // the rows known as damaged
-	version int                   // of the tables
-	stopped *store.Error          // why nothing is written any more, or nil
-	alone   bool                  // there are no connections but the writing one, and Views use it
+	damage  []string                  // sentences about damaged records, reset when other contents take the place of these
+	damaged map[sqlstore.Damaged]bool // the rows known as damaged
+	version int                       // of the tables
+	stopped *store.Error              // the reason why all writing has ended, or nil
+	absent  *store.Error              // why there is no w, which a later Update will open; nil if there is one
+	alone   bool                      // there are no connections but the writing one, and Views use it
 	polls   bool
 	closed  bool
 }
@@ -103,13 +106,13 @@ func newTurn() turn { return make(turn, 1) }
 
 func (t turn) take(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return rows.GaveUp(err)
+		return sqlstore.GaveUp(err)
 	}
 	select {
 	case t <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return rows.GaveUp(ctx.Err())
+		return sqlstore.GaveUp(ctx.Err())
 	}
 }
 
@@ -135,29 +138,30 @@ func (s *Store) update(ctx context.Context, fn func(tx store.Tx) error, reserved
 	if err := s.refusal(); err != nil && !isKind(err, store.Corrupt) {
 		return err
 	}
+	if err := s.resting(); err != nil {
+		return err
+	}
 	if err := s.lock.acquire(ctx, s.o.lockWait); err != nil {
 		return s.withoutLock(err)
 	}
 	defer s.lock.release()
-	s.hear()
+	s.noticeCommits()
 	if err := s.refusal(); err != nil && !s.mended() {
+		return err
+	}
+	if err := s.reopen(ctx); err != nil {
 		return err
 	}
 	if !reserved {
 		if err := s.takeBackReserve(); err != nil {
 			return err
 		}
-		return s.transact(ctx, fn)
 	}
-	err := s.transact(ctx, fn)
-	if isKind(err, store.Full) && s.giveUpReserve() {
-		err = s.transact(ctx, fn)
-	}
-	return err
+	return s.makingRoom(reserved, func() error { return s.transact(ctx, fn) })
 }
 
-// withoutLock gives the error for an Update that did not get the lock. Who removes the directory of
-// a store removes the place for its lock file, too.
+// withoutLock returns the error for an Update that did not get the lock. If the directory of the store was removed, its
+// lock file is gone too.
 func (s *Store) withoutLock(err error) error {
 	if part, gone := s.files.changed(); gone {
 		return s.lose(part, store.NotApplied)
@@ -165,9 +169,8 @@ func (s *Store) withoutLock(err error) error {
 	return classify(s.place.path, err)
 }
 
-// transact runs fn in a transaction. The lock is held. The files are compared before, so that
-// nothing is written into the files of another database, and after, so that nobody is told that a
-// change is kept which only a file without a name keeps.
+// transact runs fn in a transaction; the lock is held. It compares the files before, so that nothing is written into
+// another database. It compares them again afterwards, so that no change is confirmed that only a file without a name has.
 func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error {
 	if part, gone := s.files.changed(); gone {
 		return s.lose(part, store.NotApplied)
@@ -176,13 +179,13 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return s.afterFault(err)
 	}
-	defer t.End(rows.ErrOver) // rolls back after an error and after a panic of fn
+	defer t.End(sqlstore.ErrOver) // rolls back after an error and after a panic of fn
 	if s.w.renewed {
 		s.heal()
 	}
 	err = fn(t)
 	if lost := t.Lost(); lost != nil {
-		t.End(rows.ErrOver)
+		t.End(sqlstore.ErrOver)
 		return s.afterFault(lost)
 	}
 	if err == nil {
@@ -191,13 +194,18 @@ func (s *Store) transact(ctx context.Context, fn func(tx store.Tx) error) error 
 	if err != nil {
 		return err
 	}
-	s.lock.says.commits++ // also if nobody can say whether it took effect
+	if err := s.ensurePages(); err != nil {
+		t.End(sqlstore.ErrOver)
+		return s.afterFault(err)
+	}
+	s.lock.says.commits++ // also if its effect is unknown
 	s.seen.Store(s.lock.says.commits)
 	began := time.Now()
 	if err := commit(t, s.w); err != nil {
 		return s.afterFault(err)
 	}
 	s.commits.Observe(time.Since(began))
+	s.retryAt, s.retryIn = time.Time{}, 0
 	if newest, read := t.Newest(); read {
 		s.lock.says.newest = newest
 	}
@@ -216,10 +224,10 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 		}
 		limit := time.AfterFunc(s.o.ViewLimit, func() { t.Expire(s.o.ViewLimit) })
 		defer limit.Stop()
-		defer t.End(rows.ErrOver) // after a panic of fn
+		defer t.End(sqlstore.ErrOver) // after a panic of fn
 		err = fn(t)
-		t.End(rows.ErrOver)
-		if over := t.Ended(); err == nil && !errors.Is(over, rows.ErrOver) {
+		t.End(sqlstore.ErrOver)
+		if over := t.Ended(); err == nil && !errors.Is(over, sqlstore.ErrOver) {
 			err = over // it was ended before, and fn has not noticed
 		}
 		return t.Lost() == nil || isKind(t.Lost(), store.Cancelled), err
@@ -227,9 +235,9 @@ func (s *Store) View(ctx context.Context, fn func(tx store.Tx) error) error {
 	return s.asReader(err)
 }
 
-// options gives what every transaction of the store is told.
-func (s *Store) options() rows.Options {
-	return rows.Options{OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
+// options returns the options of every transaction of the store.
+func (s *Store) options() sqlstore.Options {
+	return sqlstore.Options{OnDamage: s.noteDamage, IsSpoilt: s.isSpoilt}
 }
 
 // Close ends the store. It waits for the Update and the Views under way.
@@ -251,8 +259,8 @@ func (s *Store) Close() error {
 
 // closeAll closes the connections. The turn is held.
 func (s *Store) closeAll() error {
-	s.presence.vanish()
-	s.lookout.close()
+	s.presence.withdraw()
+	s.lockReader.close()
 	errs := []error{s.readers.close()}
 	if s.w != nil {
 		errs = append(errs, s.w.close())

@@ -13,7 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -131,7 +132,7 @@ func TestStatus(t *testing.T) {
 	status := s.Status(t.Context())
 	require.Equal(t, "sqlite", status.Kind)
 	require.Equal(t, path, status.Path)
-	require.Equal(t, 7, status.SchemaVersion)
+	require.Equal(t, 1, status.SchemaVersion)
 	require.Greater(t, status.SizeBytes, int64(4096))
 	require.False(t, status.ReadOnly)
 	require.Empty(t, status.Degraded)
@@ -152,22 +153,22 @@ func TestLogger(t *testing.T) {
 // TestLawsOfCoreAreRepeated: a value that core can never have given is refused by the tables, and the
 // transaction goes on.
 func TestLawsOfCoreAreRepeated(t *testing.T) {
-	tracked, plain := instruction(1), instruction(1)
+	tracked, plain := newInstruction(1), newInstruction(1)
 	plain.Tracked, plain.MaxRetries = false, 0
 	illegal := map[string]struct {
-		in    core.Instruction
-		phase core.Phase
+		in    instruction.Instruction
+		phase instruction.Phase
 	}{
-		"more sends than allowed":          {tracked, core.Sent{Sends: 5, At: 1}},
-		"a plain one sent twice":           {plain, core.Sent{Sends: 2, At: 1}},
-		"sent, but never":                  {tracked, core.Sent{}},
-		"negative sends":                   {tracked, core.Sent{Sends: -1, At: 1}},
-		"a send without a number":          {tracked, core.Acknowledged{SentAt: 1, At: 1, By: core.ByCall}},
-		"a plain one acknowledged":         {plain, core.Acknowledged{At: 1, By: core.ByCall}},
-		"a plain one failed":               {plain, core.Failed{Sends: 1, SentAt: 1, At: 1}},
-		"failed before it was sent":        {tracked, core.Failed{At: 1}},
-		"acknowledged by nobody":           {tracked, core.Acknowledged{At: 1}},
-		"acknowledged by somebody unknown": {tracked, core.Acknowledged{At: 1, By: "wish"}},
+		"more sends than allowed":          {tracked, instruction.Sent{Sends: 5, At: 1}},
+		"a plain one sent twice":           {plain, instruction.Sent{Sends: 2, At: 1}},
+		"sent, but never":                  {tracked, instruction.Sent{}},
+		"negative sends":                   {tracked, instruction.Sent{Sends: -1, At: 1}},
+		"a send without a number":          {tracked, instruction.Acknowledged{SentAt: 1, At: 1, By: instruction.ByCall}},
+		"a plain one acknowledged":         {plain, instruction.Acknowledged{At: 1, By: instruction.ByCall}},
+		"a plain one failed":               {plain, instruction.Failed{Sends: 1, SentAt: 1, At: 1}},
+		"failed before it was sent":        {tracked, instruction.Failed{At: 1}},
+		"acknowledged by nobody":           {tracked, instruction.Acknowledged{At: 1}},
+		"acknowledged by somebody unknown": {tracked, instruction.Acknowledged{At: 1, By: "wish"}},
 	}
 	s := open(t, sqlite.Options{Path: path(t)})
 	for name, row := range illegal {
@@ -178,7 +179,7 @@ func TestLawsOfCoreAreRepeated(t *testing.T) {
 			return nil
 		})
 		err := s.Update(t.Context(), func(tx store.Tx) error {
-			row.in.Phase = core.Queued{}
+			row.in.Phase = instruction.Queued{}
 			require.NoError(t, tx.PutInstruction(row.in))
 			row.in.Phase = row.phase
 			return tx.PutInstruction(row.in)
@@ -187,11 +188,11 @@ func TestLawsOfCoreAreRepeated(t *testing.T) {
 	}
 	requireInstructions(t, s, 0)
 	update(t, s, func(tx store.Tx) error {
-		run, _ := core.StartRun("run", "tasks.md", "1", "", core.DefaultPolicy(), 1)
-		run.State = "paused"
-		require.Error(t, tx.PutRun(run))
-		run.State, run.Revision = core.RunDone, 0
-		require.Error(t, tx.PutRun(run))
+		r, _ := run.Start("run", "tasks.md", "1", "", run.DefaultPolicy(), 1)
+		r.State = "paused"
+		require.Error(t, tx.PutRun(r))
+		r.State, r.Revision = run.Done, 0
+		require.Error(t, tx.PutRun(r))
 		require.Error(t, tx.PutNotice(store.Notice{ID: "n", Position: 1, Deliveries: -1}))
 		return nil
 	})
@@ -205,7 +206,7 @@ func requireNoInstructions(t *testing.T, tx store.Tx) {
 	require.Zero(t, n)
 	counts, err := tx.InstructionCounts()
 	require.NoError(t, err)
-	require.Zero(t, counts[core.StateQueued])
+	require.Zero(t, counts[instruction.StateQueued])
 }
 
 // TestQueryPlans: the questions that are asked at each turn of an agent are answered from an index.
@@ -213,10 +214,10 @@ func TestQueryPlans(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path(t)})
 	no := false
 	for want, q := range map[string]store.InstructionQuery{
-		"instructions_queued (session=?)":     {Session: "a", State: core.StateQueued, Order: store.ByUrgency},
-		"instructions_sent (session=?)":       {Session: "a", State: core.StateSent, Tracked: true, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no},
+		"instructions_queued (session=?)":     {Session: "a", State: instruction.StateQueued, Order: store.ByUrgency},
+		"instructions_sent (session=?)":       {Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no},
 		"instructions_rule (ack_event=?)":     {AckEvent: "tool.done"},
-		"USING INDEX instructions_failed":     {State: core.StateFailed},
+		"USING INDEX instructions_failed":     {State: instruction.StateFailed},
 		"INTEGER PRIMARY KEY (rowid>?)":       {After: 10},
 		"instructions_rule (ack_event=? AND ": {AckEvent: "tool.done", After: 10},
 	} {

@@ -5,7 +5,7 @@ import (
 
 	"waybill/core"
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
 // errBroken ends the reading where the chain of the old log is broken.
@@ -14,8 +14,8 @@ var errBroken = errors.New("the chain of the event log ends here")
 // suffix is the newest unbroken part of an event log, read from its newest record backwards. A record
 // is copied when the one before it has shown, by its hash, that the record follows from it.
 type suffix struct {
-	w *wreck
-	t *rows.Tx
+	w *salvager
+	t *sqlstore.Tx
 
 	begun  bool       // the fields of the newest record are known
 	newest int64      // its number
@@ -23,7 +23,7 @@ type suffix struct {
 	hash   store.Hash // its hash
 	next   int64      // the number that the next record must have
 
-	old *rows.Head // of the old log, if it can be trusted
+	old *sqlstore.Head // of the old log, if it can be trusted
 
 	pending *store.Event // read, and not yet shown to follow from the one before it
 	first   int64        // number of the oldest copied record, or 0
@@ -31,8 +31,8 @@ type suffix struct {
 	copied  int
 }
 
-// trust takes the head of the old log for what it says.
-func (s *suffix) trust(h rows.Head) {
+// trust accepts the head of the old log.
+func (s *suffix) trust(h sqlstore.Head) {
 	s.old = &h
 	s.begun, s.newest, s.next, s.hash, s.at = true, h.Newest, h.Newest, h.Hash, int64(h.At)
 }
@@ -67,8 +67,7 @@ func (s *suffix) copy(before store.Hash) error {
 	return nil
 }
 
-// finish settles the last record and writes the head. Numbers that were given, as far as anybody
-// knows, are not given again.
+// finish settles the last record and writes the head. Numbers that were used, as far as is known, are not used again.
 func (s *suffix) finish(known int64) error {
 	if p := s.pending; p != nil && s.old != nil && p.Seq == s.old.Oldest && store.Chain(s.old.Base, *p) == p.Hash {
 		if err := s.copy(s.old.Base); err != nil {
@@ -82,7 +81,7 @@ func (s *suffix) finish(known int64) error {
 	h.Newest, h.At, h.Hash = max(s.newest, known), core.Instant(s.at), s.hash
 	h.Oldest, h.Base = s.first, s.before
 	if known > s.newest || s.copied == 0 {
-		// The end is lost: what was before it cannot be continued without a gap.
+		// The end is lost: earlier events cannot be continued without a gap.
 		h.Oldest, h.Base, s.copied = h.Newest+1, h.Hash, 0
 		if _, err := s.w.c.Exec("DELETE FROM events"); err != nil {
 			return err
@@ -92,7 +91,7 @@ func (s *suffix) finish(known int64) error {
 	return nil
 }
 
-// report counts what was kept of the log and what was not.
+// report counts the kept and the lost records of the log.
 func (s *suffix) report(newest int64) {
 	oldest := int64(1)
 	if s.old != nil {

@@ -14,27 +14,31 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/doctor"
+	"waybill/internal/ownfile"
+	"waybill/store"
 )
 
-// Survey tells what is to be known of the store at o.Path and of the files around it, without opening it for writing:
-// it makes nothing, removes nothing and repairs nothing, and processes that use the store go on. It takes the
-// lock of the store for a moment, if that is free, and waits for it for as long as an Update would. With the facts
-// come the files that waybill has left beside the store and nobody needs.
+// Survey describes the store at o.Path and the files around it without opening it for writing. It creates, removes and
+// repairs nothing, and other processes continue. It takes the lock of the store for a moment if the lock is free, and
+// waits for it as long as an Update would. It also returns the files beside the store that waybill no longer needs.
 func Survey(ctx context.Context, o Options, now time.Time) (doctor.Store, []doctor.Leftover) {
 	o, err := o.filled()
 	facts := doctor.Store{Kind: "SQLite", Path: o.Path}
 	facts.Engine = doctor.Engine{Version: sqlite3.SQLITE_VERSION, Err: checkVersion(sqlite3.SQLITE_VERSION)}
 	if err != nil {
-		return facts, nil // no path: there is nothing else to know
+		return facts, nil // without a path there are no further facts
 	}
 	if real, err := filepath.EvalSymlinks(o.Path); err == nil {
 		facts.Path = real
 	}
 	s := surveyor{place: &place{path: facts.Path}, o: o, now: now, facts: &facts}
 	s.files() // before anything is read: SQLite makes files for that
-	facts.Findings = Examine(ctx, o)
+	e := examine(ctx, o)
+	facts.Findings = e.findings
 	if facts.There {
 		s.locks(ctx)
+	}
+	if facts.There && !e.refusal {
 		s.contents(ctx)
 	}
 	return facts, s.litter()
@@ -48,19 +52,19 @@ type surveyor struct {
 	facts *doctor.Store
 }
 
-// files looks at the files of the store and those beside it.
+// files examines the files of the store and those beside it.
 func (s *surveyor) files() {
 	parts, files := s.place.parts(), &s.facts.Files
 	info, err := os.Stat(parts[0])
 	s.facts.There = err == nil && info.Mode().IsRegular()
-	files.Private, files.WantReserve, files.WALLimit, files.Reserve = modesCount, reserveSize, walLimit, -1
+	files.Private, files.WantReserve, files.WALLimit, files.Reserve = modesCount, s.wantedReserve(), walLimit, -1
 	files.Bytes, files.WALBytes = sizeOf(parts[0]), sizeOf(parts[1])
-	for _, path := range append(parts, s.place.lockPath(), gatePath(s.place.lockPath()), s.place.reservePath()) {
+	for _, path := range s.place.files() {
 		info, err := os.Lstat(path)
 		if err != nil {
 			continue
 		}
-		if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && ours(path) {
+		if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && (path == parts[0] && ours(path) || ownfile.Check(path) == nil) {
 			files.Open = append(files.Open, path)
 		}
 		if changed := info.ModTime(); path != s.place.reservePath() && changed.After(files.Changed) {
@@ -74,20 +78,29 @@ func (s *surveyor) files() {
 	s.place.eachPeer(func(peer doctor.Peer, _ string) { s.facts.Peers = append(s.facts.Peers, peer) }, func(string) {})
 }
 
+// wantedReserve returns the size of a full reserve, or 0 if the disk does not tell its size.
+func (s *surveyor) wantedReserve() int64 {
+	v, err := volumeOf(s.place.dir())
+	if err != nil {
+		return 0
+	}
+	return (&place{volume: v}).reserveSize()
+}
+
 // ours reports whether a file belongs to this user, where that can be known.
 func ours(path string) bool {
 	uid, _, err := owner(path)
 	return err == nil && (uid < 0 || uid == os.Geteuid())
 }
 
-// copyKinds are what may follow the name of a store in that of a copy of it.
-var copyKinds = map[string]doctor.Known{".version-": "version", rescuedMark: "rescued", ".corrupt-": "corrupt", ".replaced-": "replaced"}
+// copyKinds are the suffixes after the store's name in the names of its copies.
+var copyKinds = map[string]doctor.Known{rescuedMark: "rescued", ".corrupt-": "corrupt", ".replaced-": "replaced"}
 
-// copies gives what was left beside the store on purpose.
+// copies returns the copies that were left beside the store on purpose.
 func (p *place) copies() (found []doctor.Copy) {
 	p.eachBeside(func(path, rest string, info fs.FileInfo) {
 		for mark, kind := range copyKinds {
-			// Beside a copy that was looked into lie the files of SQLite and of its lock.
+			// A copy that was opened has files of SQLite and of its lock beside it.
 			name, marked := strings.CutPrefix(rest, mark)
 			if marked && !strings.Contains(name, ".") && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm") {
 				found = append(found, doctor.Copy{Path: path, Kind: kind, Bytes: info.Size()})
@@ -97,7 +110,7 @@ func (p *place) copies() (found []doctor.Copy) {
 	return found
 }
 
-// eachBeside gives the regular files whose names begin with that of the store, with what follows that.
+// eachBeside calls each for the regular files whose names begin with the store's name, with the rest of the name.
 func (p *place) eachBeside(each func(path, rest string, info fs.FileInfo)) {
 	entries, _ := os.ReadDir(p.dir()) // a folder that is not there has none
 	for _, entry := range entries {
@@ -109,13 +122,13 @@ func (p *place) eachBeside(each func(path, rest string, info fs.FileInfo)) {
 	}
 }
 
-// eachPeer gives the processes that have the store open, and the files that dead ones have left.
+// eachPeer returns the processes that have the store open, and the files that dead ones have left.
 func (p *place) eachPeer(living func(peer doctor.Peer, path string), dead func(path string)) {
 	p.eachBeside(func(path, rest string, _ fs.FileInfo) {
 		if !strings.HasPrefix(rest, peerMark) {
 			return
 		}
-		f, err := os.Open(path)
+		f, err := openOwn(path, os.O_RDONLY)
 		if err != nil {
 			return
 		}
@@ -132,14 +145,14 @@ func (p *place) eachPeer(living func(peer doctor.Peer, path string), dead func(p
 	})
 }
 
-// abandoned is how old an unfinished copy is that nobody writes any more.
+// abandoned is how old an unfinished copy is that is certainly no longer written.
 const abandoned = time.Hour
 
-// unfinished fits what follows the name of the store in that of a rescue, a backup, a restore or a salvage of it that was
-// not finished.
-var unfinished = regexp.MustCompile(`^((\.rescued-[0-9TZ-]+|\.version-[0-9]+)?\.part|\.restoring|\.salvaging)-[0-9]+(-wal|-shm|-journal)?$`)
+// unfinished matches the rest of a file name after the store's name, for an unfinished rescue, backup, restore or
+// salvage of the store.
+var unfinished = regexp.MustCompile(`^((\.rescued-[0-9TZ-]+)?\.part|\.restoring|\.salvaging)-[0-9]+(-wal|-shm|-journal)?$`)
 
-// litter gives what processes have left that were killed.
+// litter returns the files that killed processes left.
 func (s *surveyor) litter() (found []doctor.Leftover) {
 	s.place.eachPeer(func(doctor.Peer, string) {}, func(path string) {
 		if ours(path) {
@@ -147,7 +160,7 @@ func (s *surveyor) litter() (found []doctor.Leftover) {
 		}
 	})
 	if len(s.facts.Peers) > 0 {
-		return found // one of them may be writing a copy
+		return found // one of those processes may be writing a copy
 	}
 	s.place.eachBeside(func(path, rest string, info fs.FileInfo) {
 		if unfinished.MatchString(rest) && s.now.Sub(info.ModTime()) > abandoned && ours(path) {
@@ -157,7 +170,7 @@ func (s *surveyor) litter() (found []doctor.Leftover) {
 	return found
 }
 
-// locks looks who has the lock and the gate.
+// locks reads who holds the lock and the gate.
 func (s *surveyor) locks(ctx context.Context) {
 	s.facts.Lock = s.held(ctx, s.place.lockPath())
 	s.facts.Gate = s.held(ctx, gatePath(s.place.lockPath()))
@@ -167,16 +180,15 @@ func (s *surveyor) locks(ctx context.Context) {
 	s.facts.Lock.Broken = s.facts.Lock.There && !s.facts.Lock.Held && says.state == locked
 }
 
-// lookEvery is how often a lock is tried that somebody has.
+// lookEvery is how often a held lock is tried.
 const lookEvery = 10 * time.Millisecond
 
 // held tries a lock until it has it, and lets go of it at once.
 func (s *surveyor) held(ctx context.Context, path string) (l doctor.Lock) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return doctor.Lock{There: true, Odd: true} // to open a pipe would wait for who writes to it
+	f, err := openOwn(path, os.O_RDONLY)
+	if isKind(err, store.Unsafe) {
+		return doctor.Lock{There: true, Odd: true}
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return l
 	}
@@ -201,7 +213,7 @@ func (s *surveyor) held(ctx context.Context, path string) (l doctor.Lock) {
 	}
 }
 
-// wantedJournal gives how changes become durable on the disk that the store is on.
+// wantedJournal returns how changes become durable on the disk that the store is on.
 func (s *surveyor) wantedJournal() (journal doctor.Known, sync int64, script string) {
 	v, err := volumeOf(s.place.dir())
 	p := place{path: s.place.path, volume: v}
@@ -214,18 +226,21 @@ func (s *surveyor) wantedJournal() (journal doctor.Known, sync int64, script str
 	return "wal", syncFull, durableSettings
 }
 
-// MendReserve makes the space that a store holds in reserve, if it has none and is there. It takes its turn.
+// MendReserve recreates the disk reserve of an existing store that has none. It waits for its turn.
 func MendReserve(ctx context.Context, o Options) error {
 	s, err := Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	var missing error
+	if s.w == nil { // it was opened for reading only
+		missing = s.Update(ctx, func(store.Tx) error { return nil })
+	}
 	if _, err := os.Stat(s.place.reservePath()); err != nil {
-		missing = err
+		missing = errors.Join(missing, err)
 	}
 	return errors.Join(missing, s.Close())
 }
 
-// Sweep removes what processes that are dead have left beside the store at path to say that they were there.
+// Sweep removes the files with which dead processes announced themselves beside the store at path.
 func Sweep(path string) { _ = (&place{path: path}).peers(nil) }

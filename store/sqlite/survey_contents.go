@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"waybill/doctor"
-	"waybill/store/rows"
+	"waybill/store"
+	"waybill/store/sqlstore"
 )
 
 // The levels of synchronous.
@@ -15,14 +16,14 @@ const (
 	syncExtra = 3
 )
 
-// mostRecent is how many of the newest events a Survey gives.
+// mostRecent is how many of the newest events a Survey returns.
 const mostRecent = 200
 
 // contents reads what is in the store, as far as it can be read.
 func (s *surveyor) contents(ctx context.Context) {
 	_ = readFile(ctx, s.place.path, readOnly, func(c *conn) error { return s.settings(ctx, c) }) // a file that cannot be read has no settings
 	e := examination{ctx: ctx, path: s.place.path}
-	_ = e.reader(func(c *conn) error { return s.tables(c) }) // the checks have said why
+	_ = e.reader(func(c *conn) error { return s.tables(c) }) // the checks report the reason
 }
 
 // settings finds out how a connection that writes would make changes durable. The connection is for this alone.
@@ -30,7 +31,7 @@ func (s *surveyor) settings(ctx context.Context, c *conn) error {
 	engine := &s.facts.Engine
 	journal, sync, script := s.wantedJournal()
 	var found doctor.Known
-	if err := c.Query(func(r *rows.Row) error {
+	if err := c.Query(func(r *sqlstore.Row) error {
 		found = doctor.Known(r.Text())
 		return r.Err()
 	}, "PRAGMA journal_mode"); err != nil {
@@ -47,7 +48,7 @@ func (s *surveyor) settings(ctx context.Context, c *conn) error {
 	return err
 }
 
-// tables counts what is in the tables, if they are those that this version knows.
+// tables counts the rows of the tables if this version knows the tables.
 func (s *surveyor) tables(c *conn) error {
 	found, err := readLabels(c)
 	if err != nil {
@@ -55,9 +56,8 @@ func (s *surveyor) tables(c *conn) error {
 	}
 	t := &s.facts.Tables
 	t.Version = found.version
-	steps, err := migrations()
-	if err != nil || found.application != applicationID || found.version != int64(steps[len(steps)-1].version) {
-		return err
+	if found.application != applicationID || found.version != schemaVersion {
+		return nil
 	}
 	for _, read := range []func(*conn, *doctor.Tables) error{s.tallies, s.waiting, events} {
 		if err := read(c, t); err != nil {
@@ -78,7 +78,7 @@ func (s *surveyor) tallies(c *conn, t *doctor.Tables) error {
 		{t.Tasks, "SELECT status, count(*) FROM tasks GROUP BY status"},
 		{t.Runs, "SELECT state, count(*) FROM runs GROUP BY state"},
 	} {
-		if err := c.Query(func(r *rows.Row) error {
+		if err := c.Query(func(r *sqlstore.Row) error {
 			name := r.Text()
 			count.into[name] = r.Integer()
 			return r.Err()
@@ -94,12 +94,16 @@ func (s *surveyor) waiting(c *conn, t *doctor.Tables) (err error) {
 		return err
 	}
 	t.Overdue, err = c.number("SELECT count(*) FROM attempts WHERE expires_at < ? AND ended_at IS NULL", s.now.UnixMicro())
+	if err != nil {
+		return err
+	}
+	t.Work, err = store.Workload(sqlstore.Begin(sqlstore.Options{Conn: c}))
 	return err
 }
 
 // events reads the newest events, and when the oldest was.
 func events(c *conn, t *doctor.Tables) error {
-	err := c.Query(func(r *rows.Row) error {
+	err := c.Query(func(r *sqlstore.Row) error {
 		ev := doctor.Event{Seq: r.Integer(), At: timeOf(r.Integer()), Type: r.Text(), Subject: r.Text()}
 		t.Recent = append(t.Recent, ev)
 		return r.Err()

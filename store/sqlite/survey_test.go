@@ -30,7 +30,7 @@ func closed(t *testing.T) string {
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
 	update(t, s, appendOne)
-	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(instruction(1)) })
+	update(t, s, func(tx store.Tx) error { return tx.PutInstruction(newInstruction(1)) })
 	require.NoError(t, s.Close())
 	return path
 }
@@ -45,7 +45,7 @@ func TestSurveyOfASoundStore(t *testing.T) {
 	require.Equal(t, facts.Engine.WantJournal, facts.Engine.Journal)
 	require.GreaterOrEqual(t, facts.Engine.Sync, facts.Engine.WantSync)
 	require.Positive(t, facts.Engine.WantSync)
-	require.EqualValues(t, 1<<20, facts.Files.Reserve)
+	require.EqualValues(t, 3<<20, facts.Files.Reserve)
 	require.Empty(t, facts.Files.Open)
 	require.Empty(t, facts.Files.Copies)
 	require.Empty(t, facts.Peers)
@@ -101,7 +101,7 @@ func TestSurveyOfFaults(t *testing.T) {
 		require.False(t, facts.Files.Spent)
 		require.NoError(t, sqlite.MendReserve(t.Context(), sqlite.Options{Path: path}))
 		facts, _ = survey(t, path)
-		require.EqualValues(t, 1<<20, facts.Files.Reserve)
+		require.EqualValues(t, 3<<20, facts.Files.Reserve)
 	})
 	t.Run("another journal", func(t *testing.T) {
 		path := closed(t)
@@ -235,23 +235,22 @@ func TestSurveyOfCopies(t *testing.T) {
 	path := closed(t)
 	old := time.Now().Add(-2 * time.Hour)
 	for _, name := range []string{
-		".version-5", ".rescued-20260101T000000Z-7", ".corrupt-20260101T000000Z", ".replaced-20260101T000000Z-2", // copies
-		".rescued-20260101T000000Z-7.lock", ".version-5-wal", ".version-x.other", "other", // what lies beside them, or is none
-		".version-5.part-123", ".rescued-20260101T000000Z-7.part-9", ".restoring-17", ".restoring-17-journal", ".salvaging-8", // unfinished
+		".rescued-20260101T000000Z-7", ".corrupt-20260101T000000Z", ".replaced-20260101T000000Z-2", // copies
+		".rescued-20260101T000000Z-7.lock", ".rescued-20260101T000000Z-7-wal", "other", // what lies beside them, or is none
+		".part-123", ".rescued-20260101T000000Z-7.part-9", ".restoring-17", ".restoring-17-journal", ".salvaging-8", // unfinished
 	} {
 		require.NoError(t, os.WriteFile(path+name, []byte("four"), 0o600))
 		require.NoError(t, os.Chtimes(path+name, old, old))
 	}
-	require.NoError(t, os.WriteFile(path+".version-5.part-124", nil, 0o600)) // somebody may be writing it
+	require.NoError(t, os.WriteFile(path+".part-124", nil, 0o600)) // somebody may be writing it
 	facts, litter := survey(t, path)
 	require.ElementsMatch(t, []doctor.Copy{
-		{Path: facts.Path + ".version-5", Kind: "version", Bytes: 4},
 		{Path: facts.Path + ".rescued-20260101T000000Z-7", Kind: "rescued", Bytes: 4},
 		{Path: facts.Path + ".corrupt-20260101T000000Z", Kind: "corrupt", Bytes: 4},
 		{Path: facts.Path + ".replaced-20260101T000000Z-2", Kind: "replaced", Bytes: 4},
 	}, facts.Files.Copies)
 	require.ElementsMatch(t, []doctor.Leftover{
-		{Path: facts.Path + ".version-5.part-123", Bytes: 4},
+		{Path: facts.Path + ".part-123", Bytes: 4},
 		{Path: facts.Path + ".rescued-20260101T000000Z-7.part-9", Bytes: 4},
 		{Path: facts.Path + ".restoring-17", Bytes: 4},
 		{Path: facts.Path + ".restoring-17-journal", Bytes: 4},

@@ -14,7 +14,7 @@ func volumeOf(dir string) (volume, error) {
 	if err := ignoringEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return volume{}, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	v := volume{free: uint64(st.Bavail) * uint64(st.Bsize), name: unix.ByteSliceToString(fileSystemName(&st))}
+	v := volume{free: uint64(st.Bavail) * uint64(st.Bsize), size: int64(st.Blocks) * int64(st.Bsize), name: unix.ByteSliceToString(fileSystemName(&st))}
 	switch v.name {
 	case "nfs", "smbfs", "afpfs", "webdav", "ftp", "macfuse", "osxfuse", "fusefs":
 		v.remote = true

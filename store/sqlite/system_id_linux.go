@@ -14,9 +14,8 @@ func idOfFile(f *os.File) (fileID, error) {
 	return statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, f.Name())
 }
 
-// statx asks for the number of a file and for nothing else. Whoever asks for its times has the next
-// write to it stamped with a time of its own, and a sync of the file writes that to the disk, too: a
-// commit takes a third longer.
+// statx asks for the file number only. A request for times makes the system stamp the next write with a precise time. A
+// sync then writes that to the disk too, and a commit takes a third longer.
 func statx(dir int, path string, flags int, name string) (fileID, error) {
 	var st unix.Statx_t
 	err := ignoringEINTR(func() error { return unix.Statx(dir, path, flags, unix.STATX_INO, &st) })

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remote names the file systems on which the locks and the shared memory of SQLite do not work
-// between machines, or are not what the other end sees.
+// remote names the file systems on which SQLite's locks and shared memory do not work between machines.
 func remoteName(magic int64) (name string, remote bool) {
 	switch magic {
 	case unix.NFS_SUPER_MAGIC:
@@ -39,7 +38,7 @@ func volumeOf(dir string) (volume, error) {
 	if err := ignoringEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return volume{}, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	v := volume{free: st.Bavail * uint64(st.Bsize)}
+	v := volume{free: st.Bavail * uint64(st.Bsize), size: int64(st.Blocks) * st.Bsize}
 	v.name, v.remote = remoteName(int64(st.Type))
 	if st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC {
 		v.name, v.volatile = "tmpfs", true
@@ -47,7 +46,7 @@ func volumeOf(dir string) (volume, error) {
 	return v, nil
 }
 
-// allocate gives the file that many bytes of the disk.
+// allocate returns the file that many bytes of the disk.
 func allocate(f *os.File, size int64) error {
 	err := ignoringEINTR(func() error { return unix.Fallocate(int(f.Fd()), 0, 0, size) })
 	if errors.Is(err, unix.EOPNOTSUPP) {

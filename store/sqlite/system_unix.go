@@ -14,7 +14,7 @@ import (
 // fileID tells files apart, whatever their names.
 type fileID struct{ device, number uint64 }
 
-// owner gives the id of the user who owns the file or directory, and how many names it has.
+// owner returns the id of the user who owns the file or directory, and how many names it has.
 func owner(path string) (uid int, names uint64, err error) {
 	var st unix.Stat_t
 	if err := ignoringEINTR(func() error { return unix.Stat(path, &st) }); err != nil {
@@ -23,7 +23,7 @@ func owner(path string) (uid int, names uint64, err error) {
 	return int(st.Uid), uint64(st.Nlink), nil
 }
 
-// tryLock takes the lock of the file if nobody has it.
+// tryLock takes the lock of the file if it is free.
 func tryLock(f *os.File) (bool, error) {
 	err := ignoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -36,8 +36,8 @@ func idIn(info windows.ByHandleFileInformation) fileID {
 	}
 }
 
-// owner gives the user -1, who is nobody to be compared with: whose a file is, is told by access
-// control lists here, which the profile of the user has set. It gives how many names the file has.
+// owner returns the user -1, which is never compared: on Windows access control lists, set by the user's profile, protect
+// files. It also returns the number of names of the file.
 func owner(path string) (uid int, names uint64, err error) {
 	info, err := information(path)
 	if err != nil {
@@ -61,11 +61,11 @@ func information(path string) (info windows.ByHandleFileInformation, err error) 
 	return info, err
 }
 
-// lockOffset lies far behind the contents of the file: what is locked here cannot be read either,
-// and those who wait want to read who holds the lock.
+// lockOffset is far beyond the contents of the file. A locked range cannot be read, and waiting processes read who
+// holds the lock.
 const lockOffset = 1 << 30
 
-// tryLock takes the lock of the file if nobody has it.
+// tryLock takes the lock of the file if it is free.
 func tryLock(f *os.File) (bool, error) {
 	err := lockRange(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
@@ -100,9 +100,11 @@ func volumeOf(dir string) (volume, error) {
 		return volume{}, err
 	}
 	var v volume
-	if err := windows.GetDiskFreeSpaceEx(name, &v.free, nil, nil); err != nil {
+	var size uint64
+	if err := windows.GetDiskFreeSpaceEx(name, &v.free, &size, nil); err != nil {
 		return volume{}, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
+	v.size = int64(size)
 	root, err := windows.UTF16PtrFromString(filepath.VolumeName(dir) + `\`)
 	if err != nil {
 		return volume{}, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -31,16 +31,16 @@ func staffed(t *testing.T) string {
 }
 
 func staff(tx store.Tx, n int64) error {
-	next := core.Successor{AttemptID: fmt.Sprint("att_", n, "_2")}
-	failed := core.Failure{Class: core.ClassTransient, Name: "Overloaded", Message: content}
-	again := core.ClaimTask{At: 9, Worker: "w", Token: fmt.Sprint("again_", n), Length: 1000}
-	events := map[int64][]core.TaskEvent{
+	next := task.Successor{AttemptID: fmt.Sprint("att_", n, "_2")}
+	failed := task.Failure{Class: task.ClassTransient, Name: "Overloaded", Message: content}
+	again := task.Claim{At: 9, Worker: "w", Token: fmt.Sprint("again_", n), Length: 1000}
+	events := map[int64][]task.Event{
 		0: {claimOf(n), finishOf(n)},
-		1: {claimOf(n), core.FinishAttempt{At: 9, Token: fmt.Sprint("tok_", n), Status: core.AttemptError, Failure: failed, Next: next}, again},
+		1: {claimOf(n), task.Finish{At: 9, Token: fmt.Sprint("tok_", n), Status: task.AttemptError, Failure: failed, Next: next}, again},
 		2: {
 			claimOf(n),
-			core.FinishAttempt{At: 9, Token: fmt.Sprint("tok_", n), Status: core.AttemptAwaiting, Question: content},
-			core.ReplyToTask{At: 9, Text: content, Next: next},
+			task.Finish{At: 9, Token: fmt.Sprint("tok_", n), Status: task.AttemptAwaiting, Question: content},
+			task.Reply{At: 9, Text: content, Next: next},
 		},
 	}
 	if err := errors.Join(createTask(tx, n), happen(tx, n, events[n%3]...)); err != nil {
@@ -56,14 +56,14 @@ func staff(tx store.Tx, n int64) error {
 			return err
 		}
 	}
-	return tx.PutBreaker(core.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
+	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
 }
 
 // TestFaultS4_DamagedTaskStopsNoOther: a task and an attempt that are not what was written are refused and
 // named, and every other task goes on.
 func TestFaultS4_DamagedTaskStopsNoOther(t *testing.T) {
 	path := staffed(t)
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 3",
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 3",
 		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'")
 	s := open(t, sqlite.Options{Path: path})
 	for range 2 {
@@ -86,7 +86,7 @@ func TestFaultS4_DamagedTaskStopsNoOther(t *testing.T) {
 // them.
 func TestFaultS4_DamageHoldsUpNobody(t *testing.T) {
 	path := staffed(t)
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 2",
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 2",
 		"UPDATE attempts SET worker = 'other' WHERE id = 'att_10_2'",
 		"DELETE FROM attempts WHERE task = 5 AND number = 2", // of a task that says it is queued
 		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-1'")
@@ -118,7 +118,7 @@ func TestFaultS4_DamageHoldsUpNobody(t *testing.T) {
 // Once that was noticed, nobody is given it again, and those behind it end in time.
 func TestFaultS4_LeaseOfADamagedTask(t *testing.T) {
 	path := staffed(t)
-	change(t, path, "UPDATE launches SET prompt = 'other' WHERE task = 10")
+	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 10")
 	s := open(t, sqlite.Options{Path: path})
 	expire := func(tx store.Tx) error {
 		due, err := tx.Leased(0, 1)
@@ -138,7 +138,7 @@ func TestFaultS4_LeaseOfADamagedTask(t *testing.T) {
 func TestSalvageOfTasks(t *testing.T) {
 	path := staffed(t)
 	change(t, path,
-		"UPDATE launches SET prompt = 'other' WHERE task = 3",          // a task without its prompt
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3",        // a task without its prompt
 		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'",    // its newest attempt
 		"UPDATE attempts SET worker = 'other' WHERE id = 'att_7_1'",    // an earlier one
 		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'", // a breaker

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -49,7 +49,7 @@ func TestFaultD16_TwoProcessesClaimOneTask(t *testing.T) {
 	requireEachOnce(t, tasks, children[0].rest(), children[1].rest())
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
 		counts, err := tx.TaskCounts()
-		require.Equal(t, tasks, counts[core.StatusRunning])
+		require.Equal(t, tasks, counts[task.StatusRunning])
 		return err
 	}))
 	sound(t, s)
@@ -85,13 +85,13 @@ func TestFaultD20_FinishedAttemptsNeverChange(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path})
 	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
 	update(t, s, func(tx store.Tx) error { return happen(tx, 1, claimOf(1), finishOf(1)) })
-	var done core.Attempt
+	var done task.Attempt
 	update(t, s, func(tx store.Tx) (err error) {
 		done, _, err = tx.Attempt("att_1_1")
 		require.NoError(t, err)
-		over := done.Phase.(core.Ended)
-		over.Status = core.AttemptError
-		for _, phase := range []core.AttemptPhase{over, core.Pending{}, core.Running{Lease: core.Lease{Token: "tok_1", Epoch: 1}}} {
+		over := done.Phase.(task.EndedAttempt)
+		over.Status = task.AttemptError
+		for _, phase := range []task.AttemptPhase{over, task.PendingAttempt{}, task.RunningAttempt{Lease: task.Lease{Token: "tok_1", Epoch: 1}}} {
 			again := done
 			again.Phase = phase
 			require.Error(t, tx.PutAttempt(again))
@@ -127,12 +127,12 @@ func TestFaultD22_MirrorsFollowTheAttempt(t *testing.T) {
 	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
 	err := s.Update(t.Context(), func(tx store.Tx) error {
 		one, _, err := tx.Task(taskID(1))
-		one.Phase = core.TaskRunning{}
+		one.Phase = task.Running{}
 		require.NoError(t, tx.PutTask(one))
 		return err
 	})
 	require.ErrorContains(t, err, "its newest attempt att_1_1 is pending")
-	for _, event := range []core.TaskEvent{claimOf(1), finishOf(1)} {
+	for _, event := range []task.Event{claimOf(1), finishOf(1)} {
 		update(t, s, func(tx store.Tx) error { return happen(tx, 1, event) })
 		require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
 			one, _, err := tx.Task(taskID(1))

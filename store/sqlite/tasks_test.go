@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/task"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -16,18 +17,18 @@ func taskID(n int64) string { return fmt.Sprintf("tsk_0192f0c1-7d3a-7abc-8def-%0
 
 // createTask puts a new task and its first attempt.
 func createTask(tx store.Tx, n int64) error {
-	launch := core.Launch{Prompt: content, RunID: "run", Role: "worker", Parent: "ses", MaxAttempts: 3}
-	t, effects := core.CreateTask(taskID(n), fmt.Sprint("att_", n, "_1"), n, launch, 0, core.Instant(n))
+	launch := task.Spec{Prompt: content, RunID: "run", Role: "worker", Parent: "ses", MaxAttempts: 3}
+	t, effects := task.Create(taskID(n), fmt.Sprint("att_", n, "_1"), n, launch, 0, core.Instant(n))
 	return save(tx, t, effects)
 }
 
 // save puts what a task became and its attempts, as the engine does.
-func save(tx store.Tx, t core.Task, effects []core.Effect) error {
+func save(tx store.Tx, t task.Task, effects []core.Effect) error {
 	if err := tx.PutTask(t); err != nil {
 		return err
 	}
 	for _, effect := range effects {
-		if keep, ok := effect.(core.Keep); ok {
+		if keep, ok := effect.(task.Keep); ok {
 			if err := tx.PutAttempt(keep.Attempt); err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func save(tx store.Tx, t core.Task, effects []core.Effect) error {
 }
 
 // stepTask has an event happen to a task.
-func stepTask(tx store.Tx, t core.Task, event core.TaskEvent) (core.Task, error) {
+func stepTask(tx store.Tx, t task.Task, event task.Event) (task.Task, error) {
 	next, effects, err := t.Step(event)
 	if err != nil {
 		return t, err
@@ -46,7 +47,7 @@ func stepTask(tx store.Tx, t core.Task, event core.TaskEvent) (core.Task, error)
 }
 
 // happen has events happen to the task of that number, one after the other.
-func happen(tx store.Tx, n int64, events ...core.TaskEvent) error {
+func happen(tx store.Tx, n int64, events ...task.Event) error {
 	t, _, err := tx.Task(taskID(n))
 	for _, event := range events {
 		if err == nil {
@@ -57,20 +58,20 @@ func happen(tx store.Tx, n int64, events ...core.TaskEvent) error {
 }
 
 // claimOldest claims the oldest task that is ready. The zero Task says that there is none.
-func claimOldest(tx store.Tx, token string, at core.Instant) (core.Task, error) {
+func claimOldest(tx store.Tx, token string, at core.Instant) (task.Task, error) {
 	ready, err := tx.Tasks(store.TaskQuery{ReadyAt: at, Limit: 1})
 	if err != nil || len(ready) == 0 {
-		return core.Task{}, err
+		return task.Task{}, err
 	}
-	return stepTask(tx, ready[0], core.ClaimTask{At: at, Worker: "w", Token: token, Length: 1000})
+	return stepTask(tx, ready[0], task.Claim{At: at, Worker: "w", Token: token, Length: 1000})
 }
 
-func claimOf(n int64) core.ClaimTask {
-	return core.ClaimTask{At: core.Instant(n), Worker: "w", Token: fmt.Sprint("tok_", n), Length: 1000}
+func claimOf(n int64) task.Claim {
+	return task.Claim{At: core.Instant(n), Worker: "w", Token: fmt.Sprint("tok_", n), Length: 1000}
 }
 
-func finishOf(n int64) core.FinishAttempt {
-	return core.FinishAttempt{At: core.Instant(n), Token: fmt.Sprint("tok_", n), Status: core.AttemptCompleted, Output: content}
+func finishOf(n int64) task.Finish {
+	return task.Finish{At: core.Instant(n), Token: fmt.Sprint("tok_", n), Status: task.AttemptCompleted, Output: content}
 }
 
 // TestTaskQueryPlans: what is asked at each claim, at each look and for each page is answered from an
@@ -84,12 +85,12 @@ func TestTaskQueryPlans(t *testing.T) {
 		"claim":              {store.TaskQuery{ReadyAt: 5, Limit: 1}, "INDEX tasks_ready"},
 		"claim for a role":   {store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}, "INDEX tasks_ready"},
 		"page of all":        {store.TaskQuery{After: 9}, "SEARCH tasks USING INTEGER PRIMARY KEY (rowid>?)"},
-		"page of a status":   {store.TaskQuery{Status: core.StatusError, After: 9}, "INDEX tasks_status (status=? AND "},
+		"page of a status":   {store.TaskQuery{Status: task.StatusError, After: 9}, "INDEX tasks_status (status=? AND "},
 		"page of a run":      {store.TaskQuery{RunID: "run", After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
-		"status of a run":    {store.TaskQuery{RunID: "run", Status: core.StatusError, After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
+		"status of a run":    {store.TaskQuery{RunID: "run", Status: task.StatusError, After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
 		"claim for a run":    {store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}, "INDEX tasks_run (run_id=?)"},
 		"page of a parent":   {store.TaskQuery{Parent: "ses", After: 9}, "INDEX tasks_parent (parent=? AND position>?)"},
-		"status of a parent": {store.TaskQuery{Parent: "ses", Status: core.StatusError, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
+		"status of a parent": {store.TaskQuery{Parent: "ses", Status: task.StatusError, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
 		"what lives of one":  {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
 		"page of what lives": {store.TaskQuery{Live: true, After: 9}, "INDEX tasks_status (status=? AND "},
 	} {
@@ -132,8 +133,8 @@ func TestTaskCountPlans(t *testing.T) {
 	}{
 		"of a parent, alive": {store.TaskQuery{Parent: "ses", Live: true}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
 		"of a parent":        {store.TaskQuery{Parent: "ses"}, "COVERING INDEX tasks_parent (parent=?)"},
-		"and of a status":    {store.TaskQuery{Parent: "ses", Status: core.StatusError}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
-		"of a status":        {store.TaskQuery{Status: core.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
+		"and of a status":    {store.TaskQuery{Parent: "ses", Status: task.StatusError}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
+		"of a status":        {store.TaskQuery{Status: task.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
 		"ready":              {store.TaskQuery{ReadyAt: 5}, "COVERING INDEX tasks_ready"},
 	} {
 		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
@@ -150,15 +151,15 @@ func TestTaskCountPlans(t *testing.T) {
 func TestLawsOfTasksAreRepeated(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path(t)})
 	update(t, s, func(tx store.Tx) error { return createTask(tx, 1) })
-	tasks := map[string]func(*core.Task){
-		"a status of nobody":          func(t *core.Task) { t.Phase = core.TaskErrored{Reason: "wish"} },
-		"an error without a reason":   func(t *core.Task) { t.Phase = core.TaskErrored{} },
-		"a reason of no cancellation": func(t *core.Task) { t.Phase = core.TaskRunning{CancelReason: "why"} },
-		"waits for less than nothing": func(t *core.Task) { t.Waits = -1 },
-		"more failures than attempts": func(t *core.Task) { t.Spent.Failures = 4 },
-		"more failures on a model":    func(t *core.Task) { t.Spent.OnModel = 1 },
-		"fewer than no replies":       func(t *core.Task) { t.Replies = -1 },
-		"an answer that nobody gave":  func(t *core.Task) { t.Reply = "yes" },
+	tasks := map[string]func(*task.Task){
+		"a status of nobody":          func(t *task.Task) { t.Phase = task.Errored{Reason: "wish"} },
+		"an error without a reason":   func(t *task.Task) { t.Phase = task.Errored{} },
+		"a reason of no cancellation": func(t *task.Task) { t.Phase = task.Running{CancelReason: "why"} },
+		"waits for less than nothing": func(t *task.Task) { t.Waits = -1 },
+		"more failures than attempts": func(t *task.Task) { t.Spent.Failures = 4 },
+		"more failures on a model":    func(t *task.Task) { t.Spent.OnModel = 1 },
+		"fewer than no replies":       func(t *task.Task) { t.Replies = -1 },
+		"an answer that nobody gave":  func(t *task.Task) { t.Reply = "yes" },
 	}
 	for name, change := range tasks {
 		update(t, s, func(tx store.Tx) error {
@@ -171,15 +172,15 @@ func TestLawsOfTasksAreRepeated(t *testing.T) {
 			return nil
 		})
 	}
-	lease := core.Lease{Token: "tok", Epoch: 1, ExpiresAt: 1}
-	attempts := map[string]core.AttemptPhase{
-		"runs without a token":      core.Running{Lease: core.Lease{Epoch: 1}},
-		"of another epoch":          core.Running{Lease: core.Lease{Token: "tok", Epoch: 2}},
-		"ended as running":          core.Ended{Status: core.AttemptRunning, Token: "tok", At: 1},
-		"ended in no known way":     core.Ended{Status: "vanished", Token: "tok", At: 1},
-		"completed without a lease": core.Ended{Status: core.AttemptCompleted, At: 1},
-		"began without a token":     core.Ended{Status: core.AttemptCancelled, StartedAt: 5, At: 5},
-		"failed in no known way":    core.Ended{Status: core.AttemptError, Token: "tok", At: 1, Failure: core.Failure{Class: "odd"}},
+	lease := task.Lease{Token: "tok", Epoch: 1, ExpiresAt: 1}
+	attempts := map[string]task.AttemptPhase{
+		"runs without a token":      task.RunningAttempt{Lease: task.Lease{Epoch: 1}},
+		"of another epoch":          task.RunningAttempt{Lease: task.Lease{Token: "tok", Epoch: 2}},
+		"ended as running":          task.EndedAttempt{Status: task.AttemptRunning, Token: "tok", At: 1},
+		"ended in no known way":     task.EndedAttempt{Status: "vanished", Token: "tok", At: 1},
+		"completed without a lease": task.EndedAttempt{Status: task.AttemptCompleted, At: 1},
+		"began without a token":     task.EndedAttempt{Status: task.AttemptCancelled, StartedAt: 5, At: 5},
+		"failed in no known way":    task.EndedAttempt{Status: task.AttemptError, Token: "tok", At: 1, Failure: task.Failure{Class: "odd"}},
 	}
 	for name, phase := range attempts {
 		update(t, s, func(tx store.Tx) error {
@@ -193,15 +194,15 @@ func TestLawsOfTasksAreRepeated(t *testing.T) {
 	update(t, s, func(tx store.Tx) error {
 		a, _, err := tx.Attempt("att_1_1")
 		require.NoError(t, err)
-		for _, change := range []func(*core.Attempt){
-			func(a *core.Attempt) { a.Link = -2 }, func(a *core.Attempt) { a.Stale = -1 },
+		for _, change := range []func(*task.Attempt){
+			func(a *task.Attempt) { a.Link = -2 }, func(a *task.Attempt) { a.Stale = -1 },
 		} {
 			odd := a
-			odd.Phase = core.Running{Lease: lease}
+			odd.Phase = task.RunningAttempt{Lease: lease}
 			change(&odd)
 			require.Error(t, tx.PutAttempt(odd))
 		}
-		require.Error(t, tx.PutBreaker(core.Breaker{Key: "k", Failures: -1}))
+		require.Error(t, tx.PutBreaker(task.Breaker{Key: "k", Failures: -1}))
 		return nil
 	})
 	sound(t, s)
@@ -230,7 +231,7 @@ func TestHeartbeatIsSmall(t *testing.T) {
 	s := open(t, sqlite.Options{Path: path})
 	long := string(make([]byte, 1<<20))
 	update(t, s, func(tx store.Tx) error {
-		one, effects := core.CreateTask(taskID(1), "att_1_1", 1, core.Launch{Prompt: long, MaxAttempts: 3}, 0, 1)
+		one, effects := task.Create(taskID(1), "att_1_1", 1, task.Spec{Prompt: long, MaxAttempts: 3}, 0, 1)
 		one.Output = long
 		return save(tx, one, effects)
 	})
@@ -245,7 +246,7 @@ func TestHeartbeatIsSmall(t *testing.T) {
 	}
 	pages() // moves everything out of the log, so that it begins anew
 	for at := range core.Instant(3) {
-		update(t, s, func(tx store.Tx) error { return happen(tx, 1, core.Heartbeat{At: at + 2, Token: "tok_1"}) })
+		update(t, s, func(tx store.Tx) error { return happen(tx, 1, task.Heartbeat{At: at + 2, Token: "tok_1"}) })
 	}
 	require.Less(t, pages(), int64(3*10))
 	sound(t, s)

@@ -12,15 +12,15 @@ import (
 // Examine that finds it, and what Verify calls it.
 func taskDamage() map[string]struct{ check, what string } {
 	return map[string]struct{ check, what string }{
-		"UPDATE tasks SET waits = 1 WHERE position = 3":                        {"rows", "task " + taskID(3)},
-		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":        {"rows", "task " + taskID(3)},
-		"UPDATE launches SET prompt = 'other' WHERE task = 3":                  {"rows", "task " + taskID(3)},
-		"DELETE FROM launches WHERE task = 3":                                  {"rows", "task " + taskID(3)},
-		"UPDATE said SET output = 'other' WHERE task = 3":                      {"rows", "task " + taskID(3)},
-		"DELETE FROM said WHERE task = 3":                                      {"rows", "task " + taskID(3)},
-		"INSERT INTO carried SELECT 3, reply, sum FROM carried WHERE task = 2": {"rows", "task " + taskID(3)},
-		"UPDATE carried SET reply = 'other' WHERE task = 2":                    {"rows", "task " + taskID(2)},
-		"UPDATE replies SET text = 'other' WHERE task = 2":                     {"rows", "reply 1 to task " + taskID(2)},
+		"UPDATE tasks SET waits = 1 WHERE position = 3":                                  {"rows", "task " + taskID(3)},
+		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":                  {"rows", "task " + taskID(3)},
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":                          {"rows", "task " + taskID(3)},
+		"DELETE FROM task_specs WHERE task = 3":                                          {"rows", "task " + taskID(3)},
+		"UPDATE task_outputs SET output = 'other' WHERE task = 3":                        {"rows", "task " + taskID(3)},
+		"DELETE FROM task_outputs WHERE task = 3":                                        {"rows", "task " + taskID(3)},
+		"INSERT INTO task_replies SELECT 3, reply, sum FROM task_replies WHERE task = 2": {"rows", "task " + taskID(3)},
+		"UPDATE task_replies SET reply = 'other' WHERE task = 2":                         {"rows", "task " + taskID(2)},
+		"UPDATE replies SET text = 'other' WHERE task = 2":                               {"rows", "reply 1 to task " + taskID(2)},
 		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
 			"rows", "the dependency of task " + taskID(4) + " on " + taskID(1),
 		},

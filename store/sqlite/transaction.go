@@ -6,12 +6,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// begin starts a transaction. A writing one takes SQLite's write lock at once: one that began by
-// reading could not become a writer if somebody else had written meanwhile, whatever it waits.
-func begin(ctx context.Context, c *conn, o rows.Options, writable bool) (*rows.Tx, error) {
+// begin starts a transaction. A writing transaction takes SQLite's write lock at once. A transaction that began with a
+// read could not become a writer after another process wrote.
+func begin(ctx context.Context, c *conn, o sqlstore.Options, writable bool) (*sqlstore.Tx, error) {
 	o.Conn, o.Cancelled = c, ctx.Err
 	text := "BEGIN"
 	if writable {
@@ -21,23 +21,22 @@ func begin(ctx context.Context, c *conn, o rows.Options, writable bool) (*rows.T
 		return nil, c.Fault(err)
 	}
 	if !writable {
-		return rows.Begin(o), nil
+		return sqlstore.Begin(o), nil
 	}
 	if err := c.refresh(); err != nil {
 		c.Rollback()
 		return nil, c.Fault(err)
 	}
 	o.Recent = &c.recent
-	return rows.Begin(o), nil
+	return sqlstore.Begin(o), nil
 }
 
-// commit ends a transaction durably. Of its errors only one of kind IO leaves open whether the
-// transaction took effect: the write-ahead log may hold all of it when the sync, or a step behind it,
-// did not succeed.
-func commit(t *rows.Tx, c *conn) error {
+// commit ends a transaction durably. Only an error of kind IO leaves open whether the transaction took effect: the
+// write-ahead log may hold all of it although the sync failed.
+func commit(t *sqlstore.Tx, c *conn) error {
 	return t.Commit(func() error {
 		if t.Pruned() {
-			if err := c.Query(func(*rows.Row) error { return nil }, "PRAGMA incremental_vacuum(1024)"); err != nil {
+			if err := c.Query(func(*sqlstore.Row) error { return nil }, "PRAGMA incremental_vacuum(1024)"); err != nil {
 				return c.Fault(err)
 			}
 		}
@@ -53,13 +52,13 @@ func commit(t *rows.Tx, c *conn) error {
 	})
 }
 
-// Try is Exec: a statement that SQLite refuses changes nothing, and its transaction goes on.
+// Try is Exec: a statement that SQLite refuses changes nothing, and its transaction continues.
 func (c *conn) Try(text string, args ...any) (changed int64, err error) { return c.Exec(text, args...) }
 
 // Refused reports whether a statement broke a rule of the schema.
 func (c *conn) Refused(err error) bool { return refused(err) }
 
-// Fault turns what SQLite said into a *store.Error.
+// Fault turns an error of SQLite into a *store.Error.
 func (c *conn) Fault(err error) *store.Error { return classify(c.path, err) }
 
 // Rollback may fail, because SQLite rolls some failed transactions back by itself. A connection that

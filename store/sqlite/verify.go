@@ -2,14 +2,17 @@ package sqlite
 
 import (
 	"context"
+	"regexp"
+	"strconv"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"waybill/store"
-	"waybill/store/rows"
+	"waybill/store/sqlstore"
 )
 
-// Verify has SQLite check the structure of the file, and checks every row against its checksum, the
-// chain of the event log from its oldest record to its newest, each task against its newest attempt, and
-// the counts.
+// Verify checks the structure of the file with SQLite, every row against its checksum, the hash chain of the event log,
+// each task against its newest attempt, and the counts.
 func (s *Store) Verify(ctx context.Context) (found []store.Damage, err error) {
 	if err := s.refusal(); isKind(err, store.NewerSchema) {
 		return nil, err
@@ -24,9 +27,9 @@ func (s *Store) Verify(ctx context.Context) (found []store.Damage, err error) {
 	return found, err
 }
 
-// verifier gives one that reads with c, no longer than a page in one transaction.
-func verifier(ctx context.Context, c *conn) *rows.Verifier {
-	return &rows.Verifier{Conn: c, Ctx: ctx, Moment: func(fn func() error) error {
+// verifier returns one that reads with c, no longer than a page in one transaction.
+func verifier(ctx context.Context, c *conn) *sqlstore.Verifier {
+	return &sqlstore.Verifier{Conn: c, Ctx: ctx, Moment: func(fn func() error) error {
 		if _, err := c.Exec("BEGIN"); err != nil {
 			return err
 		}
@@ -36,25 +39,62 @@ func verifier(ctx context.Context, c *conn) *rows.Verifier {
 	}}
 }
 
-// checks gives all checks, for Verify and for Examine.
-func checks(v *rows.Verifier, c *conn) []rows.Check {
-	structural := rows.Check{Name: "structure", Run: func() error { return structure(v, c) }}
-	return append([]rows.Check{structural}, v.Checks()...)
+// checks returns all checks, for Verify and for Examine.
+func checks(v *sqlstore.Verifier, c *conn) []sqlstore.Check {
+	structural := sqlstore.Check{Name: "structure", Run: func() error { return structure(v, c) }}
+	return append([]sqlstore.Check{structural}, v.Checks()...)
 }
 
 // structure has SQLite look at the pages of the file, and for rows that refer to others.
-func structure(v *rows.Verifier, c *conn) error {
-	err := c.queryContext(v.Ctx, func(r *rows.Row) error {
-		if text := r.Text(); text != "ok" {
-			v.Add("the file", "%s", text)
-		}
-		return r.Err()
-	}, "PRAGMA integrity_check(20)")
+func structure(v *sqlstore.Verifier, c *conn) error {
+	damage, err := integrity(v.Ctx, c)
 	if err != nil {
 		return err
 	}
-	return c.queryContext(v.Ctx, func(r *rows.Row) error {
+	for _, text := range damage {
+		v.Add("the file", "%s", text)
+	}
+	return c.queryContext(v.Ctx, func(r *sqlstore.Row) error {
 		v.Add("table "+r.Text(), "a row refers to another that is missing")
 		return r.Err()
 	}, "PRAGMA foreign_key_check")
+}
+
+// unreadPage matches the row of an integrity check about a page that could not be read, and SQLite's result code in it.
+var unreadPage = regexp.MustCompile(`unable to get the page\. error code=(\d+)`)
+
+// integrity checks the structure of the file that c has open and returns what is damaged. A page that the disk did not
+// deliver is not known to be damaged: it is an error of kind IO.
+func integrity(ctx context.Context, c *conn) (damage []string, err error) {
+	damage, err = listDamage(ctx, c)
+	if err != nil || len(damage) == 0 {
+		return nil, err
+	}
+	// SQLite returns the same row for pages that it could not read and for damaged pages. The readable ones are in its cache
+	// now, so a second run lists only the damaged ones.
+	again, err := listDamage(ctx, c)
+	if err == nil && len(again) == 0 {
+		err = unreadPageFault(c.path, damage[0])
+	}
+	return again, err
+}
+
+func listDamage(ctx context.Context, c *conn) (damage []string, err error) {
+	err = c.queryContext(ctx, func(r *sqlstore.Row) error {
+		text := r.Text()
+		if found := unreadPage.FindStringSubmatch(text); found != nil {
+			if code, _ := strconv.Atoi(found[1]); code&0xff == sqlite3.SQLITE_IOERR {
+				return unreadPageFault(c.path, found[0])
+			}
+		}
+		if text != "ok" {
+			damage = append(damage, text)
+		}
+		return r.Err()
+	}, "PRAGMA integrity_check(20)")
+	return damage, err
+}
+
+func unreadPageFault(path, row string) *store.Error {
+	return fault(store.IO, errUnread, "the disk did not deliver a page of the store %s (%s): check the disk and try again", path, row)
 }

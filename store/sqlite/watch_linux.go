@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A watch rings when somebody writes to a file, or closes it after he could have, as all do who die. A nil
-// watch never rings. One goroutine has it.
+// A watch signals when a process writes to the file or closes it after opening it for writing, as a dying process does. A
+// nil watch never signals. One goroutine uses it.
 type watch struct {
 	path string
 	file *os.File
@@ -27,11 +27,11 @@ func newWatch(path string) (*watch, error) {
 	if err := w.attach(); err != nil {
 		return nil, errors.Join(err, w.file.Close())
 	}
-	go w.listen() // ends with close, or when there is nothing to hear any more
+	go w.listen() // ends with close, or when no more events can arrive
 	return w, nil
 }
 
-// attach watches the file that has the name now. For one that is watched already that changes nothing.
+// attach watches the file that has the name now. If that file is already watched, nothing changes.
 func (w *watch) attach() error {
 	raw, err := w.file.SyscallConn()
 	if err != nil {
@@ -46,7 +46,7 @@ func (w *watch) attach() error {
 	return os.NewSyscallError("inotify_add_watch", failed)
 }
 
-// listen rings for whatever comes: what it was, the file tells better.
+// listen signals for every event; the file itself tells the details.
 func (w *watch) listen() {
 	defer close(w.rung)
 	events := make([]byte, 4096)
@@ -61,7 +61,7 @@ func (w *watch) listen() {
 	}
 }
 
-// rings gives the channel that is signalled; it is closed when nothing can be heard any more.
+// rings returns the channel that is signalled. It is closed when no more events can arrive.
 func (w *watch) rings() <-chan struct{} {
 	if w == nil {
 		return nil

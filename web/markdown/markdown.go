@@ -1,25 +1,22 @@
-// Package markdown reads text that others have written as GitHub's Markdown, and gives what it says as a tree of
-// nodes of a few kinds: words, and what they are, for a page to draw.
+// Package markdown parses untrusted text as GitHub's Markdown and returns a tree of nodes of a few kinds, for a page to
+// draw.
 //
-// It refuses to write HTML, to pass any on as such, and to lead anywhere but to http, https and mailto. A tag is text,
-// as it stands; a picture is a link, because to load it would tell somebody that the text was read; a link to anything
-// else is its words with the address behind them. What Markdown never shows stays hidden here as well: the titles of
-// links, the definitions that links refer to, and the language of a block of code.
+// It produces no HTML, and links only to http, https and mailto. An HTML tag becomes text. An image becomes a link,
+// because loading it would tell another server that the text was read. Another link becomes its text, followed by its
+// address. Titles of links, link definitions and the language of a code block stay hidden, as in every Markdown.
 //
-// # How much it takes
+// # Limits
 //
-// The text is of strangers, so its cost is bounded by construction, and grows with its length and not with what it
-// says:
+// The text is untrusted, so its cost is limited and grows only with its length:
 //
-//   - A text over MaxBytes is not read at all. It is given as it was written, and the answer says so.
-//   - A block over 4 KiB has no markup within its lines. To find where an emphasis or a link ends can take the square of
-//     the length of a block, and so of no more than that.
-//   - Quotes and lists are opened within one another 16 times. A mark beyond that is text.
-//   - A text has tables of 4,000 cells at most; what would go beyond stays a paragraph. A row is as wide as the head of
-//     its table, so few characters can ask for very many cells.
-//   - Nodes are nested 64 deep. What is below is given as its words.
-//   - An address over 2 KiB leads nowhere. Nodes and their addresses take 1 MiB at most, beside the words. A text that
-//     asks for more is given as it was written, and the answer says so.
+//   - A text over MaxBytes is not parsed. It is returned as one plain node with the reason.
+//   - A block over 4 KiB has no inline markup, because finding the end of an emphasis or link can take quadratic time.
+//   - Quotes and lists nest at most 16 times. Further marks are text.
+//   - The tables of a text have at most 4,000 cells; a further table stays a paragraph. A row is as wide as the head of
+//     its table, so a few characters can create very many cells.
+//   - Nodes nest at most 64 times. Deeper ones become text.
+//   - An address over 2 KiB is no link. Nodes and their addresses take at most 1 MiB beside the text; otherwise the
+//     text is returned as one plain node with the reason.
 package markdown
 
 import (
@@ -30,54 +27,54 @@ import (
 )
 
 const (
-	// MaxBytes is how long a text may be whose markup is read.
+	// MaxBytes is the length of the longest text that is parsed.
 	MaxBytes = 64 << 10
 
-	maxBlock  = 4 << 10
-	maxNested = 16
-	maxCells  = 4000
-	maxDepth  = 64
-	maxURL    = 2 << 10
-	maxTaken  = 1 << 20
-	// nodeTakes is what a node counts as, which is about what it is in JSON.
-	nodeTakes = 64
+	maxBlock   = 4 << 10
+	maxNesting = 16
+	maxCells   = 4000
+	maxDepth   = 64
+	maxURL     = 2 << 10
+	maxCost    = 1 << 20
+	// nodeCost is the assumed cost of a node, about its size in JSON.
+	nodeCost = 64
 )
 
-// Why a text was given as it was written.
+// These are the reasons why a text is not parsed.
 const (
-	// TooLong says that it has more than MaxBytes.
+	// TooLong means that the text has more than MaxBytes.
 	TooLong = "too_long"
-	// TooMuch says that its markup would make more nodes than are given.
+	// TooMuch means that the nodes of the text would cost too much.
 	TooMuch = "too_much"
 )
 
-// A Document is what a text says.
+// A Document is a parsed text.
 type Document struct {
 	Nodes []Node `json:"nodes"`
-	// Plain says why the text was given as it was written, in one node of the kind "plain"; "" if its markup was read.
+	// Plain is the reason why the text was not parsed and is one node of the kind "plain"; "" if it was parsed.
 	Plain string `json:"plain,omitzero"`
 }
 
-// A Node is a piece of a text. Which of its fields there are depends on its kind.
+// A Node is a piece of a text. Its kind determines which fields are set.
 type Node struct {
 	Kind string `json:"kind"`
-	// Text is what "text", "code", "code_block" and "plain" say. In the last two, lines are lines.
+	// Text is the content of "text", "code", "code_block" and "plain". The last two keep their line breaks.
 	Text string `json:"text,omitzero"`
-	// URL is where a "link" or an "image" leads: to http, https or mailto.
+	// URL is the target of a "link" or an "image": http, https or mailto.
 	URL string `json:"url,omitzero"`
-	// Level is that of a "heading", from 1 to 6.
+	// Level is the level of a "heading", from 1 to 6.
 	Level int `json:"level,omitzero"`
-	// Ordered and Start say that a "list" is numbered, and from where.
+	// Ordered reports that a "list" is numbered; Start is its first number.
 	Ordered bool `json:"ordered,omitzero"`
 	Start   *int `json:"start,omitzero"`
-	// Checked is the box of an "item", if it has one.
+	// Checked is the state of the checkbox of an "item", if it has one.
 	Checked *bool `json:"checked,omitzero"`
-	// Header says that a "cell" is of the head of its table.
+	// Header reports that a "cell" belongs to the head of its table.
 	Header   bool   `json:"header,omitzero"`
 	Children []Node `json:"children,omitzero"`
 }
 
-// The kinds of nodes.
+// These are the kinds of nodes.
 const (
 	kindText          = "text"
 	kindPlain         = "plain"
@@ -100,37 +97,37 @@ const (
 	kindCell          = "cell"
 )
 
-// Read gives what a text says. It has an answer for every text, of which each URL is one that may be followed. Bytes
-// that are no UTF-8 are given as U+FFFD.
+// Read parses a text. It succeeds for every text, and every URL of its result is safe to follow. It replaces invalid
+// UTF-8 by U+FFFD.
 func Read(written string) Document {
 	written = strings.ToValidUTF8(written, "\uFFFD")
 	if len(written) > MaxBytes {
-		return plain(written, TooLong)
+		return plainDocument(written, TooLong)
 	}
 	source := []byte(strings.ReplaceAll(written, "\r\n", "\n"))
-	d := drawer{source: source, left: maxTaken}
-	nodes := d.below(newParser().Parse(text.NewReader(source)), 0)
-	if d.left < 0 {
-		return plain(written, TooMuch)
+	d := converter{input: source, budget: maxCost}
+	nodes := d.children(newParser().Parse(text.NewReader(source)), 0)
+	if d.budget < 0 {
+		return plainDocument(written, TooMuch)
 	}
 	return Document{Nodes: nodes}
 }
 
-func plain(written, why string) Document {
+func plainDocument(written, why string) Document {
 	return Document{Nodes: []Node{{Kind: kindPlain, Text: written}}, Plain: why}
 }
 
-// A drawer makes nodes of what was parsed.
-type drawer struct {
-	source []byte
-	left   int  // of what nodes may take; below zero nothing is drawn any more
-	linked bool // whether what is drawn is in a link, in which there can be no other
+// A converter turns the parser's tree into nodes.
+type converter struct {
+	input  []byte
+	budget int  // remaining cost of nodes; below zero the conversion stops
+	inLink bool // whether the current node is in a link, which cannot contain another
 }
 
-// below draws what is below a node of the parser, at a depth.
-func (d *drawer) below(parent ast.Node, depth int) []Node {
-	s := strip{d: d}
-	s.drawBelow(parent, depth)
-	s.settle()
+// children returns the nodes below a node of the parser.
+func (d *converter) children(parent ast.Node, depth int) []Node {
+	s := nodeList{d: d}
+	s.addChildren(parent, depth)
+	s.flushText()
 	return s.nodes
 }

@@ -10,37 +10,36 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// This file puts the library's parsers together, each behind what bounds its cost. None of them is left unbounded whose
-// cost can be more than in proportion.
+// This file combines the parsers of the library with limits, so that no cost grows faster than the text.
 
-// newParser gives a parser for one text.
+// newParser returns a parser for one text.
 func newParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(shallow{parser.NewListParser()}, 300),
+			util.Prioritized(nestingLimit{parser.NewListParser()}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(shallow{parser.NewBlockquoteParser()}, 800),
+			util.Prioritized(nestingLimit{parser.NewBlockquoteParser()}, 800),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
 		parser.WithInlineParsers(
-			util.Prioritized(short{extension.NewTaskCheckBoxParser()}, 0),
-			util.Prioritized(short{parser.NewCodeSpanParser()}, 100),
-			util.Prioritized(short{parser.NewLinkParser()}, 200),
-			util.Prioritized(short{parser.NewAutoLinkParser()}, 300),
-			util.Prioritized(short{parser.NewRawHTMLParser()}, 400),
-			util.Prioritized(short{parser.NewEmphasisParser()}, 500),
-			util.Prioritized(short{extension.NewStrikethroughParser()}, 500),
-			util.Prioritized(short{extension.NewLinkifyParser()}, 999),
+			util.Prioritized(lengthLimit{extension.NewTaskCheckBoxParser()}, 0),
+			util.Prioritized(lengthLimit{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(lengthLimit{parser.NewLinkParser()}, 200),
+			util.Prioritized(lengthLimit{parser.NewAutoLinkParser()}, 300),
+			util.Prioritized(lengthLimit{parser.NewRawHTMLParser()}, 400),
+			util.Prioritized(lengthLimit{parser.NewEmphasisParser()}, 500),
+			util.Prioritized(lengthLimit{extension.NewStrikethroughParser()}, 500),
+			util.Prioritized(lengthLimit{extension.NewLinkifyParser()}, 999),
 		),
 		parser.WithParagraphTransformers(
 			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
-			util.Prioritized(&small{inner: extension.NewTableParagraphTransformer()}, 200),
+			util.Prioritized(&cellLimit{inner: extension.NewTableParagraphTransformer()}, 200),
 		),
 		parser.WithASTTransformers(
 			util.Prioritized(extension.NewTableASTTransformer(), 0),
@@ -48,22 +47,22 @@ func newParser() parser.Parser {
 	)
 }
 
-// shallow opens a quote or a list where there are not too many around it: every line goes through all that are open.
-type shallow struct{ parser.BlockParser }
+// nestingLimit limits the nesting of quotes and lists, because the parser passes every line through all open ones.
+type nestingLimit struct{ parser.BlockParser }
 
-func (p shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (p nestingLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, at := reader.Position()
-	// The parser is asked all the same, because it remembers that it was.
+	// Open must be called even at the limit, because the parser records the call.
 	node, state := p.BlockParser.Open(parent, reader, pc)
-	if node != nil && nested(parent) >= maxNested {
+	if node != nil && nestingDepth(parent) >= maxNesting {
 		reader.SetPosition(line, at)
 		return nil, parser.NoChildren
 	}
 	return node, state
 }
 
-// nested counts the quotes and lists around what is put into a node.
-func nested(n ast.Node) (around int) {
+// nestingDepth returns the number of quotes and lists around a child of the node.
+func nestingDepth(n ast.Node) (around int) {
 	for ; n != nil; n = n.Parent() {
 		switch n.(type) {
 		case *ast.Blockquote, *ast.List:
@@ -73,30 +72,30 @@ func nested(n ast.Node) (around int) {
 	return around
 }
 
-// short looks for markup in the lines of a block that is not too long.
-type short struct{ parser.InlineParser }
+// lengthLimit parses inline markup only in blocks up to maxBlock.
+type lengthLimit struct{ parser.InlineParser }
 
-func (p short) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (p lengthLimit) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if lines := parent.Lines(); lines.Len() > 0 && lines.At(lines.Len()-1).Stop-lines.At(0).Start > maxBlock {
 		return nil
 	}
 	return p.InlineParser.Parse(parent, block, pc)
 }
 
-// CloseBlock lets a parser forget what it found in a block.
-func (p short) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+// CloseBlock passes the end of a block to the parser.
+func (p lengthLimit) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if closer, ok := p.InlineParser.(parser.CloseBlocker); ok {
 		closer.CloseBlock(parent, block, pc)
 	}
 }
 
-// small makes tables of paragraphs as long as their cells are not too many.
-type small struct {
+// cellLimit turns paragraphs into tables until their cells reach maxCells.
+type cellLimit struct {
 	inner parser.ParagraphTransformer
-	cells int // of the tables so far
+	cells int // of all tables so far
 }
 
-func (p *small) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+func (p *cellLimit) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines, source, widest := node.Lines(), reader.Source(), 0
 	before := lines.Len()
 	for i := range before {

@@ -8,9 +8,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// unescaped gives words without the marks that say how they are meant: a backslash before a sign, and a character by
-// its name or number. It goes over them once, so what it gives is not taken for such a mark again.
-func unescaped(written []byte) string {
+// unescape resolves backslash escapes and character references. It makes one pass, so that its result is not resolved
+// again.
+func unescape(written []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(written); {
 		c := written[i]
@@ -20,7 +20,7 @@ func unescaped(written []byte) string {
 			continue
 		}
 		if c == '&' {
-			mark := reference(written[i:])
+			mark := entityLength(written[i:])
 			b.Write(util.ResolveNumericReferences(util.ResolveEntityNames(written[i : i+mark])))
 			i += mark
 			continue
@@ -31,12 +31,12 @@ func unescaped(written []byte) string {
 	return b.String()
 }
 
-// longestName is that of a character, with the signs around it.
-const longestName = 40
+// maxEntityLength is the length of the longest character reference.
+const maxEntityLength = 40
 
-// reference gives how long what begins with an ampersand is: up to a semicolon, or the sign alone.
-func reference(written []byte) int {
-	for i := 1; i < min(len(written), longestName); i++ {
+// entityLength returns the length of the character reference at the start, or 1 if there is none.
+func entityLength(written []byte) int {
+	for i := 1; i < min(len(written), maxEntityLength); i++ {
 		switch c := written[i]; {
 		case c == ';':
 			return i + 1
@@ -47,14 +47,14 @@ func reference(written []byte) int {
 	return 1
 }
 
-// address gives where a link leads, or "" if that may not be followed.
-func address(destination []byte) string { return allowed(util.URLEscape(destination, true)) }
+// linkURL returns the URL of a link, or "" if it is not allowed.
+func linkURL(destination []byte) string { return allowedURL(util.URLEscape(destination, true)) }
 
-// plainAddress is address for one in which nothing is escaped.
-func plainAddress(written []byte) string { return allowed(util.URLEscape(written, false)) }
+// plainLinkURL is linkURL for an address without escapes.
+func plainLinkURL(written []byte) string { return allowedURL(util.URLEscape(written, false)) }
 
-// allowed is an allow-list: all else that there is, and will ever be, leads nowhere.
-func allowed(written []byte) string {
+// allowedURL returns the URL if its scheme is on the allow-list, and "" otherwise.
+func allowedURL(written []byte) string {
 	if len(written) > maxURL || !utf8.Valid(written) {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // reading opens the page at a task of the inbox, with the focus in the reply box.
-func (b *browser) reading(h *house, id string) *tab {
+func (b *browser) reading(h *harness, id string) *tab {
 	b.t.Helper()
 	p := b.tab()
 	p.open(h.link())
@@ -19,7 +19,7 @@ func (b *browser) reading(h *house, id string) *tab {
 }
 
 // asksNext has somebody else answer a task, and has the task ask something else.
-func (h *house) asksNext(id, answer, by, question string) {
+func (h *harness) asksNext(id, answer, by, question string) {
 	h.t.Helper()
 	h.call("reply", map[string]any{"task_id": id, "reply": answer, "by": by})
 	require.Equal(h.t, id, h.claim())
@@ -27,7 +27,7 @@ func (h *house) asksNext(id, answer, by, question string) {
 }
 
 // loses carries out what comes at a path, and then the connection breaks: nobody learns what came of it.
-func (h *house) loses(at string) {
+func (h *harness) loses(at string) {
 	h.instead(at, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		h.inner.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
@@ -35,7 +35,7 @@ func (h *house) loses(at string) {
 }
 
 // holds holds back whatever comes at a path, until the returned function is called; came is closed with the first.
-func (h *house) holds(at string) (came <-chan struct{}, release func()) {
+func (h *harness) holds(at string) (came <-chan struct{}, release func()) {
 	first, hold := make(chan struct{}, 1), make(chan struct{})
 	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -59,10 +59,11 @@ const inTheBox = `document.querySelector("#reply").value`
 // TestTypedOnWhileSendingIsNeitherSentNorLost: what is sent is what was there when Enter was pressed, however long it
 // takes. What is typed behind it stays, and is said not to have been sent.
 func TestTypedOnWhileSendingIsNeitherSentNorLost(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	for name, at := range map[string]string{"while it asks": "GET /api/tasks/", "while it sends": "POST /api/tasks/"} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newHarness(t)
 			id := h.asks("Move the gate", "Delete the old one?")
 			p := b.reading(h, id)
 			p.write("yes")
@@ -88,7 +89,8 @@ func TestTypedOnWhileSendingIsNeitherSentNorLost(t *testing.T) {
 // TestDraftOfAnOlderQuestionIsNotSentToANewOne: a text was written, and left; somebody else answered, and the task asks
 // something else. The text is not sent before the person has said that it is for this question.
 func TestDraftOfAnOlderQuestionIsNotSentToANewOne(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Delete the old database?")
 	p := newBrowser(t).reading(h, id)
 	p.write("yes")
@@ -100,7 +102,7 @@ func TestDraftOfAnOlderQuestionIsNotSentToANewOne(t *testing.T) {
 	p.sees("Answered by Bob: no")
 	p.focus("#reply")
 	p.press("Enter")
-	p.sees("Not sent: you wrote it for another question.")
+	p.sees("Not sent: you wrote this text for another question.")
 	p.write("!")
 	p.press("Enter")
 	require.Equal(t, 0, h.keys(), "it was sent to a question that it was not written for")
@@ -114,19 +116,19 @@ func TestDraftOfAnOlderQuestionIsNotSentToANewOne(t *testing.T) {
 // TestQuestionThatChangesUnderTheHandsIsNotAnswered: the task asks something else while somebody types, and who reads
 // the old question still presses Enter.
 func TestQuestionThatChangesUnderTheHandsIsNotAnswered(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Keep the old gate?")
 	p := newBrowser(t).reading(h, id)
 	p.write("no")
 	h.asksNext(id, "To the hill.", "Bob", "Shall I stop deleting everything?")
 	p.sees("You wrote this when it asked: Keep the old gate?") // the new question may be in the list before that
 	p.press("Enter")
-	p.sees("Not sent: you wrote it for another question.")
+	p.sees("Not sent: you wrote this text for another question.")
 	require.Equal(t, 0, h.keys())
 	require.Equal(t, "no", p.look(inTheBox))
 	p.sees("Answered by Bob: To the hill.")
-	p.button("Discard")
-	p.button("Discard it")
+	p.discard()
 	p.until(inTheBox + ` === ""`)
 	p.until(`document.activeElement.id === "reply"`)
 	p.write("yes")
@@ -138,6 +140,7 @@ func TestQuestionThatChangesUnderTheHandsIsNotAnswered(t *testing.T) {
 // TestAnswerThatArrivedIsNotSaidToHaveBeenLost: the answer was taken, and the connection broke before that was said.
 // The page finds it among the answers of the task, also after it was loaded again, or by sending it again.
 func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	for name, then := range map[string]func(p *tab){
 		"and is found":                nil,
@@ -145,7 +148,7 @@ func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
 		"and is sent again":           func(p *tab) { p.press("Enter") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newHarness(t)
 			id := h.asks("Move the gate", "Where to?")
 			p := b.reading(h, id)
 			p.write("To the street.")
@@ -156,7 +159,7 @@ func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
 			h.loses("POST /api/tasks/" + id + "/reply")
 			p.press("Enter")
 			if then != nil {
-				p.sees("It is not known whether the answer arrived.")
+				p.sees("waybill could not find out whether the answer arrived.")
 				h.instead("POST /api/tasks/"+id+"/reply", nil)
 				then(p)
 			}
@@ -173,7 +176,8 @@ func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {
 // TestSameWordToTheNextQuestionIsAnotherAnswer: the first was taken, and nobody learned of it; the task goes on and
 // asks again, and is given the same word.
 func TestSameWordToTheNextQuestionIsAnotherAnswer(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Go on?")
 	p := newBrowser(t).reading(h, id)
 	at := "POST /api/tasks/" + id + "/reply"
@@ -194,10 +198,11 @@ func TestSameWordToTheNextQuestionIsAnotherAnswer(t *testing.T) {
 	require.Equal(t, 2, h.keys())
 }
 
-// TestBoxStaysWhileItHasTheFocus: somebody else answers while the box has the focus and nothing is typed in it yet.
+// TestFocusedReplyBoxStays: somebody else answers while the box has the focus and nothing is typed in it yet.
 // What is typed then must not become commands.
-func TestBoxStaysWhileItHasTheFocus(t *testing.T) {
-	h := newHouse(t)
+func TestFocusedReplyBoxStays(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).reading(h, id)
 	h.call("reply", map[string]any{"task_id": id, "reply": "Nowhere.", "by": "Bob"})
@@ -211,10 +216,11 @@ func TestBoxStaysWhileItHasTheFocus(t *testing.T) {
 	p.until(`document.querySelector("#reply") === null`)
 }
 
-// TestDiscardAsksAndLeavesTheFocusSomewhere: a text is not destroyed by one press, and whoever discards it is at the
+// TestDiscardConfirmsAndMovesFocusToTitle: a text is not destroyed by one press, and whoever discards it is at the
 // title of the task then.
-func TestDiscardAsksAndLeavesTheFocusSomewhere(t *testing.T) {
-	h := newHouse(t)
+func TestDiscardConfirmsAndMovesFocusToTitle(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).reading(h, id)
 	p.write("To the street.")
@@ -224,8 +230,7 @@ func TestDiscardAsksAndLeavesTheFocusSomewhere(t *testing.T) {
 	p.until(`document.querySelector("dialog") === null`)
 	require.Equal(t, "To the street.", p.look(inTheBox))
 	require.Equal(t, "Discard", p.look(`document.activeElement.innerText`))
-	p.button("Discard")
-	p.button("Discard it")
+	p.discard()
 	p.until(`document.querySelector("#reply") === null`)
 	p.until(`document.activeElement.id === "detail-title"`)
 	p.run(reload())
@@ -235,7 +240,8 @@ func TestDiscardAsksAndLeavesTheFocusSomewhere(t *testing.T) {
 
 // TestFocusOfAButtonThatGoesIsNotLost: a button has the focus, and goes because of what it did, or of what happened.
 func TestFocusOfAButtonThatGoesIsNotLost(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).reading(h, id)
 	p.write("To the street.")
@@ -262,7 +268,8 @@ func TestFocusOfAButtonThatGoesIsNotLost(t *testing.T) {
 
 // TestNextQuestionIsOffered: whoever has answered one question is led to the next, and not moved there.
 func TestNextQuestionIsOffered(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	first, second := h.asks("Move the gate", "Where to?"), h.asks("Name the bell", "What name?")
 	p := newBrowser(t).reading(h, first)
 	p.write("To the street.")
@@ -284,9 +291,10 @@ func TestNextQuestionIsOffered(t *testing.T) {
 	p.until(`document.querySelector(".next a") === null`)
 }
 
-// TestReplyBoxKeepsNobodyOut goes through everything that the box can say, in both colours and on a narrow page.
-func TestReplyBoxKeepsNobodyOut(t *testing.T) {
-	h := newHouse(t)
+// TestReplyBoxIsAccessible goes through everything that the box can say, in both colours and on a narrow page.
+func TestReplyBoxIsAccessible(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	bell := h.asks("Name the bell", "What name?")
 	h.asks("Hang the door", "On which side?")
@@ -297,7 +305,7 @@ func TestReplyBoxKeepsNobodyOut(t *testing.T) {
 	at := "POST /api/tasks/" + id + "/reply"
 	h.instead(at, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	p.press("Enter")
-	p.sees("It is not known whether the answer arrived.")
+	p.sees("waybill could not find out whether the answer arrived.")
 	check("unknown")
 	h.instead(at, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

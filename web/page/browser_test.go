@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,14 +22,17 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"waybill/test/slow"
 )
 
 // patience bounds every wait for something to appear. It is what a test that fails takes, and no other.
 const patience = time.Minute
 
-// chromium gives the path of the browser, or skips the test.
+// chromium returns the path of the browser, or skips the test.
 func chromium(t *testing.T) string {
 	t.Helper()
+	slow.Test(t)
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -43,28 +45,62 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// A browser is one chromium with a profile of its own.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
+// A chromiumProcess is a running chromium.
+type chromiumProcess struct {
+	once sync.Once
+	ctx  context.Context
+	err  error
+	end  func() // nil if it was not started
 }
 
-func newBrowser(t *testing.T, more ...chromedp.ExecAllocatorOption) *browser {
-	t.Helper()
-	path := chromium(t)
+// shared is the process of all tests, because a start takes seconds. The first test that needs it starts it, and
+// TestMain ends it.
+var shared chromiumProcess
+
+func (c *chromiumProcess) start(path string, more ...chromedp.ExecAllocatorOption) error {
+	profile, err := os.MkdirTemp("", "waybill-chromium-")
+	if err != nil {
+		return err
+	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", false),
 		chromedp.WindowSize(1280, 800),
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
+	c.ctx = ctx
+	c.end = func() {
 		_ = chromedp.Cancel(ctx) // waits until the browser has ended
 		cancel()
 		stop()
-	})
+		_ = os.RemoveAll(profile)
+	}
+	return chromedp.Do(ctx)
+}
+
+// A browser is what one person has: its tabs share what they store with each other and with no other browser.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// newBrowser returns a browser of the shared process or, with options, of a process of its own.
+func newBrowser(t *testing.T, more ...chromedp.ExecAllocatorOption) *browser {
+	t.Helper()
+	path := chromium(t)
+	if len(more) > 0 {
+		var own chromiumProcess
+		err := own.start(path, more...)
+		t.Cleanup(own.end)
+		require.NoError(t, err)
+		return &browser{t: t, ctx: own.ctx}
+	}
+	shared.once.Do(func() { shared.err = shared.start(path) })
+	require.NoError(t, shared.err)
+	ctx, cancel := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx))
 	return &browser{t: t, ctx: ctx}
 }
@@ -145,7 +181,7 @@ func (p *tab) losses() []string {
 	return slices.Clone(p.lost)
 }
 
-// foreign gives the requests that went anywhere but to the server.
+// foreign returns the requests that went anywhere but to the server.
 func (p *tab) foreign(base string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +197,7 @@ func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	require.NoError(p.t, chromedp.Do(ctx, actions...))
 }
 
-// called gives the person at the tab a name, that goes with what is answered there.
+// called returns the person at the tab a name, that goes with what is answered there.
 func (p *tab) called(name string) {
 	p.t.Helper()
 	p.press("?")
@@ -179,7 +215,7 @@ func (p *tab) open(url string) {
 	p.until(`document.querySelector('[data-link=live]') !== null`)
 }
 
-// look gives the value of an expression of the page.
+// look returns the value of an expression of the page.
 func (p *tab) look(expression string) any {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -283,7 +319,22 @@ func (p *tab) button(label string) {
 	p.look(`((b) => (b.focus(), b.click()))(` + found + `)`)
 }
 
-// size gives the window another size.
+// confirm presses a button that asks first, and the button of that name in the question.
+func (p *tab) confirm(label string) {
+	p.t.Helper()
+	p.button(label)
+	p.until(`document.querySelector("dialog") !== null`)
+	p.button(label)
+}
+
+// discard throws away the text of the reply box.
+func (p *tab) discard() {
+	p.t.Helper()
+	p.button("Discard")
+	p.button("Discard it")
+}
+
+// size sets the size of the window.
 func (p *tab) size(width, height int64) {
 	p.t.Helper()
 	p.run(chromedp.EmulateViewport(width, height))
@@ -300,7 +351,7 @@ func (p *tab) picture(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), p.shot(), 0o644))
 }
 
-// shot gives a picture of what can be seen.
+// shot returns a picture of what can be seen.
 func (p *tab) shot() []byte {
 	p.t.Helper()
 	shot, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
@@ -315,8 +366,6 @@ func quoted(s string) string {
 	}
 	return string(text)
 }
-
-func listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
 
 func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }
 

@@ -3,7 +3,6 @@ package page_test
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,12 +12,11 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/stretchr/testify/require"
 
+	"waybill/test/golden"
 	"waybill/web/page"
 )
 
-var update = flag.Bool("update", false, "write the bundle anew")
-
-// built gives the files of the page as they follow from its sources.
+// built returns the files of the page as they follow from its sources.
 func built(t *testing.T) map[string]string {
 	t.Helper()
 	result := api.Build(options(t, "src/main.tsx", "src/page.css"))
@@ -66,20 +64,16 @@ func vendored(here string) map[string]string {
 
 // TestBundleIsCurrent fails if a committed file is not what the sources give.
 func TestBundleIsCurrent(t *testing.T) {
+	t.Parallel()
 	for name, want := range built(t) {
 		path := filepath.Join("dist", name)
-		if *update {
-			require.NoError(t, os.MkdirAll("dist", 0o755))
-			require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
-		}
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, want, strings.ReplaceAll(string(got), "\r\n", "\n"), "%s is stale: go generate ./web/page", path)
+		golden.File(t, path, want)
 	}
 }
 
 // TestBundleIsSmall holds the page to its budget: what is loaded is no larger than 60 KiB as it would be compressed.
 func TestBundleIsSmall(t *testing.T) {
+	t.Parallel()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	for _, file := range page.Files() {
@@ -93,6 +87,7 @@ func TestBundleIsSmall(t *testing.T) {
 
 // TestPageHasNothingInline: the policy of the server allows no script and no style but those that are files.
 func TestPageHasNothingInline(t *testing.T) {
+	t.Parallel()
 	document := page.Files()[0].Text
 	require.NotRegexp(t, regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|javascript:|<script[^>]*>[^<]`), document)
 	for _, link := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(document, -1) {
@@ -103,6 +98,7 @@ func TestPageHasNothingInline(t *testing.T) {
 
 // TestPageMakesNoHTML: no text becomes markup or code on the page, so its sources name none of what could make it so.
 func TestPageMakesNoHTML(t *testing.T) {
+	t.Parallel()
 	makers := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|createContextualFragment|DOMParser|srcdoc|createPolicy`)
 	sources, err := filepath.Glob("src/*")
 	require.NoError(t, err)
@@ -114,8 +110,9 @@ func TestPageMakesNoHTML(t *testing.T) {
 	}
 }
 
-// TestFilesAreTold: a file is known by its hash, so that a browser that has it need not be sent it again.
-func TestFilesAreTold(t *testing.T) {
+// TestFilesHaveDistinctETags: a file is known by its hash, so that a browser that has it need not be sent it again.
+func TestFilesHaveDistinctETags(t *testing.T) {
+	t.Parallel()
 	tags := map[string]bool{}
 	for _, file := range page.Files() {
 		require.NotEmpty(t, file.Text, file.Path)
@@ -126,9 +123,10 @@ func TestFilesAreTold(t *testing.T) {
 	require.Len(t, tags, 3)
 }
 
-// TestPageAsksWhatTheDoorAnswers: every path that the sources name with a method is one that docs/http.md has, with
+// TestPageRequestsAreDocumented: every path that the sources name with a method is one that docs/http.md has, with
 // that method.
-func TestPageAsksWhatTheDoorAnswers(t *testing.T) {
+func TestPageRequestsAreDocumented(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/http.md")
 	require.NoError(t, err)
 	routes := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(string(text), "{}")

@@ -38,7 +38,8 @@ window.attack = async (id, token) => {
 // TestFaultW1_RebindingInABrowser: the name of a web site is bound to this machine after its page was loaded, so that
 // for the browser waybill is a part of that site. It answers nobody who asks for it by such a name.
 func TestFaultW1_RebindingInABrowser(t *testing.T) {
-	evil := newStranger(t, rebinding)
+	t.Parallel()
+	evil := newHostileSite(t, rebinding)
 	b := newBrowser(t, chromedp.Flag("host-resolver-rules", "MAP evil.test "+evil.Listener.Addr().String()))
 	w := newYard(t)
 	h := w.serve("")
@@ -144,7 +145,8 @@ window.attack = async (base, id, token) => {
 // TestFaultW2_PageOfAnotherPortInABrowser: a page at another port of this machine can send requests to waybill. None
 // changes anything, and nothing of an answer can be read or shown, whatever the page knows.
 func TestFaultW2_PageOfAnotherPortInABrowser(t *testing.T) {
-	evil := newStranger(t, crossing)
+	t.Parallel()
+	evil := newHostileSite(t, crossing)
 	b := newBrowser(t)
 	w := newYard(t)
 	h := w.serve("")

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,8 +24,8 @@ func says(w http.ResponseWriter, status int, what any) {
 	_, _ = w.Write(body)
 }
 
-// answered gives a task with the texts as its answers.
-func (h *house) answered(texts []string) string {
+// answered returns a task with the texts as its answers.
+func (h *harness) answered(texts []string) string {
 	h.t.Helper()
 	h.create(map[string]any{"prompt": "Ask.", "description": "Ask"})
 	id := h.claim()
@@ -52,9 +51,10 @@ func (p *tab) formatted() {
 // TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb: formatted, too, what others have written runs nowhere and asks
 // nobody for anything. What can be followed leads to the web or to a mailbox, and says where.
 func TestFaultW7_FormattedTextOfOthersLeadsOnlyToTheWeb(t *testing.T) {
+	t.Parallel()
 	texts := hostile(t)
 	require.GreaterOrEqual(t, len(texts), 100)
-	h := newHouse(t)
+	h := newHarness(t)
 	tasks := []string{}
 	const together = 50 // so many answers the page shows of a task
 	for len(texts) > 0 {
@@ -101,17 +101,14 @@ const prose = "# The gate\n\nMove it *now*, **please**, ~~later~~: `gate.move()`
 	"> Quoted\n> > twice\n\n1. one\n2. two\n   - [x] done\n   - [ ] open\n\n***\n\n| What | Where | |\n|---|---|---|\n| gate | the street | 1 |\n\n```go\nfunc main() { move(\"gate\") }\n```\n\n<b onclick=\"x\">tag</b>\n\n<div>\nlines\n</div>\n\n" +
 	"[not followed](javascript:broken=1) and \u202etxt\u202c\n\n###### Last\n"
 
-// TestFormattedTextIsForEverybody: a formatted text can be read by all who can read the page, in both colours and on a
+// TestFormattedTextIsAccessible: a formatted text can be read by all who can read the page, in both colours and on a
 // narrow page, and everything in it can be reached with the keyboard.
-func TestFormattedTextIsForEverybody(t *testing.T) {
-	h := newHouse(t)
+func TestFormattedTextIsAccessible(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the garden gate", prose)
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	axe, err := os.ReadFile("testdata/axe/axe.min.js")
-	require.NoError(t, err)
-	p.look("(() => { " + string(axe) + "; return 1; })()")
-	p.look(`location.hash = ` + quoted("#/inbox/"+id))
+	p := newBrowser(t).at(h, "#/inbox/"+id)
+	p.inspectable()
 	p.formatted()
 	p.until(`document.querySelector(".question .nodes table") !== null`)
 	p.look(`document.querySelectorAll(".block").forEach((b) => (b.style.maxHeight = "none"))`) // so that all of it is looked at
@@ -130,12 +127,11 @@ func TestFormattedTextIsForEverybody(t *testing.T) {
 // TestSwitchIsReachedByKeyboardAndKept: texts are as they were written until somebody wants them formatted, which a
 // keyboard can say, which holds for all texts, and for as long as the tab is there.
 func TestSwitchIsReachedByKeyboardAndKept(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Move it *now*?")
 	h.call("queue_instruction", map[string]any{"content": "Stop **here**."})
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = ` + quoted("#/inbox/"+id))
+	p := newBrowser(t).at(h, "#/inbox/"+id)
 	p.until(`document.querySelector(".question .prose")?.innerText === "Move it *now*?"`)
 	pressed := `[...document.querySelectorAll(".detail .choices button")].map((b) => b.innerText + " " + b.getAttribute("aria-pressed"))`
 	require.Equal(t, []any{"As written true", "Formatted false"}, p.look(pressed))
@@ -164,25 +160,14 @@ func TestSwitchIsReachedByKeyboardAndKept(t *testing.T) {
 	require.Nil(t, p.look(`localStorage.getItem("waybill.formatted")`))
 }
 
-// TestDoorReadsMarkup: the path that the page asks is one that docs/http.md has.
-func TestDoorReadsMarkup(t *testing.T) {
-	text, err := os.ReadFile("../../docs/http.md")
-	require.NoError(t, err)
-	asking, err := os.ReadFile("src/wire.ts")
-	require.NoError(t, err)
-	require.Contains(t, string(text), "| `POST /api/markdown` | yes |")
-	require.Contains(t, string(asking), `request("POST", "/api/markdown", { body: { text } })`)
-}
-
 // TestWhatCannotBeFormattedStaysAsWritten: the page says why, and the text is there.
 func TestWhatCannotBeFormattedStaysAsWritten(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	short := h.asks("Short", "Is it *so*?")
 	tooMuch := h.asks("Much", strings.Repeat("*a*\n\n", 13000))
 	tooLong := h.create(map[string]any{"prompt": strings.Repeat("*word* ", 10000)})
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = ` + quoted("#/tasks/"+tooLong))
+	p := newBrowser(t).at(h, "#/tasks/"+tooLong)
 	p.formatted()
 	p.sees("It has more than 64 KiB, so it is shown as it was written.")
 	p.until(`document.querySelector(".block .prose").innerText.startsWith("*word* *word*")`)

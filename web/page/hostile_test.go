@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostile gives texts that have become scripts, requests or another address on some page. Each would set
+// hostile returns texts that have become scripts, requests or another address on some page. Each would set
 // window.broken, or ask example.invalid for something.
 func hostile(t *testing.T) []string {
 	t.Helper()
@@ -29,9 +29,10 @@ func hostile(t *testing.T) []string {
 // TestFaultW7_TextOfOthersStaysText: what agents, plans and people have written is shown letter for letter, runs
 // nowhere, and asks nobody for anything.
 func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
+	t.Parallel()
 	texts := hostile(t)
 	require.GreaterOrEqual(t, len(texts), 100)
-	h := newHouse(t)
+	h := newHarness(t)
 	all := strings.Join(texts, "\n")
 	asking := h.asks("asks "+all, all)
 	h.create(map[string]any{"prompt": all, "description": "fails " + all, "models": []map[string]any{{"provider_id": "<img src=x onerror=broken=1>", "model_id": "\"><script>broken=1</script>"}}})
@@ -64,7 +65,7 @@ func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
 		p.until(`document.querySelector("main h1") !== null && !document.body.innerText.includes("Reading ")`)
 		p.look(`document.querySelectorAll("details").forEach((d) => (d.open = true))`)
 		if strings.HasPrefix(at, "#/runs/") {
-			p.button("Show what it would be")
+			p.button("Preview")
 			p.sees("untrusted")
 		}
 		require.Nil(t, p.look(`window.broken`), "something ran at %s", at)
@@ -92,7 +93,8 @@ func TestFaultW7_TextOfOthersStaysText(t *testing.T) {
 
 // TestFaultW4_WithoutTokenNothingIsShown: a link that was used before, or none, leads to a page that says so.
 func TestFaultW4_WithoutTokenNothingIsShown(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.asks("Secret", "Who knows?")
 	link := h.link()
 	b := newBrowser(t)

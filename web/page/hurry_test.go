@@ -13,7 +13,8 @@ import (
 // TestNewTabDoesNotWaitForAnOldOne: of all tabs one connects for all of them. While waybill was away for long, that one
 // tries but every half minute. Whoever opens another tab, because waybill is back, does not wait so long.
 func TestNewTabDoesNotWaitForAnOldOne(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	b := newBrowser(t)
 	old := b.tab()
 	// Half a minute is never over in this tab; it notes that it waits so long. A stream is given up after more.

@@ -11,12 +11,14 @@ import (
 	"waybill/schema"
 )
 
-// at opens a tab at a place of the page.
-func (b *browser) at(h *house, place string) *tab {
+// at opens a tab at a place of the page, or where the page begins for "".
+func (b *browser) at(h *harness, place string) *tab {
 	b.t.Helper()
 	p := b.tab()
 	p.open(h.link())
-	p.look(`location.hash = ` + quoted(place))
+	if place != "" {
+		p.look(`location.hash = ` + quoted(place))
+	}
 	return p
 }
 
@@ -47,8 +49,8 @@ func (p *tab) spoken(words string) {
 	p.until(`heard.some((said) => said.includes(` + quoted(words) + `))`)
 }
 
-// blocked gives a run of the first item that is blocked.
-func (h *house) blocked() string {
+// blocked returns a run of the first item that is blocked.
+func (h *harness) blocked() string {
 	h.t.Helper()
 	h.write("tasks.md", "- [ ] 1. One\n- [ ] 2. Two\n")
 	run := h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "1"})["run"].(map[string]any)["run_id"].(string)
@@ -62,8 +64,9 @@ func (h *house) blocked() string {
 // TestListInALowWindowShowsWhatIsSeen: enlarged twice, a window is low and the page scrolls as a whole. The list had no
 // height of its own then, showed all of its rows, and so read one page after the other.
 func TestListInALowWindowShowsWhatIsSeen(t *testing.T) {
-	h := newHouse(t)
-	const all = 3000
+	t.Parallel()
+	h := newHarness(t)
+	const all = 600
 	for i := range all {
 		h.create(map[string]any{"prompt": fmt.Sprintf("Task number %d.", i)})
 	}
@@ -84,7 +87,8 @@ func TestListInALowWindowShowsWhatIsSeen(t *testing.T) {
 // TestWhatCouldNotBeReadIsReadAgain: after one refusal the title told of a wrong number until something else happened,
 // and "Try again" of a whole list asked nobody.
 func TestWhatCouldNotBeReadIsReadAgain(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).at(h, "#/inbox")
 	p.sees("Move the gate")
@@ -109,7 +113,8 @@ func TestWhatCouldNotBeReadIsReadAgain(t *testing.T) {
 // TestSlowReadingsNeitherPileUpNorStarve: with every event a reading began anew, and made the one under way void; under
 // a steady stream of events nothing was ever shown, and one request after the other waited.
 func TestSlowReadingsNeitherPileUpNorStarve(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.write("tasks.md", "- [ ] 1. One\n- [ ] 2. Two\n")
 	p := newBrowser(t).at(h, "#/inbox")
 	come, let := make(chan struct{}, 100), make(chan struct{}, 100)
@@ -139,7 +144,8 @@ func TestSlowReadingsNeitherPileUpNorStarve(t *testing.T) {
 // TestInboxOfADayShowsWhatWaits: whoever comes back after sixty answered questions found sixty struck out rows, and not
 // the one that waits.
 func TestInboxOfADayShowsWhatWaits(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	p := newBrowser(t).at(h, "#/inbox")
 	const answered = 60
 	ids := make([]string, 0, answered)
@@ -173,7 +179,8 @@ func TestInboxOfADayShowsWhatWaits(t *testing.T) {
 // TestSignedOutTabSaysSo: a tab whose token is refused obeyed what another one told, said that it was live, and took
 // the others down with it.
 func TestSignedOutTabSaysSo(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	b := newBrowser(t)
 	old := b.at(h, "#/status")
 	old.sees("This process")
@@ -195,7 +202,8 @@ func TestSignedOutTabSaysSo(t *testing.T) {
 
 // TestFocusGoesAlongOnANarrowPage: what was chosen hides the list that it was chosen in, and with it went the focus.
 func TestFocusGoesAlongOnANarrowPage(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.asks("Move the gate", "Where to?")
 	h.asks("Name the bell", "How is it called?")
 	p := newBrowser(t).tab()
@@ -228,9 +236,10 @@ func TestFocusGoesAlongOnANarrowPage(t *testing.T) {
 	require.Equal(t, "0", p.look(`document.activeElement.closest(".row")?.dataset.row`))
 }
 
-// TestNewsAreSaid: whoever cannot see the page was not told of new questions, nor that the connection broke.
-func TestNewsAreSaid(t *testing.T) {
-	h := newHouse(t)
+// TestScreenReaderAnnouncements: whoever cannot see the page was not told of new questions, nor that the connection broke.
+func TestScreenReaderAnnouncements(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	p := newBrowser(t).at(h, "#/status")
 	p.sees("This process")
 	p.listens()
@@ -246,10 +255,11 @@ func TestNewsAreSaid(t *testing.T) {
 	require.Equal(t, "BODY", p.look(`document.activeElement.tagName`))
 }
 
-// TestPageAtRestRests: a task at work moved a bar for ever, and a tab behind others read everything again with every
+// TestIdlePageHasNoAnimationsOrReads: a task at work moved a bar for ever, and a tab behind others read everything again with every
 // event.
-func TestPageAtRestRests(t *testing.T) {
-	h := newHouse(t)
+func TestIdlePageHasNoAnimationsOrReads(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	h.create(map[string]any{"prompt": "Oil the works."})
 	p := newBrowser(t).at(h, "#/tasks/"+h.claim())
 	p.until(`document.querySelector(".bar-open") !== null`)
@@ -265,10 +275,11 @@ func TestPageAtRestRests(t *testing.T) {
 	p.sees("2 new ones")
 }
 
-// TestStreamThatIsRefusedSaysWhy: whoever was refused as one too many was told that waybill is not there, and a page
+// TestRefusedStreamShowsReason: whoever was refused as one too many was told that waybill is not there, and a page
 // that was paused did not tell that it had lost the connection.
-func TestStreamThatIsRefusedSaysWhy(t *testing.T) {
-	h := newHouse(t)
+func TestRefusedStreamShowsReason(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	h.instead("GET /api/events", busy("32 streams are open"))
 	p := newBrowser(t).tab()
 	p.run(navigate(h.link()))
@@ -287,31 +298,31 @@ func TestStreamThatIsRefusedSaysWhy(t *testing.T) {
 // TestNothingLeaksFromOneThingToAnother: the refusal of one item stood under the next, and the prompt of one role under
 // the name of another.
 func TestNothingLeaksFromOneThingToAnother(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.write("tasks.md", "- [ ] 1. One\n- [ ] 2. Two\n")
 	run := h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "1"})["run"].(map[string]any)["run_id"].(string)
 	p := newBrowser(t).at(h, "#/plans/tasks.md/1")
 	h.instead("POST /api/plans/tasks.md/items/1/status", busy("item one is refused"))
-	p.button("Mark completed")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.button("Mark completed")
+	p.confirm("Mark completed")
 	p.sees("item one is refused")
 	p.look(`location.hash = "#/plans/tasks.md/2"`)
 	p.until(`document.querySelector("#item-title").innerText.includes("Two")`)
 	require.NotContains(t, p.text(".item-pane"), "item one is refused")
 
 	p.look(`location.hash = ` + quoted("#/runs/"+run))
-	p.button("Show what it would be")
+	p.button("Preview")
 	p.until(`document.querySelector(".blocks") !== null`)
 	p.look(`((s) => { s.selectedIndex = 1; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(".prompt select"))`)
 	p.until(`document.querySelector(".blocks") === null`)
-	p.button("Show what it would be")
+	p.button("Preview")
 	p.until(`document.querySelector(".blocks") !== null`)
 }
 
 // TestNoticesAreMarkedThatWereSeen: between the question and the answer two more came, and were marked as seen, too.
 func TestNoticesAreMarkedThatWereSeen(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).at(h, "#/notices")
 	p.button("Mark 1 as seen")
@@ -327,16 +338,15 @@ func TestNoticesAreMarkedThatWereSeen(t *testing.T) {
 	p.focus("#filter")
 	p.write("bell")
 	p.sees("1 notice")
-	p.button("Mark 1 as seen")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.click("dialog button.primary")
-	p.sees("No notice is like that.")
+	p.confirm("Mark 1 as seen")
+	p.sees("No notice matches.")
 	require.Len(t, h.call("list_notices", nil)["items"].([]any), 1)
 }
 
 // TestFilterWaitsForTheWord: every key asked the server anew.
 func TestFilterWaitsForTheWord(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	h.asks("Move the gate", "Where to?")
 	h.asks("Name the bell", "How is it called?")
 	p := newBrowser(t).at(h, "#/tasks")
@@ -361,7 +371,7 @@ func TestFilterWaitsForTheWord(t *testing.T) {
 	p.until(`passed`)
 	require.Empty(t, runs, "a word was looked for that was not whole")
 	p.look(`later.at(-1)()`)
-	p.sees("No task is like that.")
+	p.sees("No task matches.")
 	require.Equal(t, "run_0123456", <-runs)
 	require.Equal(t, "#/tasks?q=run%3Arun_0123456", p.look(`location.hash`))
 	// The inbox has one, too.
@@ -377,8 +387,9 @@ func TestFilterWaitsForTheWord(t *testing.T) {
 
 // TestOneInstructionIsReadAlone: to show one of them the list was read until it came, and again with each of its events.
 func TestOneInstructionIsReadAlone(t *testing.T) {
-	h := newHouse(t)
-	const all = 2100
+	t.Parallel()
+	h := newHarness(t)
+	const all = 600
 	var last string
 	for i := range all {
 		last = h.call("queue_instruction", map[string]any{"content": fmt.Sprintf("Do number %d.", i)})["instruction"].(map[string]any)["instruction_id"].(string)
@@ -387,9 +398,7 @@ func TestOneInstructionIsReadAlone(t *testing.T) {
 	p.sees(fmt.Sprintf("Do number %d.", all-1))
 	require.Less(t, h.asked("GET /api/instructions"), 5, "it was looked for in the list")
 	require.Positive(t, h.asked("GET /api/instructions/"+last))
-	p.button("Cancel the instruction")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.button("Cancel the instruction")
+	p.confirm("Cancel the instruction")
 	p.until(`document.querySelector(".detail .state").innerText.includes("cancelled")`)
 	p.look(`location.hash = "#/instructions/ins_none"`)
 	p.sees("INSTRUCTION_NOT_FOUND")
@@ -397,7 +406,8 @@ func TestOneInstructionIsReadAlone(t *testing.T) {
 
 // TestLongPlanShowsWhatIsSeen: of ten thousand items every one was put on the page, which took seconds.
 func TestLongPlanShowsWhatIsSeen(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	const all = 10000
 	var s strings.Builder
 	for i := range all {
@@ -420,14 +430,15 @@ func TestLongPlanShowsWhatIsSeen(t *testing.T) {
 // TestNewPlanThatIsBeingWrittenStays: when somebody else ended the block, the text vanished under the hands of who
 // wrote it.
 func TestNewPlanThatIsBeingWrittenStays(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	run := h.blocked()
 	p := newBrowser(t).at(h, "#/runs/"+run)
 	p.click(".replan summary")
 	p.focus(".replan textarea")
 	p.write("Take another road.")
 	h.call("replan", map[string]any{"run_id": run, "summary": "Somebody was faster.", "plan_items": []string{"Dig elsewhere"}})
-	p.sees("The run is not blocked any more.")
+	p.sees("The run is no longer blocked.")
 	require.Equal(t, "Take another road.", p.look(`document.activeElement.value`))
 	p.look(`((a) => { a.value = ""; a.dispatchEvent(new Event("input", { bubbles: true })); })(document.activeElement)`)
 	p.until(`document.querySelector(".replan") === null`)

@@ -1,7 +1,5 @@
-// Package page holds the page for a browser: three files, ready to be sent as they are.
-//
-// It refuses to know who asks for them, and how: that is the front door's. The files hold no secret and nothing of
-// any workspace, so whoever can connect may have them. What the page shows it reads over the front door.
+// Package page has the files of the web page, ready to serve. It knows no front door. The files hold no secret and
+// nothing of a workspace, so every client may read them. The page reads its content through the front door.
 package page
 
 import (
@@ -23,17 +21,17 @@ var (
 
 // A File is one file of the page.
 type File struct {
-	// Path is where the page expects it: "/", "/page.css" or "/page.js".
+	// Path is the path on the server: "/", "/page.css" or "/page.js".
 	Path string
-	// Type is the value of its Content-Type.
+	// Type is its Content-Type.
 	Type string
-	// ETag is the value of its ETag, quoted. Another text has another one.
+	// ETag is its ETag, quoted. It differs for each text.
 	ETag string
-	// Text is what it says.
+	// Text is its content.
 	Text string
 }
 
-// Files gives every file of the page, the document first. Nothing else is needed to show it.
+// Files returns all files of the page, the document first.
 func Files() []File {
 	return []File{
 		newFile("/", "text/html; charset=utf-8", document),

@@ -47,7 +47,7 @@ func (c *clock) set(t *testing.T, at string) {
 	c.at = day
 }
 
-// numbered gives ids that are the same each time.
+// numbered returns ids that are the same each time.
 func numbered() func(prefix string) string {
 	var mu sync.Mutex // guards n
 	n := 0
@@ -75,7 +75,7 @@ const libraryPlan = `# The library moves
 
 // A story is what the pictures are of: a morning in a library that moves.
 type story struct {
-	*house
+	*harness
 	*clock
 
 	loans, shelves string // tasks: one that went a long way, and one that asks
@@ -89,7 +89,7 @@ func newStory(t *testing.T) *story {
 	// A store that lasts is not pointed out as something that is not as it should be.
 	path := filepath.Join(t.TempDir(), "store.db")
 	open := func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, sqlite.Options{Path: path}) }
-	s := &story{clock: c, house: newHouseOf(t, engine.Options{Now: c.now, NewID: numbered(), Open: open})}
+	s := &story{clock: c, harness: newHarnessOf(t, engine.Options{Now: c.now, NewID: numbered(), Open: open})}
 	s.write("tasks.md", libraryPlan)
 	require.NoError(t, os.Chtimes(filepath.Join(s.dir, "tasks.md"), c.at, c.at))
 	s.loans = s.longWay(t)
@@ -182,6 +182,7 @@ func (s *story) still(b *browser) *tab {
 // TestPictures takes the pictures of docs/img, of a story in which nothing depends on when and where it is told. They
 // are written where WAYBILL_SHOTS says, which `make screenshots` sets.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	s := newStory(t)
 	p := s.still(b)
@@ -203,7 +204,7 @@ func TestPictures(t *testing.T) {
 	p.look(`location.hash = ` + quoted("#/runs/"+s.run))
 	p.sees("Make reader and book unique together.")
 	p.kept("run", s.dir)
-	p.button("Show what it would be")
+	p.button("Preview")
 	p.sees("[Required Fixes] (from reviewer; untrusted)")
 	p.look(`(document.activeElement.blur(), document.querySelector(".prompt").scrollIntoView())`)
 	p.kept("prompt", s.dir)
@@ -225,6 +226,7 @@ func (p *tab) kept(name, dir string) {
 // TestPicturesThatAreShownAreThere: every picture that a document shows is one of docs/img, and it says in words what
 // can be seen.
 func TestPicturesThatAreShownAreThere(t *testing.T) {
+	t.Parallel()
 	picture := regexp.MustCompile(`!\[([^\]]*)\]\(([^)]*)\)`)
 	for _, document := range []string{"../../README.md", "../../docs/page.md"} {
 		text, err := os.ReadFile(document)

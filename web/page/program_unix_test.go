@@ -6,9 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +30,7 @@ func newYard(t *testing.T) *yard {
 	return w
 }
 
-// command gives the real program, in the yard, where there is no display.
+// command returns the real program, in the yard, where there is no display.
 func (w *yard) command(args ...string) *exec.Cmd {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -46,7 +44,7 @@ func (w *yard) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// says runs the program until it ends by itself, with success, and gives what it said.
+// says runs the program until it ends by itself, with success, and returns what it said.
 func (w *yard) says(args ...string) string {
 	w.t.Helper()
 	cmd := w.command(args...)
@@ -57,7 +55,7 @@ func (w *yard) says(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// link gives an address that lets one browser in at the running host.
+// link returns an address that lets one browser in at the running host.
 func (w *yard) link() string {
 	w.t.Helper()
 	return w.says("ui", "--no-browser")
@@ -121,7 +119,7 @@ func (p *process) line() []byte {
 	return line
 }
 
-// end waits for the program to end, and gives its exit code; -1 is that of one that was killed.
+// end waits for the program to end, and returns its exit code; -1 is that of one that was killed.
 func (p *process) end() int {
 	p.t.Helper()
 	require.NoError(p.t, p.pipe.SetReadDeadline(time.Now().Add(patience)))
@@ -161,7 +159,7 @@ func (w *yard) host(flags ...string) *host {
 	return h
 }
 
-// call sends a request that is to succeed, and gives its result. Notifications in between are kept.
+// call sends a request that is to succeed, and returns its result. Notifications in between are kept.
 func (h *host) call(method string, params map[string]any) map[string]any {
 	h.t.Helper()
 	h.calls++
@@ -244,7 +242,7 @@ func (h *host) asks(description, question string) (id string) {
 // An answer is what a person has said to a task.
 type answer struct{ reply, by string }
 
-// answers gives the answers that a task was given, and its status.
+// answers returns the answers that a task was given, and its status.
 func (h *host) answers(id string) (given []answer, status string) {
 	h.t.Helper()
 	detail := h.call("get_task", map[string]any{"task_id": id})
@@ -254,20 +252,4 @@ func (h *host) answers(id string) (given []answer, status string) {
 		given = append(given, answer{r["reply"].(string), by})
 	}
 	return given, detail["task"].(map[string]any)["status"].(string)
-}
-
-// steadyAddress gives an address of this machine that is free, and that the system gives nobody who does not ask for
-// it by name: a program can leave it and come back.
-func steadyAddress(t *testing.T) string {
-	t.Helper()
-	const first, all = 20000, 10000
-	for i := range all {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+(os.Getpid()*7+i)%all))
-		if err == nil {
-			require.NoError(t, listener.Close())
-			return listener.Addr().String()
-		}
-	}
-	require.Fail(t, "every port is taken")
-	return ""
 }

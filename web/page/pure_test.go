@@ -13,6 +13,7 @@ import (
 
 // TestPureParts runs the tests of what needs no browser.
 func TestPureParts(t *testing.T) {
+	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("needs node, which runs the tests of the parts by themselves")

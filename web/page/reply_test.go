@@ -13,9 +13,9 @@ import (
 
 // TestReplyContinuesTheTask: a question appears in the inbox by itself, a person answers, and the task goes on.
 func TestReplyContinuesTheTask(t *testing.T) {
-	h := newHouse(t)
-	p := newBrowser(t).tab()
-	p.open(h.link())
+	t.Parallel()
+	h := newHarness(t)
+	p := newBrowser(t).at(h, "")
 	p.sees("Nothing waits for you.")
 	require.Equal(t, "", p.look(`location.hash`), "the code is still in the address")
 
@@ -46,12 +46,10 @@ func TestReplyContinuesTheTask(t *testing.T) {
 
 // TestReplyBoxGrowsAndKeepsLines: Shift+Enter begins a line, the box grows with its text, and then it scrolls.
 func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	height := func() float64 {
 		return p.look(`document.querySelector("#reply").getBoundingClientRect().height`).(float64)
 	}
@@ -77,14 +75,12 @@ func TestReplyBoxGrowsAndKeepsLines(t *testing.T) {
 
 // TestComposingNeverSends: while an input method composes, Enter chooses a word. The text is sent by the Enter after it.
 func TestComposingNeverSends(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Name the bell", "鐘の名前は？")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.run(tell(input.ImeSetComposition, input.ImeSetCompositionParams{Text: "かね", SelectionStart: 2, SelectionEnd: 2}))
-	// What a browser gives a page for Enter in the middle of composing: the key code says so, too.
+	// What a browser returns a page for Enter in the middle of composing: the key code says so, too.
 	p.run(tell(input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "Enter", WindowsVirtualKeyCode: 229}))
 	p.look(`document.querySelector("#reply").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))`)
 	require.Equal(t, 0, h.keys(), "it was sent while it was composed")
@@ -97,7 +93,8 @@ func TestComposingNeverSends(t *testing.T) {
 
 // TestFirstAnswerWinsInTwoTabs: of two people who answer at once one is told who was faster, and keeps the text.
 func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	b := newBrowser(t)
 	ada, bob := b.tab(), b.tab()
@@ -125,19 +122,16 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.until(`document.querySelector("#reply").readOnly`)
 	bob.picture("late")
 	require.Equal(t, []string{"To the street."}, h.replies(id))
-	bob.button("Discard")
-	bob.button("Discard it")
+	bob.discard()
 	bob.until(`document.querySelector("#reply") === null`)
 }
 
 // TestAnswerThatComesWhileOneTypesIsSaid: whoever types learns at once that somebody was faster, who, and with what.
 func TestAnswerThatComesWhileOneTypesIsSaid(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("To the garden.")
 	h.call("reply", map[string]any{"task_id": id, "reply": "To the street.", "by": "Bob"})
 	p.sees("Answered by Bob: ")
@@ -150,12 +144,10 @@ func TestAnswerThatComesWhileOneTypesIsSaid(t *testing.T) {
 // TestAnswerGivenElsewhereIsSeen: the status is asked for before anything is sent, so what a paused page shows as
 // waiting is not answered a second time.
 func TestAnswerGivenElsewhereIsSeen(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("Nowhere.")
 	p.button("Pause")
 	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill.", "by": "Bob"})
@@ -168,12 +160,10 @@ func TestAnswerGivenElsewhereIsSeen(t *testing.T) {
 
 // TestQuestionThatChangedIsSaid: an answer is to the question that was read.
 func TestQuestionThatChangedIsSaid(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("To the street.")
 	p.button("Pause")
 	h.call("reply", map[string]any{"task_id": id, "reply": "To the hill."})
@@ -194,17 +184,15 @@ func TestQuestionThatChangedIsSaid(t *testing.T) {
 
 // TestReplyThatGotNoAnswerIsSentOnce: when nobody knows whether a reply arrived, it is sent again under the same key.
 func TestReplyThatGotNoAnswerIsSentOnce(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("To the street.")
 	at := "POST /api/tasks/" + id + "/reply"
 	h.instead(at, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	p.press("Enter")
-	p.sees("It is not known whether the answer arrived.")
+	p.sees("waybill could not find out whether the answer arrived.")
 	h.instead(at, nil)
 	p.focus("#reply")
 	p.press("Enter")
@@ -215,12 +203,10 @@ func TestReplyThatGotNoAnswerIsSentOnce(t *testing.T) {
 
 // TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill could not be reached for a while.
 func TestDraftOutlivesTheServer(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("To the")
 	p.run(chromedp.Reload())
 	p.until(`document.querySelector("#reply")?.value === "To the"`)
@@ -243,12 +229,10 @@ func TestDraftOutlivesTheServer(t *testing.T) {
 
 // TestEventsLeaveTheTypistAlone: whatever happens meanwhile, the text, the caret, the focus and the scroll stay.
 func TestEventsLeaveTheTypistAlone(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?\n"+strings.Repeat("And why?\n", 60))
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
-	p.focus("#reply")
+	p := newBrowser(t).reading(h, id)
 	p.write("To the street, I think.")
 	p.look(`(document.querySelector("#reply").setSelectionRange(3, 6), document.querySelector(".detail-pane").scrollTop = 120)`)
 	state := `(({ value, selectionStart, selectionEnd }) => [value, selectionStart, selectionEnd, document.activeElement.id,
@@ -261,6 +245,7 @@ func TestEventsLeaveTheTypistAlone(t *testing.T) {
 	p.until(`document.title.startsWith("(21)")`)
 	require.Equal(t, before, p.look(state))
 	p.button("Pause")
+	p.until(`document.querySelector(".rows").ariaBusy === "false"`) // a read that began before the pause has ended
 	h.asks("Held back", "Can you see me?")
 	p.sees("paused, ")
 	require.Contains(t, p.text(".rows"), "21 questions", "a page that is paused has moved")

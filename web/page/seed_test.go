@@ -2,7 +2,7 @@ package page_test
 
 import "github.com/stretchr/testify/require"
 
-// A town is what a house holds after some busy hours: something of every kind and in every state.
+// A town is the content of a store after busy hours: things of every kind and in every state.
 type town struct {
 	asking, running, failed, retried string // tasks
 	run                              string
@@ -25,8 +25,8 @@ const plan = `# A town clock
 - [ ]* 4. Gild the hands
 `
 
-// settle fills the house.
-func (h *house) settle() town {
+// settle fills the store.
+func (h *harness) settle() town {
 	h.t.Helper()
 	var w town
 	h.write("tasks.md", plan)
@@ -57,8 +57,8 @@ func (h *house) settle() town {
 	return w
 }
 
-// failing gives a task that went through a chain of models and failed with all of them.
-func (h *house) failing() string {
+// failing returns a task that went through a chain of models and failed with all of them.
+func (h *harness) failing() string {
 	h.t.Helper()
 	id := h.create(map[string]any{
 		"prompt": "Wind the clock.", "description": "Wind the clock", "models": []map[string]any{{"provider_id": "acme", "model_id": "large"}, {"provider_id": "other", "model_id": "small"}},
@@ -71,8 +71,8 @@ func (h *house) failing() string {
 	return id
 }
 
-// recovering gives a task that failed at first, and was completed then.
-func (h *house) recovering() string {
+// recovering returns a task that failed at first, and was completed then.
+func (h *harness) recovering() string {
 	h.t.Helper()
 	id := h.create(map[string]any{
 		"prompt": "Polish the hands.", "models": []map[string]any{{"provider_id": "acme", "model_id": "large"}, {"provider_id": "other", "model_id": "small"}},
@@ -84,8 +84,8 @@ func (h *house) recovering() string {
 	return id
 }
 
-// journey gives a run that a reviewer has sent back.
-func (h *house) journey() string {
+// journey returns a run that a reviewer has sent back.
+func (h *harness) journey() string {
 	h.t.Helper()
 	run := h.call("init_run", map[string]any{"plan": "tasks.md", "item_id": "2.2"})["run"].(map[string]any)["run_id"].(string)
 	h.call("compile_prompt", map[string]any{"run_id": run, "role": "worker"})

@@ -11,7 +11,8 @@ import (
 
 // TestCommandToCopyAsksForWhatIsShown: what a person takes to a terminal gives there what the page has.
 func TestCommandToCopyAsksForWhatIsShown(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	p := newBrowser(t).at(h, "#/inbox/"+id)
 	p.sees("Raw JSON")
@@ -32,9 +33,10 @@ func TestCommandToCopyAsksForWhatIsShown(t *testing.T) {
 	p.openToAll("raw")
 }
 
-// TestTroubleKeepsNobodyOut: what is said when something is not as it should be is there for everybody.
-func TestTroubleKeepsNobodyOut(t *testing.T) {
-	h := newHouse(t)
+// TestErrorStatesAreAccessible: what is said when something is not as it should be is there for everybody.
+func TestErrorStatesAreAccessible(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
 	h.instead("GET /api/events", busy("32 streams are open"))
 	p := newBrowser(t).tab()
@@ -48,6 +50,7 @@ func TestTroubleKeepsNobodyOut(t *testing.T) {
 
 	status := h.call("get_status", nil)
 	status["degraded"] = []string{"the watcher polls"}
+	status["attention"] = []map[string]any{{"kind": "fault", "text": "the watcher polls", "count": 1, "ids": []string{}}}
 	h.instead("GET /api/status", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { says(w, http.StatusOK, status) }))
 	h.asks("Name the bell", "How is it called?")
 	p.sees("not as it should be")

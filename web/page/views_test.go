@@ -1,10 +1,16 @@
 package page_test
 
 import (
+	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"waybill/engine"
+	"waybill/store"
+	"waybill/store/sqlite"
 )
 
 // A sight is a place of the page, and words that can be read there.
@@ -23,17 +29,17 @@ func sights(w town) []sight {
 		{"plans", "#/plans/tasks.md/2.2", []string{"Fit the escapement", "Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
 		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
 		{"notices", "#/notices", []string{"Notices", "Mark "}},
-		{"status", "#/status", []string{"Tasks:", "memory", "Workspace", "Prompts compiled"}},
+		{"status", "#/status", []string{"Tasks:", "sqlite", "Workspace", "Prompts compiled"}},
 	}
 }
 
 // TestEveryViewShowsItsThings goes everywhere, in both colours and on a narrow page. Everywhere can be read what is to
 // be read, nobody is kept out as far as a program can tell, and nothing has to be scrolled sideways.
 func TestEveryViewShowsItsThings(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
-	p := newBrowser(t).tab()
-	p.open(h.link())
+	p := newBrowser(t).at(h, "")
 	p.inspectable()
 	for _, theme := range []string{"light", "dark"} {
 		p.look(`document.documentElement.dataset.theme = ` + quoted(theme))
@@ -46,7 +52,7 @@ func TestEveryViewShowsItsThings(t *testing.T) {
 			p.picture(s.name + "-" + theme)
 		}
 		p.look(`location.hash = "#/runs/` + w.run + `"`)
-		p.button("Show what it would be")
+		p.button("Preview")
 		p.sees("[Required Fixes] (from reviewer; untrusted)")
 		p.look(`document.querySelector(".prompt").scrollIntoView()`)
 		p.accessible(theme + " prompt")
@@ -104,4 +110,26 @@ func (p *tab) narrow(where string) {
 	wide := `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".row-title, .row-under, .chart, .scroll, .block, .raw, .top nav, .skip, .unseen, .diff")).map((e) => e.tagName + "." + e.className)`
 	require.Equal(p.t, true, p.look(`document.documentElement.scrollWidth <= innerWidth`), "%s is too wide: %v", where, p.look(wide))
 	require.Empty(p.t, p.look(wide), "%s: something is cut off", where)
+}
+
+// TestStatusDoesNotSayThatAllIsWellBesideAFailedTask: the page said so beside 40 failed tasks.
+func TestStatusDoesNotSayThatAllIsWellBesideAFailedTask(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db") // a store in memory is a fault in itself
+	open := func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, sqlite.Options{Path: path}) }
+	h := newHarnessOf(t, engine.Options{Open: open})
+	p := newBrowser(t).tab()
+	p.run(navigate(h.link()))
+	p.look(`location.hash = "#/status"`)
+	p.sees("Everything is as it should be.")
+	id := h.create(map[string]any{"prompt": "Sort them."})
+	h.claim()
+	h.finish(id, "interrupted", nil)
+	p.sees("1 task failed: " + id)
+	p.lacks("Everything is as it should be.")
+	p.inspectable()
+	p.openToAll("attention")
+	p.picture("attention")
+	h.call("retry_task", map[string]any{"task_id": id})
+	p.sees("Everything is as it should be.")
 }

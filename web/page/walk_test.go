@@ -15,10 +15,10 @@ import (
 // TestKeysWalkThePage: everything that matters can be reached without a mouse, and single keys count only where no
 // text is typed.
 func TestKeysWalkThePage(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
-	p := newBrowser(t).tab()
-	p.open(h.link())
+	p := newBrowser(t).at(h, "")
 	p.sees("Name the bell")
 	p.press("j")
 	p.until(`document.activeElement.closest(".row")?.dataset.row === "0"`)
@@ -71,9 +71,9 @@ func TestKeysWalkThePage(t *testing.T) {
 
 // TestThemeIsChosenAndKept: colours follow the system until somebody chooses, and then the choice.
 func TestThemeIsChosenAndKept(t *testing.T) {
-	h := newHouse(t)
-	p := newBrowser(t).tab()
-	p.open(h.link())
+	t.Parallel()
+	h := newHarness(t)
+	p := newBrowser(t).at(h, "")
 	ground := `getComputedStyle(document.body).backgroundColor`
 	require.Equal(t, "rgb(251, 251, 249)", p.look(ground))
 	p.prefer("prefers-color-scheme", "dark")
@@ -93,11 +93,10 @@ func TestThemeIsChosenAndKept(t *testing.T) {
 
 // TestActionsDoWhatTheySay: each asks where it should, does it, and the page shows what came of it.
 func TestActionsDoWhatTheySay(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/tasks/` + w.failed + `"`)
+	p := newBrowser(t).at(h, "#/tasks/"+w.failed)
 	p.button("Retry")
 	p.until(`document.querySelector(".under .state").innerText.includes("queued")`)
 	require.Equal(t, "QUEUED", h.status(w.failed))
@@ -107,9 +106,7 @@ func TestActionsDoWhatTheySay(t *testing.T) {
 	p.until(`document.querySelector("dialog") === null`)
 	require.Equal(t, "QUEUED", h.status(w.failed), "it was cancelled though it was to be left")
 	p.until(`document.activeElement.innerText === "Cancel the task"`) // the focus is back
-	p.button("Cancel the task")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.button("Cancel the task") // the last one, which is that of the question
+	p.confirm("Cancel the task")
 	p.until(`document.querySelector(".under .state").innerText.includes("cancelled")`)
 	require.Equal(t, "CANCELLED", h.status(w.failed))
 
@@ -122,15 +119,11 @@ func TestActionsDoWhatTheySay(t *testing.T) {
 	require.InDelta(t, 2, again[0].(map[string]any)["sends_max"], 0)
 
 	p.look(`location.hash = "#/plans/tasks.md/4"`)
-	p.button("Mark completed")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.button("Mark completed")
+	p.confirm("Mark completed")
 	p.until(`document.querySelector(".item-pane .state").innerText.includes("completed")`)
 
 	p.look(`location.hash = "#/plans/tasks.md/3"`)
-	p.button("Start a run")
-	p.until(`document.querySelector("dialog") !== null`)
-	p.button("Start a run")
+	p.confirm("Start a run")
 	p.until(`location.hash.startsWith("#/runs/run_")`)
 	p.sees("Ring the bell")
 
@@ -144,10 +137,10 @@ func TestActionsDoWhatTheySay(t *testing.T) {
 
 // TestRefusalIsShownInItsWords: what the server says is wrong is what the person reads.
 func TestRefusalIsShownInItsWords(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).tab()
-	p.open(h.link())
+	p := newBrowser(t).at(h, "")
 	h.instead("POST /api/tasks/"+id+"/reply", refusal(http.StatusInsufficientStorage, schema.NewError(schema.StoreFull, "the disk is full").Hint("make room")))
 	p.look(`location.hash = "#/inbox/" + ` + quoted(id))
 	p.focus("#reply")
@@ -173,7 +166,8 @@ func TestRefusalIsShownInItsWords(t *testing.T) {
 // TestFaultW14_SevenTabsShareOneStream: a browser holds six connections to one server. With a stream for each tab the
 // seventh would wait for ever.
 func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	b := newBrowser(t)
 	first := b.tab()
 	first.open(h.link())
@@ -217,7 +211,8 @@ func TestFaultW14_SevenTabsShareOneStream(t *testing.T) {
 // TestTabThatTakesOverBeforeAnyEventMissesNothing: between the stream of one tab and that of the next something
 // happened, and neither has told of an event from which on to look.
 func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	b := newBrowser(t)
 	first, second := b.tab(), b.tab()
 	first.open(h.link())
@@ -234,15 +229,14 @@ func TestTabThatTakesOverBeforeAnyEventMissesNothing(t *testing.T) {
 // TestLongListShowsWhatIsSeen: of thousands of tasks, the newest first, only those are on the page that can be seen,
 // and all can be reached.
 func TestLongListShowsWhatIsSeen(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	const all = 2400
 	h.create(map[string]any{"prompt": "The oldest of all."})
 	for i := range all - 1 {
 		h.create(map[string]any{"prompt": fmt.Sprintf("Task number %d.", i+1)})
 	}
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/tasks"`)
+	p := newBrowser(t).at(h, "#/tasks")
 	p.sees(fmt.Sprintf("Task number %d.", all-1))
 	p.sees("100 tasks so far")
 	require.Less(t, p.look(`document.querySelectorAll(".row").length`), float64(40))
@@ -267,7 +261,7 @@ func TestLongListShowsWhatIsSeen(t *testing.T) {
 	p.sees("One more.")
 	require.Equal(t, asked, h.asked("GET /api/tasks"), "it was looked for in a list")
 	p.look(`location.hash = "#/tasks?q=task%3Atsk_0192f0c1-7d3a-7abc-8def-000000000000"`)
-	p.sees("No task is like that.")
+	p.sees("No task matches.")
 	// One that leaves what is looked for stays where it is under the hand of who is there, and says so.
 	p.look(`location.hash = "#/tasks?q=status%3Aqueued"`)
 	p.sees("One more.")
@@ -279,9 +273,10 @@ func TestLongListShowsWhatIsSeen(t *testing.T) {
 	p.until(`!document.body.innerText.includes("One more.")`)
 }
 
-// TestEnlargedTwiceItIsStillWhole: at 200 % nothing is lost, and nothing has to be scrolled sideways.
-func TestEnlargedTwiceItIsStillWhole(t *testing.T) {
-	h := newHouse(t)
+// TestZoom200NeedsNoSidewaysScroll: at 200 % nothing is lost, and nothing has to be scrolled sideways.
+func TestZoom200NeedsNoSidewaysScroll(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
 	p := newBrowser(t).tab()
 	p.size(640, 400)
@@ -308,17 +303,16 @@ func TestEnlargedTwiceItIsStillWhole(t *testing.T) {
 // TestReadThatLostItsConnectionIsAskedAgain: a browser on a machine that changed its network breaks off what is under way.
 // The prompt of a run is asked for with a POST, and no browser asks that again by itself.
 func TestReadThatLostItsConnectionIsAskedAgain(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/runs/` + w.run + `"`)
+	p := newBrowser(t).at(h, "#/runs/"+w.run)
 	at := "POST /api/runs/" + w.run + "/prompt"
 	h.instead(at, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		h.instead(at, nil)
 		brokenOff(rw)
 	}))
-	p.button("Show what it would be")
+	p.button("Preview")
 	p.sees("[Required Fixes] (from reviewer; untrusted)")
 	p.lacks("waybill does not answer")
 	h.instead(at, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { brokenOff(rw) }))
@@ -339,11 +333,10 @@ func brokenOff(w http.ResponseWriter) {
 // TestActionThatGotNoAnswerIsDoneOnce: what was pressed again because nobody knew whether it took effect, takes effect
 // once.
 func TestActionThatGotNoAnswerIsDoneOnce(t *testing.T) {
-	h := newHouse(t)
+	t.Parallel()
+	h := newHarness(t)
 	w := h.settle()
-	p := newBrowser(t).tab()
-	p.open(h.link())
-	p.look(`location.hash = "#/instructions/` + w.instruction + `"`)
+	p := newBrowser(t).at(h, "#/instructions/"+w.instruction)
 	h.instead("POST /api/instructions", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		lost := httptest.NewRecorder()
 		h.inner.ServeHTTP(lost, r) // it took effect, and the answer was lost

@@ -16,15 +16,15 @@ Time = str
 
 #: A Code is the stable name of an error: the contract of data.code.
 ErrorCode = Literal[
-    # The message is not JSON. The session goes on with the next message.
+    # The message is not JSON. The session continues with the next message.
     "PARSE_ERROR",
-    # The frame around the message is broken. The session goes on with the next frame that can be found.
+    # The frame around the message is broken. The session continues with the next frame that it finds.
     "FRAMING_ERROR",
     # The message is not valid UTF-8, or has half of a surrogate pair.
     "INVALID_UTF8",
     # The message is JSON but not a request.
     "INVALID_REQUEST",
-    # A request with the same id is still being worked on.
+    # A request with the same id is still in flight.
     "DUPLICATE_ID",
     # A member occurs twice in one object.
     "DUPLICATE_KEY",
@@ -36,7 +36,7 @@ ErrorCode = Literal[
     "NESTING_TOO_DEEP",
     # There is no such method; details.did_you_mean lists the nearest.
     "METHOD_NOT_FOUND",
-    # A param is missing or not of its type; details.errors lists all of them with a JSON Pointer each.
+    # A param is missing or has the wrong type; details.errors lists all of them, with a JSON Pointer each.
     "INVALID_PARAMS",
     # A param is not known; details names it and the nearest known one.
     "UNKNOWN_FIELD",
@@ -50,13 +50,13 @@ ErrorCode = Literal[
     "CANCELLED",
     # Over HTTP only: the token is missing or wrong, or the one-time code is spent.
     "UNAUTHORIZED",
-    # Over HTTP only: the request was meant for another host, or a page of another origin sent it.
+    # Over HTTP only: the request names another host, or a page of another origin sent it.
     "FORBIDDEN",
-    # Over HTTP only: the path is there and takes other verbs; details.allow lists them.
+    # Over HTTP only: the path does not take this verb; details.allow lists those that it takes.
     "METHOD_NOT_ALLOWED",
     # Over HTTP only: a body must be application/json and not be compressed.
     "UNSUPPORTED_MEDIA_TYPE",
-    # The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows.
+    # The state does not allow this call; data.details.state, for a task status, names the state, and allowed the calls that it allows.
     "INVALID_STATE",
     # No instruction has this id.
     "INSTRUCTION_NOT_FOUND",
@@ -68,63 +68,63 @@ ErrorCode = Literal[
     "RUN_NOT_FOUND",
     # The workspace has no such plan.
     "PLAN_NOT_FOUND",
-    # There is no file at output_path, or it cannot be read; details.reason says which.
+    # The file at output_path is missing or unreadable; details.reason says which.
     "OUTPUT_NOT_FOUND",
     # Nothing has this id.
     "SUBJECT_NOT_FOUND",
-    # The cursor is older than the log that is kept, or of another log, such as one before a restore; after reading the lists anew, details.newest is where to go on, and details.oldest with all that the log has.
+    # The cursor is older than the log, or from another log, such as one before a restore. Read the lists again and continue at details.newest; details.oldest has everything in the log.
     "CURSOR_EXPIRED",
     # The idempotency key was used before with other params.
     "IDEMPOTENCY_MISMATCH",
-    # The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart.
+    # Another operation on the task is in progress; details.status has its status. Or the plan file has changed since the caller read it; see details.expected_hash and found_hash.
     "CONFLICT",
-    # The question was answered, or the task has gone on since; details.status names where it is.
+    # The question has been answered, or the task has continued; details.status has its status.
     "ALREADY_RESOLVED",
-    # The session is of another task or runs an attempt now, or the attempt runs in another session.
+    # The session belongs to another task or runs another attempt, or the attempt runs in another session.
     "SESSION_ALREADY_BOUND",
-    # The attempt is over and does not change any more.
+    # The attempt has ended and cannot change.
     "ATTEMPT_FINALIZED",
     # A value is over its limit; details.limit names it.
     "TOO_LARGE",
-    # The plan file is not there.
+    # The plan file does not exist.
     "progress_ledger_missing_tasks",
-    # No item can be read from the plan file; details says what was tried.
+    # No item of the plan file is readable; details has the reason.
     "progress_ledger_parse_failed",
     # A fact that the prompt needs is missing or damaged.
     "progress_ledger_incomplete",
     # The plan has no item with this id.
     "item_not_found",
-    # The item cannot be given this status in its plan; details.reason says why, and lines where it stands.
+    # The item cannot have this status in its plan; details.reason says why, and lines has its lines.
     "ITEM_NOT_SETTABLE",
-    # The plan file can be read and not written; details.reason says why.
+    # The plan file is not writable; details.reason says why.
     "PLAN_NOT_WRITABLE",
-    # The prompt is over its budget and nothing more may be cut from it.
+    # The prompt exceeds its budget, and all that remains is required.
     "dispatch_prompt_overflow_terminal",
-    # No workspace could be found; the message lists what was tried.
+    # No workspace was found; the message has the reason.
     "WORKSPACE_UNRESOLVED",
-    # The protocol version is not served; details has the range.
+    # The protocol version is not supported; details has the range.
     "UNSUPPORTED_VERSION",
-    # Too many instructions wait already.
+    # Too many instructions wait.
     "QUEUE_FULL",
-    # Too many requests are in hand already.
+    # Too many requests are in flight.
     "OVERLOADED",
-    # waybill is on its way out; nothing new is accepted.
+    # waybill is shutting down and accepts no new request.
     "SHUTTING_DOWN",
-    # The disk is full. Acknowledging existing work and reading go on.
+    # The disk is full. Reports about existing work and reads still succeed.
     "STORE_FULL",
     # The store could not be read or written; retry with the same idempotency key.
     "STORE_IO_ERROR",
-    # The store can be read only.
+    # The store is read-only.
     "STORE_READ_ONLY",
     # The store was written by a newer waybill.
     "STORE_NEWER_SCHEMA",
-    # Another process holds the store.
+    # Another process has locked the store.
     "STORE_BUSY",
-    # The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted.
+    # The store or a record in it is damaged; the message says which. Nothing was deleted.
     "STORE_CORRUPT",
-    # The file of the store was removed or replaced while it was open; the message says where its rescued content lies.
+    # The file of the store was removed or replaced while it was open; the message names the rescued copy.
     "STORE_LOST",
-    # The store lies where it cannot be used safely.
+    # The store is at a place where it is not safe.
     "STORE_UNSAFE",
 ]
 
@@ -139,7 +139,7 @@ class _AckRuleRequired(TypedDict):
 
 
 class AckRule(_AckRuleRequired, total=False):
-    """AckRule says which reported events acknowledge an instruction."""
+    """AckRule selects the reported events that acknowledge an instruction."""
 
     #: path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal
     match: Dict[str, Any]
@@ -152,7 +152,7 @@ class _AcknowledgeParamsRequired(TypedDict):
 class AcknowledgeParams(_AcknowledgeParamsRequired, total=False):
     """AcknowledgeParams are the params of acknowledge."""
 
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -230,7 +230,7 @@ class _AttemptReportRequired(TypedDict):
 
 
 class AttemptReport(_AttemptReportRequired, total=False):
-    """AttemptReport says what became of a report about an attempt."""
+    """AttemptReport is the answer to a report about an attempt."""
 
     #: why it was not applied
     reason: Literal["stale_attempt", "unknown_session"]
@@ -276,6 +276,8 @@ class Because(_BecauseRequired, total=False):
     """Because is one reason for a state."""
 
     event_seq: int
+    #: the first 5 tasks, attempts, runs or items that text speaks of
+    ids: List[str]
 
 
 class _BindSessionParamsRequired(TypedDict):
@@ -290,7 +292,7 @@ class BindSessionParams(_BindSessionParamsRequired, total=False):
 
     #: what it really runs on
     model: Model
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -303,7 +305,7 @@ class CancelInstructionParams(TypedDict, total=False):
     #: default `false`
     all: bool
     reason: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -335,19 +337,19 @@ class CancelTaskParams(_CancelTaskParamsRequired, total=False):
     """CancelTaskParams are the params of cancel_task."""
 
     reason: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
 class Capabilities(TypedDict):
-    """Capabilities lists what can be called and heard."""
+    """Capabilities lists the methods and notifications."""
 
     methods: List[str]
     notifications: List[str]
 
 
 class Claim(TypedDict):
-    """Claim is a task in the hands of a worker."""
+    """Claim is a claimed task."""
 
     task: Task
     attempt: Attempt
@@ -371,7 +373,7 @@ class ClaimTaskParams(_ClaimTaskParamsRequired, total=False):
     wait_ms: int
     #: a whole number from 1000 to 3600000; default `60000`
     lease_ms: int
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -391,7 +393,7 @@ class ClientInfo(TypedDict, total=False):
 
 
 class Compaction(TypedDict):
-    """Compaction says what was done to fit the budget."""
+    """Compaction describes how a prompt was fitted into its budget."""
 
     applied: bool
     stage: str
@@ -399,7 +401,7 @@ class Compaction(TypedDict):
 
 
 class CompactionParams(TypedDict, total=False):
-    """CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched; what of them then has no part in it, omitted says."""
+    """CompactionParams control how a prompt over its budget is shortened. A prompt that fits ignores them, and omitted lists those without effect."""
 
     #: false: a prompt over its budget is an error at once; default: the setting `prompt.compaction.auto`, which is `true` where it is not set
     auto: bool
@@ -425,14 +427,14 @@ class CompilePromptParams(_CompilePromptParamsRequired, total=False):
     since: str
     #: a whole number from 1 to 1000000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set
     max_output_tokens: int
-    #: what the model takes in; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens`
+    #: input limit of the model; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens`
     max_input_tokens: int
     #: how tokens are counted: four characters each, or with the vocabulary o200k_base; default: the setting `prompt.tokenizer`, which is `estimate` where it is not set
     tokenizer: Literal["estimate", "o200k"]
     compaction: CompactionParams
     #: give the sections of the prompt by themselves, too, with whose words they hold
     blocks: bool
-    #: only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead
+    #: returns the prompt without counting it or keeping it as the last prompt; the result has the last prompt
     preview: bool
 
 
@@ -449,7 +451,7 @@ class _CompilePromptResultRequired(TypedDict):
     prompt_tokens_before: int
     prompt_tokens_after: int
     prompt_token_budget: int
-    #: what the token counts are of
+    #: tokenizer of the token counts
     tokenizer: Literal["estimate", "o200k"]
     #: prompt_tokens_after as the estimate has it
     prompt_tokens_estimate: int
@@ -465,10 +467,10 @@ class _CompilePromptResultRequired(TypedDict):
 class CompilePromptResult(_CompilePromptResultRequired, total=False):
     """CompilePromptResult is the result of compile_prompt."""
 
-    #: only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do
+    #: only if the title of the item has changed since the run was started or replanned: the id may belong to another item now; says what to do
     item_changed: str
     fallback_reason: str
-    #: what is wrong with the file, for a person
+    #: the problem of the file, for a person
     fallback_detail: str
     #: when this process first found that the file cannot be read as it is
     fallback_since: Time
@@ -476,18 +478,34 @@ class CompilePromptResult(_CompilePromptResultRequired, total=False):
     ledger_as_of: Time
     #: only if the call has blocks; their texts joined are the prompt
     blocks: List[PromptBlock]
-    #: only with preview: what was given last for this role of the run; absent if nothing was
+    #: only with preview: the last prompt for this role of the run, if there is one
     last_prompt: LastPrompt
-    #: only with preview: why last_prompt is not there although there was one
+    #: only with preview: why an existing last_prompt is left out
     last_prompt_lost: Literal["too_large", "damaged"]
 
 
-class ConnectionStatus(TypedDict):
-    """ConnectionStatus describes the connection that the question came over."""
+class _ConcernRequired(TypedDict):
+    kind: Literal["fault", "questions", "blocked_runs", "failed_tasks", "failed_instructions"]
+    #: one sentence for a person
+    text: str
+    count: int
+    #: the first 5 of them; none for a fault
+    ids: List[str]
 
-    #: of the host's own: nobody is answered, so nothing else says that they had no effect
+
+class Concern(_ConcernRequired, total=False):
+    """Concern is one thing that needs attention."""
+
+    #: the words of a command that shows or helps the first of them in a terminal
+    command: List[str]
+
+
+class ConnectionStatus(TypedDict):
+    """ConnectionStatus describes the connection of the caller."""
+
+    #: notifications from the host that were dropped; nothing else reports that they had no effect
     notifications_failed: int
-    #: to the host, which did not read them in time; events_since has what they told of
+    #: notifications that the host did not read in time; events_since has their events
     notifications_dropped: int
 
 
@@ -498,7 +516,7 @@ class _ConsumeNoticesParamsRequired(TypedDict):
 class ConsumeNoticesParams(_ConsumeNoticesParamsRequired, total=False):
     """ConsumeNoticesParams are the params of consume_notices."""
 
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -511,7 +529,7 @@ class ConsumeNoticesResult(TypedDict):
 
 
 class Counters(TypedDict):
-    """Counters count what went wrong in a run, each independently."""
+    """Counters count the failures of a run, each independently."""
 
     #: by role
     invalid_results: Dict[str, int]
@@ -522,7 +540,7 @@ class Counters(TypedDict):
 
 
 class Counts(TypedDict):
-    """Counts counts what is in the store."""
+    """Counts counts the records in the store."""
 
     #: by state
     instructions: Dict[str, int]
@@ -552,7 +570,7 @@ class CreateTaskParams(_CreateTaskParamsRequired, total=False):
     #: attempts that may fail or be lost; by default the number of models, at least 1; a whole number from 1 to 10000
     max_attempts: int
     labels: Dict[str, str]
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -562,7 +580,7 @@ class _CriterionRequired(TypedDict):
 
 
 class Criterion(_CriterionRequired, total=False):
-    """Criterion is what the requirements file of a plan says that is to be true."""
+    """Criterion is an acceptance criterion in the requirements file of a plan."""
 
     #: by which items name it, such as 1.2 or FR-004
     id: str
@@ -573,9 +591,9 @@ class _DecisionRequired(TypedDict):
 
 
 class Decision(_DecisionRequired, total=False):
-    """Decision is the rule by which a run moved."""
+    """Decision is the rule that moved a run."""
 
-    #: how often what the rule counts has happened
+    #: present count of the rule
     count: int
     #: the number at which it does something else
     limit: int
@@ -589,15 +607,17 @@ class _DiagnosticRequired(TypedDict):
 
 
 class Diagnostic(_DiagnosticRequired, total=False):
-    """Diagnostic says what the parser did not take at face value."""
+    """Diagnostic describes a part of a plan that was not read as written."""
 
     #: the file below the folder that the plan is, in which the line counts
     source: str
     column: int
+    #: it is open work and no item; totals.unread counts these
+    open: bool
 
 
 class DialectRule(TypedDict):
-    """DialectRule is a part of the configuration: what the plans at some paths are read in."""
+    """DialectRule names the dialect of the plans at some paths in the configuration."""
 
     pattern: str
     dialect: str
@@ -609,10 +629,19 @@ class _DialectSignRequired(TypedDict):
 
 
 class DialectSign(_DialectSignRequired, total=False):
-    """DialectSign is something that speaks for a dialect."""
+    """DialectSign is one piece of evidence for a dialect."""
 
-    #: where it stands; absent if it is not in the file, but said by its path or the configuration
+    #: its line; absent if it is not in the file, but in its path or the configuration
     line: int
+
+
+class Directives(TypedDict, total=False):
+    """Directives are the directives of an item for its run."""
+
+    #: the reviewers of the run, unless policy.reviewers says otherwise
+    review: Literal["spec-only", "none", "full"]
+    #: as in the plan; with a provider before a slash, it is the first model of the run's tasks that name none
+    model: str
 
 
 class DispatchCounts(TypedDict):
@@ -643,7 +672,7 @@ class DispatchParams(TypedDict, total=False):
     min_age_ms: int
     #: whether text gets a prefix on repeats; default `true`
     escalate: bool
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -653,7 +682,7 @@ class DispatchResult(TypedDict):
     instructions: List[Send]
     #: those whose sends were used up in this pass
     failed: List[Instruction]
-    #: how much of this pass is left for the next call; nothing is repeated before it is through
+    #: number of instructions of this pass that are left for the next call; none is sent again before
     remaining: int
     seq: int
 
@@ -678,7 +707,7 @@ class _ErrorDataRequired(TypedDict):
 
 
 class ErrorData(_ErrorDataRequired, total=False):
-    """ErrorData is what an error says to a program."""
+    """ErrorData is the machine-readable part of an error."""
 
     #: when to try again
     retry_after_ms: int
@@ -705,7 +734,7 @@ class _ErrorSaidRequired(TypedDict):
 
 
 class ErrorSaid(_ErrorSaidOptionalWords, _ErrorSaidRequired, total=False):
-    """ErrorSaid is what a worker says went wrong."""
+    """ErrorSaid is an error in the words of a worker."""
 
     #: a whole number from 0 to 999
     http_status: int
@@ -745,7 +774,7 @@ class EventsSinceParams(_EventsSinceParamsRequired, total=False):
 
 
 class Evidence(TypedDict):
-    """Evidence is what a completed plan rests on."""
+    """Evidence holds the proof of a completed plan."""
 
     acceptance_criteria: List[Criterion]
     outcomes: List[ItemOutcome]
@@ -787,7 +816,7 @@ class FailedParams(TypedDict, total=False):
 
 
 class Fingerprint(TypedDict):
-    """Fingerprint tells two versions of a file apart."""
+    """Fingerprint distinguishes versions of a file."""
 
     mtime_ms: int
     size: int
@@ -812,7 +841,9 @@ class FinishAttemptParams(_FinishAttemptParamsRequired, total=False):
     error: ErrorSaid
     #: default `auto`
     retry: Literal["auto", "never", "same_model"]
-    #: the same key with the same params gives the first answer again
+    #: with error, from a host with its own schedule: the next model, for every class; the failure is not counted, and the task continues; also accepted as `nextModel`
+    next_model: Model
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -847,7 +878,7 @@ class GetLedgerParams(_GetLedgerParamsRequired, total=False):
 class GetPlanParams(TypedDict):
     """GetPlanParams are the params of get_plan."""
 
-    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    #: the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder
     plan: str
 
 
@@ -862,7 +893,7 @@ class HeartbeatParams(_HeartbeatParamsRequired, total=False):
     #: its length from now on; a whole number from 1000 to 3600000
     lease_ms: int
     progress: Progress
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -885,7 +916,7 @@ class _HoldRequired(TypedDict):
 
 
 class Hold(_HoldRequired, total=False):
-    """Hold is one reason why an item cannot be begun."""
+    """Hold is one reason why an item cannot begin."""
 
     item_id: str
 
@@ -900,18 +931,18 @@ class IngestOutputParams(_IngestOutputParamsRequired, total=False):
 
     #: what the agent printed; "" for an agent that printed nothing
     output: str
-    #: relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir
+    #: relative to the workspace, or absolute within the workspace or the folder of --output-dir
     output_path: str
-    #: the task of the queue that gave this result; its id is then a right task_id in the text, too
+    #: the task of the queue that has this result; its id is then also accepted as task_id in the text
     task_id: str
     attempt_id: str
     #: finishes the attempt that has this lease, in the same transaction
     lease_token: str
-    #: what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives
+    #: the prompt of the agent, which a retry prompt repeats; by default that of the task, or of compile_prompt
     prompt: str
     #: more than that in the result is a warning; a whole number from 1 to 1000000000
     max_output_tokens: int
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -924,7 +955,7 @@ class _IngestOutputResultRequired(TypedDict):
     counters: Counters
     task_ledger: Optional[TaskLedger]
     run: Run
-    #: an estimate for the result, without what stands around it
+    #: an estimate for the result alone
     output_tokens: int
     applied: bool
     seq: int
@@ -935,7 +966,7 @@ class IngestOutputResult(_IngestOutputResultRequired, total=False):
 
     #: absent if nothing could be read
     result: Result
-    #: absent if it was not applied: somebody else is told what to do
+    #: absent if it was not applied
     next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     next: Next
     #: absent if nothing moved
@@ -954,8 +985,9 @@ class IngestOutputResult(_IngestOutputResultRequired, total=False):
 
 
 class _InitRunParamsRequired(TypedDict):
-    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    #: the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder; also accepted as `specName`
     plan: str
+    #: also accepted as `taskId`
     item_id: str
 
 
@@ -965,7 +997,7 @@ class InitRunParams(_InitRunParamsRequired, total=False):
     policy: Policy
     #: default `existing`
     resume: Literal["existing", "new"]
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -980,6 +1012,8 @@ class _InitRunResultRequired(TypedDict):
 class InitRunResult(_InitRunResultRequired, total=False):
     """InitRunResult is the result of init_run."""
 
+    #: directives of the item for its run; run.policy has the reviewers
+    directives: Directives
     #: with retry_with_preamble
     retry_prompt: str
 
@@ -990,7 +1024,7 @@ class InitializeParams(TypedDict, total=False):
     #: a whole number from 0 to 1000000; default `1`
     protocol_version: int
     client_info: ClientInfo
-    #: when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out
+    #: waybill ends when this process ends, and at once if it does not exist; a host on another machine omits it
     process_id: int
     workspace_folders: List[WorkspaceFolder]
     root_uri: str
@@ -1016,7 +1050,7 @@ class _InstructionRequired(TypedDict):
     instruction_id: str
     session_id: str
     content: str
-    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    state: Literal["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
     #: whether an acknowledgement is expected
     tracked: bool
     priority: bool
@@ -1055,7 +1089,7 @@ class InstructionList(_InstructionListRequired, total=False):
 class _InstructionNoteRequired(TypedDict):
     seq: int
     subject_id: str
-    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    state: Literal["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
     instruction_id: str
     session_id: str
     tracked: bool
@@ -1090,7 +1124,7 @@ class _ItemRequired(TypedDict):
     parallel: bool
     requirements: List[str]
     files: List[str]
-    #: what else the plan says about it; one may have several lines
+    #: further text of the item in the plan; an entry may have several lines
     details: List[str]
 
 
@@ -1117,7 +1151,7 @@ class _ItemOutcomeRequired(TypedDict):
 
 
 class ItemOutcome(_ItemOutcomeRequired, total=False):
-    """ItemOutcome is how one item of a plan came to its end."""
+    """ItemOutcome is the outcome of one item of a plan."""
 
     run_id: str
     attempts: int
@@ -1126,7 +1160,7 @@ class ItemOutcome(_ItemOutcomeRequired, total=False):
 
 
 class LastPrompt(TypedDict):
-    """LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed."""
+    """LastPrompt is the last prompt of a role of a run, for display only. It is kept for 30 days by default. After a kill, the prompt of the last second may be missing."""
 
     prompt: str
     compiled_at: Time
@@ -1156,9 +1190,9 @@ class Ledger(_LedgerRequired, total=False):
     not_modified: bool
     task_ledger: TaskLedger
     progress_ledger: ProgressLedger
-    #: why the progress ledger is not what the file says now
+    #: why the progress ledger differs from the file
     fallback_reason: str
-    #: what is wrong with the file, for a person
+    #: the problem of the file, for a person
     fallback_detail: str
     #: when this process first found that the file cannot be read as it is
     fallback_since: Time
@@ -1179,16 +1213,16 @@ class LedgerNote(_LedgerNoteRequired, total=False):
 
     #: the plan changed while no process looked, so it is not known which items did
     unseen: bool
-    #: the file is not there any more; the fingerprint is that of what it said last
+    #: the file no longer exists; the fingerprint is that of its last reading
     gone: bool
-    #: why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last
+    #: why the file is unreadable, if it is; the fingerprint is that of its last reading
     stale: str
-    #: what is wrong with the file then, such as missing, not_regular or no_items
+    #: the problem of the file, such as missing, not_regular or no_items
     stale_reason: str
 
 
 class Limits(TypedDict):
-    """Limits are the bounds in force."""
+    """Limits are the limits in force."""
 
     max_message_bytes: int
     max_content_bytes: int
@@ -1208,7 +1242,7 @@ class ListInstructionsParams(TypedDict, total=False):
     """ListInstructionsParams are the params of list_instructions."""
 
     session_id: str
-    state: Literal["queued", "sent", "acknowledged", "failed", "cancelled"]
+    state: Literal["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"]
     #: this one alone, whatever its state; without session_id, state and cursor
     instruction_id: str
     #: a whole number from 1 to 500; default `50`
@@ -1249,7 +1283,7 @@ class ListTasksParams(TypedDict, total=False):
     status: Literal["QUEUED", "RUNNING", "COMPLETE", "AWAITING_RESPONSE", "ERROR", "CANCELLED", "BLOCKED"]
     run_id: str
     parent_session_id: str
-    #: which come first, by when they were created; a cursor belongs to the order of its page; default `oldest`
+    #: order by time of creation; a cursor belongs to the order of its page; default `oldest`
     order: Literal["oldest", "newest"]
     #: a whole number from 1 to 500; default `50`
     limit: int
@@ -1265,9 +1299,9 @@ class _LogNoteRequired(TypedDict):
 class LogNote(_LogNoteRequired, total=False):
     """LogNote is the params of log. It is about no event, so it carries no seq."""
 
-    #: how many notifications were dropped in this place; events_since has what they were about
+    #: number of notifications that were dropped here; events_since has their events
     dropped: int
-    #: another event log took the place of the one before, as a restore does it; what was read of that may not be so any more
+    #: a restore replaced the event log; what was read of the old one may no longer be true
     rewound: bool
     #: then, from where events_since goes on when the lists were read anew
     cursor: str
@@ -1279,29 +1313,49 @@ class _ModelRequired(TypedDict):
 
 
 class Model(_ModelRequired, total=False):
-    """Model names what an agent runs on."""
+    """Model names the model of an agent."""
 
     variant: str
 
 
+class Moves(TypedDict):
+    """Moves counts the state changes of instructions by this process. It excludes sends that were taken back."""
+
+    first_sends: int
+    repeats: int
+    #: in time
+    acknowledged: int
+    failed: int
+
+
 class _NextRequired(TypedDict):
     action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
-    #: with advance_to_next_item: what can be begun now
+    #: with advance_to_next_item: the items that can begin now
     item_ids: List[str]
 
 
 class Next(_NextRequired, total=False):
-    """Next says what has to be done so that a run goes on, and why that."""
+    """Next is the next action of a run, with its reason."""
 
-    #: who has to do it, where an agent has to
+    #: the role of the agent, if one has to act
     role: str
 
 
-class NextStep(TypedDict):
-    """NextStep is something that would move the subject on."""
-
+class _NextStepRequired(TypedDict):
+    #: a method, or edit_plan where a person has to edit the plan file
     action: str
     text: str
+    #: the id that the method acts on: the explained thing, or one that it waits for
+    subject: str
+    #: the possible callers, the usual one first; waybill means waybill work
+    by: List[Literal["host", "person", "waybill", "agent"]]
+
+
+class NextStep(_NextStepRequired, total=False):
+    """NextStep is a call that would change the state of the subject."""
+
+    #: the words of a command that does the same in a terminal; … stands for a text, COMMAND for the command of an agent
+    command: List[str]
 
 
 class _NoticeRequired(TypedDict):
@@ -1349,7 +1403,7 @@ class Omission(TypedDict):
 
 
 class OtherFile(TypedDict):
-    """OtherFile is a file or a folder that lies where plans do and is none."""
+    """OtherFile is a file or folder among plans that is not a plan."""
 
     path: str
     #: why it is no plan
@@ -1364,7 +1418,7 @@ class _PacketRequired(TypedDict):
 
 
 class Packet(_PacketRequired, total=False):
-    """Packet is the set of ledger facts behind the stable prefix."""
+    """Packet is the set of ledger facts after the stable prefix."""
 
     #: the cursor that a delta builds on
     base: str
@@ -1390,21 +1444,26 @@ class _PlanRequired(TypedDict):
     path: str
     dialect: str
     fingerprint: Fingerprint
+    #: totals of the file
     totals: Totals
     items: List[Item]
     diagnostics: List[Diagnostic]
-    #: what speaks for the dialect, that which decided first, and what speaks for others
+    #: evidence for the dialect, the deciding one first, and for others
     evidence: List[DialectSign]
 
 
 class Plan(_PlanRequired, total=False):
     """Plan is the result of get_plan."""
 
-    #: what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes
+    #: counts from the runs of its items; absent if there are none
+    runs: PlanRuns
+    #: why the runs cannot be read; the rest comes from the file alone
+    runs_error: PlanError
+    #: status of each mark in a box: -, ~ and those of a legend; absent if tasks have no boxes
     marks: Dict[str, str]
     #: why this is the last good reading and not the file as it is
     stale: str
-    #: what is wrong with the file then, such as not_regular, outside_workspace or no_items
+    #: the problem of the file, such as not_regular, outside_workspace or no_items
     stale_reason: str
     #: when this process first found that the file cannot be read as it is
     stale_since: Time
@@ -1418,7 +1477,7 @@ class _PlanErrorRequired(TypedDict):
 
 
 class PlanError(_PlanErrorRequired, total=False):
-    """PlanError says why a plan cannot be read."""
+    """PlanError is the reason why a plan is unreadable."""
 
     reason: str
 
@@ -1427,16 +1486,26 @@ class PlanList(TypedDict):
     """PlanList is the result of list_plans."""
 
     items: List[PlanSummary]
-    #: a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items
+    #: one sentence each: folders that were not searched, the number of plans if only the latest 100 are listed, and the number of files that were not read; plans may be missing from items
     problems: List[str]
     #: files and folders in which no item was found; they lie where tools keep plans among other files
     others: List[OtherFile]
+
+
+class PlanRuns(TypedDict):
+    """PlanRuns counts the items without children by the state of their latest runs."""
+
+    #: items whose latest run was approved, whether or not the file says that they are completed
+    approved: int
+    #: items that the file says are completed while their latest run is running or blocked
+    unapproved: int
 
 
 class _PlanSummaryRequired(TypedDict):
     #: how other methods name it
     plan: str
     path: str
+    #: totals of the file
     totals: Totals
     fingerprint: Fingerprint
     diagnostics_count: int
@@ -1446,13 +1515,15 @@ class PlanSummary(_PlanSummaryRequired, total=False):
     """PlanSummary is one plan in a list."""
 
     dialect: str
-    #: what decided on the dialect; get_plan has everything that speaks for one
+    #: the evidence that decided the dialect; get_plan has all evidence
     dialect_reason: str
+    #: counts from the runs of its items; absent if there are none
+    runs: PlanRuns
     #: why it cannot be read
     error: PlanError
     #: why this is the last good reading and not the file as it is
     stale: str
-    #: what is wrong with the file, as in error, also if nothing was read before
+    #: the problem of the file, as in error, also without an earlier reading
     stale_reason: str
     #: when this process first found that the file cannot be read as it is
     stale_since: Time
@@ -1475,8 +1546,12 @@ class Policy(TypedDict, total=False):
     stalled_threshold: int
     #: the reviews in a row that find the same at which it is blocked; a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set
     review_loop_threshold: int
-    #: who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers`
+    #: reviewers that must approve; an empty list means none; by default both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers`
     reviewers: List[Literal["spec-reviewer", "code-quality-reviewer"]]
+    #: the form of results that prompts and retry prompts ask for; both are read; default: the setting `policy.result_form`, which is `headers` where it is not set
+    result_form: Literal["headers", "json"]
+    #: true: a result without the key of its prompt is invalid; false: it only has a warning; default: the setting `policy.require_key`, which is `false` where it is not set
+    require_key: bool
 
 
 class Problem(TypedDict):
@@ -1497,7 +1572,7 @@ class _ProgressRequired(TypedDict):
 
 
 class Progress(_ProgressRequired, total=False):
-    """Progress says how far a worker is."""
+    """Progress is the progress of a worker."""
 
     #: a whole number from 0 to 100
     percent: int
@@ -1512,7 +1587,7 @@ class _ProgressLedgerRequired(TypedDict):
 
 
 class ProgressLedger(_ProgressLedgerRequired, total=False):
-    """ProgressLedger is what a run knows about its plan."""
+    """ProgressLedger holds the facts of a run about its plan."""
 
     active_item_id: str
     current_item: Item
@@ -1553,7 +1628,7 @@ class QueueInstructionParams(_QueueInstructionParamsRequired, total=False):
     session_id: str
     #: goes ahead of those without; default `false`
     priority: bool
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1573,7 +1648,7 @@ class QueueInstructionWithAckParams(_QueueInstructionWithAckParamsRequired, tota
     max_retries: int
     #: a reported event that matches acknowledges the instruction
     ack_on: AckRule
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1586,13 +1661,13 @@ class QueueInstructionWithAckResult(TypedDict):
 
 
 class _ReadyItemsRequired(TypedDict):
-    #: in the order of the plan, which is no dependency: who works alone takes the first
+    #: in the order of the plan, which is no dependency; a single worker takes the first
     ready: List[str]
     #: those of ready that the plan says may be worked on beside others
     parallel: List[str]
     ready_total: int
     waiting: List[WaitingItem]
-    #: items that have to be done and are not, and what is unread
+    #: items that have to be done and are not, plus unread
     left: int
     completed: bool
 
@@ -1600,11 +1675,15 @@ class _ReadyItemsRequired(TypedDict):
 class ReadyItems(_ReadyItemsRequired, total=False):
     """ReadyItems is the result of ready_items."""
 
-    #: open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed
+    #: the first open boxes and signs that are not items, so that no run can work on them; a person does them or adds an id
+    open_boxes: List[Diagnostic]
+    #: number of open boxes and signs of the plan that are not items; the plan is not completed while there are any
     unread: int
+    #: counts from the runs of all items; absent if there are none
+    runs: PlanRuns
     #: why this rests on the last good reading and not on the file as it is
     stale: str
-    #: what is wrong with the file then, such as not_regular, outside_workspace or no_items
+    #: the problem of the file, such as not_regular, outside_workspace or no_items
     stale_reason: str
     #: when this process first found that the file cannot be read as it is
     stale_since: Time
@@ -1613,7 +1692,7 @@ class ReadyItems(_ReadyItemsRequired, total=False):
 
 
 class _ReadyItemsParamsRequired(TypedDict):
-    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    #: the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder
     plan: str
 
 
@@ -1625,18 +1704,18 @@ class ReadyItemsParams(_ReadyItemsParamsRequired, total=False):
 
 
 class RebuildCounts(TypedDict):
-    """RebuildCounts count how often the facts of a run were read anew from its plan, and could not be."""
+    """RebuildCounts count the new readings of a plan for the facts of a run, and the failed ones."""
 
     total: int
     #: by reason
     fallbacks: Dict[str, int]
-    #: the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled
+    #: sum over all prompts that used the last reading: time for which the plan had been unreadable
     fallback_ms: int
 
 
 class _ReplanParamsRequired(TypedDict):
     run_id: str
-    #: what is to be done differently
+    #: the changes that are needed
     summary: str
 
 
@@ -1645,7 +1724,7 @@ class ReplanParams(_ReplanParamsRequired, total=False):
 
     #: the steps from here on, in order; without them those of the last version
     plan_items: List[str]
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1694,7 +1773,7 @@ class ReplyParams(_ReplyParamsRequired, total=False):
     by: str
     #: the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED
     attempt_id: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1708,6 +1787,13 @@ class ReplyResult(TypedDict):
     seq: int
 
 
+class ReplyText(TypedDict):
+    """ReplyText is the text and the time of a reply."""
+
+    content: str
+    timestamp: Time
+
+
 class _ReportEventParamsRequired(TypedDict):
     type: str
 
@@ -1718,7 +1804,7 @@ class ReportEventParams(_ReportEventParamsRequired, total=False):
     data: Dict[str, Any]
     #: without it, all sessions are looked at
     session_id: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1744,7 +1830,7 @@ class _ResultRequired(TypedDict):
 
 
 class Result(_ResultRequired, total=False):
-    """Result is what an agent reported, as it was read. What it lacks is left out."""
+    """Result is the result of an agent, without the members that it lacks."""
 
     task_id: str
     git_range: str
@@ -1764,7 +1850,7 @@ class ResultError(TypedDict):
 
 
 class ResultTest(TypedDict):
-    """ResultTest is something that a worker ran to check its work."""
+    """ResultTest is a check that a worker ran."""
 
     command: str
     passed: bool
@@ -1777,7 +1863,7 @@ class _ResultWarningRequired(TypedDict):
 
 
 class ResultWarning(_ResultWarningRequired, total=False):
-    """ResultWarning is something that was tolerated, or is odd, and changed nothing."""
+    """ResultWarning is a tolerated or odd part that changed nothing."""
 
     line: int
 
@@ -1785,7 +1871,7 @@ class ResultWarning(_ResultWarningRequired, total=False):
 class ResumeRunParams(TypedDict):
     """ResumeRunParams are the params of resume_run."""
 
-    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    #: the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder
     plan: str
     item_id: str
 
@@ -1824,7 +1910,7 @@ class _RetryRequired(TypedDict):
 
 
 class Retry(_RetryWords, _RetryRequired, total=False):
-    """Retry is an attempt that takes over from a failed one."""
+    """Retry is the attempt that follows a failed one."""
 
     model: Model
 
@@ -1838,7 +1924,7 @@ class RetryTaskParams(_RetryTaskParamsRequired, total=False):
 
     #: without it, the chain begins anew
     model: Model
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1876,7 +1962,7 @@ class _ReviewLoopRequired(TypedDict):
 
 
 class ReviewLoop(_ReviewLoopRequired, total=False):
-    """ReviewLoop says how often the same issues came back."""
+    """ReviewLoop reports how often the same issues came back."""
 
     #: two sets of issues take turns
     alternating: bool
@@ -1897,7 +1983,7 @@ class _RunRequired(TypedDict):
 
 
 class Run(_RunRequired, total=False):
-    """Run is the journey of one item of one plan."""
+    """Run is the work on one item of one plan."""
 
     #: why it is blocked
     reason: str
@@ -1930,7 +2016,7 @@ class RunNote(_RunNoteRequired, total=False):
 
     #: why it is blocked
     reason: str
-    #: who reported
+    #: the role of the report
     role: str
     verdict: str
     decision: Decision
@@ -1944,7 +2030,7 @@ class RunParams(TypedDict):
 
 
 class Send(TypedDict):
-    """Send is one instruction as it is handed out."""
+    """Send is one send of an instruction."""
 
     instruction_id: str
     content: str
@@ -1952,7 +2038,7 @@ class Send(TypedDict):
     send: int
     sends_max: int
     tracked: bool
-    #: what to hand to the agent
+    #: the text for the agent
     text: str
 
 
@@ -1966,15 +2052,15 @@ class ServerInfo(TypedDict):
 
 class _SessionEventParamsRequired(TypedDict):
     session_id: str
-    type: Literal["started", "progress", "idle", "error", "deleted"]
+    type: Literal["started", "progress", "idle", "error", "deleted", "message.updated", "session.error", "session.status"]
 
 
 class SessionEventParams(_SessionEventParamsRequired, total=False):
-    """SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name."""
+    """SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name. For message.updated, session.error and session.status, data is the data of the host's event."""
 
     data: Dict[str, Any]
     message: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -1992,7 +2078,7 @@ class SessionEventResult(_SessionEventResultRequired, total=False):
 
 
 class _SetItemStatusParamsRequired(TypedDict):
-    #: the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in
+    #: the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder
     plan: str
     item_id: str
     status: Literal["pending", "in_progress", "completed", "blocked", "skipped"]
@@ -2003,9 +2089,9 @@ class SetItemStatusParams(_SetItemStatusParamsRequired, total=False):
 
     #: tells items apart that share an id; a whole number from 1
     line: int
-    #: fingerprint.hash of the plan as the caller read it: nothing is written if it is another now
+    #: fingerprint.hash of the plan that the caller read; nothing is written if the file has changed
     expected_hash: str
-    #: the same key with the same params gives the first answer again
+    #: the same key with the same params returns the first answer again
     idempotency_key: str
 
 
@@ -2022,12 +2108,12 @@ class SetItemStatusResult(TypedDict):
 
 
 class Setting(TypedDict):
-    """Setting is a setting that is not as it is built in."""
+    """Setting is a setting that differs from its default."""
 
     #: such as prompt.max_output_tokens
     name: str
     value: Any
-    #: where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file
+    #: its source: a flag such as --tokenizer, an environment variable, or the path of a configuration file
     origin: str
 
 
@@ -2042,7 +2128,7 @@ class Snapshot(TypedDict):
 
 
 class Stalled(TypedDict):
-    """Stalled says how long a run has made no progress."""
+    """Stalled reports for how long a run has made no progress."""
 
     consecutive_non_progress: int
     threshold: int
@@ -2056,12 +2142,17 @@ class _StatusResultRequired(TypedDict):
     store: StoreStatus
     watcher: WatcherStatus
     counts: Counts
+    moves: Moves
     #: the configuration of the plans' dialects; the first rule that fits a path counts
     dialects: List[DialectRule]
-    #: what this process was given that is not as it is built in
+    #: settings of this process that differ from their defaults
     settings: List[Setting]
-    #: what is not as it should be, a sentence each
+    #: problems, one sentence each
     degraded: List[str]
+    #: whether all is well, which means that attention is empty
+    well: bool
+    #: everything that needs attention, including the sentences of degraded
+    attention: List[Concern]
 
 
 class StatusResult(_StatusResultRequired, total=False):
@@ -2092,7 +2183,7 @@ class _TaskRequired(TypedDict):
     prompt_bytes: int
     models: List[Model]
     max_attempts: int
-    #: attempts that failed or were lost since somebody last set it going
+    #: attempts that failed or were lost since the task was created or retried, without those after which the host named the next model
     failures: int
     depends_on: List[str]
     created_at: Time
@@ -2100,7 +2191,7 @@ class _TaskRequired(TypedDict):
 
 
 class Task(_TaskRequired, total=False):
-    """Task is a task as the host sees it. What says how the work stands is that of its newest attempt."""
+    """Task is a task as the host sees it. Model, session and timing are those of its newest attempt."""
 
     #: of ERROR: failed, timeout, retries_exhausted or interrupted; of CANCELLED and BLOCKED: what was said
     reason: str
@@ -2116,7 +2207,7 @@ class Task(_TaskRequired, total=False):
     attempt_number: int
     session_id: str
     model: Model
-    #: what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning
+    #: output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one
     output: str
     question: str
     #: the answer that an attempt carries and none has acted on yet
@@ -2142,6 +2233,8 @@ class TaskDetail(TypedDict):
     #: of very many, the last 50; replies_after gives the others
     replies: List[Reply]
     replies_total: int
+    #: the texts and times of replies, under the names that other hosts read
+    reply_history: List[ReplyText]
 
 
 _TaskErrorOptionalWords = TypedDict(
@@ -2159,7 +2252,7 @@ class _TaskErrorRequired(TypedDict):
 
 
 class TaskError(_TaskErrorOptionalWords, _TaskErrorRequired, total=False):
-    """TaskError is what went wrong in an attempt."""
+    """TaskError is the error of an attempt."""
 
     http_status: int
     name: str
@@ -2184,7 +2277,7 @@ class _TaskLedgerRequired(TypedDict):
 
 
 class TaskLedger(_TaskLedgerRequired, total=False):
-    """TaskLedger is what a run knows about the work on its item."""
+    """TaskLedger holds the facts of a run about its item."""
 
     summary: str
     reviewer_assessment: str
@@ -2245,7 +2338,7 @@ class TaskResult(TypedDict):
 
 
 class Telemetry(TypedDict):
-    """Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before a process was killed; everything else is exact."""
+    """Telemetry is the result of get_telemetry. After a kill, counts of compiled prompts may lack the last second; all others are exact."""
 
     dispatch: DispatchCounts
     tokens: TokenCounts
@@ -2300,15 +2393,13 @@ class TokenCounts(TypedDict):
     results: int
     #: prompts_after as the estimate has it
     sent: int
-    #: what the same prompts would be with the whole plan and all facts in each, by the same estimate
+    #: the same prompts with the whole plan and all facts, by the same estimate
     resend: int
     #: resend less sent
     saved: int
 
 
-class Totals(TypedDict):
-    """Totals counts the items of a plan: leaves and childless parents once, parents as groups."""
-
+class _TotalsRequired(TypedDict):
     total: int
     completed: int
     in_progress: int
@@ -2319,6 +2410,13 @@ class Totals(TypedDict):
     groups: int
 
 
+class Totals(_TotalsRequired, total=False):
+    """Totals counts the work that a plan file shows: items without children, and open boxes that are no items."""
+
+    #: open boxes and signs that are no items; they are in total and pending
+    unread: int
+
+
 class TraceStep(TypedDict):
     """TraceStep is the size of the prompt after one stage."""
 
@@ -2326,12 +2424,39 @@ class TraceStep(TypedDict):
     prompt_tokens: int
 
 
+class _UnblockRunParamsRequired(TypedDict):
+    run_id: str
+
+
+class UnblockRunParams(_UnblockRunParamsRequired, total=False):
+    """UnblockRunParams are the params of unblock_run."""
+
+    #: the solved cause; the event has it as why
+    reason: str
+    #: the same key with the same params returns the first answer again
+    idempotency_key: str
+
+
+class _UnblockRunResultRequired(TypedDict):
+    run: Run
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    seq: int
+
+
+class UnblockRunResult(_UnblockRunResultRequired, total=False):
+    """UnblockRunResult is the result of unblock_run."""
+
+    #: with retry_with_preamble
+    retry_prompt: str
+
+
 class _WaitingForRequired(TypedDict):
     kind: Literal["depends_on", "retry_delay", "provider_cooling"]
 
 
 class WaitingFor(_WaitingForRequired, total=False):
-    """WaitingFor is something that holds a task back."""
+    """WaitingFor is one reason why a task waits."""
 
     task_id: str
     #: of that task
@@ -2340,7 +2465,7 @@ class WaitingFor(_WaitingForRequired, total=False):
 
 
 class WaitingItem(TypedDict):
-    """WaitingItem is an item that cannot be begun now, and why."""
+    """WaitingItem is an item that cannot begin now, with the reasons."""
 
     item_id: str
     because: List[Hold]
@@ -2392,14 +2517,14 @@ class InstructionAvailableMessage(TypedDict):
 
 
 class InstructionUpdatedMessage(TypedDict):
-    """An instruction moved on."""
+    """An instruction changed its state."""
 
     method: Literal["instruction/updated"]
     params: InstructionNote
 
 
 class TaskUpdatedMessage(TypedDict):
-    """A task moved on."""
+    """A task changed its state."""
 
     method: Literal["task/updated"]
     params: TaskNote
@@ -2413,35 +2538,35 @@ class TaskAwaitingResponseMessage(TypedDict):
 
 
 class AttemptUpdatedMessage(TypedDict):
-    """An attempt moved on, or somebody reported about it."""
+    """An attempt changed its state, or was reported on."""
 
     method: Literal["attempt/updated"]
     params: AttemptNote
 
 
 class RunUpdatedMessage(TypedDict):
-    """A run began, moved on or ended."""
+    """A run began, changed or ended."""
 
     method: Literal["run/updated"]
     params: RunNote
 
 
 class LedgerChangedMessage(TypedDict):
-    """A plan reads differently than before, or cannot be read, or can be again."""
+    """The reading of a plan changed, or the plan became unreadable or readable."""
 
     method: Literal["ledger/changed"]
     params: LedgerNote
 
 
 class NoticePostedMessage(TypedDict):
-    """There is a notice to consume."""
+    """A notice waits to be consumed."""
 
     method: Literal["notice/posted"]
     params: NoticeNote
 
 
 class LogMessage(TypedDict):
-    """Something about the connection itself, such as notifications that were dropped, or about the event log as a whole."""
+    """A message about the connection, such as dropped notifications, or about the event log as a whole."""
 
     method: Literal["log"]
     params: LogNote
@@ -2484,6 +2609,7 @@ KEYED = frozenset(
         "init_run",
         "ingest_output",
         "replan",
+        "unblock_run",
         "consume_notices",
     }
 )
@@ -2494,7 +2620,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["initialize"], params: Optional[InitializeParams] = None) -> InitializeResult:
-        """Says who is talking and which directory is worked in. Optional and idempotent: every method works without it."""
+        """Names the host and the workspace. Optional: every method works without it. A repeated call does no harm."""
 
     @overload
     async def call(self, method: Literal["ping"], params: Optional[NoParams] = None) -> PingResult:
@@ -2502,99 +2628,99 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["get_status"], params: Optional[NoParams] = None) -> StatusResult:
-        """Describes the process, its store, its watcher, what is in the store, and everything that is degraded."""
+        """Describes the process, its store, its watcher, the counts of the store, and everything that is degraded."""
 
     @overload
     async def call(self, method: Literal["rpc.discover"], params: Optional[NoParams] = None) -> Dict[str, Any]:
-        """Gives the OpenRPC document of this binary."""
+        """Returns the OpenRPC document of this binary."""
 
     @overload
     async def call(self, method: Literal["shutdown"], params: Optional[NoParams] = None) -> None:
-        """Refuses new work from here on, finishes what is in hand, then answers null."""
+        """Refuses new requests, finishes those in flight, then answers null."""
 
     @overload
     async def call(self, method: Literal["queue_instruction", "queue"], params: QueueInstructionParams) -> InstructionResult:
-        """Queues a plain instruction: handed out once, not tracked."""
+        """Queues a plain instruction. It is sent once and not tracked."""
 
     @overload
     async def call(self, method: Literal["queue_instruction_with_ack"], params: QueueInstructionWithAckParams) -> QueueInstructionWithAckResult:
-        """Queues a tracked instruction: handed out again in each dispatch pass, at most 1 + max_retries times, until it is acknowledged; then it fails, with a notice."""
+        """Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice."""
 
     @overload
     async def call(self, method: Literal["dispatch_instructions"], params: Optional[DispatchParams] = None) -> DispatchResult:
-        """One dispatch pass: hands out what is queued, then once more what was sent and not acknowledged, and fails what has used up its sends."""
+        """Runs one dispatch pass: sends queued instructions, sends unacknowledged ones again, and fails those without sends left."""
 
     @overload
     async def call(self, method: Literal["acknowledge", "ack"], params: AcknowledgeParams) -> AcknowledgeResult:
-        """Confirms that a tracked instruction took effect. Twice is the same answer; one that failed stays failed and keeps late_ack_at."""
+        """Confirms that a tracked instruction took effect. A repeated call returns the same answer. A failed instruction stays failed and gets late_ack_at."""
 
     @overload
     async def call(self, method: Literal["report_event"], params: ReportEventParams) -> ReportEventResult:
-        """Reports something that happened; acknowledges every outstanding instruction whose ack_on matches it."""
+        """Reports an event, and acknowledges every outstanding instruction whose ack_on matches it."""
 
     @overload
     async def call(self, method: Literal["get_failed_instructions"], params: Optional[FailedParams] = None) -> InstructionList:
-        """Lists the instructions that were never acknowledged."""
+        """Lists the instructions that failed because no agent acknowledged them."""
 
     @overload
     async def call(self, method: Literal["list_instructions"], params: Optional[ListInstructionsParams] = None) -> InstructionList:
-        """Lists instructions as they were queued, or gives one of them."""
+        """Lists instructions in the order of queueing, or returns one of them."""
 
     @overload
     async def call(self, method: Literal["cancel_instruction"], params: Optional[CancelInstructionParams] = None) -> CancelInstructionResult:
-        """Withdraws one instruction, or with all everything outstanding of a session."""
+        """Cancels one instruction, or with all every outstanding instruction of a session."""
 
     @overload
     async def call(self, method: Literal["create_task"], params: CreateTaskParams) -> TaskResult:
-        """Queues a unit of work for an agent, with the models that it may run on and the tasks that it waits for."""
+        """Queues a task for an agent, with its chain of models and its dependencies."""
 
     @overload
     async def call(self, method: Literal["claim_task"], params: ClaimTaskParams) -> ClaimTaskResult:
-        """Gives the oldest task that is ready to a worker, under a lease, with the prompt to run. Of many callers one gets it."""
+        """Returns the oldest ready task under a lease, with its prompt. A task goes to one caller only."""
 
     @overload
     async def call(self, method: Literal["bind_session"], params: BindSessionParams) -> AttemptReport:
-        """Says in which session, and on which model, an attempt runs."""
+        """Names the session and the model in which an attempt runs."""
 
     @overload
     async def call(self, method: Literal["heartbeat"], params: HeartbeatParams) -> HeartbeatResult:
-        """Says that the worker is at it, and extends its lease. The answer says whether the task was asked to end."""
+        """Extends the lease of a running attempt. The answer tells whether the host wants the task to end."""
 
     @overload
     async def call(self, method: Literal["finish_attempt"], params: FinishAttemptParams) -> FinishAttemptResult:
-        """Reports how an attempt ended. A failure is retried on the same model, on the next one, or not at all, as its class says. The same report twice is the same answer."""
+        """Reports the end of an attempt. The class of a failure decides whether the task is retried on the same model, on the next one, or not at all. A repeated report returns the same answer."""
 
     @overload
     async def call(self, method: Literal["report_session_event"], params: SessionEventParams) -> SessionEventResult:
-        """Reports what the host saw of a session. What is about a session that does not work on its task any more changes nothing."""
+        """Reports an event of a session. An event of a session that no longer works on its task changes nothing."""
 
     @overload
     async def call(self, method: Literal["retry_task"], params: RetryTaskParams) -> RetryTaskResult:
-        """Sets a task going again that is in ERROR, CANCELLED or BLOCKED, with a fresh budget of attempts."""
+        """Queues a task in ERROR, CANCELLED or BLOCKED again, with a fresh budget of attempts."""
 
     @overload
     async def call(self, method: Literal["cancel_task"], params: CancelTaskParams) -> TaskResult:
-        """Withdraws a task. One that runs is asked to end: it is over when its worker reports so, or its lease runs out."""
+        """Cancels a task. A running task ends when its worker reports the end, or when its lease expires."""
 
     @overload
     async def call(self, method: Literal["get_task"], params: TaskParams) -> TaskDetail:
-        """Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few."""
+        """Returns a task with its attempts and replies. Of many attempts, it returns the first and the last few."""
 
     @overload
     async def call(self, method: Literal["list_tasks"], params: Optional[ListTasksParams] = None) -> TaskList:
-        """Lists tasks as they were created, the oldest or the newest first, and says what a queued one waits for."""
+        """Lists tasks in the order of creation, the oldest or the newest first, and what a queued one waits for."""
 
     @overload
     async def call(self, method: Literal["get_timeline"], params: TimelineParams) -> Timeline:
-        """Gives the attempts of a task in order, and as text, a line each."""
+        """Returns the attempts of a task in order, and as text with one line each."""
 
     @overload
     async def call(self, method: Literal["list_awaiting"], params: Optional[ListAwaitingParams] = None) -> AwaitingList:
-        """Lists the tasks that wait for a person, the oldest first."""
+        """Lists the tasks that wait for an answer, the oldest first."""
 
     @overload
     async def call(self, method: Literal["reply"], params: ReplyParams) -> ReplyResult:
-        """Answers a task and continues it. Of many answers the first wins."""
+        """Answers the question of a task and continues the task. Of several replies the first wins."""
 
     @overload
     async def call(self, method: Literal["list_plans"], params: Optional[NoParams] = None) -> PlanList:
@@ -2602,67 +2728,71 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["get_plan"], params: GetPlanParams) -> Plan:
-        """Gives one plan as it was read: every item, and a diagnostic for everything that is not one."""
+        """Returns one plan: every item, and a diagnostic for every other box or task sign."""
 
     @overload
     async def call(self, method: Literal["ready_items"], params: ReadyItemsParams) -> ReadyItems:
-        """Says which items of a plan can be begun now, and of each other one why not. It waits for what the plan says that an item depends on; the order of the plan is none of that. A blocked item holds back only what depends on it."""
+        """Lists the items of a plan that can begin now, and for each other item the reasons why it cannot. Only dependencies that the plan names hold an item back, not its order. A blocked item holds back only its dependents."""
 
     @overload
     async def call(self, method: Literal["set_item_status"], params: SetItemStatusParams) -> SetItemStatusResult:
-        """Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile."""
+        """Writes the status of an item into its plan file: the mark in its box or its status word, and no other byte. It never overwrites a change that was saved in between."""
 
     @overload
     async def call(self, method: Literal["init_run"], params: InitRunParams) -> InitRunResult:
-        """Starts the journey of one item, or gives the live run that it already has."""
+        """Starts a run of an item, or returns its live run."""
 
     @overload
     async def call(self, method: Literal["resume_run"], params: ResumeRunParams) -> ResumeRunResult:
-        """Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read."""
+        """Finds the newest run of an item and returns the prompt to continue it, even if the plan is unreadable."""
 
     @overload
     async def call(self, method: Literal["list_runs"], params: Optional[ListRunsParams] = None) -> RunList:
-        """Lists runs, the one that began last first, also those of plans that are not there any more; or gives one of them."""
+        """Lists runs, the newest first, including those of plans that no longer exist, or returns one of them."""
 
     @overload
     async def call(self, method: Literal["compile_prompt"], params: CompilePromptParams) -> CompilePromptResult:
-        """Compiles the prompt for a role of a run from what is true now. The plan is checked on every call."""
+        """Compiles the prompt for a role of a run from the present facts. Each call reads the plan file."""
 
     @overload
     async def call(self, method: Literal["ingest_output"], params: IngestOutputParams) -> IngestOutputResult:
-        """Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too."""
+        """Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt."""
 
     @overload
     async def call(self, method: Literal["replan"], params: ReplanParams) -> ReplanResult:
-        """Records a new version of the plan for an item. It ends a block exactly if it wants something else done next."""
+        """Records a new version of the plan for an item. It ends a block if the next items have changed."""
+
+    @overload
+    async def call(self, method: Literal["unblock_run"], params: UnblockRunParams) -> UnblockRunResult:
+        """Ends the block of a run after a person solved its cause. All counters of the run start again at zero, each role keeps its standing, and blocked tasks are queued again."""
 
     @overload
     async def call(self, method: Literal["get_ledger"], params: GetLedgerParams) -> Ledger:
-        """Gives the ledgers of a run as they are stored."""
+        """Returns the stored ledgers of a run."""
 
     @overload
     async def call(self, method: Literal["get_snapshot"], params: RunParams) -> Snapshot:
-        """Gives the revisioned facts of a run."""
+        """Returns the facts of a run with their revision."""
 
     @overload
     async def call(self, method: Literal["get_telemetry"], params: Optional[TelemetryParams] = None) -> Telemetry:
-        """Counts what was compiled and judged, for one run or for all."""
+        """Returns counts of compiled prompts and judged results, for one run or for all."""
 
     @overload
     async def call(self, method: Literal["events_since"], params: EventsSinceParams) -> EventList:
-        """Gives what happened after a cursor, in order and without gaps."""
+        """Returns the events after a cursor, in order and without gaps."""
 
     @overload
     async def call(self, method: Literal["list_notices"], params: Optional[ListNoticesParams] = None) -> NoticeList:
-        """Lists the notices that were not consumed, which counts as a delivery of each unless peek is true."""
+        """Lists the notices that were not consumed. It counts as a delivery of each, unless peek is true."""
 
     @overload
     async def call(self, method: Literal["consume_notices"], params: ConsumeNoticesParams) -> ConsumeNoticesResult:
-        """Marks notices as seen, so that they are not delivered again."""
+        """Marks notices as consumed, so that they are not delivered again."""
 
     @overload
     async def call(self, method: Literal["explain"], params: Optional[ExplainParams] = None) -> Explanation:
-        """Says why a thing is as it is, and what would move it on."""
+        """Explains why an instruction, task, run or item is in its state, and what happens next."""
 
     async def call(self, method: str, params: Optional[Mapping[str, object]] = None) -> Any:
         """Calls a method of the protocol and gives its result."""

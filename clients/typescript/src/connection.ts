@@ -97,10 +97,10 @@ export class Connection {
     child.on("close", (code, signal) => this.#end(code, signal));
   }
 
-  /** Says whether this process goes on for the sake of the child and its pipes, which are sockets. */
+  /** Sets whether this process stays alive for the child and its pipes. The pipes are sockets in Node; in Bun they lack ref and unref. */
   #hold(how: "ref" | "unref"): void {
     this.#child?.[how]();
-    for (const pipe of this.#child?.stdio ?? []) if (pipe && !pipe.destroyed) (pipe as Socket)[how]();
+    for (const pipe of this.#child?.stdio ?? []) if (pipe && !pipe.destroyed) (pipe as Partial<Socket>)[how]?.();
   }
 
   #drain(): void {

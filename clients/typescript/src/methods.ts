@@ -31,5 +31,6 @@ export const changingMethods: ReadonlySet<string> = new Set([
   "init_run",
   "ingest_output",
   "replan",
+  "unblock_run",
   "consume_notices",
 ]);

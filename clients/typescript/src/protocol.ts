@@ -8,15 +8,15 @@ export type Time = string;
 
 /** A Code is the stable name of an error: the contract of data.code. */
 export type ErrorCode =
-  /** The message is not JSON. The session goes on with the next message. */
+  /** The message is not JSON. The session continues with the next message. */
   | "PARSE_ERROR"
-  /** The frame around the message is broken. The session goes on with the next frame that can be found. */
+  /** The frame around the message is broken. The session continues with the next frame that it finds. */
   | "FRAMING_ERROR"
   /** The message is not valid UTF-8, or has half of a surrogate pair. */
   | "INVALID_UTF8"
   /** The message is JSON but not a request. */
   | "INVALID_REQUEST"
-  /** A request with the same id is still being worked on. */
+  /** A request with the same id is still in flight. */
   | "DUPLICATE_ID"
   /** A member occurs twice in one object. */
   | "DUPLICATE_KEY"
@@ -28,7 +28,7 @@ export type ErrorCode =
   | "NESTING_TOO_DEEP"
   /** There is no such method; details.did_you_mean lists the nearest. */
   | "METHOD_NOT_FOUND"
-  /** A param is missing or not of its type; details.errors lists all of them with a JSON Pointer each. */
+  /** A param is missing or has the wrong type; details.errors lists all of them, with a JSON Pointer each. */
   | "INVALID_PARAMS"
   /** A param is not known; details names it and the nearest known one. */
   | "UNKNOWN_FIELD"
@@ -42,13 +42,13 @@ export type ErrorCode =
   | "CANCELLED"
   /** Over HTTP only: the token is missing or wrong, or the one-time code is spent. */
   | "UNAUTHORIZED"
-  /** Over HTTP only: the request was meant for another host, or a page of another origin sent it. */
+  /** Over HTTP only: the request names another host, or a page of another origin sent it. */
   | "FORBIDDEN"
-  /** Over HTTP only: the path is there and takes other verbs; details.allow lists them. */
+  /** Over HTTP only: the path does not take this verb; details.allow lists those that it takes. */
   | "METHOD_NOT_ALLOWED"
   /** Over HTTP only: a body must be application/json and not be compressed. */
   | "UNSUPPORTED_MEDIA_TYPE"
-  /** The thing is in a state that does not allow this; data.details.state, of a task status, names it, and allowed what it allows. */
+  /** The state does not allow this call; data.details.state, for a task status, names the state, and allowed the calls that it allows. */
   | "INVALID_STATE"
   /** No instruction has this id. */
   | "INSTRUCTION_NOT_FOUND"
@@ -60,66 +60,66 @@ export type ErrorCode =
   | "RUN_NOT_FOUND"
   /** The workspace has no such plan. */
   | "PLAN_NOT_FOUND"
-  /** There is no file at output_path, or it cannot be read; details.reason says which. */
+  /** The file at output_path is missing or unreadable; details.reason says which. */
   | "OUTPUT_NOT_FOUND"
   /** Nothing has this id. */
   | "SUBJECT_NOT_FOUND"
-  /** The cursor is older than the log that is kept, or of another log, such as one before a restore; after reading the lists anew, details.newest is where to go on, and details.oldest with all that the log has. */
+  /** The cursor is older than the log, or from another log, such as one before a restore. Read the lists again and continue at details.newest; details.oldest has everything in the log. */
   | "CURSOR_EXPIRED"
   /** The idempotency key was used before with other params. */
   | "IDEMPOTENCY_MISMATCH"
-  /** The task cannot take this besides what is under way; details.status names where it is. Or the plan file is not what the caller had read; details.expected_hash and found_hash tell the two apart. */
+  /** Another operation on the task is in progress; details.status has its status. Or the plan file has changed since the caller read it; see details.expected_hash and found_hash. */
   | "CONFLICT"
-  /** The question was answered, or the task has gone on since; details.status names where it is. */
+  /** The question has been answered, or the task has continued; details.status has its status. */
   | "ALREADY_RESOLVED"
-  /** The session is of another task or runs an attempt now, or the attempt runs in another session. */
+  /** The session belongs to another task or runs another attempt, or the attempt runs in another session. */
   | "SESSION_ALREADY_BOUND"
-  /** The attempt is over and does not change any more. */
+  /** The attempt has ended and cannot change. */
   | "ATTEMPT_FINALIZED"
   /** A value is over its limit; details.limit names it. */
   | "TOO_LARGE"
-  /** The plan file is not there. */
+  /** The plan file does not exist. */
   | "progress_ledger_missing_tasks"
-  /** No item can be read from the plan file; details says what was tried. */
+  /** No item of the plan file is readable; details has the reason. */
   | "progress_ledger_parse_failed"
   /** A fact that the prompt needs is missing or damaged. */
   | "progress_ledger_incomplete"
   /** The plan has no item with this id. */
   | "item_not_found"
-  /** The item cannot be given this status in its plan; details.reason says why, and lines where it stands. */
+  /** The item cannot have this status in its plan; details.reason says why, and lines has its lines. */
   | "ITEM_NOT_SETTABLE"
-  /** The plan file can be read and not written; details.reason says why. */
+  /** The plan file is not writable; details.reason says why. */
   | "PLAN_NOT_WRITABLE"
-  /** The prompt is over its budget and nothing more may be cut from it. */
+  /** The prompt exceeds its budget, and all that remains is required. */
   | "dispatch_prompt_overflow_terminal"
-  /** No workspace could be found; the message lists what was tried. */
+  /** No workspace was found; the message has the reason. */
   | "WORKSPACE_UNRESOLVED"
-  /** The protocol version is not served; details has the range. */
+  /** The protocol version is not supported; details has the range. */
   | "UNSUPPORTED_VERSION"
-  /** Too many instructions wait already. */
+  /** Too many instructions wait. */
   | "QUEUE_FULL"
-  /** Too many requests are in hand already. */
+  /** Too many requests are in flight. */
   | "OVERLOADED"
-  /** waybill is on its way out; nothing new is accepted. */
+  /** waybill is shutting down and accepts no new request. */
   | "SHUTTING_DOWN"
-  /** The disk is full. Acknowledging existing work and reading go on. */
+  /** The disk is full. Reports about existing work and reads still succeed. */
   | "STORE_FULL"
   /** The store could not be read or written; retry with the same idempotency key. */
   | "STORE_IO_ERROR"
-  /** The store can be read only. */
+  /** The store is read-only. */
   | "STORE_READ_ONLY"
   /** The store was written by a newer waybill. */
   | "STORE_NEWER_SCHEMA"
-  /** Another process holds the store. */
+  /** Another process has locked the store. */
   | "STORE_BUSY"
-  /** The store, or a record in it, is not what was written; the message says which. Nothing of it was deleted. */
+  /** The store or a record in it is damaged; the message says which. Nothing was deleted. */
   | "STORE_CORRUPT"
-  /** The file of the store was removed or replaced while it was open; the message says where its rescued content lies. */
+  /** The file of the store was removed or replaced while it was open; the message names the rescued copy. */
   | "STORE_LOST"
-  /** The store lies where it cannot be used safely. */
+  /** The store is at a place where it is not safe. */
   | "STORE_UNSAFE";
 
-/** AckRule says which reported events acknowledge an instruction. */
+/** AckRule selects the reported events that acknowledge an instruction. */
 export interface AckRule {
   /** the exact type */
   event_type: string;
@@ -130,7 +130,7 @@ export interface AckRule {
 /** AcknowledgeParams are the params of acknowledge. */
 export interface AcknowledgeParams {
   instruction_id: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -190,7 +190,7 @@ export interface AttemptNote {
   call?: string;
 }
 
-/** AttemptReport says what became of a report about an attempt. */
+/** AttemptReport is the answer to a report about an attempt. */
 export interface AttemptReport {
   applied: boolean;
   /** why it was not applied */
@@ -226,6 +226,8 @@ export interface Because {
   rule: string;
   text: string;
   event_seq?: number;
+  /** the first 5 tasks, attempts, runs or items that text speaks of */
+  ids?: Array<string>;
 }
 
 /** BindSessionParams are the params of bind_session. */
@@ -236,7 +238,7 @@ export interface BindSessionParams {
   session_id: string;
   /** what it really runs on */
   model?: Model;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -248,7 +250,7 @@ export interface CancelInstructionParams {
   /** default `false` */
   all?: boolean;
   reason?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -271,17 +273,17 @@ export interface CancelParams {
 export interface CancelTaskParams {
   task_id: string;
   reason?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
-/** Capabilities lists what can be called and heard. */
+/** Capabilities lists the methods and notifications. */
 export interface Capabilities {
   methods: Array<string>;
   notifications: Array<string>;
 }
 
-/** Claim is a task in the hands of a worker. */
+/** Claim is a claimed task. */
 export interface Claim {
   task: Task;
   attempt: Attempt;
@@ -301,7 +303,7 @@ export interface ClaimTaskParams {
   wait_ms?: number;
   /** a whole number from 1000 to 3600000; default `60000` */
   lease_ms?: number;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -319,14 +321,14 @@ export interface ClientInfo {
   [ignored: string]: unknown;
 }
 
-/** Compaction says what was done to fit the budget. */
+/** Compaction describes how a prompt was fitted into its budget. */
 export interface Compaction {
   applied: boolean;
   stage: string;
   trace: Array<TraceStep>;
 }
 
-/** CompactionParams steer how a prompt over its budget is made smaller. A prompt that fits is not touched; what of them then has no part in it, omitted says. */
+/** CompactionParams control how a prompt over its budget is shortened. A prompt that fits ignores them, and omitted lists those without effect. */
 export interface CompactionParams {
   /** false: a prompt over its budget is an error at once; default: the setting `prompt.compaction.auto`, which is `true` where it is not set */
   auto?: boolean;
@@ -348,14 +350,14 @@ export interface CompilePromptParams {
   since?: string;
   /** a whole number from 1 to 1000000000; default: the setting `prompt.max_output_tokens`, which is `1200` where it is not set */
   max_output_tokens?: number;
-  /** what the model takes in; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens` */
+  /** input limit of the model; a whole number from 1 to 1000000000; default: the setting `prompt.max_input_tokens` */
   max_input_tokens?: number;
   /** how tokens are counted: four characters each, or with the vocabulary o200k_base; default: the setting `prompt.tokenizer`, which is `estimate` where it is not set */
   tokenizer?: "estimate" | "o200k";
   compaction?: CompactionParams;
   /** give the sections of the prompt by themselves, too, with whose words they hold */
   blocks?: boolean;
-  /** only to see what would be sent: it is neither counted nor kept as the prompt that was given last, which the result has instead */
+  /** returns the prompt without counting it or keeping it as the last prompt; the result has the last prompt */
   preview?: boolean;
 }
 
@@ -373,7 +375,7 @@ export interface CompilePromptResult {
   prompt_tokens_before: number;
   prompt_tokens_after: number;
   prompt_token_budget: number;
-  /** what the token counts are of */
+  /** tokenizer of the token counts */
   tokenizer: "estimate" | "o200k";
   /** prompt_tokens_after as the estimate has it */
   prompt_tokens_estimate: number;
@@ -381,11 +383,11 @@ export interface CompilePromptResult {
   prompt_tokens_resend: number;
   compaction: Compaction;
   omitted: Array<Omission>;
-  /** only if the item has another title than what the run was begun or replanned for: it may be another item that took the id over; says what to do */
+  /** only if the title of the item has changed since the run was started or replanned: the id may belong to another item now; says what to do */
   item_changed?: string;
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
   fallback_reason?: string;
-  /** what is wrong with the file, for a person */
+  /** the problem of the file, for a person */
   fallback_detail?: string;
   /** when this process first found that the file cannot be read as it is */
   fallback_since?: Time;
@@ -395,24 +397,36 @@ export interface CompilePromptResult {
   rebuilt: boolean;
   /** only if the call has blocks; their texts joined are the prompt */
   blocks?: Array<PromptBlock>;
-  /** only with preview: what was given last for this role of the run; absent if nothing was */
+  /** only with preview: the last prompt for this role of the run, if there is one */
   last_prompt?: LastPrompt;
-  /** only with preview: why last_prompt is not there although there was one */
+  /** only with preview: why an existing last_prompt is left out */
   last_prompt_lost?: "too_large" | "damaged";
 }
 
-/** ConnectionStatus describes the connection that the question came over. */
+/** Concern is one thing that needs attention. */
+export interface Concern {
+  kind: "fault" | "questions" | "blocked_runs" | "failed_tasks" | "failed_instructions";
+  /** one sentence for a person */
+  text: string;
+  count: number;
+  /** the first 5 of them; none for a fault */
+  ids: Array<string>;
+  /** the words of a command that shows or helps the first of them in a terminal */
+  command?: Array<string>;
+}
+
+/** ConnectionStatus describes the connection of the caller. */
 export interface ConnectionStatus {
-  /** of the host's own: nobody is answered, so nothing else says that they had no effect */
+  /** notifications from the host that were dropped; nothing else reports that they had no effect */
   notifications_failed: number;
-  /** to the host, which did not read them in time; events_since has what they told of */
+  /** notifications that the host did not read in time; events_since has their events */
   notifications_dropped: number;
 }
 
 /** ConsumeNoticesParams are the params of consume_notices. */
 export interface ConsumeNoticesParams {
   notice_ids: Array<string>;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -423,7 +437,7 @@ export interface ConsumeNoticesResult {
   seq: number;
 }
 
-/** Counters count what went wrong in a run, each independently. */
+/** Counters count the failures of a run, each independently. */
 export interface Counters {
   /** by role */
   invalid_results: Record<string, number>;
@@ -433,7 +447,7 @@ export interface Counters {
   review_loop: number;
 }
 
-/** Counts counts what is in the store. */
+/** Counts counts the records in the store. */
 export interface Counts {
   /** by state */
   instructions: Record<string, number>;
@@ -459,11 +473,11 @@ export interface CreateTaskParams {
   /** attempts that may fail or be lost; by default the number of models, at least 1; a whole number from 1 to 10000 */
   max_attempts?: number;
   labels?: Record<string, string>;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
-/** Criterion is what the requirements file of a plan says that is to be true. */
+/** Criterion is an acceptance criterion in the requirements file of a plan. */
 export interface Criterion {
   line: number;
   text: string;
@@ -471,16 +485,16 @@ export interface Criterion {
   id?: string;
 }
 
-/** Decision is the rule by which a run moved. */
+/** Decision is the rule that moved a run. */
 export interface Decision {
   rule: string;
-  /** how often what the rule counts has happened */
+  /** present count of the rule */
   count?: number;
   /** the number at which it does something else */
   limit?: number;
 }
 
-/** Diagnostic says what the parser did not take at face value. */
+/** Diagnostic describes a part of a plan that was not read as written. */
 export interface Diagnostic {
   /** the file below the folder that the plan is, in which the line counts */
   source?: string;
@@ -489,20 +503,30 @@ export interface Diagnostic {
   severity: "info" | "warning" | "error";
   code: string;
   message: string;
+  /** it is open work and no item; totals.unread counts these */
+  open?: boolean;
 }
 
-/** DialectRule is a part of the configuration: what the plans at some paths are read in. */
+/** DialectRule names the dialect of the plans at some paths in the configuration. */
 export interface DialectRule {
   pattern: string;
   dialect: string;
 }
 
-/** DialectSign is something that speaks for a dialect. */
+/** DialectSign is one piece of evidence for a dialect. */
 export interface DialectSign {
-  /** where it stands; absent if it is not in the file, but said by its path or the configuration */
+  /** its line; absent if it is not in the file, but in its path or the configuration */
   line?: number;
   dialect: string;
   signal: string;
+}
+
+/** Directives are the directives of an item for its run. */
+export interface Directives {
+  /** the reviewers of the run, unless policy.reviewers says otherwise */
+  review?: "spec-only" | "none" | "full";
+  /** as in the plan; with a provider before a slash, it is the first model of the run's tasks that name none */
+  model?: string;
 }
 
 /** DispatchCounts count prompts and results. */
@@ -531,7 +555,7 @@ export interface DispatchParams {
   min_age_ms?: number;
   /** whether text gets a prefix on repeats; default `true` */
   escalate?: boolean;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -540,7 +564,7 @@ export interface DispatchResult {
   instructions: Array<Send>;
   /** those whose sends were used up in this pass */
   failed: Array<Instruction>;
-  /** how much of this pass is left for the next call; nothing is repeated before it is through */
+  /** number of instructions of this pass that are left for the next call; none is sent again before */
   remaining: number;
   seq: number;
 }
@@ -554,7 +578,7 @@ export interface Error {
   data: ErrorData;
 }
 
-/** ErrorData is what an error says to a program. */
+/** ErrorData is the machine-readable part of an error. */
 export interface ErrorData {
   /** the stable name of the error */
   code: ErrorCode;
@@ -572,7 +596,7 @@ export interface ErrorData {
   incident?: string;
 }
 
-/** ErrorSaid is what a worker says went wrong. */
+/** ErrorSaid is an error in the words of a worker. */
 export interface ErrorSaid {
   message: string;
   /** without it, a published table tells */
@@ -608,7 +632,7 @@ export interface EventsSinceParams {
   types?: Array<string>;
 }
 
-/** Evidence is what a completed plan rests on. */
+/** Evidence holds the proof of a completed plan. */
 export interface Evidence {
   acceptance_criteria: Array<Criterion>;
   outcomes: Array<ItemOutcome>;
@@ -645,7 +669,7 @@ export interface FailedParams {
   cursor?: string;
 }
 
-/** Fingerprint tells two versions of a file apart. */
+/** Fingerprint distinguishes versions of a file. */
 export interface Fingerprint {
   mtime_ms: number;
   size: number;
@@ -666,7 +690,9 @@ export interface FinishAttemptParams {
   error?: ErrorSaid;
   /** default `auto` */
   retry?: "auto" | "never" | "same_model";
-  /** the same key with the same params gives the first answer again */
+  /** with error, from a host with its own schedule: the next model, for every class; the failure is not counted, and the task continues; also accepted as `nextModel` */
+  next_model?: Model;
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -692,7 +718,7 @@ export interface GetLedgerParams {
 
 /** GetPlanParams are the params of get_plan. */
 export interface GetPlanParams {
-  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
+  /** the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder */
   plan: string;
 }
 
@@ -703,7 +729,7 @@ export interface HeartbeatParams {
   /** its length from now on; a whole number from 1000 to 3600000 */
   lease_ms?: number;
   progress?: Progress;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -717,7 +743,7 @@ export interface HeartbeatResult {
   seq: number;
 }
 
-/** Hold is one reason why an item cannot be begun. */
+/** Hold is one reason why an item cannot begin. */
 export interface Hold {
   kind: "depends_on" | "blocked" | "in_progress" | "done" | "parent";
   item_id?: string;
@@ -729,18 +755,18 @@ export interface IngestOutputParams {
   role: "worker" | "implementer" | "spec-reviewer" | "code-quality-reviewer" | "reviewer";
   /** what the agent printed; "" for an agent that printed nothing */
   output?: string;
-  /** relative to the workspace; or absolute, in the workspace or in the folder that was named with --output-dir */
+  /** relative to the workspace, or absolute within the workspace or the folder of --output-dir */
   output_path?: string;
-  /** the task of the queue that gave this result; its id is then a right task_id in the text, too */
+  /** the task of the queue that has this result; its id is then also accepted as task_id in the text */
   task_id?: string;
   attempt_id?: string;
   /** finishes the attempt that has this lease, in the same transaction */
   lease_token?: string;
-  /** what the agent was given, to be repeated by a retry prompt; without it that of the task, or else what compile_prompt gives */
+  /** the prompt of the agent, which a retry prompt repeats; by default that of the task, or of compile_prompt */
   prompt?: string;
   /** more than that in the result is a warning; a whole number from 1 to 1000000000 */
   max_output_tokens?: number;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -753,7 +779,7 @@ export interface IngestOutputResult {
   /** why it is invalid, all of it */
   errors: Array<ResultError>;
   warnings: Array<ResultWarning>;
-  /** absent if it was not applied: somebody else is told what to do */
+  /** absent if it was not applied */
   next_action?: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next?: Next;
   /** absent if nothing moved */
@@ -766,7 +792,7 @@ export interface IngestOutputResult {
   evidence?: Evidence;
   /** whether the agent was given a retry prompt */
   retry_context?: boolean;
-  /** an estimate for the result, without what stands around it */
+  /** an estimate for the result alone */
   output_tokens: number;
   applied: boolean;
   /** whether this very result of the attempt was taken before; then nothing moved */
@@ -780,13 +806,14 @@ export interface IngestOutputResult {
 
 /** InitRunParams are the params of init_run. */
 export interface InitRunParams {
-  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
+  /** the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder; also accepted as `specName` */
   plan: string;
+  /** also accepted as `taskId` */
   item_id: string;
   policy?: Policy;
   /** default `existing` */
   resume?: "existing" | "new";
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -794,6 +821,8 @@ export interface InitRunParams {
 export interface InitRunResult {
   run: Run;
   created: boolean;
+  /** directives of the item for its run; run.policy has the reviewers */
+  directives?: Directives;
   next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   /** with retry_with_preamble */
@@ -806,7 +835,7 @@ export interface InitializeParams {
   /** a whole number from 0 to 1000000; default `1` */
   protocol_version?: number;
   client_info?: ClientInfo;
-  /** when this process is gone, waybill leaves, and at once if there is no such process; a host on another machine leaves it out */
+  /** waybill ends when this process ends, and at once if it does not exist; a host on another machine omits it */
   process_id?: number;
   workspace_folders?: Array<WorkspaceFolder>;
   root_uri?: string;
@@ -830,7 +859,7 @@ export interface Instruction {
   instruction_id: string;
   session_id: string;
   content: string;
-  state: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  state: "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
   /** whether an acknowledgement is expected */
   tracked: boolean;
   priority: boolean;
@@ -861,7 +890,7 @@ export interface InstructionList {
 export interface InstructionNote {
   seq: number;
   subject_id: string;
-  state: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  state: "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
   instruction_id: string;
   session_id: string;
   tracked: boolean;
@@ -895,7 +924,7 @@ export interface Item {
   prompt?: string;
   requirements: Array<string>;
   files: Array<string>;
-  /** what else the plan says about it; one may have several lines */
+  /** further text of the item in the plan; an entry may have several lines */
   details: Array<string>;
   leverage?: string;
   purpose?: string;
@@ -904,7 +933,7 @@ export interface Item {
   derived_status?: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
 }
 
-/** ItemOutcome is how one item of a plan came to its end. */
+/** ItemOutcome is the outcome of one item of a plan. */
 export interface ItemOutcome {
   item_id: string;
   title: string;
@@ -917,7 +946,7 @@ export interface ItemOutcome {
   files_changed: Array<string>;
 }
 
-/** LastPrompt is the prompt that was given last for a role of a run. Nothing is decided by it. It is kept for 30 days if nobody sets that otherwise, and it may lack one of the last second before waybill was killed. */
+/** LastPrompt is the last prompt of a role of a run, for display only. It is kept for 30 days by default. After a kill, the prompt of the last second may be missing. */
 export interface LastPrompt {
   prompt: string;
   compiled_at: Time;
@@ -942,9 +971,9 @@ export interface Ledger {
   task_ledger?: TaskLedger;
   progress_ledger?: ProgressLedger;
   ledger_mode: "ledger_only" | "ledger_plus_fallback";
-  /** why the progress ledger is not what the file says now */
+  /** why the progress ledger differs from the file */
   fallback_reason?: string;
-  /** what is wrong with the file, for a person */
+  /** the problem of the file, for a person */
   fallback_detail?: string;
   /** when this process first found that the file cannot be read as it is */
   fallback_since?: Time;
@@ -961,15 +990,15 @@ export interface LedgerNote {
   changed_ids: Array<string>;
   /** the plan changed while no process looked, so it is not known which items did */
   unseen?: boolean;
-  /** the file is not there any more; the fingerprint is that of what it said last */
+  /** the file no longer exists; the fingerprint is that of its last reading */
   gone?: boolean;
-  /** why the file cannot be read as it is, if it cannot; the fingerprint is that of what it said last */
+  /** why the file is unreadable, if it is; the fingerprint is that of its last reading */
   stale?: string;
-  /** what is wrong with the file then, such as missing, not_regular or no_items */
+  /** the problem of the file, such as missing, not_regular or no_items */
   stale_reason?: string;
 }
 
-/** Limits are the bounds in force. */
+/** Limits are the limits in force. */
 export interface Limits {
   max_message_bytes: number;
   max_content_bytes: number;
@@ -987,7 +1016,7 @@ export interface ListAwaitingParams {
 /** ListInstructionsParams are the params of list_instructions. */
 export interface ListInstructionsParams {
   session_id?: string;
-  state?: "queued" | "sent" | "acknowledged" | "failed" | "cancelled";
+  state?: "queued" | "sent" | "delivered" | "acknowledged" | "failed" | "cancelled";
   /** this one alone, whatever its state; without session_id, state and cursor */
   instruction_id?: string;
   /** a whole number from 1 to 500; default `50` */
@@ -1025,7 +1054,7 @@ export interface ListTasksParams {
   status?: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
   run_id?: string;
   parent_session_id?: string;
-  /** which come first, by when they were created; a cursor belongs to the order of its page; default `oldest` */
+  /** order by time of creation; a cursor belongs to the order of its page; default `oldest` */
   order?: "oldest" | "newest";
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
@@ -1037,34 +1066,50 @@ export interface ListTasksParams {
 export interface LogNote {
   level: "warning" | "error";
   message: string;
-  /** how many notifications were dropped in this place; events_since has what they were about */
+  /** number of notifications that were dropped here; events_since has their events */
   dropped?: number;
-  /** another event log took the place of the one before, as a restore does it; what was read of that may not be so any more */
+  /** a restore replaced the event log; what was read of the old one may no longer be true */
   rewound?: boolean;
   /** then, from where events_since goes on when the lists were read anew */
   cursor?: string;
 }
 
-/** Model names what an agent runs on. */
+/** Model names the model of an agent. */
 export interface Model {
   provider_id: string;
   model_id: string;
   variant?: string;
 }
 
-/** Next says what has to be done so that a run goes on, and why that. */
+/** Moves counts the state changes of instructions by this process. It excludes sends that were taken back. */
+export interface Moves {
+  first_sends: number;
+  repeats: number;
+  /** in time */
+  acknowledged: number;
+  failed: number;
+}
+
+/** Next is the next action of a run, with its reason. */
 export interface Next {
   action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
-  /** who has to do it, where an agent has to */
+  /** the role of the agent, if one has to act */
   role?: string;
-  /** with advance_to_next_item: what can be begun now */
+  /** with advance_to_next_item: the items that can begin now */
   item_ids: Array<string>;
 }
 
-/** NextStep is something that would move the subject on. */
+/** NextStep is a call that would change the state of the subject. */
 export interface NextStep {
+  /** a method, or edit_plan where a person has to edit the plan file */
   action: string;
   text: string;
+  /** the id that the method acts on: the explained thing, or one that it waits for */
+  subject: string;
+  /** the possible callers, the usual one first; waybill means waybill work */
+  by: Array<"host" | "person" | "waybill" | "agent">;
+  /** the words of a command that does the same in a terminal; … stands for a text, COMMAND for the command of an agent */
+  command?: Array<string>;
 }
 
 /** Notice is a durable message to the host. */
@@ -1101,14 +1146,14 @@ export interface Omission {
   why: string;
 }
 
-/** OtherFile is a file or a folder that lies where plans do and is none. */
+/** OtherFile is a file or folder among plans that is not a plan. */
 export interface OtherFile {
   path: string;
   /** why it is no plan */
   why: PlanError;
 }
 
-/** Packet is the set of ledger facts behind the stable prefix. */
+/** Packet is the set of ledger facts after the stable prefix. */
 export interface Packet {
   cursor: string;
   /** the cursor that a delta builds on */
@@ -1137,16 +1182,21 @@ export interface Plan {
   path: string;
   dialect: string;
   fingerprint: Fingerprint;
+  /** totals of the file */
   totals: Totals;
+  /** counts from the runs of its items; absent if there are none */
+  runs?: PlanRuns;
+  /** why the runs cannot be read; the rest comes from the file alone */
+  runs_error?: PlanError;
   items: Array<Item>;
   diagnostics: Array<Diagnostic>;
-  /** what speaks for the dialect, that which decided first, and what speaks for others */
+  /** evidence for the dialect, the deciding one first, and for others */
   evidence: Array<DialectSign>;
-  /** what - and ~ and the marks of a legend mean in a box: a status for each; absent where tasks are no boxes */
+  /** status of each mark in a box: -, ~ and those of a legend; absent if tasks have no boxes */
   marks?: Record<string, string>;
   /** why this is the last good reading and not the file as it is */
   stale?: string;
-  /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
+  /** the problem of the file, such as not_regular, outside_workspace or no_items */
   stale_reason?: string;
   /** when this process first found that the file cannot be read as it is */
   stale_since?: Time;
@@ -1154,7 +1204,7 @@ export interface Plan {
   as_of?: Time;
 }
 
-/** PlanError says why a plan cannot be read. */
+/** PlanError is the reason why a plan is unreadable. */
 export interface PlanError {
   code: ErrorCode;
   reason?: string;
@@ -1164,10 +1214,18 @@ export interface PlanError {
 /** PlanList is the result of list_plans. */
 export interface PlanList {
   items: Array<PlanSummary>;
-  /** a sentence each: what could not be searched, how many plans there are if only the latest 100 are listed, and how many files were not looked into; plans may be missing from items */
+  /** one sentence each: folders that were not searched, the number of plans if only the latest 100 are listed, and the number of files that were not read; plans may be missing from items */
   problems: Array<string>;
   /** files and folders in which no item was found; they lie where tools keep plans among other files */
   others: Array<OtherFile>;
+}
+
+/** PlanRuns counts the items without children by the state of their latest runs. */
+export interface PlanRuns {
+  /** items whose latest run was approved, whether or not the file says that they are completed */
+  approved: number;
+  /** items that the file says are completed while their latest run is running or blocked */
+  unapproved: number;
 }
 
 /** PlanSummary is one plan in a list. */
@@ -1176,16 +1234,19 @@ export interface PlanSummary {
   plan: string;
   path: string;
   dialect?: string;
-  /** what decided on the dialect; get_plan has everything that speaks for one */
+  /** the evidence that decided the dialect; get_plan has all evidence */
   dialect_reason?: string;
+  /** totals of the file */
   totals: Totals;
+  /** counts from the runs of its items; absent if there are none */
+  runs?: PlanRuns;
   fingerprint: Fingerprint;
   diagnostics_count: number;
   /** why it cannot be read */
   error?: PlanError;
   /** why this is the last good reading and not the file as it is */
   stale?: string;
-  /** what is wrong with the file, as in error, also if nothing was read before */
+  /** the problem of the file, as in error, also without an earlier reading */
   stale_reason?: string;
   /** when this process first found that the file cannot be read as it is */
   stale_since?: Time;
@@ -1207,8 +1268,12 @@ export interface Policy {
   stalled_threshold?: number;
   /** the reviews in a row that find the same at which it is blocked; a whole number from 1 to 100; default: the setting `policy.review_loop_threshold`, which is `2` where it is not set */
   review_loop_threshold?: number;
-  /** who has to approve; if nobody says, both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers` */
+  /** reviewers that must approve; an empty list means none; by default both, or the one reviewer of a host that says reviewer in its first review; default: the setting `policy.reviewers` */
   reviewers?: Array<"spec-reviewer" | "code-quality-reviewer">;
+  /** the form of results that prompts and retry prompts ask for; both are read; default: the setting `policy.result_form`, which is `headers` where it is not set */
+  result_form?: "headers" | "json";
+  /** true: a result without the key of its prompt is invalid; false: it only has a warning; default: the setting `policy.require_key`, which is `false` where it is not set */
+  require_key?: boolean;
 }
 
 /** A Problem is one thing that is wrong with the params of a call; details.errors lists them. */
@@ -1223,14 +1288,14 @@ export interface Problem {
   found: string;
 }
 
-/** Progress says how far a worker is. */
+/** Progress is the progress of a worker. */
 export interface Progress {
   message: string;
   /** a whole number from 0 to 100 */
   percent?: number;
 }
 
-/** ProgressLedger is what a run knows about its plan. */
+/** ProgressLedger holds the facts of a run about its plan. */
 export interface ProgressLedger {
   plan: string;
   item_id: string;
@@ -1268,7 +1333,7 @@ export interface QueueInstructionParams {
   session_id?: string;
   /** goes ahead of those without; default `false` */
   priority?: boolean;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1284,7 +1349,7 @@ export interface QueueInstructionWithAckParams {
   max_retries?: number;
   /** a reported event that matches acknowledges the instruction */
   ack_on?: AckRule;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1297,20 +1362,24 @@ export interface QueueInstructionWithAckResult {
 
 /** ReadyItems is the result of ready_items. */
 export interface ReadyItems {
-  /** in the order of the plan, which is no dependency: who works alone takes the first */
+  /** the first open boxes and signs that are not items, so that no run can work on them; a person does them or adds an id */
+  open_boxes?: Array<Diagnostic>;
+  /** in the order of the plan, which is no dependency; a single worker takes the first */
   ready: Array<string>;
   /** those of ready that the plan says may be worked on beside others */
   parallel: Array<string>;
   ready_total: number;
   waiting: Array<WaitingItem>;
-  /** items that have to be done and are not, and what is unread */
+  /** items that have to be done and are not, plus unread */
   left: number;
-  /** open boxes of the plan that are no items for want of an id; as long as there are any, the plan is not completed */
+  /** number of open boxes and signs of the plan that are not items; the plan is not completed while there are any */
   unread?: number;
   completed: boolean;
+  /** counts from the runs of all items; absent if there are none */
+  runs?: PlanRuns;
   /** why this rests on the last good reading and not on the file as it is */
   stale?: string;
-  /** what is wrong with the file then, such as not_regular, outside_workspace or no_items */
+  /** the problem of the file, such as not_regular, outside_workspace or no_items */
   stale_reason?: string;
   /** when this process first found that the file cannot be read as it is */
   stale_since?: Time;
@@ -1320,29 +1389,29 @@ export interface ReadyItems {
 
 /** ReadyItemsParams are the params of ready_items. */
 export interface ReadyItemsParams {
-  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
+  /** the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder */
   plan: string;
   /** of ready; waiting has every other item; a whole number from 1 to 500; default `50` */
   limit?: number;
 }
 
-/** RebuildCounts count how often the facts of a run were read anew from its plan, and could not be. */
+/** RebuildCounts count the new readings of a plan for the facts of a run, and the failed ones. */
 export interface RebuildCounts {
   total: number;
   /** by reason */
   fallbacks: Record<string, number>;
-  /** the sum over all prompts of fallbacks: for how long the plan could not be read when the prompt was compiled */
+  /** sum over all prompts that used the last reading: time for which the plan had been unreadable */
   fallback_ms: number;
 }
 
 /** ReplanParams are the params of replan. */
 export interface ReplanParams {
   run_id: string;
-  /** what is to be done differently */
+  /** the changes that are needed */
   summary: string;
   /** the steps from here on, in order; without them those of the last version */
   plan_items?: Array<string>;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1379,7 +1448,7 @@ export interface ReplyParams {
   by?: string;
   /** the attempt whose question is answered, from list_awaiting; if the task has gone on since, ALREADY_RESOLVED */
   attempt_id?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1392,13 +1461,19 @@ export interface ReplyResult {
   seq: number;
 }
 
+/** ReplyText is the text and the time of a reply. */
+export interface ReplyText {
+  content: string;
+  timestamp: Time;
+}
+
 /** ReportEventParams are the params of report_event. */
 export interface ReportEventParams {
   type: string;
   data?: Record<string, unknown>;
   /** without it, all sessions are looked at */
   session_id?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1410,7 +1485,7 @@ export interface ReportEventResult {
   seq: number;
 }
 
-/** Result is what an agent reported, as it was read. What it lacks is left out. */
+/** Result is the result of an agent, without the members that it lacks. */
 export interface Result {
   role: string;
   task_id?: string;
@@ -1437,14 +1512,14 @@ export interface ResultError {
   message: string;
 }
 
-/** ResultTest is something that a worker ran to check its work. */
+/** ResultTest is a check that a worker ran. */
 export interface ResultTest {
   command: string;
   passed: boolean;
   failures: Array<string>;
 }
 
-/** ResultWarning is something that was tolerated, or is odd, and changed nothing. */
+/** ResultWarning is a tolerated or odd part that changed nothing. */
 export interface ResultWarning {
   code: string;
   line?: number;
@@ -1453,7 +1528,7 @@ export interface ResultWarning {
 
 /** ResumeRunParams are the params of resume_run. */
 export interface ResumeRunParams {
-  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
+  /** the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder */
   plan: string;
   item_id: string;
 }
@@ -1474,7 +1549,7 @@ export interface ResumeRunResult {
   task_ledger: TaskLedger | null;
 }
 
-/** Retry is an attempt that takes over from a failed one. */
+/** Retry is the attempt that follows a failed one. */
 export interface Retry {
   attempt: Attempt;
   model?: Model;
@@ -1487,7 +1562,7 @@ export interface RetryTaskParams {
   task_id: string;
   /** without it, the chain begins anew */
   model?: Model;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1512,7 +1587,7 @@ export interface ReviewIssue {
   fix?: string;
 }
 
-/** ReviewLoop says how often the same issues came back. */
+/** ReviewLoop reports how often the same issues came back. */
 export interface ReviewLoop {
   count: number;
   threshold: number;
@@ -1521,7 +1596,7 @@ export interface ReviewLoop {
   flagged: boolean;
 }
 
-/** Run is the journey of one item of one plan. */
+/** Run is the work on one item of one plan. */
 export interface Run {
   run_id: string;
   plan: string;
@@ -1557,7 +1632,7 @@ export interface RunNote {
   /** why it is blocked */
   reason?: string;
   revision: number;
-  /** who reported */
+  /** the role of the report */
   role?: string;
   verdict?: string;
   decision?: Decision;
@@ -1569,7 +1644,7 @@ export interface RunParams {
   run_id: string;
 }
 
-/** Send is one instruction as it is handed out. */
+/** Send is one send of an instruction. */
 export interface Send {
   instruction_id: string;
   content: string;
@@ -1577,7 +1652,7 @@ export interface Send {
   send: number;
   sends_max: number;
   tracked: boolean;
-  /** what to hand to the agent */
+  /** the text for the agent */
   text: string;
 }
 
@@ -1588,13 +1663,13 @@ export interface ServerInfo {
   pid: number;
 }
 
-/** SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name. */
+/** SessionEventParams are the params of report_session_event. For type error, data may have class, http_status and name. For message.updated, session.error and session.status, data is the data of the host's event. */
 export interface SessionEventParams {
   session_id: string;
-  type: "started" | "progress" | "idle" | "error" | "deleted";
+  type: "started" | "progress" | "idle" | "error" | "deleted" | "message.updated" | "session.error" | "session.status";
   data?: Record<string, unknown>;
   message?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1609,15 +1684,15 @@ export interface SessionEventResult {
 
 /** SetItemStatusParams are the params of set_item_status. */
 export interface SetItemStatusParams {
-  /** the path of a file or a folder, relative to the workspace, or the short name of a plan, which is mostly that of the folder it lies in */
+  /** the path of a file or folder, relative to the workspace, or the short name of a plan, usually the name of its folder */
   plan: string;
   item_id: string;
   status: "pending" | "in_progress" | "completed" | "blocked" | "skipped";
   /** tells items apart that share an id; a whole number from 1 */
   line?: number;
-  /** fingerprint.hash of the plan as the caller read it: nothing is written if it is another now */
+  /** fingerprint.hash of the plan that the caller read; nothing is written if the file has changed */
   expected_hash?: string;
-  /** the same key with the same params gives the first answer again */
+  /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
 
@@ -1632,12 +1707,12 @@ export interface SetItemStatusResult {
   seq: number;
 }
 
-/** Setting is a setting that is not as it is built in. */
+/** Setting is a setting that differs from its default. */
 export interface Setting {
   /** such as prompt.max_output_tokens */
   name: string;
   value: unknown;
-  /** where it was set: a flag such as --tokenizer, an environment variable, or the path of a configuration file */
+  /** its source: a flag such as --tokenizer, an environment variable, or the path of a configuration file */
   origin: string;
 }
 
@@ -1650,7 +1725,7 @@ export interface Snapshot {
   updated_at: Time;
 }
 
-/** Stalled says how long a run has made no progress. */
+/** Stalled reports for how long a run has made no progress. */
 export interface Stalled {
   consecutive_non_progress: number;
   threshold: number;
@@ -1667,12 +1742,17 @@ export interface StatusResult {
   /** absent without one, as in the terminal commands */
   connection?: ConnectionStatus;
   counts: Counts;
+  moves: Moves;
   /** the configuration of the plans' dialects; the first rule that fits a path counts */
   dialects: Array<DialectRule>;
-  /** what this process was given that is not as it is built in */
+  /** settings of this process that differ from their defaults */
   settings: Array<Setting>;
-  /** what is not as it should be, a sentence each */
+  /** problems, one sentence each */
   degraded: Array<string>;
+  /** whether all is well, which means that attention is empty */
+  well: boolean;
+  /** everything that needs attention, including the sentences of degraded */
+  attention: Array<Concern>;
 }
 
 /** StoreStatus describes the store. */
@@ -1684,7 +1764,7 @@ export interface StoreStatus {
   schema_version: number;
 }
 
-/** Task is a task as the host sees it. What says how the work stands is that of its newest attempt. */
+/** Task is a task as the host sees it. Model, session and timing are those of its newest attempt. */
 export interface Task {
   task_id: string;
   status: "QUEUED" | "RUNNING" | "COMPLETE" | "AWAITING_RESPONSE" | "ERROR" | "CANCELLED" | "BLOCKED";
@@ -1702,14 +1782,14 @@ export interface Task {
   parent_session_id?: string;
   models: Array<Model>;
   max_attempts: number;
-  /** attempts that failed or were lost since somebody last set it going */
+  /** attempts that failed or were lost since the task was created or retried, without those after which the host named the next model */
   failures: number;
   labels?: Record<string, string>;
   current_attempt_id?: string;
   attempt_number?: number;
   session_id?: string;
   model?: Model;
-  /** what the last attempt said that completed, asked, or left something behind; beside a user_reply, what that was given to; in lists, of a long one the beginning */
+  /** output of the last attempt with an output; with a user_reply, the output that was replied to; lists have only the beginning of a long one */
   output?: string;
   question?: string;
   /** the answer that an attempt carries and none has acted on yet */
@@ -1737,9 +1817,11 @@ export interface TaskDetail {
   /** of very many, the last 50; replies_after gives the others */
   replies: Array<Reply>;
   replies_total: number;
+  /** the texts and times of replies, under the names that other hosts read */
+  reply_history: Array<ReplyText>;
 }
 
-/** TaskError is what went wrong in an attempt. */
+/** TaskError is the error of an attempt. */
 export interface TaskError {
   message: string;
   /** what may help */
@@ -1748,7 +1830,7 @@ export interface TaskError {
   name?: string;
 }
 
-/** TaskLedger is what a run knows about the work on its item. */
+/** TaskLedger holds the facts of a run about its item. */
 export interface TaskLedger {
   run_id: string;
   item_id: string;
@@ -1810,7 +1892,7 @@ export interface TaskResult {
   seq: number;
 }
 
-/** Telemetry is the result of get_telemetry. Counts of what was compiled may lack the last second before a process was killed; everything else is exact. */
+/** Telemetry is the result of get_telemetry. After a kill, counts of compiled prompts may lack the last second; all others are exact. */
 export interface Telemetry {
   dispatch: DispatchCounts;
   tokens: TokenCounts;
@@ -1858,13 +1940,13 @@ export interface TokenCounts {
   results: number;
   /** prompts_after as the estimate has it */
   sent: number;
-  /** what the same prompts would be with the whole plan and all facts in each, by the same estimate */
+  /** the same prompts with the whole plan and all facts, by the same estimate */
   resend: number;
   /** resend less sent */
   saved: number;
 }
 
-/** Totals counts the items of a plan: leaves and childless parents once, parents as groups. */
+/** Totals counts the work that a plan file shows: items without children, and open boxes that are no items. */
 export interface Totals {
   total: number;
   completed: number;
@@ -1874,6 +1956,8 @@ export interface Totals {
   skipped: number;
   /** parents with children; not in total */
   groups: number;
+  /** open boxes and signs that are no items; they are in total and pending */
+  unread?: number;
 }
 
 /** TraceStep is the size of the prompt after one stage. */
@@ -1882,7 +1966,26 @@ export interface TraceStep {
   prompt_tokens: number;
 }
 
-/** WaitingFor is something that holds a task back. */
+/** UnblockRunParams are the params of unblock_run. */
+export interface UnblockRunParams {
+  run_id: string;
+  /** the solved cause; the event has it as why */
+  reason?: string;
+  /** the same key with the same params returns the first answer again */
+  idempotency_key?: string;
+}
+
+/** UnblockRunResult is the result of unblock_run. */
+export interface UnblockRunResult {
+  run: Run;
+  /** with retry_with_preamble */
+  retry_prompt?: string;
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next: Next;
+  seq: number;
+}
+
+/** WaitingFor is one reason why a task waits. */
 export interface WaitingFor {
   kind: "depends_on" | "retry_delay" | "provider_cooling";
   task_id?: string;
@@ -1891,7 +1994,7 @@ export interface WaitingFor {
   until?: Time;
 }
 
-/** WaitingItem is an item that cannot be begun now, and why. */
+/** WaitingItem is an item that cannot begin now, with the reasons. */
 export interface WaitingItem {
   item_id: string;
   because: Array<Hold>;
@@ -1929,97 +2032,99 @@ export interface WorkspaceFolder {
 
 /** From the name of a method to its params and its result. */
 export interface MethodMap {
-  /** Says who is talking and which directory is worked in. Optional and idempotent: every method works without it. */
+  /** Names the host and the workspace. Optional: every method works without it. A repeated call does no harm. */
   "initialize": { params: InitializeParams; result: InitializeResult };
   /** Answers at once. */
   "ping": { params: Record<string, never>; result: PingResult };
-  /** Describes the process, its store, its watcher, what is in the store, and everything that is degraded. */
+  /** Describes the process, its store, its watcher, the counts of the store, and everything that is degraded. */
   "get_status": { params: Record<string, never>; result: StatusResult };
-  /** Gives the OpenRPC document of this binary. */
+  /** Returns the OpenRPC document of this binary. */
   "rpc.discover": { params: Record<string, never>; result: Record<string, unknown> };
-  /** Refuses new work from here on, finishes what is in hand, then answers null. */
+  /** Refuses new requests, finishes those in flight, then answers null. */
   "shutdown": { params: Record<string, never>; result: null };
   /** Ends the process: with status 0 after shutdown, with 1 without. */
   "exit": { params: Record<string, never>; result: null };
-  /** Accepted and ignored, for hosts that always say it. */
+  /** Accepted and ignored, for hosts that always send it. */
   "initialized": { params: Record<string, never>; result: null };
-  /** Asks that a request in hand be given up. It is answered CANCELLED if nothing was applied, as usual otherwise. */
+  /** Cancels a request in flight. It is answered CANCELLED if nothing was applied, otherwise as usual. */
   "$/cancelRequest": { params: CancelParams; result: null };
-  /** Queues a plain instruction: handed out once, not tracked. */
+  /** Queues a plain instruction. It is sent once and not tracked. */
   "queue_instruction": { params: QueueInstructionParams; result: InstructionResult };
-  /** Queues a tracked instruction: handed out again in each dispatch pass, at most 1 + max_retries times, until it is acknowledged; then it fails, with a notice. */
+  /** Queues a tracked instruction. Each dispatch pass sends it again until it is acknowledged. After 1 + max_retries sends it fails, with a notice. */
   "queue_instruction_with_ack": { params: QueueInstructionWithAckParams; result: QueueInstructionWithAckResult };
-  /** One dispatch pass: hands out what is queued, then once more what was sent and not acknowledged, and fails what has used up its sends. */
+  /** Runs one dispatch pass: sends queued instructions, sends unacknowledged ones again, and fails those without sends left. */
   "dispatch_instructions": { params: DispatchParams; result: DispatchResult };
-  /** Confirms that a tracked instruction took effect. Twice is the same answer; one that failed stays failed and keeps late_ack_at. */
+  /** Confirms that a tracked instruction took effect. A repeated call returns the same answer. A failed instruction stays failed and gets late_ack_at. */
   "acknowledge": { params: AcknowledgeParams; result: AcknowledgeResult };
-  /** Reports something that happened; acknowledges every outstanding instruction whose ack_on matches it. */
+  /** Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. */
   "report_event": { params: ReportEventParams; result: ReportEventResult };
-  /** Lists the instructions that were never acknowledged. */
+  /** Lists the instructions that failed because no agent acknowledged them. */
   "get_failed_instructions": { params: FailedParams; result: InstructionList };
-  /** Lists instructions as they were queued, or gives one of them. */
+  /** Lists instructions in the order of queueing, or returns one of them. */
   "list_instructions": { params: ListInstructionsParams; result: InstructionList };
-  /** Withdraws one instruction, or with all everything outstanding of a session. */
+  /** Cancels one instruction, or with all every outstanding instruction of a session. */
   "cancel_instruction": { params: CancelInstructionParams; result: CancelInstructionResult };
-  /** Queues a unit of work for an agent, with the models that it may run on and the tasks that it waits for. */
+  /** Queues a task for an agent, with its chain of models and its dependencies. */
   "create_task": { params: CreateTaskParams; result: TaskResult };
-  /** Gives the oldest task that is ready to a worker, under a lease, with the prompt to run. Of many callers one gets it. */
+  /** Returns the oldest ready task under a lease, with its prompt. A task goes to one caller only. */
   "claim_task": { params: ClaimTaskParams; result: ClaimTaskResult };
-  /** Says in which session, and on which model, an attempt runs. */
+  /** Names the session and the model in which an attempt runs. */
   "bind_session": { params: BindSessionParams; result: AttemptReport };
-  /** Says that the worker is at it, and extends its lease. The answer says whether the task was asked to end. */
+  /** Extends the lease of a running attempt. The answer tells whether the host wants the task to end. */
   "heartbeat": { params: HeartbeatParams; result: HeartbeatResult };
-  /** Reports how an attempt ended. A failure is retried on the same model, on the next one, or not at all, as its class says. The same report twice is the same answer. */
+  /** Reports the end of an attempt. The class of a failure decides whether the task is retried on the same model, on the next one, or not at all. A repeated report returns the same answer. */
   "finish_attempt": { params: FinishAttemptParams; result: FinishAttemptResult };
-  /** Reports what the host saw of a session. What is about a session that does not work on its task any more changes nothing. */
+  /** Reports an event of a session. An event of a session that no longer works on its task changes nothing. */
   "report_session_event": { params: SessionEventParams; result: SessionEventResult };
-  /** Sets a task going again that is in ERROR, CANCELLED or BLOCKED, with a fresh budget of attempts. */
+  /** Queues a task in ERROR, CANCELLED or BLOCKED again, with a fresh budget of attempts. */
   "retry_task": { params: RetryTaskParams; result: RetryTaskResult };
-  /** Withdraws a task. One that runs is asked to end: it is over when its worker reports so, or its lease runs out. */
+  /** Cancels a task. A running task ends when its worker reports the end, or when its lease expires. */
   "cancel_task": { params: CancelTaskParams; result: TaskResult };
-  /** Gives a task with its attempts and the replies to it. Of very many attempts it gives the first and the last few. */
+  /** Returns a task with its attempts and replies. Of many attempts, it returns the first and the last few. */
   "get_task": { params: TaskParams; result: TaskDetail };
-  /** Lists tasks as they were created, the oldest or the newest first, and says what a queued one waits for. */
+  /** Lists tasks in the order of creation, the oldest or the newest first, and what a queued one waits for. */
   "list_tasks": { params: ListTasksParams; result: TaskList };
-  /** Gives the attempts of a task in order, and as text, a line each. */
+  /** Returns the attempts of a task in order, and as text with one line each. */
   "get_timeline": { params: TimelineParams; result: Timeline };
-  /** Lists the tasks that wait for a person, the oldest first. */
+  /** Lists the tasks that wait for an answer, the oldest first. */
   "list_awaiting": { params: ListAwaitingParams; result: AwaitingList };
-  /** Answers a task and continues it. Of many answers the first wins. */
+  /** Answers the question of a task and continues the task. Of several replies the first wins. */
   "reply": { params: ReplyParams; result: ReplyResult };
   /** Lists the plans of the workspace with their totals. */
   "list_plans": { params: Record<string, never>; result: PlanList };
-  /** Gives one plan as it was read: every item, and a diagnostic for everything that is not one. */
+  /** Returns one plan: every item, and a diagnostic for every other box or task sign. */
   "get_plan": { params: GetPlanParams; result: Plan };
-  /** Says which items of a plan can be begun now, and of each other one why not. It waits for what the plan says that an item depends on; the order of the plan is none of that. A blocked item holds back only what depends on it. */
+  /** Lists the items of a plan that can begin now, and for each other item the reasons why it cannot. Only dependencies that the plan names hold an item back, not its order. A blocked item holds back only its dependents. */
   "ready_items": { params: ReadyItemsParams; result: ReadyItems };
-  /** Writes the status of an item into its plan file: the mark in its box, or its word for the status, and no other byte. Nothing is written over what somebody else has saved meanwhile. */
+  /** Writes the status of an item into its plan file: the mark in its box or its status word, and no other byte. It never overwrites a change that was saved in between. */
   "set_item_status": { params: SetItemStatusParams; result: SetItemStatusResult };
-  /** Starts the journey of one item, or gives the live run that it already has. */
+  /** Starts a run of an item, or returns its live run. */
   "init_run": { params: InitRunParams; result: InitRunResult };
-  /** Finds the newest run of an item without its id and gives the prompt with which an agent picks it up, also when the plan cannot be read. */
+  /** Finds the newest run of an item and returns the prompt to continue it, even if the plan is unreadable. */
   "resume_run": { params: ResumeRunParams; result: ResumeRunResult };
-  /** Lists runs, the one that began last first, also those of plans that are not there any more; or gives one of them. */
+  /** Lists runs, the newest first, including those of plans that no longer exist, or returns one of them. */
   "list_runs": { params: ListRunsParams; result: RunList };
-  /** Compiles the prompt for a role of a run from what is true now. The plan is checked on every call. */
+  /** Compiles the prompt for a role of a run from the present facts. Each call reads the plan file. */
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
-  /** Judges what an agent gave back, moves the run accordingly, and says what has to be done next. With a lease it finishes the attempt, too. */
+  /** Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt. */
   "ingest_output": { params: IngestOutputParams; result: IngestOutputResult };
-  /** Records a new version of the plan for an item. It ends a block exactly if it wants something else done next. */
+  /** Records a new version of the plan for an item. It ends a block if the next items have changed. */
   "replan": { params: ReplanParams; result: ReplanResult };
-  /** Gives the ledgers of a run as they are stored. */
+  /** Ends the block of a run after a person solved its cause. All counters of the run start again at zero, each role keeps its standing, and blocked tasks are queued again. */
+  "unblock_run": { params: UnblockRunParams; result: UnblockRunResult };
+  /** Returns the stored ledgers of a run. */
   "get_ledger": { params: GetLedgerParams; result: Ledger };
-  /** Gives the revisioned facts of a run. */
+  /** Returns the facts of a run with their revision. */
   "get_snapshot": { params: RunParams; result: Snapshot };
-  /** Counts what was compiled and judged, for one run or for all. */
+  /** Returns counts of compiled prompts and judged results, for one run or for all. */
   "get_telemetry": { params: TelemetryParams; result: Telemetry };
-  /** Gives what happened after a cursor, in order and without gaps. */
+  /** Returns the events after a cursor, in order and without gaps. */
   "events_since": { params: EventsSinceParams; result: EventList };
-  /** Lists the notices that were not consumed, which counts as a delivery of each unless peek is true. */
+  /** Lists the notices that were not consumed. It counts as a delivery of each, unless peek is true. */
   "list_notices": { params: ListNoticesParams; result: NoticeList };
-  /** Marks notices as seen, so that they are not delivered again. */
+  /** Marks notices as consumed, so that they are not delivered again. */
   "consume_notices": { params: ConsumeNoticesParams; result: ConsumeNoticesResult };
-  /** Says why a thing is as it is, and what would move it on. */
+  /** Explains why an instruction, task, run or item is in its state, and what happens next. */
   "explain": { params: ExplainParams; result: Explanation };
 }
 
@@ -2027,20 +2132,20 @@ export interface MethodMap {
 export interface NotificationMap {
   /** An instruction waits for a dispatch. */
   "instruction/available": InstructionNote;
-  /** An instruction moved on. */
+  /** An instruction changed its state. */
   "instruction/updated": InstructionNote;
-  /** A task moved on. */
+  /** A task changed its state. */
   "task/updated": TaskNote;
   /** A task asks a person. */
   "task/awaiting_response": TaskNote;
-  /** An attempt moved on, or somebody reported about it. */
+  /** An attempt changed its state, or was reported on. */
   "attempt/updated": AttemptNote;
-  /** A run began, moved on or ended. */
+  /** A run began, changed or ended. */
   "run/updated": RunNote;
-  /** A plan reads differently than before, or cannot be read, or can be again. */
+  /** The reading of a plan changed, or the plan became unreadable or readable. */
   "ledger/changed": LedgerNote;
-  /** There is a notice to consume. */
+  /** A notice waits to be consumed. */
   "notice/posted": NoticeNote;
-  /** Something about the connection itself, such as notifications that were dropped, or about the event log as a whole. */
+  /** A message about the connection, such as dropped notifications, or about the event log as a whole. */
   "log": LogNote;
 }

@@ -138,7 +138,8 @@ def dispatch(event):
 
 
 def inform(event):
-    """Hands instructions over with the prompt of the person, or with the start of the session."""
+    """Hands instructions over with the prompt of the person. No other event begins a turn: a pass at the start of a session
+    would use up a send before the model runs."""
     told, lost = dispatch(event)
     output = {"systemMessage": lost} if lost else {}
     if told:
@@ -159,7 +160,7 @@ def stop(event):
 
 HOOKS = {
     "PostToolUse": report, "PostToolUseFailure": report,
-    "SessionStart": inform, "UserPromptSubmit": inform, "Stop": stop,
+    "UserPromptSubmit": inform, "Stop": stop,
 }
 
 

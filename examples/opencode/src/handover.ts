@@ -1,34 +1,41 @@
-// When a session is given what waybill has for it: in one pass whenever it becomes idle, and when something comes while
-// it is. A pass while it works would count as a reminder of what it is just reading.
+// When a session is given what waybill has for it: at the start of each of its turns, in one dispatch pass. A session that
+// is idle while something waits is woken for that by a prompt. A pass counts as a send, so there is none before OpenCode has
+// taken the prompt: `opencode run` ends when its session becomes idle, and takes no prompt any more.
 
 import type { Event } from "@opencode-ai/sdk";
-import type { Waybill } from "waybill-client";
+import type { InstructionList, Waybill } from "waybill-client";
 
-/** How a session stands. One that was given something is no longer idle until OpenCode says that it worked. */
-type Standing = "idle" | "given" | "busy";
-
-interface Session {
-  standing: Standing;
-  passing: boolean;
-  /** Whether something came while a pass was under way. */
-  again: boolean;
-  /** What waybill has handed out and OpenCode has not taken. */
-  left: string[];
-}
+/** How a session stands. One that was woken is no longer idle until OpenCode says that it worked. */
+type Standing = "idle" | "woken" | "busy";
 
 export class Handover {
   readonly #waybill: Waybill;
-  readonly #give: (session: string, texts: string[]) => Promise<void>;
+  readonly #wake: (session: string) => Promise<void>;
   readonly #trouble: (message: string) => void;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, Standing>();
+  readonly #left = new Map<string, string[]>(); // handed out by waybill, and not yet carried by a turn
   #toldOfWork = false; // whether this OpenCode says when a session works, as newer ones do
 
-  /** give gives texts to a session and rejects if it was not given them. */
-  constructor(waybill: Waybill, give: (session: string, texts: string[]) => Promise<void>, trouble: (message: string) => void) {
+  /** wake gives a session a prompt, and rejects if OpenCode does not take it. */
+  constructor(waybill: Waybill, wake: (session: string) => Promise<void>, trouble: (message: string) => void) {
     this.#waybill = waybill;
-    this.#give = give;
+    this.#wake = wake;
     this.#trouble = trouble;
     waybill.on("instruction/available", ({ session_id }) => void this.#offer(session_id));
+  }
+
+  /** Does one dispatch pass for a session whose turn begins, and returns the texts that the turn carries. */
+  async turn(session: string): Promise<string[]> {
+    this.#sessions.set(session, "busy");
+    const left = this.#left.get(session) ?? [];
+    const texts = [...left, ...(await this.#pass(session))];
+    this.#left.delete(session);
+    return texts;
+  }
+
+  async #pass(session: string): Promise<string[]> {
+    const { instructions } = await this.#waybill.call("dispatch_instructions", { session_id: session });
+    return instructions.map((send) => send.text);
   }
 
   /** Takes in what OpenCode tells of its sessions. */
@@ -37,10 +44,10 @@ export class Handover {
       case "session.status":
         this.#toldOfWork = true;
         if (event.properties.status.type === "idle") this.#idle(event.properties.sessionID);
-        else this.#session(event.properties.sessionID).standing = "busy";
+        else this.#sessions.set(event.properties.sessionID, "busy");
         break;
       case "session.idle": // the older way to say so; newer ones say both
-        if (!this.#toldOfWork) this.#session(event.properties.sessionID).standing = "busy";
+        if (!this.#toldOfWork) this.#sessions.set(event.properties.sessionID, "busy");
         this.#idle(event.properties.sessionID);
         break;
       case "session.deleted":
@@ -49,52 +56,38 @@ export class Handover {
     }
   }
 
-  #session(id: string): Session {
-    const known = this.#sessions.get(id) ?? { standing: "busy", passing: false, again: false, left: [] };
-    this.#sessions.set(id, known);
-    return known;
-  }
-
   #idle(id: string): void {
-    const session = this.#session(id);
-    const same = session.standing === "idle" && session.left.length === 0; // it was idle before
-    if (same || session.standing === "given") return; // or has not begun with what it was given
-    session.standing = "idle";
+    if (this.#sessions.get(id) === "woken") return; // it has not begun yet
+    this.#sessions.set(id, "idle");
     void this.#offer(id);
   }
 
   async #offer(id: string): Promise<void> {
-    const session = this.#sessions.get(id);
-    if (session?.standing !== "idle") return;
-    session.again = true;
-    if (session.passing) return;
-    session.passing = true;
+    if (this.#sessions.get(id) !== "idle") return;
     try {
-      while (session.again && session.standing === "idle") {
-        session.again = false;
-        await this.#pass(id, session);
-      }
+      const waits = await this.#waits(id);
+      if (waits === "failure") this.#left.set(id, await this.#pass(id)); // no texts, unless one was queued just now
+      const wakes = waits === "text" || (this.#left.get(id)?.length ?? 0) > 0;
+      if (!wakes || this.#sessions.get(id) !== "idle") return;
+      this.#sessions.set(id, "woken");
+      await this.#wake(id);
     } catch (error) {
+      if (this.#sessions.get(id) === "woken") this.#sessions.set(id, "idle"); // the next event tries again
       this.#trouble(`instructions for ${id}: ${error}`);
-    } finally {
-      session.passing = false;
     }
   }
 
-  async #pass(id: string, session: Session): Promise<void> {
-    if (session.left.length === 0) {
-      const { instructions } = await this.#waybill.call("dispatch_instructions", { session_id: id });
-      session.left.push(...instructions.map((send) => send.text));
+  /** Returns what a pass would bring: a text, or only the failure of what has used up its sends. */
+  async #waits(id: string): Promise<"text" | "failure" | undefined> {
+    let waits: "failure" | undefined;
+    for (const state of ["queued", "sent"] as const) {
+      for (let from: { cursor?: string } | undefined = {}; from; ) {
+        const { items, next_cursor }: InstructionList = await this.#waybill.call("list_instructions", { session_id: id, state, ...from });
+        if (items.some((item) => item.sends < item.sends_max)) return "text";
+        if (items.length > 0) waits = "failure";
+        from = next_cursor === undefined ? undefined : { cursor: next_cursor };
+      }
     }
-    if (session.left.length === 0) return;
-    if (session.standing === "idle") session.standing = "given"; // else somebody else gave it work meanwhile
-    const texts = session.left.splice(0);
-    try {
-      await this.#give(id, texts);
-    } catch (error) {
-      session.left.unshift(...texts);
-      session.standing = "idle"; // the next pass takes them along
-      throw error;
-    }
+    return waits;
   }
 }

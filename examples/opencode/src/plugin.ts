@@ -7,7 +7,7 @@ import { toolFailed, toolRan } from "./reports.js";
 
 /**
  * Tells waybill of each tool that ran, so that instructions with an `ack_on` that matches are acknowledged by
- * themselves, and hands the instructions for a session to it whenever it is idle.
+ * themselves, and hands the instructions for a session to it at the start of each turn.
  */
 export const WaybillPlugin: Plugin = async ({ client, directory }) => {
   // OpenCode does not always say goodbye to its plugins, and must not be kept from ending.
@@ -17,14 +17,21 @@ export const WaybillPlugin: Plugin = async ({ client, directory }) => {
   // An agent works on, whatever becomes of waybill.
   const quietly = (what: Promise<unknown>) => what.catch((error: unknown) => log("error", String(error))).then(() => {});
 
-  const handover = new Handover(waybill, async (session, texts) => {
-    const parts = texts.map((text) => ({ type: "text" as const, text }));
+  const handover = new Handover(waybill, async (session) => {
+    const parts = [{ type: "text" as const, text: "waybill has instructions for this session.", synthetic: true }];
     await client.session.promptAsync({ path: { id: session }, body: { parts }, throwOnError: true });
   }, (trouble) => log("error", trouble));
   waybill.on("exited", ({ code, signal, stderr }) => log("error", `waybill has gone (${signal ?? code}) ${stderr}`));
   await quietly(waybill.start().then((hello) => log("info", `waybill ${hello.server_info.version} runs`)));
 
   return {
+    "chat.message": ({ sessionID }, { message, parts }) => quietly((async () => {
+      const last = parts.at(-1)?.id ?? "prt_"; // OpenCode orders the parts of a message by their ids
+      const texts = await handover.turn(sessionID);
+      texts.forEach((text, n) => {
+        parts.push({ id: `${last}w${String(n).padStart(4, "0")}`, sessionID, messageID: message.id, type: "text", text, synthetic: true });
+      });
+    })()),
     "tool.execute.after": (input, output) => quietly(waybill.call("report_event", toolRan(input, output))),
     event: async ({ event }) => {
       handover.heard(event);

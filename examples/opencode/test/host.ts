@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Hooks, PluginInput } from "@opencode-ai/plugin";
-import { createOpencodeClient, type Event, type SessionStatus } from "@opencode-ai/sdk";
+import { createOpencodeClient, type Event, type Part, type SessionStatus, type UserMessage } from "@opencode-ai/sdk";
 import { Waybill } from "waybill-client";
 import * as plugin from "../src/plugin.js";
 
@@ -20,6 +20,8 @@ export class Host {
   readonly log: string[] = [];
   /** Whether prompts are taken. */
   takes = true;
+  /** Whether a session is called idle once more when its prompt is taken, before the turn begins. */
+  repeats = false;
   hooks!: Hooks;
   /** Another host of the same workspace, which queues instructions. */
   readonly other: Waybill;
@@ -62,15 +64,31 @@ export class Host {
     this.hooks = loaded[0] ?? assert.fail();
   }
 
-  #serve(url: string, body: { message?: string; parts?: { type: string; text: string }[] }): number {
+  #serve(url: string, body: { message?: string }): number {
     const session = /^\/session\/([^/]+)\/prompt_async/.exec(url)?.[1];
     if (!session) {
       this.log.push(body.message ?? url);
       return 200;
     }
     if (!this.takes) return 400;
-    this.prompts.push({ session, texts: (body.parts ?? []).map((part) => part.text) });
+    void (this.repeats ? this.idleAgain(session) : this.prompt(session));
     return 204;
+  }
+
+  /** Calls the session idle once more. The turn begins when the plugin has heard that and waybill answered it since. */
+  async idleAgain(session: string): Promise<void> {
+    this.status(session, "idle");
+    await this.ran("bash", {}, {});
+    await this.prompt(session);
+  }
+
+  /** A turn begins: OpenCode calls the hook with the message, and then tells that the session works. */
+  async prompt(session: string): Promise<void> {
+    const parts: Part[] = [{ id: "prt_1", sessionID: session, messageID: "msg_1", type: "text", text: "" }];
+    await this.hooks["chat.message"]?.({ sessionID: session }, { message: { id: "msg_1" } as UserMessage, parts });
+    this.prompts.push({ session, texts: parts.slice(1).map((part) => (part.type === "text" ? part.text : part.type)) });
+    assert.deepEqual(parts.map((part) => part.id), parts.map((part) => part.id).sort());
+    this.#changed();
   }
 
   #changed(): void {

@@ -29,8 +29,9 @@ test("an instruction is given to the session when it is idle, reminded of, and a
   assert.equal(items[0]?.sends, 2);
 });
 
-test("what comes while a session is idle is given at once, and nothing while it works", patience, async (t) => {
+test("an idle session gets its instructions at once, a working one none", patience, async (t) => {
   const host = await Host.start(t);
+  host.repeats = true;
   host.status("ses_1", "busy");
   host.status("ses_1", "idle");
   host.status("ses_2", "busy");
@@ -38,12 +39,11 @@ test("what comes while a session is idle is given at once, and nothing while it 
   await host.other.call("queue_instruction", { content: "for one", session_id: "ses_1" });
   await host.until(() => host.prompts.length === 1);
   assert.deepEqual(host.prompts[0], { session: "ses_1", texts: ["for one"] });
-  host.status("ses_1", "idle"); // told again before it has begun
+  host.status("ses_1", "busy");
   await host.other.call("queue_instruction", { content: "later", session_id: "ses_1" });
   host.status("ses_2", "idle");
   await host.until(() => host.prompts.length === 2);
   assert.deepEqual(host.prompts[1], { session: "ses_2", texts: ["for two"] });
-  host.status("ses_1", "busy");
   host.status("ses_1", "idle");
   await host.until(() => host.prompts.length === 3);
   assert.deepEqual(host.prompts[2], { session: "ses_1", texts: ["later"] });
@@ -59,18 +59,37 @@ test("an OpenCode that only says when a session is idle", patience, async (t) =>
   assert.equal(host.prompts.length, 2);
 });
 
-test("what OpenCode does not take is given with the next pass, and is one send", patience, async (t) => {
+test("what OpenCode does not take uses up no send", patience, async (t) => {
   const host = await Host.start(t);
   host.takes = false;
   await host.other.call("queue_instruction_with_ack", { content: "kept", session_id: "ses_1" });
   host.status("ses_1", "busy");
   host.status("ses_1", "idle");
   await host.until(() => host.log.some((line) => line.includes("instructions for ses_1")));
+  assert.equal((await host.other.call("list_instructions")).items[0]?.sends, 0);
   host.takes = true;
   host.status("ses_1", "idle");
   await host.until(() => host.prompts.length === 1);
   assert.deepEqual(host.prompts[0]?.texts, ["kept"]);
   assert.equal((await host.other.call("list_instructions")).items[0]?.sends, 1);
+});
+
+test("a turn that a person begins carries what waits", patience, async (t) => {
+  const host = await Host.start(t);
+  for (const content of ["one", "two"]) await host.other.call("queue_instruction", { content, session_id: "ses_1" });
+  await host.prompt("ses_1");
+  assert.deepEqual(host.prompts, [{ session: "ses_1", texts: ["one", "two"] }]);
+});
+
+test("an instruction without a send left fails when its session is idle, and no turn is begun for that", patience, async (t) => {
+  const host = await Host.start(t);
+  await host.other.call("queue_instruction_with_ack", { content: "c", session_id: "ses_1", max_retries: 0 });
+  await host.prompt("ses_1");
+  const posted = new Promise<void>((resolve) => host.other.on("notice/posted", () => resolve()));
+  host.status("ses_1", "idle");
+  await posted;
+  assert.equal((await host.other.call("list_instructions")).items[0]?.state, "failed");
+  assert.equal(host.prompts.length, 1);
 });
 
 test("a tool that fails is told of once, however often OpenCode tells of it", patience, async (t) => {

@@ -18,6 +18,7 @@ const againMs = 1000;
 
 export class Desk {
   readonly waybill: Waybill;
+  readonly #binary: string;
   readonly #print: (line: string) => void;
   readonly #watchers = new Set<(look: Look) => void>();
   #look: Look = { questions: [], failures: [], trouble: undefined };
@@ -27,6 +28,7 @@ export class Desk {
 
   /** print gets a line for everything that happens. */
   constructor(folder: string, binary: string, print: (line: string) => void) {
+    this.#binary = binary;
     this.#print = print;
     this.waybill = new Waybill({ binary, workspace: folder, restart: true, graceMs });
     this.waybill.on("exited", ({ code, signal, stderr, restartMs }) => {
@@ -127,7 +129,7 @@ export class Desk {
   }
 
   #fail(error: unknown): void {
-    const trouble = error instanceof Error ? error.message : String(error);
+    const trouble = message(error, this.#binary);
     this.#print(trouble);
     this.#show({ ...this.#look, trouble });
   }
@@ -165,4 +167,12 @@ function elsewhere(error: unknown): string | undefined {
   if (!(error instanceof WaybillError && error.code === "CURSOR_EXPIRED")) return undefined;
   const { newest } = error.details;
   return typeof newest === "string" ? newest : undefined;
+}
+
+/** Returns the text that a person reads. A program that cannot be started is named with the setting that names it. */
+function message(error: unknown, binary: string): string {
+  if (error instanceof WaybillError && error.code === "NOT_STARTED") {
+    return `${binary} could not be started; set waybill.path in the settings to the path of the program`;
+  }
+  return error instanceof Error ? error.message : String(error);
 }

@@ -135,6 +135,13 @@ test("a look that failed because the store was busy is tried again, also if noth
   assert.equal((await again).questions[0]?.question, "Keep the old column?");
 });
 
+test("a program that is not there is named with the setting that names it, and not with an option of the client", patience, async (t) => {
+  const desk = new Desk(workspace.workspaceFolders?.[0]?.uri.fsPath ?? assert.fail(), "/nowhere/waybill", () => {});
+  t.after(() => desk.close());
+  await desk.open();
+  assert.equal(desk.look.trouble, "/nowhere/waybill could not be started; set waybill.path in the settings to the path of the program");
+});
+
 test("agents get waybill as a server of tools for the same folder", patience, async () => {
   const provider = seen.providers.get("waybill");
   const servers = await provider?.provideMcpServerDefinitions(undefined as never);

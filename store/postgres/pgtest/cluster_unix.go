@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a server may take for what it is asked.
+// patience is the time for a server to react.
 const patience = time.Minute
 
-// nobody is the user that a server runs as where the tests run as root, which it refuses.
-const nobody = 65534
+// unprivilegedID is the user and group of the server when the tests run as root, which PostgreSQL refuses.
+const unprivilegedID = 65534
 
 // private starts a server in a folder of its own.
 func private(settings ...string) (*Server, error) {
@@ -52,15 +52,15 @@ func (s *Server) begin(settings []string) error {
 	return s.startAt(append([]string{"shared_buffers = 32MB", "max_connections = 60"}, settings...)...)
 }
 
-// settle gives the folder to who runs the server.
+// settle makes the user of the server the owner of the folder.
 func (s *Server) settle() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	return os.Chown(s.dir, nobody, nobody)
+	return os.Chown(s.dir, unprivilegedID, unprivilegedID)
 }
 
-// startTries bounds how often another port is tried, because somebody has taken the one that was free.
+// startTries bounds how often another port is tried, because another program has taken the one that was free.
 const startTries = 5
 
 // startAt starts the server for the first time, at a free port.
@@ -99,7 +99,7 @@ func (s *Server) choosePort() error {
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
-// Set gives the server settings that it has from its next start on.
+// Set returns the server settings that it has from its next start on.
 func (s *Server) Set(settings ...string) error {
 	f, err := os.OpenFile(filepath.Join(s.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) Set(settings ...string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Follow starts a standby, which gets from the server what is committed there.
+// Follow starts a standby that replicates the server.
 func (s *Server) Follow(t testing.TB) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg")
@@ -127,7 +127,7 @@ func (s *Server) Promote() error { return s.run("pg_ctl", "-D", s.data(), "-w", 
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// Port gives the port that the server listens at.
+// Port returns the port that the server listens at.
 func (s *Server) Port() int { return s.port }
 
 // Start starts a server that was ended, and waits until it answers.
@@ -140,7 +140,7 @@ func (s *Server) End(mode string) error {
 	return s.run("pg_ctl", "-D", s.data(), "-w", "-t", "60", "-m", mode, "stop")
 }
 
-// BecomeStandby starts the server anew as the standby of one that never comes.
+// BecomeStandby restarts the server as the standby of a primary that does not exist.
 func (s *Server) BecomeStandby() error {
 	if err := s.End("fast"); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *Server) BecomeStandby() error {
 	return s.Start()
 }
 
-// Stop ends the server and removes what it kept.
+// Stop ends the server and removes its files.
 func (s *Server) Stop() {
 	if s.dir == "" {
 		return
@@ -164,7 +164,7 @@ func (s *Server) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, program), args...)
 	cmd.Dir = s.dir
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivilegedID, Gid: unprivilegedID}}
 	}
 	out, err := os.CreateTemp(s.dir, "out")
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// patience is how long a server may take for what it is asked.
+// patience is the time for a server to react.
 const patience = time.Minute
 
 var errNone = errors.New("name a server in WAYBILL_TEST_POSTGRES: none is started on this system")
 
 func private(...string) (*Server, error) { return nil, errNone }
 
-// Port gives the port that the server listens at.
+// Port returns the port that the server listens at.
 func (s *Server) Port() int { return s.port }
 
 // Start cannot start a server on this system.

@@ -1,10 +1,11 @@
-// Package pgtest gives tests a PostgreSQL server of their own. It refuses to touch any server that was there before,
+// Package pgtest starts a PostgreSQL server for tests. It refuses to touch any server that was there before,
 // unless WAYBILL_TEST_POSTGRES names one.
 package pgtest
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -18,12 +19,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
+
+	"waybill/test/slow"
 )
 
 // A Server is a running server.
 type Server struct {
 	dir  string // "" of a server that is not ours
-	url  string // of a database whose user may make others
+	url  string // a database whose user may create others
 	bin  string
 	port int
 }
@@ -31,8 +34,11 @@ type Server struct {
 var made atomic.Int64
 
 // Main runs the tests of a package with a server, and ends it. Without the programs of PostgreSQL the tests that need a
-// server are skipped, or fail where WAYBILL_POSTGRES_TESTS is "required".
+// server are skipped, or fail where WAYBILL_POSTGRES_TESTS is "required". Under -short no server is started.
 func Main(m *testing.M) int {
+	if flag.Parse(); testing.Short() {
+		return m.Run()
+	}
 	s, err := start()
 	if err == nil {
 		shared = s
@@ -48,9 +54,10 @@ var (
 	errMissing = errors.New("TestMain does not call pgtest.Main")
 )
 
-// Shared gives the server that the tests of the package have in common.
+// Shared returns the server that the tests of the package have in common.
 func Shared(t testing.TB) *Server {
 	t.Helper()
+	slow.Test(t)
 	if shared == nil {
 		skip(t, errMissing)
 	}
@@ -60,6 +67,7 @@ func Shared(t testing.TB) *Server {
 // Own starts a server that a test may stop and break.
 func Own(t testing.TB, settings ...string) *Server {
 	t.Helper()
+	slow.Test(t)
 	s, err := private(settings...)
 	if err != nil {
 		skip(t, err)
@@ -79,7 +87,7 @@ func skip(t testing.TB, why error) {
 	t.Skipf("there is no PostgreSQL to test with: %v", why)
 }
 
-// Database makes an empty database, with these options, and gives its URL.
+// Database makes an empty database, with these options, and returns its URL.
 func (s *Server) Database(t testing.TB, options ...string) string {
 	t.Helper()
 	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), made.Add(1))
@@ -91,7 +99,7 @@ func (s *Server) Database(t testing.TB, options ...string) string {
 	return u.String()
 }
 
-// Admin gives the URL of a database whose user may do everything.
+// Admin returns the URL of a database whose user may do everything.
 func (s *Server) Admin() string { return s.url }
 
 // Run runs SQL in a database.
@@ -100,7 +108,7 @@ func (s *Server) Run(t testing.TB, database, sql string) {
 	s.Ask(t, database, sql)
 }
 
-// Ask runs a query and gives the first value of its first row, or "".
+// Ask runs a query and returns the first value of its first row, or "".
 func (s *Server) Ask(t testing.TB, database, sql string) string {
 	t.Helper()
 	value, err := s.Query(database, sql)
@@ -116,7 +124,7 @@ func (s *Server) Query(database, sql string) (value string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = c.Close(ctx) }() // the answer is there
+	defer func() { _ = c.Close(ctx) }() // the query has ended
 	results, err := c.Exec(ctx, sql).ReadAll()
 	if err != nil {
 		return "", err
@@ -132,7 +140,7 @@ func (s *Server) Query(database, sql string) (value string, err error) {
 // A Conn is a connection of a test, which ends with it at the latest.
 type Conn struct {
 	*pgconn.PgConn
-	Heard []string // what it was notified of, as it came
+	Heard []string // notifications in order of arrival
 }
 
 // Connect makes a connection.
@@ -157,7 +165,7 @@ func (c *Conn) Hang() {
 	_ = c.Close(ctx) // it may have been ended by the server
 }
 
-// start gives the server that is named, or starts one.
+// start returns the server that is named, or starts one.
 func start() (*Server, error) {
 	if named := os.Getenv("WAYBILL_TEST_POSTGRES"); named != "" {
 		s := &Server{url: named}
@@ -188,5 +196,5 @@ func binaries() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// Name gives the name of a workspace that no other test has.
+// Name returns the name of a workspace that no other test has.
 func Name(testing.TB) string { return fmt.Sprintf("workspace-%d-%d", os.Getpid(), made.Add(1)) }

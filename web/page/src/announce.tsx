@@ -1,4 +1,4 @@
-// What changed is said to whoever cannot see it, once, and not more often than can be listened to.
+// Announces changes to screen readers, once and not too often.
 import type { JSX } from "preact";
 import { effect, signal } from "@preact/signals";
 import { status, waiting } from "./counts.ts";
@@ -8,11 +8,11 @@ import { many } from "./words.ts";
 const said = signal("");
 const apart = 1500;
 let last = 0;
-/** What is still to be said, by what it is about. */
+/** Pending sentences by subject. */
 const unsaid = new Map<string, string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says a sentence. Of several in a moment about the same thing only the last is said. */
+/** Announces a sentence. Of several about one subject in a short time, only the last is announced. */
 export function announce(sentence: string, about = ""): void {
   unsaid.delete(about);
   unsaid.set(about, sentence);
@@ -25,11 +25,11 @@ function say(): void {
   last = Date.now();
   const words = [...unsaid.values()].join(" ");
   unsaid.clear();
-  // The same words again are only read out if they are not the same.
+  // A screen reader repeats a sentence only if its text differs.
   said.value = said.value === words ? words + "\u00a0" : words;
 }
 
-/** Tells of new questions, and of a connection that broke or is there again. Banners tell the rest by themselves. */
+/** Announces new questions, and a lost or restored connection. Banners announce themselves. */
 export function announceAlong(): void {
   let before: number | undefined;
   effect(() => {
@@ -41,7 +41,7 @@ export function announceAlong(): void {
   effect(() => {
     const state = linkState.value;
     if (state === "reconnecting" && !broken) announce("The connection broke.", "link");
-    // What is over before it was told is not worth telling.
+    // A change that is already over is not announced.
     if (state === "live" && broken && !unsaid.delete("link")) announce("The page is up to date again.", "link");
     if (state !== "connecting") broken = state !== "live";
   });

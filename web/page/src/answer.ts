@@ -1,8 +1,8 @@
-// What a person answers to a task: what is typed, which question it is for, and what became of what was sent. It knows
-// nothing of how that looks.
+// The answer of a person to a task: the draft, the question that it is for, and the outcome of sending. It does not
+// draw.
 //
-// The rule: a text goes to the question that was on the page when it was begun, or to the one that the person then
-// chooses for it, and to no other; and nothing that was typed is lost without having been sent or given up.
+// Rule: a text goes only to the question on the page when it was begun, or to one that the person chooses. No text is
+// lost unless it was sent or discarded.
 import { computed, signal } from "@preact/signals";
 import type { Reply, TaskDetail } from "../../../schema/gen/protocol.ts";
 import { maxReplyBytes, noDraft, replyBytes } from "./drafts.ts";
@@ -11,16 +11,16 @@ import { cut } from "./marks.ts";
 import { asFault, newKey } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 
-/** The way to the task. */
+/** Access to the task. */
 export interface Way {
   look(): Promise<TaskDetail>;
   post(sent: Sent): Promise<unknown>;
 }
 
-/** What came of sending: "late" if the task waits no more, "changed" if it asks something else. */
+/** Outcome of sending: "late" if the task no longer waits, "changed" if it asks something else. */
 export type Outcome = "taken" | "late" | "changed" | "failed" | "blocked";
 
-/** How much of a question is kept to remind of it. */
+/** Length of the part of a question that is kept as a reminder. */
 const reminder = 400;
 
 export class Answer {
@@ -29,11 +29,11 @@ export class Answer {
   readonly fault = signal<Fault | undefined>(undefined);
 
   private readonly seen;
-  /** What was sent before the last one, and may still arrive. */
+  /** Earlier sends that may still arrive. */
   private former: Sent[] = [];
-  /** The last attempt that asked, as far as it was seen here. */
+  /** The last attempt with a question that this page has seen. */
   private readonly asked;
-  /** The attempt whose question was answered from here last; what was read of the task may be older than that. */
+  /** The attempt whose question was answered here last. What was read of the task may be older. */
   readonly done = signal<string | undefined>(undefined);
 
   constructor(
@@ -58,25 +58,25 @@ export class Answer {
 
   readonly tooLong = computed(() => replyBytes(this.draft.value.text) > maxReplyBytes);
 
-  /** Whether the text was written for another question than the one that is asked. */
+  /** Whether the text was written for another question than the present one. */
   readonly strays = computed(() => !this.blank.value && this.waits.value !== undefined && this.draft.value.attempt !== this.waits.value);
 
-  /** Whether nothing can be sent as it stands. */
+  /** Whether sending is impossible now. */
   readonly blocked = computed(
     () => this.blank.value || this.tooLong.value || this.sending.value || this.strays.value || this.waits.value === undefined,
   );
 
-  /** Whether something was answered from here, and not asked again since. */
+  /** Whether the last question was answered here. */
   readonly answered = computed(() => this.done.value !== undefined && this.waits.value === undefined);
 
-  /** How the task stands now, and who answered the question that the text was written for. */
+  /** The state of the task, and the author of the answer to the question. */
   readonly fate = computed((): { status: string; reply: Reply | undefined } => {
     const { task, replies } = this.seen.value;
     const attempt = this.blank.value ? this.asked.value : this.draft.value.attempt;
     return { status: task.status, reply: replies.find((r) => r.attempt_id === attempt) };
   });
 
-  /** Takes in how the task stands, and says whether an answer turns out to have been taken that nobody had known of. */
+  /** Takes the new state of the task. Returns whether it shows that an uncertain answer has arrived. */
   learn(detail: TaskDetail): boolean {
     this.seen.value = detail;
     const asking = askerOf(detail);
@@ -84,7 +84,7 @@ export class Answer {
     return this.recognise(detail);
   }
 
-  /** Says whether an answer is at the task that nobody had known of whether it had arrived. */
+  /** Returns whether the task has an answer of this page that was uncertain. */
   private recognise(detail: TaskDetail): boolean {
     const replyTo = (sent: Sent) => detail.replies.find((r) => r.attempt_id === sent.attempt);
     const ours = this.unknown().find((sent) => replyTo(sent)?.reply === sent.text && (replyTo(sent)?.by ?? "") === sent.by);
@@ -94,20 +94,20 @@ export class Answer {
     return false;
   }
 
-  /** What was sent, and nobody knows whether it was taken. */
+  /** The text that was sent with an unknown outcome. */
   private unknown(): Sent[] {
     const { sent } = this.draft.value;
     return sent ? [sent, ...this.former] : this.former;
   }
 
-  /** Takes what is typed. A text that is begun is for the question that is asked now. False: it could not be stored. */
+  /** Takes the typed text. A new text is for the present question. Returns false if it was not stored. */
   type(text: string): boolean {
     const before = this.draft.value;
     if (!this.blank.value) return this.put({ ...before, text });
     return this.put({ ...this.question(), text, sent: before.sent });
   }
 
-  /** Makes the text one for the question that is asked now. */
+  /** Moves the text to the present question. */
   readdress(): void {
     const { text, sent } = this.draft.value;
     this.put({ ...this.question(), text, sent });
@@ -118,11 +118,11 @@ export class Answer {
     this.fault.value = undefined;
   }
 
-  /** Sends what is there now. What is typed from here on is not part of it. */
+  /** Sends the present text. Later typing is not part of it. */
   async send(by: string): Promise<Outcome> {
     if (this.blocked.value) return "blocked";
     const { text, attempt, sent: before } = this.draft.value;
-    // What may have arrived already goes as it went, before anything is read: only so the answer tells what became of it.
+    // An uncertain text is sent again unchanged and first, because only then the reply tells its outcome.
     const again = before?.text === text && before.attempt === attempt;
     const sent = again ? before : { text, attempt, by, key: this.key() };
     this.sending.value = true;
@@ -147,7 +147,7 @@ export class Answer {
   }
 
   private async refused(fault: Fault, sent: Sent, again: boolean): Promise<Outcome> {
-    // That the second of two was refused says nothing of the first, unless its key is no good.
+    // A refusal of the second send does not show the outcome of the first, unless its key is invalid.
     if ((!again && fault.outcome === "not_applied") || fault.code === "IDEMPOTENCY_MISMATCH") this.forget(sent);
     if (fault.status === 409) {
       const fresh = await this.way.look().catch(() => undefined);
@@ -157,13 +157,13 @@ export class Answer {
     return "failed";
   }
 
-  /** What the task asks now is no question to answer here before it is on the page, which then says so by learn. */
+  /** A new question must be on the page, by learn, before it can be answered. */
   private missed(fresh: TaskDetail): Outcome {
     if (askerOf(fresh) !== undefined) return this.recognise(fresh) ? "taken" : "changed";
     return this.learn(fresh) ? "taken" : "late";
   }
 
-  /** Notes that an answer was taken. What was typed behind it stays. False: that was known. */
+  /** Records that an answer was accepted. Text typed after it stays. Returns false if that was known. */
   private took(sent: Sent): boolean {
     if (!this.unknown().some(({ key }) => key === sent.key)) return false;
     const { text, attempt, question, sent: last } = this.draft.value;
@@ -197,7 +197,7 @@ function askerOf({ task }: TaskDetail): string | undefined {
   return task.status === "AWAITING_RESPONSE" ? (task.current_attempt_id ?? "") : undefined;
 }
 
-/** What is being sent: whoever leaves a task meanwhile and comes back to it goes on with the same. */
+/** Sends in progress, by task, for a person who leaves a task and returns. */
 const underWay = new Map<string, Answer>();
 
 export function answerTo(detail: TaskDetail, drafts: Drafts, way: Way): Answer {

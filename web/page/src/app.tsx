@@ -1,4 +1,4 @@
-// The frame of the page: where one can go, how the connection stands, and the view that is looked at.
+// The frame of the page: navigation, the state of the connection, and the present view.
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { Announcer } from "./announce.tsx";
@@ -28,7 +28,7 @@ export function App(): JSX.Element {
   const Shown = shown[view];
   return (
     <>
-      <a class="skip" href="#main" onClick={skip}>To the content</a>
+      <a class="skip" href="#main" onClick={skip}>Skip to the content</a>
       <header class="top">
         <nav aria-label="Views">
           <ul>{views.map((v) => <li key={v}><a href={link({ view: v })} aria-current={v === view ? "page" : undefined}>{name(v)}<Tally of={v} /></a></li>)}</ul>
@@ -48,7 +48,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** The fragment of the URL says what is looked at, so the link to the content must not change it. */
+/** The fragment of the URL is the route, so the link to the content must not change it. */
 function skip(e: Event): void {
   e.preventDefault();
   document.getElementById("main")?.focus();
@@ -70,7 +70,7 @@ const words = {
   connecting: "connecting", live: "live", reconnecting: "reconnecting", refused: "refused", gone: "gone", out: "signed out", paused: "paused",
 } as const;
 
-/** How current the page is. Pressed, it stays as it is, but that the connection broke is said all the same. */
+/** The age of the page. A press pauses updates; a lost connection still shows. */
 function Currency(): JSX.Element {
   const link = linkState.value;
   const whole = link === "live" || link === "connecting";
@@ -90,7 +90,7 @@ function Currency(): JSX.Element {
   );
 }
 
-/** Says what is wrong above everything else, without taking the focus. */
+/** Shows problems at the top without taking the focus. */
 function Banner(): JSX.Element | null {
   const asked = useSignal(false);
   if (!signedIn.value) return <SignIn />;
@@ -108,7 +108,7 @@ function Banner(): JSX.Element | null {
         </div>
       );
     case "live":
-      if (status.value?.store.mode === "read_only") return <div class="banner wait" role="status">The store can only be read: nothing can be answered or changed.</div>;
+      if (status.value?.store.mode === "read_only") return <div class="banner wait" role="status">The store is read-only: you cannot answer or change anything.</div>;
       if (status.value && status.value.degraded.length > 0) {
         return (
           <div class="banner wait" role="status">

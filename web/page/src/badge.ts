@@ -1,4 +1,4 @@
-// What a tab says of itself while another one is looked at: how many tasks wait, in its name and its picture.
+// Shows the number of waiting tasks in the title and icon of the tab.
 import { effect } from "@preact/signals";
 import { waiting } from "./counts.ts";
 import { route } from "./route.ts";
@@ -24,12 +24,12 @@ export function keepBadge(): void {
   });
 }
 
-/** Whether the browser may be asked to tell of a question while the page is not looked at. */
+/** Whether the user can be asked to allow notifications. */
 export function canAsk(): boolean {
   return "Notification" in globalThis && Notification.permission === "default";
 }
 
-/** Tells of new questions, if that is allowed and nobody is looking. What they ask stays on the page. */
+/** Shows a notification for new questions if allowed and the page is hidden. It has no text of a question. */
 export function tellOfQuestions(): void {
   let before: number | undefined;
   effect(() => {

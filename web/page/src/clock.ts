@@ -1,4 +1,4 @@
-// The time that ages are measured against. It ticks only where somebody looks.
+// The clock for ages. It ticks only while a component uses it.
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());

@@ -1,4 +1,4 @@
-// How many there are of everything: read once for all views, and again when something moved.
+// All counts: read once for all views, and again after changes.
 import { computed, signal } from "@preact/signals";
 import type { StatusResult } from "../../../schema/gen/protocol.ts";
 import { touches } from "./fold.ts";
@@ -16,7 +16,7 @@ export const waiting = computed(() => status.value?.counts.tasks["AWAITING_RESPO
 let failures = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the counts. While one reading is under way, any number of others are one more; one that failed is repeated. */
+/** Reads the counts. Calls during a reading share one more reading; a failed one is repeated. */
 export const readStatus = inTurn(async () => {
   clearTimeout(retry);
   try {
@@ -26,7 +26,7 @@ export const readStatus = inTurn(async () => {
   } catch (thrown) {
     const fault = asFault(thrown);
     statusFault.value = fault;
-    // Otherwise the title would tell of a wrong number until something else happens. Who is let in again reads it anyway.
+    // Otherwise the title would keep a wrong number until the next change. A new sign-in reads anyway.
     if (signedIn.value) retry = setTimeout(() => void readStatus(), Math.max(fault.retryAfter, backoff(failures++, 1000, Math.random())));
   }
 });

@@ -1,14 +1,14 @@
-// Tells two texts apart line by line.
+// Compares two texts by lines.
 
 export interface Line {
   kind: "same" | "added" | "removed";
   text: string;
 }
 
-/** More lines than this that differ are not compared one by one: they are all removed and added. */
+/** Beyond this number, differing lines are not compared: all are removed and added. */
 const most = 1500;
 
-/** The lines of both texts in an order in which those that are the same stand once. */
+/** The lines of both texts in order, with equal ones once. */
 export function diff(before: string, after: string): Line[] {
   const a = before.split("\n");
   const b = after.split("\n");
@@ -24,7 +24,7 @@ function as(kind: Line["kind"], lines: readonly string[]): Line[] {
   return lines.map((text) => ({ kind, text }));
 }
 
-/** By the longest sequence of lines that both have. */
+/** By the longest common sequence of lines. */
 function between(a: readonly string[], b: readonly string[]): Line[] {
   if (a.length > most || b.length > most) return [...as("removed", a), ...as("added", b)];
   const width = b.length + 1;
@@ -53,7 +53,7 @@ function between(a: readonly string[], b: readonly string[]): Line[] {
   return lines;
 }
 
-/** Leaves out what is the same far from what differs; null stands for what was left out. */
+/** Leaves out equal lines far from a difference, with null in their place. */
 export function near(lines: readonly Line[], context: number): (Line | null)[] {
   const wanted = new Set<number>();
   lines.forEach((line, n) => {

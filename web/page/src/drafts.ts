@@ -1,22 +1,22 @@
-// A draft is an answer that was not sent yet. It lies in the session storage of the tab, which a reload, a lost
-// connection and a restart of waybill at the same address do not touch.
+// A draft is an unsent answer. It is in the session storage of the tab, which survives a reload, a lost connection
+// and a restart of waybill at the same address.
 
 export interface Draft {
   text: string;
-  /** The attempt whose question the text is for, and the beginning of that question; "" as long as there is no text. */
+  /** The attempt of the question, and the beginning of the question; "" without a text. */
   attempt: string;
   question: string;
-  /** An answer that was sent, as long as nobody knows whether it was taken. */
+  /** A sent answer with an unknown outcome. */
   sent?: Sent | undefined;
-  /** An answer to the same question that was taken while more was typed. */
+  /** An accepted answer to the same question while more was typed. */
   taken?: string | undefined;
 }
 
-/** Everything that was sent. Sent again as it is, with its key, it takes effect once. */
+/** The sent request. Repeated with its key, it takes effect once. */
 export interface Sent {
   text: string;
   attempt: string;
-  /** Whose name it bears, or "". */
+  /** The name under it, or "". */
   by: string;
   key: string;
 }
@@ -36,11 +36,11 @@ export class Drafts {
     try {
       return draftOf(JSON.parse(stored) as unknown);
     } catch {
-      return noDraft; // Somebody else wrote there; it is no draft.
+      return noDraft; // Another program wrote this entry; it is no draft.
     }
   }
 
-  /** Keeps a draft. False says that there was no room. */
+  /** Stores a draft. Returns false if there was no room. */
   put(task: string, draft: Draft): boolean {
     try {
       if (draft.text === "" && !draft.sent) this.shelf.removeItem(prefix + task);
@@ -52,7 +52,7 @@ export class Drafts {
   }
 }
 
-/** What is not known of a draft makes it one for another question, which is not sent before it was looked at. */
+/** A draft with unknown fields counts as one for another question, so that it is not sent unseen. */
 function draftOf(stored: unknown): Draft {
   const { text, attempt, question, sent, taken } = (stored ?? {}) as Record<string, unknown>;
   if (typeof text !== "string") return noDraft;
@@ -69,7 +69,7 @@ function word(stored: unknown): string {
   return typeof stored === "string" ? stored : "";
 }
 
-/** The key of a reply to which nothing may be added: whoever presses it wants it sent. */
+/** The key of a reply that takes no more text, because a press sends it. */
 export interface Press {
   key: string;
   shiftKey: boolean;
@@ -79,8 +79,8 @@ export interface Press {
 }
 
 /**
- * Whether a press of a key sends. While an input method composes, Enter chooses a word: browsers say so by
- * isComposing, and one of them, for which composing is over by then, by key code 229 alone.
+ * Whether a key press sends. During composition with an input method, Enter chooses a word. Browsers report that as
+ * isComposing, and one of them only as key code 229.
  */
 export function sends(press: Press): boolean {
   return press.key === "Enter" && !press.shiftKey && !press.altKey && !press.isComposing && press.keyCode !== 229;

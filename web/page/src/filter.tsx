@@ -1,4 +1,4 @@
-// The line above a list that says what is looked for, and the states to choose from.
+// The filter line above a list, and the states to choose from.
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -9,17 +9,17 @@ export function filterOf(names: readonly string[]): Filter {
   return parseFilter(route.value.filter, names);
 }
 
-/** The states that a field may have, each with how many there are. */
+/** The states of a field, with their counts. */
 interface Choice {
   value: string;
   label: string;
   count?: number | undefined;
 }
 
-/** So long nothing is typed before what was typed is looked for: otherwise every key asks the server. */
+/** Pause in typing before a search, because otherwise each key would ask the server. */
 const settled = 150;
 
-/** What stands in the line: what is looked for, and a moment earlier what is being typed. */
+/** The text of the line, ahead of the filter. */
 function useLine(): { line: string; type: (line: string) => void; settle: () => void } {
   const typed = useSignal<string | undefined>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -39,7 +39,7 @@ function useLine(): { line: string; type: (line: string) => void; settle: () => 
 
 interface Bar {
   example: string;
-  /** The field that the choices are of. */
+  /** The field of the choices. */
   field?: string;
   choices?: readonly Choice[];
   chosen?: string;

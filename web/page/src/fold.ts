@@ -1,16 +1,16 @@
-// What an event says is old. The page never computes a state from events: it reads again what they are about.
+// Maps events to outdated parts of the page. The page computes no state from events; it reads again.
 import type { Event } from "../../../schema/gen/protocol.ts";
 
-/** A Topic is something that the page shows and that may be old. */
+/** A Topic is a part of the page that may be outdated. */
 export type Topic = "awaiting" | "tasks" | "instructions" | "runs" | "plans" | "notices" | "counts";
 
-/** A Change is what became old since it was read. All of it, if all is set. */
+/** A Change names the outdated parts. all means everything. */
 export interface Change {
   all: boolean;
   topics: Set<Topic>;
-  /** Tasks, runs, instructions and plans that something happened to. */
+  /** Tasks, runs, instructions and plans with events. */
   subjects: Set<string>;
-  /** How many events this is about. */
+  /** Number of events. */
   events: number;
 }
 
@@ -28,7 +28,7 @@ const topicsOf: Record<string, readonly Topic[]> = {
   breaker: ["tasks"],
 };
 
-/** So many subjects are told apart. Who held back more, for an hour perhaps, has more to read than is worth choosing from. */
+/** Largest number of separate subjects; beyond it everything counts as outdated. */
 const mostSubjects = 1000;
 
 function everything(change: Change): void {
@@ -37,7 +37,7 @@ function everything(change: Change): void {
   change.subjects.clear();
 }
 
-/** Adds an event. What is not known makes everything old: a newer waybill may tell more than this page knows. */
+/** Adds an event. An unknown one, from a newer waybill, outdates everything. */
 export function fold(change: Change, event: Pick<Event, "type" | "subject_id"> & { data?: unknown }): void {
   change.events++;
   if (change.all) return;
@@ -58,7 +58,7 @@ export function fold(change: Change, event: Pick<Event, "type" | "subject_id"> &
   if (change.subjects.size > mostSubjects) everything(change);
 }
 
-/** Whether something is old that one of the topics or the subject is about. */
+/** Whether a topic or the subject is outdated. */
 export function touches(change: Change, topics: readonly Topic[], subject?: string): boolean {
   if (change.all) return true;
   if (subject !== undefined) return change.subjects.has(subject);

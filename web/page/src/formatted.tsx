@@ -1,5 +1,5 @@
-// Prose of others may have markup, which the reader of the page can have drawn. As it was written is what it is shown
-// as until they ask for that: what is drawn may hide where a link leads, or pass for more than it is.
+// Foreign text with markup. It is shown as written until the user asks for formatting, because formatted text can
+// hide the target of a link.
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal, useSignal } from "@preact/signals";
@@ -10,7 +10,7 @@ import { asFault, readMarkup } from "./wire.ts";
 
 const kept = "waybill.formatted";
 
-/** Whether prose is formatted, everywhere on the page. It is kept as long as the tab is. */
+/** Whether text is formatted everywhere on the page. It lasts as long as the tab. */
 const formatted = signal(sessionStorage.getItem(kept) === "yes");
 
 function choose(on: boolean): void {
@@ -22,7 +22,7 @@ function choose(on: boolean): void {
   }
 }
 
-/** The switch for all prose. It stands once where there is some. */
+/** The switch for all text, shown once. */
 export function Formatting(): JSX.Element {
   const choice = (on: boolean, word: string) => (
     <button type="button" aria-pressed={formatted.value === on} onClick={() => choose(on)}>{word}</button>
@@ -35,16 +35,16 @@ export function Formatting(): JSX.Element {
   );
 }
 
-/** How long a text may be whose markup the server reads. */
+/** Longest text whose markup the server parses. */
 const most = 64 * 1024;
 
-/** What the server made of a text: nodes, or why there are none. */
+/** Answer of the server for a text: nodes, or a reason. */
 type Markup = { nodes: readonly Node[] } | { why: string; again: boolean };
 
 const tooLong: Markup = { why: "It has more than 64 KiB, so it is shown as it was written.", again: false };
 const tooMuch: Markup = { why: "It has too much markup, so it is shown as it was written.", again: false };
 
-/** What was read last, so that a view that is read again is not asked about again. */
+/** Last answers, so that a view does not ask again. */
 const known = new Map<string, Markup>();
 const mostKnown = 64;
 
@@ -68,7 +68,7 @@ async function markupOf(text: string): Promise<Markup> {
   }
 }
 
-/** Text in a frame, formatted if that is what is wanted and as soon as it can be. */
+/** Text in a frame, formatted on request. */
 export function Prose({ of, label, code }: { of: string; label: string; code?: boolean }): JSX.Element {
   const got = useSignal<{ of: string; markup: Markup } | undefined>(undefined);
   const asked = useSignal(0);

@@ -1,4 +1,4 @@
-// The keys, and what the reader of the page can choose.
+// Help for the keys, and the settings.
 import type { JSX } from "preact";
 import { signal } from "@preact/signals";
 import { Dialog } from "./parts.tsx";

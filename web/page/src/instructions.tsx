@@ -1,4 +1,4 @@
-// Instructions: how often each was sent, and what became of it.
+// Instructions: their sends and their outcome.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Instruction } from "../../../schema/gen/protocol.ts";
@@ -15,7 +15,7 @@ import { Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
 import { address, get, post } from "./wire.ts";
 
-const states = ["queued", "sent", "acknowledged", "failed", "cancelled"] as const;
+const states = ["queued", "sent", "delivered", "acknowledged", "failed", "cancelled"] as const;
 const fields = ["state", "session"] as const;
 const page = 100;
 
@@ -72,7 +72,7 @@ export function Instructions(): JSX.Element {
               </span>
             </>
           )}
-          empty={<Empty title={route.value.filter === "" ? "There are no instructions." : "No instruction is like that."} />}
+          empty={<Empty title={route.value.filter === "" ? "There are no instructions." : "No instruction matches."} />}
         />
       }
       detail={<InstructionPane id={id} />}
@@ -89,7 +89,7 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
   const { value, fault, reload } = useThing(id, () => get("list_instructions", address`/api/instructions/${id}`), ["instructions"], id);
   const i = value.value?.items[0];
   if (!i) return fault.value ? <Trouble fault={fault.value} again={reload} /> : <Waiting what="the instruction" />;
-  const outstanding = i.state === "queued" || (i.state === "sent" && i.tracked);
+  const outstanding = i.state === "queued" || i.state === "sent";
   return (
     <article class="detail" aria-labelledby="detail-title">
       {fault.value && <Trouble fault={fault.value} again={reload} />}
@@ -147,7 +147,7 @@ function InstructionPane({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** The same instruction once more. The one that failed stays as it is: that it failed is part of the record. */
+/** Queues the same instruction again. The failed one stays in the record. */
 export function repeated(i: Instruction) {
   return {
     content: i.content,
@@ -158,7 +158,7 @@ export function repeated(i: Instruction) {
   };
 }
 
-/** The way of an instruction: queued, sent so often, and its end. */
+/** The history of an instruction: queued, sent, ended. */
 function Journey({ of: i }: { of: Instruction }): JSX.Element {
   const end = i.state === "queued" || i.state === "sent" ? "" : i.state;
   const endAt = i.acknowledged_at ?? i.failed_at ?? i.cancelled_at;

@@ -1,4 +1,4 @@
-// Single keys as commands. They count only where no text is typed, and not at all if they are switched off.
+// Single keys as commands. They have no effect in a text field, or if they are switched off.
 import { helpOpen } from "./help.tsx";
 import { pause, paused } from "./live.ts";
 import { go, route } from "./route.ts";
@@ -7,7 +7,7 @@ import { shortcuts } from "./settings.ts";
 
 const places: Record<string, View> = { i: "inbox", t: "tasks", r: "runs", p: "plans", n: "notices", c: "instructions", s: "status" };
 
-/** How long after g the second letter counts. */
+/** Time after g in which the second letter counts. */
 const together = 1500;
 let leads = 0;
 
@@ -25,7 +25,7 @@ function typing(at: EventTarget | null): boolean {
   return at instanceof HTMLElement && (at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName));
 }
 
-/** Out of a field; without one, back to the list. */
+/** Leaves a field, or returns to the list. */
 function leave(e: KeyboardEvent): void {
   if (typing(e.target)) {
     (e.target as HTMLElement).blur();
@@ -36,7 +36,7 @@ function leave(e: KeyboardEvent): void {
   else if (id !== "") go({ view, filter });
 }
 
-/** Carries out a command, and says whether the key was one. */
+/** Runs a command. Returns whether the key was one. */
 function command(key: string): boolean {
   const second = Date.now() - leads < together;
   leads = 0;

@@ -1,5 +1,5 @@
-// Keeps the page up to date. Of all tabs of one browser only one reads the stream, because a browser holds few
-// connections to one server and a stream keeps one for good; it tells the others.
+// Keeps the page up to date. One tab of a browser reads the event stream and informs the others, because a browser
+// allows few connections to one server.
 import { computed, signal } from "@preact/signals";
 import { fold, nothing } from "./fold.ts";
 import type { Change } from "./fold.ts";
@@ -7,26 +7,26 @@ import { follow, hurry } from "./stream.ts";
 import type { Link } from "./stream.ts";
 import { login, signedIn } from "./wire.ts";
 
-/** How the connection stands, whatever the reader of the page wants to see of it. */
+/** State of the connection, for display. */
 export const linkState = signal<Link>("connecting");
-/** Why the server gives no events, in its words, if it said so. */
+/** Reason of the server for sending no events, if any. */
 export const linkReason = signal("");
-/** Whether the reader wants nothing to move. */
+/** The user has paused updates. */
 export const paused = signal(false);
-/** How many events came while nothing was to move. */
+/** Number of events during the pause. */
 export const heldBack = signal(0);
 
 type Refresh = (change: Change) => void;
 
-/** Those who want to know what became old, and what has done so since they were told. */
+/** Listeners for outdated topics, with the changes that each has not seen. */
 interface Watch {
   watchers: Set<Refresh>;
   pending: Change;
 }
 
-/** What can be seen is read again only while it is: a tab behind another one gathers until it is looked at. */
+/** Visible parts are read again only in a visible tab; a hidden tab collects changes. */
 const seen: Watch = { watchers: new Set(), pending: nothing() };
-/** What a tab tells while another one is looked at. */
+/** Listeners for changes in a hidden tab. */
 const always: Watch = { watchers: new Set(), pending: nothing() };
 const both = [seen, always];
 
@@ -35,17 +35,17 @@ function among({ watchers }: Watch, fn: Refresh): () => void {
   return () => watchers.delete(fn);
 }
 
-/** Calls fn with what became old as soon as the page can be seen, until the returned function is called. */
+/** Calls fn with outdated topics as soon as the page is visible, until the returned function is called. */
 export function watch(fn: Refresh): () => void {
   return among(seen, fn);
 }
 
-/** Calls fn with what became old, whether the page can be seen or not, until the returned function is called. */
+/** Calls fn with outdated topics, also in a hidden tab, until the returned function is called. */
 export function watchAlways(fn: Refresh): () => void {
   return among(always, fn);
 }
 
-/** What came is gathered for so long, so that a storm of events is one look at the server. */
+/** Time for which events are collected, so that a burst of events causes one read. */
 const gather = 250;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let cursor = "";
@@ -60,7 +60,7 @@ function note(): void {
 
 function flush(): void {
   timer = undefined;
-  if (paused.value || !signedIn.value) return; // to go on, or to sign in, comes back to it
+  if (paused.value || !signedIn.value) return; // flush runs again after resuming or signing in
   heldBack.value = 0;
   tell(always);
   if (!document.hidden) tell(seen);
@@ -78,7 +78,7 @@ function everything(): void {
   note();
 }
 
-/** Whatever is shown is read again at once, and whoever waits to connect again does. */
+/** Reads everything visible again, and reconnects at once. */
 export function refreshAll(): void {
   hurry();
   for (const { pending } of both) pending.all = true;
@@ -113,18 +113,17 @@ function linked(state: Link, why = ""): void {
   const before = linkState.value;
   linkState.value = state;
   linkReason.value = why;
-  // Until now it is not known what was missed: a cursor goes back to the last event, but what the page had read
-  // before its first one may be older.
+  // The events before the first connection are unknown: the page may have read its content before them.
   if (state === "live" && before !== "live") everything();
 }
 
-/** Lets the tab in with a one-time code, with all that it holds. */
+/** Signs the tab in with a one-time code. */
 export async function signIn(code: string): Promise<void> {
   await login(code);
   refreshAll();
 }
 
-/** Whether the page is there. One that was left may be kept, frozen, to go back to: it would keep the stream, and tell nobody. */
+/** Whether the page is open. A browser may keep a page that was left; it must then release the stream. */
 const shown = signal(true);
 const mayFollow = computed(() => signedIn.value && shown.value);
 
@@ -134,22 +133,22 @@ async function untilAllowed(): Promise<void> {
   stop();
 }
 
-/** Gives a signal that ends when this tab is to follow no more, and what ends the watch for that. */
+/** Returns a signal for the end of this tab's turn, and a function that stops watching for it. */
 function whileAllowed(): [AbortSignal, () => void] {
   const here = new AbortController();
   return [here.signal, mayFollow.subscribe((may) => !may && here.abort())];
 }
 
-// What tabs tell each other. Whether one of them is signed in is not among it: each has a token of its own.
+// Messages between tabs. They do not include the sign-in, because each tab has its own token.
 type Word = { kind: "event"; cursor: string; data: unknown } | { kind: "link"; state: Link; why: string } | { kind: "lost" } | { kind: "who" };
 
-/** Follows the log, or the tab that does. Ends with the page. */
+/** Follows the log, or the tab that does, until the page closes. */
 export async function stayCurrent(): Promise<never> {
   document.addEventListener("visibilitychange", note);
   addEventListener("pagehide", () => (shown.value = false));
   addEventListener("pageshow", ({ persisted }) => {
     shown.value = true;
-    if (persisted) everything(); // what others told meanwhile was not heard
+    if (persisted) everything(); // messages of other tabs were missed meanwhile
   });
   const alone = { link: linked, event: heard, lost: everything };
   const shared = "locks" in navigator && "BroadcastChannel" in globalThis;
@@ -162,7 +161,7 @@ export async function stayCurrent(): Promise<never> {
   }
 }
 
-/** Gives what a tab does in its turn: it waits until no other one follows, and then follows for all of them. */
+/** Returns the work of a tab: it waits until no other tab follows, and then follows for all. */
 function turns(): (here: AbortSignal) => Promise<void> {
   const channel = new BroadcastChannel("waybill");
   let leads = false;
@@ -170,7 +169,7 @@ function turns(): (here: AbortSignal) => Promise<void> {
   channel.onmessage = ({ data }: MessageEvent<Word>) => {
     if (data.kind === "who" && leads) {
       say({ kind: "link", state: linkState.value, why: linkReason.value });
-      hurry(); // whoever opens a page expects waybill to be there
+      hurry(); // a person who opens a page expects waybill to run
     }
     if (leads) return;
     if (data.kind === "event") heard(data.cursor, data.data);
@@ -185,9 +184,9 @@ function turns(): (here: AbortSignal) => Promise<void> {
   const lead = async (here: AbortSignal) => {
     if (here.aborted) return;
     leads = true;
-    // Without a cursor it is not known what happened since the tab before this one left; all are to look.
+    // Without a cursor, events since the last tab are unknown, so all tabs read again.
     if (cursor === "" && linkState.value === "live") spread.link("reconnecting");
-    // This tab may be as far as the last event that the one before it told of.
+    // This tab has seen the events up to the last message of the other tab.
     await follow(cursor, spread, here).finally(() => (leads = false));
   };
   return (here) => {

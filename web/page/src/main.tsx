@@ -1,4 +1,4 @@
-// Begins the page.
+// Starts the page.
 import { render } from "preact";
 import { announceAlong } from "./announce.tsx";
 import { App } from "./app.tsx";
@@ -11,14 +11,14 @@ import { followURL, link, route } from "./route.ts";
 import { chooseTheme, theme } from "./settings.ts";
 import { codeIn, login } from "./wire.ts";
 
-/** Takes the one-time code out of the URL, so that neither the history nor a copied address has it. */
+/** Removes the one-time code from the URL, so that neither the history nor a copied address has it. */
 function takeCode(then: string): string {
   const code = codeIn(location.hash);
   if (code !== "") history.replaceState(null, "", then);
   return code;
 }
 
-/** A new address, put where the old one was, is no new page: it lets this one in, and what is looked at stays. */
+/** A pasted address with a code signs this page in and keeps the view. */
 function signInByURL(): void {
   addEventListener("hashchange", () => {
     const code = takeCode(link(route.value));

@@ -1,6 +1,6 @@
-// What others have written may hold characters that hide, reorder or imitate. They are shown, each by its number.
+// Foreign text may have characters that hide, reorder or imitate. They are shown as their numbers.
 
-/** A Piece is text as it is, or a character that stands for itself only in name. */
+/** A Piece is unchanged text, or a character shown by its number. */
 export type Piece = string | { code: string; name: string };
 
 // Controls but tab and newline; soft hyphen; joiners; fillers; direction marks, embeddings and isolates; line
@@ -34,7 +34,7 @@ const names: Record<number, string> = {
   0xfeff: "zero-width no-break space",
 };
 
-/** Splits a text where something has to be shown that would not be seen. */
+/** Splits a text at characters that would be invisible. */
 export function pieces(text: string): Piece[] {
   if (text.search(hidden) < 0) return text === "" ? [] : [text];
   const found: Piece[] = [];
@@ -50,7 +50,7 @@ export function pieces(text: string): Piece[] {
   return found;
 }
 
-/** The same as one string, for places that take no elements: titles, labels, the name of the window. */
+/** The same as a string, for titles and labels. */
 export function visible(text: string): string {
   return pieces(text)
     .map((piece) => (typeof piece === "string" ? piece : `‹${piece.code}›`))
@@ -64,29 +64,29 @@ function named(char: string): Piece {
   return { code, name };
 }
 
-/** A joiner between two pictures makes one picture of them. */
+/** A joiner between two emoji makes one emoji. */
 function joinsPictures(text: string, at: number, char: string): boolean {
   if (char !== "\u200d") return false;
   return /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u.test(text.slice(Math.max(0, at - 6), at)) && /^\p{Extended_Pictographic}/u.test(text.slice(at + 1, at + 3));
 }
 
-/** The carriage return before a newline is how some systems end a line. */
+/** A carriage return before a newline is a line end. */
 function endsLine(text: string, at: number, char: string): boolean {
   return char === "\r" && text[at + 1] === "\n";
 }
 
-/** The first line of a text that says something, cut to so many characters. */
+/** The first line with text, cut to a number of characters. */
 export function firstLine(text: string, most: number): string {
   const line = text.slice(0, most * 8).split("\n").find((l) => l.trim() !== "") ?? "";
   return cut(line.trim(), most);
 }
 
-/** The beginning of a text in one line. */
+/** The beginning of a text on one line. */
 export function excerpt(text: string, most: number): string {
   return cut(text.slice(0, most * 4).replace(/\s+/g, " ").trim(), most);
 }
 
-/** Cuts between characters, not within one. */
+/** Cuts between characters. */
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = /[\ud800-\udbff]/.test(text[most - 1] ?? "") ? most - 1 : most;

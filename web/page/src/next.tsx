@@ -1,4 +1,4 @@
-// From one question to the next.
+// Leads from one question to the next.
 import type { JSX } from "preact";
 import { excerpt, firstLine } from "./marks.ts";
 import { link, route } from "./route.ts";
@@ -8,14 +8,14 @@ import { get } from "./wire.ts";
 
 let wanted = "";
 
-/** Whether a task was come to by the link to the next question. It is told once. */
+/** Whether the link to the next question led to a task. It is true once. */
 export function cameHere(task: string): boolean {
   const here = wanted === task;
   if (here) wanted = "";
   return here;
 }
 
-/** Says that an answer was taken, and leads whoever gave it out of the inbox to the question that has waited longest. */
+/** Confirms an answer, and links to the oldest waiting question. */
 export function Answered({ task }: { task: string }): JSX.Element {
   const { view, filter } = route.value;
   const { value } = useThing("next", () => get("list_awaiting", "/api/awaiting", { limit: 2 }), ["awaiting"]);

@@ -1,10 +1,9 @@
-// Draws text whose markup was read by the server: a tree of nodes of a few kinds, in JSON. What is of no known kind
-// is drawn as its text. There are no HTML strings, so none can be forged.
+// Draws parsed markup: a tree of nodes in JSON. An unknown kind is drawn as its text. There is no HTML string.
 import type { ComponentChildren, JSX } from "preact";
 import { Text } from "./text.tsx";
 import { visible } from "./marks.ts";
 
-/** A Node is what the server sends. Nothing in it is taken on trust. */
+/** A Node comes from the server and is not trusted. */
 export interface Node {
   kind: string;
   text?: string;
@@ -22,7 +21,7 @@ export interface Node {
   children?: Node[];
 }
 
-/** Deeper than this nothing is drawn but its text. */
+/** Below this depth only text is drawn. */
 const deepest = 64;
 
 export function Nodes({ of }: { of: readonly Node[] }): JSX.Element {
@@ -46,7 +45,7 @@ function One({ node, depth }: { node: Node; depth: number }): JSX.Element {
     case "paragraph":
       return <p>{inner()}</p>;
     case "heading": {
-      // The page has headings of its own; those of a text stand below them and are none of its outline.
+      // Headings in a text are below those of the page and not in its outline.
       const level = Math.min(6, Math.max(1, Math.trunc(Number(node.level)) || 1));
       return <p class={`heading heading-${level}`}>{inner()}</p>;
     }
@@ -85,7 +84,7 @@ function One({ node, depth }: { node: Node; depth: number }): JSX.Element {
     case "row":
       return <tr>{inner()}</tr>;
     case "cell":
-      // What heads nothing by name is no heading for those who hear the table.
+      // A screen reader needs a text in each heading.
       return node.header === true && plain(node).trim() !== "" ? <th scope="col">{inner()}</th> : <td>{inner()}</td>;
     default:
       return <Text of={plain(node)} />;
@@ -96,7 +95,7 @@ function string(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The text of a node and of all below it. */
+/** The text of a node and its descendants. */
 function plain(node: Node): string {
   const parts: string[] = [];
   const rest: unknown[] = [node];
@@ -111,7 +110,7 @@ function plain(node: Node): string {
 
 const schemes = new Set(["http:", "https:", "mailto:"]);
 
-/** The address that a link leads to, or "" if it is none that may be followed. */
+/** The address of a link, or "" if it is not allowed. */
 export function followable(url: unknown): string {
   const written = string(url);
   if (!/^(https?:\/\/|mailto:)/i.test(written)) return "";
@@ -123,7 +122,7 @@ export function followable(url: unknown): string {
   }
 }
 
-/** A link says where it leads. A picture is one, too: to load it would tell somebody that the text was read. */
+/** A link shows its target. A picture becomes a link, because loading it would reveal that the text was read. */
 function Link({ node, children }: { node: Node; children: ComponentChildren }): JSX.Element {
   const to = followable(node.url);
   const label = node.kind === "image" ? "picture: " : "";

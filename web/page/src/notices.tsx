@@ -1,4 +1,4 @@
-// Notices: what was left for the host, until somebody has seen it.
+// Notices for the host, until they are consumed.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Notice } from "../../../schema/gen/protocol.ts";
@@ -15,18 +15,18 @@ import { Split } from "./split.tsx";
 import { Text } from "./text.tsx";
 import { get, post } from "./wire.ts";
 
-/** Where the thing is shown that a notice is about. */
+/** The route to the subject of a notice. */
 export function whereIs(subject: string): string | undefined {
   const view: View | undefined = ({ tsk_: "tasks", run_: "runs", ins_: "instructions" } as const)[subject.slice(0, 4)];
   return view && link({ view, id: subject });
 }
 
-/** A kind such as task.awaiting_response in words. */
+/** A kind such as task.awaiting_response as words. */
 function kindWord(kind: string): string {
   return stateWord(kind.replaceAll(".", " "));
 }
 
-/** So many are marked at once at most. */
+/** Largest number of notices per call. */
 const mostMarked = 500;
 
 export function Notices(): JSX.Element {
@@ -81,7 +81,7 @@ export function Notices(): JSX.Element {
             </>
           )}
           empty={
-            words.length > 0 ? <Empty title="No notice is like that." /> : <Empty title="No notices are open.">Whatever ends or asks leaves one here until somebody has seen it.</Empty>
+            words.length > 0 ? <Empty title="No notice matches." /> : <Empty title="No notices are open.">Work that ends or asks leaves a notice here until it is marked as seen.</Empty>
           }
         />
       }

@@ -1,8 +1,9 @@
-// How waybill itself is: where it works, what it counts, and what is not as it should be.
+// The state of waybill: its workspace, its counts, and its problems.
 import type { JSX } from "preact";
 import type { Telemetry } from "../../../schema/gen/protocol.ts";
 import { readStatus, status, statusFault } from "./counts.ts";
 import { Empty, Fact, Facts, Raw, stateWord, Trouble, Waiting } from "./parts.tsx";
+import { whereIs } from "./notices.tsx";
 import { link } from "./route.ts";
 import { Text } from "./text.tsx";
 import { useThing } from "./thing.ts";
@@ -19,16 +20,16 @@ export function Overview(): JSX.Element {
       {!s && !statusFault.value && <Waiting what="the status" />}
       {s && (
         <>
-          {s.degraded.length > 0 ? (
+          {!s.well ? (
             <section class="failure">
-              <h2>Not as it should be</h2>
-              <ul class="sayings">{s.degraded.map((d, i) => <li key={i}><Text of={d} /></li>)}</ul>
+              <h2>Needs attention</h2>
+              <ul class="sayings">{s.attention.map((c, i) => <li key={i}><Text of={c.text} />{c.ids[0] && whereIs(c.ids[0]) && <>{" "}<a href={whereIs(c.ids[0])}>look at the first</a></>}</li>)}</ul>
             </section>
           ) : (
             <Empty title="Everything is as it should be." />
           )}
           <section>
-            <h2>How many there are</h2>
+            <h2>Totals</h2>
             <Counts name="Tasks" of={s.counts.tasks} to={(word) => link({ view: "tasks", filter: `status:${word.toLowerCase()}` })} />
             <Counts name="Instructions" of={s.counts.instructions} to={(word) => link({ view: "instructions", filter: `state:${word}` })} />
             <Counts name="Runs" of={s.counts.runs} to={() => link({ view: "runs" })} />
@@ -70,7 +71,7 @@ function Counts({ name, of, to }: { name: string; of: Record<string, number>; to
 
 function Counted({ of: t }: { of: Telemetry }): JSX.Element {
   const groups: [string, Record<string, number>][] = [
-    ["Verdicts", t.verdicts], ["Grammars of results", t.grammars], ["What was wrong with results", t.errors],
+    ["Verdicts", t.verdicts], ["Formats of results", t.grammars], ["Errors in results", t.errors],
     ["What came next", t.next_actions], ["Prompts made smaller", t.compaction_stages],
   ];
   return (

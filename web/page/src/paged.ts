@@ -1,4 +1,4 @@
-// A list of any length that is read page by page, and brought up to date without moving a row.
+// A list of any length that is read by pages and updated without moving a row.
 import { signal } from "@preact/signals";
 import { asFault } from "./wire.ts";
 import type { Fault } from "./wire.ts";
@@ -10,39 +10,39 @@ export interface Page<T> {
 
 export type Fetch<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
-/** A Row is a thing of the list. It left if the list, read again, does not have it any more. */
+/** A Row is an entry of the list. left means that the list no longer has it. */
 export interface Row<T> {
   id: string;
   thing: T;
   left: boolean;
 }
 
-/** Where a page begins, and which rows are on it as far as is known, in the order of the list. */
+/** Start and known rows of a page, in the order of the list. */
 interface Leaf {
   cursor: string | undefined;
   ids: string[];
-  /** Whether it has still to be read: its rows are from the page before, which has no room for them any more. */
+  /** Not read yet: its rows come from the page before. */
   unread: boolean;
-  /** How many changes the list had seen when the page was asked for. */
+  /** Number of changes of the list at the time of the request. */
   asOf: number;
 }
 
-/** How many pages are read at most after a change or a move. What is missing then comes with the next one. */
+/** Largest number of pages read after a change or a scroll. The next one reads the rest. */
 const mostAtOnce = 20;
 
 /**
- * A Paged list keeps the order in which it was read. Rows that leave it stay where they are, marked as such, until
- * the list is read from the beginning: nothing jumps under the eyes, or the pointer, of somebody who reads.
+ * A Paged list keeps the order of its first reading. Rows that left stay in place with a mark until the list is read
+ * from the start, so that nothing moves while a person reads or points.
  */
 export class Paged<T> {
   readonly rows = signal<Row<T>[]>([]);
   readonly fault = signal<Fault | undefined>(undefined);
   readonly loading = signal(false);
-  /** Whether the first page has come. */
+  /** Whether the first page has arrived. */
   readonly ready = signal(false);
-  /** Whether there is nothing behind the rows. */
+  /** Whether nothing follows the rows. */
   readonly complete = signal(false);
-  /** How many new things stand before and among the rows. They are not shown until the list is read from the beginning. */
+  /** Number of new entries before and among the rows. A reading from the start shows them. */
   readonly newer = signal(0);
 
   private readonly at = new Map<string, number>();
@@ -57,11 +57,11 @@ export class Paged<T> {
   constructor(
     private readonly fetch: Fetch<T>,
     private readonly idOf: (thing: T) => string,
-    /** Where new things come: they are shown at the end, or kept back at the top. */
+    /** Position of new entries: shown at the end, or held back at the top. */
     private readonly grows: "end" | "top" = "end",
   ) {}
 
-  /** Reads the next page, unless there is none. */
+  /** Reads the next page, if there is one. */
   more(): Promise<void> {
     if (this.complete.value) return Promise.resolve();
     return this.alone(async () => {
@@ -71,7 +71,7 @@ export class Paged<T> {
     });
   }
 
-  /** Takes all that was read for old. What is between two rows is read again, and where new things come, if it is known. */
+  /** Marks everything as outdated. Parts between rows are read again, and the position of new entries if known. */
   refresh(from: number, to: number): Promise<void> {
     this.changes++;
     this.range = { from, to };
@@ -79,10 +79,7 @@ export class Paged<T> {
     return this.alone(() => this.catchUp());
   }
 
-  /**
-   * Says which rows are looked at from now on. Those that became old while others were looked at are read again; after
-   * a failure nothing is, until somebody asks for it.
-   */
+  /** Sets the visible rows. Outdated rows among them are read again. After a failure, reading waits for a request. */
   look(from: number, to: number): Promise<void> {
     if (from !== this.range.from || to !== this.range.to) this.allowed = mostAtOnce;
     this.range = { from, to };
@@ -90,7 +87,7 @@ export class Paged<T> {
     return this.alone(() => this.catchUp());
   }
 
-  /** Takes rows out that have left the list, but for those that are kept. */
+  /** Removes rows that left, except the kept ones. */
   drop(kept: (row: Row<T>) => boolean): void {
     const rows = this.rows.value.filter((row) => !row.left || kept(row));
     if (rows.length === this.rows.value.length) return;
@@ -99,7 +96,7 @@ export class Paged<T> {
     this.rows.value = rows;
   }
 
-  /** Reads from the beginning. What had left is not shown any more. */
+  /** Reads from the start, without rows that left. */
   restart(): Promise<void> {
     return this.alone(async () => {
       const asOf = this.changes;
@@ -111,7 +108,7 @@ export class Paged<T> {
     });
   }
 
-  /** The range may move while a page is read: what is looked at then is what counts. */
+  /** The range can move during a reading; the new range counts. */
   private async catchUp(): Promise<void> {
     for (let n = this.due(); n >= 0 && this.allowed > 0; n = this.due()) {
       this.allowed--;
@@ -119,14 +116,14 @@ export class Paged<T> {
     }
   }
 
-  /** The first page that may be old and is looked at, or where new things come; -1 if there is none. */
+  /** The first outdated page in sight, or the position of new entries; -1 if all is current. */
   private due(): number {
     const seen = this.seen();
     const grows = this.grows === "top" ? 0 : this.complete.value ? this.leaves.length - 1 : -1;
     return this.leaves.findIndex((leaf, n) => leaf.unread || (leaf.asOf < this.changes && (n === grows || leaf.ids.some((id) => seen.has(id)))));
   }
 
-  /** The rows that are looked at, and those beside them that a row which had left would come back between. */
+  /** The visible rows and their neighbours, between which a row could return. */
   private seen(): Set<string> {
     const rows = this.rows.value;
     let { from, to } = this.range;
@@ -146,8 +143,8 @@ export class Paged<T> {
   private take(page: Page<T>, n: number, rows: Row<T>[]): void {
     const now = new Set(page.items.map(this.idOf));
     const whole = page.next_cursor === undefined;
-    // In the order of the list, what stood before the last known row of this page and is not on it has left. What
-    // stood behind that may be on the next page by now.
+    // A row before the last known row of this page, and not on it, has left. A later row may be on the next
+    // page.
     const known = this.leaves.slice(n).flatMap((leaf) => leaf.ids);
     const last = whole ? known.length - 1 : known.findLastIndex((id) => now.has(id));
     for (const id of known.slice(0, last + 1)) {
@@ -164,8 +161,8 @@ export class Paged<T> {
   }
 
   /**
-   * Puts what came where it is, and what is new behind all rows, or keeps it back. It gives the ids of the rows. The
-   * page reaches the end of what is known, if there is nothing behind it.
+   * Inserts the rows of a page, and adds or holds back new ones. Returns their ids. If nothing follows, the page
+   * reaches the end of the known rows.
    */
   private show(items: readonly T[], n: number, reaches: boolean, rows: Row<T>[]): string[] {
     const lastKnown = items.findLastIndex((thing) => this.at.has(this.idOf(thing)));
@@ -186,7 +183,7 @@ export class Paged<T> {
     return shown;
   }
 
-  /** Notes what is on a page, and moves what is not there any more to the next one, which begins where this one ends. */
+  /** Sets the rows of a page. Missing rows move to the next page, which begins at its end. */
   private arrange(n: number, shown: string[], rest: ReadonlySet<string>, next: string | undefined): void {
     const leaf = this.leaves[n];
     if (leaf === undefined) return;
@@ -203,9 +200,9 @@ export class Paged<T> {
     this.complete.value = next === undefined;
   }
 
-  /** Only one reads at a time; a second caller waits for the first, and then has its turn. */
+  /** One reading at a time; a second call waits for the first. */
   private alone(work: () => Promise<void>): Promise<void> {
-    this.loading.value = true; // at once, so that who looks again before it has begun does not ask again
+    this.loading.value = true; // at once, so that a look before the start does not ask again
     const turn = (this.busy ?? Promise.resolve()).then(async () => {
       try {
         await work();

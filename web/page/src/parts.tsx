@@ -1,4 +1,4 @@
-// The small parts that every view is made of.
+// Small parts of all views.
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { computed, useSignal } from "@preact/signals";
@@ -10,7 +10,7 @@ import { Text } from "./text.tsx";
 import { ago, agoSpoken, curl, instant } from "./words.ts";
 import { announce } from "./announce.tsx";
 
-/** Which colour and which sign a state has. The word stands beside them, so neither has to be told apart. */
+/** Colour and sign of a state, shown with its word. */
 const tones: Record<string, "wait" | "run" | "good" | "bad" | "idle"> = {
   AWAITING_RESPONSE: "wait", QUEUED: "idle", RUNNING: "run", COMPLETE: "good", ERROR: "bad", CANCELLED: "idle", BLOCKED: "bad",
   queued: "idle", sent: "run", acknowledged: "good", failed: "bad", cancelled: "idle",
@@ -24,7 +24,7 @@ export function toneOf(state: string): keyof typeof signs {
   return Object.hasOwn(tones, state) ? (tones[state] ?? "idle") : "idle";
 }
 
-/** A state in words: AWAITING_RESPONSE is said as "awaiting response". */
+/** A state as words: AWAITING_RESPONSE is "awaiting response". */
 export function stateWord(state: string): string {
   return visible(state.toLowerCase().replaceAll("_", " "));
 }
@@ -40,7 +40,7 @@ export function State({ of, note }: { of: string; note?: string | undefined }): 
   );
 }
 
-/** How long ago, counted on by itself; in full on demand. It is drawn again when it reads otherwise, not at every tick. */
+/** An age that counts on, with the full time on demand. It is drawn only when its text changes. */
 export function Age({ of }: { of: string }): JSX.Element {
   const short = useMemo(() => computed(() => ago(now.value - Date.parse(of))), [of]).value;
   return (
@@ -67,7 +67,7 @@ export function Waiting({ what }: { what: string }): JSX.Element {
   return <p class="loading" role="status">Reading {what}…</p>;
 }
 
-/** What went wrong, in the words of the server, and what can be done about it. */
+/** An error in the words of the server, with its hint. */
 export function Trouble({ fault, again }: { fault: Fault; again?: (() => unknown) | undefined }): JSX.Element {
   return (
     <div class="trouble" role="alert">
@@ -82,7 +82,7 @@ export function Trouble({ fault, again }: { fault: Fault; again?: (() => unknown
   );
 }
 
-/** Names and values side by side; what has no value is not there. */
+/** Names with their values; entries without a value are left out. */
 export function Facts({ children }: { children: ComponentChildren }): JSX.Element {
   return <dl class="facts">{children}</dl>;
 }
@@ -97,12 +97,12 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** An id that can be taken along. */
+/** An id with a copy button. */
 export function Id({ of }: { of: string }): JSX.Element {
   return <span class="id"><Copyable of={of} /></span>;
 }
 
-/** A line that can be copied as it is. */
+/** A line with a copy button. */
 function Copyable({ of }: { of: string }): JSX.Element {
   const copied = useSignal(false);
   const copy = async () => {
@@ -111,7 +111,7 @@ function Copyable({ of }: { of: string }): JSX.Element {
       copied.value = true;
       announce("Copied.");
     } catch {
-      announce("The browser does not allow to copy.");
+      announce("The browser did not allow copying.");
     }
   };
   return (
@@ -130,15 +130,14 @@ interface Action {
   done: string;
   danger?: boolean;
   disabled?: boolean;
-  /** What exactly is changed, if the label does not say it. Whoever changes something else does not repeat it. */
+  /** Identity of the change, if the label does not have it. A repeat must be the same change. */
   what?: string;
   run: (key: string) => Promise<unknown>;
 }
 
 /**
- * A button for something that changes what others see. It asks first, if it has a question, and says what came of it.
- * What is done is what was asked for, whatever the button has come to mean meanwhile. run is given a key, which stays
- * the same as long as nobody knows whether the change took effect.
+ * A button that changes shared state. It asks its question first, if it has one, and shows the outcome. It does what
+ * it offered at the time of the click. The key of run stays the same until the outcome is known.
  */
 export function Act(props: Action): JSX.Element {
   const key = useRef({ what: "", key: "" });
@@ -192,7 +191,7 @@ export function Act(props: Action): JSX.Element {
   );
 }
 
-/** A question or a help in front of the page. Escape closes it, and the focus goes back where it was. */
+/** A dialog. Escape closes it, and the focus returns. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const before = useRef(document.activeElement);
@@ -201,11 +200,11 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
     const dialog = ref.current;
     dialog?.showModal();
     return () => {
-      gone.current = true; // that it closed is told later, when there may be another one
-      // Whoever has moved on meanwhile is not brought back.
+      gone.current = true; // the close event comes later, perhaps after another dialog has opened
+      // Only if the user has not moved the focus.
       const at = document.activeElement;
       const elsewhere = at !== document.body && !dialog?.contains(at);
-      dialog?.close(); // as long as it is open, nothing behind it takes the focus
+      dialog?.close(); // no element outside of an open dialog can take the focus
       if (before.current instanceof HTMLElement && !elsewhere) before.current.focus();
     };
   }, []);
@@ -217,7 +216,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-/** Everything that the server said, for whoever misses something above, and how a script asks for it. */
+/** The whole answer of the server, and the request for a script. */
 export function Raw({ of, at }: { of: unknown; at: string }): JSX.Element {
   const open = useSignal(false);
   return (
@@ -233,7 +232,7 @@ export function Raw({ of, at }: { of: unknown; at: string }): JSX.Element {
   );
 }
 
-/** How much of a whole is done, as a bar and in words. */
+/** Progress as a bar and in words. */
 export function Bar({ done, of, label }: { done: number; of: number; label: string }): JSX.Element {
   const share = of > 0 ? Math.min(1, done / of) : 0;
   return (

@@ -1,4 +1,4 @@
-// Plans: the files with the items to be done, each as a tree with how far it is.
+// Plans: each file as a tree of items with its progress.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Item, Plan, PlanSummary, ReadyItems, WaitingItem } from "../../../schema/gen/protocol.ts";
@@ -10,10 +10,10 @@ import { useThing } from "./thing.ts";
 import { lines, statusOfItem, tree } from "./tree.ts";
 import { TreeView } from "./treeview.tsx";
 import { address, get, post } from "./wire.ts";
-import { count, many } from "./words.ts";
+import { count, howFar, many } from "./words.ts";
 
 export function Plans(): JSX.Element {
-  const { value, fault, reload } = useThing("plans", () => get("list_plans", "/api/plans"), ["plans"]);
+  const { value, fault, reload } = useThing("plans", () => get("list_plans", "/api/plans"), ["plans", "runs"]);
   const { id } = route.value;
   const list = value.value;
   return (
@@ -44,7 +44,7 @@ export function Plans(): JSX.Element {
 }
 
 function PlanRow({ of: p, selected }: { of: PlanSummary; selected: boolean }): JSX.Element {
-  const said = `${count(p.totals.completed)} of ${count(p.totals.total)} items are done`;
+  const said = howFar(p.totals, p.runs);
   return (
     <a href={link({ view: "plans", id: p.plan })} aria-current={selected ? "true" : undefined}>
       <span class="row-top">
@@ -53,6 +53,7 @@ function PlanRow({ of: p, selected }: { of: PlanSummary; selected: boolean }): J
       </span>
       <span class="row-under">
         {p.error ? <span class="tone-bad">cannot be read: <Text of={p.error.message} /></span> : <Bar done={p.totals.completed} of={p.totals.total} label={said} />}
+        {p.runs && <span>{said}</span>}
         {p.stale && !p.error && <span class="tone-wait">an older reading</span>}
         {p.diagnostics_count > 0 && <span>{many(p.diagnostics_count, "remark")}</span>}
       </span>
@@ -86,25 +87,26 @@ function PlanPane({ id, part }: { id: string; part: string }): JSX.Element {
       <header>
         <h2 id="detail-title" tabIndex={-1}><Text of={plan.path} /></h2>
         <p class="under">
-          <span>{count(plan.totals.completed)} of {count(plan.totals.total)} done</span>
+          <span>{howFar(plan.totals, plan.runs)}</span>
           <span>{stateWord(plan.dialect)}</span>
         </p>
-        <Bar done={plan.totals.completed} of={plan.totals.total} label={`${plan.totals.completed} of ${plan.totals.total} items are done`} />
+        <Bar done={plan.totals.completed} of={plan.totals.total} label={howFar(plan.totals, plan.runs)} />
       </header>
+      {plan.runs_error && <p class="hint wait">This is what the file says. Its runs cannot be read: <Text of={plan.runs_error.message} /></p>}
       {plan.stale && (
         <p class="hint wait">
           The file cannot be read as it is ({plan.stale_reason ? stateWord(plan.stale_reason) : <Text of={plan.stale} />}). This is the last good reading
           {plan.as_of && <>, of <At of={plan.as_of} /></>}.
         </p>
       )}
-      {part !== "" && (item ? <ItemPane key={part} plan={plan} item={item} waiting={ready?.waiting.find((w) => w.item_id === part)} ready={ready?.ready.includes(part) === true} reload={reload} /> : <Empty title="The plan has no such item any more." />)}
+      {part !== "" && (item ? <ItemPane key={part} plan={plan} item={item} waiting={ready?.waiting.find((w) => w.item_id === part)} ready={ready?.ready.includes(part) === true} reload={reload} /> : <Empty title="The plan no longer has this item." />)}
       <section>
         <h3>Items</h3>
         <TreeView of={branches} plan={id} part={part} ready={new Set(ready?.ready)} />
       </section>
       {plan.diagnostics.length > 0 && (
         <section>
-          <h3>Remarks of the reader</h3>
+          <h3>Diagnostics</h3>
           <ul class="sayings">
             {plan.diagnostics.slice(0, 200).map((d, i) => (
               <li key={i}>
@@ -160,7 +162,7 @@ function ItemPane(p: { plan: Plan; item: Item; waiting: WaitingItem | undefined;
         {run.fault.value?.status === 404 && (
           <Act
             label="Start a run"
-            question="A host that looks for work will find it. Start it?"
+            question="The next host that asks for work receives it. Start it?"
             done="The run has begun."
             run={async (key) => {
               const started = await post("init_run", where + "/run", {}, key);

@@ -1,4 +1,4 @@
-// What an agent of a role would be given now, with whose words each part holds. Looking at it counts as nothing.
+// The prompt that an agent of a role would get now, with the sources of its parts. Looking at it has no effect.
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import type { CompilePromptResult, PromptBlock } from "../../../schema/gen/protocol.ts";
@@ -34,7 +34,7 @@ export function PromptPreview({ run }: { run: string }): JSX.Element {
     role.value = other;
     fault.value = undefined; // it was about another one
   };
-  // A prompt stands only under the role that it was compiled for.
+  // A prompt is shown only for its own role.
   const shown = got.value?.run === run && got.value.role === role.value ? got.value.result : undefined;
   return (
     <section class="prompt" aria-labelledby="prompt-title">
@@ -47,7 +47,7 @@ export function PromptPreview({ run }: { run: string }): JSX.Element {
           </select>
         </label>
         <button type="button" aria-disabled={busy.value} onClick={() => busy.value || void look()}>
-          {busy.value ? "Compiling…" : shown ? "Compile again" : "Show what it would be"}
+          {busy.value ? "Compiling…" : shown ? "Compile again" : "Preview"}
         </button>
       </p>
       {fault.value && <Trouble fault={fault.value} />}
@@ -92,15 +92,15 @@ function Part({ of: b, open }: { of: PromptBlock; open: boolean }): JSX.Element 
   );
 }
 
-/** How it differs from what was given last. */
+/** The difference from the last prompt. */
 function Before({ of: p }: { of: CompilePromptResult }): JSX.Element {
   if (p.last_prompt === undefined) {
-    return <p class="faint">{p.last_prompt_lost ? `What was given last is not kept (${p.last_prompt_lost.replaceAll("_", " ")}).` : "Nothing was given to this role yet."}</p>;
+    return <p class="faint">{p.last_prompt_lost ? `The last prompt was not kept (${p.last_prompt_lost.replaceAll("_", " ")}).` : "This role has no prompt yet."}</p>;
   }
-  if (p.last_prompt.prompt === p.prompt) return <p class="faint">The same was given last, <At of={p.last_prompt.compiled_at} />.</p>;
+  if (p.last_prompt.prompt === p.prompt) return <p class="faint">The last prompt was the same, <At of={p.last_prompt.compiled_at} />.</p>;
   return (
     <details>
-      <summary>What differs from the one given last, <At of={p.last_prompt.compiled_at} /></summary>
+      <summary>Changes since the last prompt, <At of={p.last_prompt.compiled_at} /></summary>
       <div class="diff" role="group" aria-label="Difference" tabIndex={0}>
         {near(diff(p.last_prompt.prompt, p.prompt), 3).map((line, i) =>
           line === null ? (

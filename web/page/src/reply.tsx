@@ -21,16 +21,16 @@ interface Props {
   detail: TaskDetail;
   /** Reads the task again. */
   reload: () => Promise<void>;
-  /** Gives the focus to the title of the task. */
+  /** Moves the focus to the title of the task. */
   leave: () => void;
 }
 
 const outcomes: Partial<Record<Outcome, string>> = {
-  late: "The task was not waiting any more. Your text is kept.",
+  late: "The task no longer waits for a reply. Your text is kept.",
   changed: "Not sent: the task asks something else now. Your text is kept.",
 };
 
-/** The answer to a task. It stays the same as long as the task is shown. */
+/** The answer to a task, the same object for as long as the task is shown. */
 function useAnswer(detail: TaskDetail): Answer {
   const id = detail.task.task_id;
   const answer = useMemo(() => {
@@ -46,9 +46,8 @@ function useAnswer(detail: TaskDetail): Answer {
 }
 
 /**
- * The box is there while the task waits for an answer. It also stays, and takes no more text, when the task waits no
- * more and there is a draft in it, or the focus: what a person has typed does not vanish under their hands, and what
- * they type on does not become commands.
+ * The box is there while the task waits for an answer. It stays, read-only, while it has a draft or the focus after
+ * that, so that no text vanishes and typing does not become commands.
  */
 export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   const answer = useAnswer(detail);
@@ -61,7 +60,7 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   const blank = answer.blank.value;
   useLayoutEffect(() => grow(area.current), [text, waits]);
 
-  // What has the focus may go with this: then the box gets it, and if that goes, too, the title of the task.
+  // The focused element may vanish; then the box gets the focus, or else the title of the task.
   const held = form.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (!held || !lost()) return;
@@ -72,12 +71,12 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   const done = answer.done.value;
   const before = useRef(done);
   useEffect(() => {
-    if (before.current !== done) announce(blank ? "Your answer was taken. The task goes on." : "Your answer was taken. What you typed behind it is kept.");
+    if (before.current !== done) announce(blank ? "Your answer was accepted. The task continues." : "Your answer was accepted. The text that you typed after it is kept.");
     before.current = done;
   }, [done]);
 
   const submit = async () => {
-    if (answer.strays.value) announce("Not sent: you wrote it for another question.");
+    if (answer.strays.value) announce("Not sent: you wrote this text for another question.");
     const outcome = await answer.send(me.value);
     const sentence = outcomes[outcome];
     if (sentence !== undefined) announce(sentence);
@@ -85,7 +84,7 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   };
 
   if (answer.answered.value && blank) return <Answered task={detail.task.task_id} />;
-  // Not every browser tells that the focus left with what had it.
+  // Some browsers send no event when the focused element vanishes.
   const typing = focused.value && document.activeElement === area.current;
   if (!waits && blank && !typing) return null;
   return (
@@ -121,10 +120,10 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
         }}
         onFocus={(e) => {
           focused.value = true;
-          // Some browsers only scroll to the line that is typed, and leave the rest of the box out of sight.
+          // Some browsers scroll only to the typed line.
           e.currentTarget.scrollIntoView({ block: "nearest" });
         }}
-        onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // it is if the window has lost the focus
+        onBlur={(e) => (focused.value = document.activeElement === e.currentTarget)} // still true if the window lost the focus
       />
       <div class="reply-foot">
         <span id="reply-keys" class="faint">
@@ -145,7 +144,7 @@ export function ReplyBox({ detail, reload, leave }: Props): JSX.Element | null {
   );
 }
 
-/** What was typed is not destroyed by one press. */
+/** One press must not destroy a draft. */
 function Discard({ discard }: { discard: () => void }): JSX.Element {
   const asking = useSignal(false);
   return (
@@ -153,7 +152,7 @@ function Discard({ discard }: { discard: () => void }): JSX.Element {
       <button type="button" onClick={() => (asking.value = true)}>Discard</button>
       {asking.value && (
         <Dialog title="Discard your text?" close={() => (asking.value = false)}>
-          <p>It cannot be brought back.</p>
+          <p>You cannot get it back.</p>
           <p class="buttons">
             <button type="button" class="danger" onClick={discard}>Discard it</button>
             <button type="button" autofocus onClick={() => (asking.value = false)}>Keep it</button>
@@ -164,18 +163,18 @@ function Discard({ discard }: { discard: () => void }): JSX.Element {
   );
 }
 
-/** Whether the focus is nowhere, or on something that takes no keys. */
+/** Whether no element that takes keys has the focus. */
 function lost(): boolean {
   const at = document.activeElement;
   return at === null || at === document.body || at.matches(":disabled");
 }
 
 function footnote(waits: boolean, blank: boolean, size: number): string {
-  if (!waits) return blank ? "" : "Copy what you need of it.";
+  if (!waits) return blank ? "" : "Copy the text that you need.";
   return size > maxReplyBytes ? `${bytes(size)}: an answer may have ${bytes(maxReplyBytes)}` : "Enter sends, Shift+Enter begins a line";
 }
 
-/** Says why what is in the box cannot be sent as it is: the task waits no more, or asks something else. */
+/** Says why the text cannot be sent: the task no longer waits, or asks something else. */
 function Astray({ answer }: { answer: Answer }): JSX.Element {
   const { question } = answer.draft.value;
   const strays = answer.strays.value;
@@ -195,7 +194,7 @@ function Astray({ answer }: { answer: Answer }): JSX.Element {
   );
 }
 
-/** What became of the question that the text was written for, and of the text. */
+/** The outcome of the question and of the text. */
 function Fate({ answer }: { answer: Answer }): JSX.Element | null {
   const { taken, sent } = answer.draft.value;
   if (taken !== undefined) return <>Your answer <Said of={taken} /> was taken. What you typed behind it was not sent and is kept.</>;
@@ -206,7 +205,7 @@ function Fate({ answer }: { answer: Answer }): JSX.Element | null {
   return <>The task is {stateWord(status)} now.{kept}</>;
 }
 
-/** Says of an answer that was sent that nobody knows whether it arrived. */
+/** Says that the outcome of a sent answer is unknown. */
 function Unknown({ answer }: { answer: Answer }): JSX.Element | null {
   const { text, attempt, sent } = answer.draft.value;
   if (!sent || answer.sending.value) return null;
@@ -214,9 +213,9 @@ function Unknown({ answer }: { answer: Answer }): JSX.Element | null {
   return (
     <p class="hint">
       {same ? (
-        <>It is not known whether the answer arrived.{answer.waits.value === attempt && " Send it again: it takes effect once."}</>
+        <>waybill could not find out whether the answer arrived.{answer.waits.value === attempt && " Send it again: it takes effect once."}</>
       ) : (
-        <>It is not known whether <Said of={sent.text} /> arrived, which you sent before.</>
+        <>waybill could not find out whether <Said of={sent.text} />, which you sent before, arrived.</>
       )}
     </p>
   );
@@ -226,7 +225,7 @@ function Said({ of }: { of: string }): JSX.Element {
   return <q><Text of={cut(of, 400)} /></q>;
 }
 
-/** Makes the box as high as its text, up to a height that the style sheet sets; then it scrolls. */
+/** Fits the box to its text, up to the height in the style sheet. */
 function grow(area: HTMLTextAreaElement | null): void {
   if (!area || CSS.supports("field-sizing", "content")) return;
   area.style.height = "auto";

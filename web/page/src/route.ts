@@ -1,11 +1,11 @@
-// The fragment of the URL holds what is looked at: the view, what is selected in it, and the filter. So a link leads
-// to the same place, and going back does, too. The server never sees it.
+// The fragment of the URL has the view, the selection and the filter, so that links and the history work. The server
+// never sees it.
 import { signal } from "@preact/signals";
 
 export const views = ["inbox", "tasks", "runs", "plans", "instructions", "notices", "status"] as const;
 export type View = (typeof views)[number];
 
-/** A Route is what is looked at. Of a plan, part is the item. */
+/** A Route is a place on the page. part is the item of a plan. */
 export interface Route {
   view: View;
   id: string;
@@ -15,7 +15,7 @@ export interface Route {
 
 const home: Route = { view: "inbox", id: "", part: "", filter: "" };
 
-/** Reads a fragment. What cannot be read leads to the inbox. */
+/** Reads a fragment. An unreadable one leads to the inbox. */
 export function parse(fragment: string): Route {
   const [path = "", search = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
   const parts = path.split("/").map(decoded);
@@ -32,7 +32,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Writes a fragment, so that parse gives the route again. */
+/** Writes a fragment that parse reads back. */
 export function link(to: Partial<Route> & { view: View }): string {
   const parts = [to.view, to.id ?? "", to.part ?? ""];
   while (parts.at(-1) === "") parts.pop();
@@ -42,7 +42,7 @@ export function link(to: Partial<Route> & { view: View }): string {
 
 export const route = signal<Route>(home);
 
-/** Keeps route what the URL says. */
+/** Keeps route equal to the URL. */
 export function followURL(): void {
   const read = () => (route.value = parse(location.hash));
   addEventListener("hashchange", read);
@@ -53,19 +53,19 @@ export function go(to: Partial<Route> & { view: View }): void {
   location.hash = link(to);
 }
 
-/** Changes the filter without a step in the history for every key that is typed. */
+/** Changes the filter without an entry in the history for each key. */
 export function filterBy(filter: string): void {
   history.replaceState(null, "", link({ ...route.value, filter }));
   route.value = { ...route.value, filter };
 }
 
-/** A Filter is what a line such as `status:error run:run_1 deploy` asks for. */
+/** A Filter is a parsed line such as `status:error run:run_1 deploy`. */
 export interface Filter {
   fields: Record<string, string>;
   words: string[];
 }
 
-/** Reads a filter. A field that is not among names is taken as a word. */
+/** Reads a filter. A field outside names is a word. */
 export function parseFilter(line: string, names: readonly string[]): Filter {
   const filter: Filter = { fields: {}, words: [] };
   for (const word of line.split(/\s+/).filter((w) => w !== "")) {
@@ -80,14 +80,14 @@ export function parseFilter(line: string, names: readonly string[]): Filter {
   return filter;
 }
 
-/** Writes a line in which a field has another value, or none. */
+/** Returns a line with another value for a field, or without it. */
 export function withField(line: string, name: string, value: string): string {
   const rest = line.split(/\s+/).filter((w) => w !== "" && !w.toLowerCase().startsWith(name + ":"));
   if (value !== "") rest.unshift(`${name}:${value}`);
   return rest.join(" ");
 }
 
-/** Whether all words are in the texts. */
+/** Whether the texts contain all words. */
 export function holds(words: readonly string[], ...texts: (string | undefined)[]): boolean {
   if (words.length === 0) return true;
   const all = texts.join("\n").toLowerCase();

@@ -1,4 +1,4 @@
-// Lists of any length: only the rows that can be seen are there, and rows behind them are read as they come near.
+// Lists of any length: only visible rows exist, and further rows are read when they come near.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -11,11 +11,11 @@ import { count, many } from "./words.ts";
 
 interface Props<T> {
   list: Paged<T>;
-  /** What the list is of, for those who cannot see it. */
+  /** Name of the list for screen readers. */
   label: string;
   noun: string;
   topics: readonly Topic[];
-  /** Which rows of the list are shown. */
+  /** Filter of the list. */
   keep?: ((row: Row<T>) => boolean) | undefined;
   selected?: string | undefined;
   href: (row: Row<T>) => string;
@@ -23,16 +23,16 @@ interface Props<T> {
   empty: ComponentChildren;
 }
 
-/** Rows above and below those that can be seen. */
+/** Extra rows above and below the visible ones. */
 const spare = 6;
 
-/** How many things are looked through before the reader of the page is asked whether to go on. */
+/** Number of entries to search before the user is asked whether to continue. */
 const mostLooked = 2000;
 
-/** So long after it was moved a pointer over the list is taken for a hand that is about to press. */
+/** Time after a movement during which a pointer over the list may be about to press. */
 const restless = 10_000;
 
-/** The height of a row in pixels: it grows with the letters that the reader of the page has chosen. */
+/** Row height in pixels, which depends on the font size of the user. */
 function rowHeight(): number {
   return 4.25 * parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
@@ -48,11 +48,11 @@ export function Rows<T>(p: Props<T>): JSX.Element {
   const from = Math.max(0, Math.floor(seen.value.top / height) - spare);
   const to = Math.min(rows.length, Math.ceil((seen.value.top + seen.value.height) / height) + spare);
   const near = to >= rows.length - spare;
-  // Of a list in which something is looked for, not all is read just because nothing was found.
+  // A search without a match does not read the whole list.
   const enough = p.keep !== undefined && p.list.rows.value.length >= looked.value;
   const { complete, loading, fault, ready } = p.list;
 
-  // At once, and not after the next picture: the first rows are waited for.
+  // At once, because the user waits for the first rows.
   useLayoutEffect(() => {
     if (near && !enough && !complete.value && !loading.value && !fault.value) void p.list.more();
   });
@@ -60,7 +60,7 @@ export function Rows<T>(p: Props<T>): JSX.Element {
     looked.value = mostLooked;
   }, [p.list]);
   useLayoutEffect(() => measure(box.current, seen), []);
-  /** Where the list has the rows that can be seen. */
+  /** Position of the visible rows. */
   const range = (): [number, number] => {
     const at = (n: number) => Math.max(0, p.keep ? p.list.rows.value.indexOf(rows[n] as Row<T>) : n);
     return [at(from), at(Math.max(from, to - 1))];
@@ -68,7 +68,7 @@ export function Rows<T>(p: Props<T>): JSX.Element {
   const latest = useRef(range);
   latest.current = range;
   useEffect(() => watch((change) => void (touches(change, p.topics) && p.list.refresh(...latest.current()))), [p.list]);
-  // Where the list is scrolled to now may be rows that were not read again while others were looked at.
+  // The new rows in sight may be outdated.
   useEffect(() => void p.list.look(...range()));
   const again = () => (ready.value ? p.list.refresh(...range()) : p.list.more());
 
@@ -107,13 +107,14 @@ export function Rows<T>(p: Props<T>): JSX.Element {
   const there = left.length === 0 ? rows.length : rows.filter((row) => !row.left).length;
   const shown = new Set<number>();
   for (let n = from; n < to; n++) shown.add(n);
-  // The row that has the focus is kept, wherever the list is scrolled to: without it the focus would be lost.
+  // The focused row stays, so that the focus is not lost.
   const focused = rows.findIndex((row) => row.id === active.value);
   if (focused >= 0) shown.add(focused);
 
   return (
     <div
       class="rows"
+      aria-busy={loading.value}
       ref={box}
       tabIndex={-1}
       {...hand}
@@ -179,9 +180,8 @@ export function Rows<T>(p: Props<T>): JSX.Element {
 }
 
 /**
- * Has rows dropped that left: all of them when nobody is at the list, for who comes back after hours looks for what
- * waits, and those out of sight when somebody is. drop is given whether that is so and how far the list is scrolled,
- * and gives the height of what it took from above; what is in sight stays where it is.
+ * Drops rows that left: all of them if the list is not in use, and only rows out of sight otherwise. drop gets that
+ * fact and the scroll position, and returns the height removed above, so that visible rows stay in place.
  */
 function useTidy(box: { current: HTMLElement | null }, some: boolean, drop: (inHand: boolean, top: number) => number): { onPointerMove: () => void; onPointerLeave: () => void } {
   const pointed = useRef(0);
@@ -198,7 +198,7 @@ function useTidy(box: { current: HTMLElement | null }, some: boolean, drop: (inH
   return { onPointerMove: () => (pointed.current = Date.now()), onPointerLeave: tidy };
 }
 
-/** Whether somebody is at the list: the focus is in it, or a pointer that was moved a moment ago. */
+/** Whether the list is in use: it has the focus, or a pointer moved over it just now. */
 function held(box: HTMLElement, pointed: number): boolean {
   if (document.hidden) return false;
   return box.contains(document.activeElement) || (box.matches(":hover") && Date.now() - pointed < restless);
@@ -209,7 +209,7 @@ function reveal(box: HTMLElement, top: number, height: number): void {
   else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
 }
 
-/** Keeps what can be seen of a box known, until the returned function is called. */
+/** Reports the visible part of a box, until the returned function is called. */
 function measure(box: HTMLElement | null, seen: { value: { top: number; height: number } }): (() => void) | undefined {
   if (!box) return undefined;
   const look = () => {

@@ -1,4 +1,4 @@
-// Runs: the journey of an item of a plan.
+// Runs: the work on an item of a plan.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -64,7 +64,7 @@ export function Runs(): JSX.Element {
               </span>
             </>
           )}
-          empty={<Empty title={route.value.filter === "" ? "No run has begun." : "No run is like that."}>A run begins with init_run, or with an item of a plan.</Empty>}
+          empty={<Empty title={route.value.filter === "" ? "No run has begun." : "No run matches."}>A run begins with init_run, or with an item of a plan.</Empty>}
         />
       }
       detail={<RunPane id={id} />}
@@ -75,7 +75,7 @@ export function Runs(): JSX.Element {
 
 interface Known {
   ledger: Ledger;
-  /** The run itself; absent if its plan is not known. */
+  /** The run; absent if its plan is not known. */
   run: Run | undefined;
   state: string;
   revision: number;
@@ -122,9 +122,9 @@ function RunPane({ id }: { id: string }): JSX.Element {
       {progress && (
         <section>
           <h3>Progress of the plan</h3>
-          <Bar done={progress.totals.completed} of={progress.totals.total} label={`${progress.totals.completed} of ${progress.totals.total} items are done`} />
+          <Bar done={progress.totals.completed} of={progress.totals.total} label={`${progress.totals.completed} of ${progress.totals.total} items are done in the file`} />
           <Facts>
-            <Fact name="Done">{count(progress.totals.completed)} of {count(progress.totals.total)}</Fact>
+            <Fact name="Done in the file">{count(progress.totals.completed)} of {count(progress.totals.total)}</Fact>
             <Fact name="Plan"><a href={link({ view: "plans", id: progress.plan, part: progress.item_id })}><Text of={progress.plan} />, item <Text of={progress.item_id} /></a></Fact>
             <Fact name="Item under way">{progress.active_item_id && <Text of={progress.active_item_id} />}</Fact>
           </Facts>
@@ -139,7 +139,7 @@ function RunPane({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** What keeps the run from going on, first: it is what somebody looks for here. */
+/** The reason of a block comes first. */
 function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element {
   const stalled = work.stalled;
   return (
@@ -148,7 +148,7 @@ function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; rel
       <Sayings title="Required fixes" of={work.required_fixes} />
       {work.reviewer_issues.length > 0 && (
         <section>
-          <h3>What reviewers found</h3>
+          <h3>Findings of reviewers</h3>
           <ul class="sayings">
             {work.reviewer_issues.map((issue, i) => (
               <li key={i}>
@@ -161,7 +161,7 @@ function Open({ work, id, reload, blocked }: { work: TaskLedger; id: string; rel
       )}
       {(stalled.flagged || work.review_loop.flagged || work.replan_hint) && (
         <section class="failure">
-          <h3>{work.review_loop.flagged ? "It goes in circles" : stalled.flagged ? "It is stalled" : "A hint for a new plan"}</h3>
+          <h3>{work.review_loop.flagged ? "It goes in circles" : stalled.flagged ? "It is stalled" : "Hint for a new plan"}</h3>
           {work.replan_hint && <Block of={work.replan_hint} label="Hint for a new plan" />}
         </section>
       )}
@@ -180,7 +180,7 @@ function Sayings({ title, of }: { title: string; of: readonly string[] }): JSX.E
   );
 }
 
-/** It stays while there is something in it: what a person has typed does not vanish because somebody else was faster. */
+/** The form stays while it has text, so that no text vanishes after a change by another person. */
 function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<void>; blocked: boolean }): JSX.Element | null {
   const summary = useSignal("");
   const steps = useSignal("");
@@ -188,9 +188,9 @@ function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<voi
   if (!blocked && summary.value.trim() === "" && items.length === 0) return null;
   return (
     <details class="replan">
-      <summary>Plan it anew</summary>
-      {!blocked && <p class="hint wait" role="status">The run is not blocked any more. Your text is kept until you leave this run.</p>}
-      <p class="faint">Only other steps end the block: say what is to be done differently, and the steps from here on, one a line.</p>
+      <summary>Replan</summary>
+      {!blocked && <p class="hint wait" role="status">The run is no longer blocked. Your text is kept until you leave this run.</p>}
+      <p class="faint">Only different steps end the block: describe what to do differently, then the remaining steps, one on each line.</p>
       <label>
         What is to be done differently
         <textarea rows={2} value={summary.value} onInput={(e) => (summary.value = e.currentTarget.value)} />
@@ -207,7 +207,7 @@ function Replan({ id, reload, blocked }: { id: string; reload: () => Promise<voi
         run={async (key) => {
           const sent = [summary.value, steps.value];
           await post("replan", address`/api/runs/${id}/replan`, { summary: summary.value, ...(items.length > 0 ? { plan_items: items } : {}) }, key);
-          // What was typed meanwhile was not sent.
+          // Text typed in the meantime was not sent.
           if (summary.value === sent[0] && steps.value === sent[1]) summary.value = steps.value = "";
           await reload();
         }}

@@ -1,4 +1,4 @@
-// What the reader of the page has chosen. None of it is secret, so it outlives the tab.
+// Settings of the user. None is secret, so they outlive the tab.
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
@@ -7,7 +7,7 @@ function kept(name: string): string {
   try {
     return localStorage.getItem("waybill." + name) ?? "";
   } catch {
-    return ""; // storage may be forbidden; then nothing is kept
+    return ""; // storage may be forbidden; then settings last only for the page
   }
 }
 
@@ -23,7 +23,7 @@ const chosen = kept("theme");
 export const theme = signal<Theme>(chosen === "light" || chosen === "dark" ? chosen : "system");
 /** Whether single letters are commands. */
 export const shortcuts = signal(kept("shortcuts") !== "off");
-/** Whose name goes with answers; "" for none. */
+/** The name for answers; "" for none. */
 export const me = signal(kept("name"));
 
 export function chooseTheme(to: Theme): void {

@@ -1,14 +1,14 @@
-// Lets a person in again where they are, so that what the tab holds is not lost.
+// Signs a person in again without losing the content of the tab.
 import type { JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { signIn } from "./live.ts";
 import { asFault, codeIn } from "./wire.ts";
 
-/** Gives what is wrong with a line that is to be an address of this waybill with a code, or "". */
+/** The problem of an address with a code, or "". */
 function objection(line: string): string {
-  if (codeIn(line) === "") return "That is no address that waybill ui prints.";
+  if (codeIn(line) === "") return "That is not an address that waybill ui prints.";
   if (!line.startsWith(location.origin + "/")) {
-    return "That address leads elsewhere, so it has to be opened in a tab of its own. What you have typed stays in this one, to be copied.";
+    return "That address belongs to another page: open it in a new tab. Your typed text stays in this one.";
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// A list and what is selected in it, side by side; on a narrow page one of the two.
+// A list and its selection, side by side; a narrow page shows one of them.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { link } from "./route.ts";
@@ -7,7 +7,7 @@ import type { View } from "./route.ts";
 interface Props {
   view: View;
   title: string;
-  /** What is selected; "" for nothing. */
+  /** The selection; "" for none. */
   id: string;
   filter: string;
   head?: ComponentChildren;
@@ -17,8 +17,7 @@ interface Props {
 }
 
 /**
- * Whoever opens something, or goes back, is brought along if the focus would be lost: on a narrow page the row that was
- * chosen is not there any more, and then the details are not.
+ * The focus follows the user who opens an entry or goes back, because a narrow page hides the list or the details.
  */
 export function Split(p: Props): JSX.Element {
   const pane = useRef<HTMLElement>(null);
@@ -54,13 +53,13 @@ export function Split(p: Props): JSX.Element {
   );
 }
 
-/** Whether nothing has the focus that can be seen. */
+/** Whether no visible element has the focus. */
 function lost(): boolean {
   const at = document.activeElement;
   return at === null || at === document.body || !at.checkVisibility();
 }
 
-/** Gives the focus to the title of what is shown, once it is there, unless it is taken elsewhere before. */
+/** Moves the focus to the title of the details as soon as it exists, unless the user moves it first. */
 function focusTitle(pane: HTMLElement): () => void {
   pane.focus({ preventScroll: true });
   const look = () => {

@@ -1,4 +1,4 @@
-// Reads a stream of server-sent events. The browser's own reader cannot send the token.
+// Reads a stream of server-sent events, because the browser's reader cannot send the token.
 
 export interface Message {
   id: string;
@@ -6,16 +6,16 @@ export interface Message {
   data: string;
 }
 
-/** A Reader takes text as it comes and gives the messages that are complete. */
+/** A Reader takes text and returns complete messages. */
 export class Reader {
   private rest = "";
   private id = "";
   private event = "";
   private data: string[] = [];
-  /** How long to wait before connecting again, as the server asked, in ms. */
+  /** Wait before a new connection, as the server asked, in ms. */
   retry = 1000;
 
-  /** What is longer than that is no stream of ours. */
+  /** A longer message is not from waybill. */
   static readonly mostRest = 16 * 1024 * 1024;
 
   push(text: string): Message[] {
@@ -65,7 +65,9 @@ export class Reader {
   }
 }
 
-/** The wait before the nth try in a row: it doubles up to half a minute, and random spreads those who wait. */
+/**
+ * The wait before the nth retry in a row: it doubles up to half a minute, with a random part that spreads clients.
+ */
 export function backoff(tries: number, first: number, random: number): number {
   return Math.min(30_000, first * 2 ** Math.min(10, tries)) * (0.75 + random / 2);
 }

@@ -1,33 +1,35 @@
-// Follows the event log: connects, goes on behind the last event after every break, and says how it stands.
+// Follows the event log: connects, continues after every break, and reports its state.
 import { backoff, Reader } from "./sse.ts";
 import type { Message } from "./sse.ts";
 import { credentials, Fault, faultOf, refused, token } from "./wire.ts";
 
-/** live: events come. reconnecting: they will again. refused: the server answers, and gives none. gone: nobody has answered for long. */
+/**
+ * live: events come. reconnecting: a retry follows. refused: the server sends none. gone: no answer for a long time.
+ */
 export type Link = "connecting" | "live" | "reconnecting" | "refused" | "gone";
 
 export interface Listener {
-  /** why is what the server said, if it refuses. */
+  /** why is the reason of a refusing server. */
   link(state: Link, why?: string): void;
-  /** An event of the log, with the cursor behind it. */
+  /** An event of the log, with the cursor after it. */
   event(cursor: string, data: unknown): void;
-  /** The log does not reach back to where the page was, so everything has to be read again. */
+  /** The log no longer has the page's position, so everything must be read again. */
   lost(): void;
 }
 
-/** Nothing is heard for so long only if the connection is dead: the server says every 15 s that it is there. */
+/** Silence of this length means a dead connection, because the server sends a sign every 15 s. */
 const silence = 40_000;
-/** After so many failures in a row it is said that nobody is there. Trying goes on. */
+/** Number of failures in a row before the state is gone. Retries continue. */
 const hopeless = 6;
 
-/** What makes whoever waits try again at once. */
+/** Ends the present wait of a retry. */
 const hurried = new EventTarget();
 
 export function hurry(): void {
   hurried.dispatchEvent(new Event("hurry"));
 }
 
-/** Follows until the signal ends it, or the token is refused. from is a cursor, or "" for now. */
+/** Follows until the signal ends it or the token is refused. from is a cursor, or "" for now. */
 export async function follow(from: string, to: Listener, signal: AbortSignal): Promise<void> {
   let cursor = from;
   let tries = 0;
@@ -62,7 +64,7 @@ export async function follow(from: string, to: Listener, signal: AbortSignal): P
   }
 }
 
-/** How it stands after so many failures in a row. One refusal may come from a server that has just begun. */
+/** State after failures in a row. A server that is starting may refuse once. */
 function broken(tries: number, why: string): Link {
   if (why !== "" && tries > 1) return "refused";
   return tries > hopeless ? "gone" : "reconnecting";
@@ -76,7 +78,7 @@ function parsed(data: string): unknown {
   }
 }
 
-/** Messages as they come, and how long the server wants to be left alone after a break. */
+/** Messages as they come, and the wait that the server asks for. */
 interface Reading extends AsyncIterable<Message> {
   retry(): number;
 }

@@ -1,4 +1,4 @@
-// One task: what it asks, how it went, what it said, and what can be done with it.
+// One task: its question, attempts, output and actions.
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Reply, Task, TaskDetail } from "../../../schema/gen/protocol.ts";
@@ -15,7 +15,7 @@ import { modelName, Timeline } from "./timeline.tsx";
 import { address, get, post } from "./wire.ts";
 import { bytes, instant } from "./words.ts";
 
-/** How many attempts are read for the picture. */
+/** Number of attempts for the timeline. */
 const mostAttempts = 200;
 
 export function taskName(task: Pick<Task, "description" | "prompt" | "task_id">): string {
@@ -46,7 +46,7 @@ function Shown({ detail, reload }: { detail: TaskDetail; reload: () => Promise<v
     lastStatus.current = { id: task.task_id, status: task.status };
   }, [task.task_id, task.status]);
   useEffect(() => {
-    // The link that led here is gone, and the focus with it.
+    // The link that led here is gone, and with it the focus.
     if (cameHere(task.task_id) && document.activeElement === document.body) title.current?.focus();
   }, [task.task_id]);
   const waits = task.status === "AWAITING_RESPONSE";
@@ -150,7 +150,7 @@ function About({ task }: { task: Task }): JSX.Element {
         <Fact name={task.status === "AWAITING_RESPONSE" ? "Asked" : "Ended"}>{task.completed_at && <At of={task.completed_at} />}</Fact>
         <Fact name="Model">{task.model && <Text of={modelName(task.model)} />}</Fact>
         <Fact name="Session">{task.session_id && <Id of={task.session_id} />}</Fact>
-        <Fact name="Asked for by session">
+        <Fact name="Requested by session">
           {task.parent_session_id && <a href={link({ view: "tasks", filter: `session:${task.parent_session_id}` })}><Text of={task.parent_session_id} /></a>}
         </Fact>
         <Fact name="Run">{task.run_id && <a href={link({ view: "runs", id: task.run_id })}><Text of={task.run_id} /></a>}</Fact>
@@ -189,8 +189,8 @@ function Actions({ task, reload }: { task: Task; reload: () => Promise<void> }):
         <Act
           label="Cancel the task"
           danger
-          done="The task is cancelled, or its worker was asked to end."
-          question={task.status === "RUNNING" ? "Its worker is asked to end. Cancel it?" : "It will not be carried out. Cancel it?"}
+          done="The task is cancelled, or its worker was asked to stop."
+          question={task.status === "RUNNING" ? "Its worker will be asked to stop. Cancel it?" : "It will not run. Cancel it?"}
           run={(key) => act("cancel_task", "/cancel", key)}
         />
       )}

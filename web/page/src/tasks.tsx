@@ -1,4 +1,4 @@
-// The inbox, which has the tasks that wait for a person, and the list of all tasks.
+// The inbox with the tasks that wait for a person, and the list of all tasks.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Awaiting, Task } from "../../../schema/gen/protocol.ts";
@@ -16,10 +16,10 @@ import { Text } from "./text.tsx";
 import { modelName } from "./timeline.tsx";
 import { address, Fault, get } from "./wire.ts";
 
-/** How many rows are read at once, and how many while words are looked for. */
+/** Rows per page, and rows per page during a search. */
 const page = 100;
 
-/** A list has of each task what its row shows, so that a hundred thousand of them fit. */
+/** A list keeps only what a row shows, so that it can have a hundred thousand tasks. */
 function slimAwaiting(w: Awaiting): Awaiting {
   return { ...w, question: cut(w.question, 400), output_excerpt: "" };
 }
@@ -68,7 +68,7 @@ export function Inbox(): JSX.Element {
               <span class="row-under"><Text of={excerpt(w.question, 240)} /></span>
             </>
           )}
-          empty={words.length > 0 ? <Empty title="No question is like that." /> : <Empty title="Nothing waits for you.">A task that asks something appears here by itself.</Empty>}
+          empty={words.length > 0 ? <Empty title="No question matches." /> : <Empty title="Nothing waits for you.">A task that asks a question appears here.</Empty>}
         />
       }
       detail={<TaskPane id={id} />}
@@ -80,7 +80,7 @@ export function Inbox(): JSX.Element {
 const statuses = ["AWAITING_RESPONSE", "RUNNING", "QUEUED", "BLOCKED", "ERROR", "COMPLETE", "CANCELLED"] as const;
 type Status = (typeof statuses)[number];
 
-/** A person may type failed or waiting for what the wire calls otherwise. */
+/** Other words for the states of the wire, such as failed and waiting. */
 const alsoCalled: Record<string, Status> = {
   waiting: "AWAITING_RESPONSE", awaiting: "AWAITING_RESPONSE", failed: "ERROR", done: "COMPLETE", completed: "COMPLETE", canceled: "CANCELLED",
 };
@@ -93,7 +93,7 @@ export function statusOf(word: string): Status | undefined {
 
 const fields = ["status", "run", "session", "task"] as const;
 
-/** A task that is looked for by its whole id needs no list. */
+/** A whole task id needs no list. */
 async function alone(task_id: string): Promise<Page<Task>> {
   try {
     return { items: [slim((await get("get_task", address`/api/tasks/${task_id}`)).task)] };
@@ -167,7 +167,7 @@ export function Tasks(): JSX.Element {
             word !== "" && wanted === undefined ? (
               <Empty title={`There is no status “${word}”.`} />
             ) : (
-              <Empty title={route.value.filter === "" ? "There are no tasks yet." : "No task is like that."}>
+              <Empty title={route.value.filter === "" ? "There are no tasks yet." : "No task matches."}>
                 {route.value.filter === "" ? "A host creates them with create_task." : undefined}
               </Empty>
             )

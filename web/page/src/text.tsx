@@ -1,11 +1,11 @@
-// Text that others have written. It is never markup: the only way onto the page is a text node.
+// Foreign text. It is never markup: it reaches the page only as text nodes.
 import { Fragment } from "preact";
 import type { ComponentChildren, JSX } from "preact";
 import { useSignal } from "@preact/signals";
 import { pieces } from "./marks.ts";
 import { bytes } from "./words.ts";
 
-/** Text in a line, with what hides in it shown. Its direction is its own and turns nothing around it. */
+/** Text within a line, with invisible characters shown. Its direction affects nothing around it. */
 export function Text({ of }: { of: string | undefined }): JSX.Element {
   return <bdi>{of === undefined ? "" : shown(of)}</bdi>;
 }
@@ -22,18 +22,18 @@ function shown(text: string) {
   );
 }
 
-/** How much of a long text is shown at first, and how much more with each step. */
+/** Size of the first part of a long text, and of each further part. */
 const step = 32 * 1024;
 
 interface BlockProps {
   of: string;
   label?: string;
   code?: boolean;
-  /** What stands in the frame instead of the lines. */
+  /** Content of the frame instead of the lines. */
   children?: ComponentChildren;
 }
 
-/** Text in lines, as it was written, in a frame that scrolls. */
+/** Text with its lines, in a frame that scrolls. */
 export function Block({ of, label, code, children }: BlockProps): JSX.Element {
   return (
     <div class={code ? "block code" : "block"} role="group" aria-label={label} tabIndex={0}>
@@ -42,7 +42,7 @@ export function Block({ of, label, code, children }: BlockProps): JSX.Element {
   );
 }
 
-/** Lines as they were written. Of a long text the beginning, until more is asked for. */
+/** The lines of a text. A long text shows its beginning until more is asked for. */
 export function Lines({ of }: { of: string }): JSX.Element {
   const most = useSignal(step);
   const all = of.length <= most.value;

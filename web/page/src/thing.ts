@@ -1,4 +1,4 @@
-// One thing that is shown, read again when it became old.
+// One record on the page, read again when it is outdated.
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
@@ -10,19 +10,19 @@ import { asFault } from "./wire.ts";
 import type { Fault } from "./wire.ts";
 
 export interface Thing<T> {
-  /** The last reading, which stays while the next one is under way or fails. */
+  /** The last reading, which stays during the next one and after a failure. */
   value: ReadonlySignal<T | undefined>;
   fault: ReadonlySignal<Fault | undefined>;
   reload(): Promise<void>;
 }
 
-/** What is read for a key, until there is another one or nobody looks any more. */
+/** The reading for a key, until the key changes or the component goes. */
 interface Subject {
   key: string;
   reload: () => Promise<void>;
 }
 
-/** Reads a thing as long as the component is there: at once, for another key, and when one of the topics became old. */
+/** Reads a record while the component exists: at once, for a new key, and when a topic is outdated. */
 export function useThing<T>(key: string, read: () => Promise<T>, topics: readonly Topic[], subject?: string): Thing<T> {
   const value = useSignal<T | undefined>(undefined);
   const fault = useSignal<Fault | undefined>(undefined);
@@ -47,7 +47,7 @@ export function useThing<T>(key: string, read: () => Promise<T>, topics: readonl
     return mine;
   };
   if (current.current?.key !== key) {
-    // What was read for another key must not be seen for a moment under this one.
+    // The reading for another key must not show under this one.
     current.current = about();
     value.value = undefined;
     fault.value = undefined;

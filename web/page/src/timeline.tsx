@@ -1,4 +1,4 @@
-// The attempts of a task over time: a bar for each, and the same in a table.
+// The attempts of a task over time, as bars and as a table.
 import type { JSX } from "preact";
 import type { Attempt, Model } from "../../../schema/gen/protocol.ts";
 import { now } from "./clock.ts";
@@ -7,15 +7,15 @@ import { At, State, stateWord, toneOf } from "./parts.tsx";
 import { Text } from "./text.tsx";
 import { clockTime, duration } from "./words.ts";
 
-/** A Span is where a bar begins and ends, as shares of the whole width. */
+/** A Span is the start and end of a bar, as shares of the width. */
 export interface Span {
   from: number;
   width: number;
-  /** It goes on. */
+  /** It still runs. */
   open: boolean;
 }
 
-/** Lays attempts out between the first beginning and the last end, or now while one goes on. */
+/** Places attempts between the first start and the last end, or now if one still runs. */
 export function spans(attempts: readonly Attempt[], at: number): { spans: Span[]; first: number; last: number } {
   const begins = attempts.map((a) => Date.parse(a.started_at ?? a.created_at));
   const ends = attempts.map((a, i) => {
@@ -47,7 +47,7 @@ function lasted(a: Attempt, at: number): string {
   return "";
 }
 
-/** More bars than this are no picture any more; the table has all that were read. */
+/** More bars are unreadable; the table has all attempts. */
 const mostBars = 40;
 const rowHeight = 28;
 
@@ -93,7 +93,7 @@ export function Timeline({ attempts, total }: { attempts: readonly Attempt[]; to
 function Row({ a, span, y, at }: { a: Attempt; span: Span; y: number; at: number }): JSX.Element {
   const tone = toneOf(a.status);
   const words = [`${a.attempt_number}`, stateWord(a.status), visible(modelName(a.model)), lasted(a, at)].filter((w) => w !== "").join(" · ");
-  // The words stand at the end that is nearer, so that they have the whole width.
+  // The text is at the nearer end, so that it has room.
   const late = span.from > 0.5;
   return (
     <g>

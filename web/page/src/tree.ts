@@ -3,12 +3,12 @@ import type { Item } from "../../../schema/gen/protocol.ts";
 
 export interface Branch {
   item: Item;
-  /** Tells items apart that share an id. */
+  /** Distinguishes items with the same id. */
   key: string;
   below: Branch[];
 }
 
-/** Puts every item below its parent, in the order of the plan. One whose parent is not there stands at the top. */
+/** Returns the items as a tree, in the order of the plan. An item without its parent is at the top. */
 export function tree(items: readonly Item[]): Branch[] {
   const top: Branch[] = [];
   const last = new Map<string, Branch>();
@@ -21,13 +21,13 @@ export function tree(items: readonly Item[]): Branch[] {
   return top;
 }
 
-/** A Line is a branch as it stands in the plan; level is 1 at the top. */
+/** A Line is a branch in the plan; level is 1 at the top. */
 export interface Line {
   branch: Branch;
   level: number;
 }
 
-/** Gives the branches one after the other, each before those below it. */
+/** Returns each branch before its descendants. */
 export function lines(top: readonly Branch[], level = 1, all: Line[] = []): Line[] {
   for (const branch of top) {
     all.push({ branch, level });
@@ -40,7 +40,7 @@ export function statusOfItem(item: Item): Item["status"] {
   return item.derived_status ?? item.status;
 }
 
-/** How many leaves there are below a branch, and how many of them are done. */
+/** The number of leaves below a branch, and of those that are done. */
 export function progress(branch: Branch): { done: number; of: number } {
   if (branch.below.length === 0) return { done: branch.item.status === "completed" ? 1 : 0, of: 1 };
   let done = 0;

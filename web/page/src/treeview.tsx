@@ -1,4 +1,4 @@
-// The items of a plan, one a line. Of a long plan only those are there that can be seen, and some around them.
+// The items of a plan, one per line. Only lines near the visible part of a long plan exist.
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
@@ -8,16 +8,16 @@ import { Text } from "./text.tsx";
 import { progress, statusOfItem } from "./tree.ts";
 import type { Line } from "./tree.ts";
 
-/** What is the same for all lines. */
+/** Props shared by all lines. */
 interface About {
   plan: string;
-  /** The item that is chosen. */
+  /** The selected item. */
   part: string;
   ready: ReadonlySet<string>;
   total: number;
 }
 
-/** So many lines come and go together. */
+/** Lines per group. */
 const together = 50;
 
 export function TreeView({ of, ...about }: { of: readonly Line[] } & Omit<About, "total">): JSX.Element {
@@ -28,7 +28,7 @@ export function TreeView({ of, ...about }: { of: readonly Line[] } & Omit<About,
   return <div class="tree">{parts}</div>;
 }
 
-/** Lines that stand together. As long as they are far from what can be seen, there is room for them and nothing else. */
+/** A group of lines. Far from the visible part, it is only empty space. */
 function Part({ of, from, ...about }: { of: readonly Line[]; from: number } & About): JSX.Element {
   const box = useRef<HTMLUListElement>(null);
   const near = useSignal(from === 0);
@@ -37,7 +37,7 @@ function Part({ of, from, ...about }: { of: readonly Line[]; from: number } & Ab
     const list = box.current;
     if (!list) return undefined;
     const look = ([entry]: IntersectionObserverEntry[]) => {
-      // What has the focus is not taken away, wherever the page is scrolled to.
+      // The focused line stays.
       const stays = entry?.isIntersecting === true || list.contains(document.activeElement);
       if (near.value && !stays) height.current = list.offsetHeight;
       near.value = stays;

@@ -1,9 +1,8 @@
-// Work that many ask for, and that is done once for all of them.
+// Shares one piece of work between many callers.
 
 /**
- * Gives a function that does the work, never twice at a time. While it is under way, any number of calls are one more,
- * which begins when it has ended: so whoever calls gets what is true after the call, and a storm of calls neither piles
- * up nor keeps the work from coming to an end. What the work throws is lost; it has to say itself that it failed.
+ * Returns a function that does the work, never twice at a time. Calls during the work share one more round after it,
+ * so that each caller gets a result from after the call. Errors of the work are lost; the work must report them.
  */
 export function inTurn(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-// The only way to the server: every request carries the token, and every answer is a result or a Fault.
+// The only access to the server. Every request has the token, and every answer is a result or a Fault.
 import { signal } from "@preact/signals";
 import type { ErrorCode, ErrorData, MethodMap } from "../../../schema/gen/protocol.ts";
 
@@ -6,7 +6,7 @@ export type { MethodMap };
 export type Result<M extends keyof MethodMap> = MethodMap[M]["result"];
 export type Params<M extends keyof MethodMap> = Partial<MethodMap[M]["params"]>;
 
-/** A Fault is an answer that is not a success, or none at all: then code is "" and outcome says what is known. */
+/** A Fault is an answer other than success, or a missing answer with the code "". */
 export class Fault extends Error {
   constructor(
     message: string,
@@ -20,13 +20,13 @@ export class Fault extends Error {
     super(message);
   }
 
-  /** Whether nobody answered at all. */
+  /** Whether there was no answer at all. */
   get silent(): boolean {
     return this.status === 0;
   }
 }
 
-/** Reads the body of a refusal: the data of an error with its message, or the error object around them. */
+/** Reads an error body: the data of an error with its message, or the whole error object. */
 export function faultOf(status: number, body: unknown): Fault {
   const outer = member(body, "error") ?? body;
   const data = member(outer, "data") ?? outer;
@@ -56,10 +56,10 @@ export function token(): string {
   return sessionStorage.getItem(tokenKey) ?? "";
 }
 
-/** Whether this tab has a token, and it was not refused. A waybill that was started anew has another one. */
+/** Whether this tab has a token that was not refused. A restarted waybill has a new token. */
 export const signedIn = signal(token() !== "");
 
-/** Notes that a token was refused, unless the tab has another one by now. */
+/** Records that a token was refused, unless the tab has a new one. */
 export function refused(shown: string): void {
   if (shown === token()) signedIn.value = false;
 }
@@ -71,21 +71,21 @@ export async function login(code: string): Promise<void> {
   signedIn.value = true;
 }
 
-/** The code in an address that `waybill ui` prints, or "" if it has none. */
+/** The code in an address from `waybill ui`, or "". */
 export function codeIn(address: string): string {
   const fragment = address.slice(address.indexOf("#") + 1);
   return fragment.startsWith("c=") ? (new URLSearchParams(fragment).get("c") ?? "") : "";
 }
 
-/** Headers that say who asks. */
+/** Headers with the token. */
 export function credentials(): Record<string, string> {
   return token() === "" ? {} : { Authorization: "Bearer " + token() };
 }
 
-/** How long a request may take. The server gives up earlier. */
+/** Limit of a request. The server's own limit is shorter. */
 const patience = 40_000;
 
-/** What is asked. A read has no key, and may be asked again. */
+/** A request. A read has no key and may be repeated. */
 interface Question {
   body?: unknown;
   key?: string | undefined;
@@ -102,8 +102,8 @@ async function request(verb: string, path: string, question: Question = {}): Pro
 }
 
 /**
- * One request and its answer. A connection breaks when the machine wakes up or changes its network, and the server is
- * there all the same: a read is then asked once more. A change is not: its user is told that nobody knows.
+ * One request and its answer. A connection can break when the machine wakes up or changes its network. Then a read is
+ * repeated. A change is not repeated, and the user sees that its outcome is unknown.
  */
 async function exchange(verb: string, path: string, question: Question): Promise<{ answer: Response; read: unknown }> {
   for (let again = !question.changes; ; again = false) {
@@ -111,7 +111,7 @@ async function exchange(verb: string, path: string, question: Question): Promise
       const answer = await fetch(path, asked(verb, question));
       return { answer, read: await answer.json() };
     } catch (broken) {
-      // Reading may fail as well as asking; a TypeError is the network's, and the end of our patience is another.
+      // Reading can fail like the request: TypeError for the network, AbortError for the limit.
       if (!again || !(broken instanceof TypeError)) throw new Fault("waybill does not answer", 0, "", question.changes ? "unknown" : "not_applied");
     }
   }
@@ -133,10 +133,10 @@ function asked(verb: string, { body, key }: Question): RequestInit {
 
 type Query = Record<string, string | number | boolean | string[] | undefined>;
 
-/** A path with a part that nobody can escape: a browser takes it for a step up, or for none. */
+/** A part that cannot be escaped in a path: browsers change it. */
 const turns = /^[^?]*\/\.{1,2}(\/|\?|$)/;
 
-/** The path with its params. They are escaped, so an id of somebody else cannot lead elsewhere; see turns for the rest. */
+/** The path with its params, escaped, so that an id cannot change the target; see turns for the rest. */
 export function address(path: TemplateStringsArray, ...parts: string[]): string {
   return String.raw({ raw: path }, ...parts.map(encodeURIComponent));
 }
@@ -151,27 +151,27 @@ export function withQuery(path: string, query: Query): string {
   return tail === "" ? path : `${path}?${tail}`;
 }
 
-/** Reads: the result is that of the method. */
+/** Reads. Returns the result of the method. */
 export function get<M extends keyof MethodMap>(_method: M, path: string, query: Params<M> & Query = {} as never): Promise<Result<M>> {
   return request("GET", withQuery(path, query)) as Promise<Result<M>>;
 }
 
-/** Changes something, once per key. */
+/** Changes, once per key. */
 export function post<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>, key?: string): Promise<Result<M>> {
   return request("POST", path, { body, key, changes: true }) as Promise<Result<M>>;
 }
 
-/** Reads with params that are too long for an address, or too much of somebody's to stand in one. */
+/** Reads with params that are too long or too private for an address. */
 export function ask<M extends keyof MethodMap>(_method: M, path: string, body: Params<M>): Promise<Result<M>> {
   return request("POST", path, { body }) as Promise<Result<M>>;
 }
 
-/** Has the markup of a text read. */
+/** Lets the server parse the markup of a text. */
 export function readMarkup(text: string): Promise<unknown> {
   return request("POST", "/api/markdown", { body: { text } });
 }
 
-/** A key that no other call has. */
+/** A new unique key. */
 export function newKey(): string {
   return "page-" + crypto.randomUUID();
 }

@@ -1,11 +1,12 @@
-// How times and numbers are said.
+// Texts for times and numbers.
+import type { PlanRuns, Totals } from "../../../schema/gen/protocol.ts";
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A length of time in two units at most: 850 ms, 12 s, 3 m 5 s, 2 h 14 m, 3 d 4 h. */
+/** A duration in at most two units: 850 ms, 12 s, 3 m 5 s, 2 h 14 m, 3 d 4 h. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return "unknown";
   if (ms < 0) return "0 s";
@@ -22,7 +23,7 @@ function pair(ms: number, big: number, bigWord: string, small: number, smallWord
   return `${Math.floor(ms / big)} ${bigWord}` + (rest > 0 ? ` ${rest} ${smallWord}` : "");
 }
 
-/** How long ago something was, in one unit. What lies ahead, by a clock that differs, is now. */
+/** An age in one unit. A time in the future, by another clock, is now. */
 export function ago(ms: number): string {
   if (!Number.isFinite(ms)) return "unknown";
   if (ms < 5 * second) return "now";
@@ -32,7 +33,7 @@ export function ago(ms: number): string {
   return `${Math.floor(ms / day)} d`;
 }
 
-/** Ago as it is read out. */
+/** An age for screen readers. */
 export function agoSpoken(ms: number): string {
   const short = ago(ms);
   if (short === "now" || short === "unknown") return short;
@@ -41,7 +42,7 @@ export function agoSpoken(ms: number): string {
   return `${n} ${word}${n === "1" ? "" : "s"} ago`;
 }
 
-/** An instant in full, in the time zone of whoever reads it. */
+/** An instant in full, in the user's time zone. */
 export function instant(time: string): string {
   const at = new Date(time);
   return Number.isNaN(at.getTime()) ? time : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -62,12 +63,20 @@ export function count(n: number): string {
   return n.toLocaleString("en-US");
 }
 
-/** The number with its noun. */
+/** A number with its noun. */
 export function many(n: number, one: string, more: string = one + "s"): string {
   return `${count(n)} ${n === 1 ? one : more}`;
 }
 
-/** The command that asks for the same. The token is in a variable, so that it is in no history of a shell. */
+/** The command for the same request. A variable has the token, so that no shell history does. */
 export function curl(url: string): string {
   return `curl -H "Authorization: Bearer $token" '${url.replaceAll("'", "%27")}'`;
+}
+
+/** The progress of a plan, by its file and its runs. */
+export function howFar(totals: Pick<Totals, "completed" | "total">, runs: PlanRuns | undefined): string {
+  const file = `${count(totals.completed)} of ${count(totals.total)}`;
+  if (!runs) return `${file} done`;
+  const early = runs.unapproved > 0 ? `, ${count(runs.unapproved)} not yet approved` : "";
+  return `${file} in the file, ${count(runs.approved)} approved by runs${early}`;
 }

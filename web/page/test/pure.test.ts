@@ -16,7 +16,7 @@ import { statusOf } from "../src/tasks.tsx";
 import { spans } from "../src/timeline.tsx";
 import { progress, tree } from "../src/tree.ts";
 import { address, codeIn, Fault, faultOf, get, post, withQuery } from "../src/wire.ts";
-import { ago, agoSpoken, bytes, count, curl, duration, many } from "../src/words.ts";
+import { ago, agoSpoken, bytes, count, curl, duration, howFar, many } from "../src/words.ts";
 import { repeated } from "../src/instructions.tsx";
 import { whereIs } from "../src/notices.tsx";
 
@@ -52,6 +52,13 @@ test("texts are cut between characters", () => {
   assert.equal(cut("ab👍", 3), "ab…");
   assert.equal(firstLine("\n\n  first \nsecond", 80), "first");
   assert.equal(excerpt("a\n b\t c", 80), "a b c");
+});
+
+test("how far a plan is by its file is told apart from what its runs approved", () => {
+  const file = { completed: 3, total: 1006 };
+  assert.equal(howFar(file, undefined), "3 of 1,006 done");
+  assert.equal(howFar(file, { approved: 2, unapproved: 0 }), "3 of 1,006 in the file, 2 approved by runs");
+  assert.equal(howFar(file, { approved: 0, unapproved: 1 }), "3 of 1,006 in the file, 0 approved by runs, 1 not yet approved");
 });
 
 test("times are said in few words", () => {

@@ -1,0 +1,44 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"waybill/schema"
+)
+
+// NoFiles keeps the shell from completing the values of these flags with the names of files.
+func NoFiles(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
+	}
+}
+
+// ParseModel reads provider/model[:variant]. The names of models may have slashes in them.
+func ParseModel(text string) (schema.Model, error) {
+	provider, rest, _ := strings.Cut(text, "/")
+	model, variant := rest, ""
+	if i := strings.LastIndexByte(rest, ':'); i >= 0 {
+		model, variant = rest[:i], rest[i+1:]
+	}
+	if strings.TrimSpace(provider) == "" || strings.TrimSpace(model) == "" {
+		return schema.Model{}, fmt.Errorf("%q is not provider/model or provider/model:variant", text)
+	}
+	return schema.Model{ProviderID: provider, ModelID: model, Variant: variant}, nil
+}
+
+// ListenToSignals sends the signals that end a process to the channel, except ignored ones. It returns these signals.
+func ListenToSignals(to chan<- os.Signal) (heeded []os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup and scripts with background commands ignore signals on purpose
+			heeded = append(heeded, s)
+		}
+	}
+	signal.Notify(to, heeded...)
+	return heeded
+}

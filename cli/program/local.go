@@ -1,0 +1,125 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"waybill/api"
+	"waybill/cli/backend"
+	"waybill/schema"
+)
+
+// A Local is a service in this process, for commands that look at the store without a server. The
+// store may be in use by servers at the same time.
+type Local struct {
+	*api.Service
+	Table   *api.Table
+	Backend *backend.Backend
+}
+
+// Local opens the service of the workspace.
+func (a *App) Local() (*Local, error) { return a.Open(false) }
+
+// Open opens the backend. With follow, it also watches the plans.
+func (a *App) Open(follow bool) (*Local, error) {
+	if a.Settings.Tasks == nil { // settings were not read, as when the shell completes a word
+		if err := a.Settings.Complete(); err != nil {
+			return nil, err
+		}
+	}
+	b := backend.New(a.BackendOptions(follow, a.Logger(a.Err)))
+	s, err := api.New(api.Options{
+		Version: a.Version, Sources: a.Sources(), Start: b.Start, Watcher: b.Status, Degraded: b.Troubles,
+		Settings: a.Settings.Partial, Changed: a.Settings.Changed(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Local{Service: s, Table: s.Table(), Backend: b}, nil
+}
+
+func (l *Local) Close() { l.Backend.Stop() }
+
+// Call carries out a method and decodes its answer into result.
+func (l *Local) Call(ctx context.Context, method string, params, result any) error {
+	text, err := schema.Encode(params)
+	if err != nil {
+		return err
+	}
+	if text, err = l.answer(ctx, method, text); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, result)
+}
+
+// answer carries out a method and returns its answer as JSON.
+func (l *Local) answer(ctx context.Context, method string, params []byte) ([]byte, error) {
+	answer, err := l.CarryOut(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Encode(answer.Result)
+}
+
+// unknownMethod says which methods there are that the name may mean, or where they are listed.
+func unknownMethod(name string, known []string) *schema.Error {
+	near := schema.Nearest(name, known)
+	fault := schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(name)+" to call").With("did_you_mean", near)
+	if len(near) == 0 {
+		return fault.Hint("`waybill schema` prints the methods")
+	}
+	return fault.Hint("perhaps: " + strings.Join(near, ", "))
+}
+
+// CarryOut carries out a method. The answer is a success.
+func (l *Local) CarryOut(ctx context.Context, method string, params []byte) (api.Answer, error) {
+	entry, ok := l.Table.Entry(method)
+	if !ok || entry.Start == nil {
+		return api.Answer{}, unknownMethod(method, l.Table.Names())
+	}
+	answers := make(chan api.Answer, 1)
+	entry.Start(ctx, params, func(answer api.Answer) { answers <- answer })
+	answer := <-answers
+	switch {
+	case answer.Cause != nil:
+		return api.Answer{}, answer.Cause // only the person at the terminal could look it up
+	case answer.Err != nil:
+		return api.Answer{}, answer.Err
+	}
+	return answer, nil
+}
+
+// With runs fn on the service of the workspace, which lives as long as fn. It is for commands about existing state. A
+// named store that does not exist is a mistake in its name, so the command does not create it.
+func (a *App) With(fn func(*Local) error) error {
+	if a.Store != "" {
+		if _, err := a.ExistingStore(nil); err != nil {
+			return err
+		}
+	}
+	l, err := a.Local()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return fn(l)
+}
+
+// StoreExists reports whether the store exists. Shell completion checks this, because it must not create a store.
+func (a *App) StoreExists() bool {
+	_, err := a.ExistingStore(nil)
+	return err == nil
+}
+
+// BackendOptions returns the options of a backend from the flags and the settings.
+func (a *App) BackendOptions(follow bool, logger *slog.Logger) backend.Options {
+	return backend.Options{
+		Version: a.Version, Store: a.Store, Name: a.name, Shared: a.shared,
+		Follow: follow, Poll: *a.Settings.Plans.Poll, Tidies: follow,
+		RetryDelay: a.Settings.RetryDelay(), Keeps: a.Settings.Keep(), OutputDir: a.Settings.Results.OutputDir,
+		Dialects: a.Dialects, Logger: logger,
+	}
+}

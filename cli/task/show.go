@@ -1,0 +1,239 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"waybill/cli/output"
+	"waybill/cli/program"
+	"waybill/internal/safetext"
+	"waybill/schema"
+)
+
+func (a commands) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a task with its attempts, or the state of something else", Args: cobra.ExactArgs(1),
+		Long: `Show a task: its status, its attempts over time, its question and the replies. For an instruction, a run or a notice,
+show its state, the reason, and the next step.`,
+		ValidArgsFunction: a.taskIDs(statuses...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.With(func(l *program.Local) error { return a.show(cmd.Context(), l, args[0]) })
+		},
+	}
+}
+
+// show prints the task with that id, or the task of the attempt with that id, or the explanation of any other id.
+func (a commands) show(ctx context.Context, l *program.Local, id string) error {
+	id, err := l.FullID(ctx, id, program.AnyID...)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(id, "tsk_") {
+		var why schema.Explanation
+		if err := l.Call(ctx, "explain", schema.ExplainParams{SubjectID: id}, &why); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(id, "att_") {
+			return a.printExplanation(why, false)
+		}
+		id = why.Subject
+	}
+	var d schema.TaskDetail
+	if err := l.Call(ctx, "get_task", schema.TaskParams{TaskID: id}, &d); err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.Print(d)
+	}
+	p := taskSheet{drawing: drawing{width: a.Width(), now: time.Now(), style: a.Style}, next: a.nextLine(d.Task)}
+	_, err = fmt.Fprint(a.Out, p.task(d))
+	return err
+}
+
+func (a commands) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain ID | explain PLAN ITEM", Short: "Explain the state of something, and the next step",
+		Long: `Explain the state of an instruction, a task, a run or an item of a plan: each rule behind it, the counter and its
+limit, the event that caused it, and the next step.`,
+		Example: "  waybill explain run_0197…\n  waybill explain specs/clock/tasks.md 2.1",
+		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: a.taskIDs(statuses...),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about := schema.ExplainParams{SubjectID: args[0]}
+			if len(args) == 2 {
+				about = schema.ExplainParams{Plan: args[0], ItemID: args[1]}
+			}
+			return a.With(func(l *program.Local) (err error) {
+				if len(args) == 1 {
+					if about.SubjectID, err = l.FullID(cmd.Context(), args[0], program.AnyID...); err != nil {
+						return err
+					}
+				}
+				var why schema.Explanation
+				if err := l.Call(cmd.Context(), "explain", about, &why); err != nil {
+					return err
+				}
+				return a.printExplanation(why, true)
+			})
+		},
+	}
+}
+
+// printExplanation prints an explanation, with rules also the names of the rules and their events.
+func (a commands) printExplanation(why schema.Explanation, rules bool) error {
+	if a.JSON {
+		return a.Print(why)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", safetext.Printable(why.Subject), a.Style("1")(safetext.Printable(why.State)))
+	for _, reason := range why.Because {
+		if rules {
+			b.WriteString(safetext.Printable(reason.Rule))
+			if reason.EventSeq > 0 {
+				fmt.Fprintf(&b, "  event %d", reason.EventSeq)
+			}
+			for _, id := range reason.IDs {
+				if !strings.Contains(reason.Text, id) {
+					b.WriteString("  " + safetext.Printable(id))
+				}
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteString(output.Quote(reason.Text, a.Width()))
+	}
+	for _, next := range why.Next {
+		fmt.Fprintf(&b, "next: %s", safetext.Printable(next.Action))
+		if next.Subject != why.Subject {
+			b.WriteString(" of " + safetext.Printable(next.Subject))
+		}
+		fmt.Fprintf(&b, " (%s)\n", strings.Join(next.By, " or "))
+		if len(next.Command) > 0 {
+			b.WriteString("  " + a.CommandLine(next.Command) + "\n")
+		}
+		b.WriteString(output.Quote(next.Text, a.Width()))
+	}
+	_, err := fmt.Fprint(a.Out, b.String())
+	return err
+}
+
+// A taskSheet is a task as a person reads it.
+type taskSheet struct {
+	drawing
+	next string // the next step for a person, or ""
+}
+
+func (p taskSheet) task(d schema.TaskDetail) string {
+	var b strings.Builder
+	t := d.Task
+	fmt.Fprintf(&b, "%s\n", p.style("1")(safetext.Printable(t.TaskID)))
+	b.WriteString(p.facts(t))
+	p.section(&b, "prompt", t.Prompt)
+	if attempts := p.attempts(d.Attempts); attempts != "" {
+		fmt.Fprintf(&b, "\n%s\n%s", p.style("1")("attempts"), attempts)
+	}
+	answered := ""
+	if before := d.RepliesTotal - len(d.Replies); before > 0 {
+		fmt.Fprintf(&b, "\n… %s before; get_task gives them with replies_after\n", output.Replies(before))
+	}
+	for _, r := range d.Replies {
+		p.section(&b, "question", r.Question)
+		p.section(&b, p.replyHead(r), r.Reply)
+		answered = r.AttemptID
+	}
+	p.section(&b, "output", t.Output)
+	if asked := lastAsked(d.Attempts); asked != answered {
+		p.section(&b, "question", t.Question)
+	}
+	if p.next != "" {
+		b.WriteString("\n" + p.next + "\n")
+	}
+	return b.String()
+}
+
+// lastAsked is the last attempt that ended with a question, or "".
+func lastAsked(attempts []schema.Attempt) (id string) {
+	for _, a := range attempts {
+		if a.Status == "awaiting_response" {
+			id = a.AttemptID
+		}
+	}
+	return id
+}
+
+// standing returns the state of the task, its age and its reason.
+func (p taskSheet) standing(t schema.Task) string {
+	text := safetext.Printable(t.Status) + " for " + output.Span(p.now.Sub(output.Moment(t.UpdatedAt)))
+	if t.Reason != "" {
+		text += ": " + safetext.Printable(t.Reason)
+	}
+	return text
+}
+
+// facts are a line for everything that is known of the task and fits in one.
+func (p taskSheet) facts(t schema.Task) string {
+	var b strings.Builder
+	say := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", name, output.Fit(text, p.width-10))
+		}
+	}
+	say("status", p.standing(t))
+	say("about", safetext.Printable(t.Description))
+	say("created", output.Ago(t.CreatedAt, p.now))
+	say("role", safetext.Printable(t.Role))
+	say("run", safetext.Printable(t.RunID))
+	say("for", safetext.Printable(t.ParentSessionID))
+	say("session", safetext.Printable(t.SessionID))
+	say("models", strings.Join(modelNames(t.Models), ", "))
+	say("failures", fmt.Sprintf("%d of %d", t.Failures, t.MaxAttempts))
+	for _, name := range slices.Sorted(maps.Keys(t.Labels)) {
+		say("label", safetext.Printable(name)+" = "+safetext.Printable(t.Labels[name]))
+	}
+	for _, w := range t.WaitingFor {
+		say("waits", p.waitsFor(w))
+	}
+	if t.CancelRequestedAt != "" {
+		say("asked", "to end, "+output.Ago(t.CancelRequestedAt, p.now)+"; its worker has to report it")
+	}
+	return b.String()
+}
+
+func modelNames(models []schema.Model) []string {
+	names := make([]string, len(models))
+	for i := range models {
+		names[i] = modelName(&models[i])
+	}
+	return names
+}
+
+// waitsFor returns what holds the task back.
+func (p taskSheet) waitsFor(w schema.WaitingFor) string {
+	switch w.Kind {
+	case "depends_on":
+		return "for " + safetext.Printable(w.TaskID) + ", which is " + safetext.Printable(w.Status)
+	case "retry_delay":
+		return output.Span(output.Moment(w.Until).Sub(p.now)) + " until the next attempt may begin"
+	case "provider_cooling":
+		return output.Span(output.Moment(w.Until).Sub(p.now)) + " until its model is tried again, which has failed too often"
+	}
+	return safetext.Printable(w.Kind)
+}
+
+// section writes a text of others under a heading.
+func (p taskSheet) section(b *strings.Builder, head, text string) {
+	if text != "" {
+		fmt.Fprintf(b, "\n%s\n%s", p.style("1")(head), output.Quote(text, p.width))
+	}
+}
+
+func (p taskSheet) replyHead(r schema.Reply) string {
+	if r.By == "" {
+		return output.Fit("reply, "+output.Ago(r.At, p.now), p.width)
+	}
+	return output.Fit("reply of "+output.Fit(safetext.Printable(r.By), p.width/3)+", "+output.Ago(r.At, p.now), p.width)
+}

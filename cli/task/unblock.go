@@ -1,0 +1,94 @@
+package task
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"waybill/cli/output"
+	"waybill/cli/program"
+	"waybill/schema"
+)
+
+func (a commands) unblockCommand() *cobra.Command {
+	var all bool
+	var reason string
+	cmd := &cobra.Command{
+		Use: "unblock RUN | PLAN ITEM | --all", Short: "Continue blocked runs after their problem was solved",
+		Long: `Continue a blocked run, or with --all every blocked run of the workspace. Its counters restart at zero; its work and
+reviews stay. The command prints the next action, and waybill work --plan continues with it.
+
+A run that is not blocked stays unchanged; waybill explain shows what it waits for. --all succeeds if no run is blocked.
+A run whose plan or item is gone stays blocked, and the exit code is 1.`,
+		Example: "  waybill unblock tasks.md 2.1 --reason 'the API key was renewed'\n  waybill unblock --all",
+		Args:    cobra.MaximumNArgs(2), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return output.UsageError(errors.New("give either --all or a run, not both"))
+			case !all && len(args) == 0:
+				return output.UsageError(errors.New("say which run: RUN, PLAN ITEM, or --all"))
+			}
+			return a.With(func(l *program.Local) error {
+				if all {
+					return a.unblockAll(cmd.Context(), l, reason)
+				}
+				id, err := program.RunID(cmd.Context(), l, args)
+				if err != nil {
+					return err
+				}
+				return a.unblock(cmd.Context(), l, id, reason)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "every blocked run of the workspace")
+	cmd.Flags().StringVar(&reason, "reason", "", "the solution, stored in the event log")
+	program.NoFiles(cmd, "reason")
+	return cmd
+}
+
+func (a commands) unblock(ctx context.Context, l *program.Local, id, reason string) error {
+	var r schema.UnblockRunResult
+	if err := l.Call(ctx, "unblock_run", schema.UnblockRunParams{RunID: id, Reason: reason}, &r); err != nil {
+		return err
+	}
+	return a.Done(r, "%s of %s is %s again: %s", r.Run.ItemID, r.Run.Plan, r.Run.State, r.NextAction)
+}
+
+// unblockAll unblocks every blocked run. A run that cannot continue does not stop the others.
+func (a commands) unblockAll(ctx context.Context, l *program.Local, reason string) error {
+	blocked, err := blockedRuns(ctx, l)
+	if err != nil {
+		return err
+	}
+	if len(blocked) == 0 && !a.JSON {
+		return a.Done(nil, "no run is blocked")
+	}
+	for _, run := range blocked {
+		fault := a.unblock(ctx, l, run.RunID, reason)
+		if known, ok := errors.AsType[*schema.Error](fault); ok && known.Data.Code == schema.InvalidState {
+			continue // another call was faster
+		}
+		if fault != nil {
+			a.Complain(fault)
+			a.Code = output.ExitFailed
+		}
+	}
+	return nil
+}
+
+// blockedRuns returns all of them before the first one is changed, because a change would shift the pages.
+func blockedRuns(ctx context.Context, l *program.Local) (runs []schema.Run, err error) {
+	p := schema.ListRunsParams{State: "blocked"}
+	for {
+		var page schema.RunList
+		if err := l.Call(ctx, "list_runs", p, &page); err != nil {
+			return nil, err
+		}
+		runs = append(runs, page.Items...)
+		if p.Cursor = page.NextCursor; p.Cursor == "" {
+			return runs, nil
+		}
+	}
+}

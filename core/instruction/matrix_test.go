@@ -1,0 +1,160 @@
+package instruction_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/test/golden"
+)
+
+// A situation is a row of the matrix: an instruction in some phase, made by events alone, so that
+// the matrix shows nothing that cannot happen.
+type situation struct {
+	name string
+	in   instruction.Instruction
+}
+
+func situations(t *testing.T) []situation {
+	sentTwice := []instruction.Event{dispatch(200), dispatch(300)}
+	usedUp := append(slices.Clone(sentTwice), dispatch(400), dispatch(500))
+	failed := append(slices.Clone(usedUp), dispatch(600))
+	with := func(events []instruction.Event, more ...instruction.Event) []instruction.Event {
+		return append(slices.Clone(events), more...)
+	}
+	withdrawn := instruction.Cancel{At: 700, Reason: "no longer needed"}
+	return []situation{
+		{"plain, queued", plain()},
+		{"plain, sent", after(t, plain(), dispatch(200))},
+		{"plain, cancelled", after(t, plain(), withdrawn)},
+		{"no retries, queued", tracked(0)},
+		{"no retries, sent", after(t, tracked(0), dispatch(200))},
+		{"tracked, queued", tracked(3)},
+		{"tracked, sent once", after(t, tracked(3), dispatch(200))},
+		{"tracked, sent, below the maximum", after(t, tracked(3), sentTwice...)},
+		{"tracked, sent, at the maximum", after(t, tracked(3), usedUp...)},
+		{"tracked, acknowledged before its first send", after(t, tracked(3), ackCall(700))},
+		{"tracked, acknowledged", after(t, tracked(3), with(sentTwice, ackEvent(700))...)},
+		{"tracked, failed", after(t, tracked(3), failed...)},
+		{"tracked, failed, acknowledged late", after(t, tracked(3), with(failed, ackCall(700))...)},
+		{"tracked, cancelled before its first send", after(t, tracked(3), withdrawn)},
+		{"tracked, cancelled", after(t, tracked(3), with(sentTwice, withdrawn)...)},
+	}
+}
+
+// A happening is a column of the matrix.
+type happening struct {
+	name  string
+	event func(instruction.Instruction) instruction.Event
+}
+
+func happenings() []happening {
+	constant := func(event instruction.Event) func(instruction.Instruction) instruction.Event {
+		return func(instruction.Instruction) instruction.Event { return event }
+	}
+	return []happening{
+		{"dispatch, due", constant(instruction.Dispatch{At: 1000, MinAge: 500})},
+		{"dispatch, not due", constant(instruction.Dispatch{At: 1000, MinAge: 5000})},
+		{"dispatch, clock set back", constant(instruction.Dispatch{At: 150, MinAge: 5000})},
+		{"acknowledge, by call", constant(ackCall(1000))},
+		{"acknowledge, by event", constant(ackEvent(1000))},
+		{"undeliver, last send", func(in instruction.Instruction) instruction.Event {
+			return instruction.Undeliver{Send: in.Sends(), Previous: previousSend(in)}
+		}},
+		{"undeliver, earlier send", func(in instruction.Instruction) instruction.Event {
+			return instruction.Undeliver{Send: in.Sends() - 1}
+		}},
+		{"cancel", constant(instruction.Cancel{At: 1000, Reason: "superseded"})},
+	}
+}
+
+// previousSend is when the send before the last one was; the rows send at 200, 300, 400 and 500.
+func previousSend(in instruction.Instruction) core.Instant {
+	if in.Sends() < 2 {
+		return 0
+	}
+	return in.LastSentAt() - 100
+}
+
+const matrixLegend = `What becomes of an instruction (row) by an event (column).
+
+A cell says the next state, the sends so far of the sends allowed, and when the last one was, then the
+effects: "deliver n" hands out the n-th send, "log x" appends the record instruction.x to the event
+log, "notice x" leaves the notice instruction.x. "unchanged" is the same value without effects.
+"refused (x)" is the same value, and a refusal that is spelled out below the table.
+Events happen at 1000. A dispatch is due when the last send is at least 500 ago; one that is not due
+asks for 5000; one with the clock set back happens at 150, before every send.
+
+`
+
+func TestInstructionMatrix(t *testing.T) {
+	rows, columns := situations(t), happenings()
+	header := []string{""}
+	for _, column := range columns {
+		header = append(header, strings.ReplaceAll(column.name, ", ", ",\n"))
+	}
+	table, refusals := [][]string{header}, &golden.Footnotes{}
+	for _, row := range rows {
+		cells := []string{strings.ReplaceAll(row.name, ", ", ",\n") + "\n" + standing(row.in)}
+		for _, column := range columns {
+			cells = append(cells, cell(row.in, column.event(row.in), refusals))
+		}
+		table = append(table, cells)
+	}
+	golden.Equal(t, "matrix.golden", matrixLegend+golden.Table(table)+"\n"+refusals.String())
+}
+
+func cell(in instruction.Instruction, event instruction.Event, refusals *golden.Footnotes) string {
+	next, effects, err := in.Step(event)
+	var refusal *core.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return "refused (" + refusals.Mark(fmt.Sprintf("%s: %s", refusal.Kind, refusal.Message)) + ")"
+	case err != nil:
+		return "error: " + err.Error()
+	case next == in && len(effects) == 0:
+		return "unchanged"
+	}
+	lines := []string{standing(next)}
+	for _, effect := range effects {
+		lines = append(lines, effectWord(effect))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// standing writes the state, the sends, and what only this phase knows.
+func standing(in instruction.Instruction) string {
+	text := fmt.Sprintf("%s %d/%d", in.State(), in.Sends(), in.SendsMax())
+	if in.LastSentAt() != 0 {
+		text += fmt.Sprintf(" @%d", in.LastSentAt())
+	}
+	switch p := in.Phase.(type) {
+	case instruction.Queued, instruction.Sent:
+	case instruction.Acknowledged:
+		text += fmt.Sprintf("\nby %s at %d", p.By, p.At)
+	case instruction.Failed:
+		text += fmt.Sprintf("\nat %d", p.At)
+		if p.LateAckAt != 0 {
+			text += fmt.Sprintf(", late ack %d", p.LateAckAt)
+		}
+	case instruction.Cancelled:
+		text += fmt.Sprintf("\nat %d", p.At)
+	}
+	return text
+}
+
+func effectWord(effect core.Effect) string {
+	switch e := effect.(type) {
+	case instruction.Deliver:
+		return fmt.Sprintf("deliver %d", e.Send)
+	case core.Record:
+		return "log " + strings.TrimPrefix(string(e.Type), "instruction.")
+	case core.Post:
+		return "notice " + strings.TrimPrefix(string(e.Kind), "instruction.")
+	}
+	return fmt.Sprintf("unknown effect %T", effect)
+}

@@ -1,0 +1,177 @@
+package instruction
+
+import (
+	"fmt"
+
+	"waybill/core"
+)
+
+// An Event is something that happens to an instruction.
+// Dispatch, Acknowledge, Undeliver and Cancel are the only events.
+type Event interface{ event() }
+
+// Dispatch is one dispatch pass. An instruction gets at most one Dispatch per pass.
+type Dispatch struct {
+	At core.Instant
+	// MinAge is the time in microseconds between the last send and the next one or the failure. Zero means that every
+	// pass sends.
+	MinAge int64
+}
+
+// Acknowledge confirms the effect of the instruction.
+type Acknowledge struct {
+	At core.Instant
+	By AckSource
+}
+
+// Undeliver takes back a send that could not be written to the host.
+type Undeliver struct {
+	Send     int          // number of the send
+	Previous core.Instant // time of the send before it, or zero
+}
+
+// Cancel withdraws the instruction.
+type Cancel struct {
+	At     core.Instant
+	Reason string
+}
+
+func (Dispatch) event()    {}
+func (Acknowledge) event() {}
+func (Undeliver) event()   {}
+func (Cancel) event()      {}
+
+// Enqueue returns the effects of accepting a new instruction.
+func Enqueue() []core.Effect { return []core.Effect{core.Record{Type: core.InstructionQueued}} }
+
+// Step returns the instruction after the event, and the effects.
+// An event that changes nothing, such as a second acknowledgement, returns the same instruction and
+// no effects. An event that the state does not allow returns a *Refusal and the same instruction.
+//
+// The laws that every sequence of events keeps:
+//   - at most SendsMax sends are ever delivered, each with the next number;
+//   - one Dispatch delivers at most once, and never both delivers and fails;
+//   - nothing is delivered after an acknowledgement, a failure or a cancellation;
+//   - a send that is taken back may be delivered again and uses up no retry;
+//   - acknowledged, failed and cancelled are final.
+func (in Instruction) Step(event Event) (Instruction, []core.Effect, error) {
+	switch e := event.(type) {
+	case Dispatch:
+		return in.dispatch(e)
+	case Acknowledge:
+		return in.acknowledge(e)
+	case Undeliver:
+		return in.undeliver(e)
+	case Cancel:
+		return in.cancel(e)
+	}
+	panic(fmt.Sprintf("instruction: unknown event %T", event))
+}
+
+func (in Instruction) dispatch(e Dispatch) (Instruction, []core.Effect, error) {
+	switch p := in.Phase.(type) {
+	case Queued:
+		return in.sent(1, e.At)
+	case Sent:
+		return in.repeat(p, e)
+	case Acknowledged, Failed, Cancelled:
+		return in.refuse("dispatched: it is over")
+	}
+	panic("instruction: instruction without a phase")
+}
+
+func (in Instruction) repeat(p Sent, e Dispatch) (Instruction, []core.Effect, error) {
+	switch {
+	case !in.Tracked:
+		return in.refuse("dispatched again: a plain instruction is sent once")
+	case !due(p.At, e):
+		return in, nil, nil
+	case p.Sends < in.SendsMax():
+		return in.sent(p.Sends+1, e.At)
+	}
+	in.Phase = Failed{Sends: p.Sends, SentAt: p.At, At: e.At}
+	return in, []core.Effect{core.Record{Type: core.InstructionFailed}, core.Post{Kind: core.NoticeInstructionFailed}}, nil
+}
+
+// due reports whether the last send is old enough for the pass. After a clock was set back, a last send in the future
+// is due, because waiting for that time could take forever.
+func due(sentAt core.Instant, e Dispatch) bool {
+	age := int64(e.At - sentAt)
+	return age < 0 || age >= e.MinAge
+}
+
+func (in Instruction) sent(send int, at core.Instant) (Instruction, []core.Effect, error) {
+	in.Phase = Sent{Sends: send, At: at}
+	return in, []core.Effect{Deliver{send}, core.Record{Type: core.InstructionSent}}, nil
+}
+
+func (in Instruction) acknowledge(e Acknowledge) (Instruction, []core.Effect, error) {
+	if !in.Tracked {
+		return in.refuse("acknowledged: it is plain, and a plain instruction needs no acknowledgement")
+	}
+	switch p := in.Phase.(type) {
+	case Queued, Sent:
+		in.Phase = Acknowledged{Sends: in.Sends(), SentAt: in.LastSentAt(), At: e.At, By: e.By}
+		return in, []core.Effect{core.Record{Type: core.InstructionAcknowledged}}, nil
+	case Acknowledged:
+		return in, nil, nil
+	case Failed:
+		if p.LateAckAt != 0 {
+			return in, nil, nil
+		}
+		p.LateAckAt = e.At
+		in.Phase = p
+		return in, []core.Effect{core.Record{Type: core.InstructionLateAck}}, nil
+	case Cancelled:
+		return in.refuse("acknowledged: it was withdrawn; queue a new one if it is still wanted")
+	}
+	panic("instruction: instruction without a phase")
+}
+
+// undeliver changes the instruction only if the send is still its last one and it is neither acknowledged nor ended.
+// A failure is final, because the host has been told.
+func (in Instruction) undeliver(e Undeliver) (Instruction, []core.Effect, error) {
+	switch p := in.Phase.(type) {
+	case Sent:
+		if p.Sends != e.Send {
+			return in, nil, nil
+		}
+		in.Phase = Queued{}
+		if p.Sends > 1 {
+			in.Phase = Sent{Sends: p.Sends - 1, At: e.Previous}
+		}
+		return in, []core.Effect{core.Record{Type: core.InstructionUndelivered}}, nil
+	case Queued, Acknowledged, Failed, Cancelled:
+		return in, nil, nil
+	}
+	panic("instruction: instruction without a phase")
+}
+
+func (in Instruction) cancel(e Cancel) (Instruction, []core.Effect, error) {
+	switch in.Phase.(type) {
+	case Queued, Sent:
+		if !in.Outstanding() {
+			return in.refuse("cancelled: a plain instruction is over once it is sent")
+		}
+		in.Phase = Cancelled{Sends: in.Sends(), SentAt: in.LastSentAt(), At: e.At, Reason: e.Reason}
+		return in, []core.Effect{core.Record{Type: core.InstructionCancelled}}, nil
+	case Cancelled:
+		return in, nil, nil
+	case Acknowledged, Failed:
+		return in.refuse("cancelled: it is over, and nothing more is sent")
+	}
+	panic("instruction: instruction without a phase")
+}
+
+func (in Instruction) refuse(what string) (Instruction, []core.Effect, error) {
+	return in, nil, &core.Refusal{
+		Kind: core.InvalidState, Noun: "instruction", Subject: in.ID, State: string(in.State()),
+		Message: fmt.Sprintf("instruction %s is %s and cannot be %s", in.ID, in.State(), what),
+	}
+}
+
+// Deliver hands the instruction out to the host as its n-th send.
+type Deliver struct{ Send int }
+
+// Effect marks Deliver as an effect.
+func (Deliver) Effect() {}

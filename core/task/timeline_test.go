@@ -1,0 +1,103 @@
+package task_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core/task"
+)
+
+// ranAs returns an attempt that ended.
+func ranAs(number int, status task.AttemptStatus, model task.Model, session, message string) task.Attempt {
+	return task.Attempt{
+		Number: number, Model: model,
+		Phase: task.EndedAttempt{Status: status, Session: session, Failure: task.Failure{Message: message}},
+	}
+}
+
+func TestTimelineHasALineForEachAttempt(t *testing.T) {
+	require.Equal(
+		t,
+		`Attempt 1 — ERROR — anthropic/opus-4.1 — ses_1 — 529 overloaded
+Attempt 2 — LOST — anthropic/opus-4.1 — unknown — nothing was heard
+Attempt 3 — ERROR — openai/gpt-5 — ses_3 — rate limit
+Attempt 4 — COMPLETED — unknown-model — ses_4`,
+		task.Timeline([]task.Attempt{
+			ranAs(1, task.AttemptError, opus, "ses_1", "529 overloaded"),
+			ranAs(2, task.AttemptLost, opus, "", "nothing was heard"),
+			ranAs(3, task.AttemptError, gpt, "ses_3", "rate limit"),
+			ranAs(4, task.AttemptCompleted, task.Model{}, "ses_4", ""),
+		}, 0, nil),
+	)
+}
+
+func TestTimelineTellsWhichModelsWerePassedBy(t *testing.T) {
+	empty, next := ranAs(1, task.AttemptError, opus, "ses_1", "quota exceeded"), ranAs(2, task.AttemptCompleted, gpt, "ses_2", "")
+	ended := empty.Phase.(task.EndedAttempt)
+	ended.Failure = task.Classify(ended.Failure)
+	empty.Phase, next.Cause, next.Link = ended, task.CauseRetry, 3
+	require.Equal(
+		t,
+		`Attempt 1 — ERROR — anthropic/opus-4.1 — ses_1 — quota exceeded
+Attempt 2 — COMPLETED — openai/gpt-5 — ses_2 (2 models of the same provider passed by, which share its account)`,
+		task.Timeline([]task.Attempt{empty, next}, 0, nil),
+	)
+}
+
+func TestTimelineShowsWhatHasNotEnded(t *testing.T) {
+	require.Equal(
+		t,
+		"Attempt 1 — RUNNING — openai — ses_1\nAttempt 2 — PENDING — gpt-5 — unknown\nAttempt 3 — AWAITING_RESPONSE — openai/gpt-5 — ses_3",
+		task.Timeline([]task.Attempt{
+			{Number: 1, Model: task.Model{Provider: "openai"}, Phase: task.RunningAttempt{Session: "ses_1"}},
+			{Number: 2, Model: task.Model{ID: "gpt-5"}, Phase: task.PendingAttempt{}},
+		}, 0, []task.Attempt{ranAs(3, task.AttemptAwaiting, gpt, "ses_3", "")}),
+	)
+}
+
+func TestTimelineOfNothingIsEmpty(t *testing.T) {
+	require.Empty(t, task.Timeline(nil, 0, nil))
+}
+
+func TestFaultD21_TimelineOfTenThousandAttemptsIsCapped(t *testing.T) {
+	const all = 10_000
+	var head, tail []task.Attempt
+	for n := 1; n <= task.TimelineHead; n++ {
+		head = append(head, ranAs(n, task.AttemptError, gpt, "ses", "no"))
+	}
+	for n := all - (task.TimelineLines - task.TimelineHead - 1) + 1; n <= all; n++ {
+		tail = append(tail, ranAs(n, task.AttemptError, gpt, "ses", "no"))
+	}
+	lines := strings.Split(task.Timeline(head, all-len(head)-len(tail), tail), "\n")
+	require.Len(t, lines, task.TimelineLines)
+	require.Equal(t, "Attempt 3 — ERROR — openai/gpt-5 — ses — no", lines[2])
+	require.Equal(t, "… 9,987 more", lines[3])
+	require.Equal(t, "Attempt 9991 — ERROR — openai/gpt-5 — ses — no", lines[4])
+	require.Equal(t, "Attempt 10000 — ERROR — openai/gpt-5 — ses — no", lines[13])
+}
+
+func TestLargeNumbersOfAttemptsAreWrittenWithCommas(t *testing.T) {
+	for n, want := range map[int]string{1: "1", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567"} {
+		require.Equal(t, "… "+want+" more", task.Timeline(nil, n, nil))
+	}
+}
+
+func TestFaultD26_HostileTextStaysWithinItsLine(t *testing.T) {
+	hostile := "a\n`b` — <c>\u202e\x1b[31m"
+	got := task.Timeline([]task.Attempt{ranAs(1, task.AttemptError, task.Model{Provider: hostile, ID: hostile}, hostile, hostile)}, 0, nil)
+	require.Equal(t, "Attempt 1 — ERROR — a 'b' - ‹c› [31m/a 'b' - ‹c› [31m — a 'b' - ‹c› [31m — a 'b' - ‹c› [31m", got)
+}
+
+func ExampleTimeline() {
+	failed := task.Failure{Message: "503 service unavailable"}
+	fmt.Println(task.Timeline([]task.Attempt{
+		{Number: 1, Model: task.Model{Provider: "anthropic", ID: "opus"}, Phase: task.EndedAttempt{Status: task.AttemptError, Session: "ses_a", Failure: failed}},
+		{Number: 2, Model: task.Model{Provider: "openai", ID: "gpt-5"}, Phase: task.EndedAttempt{Status: task.AttemptCompleted, Session: "ses_b"}},
+	}, 0, nil))
+	// Output:
+	// Attempt 1 — ERROR — anthropic/opus — ses_a — 503 service unavailable
+	// Attempt 2 — COMPLETED — openai/gpt-5 — ses_b
+}

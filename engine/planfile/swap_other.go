@@ -1,6 +1,0 @@
-//go:build unix && !linux && !darwin
-
-package planfile
-
-// exchange has no help from the system.
-func (s site) exchange(temp string) error { return s.emulate(temp) }

@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"waybill/api"
+)
+
+// A request is a request of the host until its answer is written.
+type request struct {
+	id         []byte // as the host sent it
+	key        jsonrpc.ID
+	era        *session
+	method     string
+	paramsSize int // bytes
+	change     bool
+	set        *requests
+	// extra passes through the SDK, so that the handler can be matched to this request.
+	extra *sdk.RequestExtra
+
+	// first is closed when all changes before this one have passed. It is nil if this is none.
+	ready chan struct{}
+
+	// The mutex of set guards the fields below.
+	isReady       bool // first is closed
+	passed        bool // the change has taken effect or never will
+	answered      bool
+	dropped       bool                    // the host has cancelled the request
+	endCause      error                   // why the handler must end, or nil
+	cancel        context.CancelCauseFunc // nil before the handler starts
+	onUndelivered []func()                // called if the answer is not delivered
+}
+
+// end ends the handler. The caller holds the mutex of set.
+func (r *request) end(cause error) {
+	if r.endCause == nil {
+		r.endCause = cause
+	}
+	if r.cancel != nil {
+		r.cancel(cause)
+	}
+}
+
+// drop ends the handler and drops its answer, because the host has cancelled the request.
+func (r *request) drop() {
+	r.set.mu.Lock()
+	defer r.set.mu.Unlock()
+	if r.answered {
+		return
+	}
+	r.dropped = true
+	r.end(context.Canceled)
+}
+
+// handlerContext returns the context of the request's handler.
+func (r *request) handlerContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r.set.mu.Lock()
+	r.cancel = cancel
+	if r.endCause != nil {
+		cancel(r.endCause)
+	}
+	r.set.mu.Unlock()
+	ctx = withTurn(ctx, turn{await: r.awaitTurn, pass: r.pass, undelivered: r.addUndelivered})
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// awaitTurn blocks until the change may take effect. It returns an error if the host cancels the request; a hurried
+// request keeps its place.
+func (r *request) awaitTurn(ctx context.Context) error {
+	if r.ready == nil {
+		return nil
+	}
+	select {
+	case <-r.ready:
+		return nil
+	case <-ctx.Done():
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, api.ErrHurry) {
+		return cause
+	}
+	<-r.ready // this ends soon, because shutdown hurries and then answers every earlier request
+	return nil
+}
+
+// pass lets the next change take effect after all earlier ones have passed. A change that is refused at once must not
+// let later ones overtake earlier ones.
+func (r *request) pass() {
+	if r.ready == nil {
+		return
+	}
+	r.set.mu.Lock()
+	defer r.set.mu.Unlock()
+	r.passed = true
+	r.set.advanceChanges()
+}
+
+// runUndelivered runs the callbacks for an answer that is not delivered.
+func (r *request) runUndelivered() {
+	r.set.mu.Lock()
+	callbacks := r.onUndelivered
+	r.onUndelivered = nil
+	r.set.mu.Unlock()
+	for _, undo := range callbacks {
+		undo()
+	}
+}
+
+// addUndelivered registers a callback for the case that the answer is not delivered. If the request is answered
+// already, it runs the callback at once.
+func (r *request) addUndelivered(undo func()) {
+	r.set.mu.Lock()
+	late := r.answered
+	if !late {
+		r.onUndelivered = append(r.onUndelivered, undo)
+	}
+	r.set.mu.Unlock()
+	if late {
+		undo()
+	}
+}

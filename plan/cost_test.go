@@ -1,0 +1,103 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/plan"
+	"waybill/test/slow"
+)
+
+// units are pieces of which a line, or a file, can be made that a reader looks at again and again unless it takes
+// care: each opens, closes or continues something.
+var units = []string{
+	"`", "~", "<", ">", "-", "*", "+", "#", "_", "[", "]", "(", ")", "{", "|", ".", ":", ",", "&", ";", "\\", "=", "\"", "\t", "→", "é",
+	"0", "1.", "1,", "a", "T", "T001 ", "T1,", "1-256, ", "1 and ", " & ", "and ", "(a) ", "** ", "**1", "_a ", "a_ ", "__ ", "[]", "[ ] ", "[x]",
+	"[P] ", "[US1]", "- [", "- [ ] ", "# [", "> ", ">>", "1) ", "<!--", "-->", "<!-- -->", "``` ", "~~", "~~1~~ ", "](", "]*", "[S] = ", "=skip", "[S] = skipped, ", "[x] = skipped | ", "`[S]` ", ", `[", "## Legend\n", "~~a ",
+	"_Depends: ", "_Depends: 1_ ", "_Prompt: ", "_Prompt: a_ ", "_Prompt: |", "_Requirements: 1, ", "_Leverage: a _", "_Blocked: ", "_Boundary: ",
+	"Files: ", "a/b.c ", "Depends on ", "depends on 1 ", "depends on T1, ", "(depends on ", "before ", "T1 before T2; ", "T1 -> ", " --> ", "1 --> ", "A[1 -->|", "-- a --> ",
+	"Task ", "Task 1: ", "Task Group ", "Phase 1", "Track: ", "(P) ", "(AC: 1) ", "#1 ", "001.md - ", "parallel: ", "checkpoint: ", "7be20f1 ", "[7be20f1]", "Step 1: ",
+	"| T1 | done ", "<task>", "<name>", "</task>", "---", "id: ", "{\"a\":", "{\"waves\":", "[[\"1\"],", "\"1\",", "✅", "⏳", "(COMPLETED) ", "1.1.", "0.",
+}
+
+// inPlaces puts a piece wherever a line of a plan may have it, once as one long line and once as many.
+func inPlaces(unit string, size int) string {
+	long := strings.Repeat(unit, size/len(unit))
+	lines := strings.Repeat(unit+"\n", size/(len(unit)+1))
+	var b strings.Builder
+	b.WriteString("# a\n\n- [ ] 1. a\n- [ ] T001 a\n### Task 1: a\n- [ ] a\n")
+	for _, before := range []string{"", "- ", "## ", "- [ ] ", "- [ ] 1.1 ", "- [ ] T002 ", "  - ", "    ", "### Task 2: ", "  - _Prompt: ", "  - **Depends on:** ", "| ", "- [ ] **", "## Dependencies\n- ", "## Task Dependency Graph\n"} {
+		b.WriteString(before + long + "\n")
+	}
+	b.WriteString("- [ ] 2. a\n" + lines + "- [ ] 3. a\n  - a\n    " + strings.ReplaceAll(lines, "\n", "\n    ") + "\n```\n" + lines + "\n```\n## Dependencies\n" + lines)
+	return b.String()
+}
+
+// Whatever is repeated, a plan costs in proportion to its size: four times as much takes four times as long, and would
+// take sixteen times as long if any of it were looked at again for each piece. What other programs do disturbs one
+// try or the other, and not all of them. Each piece is tried in every eighth dialect; BenchmarkPieces tries all.
+func TestFaultF21_NoPieceCostsMoreThanItsSize(t *testing.T) {
+	slow.Test(t)
+	const stride, most, tries = 8, 10, 8
+	size := 1 << 12
+	if slow.Race {
+		size = 1 << 10
+	}
+	for k, dialect := range plan.Dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			for i := k % stride; i < len(units); i += stride {
+				few, many := inDialect(dialect, inPlaces(units[i], size)), inDialect(dialect, inPlaces(units[i], 4*size))
+				if r, err := plan.Read(many, plan.Hints{}); err == nil {
+					require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics), "%q", units[i])
+				}
+				ratio := growth(few, many)
+				for range tries - 1 {
+					if ratio > most {
+						ratio = growth(few, many)
+					}
+				}
+				require.LessOrEqual(t, ratio, float64(most), "times as long for four times as much of %q", units[i])
+			}
+		})
+	}
+}
+
+// BenchmarkPieces gives, for each dialect, how much longer four times as much of a piece takes, of the piece for which
+// that is most. What costs the square of its size comes to 16.
+func BenchmarkPieces(b *testing.B) {
+	for _, dialect := range plan.Dialects() {
+		b.Run(dialect, func(b *testing.B) {
+			const size, tries = 1 << 14, 3
+			for b.Loop() {
+				worst, at := 0.0, ""
+				for _, unit := range units {
+					few, many := inDialect(dialect, inPlaces(unit, size)), inDialect(dialect, inPlaces(unit, 4*size))
+					ratio := 1e9
+					for range tries { // the least is what no other program disturbed
+						ratio = min(ratio, growth(few, many))
+					}
+					if ratio > worst {
+						worst, at = ratio, unit
+					}
+				}
+				b.Logf("%s: %q", dialect, at)
+				b.ReportMetric(worst, "x-for-4-times")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// growth is how many times as long as one text takes another.
+func growth(few, many string) float64 { return timeOf(many).Seconds() / timeOf(few).Seconds() }
+
+func timeOf(text string) time.Duration {
+	start := time.Now()
+	if r, err := plan.Read(text, plan.Hints{}); err == nil {
+		_ = r.Items()
+	}
+	return time.Since(start)
+}

@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package file_test
+
+// exchanges reports whether the system exchanges two names in one step.
+const exchanges = false

@@ -1,0 +1,112 @@
+//go:build unix
+
+package file_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	planfile "waybill/plan/file"
+)
+
+// A pipe, a socket or a device in the place of the plan is refused, and neither
+// waited for nor opened.
+func TestFaultF3_SpecialFilesAreNotOpened(t *testing.T) {
+	for kind, plant := range map[string]func(path string) error{
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"device": func(path string) error { return exec.Command("mknod", path, "c", "1", "3").Run() },
+		"socket": func(path string) error {
+			l, err := net.Listen("unix", path)
+			if err == nil {
+				t.Cleanup(func() { _ = l.Close() })
+			}
+			return err
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "f3") // short: the path of a socket has a limit
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			if err := plant(filepath.Join(dir, "tasks.md")); err != nil {
+				t.Skipf("a %s cannot be made here: %v", kind, err)
+			}
+			symlink(t, "tasks.md", filepath.Join(dir, "link.md"))
+			r := open(t, dir, planfile.Options{})
+			for _, rel := range []string{"tasks.md", "link.md"} {
+				_, err := r.Read(rel, nil)
+				refused(t, err, rel, planfile.NotRegular)
+				require.ErrorContains(t, err, kind)
+			}
+			got, err := r.Find([]string{"tasks.md", "link.md", "tasks.md/*/x"})
+			require.NoError(t, err)
+			require.Empty(t, got)
+		})
+	}
+}
+
+// A plan without read permission, or behind a folder without search permission, is
+// reported, and read once the permission is back.
+func TestFaultF4_UnreadablePlanIsReported(t *testing.T) {
+	dir := public(t)
+	write(t, filepath.Join(dir, "tasks.md"), planText)
+	write(t, filepath.Join(dir, "locked", "tasks.md"), planText)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "locked"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o755) })
+	r := open(t, dir, planfile.Options{})
+	unprivileged(t, func() {
+		for _, rel := range []string{"tasks.md", "locked/tasks.md"} {
+			_, err := r.Read(rel, nil)
+			refused(t, err, rel, planfile.Unreadable)
+			require.ErrorIs(t, err, os.ErrPermission)
+		}
+		_, err := r.Find([]string{"locked/*/tasks.md", "locked/tasks.md"})
+		require.ErrorIs(t, err, os.ErrPermission)
+	})
+	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0o644))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "locked"), 0o755))
+	unprivileged(t, func() {
+		for _, rel := range []string{"tasks.md", "locked/tasks.md"} {
+			_, err := r.Read(rel, nil)
+			require.NoError(t, err)
+		}
+	})
+}
+
+// A workspace that cannot be written to works, and nothing is left behind in it.
+func TestFaultF23_ReadOnlyWorkspace(t *testing.T) {
+	dir := public(t)
+	write(t, filepath.Join(dir, "tasks.md"), planText)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "tasks.md"), 0o444))
+	require.NoError(t, os.Chmod(dir, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+	before, err := planfile.StatPath(dir)
+	require.NoError(t, err)
+	unprivileged(t, func() {
+		require.Error(t, os.WriteFile(filepath.Join(dir, "probe"), nil, 0o644))
+		r := open(t, dir, planfile.Options{})
+		f, err := r.Read("tasks.md", nil)
+		require.NoError(t, err)
+		require.Equal(t, planText, f.Text)
+		got, err := r.Find(planfile.DefaultPatterns())
+		require.NoError(t, err)
+		require.Equal(t, []string{"tasks.md"}, got)
+	})
+	after, err := planfile.StatPath(dir)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
+// public returns a temporary folder that every user can enter.
+func public(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	return dir
+}

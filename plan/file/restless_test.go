@@ -1,0 +1,142 @@
+package file_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	planfile "waybill/plan/file"
+)
+
+// An editor truncates the file and writes it again while it is read.
+func TestFaultF8_HalfWrittenPlanIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tasks.md")
+	write(t, path, "- [ ] 1. half")
+	r := open(t, dir, planfile.Options{Now: later})
+	saves := 0
+	r.BetweenStats(func() {
+		if saves++; saves == 1 {
+			write(t, path, planText)
+		}
+	})
+	f, err := r.Read("tasks.md", nil)
+	require.NoError(t, err)
+	require.False(t, f.Unstable)
+	require.Equal(t, planText, f.Text)
+	require.Equal(t, 2, saves)
+}
+
+// A writer that never rests is not waited for: the reading says that it is unstable,
+// and cannot be used to skip the next one.
+func TestFaultF8_PlanThatNeverRestsIsUnstable(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tasks.md")
+	write(t, path, planText)
+	r := open(t, dir, planfile.Options{Now: later})
+	saves := 0
+	grow := func() {
+		saves++
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.WriteString("- [ ] more\n")
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	r.BetweenStats(grow)
+	f, err := r.Read("tasks.md", nil)
+	require.NoError(t, err)
+	require.True(t, f.Unstable)
+	require.False(t, f.Settled)
+	require.Equal(t, 3, saves)
+
+	r.BetweenStats(nil)
+	f, err = r.Read("tasks.md", &f)
+	require.NoError(t, err)
+	require.False(t, f.Unchanged)
+	require.False(t, f.Unstable)
+}
+
+// A save by rename in the middle of a reading never returns a mixture.
+func TestFaultF8_RenameOverWhileReading(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tasks.md")
+	write(t, path, "old\n")
+	r := open(t, dir, planfile.Options{})
+	r.BetweenStats(func() {
+		r.BetweenStats(nil)
+		write(t, path+".tmp", planText)
+		require.NoError(t, os.Rename(path+".tmp", path))
+	})
+	f, err := r.Read("tasks.md", nil)
+	require.NoError(t, err)
+	require.Contains(t, []string{"old\n", planText}, f.Text)
+	require.False(t, f.Unstable)
+}
+
+// The workspace is deleted during the run, and later made again.
+func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ws")
+	write(t, filepath.Join(dir, "tasks.md"), planText)
+	r := open(t, dir, planfile.Options{Now: later})
+	good, err := r.Read("tasks.md", nil)
+	require.NoError(t, err)
+
+	require.NoError(t, os.RemoveAll(dir))
+	_, err = r.Read("tasks.md", &good)
+	e := refused(t, err, "tasks.md", planfile.Missing)
+	require.True(t, e.WorkspaceGone)
+	_, err = r.Find(planfile.DefaultPatterns())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	write(t, filepath.Join(dir, "tasks.md"), "new\n")
+	f, err := r.Read("tasks.md", &good)
+	require.NoError(t, err)
+	require.Equal(t, "new\n", f.Text)
+
+	write(t, filepath.Join(dir+"2", "tasks.md"), "other\n")
+	require.NoError(t, os.Rename(dir, dir+"1"))
+	require.NoError(t, os.Rename(dir+"2", dir))
+	f, err = r.Read("tasks.md", &f)
+	require.NoError(t, err)
+	require.Equal(t, "other\n", f.Text)
+}
+
+// Readers meet a workspace that comes and goes: each answer is a whole file or a
+// typed error.
+func TestConcurrentReadsOfARestlessWorkspace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ws")
+	write(t, filepath.Join(dir, "tasks.md"), planText)
+	r := open(t, dir, planfile.Options{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 300 {
+				f, err := r.Read("tasks.md", nil)
+				if err != nil {
+					if _, ok := errors.AsType[*planfile.Error](err); !ok {
+						t.Errorf("untyped error %v", err)
+					}
+				} else if !f.Unstable && f.Text != planText {
+					t.Errorf("torn reading %q", f.Text)
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		_ = os.Rename(dir, dir+"x")
+		if i%2 == 0 {
+			_ = os.Rename(dir+"x", dir)
+			continue
+		}
+		_ = os.RemoveAll(dir + "x")
+		write(t, filepath.Join(dir+"y", "tasks.md"), planText)
+		_ = os.Rename(dir+"y", dir)
+	}
+	readers.Wait()
+}

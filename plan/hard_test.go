@@ -1,0 +1,281 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/plan"
+	"waybill/test/slow"
+)
+
+// inDialect sets the dialect of a text.
+func inDialect(dialect, text string) string {
+	return "<!-- waybill: dialect=" + dialect + " -->\n" + text
+}
+
+// forEachDialect runs a test for each dialect that there is.
+func forEachDialect(t *testing.T, test func(t *testing.T, dialect string)) {
+	t.Helper()
+	for _, dialect := range plan.Dialects() {
+		t.Run(dialect, func(t *testing.T) { test(t, dialect) })
+	}
+}
+
+// Two tasks with one id are never merged, whatever the dialect: both are items, a lookup returns the first, and the
+// diagnostic names both places.
+func TestFaultF19_DuplicateIDsInEveryDialect(t *testing.T) {
+	forEachShape(t, withoutTwins, func(t *testing.T, dialect string, s shape) {
+		once, twice := s.nine(nil), s.nine(nil)
+		for _, p := range s.nine(nil) {
+			p.again = true
+			twice = append(twice, p)
+		}
+		text := s.plan(dialect, twice)
+		checkRecordLaws(t, text)
+		r := parse(t, text)
+		require.Equal(t, 2*parse(t, s.plan(dialect, once)).Len(), r.Len())
+		found := diagnostics(r, "duplicate_id")
+		require.Len(t, found, 9*s.levels)
+		for n := 1; n <= 9; n++ {
+			d, it := found[(n-1)*s.levels], item(t, r, s.idOf(n))
+			require.Contains(t, d.Message, s.idOf(n))
+			require.Contains(t, d.Message, fmt.Sprintf("line %d", it.Line), "the first is found")
+			require.True(t, d.Line > it.Line || d.Source != it.Source)
+		}
+	})
+}
+
+// Dependencies that cannot be met are reported with their path, whatever the dialect, and all tasks stay.
+func TestFaultF20_ImpossibleDependenciesInEveryDialect(t *testing.T) {
+	forEachShape(t, withoutIDs, func(t *testing.T, dialect string, s shape) {
+		text := s.plan(dialect, s.nine(map[int]int{1: 2, 2: 3, 3: 1, 4: 4, 5: 777, 6: 5}))
+		checkRecordLaws(t, text)
+		r := parse(t, text)
+		require.Equal(t, 9*s.levels, r.Len())
+		circles := diagnostics(r, "dependency_cycle")
+		require.Len(t, circles, 2, "%s", text)
+		require.Contains(t, circles[0].Message, strings.Join([]string{s.idOf(1), s.idOf(2), s.idOf(3), s.idOf(1)}, " -> "))
+		require.Contains(t, circles[1].Message, s.idOf(4)+" -> "+s.idOf(4))
+		unknown := diagnostics(r, "dependency_unresolved")
+		require.Len(t, unknown, 1)
+		require.Contains(t, unknown[0].Message, fmt.Sprintf("%s waits for %q", s.idOf(5), s.idOf(777)))
+		ready := plan.Ready(r.Items(), func(string) plan.ItemRun { return plan.NoRun })
+		if s.levels == 1 {
+			require.Contains(t, ready.Ready, s.idOf(7))
+		}
+		require.NotContains(t, ready.Ready, s.idOf(1))
+	})
+}
+
+// The marks that people use are never taken for something else, whatever the dialect: an unknown one is open.
+func TestFaultF21_UnknownMarksAreOpenInEveryDialect(t *testing.T) {
+	marks := map[bool][]string{
+		false: {"?", "/", "!", "✓", "é", "1", "P", "*", "", "]"},
+		true:  {"?", "!", "perhaps", "almost done", "é", "1", "P"},
+	}
+	forEachShape(t, withoutMarks, func(t *testing.T, dialect string, s shape) {
+		for _, mark := range marks[s.worded] {
+			text := s.plan(dialect, []planned{{n: 1, mark: mark}, {n: 2}})
+			if mark == "" { // which is no mark of its own in a plan of planned items
+				text = strings.Replace(s.plan(dialect, []planned{{n: 1}, {n: 2}}), "["+s.open+"]", "[]", 1)
+			}
+			checkRecordLaws(t, text)
+			r := parse(t, text)
+			require.NotZero(t, r.Len())
+			for _, it := range r.Items() {
+				require.Equal(t, plan.Pending, it.Status, "%s: %q", dialect, text)
+			}
+		}
+		for _, other := range shapes { // what is written as in another dialect
+			if other.worded || other.named != "" {
+				continue
+			}
+			for _, mark := range marks[false] {
+				text := inDialect(dialect, "## Tasks\n"+other.item(planned{n: 1, mark: mark, title: "a"}))
+				checkLaws(t, []byte(text))
+				if r, err := plan.Read(text, plan.Hints{}); err == nil {
+					require.Equal(t, plan.Pending, r.Items()[0].Status, "%s: %q", dialect, text)
+				}
+			}
+		}
+	})
+}
+
+// hardTexts are what editors, tools and accidents leave behind. In all of them the laws hold, in every dialect.
+var hardTexts = []struct{ name, text string }{
+	{"brackets", "[\n[\n- [\n- [ \n- [ ]\n- [x]\n* [\n1. [\n# [\n> [\n- [[\n- ]["},
+	{"a file of one bracket", "["},
+	{"a bullet", "-"},
+	{"a heading", "#"},
+	{"a quote", ">"},
+	{"a fence", "```"},
+	{"a comment", "<!--"},
+	{"mixed indentation", "- [ ] 1. a\n\t- [ ] 1.1 b\n    - [ ] 1.2 c\n \t - [ ] 1.3 d\n\u00a0\u00a0- [ ] 1.4 e\n\u3000- [ ] 1.5 f\n   \t\t- [ ] g\n"},
+	{"fences in fences", "- [ ] 1. a\n`````\n````md\n```\n# 2. no heading\n- [ ] 2. b\n```\n````\n## [ ] 3. c\n`````\n- [ ] 4. d\n~~~~\n```\n~~~\n- [ ] 5. e\n~~~~\n- [ ] 6. f\n"},
+	{"headings in fences", "- [ ] T001 a\n```\n## Phase 2: b\n### Task 3: c\n```\n- [ ] T002 d\n"},
+	{"an unclosed fence", "- [ ] 1. a\n```go\n- [ ] 2. b\n## Acceptance\n- [ ] c\n- [x] T003 d\n"},
+	{"an unclosed fence in an unclosed comment", "- [ ] 1. a\n<!--\n```\n- [ ] 2. b\n~~~\n- [ ] T003 c\n"},
+	{"an unclosed comment", "- [ ] 1. a\n<!-- perhaps\n- [ ] 2. b\n- [ ] T003 c\n### Task 4: d\n"},
+	{"a comment that closes nothing", "--> \n- [ ] 1. a\n-->\n<!-- --> -->\n- [ ] T002 b\n"},
+	{"a fence that a comment closes", "- [ ] 1. a\n```\n<!--\n```\n- [ ] 2. b\n-->\n- [ ] 3. c\n"},
+	{"front matter that never ends", "---\nid: 1\nstatus: open\n- [ ] 1. a\n- [ ] T002 b\n"},
+	{"rules", "---\n***\n- - -\n- [ ] 1. a\n---\n- [ ] T002 b\n"},
+	{"links", "- [ ](a)\n- [x][b]\n- [c](d) e\n- [ ] [1. f](g)\n- [ ] [T001](h) i\n- []()\n"},
+	{"boxes in boxes", "- [ ] [ ] 1. a\n- [[ ]] 2. b\n- [ ] - [ ] 3. c\n- [ ]- [ ] T001 d\n"},
+	{"quotes", "> > > - [ ] 1. a\n>>- [ ] T001 b\n> ```\n> - [ ] 2. c\n> ```\n- [ ] d\n"},
+	{"lone carriage returns", "- [ ] 1. a\r- [ ] T001 b\r\r\n- [ ] c\n\r"},
+	{"byte order marks", "\ufeff- [ ] 1. a\n\ufeff- [ ] T001 b\n"},
+	{"no spaces", "-[ ]1.a\n-[x]T001b\n*[ ]c\n+[]d\n1.[ ]e\n##[ ]f\n"},
+	{"a table", "| ID | Title | Status | Depends |\n|--|--|--|--|\n| T001 | a \\| b | [ ] | |\n|T002|c|done|T001|\nT003|d|\n| - [ ] 1. e |\n"},
+	{"elements", "<task type=\"auto\">\n<name>Task 1: a</name>\n- [ ] 1. b\n</task>\n<task>\n<task>\n"},
+	{"control characters", "- [ ] 1. a\x01\x1b[31m\n- [\x07] T001 b\n\x0b- [ ] c\n\x0c- [ ] 2. d\n"},
+	{"letters that join", "- [ ] 1. e\u0301\u200d\n- [\u0301] T001 a\n- [\U0001f468\u200d\U0001f469] b\n"},
+	{"dialects that quarrel", "<!-- waybill: dialect=loose -->\n<!-- waybill: dialect=none -->\n- [ ] 1. a\n- [ ] T001 b\n"},
+	{"all families at once", "---\nid: B-1\nstatus: To Do\n---\n# Task ID: 7\n## [~] Track: a\n## Phase 1: b\n### Task 1: c\n#### Task Group 1: d\n- [ ] 1.0 e\n- [ ] Task: f 7be20f1\n- [ ] 001.md - g (parallel: true)\n- [x] **Step 1: h**\n<task><name>i</name></task>\n| ID | Status |\n|--|--|\n| T1 | done |\n## Task Dependency Graph\n```json\n[[\"1\"],[\"1\"]]\n```\n## Dependencies\n- T001 → T002\n"},
+}
+
+func TestFaultF21_HardInputInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		for _, c := range hardTexts {
+			t.Run(c.name, func(t *testing.T) {
+				checkHard(t, inDialect(dialect, c.text))
+				checkHard(t, inDialect(dialect, c.text+"\n- [ ] 1. a\n- [ ] T001 b\n### Task 1: c\n"+c.text))
+			})
+		}
+	})
+	for _, c := range hardTexts {
+		checkHard(t, c.text)
+	}
+}
+
+// checkHard wants the laws, the same from the same, and the same with other line ends.
+func checkHard(t require.TestingT, text string) {
+	checkLaws(t, []byte(text))
+	if _, err := plan.Parse([]byte(text)); err != nil {
+		return
+	}
+	setEach(t, text)
+	once := meaningOf(t, text)
+	require.Equal(t, once, meaningOf(t, text))
+	if !strings.Contains(text, "\r") {
+		require.Equal(t, once, meaningOf(t, strings.ReplaceAll(text, "\n", "\r\n")), "with CRLF: %q", text)
+	}
+}
+
+// setEach returns each item each status, and wants that no other byte than the mark has changed, nor another item.
+func setEach(t require.TestingT, text string) {
+	r, err := plan.Parse([]byte(text))
+	if err != nil || r.Len() > 64 {
+		return // the square of it
+	}
+	for _, it := range r.Items() {
+		for status := plan.Pending; status <= plan.Skipped; status++ {
+			m, err := r.Marked(plan.Marking{Plan: "p", ItemID: it.ID, Line: it.Line, Status: status})
+			if err != nil {
+				require.NotEmpty(t, err.Error())
+				continue
+			}
+			require.Equal(t, status, m.Item.Status)
+			grown := len(m.Text) - len(text)
+			require.Equal(t, text[:m.Changed.Start], m.Text[:m.Changed.Start])
+			require.Equal(t, text[m.Changed.End:], m.Text[m.Changed.End+grown:])
+		}
+	}
+}
+
+// Bytes that are no text are refused with their place, whatever the dialect that the file sets.
+func TestFaultF6_NoTextInEveryDialect(t *testing.T) {
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		const items = "- [ ] 1. a\r\n- [ ] T001 b\r\n"
+		head := inDialect(dialect, items)
+		for _, c := range []struct {
+			text, reason string
+			line, offset int
+		}{
+			{head + "- [ ] 2. c\x00\n", plan.ReasonNotText, 4, len(head) + 10},
+			{head + "- [ ] 2. \xe9t\xe9\n", plan.ReasonInvalidUTF8, 4, len(head) + 9},
+			{head + "\xed\xa0\x80", plan.ReasonInvalidUTF8, 4, len(head)},
+			{"\xff\xfe" + head, plan.ReasonNotText, 1, 0},
+			{"\xfe\xff" + head, plan.ReasonNotText, 1, 0},
+		} {
+			_, err := plan.Parse([]byte(c.text))
+			var refusal *plan.ParseError
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, []any{c.reason, c.line, c.offset}, []any{refusal.Reason, refusal.Line, refusal.Offset})
+		}
+	})
+}
+
+// A hundred thousand items are read in every dialect, and each is found.
+func TestFaultF21_AHundredThousandItemsInEveryDialect(t *testing.T) {
+	slow.Test(t)
+	many := slow.Size(100_000)
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		s := shapeOf(t, dialect)
+		items := make([]planned, many)
+		for i := range items {
+			items[i].n = i + 1
+		}
+		r, err := plan.Read(s.plan(dialect, items), plan.Hints{})
+		require.NoError(t, err)
+		require.Equal(t, many*s.levels, r.Len())
+		if !s.worded && s.named == "" {
+			require.Equal(t, r.Checkboxes, countBoxed(r)+countNotTasks(r.Diagnostics))
+		}
+		last := ""
+		for id := range r.IDs() {
+			last = id
+		}
+		if s.id != "" && s.levels == 1 {
+			require.Equal(t, s.idOf(many), last)
+		}
+		require.NotEmpty(t, item(t, r, last).Title)
+	})
+}
+
+// Ten thousand levels are no recursion.
+func TestFaultF21_TenThousandLevels(t *testing.T) {
+	const levels = 10_000
+	var b strings.Builder
+	for i := range levels {
+		b.WriteString(strings.Repeat(" ", i))
+		b.WriteString("- [ ] ")
+		fmt.Fprintf(&b, "%d a\n", i+1)
+	}
+	for _, dialect := range []string{"kiro", "loose"} {
+		r, err := plan.Read(inDialect(dialect, b.String()), plan.Hints{})
+		require.NoError(t, err)
+		require.Equal(t, levels, r.Len())
+		require.Equal(t, levels-1, r.Totals.Groups)
+		last := ""
+		for id := range r.IDs() {
+			last = id
+		}
+		it := item(t, r, last)
+		require.Equal(t, levels-1, it.Level)
+		require.LessOrEqual(t, len(it.ID), 128)
+	}
+}
+
+// A line of a megabyte is a title, a detail or a heading as any other is.
+func TestFaultF21_LinesOfAMegabyteInEveryDialect(t *testing.T) {
+	long := strings.Repeat("a b ", 1<<18)
+	forEachDialect(t, func(t *testing.T, dialect string) {
+		s := shapeOf(t, dialect)
+		if s.named != "" && dialect != "gsd" {
+			t.Log("a title stands in front matter, which is bounded: TestFrontMatterIsBounded")
+			return
+		}
+		text := strings.Replace(s.plan(dialect, []planned{{n: 1, title: "x " + long, below: "  - " + long + "\n"}}), "## Tasks\n", "## Preface "+long+"\n## Tasks\n", 1)
+		r := parse(t, text)
+		items := r.Items()
+		it := items[len(items)-1]
+		require.GreaterOrEqual(t, len(it.Title)+len(strings.Join(it.Details, "")), len(long)-1)
+		for _, d := range r.Diagnostics {
+			require.Less(t, len(d.Message), 4096, "a message does not repeat the line")
+		}
+	})
+}

@@ -1,0 +1,124 @@
+package plan_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/plan"
+	"waybill/test/slow"
+)
+
+// This file holds what is true of marks in the plans of every dialect that is written.
+
+// eachWritten runs a property over random plans of each dialect that is written, in the forms that files
+// come in.
+func eachWritten(t *testing.T, property func(t *rapid.T, text string)) {
+	for _, dialect := range plan.Dialects() {
+		if _, _, written := plan.Marks(dialect); !written {
+			continue
+		}
+		write := writers[dialect]
+		require.NotNil(t, write, "no random plans of the dialect %s", dialect)
+		t.Run(dialect, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				text, _ := write(t)
+				form := rapid.SampledFrom(slices.Sorted(maps.Keys(forms))).Draw(t, "form")
+				if form == "odd bytes" && strings.Contains(text, "\"tasks\"") {
+					form = "as it is" // nothing may stand behind JSON
+				}
+				text = forms[form](text)
+				r, err := plan.Read(text, plan.Hints{})
+				require.NoError(t, err)
+				require.Equal(t, dialect, r.Dialect)
+				property(t, text)
+			})
+		})
+	}
+}
+
+// Each item, set to each status, is refused with a reason, or no byte but its mark changes and the plan reads
+// with that status for that item alone.
+func TestOnlyTheMarkChangesInRandomPlansOfEachDialect(t *testing.T) {
+	eachWritten(t, func(t *rapid.T, text string) {
+		r, err := plan.Read(text, plan.Hints{})
+		require.NoError(t, err)
+		items := r.Items()
+		some := 4 // of each plan, which are all of them over many plans
+		if slow.Race {
+			some = 1
+		}
+		first := rapid.IntRange(0, len(items)-1).Draw(t, "first")
+		for _, it := range items[first:min(first+some, len(items))] {
+			for _, to := range settable {
+				checkMarked(t, text, r, items, it, to)
+			}
+		}
+	})
+}
+
+// The same holds for what is a plan of no tool at all.
+func TestOnlyTheMarkChangesInAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if text := drawText(t); parsed(text) {
+			checkEveryMarkIn(t, text, true)
+		}
+	})
+}
+
+func parsed(text string) bool {
+	_, err := plan.Read(text, plan.Hints{})
+	return err == nil
+}
+
+// Many items are set one after the other, in any order, some of them several times. The plan has the last
+// status of each, and without its marks it is the plan that it was.
+func TestMarksThatFollowOneAnother(t *testing.T) {
+	eachWritten(t, func(t *rapid.T, text string) {
+		now, err := plan.Read(text, plan.Hints{})
+		require.NoError(t, err)
+		was, want := unmarked(now, text), statuses(now)
+		for range rapid.IntRange(1, 8).Draw(t, "marks") {
+			items := now.Items()
+			it := items[rapid.IntRange(0, len(items)-1).Draw(t, "item")]
+			to := rapid.SampledFrom(settable).Draw(t, "status")
+			marked, err := now.Marked(plan.Marking{Plan: "tasks.md", ItemID: it.ID, Line: it.Line, Status: to})
+			if err != nil {
+				continue // for a reason that the other test looks at
+			}
+			text, want[it.Line] = marked.Text, to
+			now, err = plan.Read(text, plan.Hints{})
+			require.NoError(t, err)
+			require.Equal(t, want, statuses(now))
+		}
+		require.Equal(t, was, unmarked(now, text))
+	})
+}
+
+// statuses returns the status of each item with a mark by its line. Those without one follow what is below them.
+func statuses(r *plan.Reading) map[int]plan.Status {
+	all := map[int]plan.Status{}
+	for _, it := range r.Items() {
+		if it.Mark.End > 0 {
+			all[it.Line] = it.Status
+		}
+	}
+	return all
+}
+
+// unmarked returns a text without the marks of its items.
+func unmarked(r *plan.Reading, text string) string {
+	var b strings.Builder
+	at := 0
+	for _, it := range r.Items() {
+		if it.Mark.End > 0 {
+			b.WriteString(text[at:it.Mark.Start])
+			at = it.Mark.End
+		}
+	}
+	return b.String() + text[at:]
+}

@@ -1,0 +1,226 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/plan"
+	"waybill/test/golden"
+)
+
+// runs answers from a table: an item that is not in it has no run.
+func runs(table map[string]plan.ItemRun) func(string) plan.ItemRun {
+	return func(id string) plan.ItemRun { return table[id] }
+}
+
+// tell writes a readiness, one item a line.
+func tell(r plan.Readiness) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ready %s\n", strings.Join(r.Ready, " "))
+	for _, w := range r.Waiting {
+		fmt.Fprintf(&b, "%s:", w.ItemID)
+		for _, h := range w.Because {
+			b.WriteString(" " + strings.TrimSuffix(string(h.Kind)+"="+h.ItemID, "="))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "left %d, under way %d, complete %t\n", r.Left, r.UnderWay, r.Complete)
+	return b.String()
+}
+
+// A tick in the file and an approval by a run are two facts, and neither stands in for the other.
+func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
+	r, err := plan.Read("- [x] 1. a\n- [x] 2. b\n- [ ] 3. c\n- [x] 4. d\n- [x] 5. e\n- [ ] 6. f\n- [ ] 7. g\n  - [x] 7.1 h\n  - [ ] 7.2 i\n\t- [ ] no item\n- [ ] 3. c\n- [x] 4. d\n", plan.Hints{})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Totals.Unread)
+	file := plan.PlanProgress{Completed: 6, Total: 11}
+	require.Equal(t, file, r.PlanProgress(runs(nil)))
+	require.False(t, file.ByRuns())
+	by := runs(map[string]plan.ItemRun{
+		"2": plan.RunDone, "3": plan.RunDone, "4": plan.RunLive, "5": plan.RunBlocked, "6": plan.RunLive,
+		"7": plan.RunDone, "7.2": plan.RunDone, "gone": plan.RunDone,
+	})
+	want := plan.PlanProgress{Completed: 6, Total: 11, Approved: 3, Unapproved: 2}
+	require.Equal(t, want, r.PlanProgress(by), "a group counts through its children, and of two items with one id the first counts")
+	require.Equal(t, want, r.Ready(r.Items(), by).Progress)
+	require.True(t, want.ByRuns())
+	require.True(t, plan.PlanProgress{Unapproved: 1}.ByRuns())
+}
+
+func TestReadyReadsAsTheGoldenFileSays(t *testing.T) {
+	var b strings.Builder
+	for _, c := range []struct {
+		name, plan string
+		runs       map[string]plan.ItemRun
+	}{
+		{"an empty file", "", nil},
+		{"a file of blanks", " \n\n", nil},
+		{"in the order of the plan", "- [x] 2 a\n- [ ] 10 b\n- [ ] 1 c\n- [-] 3 d\n", nil},
+		{
+			"runs count as the file does", "- [ ] 1 a\n- [ ] 2 b\n- [ ] 3 c\n- [ ] 4 d\n  _Depends: 1_\n- [ ] 5 e\n  _Depends: 2, 3_\n",
+			map[string]plan.ItemRun{"1": plan.RunDone, "2": plan.RunLive, "3": plan.RunBlocked},
+		},
+		{
+			"a ticked box does not end a run", "- [x] 1 a\n- [x] 2 b\n- [x] 3 c\n- [ ] 4 d\n  _Depends: 1, 2, 3_\n",
+			map[string]plan.ItemRun{"1": plan.RunBlocked, "2": plan.RunLive, "3": plan.RunDone},
+		},
+		{
+			"nor do the boxes below an item with a run", "- [x] 1 a\n  - [x] 1.1 b\n- [x] 2 c\n  - [x] 2.1 d\n- [ ] 3 e\n  _Depends: 1, 2_\n",
+			map[string]plan.ItemRun{"1": plan.RunBlocked, "2": plan.RunLive},
+		},
+		{"nobody is at an item whose run is blocked", "- [-] 1 a\n", map[string]plan.ItemRun{"1": plan.RunBlocked}},
+		{"an item that somebody is at is not blocked", "- [~] 1 a\n- [ ] 2 b\n  _Depends: 1_\n", map[string]plan.ItemRun{"1": plan.RunLive}},
+		{"groups", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ] 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n  - [ ] 2.1 e\n  - [ ] 2.2 f\n    _Depends: 2.1_\n- [ ] 3 g\n  _Depends: 2_\n- [x] 4 h\n  - [x] 4.1 i\n", nil},
+		{"a group is done when its leaves are", "- [ ] 1 a\n  - [x] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2 d\n  _Depends: 1_\n", nil},
+		{"a group that is marked done and is not", "- [x] 1 a\n  - [ ] 1.1 b\n- [ ] 2 c\n  _Depends: 1_\n", nil},
+		{"blocked items behind a dependency", "- [~] 1 a\n  _Blocked: no permit_\n- [ ] 2 b\n  _Depends: 1_\n- [ ] 3 c\n  _Depends: 2_\n- [ ] 4 d\n  - [ ] 4.1 e\n    _Depends: 3, 1_\n- [ ] 5 f\n  _Depends: 4_\n- [ ] 6 g\n", nil},
+		{"dependencies of ancestors", "- [ ] 1 a\n- [ ] 2 b\n  _Depends: 1_\n  - [ ] 2.1 c\n    _Depends: 9, 1_\n    - [ ] 2.1.1 d\n      _Depends: 1_\n    - [x] 2.1.2 e\n", nil},
+		{"optional items are ready and do not count", "- [x] 1 a\n- [ ]* 2 b\n- [ ]* 3 c\n  - [ ] 3.1 d\n- [ ] 4 e\n  _Depends: 2, 3_\n", nil},
+		{"what a done group waits for holds up its optional leaves", "- [ ] 1 a\n- [ ] 2 b\n  _Depends: 1_\n  - [ ]* 2.1 c\n- [ ] 3 d\n  _Depends: 2.1_\n", map[string]plan.ItemRun{"1": plan.RunBlocked}},
+		{"only optional items are left", "- [x] 1 a\n- [ ]* 2 b\n- [-]* 3 c\n", nil},
+		{"circles", "- [ ] 1 a\n  _Depends: 2_\n- [ ] 2 b\n  _Depends: 1_\n- [ ] 3 c\n  _Depends: 3_\n- [ ] 4 d\n  _Depends: 1_\n- [ ] 5 e\n  _Depends: 5.1_\n  - [ ] 5.1 f\n- [ ] 6 g\n", nil},
+		{"two items of one id", "- [x] 1 a\n- [ ] 1 b\n- [ ] 2 c\n  _Depends: 1, 1_\n", nil},
+	} {
+		p := plan.Reading{}
+		if c.plan != "" {
+			p = *parse(t, c.plan)
+		}
+		fmt.Fprintf(&b, "# %s\n%s\n", c.name, tell(plan.Ready(p.Items(), runs(c.runs))))
+	}
+	golden.Equal(t, "ready/plans.golden", b.String())
+}
+
+// An agent that ticked its own box skipped the review of its work.
+func TestATickedBoxDoesNotEndARunThatGoesOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawPlan(t, rapid.Bool().Draw(t, "circles"))
+		before := tell(plan.Ready(n.items, runs(n.runs)))
+		for i := range n.items {
+			if n.running(&n.items[i]) {
+				n.items[i].Status = rapid.SampledFrom([]plan.Status{plan.Pending, plan.InProgress, plan.Completed, plan.Blocked, plan.Skipped}).Draw(t, "marked")
+			}
+		}
+		require.Equal(t, before, tell(plan.Ready(n.items, runs(n.runs))))
+	})
+}
+
+// A plan waited for ever for somebody who marked an item and went away.
+func TestAnItemThatIsMarkedAndHasNoRunIsNotUnderWay(t *testing.T) {
+	r := plan.Ready(parse(t, "- [-] 1 a\n- [ ] 2 b\n  _Depends: 1_\n").Items(), runs(nil))
+	require.Equal(t, "ready \n1: in_progress\n2: depends_on=1\nleft 2, under way 0, complete false\n", tell(r))
+}
+
+// One blocked item is no reason to stop a plan.
+func TestABlockedItemHoldsUpItsDependentsOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := drawPlan(t, false)
+		before := plan.Ready(n.items, runs(n.runs))
+		if len(before.Ready) == 0 {
+			t.Skip("nothing to block")
+		}
+		id := rapid.SampledFrom(before.Ready).Draw(t, "blocked")
+		n.runs[id] = plan.RunBlocked
+		after := plan.Ready(n.items, runs(n.runs))
+		require.Equal(t, slices.DeleteFunc(slices.Clone(before.Ready), func(s string) bool { return s == id }), append([]string{}, after.Ready...))
+		for i, w := range after.Waiting {
+			if w.ItemID == id {
+				after.Waiting = slices.Delete(after.Waiting, i, i+1)
+				break
+			}
+		}
+		for i, w := range after.Waiting {
+			if !slices.Equal(w.Because, before.Waiting[i].Because) {
+				require.Contains(t, w.Because, plan.Hold{Kind: plan.HeldByBlock, ItemID: id}, "only who waits for it hears of it")
+				require.True(t, slices.ContainsFunc(w.Because, func(h plan.Hold) bool { return h.Kind == plan.HeldByDependency }))
+			}
+		}
+	})
+}
+
+func TestCausesAreTheFirstOfThePlan(t *testing.T) {
+	var items []plan.Item
+	var all []string
+	for i := range 40 {
+		items = append(items, plan.Item{ID: fmt.Sprint(i), Status: plan.Blocked})
+		all = append(all, fmt.Sprint(i))
+	}
+	slices.Reverse(all)
+	items = append(items,
+		plan.Item{ID: "sum", Status: plan.Pending, DependsOn: all},
+		plan.Item{ID: "end", Status: plan.Pending, DependsOn: []string{"sum"}},
+	)
+	waiting := plan.Ready(items, runs(nil)).Waiting
+	require.Len(t, waiting[40].Because, 80, "its own dependencies are named, all of them")
+	require.Len(t, waiting[41].Because, 17)
+	for i, h := range waiting[41].Because[1:] {
+		require.Equal(t, plan.Hold{Kind: plan.HeldByBlock, ItemID: fmt.Sprint(i)}, h)
+	}
+}
+
+// No plan that was parsed has such items, and they must not hang anybody.
+func TestItemsThatAreTheirOwnAncestorsStandForThemselves(t *testing.T) {
+	items := []plan.Item{
+		{ID: "1", ParentID: "2", Status: plan.Pending},
+		{ID: "2", ParentID: "1", Status: plan.Completed},
+		{ID: "3", ParentID: "3", Status: plan.Pending},
+		{ID: "4", ParentID: "5", Status: plan.Pending},
+		{ID: "5", ParentID: "5", Status: plan.Pending},
+	}
+	require.Equal(t, "ready 1 3 4\n2: done\n5: parent\nleft 3, under way 0, complete false\n", tell(plan.Ready(items, runs(nil))))
+}
+
+// A plan was complete with boxes in it that are no items: in each dialect that has such boxes, the open ones count.
+func TestAPlanWithUnreadBoxesIsNotComplete(t *testing.T) {
+	for name, text := range map[string]string{
+		"numbers":   "# Implementation Plan\n- [x] 1. a\n- [ ] b\n- [x] c\n- [-] d\n",
+		"spec-kit":  "- [x] T001 a\n- [ ] b\n- [?] c\n- [-] d\n- [X] e\n",
+		"zeros":     "- [x] 1.0 a\n- [x] 2.0 b\n- [ ] c\n- [~] d\n",
+		"a table":   "<!-- waybill: dialect=table -->\n| ID | Status |\n|--|--|\n| 1 | done |\n\n- [ ] a\n- [S] b\n- [!] c\n\n[S] = skipped\n",
+		"an indent": "# Implementation Plan\n- [x] 1. a\n  - [ ] b\n  - [ ] c\n",
+	} {
+		r := parse(t, text)
+		ready := r.Ready(r.Items(), runs(nil))
+		require.Equal(t, 2, ready.Unread, name)
+		require.Equal(t, 2, ready.Left, name)
+		require.False(t, ready.Complete, name)
+	}
+	r := parse(t, "- [x] T001 a\n- [x] b\n## Acceptance\n- [ ] c\n```\n- [ ] d\n```\n")
+	require.Equal(t, 1, r.Ready(r.Items(), runs(nil)).Left, "criteria are work, and samples are not")
+}
+
+// Prose in a field of dependencies held its item back for ever, and so did an id that no item has.
+func TestADependencyThatNamesNoItemHoldsBackNobody(t *testing.T) {
+	for name, text := range map[string]string{
+		"cc-sdd":      "- [ ] 1. a (P)\n  - _Depends: the new server must be there_\n  - _Boundary: x_\n- [ ] 2. b\n  - _Depends: 1_\n",
+		"superpowers": "### Task 1: a\n**Depends on:** approval by the board\n- [ ] **Step 1: do**\n### Task 2: b\n**Depends on:** Task 1\n- [ ] **Step 1: do**\n",
+		"tina":        "### Task 1: a\n**Depends on:** Task 99\n**Model:** small\n### Task 2: b\n**Depends on:** 1\n",
+		"a table":     "| ID | Title | Status | Depends on |\n|--|--|--|--|\n| T1 | a | todo | whatever comes |\n| T2 | b | todo | T1 |\n",
+		"backlog":     "---\nid: B-1\ntitle: a\nstatus: To Do\ndependencies: [somebody]\n---\n",
+		"spec-kit":    "- [ ] T001 a (depends on T099)\n- [ ] T002 b (depends on T001)\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := parse(t, text)
+			require.NotEmpty(t, diagnostics(r, "dependency_unresolved"))
+			ready := r.Ready(r.Items(), runs(nil))
+			var leaves []string
+			for _, it := range r.Items() {
+				if it.DerivedStatus == 0 {
+					leaves = append(leaves, it.ID)
+				}
+			}
+			require.Equal(t, leaves[:1], ready.Ready)
+			for _, w := range ready.Waiting {
+				for _, h := range w.Because {
+					require.NotEqual(t, "T099", h.ItemID)
+					_, there := r.Item(h.ItemID)
+					require.True(t, there || h.ItemID == "", h.ItemID)
+				}
+			}
+		})
+	}
+}

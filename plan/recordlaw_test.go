@@ -1,0 +1,198 @@
+package plan_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/plan"
+	"waybill/test/slow"
+)
+
+func folder(named ...string) string {
+	var files []plan.PlanFile
+	for i := 0; i+1 < len(named); i += 2 {
+		files = append(files, plan.PlanFile{Name: named[i], Text: named[i+1]})
+	}
+	return plan.JoinFiles(files)
+}
+
+func refusalOf(t *testing.T, text string) *plan.ParseError {
+	t.Helper()
+	_, err := plan.Parse([]byte(text))
+	refusal, ok := errors.AsType[*plan.ParseError](err)
+	require.True(t, ok, "%v", err)
+	return refusal
+}
+
+// A folder without a task is an error, and all boxes in it have a diagnostic.
+func TestFolderWithoutTasksIsAnError(t *testing.T) {
+	for _, text := range []string{
+		folder(), folder("a.md", ""), folder("readme.md", "# Hello\n- [ ] 1. a box\n", "b.md", "```\n- [x] c\n```\n"),
+		folder("a.json", "{\"tasks\": []}"), folder("a.json", `{"other": 1}`), folder("a.txt", "\x00"), folder("a.md", "- [ ] \xff"),
+	} {
+		refusal := refusalOf(t, text)
+		require.Equal(t, plan.ReasonNoItems, refusal.Reason, "%q", text)
+		require.Equal(t, refusal.Checkboxes, countNotTasks(refusal.Diagnostics))
+	}
+	require.Equal(t, 2, refusalOf(t, folder("readme.md", "# Hello\n- [ ] 1. a box\n", "b.md", "```\n- [x] c\n```\n")).Checkboxes)
+}
+
+// JSON that breaks off says where.
+func TestBrokenJSONIsReportedWithItsPlace(t *testing.T) {
+	for text, line := range map[string]int{
+		"{\"tasks\": [\n {\"id\": 1,\n": 2, "{\"tasks\": [\n {\"id\": 1},\n]}": 2, "{\"tasks\": [{\"id\": 1}]}\nmore": 2, "{\"tasks\": \"\\ud800\"}": 1,
+	} {
+		refusal := refusalOf(t, text)
+		require.Equal(t, plan.ReasonInvalidJSON, refusal.Reason, "%q", text)
+		require.Equal(t, line, refusal.Line, "%q: %v", text, refusal)
+		require.ErrorContains(t, refusal, fmt.Sprintf("line %d: ", refusal.Line))
+	}
+	refusal := refusalOf(t, "{\"tasks\":[{\"id\":1,\n\"title\":\"\xff\"}]}")
+	require.Equal(t, plan.ReasonInvalidUTF8, refusal.Reason)
+	require.Equal(t, []int{2, 28}, []int{refusal.Line, refusal.Offset})
+}
+
+// A file that is no text takes no other with it, and is an open item with its name.
+func TestFileThatIsNoTextIsAnOpenItem(t *testing.T) {
+	const good = "---\nid: BACK-1\nstatus: Done\n---\n"
+	r := parse(t, folder("back-1 - A.md", good, "back-2 - Broken-by-bytes.md", "---\nid: BACK-2\ntitle: \xff\n---\n", "back-3 - N.md", "\x00"))
+	require.Equal(t, []string{"BACK-1", "BACK-2", "BACK-3"}, idsOf(r.Items()))
+	require.Equal(t, "Broken by bytes", item(t, r, "BACK-2").Title)
+	require.Equal(t, plan.Pending, item(t, r, "BACK-2").Status)
+	require.Empty(t, item(t, r, "BACK-2").Details)
+	found := diagnostics(r, "file_unreadable")
+	require.Len(t, found, 2)
+	require.Equal(t, "back-2 - Broken-by-bytes.md", found[0].Source)
+	require.Equal(t, 3, found[0].Line)
+	require.Contains(t, found[0].Message, "byte 0xff")
+}
+
+// Front matter is bounded, and nothing in it can ask for more memory than it has bytes.
+func TestFrontMatterIsBounded(t *testing.T) {
+	long := "---\nid: 1\nstatus: Done\nlabels: [" + strings.Repeat("a, ", 30_000) + "b]\n---\n"
+	bomb := "---\nid: 1\nstatus: Done\na: &a [x, x, x, x]\nb: &b [*a, *a, *a, *a]\nc: [*b, *b, *b, *b]\n---\n"
+	deep := "---\nid: 1\nstatus: Done\na: " + strings.Repeat("[", 20_000) + "\n---\n"
+	for text, message := range map[string]string{long: "64 KiB", bomb: "alias *a", deep: "not valid YAML"} {
+		r := parse(t, folder("task-1 - a.md", text, "task-2 - b.md", "---\nid: 2\nstatus: Done\n---\n"))
+		require.Equal(t, []string{"task-1", "2"}, idsOf(r.Items()))
+		require.Equal(t, plan.Pending, item(t, r, "task-1").Status)
+		found := diagnostics(r, "file_unreadable")
+		require.Len(t, found, 1)
+		require.Contains(t, found[0].Message, message)
+	}
+}
+
+// A comment sets the dialect of a record, too, and of one that does not look like it.
+func TestACommentSetsTheDialectOfRecords(t *testing.T) {
+	const set = "<!-- waybill: dialect=%s -->\n"
+	const front = "---\nid: A-1\nstatus: Done\n---\n- [ ] 1. a\n"
+	require.Equal(t, "spec-context", parse(t, front).Dialect, "id and status alone are not enough for a file with a task")
+	r := parse(t, fmt.Sprintf(set, "backlog")+front)
+	require.Equal(t, "backlog", r.Dialect)
+	require.Equal(t, plan.Evidence{Line: 1, Dialect: "backlog", Signal: "comment that sets the dialect"}, r.Evidence[0])
+	require.Equal(t, plan.Completed, item(t, r, "A-1").Status)
+	require.Equal(t, "loose", parse(t, fmt.Sprintf(set, "loose")+"---\nid: A-1\nlabels: []\nstatus: Done\n---\n- [ ] 1. a\n").Dialect)
+	require.Equal(t, "backlog", parse(t, "---\nid: A-1\nlabels: []\nstatus: Done\n---\n"+fmt.Sprintf(set, "klingon")).Dialect)
+	require.Len(t, diagnostics(parse(t, "---\nid: A-1\nlabels: []\nstatus: Done\n---\n"+fmt.Sprintf(set, "klingon")), "unknown_dialect"), 1)
+	_, err := plan.Read(fmt.Sprintf(set, "task-master")+front, plan.Hints{})
+	require.ErrorContains(t, err, "no JSON")
+	require.NotContains(t, err.Error(), "gsd")
+}
+
+// Front matter alone makes no plan of records out of a list of boxes.
+func TestListsWithFrontMatterStayLists(t *testing.T) {
+	for text, dialect := range map[string]string{
+		"---\ntitle: a\n---\n- [ ] 1. a\n":                                      "spec-context",
+		"---\nstatus: [broken\n---\n- [ ] 1. a\n":                               "spec-context",
+		"---\n- [ ] T001 a\n- [ ] T002 b\n":                                     "spec-kit",
+		"{ not JSON \"tasks\"\n- [ ] 1. a\n":                                    "spec-context",
+		"---\ntitle: a\n---\nSay <task type=\"auto\"> in GSD.\n- [ ] 1. a\n":    "spec-context",
+		"---\nwave: 1\n---\n```\n<task type=\"auto\">\n```\n- [ ] 1. a\n":       "spec-context",
+		"# Plan\n- [ ] 1. a\n\n<task type=\"auto\">\n<name>b</name>\n</task>\n": "spec-context",
+		"<objective>a</objective>\n<task type=\"auto\">\n</task>\n":             "gsd",
+	} {
+		require.Equal(t, dialect, parse(t, text).Dialect, "%q", text)
+	}
+}
+
+// A name of a plan that its file contradicts, in GSD too.
+func TestFaultPlanFileNamedAfterAnotherPlan(t *testing.T) {
+	const plan = "---\nphase: 03-roof\nplan: %s\n---\n<task type=\"auto\">\n<name>Task 1: a</name>\n</task>\n"
+	r := parse(t, folder("03-01-PLAN.md", fmt.Sprintf(plan, "01"), "03-02-PLAN.md", fmt.Sprintf(plan, "05")))
+	require.Equal(t, []string{"03-01", "03-01/1", "03-05", "03-05/1"}, idsOf(r.Items()))
+	found := diagnostics(r, "file_name_conflict")
+	require.Len(t, found, 1)
+	require.Equal(t, "03-02-PLAN.md", found[0].Source)
+}
+
+// A plan that is one long line, with something odd about each of its tasks, cost the square of its length:
+// each place was counted from where the line begins.
+func TestOddTasksInOneLongLineCostInProportion(t *testing.T) {
+	slow.Test(t)
+	var b strings.Builder
+	b.WriteString(`{"tasks":[`)
+	tasks := slow.Size(30_000)
+	for i := range tasks {
+		fmt.Fprintf(&b, `{"id":%d,"title":"ä","status":"?","dependencies":[%d]},`, i, -i-1)
+	}
+	b.WriteString(`{"id":"last"}]}`)
+	r := parse(t, b.String())
+	require.Equal(t, tasks+1, r.Len())
+	require.Len(t, r.Diagnostics, 2*tasks+1)
+	odd := diagnostics(r, "unknown_mark")
+	last := odd[len(odd)-1]
+	require.Equal(t, 1, last.Line)
+	require.Equal(t, len([]rune(b.String()))-len(`{"id":"last"}]}`)+1, last.Column)
+}
+
+// Any files whatever make a reading that holds to the laws, or an error that says why not.
+func TestEveryBoxOfAnyFolderHasADiagnostic(t *testing.T) {
+	pieces := append([]string{
+		"---", "---", "id: A-1", "id: A-2", "status: Done", "status: [", "labels: []", "dependencies: [A-1, A-2, a-1]", "parent_task_id: a-2",
+		"depends_on: [001]", "parallel: true", "wave: 2", "phase: 1", "plan: 2", "# Task ID: 1", "# Status: done", "# Details:", "# Subtasks:",
+		"## 1. a [pending]", "### Dependencies: 1", `{"tasks": [{"id": 1, "subtasks": [{"id": 1, "dependencies": [1, 2]}]}]}`, `{"tasks": [`,
+		"<task type=\"auto\">", "<name>Task 1: a", "</name>", "</task>", "<!-- AC:BEGIN -->", "<!-- AC:END -->", "- [x] 01-01-PLAN.md", "- [ ] 001.md",
+	}, fragments...)
+	names := []string{"a-1 - x.md", "a-2 - y.md", "001.md", "epic.md", "01-01-PLAN.md", "task_001.txt", "tasks.json", "readme.md", "a/b.md"}
+	rapid.Check(t, func(t *rapid.T) {
+		var files []plan.PlanFile
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 5, rapid.ID).Draw(t, "names") {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "lines"), rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end"))
+			files = append(files, plan.PlanFile{Name: name, Text: text})
+		}
+		checkRecordLaws(t, plan.JoinFiles(files))
+		for _, f := range files {
+			checkRecordLaws(t, f.Text)
+		}
+	})
+}
+
+func FuzzRecords(f *testing.F) {
+	for _, text := range recordPlans(f) {
+		f.Add(text)
+	}
+	for _, seed := range []string{"---", "---\n---", "---\n?\n---", "{", "{\"tasks\":[{}]}", "# Task ID:", "<task", "---\nid: 1\nstatus: \u2028Done\nlabels: a\n---", "\x00files\n0 \"\"\n\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		slow.InTime(t)
+		if files, ok := plan.SplitFiles(text); ok {
+			seen := map[string]bool{}
+			for _, file := range files {
+				if seen[file.Name] {
+					return // no folder has two files of one name
+				}
+				seen[file.Name] = true
+			}
+		}
+		checkRecordLaws(t, text)
+		if _, err := plan.Read(text, plan.Hints{}); err == nil {
+			checkEachWord(t, text, true)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package plan_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"waybill/plan"
+)
+
+// meaning is what a text says, without where its bytes stand.
+type meaning struct {
+	dialect     string
+	evidence    []plan.Evidence
+	items       []plan.Item
+	diagnostics []plan.Diagnostic
+	totals      plan.Totals
+	active      string
+	checkboxes  int
+	refusal     string
+}
+
+func meaningOf(t require.TestingT, text string) meaning {
+	r, err := plan.Parse([]byte(text))
+	if err != nil {
+		var refusal *plan.ParseError
+		require.True(t, errors.As(err, &refusal))
+		// What it quotes of the text stands there as it was written.
+		said := strings.ReplaceAll(refusal.Error(), `\u00a0`, " ")
+		return meaning{refusal: said, checkboxes: refusal.Checkboxes, diagnostics: refusal.Diagnostics}
+	}
+	m := meaning{
+		dialect: r.Dialect, evidence: r.Evidence, diagnostics: r.Diagnostics,
+		totals: r.Totals, active: r.Active(), checkboxes: r.Checkboxes,
+	}
+	for _, it := range r.Items() {
+		it.Mark = plan.Span{}
+		// A prompt and a detail are text: the white space in them is kept as it was written.
+		it.Prompt = strings.ReplaceAll(it.Prompt, "\u00a0", " ")
+		for i, detail := range it.Details {
+			it.Details[i] = blanks.ReplaceAllString(detail, " ")
+		}
+		m.items = append(m.items, it)
+	}
+	return m
+}
+
+// withoutColumns is for spellings that change how wide a line is.
+func (m meaning) withoutColumns() meaning {
+	diagnostics := m.diagnostics
+	m.diagnostics = nil
+	for _, d := range diagnostics {
+		d.Column = 0
+		m.diagnostics = append(m.diagnostics, d)
+	}
+	return m
+}
+
+var (
+	blanks    = regexp.MustCompile(`[ \t\x{a0}]+`)
+	indent    = regexp.MustCompile(`(?m)^ +`)
+	structure = regexp.MustCompile(`(?m)^( *(?:[-*+]|[0-9]+[.)])) \[( ?)\](\*?) `)
+	finalEnd  = regexp.MustCompile(`\n\z`)
+)
+
+// spellings are other ways to write the same text.
+var spellings = []struct {
+	name  string
+	write func(string) string
+}{
+	{"crlf", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+	{"lone cr", func(s string) string { return strings.ReplaceAll(s, "\n", "\r") }},
+	{"mixed line ends", func(s string) string { return strings.Replace(s, "\n", "\r\n", 3) }},
+	{"bom", func(s string) string { return "\ufeff" + s }},
+	{"bom and crlf", func(s string) string { return "\ufeff" + strings.ReplaceAll(s, "\n", "\r\n") }},
+	{"no final newline", func(s string) string { return finalEnd.ReplaceAllString(s, "") }},
+	{"trailing blanks", func(s string) string { return strings.ReplaceAll(s, "\n", " \t\n") }},
+	{"tabs", func(s string) string {
+		return indent.ReplaceAllStringFunc(s, func(blanks string) string { return strings.ReplaceAll(blanks, "    ", "\t") })
+	}},
+	{"no-break spaces", func(s string) string {
+		s = structure.ReplaceAllStringFunc(s, func(box string) string { return strings.ReplaceAll(box, " ", "\u00a0") })
+		return indent.ReplaceAllStringFunc(s, func(blanks string) string { return strings.ReplaceAll(blanks, " ", "\u00a0") })
+	}},
+}
+
+// Line ends, byte order marks, tabs, trailing blanks and no-break spaces come
+// from editors and copied pages; none of them is meant to say anything.
+func TestFaultF7_OtherSpellingsOfWhiteSpaceReadTheSame(t *testing.T) {
+	for _, spelling := range spellings {
+		t.Run(spelling.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				text := drawText(t) + "\n"
+				want := meaningOf(t, text).withoutColumns()
+				require.Equal(t, want, meaningOf(t, spelling.write(text)).withoutColumns(), "%q", spelling.write(text))
+			})
+		})
+	}
+}
+
+// A refusal that quotes a line with no-break spaces in it was taken for another one, in one run of many.
+func TestDefect_ARefusalQuotesNoBreakSpaces(t *testing.T) {
+	const text = `{"wave": 2, "tasks": [1.2], "depends_on": [1]}` + "\n- [ ] **Files**: a.go\n"
+	want := meaningOf(t, text)
+	require.NotEmpty(t, want.refusal)
+	require.Equal(t, want, meaningOf(t, strings.Replace(text, "- [ ] ", "-\u00a0[\u00a0]\u00a0", 1)))
+}
+
+func TestFaultF7_ColumnsDoNotCountByteOrderMarkAndCarriageReturn(t *testing.T) {
+	const text = "- [?] 1. a\n- [ ] nameless\n"
+	want := meaningOf(t, text)
+	require.Len(t, want.diagnostics, 2)
+	require.Equal(t, want, meaningOf(t, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n")))
+}
+
+// An id in another Unicode form is another text and must not be taken for it;
+// ids here are ASCII, so such a box is reported and not read wrongly.
+func TestFaultF7_DecomposedLettersBehindANumberAreNoID(t *testing.T) {
+	r, err := plan.Parse([]byte("- [ ] 1. caf\u0065\u0301\n- [ ] 2e\u0301 x\n"))
+	require.NoError(t, err)
+	require.Len(t, r.Items(), 1)
+	require.Equal(t, "caf\u0065\u0301", r.Items()[0].Title)
+	require.Equal(t, 1, countNotTasks(r.Diagnostics))
+}

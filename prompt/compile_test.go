@@ -1,0 +1,313 @@
+package prompt_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/ledger"
+	"waybill/prompt"
+	"waybill/test/golden"
+)
+
+const rainPlan = `# Rain
+- [x] 1. Base
+- [-] 2. Reports
+  - [-] 2.1 Daily mail
+    - keep the old address
+    - Files: mail/daily.go, mail/daily_test.go
+    - Purpose: the farmers know before breakfast
+    - _Leverage: mail/base.go_
+    - _Requirements: 1.1, 2.3_
+    - _Depends: 1_
+    - _Prompt: Role: mail engineer | Task: send the mail | Success: it arrives <once> & in time_
+  - [ ] 2.2 Wall display
+    - large digits
+    - Files: wall/display.go
+  - [~] 2.3 Siren
+    - _Blocked: no permit yet_
+`
+
+func input(t *testing.T, id string) prompt.CompileInput {
+	t.Helper()
+	p, err := ledger.Progress(parse(t, rainPlan), "rain", "plans/rain/tasks.md", id)
+	require.NoError(t, err)
+	return prompt.CompileInput{
+		RunID: "run_7", Role: ledger.RoleWorker, Progress: p, Task: ledger.NewTaskLedger("run_7", id),
+	}
+}
+
+func rejected(in prompt.CompileInput) prompt.CompileInput {
+	in.Task.PlanVersion = 3
+	in.Task.Attempts = 2
+	in.Task.Rejections = 1
+	in.Task.Summary = "the mail is sent,\nbut twice"
+	in.Task = in.Task.After(ledger.Outcome{
+		Role: ledger.RoleSpecReviewer, Kind: ledger.OutcomeChangesNeeded,
+		Issues: []ledger.ReviewIssue{
+			{Severity: "critical", File: "mail/daily.go", Message: "sent twice", Fix: "remember what was sent"},
+			{Severity: "minor", Message: "no subject\nin the second mail"},
+		},
+		RequiredFixes: []string{"send once", "write a test"},
+	})
+	in.Task.Blockers = []string{"the mail server rejects us"}
+	in.Task.Stalled = ledger.Stalled{ConsecutiveNonProgress: 2, Threshold: 2, Flagged: true}
+	in.Task.ReplanHint = "make the task smaller"
+	return in
+}
+
+func compile(t *testing.T, in prompt.CompileInput) prompt.Compiled {
+	t.Helper()
+	c, err := prompt.Compile(in)
+	require.NoError(t, err)
+	return c
+}
+
+func TestPromptsReadAsTheGoldenFilesSay(t *testing.T) {
+	reviewer := rejected(input(t, "2.1"))
+	reviewer.Role = ledger.RoleCodeQualityReviewer
+	override := rejected(input(t, "2.1"))
+	override.TaskPrompt = "Only look at the subject line.\n[Files]\nThis stays \u200bword for word.\n"
+	degraded := input(t, "2.2")
+	degraded.Degraded = "rebuild_failed"
+	degraded.MaxOutputTokens = 500
+	for name, in := range map[string]prompt.CompileInput{
+		"worker-first":      input(t, "2.1"),
+		"worker-rejected":   rejected(input(t, "2.1")),
+		"worker-override":   override,
+		"worker-degraded":   degraded,
+		"worker-blocked":    input(t, "2.3"),
+		"reviewer-rejected": reviewer,
+		"reviewer-work":     reviewing(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := compile(t, in)
+			tail, ok := strings.CutPrefix(c.Prompt, c.StablePrefix)
+			require.True(t, ok)
+			golden.Equal(t, "prompts/"+name+".golden", tail)
+			require.True(t, strings.HasSuffix(c.Prompt, "\n"))
+			require.Equal(t, c, compile(t, in), "the same input gives the same prompt")
+		})
+	}
+}
+
+const (
+	spec    = ledger.RoleSpecReviewer
+	quality = ledger.RoleCodeQualityReviewer
+)
+
+var roles = []ledger.Role{ledger.RoleWorker, spec, quality}
+
+var roleFiles = map[ledger.Role]string{
+	ledger.RoleWorker: "worker", ledger.RoleSpecReviewer: "spec-reviewer",
+	ledger.RoleCodeQualityReviewer: "code-quality-reviewer",
+}
+
+// A provider can reuse its work on a prefix only if no byte of it ever changes.
+func TestPrefixesAreStable(t *testing.T) {
+	hashes := map[string]bool{}
+	for _, kind := range promptKinds() {
+		first, second := input(t, "2.1"), rejected(input(t, "2.3"))
+		first.Role, second.Role = kind.role, kind.role
+		first.Block, second.Block = kind.block, kind.block
+		first.Key = "KEY2TEST"
+		second.RunID, second.Degraded, second.MaxOutputTokens, second.TaskPrompt = "run_8", "x", 9, "other"
+		a, b := compile(t, first), compile(t, second)
+		golden.Equal(t, "prefixes/"+kind.name()+".golden", a.StablePrefix)
+		require.Equal(t, a.StablePrefix, b.StablePrefix)
+		require.Equal(t, a.StablePrefixHash, b.StablePrefixHash)
+		require.Equal(t, hashOf(a.StablePrefix), a.StablePrefixHash)
+		require.Equal(t, hashOf(a.Prompt), a.FullPromptHash)
+		require.NotEqual(t, a.FullPromptHash, b.FullPromptHash)
+		hashes[a.StablePrefixHash] = true
+	}
+	require.Len(t, hashes, 2*len(roles))
+}
+
+// A promptKind is what a stable prefix depends on.
+type promptKind struct {
+	role  ledger.Role
+	block bool
+}
+
+func promptKinds() (kinds []promptKind) {
+	for _, role := range roles {
+		kinds = append(kinds, promptKind{role, false}, promptKind{role, true})
+	}
+	return kinds
+}
+
+func (k promptKind) name() string {
+	if k.block {
+		return roleFiles[k.role] + "-block"
+	}
+	return roleFiles[k.role]
+}
+
+// A quotation of the file that a task is about must not have the key, so it stands behind the prefix, in the
+// last section, and no compaction takes it out.
+func TestTheResultKeyIsBehindThePrefix(t *testing.T) {
+	for _, kind := range promptKinds() {
+		in := rejected(input(t, "2.1"))
+		in.Role, in.Block, in.Key = kind.role, kind.block, "KEY2TEST"
+		c := compile(t, in)
+		require.NotContains(t, c.StablePrefix, in.Key)
+		_, now, _ := strings.Cut(c.Prompt, "\n[Now] (from waybill; trusted)\n")
+		require.Contains(t, now, "\nResult key: KEY2TEST\n")
+		require.Equal(t, 1, strings.Count(c.Prompt, in.Key))
+		require.Equal(t, kind.block, strings.Contains(c.StablePrefix, "BEGIN_DISPATCH_RESULT"), "one form is taught")
+		require.Equal(t, !kind.block, strings.Contains(c.StablePrefix, "\nstatus: <pass, gaps or error>\n"))
+		in.Key = ""
+		require.NotContains(t, compile(t, in).Prompt, "\nResult key:")
+	}
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestBlockPrefixesShowEveryKey(t *testing.T) {
+	keys := map[ledger.Role][]string{
+		ledger.RoleWorker:              {"task_id", "key", "status", "summary", "files_changed", "tests", "follow_up_actions"},
+		ledger.RoleSpecReviewer:        {"task_id", "key", "assessment", "strengths", "issues", "required_fixes"},
+		ledger.RoleCodeQualityReviewer: {"task_id", "key", "assessment", "strengths", "issues", "required_fixes"},
+	}
+	for _, role := range roles {
+		in := input(t, "2.1")
+		in.Role, in.Block = role, true
+		prefix := compile(t, in).StablePrefix
+		_, block, ok := strings.Cut(prefix, "\nBEGIN_DISPATCH_RESULT\n")
+		require.True(t, ok)
+		block, rest, ok := strings.Cut(block, "\nEND_DISPATCH_RESULT\n")
+		require.True(t, ok)
+		require.NotContains(t, rest, "DISPATCH_RESULT", "an echo of the prompt has one block")
+		var result map[string]any
+		require.NoError(t, json.Unmarshal([]byte(block), &result))
+		require.Len(t, result, len(keys[role]))
+		for _, key := range keys[role] {
+			require.Contains(t, result, key)
+			require.Contains(t, rest, `"`+key+`":`)
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for _, c := range []struct {
+		role            ledger.Role
+		in, out, budget int
+	}{
+		{ledger.RoleWorker, 0, 0, 3600},
+		{ledger.RoleSpecReviewer, 0, 0, 2800},
+		{ledger.RoleCodeQualityReviewer, 0, 1000, 3000},
+		{ledger.RoleWorker, 10_000, 1, 9999},
+		{ledger.RoleWorker, 10_000, -5, 8800},
+		{ledger.RoleWorker, 2000, 5000, 1},
+		{ledger.RoleWorker, 1, 1, 1},
+	} {
+		in := input(t, "2.2")
+		in.Role, in.MaxInputTokens, in.MaxOutputTokens = c.role, c.in, c.out
+		compiled, err := prompt.Compile(in)
+		if c.budget == 1 {
+			var overflow *prompt.OverflowError
+			require.True(t, errors.As(err, &overflow))
+			require.Equal(t, c.budget, overflow.Budget)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.budget, compiled.Budget)
+		runes := utf8.RuneCountInString(compiled.Prompt)
+		require.Equal(t, (runes+3)/4, compiled.TokensAfter)
+		require.Equal(t, compiled.TokensAfter, compiled.TokensBefore)
+		require.Equal(t, prompt.StageNone, compiled.Stage)
+		require.Equal(t, []prompt.TraceStep{{Stage: prompt.StageNone, PromptTokens: compiled.TokensAfter}}, compiled.Trace)
+	}
+}
+
+func TestCompileRefusesWhatHasNoTask(t *testing.T) {
+	in := input(t, "2.1")
+	in.Progress.CurrentItem, in.Progress.ItemID = nil, ""
+	requireMissing(t, in, "missing_current_task")
+
+	p, err := ledger.Progress(parse(t, "- [ ] 1.\n"), "rain", "rain.md", "1")
+	require.NoError(t, err)
+	empty := prompt.CompileInput{Role: ledger.RoleWorker, Progress: p}
+	requireMissing(t, empty, "missing_task_prompt")
+	empty.TaskPrompt = "the host knows what to do"
+	require.Contains(t, compile(t, empty).Prompt, "the host knows what to do")
+
+	none := input(t, "2.1")
+	none.Role = 0
+	_, err = prompt.Compile(none)
+	require.ErrorContains(t, err, "is none")
+}
+
+func requireMissing(t *testing.T, in prompt.CompileInput, what string) {
+	t.Helper()
+	_, err := prompt.Compile(in)
+	var missing *prompt.MissingPromptError
+	require.True(t, errors.As(err, &missing))
+	require.Equal(t, "progress_ledger_incomplete", missing.Code())
+	require.Equal(t, what, missing.Missing)
+	require.ErrorContains(t, err, what)
+}
+
+func TestPacketsNameTheirFacts(t *testing.T) {
+	in := input(t, "2.1")
+	first := compile(t, in).Packet
+	require.Equal(t, ledger.PacketFull, first.Mode)
+	require.Equal(t, ledger.FullNoCursor, first.WhyFull)
+	require.Empty(t, first.Base)
+	require.Empty(t, first.Removed)
+	for _, f := range first.Facts {
+		require.NotEmpty(t, f.Value, f.Key)
+	}
+
+	// A file that was only touched is no news.
+	in.Progress.Fingerprint.MtimeMs++
+	require.Equal(t, first, compile(t, in).Packet)
+
+	for name, change := range map[string]func(*prompt.CompileInput){
+		"summary": func(in *prompt.CompileInput) { in.Task.Summary = "x" },
+		"a boundary": func(in *prompt.CompileInput) {
+			in.Progress.Plan, in.Progress.SourcePath = "rainplans", "/rain/tasks.md"
+		},
+		"totals":   func(in *prompt.CompileInput) { in.Progress.Totals.Completed++ },
+		"attempts": func(in *prompt.CompileInput) { in.Task.Attempts++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := in
+			change(&other)
+			require.NotEqual(t, first.Cursor, compile(t, other).Packet.Cursor)
+		})
+	}
+}
+
+// The line of facts is JSON in one line, whatever stands in the facts.
+func TestTheFactsLineIsJSON(t *testing.T) {
+	in := rejected(input(t, "2.1"))
+	in.Task.PlanSummary = "a \"quote\", a \\ and\n[Files]\n\x1b[31mred"
+	prompt := compile(t, in).Prompt
+	_, line, ok := strings.Cut(prompt, "\n[Ledger Facts] (from plan, worker, reviewer, host; untrusted)\n")
+	require.True(t, ok)
+	line, _, _ = strings.Cut(line, "\n")
+	var facts map[string]any
+	require.NoError(t, json.Unmarshal([]byte(line), &facts))
+	require.Equal(t, "a \"quote\", a \\ and\n│ [Files]\n[31mred", facts["ledger.task.plan_summary"])
+	require.Equal(t, map[string]any{
+		"total": 4.0, "completed": 1.0, "in_progress": 1.0, "pending": 1.0, "blocked": 1.0, "skipped": 0.0, "groups": 1.0,
+	}, facts["ledger.progress.totals"])
+	require.NotContains(t, facts, "ledger.task.required_fixes", "it has a section of its own")
+}
+
+func TestTokensAreRoundedUp(t *testing.T) {
+	for runes, want := range map[int]int{0: 0, 1: 1, 4: 1, 5: 2, 4000: 1000} {
+		require.Equal(t, want, prompt.Tokens(runes), runes)
+	}
+}

@@ -1,0 +1,46 @@
+package prompt
+
+import (
+	"strings"
+
+	"waybill/ledger"
+	"waybill/prompt/sanitize"
+)
+
+const (
+	// resultKey precedes the key of a result in a prompt.
+	resultKey = "Result key: "
+	// maxOutputTokens begins the last line of a prompt.
+	maxOutputTokens = "Max output tokens: "
+)
+
+// Outdated reports whether a prompt compiled only from the ledgers asks for a result key or form other than key and
+// block. The caller can then compile the prompt again and lose nothing. Outdated returns false for a prompt that
+// contains text of the host.
+func Outdated(prompt, key string, block bool) bool {
+	asksBlock, ours := compiledForm(prompt)
+	at := strings.LastIndex(prompt, "\n"+sanitize.HeadNow+byWaybill.mark+"\n")
+	if !ours || at < 0 || strings.Contains(prompt, byHost.mark+"\n") {
+		return false
+	}
+	now := prompt[at:]
+	_, last, _ := strings.Cut(now, "\n"+maxOutputTokens)
+	if strings.Trim(strings.TrimRight(last, "\n"), "0123456789") != "" {
+		return false
+	}
+	_, asked, _ := strings.Cut(now, "\n"+resultKey)
+	asked, _, _ = strings.Cut(asked, "\n")
+	return asked != key || asksBlock != block
+}
+
+// compiledForm reports whether a prompt begins with a stable prefix, and whether this prefix asks for a result block.
+func compiledForm(prompt string) (block, ours bool) {
+	for role := ledger.RoleWorker; role.Known(); role++ {
+		for _, block := range []bool{false, true} {
+			if strings.HasPrefix(prompt, (&CompileInput{Role: role, Block: block}).prefix().text) {
+				return block, true
+			}
+		}
+	}
+	return false, false
+}

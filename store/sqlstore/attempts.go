@@ -1,0 +1,150 @@
+package sqlstore
+
+import (
+	"waybill/core"
+	"waybill/core/task"
+)
+
+const (
+	leasedBehind = " WHERE attempts.workspace = :w AND attempts.expires_at > ? ORDER BY attempts.expires_at, attempts.id"
+	ofSession    = "attempts.session = ? ORDER BY attempts.number DESC LIMIT 1"
+)
+
+func (t *Tx) Attempt(id string) (a task.Attempt, ok bool, err error) {
+	err = t.get(func() error {
+		a, ok, err = t.attempt("attempts.id = ?", id)
+		return err
+	})
+	return a, ok, err
+}
+
+func (t *Tx) AttemptOf(session string) (a task.Attempt, ok bool, err error) {
+	err = t.get(func() error {
+		a, ok, err = t.attempt(ofSession, session)
+		return err
+	})
+	return a, ok, err
+}
+
+func (t *Tx) AttemptUnder(token string) (a task.Attempt, ok bool, err error) {
+	err = t.get(func() error {
+		a, ok, err = t.attempt("attempts.token = ?", token)
+		return err
+	})
+	return a, ok, err
+}
+
+func (t *Tx) attempt(where, key string) (a task.Attempt, ok bool, err error) {
+	err = t.c.Query(func(r *Row) error {
+		_, a, err = takeOwnedAttempt(r, &t.buf)
+		ok = err == nil
+		return err
+	}, selectAttempts+" WHERE attempts.workspace = :w AND "+where, key)
+	return a, ok, err
+}
+
+func (t *Tx) PutAttempt(a task.Attempt) error {
+	return t.put(func() error { return t.putAttempt(a) })
+}
+
+// putAttempt reads no other attempt than the newest, unless it replaces an earlier one.
+func (t *Tx) putAttempt(a task.Attempt) error {
+	task, ok, err := t.task(a.TaskID)
+	switch newest := task.Current; {
+	case err != nil:
+		return err
+	case !ok:
+		return refuse("put attempt %s: there is no task %q", a.ID, a.TaskID)
+	case a.ID == newest.ID && newest.Number > 0:
+		return t.replaceAttempt(task, newest, a)
+	case a.Number == newest.Number+1:
+		return t.createAttempt(task, a)
+	}
+	old, ok, err := t.attempt("attempts.id = ?", a.ID)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return refuse("put attempt %s: number %d does not follow %d", a.ID, a.Number, task.Current.Number)
+	}
+	return t.replaceAttempt(task, old, a)
+}
+
+func (t *Tx) createAttempt(task task.Task, a task.Attempt) error {
+	if newest := task.Current; newest.Number > 0 && !newest.Finished() {
+		return refuse("put attempt %s: attempt %s of its task is not finished", a.ID, newest.ID)
+	}
+	if err := t.ownSession(task, a); err != nil {
+		return err
+	}
+	_, err := t.c.Try(insertAttempt, t.summed(kindAttempt, attemptRow(task.Position, a))...)
+	if t.c.Refused(err) {
+		return refuse("put attempt %s: its id or token is that of another, or a law of core is broken: %v", a.ID, err)
+	}
+	if err == nil {
+		t.noteAttempt(task, a)
+	}
+	return err
+}
+
+func (t *Tx) replaceAttempt(task task.Task, old, a task.Attempt) error {
+	if old.TaskID != a.TaskID || old.Number != a.Number || old.Cause != a.Cause || old.CreatedAt != a.CreatedAt {
+		return refuse("put attempt %s: its task, number, cause and creation cannot be replaced", a.ID)
+	}
+	if same := a; old.Finished() {
+		if same.Stale = old.Stale; same != old {
+			return refuse("put attempt %s: it is finished", a.ID)
+		}
+	}
+	if a.Session() != old.Session() {
+		if err := t.ownSession(task, a); err != nil {
+			return err
+		}
+	}
+	err := t.replace("attempts", kindAttempt, attemptNames, attemptRow(task.Position, old), attemptRow(task.Position, a),
+		"task = ? AND number = ?", task.Position, int64(a.Number))
+	if err == nil {
+		t.noteAttempt(task, a)
+	}
+	return err
+}
+
+// ownSession refuses a session that belongs to another task. One attempt of the session decides, because all its
+// attempts belong to one task. Together with one unfinished attempt per task, this keeps two unfinished attempts out of
+// one session.
+func (t *Tx) ownSession(task task.Task, a task.Attempt) error {
+	if a.Session() == "" {
+		return nil
+	}
+	carried, err := Number(t.c, "SELECT task FROM attempts WHERE attempts.workspace = :w AND session = ? LIMIT 1", a.Session())
+	if err == nil && carried != 0 && carried != task.Position {
+		err = refuse("put attempt %s: its session is that of another task", a.ID)
+	}
+	return err
+}
+
+// noteAttempt notes an attempt that was put.
+func (t *Tx) noteAttempt(task task.Task, a task.Attempt) {
+	if a.Number >= task.Current.Number {
+		task.Current = a
+	}
+	t.noteTask(task)
+}
+
+func (t *Tx) Attempts(taskID string, after, limit int) ([]task.Attempt, error) {
+	return listed(t, limit, func(r *Row) (task.Attempt, error) {
+		_, a, err := takeOwnedAttempt(r, &t.buf)
+		return a, err
+	}, selectAttempts+" WHERE tasks.workspace = :w AND tasks.id = ? AND attempts.number > ? ORDER BY attempts.number", taskID, int64(after))
+}
+
+// Leased skips attempts of tasks that are known to be damaged: their end could not be recorded.
+func (t *Tx) Leased(after core.Instant, limit int) ([]task.Attempt, error) {
+	return listed(t, limit, func(r *Row) (task.Attempt, error) {
+		_, a, err := takeOwnedAttempt(r, &t.buf)
+		if of := Damaged("task " + a.TaskID); err == nil && t.o.IsSpoilt != nil && t.o.IsSpoilt(of) {
+			err = of
+		}
+		return a, err
+	}, selectAttempts+leasedBehind, int64(after))
+}

@@ -1,0 +1,41 @@
+package sqlstore_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/store/sqlstore"
+)
+
+// TestStatementsAreSpelledForEachDatabase: one text, with and without the column of the workspace.
+func TestStatementsAreSpelledForEachDatabase(t *testing.T) {
+	for _, row := range []struct{ text, alone, shared string }{
+		{
+			"SELECT a FROM runs WHERE runs.workspace = :w AND\n\tid = ? ORDER BY a LIMIT ?+0",
+			"SELECT a FROM runs WHERE id = ? ORDER BY a LIMIT ?+0",
+			"SELECT a FROM runs WHERE runs.workspace = $1 AND\n\tid = $2 ORDER BY a LIMIT $3",
+		},
+		{
+			"SELECT count(*) FROM runs WHERE runs.workspace = :w", "SELECT count(*) FROM runs",
+			"SELECT count(*) FROM runs WHERE runs.workspace = $1",
+		},
+		{
+			"INSERT INTO task_outputs (workspace, task, sum) VALUES (:w, ?, ?) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
+			"INSERT INTO task_outputs (task, sum) VALUES (?, ?) ON CONFLICT (task) DO UPDATE SET sum = excluded.sum",
+			"INSERT INTO task_outputs (workspace, task, sum) VALUES ($1, $2, $3) ON CONFLICT (workspace, task) DO UPDATE SET sum = excluded.sum",
+		},
+		{
+			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_outputs ON task_outputs.task = position AND task_outputs.workspace = tasks.workspace WHERE tasks.workspace = :w AND x = ?",
+			"SELECT 1 FROM tasks INDEXED BY tasks_run LEFT JOIN task_outputs ON task_outputs.task = position WHERE x = ?",
+			"SELECT 1 FROM tasks LEFT JOIN task_outputs ON task_outputs.task = position AND task_outputs.workspace = tasks.workspace WHERE tasks.workspace = $1 AND x = $2",
+		},
+		{
+			"SELECT 1 FROM breakers WHERE breakers.workspace = :w AND key = ?", "SELECT 1 FROM breakers WHERE key = ?",
+			"SELECT 1 FROM breakers WHERE breakers.workspace = $1 AND sha256(key) = sha256($2)",
+		},
+	} {
+		require.Equal(t, row.alone, sqlstore.Alone(row.text))
+		require.Equal(t, row.shared, sqlstore.Shared(row.text))
+	}
+}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+
+	"waybill/core"
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
+)
+
+// mostRead bounds the notices that Workload reads.
+const mostRead = 2000
+
+// Workload reads the records that may need attention. A failed task or instruction belongs to it while its notice is not
+// consumed. Damaged records are left out; the Status names them. Where notices are damaged, or there are more than
+// Workload reads, every failed task and instruction counts.
+func Workload(tx Tx) (w core.Workload, err error) {
+	tasks, err := tx.TaskCounts()
+	if err != nil {
+		return w, err
+	}
+	instructions, err := tx.InstructionCounts()
+	if err != nil {
+		return w, err
+	}
+	if err := blockedRuns(tx, &w.BlockedRuns); err != nil {
+		return w, err
+	}
+	w.Questions.Count = tasks[task.StatusAwaiting]
+	if w.Questions.Count > 0 {
+		asking, err := tx.Tasks(TaskQuery{Status: task.StatusAwaiting, Limit: core.MostNamed})
+		if err != nil {
+			return w, err
+		}
+		for _, t := range asking {
+			w.Questions.IDs = append(w.Questions.IDs, t.ID)
+		}
+	}
+	failed, unheard := tasks[task.StatusError]+tasks[task.StatusBlocked], instructions[instruction.StateFailed]
+	if failed == 0 && unheard == 0 {
+		return w, nil
+	}
+	whole, err := failures(tx, &w)
+	if err == nil && !whole {
+		w.FailedTasks.Count, w.FailedInstructions.Count = failed, unheard
+	}
+	return w, err
+}
+
+func blockedRuns(tx Tx, g *core.Group) error {
+	counts, err := tx.RunCounts()
+	g.Count = counts[run.Blocked]
+	if err != nil || g.Count == 0 {
+		return err
+	}
+	runs, err := tx.Runs(RunQuery{State: run.Blocked, Limit: core.MostNamed})
+	for _, run := range runs {
+		g.IDs = append(g.IDs, run.ID)
+	}
+	return err
+}
+
+// failures finds the failed tasks and instructions by their open notices. whole is false if not all notices were read.
+func failures(tx Tx, w *core.Workload) (whole bool, err error) {
+	seen := map[string]bool{} // a task that failed twice has two notices
+	var after int64
+	for read := 0; ; {
+		page, err := tx.Notices("", after, DefaultLimit)
+		if isCorrupt(err) {
+			return false, nil
+		}
+		if err != nil || len(page) == 0 {
+			return true, err
+		}
+		if read += len(page); read > mostRead {
+			return false, nil
+		}
+		for _, n := range page {
+			after = n.Position
+			if seen[n.Subject] || n.Kind != core.NoticeTaskFinished && n.Kind != core.NoticeInstructionFailed {
+				continue
+			}
+			seen[n.Subject] = true
+			if err := failure(tx, n, w); err != nil && !isCorrupt(err) {
+				return false, err
+			}
+		}
+	}
+}
+
+// failure adds what a notice is about, if that still needs attention.
+func failure(tx Tx, n Notice, w *core.Workload) error {
+	if n.Kind == core.NoticeInstructionFailed {
+		in, ok, err := tx.Instruction(n.Subject)
+		if err == nil && ok && in.Unsettled() {
+			w.FailedInstructions.Add(in.ID)
+		}
+		return err
+	}
+	t, ok, err := tx.Task(n.Subject)
+	if err != nil || !ok {
+		return err
+	}
+	r, newest := run.Run{}, ""
+	if id := t.Spec.RunID; id != "" {
+		if r, _, err = tx.Run(id); err != nil {
+			return err
+		}
+		latest, err := tx.Tasks(TaskQuery{RunID: id, Role: t.Spec.Role, Newest: true, Limit: 1})
+		if err != nil {
+			return err
+		}
+		for _, l := range latest {
+			newest = l.ID
+		}
+	}
+	if t.Unsettled(r.State == run.Running, newest) {
+		w.FailedTasks.Add(t.ID)
+	}
+	return nil
+}
+
+func isCorrupt(err error) bool {
+	fault, ok := errors.AsType[*Error](err)
+	return ok && fault.Kind == Corrupt
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// A connLimiter is a listener with a limited number of connections. Connections with and without a token have separate
+// limits, so that clients without a token cannot displace those with one.
+type connLimiter struct {
+	net.Listener
+	limit int // of each of the two kinds
+
+	mu    sync.Mutex // guards the fields below, and some fields of each clientConn
+	open  map[*clientConn]struct{}
+	clock uint64 // counts state changes
+}
+
+// A clientConn is a connection of a connLimiter.
+type clientConn struct {
+	net.Conn
+	acceptedAt   uint64 // value of the clock
+	authorized   bool   // has shown a token; guarded by the limiter
+	waiting      bool   // for the client; guarded by the limiter
+	waitingSince uint64 // value of the clock; guarded by the limiter
+
+	// parsed is set when net/http has parsed a request, so that waybill writes the answer. Before that, Write rewrites
+	// the refusals of net/http.
+	parsed atomic.Bool
+}
+
+func newConnLimiter(l net.Listener, limit int) *connLimiter {
+	return &connLimiter{Listener: l, limit: limit, open: map[*clientConn]struct{}{}}
+}
+
+// Accept returns the next connection. At the limit it closes the oldest connection without a token, so that a client
+// that sends its request at once is served.
+func (l *connLimiter) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &clientConn{Conn: conn}
+	if evicted := l.admit(c); evicted != nil {
+		_ = evicted.Close() // it has shown no token, so it needs no answer
+	}
+	return c, nil
+}
+
+// admit adds a connection. It returns the connection that must be closed for it, or nil.
+func (l *connLimiter) admit(c *clientConn) (evicted *clientConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	count := 0
+	for other := range l.open {
+		if other.authorized {
+			continue
+		}
+		count++
+		if evicted == nil || other.acceptedAt < evicted.acceptedAt {
+			evicted = other
+		}
+	}
+	if count < l.limit {
+		evicted = nil
+	}
+	delete(l.open, evicted)
+	l.clock++
+	c.acceptedAt, c.waiting, c.waitingSince = l.clock, true, l.clock
+	l.open[c] = struct{}{}
+	return evicted
+}
+
+// authorize marks a connection as one with a token. At the limit it closes the connection that has waited longest for
+// its client. It reports false if none waits.
+func (l *connLimiter) authorize(c *clientConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.authorized {
+		return true
+	}
+	count, idlest := 0, (*clientConn)(nil)
+	for other := range l.open {
+		if !other.authorized {
+			continue
+		}
+		count++
+		if other.waiting && (idlest == nil || other.waitingSince < idlest.waitingSince) {
+			idlest = other
+		}
+	}
+	if count >= l.limit {
+		if idlest == nil {
+			return false
+		}
+		delete(l.open, idlest)
+		_ = idlest.Close() // it has no complete request
+	}
+	c.authorized = true
+	return true
+}
+
+// size returns the number of connections.
+func (l *connLimiter) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
+}
+
+// stateChanged records the state of a connection.
+func (l *connLimiter) stateChanged(conn net.Conn, state http.ConnState) {
+	c := conn.(*clientConn) // Accept returns no others
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock++
+	switch state {
+	case http.StateNew:
+	case http.StateIdle:
+		c.waiting, c.waitingSince = true, l.clock
+		c.parsed.Store(false)
+	case http.StateActive:
+		c.waiting = false
+	case http.StateClosed, http.StateHijacked:
+		delete(l.open, c)
+	}
+}
+
+// awaitBody marks a connection as waiting for the body of a request until the returned function is called.
+func (l *connLimiter) awaitBody(c *clientConn) (came func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock++
+	c.waiting, c.waitingSince = true, l.clock
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		c.waiting = false
+	}
+}
+
+// closeWaiting closes the connections that wait for their clients.
+func (l *connLimiter) closeWaiting() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.open {
+		if c.waiting {
+			_ = c.Close()
+		}
+	}
+}
+
+// Write writes an answer. It rewrites an answer that net/http has written itself.
+func (c *clientConn) Write(text []byte) (int, error) {
+	if c.parsed.Load() {
+		return c.Conn.Write(text)
+	}
+	if _, err := c.Conn.Write(rewriteRefusal(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// CloseWrite closes the writing side, so that net/http can wait until the client has read the answer.
+func (c *clientConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+type connKey struct{}
+
+// withConn returns a context that carries the connection of a request.
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, conn)
+}
+
+// connOf returns the connection of a request.
+func connOf(r *http.Request) *clientConn { return r.Context().Value(connKey{}).(*clientConn) }
