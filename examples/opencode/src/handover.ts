@@ -13,6 +13,7 @@ export class Handover {
   readonly #wake: (session: string) => Promise<void>;
   readonly #trouble: (message: string) => void;
   readonly #sessions = new Map<string, Standing>();
+  readonly #again = new Set<string>(); // idle again since they were woken
   readonly #left = new Map<string, string[]>(); // handed out by waybill, and not yet carried by a turn
   #toldOfWork = false; // whether this OpenCode says when a session works, as newer ones do
 
@@ -57,7 +58,10 @@ export class Handover {
   }
 
   #idle(id: string): void {
-    if (this.#sessions.get(id) === "woken") return; // it has not begun yet
+    if (this.#sessions.get(id) === "woken") {
+      this.#again.add(id); // its turn has not begun yet, or OpenCode refuses it
+      return;
+    }
     this.#sessions.set(id, "idle");
     void this.#offer(id);
   }
@@ -70,10 +74,12 @@ export class Handover {
       const wakes = waits === "text" || (this.#left.get(id)?.length ?? 0) > 0;
       if (!wakes || this.#sessions.get(id) !== "idle") return;
       this.#sessions.set(id, "woken");
+      this.#again.delete(id);
       await this.#wake(id);
     } catch (error) {
       if (this.#sessions.get(id) === "woken") this.#sessions.set(id, "idle"); // the next event tries again
       this.#trouble(`instructions for ${id}: ${error}`);
+      if (this.#again.delete(id)) void this.#offer(id);
     }
   }
 

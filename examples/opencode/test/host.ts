@@ -18,8 +18,8 @@ export class Host {
   /** What sessions were given, in order. */
   readonly prompts: { session: string; texts: string[] }[] = [];
   readonly log: string[] = [];
-  /** Whether prompts are taken. */
-  takes = true;
+  /** Whether a prompt is taken. */
+  takes = (): boolean => true;
   /** Whether a session is called idle once more when its prompt is taken, before the turn begins. */
   repeats = false;
   hooks!: Hooks;
@@ -70,7 +70,7 @@ export class Host {
       this.log.push(body.message ?? url);
       return 200;
     }
-    if (!this.takes) return 400;
+    if (!this.takes()) return 400;
     void (this.repeats ? this.idleAgain(session) : this.prompt(session));
     return 204;
   }

@@ -61,17 +61,31 @@ test("an OpenCode that only says when a session is idle", patience, async (t) =>
 
 test("what OpenCode does not take uses up no send", patience, async (t) => {
   const host = await Host.start(t);
-  host.takes = false;
+  host.takes = () => false;
   await host.other.call("queue_instruction_with_ack", { content: "kept", session_id: "ses_1" });
   host.status("ses_1", "busy");
   host.status("ses_1", "idle");
   await host.until(() => host.log.some((line) => line.includes("instructions for ses_1")));
   assert.equal((await host.other.call("list_instructions")).items[0]?.sends, 0);
-  host.takes = true;
+  host.takes = () => true;
   host.status("ses_1", "idle");
   await host.until(() => host.prompts.length === 1);
   assert.deepEqual(host.prompts[0]?.texts, ["kept"]);
   assert.equal((await host.other.call("list_instructions")).items[0]?.sends, 1);
+});
+
+test("a session that is idle again while its prompt is being refused gets another one", patience, async (t) => {
+  const host = await Host.start(t);
+  host.takes = () => {
+    host.takes = () => true;
+    host.status("ses_1", "idle");
+    return false;
+  };
+  host.status("ses_1", "idle");
+  await host.ran("bash", {}, {}); // by then the plugin has seen that nothing waits
+  await host.other.call("queue_instruction", { content: "kept", session_id: "ses_1" });
+  await host.until(() => host.prompts.length === 1);
+  assert.deepEqual(host.prompts[0]?.texts, ["kept"]);
 });
 
 test("a turn that a person begins carries what waits", patience, async (t) => {
