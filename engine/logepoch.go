@@ -82,7 +82,7 @@ func (p *Plans) forgetLog() {
 	for _, rel := range p.Known() {
 		m, _ := p.memory(rel)
 		m.mu.Lock()
-		m.log, m.aheadOfLog, m.items = nil, false, 0
+		m.log, m.aheadOfLog, m.submitted, m.items = nil, false, nil, 0
 		m.mu.Unlock()
 	}
 }

@@ -46,3 +46,39 @@ func TestReadingThatIsStillToBeRecordedLeadsBeforeAnOlderOneOfOurs(t *testing.T)
 	require.Equal(t, 4, items)
 	require.Equal(t, 4, f.look(id).Progress.Totals.Total)
 }
+
+// The log can hold a record of this process before this process has heard that it was written.
+func TestRecordOfOursThatWasJustWrittenIsNoNewerReading(t *testing.T) {
+	st := newHookedStore(t)
+	f := newRunFixture(t, st, newPlanFixture(t))
+	f.write("tasks.md", twoItems, time.Hour)
+	id := f.begin("1").ID
+	f.look(id)
+	written, heard := make(chan struct{}), make(chan struct{})
+	recording := st.number() + 1
+	st.after = func(n int) {
+		if n == recording {
+			close(written)
+			<-heard
+		}
+	}
+	peek := func() (items int, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a view of the older reading waits for the writer
+		defer cancel()
+		v, err := f.Peek(ctx, id)
+		return v.Progress.Totals.Total, err
+	}
+	f.write("tasks.md", threeItems, time.Minute)
+	_, err := peek()
+	require.NoError(t, err)
+	<-written
+	f.write("tasks.md", threeItems+"- [ ] 4. Fourth\n", time.Minute)
+	_, err = peek()
+	f.remove()
+	items, errRemoved := peek()
+	close(heard)
+	require.NoError(t, err)
+	require.NoError(t, errRemoved)
+	require.Equal(t, 4, items)
+	require.Equal(t, 4, f.look(id).Progress.Totals.Total)
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"waybill/core"
@@ -125,7 +126,7 @@ type planChange struct {
 	readNo   int64         // the number of the last good reading
 }
 
-// unrecordedChange returns the change of a plan that the event log lacks, if there is one. Without one, it returns
+// unrecordedChange returns the change of a plan that the event log lacks, if there is one. The caller submits it. Without one, it returns
 // the known state of the log, whose path is empty if the log was never read.
 func (p *Plans) unrecordedChange(rel string) (planChange, bool) {
 	m, _ := p.memory(rel)
@@ -134,8 +135,18 @@ func (p *Plans) unrecordedChange(rel string) (planChange, bool) {
 	if m.log == nil {
 		return planChange{}, false
 	}
-	return m.change(rel, *m.log, p.o.Now())
+	c, news := m.change(rel, *m.log, p.o.Now())
+	if news && !slices.Contains(m.submitted, c.event.Hash) {
+		if len(m.submitted) == maxSubmitted { // writes that failed leave theirs
+			m.submitted = m.submitted[1:]
+		}
+		m.submitted = append(m.submitted, c.event.Hash)
+	}
+	return c, news
 }
+
+// maxSubmitted bounds the hashes of changes that this process submitted.
+const maxSubmitted = 16
 
 // changeSince reads a plan again and returns the change since the given state of the log.
 func (p *Plans) changeSince(rel string, logged logState) (planChange, bool) {
@@ -224,6 +235,7 @@ func (p *Plans) noteRecorded(rel string, known logState) {
 		// A record of an unreadable plan, or of an earlier reading of this process, may be older than the reading.
 		m.aheadOfLog = m.aheadOfLog && (known.Hash == m.log.Hash || known.own && m.reading != nil && known.Hash != m.reading.Hash)
 		m.log = &known
+		m.submitted = m.submitted[slices.Index(m.submitted, known.Hash)+1:]
 		m.rebase()
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"waybill/core"
@@ -216,7 +217,7 @@ func (e *Engine) view(ctx context.Context, id string) (RunView, error) {
 }
 
 // isNewestReading reports whether this process has the newest good reading of a plan. The store decides, because file
-// times may go back when a file is replaced. An unrecorded reading is the newest if no other was recorded since.
+// times may go back when a file is replaced. An unrecorded reading is the newest if no other process recorded one since.
 func (e *Engine) isNewestReading(ctx context.Context, plan Plan, known storedRun) bool {
 	hash := plan.Reading.Hash
 	if known.source == hash {
@@ -228,7 +229,8 @@ func (e *Engine) isNewestReading(ctx context.Context, plan Plan, known storedRun
 		last, seq, err = lastLedger(tx, plan.Path, 0)
 		return err
 	})
-	return err == nil && (last.Hash == hash || plan.aheadOfLog && (seq <= plan.logState.seq || last.Hash == plan.logState.Hash))
+	ours := last.Hash == plan.logState.Hash || slices.Contains(plan.submitted, last.Hash)
+	return err == nil && (last.Hash == hash || plan.aheadOfLog && (seq <= plan.logState.seq || ours))
 }
 
 // setReading fills the view from a reading. If the item is gone, its facts are removed, so that no later prompt uses
