@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -109,6 +110,9 @@ func TestInterruptedWorkLetsItsCommandEnd(t *testing.T) {
 // SIGTERM ends the command, and so do a terminal that is closed and a second interruption. The task says so.
 func TestTerminatedWorkEndsItsCommand(t *testing.T) {
 	t.Parallel()
+	taken := make(chan os.Signal, 1)
+	signal.Notify(taken, syscall.SIGHUP) // a child of nohup would ignore it
+	t.Cleanup(func() { signal.Stop(taken) })
 	for _, asked := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
 		t.Run(asked.String(), func(t *testing.T) {
 			w := newWorker(t, "exec 3>begun; sleep 1000")
