@@ -82,9 +82,8 @@ func (tx *Tx) upTo(limit int, first, second store.InstructionQuery) ([]instructi
 
 // repeats selects the unacknowledged instructions that were sent before the pass began and may be sent again now.
 func (tx *Tx) repeats(p Pass, began core.Instant) store.InstructionQuery {
-	left := false
 	return store.InstructionQuery{
-		Session: p.Session, State: instruction.StateSent, Exhausted: &left,
+		Session: p.Session, State: instruction.StateSent, Exhausted: new(bool),
 		SentBefore: min(tx.now-core.Instant(p.MinAge), began), Now: tx.now, Order: store.ByLastSend,
 	}
 }

@@ -137,16 +137,10 @@ func (p *Plans) unrecordedChange(rel string) (planChange, bool) {
 	}
 	c, news := m.change(rel, *m.log, p.o.Now())
 	if news && !slices.Contains(m.submitted, c.event.Hash) {
-		if len(m.submitted) == maxSubmitted { // writes that failed leave theirs
-			m.submitted = m.submitted[1:]
-		}
-		m.submitted = append(m.submitted, c.event.Hash)
+		m.submitted = append(m.submitted[max(0, len(m.submitted)-15):], c.event.Hash) // 16 at most: failed writes leave theirs
 	}
 	return c, news
 }
-
-// maxSubmitted bounds the hashes of changes that this process submitted.
-const maxSubmitted = 16
 
 // changeSince reads a plan again and returns the change since the given state of the log.
 func (p *Plans) changeSince(rel string, logged logState) (planChange, bool) {

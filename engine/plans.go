@@ -56,7 +56,7 @@ type planState struct {
 	since        time.Time     // when the plan was first found unreadable; zero if readable
 	log          *logState     // the recorded state; nil until it was read
 	aheadOfLog   bool          // reading is newer than log
-	submitted    []string      // the hashes that this process submitted to the log since it noted log, at most maxSubmitted
+	submitted    []string      // the hashes that this process submitted to the log since it noted log
 	items        int           // the item count known from runs before the first reading; 0 if unknown
 }
 
@@ -83,14 +83,12 @@ type Plan struct {
 	Fault error
 	// Reason is the problem of the file in one word, and Since is when this process first found it unreadable. Both
 	// are set even without a Reading.
-	Reason   string
-	Since    time.Time
-	readNo   int64    // increases with each reading
-	logState logState // the recorded state of the plan
-	// aheadOfLog reports whether Reading is newer than logState.
-	aheadOfLog bool
-	// submitted holds hashes that this process submitted to the log and that may be newer there than logState.
-	submitted []string
+	Reason     string
+	Since      time.Time
+	readNo     int64    // increases with each reading
+	logState   logState // the recorded state of the plan
+	aheadOfLog bool     // Reading is newer than logState
+	ours       []string // the hash of logState, and those that this process submitted since
 	// unrecorded reports whether the event log lacks a change of the plan.
 	unrecorded bool
 	// recheck reports whether the plan must be read again soon, even if the watcher reports no change.
@@ -128,9 +126,8 @@ func (p *Plans) Read(rel string) (Plan, error) {
 		Path: rel, Reading: m.reading, readNo: m.readNo, Reason: m.problem.reason, Since: m.since,
 		unrecorded: m.logOutdated(now), recheck: m.needsRecheck(now),
 	}
-	v.submitted = slices.Clone(m.submitted)
 	if v.aheadOfLog = m.aheadOfLog; m.log != nil {
-		v.logState = *m.log
+		v.logState, v.ours = *m.log, append([]string{m.log.Hash}, m.submitted...)
 	}
 	if m.reading == nil {
 		return v, m.fault

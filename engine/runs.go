@@ -229,8 +229,7 @@ func (e *Engine) isNewestReading(ctx context.Context, plan Plan, known storedRun
 		last, seq, err = lastLedger(tx, plan.Path, 0)
 		return err
 	})
-	ours := last.Hash == plan.logState.Hash || slices.Contains(plan.submitted, last.Hash)
-	return err == nil && (last.Hash == hash || plan.aheadOfLog && (seq <= plan.logState.seq || ours))
+	return err == nil && (last.Hash == hash || plan.aheadOfLog && (seq <= plan.logState.seq || slices.Contains(plan.ours, last.Hash)))
 }
 
 // setReading fills the view from a reading. If the item is gone, its facts are removed, so that no later prompt uses
