@@ -34,7 +34,8 @@ var floors = map[string]struct {
 	"meter":  {floor: 0},
 	"doctor": {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
-	"core/instruction": {floor: 0, beside: []string{"core"}},
+	"core/instruction": {floor: 0, beside: []string{"core", "core/shellcmd"}},
+	"core/shellcmd":    {floor: 0},
 	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
 	"core/run":         {floor: 0, beside: []string{"core"}},
 	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
@@ -122,6 +123,7 @@ var rooms = map[string][]string{
 	"golang.org/x/text":                      {"prompt/sanitize"},
 	"golang.org/x/sys":                       {"cli/work", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
+	"mvdan.cc/sh/v3":                         {"core/shellcmd"},
 }
 
 // testRooms are the packages that only tests import.

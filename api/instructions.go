@@ -9,6 +9,7 @@ import (
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/engine"
+	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -165,17 +166,29 @@ func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*
 	}))
 }
 
+// matchedRunes bounds what an answer repeats of an event.
+const matchedRunes = 200
+
 func (s *Service) reportEvent(_ context.Context, p *schema.ReportEventParams) (*prepared[schema.ReportEventResult], error) {
 	if err := within("/data", len(p.Data), schema.MaxContentBytes); err != nil {
 		return nil, err
 	}
 	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportEventResult, error) {
-		ids, err := tx.Report(p.SessionID, p.Type, string(p.Data))
+		acknowledged, err := tx.Report(p.SessionID, p.Type, string(p.Data))
 		if err != nil {
 			return nil, err
 		}
-		seq, err := tx.Seq()
-		return &schema.ReportEventResult{Acknowledged: ids, Unmatched: len(ids) == 0, Seq: seq}, err
+		result := &schema.ReportEventResult{Acknowledged: []string{}, Unmatched: len(acknowledged) == 0}
+		for _, a := range acknowledged {
+			result.Acknowledged = append(result.Acknowledged, a.ID)
+			for _, m := range a.Matches {
+				result.Matched = append(result.Matched, schema.OperatorMatch{
+					InstructionID: a.ID, Path: m.Path, Operator: m.Operator, Text: safetext.Truncate(m.Text, matchedRunes),
+				})
+			}
+		}
+		result.Seq, err = tx.Seq()
+		return result, err
 	}))
 }
 

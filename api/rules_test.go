@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,10 +48,33 @@ func TestRuleIsShownAsItWasGiven(t *testing.T) {
 	require.JSONEq(t, `{"event_type":"e","match":{"/a.b":[1,{"c":null}],"x":1.50}}`, string(text))
 }
 
+func TestEventSaysWhatTheOperatorsMatched(t *testing.T) {
+	h := newHost(t, setup{})
+	id := h.track(`{"content":%q,"session_id":%q,"ack_on":{"event_type":"tool","match":{
+		"args.command":{"$command":"go test ./..."},"exit":{"$any":[0,5]},"output":{"$contains":"PASS"},"tool":"bash"}}}`, "test", "s")
+	event := `{"type":"tool","data":{"tool":"bash","exit":%d,"output":"PASS%s","args":{"command":"cd /repo && timeout 60 go test -v ./... | tail"}}}`
+	failed := h.call("report_event", event, 1, "")
+	failed.has(true, "unmatched")
+	failed.lacks("matched")
+	passed := h.call("report_event", event, 0, strings.Repeat("é", 300))
+	passed.has([]any{id}, "acknowledged")
+	for i, want := range [][3]string{
+		{"args.command", "$command", "timeout 60 go test -v ./..."},
+		{"exit", "$any", "0"},
+		{"output", "$contains", "PASS" + strings.Repeat("é", 195) + "…"},
+	} {
+		at := "matched." + strconv.Itoa(i) + "."
+		passed.has(id, at+"instruction_id")
+		require.Equal(t, want, [3]string{passed.str(at + "path"), passed.str(at + "operator"), passed.str(at + "text")})
+	}
+	passed.lacks("matched.3")
+}
+
 func TestRuleThatCannotMatchIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	for _, rule := range []string{
 		`{"event_type":""}`, `{"match":{}}`, `{"event_type":"e","match":{"a..b":1}}`, `{"event_type":"e","match":{"/a~b":1}}`,
+		`{"event_type":"e","match":{"a":{"$command":"go test | tail"}}}`, `{"event_type":"e","match":{"a":{"$match":"x"}}}`,
 	} {
 		fault := h.refused(schema.InvalidParams, "queue_instruction_with_ack", `{"content":"x","ack_on":%s}`, rule)
 		require.True(t, strings.HasPrefix(fault.str("data.details.errors.0.pointer"), "/ack_on"), fault.text)

@@ -161,25 +161,40 @@ func (tx *Tx) Acknowledge(id string) (in instruction.Instruction, already, befor
 	return next, !moved && err == nil, before, err
 }
 
+// An Acknowledged is an instruction that an event acknowledged, and what the operators of its rule matched.
+type Acknowledged struct {
+	ID      string
+	Matches []instruction.OperatorMatch
+}
+
 // Report acknowledges every outstanding instruction whose rule matches the event. An empty session means all
-// sessions. It returns the ids in the order of queueing.
-func (tx *Tx) Report(session, eventType, data string) ([]string, error) {
-	ids := []string{}
-	var after int64
+// sessions. It returns the instructions in the order of queueing.
+func (tx *Tx) Report(session, eventType, data string) ([]Acknowledged, error) {
+	var acknowledged []Acknowledged
+	err := tx.each(store.InstructionQuery{Session: session, AckEvent: eventType}, func(in instruction.Instruction) error {
+		matches, ok := in.AckOn.Matches(eventType, data)
+		if !ok {
+			return nil
+		}
+		acknowledged = append(acknowledged, Acknowledged{in.ID, matches})
+		_, _, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByEvent})
+		return err
+	})
+	return acknowledged, err
+}
+
+// each calls do for the instructions of a query in the order of queueing. do may change the instruction.
+func (tx *Tx) each(q store.InstructionQuery, do func(instruction.Instruction) error) error {
 	for {
-		page, err := tx.Instructions(store.InstructionQuery{Session: session, AckEvent: eventType, After: after})
+		page, err := tx.Instructions(q)
 		if err != nil || len(page) == 0 {
-			return ids, err
+			return err
 		}
 		for _, in := range page {
-			after = in.Position
-			if !in.AckOn.Matches(eventType, data) {
-				continue
+			q.After = in.Position
+			if err := do(in); err != nil {
+				return err
 			}
-			if _, _, err := tx.step(in, instruction.Acknowledge{At: tx.now, By: instruction.ByEvent}); err != nil {
-				return nil, err
-			}
-			ids = append(ids, in.ID)
 		}
 	}
 }
@@ -197,22 +212,13 @@ func (tx *Tx) Cancel(id, reason string) (instruction.Instruction, bool, error) {
 func (tx *Tx) CancelSession(session, reason string) (int, error) {
 	cancelled := 0
 	for _, state := range []instruction.State{instruction.StateQueued, instruction.StateSent} {
-		q := store.InstructionQuery{Session: session, State: state}
-		for {
-			page, err := tx.Instructions(q)
-			if err != nil {
-				return 0, err
-			}
-			if len(page) == 0 {
-				break
-			}
-			for _, in := range page {
-				q.After = in.Position
-				if _, _, err := tx.step(in, instruction.Cancel{At: tx.now, Reason: reason}); err != nil {
-					return 0, err
-				}
-				cancelled++
-			}
+		err := tx.each(store.InstructionQuery{Session: session, State: state}, func(in instruction.Instruction) error {
+			cancelled++
+			_, _, err := tx.step(in, instruction.Cancel{At: tx.now, Reason: reason})
+			return err
+		})
+		if err != nil {
+			return 0, err
 		}
 	}
 	return cancelled, nil

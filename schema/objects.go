@@ -36,7 +36,7 @@ type Instruction struct {
 // AckRule selects the reported events that acknowledge an instruction.
 type AckRule struct {
 	EventType string                    `json:"event_type" schema:"required" doc:"the exact type"`
-	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal"`
+	Match     map[string]jsontext.Value `json:"match,omitzero" doc:"path to value: dotted, list positions as numbers, or a JSON Pointer. Every value must be equal, or meet its operator: {\"$contains\": text}, {\"$glob\": pattern}, {\"$any\": [values]} or {\"$command\": \"go test ./...\"}"`
 }
 
 // Send is one send of an instruction.

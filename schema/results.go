@@ -146,9 +146,18 @@ type AcknowledgeResult struct {
 
 // ReportEventResult is the result of report_event.
 type ReportEventResult struct {
-	Acknowledged []string `json:"acknowledged" doc:"the ids of the instructions that matched"`
-	Unmatched    bool     `json:"unmatched"`
-	Seq          int64    `json:"seq"`
+	Acknowledged []string        `json:"acknowledged" doc:"the ids of the instructions that matched"`
+	Unmatched    bool            `json:"unmatched"`
+	Matched      []OperatorMatch `json:"matched,omitzero" doc:"what the operators of their rules matched"`
+	Seq          int64           `json:"seq"`
+}
+
+// OperatorMatch says which operator of an ack_on matched which text of an event.
+type OperatorMatch struct {
+	InstructionID string `json:"instruction_id" schema:"id"`
+	Path          string `json:"path"`
+	Operator      string `json:"operator" doc:"of an alternative in $any its own operator, or $any for a plain value"`
+	Text          string `json:"text" doc:"its first 200 characters; of $command the command in the line"`
 }
 
 // InstructionList is a page of instructions.

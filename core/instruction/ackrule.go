@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,12 +17,14 @@ type AckRule struct {
 	EventType string
 	// Match is a JSON object from path to value, or "" for any data. A path is dotted
 	// ("result.exit_code", list positions as numbers from 0) or a JSON Pointer ("/a.b").
-	// Values are compared as JSON: numbers by value, objects without order, types never mixed.
+	// A value is an operator, such as {"$contains": "PASS"}, or is compared as JSON: numbers by value, objects without
+	// order, types never mixed.
 	Match string
 }
 
 // NewAckRule checks a rule. The match must be empty, an empty object, null, or a JSON object whose
-// keys are paths; the first three mean any data. The rule has the match without its white space.
+// keys are paths; the first three mean any data. The rule has the match without its white space. A match that no data can
+// meet is refused.
 func NewAckRule(eventType, match string) (AckRule, error) {
 	if eventType == "" {
 		return AckRule{}, errors.New("event_type is empty")
@@ -28,17 +32,15 @@ func NewAckRule(eventType, match string) (AckRule, error) {
 	if match == "" {
 		return AckRule{EventType: eventType}, nil
 	}
-	var want map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(match), &want); err != nil {
-		return AckRule{}, fmt.Errorf("match is not an object from path to value: %w", err)
+	conditions, err := parseMatch(match)
+	if err != nil {
+		return AckRule{}, err
 	}
-	for path := range want {
-		if _, err := steps(path); err != nil {
-			return AckRule{}, fmt.Errorf("match path %q: %w", path, err)
-		}
-	}
-	if len(want) == 0 {
+	if len(conditions) == 0 {
 		return AckRule{EventType: eventType}, nil
+	}
+	if err := refuseExclusive(conditions); err != nil {
+		return AckRule{}, err
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(match)); err != nil {
@@ -47,42 +49,110 @@ func NewAckRule(eventType, match string) (AckRule, error) {
 	return AckRule{EventType: eventType, Match: compact.String()}, nil
 }
 
-// Matches reports whether an event of the type confirms. data is a JSON text or "".
-func (r AckRule) Matches(eventType, data string) bool {
+// Matches reports whether an event of the type confirms, and what the operators of the rule matched, in the order of
+// their paths. data is a JSON text or "".
+func (r AckRule) Matches(eventType, data string) ([]OperatorMatch, bool) {
 	if r.EventType == "" || r.EventType != eventType {
-		return false
+		return nil, false
 	}
 	if r.Match == "" {
-		return true
+		return nil, true
 	}
 	got, err := decode(data)
 	if err != nil {
-		return false
+		return nil, false
 	}
-	match, err := decode(r.Match)
+	conditions, err := parseMatch(r.Match)
 	if err != nil {
-		return false
+		return nil, false
 	}
-	return holds(match, got)
+	var matches []OperatorMatch
+	for _, c := range conditions {
+		found, ok := walk(got, c.way)
+		if !ok {
+			return nil, false
+		}
+		match, ok := c.want.holds(found)
+		if !ok {
+			return nil, false
+		}
+		if match.Operator != "" {
+			match.Path = c.path
+			matches = append(matches, match)
+		}
+	}
+	return matches, true
 }
 
-// holds reports whether every path of match, an object, leads to its value in got.
-func holds(match, got any) bool {
-	want, ok := match.(map[string]any)
-	if !ok {
-		return false
+// A condition is one path of a rule and what it wants there.
+type condition struct {
+	path string
+	way  []string
+	want want
+}
+
+// parseMatch reads the conditions of a rule in the order of their paths.
+func parseMatch(match string) ([]condition, error) {
+	value, err := decode(match)
+	members, ok := value.(map[string]any)
+	if err != nil {
+		return nil, fmt.Errorf("match is not an object from path to value: %w", err)
 	}
-	for path, value := range want {
+	if !ok && value != nil {
+		return nil, errors.New("match is not an object from path to value")
+	}
+	conditions := make([]condition, 0, len(members))
+	for _, path := range slices.Sorted(maps.Keys(members)) {
 		way, err := steps(path)
-		if err != nil {
-			return false
+		if err == nil && len(way) > maxSteps {
+			err = fmt.Errorf("has %d members; events have at most %d levels", len(way), maxSteps)
 		}
-		found, ok := walk(got, way)
-		if !ok || !same(found, value) {
-			return false
+		if err != nil {
+			return nil, fmt.Errorf("match path %q: %w", path, err)
+		}
+		want, err := parseWant(members[path])
+		if err != nil {
+			return nil, fmt.Errorf("the value of match path %q: %w", path, err)
+		}
+		conditions = append(conditions, condition{path, way, want})
+	}
+	return conditions, nil
+}
+
+// refuseExclusive refuses conditions of which two exclude each other: a plain value at one path, and at the same path or
+// below it something that this value does not have.
+func refuseExclusive(conditions []condition) error {
+	byWay := map[string][]condition{}
+	for _, c := range conditions {
+		key := pointer(c.way)
+		byWay[key] = append(byWay[key], c)
+	}
+	for _, c := range conditions {
+		for n := range len(c.way) + 1 {
+			for _, outer := range byWay[pointer(c.way[:n])] {
+				if outer.want.operator != "" || outer.path == c.path {
+					continue
+				}
+				value, ok := walk(outer.want.plain, c.way[n:])
+				if ok {
+					_, ok = c.want.holds(value)
+				}
+				if !ok {
+					return fmt.Errorf("match paths %q and %q exclude each other, so that no event could match", outer.path, c.path)
+				}
+			}
 		}
 	}
-	return true
+	return nil
+}
+
+// pointer joins the members of a path so that different paths differ.
+func pointer(way []string) string {
+	var b strings.Builder
+	for _, step := range way {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step))
+	}
+	return b.String()
 }
 
 // decode reads a JSON text and nothing after it. Numbers keep their spelling, so that none is rounded.
@@ -98,6 +168,9 @@ func decode(text string) (any, error) {
 	}
 	return v, nil
 }
+
+// maxSteps bounds the members of a path: a message is at most 128 levels deep.
+const maxSteps = 128
 
 // steps splits a path into its members. It refuses likely mistakes, because a rule with a wrong path would never
 // match and nothing would tell.

@@ -29,6 +29,11 @@ func rule(t testing.TB, match string) instruction.AckRule {
 	return r
 }
 
+func matches(r instruction.AckRule, eventType, data string) bool {
+	_, ok := r.Matches(eventType, data)
+	return ok
+}
+
 func TestAckRuleMatches(t *testing.T) {
 	for _, row := range []struct {
 		story, match string
@@ -80,33 +85,33 @@ func TestAckRuleMatches(t *testing.T) {
 		{"a list is not an object", `{"files.1.lines": {"0": 10, "1": 20}}`, false},
 		{"an object is not a list", `{"result": []}`, false},
 	} {
-		require.Equal(t, row.want, rule(t, row.match).Matches("command.finished", result), "%s: %s", row.story, row.match)
+		require.Equal(t, row.want, matches(rule(t, row.match), "command.finished", result), "%s: %s", row.story, row.match)
 	}
 }
 
 func TestAckRuleNeedsTheExactType(t *testing.T) {
 	r := rule(t, "")
 	for _, eventType := range []string{"", "command", "command.finished.", "Command.finished", "command.started"} {
-		require.False(t, r.Matches(eventType, result), eventType)
+		require.False(t, matches(r, eventType, result), eventType)
 	}
-	require.False(t, instruction.AckRule{}.Matches("", result), "the zero rule matches nothing")
-	require.False(t, instruction.AckRule{}.Matches("command.finished", result))
+	require.False(t, matches(instruction.AckRule{}, "", result), "the zero rule matches nothing")
+	require.False(t, matches(instruction.AckRule{}, "command.finished", result))
 }
 
 func TestAckRuleTakesDataForWhatItIs(t *testing.T) {
-	require.True(t, rule(t, "").Matches("command.finished", ""), "no data and nothing asked of it")
-	require.True(t, rule(t, " {} ").Matches("command.finished", ""))
+	require.True(t, matches(rule(t, ""), "command.finished", ""), "no data and nothing asked of it")
+	require.True(t, matches(rule(t, " {} "), "command.finished", ""))
 	asks := rule(t, `{"0": 1}`)
-	require.True(t, asks.Matches("command.finished", `[1]`), "a list has positions")
+	require.True(t, matches(asks, "command.finished", `[1]`), "a list has positions")
 	for _, data := range []string{
 		"", "null", "1", `"0"`, "{", `{"0": 1} {}`, `{"0": 1}]`, `{"0": 1}x`, "[]", "\xff",
 	} {
-		require.False(t, asks.Matches("command.finished", data), data)
+		require.False(t, matches(asks, "command.finished", data), data)
 	}
-	require.True(t, asks.Matches("command.finished", "{\"0\": 1}\r\n\t "))
-	require.False(t, instruction.AckRule{EventType: "x", Match: "{"}.Matches("x", `{}`), "an unchecked rule matches nothing")
-	require.False(t, instruction.AckRule{EventType: "x", Match: "[]"}.Matches("x", `[]`))
-	require.False(t, instruction.AckRule{EventType: "x", Match: `{"":1}`}.Matches("x", `{"":1}`))
+	require.True(t, matches(asks, "command.finished", "{\"0\": 1}\r\n\t "))
+	require.False(t, matches(instruction.AckRule{EventType: "x", Match: "{"}, "x", `{}`), "an unchecked rule matches nothing")
+	require.False(t, matches(instruction.AckRule{EventType: "x", Match: "[]"}, "x", `[]`))
+	require.False(t, matches(instruction.AckRule{EventType: "x", Match: `{"":1}`}, "x", `{"":1}`))
 }
 
 func TestNewAckRuleSaysWhatIsWrong(t *testing.T) {
@@ -178,7 +183,7 @@ func TestNumbersAreComparedByValue(t *testing.T) {
 
 func numbersMatch(t testing.TB, want, got string) bool {
 	t.Helper()
-	return rule(t, `{"n": `+want+`}`).Matches("command.finished", `{"n": `+got+`}`)
+	return matches(rule(t, `{"n": `+want+`}`), "command.finished", `{"n": `+got+`}`)
 }
 
 // FuzzNumbers holds the comparison against exact rational arithmetic, wherever that can be afforded.
@@ -224,19 +229,19 @@ func FuzzAckRule(f *testing.F) {
 			r.Matches("e", data)
 		}
 		var members map[string]json.RawMessage
-		if json.Unmarshal([]byte(data), &members) != nil || len(members) == 0 {
+		if json.Unmarshal([]byte(data), &members) != nil || len(members) == 0 || strings.Contains(data, "$") {
 			return
 		}
 		own, err := instruction.NewAckRule("e", pointers(t, members))
 		require.NoError(t, err)
-		require.True(t, own.Matches("e", data), "its own members")
-		require.True(t, own.Matches("e", respelled(t, data)), "its own members, spelled anew")
+		require.True(t, matches(own, "e", data), "its own members")
+		require.True(t, matches(own, "e", respelled(t, data)), "its own members, spelled anew")
 
 		name := slices.Min(slices.Collect(maps.Keys(members)))
 		members[name] = json.RawMessage(`["another", ` + string(members[name]) + `]`)
-		require.False(t, own.Matches("e", object(t, members)), "another value of %q", name)
+		require.False(t, matches(own, "e", object(t, members)), "another value of %q", name)
 		delete(members, name)
-		require.False(t, own.Matches("e", object(t, members)), "without %q", name)
+		require.False(t, matches(own, "e", object(t, members)), "without %q", name)
 	})
 }
 

@@ -128,7 +128,7 @@ func (p *project) only() schema.Instruction {
 }
 
 const untilTested = `{"content":"Run the tests.","max_retries":%d,` +
-	`"ack_on":{"event_type":"tool","match":{"tool_name":"Bash","tool_input.command":"go test ./..."}}}`
+	`"ack_on":{"event_type":"tool","match":{"tool_name":"Bash","tool_input.command":{"$command":"go test ./..."}}}}`
 
 func TestClaudeCodeAcknowledgesByWhatItDoes(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func TestClaudeCodeAcknowledgesByWhatItDoes(t *testing.T) {
 	require.Zero(t, p.hook("Stop", map[string]any{"stop_hook_active": true}), "the agent would never come to its end")
 	require.EqualValues(t, 2, p.only().Sends, "what is not handed over uses up no send")
 
-	require.Zero(t, p.hook("PostToolUse", bash("toolu_3", "go test ./...")))
+	require.Zero(t, p.hook("PostToolUse", bash("toolu_3", "cd . && go test ./... 2>&1 | tail -20")))
 	require.Equal(t, "acknowledged", p.only().State)
 	require.Equal(t, "event", p.only().AcknowledgedBy)
 	require.Zero(t, p.hook("Stop", map[string]any{"stop_hook_active": false}))

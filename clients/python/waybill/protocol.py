@@ -141,7 +141,7 @@ class _AckRuleRequired(TypedDict):
 class AckRule(_AckRuleRequired, total=False):
     """AckRule selects the reported events that acknowledge an instruction."""
 
-    #: path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal
+    #: path to value: dotted, list positions as numbers, or a JSON Pointer. Every value must be equal, or meet its operator: {"$contains": text}, {"$glob": pattern}, {"$any": [values]} or {"$command": "go test ./..."}
     match: Dict[str, Any]
 
 
@@ -1402,6 +1402,17 @@ class Omission(TypedDict):
     why: str
 
 
+class OperatorMatch(TypedDict):
+    """OperatorMatch says which operator of an ack_on matched which text of an event."""
+
+    instruction_id: str
+    path: str
+    #: of an alternative in $any its own operator, or $any for a plain value
+    operator: str
+    #: its first 200 characters; of $command the command in the line
+    text: str
+
+
 class OtherFile(TypedDict):
     """OtherFile is a file or folder among plans that is not a plan."""
 
@@ -1808,13 +1819,18 @@ class ReportEventParams(_ReportEventParamsRequired, total=False):
     idempotency_key: str
 
 
-class ReportEventResult(TypedDict):
-    """ReportEventResult is the result of report_event."""
-
+class _ReportEventResultRequired(TypedDict):
     #: the ids of the instructions that matched
     acknowledged: List[str]
     unmatched: bool
     seq: int
+
+
+class ReportEventResult(_ReportEventResultRequired, total=False):
+    """ReportEventResult is the result of report_event."""
+
+    #: what the operators of their rules matched
+    matched: List[OperatorMatch]
 
 
 class _ResultRequired(TypedDict):

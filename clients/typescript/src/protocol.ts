@@ -123,7 +123,7 @@ export type ErrorCode =
 export interface AckRule {
   /** the exact type */
   event_type: string;
-  /** path to value: dotted, list positions as numbers, or a JSON Pointer; every value must be equal */
+  /** path to value: dotted, list positions as numbers, or a JSON Pointer. Every value must be equal, or meet its operator: {"$contains": text}, {"$glob": pattern}, {"$any": [values]} or {"$command": "go test ./..."} */
   match?: Record<string, unknown>;
 }
 
@@ -1146,6 +1146,16 @@ export interface Omission {
   why: string;
 }
 
+/** OperatorMatch says which operator of an ack_on matched which text of an event. */
+export interface OperatorMatch {
+  instruction_id: string;
+  path: string;
+  /** of an alternative in $any its own operator, or $any for a plain value */
+  operator: string;
+  /** its first 200 characters; of $command the command in the line */
+  text: string;
+}
+
 /** OtherFile is a file or folder among plans that is not a plan. */
 export interface OtherFile {
   path: string;
@@ -1482,6 +1492,8 @@ export interface ReportEventResult {
   /** the ids of the instructions that matched */
   acknowledged: Array<string>;
   unmatched: boolean;
+  /** what the operators of their rules matched */
+  matched?: Array<OperatorMatch>;
   seq: number;
 }
 
