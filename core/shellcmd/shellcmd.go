@@ -39,11 +39,11 @@ func Parse(text string) (Command, error) {
 		return Command{}, fmt.Errorf("cannot be read as a shell command: %w", err)
 	}
 	if len(file.Stmts) == 0 {
-		return Command{}, errors.New("has no command; write a program and its words, as in go test ./...")
+		return Command{}, errors.New("has no command; write a program and its words, as in `npm test`")
 	}
 	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
 	if bare := file.Stmts[0]; len(file.Stmts) > 1 || !simple || bare.Negated || bare.Background || len(bare.Redirs) > 0 {
-		return Command{}, errors.New("must be one simple command, without operators and redirections, as in go test ./...")
+		return Command{}, errors.New("must be one simple command, without operators and redirections, as in `npm test`")
 	}
 	if len(call.Assigns) > 0 {
 		return Command{}, errors.New("begins with an assignment; write the command alone, because assignments before it are skipped")

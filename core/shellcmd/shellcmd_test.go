@@ -1,7 +1,6 @@
 package shellcmd_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"strings"
@@ -15,20 +14,19 @@ import (
 // The corpus holds command lines as coding agents write them: the wanted command, the label by the rule of the package
 // comment, and the line as JSON. At least 99 of 100 lines that run the command are met, and no other line.
 func TestLinesAsAgentsWriteThem(t *testing.T) {
-	file, err := os.Open("testdata/commands.txt")
+	corpus, err := os.ReadFile("testdata/commands.txt")
 	require.NoError(t, err)
-	defer file.Close()
 	met, run, other := 0, 0, 0
-	for rows := bufio.NewScanner(file); rows.Scan(); {
-		if strings.HasPrefix(rows.Text(), "#") {
+	for row := range strings.Lines(string(corpus)) {
+		if strings.HasPrefix(row, "#") {
 			continue
 		}
-		fields := strings.Split(rows.Text(), "\t")
-		require.Len(t, fields, 3, rows.Text())
+		fields := strings.Split(row, "\t")
+		require.Len(t, fields, 3, row)
 		var line string
-		require.NoError(t, json.Unmarshal([]byte(fields[2]), &line), rows.Text())
+		require.NoError(t, json.Unmarshal([]byte(fields[2]), &line), row)
 		wanted, err := shellcmd.Parse(fields[0])
-		require.NoError(t, err, rows.Text())
+		require.NoError(t, err, row)
 		spelled, found := wanted.FindIn(line)
 		switch fields[1] {
 		case "run":
@@ -36,7 +34,7 @@ func TestLinesAsAgentsWriteThem(t *testing.T) {
 			if found {
 				met++
 			} else {
-				t.Log("missed: ", rows.Text())
+				t.Log("missed: ", row)
 			}
 		case "not":
 			other++
@@ -44,7 +42,7 @@ func TestLinesAsAgentsWriteThem(t *testing.T) {
 				t.Errorf("%q does not run %q, but it is met by %q", line, fields[0], spelled)
 			}
 		default:
-			t.Fatalf("no label: %s", rows.Text())
+			t.Fatalf("no label: %s", row)
 		}
 	}
 	t.Logf("%d of %d that run the command are met; %d do not run it", met, run, other)
