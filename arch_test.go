@@ -37,7 +37,8 @@ var floors = map[string]struct {
 	"core/instruction": {floor: 0, beside: []string{"core", "core/shellcmd"}},
 	"core/shellcmd":    {floor: 0},
 	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
-	"core/run":         {floor: 0, beside: []string{"core"}},
+	"core/proof":       {floor: 0},
+	"core/run":         {floor: 0, beside: []string{"core", "core/proof"}},
 	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
 	"core/coretest":    {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 

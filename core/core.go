@@ -69,6 +69,9 @@ const (
 	RunUnblocked  EventType = "run.unblocked"  // a person solved the problem that blocked it
 	RunLedger     EventType = "run.ledger"     // its progress facts were read again from the plan
 
+	ReceiptRecorded EventType = "receipt.recorded" // a check was run for it, and this is the outcome
+	ProofChanged    EventType = "proof.changed"    // a receipt changed how much is proven
+
 	LedgerChanged EventType = "ledger.changed" // a plan file reads differently from before
 
 	NoticePosted   EventType = "notice.posted"   // the host has something to consume
@@ -85,7 +88,7 @@ func EventTypes() []EventType {
 		AttemptScheduled, AttemptStale,
 		BreakerOpened, BreakerClosed,
 		RunStarted, RunSuperseded, RunOutcome, RunReplanned, RunUnblocked, RunLedger,
-		LedgerChanged,
+		ReceiptRecorded, ProofChanged, LedgerChanged,
 		NoticePosted, NoticeConsumed,
 	}
 }

@@ -72,6 +72,7 @@ var actors = map[string][]Actor{
 	"ready_items":                {ActorHost, ActorPerson},
 	"replan":                     {ActorHost},
 	"reply":                      {ActorPerson, ActorHost},
+	"report_check":               {ActorWaybill, ActorHost},
 	"report_event":               {ActorHost},
 	"resume_run":                 {ActorHost, ActorWaybill},
 	"retry_task":                 {ActorPerson, ActorHost},

@@ -97,7 +97,7 @@ func occurrences(tx store.Tx, id string) ([]core.Occurrence, error) {
 // occurrence returns the part of an event that an explanation uses.
 func occurrence(ev store.Event) core.Occurrence {
 	o := core.Occurrence{Seq: ev.Seq, At: ev.At, Type: ev.Type}
-	if ev.Type != core.RunOutcome && ev.Type != core.RunReplanned && ev.Type != core.RunUnblocked {
+	if ev.Type != core.RunOutcome && ev.Type != core.ProofChanged && ev.Type != core.RunReplanned && ev.Type != core.RunUnblocked {
 		return o
 	}
 	var data RunRecord

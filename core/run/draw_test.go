@@ -10,6 +10,7 @@ import (
 	"waybill/core"
 	"waybill/core/coretest"
 	"waybill/core/instruction"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/test/golden"
@@ -21,7 +22,8 @@ Unless a row says otherwise, the runs have the default policy: both reviewers ha
 result is retried once, a reviewer gets one fresh run after that, a worker one after a failure; the third
 rejection, the second stalled outcome and the second identical set of findings of one reviewer block the run.
 A row about one reviewer has a host that says no more than "reviewer". Rows with findings that take turns, or
-with findings of both reviewers that are the same, or with a review loop, allow 9 rejections.
+with findings of both reviewers that are the same, or with a review loop, allow 9 rejections. Rows about checks
+require lint and test; the third submission with a red check blocks the run. A and B are trees of the files.
 
 The first table tells how the run of each row stands, and what has to be done next; nothing is said of what
 is as in a fresh run. "spec findings b a" are the last sets of findings of the spec reviewer, the newest
@@ -169,8 +171,17 @@ func runFacts(run run.Run) []string {
 		fmt.Sprintf("identical %d", c.ReviewLoop),
 		"spec findings " + findingsWord(run.Findings[0]),
 		"quality findings " + findingsWord(run.Findings[1]),
+		fmt.Sprintf("check failures %d", c.CheckFailures),
+		proofWord(run.Proof),
 		fmt.Sprintf("plan %d", run.PlanVersion),
 	}
+}
+
+func proofWord(p proof.Proof) string {
+	if p.Required == "" {
+		return "no checks"
+	}
+	return fmt.Sprintf("%s, due: %s", p.State(), p.Due())
 }
 
 func findingsWord(f run.Findings) string {
@@ -196,6 +207,9 @@ func runEffectWord(effect core.Effect) string {
 }
 
 func nextWord(next run.Next) string {
+	if next.Checks != "" {
+		return fmt.Sprintf("%s (%s)", next.Action, next.Checks)
+	}
 	if next.Role == 0 {
 		return string(next.Action)
 	}

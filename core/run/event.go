@@ -1,8 +1,12 @@
 package run
 
-import "waybill/core"
+import (
+	"waybill/core"
+	"waybill/core/proof"
+)
 
-// An Event is something that happens to a run. TakeResult, LoseWorker, Replan and Unblock are the only events.
+// An Event is something that happens to a run. TakeResult, TakeReceipt, LoseWorker, Replan and
+// Unblock are the only events.
 type Event interface{ event() }
 
 // TakeResult is a judged result of an agent.
@@ -17,6 +21,16 @@ type TakeResult struct {
 	Issues string
 	// Frontier is a digest of the plan's next items, or "". A run that is done keeps it.
 	Frontier string
+	// Tree is the tree of the present files, or "" if unknown. At the last approval an unknown tree makes the receipts
+	// stale.
+	Tree string
+}
+
+// TakeReceipt is a receipt of a check. A receipt that says nothing about the last submission changes nothing.
+type TakeReceipt struct {
+	At       core.Instant
+	Receipt  proof.Receipt
+	Frontier string // as in TakeResult
 }
 
 // LoseWorker says that an attempt of a worker ended without a result. It changes nothing outside a worker's turn.
@@ -35,10 +49,11 @@ type Replan struct {
 // Unblock says that a person solved the problem that blocked the run.
 type Unblock struct{ At core.Instant }
 
-func (TakeResult) event() {}
-func (LoseWorker) event() {}
-func (Replan) event()     {}
-func (Unblock) event()    {}
+func (TakeResult) event()  {}
+func (TakeReceipt) event() {}
+func (LoseWorker) event()  {}
+func (Replan) event()      {}
+func (Unblock) event()     {}
 
 // Said is the statement of a result about the work.
 type Said uint8
@@ -68,6 +83,8 @@ const (
 	RuleReplanned   Rule = "new_plan_clears_the_way"
 	RuleSamePlan    Rule = "same_plan_clears_nothing"
 	RuleUnblocked   Rule = "person_unblocks"
+	RuleChecked     Rule = "required_checks"
+	RuleCheckFailed Rule = "check_failures"
 )
 
 // A Decision is the reason for a step of a run: the rule, its count, and the limit at which the rule acts. Count and

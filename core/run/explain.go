@@ -2,8 +2,10 @@ package run
 
 import (
 	"fmt"
+	"strings"
 
 	"waybill/core"
+	"waybill/core/proof"
 )
 
 // Explain explains the state of the run and the possible next steps. history holds the events of the run in ascending
@@ -45,11 +47,15 @@ func decided(rule Rule, role core.Role) core.EventType {
 // above zero with its limit.
 var runRules = []core.ReasonRule[Run]{
 	{Name: "one_run_leads_one_item_to_approval", Text: sayRunning, Events: []core.EventType{core.RunStarted}, IDs: theItem},
-	{Name: "every_reviewer_has_approved", Text: sayDone, Events: []core.EventType{decided(RuleApproval, 0)}, IDs: theItem},
-	{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: []core.EventType{decided(RuleSubmitted, 0)}, IDs: theItem},
+	{Name: "every_reviewer_has_approved", Text: sayDone, Events: ending(RuleApproval), IDs: theItem},
+	{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: ending(RuleSubmitted), IDs: theItem},
 	halting(HaltInvalid, RuleInvalid), halting(HaltFailures, RuleFailures), halting(HaltRejections, RuleRejections),
 	halting(HaltGaveUp, RuleGaveUp), halting(HaltStalled, RuleStalled), halting(HaltReviewLoop, RuleReviewLoop),
-	halting(HaltAlternation, RuleAlternation),
+	halting(HaltAlternation, RuleAlternation), halting(HaltChecks, RuleCheckFailed), halting(HaltUntrusted, RuleChecked),
+	{
+		Name: "required_checks", Text: sayProof, IDs: theItem,
+		Events: []core.EventType{decided(RuleChecked, 0), decided(RuleCheckFailed, 0), decided(RuleSubmitted, 0), decided(RuleApproval, 0)},
+	},
 	standing(core.Worker), standing(core.SpecReviewer), standing(core.CodeQualityReviewer),
 	counter("invalid_results_of_worker", blocks,
 		func(r Run) (int, int) { return r.invalid(core.Worker) }, decided(RuleInvalid, core.Worker)),
@@ -62,6 +68,8 @@ var runRules = []core.ReasonRule[Run]{
 	counter("review_rejections", blocks,
 		func(r Run) (int, int) { return r.Counters.ReviewRejections, r.Policy.ReviewRejections },
 		decided(RuleRejections, 0), decided(RuleReviewLoop, 0), decided(RuleAlternation, 0)),
+	counter("check_failures", blocks,
+		func(r Run) (int, int) { return r.Counters.CheckFailures, r.Policy.CheckFailures }, decided(RuleCheckFailed, 0)),
 	counter("outcomes_without_progress", flags,
 		func(r Run) (int, int) { return r.Counters.Stalled, r.Policy.StalledThreshold },
 		decided(RuleStalled, 0), decided(RuleFailures, 0), decided(RuleGaveUp, 0)),
@@ -72,6 +80,11 @@ var runRules = []core.ReasonRule[Run]{
 	{Name: "new_plan_needs_another_frontier", Text: sayPlanned, Events: []core.EventType{core.RunReplanned}},
 	{Name: "person_unblocks", Text: sayUnblocked, Events: []core.EventType{core.RunUnblocked}},
 	{Name: "facts_are_read_from_the_plan", Text: sayReread, Events: []core.EventType{core.RunLedger}},
+}
+
+// ending returns the event types of the decisions that can end a run: the rule, a check, or a person.
+func ending(by Rule) []core.EventType {
+	return []core.EventType{decided(by, 0), decided(RuleChecked, 0), decided(RuleUnblocked, 0)}
 }
 
 // Effects of a counter at its limit, as text.
@@ -191,9 +204,25 @@ func sayDone(r Run, _ core.History) string {
 	return fmt.Sprintf("%s was approved by every required reviewer", r.item())
 }
 
+// sayProof says how much the required checks prove.
+func sayProof(r Run, _ core.History) string {
+	p := r.Proof
+	if p.Required == "" {
+		return ""
+	}
+	text := fmt.Sprintf("the run requires %s to be green, and its proof is %s", named(p.Required), p.State())
+	if due := p.Due(); due != "" && r.Live() {
+		text += fmt.Sprintf("; not green on the present files: %s", strings.Join(due.List(), ", "))
+	}
+	return text
+}
+
 func sayUnreviewed(r Run, _ core.History) string {
 	if r.State != Done || r.Policy.Reviewers != NoReviewers {
 		return ""
+	}
+	if r.Proof.State() == proof.Proven {
+		return fmt.Sprintf("%s is proven by its required checks, and no approval is required", r.item())
 	}
 	return fmt.Sprintf("a worker says that %s is done, and no approval is required", r.item())
 }
@@ -256,6 +285,9 @@ func (r Run) Moves() []core.Action {
 	switch r.State {
 	case Running:
 		n := r.Next(Outlook{})
+		if n.Action == RunChecks {
+			return []core.Action{core.Act(r.ID, "report_check", fmt.Sprintf("records how %s ended; waybill work --check runs its checks itself", named(n.Checks)))}
+		}
 		method, text := "compile_prompt", "%s: compiles the prompt for the %s, whose turn it is"
 		if n.Action == RetryWithPreamble {
 			method, text = "resume_run", "%s: returns the retry prompt for the %s, whose turn it is"

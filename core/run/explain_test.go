@@ -77,6 +77,12 @@ func runChapters(t *testing.T) []runChapter {
 	tell("blocked by findings that take turns", long,
 		works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works, specFinds("b"))
 	tell("blocked, and the same plan did not help", usual, sticks, sticks, replansAlike)
+	tell("running, a check is red", checks(usual), works, lintGreen, testRed)
+	tell("running, checks are due", checks(usual), works, lintGreen)
+	tell("blocked by check failures", checks(usual), works, testRed, works, testRed, works, testRed)
+	tell("blocked by a protected file", checks(usual), works, lintGreen, testAsks)
+	tell("blocked by an untrusted check", checks(usual), works, testNot)
+	tell("done with checks", checks(reviewedBy(core.Worker)), works, lintGreen, testGreen)
 	tell("done", usual, works, codeOK, specOK)
 
 	superseded, d := livedThrough(t, usual, works, specFinds("a"), works, specFinds("a"))
@@ -123,7 +129,9 @@ func TestExplainPromisesWhatMovesARun(t *testing.T) {
 		require.True(t, coretest.Promises(explained, "init_run"), c.title)
 		retries := c.run.State == run.Running && c.run.Next(run.Outlook{}).Action == run.RetryWithPreamble
 		require.Equal(t, retries, coretest.Promises(explained, "resume_run"), c.title)
-		require.Equal(t, c.run.State == run.Running && !retries, coretest.Promises(explained, "compile_prompt"), c.title)
+		due := c.run.State == run.Running && c.run.Next(run.Outlook{}).Action == run.RunChecks
+		require.Equal(t, due, coretest.Promises(explained, "report_check"), c.title)
+		require.Equal(t, c.run.State == run.Running && !retries && !due, coretest.Promises(explained, "compile_prompt"), c.title)
 		require.Equal(t, c.run.State == run.Done, coretest.Promises(explained, "ready_items"), c.title)
 		require.Equal(t, c.run.State == run.Blocked, coretest.Promises(explained, "replan"), c.title)
 		require.Equal(t, c.run.State == run.Blocked, coretest.Promises(explained, "unblock_run"), c.title)

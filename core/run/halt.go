@@ -5,17 +5,20 @@ import (
 	"strings"
 
 	"waybill/core"
+	"waybill/core/proof"
 )
 
 // A Halt is the reason why a run is blocked.
 type Halt string
 
-// The halts. The first four last until a new plan or an unblock. The others also end when the work moves on.
+// The halts. The first five last until a new plan or an unblock. The others also end when the work moves on.
 const (
 	HaltInvalid     Halt = "invalid_results"     // the results of a role cannot be read
 	HaltFailures    Halt = "worker_failures"     // the workers fail
 	HaltRejections  Halt = "review_rejections"   // the work was rejected too often
 	HaltGaveUp      Halt = "reviewer_gave_up"    // a reviewer cannot judge
+	HaltChecks      Halt = "check_failures"      // required checks failed too often
+	HaltUntrusted   Halt = "untrusted_checks"    // a person must look at a check, or at the files that it protects
 	HaltStalled     Halt = "stalled"             // outcomes without progress
 	HaltReviewLoop  Halt = "review_loop"         // reviews in a row find the same
 	HaltAlternation Halt = "alternating_reviews" // two sets of findings of one reviewer alternate
@@ -23,21 +26,23 @@ const (
 
 // Halts lists the halts.
 func Halts() []Halt {
-	return []Halt{HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltStalled, HaltReviewLoop, HaltAlternation}
+	return []Halt{
+		HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltChecks, HaltUntrusted, HaltStalled, HaltReviewLoop, HaltAlternation,
+	}
 }
 
 // lasting reports whether only a new plan or a person ends the halt.
 func (h Halt) lasting() bool {
 	switch h {
-	case HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp:
+	case HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltChecks:
 		return true
-	case HaltStalled, HaltReviewLoop, HaltAlternation:
+	case HaltUntrusted, HaltStalled, HaltReviewLoop, HaltAlternation:
 	}
 	return false
 }
 
 func (h Halt) notice() core.NoticeKind {
-	if h.lasting() {
+	if h.lasting() || h == HaltUntrusted {
 		return core.NoticeRunBlocked
 	}
 	return core.NoticeRunStalled
@@ -54,9 +59,12 @@ func (r Run) halted(why Halt) Run {
 	return r
 }
 
-// flagged returns the halt of a stall, a loop or an alternation that is at its limit now.
+// flagged returns the halt that lasts as long as its cause: an untrusted check, or a stall, a loop or an alternation at
+// its limit.
 func (r Run) flagged() Halt {
 	switch {
+	case r.Proof.State() == proof.Untrusted:
+		return HaltUntrusted
 	case r.Stalling():
 		return HaltStalled
 	case r.Looping():
@@ -82,6 +90,11 @@ func (r Run) WhyBlocked() string {
 			times(n.ReviewRejections), atMost(p.ReviewRejections-1, "rejection"))
 	case HaltGaveUp:
 		return "a reviewer cannot judge it"
+	case HaltChecks:
+		return fmt.Sprintf("its checks failed %s (now %s), and its policy allows %s",
+			times(n.CheckFailures), named(r.Proof.Red), atMost(p.CheckFailures-1, "such failure"))
+	case HaltUntrusted:
+		return r.whyUntrusted()
 	case HaltStalled:
 		return fmt.Sprintf("its outcomes brought no progress %s, and its policy allows %s",
 			inARow(n.Stalled), atMost(p.StalledThreshold-1, "such outcome"))
@@ -114,6 +127,23 @@ func (r Run) whyInvalid() string {
 		}
 	}
 	return strings.Join(why, "; ")
+}
+
+// whyUntrusted names the checks that a person must look at.
+func (r Run) whyUntrusted() string {
+	var why []string
+	if names := r.Proof.Untrusted; names != "" {
+		why = append(why, fmt.Sprintf("no person trusts %s as it is now, so it was not run", named(names)))
+	}
+	if names := r.Proof.Protected; names != "" {
+		why = append(why, fmt.Sprintf("the work changed files that %s protects, so its success proves nothing", named(names)))
+	}
+	return strings.Join(why, "; ")
+}
+
+// named returns the names of checks as text.
+func named(names proof.Names) string {
+	return "check " + strings.Join(names.List(), ", ")
 }
 
 // whyOf joins the sentences about the reviewers with findings at a limit.

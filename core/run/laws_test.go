@@ -6,6 +6,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/coretest"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
@@ -44,17 +45,20 @@ var runLaws = []runLaw{
 	{"a live run refuses nothing", func(_, _ runModel, s runStep) bool {
 		return s.taken() && s.err != nil
 	}},
-	{"what is not taken changes nothing and is refused, but for a lost worker", func(_, _ runModel, s runStep) bool {
+	{"what is not taken changes nothing and is refused, but for a lost worker and a receipt", func(_, _ runModel, s runStep) bool {
 		if s.taken() {
 			return false
 		}
 		refusal, refused := errors.AsType[*core.Refusal](s.err)
 		_, lost := s.event.(run.LoseWorker)
+		lost = lost || isReceipt(s.event)
 		return s.after != s.before || len(s.effects) > 0 || refused == lost || refused && refusal.Kind != core.InvalidState
 	}},
 	{"exactly one decision for each event", func(_, _ runModel, s runStep) bool {
 		want := core.RunOutcome
 		switch s.event.(type) {
+		case run.TakeReceipt:
+			want = core.ProofChanged
 		case run.Replan:
 			want = core.RunReplanned
 		case run.Unblock:
@@ -74,7 +78,7 @@ var runLaws = []runLaw{
 		case isUnblock(s.event):
 			want.Rule = run.RuleUnblocked
 		}
-		if s.role != 0 {
+		if s.role != 0 || isReceipt(s.event) {
 			want = is.decides(s)
 		}
 		return s.decisions()[0].Decision != want
@@ -86,11 +90,12 @@ var runLaws = []runLaw{
 		b, a := s.before, s.after
 		return a.ID != b.ID || a.Plan != b.Plan || a.ItemID != b.ItemID || a.Policy != b.Policy || a.CreatedAt != b.CreatedAt
 	}},
-	{"an invalid result counts for its role and for nothing else", func(was, _ runModel, s runStep) bool {
+	{"an invalid result counts for its role and for nothing else", func(was, is runModel, s runStep) bool {
 		if !s.taken() || isUnblock(s.event) {
 			return false
 		}
 		want := was.counters
+		want.CheckFailures = is.counters.CheckFailures
 		if s.said != run.SaidInvalid {
 			want.InvalidResults = was.counters.InvalidResults
 			return s.after.Counters.InvalidResults != want.InvalidResults
@@ -103,6 +108,30 @@ var runLaws = []runLaw{
 	}},
 	{"rejections count the reviews that want changes", func(_, is runModel, s runStep) bool {
 		return s.after.Counters.ReviewRejections != is.counters.ReviewRejections
+	}},
+	{"submissions with a red check are counted, each once", func(_, is runModel, s runStep) bool {
+		return s.after.Counters.CheckFailures != is.counters.CheckFailures
+	}},
+	{"a receipt moves nothing but the proof and the counter of the checks", func(was, _ runModel, s runStep) bool {
+		got := s.after.Counters
+		got.CheckFailures = was.counters.CheckFailures
+		return isReceipt(s.event) && (got != was.counters || s.after.Standing != was.standing || s.after.Findings != was.findings())
+	}},
+	{"the proof is what the receipts since the last submission say", func(_, is runModel, s runStep) bool {
+		return s.after.Proof != is.proof || s.after.Proof.Required != s.after.Policy.RequireChecks
+	}},
+	{"no run is done with a required check that is not green on the tree of the last approval", func(_, _ runModel, s runStep) bool {
+		if s.before.State == run.Done || s.after.State != run.Done {
+			return false
+		}
+		e, approval := s.event.(run.TakeResult)
+		p := s.after.Proof
+		for _, check := range p.Required.List() {
+			if !p.Green.Has(check) || p.Red != "" || p.Stale.Has(check) || approval && (e.Tree == "" || p.Tree != e.Tree) {
+				return true
+			}
+		}
+		return false
 	}},
 	{"stalled outcomes are counted until the work moves on", func(_, is runModel, s runStep) bool {
 		return s.after.Counters.Stalled != is.counters.Stalled
@@ -127,7 +156,7 @@ var runLaws = []runLaw{
 		}
 		return s.after.Sole
 	}},
-	{"a run is done exactly if every reviewer that has to has approved", func(_, is runModel, s runStep) bool {
+	{"a run is done exactly if every reviewer that has to has approved and the checks hold", func(_, is runModel, s runStep) bool {
 		return s.taken() && (s.after.State == run.Done) != is.endsIn(s.after)
 	}},
 	{"a run is blocked exactly if it has a halt", func(_, _ runModel, s runStep) bool {
@@ -143,10 +172,10 @@ var runLaws = []runLaw{
 		return s.taken() && s.newFrontier() && s.after.State != run.Running
 	}},
 	{"a person ends every halt, and all counters start again at zero", func(_, _ runModel, s runStep) bool {
-		return s.taken() && isUnblock(s.event) && (s.after.State != run.Running || s.after.Counters != run.Counters{})
+		return s.taken() && isUnblock(s.event) && (s.after.State == run.Blocked || s.after.Counters != run.Counters{})
 	}},
 	{"a run halts for long at the number of its policy", func(_, is runModel, s runStep) bool {
-		if !s.taken() || lasts(s.before.Halt) || s.role == 0 {
+		if !s.taken() || lasts(s.before.Halt) || s.role == 0 && !isReceipt(s.event) {
 			return false
 		}
 		got := s.after.Halt
@@ -163,7 +192,7 @@ var runLaws = []runLaw{
 		worse := lasts(s.after.Halt) && !lasts(s.before.Halt)
 		if s.taken() && s.after.State == run.Blocked && (s.before.State != run.Blocked || worse) {
 			want = []core.NoticeKind{core.NoticeRunStalled}
-			if lasts(s.after.Halt) {
+			if lasts(s.after.Halt) || s.after.Halt == run.HaltUntrusted {
 				want[0] = core.NoticeRunBlocked
 			}
 		}
@@ -195,6 +224,8 @@ var runLaws = []runLaw{
 				return !n.Role.Reviewer()
 			case run.RetryWithPreamble:
 				return n.Role != core.Worker && !n.Role.Reviewer()
+			case run.RunChecks:
+				return n.Role != 0 || n.Checks == ""
 			case run.AdvanceToNextItem, run.PlanCompleted, run.HaltAndEscalate:
 				return n.Role != 0
 			}
@@ -207,7 +238,7 @@ var runLaws = []runLaw{
 			advances := n.Action == run.AdvanceToNextItem || n.Action == run.PlanCompleted
 			switch s.after.State {
 			case run.Running:
-				return n.Role == 0
+				return n.Role == 0 && n.Action != run.RunChecks
 			case run.Blocked, run.Failed:
 				return n.Action != run.HaltAndEscalate
 			case run.Done:
@@ -220,12 +251,12 @@ var runLaws = []runLaw{
 		all, _ := s.next()
 		return slices.ContainsFunc(all, func(n run.Next) bool { return n.Role != 0 && is.idle(n) })
 	}},
-	{"a worker's turn comes before a review, and the spec before the quality", func(_, is runModel, s runStep) bool {
+	{"a worker's turn comes before checks, checks before a review, and the spec before the quality", func(_, is runModel, s runStep) bool {
 		all, _ := s.next()
 		return slices.ContainsFunc(all, func(n run.Next) bool {
 			spec := is.standing[core.SpecReviewer-1]
 			first := wantedOf(s.after).Has(core.SpecReviewer) && spec != run.Approved
-			return n.Role.Reviewer() && is.workerIsNeeded() || n.Role == core.CodeQualityReviewer && first
+			return n.Role.Reviewer() && (is.workerIsNeeded() || !is.proof.Holds()) || n.Action == run.RunChecks && is.workerIsNeeded() || n.Role == core.CodeQualityReviewer && first
 		})
 	}},
 }
@@ -233,7 +264,7 @@ var runLaws = []runLaw{
 // workerIsNeeded reports whether a worker has to do something before anybody can review.
 func (w *runModel) workerIsNeeded() bool {
 	wanting := []run.Standing{run.Unusable, run.Stuck, run.Broken}
-	return slices.Contains(wanting, w.standing[core.Worker-1]) || slices.Contains(w.standing[:], run.Rejected) ||
+	return w.proof.State() == proof.Refuted || slices.Contains(wanting, w.standing[core.Worker-1]) || slices.Contains(w.standing[:], run.Rejected) ||
 		w.standing == [core.Roles]run.Standing{} ||
 		w.run.Policy.Reviewers == run.NoReviewers && w.standing[core.Worker-1] == run.Awaited
 }
@@ -245,7 +276,7 @@ func (w *runModel) idle(n run.Next) bool {
 	case run.DispatchWorker:
 		return stands != run.Awaited || slices.Contains(w.standing[:], run.Rejected)
 	case run.DispatchFixes:
-		return !slices.Contains(w.standing[:], run.Rejected)
+		return !slices.Contains(w.standing[:], run.Rejected) && w.proof.State() != proof.Refuted
 	case run.RetryWorker:
 		return stands != run.Stuck && stands != run.Broken
 	case run.RetryWithPreamble:
@@ -254,7 +285,7 @@ func (w *runModel) idle(n run.Next) bool {
 		return stands != run.Replaced || !wantedOf(w.run).Has(n.Role)
 	case run.DispatchReviewer:
 		return stands != run.Awaited || !wantedOf(w.run).Has(n.Role)
-	case run.AdvanceToNextItem, run.PlanCompleted, run.HaltAndEscalate:
+	case run.RunChecks, run.AdvanceToNextItem, run.PlanCompleted, run.HaltAndEscalate:
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/coretest"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
@@ -82,6 +83,28 @@ func replans(frontier string) runMove {
 	return func(_ run.Run, at core.Instant) run.Event { return run.Replan{At: at, Frontier: frontier} }
 }
 
+// checked is a receipt for the last submission, of a check that left the files as they are.
+func checked(check string, outcome proof.Outcome, tree string) runMove {
+	return func(r run.Run, at core.Instant) run.Event {
+		return run.TakeReceipt{At: at, Receipt: proof.Receipt{Check: check, Round: r.Proof.Round, Outcome: outcome, Before: tree, After: tree}}
+	}
+}
+
+// on is a result that comes with the tree of the present files.
+func on(tree string, move runMove) runMove {
+	return func(r run.Run, at core.Instant) run.Event {
+		e := move(r, at).(run.TakeResult)
+		e.Tree = tree
+		return e
+	}
+}
+
+// checks is the policy of a run that requires two checks.
+func checks(policy run.Policy) run.Policy {
+	policy.RequireChecks, _ = proof.ParseNames("lint", "test")
+	return policy
+}
+
 func unblocks(_ run.Run, at core.Instant) run.Event { return run.Unblock{At: at} }
 
 func replansAlike(run run.Run, at core.Instant) run.Event { return replans(run.Frontier)(run, at) }
@@ -108,6 +131,12 @@ var (
 	anyGivesUp   = nameless(specGivesUp)
 	anyBabbles   = nameless(specBabbles)
 	replansOther = replans("write a smaller parser")
+
+	lintGreen = checked("lint", proof.Green, "A")
+	testGreen = checked("test", proof.Green, "A")
+	testRed   = checked("test", proof.Red, "A")
+	testAsks  = checked("test", proof.Protected, "A")
+	testNot   = checked("test", proof.NotRun, "")
 )
 
 func specFinds(issues string) runMove { return finds(core.SpecReviewer, issues) }
@@ -198,6 +227,19 @@ func runSituations(t testing.TB) []runSituation {
 		works, codeFinds("a"), specFinds("a"), works, codeFinds("a"), specFinds("b"))
 	row("worker_failures, then unblocked", usual, workerFails, losesWorker, unblocks)
 	row("reviewer_gave_up, then unblocked", usual, works, specGivesUp, unblocks)
+	row("checks: fresh", checks(usual))
+	row("checks: submitted", checks(usual), works)
+	row("checks: one is green", checks(usual), works, lintGreen)
+	row("checks: one is red", checks(usual), works, lintGreen, testRed)
+	row("checks: one is red, mended", checks(usual), works, testRed, works)
+	row("checks: all are green", checks(usual), works, lintGreen, testGreen)
+	row("checks: all are green, one reviewer has approved", checks(usual), works, lintGreen, testGreen, specOK)
+	row("checks: approved, and the files are not known", checks(usual), works, lintGreen, testGreen, specOK, codeOK)
+	row("checks: approved before they ran", checks(usual), works, specOK, codeOK)
+	row("checks without reviewers: one is green", checks(reviewedBy(core.Worker)), works, lintGreen)
+	row("blocked: check_failures", checks(usual), works, testRed, works, testRed, works, testRed)
+	row("blocked: untrusted_checks, a protected file changed", checks(usual), works, lintGreen, testAsks)
+	row("blocked: untrusted_checks, not run", checks(usual), works, lintGreen, testNot)
 	row("done", usual, works, specOK, codeOK)
 	row("failed", usual, works, specFinds("a"))
 	last := &rows[len(rows)-1]
@@ -248,6 +290,17 @@ func runTables() []runTable {
 			{part.name + ": invalid", part.wrap(reports(part.role, run.SaidInvalid))},
 		}})
 	}
+	tables = append(tables, runTable{"What the receipts of checks say", []runHappening{
+		{"lint: green on A", lintGreen},
+		{"test: green on A", testGreen},
+		{"test: green on B", checked("test", proof.Green, "B")},
+		{"test: red on A", testRed},
+		{"test: a protected file changed", testAsks},
+		{"test: not run", testNot},
+		{"spec: pass on A", on("A", specOK)},
+		{"quality: pass on A", on("A", codeOK)},
+		{"quality: pass on B", on("B", codeOK)},
+	}})
 	return append(tables, runTable{"What a person decides", []runHappening{
 		{"replan, same frontier", replansAlike},
 		{"replan, another frontier", replansOther},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
@@ -16,11 +17,13 @@ type runModel struct {
 	found     [2]submissions // of the spec reviewer and the code quality reviewer
 	reviewed  bool           // by a reviewer, in whatever way
 	forWhom   string         // the frontier of the plan
+	proof     proof.Proof
+	red       bool // the last event was a red check that counts
 	planCount int
 }
 
 func newRunModel(run run.Run) runModel {
-	return runModel{run: run, forWhom: run.Frontier, planCount: 1}
+	return runModel{run: run, forWhom: run.Frontier, proof: run.Proof, planCount: 1}
 }
 
 // findings returns the findings of both reviewers.
@@ -37,7 +40,7 @@ type runStep struct {
 	err     error
 	role    core.Role // who reported, or was lost; zero for a new plan
 	said    run.Said
-	late    bool // a worker was lost for whom nobody waits, or a run is unblocked that is not blocked
+	late    bool // a worker was lost for whom nobody waits, a receipt says nothing new, or a run is unblocked that is not blocked
 }
 
 // A runLaw looks at a step with the accounts before and after it.
@@ -52,6 +55,9 @@ func (w *runModel) advance(event run.Event) []string {
 	s.role, s.said = w.hears(event)
 	_, lost := event.(run.LoseWorker)
 	s.late = lost && !w.workerIsNeeded() || isUnblock(event) && w.run.State != run.Blocked
+	if e, ok := event.(run.TakeReceipt); ok {
+		s.late = w.proved(proof.Take{Receipt: e.Receipt}) == w.proof
+	}
 	s.after, s.effects, s.err = w.run.Step(event)
 	was := *w
 	if s.taken() {
@@ -72,7 +78,7 @@ func (w *runModel) hears(event run.Event) (core.Role, run.Said) {
 	switch e := event.(type) {
 	case run.LoseWorker:
 		return core.Worker, run.SaidError
-	case run.Replan, run.Unblock:
+	case run.Replan, run.Unblock, run.TakeReceipt:
 		return 0, 0
 	case run.TakeResult:
 		sole := w.run.Sole || w.run.Policy.Reviewers == 0 && !w.reviewed
@@ -90,16 +96,34 @@ func (w *runModel) hears(event run.Event) (core.Role, run.Said) {
 	panic("unknown event")
 }
 
+// proved returns the proof after an event.
+func (w *runModel) proved(event proof.Event) proof.Proof {
+	next, effects, err := w.proof.Step(event)
+	if err != nil {
+		panic(err)
+	}
+	w.red = len(effects) > 0
+	return next
+}
+
 // account brings the account up to date.
 func (w *runModel) account(s runStep) {
+	w.red = false
 	if isUnblock(s.event) {
-		w.counters, w.found = run.Counters{}, [2]submissions{}
+		w.counters, w.found, w.proof = run.Counters{}, [2]submissions{}, w.proved(proof.Accept{})
+		return
+	}
+	if e, ok := s.event.(run.TakeReceipt); ok {
+		w.proof = w.proved(proof.Take{Receipt: e.Receipt})
+		if w.red {
+			w.counters.CheckFailures++
+		}
 		return
 	}
 	if e, isReplan := s.event.(run.Replan); isReplan {
 		w.planCount++
 		if e.Frontier != w.forWhom {
-			w.forWhom, w.found = e.Frontier, [2]submissions{}
+			w.forWhom, w.found, w.proof = e.Frontier, [2]submissions{}, w.proved(proof.Submit{})
 			w.counters.Stalled, w.counters.ReviewLoop = 0, 0
 			for i, standing := range w.standing {
 				if standing != run.Rejected {
@@ -113,6 +137,15 @@ func (w *runModel) account(s runStep) {
 	w.count(s)
 	if e, lost := s.event.(run.LoseWorker); !lost || !e.Requeued {
 		w.stand(s)
+	}
+	if e, ok := s.event.(run.TakeResult); ok && s.said == run.SaidPass {
+		given, wanted := w.approvalsIn(s.after)
+		switch {
+		case s.role == core.Worker:
+			w.proof = w.proved(proof.Submit{})
+		case e.Tree != "" || given == wanted:
+			w.proof = w.proved(proof.Look{Tree: e.Tree})
+		}
 	}
 	if w.endsIn(s.after) {
 		e, _ := s.event.(run.TakeResult)
@@ -196,6 +229,8 @@ func (w *runModel) invalid(role core.Role) (count, limit int) {
 func (w *runModel) flags() run.Halt {
 	p, both := w.run.Policy, w.findings()
 	switch {
+	case w.proof.State() == proof.Untrusted:
+		return run.HaltUntrusted
 	case w.counters.Stalled >= p.StalledThreshold:
 		return run.HaltStalled
 	case max(both[0].Same, both[1].Same) >= p.ReviewLoopThreshold:
@@ -208,6 +243,9 @@ func (w *runModel) flags() run.Halt {
 
 // reached returns the halt whose number the report has reached, of those that last.
 func (w *runModel) reached(s runStep) run.Halt {
+	if w.red && w.counters.CheckFailures >= w.run.Policy.CheckFailures {
+		return run.HaltChecks
+	}
 	switch s.said {
 	case run.SaidInvalid:
 		if count, limit := w.invalid(s.role); count >= limit {
@@ -231,7 +269,7 @@ func (w *runModel) reached(s runStep) run.Halt {
 
 // lasts reports whether only a new plan ends the halt, or the approval of everybody.
 func lasts(halt run.Halt) bool {
-	return slices.Contains([]run.Halt{run.HaltInvalid, run.HaltFailures, run.HaltRejections, run.HaltGaveUp}, halt)
+	return slices.Contains([]run.Halt{run.HaltInvalid, run.HaltFailures, run.HaltRejections, run.HaltGaveUp, run.HaltChecks}, halt)
 }
 
 // approvals counts who has approved of those who have to.
@@ -250,16 +288,21 @@ func (w *runModel) approvalsIn(r run.Run) (given, wanted int) {
 	return given, wanted
 }
 
-// endsIn reports whether all required approvals are there. Without reviewers, the worker decides.
+// endsIn reports whether all required approvals are there and all checks hold. Without reviewers, the worker decides.
 func (w *runModel) endsIn(r run.Run) bool {
 	given, wanted := w.approvalsIn(r)
-	return given == wanted && (wanted > 0 || w.standing[core.Worker-1] == run.Submitted)
+	return given == wanted && (wanted > 0 || w.standing[core.Worker-1] == run.Submitted) && w.proof.Holds()
 }
 
 // decides returns the decision that the account leads to.
 func (w *runModel) decides(s runStep) run.Decision {
 	c, p := w.counters, w.run.Policy
+	required := len(w.proof.Required.List())
 	switch {
+	case w.red:
+		return run.Decision{Rule: run.RuleCheckFailed, Count: c.CheckFailures, Limit: p.CheckFailures}
+	case isReceipt(s.event):
+		return run.Decision{Rule: run.RuleChecked, Count: required - len(w.proof.Due().List()), Limit: required}
 	case s.said == run.SaidInvalid:
 		count, limit := w.invalid(s.role)
 		return run.Decision{Rule: run.RuleInvalid, Role: s.role, Count: count, Limit: limit}
@@ -294,6 +337,11 @@ func (w *runModel) decidesOfWorker(s runStep) run.Decision {
 		return stalled
 	}
 	return run.Decision{Rule: run.RuleFailures, Role: core.Worker, Count: c.WorkerFailures, Limit: p.WorkerFailures + 1}
+}
+
+func isReceipt(event run.Event) bool {
+	_, ok := event.(run.TakeReceipt)
+	return ok
 }
 
 func isUnblock(event run.Event) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/proof"
 )
 
 // A NextAction names the next step of a run.
@@ -17,6 +18,7 @@ const (
 	RetryWorker        NextAction = "retry_worker"          // another worker tries, or the same one if it can continue
 	RetryWithPreamble  NextAction = "retry_with_preamble"   // the same role again, with the retry prompt
 	SpawnFreshReviewer NextAction = "spawn_fresh_reviewer"  // another reviewer, with the usual prompt
+	RunChecks          NextAction = "run_checks"            // required checks must run on the present files
 	AdvanceToNextItem  NextAction = "advance_to_next_item"  // the item is approved, and others remain
 	PlanCompleted      NextAction = "plan_completed"        // the item is approved, and none remains
 	HaltAndEscalate    NextAction = "halt_and_escalate"     // a person has to decide
@@ -26,7 +28,7 @@ const (
 func NextActions() []NextAction {
 	return []NextAction{
 		DispatchWorker, DispatchReviewer, DispatchFixes, RetryWorker, RetryWithPreamble,
-		SpawnFreshReviewer, AdvanceToNextItem, PlanCompleted, HaltAndEscalate,
+		SpawnFreshReviewer, RunChecks, AdvanceToNextItem, PlanCompleted, HaltAndEscalate,
 	}
 }
 
@@ -34,6 +36,7 @@ func NextActions() []NextAction {
 type Next struct {
 	Action NextAction
 	Role   core.Role
+	Checks proof.Names // of RunChecks: the checks to run
 }
 
 // An Outlook is the state of the plan, as far as Next needs it.
@@ -59,17 +62,20 @@ func (r Run) Next(plan Outlook) Next {
 	if n, ok := r.nextOfWorker(); ok {
 		return n
 	}
+	if !r.Proof.Holds() {
+		return Next{Action: RunChecks, Checks: r.Proof.Due()}
+	}
 	for _, role := range reviewers {
 		if !r.reviewedBy().Has(role) {
 			continue
 		}
 		switch r.Standing[role-1] {
 		case Awaited:
-			return Next{DispatchReviewer, role}
+			return Next{Action: DispatchReviewer, Role: role}
 		case Unusable:
-			return Next{RetryWithPreamble, role}
+			return Next{Action: RetryWithPreamble, Role: role}
 		case Replaced:
-			return Next{SpawnFreshReviewer, role}
+			return Next{Action: SpawnFreshReviewer, Role: role}
 		case Approved:
 		case Submitted, Rejected, Stuck, Broken:
 			panic(fmt.Sprintf("run: %s of run %s is %s and nobody has to do anything", role, r.ID, r.Standing[role-1]))
@@ -79,13 +85,13 @@ func (r Run) Next(plan Outlook) Next {
 }
 
 // nextOfWorker returns the worker's next step, if it is a worker's turn. A rejection by an optional reviewer counts,
-// too.
+// too, and so does a red check.
 func (r Run) nextOfWorker() (Next, bool) {
 	switch r.Standing[core.Worker-1] {
 	case Unusable:
-		return Next{RetryWithPreamble, core.Worker}, true
+		return Next{Action: RetryWithPreamble, Role: core.Worker}, true
 	case Stuck, Broken:
-		return Next{RetryWorker, core.Worker}, true
+		return Next{Action: RetryWorker, Role: core.Worker}, true
 	case Awaited, Submitted:
 	case Approved, Rejected, Replaced:
 		panic(fmt.Sprintf("run: the worker of run %s is %s", r.ID, r.Standing[core.Worker-1]))
@@ -93,11 +99,14 @@ func (r Run) nextOfWorker() (Next, bool) {
 	touched := false
 	for _, role := range reviewers {
 		if r.Standing[role-1] == Rejected {
-			return Next{DispatchFixes, core.Worker}, true
+			return Next{Action: DispatchFixes, Role: core.Worker}, true
 		}
 		touched = touched || r.Standing[role-1] != Awaited && r.Policy.Reviewers != NoReviewers
 	}
-	return Next{DispatchWorker, core.Worker}, r.Standing[core.Worker-1] == Awaited && !touched
+	if r.Standing[core.Worker-1] == Awaited && !touched {
+		return Next{Action: DispatchWorker, Role: core.Worker}, true
+	}
+	return Next{Action: DispatchFixes, Role: core.Worker}, r.Proof.State() == proof.Refuted
 }
 
 // next returns the step after the approval of an item. If no remaining item can begin and none is in progress, a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/proof"
 )
 
 // reviewers lists the reviewers in the order of their turns.
@@ -59,6 +60,10 @@ type Policy struct {
 	// ResultForm is the form that prompts ask for. RequireKey makes a result without its key invalid.
 	ResultForm ResultForm
 	RequireKey bool
+	// RequireChecks must be green before the run is done. CheckFailures is the number of submissions with a red check at
+	// which the run is blocked.
+	RequireChecks proof.Names
+	CheckFailures int
 }
 
 // NoReviewers is the set of reviewers of a run without approval. It contains the worker, so that it differs from the
@@ -69,7 +74,7 @@ const NoReviewers core.RoleSet = 1 << (core.Worker - 1)
 func DefaultPolicy() Policy {
 	return Policy{
 		InvalidRetries: 1, ReviewerFreshRuns: 1, WorkerFailures: 1,
-		ReviewRejections: 3, StalledThreshold: 2, ReviewLoopThreshold: 2,
+		ReviewRejections: 3, StalledThreshold: 2, ReviewLoopThreshold: 2, CheckFailures: 3,
 	}
 }
 
@@ -80,6 +85,7 @@ type Counters struct {
 	ReviewRejections int
 	Stalled          int
 	ReviewLoop       int // the larger Same of Run.Findings
+	CheckFailures    int // submissions with a red check
 }
 
 // A State names the state of a run.
@@ -139,7 +145,9 @@ type Run struct {
 	// Named means that the first review came from a reviewer under its own name.
 	Named bool
 	// Findings of the spec reviewer and of the code quality reviewer.
-	Findings    [len(reviewers)]Findings
+	Findings [len(reviewers)]Findings
+	// Proof is what the receipts of the required checks say. Its Required are Policy.RequireChecks.
+	Proof       proof.Proof
 	PlanVersion int // from 1; each replan records a new one
 	// Frontier is a digest of the plan's next items. A run that is done keeps the one of its end.
 	Frontier  string
@@ -155,7 +163,7 @@ func (r Run) Live() bool { return r.State == Running || r.State == Blocked }
 func Start(id, plan, itemID, frontier string, policy Policy, at core.Instant) (Run, []core.Effect) {
 	return Run{
 		ID: id, Plan: plan, ItemID: itemID, State: Running, Policy: policy,
-		PlanVersion: 1, Frontier: frontier, Revision: 1, CreatedAt: at, UpdatedAt: at,
+		Proof: proof.Proof{Required: policy.RequireChecks}, PlanVersion: 1, Frontier: frontier, Revision: 1, CreatedAt: at, UpdatedAt: at,
 	}, []core.Effect{core.Record{Type: core.RunStarted}}
 }
 

@@ -4,17 +4,19 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/proof"
 )
 
 // Step returns the run after the event, and the effects: one Decide, and a Post if the event blocks the run or makes its
 // block last. Events on an ended run, and Unblock on a run that is not blocked, return a *core.Refusal. A worker that is
-// lost when none is awaited changes nothing and has no effects.
+// lost when none is awaited changes nothing and has no effects; neither does a receipt that the proof does not need.
 //
 // The laws that every sequence of events keeps:
 //   - each counter moves by its own events only, and no counter changes the limit of another;
-//   - invalid results, worker failures and rejections only grow until an Unblock, with which all counters start again at zero;
+//   - invalid results, worker failures, rejections and check failures only grow until an Unblock, with which all counters start again at zero;
 //     stalls and loops end when the work moves on;
-//   - a run is done if and only if every required reviewer has approved;
+//   - a run is done if and only if every required reviewer has approved and every required check is green on the tree of
+//     the last approval, or was run after it;
 //   - a run is blocked if and only if it has a Halt, and it halts exactly at the limit of its policy;
 //   - a stall or a loop blocks the run exactly as long as its counter is at the limit, independently of others;
 //   - a lasting halt is ended only by a Replan with another frontier, an Unblock, or approval.
@@ -24,6 +26,11 @@ func (r Run) Step(event Event) (Run, []core.Effect, error) {
 	}
 	if _, unblocks := event.(Unblock); unblocks && r.State != Blocked {
 		return r, nil, r.notBlocked()
+	}
+	if e, isReceipt := event.(TakeReceipt); isReceipt {
+		if p, _, err := r.Proof.Step(proof.Take{Receipt: e.Receipt}); p == r.Proof || err != nil {
+			return r, nil, err
+		}
 	}
 	if r.straggles(event) {
 		return r, nil, nil
@@ -51,6 +58,8 @@ func (r Run) happen(event Event) (Run, Decide) {
 	switch e := event.(type) {
 	case TakeResult:
 		return r.take(e)
+	case TakeReceipt:
+		return r.checked(e)
 	case LoseWorker:
 		return r.lost(e)
 	case Replan:
@@ -64,7 +73,7 @@ func (r Run) happen(event Event) (Run, Decide) {
 func (r Run) late(event Event) (Run, []core.Effect, error) {
 	what := "take a new plan"
 	switch event.(type) {
-	case LoseWorker:
+	case LoseWorker, TakeReceipt:
 		return r, nil, nil
 	case TakeResult:
 		what = "take a result"
@@ -115,15 +124,39 @@ func (r Run) take(e TakeResult) (Run, Decide) {
 	panic(fmt.Sprintf("run: a result cannot say %d", e.Said))
 }
 
-// submitted sends the work to every reviewer that rejected it. Approvals stay. Without reviewers, the run is done.
+// submitted sends the work to every reviewer that rejected it. Approvals stay. All required checks are due. Without
+// reviewers and checks, the run is done.
 func (r Run) submitted(e TakeResult) (Run, Decide) {
 	r.Standing[core.Worker-1] = Submitted
+	r = r.prove(proof.Submit{})
 	for _, role := range reviewers {
 		if r.Standing[role-1] == Rejected {
 			r.Standing[role-1] = Awaited
 		}
 	}
-	return r.ended(e).progressed().moved(e.At, RuleSubmitted, core.Worker, 0, 0)
+	return r.ended(e.Frontier).progressed().moved(e.At, RuleSubmitted, core.Worker, 0, 0)
+}
+
+// prove applies an event to the proof. Only receipts can be refused.
+func (r Run) prove(event proof.Event) Run {
+	r.Proof, _, _ = r.Proof.Step(event)
+	return r
+}
+
+// checked takes in a receipt that the proof needs. A red check counts once for each submission.
+func (r Run) checked(e TakeReceipt) (Run, Decide) {
+	p, counts, _ := r.Proof.Step(proof.Take{Receipt: e.Receipt})
+	r.Proof = p
+	if len(counts) == 0 {
+		wanted := len(p.Required.List())
+		return r.ended(e.Frontier).movedBy(e.At, core.ProofChanged, Decision{RuleChecked, 0, wanted - len(p.Due().List()), wanted})
+	}
+	r.Counters.CheckFailures++
+	count, limit := r.Counters.CheckFailures, r.Policy.CheckFailures
+	if count >= limit {
+		r = r.halted(HaltChecks)
+	}
+	return r.movedBy(e.At, core.ProofChanged, Decision{RuleCheckFailed, 0, count, limit})
 }
 
 // lost handles a worker that ended without a result. If its task continues, the run keeps waiting for it.
@@ -183,7 +216,10 @@ func (r Run) approved(e TakeResult) (Run, Decide) {
 	r.Standing[e.Role-1] = Approved
 	r.Findings[e.Role-core.SpecReviewer] = Findings{}
 	given, wanted := r.approvals()
-	return r.ended(e).progressed().moved(e.At, RuleApproval, e.Role, given, wanted)
+	if e.Tree != "" || given == wanted {
+		r = r.prove(proof.Look{Tree: e.Tree})
+	}
+	return r.ended(e.Frontier).progressed().moved(e.At, RuleApproval, e.Role, given, wanted)
 }
 
 // approvals returns how many of the required reviewers have approved, and how many are required.
@@ -200,15 +236,16 @@ func (r Run) approvals() (given, wanted int) {
 	return given, wanted
 }
 
-// ended returns the run as done if all reviewers have approved. Without reviewers, there must be work.
-func (r Run) ended(e TakeResult) Run {
+// ended returns the run as done if all reviewers have approved and the checks hold. Without reviewers, there must be
+// work.
+func (r Run) ended(frontier string) Run {
 	given, wanted := r.approvals()
-	if given < wanted || wanted == 0 && r.Standing[core.Worker-1] != Submitted {
+	if given < wanted || wanted == 0 && r.Standing[core.Worker-1] != Submitted || !r.Proof.Holds() {
 		return r
 	}
 	r.State, r.Halt = Done, ""
-	if e.Frontier != "" {
-		r.Frontier = e.Frontier
+	if frontier != "" {
+		r.Frontier = frontier
 	}
 	return r
 }
@@ -249,7 +286,7 @@ func (r Run) progressed() Run {
 	return r
 }
 
-// replan ends every halt if the frontier has changed: work and reviews begin again, and rejections stay. The counters
+// replan ends every halt if the frontier has changed: work, checks and reviews begin again, and rejections stay. The counters
 // that only grow keep their values, so that a role at its limit gets one more chance.
 func (r Run) replan(e Replan) (Run, Decide) {
 	r.PlanVersion++
@@ -258,6 +295,7 @@ func (r Run) replan(e Replan) (Run, Decide) {
 		rule = RuleReplanned
 		r.Halt, r.Findings = "", [len(reviewers)]Findings{}
 		r.Counters.Stalled = 0
+		r = r.prove(proof.Submit{})
 		for i, standing := range r.Standing {
 			if standing != Rejected {
 				r.Standing[i] = Awaited
@@ -269,9 +307,10 @@ func (r Run) replan(e Replan) (Run, Decide) {
 }
 
 // unblock ends every halt and resets all counters. The standing of each role stays, so that the run continues where it
-// stopped.
+// stopped. Changes of protected files are accepted, and checks that failed are due again.
 func (r Run) unblock(e Unblock) (Run, Decide) {
 	r.Halt, r.Counters, r.Findings = "", Counters{}, [len(reviewers)]Findings{}
+	r = r.prove(proof.Accept{}).ended("")
 	return r.movedBy(e.At, core.RunUnblocked, Decision{Rule: RuleUnblocked})
 }
 

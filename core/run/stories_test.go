@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
@@ -70,6 +71,17 @@ func runStories() []runStory {
 		}},
 		{"A policy with one reviewer, and another one who is heard all the same", reviewedBy(core.SpecReviewer), []runHappening{
 			pass, code("a"), pass, good, ok,
+		}},
+		{"A red check is mended, and the files are as they were approved", checks(usual), []runHappening{
+			pass, {"lint: green", lintGreen}, {"test: red", testRed}, pass, {"lint: green", lintGreen}, {"test: green", testGreen},
+			{"spec: pass on A", on("A", specOK)}, {"quality: pass on A", on("A", codeOK)},
+		}},
+		{"The files changed before the last approval", checks(usual), []runHappening{
+			pass, {"lint: green", lintGreen}, {"test: green", testGreen}, ok, {"quality: pass on B", on("B", codeOK)},
+			{"lint: green on B", checked("lint", proof.Green, "B")}, {"test: green on B", checked("test", proof.Green, "B")},
+		}},
+		{"A protected file changed, and a person accepts it", checks(reviewedBy(core.Worker)), []runHappening{
+			pass, {"lint: green", lintGreen}, {"test: a protected file changed", testAsks}, {"unblock", unblocks},
 		}},
 		{"A policy without retries: the worker's invalid result", zero, []runHappening{badWorker}},
 		{"A policy without retries: the reviewer's invalid result", zero, []runHappening{pass, badSpec}},

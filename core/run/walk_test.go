@@ -9,6 +9,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/coretest"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
@@ -31,6 +32,8 @@ func runMoves() []runHappening {
 		runHappening{"spec: pass, the plan was edited", asOf("edited", specOK)},
 		runHappening{"quality: pass, the plan was edited", asOf("edited", codeOK)},
 		runHappening{"reviewer (quality): pass", calledReviewer(codeOK)},
+		runHappening{"facts: green on A", checked(proof.Facts, proof.Green, "A")},
+		runHappening{"lint: green without a tree", checked("lint", proof.Green, "")},
 	)
 }
 
@@ -94,21 +97,23 @@ func randomRunWalk(w runModel, walk []byte) (laws, path []string) {
 }
 
 // policyOf reads a policy from bytes, each limit within the bounds of a host's.
-func policyOf(b [7]byte) run.Policy {
+func policyOf(b [8]byte) run.Policy {
 	within := func(b byte, low, high int) int { return low + int(b)%(high-low+1) }
 	reviewers := []core.RoleSet{
 		0, core.RolesOf(core.SpecReviewer), core.RolesOf(core.CodeQualityReviewer),
 		core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer), run.NoReviewers,
 	}
+	required := []proof.Names{"", "test", "lint,test", "facts,test"}
 	return run.Policy{
 		InvalidRetries: within(b[0], 0, 3), ReviewerFreshRuns: within(b[1], 0, 3), WorkerFailures: within(b[2], 0, 4),
 		ReviewRejections: within(b[3], 1, 12), StalledThreshold: within(b[4], 1, 6), ReviewLoopThreshold: within(b[5], 1, 4),
-		Reviewers: reviewers[int(b[6])%len(reviewers)],
+		Reviewers:     reviewers[int(b[6])%len(reviewers)],
+		RequireChecks: required[int(b[7])%len(required)], CheckFailures: within(b[7]/4, 1, 3),
 	}
 }
 
 func drawnPolicy(t *rapid.T) run.Policy {
-	return policyOf([7]byte(rapid.SliceOfN(rapid.Byte(), 7, 7).Draw(t, "policy")))
+	return policyOf([8]byte(rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "policy")))
 }
 
 func TestLongWalksOfARunKeepTheLaws(t *testing.T) {
@@ -126,7 +131,7 @@ func FuzzRunLaws(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 8, 1, 1, 0}, []byte{0, 22, 0, 24, 0, 22, 0, 24, 1, 1, 21, 0, 15})
 	f.Add([]byte{2, 2, 4, 11, 5, 3, 1}, []byte{4, 1, 2, 0, 16, 19, 15, 28, 15, 15})
 	f.Fuzz(func(t *testing.T, policy, walk []byte) {
-		var limits [7]byte
+		var limits [8]byte
 		copy(limits[:], policy)
 		laws, path := randomRunWalk(newRunModel(newRun(policyOf(limits))), walk[:min(len(walk), 200)])
 		require.Empty(t, laws, "broken by %q", path)

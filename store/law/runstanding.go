@@ -5,6 +5,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/store"
 )
@@ -21,6 +22,11 @@ func standing(r run.Run, halt run.Halt) run.Run {
 		{Last: "the other's", Before: "the other's before\n", Same: 3},
 	}
 	r.Frontier = "2.2, 2.3"
+	r.Policy.RequireChecks, r.Policy.CheckFailures, r.Counters.CheckFailures = "lint,test", 7, 5
+	r.Proof = proof.Proof{
+		Required: "lint,test", Green: "lint", Red: "test", Stale: "test", Protected: "lint", Untrusted: "test",
+		Tree: "tree \"A\"", Unbound: true, Round: 3, Counted: true,
+	}
 	return r
 }
 
@@ -110,6 +116,8 @@ func drawStanding(t *rapid.T, r *run.Run) {
 	r.Policy.Reviewers = core.RoleSet(rapid.IntRange(0, 1<<core.Roles-1).Draw(t, "reviewers"))
 	r.Policy.ResultForm = run.ResultForm(rapid.IntRange(0, run.ResultForms-1).Draw(t, "form"))
 	r.Policy.RequireKey = drawSome(t, "requires the key")
+	r.Policy.RequireChecks = rapid.SampledFrom([]proof.Names{"", "test", "lint,test"}).Draw(t, "checks")
+	r.Proof = proof.Proof{Required: r.Policy.RequireChecks, Round: rapid.IntRange(0, 3).Draw(t, "round"), Counted: drawSome(t, "counted")}
 	for i := range r.Standing {
 		r.Standing[i] = run.Standing(rapid.IntRange(int(run.Awaited), int(run.Broken)).Draw(t, "standing"))
 	}

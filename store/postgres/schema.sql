@@ -81,12 +81,14 @@ CREATE TABLE runs (
 	review_rejections bigint NOT NULL CHECK (review_rejections >= 0),
 	stalled bigint NOT NULL CHECK (stalled >= 0),
 	review_loop bigint NOT NULL CHECK (review_loop >= 0),
+	check_failures_max bigint NOT NULL,
+	check_failures bigint NOT NULL CHECK (check_failures >= 0),
 	plan_version bigint NOT NULL CHECK (plan_version >= 1),
 	revision bigint NOT NULL CHECK (revision >= 1),
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
 	halt text COLLATE "C" NOT NULL CHECK (halt IN ('', 'invalid_results', 'worker_failures', 'review_rejections', 'reviewer_gave_up',
-		'stalled', 'review_loop', 'alternating_reviews'))
+		'check_failures', 'untrusted_checks', 'stalled', 'review_loop', 'alternating_reviews'))
 		CHECK ((state = 'blocked') = (halt <> '')),
 	reviewers bigint NOT NULL CHECK (reviewers BETWEEN 0 AND 7),
 	standing_worker bigint NOT NULL CHECK (standing_worker BETWEEN 0 AND 7),
@@ -99,6 +101,7 @@ CREATE TABLE runs (
 	frontier bytea NOT NULL,
 	result_form bigint NOT NULL CHECK (result_form IN (0, 1)), -- of the policy: headers, json
 	require_key bigint NOT NULL CHECK (require_key IN (0, 1)), -- of the policy
+	proof bytea NOT NULL, -- the required checks and what their receipts say, as JSON; '' without any
 	sum bytea NOT NULL CHECK (length(sum) = 8),
 	PRIMARY KEY (workspace, number),
 	UNIQUE (workspace, id)

@@ -59,12 +59,14 @@ CREATE TABLE runs (
 	review_rejections     INTEGER NOT NULL CHECK (review_rejections >= 0),
 	stalled               INTEGER NOT NULL CHECK (stalled >= 0),
 	review_loop           INTEGER NOT NULL CHECK (review_loop >= 0),
+	check_failures_max    INTEGER NOT NULL,
+	check_failures        INTEGER NOT NULL CHECK (check_failures >= 0),
 	plan_version          INTEGER NOT NULL CHECK (plan_version >= 1),
 	revision              INTEGER NOT NULL CHECK (revision >= 1),
 	created_at            INTEGER NOT NULL,
 	updated_at            INTEGER NOT NULL,
 	halt                  TEXT NOT NULL CHECK (halt IN ('', 'invalid_results', 'worker_failures', 'review_rejections',
-		'reviewer_gave_up', 'stalled', 'review_loop', 'alternating_reviews')),
+		'reviewer_gave_up', 'check_failures', 'untrusted_checks', 'stalled', 'review_loop', 'alternating_reviews')),
 	reviewers             INTEGER NOT NULL CHECK (reviewers BETWEEN 0 AND 7), -- of the policy: a set of roles
 	standing_worker       INTEGER NOT NULL CHECK (standing_worker BETWEEN 0 AND 7),
 	standing_spec         INTEGER NOT NULL CHECK (standing_spec BETWEEN 0 AND 7),
@@ -76,6 +78,7 @@ CREATE TABLE runs (
 	frontier              TEXT NOT NULL,
 	result_form           INTEGER NOT NULL CHECK (result_form IN (0, 1)), -- of the policy: headers, json
 	require_key           INTEGER NOT NULL CHECK (require_key IN (0, 1)), -- of the policy
+	proof                 TEXT NOT NULL, -- the required checks and what their receipts say, as JSON; '' without any
 	sum                   BLOB NOT NULL CHECK (length(sum) = 8),
 	CHECK ((state = 'blocked') = (halt <> ''))
 ) STRICT;

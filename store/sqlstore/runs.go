@@ -11,13 +11,13 @@ import (
 const (
 	runColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
 		review_rejections_max, stalled_threshold, review_loop_threshold, invalid_worker, invalid_spec, invalid_quality,
-		worker_failures, review_rejections, stalled, review_loop, plan_version, revision, created_at, updated_at,
+		worker_failures, review_rejections, stalled, review_loop, check_failures_max, check_failures, plan_version, revision, created_at, updated_at,
 		halt, reviewers, standing_worker, standing_spec, standing_quality, sole, named, findings_spec, findings_quality, frontier,
-		result_form, require_key, sum`
+		result_form, require_key, proof, sum`
 
 	selectRun       = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND id = ?"
 	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
-	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 	insertRun       = "INSERT INTO runs (workspace, " + runColumns + ") VALUES (:w, " + runValues + ")"
 	updateRun       = "UPDATE runs SET (" + runColumns + ") = (" + runValues + ") WHERE runs.workspace = :w AND id = ?"
 
@@ -27,13 +27,14 @@ const (
 )
 
 // numbersOf returns the integers of a run in the order of their columns.
-func numbersOf(run run.Run) [17]int64 {
+func numbersOf(run run.Run) [19]int64 {
 	p, n := run.Policy, run.Counters
 	return [...]int64{
 		int64(p.InvalidRetries), int64(p.ReviewerFreshRuns), int64(p.WorkerFailures),
 		int64(p.ReviewRejections), int64(p.StalledThreshold), int64(p.ReviewLoopThreshold),
 		int64(n.InvalidResults[0]), int64(n.InvalidResults[1]), int64(n.InvalidResults[2]),
 		int64(n.WorkerFailures), int64(n.ReviewRejections), int64(n.Stalled), int64(n.ReviewLoop),
+		int64(p.CheckFailures), int64(n.CheckFailures),
 		int64(run.PlanVersion), run.Revision, int64(run.CreatedAt), int64(run.UpdatedAt),
 	}
 }
@@ -51,6 +52,7 @@ func takeRun(r *Row, buf *encoder) (number int64, itemRun run.Run, err error) {
 		InvalidResults: [core.Roles]int{next(), next(), next()},
 		WorkerFailures: next(), ReviewRejections: next(), Stalled: next(), ReviewLoop: next(),
 	}
+	itemRun.Policy.CheckFailures, itemRun.Counters.CheckFailures = next(), next()
 	itemRun.PlanVersion, itemRun.Revision = next(), r.Integer()
 	itemRun.CreatedAt, itemRun.UpdatedAt = core.Instant(r.Integer()), core.Instant(r.Integer())
 	stands := takeStanding(r, &itemRun)

@@ -1,17 +1,19 @@
 package sqlstore
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 )
 
 const (
 	// standingCount is how many values standingOf returns.
-	standingCount = 12
+	standingCount = 13
 
 	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
 	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
@@ -26,7 +28,7 @@ func standingOf(run run.Run) []any {
 	return []any{
 		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), flag(run.Sole), flag(run.Named),
 		writtenFindings(run.Findings[0]), writtenFindings(run.Findings[1]), run.Frontier,
-		int64(run.Policy.ResultForm), flag(run.Policy.RequireKey),
+		int64(run.Policy.ResultForm), flag(run.Policy.RequireKey), writtenProof(run.Proof),
 	}
 }
 
@@ -48,7 +50,31 @@ func takeStanding(r *Row, itemRun *run.Run) []any {
 	}
 	itemRun.Frontier = r.Text()
 	itemRun.Policy.ResultForm, itemRun.Policy.RequireKey = run.ResultForm(r.Integer()), r.Integer() == 1
+	itemRun.Proof = r.proof()
+	itemRun.Policy.RequireChecks = itemRun.Proof.Required
 	return stored
+}
+
+// writtenProof returns the stored form of a proof, or "" for the zero proof.
+func writtenProof(p proof.Proof) string {
+	if p == (proof.Proof{}) {
+		return ""
+	}
+	text, _ := json.Marshal(p) // a struct of texts, numbers and flags
+	return string(text)
+}
+
+// proof reads the text of writtenProof and refuses any other.
+func (r *Row) proof() proof.Proof {
+	stored := r.Text()
+	if stored == "" {
+		return proof.Proof{}
+	}
+	var p proof.Proof
+	if err := json.Unmarshal([]byte(stored), &p); err != nil || writtenProof(p) != stored {
+		r.fail("a proof", stored)
+	}
+	return p
 }
 
 // writtenFindings returns the stored form of findings: their counts and then their quoted sets, or "" if there are

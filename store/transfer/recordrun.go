@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/store"
 )
@@ -20,6 +21,7 @@ type runRecord struct {
 	Sole        bool                     `json:"sole,omitempty"`
 	Named       bool                     `json:"named,omitempty"`
 	Findings    [2]findings              `json:"findings"`
+	Proof       proof.Proof              `json:"proof,omitzero"`
 	PlanVersion int                      `json:"plan_version"`
 	Frontier    text                     `json:"frontier,omitempty"`
 	Revision    int64                    `json:"revision"`
@@ -39,6 +41,9 @@ type policy struct {
 
 	ResultForm run.ResultForm `json:"result_form,omitempty"`
 	RequireKey bool           `json:"require_key,omitempty"`
+
+	RequireChecks proof.Names `json:"-"` // those of the proof
+	CheckFailures int         `json:"check_failures"`
 }
 
 // counters are core.Counters: the fields are the same.
@@ -48,6 +53,7 @@ type counters struct {
 	ReviewRejections int             `json:"review_rejections"`
 	Stalled          int             `json:"stalled"`
 	ReviewLoop       int             `json:"review_loop"`
+	CheckFailures    int             `json:"check_failures"`
 }
 
 type findings struct {
@@ -61,7 +67,7 @@ func runOf(r run.Run) *runRecord {
 	to := &runRecord{
 		ID: text(r.ID), Plan: text(r.Plan), ItemID: text(r.ItemID), State: text(r.State), Halt: text(r.Halt),
 		Policy: policy(r.Policy), Counters: counters(r.Counters), Standing: r.Standing, Sole: r.Sole, Named: r.Named,
-		PlanVersion: r.PlanVersion, Frontier: text(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Proof: r.Proof, PlanVersion: r.PlanVersion, Frontier: text(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	for i, f := range r.Findings {
 		to.Findings[i] = findings{text(f.Last), text(f.Before), f.Same, f.Swaps}
@@ -82,8 +88,9 @@ func (r *runRecord) put(to *filler) error {
 	value := run.Run{
 		ID: string(r.ID), Plan: string(r.Plan), ItemID: string(r.ItemID), State: run.State(r.State), Halt: run.Halt(r.Halt),
 		Policy: run.Policy(r.Policy), Counters: run.Counters(r.Counters), Standing: r.Standing, Sole: r.Sole, Named: r.Named,
-		PlanVersion: r.PlanVersion, Frontier: string(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Proof: r.Proof, PlanVersion: r.PlanVersion, Frontier: string(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
+	value.Policy.RequireChecks = r.Proof.Required
 	for i, f := range r.Findings {
 		value.Findings[i] = run.Findings{Last: string(f.Last), Before: string(f.Before), Same: f.Same, Swaps: f.Swaps}
 	}

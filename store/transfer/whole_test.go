@@ -10,6 +10,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/instruction"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/store"
@@ -27,10 +28,15 @@ var valid = map[reflect.Type]any{
 	reflect.TypeFor[run.State]():             run.Blocked,
 	reflect.TypeFor[run.Halt]():              run.HaltStalled,
 	reflect.TypeFor[run.ResultForm]():        run.ResultJSON,
-	reflect.TypeFor[task.Cause]():            task.CauseReply,
-	reflect.TypeFor[task.Class]():            task.ClassProvider,
-	reflect.TypeFor[task.ErrorReason]():      task.ReasonTimeout,
-	reflect.TypeFor[task.Spent]():            task.Spent{Failures: 2, OnModel: 1},
+	reflect.TypeFor[proof.Names]():           proof.Names("lint,test"), // the policy and the proof of a run agree
+	reflect.TypeFor[proof.Proof](): proof.Proof{
+		Required: "lint,test", Green: "lint", Red: "test", Stale: "test", Protected: "lint", Untrusted: "test",
+		Tree: "é", Unbound: true, Round: 3, Counted: true,
+	},
+	reflect.TypeFor[task.Cause]():       task.CauseReply,
+	reflect.TypeFor[task.Class]():       task.ClassProvider,
+	reflect.TypeFor[task.ErrorReason](): task.ReasonTimeout,
+	reflect.TypeFor[task.Spent]():       task.Spent{Failures: 2, OnModel: 1},
 }
 
 func (s *sample) fill(v reflect.Value) {

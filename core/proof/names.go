@@ -1,0 +1,51 @@
+package proof
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Names is a set of names of checks, in ascending order and separated by commas, so that sets can be compared with ==.
+type Names string
+
+// validName is a name of a check: it stands in file names, commands and prompts.
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+
+// ParseNames returns the set of the given names.
+func ParseNames(names ...string) (Names, error) {
+	for _, name := range names {
+		if !validName.MatchString(name) {
+			return "", fmt.Errorf("the name of a check must match %s: %.70q", validName, name)
+		}
+	}
+	return join(slices.Clone(names)), nil
+}
+
+func join(names []string) Names {
+	slices.Sort(names)
+	return Names(strings.Join(slices.Compact(names), ","))
+}
+
+// List returns the names in ascending order.
+func (n Names) List() []string {
+	if n == "" {
+		return nil
+	}
+	return strings.Split(string(n), ",")
+}
+
+// Has reports whether a name is in the set.
+func (n Names) Has(name string) bool { return slices.Contains(n.List(), name) }
+
+// and returns the union of two sets.
+func (n Names) and(other Names) Names { return join(append(n.List(), other.List()...)) }
+
+// only returns the intersection of two sets.
+func (n Names) only(other Names) Names {
+	return join(slices.DeleteFunc(n.List(), func(name string) bool { return !other.Has(name) }))
+}
+
+// without returns the names that are not in the other set.
+func (n Names) without(other Names) Names { return join(slices.DeleteFunc(n.List(), other.Has)) }
