@@ -26,7 +26,7 @@ var floors = map[string]struct {
 	floor  int
 	beside []string
 }{
-	"schema": {floor: 0, beside: []string{"internal/safetext"}},
+	"schema": {floor: 0, beside: []string{"internal/nearest", "internal/safetext"}},
 	"core":   {floor: 0, beside: []string{"internal/safetext"}},
 	"plan":   {floor: 0, beside: []string{"internal/safetext", "plan/criteria"}},
 	"ledger": {floor: 0, beside: []string{"plan"}},
@@ -46,6 +46,7 @@ var floors = map[string]struct {
 	"prompt/sanitize": {floor: 0},
 
 	"internal/atomicfile": {floor: 0},
+	"internal/nearest":    {floor: 0},
 	"internal/ownfile":    {floor: 0},
 	"internal/safetext":   {floor: 0},
 

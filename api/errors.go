@@ -140,6 +140,8 @@ func missingCode(noun string) schema.Code {
 		return schema.RunGone
 	case "plan":
 		return schema.PlanGone
+	case "receipt":
+		return schema.ReceiptGone
 	}
 	return schema.SubjectGone
 }

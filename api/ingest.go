@@ -64,7 +64,7 @@ func (s *Service) judgeOutput(ctx context.Context, p *schema.IngestOutputParams)
 	}
 	h := &judgedResult{promptInputs: s.promptInputs(plans, view), Result: engine.Result{
 		RunID: p.RunID, Role: role, Generic: generic, Output: output, Digest: verdict.Digest(output), Prompt: p.Prompt, TaskID: p.TaskID,
-		AttemptID: p.AttemptID, Token: p.LeaseToken, Plan: view.Plan, Asked: asked, Judgement: verdict.Judge(output, asked),
+		AttemptID: p.AttemptID, Token: p.LeaseToken, Tree: p.Tree, Plan: view.Plan, Asked: asked, Judgement: verdict.Judge(output, asked),
 	}}
 	h.Tokens = resultTokens(h.Judgement.Result)
 	if most := or(p.MaxOutputTokens, h.Tokens); h.Tokens > most {
@@ -133,9 +133,7 @@ func (h *judgedResult) answer(tx *engine.Tx, taken engine.Taken) (*schema.Ingest
 		Counters: run.Counters, TaskLedger: wireTaskLedger(taken.Ledger), Run: run,
 		OutputTokens: h.Tokens, RetryContext: taken.Retry, Applied: taken.Report.Applied, Reason: taken.Report.Reason, Already: taken.Again,
 	}
-	if d := taken.Decision; d != nil {
-		w.Decision = &schema.Decision{Rule: string(d.Rule), Count: d.Count, Limit: d.Limit}
-	}
+	w.Decision = wireDecision(taken.Decision)
 	err := h.attach(tx, taken, w)
 	if err == nil {
 		w.Seq, err = tx.Seq()

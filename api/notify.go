@@ -178,7 +178,7 @@ func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 		return f.task(tx, ev)
 	case core.AttemptStale:
 		return f.stale(ev)
-	case core.RunStarted, core.RunSuperseded, core.RunOutcome, core.RunReplanned, core.RunUnblocked:
+	case core.RunStarted, core.RunSuperseded, core.RunOutcome, core.RunReplanned, core.RunUnblocked, core.ProofChanged:
 		return f.run(ev)
 	case core.LedgerChanged:
 		return f.ledger(ev)
@@ -188,7 +188,7 @@ func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 			f.notice(ev.Seq, n)
 		}
 		return err
-	case core.RunLedger, core.NoticeConsumed,
+	case core.RunLedger, core.ReceiptRecorded, core.NoticeConsumed,
 		core.BreakerOpened, core.BreakerClosed:
 	}
 	return nil

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
@@ -18,6 +20,11 @@ import (
 )
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepared[schema.InitRunResult], error) {
+	if p.Policy != nil {
+		if _, err := proof.ParseNames(p.Policy.RequireChecks...); err != nil || len(p.Policy.RequireChecks) > schema.MaxChecks {
+			return nil, badParam("/policy/require_checks", fmt.Sprintf("at most %d names of checks", schema.MaxChecks), p.Policy.RequireChecks)
+		}
+	}
 	progress, reading, fault := s.runStart(ctx, p)
 	var d promptInputs
 	if fault == nil {
@@ -120,6 +127,7 @@ func wireNext(n run.Next, ready []string) schema.Next {
 	if n.Action == run.AdvanceToNextItem {
 		w.ItemIDs = append(w.ItemIDs, ready[:min(len(ready), maxNamedItems)]...)
 	}
+	w.Checks = n.Checks.List()
 	return w
 }
 
@@ -271,6 +279,8 @@ func nextSentence(n run.Next) string {
 		return fmt.Sprintf("give the result of the %s once more, in a form that can be read", n.Role)
 	case run.SpawnFreshReviewer:
 		return fmt.Sprintf("review the work from the start, as the %s", n.Role)
+	case run.RunChecks:
+		return "wait; the required checks run first"
 	case run.AdvanceToNextItem:
 		return "go on with the next item of the plan; this one is approved"
 	case run.PlanCompleted:
@@ -285,29 +295,21 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*prepared
 	if err := checkPlan(p); err != nil {
 		return nil, err
 	}
-	e, plans, err := s.backend()
+	view, d, fault, err := s.changing(ctx, p.RunID)
 	if err != nil {
 		return nil, err
 	}
-	view, fault := e.Look(ctx, p.RunID)
-	if fault == nil {
-		fault = view.Gone // a missing item cannot be replanned
-	}
-	d := s.promptInputs(plans, view)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReplanResult, error) {
-		if fault != nil {
+		if fault = cmp.Or(fault, view.Gone); fault != nil { // a missing item cannot be replanned
 			return nil, fault
 		}
 		after, changed, err := tx.Replan(p.RunID, p.Summary, p.PlanItems, view.Progress.CurrentItem, view.Plan)
 		if err != nil {
 			return nil, err
 		}
-		seq, err := tx.Seq()
-		return &schema.ReplanResult{
-			Run: wireRun(after.Run), TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed,
-			NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
-			RetryPrompt: d.retryPrompt(after), Seq: seq,
-		}, err
+		w := &schema.ReplanResult{TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed}
+		w.Moved, err = d.moved(tx, after)
+		return w, err
 	})
 }
 
@@ -315,28 +317,20 @@ func (s *Service) unblockRun(ctx context.Context, p *schema.UnblockRunParams) (*
 	if err := within("/reason", len(p.Reason), schema.MaxReplyBytes); err != nil {
 		return nil, err
 	}
-	e, plans, err := s.backend()
+	view, d, fault, err := s.changing(ctx, p.RunID)
 	if err != nil {
 		return nil, err
 	}
-	view, fault := e.Look(ctx, p.RunID)
-	if fault == nil {
-		fault = view.Gone // a missing item cannot be continued
-	}
-	d := s.promptInputs(plans, view)
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.UnblockRunResult, error) {
-		if fault != nil {
+		if fault = cmp.Or(fault, view.Gone); fault != nil { // a missing item cannot be continued
 			return nil, fault
 		}
 		after, err := tx.Unblock(p.RunID, p.Reason, view.Plan)
 		if err != nil {
 			return nil, err
 		}
-		seq, err := tx.Seq()
-		return &schema.UnblockRunResult{
-			Run: wireRun(after.Run), NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
-			RetryPrompt: d.retryPrompt(after), Seq: seq,
-		}, err
+		moved, err := d.moved(tx, after)
+		return &schema.UnblockRunResult{Moved: moved}, err
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/prompt"
 	"waybill/schema"
@@ -64,6 +65,8 @@ func policyOf(w, usual *schema.Policy) run.Policy {
 		ReviewLoopThreshold: or(w.ReviewLoopThreshold, *usual.ReviewLoopThreshold),
 	}
 	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
+	p.CheckFailures = or(w.CheckFailures, *usual.CheckFailures)
+	p.RequireChecks, _ = proof.ParseNames(w.RequireChecks...) // initRun has checked the names
 	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {

@@ -119,6 +119,11 @@ func wireRun(r run.Run) schema.Run {
 		Counters: schema.Counters{
 			InvalidResults: byRole(r.Counters.InvalidResults, func(n int) int { return n }), WorkerFailures: r.Counters.WorkerFailures,
 			ReviewRejections: r.Counters.ReviewRejections, Stalled: r.Counters.Stalled, ReviewLoop: r.Counters.ReviewLoop,
+			CheckFailures: r.Counters.CheckFailures,
+		},
+		Proof: schema.Proof{
+			State: r.Proof.State().String(), Required: r.Proof.Required.List(), Green: r.Proof.Green.List(), Red: r.Proof.Red.List(),
+			Due: r.Proof.Due().List(), Tree: r.Proof.Tree, Round: r.Proof.Round,
 		},
 		Policy: wirePolicy(r.Policy), Standing: byRole(r.Standing, run.Standing.String),
 		PlanVersion: r.PlanVersion, CreatedAt: wireTime(r.CreatedAt), UpdatedAt: wireTime(r.UpdatedAt),
@@ -129,7 +134,7 @@ func wirePolicy(p run.Policy) schema.Policy {
 	w := schema.Policy{
 		InvalidRetries: &p.InvalidRetries, ReviewerFreshRuns: &p.ReviewerFreshRuns, WorkerFailures: &p.WorkerFailures,
 		ReviewRejections: &p.ReviewRejections, StalledThreshold: &p.StalledThreshold, ReviewLoopThreshold: &p.ReviewLoopThreshold,
-		ResultForm: p.ResultForm.String(), RequireKey: &p.RequireKey,
+		ResultForm: p.ResultForm.String(), RequireKey: &p.RequireKey, RequireChecks: p.RequireChecks.List(), CheckFailures: &p.CheckFailures,
 	}
 	if p.Reviewers == run.NoReviewers {
 		w.Reviewers = []string{}

@@ -25,6 +25,7 @@ import (
 	"waybill/cli/store"
 	"waybill/cli/task"
 	"waybill/cli/work"
+	"waybill/internal/nearest"
 	"waybill/schema"
 )
 
@@ -127,7 +128,7 @@ func unknownCommand(parent *cobra.Command, word string) error {
 			names = append(names, cmd.Name())
 		}
 	}
-	if near := schema.Nearest(word, names); len(near) > 0 {
+	if near := nearest.Names(word, names); len(near) > 0 {
 		return fmt.Errorf("unknown command %q: did you mean %s?", word, strings.Join(near, " or "))
 	}
 	return fmt.Errorf("unknown command %q: %s --help lists the commands", word, parent.CommandPath())

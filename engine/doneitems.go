@@ -58,7 +58,7 @@ func taskLedger(tx store.Tx, run run.Run) (ledger.TaskLedger, error) {
 	if err != nil {
 		return ledger.TaskLedger{}, err
 	}
-	return ledger.ParseTaskFacts(run.ID, run.ItemID, loaded(facts))
+	return ledger.ParseTaskFacts(run.ID, run.ItemID, facts)
 }
 
 // unreadable reports whether an error concerns the stored data of one record only. Other records can still be used.

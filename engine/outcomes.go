@@ -26,6 +26,7 @@ type Result struct {
 	TaskID    string        // optional
 	AttemptID string        // optional
 	Token     string        // the lease of the attempt to finish, or ""
+	Tree      string        // of the present files, or "" if unknown
 	// Plan is the current plan, or nil if it cannot be read.
 	Plan *plan.Reading
 }
@@ -103,15 +104,10 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 
 // event returns the event for the run.
 func (r Result) event(before Standing, at core.Instant) run.TakeResult {
-	e := run.TakeResult{
+	return run.TakeResult{
 		At: at, Role: r.Role, Generic: r.Generic, Said: saidOf(r.Judgement.Verdict), Issues: r.Judgement.Result.IssueSet(),
+		Frontier: before.frontier(r.Plan), Tree: r.Tree,
 	}
-	if r.Plan != nil {
-		if item, ok := r.Plan.Item(before.Run.ItemID); ok {
-			e.Frontier = ledger.Frontier(&item, before.Ledger.PlanItems)
-		}
-	}
-	return e
 }
 
 // reported finishes the attempt if there is a lease. Otherwise a named attempt must be the newest of its task and
@@ -245,5 +241,5 @@ func (tx *Tx) putTaskFacts(s Standing) error {
 	if err != nil {
 		return err
 	}
-	return tx.PutFacts(s.Run.ID, stored(renewed))
+	return tx.PutFacts(s.Run.ID, renewed)
 }

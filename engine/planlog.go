@@ -87,8 +87,7 @@ func (e *Engine) itemsOnRecord(ctx context.Context, path string, facts []ledger.
 				return err
 			}
 			last := slices.MaxFunc(runs, func(a, b run.Run) int { return cmp.Compare(a.UpdatedAt, b.UpdatedAt) })
-			of, err := tx.Facts(last.ID)
-			facts = loaded(of)
+			facts, err = tx.Facts(last.ID)
 			return err
 		})
 	}
@@ -116,31 +115,15 @@ func sourceOfRun(tx store.Tx, path, itemID string) (string, error) {
 		return "", err
 	}
 	facts, err := tx.Facts(run.ID)
-	return ledger.SourceHash(loaded(facts)), err
+	return ledger.SourceHash(facts), err
 }
 
 // lastLedger returns the newest ledger.changed event of a plan with a number above after, and that number. Without
-// one, it returns after. It is a binary search, because a plan may have a long history.
+// one, it returns after.
 func lastLedger(tx store.Tx, path string, after int64) (last LedgerEvent, seq int64, err error) {
-	_, newest, err := tx.Bounds()
-	if err != nil {
+	ev, ok, err := store.LastOf(tx, path, after)
+	if err != nil || !ok {
 		return last, after, err
-	}
-	var ev store.Event // the newest event found so far
-	ev.Seq = after
-	for from := after; from < newest; from = ev.Seq + (newest-ev.Seq)/2 {
-		page, err := tx.EventsOf(path, from, 1)
-		switch {
-		case err != nil:
-			return last, after, err
-		case len(page) > 0:
-			ev = page[0]
-		default:
-			newest = from // no event follows it
-		}
-	}
-	if ev.Seq == after {
-		return last, after, nil
 	}
 	if err := json.Unmarshal([]byte(ev.Data), &last); err != nil {
 		return last, 0, fmt.Errorf("read event %d: %w", ev.Seq, err)

@@ -108,7 +108,7 @@ func (e *Engine) Standing(ctx context.Context, v RunView) (Standing, error) {
 		if err != nil {
 			return err
 		}
-		if s.memory, err = parseMemory(loaded(facts)); err != nil {
+		if s.memory, err = parseMemory(facts); err != nil {
 			return err
 		}
 		s.Unread = s.memory.unread

@@ -9,8 +9,8 @@ import (
 	"waybill/ledger"
 )
 
-// A RunRecord is the data of run events: the state of the run. For run.outcome, run.replanned and run.unblocked it
-// also holds the report, the rule that decided, and the next step.
+// A RunRecord is the data of run events: the state of the run. For run.outcome, run.replanned, run.unblocked and
+// proof.changed it also holds the report, the rule that decided, and the next step.
 type RunRecord struct {
 	Plan     string    `json:"plan"`
 	ItemID   string    `json:"item_id"`
@@ -24,6 +24,8 @@ type RunRecord struct {
 	TaskID      string          `json:"task_id,omitempty"`
 	AttemptID   string          `json:"attempt_id,omitempty"`
 	Retry       bool            `json:"retry_context,omitempty"` // the agent had a retry prompt
+	Check       string          `json:"check,omitempty"`         // of proof.changed
+	Proof       string          `json:"proof,omitempty"`         // with required checks: how much is proven
 	PlanVersion int             `json:"plan_version,omitempty"`  // of run.replanned
 	Why         string          `json:"why,omitempty"`           // of run.unblocked: the reason of the person
 	Rule        run.Rule        `json:"rule,omitempty"`
@@ -37,6 +39,9 @@ type RunRecord struct {
 func (tx *Tx) saveRun(r run.Run, effects []core.Effect, data RunRecord) error {
 	if err := tx.PutRun(r); err != nil {
 		return err
+	}
+	if r.Proof.Required != "" {
+		data.Proof = r.Proof.State().String()
 	}
 	data.Plan, data.ItemID, data.State, data.Halt, data.Revision = r.Plan, r.ItemID, r.State, r.Halt, r.Revision
 	for _, effect := range effects {

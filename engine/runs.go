@@ -39,7 +39,7 @@ func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, renew 
 		return r, false, err
 	}
 	facts := append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...)
-	return r, true, tx.PutFacts(r.ID, stored(facts))
+	return r, true, tx.PutFacts(r.ID, facts)
 }
 
 // replacePlanFacts replaces the facts of a run that come from its plan. It changes nothing if another process already
@@ -56,7 +56,7 @@ func (tx *Tx) replacePlanFacts(v RunView) (run.Run, []ledger.Fact, error) {
 		return run, nil, err
 	}
 	facts = ledger.Renew(facts, ledger.ProgressFacts(v.Progress))
-	return run, facts, tx.PutFacts(run.ID, stored(facts))
+	return run, facts, tx.PutFacts(run.ID, facts)
 }
 
 func (tx *Tx) loadRun(id string) (run.Run, []ledger.Fact, error) { return loadRun(tx.Tx, id) }
@@ -70,23 +70,7 @@ func loadRun(tx store.Tx, id string) (run.Run, []ledger.Fact, error) {
 		return run, nil, core.Missing("run", id)
 	}
 	facts, err := tx.Facts(id)
-	return run, loaded(facts), err
-}
-
-func stored(facts []ledger.Fact) []store.Fact {
-	out := make([]store.Fact, len(facts))
-	for i, f := range facts {
-		out[i] = store.Fact(f)
-	}
-	return out
-}
-
-func loaded(facts []store.Fact) []ledger.Fact {
-	out := make([]ledger.Fact, len(facts))
-	for i, f := range facts {
-		out[i] = ledger.Fact(f)
-	}
-	return out
+	return run, facts, err
 }
 
 // A RunView is the current state of a run together with its ledgers.

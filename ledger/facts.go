@@ -79,6 +79,7 @@ type (
 	reviewsFact struct {
 		Spec    *reviewFact `json:"spec,omitempty"`
 		Quality *reviewFact `json:"quality,omitempty"`
+		Checks  *reviewFact `json:"checks,omitempty"`
 		// LostBlockers is stored here because it counts lost entries, as LostIssues and LostFixes do.
 		LostBlockers int `json:"lost_blockers,omitempty"`
 	}

@@ -91,7 +91,7 @@ func drawTask(t *rapid.T) ledger.TaskLedger {
 		PlanVersion: rapid.Int().Draw(t, "version"), Summary: rapid.String().Draw(t, "summary"),
 		PlanSummary: rapid.String().Draw(t, "plan summary"), PlanItems: drawStrings(t, "plan items"),
 		ReviewerAssessment: rapid.String().Draw(t, "assessment"),
-		Reviews:            [2]ledger.Review{drawReview(t), drawReview(t)},
+		Reviews:            [3]ledger.Review{drawReview(t), drawReview(t), drawReview(t)},
 		Blockers:           drawStrings(t, "blockers"), FilesChanged: drawStrings(t, "files"),
 		Stalled: ledger.Stalled{ConsecutiveNonProgress: rapid.Int().Draw(t, "n"), Threshold: 2, Flagged: rapid.Bool().Draw(t, "flag")},
 		ReviewLoop: ledger.ReviewLoop{

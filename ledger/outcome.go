@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -102,6 +103,7 @@ func (t *TaskLedger) worked(o *Outcome) {
 	switch o.Kind {
 	case OutcomeCompleted:
 		t.summarised(o)
+		t.Reviews[checks] = Review{}
 		t.Blockers, t.LostBlockers = nil, 0
 		t.FilesChanged = union(t.FilesChanged, o.FilesChanged)
 	case OutcomeStuck, OutcomeFailed:
@@ -157,6 +159,25 @@ func (t *TaskLedger) assess(i int, o *Outcome, said Review) {
 	if other := &t.Reviews[1-i]; !t.Reviews[i].Rejects() && other.Rejects() {
 		t.ReviewerAssessment = other.Assessment
 	}
+}
+
+// checks is the place of the failed checks among the reviews.
+const checks = 2
+
+// Checked returns the ledger after a check. fix says what to do if the check failed, and is "" otherwise. The next
+// completed work of a worker ends all demands of checks.
+func (t TaskLedger) Checked(check, fix string) TaskLedger {
+	t = t.clone()
+	demand := fmt.Sprintf("Make check %q pass: ", check)
+	fixes := slices.DeleteFunc(t.Reviews[checks].RequiredFixes, func(fix string) bool { return strings.HasPrefix(fix, demand) })
+	if fix != "" {
+		fixes = append(fixes, demand+fix)
+	}
+	t.Reviews[checks] = Review{}
+	if len(fixes) > 0 {
+		t.Reviews[checks] = Review{Assessment: assessedChanges, RequiredFixes: fixes}
+	}
+	return t
 }
 
 // orMessages returns the demands without duplicates, or the messages of the issues if there are no demands.

@@ -326,3 +326,20 @@ func TestSummariesAreClipped(t *testing.T) {
 	require.True(t, utf8.ValidString(clipped))
 	require.Equal(t, "x", after(" \n"+"x"+strings.Repeat(" ", 3*limit)))
 }
+
+func TestFailedChecksAreDemandedUntilTheyPassOrTheWorkIsHandedInAgain(t *testing.T) {
+	task := ledger.NewTaskLedger("run_1", "1").Checked("lint", "unused variable").Checked("test", "2 of 7 failed")
+	require.True(t, task.Failing())
+	require.Equal(t, []string{`Make check "lint" pass: unused variable`, `Make check "test" pass: 2 of 7 failed`}, task.RequiredFixes())
+	task = task.Checked("test", "1 of 7 failed")
+	require.Equal(t, []string{`Make check "lint" pass: unused variable`, `Make check "test" pass: 1 of 7 failed`}, task.RequiredFixes())
+	read, err := ledger.ParseTaskFacts("run_1", "1", ledger.TaskFacts(task))
+	require.NoError(t, err)
+	require.Equal(t, task, read)
+	green := task.Checked("lint", "").Checked("test", "")
+	require.False(t, green.Failing())
+	require.Empty(t, green.RequiredFixes())
+	stuck := task.After(ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeStuck})
+	require.Len(t, stuck.RequiredFixes(), 2)
+	require.Empty(t, task.After(ledger.Outcome{Role: ledger.RoleWorker, Kind: ledger.OutcomeCompleted}).RequiredFixes())
+}

@@ -75,9 +75,9 @@ type TaskLedger struct {
 	// ReviewerAssessment is the assessment of the reviewer who reported last. If that reviewer approved and the other
 	// rejects, it is the other's.
 	ReviewerAssessment string
-	// Reviews holds the last spec review, then the last code quality review. ReviewerIssues and RequiredFixes combine
-	// both.
-	Reviews  [2]Review
+	// Reviews holds the last spec review, the last code quality review, and the demands of failed checks. ReviewerIssues
+	// and RequiredFixes combine them.
+	Reviews  [3]Review
 	Blockers []string
 	// LostBlockers counts blockers that were dropped or cut because a result held too many.
 	LostBlockers int
@@ -111,7 +111,8 @@ func NewTaskLedger(runID, itemID string) TaskLedger {
 // there are none.
 func (t TaskLedger) ReviewerIssues() []ReviewIssue { return cloned(t.OpenIssues()) }
 
-// RequiredFixes returns the demands of the rejecting reviewers in the same order. It returns nil if there are none.
+// RequiredFixes returns the demands of the rejecting reviewers in the same order, and then those of failed checks. It
+// returns nil if there are none.
 func (t TaskLedger) RequiredFixes() []string { return cloned(t.OpenFixes()) }
 
 // Turns returns how many turns a role has had on the item.
@@ -128,7 +129,8 @@ func (t *TaskLedger) Turns(r Role) int {
 
 // Failing reports whether the last attempt made no progress, so that the next prompt has to describe it.
 func (t *TaskLedger) Failing() bool {
-	return t.Reviews[0].Rejects() || t.Reviews[1].Rejects() || len(t.Blockers) > 0 || t.Stalled.ConsecutiveNonProgress > 0
+	rejects := func(r Review) bool { return r.Rejects() }
+	return slices.ContainsFunc(t.Reviews[:], rejects) || len(t.Blockers) > 0 || t.Stalled.ConsecutiveNonProgress > 0
 }
 
 // OpenIssues is ReviewerIssues without a copy. The caller must not modify the list, which may belong to a review.

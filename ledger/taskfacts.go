@@ -62,7 +62,7 @@ func reviewsOf(t *TaskLedger) reviewsFact {
 		}
 		return &reviewFact{r.Assessment, issuesOf(r.Issues), r.RequiredFixes, r.LostIssues, r.LostFixes}
 	}
-	return reviewsFact{Spec: one(&t.Reviews[0]), Quality: one(&t.Reviews[1]), LostBlockers: t.LostBlockers}
+	return reviewsFact{Spec: one(&t.Reviews[0]), Quality: one(&t.Reviews[1]), Checks: one(&t.Reviews[checks]), LostBlockers: t.LostBlockers}
 }
 
 // review returns the decoded review, or the zero Review for nil.
@@ -115,7 +115,7 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 		return TaskLedger{}, r.err
 	}
 	t.Stalled, t.ReviewLoop = Stalled(stalled), ReviewLoop(loop)
-	t.Reviews = [2]Review{reviews.Spec.review(), reviews.Quality.review()}
+	t.Reviews = [3]Review{reviews.Spec.review(), reviews.Quality.review(), reviews.Checks.review()}
 	t.LostBlockers = reviews.LostBlockers
 	t.ReviewAttempts, t.Origins = [2]int{turns.Spec, turns.Quality}, origins.origins()
 	return t.clone(), nil // clone turns empty lists into nil

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"waybill/internal/nearest"
 	"waybill/schema"
 )
 
@@ -43,7 +44,7 @@ func (t *tool) hasArgument(name string) bool {
 
 func (t *tool) unknown(name string) *schema.Error {
 	fault := schema.NewError(schema.UnknownField, fmt.Sprintf("%s does not take %q", t.name, truncate(name, 48)))
-	if near := schema.Nearest(name, t.names()); len(near) > 0 {
+	if near := nearest.Names(name, t.names()); len(near) > 0 {
 		return fault.Hint("did you mean " + strings.Join(near, " or ") + "? It takes " + t.argumentList())
 	}
 	return fault.Hint("it takes " + t.argumentList())

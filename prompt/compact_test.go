@@ -150,7 +150,7 @@ func TestTheSummaryOfAnAttemptThatDidNotFailIsClipped(t *testing.T) {
 	in.Task.Summary = strings.Repeat("é", 500)
 	in.MaxOutputTokens, in.MaxInputTokens = 1, 1201
 	require.Contains(t, compile(t, in).Prompt, "Summary: "+in.Task.Summary+"\n")
-	in.Task.Reviews, in.Task.Blockers, in.Task.Stalled = [2]ledger.Review{}, nil, ledger.Stalled{}
+	in.Task.Reviews, in.Task.Blockers, in.Task.Stalled = [3]ledger.Review{}, nil, ledger.Stalled{}
 	c := compile(t, in)
 	require.NotContains(t, c.Prompt, "[Last Attempt]")
 	require.Contains(t, c.Packet.Facts, ledger.Fact{Key: "ledger.task.summary", Value: strings.Repeat("é", 239) + "…"})

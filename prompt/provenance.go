@@ -110,7 +110,7 @@ func (in *CompileInput) ref(s *sectionStart) string {
 		return originRef(said.Summary)
 	case s.from == byReviewer:
 		var refs []string
-		for i := range in.Task.Reviews {
+		for i := range said.Reviews {
 			if ref := originRef(said.Reviews[i]); ref != "" && in.Task.Reviews[i].Rejects() {
 				refs = append(refs, ref)
 			}

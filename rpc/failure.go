@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"waybill/api"
+	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 	"waybill/schema"
 	"waybill/wire"
@@ -58,7 +59,7 @@ func cancelled() *schema.Error {
 
 // unknownMethod is the error for a method that does not exist. It names the nearest existing ones.
 func unknownMethod(name string, known []string) *schema.Error {
-	near := schema.Nearest(name, known)
+	near := nearest.Names(name, known)
 	e := schema.NewError(schema.MethodNotFound, fmt.Sprintf("there is no method %q", safetext.Truncate(name, 80))).
 		With("did_you_mean", near)
 	if len(near) > 0 {

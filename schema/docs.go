@@ -8,6 +8,8 @@ import (
 
 // The generators describe a type by its comment in these sources, so that there is no second text.
 var (
+	//go:embed checks.go
+	checksSource string
 	//go:embed errors.go
 	errorsSource string
 	//go:embed notes.go
@@ -34,7 +36,7 @@ func typeComments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)
 	for _, source := range []string{
-		errorsSource, notesSource, objectsSource, paramsSource, promptsSource, resultsSource, runsSource, tasksSource,
+		checksSource, errorsSource, notesSource, objectsSource, paramsSource, promptsSource, resultsSource, runsSource, tasksSource,
 	} {
 		for _, found := range declaration.FindAllStringSubmatch(source, -1) {
 			lines := strings.Split(strings.TrimSpace(found[1]), "\n")

@@ -26,6 +26,7 @@ const (
 	TaskGone         Code = "TASK_NOT_FOUND"
 	AttemptGone      Code = "ATTEMPT_NOT_FOUND"
 	RunGone          Code = "RUN_NOT_FOUND"
+	ReceiptGone      Code = "RECEIPT_NOT_FOUND"
 	PlanGone         Code = "PLAN_NOT_FOUND"
 	OutputGone       Code = "OUTPUT_NOT_FOUND"
 	SubjectGone      Code = "SUBJECT_NOT_FOUND"
@@ -98,6 +99,7 @@ var ErrorTable = []ErrorRow{
 	{TaskGone, 4040, false, "No task has this id."},
 	{AttemptGone, 4040, false, "The task has no attempt with this id."},
 	{RunGone, 4040, false, "No run has this id."},
+	{ReceiptGone, 4040, false, "No receipt has this id, or it was removed with the oldest part of the event log."},
 	{PlanGone, 4040, false, "The workspace has no such plan."},
 	{OutputGone, 4040, true, "The file at output_path is missing or unreadable; details.reason says which."},
 	{SubjectGone, 4040, false, "Nothing has this id."},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/internal/nearest"
 	"waybill/schema"
 )
 
@@ -110,7 +111,7 @@ func TestFaultR11_TheNearestMethodsAreNamed(t *testing.T) {
 		"\xff":                    {},
 		"textDocument/completion": {},
 	} {
-		require.Equal(t, want, schema.Nearest(name, known), name)
+		require.Equal(t, want, nearest.Names(name, known), name)
 	}
 }
 

@@ -183,6 +183,21 @@ var Methods = []Method{
 		Doc:    "Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt.",
 		Errors: []Code{RunGone, TaskGone, AttemptGone, InvalidState, TooLarge, PathOutside, OutputGone, LedgerIncomplete},
 	}),
+	method[ReportCheckParams, ReportCheckResult](Method{
+		Name: "report_check", Group: "plans", Kind: Change,
+		Doc:    "Records how a check ended, as a receipt, and moves the run accordingly. Only a host calls it: no agent can write a receipt.",
+		Errors: []Code{RunGone, TooLarge, LedgerIncomplete},
+	}),
+	method[ListReceiptsParams, ReceiptList](Method{
+		Name: "list_receipts", Group: "plans", Kind: Read,
+		Doc:    "Lists the receipts of a run or of all runs, the oldest first.",
+		Errors: []Code{RunGone},
+	}),
+	method[GetReceiptParams, Receipt](Method{
+		Name: "get_receipt", Group: "plans", Kind: Read,
+		Doc:    "Returns one receipt.",
+		Errors: []Code{ReceiptGone},
+	}),
 	method[ReplanParams, ReplanResult](Method{
 		Name: "replan", Group: "plans", Kind: Change,
 		Doc:    "Records a new version of the plan for an item. It ends a block if the next items have changed.",

@@ -116,6 +116,7 @@ type Run struct {
 	Reason      string            `json:"reason,omitzero" doc:"why it is blocked"`
 	Counters    Counters          `json:"counters"`
 	Policy      Policy            `json:"policy"`
+	Proof       Proof             `json:"proof"`
 	Standing    map[string]string `json:"standing" doc:"how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken"`
 	PlanVersion int               `json:"plan_version"`
 	CreatedAt   Time              `json:"created_at"`
@@ -129,6 +130,7 @@ type Counters struct {
 	ReviewRejections int            `json:"review_rejections"`
 	Stalled          int            `json:"stalled"`
 	ReviewLoop       int            `json:"review_loop"`
+	CheckFailures    int            `json:"check_failures" doc:"submissions with a red check"`
 }
 
 // Policy holds the limits of a run.
@@ -142,6 +144,8 @@ type Policy struct {
 	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"reviewers that must approve; an empty list means none; by default both, or the one reviewer of a host that says reviewer in its first review"`
 	ResultForm          string   `json:"result_form,omitzero" schema:"enum=headers|json,default=headers,setting=policy.result_form" doc:"the form of results that prompts and retry prompts ask for; both are read"`
 	RequireKey          *bool    `json:"require_key,omitzero" schema:"default=false,setting=policy.require_key" doc:"true: a result without the key of its prompt is invalid; false: it only has a warning"`
+	RequireChecks       []string `json:"require_checks,omitzero" doc:"names of the checks that must be green on the present files before the run is done; facts is the built-in check of facts"`
+	CheckFailures       *int     `json:"check_failures,omitzero" schema:"min=1,max=100,default=3,setting=policy.check_failures" doc:"the submission with a red check at which the run is blocked"`
 }
 
 // ReviewIssue is one finding of a reviewer.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -82,7 +83,7 @@ func (w *walk) zero(at jsontext.Pointer) {
 // unknown adds that a member is not declared.
 func (w *walk) unknown(at jsontext.Pointer, name string, s *shape) {
 	w.add(at, func() finding {
-		near := Nearest(name, s.names)
+		near := nearest.Names(name, s.names)
 		field := safetext.Truncate(name, maxExcerpt)
 		return finding{code: UnknownField, field: field, near: near, Problem: Problem{
 			Message: place(at) + " is not known; " + advice(near, s.names), Expected: oneOf(s.names), Found: safetext.Printable(field),

@@ -255,7 +255,7 @@ type InitRunResult struct {
 	Run         Run         `json:"run"`
 	Created     bool        `json:"created"`
 	Directives  *Directives `json:"directives,omitzero" doc:"directives of the item for its run; run.policy has the reviewers"`
-	NextAction  string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	NextAction  string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|run_checks|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next        Next        `json:"next"`
 	RetryPrompt string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
 	Seq         int64       `json:"seq"`

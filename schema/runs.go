@@ -39,6 +39,7 @@ type IngestOutputParams struct {
 	LeaseToken      string  `json:"lease_token,omitzero" doc:"finishes the attempt that has this lease, in the same transaction"`
 	Prompt          string  `json:"prompt,omitzero" doc:"the prompt of the agent, which a retry prompt repeats; by default that of the task, or of compile_prompt"`
 	MaxOutputTokens *int    `json:"max_output_tokens,omitzero" schema:"min=1,max=1000000000" doc:"more than that in the result is a warning"`
+	Tree            string  `json:"tree,omitzero" doc:"the tree of the present files; without it, an approval makes the receipts of the run stale, and its checks run again"`
 	Keyed
 }
 
@@ -85,7 +86,7 @@ type ResumeRunResult struct {
 	ResumptionPrompt    string      `json:"resumption_prompt"`
 	Stale               bool        `json:"stale" doc:"whether the plan reads differently than when the run saw it last, or cannot be read"`
 	ProgressLedgerError *PlanError  `json:"progress_ledger_error,omitzero"`
-	NextAction          string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	NextAction          string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|run_checks|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next                Next        `json:"next"`
 	RetryPrompt         string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
 	Evidence            *Evidence   `json:"evidence,omitzero" doc:"with plan_completed"`
@@ -99,7 +100,7 @@ type IngestOutputResult struct {
 	Result       *Result         `json:"result,omitzero" doc:"absent if nothing could be read"`
 	Errors       []ResultError   `json:"errors" doc:"why it is invalid, all of it"`
 	Warnings     []ResultWarning `json:"warnings"`
-	NextAction   string          `json:"next_action,omitzero" doc:"absent if it was not applied" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	NextAction   string          `json:"next_action,omitzero" doc:"absent if it was not applied" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|run_checks|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next         *Next           `json:"next,omitzero"`
 	Decision     *Decision       `json:"decision,omitzero" doc:"absent if nothing moved"`
 	RetryPrompt  string          `json:"retry_prompt,omitzero"`
@@ -117,25 +118,24 @@ type IngestOutputResult struct {
 	Seq          int64           `json:"seq"`
 }
 
-// ReplanResult is the result of replan.
-type ReplanResult struct {
-	Run             Run         `json:"run"`
-	TaskLedger      *TaskLedger `json:"task_ledger"`
-	RetryPrompt     string      `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
-	FrontierChanged bool        `json:"frontier_changed" doc:"whether something else is to be done next; only that ends a block"`
-	NextAction      string      `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
-	Next            Next        `json:"next"`
-	Seq             int64       `json:"seq"`
-}
-
-// UnblockRunResult is the result of unblock_run.
-type UnblockRunResult struct {
+// Moved is the state of a run after a change.
+type Moved struct {
 	Run         Run    `json:"run"`
 	RetryPrompt string `json:"retry_prompt,omitzero" doc:"with retry_with_preamble"`
-	NextAction  string `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	NextAction  string `json:"next_action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|run_checks|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Next        Next   `json:"next"`
 	Seq         int64  `json:"seq"`
 }
+
+// ReplanResult is the result of replan.
+type ReplanResult struct {
+	Moved
+	TaskLedger      *TaskLedger `json:"task_ledger"`
+	FrontierChanged bool        `json:"frontier_changed" doc:"whether something else is to be done next; only that ends a block"`
+}
+
+// UnblockRunResult is the result of unblock_run.
+type UnblockRunResult struct{ Moved }
 
 // Telemetry is the result of get_telemetry. After a kill, counts of compiled prompts may lack the last second; all
 // others are exact.
@@ -229,9 +229,10 @@ type ResultWarning struct {
 
 // Next is the next action of a run, with its reason.
 type Next struct {
-	Action  string   `json:"action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|advance_to_next_item|plan_completed|halt_and_escalate"`
+	Action  string   `json:"action" schema:"enum=dispatch_worker|dispatch_reviewer|dispatch_worker_fixes|retry_worker|retry_with_preamble|spawn_fresh_reviewer|run_checks|advance_to_next_item|plan_completed|halt_and_escalate"`
 	Role    string   `json:"role,omitzero" doc:"the role of the agent, if one has to act"`
 	ItemIDs []string `json:"item_ids" doc:"with advance_to_next_item: the items that can begin now"`
+	Checks  []string `json:"checks,omitzero" doc:"with run_checks: the required checks that are not green on the present files"`
 }
 
 // Decision is the rule that moved a run.

@@ -34,6 +34,7 @@ import (
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/core/task"
+	"waybill/ledger"
 	"waybill/meter"
 )
 
@@ -374,7 +375,7 @@ type Root struct {
 }
 
 // A Fact is one fact of a run.
-type Fact struct{ Key, Value string }
+type Fact = ledger.Fact
 
 // A Notice is a message to the host that stays until it is consumed.
 type Notice struct {

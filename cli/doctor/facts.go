@@ -22,6 +22,7 @@ import (
 	"waybill/cli/settings"
 	"waybill/doctor"
 	"waybill/engine/workspace"
+	"waybill/internal/nearest"
 	"waybill/schema"
 	"waybill/store/postgres"
 	"waybill/store/sqlite"
@@ -162,7 +163,7 @@ func variables(environment []string) (found []doctor.Variable) {
 			continue
 		}
 		v := doctor.Variable{Name: name, Known: slices.Contains(known, name)}
-		if near := schema.Nearest(name, known); !v.Known && len(near) > 0 {
+		if near := nearest.Names(name, known); !v.Known && len(near) > 0 {
 			v.Near = near[0]
 		}
 		if name == "WAYBILL_LOG" && new(slog.LevelVar).UnmarshalText([]byte(value)) != nil {

@@ -18,6 +18,7 @@ import (
 	"waybill/cli/planfiles"
 	"waybill/cli/program"
 	"waybill/engine"
+	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 	"waybill/plan"
 	"waybill/schema"
@@ -35,7 +36,7 @@ func statusOf(word string) (plan.Status, error) {
 			return status, nil
 		}
 	}
-	near := schema.Nearest(word, settable)
+	near := nearest.Names(word, settable)
 	if len(near) == 0 && len(said) > 1 {
 		near = slices.DeleteFunc(slices.Clone(settable), func(w string) bool { return !strings.HasPrefix(w, said) })
 	}
@@ -173,7 +174,7 @@ func statusAt(r *plan.Reading, now plan.Item) string {
 func notSet(r *plan.Reading, err error) error {
 	fault := api.Fault(err)
 	if unknown, ok := errors.AsType[*plan.ItemError](err); ok {
-		near := schema.Nearest(unknown.ItemID, slices.Collect(r.IDs()))
+		near := nearest.Names(unknown.ItemID, slices.Collect(r.IDs()))
 		fault = fault.With("did_you_mean", near)
 		if len(near) == 0 {
 			return fault.Hint("`waybill plan` draws the items of a plan")

@@ -9,6 +9,7 @@ import (
 
 	"waybill/api"
 	"waybill/cli/backend"
+	"waybill/internal/nearest"
 	"waybill/schema"
 )
 
@@ -66,7 +67,7 @@ func (l *Local) answer(ctx context.Context, method string, params []byte) ([]byt
 
 // unknownMethod says which methods there are that the name may mean, or where they are listed.
 func unknownMethod(name string, known []string) *schema.Error {
-	near := schema.Nearest(name, known)
+	near := nearest.Names(name, known)
 	fault := schema.NewError(schema.MethodNotFound, "there is no method "+strconv.Quote(name)+" to call").With("did_you_mean", near)
 	if len(near) == 0 {
 		return fault.Hint("`waybill schema` prints the methods")

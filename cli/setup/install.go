@@ -13,6 +13,7 @@ import (
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
+	"waybill/internal/nearest"
 	"waybill/internal/safetext"
 	"waybill/mcphost"
 	"waybill/schema"
@@ -117,7 +118,7 @@ func unknownHost(name string) error {
 		names = append(names, h.Name)
 	}
 	perhaps := ""
-	if near := schema.Nearest(name, names); len(near) > 0 {
+	if near := nearest.Names(name, names); len(near) > 0 {
 		perhaps = "perhaps " + strings.Join(near, " or ") + "; it "
 	}
 	return output.UsageError(fmt.Errorf("host %q: %smust be one of %s", name, perhaps, strings.Join(names, ", ")))

@@ -1,7 +1,7 @@
 // Package proof decides from the receipts of checks what is proven about a run. A check is a command that the person
 // owns; a receipt records one execution of it and the files that it ran on. A result that says "done" proves nothing.
 //
-// What must hold:
+// These rules hold:
 //   - A run holds only if every required check is green on the present files, or if nothing is required.
 //   - A stale receipt never counts, neither for nor against the run, and does not revive when the files change back.
 //   - A red check counts at most once for each submission.

@@ -151,16 +151,16 @@ func whereRunIs(run run.Run) string {
 }
 
 // runFacts tells a run in short lines; each fact has its line.
-func runFacts(run run.Run) []string {
-	c, reviewer := run.Counters, "both reviewers"
-	if run.Sole {
+func runFacts(r run.Run) []string {
+	c, reviewer := r.Counters, "both reviewers"
+	if r.Naming == run.OneReviewer {
 		reviewer = "one reviewer"
 	}
 	return []string{
-		whereRunIs(run),
-		"worker " + run.Standing[core.Worker-1].String(),
-		"spec " + run.Standing[core.SpecReviewer-1].String(),
-		"quality " + run.Standing[core.CodeQualityReviewer-1].String(),
+		whereRunIs(r),
+		"worker " + r.Standing[core.Worker-1].String(),
+		"spec " + r.Standing[core.SpecReviewer-1].String(),
+		"quality " + r.Standing[core.CodeQualityReviewer-1].String(),
 		reviewer,
 		fmt.Sprintf("worker invalid %d", c.InvalidResults[core.Worker-1]),
 		fmt.Sprintf("spec invalid %d", c.InvalidResults[core.SpecReviewer-1]),
@@ -169,11 +169,11 @@ func runFacts(run run.Run) []string {
 		fmt.Sprintf("rejections %d", c.ReviewRejections),
 		fmt.Sprintf("stalled %d", c.Stalled),
 		fmt.Sprintf("identical %d", c.ReviewLoop),
-		"spec findings " + findingsWord(run.Findings[0]),
-		"quality findings " + findingsWord(run.Findings[1]),
+		"spec findings " + findingsWord(r.Findings[0]),
+		"quality findings " + findingsWord(r.Findings[1]),
 		fmt.Sprintf("check failures %d", c.CheckFailures),
-		proofWord(run.Proof),
-		fmt.Sprintf("plan %d", run.PlanVersion),
+		proofWord(r.Proof),
+		fmt.Sprintf("plan %d", r.PlanVersion),
 	}
 }
 

@@ -145,7 +145,7 @@ func TestOneReviewSentTwiceIsNoSecondReviewer(t *testing.T) {
 	named := went(t, newRun(run.DefaultPolicy()), works, specOK, calledReviewer(specOK))
 	require.Equal(t, run.Running, named.State)
 	sole := went(t, newRun(run.DefaultPolicy()), works, calledReviewer(codeOK))
-	require.True(t, sole.Sole)
+	require.Equal(t, run.OneReviewer, sole.Naming)
 	require.Equal(t, run.Done, sole.State, "a host with one reviewer has no other")
 }
 

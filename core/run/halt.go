@@ -94,7 +94,7 @@ func (r Run) WhyBlocked() string {
 		return fmt.Sprintf("its checks failed %s (now %s), and its policy allows %s",
 			times(n.CheckFailures), named(r.Proof.Red), atMost(p.CheckFailures-1, "such failure"))
 	case HaltUntrusted:
-		return r.whyUntrusted()
+		return whyUntrusted(r.Proof)
 	case HaltStalled:
 		return fmt.Sprintf("its outcomes brought no progress %s, and its policy allows %s",
 			inARow(n.Stalled), atMost(p.StalledThreshold-1, "such outcome"))
@@ -130,12 +130,12 @@ func (r Run) whyInvalid() string {
 }
 
 // whyUntrusted names the checks that a person must look at.
-func (r Run) whyUntrusted() string {
+func whyUntrusted(p proof.Proof) string {
 	var why []string
-	if names := r.Proof.Untrusted; names != "" {
+	if names := p.Untrusted; names != "" {
 		why = append(why, fmt.Sprintf("no person trusts %s as it is now, so it was not run", named(names)))
 	}
-	if names := r.Proof.Protected; names != "" {
+	if names := p.Protected; names != "" {
 		why = append(why, fmt.Sprintf("the work changed files that %s protects, so its success proves nothing", named(names)))
 	}
 	return strings.Join(why, "; ")

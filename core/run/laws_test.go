@@ -149,12 +149,12 @@ var runLaws = []runLaw{
 		e, _ := s.event.(run.TakeResult)
 		first := s.taken() && e.Generic && s.before.Policy.Reviewers == 0
 		switch {
-		case s.before.Sole:
-			return !s.after.Sole
+		case s.before.Naming == run.OneReviewer:
+			return s.after.Naming != run.OneReviewer
 		case first && !was.reviewed:
-			return !s.after.Sole
+			return s.after.Naming != run.OneReviewer
 		}
-		return s.after.Sole
+		return s.after.Naming == run.OneReviewer
 	}},
 	{"a run is done exactly if every reviewer that has to has approved and the checks hold", func(_, is runModel, s runStep) bool {
 		return s.taken() && (s.after.State == run.Done) != is.endsIn(s.after)

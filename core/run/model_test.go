@@ -81,11 +81,14 @@ func (w *runModel) hears(event run.Event) (core.Role, run.Said) {
 	case run.Replan, run.Unblock, run.TakeReceipt:
 		return 0, 0
 	case run.TakeResult:
-		sole := w.run.Sole || w.run.Policy.Reviewers == 0 && !w.reviewed
+		sole := w.run.Naming == run.OneReviewer || w.run.Policy.Reviewers == 0 && !w.reviewed
 		if !e.Generic || !sole && e.Role != 0 {
 			return e.Role, e.Said
 		}
-		wanted := wantedOf(run.Run{Policy: w.run.Policy, Sole: sole})
+		wanted := wantedOf(run.Run{Policy: w.run.Policy})
+		if sole && w.run.Policy.Reviewers == 0 {
+			wanted = core.RolesOf(core.SpecReviewer)
+		}
 		for _, role := range []core.Role{core.SpecReviewer, core.CodeQualityReviewer} {
 			if wanted.Has(role) && w.standing[role-1] != run.Approved {
 				return role, e.Said

@@ -136,14 +136,16 @@ func (r Run) Reviewer(named core.Role) core.Role {
 }
 
 // alone reports whether the run has a single reviewer, for a host that says only "reviewer".
-func (r Run) alone() bool { return r.Sole || r.Policy.Reviewers == 0 && !r.Named }
+func (r Run) alone() bool {
+	return r.Naming == OneReviewer || r.Policy.Reviewers == 0 && r.Naming == NotNamed
+}
 
 // reviewedBy returns the set of the reviewers that must approve; it may also contain the worker.
 func (r Run) reviewedBy() core.RoleSet {
 	switch {
 	case r.Policy.Reviewers != 0:
 		return r.Policy.Reviewers
-	case r.Sole:
+	case r.Naming == OneReviewer:
 		return core.RolesOf(core.SpecReviewer)
 	}
 	return core.RolesOf(reviewers[:]...)

@@ -86,11 +86,11 @@ func allApproved(r run.Run) bool {
 }
 
 // wantedOf returns who has to approve.
-func wantedOf(run run.Run) core.RoleSet {
+func wantedOf(r run.Run) core.RoleSet {
 	switch {
-	case run.Policy.Reviewers != 0:
-		return run.Policy.Reviewers
-	case run.Sole:
+	case r.Policy.Reviewers != 0:
+		return r.Policy.Reviewers
+	case r.Naming == run.OneReviewer:
 		return core.RolesOf(core.SpecReviewer)
 	}
 	return core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)

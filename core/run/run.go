@@ -130,6 +130,16 @@ func (s Standing) String() string {
 	return fmt.Sprintf("standing(%d)", uint8(s))
 }
 
+// A Naming is how the host names its reviewers. The first review decides.
+type Naming uint8
+
+// The namings.
+const (
+	NotNamed    Naming = iota // there was no review, or the policy names the reviewers
+	OneReviewer               // the host says only "reviewer": it has one, recorded as SpecReviewer
+	OwnNames                  // the host names the reviewer
+)
+
 // A Run is the work on one item of one plan, from its start to approval. Two runs compare with ==.
 type Run struct {
 	ID       string
@@ -140,10 +150,7 @@ type Run struct {
 	Policy   Policy
 	Counters Counters
 	Standing [core.Roles]Standing
-	// Sole means that the host has one reviewer only, recorded as SpecReviewer.
-	Sole bool
-	// Named means that the first review came from a reviewer under its own name.
-	Named bool
+	Naming   Naming
 	// Findings of the spec reviewer and of the code quality reviewer.
 	Findings [len(reviewers)]Findings
 	// Proof is what the receipts of the required checks say. Its Required are Policy.RequireChecks.

@@ -98,10 +98,12 @@ func (r Run) notBlocked() error {
 func (r Run) take(e TakeResult) (Run, Decide) {
 	switch {
 	case e.Generic:
-		r.Sole = r.alone()
+		if r.alone() {
+			r.Naming = OneReviewer
+		}
 		e.Role = r.Reviewer(e.Role)
-	case e.Role.Reviewer():
-		r.Named = r.Named || !r.Sole
+	case e.Role.Reviewer() && r.Naming == NotNamed:
+		r.Naming = OwnNames
 	}
 	switch {
 	case e.Said == SaidInvalid:
@@ -113,7 +115,7 @@ func (r Run) take(e TakeResult) (Run, Decide) {
 	case SaidPass:
 		return r.submitted(e)
 	case SaidGaps:
-		r = r.stalled()
+		r.Counters.Stalled++
 		r.Standing[core.Worker-1] = Stuck
 		return r.moved(e.At, RuleStalled, core.Worker, r.Counters.Stalled, r.Policy.StalledThreshold)
 	case SaidError:
@@ -129,12 +131,13 @@ func (r Run) take(e TakeResult) (Run, Decide) {
 func (r Run) submitted(e TakeResult) (Run, Decide) {
 	r.Standing[core.Worker-1] = Submitted
 	r = r.prove(proof.Submit{})
+	r.Counters.Stalled = 0
 	for _, role := range reviewers {
 		if r.Standing[role-1] == Rejected {
 			r.Standing[role-1] = Awaited
 		}
 	}
-	return r.ended(e.Frontier).progressed().moved(e.At, RuleSubmitted, core.Worker, 0, 0)
+	return r.ended(e.Frontier).moved(e.At, RuleSubmitted, core.Worker, 0, 0)
 }
 
 // prove applies an event to the proof. Only receipts can be refused.
@@ -169,7 +172,7 @@ func (r Run) lost(e LoseWorker) (Run, Decide) {
 
 // workerFailed counts a worker that failed or ended without a result.
 func (r Run) workerFailed(at core.Instant) (Run, Decide) {
-	r = r.stalled()
+	r.Counters.Stalled++
 	r.Counters.WorkerFailures++
 	count, limit := r.Counters.WorkerFailures, r.Policy.WorkerFailures+1
 	switch {
@@ -203,7 +206,7 @@ func (r Run) review(e TakeResult) (Run, Decide) {
 	case SaidGaps:
 		return r.rejected(e)
 	case SaidError:
-		r = r.stalled()
+		r.Counters.Stalled++
 		r.Findings[e.Role-core.SpecReviewer] = Findings{}
 		r.Standing[e.Role-1] = Awaited
 		return r.halted(HaltGaveUp).moved(e.At, RuleGaveUp, e.Role, 0, 0)
@@ -215,11 +218,12 @@ func (r Run) review(e TakeResult) (Run, Decide) {
 func (r Run) approved(e TakeResult) (Run, Decide) {
 	r.Standing[e.Role-1] = Approved
 	r.Findings[e.Role-core.SpecReviewer] = Findings{}
+	r.Counters.Stalled = 0
 	given, wanted := r.approvals()
 	if e.Tree != "" || given == wanted {
 		r = r.prove(proof.Look{Tree: e.Tree})
 	}
-	return r.ended(e.Frontier).progressed().moved(e.At, RuleApproval, e.Role, given, wanted)
+	return r.ended(e.Frontier).moved(e.At, RuleApproval, e.Role, given, wanted)
 }
 
 // approvals returns how many of the required reviewers have approved, and how many are required.
@@ -274,16 +278,6 @@ func (r Run) rejected(e TakeResult) (Run, Decide) {
 		return r.moved(e.At, RuleAlternation, e.Role, now.Swaps, policy.swapLimit())
 	}
 	return r.moved(e.At, RuleRejections, e.Role, count, limit)
-}
-
-func (r Run) stalled() Run {
-	r.Counters.Stalled++
-	return r
-}
-
-func (r Run) progressed() Run {
-	r.Counters.Stalled = 0
-	return r
 }
 
 // replan ends every halt if the frontier has changed: work, checks and reviews begin again, and rejections stay. The counters

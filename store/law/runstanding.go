@@ -16,7 +16,7 @@ func standing(r run.Run, halt run.Halt) run.Run {
 	r.Policy.Reviewers = core.RolesOf(core.SpecReviewer)
 	r.Policy.ResultForm, r.Policy.RequireKey = run.ResultJSON, true
 	r.Standing = [core.Roles]run.Standing{run.Stuck, run.Approved, run.Rejected}
-	r.Sole, r.Named = true, true
+	r.Naming = run.OwnNames
 	r.Findings = [...]run.Findings{
 		{Last: "the newest", Before: `"the" one before`, Same: 1, Swaps: 2},
 		{Last: "the other's", Before: "the other's before\n", Same: 3},
@@ -65,7 +65,7 @@ func standingComesBack(t T, s store.Store) {
 	}
 	for roles := core.RoleSet(0); roles < 1<<core.Roles; roles++ {
 		one := bare
-		one.Policy.Reviewers, one.Sole, one.Named = roles, roles == 0, roles == 1
+		one.Policy.Reviewers, one.Naming = roles, run.Naming(roles%3)
 		again(one)
 	}
 	again(bare)
@@ -121,7 +121,7 @@ func drawStanding(t *rapid.T, r *run.Run) {
 	for i := range r.Standing {
 		r.Standing[i] = run.Standing(rapid.IntRange(int(run.Awaited), int(run.Broken)).Draw(t, "standing"))
 	}
-	r.Sole, r.Named = drawSome(t, "sole"), drawSome(t, "named")
+	r.Naming = run.Naming(rapid.IntRange(0, 2).Draw(t, "naming"))
 	for i := range r.Findings {
 		r.Findings[i] = run.Findings{
 			Last: drawText(t, "last"), Before: drawText(t, "before"),

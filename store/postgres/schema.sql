@@ -94,8 +94,7 @@ CREATE TABLE runs (
 	standing_worker bigint NOT NULL CHECK (standing_worker BETWEEN 0 AND 7),
 	standing_spec bigint NOT NULL CHECK (standing_spec BETWEEN 0 AND 7),
 	standing_quality bigint NOT NULL CHECK (standing_quality BETWEEN 0 AND 7),
-	sole bigint NOT NULL CHECK (sole IN (0, 1)),
-	named bigint NOT NULL CHECK (named IN (0, 1)),
+	naming bigint NOT NULL CHECK (naming BETWEEN 0 AND 2), -- not named, one reviewer, own names
 	findings_spec bytea NOT NULL,
 	findings_quality bytea NOT NULL,
 	frontier bytea NOT NULL,

@@ -434,7 +434,7 @@ func blockedRun(r run.Run) run.Run {
 	r.State, r.Halt = run.Blocked, run.HaltAlternation
 	r.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
 	r.Standing = [core.Roles]run.Standing{run.Submitted, run.Approved, run.Rejected}
-	r.Sole, r.Named = true, true
+	r.Naming = run.OwnNames
 	r.Findings = [...]run.Findings{
 		{Last: "these", Before: "those", Same: 1, Swaps: 2},
 		{Last: `some "others"`, Same: 1},

@@ -71,8 +71,7 @@ CREATE TABLE runs (
 	standing_worker       INTEGER NOT NULL CHECK (standing_worker BETWEEN 0 AND 7),
 	standing_spec         INTEGER NOT NULL CHECK (standing_spec BETWEEN 0 AND 7),
 	standing_quality      INTEGER NOT NULL CHECK (standing_quality BETWEEN 0 AND 7),
-	sole                  INTEGER NOT NULL CHECK (sole IN (0, 1)),
-	named                 INTEGER NOT NULL CHECK (named IN (0, 1)),
+	naming                INTEGER NOT NULL CHECK (naming BETWEEN 0 AND 2), -- not named, one reviewer, own names
 	findings_spec         TEXT NOT NULL, -- same, swaps, "last" and "before"
 	findings_quality      TEXT NOT NULL,
 	frontier              TEXT NOT NULL,

@@ -12,12 +12,12 @@ const (
 	runColumns = `number, id, plan, item_id, state, invalid_retries, reviewer_fresh_runs, worker_failures_max,
 		review_rejections_max, stalled_threshold, review_loop_threshold, invalid_worker, invalid_spec, invalid_quality,
 		worker_failures, review_rejections, stalled, review_loop, check_failures_max, check_failures, plan_version, revision, created_at, updated_at,
-		halt, reviewers, standing_worker, standing_spec, standing_quality, sole, named, findings_spec, findings_quality, frontier,
+		halt, reviewers, standing_worker, standing_spec, standing_quality, naming, findings_spec, findings_quality, frontier,
 		result_form, require_key, proof, sum`
 
 	selectRun       = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND id = ?"
 	selectLatestRun = "SELECT " + runColumns + " FROM runs WHERE runs.workspace = :w AND plan = ? AND item_id = ? ORDER BY number DESC LIMIT 1"
-	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+	runValues       = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 	insertRun       = "INSERT INTO runs (workspace, " + runColumns + ") VALUES (:w, " + runValues + ")"
 	updateRun       = "UPDATE runs SET (" + runColumns + ") = (" + runValues + ") WHERE runs.workspace = :w AND id = ?"
 

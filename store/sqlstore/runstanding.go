@@ -13,7 +13,7 @@ import (
 
 const (
 	// standingCount is how many values standingOf returns.
-	standingCount = 13
+	standingCount = 12
 
 	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
 	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
@@ -26,7 +26,7 @@ const (
 func standingOf(run run.Run) []any {
 	at := run.Standing
 	return []any{
-		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), flag(run.Sole), flag(run.Named),
+		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), int64(run.Naming),
 		writtenFindings(run.Findings[0]), writtenFindings(run.Findings[1]), run.Frontier,
 		int64(run.Policy.ResultForm), flag(run.Policy.RequireKey), writtenProof(run.Proof),
 	}
@@ -43,8 +43,7 @@ func takeStanding(r *Row, itemRun *run.Run) []any {
 	for i := range itemRun.Standing {
 		itemRun.Standing[i] = run.Standing(r.Integer())
 	}
-	itemRun.Sole = r.Integer() == 1
-	itemRun.Named = r.Integer() == 1
+	itemRun.Naming = run.Naming(r.Integer())
 	for i := range itemRun.Findings {
 		itemRun.Findings[i] = r.findings()
 	}

@@ -18,8 +18,7 @@ type runRecord struct {
 	Policy      policy                   `json:"policy"`
 	Counters    counters                 `json:"counters"`
 	Standing    [core.Roles]run.Standing `json:"standing"`
-	Sole        bool                     `json:"sole,omitempty"`
-	Named       bool                     `json:"named,omitempty"`
+	Naming      run.Naming               `json:"naming,omitempty"`
 	Findings    [2]findings              `json:"findings"`
 	Proof       proof.Proof              `json:"proof,omitzero"`
 	PlanVersion int                      `json:"plan_version"`
@@ -66,7 +65,7 @@ type findings struct {
 func runOf(r run.Run) *runRecord {
 	to := &runRecord{
 		ID: text(r.ID), Plan: text(r.Plan), ItemID: text(r.ItemID), State: text(r.State), Halt: text(r.Halt),
-		Policy: policy(r.Policy), Counters: counters(r.Counters), Standing: r.Standing, Sole: r.Sole, Named: r.Named,
+		Policy: policy(r.Policy), Counters: counters(r.Counters), Standing: r.Standing, Naming: r.Naming,
 		Proof: r.Proof, PlanVersion: r.PlanVersion, Frontier: text(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	for i, f := range r.Findings {
@@ -87,7 +86,7 @@ func (r *runRecord) put(to *filler) error {
 	}
 	value := run.Run{
 		ID: string(r.ID), Plan: string(r.Plan), ItemID: string(r.ItemID), State: run.State(r.State), Halt: run.Halt(r.Halt),
-		Policy: run.Policy(r.Policy), Counters: run.Counters(r.Counters), Standing: r.Standing, Sole: r.Sole, Named: r.Named,
+		Policy: run.Policy(r.Policy), Counters: run.Counters(r.Counters), Standing: r.Standing, Naming: r.Naming,
 		Proof: r.Proof, PlanVersion: r.PlanVersion, Frontier: string(r.Frontier), Revision: r.Revision, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	value.Policy.RequireChecks = r.Proof.Required

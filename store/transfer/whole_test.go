@@ -28,6 +28,7 @@ var valid = map[reflect.Type]any{
 	reflect.TypeFor[run.State]():             run.Blocked,
 	reflect.TypeFor[run.Halt]():              run.HaltStalled,
 	reflect.TypeFor[run.ResultForm]():        run.ResultJSON,
+	reflect.TypeFor[run.Naming]():            run.OwnNames,
 	reflect.TypeFor[proof.Names]():           proof.Names("lint,test"), // the policy and the proof of a run agree
 	reflect.TypeFor[proof.Proof](): proof.Proof{
 		Required: "lint,test", Green: "lint", Red: "test", Stale: "test", Protected: "lint", Untrusted: "test",

@@ -1,4 +1,5 @@
-package schema
+// Package nearest finds the known name that a mistyped one is likely to mean.
+package nearest
 
 import (
 	"cmp"
@@ -6,9 +7,9 @@ import (
 	"strings"
 )
 
-// Nearest returns the known names closest to name: at most three, the nearest first, without names that are clearly
+// Names returns the known names closest to name: at most three, the nearest first, without names that are clearly
 // further away. It ignores case.
-func Nearest(name string, known []string) []string {
+func Names(name string, known []string) []string {
 	type candidate struct {
 		name     string
 		distance int

@@ -1,4 +1,4 @@
-package schema_test
+package nearest_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"waybill/schema"
+	"waybill/internal/nearest"
 )
 
 func TestNearest(t *testing.T) {
@@ -27,7 +27,7 @@ func TestNearest(t *testing.T) {
 		{"anything", nil, []string{}},
 		{strings.Repeat("a", 1<<20), []string{"a"}, []string{}},
 	} {
-		require.Equal(t, c.want, schema.Nearest(c.name, c.known), c.name)
+		require.Equal(t, c.want, nearest.Names(c.name, c.known), c.name)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestNearestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known := rapid.SliceOfDistinct(word, strings.ToLower).Draw(t, "known")
 		name := word.Draw(t, "name")
-		near := schema.Nearest(name, known)
+		near := nearest.Names(name, known)
 		if len(near) > 3 {
 			t.Fatalf("%q: %d names are too many to choose from", name, len(near))
 		}

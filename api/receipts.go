@@ -1,0 +1,198 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"waybill/core"
+	"waybill/core/proof"
+	"waybill/core/run"
+	"waybill/engine"
+	"waybill/schema"
+	"waybill/store"
+)
+
+// receiptPrefix begins the id of a receipt. The number of its event follows.
+const receiptPrefix = "rcp_"
+
+func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) (*prepared[schema.ReportCheckResult], error) {
+	c := p.CheckRun
+	if err := checkReceipt(&c); err != nil {
+		return nil, err
+	}
+	view, d, fault, err := s.changing(ctx, p.RunID)
+	if err != nil {
+		return nil, err
+	}
+	c.Round = new(or(c.Round, view.Run.Proof.Round))
+	outcome, _ := proof.ParseOutcome(c.Outcome) // the schema allows only known names
+	r := proof.Receipt{Check: c.Check, Round: *c.Round, Outcome: outcome, Before: c.TreeBefore, After: c.TreeAfter}
+	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportCheckResult, error) {
+		if fault != nil {
+			return nil, fault
+		}
+		after, why, seq, err := tx.TakeReceipt(p.RunID, r, c, demandOf(c), view.Plan)
+		if err != nil {
+			return nil, err
+		}
+		w := &schema.ReportCheckResult{Receipt: wireReceipt(seq, p.RunID, tx.Now(), c), Decision: wireDecision(why)}
+		w.Moved, err = d.moved(tx, after)
+		return w, err
+	})
+}
+
+// checkReceipt refuses a receipt that contradicts itself or is too large.
+func checkReceipt(c *schema.CheckRun) error {
+	if _, err := proof.ParseNames(c.Check); err != nil {
+		return badParam("/check", "the name of a check", c.Check)
+	}
+	failed := or(c.ExitCode, 0) != 0 || c.Signal != ""
+	switch outcome, _ := proof.ParseOutcome(c.Outcome); {
+	case failed && outcome != proof.Red:
+		return badParam("/outcome", "red, because exit_code or signal says that the check failed", c.Outcome)
+	case outcome == proof.Protected && len(c.Changed) == 0:
+		return badParam("/changed", "the protected files that the work changed", c.Changed)
+	}
+	size := len(c.Command) + len(c.Reason) + len(c.Signal) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputSHA256)
+	for _, name := range c.Changed {
+		size += len(name)
+	}
+	return cmp.Or(within("/output", len(c.Output), schema.MaxCheckOutput), within("/command and the other texts", size, schema.MaxCheckOutput))
+}
+
+// demandOf returns the demand of a check that failed, with the end of its output.
+func demandOf(c schema.CheckRun) string {
+	how := c.Reason
+	switch {
+	case how != "":
+	case c.Signal != "":
+		how = "ended by " + c.Signal
+	case c.ExitCode != nil:
+		how = fmt.Sprintf("exit status %d", *c.ExitCode)
+	}
+	tail := strings.TrimSpace(c.Output)
+	if cut := len(tail) - maxDemand; cut > 0 {
+		tail = "…" + strings.ToValidUTF8(tail[cut:], "")
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s (%s)\n%s", c.Command, how, tail))
+}
+
+// maxDemand bounds the output of a check in the demand for a worker, in bytes.
+const maxDemand = 2 << 10
+
+func wireReceipt(seq int64, runID string, at core.Instant, c schema.CheckRun) schema.Receipt {
+	return schema.Receipt{ReceiptID: receiptPrefix + strconv.FormatInt(seq, 10), RunID: runID, At: wireTime(at), CheckRun: c}
+}
+
+func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams) (*schema.ReceiptList, error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	after, err := pageAfter(p.Page)
+	if err != nil {
+		return nil, err
+	}
+	limit, list := or(p.Limit, schema.DefaultPage), &schema.ReceiptList{}
+	err = e.View(ctx, func(tx store.Tx) error {
+		if _, ok, err := tx.Run(p.RunID); err != nil || !ok && p.RunID != "" {
+			return cmp.Or[error](err, core.Missing("run", p.RunID))
+		}
+		list.Items, err = receiptsAfter(tx, p.RunID, after, limit+1)
+		return err
+	})
+	if len(list.Items) > limit {
+		list.Items = list.Items[:limit]
+		list.NextCursor = strings.TrimPrefix(list.Items[limit-1].ReceiptID, receiptPrefix)
+	}
+	return list, err
+}
+
+// receiptsAfter returns at most limit receipts of a run, or of all runs for "", behind the event with a number.
+func receiptsAfter(tx store.Tx, runID string, after int64, limit int) ([]schema.Receipt, error) {
+	found := []schema.Receipt{}
+	for {
+		var page []store.Event
+		var err error
+		if runID == "" {
+			page, err = tx.Events(after, limit, []core.EventType{core.ReceiptRecorded})
+		} else {
+			page, err = tx.EventsOf(runID, after, limit)
+		}
+		if err != nil || len(page) == 0 {
+			return found, err
+		}
+		for _, ev := range page {
+			if after = ev.Seq; ev.Type != core.ReceiptRecorded {
+				continue
+			}
+			r, err := receiptOf(ev)
+			if found = append(found, r); err != nil || len(found) == limit {
+				return found, err
+			}
+		}
+	}
+}
+
+// receiptOf returns the receipt in an event.
+func receiptOf(ev store.Event) (schema.Receipt, error) {
+	var c schema.CheckRun
+	if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
+		return schema.Receipt{}, fmt.Errorf("read event %d: %w", ev.Seq, err)
+	}
+	return wireReceipt(ev.Seq, ev.Subject, ev.At, c), nil
+}
+
+func (s *Service) getReceipt(ctx context.Context, p *schema.GetReceiptParams) (w *schema.Receipt, err error) {
+	e, _, err := s.backend()
+	if err != nil {
+		return nil, err
+	}
+	number, _ := strings.CutPrefix(p.ReceiptID, receiptPrefix)
+	seq, malformed := strconv.ParseInt(number, 10, 64)
+	err = e.View(ctx, func(tx store.Tx) error {
+		page, err := tx.Events(seq-1, 1, nil)
+		if err != nil {
+			return err
+		}
+		if malformed != nil || len(page) == 0 || page[0].Seq != seq || page[0].Type != core.ReceiptRecorded {
+			return core.Missing("receipt", p.ReceiptID)
+		}
+		r, err := receiptOf(page[0])
+		w = &r
+		return err
+	})
+	return w, err
+}
+
+// changing returns what a change of a run needs of its plan. fault refuses the change inside the transaction, so that a
+// repeated call with the same key gets its first answer.
+func (s *Service) changing(ctx context.Context, id string) (view engine.RunView, d promptInputs, fault, err error) {
+	e, plans, err := s.backend()
+	if err != nil {
+		return view, d, nil, err
+	}
+	view, fault = e.Look(ctx, id)
+	return view, s.promptInputs(plans, view), fault, nil
+}
+
+// moved returns the state of a run after a change.
+func (d promptInputs) moved(tx *engine.Tx, after engine.Standing) (schema.Moved, error) {
+	seq, err := tx.Seq()
+	return schema.Moved{
+		Run: wireRun(after.Run), NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
+		RetryPrompt: d.retryPrompt(after), Seq: seq,
+	}, err
+}
+
+// wireDecision returns nil for nil.
+func wireDecision(d *run.Decision) *schema.Decision {
+	if d == nil {
+		return nil
+	}
+	return &schema.Decision{Rule: string(d.Rule), Count: d.Count, Limit: d.Limit}
+}
