@@ -65,10 +65,11 @@ var floors = map[string]struct {
 	"test/conformance":        {floor: 0},
 	"test/conformance/player": {floor: 1},
 
-	"engine":  {floor: 2},
-	"api":     {floor: 3},
-	"mcphost": {floor: 3},
-	"wire":    {floor: 3},
+	"engine":     {floor: 2},
+	"api":        {floor: 3, beside: []string{"api/entity"}},
+	"api/entity": {floor: 3},
+	"mcphost":    {floor: 3},
+	"wire":       {floor: 3},
 
 	"web/page": {floor: 0},
 
@@ -111,7 +112,7 @@ var rooms = map[string][]string{
 	"github.com/jackc/pgx/v5":                {"store/postgres"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/google/uuid":                 {"engine", "cli/work"},
-	"github.com/go-json-experiment/json":     {"schema", "api", "rpc", "mcp", "plan"},
+	"github.com/go-json-experiment/json":     {"schema", "api", "api/entity", "cli/settings", "rpc", "mcp", "plan"},
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"mcphost"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
@@ -266,12 +267,12 @@ var sizeLimits = size{files: 20, lines: 3000, circle: 8, methods: 25, fields: 15
 // oversized are the folders beyond the limits, with what they have today. The figures only shrink: a folder that gets
 // smaller gets its smaller figures here, and one within the limits leaves the table.
 var oversized = map[string]size{
-	"api":             {files: 34, lines: 5300, circle: 23, methods: 67},
+	"api":             {files: 34, lines: 5300, circle: 22, methods: 67},
 	"core/run":        {methods: 45, fields: 16},
 	"core/task":       {circle: 9, methods: 46},
 	"core/verdict":    {files: 21, lines: 3400, circle: 15, methods: 26},
 	"doctor":          {circle: 9},
-	"engine":          {files: 48, lines: 7200, circle: 39, methods: 113, fields: 37},
+	"engine":          {files: 47, lines: 7200, circle: 39, methods: 113, fields: 37},
 	"ledger":          {fields: 19},
 	"mcp":             {files: 28, lines: 4100, circle: 15, methods: 39, fields: 22},
 	"plan":            {files: 91, lines: 13900, circle: 81, methods: 172, fields: 52},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/run"
 	"waybill/engine"
@@ -208,7 +209,7 @@ func readyReasons(p *plan.Reading, holds []plan.Hold, itemID string) []core.Reas
 	if len(holds) == 0 {
 		return []core.Reason{{Rule: "plan.ready", Text: "it can be started: all its dependencies are done"}}
 	}
-	return mapped(holds, func(h plan.Hold) core.Reason {
+	return entity.All(holds, func(h plan.Hold) core.Reason {
 		reason := core.Reason{Rule: "plan." + string(h.Kind), Text: holdText(h, itemID)}
 		switch {
 		case h.ItemID != "":
@@ -329,10 +330,10 @@ func holdText(h plan.Hold, itemID string) string {
 func wireExplanation(x core.Explanation) *schema.Explanation {
 	return &schema.Explanation{
 		Subject: x.Subject, State: x.State,
-		Because: mapped(x.Because, func(r core.Reason) schema.Because { return schema.Because(r) }),
-		Next: mapped(x.Next, func(a core.Action) schema.NextStep {
+		Because: entity.All(x.Because, func(r core.Reason) schema.Because { return schema.Because(r) }),
+		Next: entity.All(x.Next, func(a core.Action) schema.NextStep {
 			step := schema.NextStep{
-				Action: a.Name, Text: a.Text, Subject: a.Subject, By: mapped(a.By, func(by core.Actor) string { return string(by) }),
+				Action: a.Name, Text: a.Text, Subject: a.Subject, By: entity.All(a.By, func(by core.Actor) string { return string(by) }),
 			}
 			if a.Command != nil {
 				step.Command = append([]string{"waybill"}, a.Command...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"waybill/api/entity"
 	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
@@ -126,14 +127,14 @@ func resultTokens(r verdict.Result) int {
 // answer returns the answer to a result.
 func (h *judgedResult) answer(tx *engine.Tx, taken engine.Taken) (*schema.IngestOutputResult, error) {
 	j := taken.Judgement
-	run := wireRun(taken.Run)
+	run := entity.Run(taken.Run)
 	w := &schema.IngestOutputResult{
 		Verdict: string(j.Verdict), Grammar: string(j.Grammar), Result: wireResult(j.Result),
-		Errors: mapped(j.Errors, wireProblem), Warnings: append(mapped(j.Warnings, wireWarning), h.warnings...),
-		Counters: run.Counters, TaskLedger: wireTaskLedger(taken.Ledger), Run: run,
+		Errors: entity.All(j.Errors, wireProblem), Warnings: append(entity.All(j.Warnings, wireWarning), h.warnings...),
+		Counters: run.Counters, TaskLedger: entity.TaskLedger(taken.Ledger), Run: run,
 		OutputTokens: h.Tokens, RetryContext: taken.Retry, Applied: taken.Report.Applied, Reason: taken.Report.Reason, Already: taken.Again,
 	}
-	w.Decision = wireDecision(taken.Decision)
+	w.Decision = entity.Decision(taken.Decision)
 	err := h.attach(tx, taken, w)
 	if err == nil {
 		w.Seq, err = tx.Seq()
@@ -170,10 +171,10 @@ func evidence(tx store.Tx, plan *plan.Reading, path string, listed []criteria.Cr
 		return nil, err
 	}
 	w := &schema.Evidence{
-		AcceptanceCriteria: mapped(listed, func(c criteria.Criterion) schema.Criterion {
+		AcceptanceCriteria: entity.All(listed, func(c criteria.Criterion) schema.Criterion {
 			return schema.Criterion{Line: c.Line, Text: c.Text, ID: c.ID}
 		}),
-		Outcomes: mapped(done, wireOutcome), FilesChanged: []string{},
+		Outcomes: entity.All(done, wireOutcome), FilesChanged: []string{},
 	}
 	seen := map[string]bool{}
 	for _, o := range done {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/engine"
@@ -28,7 +29,7 @@ func (s *Service) queueInstruction(_ context.Context, p *schema.QueueInstruction
 			return nil, err
 		}
 		seq, err := tx.Seq()
-		return &schema.InstructionResult{Instruction: wireInstruction(queued), Seq: seq}, err
+		return &schema.InstructionResult{Instruction: entity.Instruction(queued), Seq: seq}, err
 	})
 }
 
@@ -48,7 +49,7 @@ func (s *Service) queueInstructionWithAck(_ context.Context, p *schema.QueueInst
 		}
 		seq, err := tx.Seq()
 		return &schema.QueueInstructionWithAckResult{
-			InstructionID: queued.ID, Instruction: wireInstruction(queued), Seq: seq,
+			InstructionID: queued.ID, Instruction: entity.Instruction(queued), Seq: seq,
 		}, err
 	})
 }
@@ -119,8 +120,8 @@ func (s *Service) dispatchInstructions(_ context.Context, p *schema.DispatchPara
 		last = d
 		seq, err := tx.Seq()
 		return &schema.DispatchResult{
-			Instructions: mapped(d.Deliveries, func(d engine.Delivery) schema.Send { return wireSend(d, or(p.Escalate, true)) }),
-			Failed:       mapped(d.Failed, wireInstruction), Remaining: d.Remaining, Seq: seq,
+			Instructions: entity.All(d.Deliveries, func(d engine.Delivery) schema.Send { return wireSend(d, or(p.Escalate, true)) }),
+			Failed:       entity.All(d.Failed, entity.Instruction), Remaining: d.Remaining, Seq: seq,
 		}, err
 	})
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *Service) acknowledge(_ context.Context, p *schema.AcknowledgeParams) (*
 		}
 		seq, err := tx.Seq()
 		return &schema.AcknowledgeResult{
-			Instruction: wireInstruction(in), Already: already, BeforeDispatch: before, Seq: seq,
+			Instruction: entity.Instruction(in), Already: already, BeforeDispatch: before, Seq: seq,
 		}, err
 	}))
 }
@@ -234,7 +235,7 @@ func cancelOne(tx *engine.Tx, p *schema.CancelInstructionParams, result *schema.
 	if moved {
 		result.Cancelled = 1
 	}
-	w := wireInstruction(in)
+	w := entity.Instruction(in)
 	result.Instruction = &w
 	return nil
 }
@@ -269,7 +270,7 @@ func (s *Service) instruction(ctx context.Context, p *schema.ListInstructionsPar
 	}); err != nil {
 		return nil, err
 	}
-	return &schema.InstructionList{Items: []schema.Instruction{wireInstruction(in)}}, nil
+	return &schema.InstructionList{Items: []schema.Instruction{entity.Instruction(in)}}, nil
 }
 
 func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, page schema.Page) (*schema.InstructionList, error) {
@@ -297,7 +298,7 @@ func (s *Service) instructions(ctx context.Context, q store.InstructionQuery, pa
 			list.NextCursor = strconv.FormatInt(found[i-1].Position, 10)
 			break
 		}
-		list.Items = append(list.Items, wireInstruction(in))
+		list.Items = append(list.Items, entity.Instruction(in))
 	}
 	return list, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/engine"
 	"waybill/schema"
@@ -64,7 +65,7 @@ func eventPage(events []store.Event, limit int, tip store.Point) *schema.EventLi
 			list.More, list.Cursor = true, cursorOf(store.Point{Seq: events[i-1].Seq, Hash: events[i-1].Hash})
 			break
 		}
-		list.Events = append(list.Events, wireEvent(ev))
+		list.Events = append(list.Events, entity.Event(ev))
 	}
 	return list
 }
@@ -107,11 +108,11 @@ func (s *Service) listNotices(ctx context.Context, p *schema.ListNoticesParams) 
 	if !p.Peek {
 		countDelivered(e, found)
 	}
-	list.Items = mapped(found, func(n store.Notice) schema.Notice {
+	list.Items = entity.All(found, func(n store.Notice) schema.Notice {
 		if !p.Peek {
 			n.Deliveries++ // this delivery
 		}
-		return wireNotice(n)
+		return entity.Notice(n)
 	})
 	return list, nil
 }
@@ -121,7 +122,7 @@ func countDelivered(e *engine.Engine, notices []store.Notice) {
 	if len(notices) == 0 {
 		return
 	}
-	ids := mapped(notices, func(n store.Notice) string { return n.ID })
+	ids := entity.All(notices, func(n store.Notice) string { return n.ID })
 	e.Submit(context.Background(), engine.Change{Apply: func(tx *engine.Tx) (any, error) {
 		return nil, tx.Delivered(ids)
 	}}, func(any, error) {})

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"waybill/api/entity"
 	"waybill/engine"
 	"waybill/plan"
 	"waybill/schema"
@@ -34,7 +35,7 @@ func (s *Service) setItemStatus(ctx context.Context, p *schema.SetItemStatusPara
 			return nil, err
 		}
 		return &schema.SetItemStatusResult{
-			Item: wireItem(set.Item), Fingerprint: wireFingerprint(set.Fingerprint), ChangedBytes: set.ChangedBytes, Seq: set.Seq,
+			Item: entity.Item(set.Item), Fingerprint: entity.Fingerprint(set.Fingerprint), ChangedBytes: set.ChangedBytes, Seq: set.Seq,
 		}, nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/schema"
 	"waybill/store"
@@ -126,9 +127,9 @@ func (f *feed) deliver(b *noticeBatch) {
 	if len(b.notices) == 0 {
 		return
 	}
-	all := mapped(b.notices, func(n store.Notice) schema.Notice {
+	all := entity.All(b.notices, func(n store.Notice) schema.Notice {
 		n.Deliveries++ // this delivery
-		return wireNotice(n)
+		return entity.Notice(n)
 	})
 	f.send("notice/posted", &schema.NoticeNote{Seq: b.seq, Notice: all[len(all)-1], Notices: all})
 	countDelivered(f.engine, b.notices)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/engine"
 	"waybill/ledger"
@@ -24,7 +25,7 @@ func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanLi
 	}
 	w := &schema.PlanList{
 		Items: make([]schema.PlanSummary, len(found.Paths)), Problems: sentences(err),
-		Others: mapped(found.Others, func(o engine.Other) schema.OtherFile {
+		Others: entity.All(found.Others, func(o engine.Other) schema.OtherFile {
 			return schema.OtherFile{Path: o.Path, Why: *planError(o.Why)}
 		}),
 	}
@@ -39,7 +40,7 @@ func (s *Service) listPlans(ctx context.Context, _ *schema.None) (*schema.PlanLi
 		return w, nil
 	}
 	for i := range progress {
-		w.Items[i].Runs = wireRuns(progress[i])
+		w.Items[i].Runs = entity.Runs(progress[i])
 	}
 	return w, nil
 }
@@ -51,8 +52,8 @@ func summary(path string, plan engine.Plan, err error) schema.PlanSummary {
 		err = plan.Fault
 	}
 	if plan.Reading != nil {
-		w.Dialect, w.Totals = plan.Reading.Dialect, wireTotals(plan.Reading.Totals)
-		w.Fingerprint, w.DiagnosticsCount = wireFingerprint(plan.Reading.Fingerprint), len(plan.Reading.Diagnostics)
+		w.Dialect, w.Totals = plan.Reading.Dialect, entity.Totals(plan.Reading.Totals)
+		w.Fingerprint, w.DiagnosticsCount = entity.Fingerprint(plan.Reading.Fingerprint), len(plan.Reading.Diagnostics)
 		for _, e := range plan.Reading.Evidence[:min(1, len(plan.Reading.Evidence))] {
 			w.DialectReason = e.Signal
 		}
@@ -85,9 +86,9 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 	}
 	r, age := found.Reading, planAgeOf(found)
 	w := &schema.Plan{
-		Plan: found.Path, Path: found.Path, Dialect: r.Dialect, Fingerprint: wireFingerprint(r.Fingerprint),
-		Totals: wireTotals(r.Totals), Items: mapped(r.Items(), wireItem), Diagnostics: mapped(r.Diagnostics, wireDiagnostic),
-		Evidence: mapped(r.Evidence, func(e plan.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
+		Plan: found.Path, Path: found.Path, Dialect: r.Dialect, Fingerprint: entity.Fingerprint(r.Fingerprint),
+		Totals: entity.Totals(r.Totals), Items: entity.All(r.Items(), entity.Item), Diagnostics: entity.All(r.Diagnostics, entity.Diagnostic),
+		Evidence: entity.All(r.Evidence, func(e plan.Evidence) schema.DialectSign { return schema.DialectSign(e) }),
 		Marks:    wireMarks(r.Meanings()),
 		Stale:    found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
 	}
@@ -96,7 +97,7 @@ func (s *Service) getPlan(ctx context.Context, p *schema.GetPlanParams) (*schema
 		w.RunsError = planError(err) // the plan is readable even if the store is not
 		return w, nil
 	}
-	w.Runs = wireRuns(progress[0])
+	w.Runs = entity.Runs(progress[0])
 	return w, nil
 }
 
@@ -131,10 +132,10 @@ func (s *Service) getLedger(ctx context.Context, p *schema.GetLedgerParams) (*sc
 		return w, nil
 	}
 	if p.Kind != "progress" {
-		w.TaskLedger = wireTaskLedger(view.Task)
+		w.TaskLedger = entity.TaskLedger(view.Task)
 	}
 	if p.Kind != "task" {
-		w.ProgressLedger = wireProgressLedger(view.Progress)
+		w.ProgressLedger = entity.ProgressLedger(view.Progress)
 	}
 	return w, nil
 }
@@ -166,8 +167,8 @@ func (s *Service) getSnapshot(ctx context.Context, p *schema.RunParams) (*schema
 		}
 		facts, err := tx.Facts(p.RunID)
 		w = &schema.Snapshot{
-			RunID: run.ID, Revision: run.Revision, Status: string(run.State), UpdatedAt: wireTime(run.UpdatedAt),
-			Facts: mapped(facts, func(f store.Fact) schema.Fact { return schema.Fact{K: f.Key, V: f.Value} }),
+			RunID: run.ID, Revision: run.Revision, Status: string(run.State), UpdatedAt: entity.Time(run.UpdatedAt),
+			Facts: entity.All(facts, func(f store.Fact) schema.Fact { return schema.Fact{K: f.Key, V: f.Value} }),
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/run"
 	"waybill/engine"
@@ -31,7 +32,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 	}
 	c, err := s.compilation(plans, view, role, p)
 	if !p.Preview {
-		s.tallyPrompt(e, view, c.compiled, err)
+		tallyPrompt(e, s.o.Now(), view, c.compiled, err)
 	}
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (s *Service) compilePrompt(ctx context.Context, p *schema.CompilePromptPara
 func (s *Service) compilation(
 	plans *engine.Plans, view engine.RunView, role core.Role, p *schema.CompilePromptParams,
 ) (c compilation, err error) {
-	l := s.promptLimits(role, p)
+	l := promptLimits(s.o.Settings.Prompt, role, p)
 	key, memorable := cacheKey(view, role, l, p)
 	if memorable {
 		if c, ok := s.prompts.get(key); ok {
@@ -94,11 +95,11 @@ func wireCompiled(c prompt.Compiled, view engine.RunView) *schema.CompilePromptR
 		PromptEstimate: c.Estimate, PromptVersion: prompt.PromptVersion, PromptResend: c.Resend,
 		Compaction: schema.Compaction{
 			Applied: c.Stage != prompt.StageNone, Stage: string(c.Stage),
-			Trace: mapped(c.Trace, func(t prompt.TraceStep) schema.TraceStep {
+			Trace: entity.All(c.Trace, func(t prompt.TraceStep) schema.TraceStep {
 				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
 			}),
 		},
-		Omitted:    mapped(c.Omitted, func(o prompt.Omission) schema.Omission { return schema.Omission(o) }),
+		Omitted:    entity.All(c.Omitted, func(o prompt.Omission) schema.Omission { return schema.Omission(o) }),
 		LedgerMode: ledgerMode(view), FallbackReason: view.Fallback, Rebuilt: view.Rebuilt,
 		FallbackDetail: fallbackDetail(view),
 	}
@@ -116,7 +117,7 @@ func wireCompiled(c prompt.Compiled, view engine.RunView) *schema.CompilePromptR
 
 func wireBlock(b prompt.Block) schema.PromptBlock {
 	return schema.PromptBlock{
-		Name: b.Name, Sources: mapped(b.Sources, func(s sanitize.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
+		Name: b.Name, Sources: entity.All(b.Sources, func(s sanitize.Source) string { return string(s) }), Trust: string(b.Trust), Ref: b.Ref,
 		Text: b.Text, SHA256: b.SHA256, Tokens: b.Tokens, Neutralised: b.Neutralised,
 	}
 }

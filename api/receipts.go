@@ -8,16 +8,21 @@ import (
 	"strconv"
 	"strings"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/proof"
-	"waybill/core/run"
 	"waybill/engine"
+	"waybill/ledger"
 	"waybill/schema"
 	"waybill/store"
 )
 
-// receiptPrefix begins the id of a receipt. The number of its event follows.
-const receiptPrefix = "rcp_"
+const (
+	// receiptPrefix begins the id of a receipt. The number of its event follows.
+	receiptPrefix = "rcp_"
+	// maxChecks bounds the checks that a run requires.
+	maxChecks = 32
+)
 
 func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) (*prepared[schema.ReportCheckResult], error) {
 	c := p.CheckRun
@@ -35,11 +40,11 @@ func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) 
 		if fault != nil {
 			return nil, fault
 		}
-		after, why, seq, err := tx.TakeReceipt(p.RunID, r, c, demandOf(c), view.Plan)
+		after, why, seq, err := tx.TakeReceipt(p.RunID, r, c, ledger.Demand(c.Command, failure(c), c.Output), view.Plan)
 		if err != nil {
 			return nil, err
 		}
-		w := &schema.ReportCheckResult{Receipt: wireReceipt(seq, p.RunID, tx.Now(), c), Decision: wireDecision(why)}
+		w := &schema.ReportCheckResult{Receipt: wireReceipt(seq, p.RunID, tx.Now(), c), Decision: entity.Decision(why)}
 		w.Moved, err = d.moved(tx, after)
 		return w, err
 	})
@@ -47,45 +52,30 @@ func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) 
 
 // checkReceipt refuses a receipt that contradicts itself or is too large.
 func checkReceipt(c *schema.CheckRun) error {
-	if _, err := proof.ParseNames(c.Check); err != nil {
-		return badParam("/check", "the name of a check", c.Check)
-	}
-	failed := or(c.ExitCode, 0) != 0 || c.Signal != ""
+	failed := or(c.ExitCode, 0) != 0
 	switch outcome, _ := proof.ParseOutcome(c.Outcome); {
 	case failed && outcome != proof.Red:
-		return badParam("/outcome", "red, because exit_code or signal says that the check failed", c.Outcome)
+		return badParam("/outcome", "red, because exit_code says that the check failed", c.Outcome)
 	case outcome == proof.Protected && len(c.Changed) == 0:
 		return badParam("/changed", "the protected files that the work changed", c.Changed)
 	}
-	size := len(c.Command) + len(c.Reason) + len(c.Signal) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputSHA256)
+	size := len(c.Command) + len(c.Reason) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputSHA256)
 	for _, name := range c.Changed {
 		size += len(name)
 	}
 	return cmp.Or(within("/output", len(c.Output), schema.MaxCheckOutput), within("/command and the other texts", size, schema.MaxCheckOutput))
 }
 
-// demandOf returns the demand of a check that failed, with the end of its output.
-func demandOf(c schema.CheckRun) string {
-	how := c.Reason
-	switch {
-	case how != "":
-	case c.Signal != "":
-		how = "ended by " + c.Signal
-	case c.ExitCode != nil:
-		how = fmt.Sprintf("exit status %d", *c.ExitCode)
+// failure returns how a check failed.
+func failure(c schema.CheckRun) string {
+	if c.Reason == "" && c.ExitCode != nil {
+		return fmt.Sprintf("exit status %d", *c.ExitCode)
 	}
-	tail := strings.TrimSpace(c.Output)
-	if cut := len(tail) - maxDemand; cut > 0 {
-		tail = "…" + strings.ToValidUTF8(tail[cut:], "")
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s (%s)\n%s", c.Command, how, tail))
+	return c.Reason
 }
 
-// maxDemand bounds the output of a check in the demand for a worker, in bytes.
-const maxDemand = 2 << 10
-
 func wireReceipt(seq int64, runID string, at core.Instant, c schema.CheckRun) schema.Receipt {
-	return schema.Receipt{ReceiptID: receiptPrefix + strconv.FormatInt(seq, 10), RunID: runID, At: wireTime(at), CheckRun: c}
+	return schema.Receipt{ReceiptID: receiptPrefix + strconv.FormatInt(seq, 10), RunID: runID, At: entity.Time(at), CheckRun: c}
 }
 
 func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams) (*schema.ReceiptList, error) {
@@ -184,15 +174,7 @@ func (s *Service) changing(ctx context.Context, id string) (view engine.RunView,
 func (d promptInputs) moved(tx *engine.Tx, after engine.Standing) (schema.Moved, error) {
 	seq, err := tx.Seq()
 	return schema.Moved{
-		Run: wireRun(after.Run), NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
+		Run: entity.Run(after.Run), NextAction: string(after.Next.Action), Next: wireNext(after.Next, after.Readiness.Ready),
 		RetryPrompt: d.retryPrompt(after), Seq: seq,
 	}, err
-}
-
-// wireDecision returns nil for nil.
-func wireDecision(d *run.Decision) *schema.Decision {
-	if d == nil {
-		return nil
-	}
-	return &schema.Decision{Rule: string(d.Rule), Count: d.Count, Limit: d.Limit}
 }

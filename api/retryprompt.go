@@ -23,7 +23,7 @@ func (s *Service) promptInputs(plans *engine.Plans, view engine.RunView) (d prom
 	}
 	for i := range d {
 		role, p := core.Role(i+1), &schema.CompilePromptParams{}
-		d[i] = compileInput(plans, view, role, s.promptLimits(role, p), p)
+		d[i] = compileInput(plans, view, role, promptLimits(s.o.Settings.Prompt, role, p), p)
 	}
 	return d
 }

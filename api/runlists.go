@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/run"
 	"waybill/engine"
@@ -43,7 +44,7 @@ func (s *Service) listRuns(ctx context.Context, p *schema.ListRunsParams) (*sche
 		runs = runs[:limit]
 		list.NextCursor = runs[limit-1].ID
 	}
-	list.Items = mapped(runs, wireRun)
+	list.Items = entity.All(runs, entity.Run)
 	return list, nil
 }
 
@@ -64,7 +65,7 @@ func oneRun(ctx context.Context, e *engine.Engine, p *schema.ListRunsParams) (*s
 	if err != nil {
 		return nil, err
 	}
-	return &schema.RunList{Items: []schema.Run{wireRun(run)}}, nil
+	return &schema.RunList{Items: []schema.Run{entity.Run(run)}}, nil
 }
 
 // planOfRuns returns the first of the paths that has runs, even if the plan is gone.

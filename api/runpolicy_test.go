@@ -13,11 +13,11 @@ import (
 // limits are the numbers of a policy and their minimum.
 var limits = map[string]int{
 	"invalid_retries": 0, "reviewer_fresh_runs": 0, "worker_failures": 0,
-	"review_rejections": 1, "stalled_threshold": 1, "review_loop_threshold": 1,
+	"review_rejections": 1, "stalled_threshold": 1, "review_loop_threshold": 1, "check_failures": 1,
 }
 
 const everyLimit = `"policy": {"invalid_retries": 11, "reviewer_fresh_runs": 12, "worker_failures": 13, "review_rejections": 14,
-	"stalled_threshold": 15, "review_loop_threshold": 16, "reviewers": ["code-quality-reviewer"], "result_form": "json"}`
+	"stalled_threshold": 15, "review_loop_threshold": 16, "reviewers": ["code-quality-reviewer"], "result_form": "json", "check_failures": 17, "require_checks": ["test", "lint"]}`
 
 func TestPolicyIsStoredWithItsRun(t *testing.T) {
 	p := newStoreCase(t)
@@ -27,11 +27,12 @@ func TestPolicyIsStoredWithItsRun(t *testing.T) {
 	own.has(map[string]any{
 		"invalid_retries": 11.0, "reviewer_fresh_runs": 12.0, "worker_failures": 13.0, "review_rejections": 14.0,
 		"stalled_threshold": 15.0, "review_loop_threshold": 16.0, "reviewers": []any{"code-quality-reviewer"},
-		"result_form": "json", "require_key": false,
+		"result_form": "json", "require_key": false, "check_failures": 17.0, "require_checks": []any{"lint", "test"},
 	}, "run.policy")
 	usual.has(map[string]any{
 		"invalid_retries": 1.0, "reviewer_fresh_runs": 1.0, "worker_failures": 1.0, "review_rejections": 3.0,
 		"stalled_threshold": 2.0, "review_loop_threshold": 2.0, "result_form": "headers", "require_key": false,
+		"check_failures": 3.0,
 	}, "run.policy")
 	ledger := h.call("get_ledger", `{"run_id": %q}`, own.str("run.run_id"))
 	ledger.has(15, "task_ledger.stalled.threshold")

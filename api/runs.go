@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"waybill/api/entity"
 	"waybill/core"
-	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
@@ -20,10 +20,8 @@ import (
 )
 
 func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepared[schema.InitRunResult], error) {
-	if p.Policy != nil {
-		if _, err := proof.ParseNames(p.Policy.RequireChecks...); err != nil || len(p.Policy.RequireChecks) > schema.MaxChecks {
-			return nil, badParam("/policy/require_checks", fmt.Sprintf("at most %d names of checks", schema.MaxChecks), p.Policy.RequireChecks)
-		}
+	if p.Policy != nil && len(p.Policy.RequireChecks) > maxChecks {
+		return nil, badParam("/policy/require_checks", fmt.Sprintf("at most %d names of checks", maxChecks), p.Policy.RequireChecks)
 	}
 	progress, reading, fault := s.runStart(ctx, p)
 	var d promptInputs
@@ -55,7 +53,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepar
 		}
 		seq, err := tx.Seq()
 		return &schema.InitRunResult{
-			Run: wireRun(run), Created: created, Directives: wireDirectives(directives),
+			Run: entity.Run(run), Created: created, Directives: wireDirectives(directives),
 			NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
 			RetryPrompt: retry, Seq: seq,
 		}, err
@@ -144,17 +142,17 @@ func (s *Service) readyItems(ctx context.Context, p *schema.ReadyItemsParams) (*
 	limit := min(or(p.Limit, schema.DefaultPage), len(r.Ready))
 	w := &schema.ReadyItems{
 		Ready: append([]string{}, r.Ready[:limit]...), ReadyTotal: len(r.Ready), Parallel: parallel(found.Reading.Items(), r.Ready[:limit]),
-		Waiting: mapped(r.Waiting, func(w plan.Waiting) schema.WaitingItem {
-			return schema.WaitingItem{ItemID: w.ItemID, Because: mapped(w.Because, func(h plan.Hold) schema.Hold {
+		Waiting: entity.All(r.Waiting, func(w plan.Waiting) schema.WaitingItem {
+			return schema.WaitingItem{ItemID: w.ItemID, Because: entity.All(w.Because, func(h plan.Hold) schema.Hold {
 				return schema.Hold{Kind: string(h.Kind), ItemID: h.ItemID}
 			})}
 		}),
 		Left: r.Left, Unread: r.Unread, Stale: found.Stale, StaleReason: found.Reason, StaleSince: age.since, AsOf: age.asOf,
-		Runs:      wireRuns(r.Progress),
+		Runs:      entity.Runs(r.Progress),
 		Completed: r.Complete && found.Stale == "", // unknown while the file cannot be read
 	}
 	if r.Unread > 0 {
-		w.OpenBoxes = mapped(found.Reading.OpenBoxes(maxNamedItems), wireDiagnostic)
+		w.OpenBoxes = entity.All(found.Reading.OpenBoxes(maxNamedItems), entity.Diagnostic)
 	}
 	return w, nil
 }
@@ -177,7 +175,7 @@ func (s *Service) resumeRun(ctx context.Context, p *schema.ResumeRunParams) (*sc
 		return nil, err
 	}
 	w := &schema.ResumeRunResult{
-		Run: wireRun(view.Run), Stale: view.Rebuilt || view.Fallback != "", TaskLedger: wireTaskLedger(view.Task),
+		Run: entity.Run(view.Run), Stale: view.Rebuilt || view.Fallback != "", TaskLedger: entity.TaskLedger(view.Task),
 		NextAction: string(standing.Next.Action), Next: wireNext(standing.Next, standing.Readiness.Ready),
 	}
 	fault := view.Fault
@@ -307,7 +305,7 @@ func (s *Service) replan(ctx context.Context, p *schema.ReplanParams) (*prepared
 		if err != nil {
 			return nil, err
 		}
-		w := &schema.ReplanResult{TaskLedger: wireTaskLedger(after.Ledger), FrontierChanged: changed}
+		w := &schema.ReplanResult{TaskLedger: entity.TaskLedger(after.Ledger), FrontierChanged: changed}
 		w.Moved, err = d.moved(tx, after)
 		return w, err
 	})
@@ -363,8 +361,8 @@ func wireResult(r verdict.Result) *schema.Result {
 	return &schema.Result{
 		Role: r.Role.String(), TaskID: r.TaskID, Status: r.Status, GitRange: r.GitRange, Confidence: r.Confidence,
 		Summary: r.Summary,
-		Issues:  mapped(r.Issues, func(i verdict.Issue) schema.ReviewIssue { return schema.ReviewIssue(i) }),
-		Tests:   mapped(r.Tests, func(t verdict.Test) schema.ResultTest { return schema.ResultTest(t) }),
+		Issues:  entity.All(r.Issues, func(i verdict.Issue) schema.ReviewIssue { return schema.ReviewIssue(i) }),
+		Tests:   entity.All(r.Tests, func(t verdict.Test) schema.ResultTest { return schema.ResultTest(t) }),
 
 		FilesChanged: r.FilesChanged, FollowUpActions: r.FollowUps, Strengths: r.Strengths, RequiredFixes: r.RequiredFixes,
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"waybill/api/entity"
 	"waybill/engine"
 	"waybill/engine/workspace"
 	"waybill/schema"
@@ -91,15 +92,13 @@ func (s *Service) Table() *Table {
 		}
 	}
 	table := NewTable(entries)
-	table.atWork = s.atWork
+	table.atWork = func() bool {
+		s.mu.Lock()
+		e := s.engine
+		s.mu.Unlock()
+		return e != nil && e.AtWork()
+	}
 	return table
-}
-
-func (s *Service) atWork() bool {
-	s.mu.Lock()
-	e := s.engine
-	s.mu.Unlock()
-	return e != nil && e.AtWork()
 }
 
 // backend returns the engine and the plans of the workspace. It creates them if necessary.
@@ -161,7 +160,7 @@ func (s *Service) initialize(ctx context.Context, p *schema.InitializeParams) (*
 		Cursor: cursor,
 	}
 	if ws, err := s.resolve(); err == nil {
-		found := wireWorkspace(ws)
+		found := entity.Workspace(ws)
 		result.Workspace = &found
 	}
 	return result, nil

@@ -28,8 +28,7 @@ func completeSettings(s schema.Settings) (schema.Settings, error) {
 }
 
 // promptLimits returns the limits of a role's prompt: those of the call, otherwise the settings.
-func (s *Service) promptLimits(role core.Role, p *schema.CompilePromptParams) limits {
-	usual := s.o.Settings.Prompt
+func promptLimits(usual *schema.PromptSettings, role core.Role, p *schema.CompilePromptParams) limits {
 	input := *usual.MaxInputTokens.Worker
 	if role.Reviewer() {
 		input = *usual.MaxInputTokens.Reviewer
@@ -66,7 +65,11 @@ func policyOf(w, usual *schema.Policy) run.Policy {
 	}
 	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
 	p.CheckFailures = or(w.CheckFailures, *usual.CheckFailures)
-	p.RequireChecks, _ = proof.ParseNames(w.RequireChecks...) // initRun has checked the names
+	checks := w.RequireChecks
+	if checks == nil {
+		checks = usual.RequireChecks
+	}
+	p.RequireChecks, _ = proof.ParseNames(checks...) // the schema allows only ids, and these are all names
 	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {

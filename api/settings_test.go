@@ -82,7 +82,7 @@ func TestRunsKeepTheSettingsTheyBeganWith(t *testing.T) {
 	want := map[string]any{
 		"invalid_retries": 1.0, "reviewer_fresh_runs": 1.0, "worker_failures": 3.0, "review_rejections": 3.0,
 		"stalled_threshold": 7.0, "review_loop_threshold": 2.0, "reviewers": []any{"spec-reviewer"},
-		"result_form": "headers", "require_key": false,
+		"result_form": "headers", "require_key": false, "check_failures": 3.0,
 	}
 	h.start("1", "").has(want, "run.policy")
 	other := h.start("3", `"policy": {"worker_failures": 0, "reviewers": ["code-quality-reviewer"]}`)

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/engine"
-	"waybill/engine/workspace"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -21,19 +21,22 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	ws := s.ws
+	s.mu.Unlock()
 	st, err := e.StoreStatus(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &schema.StatusResult{
-		Version: s.o.Version, UptimeMS: s.o.Now().Sub(s.started).Milliseconds(), Workspace: wireWorkspace(s.workspace()),
+		Version: s.o.Version, UptimeMS: s.o.Now().Sub(s.started).Milliseconds(), Workspace: entity.Workspace(ws),
 		Store: schema.StoreStatus{
 			Kind: st.Kind, Path: st.Path, SizeBytes: st.SizeBytes, Mode: storeMode(st), SchemaVersion: st.SchemaVersion,
 		},
 		Moves:   schema.Moves(e.Stats().Instructions),
 		Watcher: s.o.Watcher(ctx), Connection: s.o.Connection(), Degraded: append([]string{}, st.Degraded...),
 		Settings: append([]schema.Setting{}, s.o.Changed...),
-		Dialects: mapped(plans.Dialects(), func(r engine.DialectRule) schema.DialectRule { return schema.DialectRule(r) }),
+		Dialects: entity.All(plans.Dialects(), func(r engine.DialectRule) schema.DialectRule { return schema.DialectRule(r) }),
 	}
 	w.Degraded = append(w.Degraded, otherVersions(st.Peers, s.o.Version)...)
 	w.Degraded = append(w.Degraded, s.o.Degraded()...)
@@ -48,7 +51,7 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 			return err
 		}
 		work, err := store.Workload(tx)
-		w.Attention = mapped(core.Attention(work, w.Degraded), wireConcern)
+		w.Attention = entity.All(core.Attention(work, w.Degraded), wireConcern)
 		w.Well = len(w.Attention) == 0
 		return err
 	})
@@ -61,12 +64,6 @@ func wireConcern(c core.Concern) schema.Concern {
 		w.Command = append([]string{"waybill"}, c.Next...)
 	}
 	return w
-}
-
-func (s *Service) workspace() workspace.Workspace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ws
 }
 
 func storeMode(st store.Status) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine"
@@ -23,16 +24,16 @@ func (s *Service) getTask(ctx context.Context, p *schema.TaskParams) (*schema.Ta
 		if err != nil {
 			return err
 		}
-		d.Attempts, d.AttemptsTotal = mapped(attempts, wireAttempt), t.Current.Number
+		d.Attempts, d.AttemptsTotal = entity.All(attempts, wireAttempt), t.Current.Number
 		d.RepliesTotal = t.Replies
 		after := or(p.RepliesAfter, max(0, t.Replies-maxReplies))
 		replies, err := tx.Replies(t.ID, after, maxReplies)
 		if p.RepliesAfter != nil {
-			d.Replies = mapped(oldest(replies), wireReply)
+			d.Replies = entity.All(oldest(replies), wireReply)
 		} else {
-			d.Replies = mapped(newest(replies), wireReply)
+			d.Replies = entity.All(newest(replies), wireReply)
 		}
-		d.ReplyHistory = mapped(d.Replies, func(r schema.Reply) schema.ReplyText { return schema.ReplyText{Content: r.Reply, Timestamp: r.At} })
+		d.ReplyHistory = entity.All(d.Replies, func(r schema.Reply) schema.ReplyText { return schema.ReplyText{Content: r.Reply, Timestamp: r.At} })
 		return err
 	})
 }
@@ -84,7 +85,7 @@ func (s *Service) getTimeline(ctx context.Context, p *schema.TimelineParams) (*s
 	w := &schema.Timeline{}
 	return w, s.withTask(ctx, p.TaskID, func(tx store.Tx, t task.Task, _ core.Instant) error {
 		attempts, text, err := engine.Timeline(tx, t, or(p.MaxLines, task.TimelineLines))
-		w.Attempts, w.Total, w.Text = mapped(attempts, briefAttempt), t.Current.Number, text
+		w.Attempts, w.Total, w.Text = entity.All(attempts, briefAttempt), t.Current.Number, text
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine"
@@ -64,7 +65,7 @@ func newSpec(p *schema.CreateTaskParams) (task.Spec, error) {
 	if err := taskSizes(p); err != nil {
 		return task.Spec{}, err
 	}
-	chain, err := task.NewChain(mapped(p.Models, coreModel))
+	chain, err := task.NewChain(entity.All(p.Models, coreModel))
 	if fault, ok := errors.AsType[*task.ChainError](err); ok {
 		pointer := strings.TrimSuffix(fmt.Sprintf("/models/%d/%s", fault.Index, fault.Field), "/")
 		return task.Spec{}, problem(pointer, fault.Error(), "a model that no earlier entry names", wireModelName(p.Models[fault.Index]))

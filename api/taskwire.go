@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"waybill/api/entity"
 	"waybill/core"
 	"waybill/core/task"
 	"waybill/core/verdict"
@@ -37,20 +38,20 @@ func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 	w := schema.Task{
 		TaskID: t.ID, Status: string(t.Status()), Reason: t.Reason(), Prompt: t.Spec.Prompt,
 		PromptBytes: len(t.Spec.Prompt), RetryContext: verdict.IsRetry(t.Spec.Prompt), Description: t.Spec.Description, Role: t.Spec.Role,
-		RunID: t.Spec.RunID, ParentSessionID: t.Spec.Parent, Models: mapped(t.Spec.Chain.Models(), wireModel),
+		RunID: t.Spec.RunID, ParentSessionID: t.Spec.Parent, Models: entity.All(t.Spec.Chain.Models(), wireModel),
 		MaxAttempts: t.Spec.MaxAttempts, Failures: t.Spent.Failures, Labels: wireLabels(t.Spec.Labels),
 		CurrentAttemptID: a.ID, AttemptNumber: a.Number, SessionID: a.Session(), Model: knownModel(a.Model),
 		Output: t.Output, Question: t.Question, UserReply: t.Reply, Error: wireFailure(a),
-		DependsOn: engine.Dependencies(t), CreatedAt: wireTime(t.CreatedAt), UpdatedAt: wireTime(t.UpdatedAt),
-		StartedAt: wireTime(a.StartedAt()), CompletedAt: wireTime(a.EndedAt()),
+		DependsOn: engine.Dependencies(t), CreatedAt: entity.Time(t.CreatedAt), UpdatedAt: entity.Time(t.UpdatedAt),
+		StartedAt: entity.Time(a.StartedAt()), CompletedAt: entity.Time(a.EndedAt()),
 	}
 	switch p := t.Phase.(type) {
 	case task.Queued:
 		if !t.Claimable(now) {
-			w.NotBefore = wireTime(p.NotBefore)
+			w.NotBefore = entity.Time(p.NotBefore)
 		}
 	case task.Running:
-		w.CancelRequestedAt = wireTime(p.CancelAt)
+		w.CancelRequestedAt = entity.Time(p.CancelAt)
 	case task.Complete, task.Awaiting, task.Errored, task.Cancelled, task.Blocked:
 	}
 	var err error
@@ -68,15 +69,15 @@ func waitingFor(tx store.Tx, t task.Task, now core.Instant) ([]schema.WaitingFor
 	if err != nil {
 		return nil, err
 	}
-	why := mapped(holding, func(on engine.Hold) schema.WaitingFor {
+	why := entity.All(holding, func(on engine.Hold) schema.WaitingFor {
 		return schema.WaitingFor{Kind: "depends_on", TaskID: on.TaskID, Status: cmp.Or(string(on.Status), "unreadable")}
 	})
 	if t.Waits == 0 && !t.Claimable(now) {
-		why = append(why, schema.WaitingFor{Kind: "retry_delay", Until: wireTime(p.NotBefore)})
+		why = append(why, schema.WaitingFor{Kind: "retry_delay", Until: entity.Time(p.NotBefore)})
 	}
 	b, known, err := tx.Breaker(t.Current.Model.Key())
 	if known && b.Open(now) {
-		why = append(why, schema.WaitingFor{Kind: "provider_cooling", Until: wireTime(b.HalfOpenAt(now))})
+		why = append(why, schema.WaitingFor{Kind: "provider_cooling", Until: entity.Time(b.HalfOpenAt(now))})
 	}
 	if len(why) == 0 {
 		return nil, err
@@ -107,8 +108,8 @@ func wireFailure(a task.Attempt) *schema.TaskError {
 func wireAttempt(a task.Attempt) schema.Attempt {
 	w := schema.Attempt{
 		AttemptID: a.ID, TaskID: a.TaskID, AttemptNumber: a.Number, Cause: string(a.Cause), Status: string(a.Status()),
-		Worker: a.Worker(), SessionID: a.Session(), Model: knownModel(a.Model), CreatedAt: wireTime(a.CreatedAt),
-		StartedAt: wireTime(a.StartedAt()), CompletedAt: wireTime(a.EndedAt()), StaleEvents: a.Stale,
+		Worker: a.Worker(), SessionID: a.Session(), Model: knownModel(a.Model), CreatedAt: entity.Time(a.CreatedAt),
+		StartedAt: entity.Time(a.StartedAt()), CompletedAt: entity.Time(a.EndedAt()), StaleEvents: a.Stale,
 	}
 	if f := wireFailure(a); f != nil {
 		w.Error, w.ErrorClass = f.Message, f.Class
@@ -137,7 +138,7 @@ func knownAttempt(a task.Attempt) *schema.Attempt {
 }
 
 func wireLease(l task.Lease) schema.Lease {
-	return schema.Lease{Token: l.Token, Epoch: l.Epoch, ExpiresAt: wireTime(l.ExpiresAt)}
+	return schema.Lease{Token: l.Token, Epoch: l.Epoch, ExpiresAt: entity.Time(l.ExpiresAt)}
 }
 
 func wireClaim(tx *engine.Tx, c engine.Claimed) (*schema.Claim, error) {
@@ -158,7 +159,7 @@ func wireRetry(r engine.Reported) *schema.Retry {
 }
 
 func wireReply(r store.Reply) schema.Reply {
-	return schema.Reply{Number: r.Number, Reply: r.Text, Question: r.Question, By: r.By, At: wireTime(r.At), AttemptID: r.AttemptID}
+	return schema.Reply{Number: r.Number, Reply: r.Text, Question: r.Question, By: r.By, At: entity.Time(r.At), AttemptID: r.AttemptID}
 }
 
 // wireAwaiting returns a task that waits for a person. The wait is never negative, even if the clock was set back.
@@ -171,6 +172,6 @@ func wireAwaiting(t task.Task, now core.Instant) schema.Awaiting {
 	return schema.Awaiting{
 		TaskID: t.ID, AttemptID: t.Current.ID, Description: beginning(t.Spec.Description), Question: beginning(question),
 		OutputExcerpt: ending(t.Output),
-		Since:         wireTime(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
+		Since:         entity.Time(since), WaitingMS: max(0, int64(now-since)/1000), ClockSkew: now < since,
 	}
 }

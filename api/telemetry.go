@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"waybill/engine"
 	"waybill/ledger"
@@ -13,7 +14,7 @@ import (
 )
 
 // tallyPrompt counts a compiled prompt, or one that exceeds its budget.
-func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c prompt.Compiled, err error) {
+func tallyPrompt(e *engine.Engine, now time.Time, view engine.RunView, c prompt.Compiled, err error) {
 	if _, over := errors.AsType[*prompt.OverflowError](err); over {
 		e.Tally(view.Run.ID, store.Tally{Name: engine.TallyOverflows, N: 1})
 	}
@@ -41,7 +42,7 @@ func (s *Service) tallyPrompt(e *engine.Engine, view engine.RunView, c prompt.Co
 		counts = append(counts, store.Tally{Name: engine.TallyRebuilds, N: 1})
 	}
 	if view.Fallback != "" {
-		age := max(0, s.o.Now().Sub(view.Since).Milliseconds())
+		age := max(0, now.Sub(view.Since).Milliseconds())
 		counts = append(counts, store.Tally{Name: engine.TallyFallback + view.Fallback, N: 1}, store.Tally{Name: engine.TallyFallbackMs, N: age})
 	}
 	e.Tally(view.Run.ID, counts...)

@@ -110,6 +110,18 @@ func (r Result) event(before Standing, at core.Instant) run.TakeResult {
 	}
 }
 
+// frontier returns the digest of the next items of the plan, or "" if the plan cannot be read or lacks the item.
+func (s Standing) frontier(plan *plan.Reading) string {
+	if plan == nil {
+		return ""
+	}
+	item, ok := plan.Item(s.Run.ItemID)
+	if !ok {
+		return ""
+	}
+	return ledger.Frontier(&item, s.Ledger.PlanItems)
+}
+
 // reported finishes the attempt if there is a lease. Otherwise a named attempt must be the newest of its task and
 // must not be lost or cancelled.
 func (tx *Tx) reported(r Result, t task.Task, a task.Attempt, run run.Run) (Reported, error) {

@@ -57,15 +57,3 @@ func (tx *Tx) TakeReceipt(id string, r proof.Receipt, record any, demand string,
 	after, why, err = tx.moveRun(before, plan, event, nil, RunRecord{Check: r.Check})
 	return after, why, seq, err
 }
-
-// frontier returns the digest of the next items of the plan, or "" if the plan cannot be read or lacks the item.
-func (s Standing) frontier(plan *plan.Reading) string {
-	if plan == nil {
-		return ""
-	}
-	item, ok := plan.Item(s.Run.ItemID)
-	if !ok {
-		return ""
-	}
-	return ledger.Frontier(&item, s.Ledger.PlanItems)
-}

@@ -164,7 +164,19 @@ func (t *TaskLedger) assess(i int, o *Outcome, said Review) {
 // checks is the place of the failed checks among the reviews.
 const checks = 2
 
-// Checked returns the ledger after a check. fix says what to do if the check failed, and is "" otherwise. The next
+// longestOutput bounds the output of a check in a demand, in bytes.
+const longestOutput = 2 << 10
+
+// Demand returns the demand of a check that failed: its command, how it failed, and the end of its output.
+func Demand(command, how, output string) string {
+	output = strings.TrimSpace(output)
+	if cut := len(output) - longestOutput; cut > 0 {
+		output = "…" + strings.ToValidUTF8(output[cut:], "")
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s (%s)\n%s", command, how, output))
+}
+
+// Checked returns the ledger after a check. fix is its Demand if the check failed, and "" otherwise. The next
 // completed work of a worker ends all demands of checks.
 func (t TaskLedger) Checked(check, fix string) TaskLedger {
 	t = t.clone()

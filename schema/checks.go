@@ -1,13 +1,5 @@
 package schema
 
-// Declarations about checks: commands that a person owns, and the receipts of their executions.
-
-// MaxCheckOutput bounds the output in a receipt in bytes, and MaxChecks the checks that a run requires.
-const (
-	MaxCheckOutput = 8 << 10
-	MaxChecks      = 32
-)
-
 // Proof is how much the receipts of a run prove about its last submission.
 type Proof struct {
 	State    string   `json:"state" schema:"enum=none_required|missing|stale|untrusted|refuted|proven" doc:"none_required: only said; missing: a required check has no receipt; stale: the files changed since; untrusted: a person must look; refuted: a check is red; proven: all required checks are green on the present files"`
@@ -21,19 +13,17 @@ type Proof struct {
 
 // CheckRun is one execution of a check.
 type CheckRun struct {
-	Check        string   `json:"check" schema:"required" doc:"its name, of at most 64 lower-case letters, digits, dots, hyphens and underscores"`
+	Check        string   `json:"check" schema:"required,id" doc:"its name"`
 	Outcome      string   `json:"outcome" schema:"required,enum=green|red|protected|untrusted" doc:"protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now"`
 	Round        *int     `json:"round,omitzero" schema:"min=0" doc:"proof.round of the run when the check began; by default the present one"`
 	Command      string   `json:"command,omitzero"`
 	ExitCode     *int     `json:"exit_code,omitzero"`
-	Signal       string   `json:"signal,omitzero" doc:"the signal that ended it"`
-	Reason       string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as timed out after 10m0s"`
+	Reason       string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'"`
 	StartedAt    Time     `json:"started_at,omitzero"`
 	FinishedAt   Time     `json:"finished_at,omitzero"`
 	TreeBefore   string   `json:"tree_before,omitzero" doc:"a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it"`
 	TreeAfter    string   `json:"tree_after,omitzero" doc:"the same behind it; if it differs, the receipt is stale"`
 	Output       string   `json:"output,omitzero" doc:"the end of its output, at most 8 KiB"`
-	OutputBytes  int64    `json:"output_bytes,omitzero" schema:"min=0" doc:"the size of all its output"`
 	OutputSHA256 string   `json:"output_sha256,omitzero" doc:"of all its output"`
 	Changed      []string `json:"changed,omitzero" doc:"with protected: the protected files that the work changed"`
 	Runner       string   `json:"runner,omitzero" doc:"the program that ran it"`

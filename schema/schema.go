@@ -35,6 +35,7 @@ const (
 	MaxMessageBytes = 8 << 20   // one message
 	MaxContentBytes = 1 << 20   // the content of one instruction
 	MaxReplyBytes   = 64 << 10  // one reply, one reason, one acknowledgement rule
+	MaxCheckOutput  = 8 << 10   // the output in a receipt
 	MaxPending      = 1_000_000 // instructions that wait
 	MaxDepth        = 128       // levels of JSON
 	MaxBatch        = 100       // members of a batch

@@ -66,10 +66,9 @@ type StoreSettings struct {
 type SettingRow struct {
 	Name    string // for example prompt.max_output_tokens
 	Doc     string
-	Allowed string // allowed values, for a sentence that ends "must be"
-	BuiltIn string // default value as JSON, "" for none
-
-	shape *shape
+	Allowed string       // allowed values, for a sentence that ends "must be"
+	BuiltIn string       // default value as JSON, "" for none
+	Kind    reflect.Kind // of its Go value: Bool, Int, Slice or String
 }
 
 var (
@@ -87,48 +86,13 @@ func rowsOf(rows []SettingRow, prefix string, s *shape) []SettingRow {
 			rows = rowsOf(rows, prefix+f.name+".", f.shape)
 			continue
 		}
-		row := SettingRow{Name: prefix + f.name, Doc: f.doc, Allowed: f.rules.wanted(f.shape), BuiltIn: f.rules.standard, shape: f.shape}
+		row := SettingRow{Name: prefix + f.name, Doc: f.doc, Allowed: f.rules.wanted(f.shape), BuiltIn: f.rules.standard, Kind: f.shape.typ.Kind()}
 		if f.shape.kind == text && row.BuiltIn != "" {
 			row.BuiltIn = strconv.Quote(row.BuiltIn)
 		}
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// Read returns the value of a text from an environment variable or a command line. Commas separate the parts of a
-// list. The error names the allowed values.
-func (r SettingRow) Read(given string) ([]byte, *Error) {
-	value := r.literal(given)
-	_, fault := SettingsOf(map[string][]byte{r.Name: value})
-	return value, fault
-}
-
-// literal returns the JSON that a text most likely means, or a JSON string.
-func (r SettingRow) literal(given string) jsontext.Value {
-	given = strings.ToValidUTF8(given, "\ufffd")
-	bare := jsontext.Value(given)
-	switch {
-	case r.shape.kind == integer && bare.IsValid() && bare.Kind() == '0', r.shape.kind == boolean && (given == "true" || given == "false"):
-		return bare
-	case r.shape.kind == list:
-		return listed(given)
-	}
-	value, _ := Encode(given) // valid UTF-8 has no encoding error
-	return value
-}
-
-// listed returns the parts of a text as a JSON list. An empty text has no parts.
-func listed(given string) jsontext.Value {
-	parts := []string{}
-	if given != "" {
-		parts = strings.Split(given, ",")
-	}
-	for i, part := range parts {
-		parts[i] = strings.TrimSpace(part)
-	}
-	value, _ := Encode(parts)
-	return value
 }
 
 // ReadSettings reads a configuration file, one object, by the rules of Decode. It returns its values as JSON, by the

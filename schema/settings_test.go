@@ -82,14 +82,6 @@ func TestCompleteSettings(t *testing.T) {
 	again, fault := schema.CompleteSettings(full)
 	require.Nil(t, fault)
 	require.Equal(t, full, again)
-	for name, row := range settingRows() {
-		if row.BuiltIn == "" {
-			continue
-		}
-		value, fault := row.Read(strings.Trim(row.BuiltIn, `"`))
-		require.Nil(t, fault, name)
-		require.Equal(t, row.BuiltIn, string(value), name)
-	}
 }
 
 // A value in a file is the same however it is written.

@@ -212,7 +212,7 @@ func (f *Finder) override(cmd *cobra.Command, row schema.SettingRow) (Given, err
 		if text == "" {
 			return Given{}, nil
 		}
-		value, fault := row.Read(text)
+		value, fault := valueOf(row, text)
 		return said(variable, value, fault)
 	case row.Name == DialectsSetting:
 		value, err := schema.Encode(slices.DeleteFunc(slices.Clone(f.Dialects), func(rule string) bool { return rule == "" }))
@@ -221,6 +221,6 @@ func (f *Finder) override(cmd *cobra.Command, row schema.SettingRow) (Given, err
 		value, err := Millis(flag.Value.String())
 		return Given{Value: value, Origin: "--" + name}, err
 	}
-	value, fault := row.Read(flag.Value.String())
+	value, fault := valueOf(row, flag.Value.String())
 	return said("--"+name, value, fault)
 }

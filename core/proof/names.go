@@ -10,14 +10,14 @@ import (
 // Names is a set of names of checks, in ascending order and separated by commas, so that sets can be compared with ==.
 type Names string
 
-// validName is a name of a check: it stands in file names, commands and prompts.
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+// validName is a name of a check: as every id, it has no comma.
+var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
 // ParseNames returns the set of the given names.
 func ParseNames(names ...string) (Names, error) {
 	for _, name := range names {
 		if !validName.MatchString(name) {
-			return "", fmt.Errorf("the name of a check must match %s: %.70q", validName, name)
+			return "", fmt.Errorf("the name of a check must match %s: %.140q", validName, name)
 		}
 	}
 	return join(slices.Clone(names)), nil

@@ -66,6 +66,8 @@ ErrorCode = Literal[
     "ATTEMPT_NOT_FOUND",
     # No run has this id.
     "RUN_NOT_FOUND",
+    # No receipt has this id, or it was removed with the oldest part of the event log.
+    "RECEIPT_NOT_FOUND",
     # The workspace has no such plan.
     "PLAN_NOT_FOUND",
     # The file at output_path is missing or unreadable; details.reason says which.
@@ -537,6 +539,8 @@ class Counters(TypedDict):
     review_rejections: int
     stalled: int
     review_loop: int
+    #: submissions with a red check
+    check_failures: int
 
 
 class Counts(TypedDict):
@@ -882,6 +886,12 @@ class GetPlanParams(TypedDict):
     plan: str
 
 
+class GetReceiptParams(TypedDict):
+    """GetReceiptParams are the params of get_receipt."""
+
+    receipt_id: str
+
+
 class _HeartbeatParamsRequired(TypedDict):
     task_id: str
     lease_token: str
@@ -942,6 +952,8 @@ class IngestOutputParams(_IngestOutputParamsRequired, total=False):
     prompt: str
     #: more than that in the result is a warning; a whole number from 1 to 1000000000
     max_output_tokens: int
+    #: the tree of the present files; without it, an approval makes the receipts of the run stale, and its checks run again
+    tree: str
     #: the same key with the same params returns the first answer again
     idempotency_key: str
 
@@ -967,7 +979,7 @@ class IngestOutputResult(_IngestOutputResultRequired, total=False):
     #: absent if nothing could be read
     result: Result
     #: absent if it was not applied
-    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     next: Next
     #: absent if nothing moved
     decision: Decision
@@ -1004,7 +1016,7 @@ class InitRunParams(_InitRunParamsRequired, total=False):
 class _InitRunResultRequired(TypedDict):
     run: Run
     created: bool
-    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     next: Next
     seq: int
 
@@ -1263,6 +1275,17 @@ class ListNoticesParams(TypedDict, total=False):
     cursor: str
 
 
+class ListReceiptsParams(TypedDict, total=False):
+    """ListReceiptsParams are the params of list_receipts."""
+
+    #: without it, the receipts of all runs
+    run_id: str
+    #: a whole number from 1 to 500; default `50`
+    limit: int
+    #: next_cursor of the page before
+    cursor: str
+
+
 class ListRunsParams(TypedDict, total=False):
     """ListRunsParams are the params of list_runs."""
 
@@ -1329,7 +1352,7 @@ class Moves(TypedDict):
 
 
 class _NextRequired(TypedDict):
-    action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     #: with advance_to_next_item: the items that can begin now
     item_ids: List[str]
 
@@ -1339,6 +1362,8 @@ class Next(_NextRequired, total=False):
 
     #: the role of the agent, if one has to act
     role: str
+    #: with run_checks: the required checks that are not green on the present files
+    checks: List[str]
 
 
 class _NextStepRequired(TypedDict):
@@ -1563,6 +1588,10 @@ class Policy(TypedDict, total=False):
     result_form: Literal["headers", "json"]
     #: true: a result without the key of its prompt is invalid; false: it only has a warning; default: the setting `policy.require_key`, which is `false` where it is not set
     require_key: bool
+    #: names of the checks that must be green on the present files before the run is done; facts is the built-in check of facts; default: the setting `policy.require_checks`
+    require_checks: List[str]
+    #: the submission with a red check at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.check_failures`, which is `3` where it is not set
+    check_failures: int
 
 
 class Problem(TypedDict):
@@ -1625,6 +1654,25 @@ class PromptBlock(_PromptBlockRequired, total=False):
 
     #: where exactly the words are from
     ref: str
+
+
+class _ProofRequired(TypedDict):
+    #: none_required: only said; missing: a required check has no receipt; stale: the files changed since; untrusted: a person must look; refuted: a check is red; proven: all required checks are green on the present files
+    state: Literal["none_required", "missing", "stale", "untrusted", "refuted", "proven"]
+    #: the number of submissions of a worker; a receipt counts for its round
+    round: int
+
+
+class Proof(_ProofRequired, total=False):
+    """Proof is how much the receipts of a run prove about its last submission."""
+
+    required: List[str]
+    green: List[str]
+    red: List[str]
+    #: the required checks that are not green on the present files
+    due: List[str]
+    #: of the files of the receipts
+    tree: str
 
 
 class _QueueInstructionParamsRequired(TypedDict):
@@ -1724,6 +1772,52 @@ class RebuildCounts(TypedDict):
     fallback_ms: int
 
 
+class _ReceiptRequired(TypedDict):
+    receipt_id: str
+    run_id: str
+    #: when it was recorded
+    at: Time
+    #: its name
+    check: str
+    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now
+    outcome: Literal["green", "red", "protected", "untrusted"]
+
+
+class Receipt(_ReceiptRequired, total=False):
+    """Receipt records one execution of a check. It never changes, and is kept as long as the event log."""
+
+    #: proof.round of the run when the check began; by default the present one; a whole number from 0
+    round: int
+    command: str
+    exit_code: int
+    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
+    reason: str
+    started_at: Time
+    finished_at: Time
+    #: a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it
+    tree_before: str
+    #: the same behind it; if it differs, the receipt is stale
+    tree_after: str
+    #: the end of its output, at most 8 KiB
+    output: str
+    #: of all its output
+    output_sha256: str
+    #: with protected: the protected files that the work changed
+    changed: List[str]
+    #: the program that ran it
+    runner: str
+
+
+class _ReceiptListRequired(TypedDict):
+    items: List[Receipt]
+
+
+class ReceiptList(_ReceiptListRequired, total=False):
+    """ReceiptList is a page of receipts, the oldest first."""
+
+    next_cursor: str
+
+
 class _ReplanParamsRequired(TypedDict):
     run_id: str
     #: the changes that are needed
@@ -1741,12 +1835,12 @@ class ReplanParams(_ReplanParamsRequired, total=False):
 
 class _ReplanResultRequired(TypedDict):
     run: Run
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    seq: int
     task_ledger: Optional[TaskLedger]
     #: whether something else is to be done next; only that ends a block
     frontier_changed: bool
-    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
-    next: Next
-    seq: int
 
 
 class ReplanResult(_ReplanResultRequired, total=False):
@@ -1803,6 +1897,58 @@ class ReplyText(TypedDict):
 
     content: str
     timestamp: Time
+
+
+class _ReportCheckParamsRequired(TypedDict):
+    run_id: str
+    #: its name
+    check: str
+    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now
+    outcome: Literal["green", "red", "protected", "untrusted"]
+
+
+class ReportCheckParams(_ReportCheckParamsRequired, total=False):
+    """ReportCheckParams are the params of report_check."""
+
+    #: proof.round of the run when the check began; by default the present one; a whole number from 0
+    round: int
+    command: str
+    exit_code: int
+    #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
+    reason: str
+    started_at: Time
+    finished_at: Time
+    #: a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it
+    tree_before: str
+    #: the same behind it; if it differs, the receipt is stale
+    tree_after: str
+    #: the end of its output, at most 8 KiB
+    output: str
+    #: of all its output
+    output_sha256: str
+    #: with protected: the protected files that the work changed
+    changed: List[str]
+    #: the program that ran it
+    runner: str
+    #: the same key with the same params returns the first answer again
+    idempotency_key: str
+
+
+class _ReportCheckResultRequired(TypedDict):
+    run: Run
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next: Next
+    seq: int
+    receipt: Receipt
+
+
+class ReportCheckResult(_ReportCheckResultRequired, total=False):
+    """ReportCheckResult is the result of report_check."""
+
+    #: with retry_with_preamble
+    retry_prompt: str
+    #: absent if the receipt says nothing about the last submission
+    decision: Decision
 
 
 class _ReportEventParamsRequired(TypedDict):
@@ -1897,7 +2043,7 @@ class _ResumeRunResultRequired(TypedDict):
     resumption_prompt: str
     #: whether the plan reads differently than when the run saw it last, or cannot be read
     stale: bool
-    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     next: Next
     task_ledger: Optional[TaskLedger]
 
@@ -1991,6 +2137,7 @@ class _RunRequired(TypedDict):
     state: Literal["running", "blocked", "done", "failed"]
     counters: Counters
     policy: Policy
+    proof: Proof
     #: how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken
     standing: Dict[str, str]
     plan_version: int
@@ -2455,7 +2602,7 @@ class UnblockRunParams(_UnblockRunParamsRequired, total=False):
 
 class _UnblockRunResultRequired(TypedDict):
     run: Run
-    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
+    next_action: Literal["dispatch_worker", "dispatch_reviewer", "dispatch_worker_fixes", "retry_worker", "retry_with_preamble", "spawn_fresh_reviewer", "run_checks", "advance_to_next_item", "plan_completed", "halt_and_escalate"]
     next: Next
     seq: int
 
@@ -2624,6 +2771,7 @@ KEYED = frozenset(
         "set_item_status",
         "init_run",
         "ingest_output",
+        "report_check",
         "replan",
         "unblock_run",
         "consume_notices",
@@ -2773,6 +2921,18 @@ class Methods:
     @overload
     async def call(self, method: Literal["ingest_output"], params: IngestOutputParams) -> IngestOutputResult:
         """Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt."""
+
+    @overload
+    async def call(self, method: Literal["report_check"], params: ReportCheckParams) -> ReportCheckResult:
+        """Records how a check ended, as a receipt, and moves the run accordingly. Only a host calls it: no agent can write a receipt."""
+
+    @overload
+    async def call(self, method: Literal["list_receipts"], params: Optional[ListReceiptsParams] = None) -> ReceiptList:
+        """Lists the receipts of a run or of all runs, the oldest first."""
+
+    @overload
+    async def call(self, method: Literal["get_receipt"], params: GetReceiptParams) -> Receipt:
+        """Returns one receipt."""
 
     @overload
     async def call(self, method: Literal["replan"], params: ReplanParams) -> ReplanResult:

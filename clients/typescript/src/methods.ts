@@ -30,6 +30,7 @@ export const changingMethods: ReadonlySet<string> = new Set([
   "set_item_status",
   "init_run",
   "ingest_output",
+  "report_check",
   "replan",
   "unblock_run",
   "consume_notices",

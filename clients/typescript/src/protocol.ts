@@ -58,6 +58,8 @@ export type ErrorCode =
   | "ATTEMPT_NOT_FOUND"
   /** No run has this id. */
   | "RUN_NOT_FOUND"
+  /** No receipt has this id, or it was removed with the oldest part of the event log. */
+  | "RECEIPT_NOT_FOUND"
   /** The workspace has no such plan. */
   | "PLAN_NOT_FOUND"
   /** The file at output_path is missing or unreadable; details.reason says which. */
@@ -445,6 +447,8 @@ export interface Counters {
   review_rejections: number;
   stalled: number;
   review_loop: number;
+  /** submissions with a red check */
+  check_failures: number;
 }
 
 /** Counts counts the records in the store. */
@@ -722,6 +726,11 @@ export interface GetPlanParams {
   plan: string;
 }
 
+/** GetReceiptParams are the params of get_receipt. */
+export interface GetReceiptParams {
+  receipt_id: string;
+}
+
 /** HeartbeatParams are the params of heartbeat. */
 export interface HeartbeatParams {
   task_id: string;
@@ -766,6 +775,8 @@ export interface IngestOutputParams {
   prompt?: string;
   /** more than that in the result is a warning; a whole number from 1 to 1000000000 */
   max_output_tokens?: number;
+  /** the tree of the present files; without it, an approval makes the receipts of the run stale, and its checks run again */
+  tree?: string;
   /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
@@ -780,7 +791,7 @@ export interface IngestOutputResult {
   errors: Array<ResultError>;
   warnings: Array<ResultWarning>;
   /** absent if it was not applied */
-  next_action?: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next_action?: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next?: Next;
   /** absent if nothing moved */
   decision?: Decision;
@@ -823,7 +834,7 @@ export interface InitRunResult {
   created: boolean;
   /** directives of the item for its run; run.policy has the reviewers */
   directives?: Directives;
-  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   /** with retry_with_preamble */
   retry_prompt?: string;
@@ -1036,6 +1047,16 @@ export interface ListNoticesParams {
   cursor?: string;
 }
 
+/** ListReceiptsParams are the params of list_receipts. */
+export interface ListReceiptsParams {
+  /** without it, the receipts of all runs */
+  run_id?: string;
+  /** a whole number from 1 to 500; default `50` */
+  limit?: number;
+  /** next_cursor of the page before */
+  cursor?: string;
+}
+
 /** ListRunsParams are the params of list_runs. */
 export interface ListRunsParams {
   /** only runs of this plan: its path or its short name */
@@ -1092,11 +1113,13 @@ export interface Moves {
 
 /** Next is the next action of a run, with its reason. */
 export interface Next {
-  action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   /** the role of the agent, if one has to act */
   role?: string;
   /** with advance_to_next_item: the items that can begin now */
   item_ids: Array<string>;
+  /** with run_checks: the required checks that are not green on the present files */
+  checks?: Array<string>;
 }
 
 /** NextStep is a call that would change the state of the subject. */
@@ -1284,6 +1307,10 @@ export interface Policy {
   result_form?: "headers" | "json";
   /** true: a result without the key of its prompt is invalid; false: it only has a warning; default: the setting `policy.require_key`, which is `false` where it is not set */
   require_key?: boolean;
+  /** names of the checks that must be green on the present files before the run is done; facts is the built-in check of facts; default: the setting `policy.require_checks` */
+  require_checks?: Array<string>;
+  /** the submission with a red check at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.check_failures`, which is `3` where it is not set */
+  check_failures?: number;
 }
 
 /** A Problem is one thing that is wrong with the params of a call; details.errors lists them. */
@@ -1333,6 +1360,21 @@ export interface PromptBlock {
   tokens: number;
   /** characters and lines that were changed so that they cannot pass for structure */
   neutralised: number;
+}
+
+/** Proof is how much the receipts of a run prove about its last submission. */
+export interface Proof {
+  /** none_required: only said; missing: a required check has no receipt; stale: the files changed since; untrusted: a person must look; refuted: a check is red; proven: all required checks are green on the present files */
+  state: "none_required" | "missing" | "stale" | "untrusted" | "refuted" | "proven";
+  required?: Array<string>;
+  green?: Array<string>;
+  red?: Array<string>;
+  /** the required checks that are not green on the present files */
+  due?: Array<string>;
+  /** of the files of the receipts */
+  tree?: string;
+  /** the number of submissions of a worker; a receipt counts for its round */
+  round: number;
 }
 
 /** QueueInstructionParams are the params of queue_instruction. */
@@ -1414,6 +1456,44 @@ export interface RebuildCounts {
   fallback_ms: number;
 }
 
+/** Receipt records one execution of a check. It never changes, and is kept as long as the event log. */
+export interface Receipt {
+  receipt_id: string;
+  run_id: string;
+  /** when it was recorded */
+  at: Time;
+  /** its name */
+  check: string;
+  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now */
+  outcome: "green" | "red" | "protected" | "untrusted";
+  /** proof.round of the run when the check began; by default the present one; a whole number from 0 */
+  round?: number;
+  command?: string;
+  exit_code?: number;
+  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
+  reason?: string;
+  started_at?: Time;
+  finished_at?: Time;
+  /** a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it */
+  tree_before?: string;
+  /** the same behind it; if it differs, the receipt is stale */
+  tree_after?: string;
+  /** the end of its output, at most 8 KiB */
+  output?: string;
+  /** of all its output */
+  output_sha256?: string;
+  /** with protected: the protected files that the work changed */
+  changed?: Array<string>;
+  /** the program that ran it */
+  runner?: string;
+}
+
+/** ReceiptList is a page of receipts, the oldest first. */
+export interface ReceiptList {
+  items: Array<Receipt>;
+  next_cursor?: string;
+}
+
 /** ReplanParams are the params of replan. */
 export interface ReplanParams {
   run_id: string;
@@ -1428,14 +1508,14 @@ export interface ReplanParams {
 /** ReplanResult is the result of replan. */
 export interface ReplanResult {
   run: Run;
-  task_ledger: TaskLedger | null;
   /** with retry_with_preamble */
   retry_prompt?: string;
-  /** whether something else is to be done next; only that ends a block */
-  frontier_changed: boolean;
-  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   seq: number;
+  task_ledger: TaskLedger | null;
+  /** whether something else is to be done next; only that ends a block */
+  frontier_changed: boolean;
 }
 
 /** Reply is a person's answer to a task. */
@@ -1475,6 +1555,50 @@ export interface ReplyResult {
 export interface ReplyText {
   content: string;
   timestamp: Time;
+}
+
+/** ReportCheckParams are the params of report_check. */
+export interface ReportCheckParams {
+  run_id: string;
+  /** its name */
+  check: string;
+  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now */
+  outcome: "green" | "red" | "protected" | "untrusted";
+  /** proof.round of the run when the check began; by default the present one; a whole number from 0 */
+  round?: number;
+  command?: string;
+  exit_code?: number;
+  /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
+  reason?: string;
+  started_at?: Time;
+  finished_at?: Time;
+  /** a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it */
+  tree_before?: string;
+  /** the same behind it; if it differs, the receipt is stale */
+  tree_after?: string;
+  /** the end of its output, at most 8 KiB */
+  output?: string;
+  /** of all its output */
+  output_sha256?: string;
+  /** with protected: the protected files that the work changed */
+  changed?: Array<string>;
+  /** the program that ran it */
+  runner?: string;
+  /** the same key with the same params returns the first answer again */
+  idempotency_key?: string;
+}
+
+/** ReportCheckResult is the result of report_check. */
+export interface ReportCheckResult {
+  run: Run;
+  /** with retry_with_preamble */
+  retry_prompt?: string;
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next: Next;
+  seq: number;
+  receipt: Receipt;
+  /** absent if the receipt says nothing about the last submission */
+  decision?: Decision;
 }
 
 /** ReportEventParams are the params of report_event. */
@@ -1552,7 +1676,7 @@ export interface ResumeRunResult {
   /** whether the plan reads differently than when the run saw it last, or cannot be read */
   stale: boolean;
   progress_ledger_error?: PlanError;
-  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   /** with retry_with_preamble */
   retry_prompt?: string;
@@ -1618,6 +1742,7 @@ export interface Run {
   reason?: string;
   counters: Counters;
   policy: Policy;
+  proof: Proof;
   /** how each role stands: awaited, submitted, approved, rejected, unusable, replaced, stuck or broken */
   standing: Record<string, string>;
   plan_version: number;
@@ -1992,7 +2117,7 @@ export interface UnblockRunResult {
   run: Run;
   /** with retry_with_preamble */
   retry_prompt?: string;
-  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
+  next_action: "dispatch_worker" | "dispatch_reviewer" | "dispatch_worker_fixes" | "retry_worker" | "retry_with_preamble" | "spawn_fresh_reviewer" | "run_checks" | "advance_to_next_item" | "plan_completed" | "halt_and_escalate";
   next: Next;
   seq: number;
 }
@@ -2120,6 +2245,12 @@ export interface MethodMap {
   "compile_prompt": { params: CompilePromptParams; result: CompilePromptResult };
   /** Judges the output of an agent, moves the run accordingly, and returns the next action. With a lease it also finishes the attempt. */
   "ingest_output": { params: IngestOutputParams; result: IngestOutputResult };
+  /** Records how a check ended, as a receipt, and moves the run accordingly. Only a host calls it: no agent can write a receipt. */
+  "report_check": { params: ReportCheckParams; result: ReportCheckResult };
+  /** Lists the receipts of a run or of all runs, the oldest first. */
+  "list_receipts": { params: ListReceiptsParams; result: ReceiptList };
+  /** Returns one receipt. */
+  "get_receipt": { params: GetReceiptParams; result: Receipt };
   /** Records a new version of the plan for an item. It ends a block if the next items have changed. */
   "replan": { params: ReplanParams; result: ReplanResult };
   /** Ends the block of a run after a person solved its cause. All counters of the run start again at zero, each role keeps its standing, and blocked tasks are queued again. */
