@@ -59,7 +59,7 @@ func checkReceipt(c *schema.CheckRun) error {
 	case outcome == proof.Protected && len(c.Changed) == 0:
 		return badParam("/changed", "the protected files that the work changed", c.Changed)
 	}
-	size := len(c.Command) + len(c.Reason) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputSHA256)
+	size := len(c.Command) + len(c.Reason) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputHash)
 	for _, name := range c.Changed {
 		size += len(name)
 	}

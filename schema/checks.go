@@ -13,20 +13,19 @@ type Proof struct {
 
 // CheckRun is one execution of a check.
 type CheckRun struct {
-	Check        string   `json:"check" schema:"required,id" doc:"its name"`
-	Outcome      string   `json:"outcome" schema:"required,enum=green|red|protected|untrusted" doc:"protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now"`
-	Round        *int     `json:"round,omitzero" schema:"min=0" doc:"proof.round of the run when the check began; by default the present one"`
-	Command      string   `json:"command,omitzero"`
-	ExitCode     *int     `json:"exit_code,omitzero"`
-	Reason       string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'"`
-	StartedAt    Time     `json:"started_at,omitzero"`
-	FinishedAt   Time     `json:"finished_at,omitzero"`
-	TreeBefore   string   `json:"tree_before,omitzero" doc:"a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it"`
-	TreeAfter    string   `json:"tree_after,omitzero" doc:"the same behind it; if it differs, the receipt is stale"`
-	Output       string   `json:"output,omitzero" doc:"the end of its output, at most 8 KiB"`
-	OutputSHA256 string   `json:"output_sha256,omitzero" doc:"of all its output"`
-	Changed      []string `json:"changed,omitzero" doc:"with protected: the protected files that the work changed"`
-	Runner       string   `json:"runner,omitzero" doc:"the program that ran it"`
+	Check      string   `json:"check" schema:"required,id" doc:"its name"`
+	Outcome    string   `json:"outcome" schema:"required,enum=green|red|protected|untrusted" doc:"protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now"`
+	Round      *int     `json:"round,omitzero" schema:"min=0" doc:"proof.round of the run when the check began; by default the present one"`
+	Command    string   `json:"command,omitzero"`
+	ExitCode   *int     `json:"exit_code,omitzero"`
+	Reason     string   `json:"reason,omitzero" doc:"why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'"`
+	DurationMS int64    `json:"duration_ms,omitzero" schema:"min=0" doc:"how long it ran"`
+	TreeBefore string   `json:"tree_before,omitzero" doc:"a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it"`
+	TreeAfter  string   `json:"tree_after,omitzero" doc:"the same behind it; if it differs, the receipt is stale"`
+	Output     string   `json:"output,omitzero" doc:"the end of its output, at most 8 KiB"`
+	OutputHash string   `json:"output_hash,omitzero" doc:"SHA-256 of all its output"`
+	Changed    []string `json:"changed,omitzero" doc:"with protected: the protected files that the work changed"`
+	Runner     string   `json:"runner,omitzero" doc:"the program that ran it"`
 }
 
 // ReportCheckParams are the params of report_check.

@@ -92,11 +92,22 @@ func (m *markdown) notifications() {
 }
 
 // objects returns the objects that are described by themselves: not the params and the results of one
-// method, which are described with it, and not those of errors, which have their own page.
+// method, which are described with it, and not those of errors, which have their own page. A result that
+// is also a part of others is described by itself, too.
 func (m *markdown) objects() []*shape {
 	var objects []*shape
+	parts := map[reflect.Type]bool{}
 	for _, s := range spoken() {
-		own := slices.ContainsFunc(Methods, func(m Method) bool { return m.Params == s.typ || m.Result == s.typ })
+		for _, f := range s.fields {
+			part := f.shape
+			for part.elem != nil {
+				part = part.elem
+			}
+			parts[part.typ] = true
+		}
+	}
+	for _, s := range spoken() {
+		own := !parts[s.typ] && slices.ContainsFunc(Methods, func(m Method) bool { return m.Params == s.typ || m.Result == s.typ })
 		if !own && !slices.Contains(errorTypes, s.typ) {
 			objects = append(objects, s)
 		}

@@ -1792,16 +1792,16 @@ class Receipt(_ReceiptRequired, total=False):
     exit_code: int
     #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
     reason: str
-    started_at: Time
-    finished_at: Time
+    #: how long it ran; a whole number from 0
+    duration_ms: int
     #: a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it
     tree_before: str
     #: the same behind it; if it differs, the receipt is stale
     tree_after: str
     #: the end of its output, at most 8 KiB
     output: str
-    #: of all its output
-    output_sha256: str
+    #: SHA-256 of all its output
+    output_hash: str
     #: with protected: the protected files that the work changed
     changed: List[str]
     #: the program that ran it
@@ -1916,16 +1916,16 @@ class ReportCheckParams(_ReportCheckParamsRequired, total=False):
     exit_code: int
     #: why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL'
     reason: str
-    started_at: Time
-    finished_at: Time
+    #: how long it ran; a whole number from 0
+    duration_ms: int
     #: a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it
     tree_before: str
     #: the same behind it; if it differs, the receipt is stale
     tree_after: str
     #: the end of its output, at most 8 KiB
     output: str
-    #: of all its output
-    output_sha256: str
+    #: SHA-256 of all its output
+    output_hash: str
     #: with protected: the protected files that the work changed
     changed: List[str]
     #: the program that ran it

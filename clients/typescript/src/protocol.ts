@@ -1472,16 +1472,16 @@ export interface Receipt {
   exit_code?: number;
   /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
   reason?: string;
-  started_at?: Time;
-  finished_at?: Time;
+  /** how long it ran; a whole number from 0 */
+  duration_ms?: number;
   /** a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it */
   tree_before?: string;
   /** the same behind it; if it differs, the receipt is stale */
   tree_after?: string;
   /** the end of its output, at most 8 KiB */
   output?: string;
-  /** of all its output */
-  output_sha256?: string;
+  /** SHA-256 of all its output */
+  output_hash?: string;
   /** with protected: the protected files that the work changed */
   changed?: Array<string>;
   /** the program that ran it */
@@ -1570,16 +1570,16 @@ export interface ReportCheckParams {
   exit_code?: number;
   /** why it is not green, as far as the exit code does not say it, such as 'timed out after 10m0s' or 'ended by SIGKILL' */
   reason?: string;
-  started_at?: Time;
-  finished_at?: Time;
+  /** how long it ran; a whole number from 0 */
+  duration_ms?: number;
   /** a hash over the contents of the files before it ran; without one the receipt is not bound to files, and no approval rests on it */
   tree_before?: string;
   /** the same behind it; if it differs, the receipt is stale */
   tree_after?: string;
   /** the end of its output, at most 8 KiB */
   output?: string;
-  /** of all its output */
-  output_sha256?: string;
+  /** SHA-256 of all its output */
+  output_hash?: string;
   /** with protected: the protected files that the work changed */
   changed?: Array<string>;
   /** the program that ran it */
