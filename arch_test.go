@@ -48,6 +48,7 @@ var floors = map[string]struct {
 	"internal/atomicfile": {floor: 0},
 	"internal/nearest":    {floor: 0},
 	"internal/ownfile":    {floor: 0},
+	"internal/procgroup":  {floor: 0},
 	"internal/safetext":   {floor: 0},
 
 	"store":            {floor: 1},
@@ -124,7 +125,7 @@ var rooms = map[string][]string{
 	"golang.org/x/term":                      {"cli", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
 	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                      {"prompt/sanitize"},
-	"golang.org/x/sys":                       {"cli/work", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
+	"golang.org/x/sys":                       {"internal/procgroup", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},
 	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 	"mvdan.cc/sh/v3":                         {"core/shellcmd"},
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"waybill/internal/procgroup"
 )
 
 const (
@@ -44,18 +46,18 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 	cmd.Dir, cmd.Env = h.o.Dir, append(slices.DeleteFunc(cmd.Environ(), isTaskVariable), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(prompt), output, io.MultiWriter(reason, said)
 	cmd.WaitDelay = h.o.Grace
-	group(cmd)
+	procgroup.Set(cmd)
 	var asked atomic.Bool
 	cmd.Cancel = func() error {
 		asked.Store(true)
-		return ask(cmd)
+		return procgroup.Terminate(cmd)
 	}
 	err := cmd.Start()
 	if err != nil {
 		return commandResult{err: err, absent: ctx.Err() == nil}
 	}
 	err = cmd.Wait()
-	end(cmd)
+	procgroup.Kill(cmd)
 	p := commandResult{output: output.text(), reason: reason.last(maxReason), err: err, ended: asked.Load()}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package work
+package procgroup
 
 import "syscall"
 
