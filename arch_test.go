@@ -78,6 +78,7 @@ var floors = map[string]struct {
 	"rpc":          {floor: 4},
 	"web":          {floor: 4, beside: []string{"web/markdown"}},
 	"web/markdown": {floor: 4},
+	"check":        {floor: 4},
 	"watcher":      {floor: 4},
 
 	"cli/output":    {floor: 5},

@@ -1,0 +1,170 @@
+// Package check runs the commands with which a person decides whether work is done, and computes the tree of a
+// workspace: a hash over the contents of its files.
+//
+// These rules hold:
+//
+//   - A check runs in the workspace, in a session and process group of its own, without a terminal and without input. Its
+//     processes do not outlive it.
+//   - A check that does not end, floods its output, or cannot be started is red, with the reason. It is never green.
+//   - An execution that this process ends has no receipt.
+//   - Computing a tree changes neither the files of a workspace nor its repository. It runs git, and git runs no more than
+//     the content filters that its configuration names.
+//
+// Only programs that own a terminal or a hook import this package: a server runs nothing.
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"waybill/core/proof"
+	"waybill/internal/procgroup"
+	"waybill/schema"
+)
+
+const (
+	// DefaultTimeout is the time limit of a check without its own.
+	DefaultTimeout = 10 * time.Minute
+	// grace is the time between the request to end and the kill.
+	grace = 5 * time.Second
+)
+
+// maxOutput is the size of an output at which a check is ended.
+var maxOutput int64 = 1 << 30
+
+// A Check is a command that a person owns.
+type Check struct {
+	Name    string // unique among the checks of a workspace
+	Command string // for a shell
+	Timeout time.Duration
+}
+
+// Parse returns the check that a person typed, as COMMAND or NAME=COMMAND. Without a name it is named "check".
+func Parse(typed string) (Check, error) {
+	name, command, named := strings.Cut(typed, "=")
+	if _, err := proof.ParseNames(name); !named || err != nil {
+		name, command = "check", typed
+	}
+	if name == proof.Facts {
+		return Check{}, fmt.Errorf("%q is the name of the built-in check; choose another one", name)
+	}
+	if strings.TrimSpace(command) == "" {
+		return Check{}, fmt.Errorf("%q has no command", typed)
+	}
+	return Check{Name: name, Command: command}, nil
+}
+
+// Run runs a check in a folder and returns its receipt, still without a run. An error means that ctx ended first.
+func Run(ctx context.Context, dir string, c Check) (schema.CheckRun, error) {
+	r := schema.CheckRun{Check: c.Name, Command: c.Command}
+	r.TreeBefore, _ = Tree(ctx, dir) // without a tree, the receipt is not bound to files
+	began := time.Now()
+	out := &tail{hash: sha256.New()}
+	code, err := execute(ctx, dir, c, out)
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	r.DurationMS = time.Since(began).Milliseconds()
+	r.Output, r.OutputHash = out.text(), hex.EncodeToString(out.hash.Sum(nil))
+	r.Outcome = proof.Green.String()
+	if err != nil {
+		r.Outcome, r.Reason = proof.Red.String(), err.Error()
+	}
+	if code >= 0 {
+		r.ExitCode = &code
+	}
+	if code > 0 {
+		r.Outcome = proof.Red.String()
+	}
+	if r.TreeBefore != "" {
+		r.TreeAfter, _ = Tree(ctx, dir)
+	}
+	return r, ctx.Err()
+}
+
+// errFlood ends a check that writes too much.
+var errFlood = errors.New("ended because it wrote more than 1 GiB")
+
+// execute runs the command of a check until it or ctx ends. code is -1 if it did not exit by itself.
+func execute(ctx context.Context, dir string, c Check, out *tail) (code int, err error) {
+	runtime.LockOSThread() // on Linux the command ends with its thread
+	defer runtime.UnlockOSThread()
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	limit, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	cmd := exec.CommandContext(limit, shell[0], append(slices.Clone(shell[1:]), c.Command)...)
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = grace
+	procgroup.Detach(cmd)
+	var ended atomic.Bool
+	cmd.Cancel = func() error {
+		ended.Store(true)
+		return procgroup.Terminate(cmd)
+	}
+	if err := cmd.Start(); err != nil {
+		return -1, fmt.Errorf("it cannot be started: %w", err)
+	}
+	err = cmd.Wait()
+	procgroup.Kill(cmd)
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case out.flooded:
+		return -1, errFlood
+	case ended.Load() && ctx.Err() == nil:
+		return -1, fmt.Errorf("timed out after %v", timeout)
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // something that it started held its output
+		return 0, nil
+	case failed && exit.Exited():
+		return exit.ExitCode(), nil
+	}
+	return -1, fmt.Errorf("it did not end by itself: %w", err)
+}
+
+// shell is the program that reads the command of a check from its last argument.
+var shell = func() []string {
+	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
+		return []string{"cmd", "/c"}
+	}
+	return []string{"sh", "-c"}
+}()
+
+// A tail is a writer that hashes everything and keeps the end.
+type tail struct {
+	hash    hash.Hash
+	kept    []byte
+	size    int64
+	flooded bool
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	if t.size += int64(len(p)); t.size > maxOutput {
+		t.flooded = true
+		return 0, errFlood
+	}
+	t.hash.Write(p)
+	t.kept = append(t.kept, p[max(0, len(p)-schema.MaxCheckOutput):]...)
+	if over := len(t.kept) - schema.MaxCheckOutput; over > schema.MaxCheckOutput {
+		t.kept = slices.Delete(t.kept, 0, over)
+	}
+	return len(p), nil
+}
+
+// text returns the end of the output as valid UTF-8 without NUL.
+func (t *tail) text() string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(t.kept), "?"), "\x00", "?")
+	return strings.ToValidUTF8(text[max(0, len(text)-schema.MaxCheckOutput):], "")
+}

@@ -1,0 +1,143 @@
+//go:build unix
+
+package check_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/check"
+	"waybill/schema"
+)
+
+// ran returns the receipt of a command in a new folder.
+func ran(t *testing.T, command string, timeout time.Duration) schema.CheckRun {
+	t.Helper()
+	r, err := check.Run(t.Context(), t.TempDir(), check.Check{Name: "test", Command: command, Timeout: timeout})
+	require.NoError(t, err)
+	require.Equal(t, "test", r.Check)
+	require.Equal(t, command, r.Command)
+	return r
+}
+
+func code(n int) *int { return &n }
+
+func TestOutcomeOfAnExecution(t *testing.T) {
+	for name, c := range map[string]struct {
+		command, outcome string
+		code             *int
+		reason           string
+	}{
+		"succeeds":             {"echo fine", "green", code(0), ""},
+		"fails":                {"exit 3", "red", code(3), ""},
+		"is not there":         {"no-such-program-anywhere", "red", code(127), ""},
+		"fails in a pipe":      {"set -e; false; true", "red", code(1), ""},
+		"is killed":            {"kill -9 $$", "red", nil, "it did not end by itself: signal: killed"},
+		"needs a terminal":     {"read answer </dev/tty", "red", code(2), ""},
+		"waits for input":      {"read answer", "red", code(1), ""},
+		"is not a command":     {"if", "red", code(2), ""},
+		"leaves a child":       {"sleep 100 >/dev/null 2>&1 & exit 0", "green", code(0), ""},
+		"never ends":           {"sleep 100", "red", nil, "timed out after 200ms"},
+		"never ends, stubborn": {"trap '' TERM; while :; do sleep 0.05; done", "red", nil, "timed out after 200ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var timeout time.Duration
+			if strings.HasPrefix(name, "never ends") {
+				timeout = 200 * time.Millisecond
+			}
+			r := ran(t, c.command, timeout)
+			require.Equal(t, c.outcome, r.Outcome, r.Output)
+			require.Equal(t, c.reason, r.Reason)
+			if r.ExitCode != nil && *r.ExitCode == 1 && c.code != nil && *c.code == 2 {
+				return // dash says 2 of a redirection that fails, and other shells 1
+			}
+			require.Equal(t, c.code, r.ExitCode)
+		})
+	}
+}
+
+func TestNothingOfACheckOutlivesIt(t *testing.T) {
+	note := filepath.Join(t.TempDir(), "pid")
+	ran(t, "sleep 100 >/dev/null 2>&1 & echo $! >"+note, 0)
+	text, err := os.ReadFile(note)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) }, 10*time.Second, time.Millisecond)
+}
+
+// zombie reports whether a process is dead and only its parent has not looked yet.
+func zombie(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && strings.Contains(string(text), ") Z ")
+}
+
+func TestReceiptHasTheEndAndTheHashOfAllOutput(t *testing.T) {
+	r := ran(t, "printf 'a%.0s' $(seq 30000); printf 'é\\377\\000end'; echo oops >&2", 0)
+	require.Len(t, r.Output, schema.MaxCheckOutput)
+	require.True(t, strings.HasSuffix(r.Output, "é??endoops\n"), r.Output[len(r.Output)-20:])
+	sum := sha256.Sum256([]byte(strings.Repeat("a", 30000) + "é\xff\x00endoops\n"))
+	require.Equal(t, hex.EncodeToString(sum[:]), r.OutputHash)
+}
+
+func TestFloodIsEnded(t *testing.T) {
+	defer check.SetMaxOutput(1 << 20)()
+	r := ran(t, "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", 0)
+	require.Equal(t, "red", r.Outcome)
+	require.Nil(t, r.ExitCode)
+	require.Contains(t, r.Reason, "ended because it wrote more than")
+	require.LessOrEqual(t, len(r.Output), schema.MaxCheckOutput)
+}
+
+func TestExecutionThatIsEndedHasNoReceipt(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
+				stop()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := check.Run(ctx, dir, check.Check{Name: "test", Command: "touch began; sleep 100"})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestCheckThatChangesFilesIsBoundToNeither(t *testing.T) {
+	r := ran(t, "date >report", 0)
+	require.Equal(t, "green", r.Outcome)
+	require.NotEmpty(t, r.TreeBefore)
+	require.NotEmpty(t, r.TreeAfter)
+	require.NotEqual(t, r.TreeBefore, r.TreeAfter)
+}
+
+func TestChecksThatAPersonTypes(t *testing.T) {
+	for typed, want := range map[string]check.Check{
+		"make test":         {Name: "check", Command: "make test"},
+		"test=make test":    {Name: "test", Command: "make test"},
+		"A=1 make test":     {Name: "A", Command: "1 make test"},
+		"CC=gcc -O2=x make": {Name: "CC", Command: "gcc -O2=x make"},
+		"./run --a=b":       {Name: "check", Command: "./run --a=b"},
+	} {
+		got, err := check.Parse(typed)
+		require.NoError(t, err, typed)
+		require.Equal(t, want, got, typed)
+	}
+	for _, typed := range []string{"", " ", "test=", "facts=true"} {
+		_, err := check.Parse(typed)
+		require.Error(t, err, typed)
+	}
+}
