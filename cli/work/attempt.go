@@ -272,7 +272,7 @@ func (a *attempt) submit(ctx context.Context, p commandResult, took time.Duratio
 	var r schema.IngestOutputResult
 	err := a.callUntilDone(ctx, "ingest_output", schema.IngestOutputParams{
 		RunID: a.claim.Task.RunID, Role: a.claim.Task.Role, Output: &p.output,
-		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token,
+		TaskID: a.claim.Task.TaskID, AttemptID: a.claim.Attempt.AttemptID, LeaseToken: a.claim.Lease.Token, Tree: a.tree(ctx),
 	}, &r)
 	if isTransient(err) {
 		a.trouble("ingest_output", err)

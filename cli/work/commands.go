@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"waybill/check"
 	"waybill/cli/backend"
 	"waybill/cli/output"
 	"waybill/cli/program"
@@ -39,6 +41,11 @@ type workFlags struct {
 	Options
 	plan   string
 	models []string
+	checks []string
+	tick   string
+
+	checkTimeout time.Duration
+
 	noWait bool
 }
 
@@ -56,7 +63,8 @@ func (a commands) workCommand() *cobra.Command {
 command waits for more tasks until it is interrupted; with --no-wait it ends when no task is left.
 
 With --plan it works through a plan: it starts ready items, creates tasks for workers and reviewers, submits each result
-and takes the next action of the run, until the plan is completed or no item can start.
+and takes the next action of the run, until the plan is completed or no item can start. With --check an item is done only
+if the check succeeds on the present files; its failure goes back to a worker, and the third one blocks the item.
 
 COMMAND gets the environment variables WAYBILL_TASK_ID, WAYBILL_ATTEMPT_ID, WAYBILL_ATTEMPT_NUMBER, WAYBILL_SESSION_ID
 (the same again when it continues with a person's answer; WAYBILL_CONTINUATION is 1 then), WAYBILL_RUN_ID, WAYBILL_ROLE,
@@ -76,7 +84,7 @@ reason, or its results are unreadable for the same reason. After the repair, way
 Exit codes: 0 if no work is left; 1 if the plan is not completed, the work stopped early, or an outcome could not be
 reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended commands.`,
 		Example: `  waybill work -- claude -p
-  waybill work --plan tasks.md --parallel 2 --timeout 30m -- ./agent.sh`,
+  waybill work --plan tasks.md --check 'make test' --tick -- ./agent.sh`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Command, f.Stay = args, !f.noWait
@@ -98,8 +106,11 @@ reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended command
 	cmd.Flags().IntVar(&f.GiveUpAfter, "give-up-after", 3, "stop after so many items or tasks in a row that end the same way; 0 never stops")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "PROVIDER/MODEL[:VARIANT] for the tasks of a plan; repeat it for a chain of fallbacks")
 	cmd.Flags().IntVar(&f.MaxAttempts, "max-attempts", 0, "failed attempts that a task of a plan may have (default: the number of models)")
-	cmd.Flags().BoolVar(&f.Tick, "tick", false, "tick the boxes of approved items in the plan file")
-	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker")
+	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "[NAME=]COMMAND for a shell that must succeed before an item is done; repeat it for several")
+	cmd.Flags().DurationVar(&f.checkTimeout, "check-timeout", check.DefaultTimeout, "the time limit of a check")
+	cmd.Flags().StringVar(&f.tick, "tick", "", "tick the boxes of items that checks prove (proven), or of all approved items (claimed)")
+	cmd.Flags().Lookup("tick").NoOptDefVal = string(TickProven)
+	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker", "check", "tick")
 	return cmd
 }
 
@@ -151,8 +162,24 @@ func (f *workFlags) check() error {
 		return output.UsageError(fmt.Errorf("--max-attempts %d: must not be negative", f.MaxAttempts))
 	case f.plan != "" && (f.RunID != "" || f.Role != ""):
 		return output.UsageError(errors.New("--run and --role choose among the tasks of the queue, and --plan works on nothing but its own"))
-	case f.plan == "" && (len(f.models) > 0 || f.MaxAttempts != 0 || f.Tick):
-		return output.UsageError(errors.New("--model, --max-attempts and --tick are for a plan: give --plan, too"))
+	case f.plan == "" && (len(f.models) > 0 || f.MaxAttempts != 0 || f.tick != "" || len(f.checks) > 0):
+		return output.UsageError(errors.New("--model, --max-attempts, --check and --tick are for a plan: give --plan, too"))
+	case f.tick != "" && f.tick != string(TickProven) && f.tick != string(TickClaimed):
+		return output.UsageError(fmt.Errorf("--tick=%s: must be %s or %s", f.tick, TickProven, TickClaimed))
+	case f.checkTimeout <= 0:
+		return output.UsageError(fmt.Errorf("--check-timeout %v: must be more than 0", f.checkTimeout))
+	}
+	f.Tick = Tick(f.tick)
+	for _, typed := range f.checks {
+		c, err := check.Parse(typed)
+		if err == nil && slices.ContainsFunc(f.Checks, func(other check.Check) bool { return other.Name == c.Name }) {
+			err = fmt.Errorf("there are two checks with the name %q: name them NAME=COMMAND", c.Name)
+		}
+		if err != nil {
+			return output.UsageError(fmt.Errorf("--check: %w", err))
+		}
+		c.Timeout = f.checkTimeout
+		f.Checks = append(f.Checks, c)
 	}
 	for _, text := range f.models {
 		m, err := program.ParseModel(text)
@@ -280,7 +307,9 @@ func (a commands) tellOfWork(e Event) {
 	if e.TookMS > 0 {
 		add("in %s", output.Span(time.Duration(e.TookMS)*time.Millisecond))
 	}
+	add("%s", e.Check)
 	add("%s", e.Verdict)
+	add("%s", proofWord(e.Proof))
 	add("→ %s", e.Next)
 	if e.Kind != Completed && e.Kind != Started {
 		add("→ %s", e.Status)
@@ -296,6 +325,14 @@ func (a commands) tellOfWork(e Event) {
 		}
 		_, _ = fmt.Fprintln(a.Out, "  "+a.Pasteable("explain", e.RunID))
 	}
+}
+
+// proofWord says how much is proven of an approved item.
+func proofWord(state string) string {
+	if state == "none_required" {
+		return "said done"
+	}
+	return state
 }
 
 // errorsOf returns the writer for the error output of commands. It writes line by line and escapes control characters;

@@ -18,6 +18,7 @@ type itemRunner struct {
 	*walk
 	item         string
 	parallel     bool // other items may run at the same time
+	again        bool // this walk has worked on it before
 	run          schema.Run
 	lastStanding string      // last known standing of the run
 	awaitsReply  atomic.Bool // waits for the answer of a person
@@ -28,6 +29,8 @@ type step struct {
 	action, role string
 	prompt       string // prompt of a retry; "" if it must be compiled
 	standing     string // standing of the run
+	checks       string // due checks, separated by commas
+	round        int    // of the proof of the run
 }
 
 // errMoved says that the run has changed since the step was read.
@@ -53,6 +56,9 @@ func (j *itemRunner) workOnItem(ctx context.Context) {
 		case "halt_and_escalate":
 			j.stop(ctx)
 			return
+		case "run_checks":
+			err = j.runChecks(ctx, next)
+			continue
 		}
 		var over schema.Task
 		if over, err = j.runTask(ctx, next); err == nil {
@@ -102,11 +108,21 @@ func (j *itemRunner) callWithRetry(ctx context.Context, method string, params, r
 
 func (j *itemRunner) begin(ctx context.Context) error {
 	var r schema.InitRunResult
-	if err := j.callWithRetry(ctx, "init_run", schema.InitRunParams{Plan: j.plan, ItemID: j.item}, &r); err != nil {
+	p := schema.InitRunParams{Plan: j.plan, ItemID: j.item, Policy: j.policy()}
+	err := j.callWithRetry(ctx, "init_run", p, &r)
+	why := ""
+	if err == nil && j.lacks(r.Run) {
+		if j.again { // another process may have begun it, with other checks
+			return errors.New("its run does not require all checks of this process")
+		}
+		p.Resume, why = "new", "its last run did not require all checks"
+		err = j.callWithRetry(ctx, "init_run", p, &r)
+	}
+	if err != nil {
 		return err
 	}
 	j.run, j.lastStanding = r.Run, standing(r.Run)
-	j.say(Begun, "")
+	j.say(Begun, why)
 	return nil
 }
 
@@ -117,19 +133,22 @@ func (j *itemRunner) next(ctx context.Context) (step, error) {
 		return step{}, err
 	}
 	j.run, j.lastStanding = r.Run, standing(r.Run)
-	return step{action: r.NextAction, role: r.Next.Role, prompt: r.RetryPrompt, standing: j.lastStanding}, nil
+	return step{
+		action: r.NextAction, role: r.Next.Role, prompt: r.RetryPrompt, standing: j.lastStanding,
+		checks: strings.Join(r.Next.Checks, ","), round: r.Run.Proof.Round,
+	}, nil
 }
 
 // finishItem ends the work on an approved item.
 func (j *itemRunner) finishItem(ctx context.Context) {
 	trouble := ""
-	if j.o.Tick {
+	if j.o.Tick == TickClaimed || j.o.Tick == TickProven && j.run.Proof.State == stateProven {
 		p := schema.SetItemStatusParams{Plan: j.plan, ItemID: j.item, Status: "completed"}
 		if err := j.callWithRetry(ctx, "set_item_status", p, new(schema.SetItemStatusResult)); err != nil {
 			trouble = "its box could not be ticked: " + err.Error()
 		}
 	}
-	j.say(Approved, trouble)
+	j.tell(Event{Kind: Approved, Plan: j.plan, ItemID: j.item, RunID: j.run.RunID, Proof: j.run.Proof.State, Message: trouble})
 }
 
 // stop ends the work on an item that is blocked, or approved while other items are held back.

@@ -112,11 +112,16 @@ func (w *walk) reportEnd(ctx context.Context) error {
 			break
 		}
 	}
+	approved, proven, err := w.proven(ctx)
+	if err != nil {
+		return err
+	}
+	how := fmt.Sprintf("%d proven, %d only said", proven, approved-proven)
 	if ready.Completed {
-		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed"})
+		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed: " + how})
 		return nil
 	}
-	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun", ready.Left, ready.ReadyTotal)})
+	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun; %s", ready.Left, ready.ReadyTotal, how)})
 	return ErrUnfinished
 }
 
@@ -139,7 +144,7 @@ func (w *walk) startReady(ctx context.Context) error {
 	}
 	for _, r := range under {
 		if stood, before := w.finished[r.ItemID]; !before || stood != standing(r) {
-			w.start(ctx, &itemRunner{walk: w, item: r.ItemID, lastStanding: standing(r)})
+			w.start(ctx, &itemRunner{walk: w, item: r.ItemID, lastStanding: standing(r), again: before})
 		}
 	}
 	for _, item := range ready.Ready {
@@ -190,7 +195,7 @@ func (w *walk) underWay(ctx context.Context) (runs []schema.Run, err error) {
 
 // standing returns a summary of a run that changes when the run moves.
 func standing(r schema.Run) string {
-	return fmt.Sprint(r.RunID, r.State, r.Counters, r.Standing, r.PlanVersion)
+	return fmt.Sprint(r.RunID, r.State, r.Counters, r.Standing, r.PlanVersion, r.Proof)
 }
 
 // mayPassSoon reports whether an error may pass in a moment, such as that of a half-written file.

@@ -40,10 +40,10 @@ func TestPlanIsWalkedToItsEnd(t *testing.T) {
 	o := q.agent(`1 worker 1 garbage
 2 code-quality-reviewer 1 gaps "the names say nothing"
 `)
-	o.Tick = true
+	o.Tick = work.TickClaimed
 	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", o))
 	require.Equal(t, []string{"1", "2", "3"}, q.items(work.Approved))
-	require.Equal(t, "the plan is completed", q.all(work.Ended)[0].Message)
+	require.Equal(t, "the plan is completed: 0 proven, 3 only said", q.all(work.Ended)[0].Message)
 	text, err := os.ReadFile(filepath.Join(q.root, "tasks.md"))
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "[ ]")
@@ -188,7 +188,7 @@ func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
 	require.ErrorIs(t, <-done, work.ErrUnfinished)
 	closed()
 	require.Len(t, q.all(work.Interrupted), 1)
-	require.Equal(t, "2 left, 1 of them can be begun", q.all(work.Ended)[0].Message)
+	require.Equal(t, "2 left, 1 of them can be begun; 0 proven, 0 only said", q.all(work.Ended)[0].Message)
 	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
 	require.Equal(t, []string{"1", "2"}, q.items(work.Approved))
 }

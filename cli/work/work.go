@@ -12,6 +12,7 @@
 //   - Exit status 0 means that standard output is the result, Ask that it is a question to a person, and 75 (EX_TEMPFAIL)
 //     that a retry may succeed. Any other status is a failure, with the end of standard error as the reason.
 //   - A result of a task with a run and a role is judged; the run decides the next step.
+//   - The checks of an item run while no command runs, after each submission of a worker.
 //   - A report is repeated for half a minute while the store asks for that, and counts once. If it still fails, the work
 //     ends with an error.
 //
@@ -28,6 +29,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"waybill/check"
 	"waybill/schema"
 )
 
@@ -72,9 +74,21 @@ type Options struct {
 	// Models and MaxAttempts apply to the tasks that Plan creates.
 	Models      []schema.Model
 	MaxAttempts int
-	// Tick makes Plan tick the box of an approved item in its file.
-	Tick bool
+	// Tick says which approved items Plan ticks in their file.
+	Tick Tick
+	// Checks must be green before an item of a plan is done.
+	Checks []check.Check
 }
+
+// A Tick says which approved items are ticked.
+type Tick string
+
+// The ticks.
+const (
+	TickNothing Tick = ""
+	TickProven  Tick = "proven"  // items that their checks prove
+	TickClaimed Tick = "claimed" // all approved items
+)
 
 func (o Options) filled() Options {
 	if o.Parallel == 0 {
@@ -113,6 +127,9 @@ type Event struct {
 	Verdict string `json:"verdict,omitzero"`
 	Next    string `json:"next_action,omitzero"`
 	TookMS  int64  `json:"duration_ms,omitzero"`
+	// Check is the name of a check, whose outcome is in Verdict. Proof is how much the checks prove of an approved item.
+	Check string `json:"check,omitzero"`
+	Proof string `json:"proof,omitzero"`
 	// Message is the reason, in the words of its source.
 	Message string `json:"message,omitzero"`
 }
@@ -127,6 +144,8 @@ const (
 	Interrupted = "interrupted" // it was ended with this process
 	Lost        = "lost"        // another process has the task
 	Begun       = "begun"       // work on an item of a plan began
+	Checking    = "checking"    // a check runs
+	Checked     = "checked"     // it has ended
 	Approved    = "approved"    // an item is done
 	Halted      = "halted"      // an item needs a person
 	Waits       = "waits"       // an item waits for an answer
