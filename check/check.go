@@ -21,11 +21,13 @@ import (
 	"fmt"
 	"hash"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"waybill/core/proof"
 	"waybill/internal/procgroup"
@@ -49,19 +51,28 @@ type Check struct {
 	Timeout time.Duration
 }
 
-// Parse returns the check that a person typed, as COMMAND or NAME=COMMAND. Without a name it is named "check".
+// typedName is a name before a command. It is in lower case, because a command may begin with a variable.
+var typedName = regexp.MustCompile(`^([a-z0-9][a-z0-9._:-]*)=`)
+
+// Parse returns the check that a person typed, as COMMAND or name=COMMAND. Without a name, the command names it.
 func Parse(typed string) (Check, error) {
-	name, command, named := strings.Cut(typed, "=")
-	if _, err := proof.ParseNames(name); !named || err != nil {
-		name, command = "check", typed
+	c := Check{Command: strings.TrimSpace(typed)}
+	if name := typedName.FindStringSubmatch(c.Command); name != nil {
+		c.Name, c.Command = name[1], strings.TrimSpace(c.Command[len(name[0]):])
+	} else {
+		words := strings.FieldsFunc(c.Command, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		c.Name = strings.ToLower(strings.Join(words, "-"))
+		c.Name = c.Name[:min(len(c.Name), 40)]
 	}
-	if name == proof.Facts {
-		return Check{}, fmt.Errorf("%q is the name of the built-in check; choose another one", name)
+	switch _, err := proof.ParseNames(c.Name); {
+	case c.Command == "":
+		return c, fmt.Errorf("%q has no command", typed)
+	case c.Name == proof.Facts:
+		return c, fmt.Errorf("%q is the name of the built-in check; choose another one", c.Name)
+	case err != nil:
+		return c, fmt.Errorf("%q needs a name: write name=COMMAND", typed)
 	}
-	if strings.TrimSpace(command) == "" {
-		return Check{}, fmt.Errorf("%q has no command", typed)
-	}
-	return Check{Name: name, Command: command}, nil
+	return c, nil
 }
 
 // Run runs a check in a folder and returns its receipt, still without a run. An error means that ctx ended first.

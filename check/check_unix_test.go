@@ -126,17 +126,19 @@ func TestCheckThatChangesFilesIsBoundToNeither(t *testing.T) {
 
 func TestChecksThatAPersonTypes(t *testing.T) {
 	for typed, want := range map[string]check.Check{
-		"make test":         {Name: "check", Command: "make test"},
-		"test=make test":    {Name: "test", Command: "make test"},
-		"A=1 make test":     {Name: "A", Command: "1 make test"},
-		"CC=gcc -O2=x make": {Name: "CC", Command: "gcc -O2=x make"},
-		"./run --a=b":       {Name: "check", Command: "./run --a=b"},
+		"make test":            {Name: "make-test", Command: "make test"},
+		"test=make test":       {Name: "test", Command: "make test"},
+		" go-vet = go vet ":    {Name: "go-vet-go-vet", Command: "go-vet = go vet"},
+		"CGO_ENABLED=0 go vet": {Name: "cgo-enabled-0-go-vet", Command: "CGO_ENABLED=0 go vet"},
+		"./run --a=b":          {Name: "run-a-b", Command: "./run --a=b"},
+		"é=ü x":                {Name: "x", Command: "é=ü x"},
+		"go test ./... && go vet ./... && gofmt -l .": {Name: "go-test-go-vet-gofmt-l", Command: "go test ./... && go vet ./... && gofmt -l ."},
 	} {
 		got, err := check.Parse(typed)
 		require.NoError(t, err, typed)
 		require.Equal(t, want, got, typed)
 	}
-	for _, typed := range []string{"", " ", "test=", "facts=true"} {
+	for _, typed := range []string{"", " ", "test=", "test= ", "facts=true", "facts", "é", "./"} {
 		_, err := check.Parse(typed)
 		require.Error(t, err, typed)
 	}

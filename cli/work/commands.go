@@ -106,7 +106,7 @@ reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended command
 	cmd.Flags().IntVar(&f.GiveUpAfter, "give-up-after", 3, "stop after so many items or tasks in a row that end the same way; 0 never stops")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "PROVIDER/MODEL[:VARIANT] for the tasks of a plan; repeat it for a chain of fallbacks")
 	cmd.Flags().IntVar(&f.MaxAttempts, "max-attempts", 0, "failed attempts that a task of a plan may have (default: the number of models)")
-	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "[NAME=]COMMAND for a shell that must succeed before an item is done; repeat it for several")
+	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "[name=]COMMAND for a shell that must succeed before an item is done; repeat it for several")
 	cmd.Flags().DurationVar(&f.checkTimeout, "check-timeout", check.DefaultTimeout, "the time limit of a check")
 	cmd.Flags().StringVar(&f.tick, "tick", "", "tick the boxes of items that checks prove (proven), or of all approved items (claimed)")
 	cmd.Flags().Lookup("tick").NoOptDefVal = string(TickProven)
@@ -173,7 +173,7 @@ func (f *workFlags) check() error {
 	for _, typed := range f.checks {
 		c, err := check.Parse(typed)
 		if err == nil && slices.ContainsFunc(f.Checks, func(other check.Check) bool { return other.Name == c.Name }) {
-			err = fmt.Errorf("there are two checks with the name %q: name them NAME=COMMAND", c.Name)
+			err = fmt.Errorf("there are two checks with the name %q: name them name=COMMAND", c.Name)
 		}
 		if err != nil {
 			return output.UsageError(fmt.Errorf("--check: %w", err))

@@ -91,7 +91,7 @@ func (r Run) WhyBlocked() string {
 	case HaltGaveUp:
 		return "a reviewer cannot judge it"
 	case HaltChecks:
-		return fmt.Sprintf("its checks failed %s (now %s), and its policy allows %s",
+		return fmt.Sprintf("its work failed its checks %s, at last %s, and its policy allows %s",
 			times(n.CheckFailures), named(r.Proof.Red), atMost(p.CheckFailures-1, "such failure"))
 	case HaltUntrusted:
 		return whyUntrusted(r.Proof)
@@ -143,7 +143,8 @@ func whyUntrusted(p proof.Proof) string {
 
 // named returns the names of checks as text.
 func named(names proof.Names) string {
-	return "check " + strings.Join(names.List(), ", ")
+	quoted := strings.Split(strings.Trim(fmt.Sprintf("%q", names.List()), "[]"), " ")
+	return "check " + strings.Join(quoted, ", ")
 }
 
 // whyOf joins the sentences about the reviewers with findings at a limit.
