@@ -120,7 +120,7 @@ func handshake(ctx context.Context, h *host) {
 }
 
 // open returns the notices that remain at the end, because no host consumed them.
-var open = []string{"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.finished", "run.blocked"}
+var open = []string{"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.finished", "run.blocked", "run.blocked", "plan.completed"}
 
 func goodbye(ctx context.Context, h *host) {
 	var notices schema.NoticeList

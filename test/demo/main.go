@@ -1,9 +1,10 @@
 // Command demo plays a host. It spawns the waybill that it is given, hands it work over a real pipe, runs agents that are
-// real processes, and checks every answer. It makes three points:
+// real processes, and checks every answer. It makes four points:
 //
 //   - an instruction that no agent acknowledges fails loudly;
 //   - a task goes on, as the same task, after a model has failed and after an agent has asked;
-//   - a plan is worked through by next_action alone, and only a valid result moves it.
+//   - a plan is worked through by next_action alone, and only a valid result moves it;
+//   - no "done" is believed without a receipt.
 //
 // Then it kills waybill and looks for every answered call. It knows waybill only by the wire.
 package main
@@ -72,6 +73,7 @@ func perform(ctx context.Context, args []string, out io.Writer) (err error) {
 		{"Instructions are acknowledged or fail loudly", instructions},
 		{"A task changes models, asks, and goes on with the answer", task},
 		{"A plan is worked through by next_action alone", plan},
+		{"An agent lies, and a check catches it", lie},
 		{"kill -9 in the middle of the work", crash},
 		{"The host says goodbye", goodbye},
 	} {
