@@ -177,7 +177,7 @@ func TestCheckThatIsInterruptedRunsAgain(t *testing.T) {
 	go func() { ended <- work.Plan(ctx, nil, "tasks.md", o) }() // ends when ctx ends
 	q.wait(work.Checking)
 	end()
-	<-ended
+	require.ErrorIs(t, <-ended, work.ErrUnfinished)
 	require.Empty(t, q.all(work.Checked))
 	require.NoError(t, os.WriteFile(filepath.Join(q.root, "fast"), nil, 0o600))
 	r, _, err := q.walked(q.claims(":", ":"), slow)

@@ -42,10 +42,5 @@ func (n Names) Has(name string) bool { return slices.Contains(n.List(), name) }
 // and returns the union of two sets.
 func (n Names) and(other Names) Names { return join(append(n.List(), other.List()...)) }
 
-// only returns the intersection of two sets.
-func (n Names) only(other Names) Names {
-	return join(slices.DeleteFunc(n.List(), func(name string) bool { return !other.Has(name) }))
-}
-
 // without returns the names that are not in the other set.
 func (n Names) without(other Names) Names { return join(slices.DeleteFunc(n.List(), other.Has)) }
