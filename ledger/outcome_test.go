@@ -224,7 +224,7 @@ func full() ledger.TaskLedger {
 	texts := func(s string) []string { return append(make([]string, 0, 8), s) }
 	task := ledger.NewTaskLedger("run_1", "1")
 	task.Blockers, task.FilesChanged, task.PlanItems = texts("b"), texts("f"), texts("p")
-	for i := range task.Reviews {
+	for i := range 2 {
 		task.Reviews[i] = ledger.Review{
 			Assessment: "needs_changes", Issues: append(make([]ledger.ReviewIssue, 0, 8), issue("i")), RequiredFixes: texts("r"),
 		}

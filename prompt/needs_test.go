@@ -82,6 +82,10 @@ var needs = []need{
 		take: func(in *prompt.CompileInput) { in.Task.Reviews[1].RequiredFixes = nil },
 	},
 	{
+		name: "fixes of failed checks", head: "Required Fixes", says: fixes(2), fact: "ledger.task.required_fixes",
+		take: func(in *prompt.CompileInput) { in.Task.Reviews[2].RequiredFixes = nil },
+	},
+	{
 		name: "blockers", head: "Blockers", fact: "ledger.task.blockers",
 		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return in.Task.Blockers },
 		take: func(in *prompt.CompileInput) { in.Task.Blockers = nil },
@@ -208,7 +212,7 @@ func ifFailed(text func(*ledger.TaskLedger) string) func(*prompt.CompileInput, *
 }
 
 func open(in *prompt.CompileInput, i int) ledger.Review {
-	if r := in.Task.Reviews[i]; r.Assessment != "approved" {
+	if r := in.Task.Reviews[i]; r.Rejects() {
 		return r
 	}
 	return ledger.Review{}

@@ -101,7 +101,7 @@ func struggled(task ledger.TaskLedger) ledger.TaskLedger {
 	} {
 		task = task.After(o)
 	}
-	return task.Replanned(3, "in two steps", []string{"connect", "send"}).Counted(ledger.Counts{
+	return task.Checked("test", ledger.Demand("make test", "exit status 2", "daily_test.go:7: sent twice")).Replanned(3, "in two steps", []string{"connect", "send"}).Counted(ledger.Counts{
 		Stalled:    ledger.Stalled{ConsecutiveNonProgress: 2, Threshold: 2, Flagged: true},
 		ReviewLoop: ledger.ReviewLoop{Count: 1, Threshold: 2}, Rejections: 2,
 	})
@@ -138,6 +138,9 @@ func burden(in *prompt.CompileInput) {
 		for k := range in.Task.Reviews {
 			r := &in.Task.Reviews[k]
 			r.RequiredFixes = append(r.RequiredFixes, fmt.Sprintf("demand %02d of review %d", i, k))
+			if k == 2 {
+				continue // failed checks have demands alone
+			}
 			r.Issues = append(r.Issues, ledger.ReviewIssue{
 				Severity: "minor", File: fmt.Sprintf("wire/file%02d.go", i),
 				Message: fmt.Sprintf("fault %02d of review %d", i, k), Fix: fmt.Sprintf("cure %02d of review %d", i, k),
