@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/ledger"
 	"waybill/plan"
@@ -93,6 +94,9 @@ func itemRun(r run.Run) plan.ItemRun {
 	case run.Blocked:
 		return plan.RunBlocked
 	case run.Done:
+		if r.Proof.State() == proof.Proven {
+			return plan.RunProven
+		}
 		return plan.RunDone
 	case run.Failed:
 		return plan.NoRun

@@ -29,6 +29,8 @@ type PlanProgress struct {
 	Completed, Total int
 	// Approved counts the items whose newest run was approved, whatever their status in the file.
 	Approved int
+	// Proven counts those of them that their required checks prove.
+	Proven int
 	// Unapproved counts the items that are completed in the file while their newest run is live or blocked.
 	Unapproved int
 }
@@ -44,6 +46,9 @@ func (r *Reading) PlanProgress(run func(itemID string) ItemRun) PlanProgress {
 		e := &r.entries[i]
 		switch state := run(e.id); {
 		case state == NoRun || e.derived != 0 || r.find(e.id) != int32(i): // a parent counts through its children
+		case state == RunProven:
+			p.Approved++
+			p.Proven++
 		case state == RunDone:
 			p.Approved++
 		case e.status == Completed:

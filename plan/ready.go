@@ -12,6 +12,8 @@ const (
 	RunBlocked
 	// RunDone means that the work was approved.
 	RunDone
+	// RunProven means that the work was approved, and that its required checks prove it.
+	RunProven
 )
 
 // HoldKind is a reason why an item is not ready.

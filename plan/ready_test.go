@@ -42,10 +42,10 @@ func TestPlanProgressTellsTicksFromApprovals(t *testing.T) {
 	require.Equal(t, file, r.PlanProgress(runs(nil)))
 	require.False(t, file.ByRuns())
 	by := runs(map[string]plan.ItemRun{
-		"2": plan.RunDone, "3": plan.RunDone, "4": plan.RunLive, "5": plan.RunBlocked, "6": plan.RunLive,
+		"2": plan.RunDone, "3": plan.RunProven, "4": plan.RunLive, "5": plan.RunBlocked, "6": plan.RunLive,
 		"7": plan.RunDone, "7.2": plan.RunDone, "gone": plan.RunDone,
 	})
-	want := plan.PlanProgress{Completed: 6, Total: 11, Approved: 3, Unapproved: 2}
+	want := plan.PlanProgress{Completed: 6, Total: 11, Approved: 3, Proven: 1, Unapproved: 2}
 	require.Equal(t, want, r.PlanProgress(by), "a group counts through its children, and of two items with one id the first counts")
 	require.Equal(t, want, r.Ready(r.Items(), by).Progress)
 	require.True(t, want.ByRuns())

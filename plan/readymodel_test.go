@@ -53,7 +53,7 @@ func (n naive) done(it *plan.Item) bool {
 	if !n.childrenDone(it) || n.running(it) {
 		return false
 	}
-	return len(n.children(it.ID)) > 0 || it.Status == plan.Completed || it.Status == plan.Skipped || n.runs[it.ID] == plan.RunDone
+	return len(n.children(it.ID)) > 0 || it.Status == plan.Completed || it.Status == plan.Skipped || n.runs[it.ID] == plan.RunDone || n.runs[it.ID] == plan.RunProven
 }
 
 // leaf reports whether an item stands for itself.
@@ -206,7 +206,7 @@ func drawPlan(t *rapid.T, circles bool) naive {
 			}
 		}
 		n.items = append(n.items, it)
-		n.runs[it.ID] = rapid.SampledFrom([]plan.ItemRun{plan.NoRun, plan.NoRun, plan.RunLive, plan.RunBlocked, plan.RunDone}).Draw(t, "run")
+		n.runs[it.ID] = rapid.SampledFrom([]plan.ItemRun{plan.NoRun, plan.NoRun, plan.RunLive, plan.RunBlocked, plan.RunDone, plan.RunProven}).Draw(t, "run")
 	}
 	if rapid.Bool().Draw(t, "backwards") {
 		slices.Reverse(n.items)

@@ -94,7 +94,7 @@ func (w *waits) blocked(i int32) bool {
 // unfinished reports whether a leaf is not done.
 func (w *waits) unfinished(i int32) bool {
 	switch w.runs[i] {
-	case RunDone:
+	case RunDone, RunProven:
 		return false
 	case RunLive, RunBlocked:
 		return true

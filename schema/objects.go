@@ -71,6 +71,7 @@ type Totals struct {
 // PlanRuns counts the items without children by the state of their latest runs.
 type PlanRuns struct {
 	Approved   int `json:"approved" doc:"items whose latest run was approved, whether or not the file says that they are completed"`
+	Proven     int `json:"proven" doc:"those of approved whose required checks are green on their files"`
 	Unapproved int `json:"unapproved" doc:"items that the file says are completed while their latest run is running or blocked"`
 }
 

@@ -78,7 +78,7 @@ func Runs(p plan.PlanProgress) *schema.PlanRuns {
 	if !p.ByRuns() {
 		return nil
 	}
-	return &schema.PlanRuns{Approved: p.Approved, Unapproved: p.Unapproved}
+	return &schema.PlanRuns{Approved: p.Approved, Proven: p.Proven, Unapproved: p.Unapproved}
 }
 
 // Totals returns the totals of a plan.

@@ -12,7 +12,7 @@ import (
 func ProgressOf(completed, total int, runs *schema.PlanRuns) plan.PlanProgress {
 	far := plan.PlanProgress{Completed: completed, Total: total}
 	if runs != nil {
-		far.Approved, far.Unapproved = runs.Approved, runs.Unapproved
+		far.Approved, far.Proven, far.Unapproved = runs.Approved, runs.Proven, runs.Unapproved
 	}
 	return far
 }
@@ -21,7 +21,7 @@ func ProgressOf(completed, total int, runs *schema.PlanRuns) plan.PlanProgress {
 func HowFar(p plan.PlanProgress) string {
 	said := fmt.Sprintf("%d/%d", p.Completed, p.Total)
 	if p.ByRuns() {
-		said += fmt.Sprintf(" in the file, %d approved by runs", p.Approved)
+		said += fmt.Sprintf(" in the file, %d approved (%d proven)", p.Approved, p.Proven)
 	}
 	if p.Unapproved > 0 {
 		said += fmt.Sprintf(", %d not yet approved", p.Unapproved)

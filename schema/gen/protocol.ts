@@ -1257,6 +1257,8 @@ export interface PlanList {
 export interface PlanRuns {
   /** items whose latest run was approved, whether or not the file says that they are completed */
   approved: number;
+  /** those of approved whose required checks are green on their files */
+  proven: number;
   /** items that the file says are completed while their latest run is running or blocked */
   unapproved: number;
 }

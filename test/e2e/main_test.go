@@ -268,7 +268,7 @@ func TestTutorial(t *testing.T) {
 	require.NoError(t, err, "%s", said)
 	require.Contains(t, string(said), "instructions  1 acknowledged")
 	require.Contains(t, string(said), "the plan is completed")
-	require.Contains(t, string(said), "2/2 in the file, 2 approved by runs")
+	require.Contains(t, string(said), "2/2 in the file, 2 approved (2 proven)")
 }
 
 // The difference of two prompts in the tutorial is the one that is printed for this plan and this change of it, line

@@ -37,7 +37,7 @@ func TestLongPathsLeaveTheProgressOfPlans(t *testing.T) {
 	w.serve(t).must("init_run", `{"plan":"`+long+`","item_id":"1"}`, nil)
 	for _, width := range []uint16{40, 80, 200} {
 		list := w.onTerminal(t, width, nil, "plan")
-		require.Contains(t, strings.Join(strings.Fields(list), " "), "1/2 in the file, 0 approved by runs, 1 not yet approved", "at %d:\n%s", width, list)
+		require.Contains(t, strings.Join(strings.Fields(list), " "), "1/2 in the file, 0 approved (0 proven), 1 not yet approved", "at %d:\n%s", width, list)
 		for line := range strings.Lines(list) {
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\r\n")), int(width), "%q", line)
 		}

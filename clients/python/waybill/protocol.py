@@ -1533,6 +1533,8 @@ class PlanRuns(TypedDict):
 
     #: items whose latest run was approved, whether or not the file says that they are completed
     approved: int
+    #: those of approved whose required checks are green on their files
+    proven: int
     #: items that the file says are completed while their latest run is running or blocked
     unapproved: int
 

@@ -78,5 +78,5 @@ export function howFar(totals: Pick<Totals, "completed" | "total">, runs: PlanRu
   const file = `${count(totals.completed)} of ${count(totals.total)}`;
   if (!runs) return `${file} done`;
   const early = runs.unapproved > 0 ? `, ${count(runs.unapproved)} not yet approved` : "";
-  return `${file} in the file, ${count(runs.approved)} approved by runs${early}`;
+  return `${file} in the file, ${count(runs.approved)} approved (${count(runs.proven)} proven)${early}`;
 }

@@ -57,8 +57,8 @@ test("texts are cut between characters", () => {
 test("how far a plan is by its file is told apart from what its runs approved", () => {
   const file = { completed: 3, total: 1006 };
   assert.equal(howFar(file, undefined), "3 of 1,006 done");
-  assert.equal(howFar(file, { approved: 2, unapproved: 0 }), "3 of 1,006 in the file, 2 approved by runs");
-  assert.equal(howFar(file, { approved: 0, unapproved: 1 }), "3 of 1,006 in the file, 0 approved by runs, 1 not yet approved");
+  assert.equal(howFar(file, { approved: 2, proven: 1, unapproved: 0 }), "3 of 1,006 in the file, 2 approved (1 proven)");
+  assert.equal(howFar(file, { approved: 0, proven: 0, unapproved: 1 }), "3 of 1,006 in the file, 0 approved (0 proven), 1 not yet approved");
 });
 
 test("times are said in few words", () => {
