@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"waybill/core"
 	"waybill/core/proof"
@@ -65,11 +66,8 @@ func policyOf(w, usual *schema.Policy) run.Policy {
 	}
 	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
 	p.CheckFailures = or(w.CheckFailures, *usual.CheckFailures)
-	checks := w.RequireChecks
-	if checks == nil {
-		checks = usual.RequireChecks
-	}
-	p.RequireChecks, _ = proof.ParseNames(checks...) // the schema allows only ids, and these are all names
+	// The schema allows only ids, and these are all names. A call adds to the checks of the settings and drops none.
+	p.RequireChecks, _ = proof.ParseNames(slices.Concat(w.RequireChecks, usual.RequireChecks)...)
 	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {

@@ -145,7 +145,7 @@ type Policy struct {
 	Reviewers           []string `json:"reviewers,omitzero" schema:"enum=spec-reviewer|code-quality-reviewer,setting=policy.reviewers" doc:"reviewers that must approve; an empty list means none; by default both, or the one reviewer of a host that says reviewer in its first review"`
 	ResultForm          string   `json:"result_form,omitzero" schema:"enum=headers|json,default=headers,setting=policy.result_form" doc:"the form of results that prompts and retry prompts ask for; both are read"`
 	RequireKey          *bool    `json:"require_key,omitzero" schema:"default=false,setting=policy.require_key" doc:"true: a result without the key of its prompt is invalid; false: it only has a warning"`
-	RequireChecks       []string `json:"require_checks,omitzero" schema:"id,setting=policy.require_checks" doc:"names of the checks that must be green on the present files before the run is done; facts is the built-in check of facts"`
+	RequireChecks       []string `json:"require_checks,omitzero" schema:"id,setting=policy.require_checks" doc:"names of the checks that must be green on the present files before the run is done, besides those of the settings; facts is the built-in check of facts"`
 	CheckFailures       *int     `json:"check_failures,omitzero" schema:"min=1,max=100,default=3,setting=policy.check_failures" doc:"the submission with a red check at which the run is blocked"`
 }
 

@@ -26,6 +26,9 @@ func (a storeCommands) callCommand() *cobra.Command {
 			return callable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "report_check" && a.Env("WAYBILL_ATTEMPT_ID") != "" {
+				return schema.NewError(schema.InvalidState, "this command runs for an attempt of waybill work, and an agent writes no receipts; waybill work --check runs the checks")
+			}
 			params, err := a.params(args[1:])
 			if err != nil {
 				return err

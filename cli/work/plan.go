@@ -62,15 +62,21 @@ type commandSlots struct {
 
 	mu    sync.Mutex    // guards the fields below
 	taken int           // slots in use
+	first int           // commands that must run alone and wait
 	alone bool          // a command that must run alone has a slot
 	left  chan struct{} // closed and replaced when a slot becomes free
 }
 
-// acquire waits for a slot, and reports whether it got one before ctx ended.
+// acquire waits for a slot, and reports whether it got one before ctx ended. A command that must run alone comes before
+// those that may run beside others, because they would otherwise keep it waiting.
 func (d *commandSlots) acquire(ctx context.Context, beside bool) bool {
+	if !beside {
+		d.wait(1)
+		defer d.wait(-1)
+	}
 	for {
 		d.mu.Lock()
-		free := d.taken == 0 || d.taken < d.seats && beside && !d.alone
+		free := d.taken == 0 && (!beside || d.first == 0) || d.taken < d.seats && beside && !d.alone && d.first == 0
 		if free {
 			d.taken++
 			d.alone = !beside
@@ -93,6 +99,19 @@ func (d *commandSlots) release() {
 	defer d.mu.Unlock()
 	d.taken--
 	d.alone = false
+	d.changed()
+}
+
+// wait changes the number of commands that must run alone and wait.
+func (d *commandSlots) wait(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.first += n
+	d.changed()
+}
+
+// changed wakes everything that waits for a slot. The caller holds d.mu.
+func (d *commandSlots) changed() {
 	close(d.left)
 	d.left = make(chan struct{})
 }

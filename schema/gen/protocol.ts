@@ -1309,7 +1309,7 @@ export interface Policy {
   result_form?: "headers" | "json";
   /** true: a result without the key of its prompt is invalid; false: it only has a warning; default: the setting `policy.require_key`, which is `false` where it is not set */
   require_key?: boolean;
-  /** names of the checks that must be green on the present files before the run is done; facts is the built-in check of facts; default: the setting `policy.require_checks` */
+  /** names of the checks that must be green on the present files before the run is done, besides those of the settings; facts is the built-in check of facts; default: the setting `policy.require_checks` */
   require_checks?: Array<string>;
   /** the submission with a red check at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.check_failures`, which is `3` where it is not set */
   check_failures?: number;
