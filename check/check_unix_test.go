@@ -100,6 +100,46 @@ func TestFloodIsEnded(t *testing.T) {
 	require.LessOrEqual(t, len(r.Output), schema.MaxCheckOutput)
 }
 
+func TestMachineWithoutAShell(t *testing.T) {
+	_, err := check.Tree(t.Context(), t.TempDir()) // git is found once, and other tests need it
+	require.NoError(t, err)
+	t.Setenv("PATH", t.TempDir())
+	r := ran(t, "true", 0)
+	require.Equal(t, "red", r.Outcome)
+	require.Nil(t, r.ExitCode)
+	require.Contains(t, r.Reason, "it cannot be started")
+}
+
+func TestFolderThatIsNotThere(t *testing.T) {
+	r, err := check.Run(t.Context(), filepath.Join(t.TempDir(), "none"), check.Check{Name: "test", Command: "true"})
+	require.NoError(t, err)
+	require.Equal(t, "red", r.Outcome)
+	require.Empty(t, r.TreeBefore)
+}
+
+// Git does not read the repository of another user, so there is no tree, and the receipt is bound to no files.
+func TestRepositoryOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make files that belong to another user")
+	}
+	f := repository(t)
+	const other = 12345
+	require.NoError(t, os.Chown(f.dir, other, other))
+	require.NoError(t, os.Chown(filepath.Join(f.dir, ".git"), other, other))
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if _, err := f.tryGit("status"); err == nil {
+		return // git is told to trust every folder of this machine
+	}
+	_, err := check.Tree(t.Context(), f.dir)
+	require.ErrorContains(t, err, "dubious ownership")
+	r, err := check.Run(t.Context(), f.dir, check.Check{Name: "test", Command: "true"})
+	require.NoError(t, err)
+	require.Equal(t, "green", r.Outcome)
+	require.Empty(t, r.TreeBefore)
+	require.Empty(t, r.TreeAfter)
+}
+
 func TestExecutionThatIsEndedHasNoReceipt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	dir := t.TempDir()

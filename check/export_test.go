@@ -6,3 +6,10 @@ func SetMaxOutput(most int64) (restore func()) {
 	maxOutput = most
 	return func() { maxOutput = before }
 }
+
+// WithoutGit makes the machine one without git and returns a function that restores it.
+func WithoutGit() (restore func()) {
+	before := git
+	git = func() string { return "" }
+	return func() { git = before }
+}

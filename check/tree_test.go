@@ -227,6 +227,17 @@ func TestTreeOfUnusualRepositories(t *testing.T) {
 	empty.tree()
 }
 
+// Without git, all files of a repository count, and the tree is another one.
+func TestMachineWithoutGit(t *testing.T) {
+	f := repository(t)
+	bound := f.tree()
+	defer check.WithoutGit()()
+	before := f.tree()
+	require.NotEqual(t, bound, before)
+	f.write("debug.log", "ignored by git alone")
+	require.NotEqual(t, before, f.tree())
+}
+
 func TestFoldersWithoutATree(t *testing.T) {
 	f := repository(t)
 	f.git("clone", "-q", "--bare", f.dir, "bare.git")
