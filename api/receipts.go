@@ -36,7 +36,7 @@ func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) 
 	c.Round = new(or(c.Round, view.Run.Proof.Round))
 	outcome, _ := proof.ParseOutcome(c.Outcome) // the schema allows only known names
 	r := proof.Receipt{Check: c.Check, Round: *c.Round, Outcome: outcome, Before: c.TreeBefore, After: c.TreeAfter}
-	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportCheckResult, error) {
+	return finishing(prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.ReportCheckResult, error) {
 		if fault != nil {
 			return nil, fault
 		}
@@ -47,7 +47,7 @@ func (s *Service) reportCheck(ctx context.Context, p *schema.ReportCheckParams) 
 		w := &schema.ReportCheckResult{Receipt: wireReceipt(seq, p.RunID, tx.Now(), c), Decision: entity.Decision(why)}
 		w.Moved, err = d.moved(tx, after)
 		return w, err
-	})
+	}))
 }
 
 // checkReceipt refuses a receipt that contradicts itself or is too large.

@@ -22,3 +22,6 @@ func (o *Options) SetMaxMessageBytes(n int) { o.maxMessageBytes = n }
 
 // WatchedRuns returns the addresses of the watched runs.
 func (s Server) WatchedRuns() []string { return s.updates.runs() }
+
+// Advice returns what a model is told to do for a next action.
+func Advice(action string) string { return advice[action] }

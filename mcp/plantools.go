@@ -160,6 +160,9 @@ func (f *facts) addRun(r *schema.Run) {
 	f.add("item_id", neutralCut(r.ItemID, maxLine))
 	f.add("state", r.State)
 	f.add("reason", neutralCut(r.Reason, maxShort))
+	if len(r.Proof.Required) > 0 {
+		f.add("proof", r.Proof.State)
+	}
 }
 
 // addNext adds the next action and the tools that carry it out.
@@ -167,6 +170,7 @@ func (f *facts) addNext(n *schema.Next) {
 	f.add("next_action", n.Action)
 	f.add("next_role", n.Role)
 	f.addNeutral("next_items", n.ItemIDs)
+	f.addNeutral("next_checks", n.Checks)
 	f.add("do", advice[n.Action])
 }
 
@@ -178,6 +182,7 @@ var advice = map[string]string{
 	"retry_worker":          "Call compile_prompt with role worker and have another agent try, then ingest_output.",
 	"retry_with_preamble":   "Give retry_prompt to the same agent, then ingest_output.",
 	"spawn_fresh_reviewer":  "Call compile_prompt with next_role for a reviewer that has not seen this item, then ingest_output.",
+	"run_checks":            "Stop here: no tool runs checks. Tell the person that waybill work --check has to run next_checks; their outcome moves the run on.",
 	"advance_to_next_item":  "Call init_run with one of next_items.",
 	"plan_completed":        "Nothing is left in this plan.",
 	"halt_and_escalate":     "Stop work on this item and tell the person why it is blocked.",
