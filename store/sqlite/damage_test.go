@@ -11,6 +11,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/instruction"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -435,6 +436,7 @@ func blockedRun(r run.Run) run.Run {
 	r.Policy.Reviewers = core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)
 	r.Standing = [core.Roles]run.Standing{run.Submitted, run.Approved, run.Rejected}
 	r.Naming = run.OwnNames
+	r.Policy.RequireChecks, r.Proof = "test", proof.Proof{Required: "test", Red: "test", Tree: "A", Round: 1, Counted: true}
 	r.Findings = [...]run.Findings{
 		{Last: "these", Before: "those", Same: 1, Swaps: 2},
 		{Last: `some "others"`, Same: 1},

@@ -20,10 +20,12 @@ func runDamage() map[string]string {
 		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": "run run_20",
 		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        "run run_30",
 		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    "run run_30",
-		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, sole = 0, named = 0, findings_spec = '',
+		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, naming = 0, proof = '', findings_spec = '',
 			findings_quality = '', frontier = '' WHERE id = 'run_30'`: "run run_30",
 		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  "run run_30",
 		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": "run run_30",
+		"UPDATE runs SET check_failures = check_failures + 1 WHERE id = 'run_30'":                                   "run run_30",
+		"UPDATE runs SET proof = replace(proof, 'red', 'green') WHERE id = 'run_30'":                                "run run_30",
 		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           "the tally prompt.tokens of run run_30",
 		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     "the tally prompt of run run_30",
 		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               "the prompt for worker of run run_30",
@@ -40,7 +42,7 @@ func runDamage() map[string]string {
 		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = "run run_20"
 		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = "run run_30"
 	}
-	for _, column := range []string{"findings_spec", "findings_quality", "frontier"} {
+	for _, column := range []string{"findings_spec", "findings_quality", "frontier", "proof"} {
 		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = "run run_20"
 		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = "run run_30"
 	}
@@ -49,7 +51,7 @@ func runDamage() map[string]string {
 
 // smallColumns are those whose numbers are bytes and flags in core.
 func smallColumns() []string {
-	return []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "sole", "named"}
+	return []string{"reviewers", "standing_worker", "standing_spec", "standing_quality", "naming"}
 }
 
 // TestFaultS4_NumbersThatAreTooLarge: a number is damaged in such a way that its last byte is what it was.
@@ -99,7 +101,7 @@ func TestTablesHoldTheLawsOfRuns(t *testing.T) {
 	})
 	db := raw(t, path, "PRAGMA busy_timeout = 1000", "PRAGMA foreign_keys = ON")
 	for _, statement := range []string{
-		"UPDATE runs SET sole = 2", "UPDATE runs SET named = 2", "UPDATE runs SET state = 'running'", "UPDATE tallies SET n = -1",
+		"UPDATE runs SET naming = 3", "UPDATE runs SET check_failures = -1", "UPDATE runs SET state = 'running'", "UPDATE tallies SET n = -1",
 		"UPDATE tallies SET name = ''", "UPDATE tallies SET name = 'Results'", "UPDATE tallies SET run_id = 'none'",
 		"UPDATE prompts SET role = 'reviewer'", "UPDATE prompts SET run_id = 'none'", "UPDATE prompts SET tokens = -1",
 		"UPDATE prompts SET sum = x'00'", "UPDATE prompts SET version = '" + strings.Repeat("é", 33) + "'",
@@ -173,7 +175,7 @@ func TestFaultS4_DamagedTallyHoldsUpNobody(t *testing.T) {
 // it is kept.
 func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
 	path := fullStore(t)
-	change(t, path, "UPDATE runs SET sole = 0 WHERE id = 'run_30'")
+	change(t, path, "UPDATE runs SET naming = 0 WHERE id = 'run_30'")
 	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"runs": 1, "facts": 1, "tallies": 2, "prompts": 2}, result.Lost)
