@@ -62,6 +62,7 @@ var git = sync.OnceValue(func() string {
 var safe = []string{
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
+	"-c", "filter.lfs.required=false", "-c", "filter.lfs.clean=", "-c", "filter.lfs.process=", // Git LFS keeps what it cleans in the repository
 	"-c", "core.looseCompression=0", "-c", "core.fsync=none", "-c", "core.fsyncObjectFiles=false",
 }
 

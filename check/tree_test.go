@@ -164,6 +164,12 @@ func TestTreeLeavesTheRepositoryAsItIs(t *testing.T) {
 			f.write(".git/hooks/post-index-change", "#!/bin/sh\ntouch ../hooked\n")
 			f.write("main.go", "x")
 		},
+		"with lfs": func(f folder) {
+			f.write(".gitattributes", "*.go filter=lfs\n")
+			f.git("config", "filter.lfs.clean", "touch .git/cleaned; cat")
+			f.git("config", "filter.lfs.required", "true")
+			f.write("main.go", "changed")
+		},
 		"in a merge": func(f folder) {
 			f.git("checkout", "-qb", "other")
 			f.write("main.go", "theirs")
