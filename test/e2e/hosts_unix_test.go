@@ -47,7 +47,7 @@ func hostProgram(t *testing.T, pattern string) string {
 // Completions protocols as the hosts of these tests need.
 type model struct {
 	*httptest.Server
-	script []turn
+	next func(request string, said int) turn // what it says after so many turns of its own
 
 	mu    sync.Mutex // guards what follows
 	asked []string   // the bodies of the requests that offer tools
@@ -58,11 +58,18 @@ type turn struct {
 	text string
 	tool string
 	args string // JSON
+	call string // an id, by which hosts tell turns apart
 }
 
+// newModel returns a model that says the turns of a script in order, and then repeats the last one.
 func newModel(t *testing.T, script ...turn) *model {
 	t.Helper()
-	m := &model{script: script}
+	return newScriptedModel(t, func(_ string, said int) turn { return script[min(said, len(script)-1)] })
+}
+
+func newScriptedModel(t *testing.T, next func(request string, said int) turn) *model {
+	t.Helper()
+	m := &model{next: next}
 	m.Server = httptest.NewServer(http.HandlerFunc(m.serve))
 	t.Cleanup(m.Close)
 	return m
@@ -99,7 +106,8 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 				said++
 			}
 		}
-		say = m.script[min(said, len(m.script)-1)]
+		say = m.next(string(raw), said)
+		say.call = fmt.Sprintf("call_%d", said)
 		m.mu.Lock()
 		m.asked = append(m.asked, string(raw))
 		m.mu.Unlock()
@@ -126,7 +134,7 @@ func writeCompletion(say turn, event func(string, map[string]any)) {
 	delta, reason := map[string]any{"role": "assistant", "content": say.text}, "stop"
 	if say.tool != "" {
 		function := map[string]any{"name": say.tool, "arguments": say.args}
-		delta = map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"index": 0, "id": "call_1", "type": "function", "function": function}}}
+		delta = map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{"index": 0, "id": say.call, "type": "function", "function": function}}}
 		reason = "tool_calls"
 	}
 	chunk := func(delta map[string]any, reason any) {
@@ -146,11 +154,11 @@ func writeMessage(say turn, event func(string, map[string]any)) {
 	block, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": say.text}
 	reason, usage := "end_turn", map[string]any{"input_tokens": 1, "output_tokens": 1}
 	if say.tool != "" {
-		block = map[string]any{"type": "tool_use", "id": "toolu_1", "name": say.tool, "input": map[string]any{}}
+		block = map[string]any{"type": "tool_use", "id": say.call, "name": say.tool, "input": map[string]any{}}
 		delta, reason = map[string]any{"type": "input_json_delta", "partial_json": say.args}, "tool_use"
 	}
 	send("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage,
+		"id": "msg_" + say.call, "type": "message", "role": "assistant", "model": "scripted", "content": []any{}, "usage": usage,
 	}})
 	send("content_block_start", map[string]any{"index": 0, "content_block": block})
 	send("content_block_delta", map[string]any{"index": 0, "delta": delta})
@@ -218,21 +226,80 @@ func npmArch() string {
 	return runtime.GOARCH
 }
 
+// claudeCode returns Claude Code as npm has installed it, and the environment in which it talks to the model.
+func claudeCode(t *testing.T) (program string, env func(*model) []string) {
+	t.Helper()
+	program = hostProgram(t, "@anthropic-ai/claude-code-"+runtime.GOOS+"-"+npmArch()+"/claude")
+	return program, func(m *model) []string {
+		return []string{
+			"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=none",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+		}
+	}
+}
+
 // TestRealClaudeCodeIsHandedAnInstructionOfOneSend runs Claude Code from npm with the hooks of the example. An instruction
 // with max_retries 0 had failed before the model ran, because two hooks did a dispatch pass before the first turn.
 func TestRealClaudeCodeIsHandedAnInstructionOfOneSend(t *testing.T) {
 	t.Parallel()
-	program := hostProgram(t, "@anthropic-ai/claude-code-"+runtime.GOOS+"-"+npmArch()+"/claude")
+	program, reaching := claudeCode(t)
 	p := newProject(t)
 	settings, err := os.ReadFile("examples/claude-code/settings.json")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(p.workspace, ".claude", "settings.json"), settings, 0o600))
 	p.call("queue_instruction_with_ack", `{"content":"Mind the gap.","max_retries":0,"ack_on":{"event_type":"tool","match":{"tool_name":"Bash"}}}`, nil)
 	m := newModel(t, turn{tool: "Bash", args: `{"command":"echo minded","description":"d"}`}, turn{text: "I have minded it."})
-	env := append(p.env, "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1")
+	env := append(p.env, reaching(m)...)
 	out := p.run(t, program, env, "-p", "Go on.", "--allowedTools", "Bash(echo:*)")
 	require.Contains(t, out, "I have minded it.")
 	require.NotZero(t, m.saw("Mind the gap."))
 	require.Equal(t, "acknowledged", p.only().State)
 	require.Equal(t, 1, p.only().Sends)
+}
+
+// TestRealClaudeCodeIsBelievedOnlyOnReceipts has Claude Code from npm walk a plan with a check that refuses files with a
+// TODO. Its model does item 1 well, item 2 at the second attempt, and item 3 never; it always says that all is done.
+func TestRealClaudeCodeIsBelievedOnlyOnReceipts(t *testing.T) {
+	t.Parallel()
+	program, reaching := claudeCode(t)
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(filepath.Join(w.workspace, "tasks.md"), []byte("- [ ] 1. Write 1.txt\n- [ ] 2. Write 2.txt\n- [ ] 3. Write 3.txt\n"), 0o600))
+	m := newScriptedModel(t, func(request string, said int) turn {
+		last := func(pattern string) string {
+			found := regexp.MustCompile(pattern).FindAllStringSubmatch(request, -1)
+			return found[len(found)-1][1]
+		}
+		item, role, again := last(`Task id: (\d)`), last(`"?role: ([a-z-]+)`), strings.Contains(request, "exit status")
+		file := filepath.Join(w.workspace, item+".txt")
+		switch {
+		case role == "worker" && again && said == 0: // Claude Code writes over no file that it has not read
+			return turn{tool: "Read", args: fmt.Sprintf(`{"file_path":%q}`, file)}
+		case role == "worker" && (said == 0 || again && said == 1):
+			text := "TODO"
+			if item == "1" || item == "2" && again {
+				text = "done"
+			}
+			return turn{tool: "Write", args: fmt.Sprintf(`{"file_path":%q,"content":%q}`, file, text)}
+		}
+		return turn{text: fmt.Sprintf("role: %s\ntask_id: %s\nkey: %s\nstatus: pass\ngit_range: HEAD..HEAD\n\nDone, and all tests pass.", role, item, last(`Result key: (\w+)`))}
+	})
+	home := filepath.Join(w.state, "home")
+	require.NoError(t, os.MkdirAll(home, 0o700))
+	cmd := w.command(t, "work", "--plan", "tasks.md", "--no-wait", "--tick", "--check", "no-todo=! grep TODO [0-9].txt", "--", program, "-p", "--permission-mode", "acceptEdits")
+	cmd.Env = append(append(cmd.Env, "HOME="+home, "XDG_CONFIG_HOME="+home), reaching(m)...)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err, "%s", out)
+	require.Contains(t, string(out), "2 proven, 0 only said")
+	ticked, err := os.ReadFile(filepath.Join(w.workspace, "tasks.md"))
+	require.NoError(t, err)
+	require.Equal(t, "- [x] 1. Write 1.txt\n- [x] 2. Write 2.txt\n- [ ] 3. Write 3.txt\n", string(ticked), "%s", out)
+	listed, err := w.command(t, "call", "list_receipts").Output()
+	require.NoError(t, err)
+	var receipts schema.ReceiptList
+	require.NoError(t, json.Unmarshal(listed, &receipts))
+	var outcomes []string
+	for _, r := range receipts.Items {
+		outcomes = append(outcomes, r.Outcome)
+	}
+	require.Equal(t, []string{"green", "red", "green", "red", "red", "red"}, outcomes)
 }
