@@ -79,11 +79,11 @@ lint: ## the linters of .golangci.yaml, staticcheck among them
 generate: ## rewrite the generated files
 	$(GO) test ./test/e2e -run TestRecordingsAreTrue -record
 	$(GO) test ./test/conformance -run TestSessionDocument -update
-	$(GO) test ./schema -run TestGenerated -update
+	$(GO) test ./schema/gen -update
 	$(GO) generate ./web/page
 
 verify: ## fail if generated files or the module files are stale
-	$(GO) test ./schema -run TestGenerated
+	$(GO) test ./schema/gen
 	$(GO) test ./web/page -run TestBundleIsCurrent
 	$(GO) mod tidy -diff
 	$(GO) mod verify
@@ -103,7 +103,7 @@ cross: ## fail if the code or its tests do not type-check for the other systems
 
 # bench is a module of its own, so that waybill does not depend on the other queues.
 bench: build ## benchmarks, each as a ratio to a raw probe in the same run; then queues
-	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./store/sqlite ./plan ./prompt ./core/verdict ./schema ./plan/file
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./store/sqlite ./plan ./prompt ./core/verdict ./schema/codec ./plan/file
 	CGO_ENABLED=0 $(GO) test -C bench -run '^$$' -bench . -benchtime 1s .
 	$(MAKE) queues
 

@@ -10,11 +10,12 @@ import (
 
 	"waybill/engine"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // ask binds a method that changes nothing.
 func ask[P, R any](name string, fn func(ctx context.Context, p *P) (*R, error)) Entry {
-	decoder := sync.OnceValue(schema.NewDecoder[P])
+	decoder := sync.OnceValue(codec.NewDecoder[P])
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
 		if fault := decoder().Decode(params, p); fault != nil {
@@ -39,7 +40,7 @@ type prepared[R any] struct {
 
 // change binds a method that changes something. fn prepares the change; calls of fn keep the order of the messages.
 func change[P, R any](name string, fn func(ctx context.Context, p *P) (*prepared[R], error)) Entry {
-	decoder := sync.OnceValue(schema.NewDecoder[P])
+	decoder := sync.OnceValue(codec.NewDecoder[P])
 	return Entry{Method: declared(name), Start: func(ctx context.Context, params []byte, done func(Answer)) {
 		p := new(P)
 		if fault := decoder().Decode(params, p); fault != nil {

@@ -16,6 +16,7 @@ import (
 	"waybill/engine"
 	"waybill/engine/workspace"
 	"waybill/schema"
+	"waybill/schema/gen"
 	"waybill/store"
 )
 
@@ -207,7 +208,7 @@ func (s *Service) ping(context.Context, *schema.None) (*schema.PingResult, error
 }
 
 func (s *Service) rpcDiscover(context.Context, *schema.None) (*schema.OpenRPC, error) {
-	return &schema.OpenRPC{Value: schema.OpenRPCDocument(s.o.Version)}, nil
+	return &schema.OpenRPC{Value: gen.OpenRPC(s.o.Version)}, nil
 }
 
 // Subscribe returns a channel of size one that receives a value after every commit of any process. stop ends the

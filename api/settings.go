@@ -10,6 +10,7 @@ import (
 	"waybill/core/run"
 	"waybill/prompt"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // limits are the limits of a prompt.
@@ -21,7 +22,7 @@ type limits struct {
 
 // completeSettings checks the settings and adds the built-in ones.
 func completeSettings(s schema.Settings) (schema.Settings, error) {
-	full, fault := schema.CompleteSettings(s)
+	full, fault := codec.CompleteSettings(s)
 	if fault != nil {
 		return full, fmt.Errorf("api: Options.Settings: %s", fault.Message)
 	}

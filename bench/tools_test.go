@@ -16,6 +16,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/gen"
 )
 
 // handshake is what a host says first.
@@ -170,7 +171,7 @@ func BenchmarkToolListTokens(b *testing.B) {
 		h.call(b, handshake)
 		tools, err := vocabulary.Count(string(h.call(b, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`)))
 		require.NoError(b, err)
-		all, err := vocabulary.Count(string(schema.JSONSchema()))
+		all, err := vocabulary.Count(string(gen.JSONSchema()))
 		require.NoError(b, err)
 		h.end(b)
 		reportOnly(b)

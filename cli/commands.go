@@ -13,6 +13,7 @@ import (
 	"waybill/engine/workspace"
 	"waybill/internal/safetext"
 	"waybill/schema"
+	"waybill/schema/gen"
 )
 
 // version returns the line that waybill version and waybill --version print.
@@ -74,10 +75,10 @@ func whereCommand(a *program.App) *cobra.Command {
 
 // documents are the documents that `waybill schema` can print.
 var documents = map[string]func(version string) []byte{
-	"openrpc":     schema.OpenRPCDocument,
-	"json-schema": func(string) []byte { return schema.JSONSchema() },
-	"python":      func(string) []byte { return schema.Python() },
-	"typescript":  func(string) []byte { return schema.TypeScript() },
+	"openrpc":     gen.OpenRPC,
+	"json-schema": func(string) []byte { return gen.JSONSchema() },
+	"python":      func(string) []byte { return gen.Python() },
+	"typescript":  func(string) []byte { return gen.TypeScript() },
 }
 
 func schemaCommand(a *program.App) *cobra.Command {

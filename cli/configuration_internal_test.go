@@ -13,7 +13,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/cli/settings"
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/test/golden"
 )
 
@@ -89,7 +89,7 @@ func TestSettingsAreInTheDocs(t *testing.T) {
 	at := bytes.Index(text, []byte(head)) + len(head)
 	end := at + bytes.Index(text[at:], []byte("\nLists have commas"))
 	var rows strings.Builder
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		cells := []string{row.BuiltIn, settings.SettingVariable(row.Name), ""}
 		if name := settings.SettingFlags[row.Name]; name != "" {
 			cells[2] = "--" + name
@@ -107,7 +107,7 @@ func TestSettingsAreInTheDocs(t *testing.T) {
 	}
 	require.Equal(t, string(text[at:end]), rows.String(), "run the test with -update")
 	example := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(text)
-	given, fault := schema.ReadSettings(example[1])
+	given, fault := codec.ReadSettings(example[1])
 	require.Nil(t, fault, "%v", fault)
 	require.Len(t, given, 11)
 }

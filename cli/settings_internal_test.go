@@ -17,6 +17,7 @@ import (
 	"waybill/cli/settings"
 	"waybill/core/run"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // These tests are inside because a setting has no other sign than an answer, and there are many of them. The real
@@ -99,7 +100,7 @@ func args(name, value string) []string {
 // Every setting can be made in each way, and the status tells which one it was.
 func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
 	others["results.output_dir"] = fmt.Sprintf("%q", t.TempDir())
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		value, ok := others[row.Name]
 		require.True(t, ok, "%s is not tested", row.Name)
 		require.NotEqual(t, row.BuiltIn, value, row.Name)
@@ -134,7 +135,7 @@ func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
 
 // What is weaker does not hold where something stronger says what is built in, and then nothing has changed.
 func TestTheStrongerSourceMaySayWhatIsBuiltIn(t *testing.T) {
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		if row.BuiltIn == "" {
 			continue
 		}
@@ -164,7 +165,7 @@ var wrongs = map[string][]string{
 
 // Every setting refuses what it must, whoever says it: with where, which, and what is allowed, on one line.
 func TestEverySettingIsCheckedInEverySource(t *testing.T) {
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		tried := 0
 		for kind, values := range wrongs {
 			if !strings.Contains(row.Allowed, kind) || strings.Contains(row.Allowed, "list") && kind == "one of" ||
@@ -180,7 +181,7 @@ func TestEverySettingIsCheckedInEverySource(t *testing.T) {
 	}
 }
 
-func refuses(t *testing.T, row schema.SettingRow, value string) {
+func refuses(t *testing.T, row codec.SettingRow, value string) {
 	t.Helper()
 	file, variable := config(t, row.Name, value), settings.SettingVariable(row.Name)
 	sources := map[string]func() error{
@@ -231,7 +232,7 @@ func TestTheBuiltInPolicyIsThatOfTheCore(t *testing.T) {
 func TestFlagsOfServeShowWhatIsBuiltIn(t *testing.T) {
 	_, cmd, err := process(t, nil)
 	require.NoError(t, err)
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		name := settings.SettingFlags[row.Name]
 		if name == "" || row.BuiltIn == "" {
 			continue

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // The answer of a tool is a list of facts. It is written twice, as lines of text and as an object, because hosts differ
@@ -242,8 +243,8 @@ func spell(value any) string {
 // MarshalJSON returns the facts as an object, in their order.
 func (f facts) MarshalJSON() ([]byte, error) { return schema.Encode(f.members()) }
 
-func (f facts) members() schema.Ordered {
-	out := schema.Ordered{}
+func (f facts) members() codec.Ordered {
+	out := codec.Ordered{}
 	for _, each := range f {
 		switch v := each.value.(type) {
 		case page:
@@ -256,7 +257,7 @@ func (f facts) members() schema.Ordered {
 				out.Put(each.name+"_cursor", v.cursor)
 			}
 		case []facts:
-			list := make([]schema.Ordered, len(v))
+			list := make([]codec.Ordered, len(v))
 			for i := range v {
 				list[i] = v[i].members()
 			}

@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/schema"
+	"waybill/schema/codec"
+	"waybill/schema/gen"
 )
 
 // This file derives the input schemas of tools from the declarations of methods. A schema is an object of plain
@@ -53,7 +55,7 @@ type property struct {
 // inputSchema returns the input schema of a tool with these arguments for a method.
 func inputSchema(m schema.Method, params []param) jsontext.Value {
 	var declared property
-	if err := json.Unmarshal(schema.ParamsSchema(m), &declared); err != nil {
+	if err := json.Unmarshal(gen.ParamsSchema(m), &declared); err != nil {
 		panic("mcp: " + m.Name + ": " + err.Error())
 	}
 	out := flat{Type: "object"}
@@ -99,8 +101,8 @@ func (d *property) find(p *param) (property, bool) {
 
 // flat is an input schema.
 type flat struct {
-	Type       string         `json:"type"`
-	Properties schema.Ordered `json:"properties"`
-	Required   []string       `json:"required,omitzero"`
-	Additional bool           `json:"additionalProperties"`
+	Type       string        `json:"type"`
+	Properties codec.Ordered `json:"properties"`
+	Required   []string      `json:"required,omitzero"`
+	Additional bool          `json:"additionalProperties"`
 }

@@ -11,6 +11,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A fixture is a table of methods that do what a test needs, and the record of what they did.
@@ -80,7 +81,7 @@ type exploding struct{}
 func (exploding) MarshalJSON() ([]byte, error) { panic("encoding broke") }
 
 func (f *fixture) ping(_ context.Context, params []byte, done func(api.Answer)) {
-	if fault := schema.Decode(params, new(schema.None)); fault != nil {
+	if fault := codec.Decode(params, new(schema.None)); fault != nil {
 		done(api.Answer{Err: fault})
 		return
 	}
@@ -158,7 +159,7 @@ func (f *fixture) handOut(_ context.Context, params []byte, done func(api.Answer
 		Text string `json:"text,omitzero"`
 		Size int    `json:"size,omitzero"`
 	}
-	if fault := schema.Decode(params, &p); fault != nil {
+	if fault := codec.Decode(params, &p); fault != nil {
 		done(api.Answer{Err: fault})
 		return
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/internal/nearest"
 	"waybill/schema"
+	"waybill/schema/shape"
 )
 
 func TestMethodsAreDeclaredWell(t *testing.T) {
@@ -78,18 +80,18 @@ func TestMembersOfParamsAreRequiredOrOptional(t *testing.T) {
 }
 
 func TestNamesOnTheWireAreSnakeCase(t *testing.T) {
-	for _, object := range reachable() {
-		for i := range object.NumField() {
-			if f := object.Field(i); f.IsExported() && !f.Anonymous {
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				require.Regexp(t, `^[a-z][a-z0-9]*(_[a-z]+)*$`, name, "%s.%s", object.Name(), f.Name)
-				if strings.Contains(name, "_ms") {
-					number := f.Type
-					if number.Kind() == reflect.Pointer {
-						number = number.Elem()
-					}
-					require.Contains(t, []reflect.Kind{reflect.Int, reflect.Int64}, number.Kind(), "%s.%s", object.Name(), f.Name)
-				}
+	types := []reflect.Type{reflect.TypeFor[schema.Error]()}
+	for _, m := range schema.Methods {
+		types = append(types, m.Params, m.Result)
+	}
+	for _, n := range schema.Notifications {
+		types = append(types, n.Params)
+	}
+	for _, object := range shape.Objects(types...) {
+		for _, f := range object.Fields {
+			require.Regexp(t, `^[a-z][a-z0-9]*(_[a-z]+)*$`, f.Name, object.Type.Name())
+			if strings.Contains(f.Name, "_ms") {
+				require.Equal(t, shape.Integer, f.Shape.Kind, "%s.%s", object.Type.Name(), f.Name)
 			}
 		}
 	}
@@ -138,4 +140,26 @@ func TestKindsHaveNames(t *testing.T) {
 	require.Equal(t, "connection control read change kind(0)", strings.Join([]string{
 		schema.Connection.String(), schema.Control.String(), schema.Read.String(), schema.Change.String(), schema.Kind(0).String(),
 	}, " "))
+}
+
+// The fault: a name that does not exist gets an answer that does not help.
+func TestFaultR11_TheNearestMethodsAreNamed(t *testing.T) {
+	var known []string
+	for _, m := range schema.Methods {
+		known = append(append(known, m.Name), m.Aliases...)
+	}
+	for name, want := range map[string][]string{
+		"queue_instructions":      {"queue_instruction"},
+		"Ping":                    {"ping"},
+		"getStatus":               {"get_status"},
+		"rpc.discovery":           {"rpc.discover"},
+		"list_instruction":        {"list_instructions"},
+		"queue_instruction_ack":   {"queue_instruction", "queue_instruction_with_ack"},
+		"tools/call":              {},
+		"":                        {},
+		"\xff":                    {},
+		"textDocument/completion": {},
+	} {
+		require.Equal(t, want, nearest.Names(name, known), name)
+	}
 }

@@ -28,11 +28,8 @@ var (
 	runsSource string
 )
 
-// generatedBy is the mark of generated files.
-const generatedBy = "Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit."
-
-// typeComments returns the comment of each wire type as one line, by the name of the type.
-func typeComments() map[string]string {
+// Comments returns the comment of each wire type as one line, by the name of the type.
+func Comments() map[string]string {
 	comments := map[string]string{}
 	declaration := regexp.MustCompile(`(?m)^((?:// .*\n)+)type (\w+) `)
 	for _, source := range []string{

@@ -1,6 +1,6 @@
 // Package schema declares every word that a host can send or receive: methods with params, results and errors,
-// notifications, objects, and the error table. Documentation, JSON Schema, OpenRPC, TypeScript, strict decoding and
-// the table of handlers follow from these declarations.
+// notifications, objects, settings and the error table. Package schema/codec decodes by these declarations, and package
+// schema/gen writes documents, clients and the table of handlers from them.
 //
 // It refuses to do anything: it reads no clock and no file, knows no rule beyond the shape of a value, and has no
 // handler.

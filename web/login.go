@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // loginParams are the params of POST /api/login, which a page sends that was opened with a code.
@@ -27,7 +28,7 @@ func (s *server) login(req *request) {
 	body, fault := s.readBody(req)
 	var p loginParams
 	if fault == nil {
-		fault = schema.Decode(body, &p)
+		fault = codec.Decode(body, &p)
 	}
 	if fault != nil {
 		req.refuse(encodable(fault))
@@ -45,7 +46,7 @@ func (s *server) login(req *request) {
 func (s *server) issue(req *request) {
 	body, fault := s.readBody(req)
 	if fault == nil {
-		fault = schema.Decode(body, new(schema.None))
+		fault = codec.Decode(body, new(schema.None))
 	}
 	if fault != nil {
 		req.refuse(encodable(fault))

@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/web/markdown"
 )
 
@@ -19,7 +19,7 @@ func (s *server) markdown(req *request) {
 	body, fault := s.readBody(req)
 	var p markdownParams
 	if fault == nil {
-		fault = schema.Decode(body, &p)
+		fault = codec.Decode(body, &p)
 	}
 	if fault != nil {
 		req.refuse(encodable(fault))

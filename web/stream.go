@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 const (
@@ -68,7 +69,7 @@ func startOf(r *http.Request) (string, *schema.Error) {
 	params, fault := paramsOfQuery(reflect.TypeFor[streamParams](), object{}, nil, r.URL.RawQuery)
 	var p streamParams
 	if fault == nil {
-		fault = schema.Decode(params, &p)
+		fault = codec.Decode(params, &p)
 	}
 	if last := r.Header.Get("Last-Event-ID"); last != "" { // a reconnecting client continues there
 		p.Cursor = last

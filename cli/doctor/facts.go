@@ -23,7 +23,7 @@ import (
 	"waybill/doctor"
 	"waybill/engine/workspace"
 	"waybill/internal/nearest"
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store/postgres"
 	"waybill/store/sqlite"
 )
@@ -147,7 +147,7 @@ const ownPrefix = "WAYBILL_"
 // knownVariables returns those that mean something.
 func knownVariables() []string {
 	names := []string{settings.ConfigVariable, settings.DialectVariable, program.StoreVariable, "WAYBILL_LOG", "WAYBILL_WORKSPACE"}
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		names = append(names, settings.SettingVariable(row.Name))
 	}
 	slices.Sort(names)
@@ -181,7 +181,7 @@ func (a commands) settingFacts(cmd *cobra.Command) doctor.Settings {
 		return doctor.Settings{Err: err}
 	}
 	s := doctor.Settings{File: a.Settings.File, KeepFor: a.Settings.Keep().For}
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		if g, ok := a.Settings.Given[row.Name]; ok {
 			s.Given = append(s.Given, doctor.Setting{Name: row.Name, From: kindOf(g), Value: g.Value})
 		}

@@ -16,6 +16,7 @@ import (
 
 	"waybill/cli/output"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 const (
@@ -93,7 +94,7 @@ func bare(err error) error {
 
 // spot returns the file and the line that an error speaks of.
 func spot(path string, raw []byte, fault *schema.Error) string {
-	line := schema.LineOf(raw, problemOf(fault).Pointer)
+	line := codec.LineOf(raw, problemOf(fault).Pointer)
 	if offset, ok := fault.Data.Details["offset"].(int64); ok {
 		line = 1 + bytes.Count(raw[:min(int(offset), len(raw))], []byte{'\n'})
 	}
@@ -144,7 +145,7 @@ func elsewhere(fault *schema.Error, p schema.Problem) string {
 		return ""
 	}
 	last := p.Pointer[strings.LastIndexByte(p.Pointer, '/')+1:]
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		if row.Name == last || strings.HasSuffix(row.Name, "."+last) {
 			at := strings.LastIndexByte(row.Name, '.')
 			return "; " + row.Name[at+1:] + " belongs into the object " + row.Name[:at]
@@ -202,12 +203,12 @@ func (f *Finder) configuration(cmd *cobra.Command) (string, map[string]Given, er
 	if err != nil {
 		return path, nil, output.UsageError(fmt.Errorf("the configuration %s %w%s", path, err, namedBy(cmd, named)))
 	}
-	found, fault := schema.ReadSettings(raw)
+	found, fault := codec.ReadSettings(raw)
 	if fault != nil {
 		return path, nil, output.UsageError(fmt.Errorf("%s: %s", spot(path, raw, fault), sentence(fault)))
 	}
 	for name, value := range found {
-		values[name] = Given{value, path, schema.LineOf(raw, "/"+strings.ReplaceAll(name, ".", "/"))}
+		values[name] = Given{value, path, codec.LineOf(raw, "/"+strings.ReplaceAll(name, ".", "/"))}
 	}
 	return path, values, nil
 }

@@ -15,6 +15,7 @@ import (
 	"waybill/cli/output"
 	"waybill/engine"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // SettingFlags maps settings to their flags. Some commands use such a flag name with another meaning, as prompt does,
@@ -110,8 +111,8 @@ func (s *Settings) Complete() error {
 		values[name] = g.Value
 	}
 	var fault *schema.Error
-	if s.Partial, fault = schema.SettingsOf(values); fault == nil {
-		s.Settings, fault = schema.CompleteSettings(s.Partial)
+	if s.Partial, fault = codec.SettingsOf(values); fault == nil {
+		s.Settings, fault = codec.CompleteSettings(s.Partial)
 	}
 	if fault != nil {
 		return fmt.Errorf("%s%s", s.origins(fault), sentence(fault))
@@ -153,7 +154,7 @@ func (s *Settings) checkPlaces() error {
 // Changed lists the settings that are not as they are built in.
 func (s *Settings) Changed() []schema.Setting {
 	list := []schema.Setting{}
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		if g, ok := s.Given[row.Name]; ok && !builtIn(row, string(g.Value)) {
 			list = append(list, schema.Setting{Name: row.Name, Value: g.Value, Origin: g.Origin})
 		}
@@ -162,7 +163,7 @@ func (s *Settings) Changed() []schema.Setting {
 }
 
 // builtIn reports whether a value equals the default.
-func builtIn(row schema.SettingRow, value string) bool {
+func builtIn(row codec.SettingRow, value string) bool {
 	return value == row.BuiltIn || row.BuiltIn == "" && (value == `""` || value == "[]")
 }
 
@@ -186,7 +187,7 @@ func (f *Finder) SettingsOf(cmd *cobra.Command) (s Settings, err error) {
 	if s.File, s.Given, err = f.configuration(cmd); err != nil {
 		return s, err
 	}
-	for _, row := range schema.SettingRows() {
+	for _, row := range codec.SettingRows() {
 		g, err := f.override(cmd, row)
 		if err != nil {
 			return s, output.UsageError(err)
@@ -202,7 +203,7 @@ func (f *Finder) SettingsOf(cmd *cobra.Command) (s Settings, err error) {
 }
 
 // override returns the value from a flag or the environment; its Origin is "" if neither sets it.
-func (f *Finder) override(cmd *cobra.Command, row schema.SettingRow) (Given, error) {
+func (f *Finder) override(cmd *cobra.Command, row codec.SettingRow) (Given, error) {
 	name := SettingFlags[row.Name]
 	flag := cmd.Flags().Lookup(name)
 	switch {

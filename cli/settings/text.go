@@ -7,13 +7,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // valueOf returns the value of a setting from the text of an environment variable or a command line. Commas separate
 // the parts of a list. The error names the allowed values.
-func valueOf(row schema.SettingRow, given string) ([]byte, *schema.Error) {
+func valueOf(row codec.SettingRow, given string) ([]byte, *schema.Error) {
 	value := literal(row.Kind, strings.ToValidUTF8(given, "\ufffd"))
-	_, fault := schema.SettingsOf(map[string][]byte{row.Name: value})
+	_, fault := codec.SettingsOf(map[string][]byte{row.Name: value})
 	return value, fault
 }
 

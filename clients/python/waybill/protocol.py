@@ -1,4 +1,4 @@
-# Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.
+# Generated from the declarations in schema/ by `go test ./schema/gen -update`. Do not edit.
 """The types of the protocol. Nothing in here talks to waybill; what does is in the modules beside it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.
+// Generated from the declarations in schema/ by `go test ./schema/gen -update`. Do not edit.
 
 /** The largest message that waybill reads. */
 export const maxMessageBytes = 8388608;

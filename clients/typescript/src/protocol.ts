@@ -1,4 +1,4 @@
-// Generated from the declarations in schema/ by `go test ./schema -run TestGenerated -update`. Do not edit.
+// Generated from the declarations in schema/ by `go test ./schema/gen -update`. Do not edit.
 
 /** The version of the protocol that is described here. */
 export type ProtocolVersion = 1;

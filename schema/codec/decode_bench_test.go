@@ -1,4 +1,4 @@
-package schema_test
+package codec_test
 
 import (
 	jsonv1 "encoding/json"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // call is a usual call: 300 bytes, with every kind of member.
@@ -18,7 +19,7 @@ const call = `{"session_id":"ses_01","content":"Run the whole test suite again a
 
 // BenchmarkDecode compares strict decoding with the plain decoders of the same params, in one run.
 func BenchmarkDecode(b *testing.B) {
-	raw, decoder := []byte(call), schema.NewDecoder[schema.QueueInstructionWithAckParams]()
+	raw, decoder := []byte(call), codec.NewDecoder[schema.QueueInstructionWithAckParams]()
 	for name, decode := range map[string]func(*schema.QueueInstructionWithAckParams) error{
 		"strict": func(p *schema.QueueInstructionWithAckParams) error {
 			if err := decoder.Decode(raw, p); err != nil {

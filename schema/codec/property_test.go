@@ -1,10 +1,11 @@
-package schema_test
+package codec_test
 
 import (
 	"bytes"
 	jsonv1 "encoding/json"
+	"maps"
 	"reflect"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/schema"
+	"waybill/schema/codec"
+	"waybill/schema/gen"
 )
 
 // FuzzDecode sends any bytes as the params of any method.
@@ -24,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method uint8, raw []byte) {
 		m := schema.Methods[int(method)%len(schema.Methods)]
 		params := reflect.New(m.Params).Interface()
-		err := schema.Decode(raw, params)
+		err := codec.Decode(raw, params)
 		if err != nil {
 			lawfulRefusal(t, err)
 			return
@@ -56,7 +59,7 @@ func roundTrip(t interface {
 	text, err := schema.Encode(params)
 	require.NoError(t, err)
 	again := reflect.New(reflect.TypeOf(params).Elem()).Interface()
-	fault := schema.Decode(text, again)
+	fault := codec.Decode(text, again)
 	if fault != nil {
 		require.Fail(t, "written params are refused", "%s: %s", text, fault.Message)
 	}
@@ -85,30 +88,18 @@ func acceptedByOthers(t *testing.T, m schema.Method, raw []byte, params any) {
 	require.Equal(t, string(ours), string(theirs))
 }
 
-// paramsSchemas returns the published schema of each method's params.
-func paramsSchemas(t *testing.T) map[string]map[string]any {
+// published returns the published schema of a method's params.
+func published(t *testing.T, m schema.Method) (s map[string]any) {
 	t.Helper()
-	var document struct {
-		Defs map[string]map[string]any `json:"$defs"`
-	}
-	require.NoError(t, json.Unmarshal(schema.JSONSchema(), &document))
-	schemas := map[string]map[string]any{}
-	for name, def := range document.Defs {
-		if method, ok := strings.CutSuffix(name, ".params"); ok {
-			schemas[method] = def
-		}
-	}
-	return schemas
+	require.NoError(t, json.Unmarshal(gen.ParamsSchema(m), &s))
+	return s
 }
 
 // What is published must be what is done: Decode accepts params exactly if their schema does.
 func TestPublishedSchemasAgreeWithDecode(t *testing.T) {
-	schemas := paramsSchemas(t)
 	for _, m := range schema.Methods {
-		published := schemas[m.Name]
-		require.NotNil(t, published, m.Name)
 		t.Run(m.Name, func(t *testing.T) {
-			agree(t, m, published)
+			agree(t, m, published(t, m))
 		})
 	}
 }
@@ -123,7 +114,7 @@ func agree(t *testing.T, m schema.Method, published map[string]any) {
 		require.NoError(t, jsonv1.Unmarshal(raw, &asRead))
 
 		params := reflect.New(m.Params).Interface()
-		fault := schema.Decode(raw, params)
+		fault := codec.Decode(raw, params)
 		if valid(published, asRead) != (fault == nil) {
 			t.Fatalf("%s: the schema says %v, Decode says %v", raw, valid(published, asRead), fault)
 		}
@@ -173,7 +164,7 @@ func drawObject(t *rapid.T, s map[string]any) any {
 	object := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
-	for _, name := range sortedKeys(properties) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		likely := 2
 		for _, r := range required {
 			if r == name {

@@ -1,4 +1,4 @@
-package schema
+package codec
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"waybill/internal/safetext"
+	"waybill/schema"
+	"waybill/schema/shape"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +15,7 @@ import (
 
 // explain looks at the params value by value and lists all problems. If there are none, it decodes them without their
 // open members.
-func (s *shape) explain(raw []byte, dst reflect.Value) *Error {
+func explain(s *shape.Shape, raw []byte, dst reflect.Value) *schema.Error {
 	if err := syntax(raw); err != nil {
 		return err
 	}
@@ -29,13 +31,13 @@ func (s *shape) explain(raw []byte, dst reflect.Value) *Error {
 	}
 	dst.SetZero()
 	if err := json.Unmarshal(params, dst.Addr().Interface(), open); err != nil {
-		return NewError(InvalidParams, "params cannot be read: "+err.Error())
+		return schema.NewError(schema.InvalidParams, "params cannot be read: "+err.Error())
 	}
 	return nil
 }
 
 // syntax returns the error for malformed JSON.
-func syntax(raw []byte) *Error {
+func syntax(raw []byte) *schema.Error {
 	if len(trim(raw)) == 0 {
 		return nil
 	}
@@ -44,21 +46,21 @@ func syntax(raw []byte) *Error {
 	if err == nil {
 		return nil
 	}
-	code, what := InvalidUTF8, "params are not valid UTF-8, or have half of a surrogate pair"
+	code, what := schema.InvalidUTF8, "params are not valid UTF-8, or have half of a surrogate pair"
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		code, what = DuplicateKey, "params have a member twice"
+		code, what = schema.DuplicateKey, "params have a member twice"
 	case json.Unmarshal(raw, &v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil:
-		code, what = ParseError, "params are not JSON"
+		code, what = schema.ParseError, "params are not JSON"
 	}
 	found, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
-		return NewError(code, what)
+		return schema.NewError(code, what)
 	}
 	what += ", at byte " + strconv.FormatInt(found.ByteOffset, 10)
 	pointer := safetext.Truncate(string(found.JSONPointer), maxPointer)
 	if pointer != "" {
 		what += " (" + pointer + ")"
 	}
-	return NewError(code, what).With("pointer", pointer).With("offset", found.ByteOffset)
+	return schema.NewError(code, what).With("pointer", pointer).With("offset", found.ByteOffset)
 }

@@ -1,4 +1,4 @@
-package schema_test
+package codec_test
 
 import (
 	"cmp"
@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
-func settingRows() map[string]schema.SettingRow {
-	rows := map[string]schema.SettingRow{}
-	for _, row := range schema.SettingRows() {
+func settingRows() map[string]codec.SettingRow {
+	rows := map[string]codec.SettingRow{}
+	for _, row := range codec.SettingRows() {
 		rows[row.Name] = row
 	}
 	return rows
@@ -73,20 +74,20 @@ func TestParamsAndTheirSettingsAgree(t *testing.T) {
 
 // What is built in is allowed, and completing settings twice is the same as once.
 func TestCompleteSettings(t *testing.T) {
-	full, fault := schema.CompleteSettings(schema.Settings{})
+	full, fault := codec.CompleteSettings(schema.Settings{})
 	require.Nil(t, fault)
 	require.Equal(t, 4800, *full.Prompt.MaxInputTokens.Worker)
 	require.Equal(t, 4000, *full.Prompt.MaxInputTokens.Reviewer)
 	require.Equal(t, 1200, *full.Prompt.MaxOutputTokens)
 	require.NotNil(t, full.Results)
-	again, fault := schema.CompleteSettings(full)
+	again, fault := codec.CompleteSettings(full)
 	require.Nil(t, fault)
 	require.Equal(t, full, again)
 }
 
 // A value in a file is the same however it is written.
 func TestReadSettingsGivesOneFormOfAValue(t *testing.T) {
-	values, fault := schema.ReadSettings([]byte("{\"prompt\" : {\"tokenizer\": \"o20\\u0030k\"}, \"plans\": {\"dialects\": [ \"a=b\" , \"c=d\"]},\n\"_meta\": 1, \"x-why\": {}}"))
+	values, fault := codec.ReadSettings([]byte("{\"prompt\" : {\"tokenizer\": \"o20\\u0030k\"}, \"plans\": {\"dialects\": [ \"a=b\" , \"c=d\"]},\n\"_meta\": 1, \"x-why\": {}}"))
 	require.Nil(t, fault)
 	require.Equal(t, map[string][]byte{"prompt.tokenizer": []byte(`"o200k"`), "plans.dialects": []byte(`["a=b","c=d"]`)}, values)
 }
@@ -94,10 +95,10 @@ func TestReadSettingsGivesOneFormOfAValue(t *testing.T) {
 func TestLineOf(t *testing.T) {
 	raw := []byte("{\n \"a\": {\n\n  \"b\": [\n 1,\n 2]},\n \"c/d\": 5}")
 	for pointer, line := range map[string]int{"": 1, "/a": 2, "/a/b": 4, "/a/b/0": 5, "/a/b/1": 6, "/c~1d": 7, "/none": 0, "/a/c": 0} {
-		require.Equal(t, line, schema.LineOf(raw, pointer), pointer)
+		require.Equal(t, line, codec.LineOf(raw, pointer), pointer)
 	}
-	require.Zero(t, schema.LineOf([]byte("{"), "/a"))
-	require.Zero(t, schema.LineOf(nil, "/a"))
+	require.Zero(t, codec.LineOf([]byte("{"), "/a"))
+	require.Zero(t, codec.LineOf(nil, "/a"))
 }
 
 // FuzzSettings reads any file: what is taken can be completed or breaks a rule of the whole, is taken again from
@@ -113,24 +114,24 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(inner))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		values, fault := schema.ReadSettings(raw)
+		values, fault := codec.ReadSettings(raw)
 		if fault != nil {
 			problems, _ := fault.Data.Details["errors"].([]schema.Problem)
 			for _, p := range problems {
-				require.LessOrEqual(t, schema.LineOf(raw, p.Pointer), 1+strings.Count(string(raw), "\n"))
+				require.LessOrEqual(t, codec.LineOf(raw, p.Pointer), 1+strings.Count(string(raw), "\n"))
 			}
 			return
 		}
-		s, fault := schema.SettingsOf(values)
+		s, fault := codec.SettingsOf(values)
 		require.Nil(t, fault)
 		text, err := schema.Encode(s)
 		require.NoError(t, err)
-		again, fault := schema.ReadSettings(text)
+		again, fault := codec.ReadSettings(text)
 		require.Nil(t, fault)
 		for name, value := range again {
 			require.Equal(t, string(values[name]), string(value), name)
 		}
-		full, fault := schema.CompleteSettings(s)
+		full, fault := codec.CompleteSettings(s)
 		require.Equal(t, fault == nil, *full.Prompt.MaxOutputTokens < min(*full.Prompt.MaxInputTokens.Worker, *full.Prompt.MaxInputTokens.Reviewer))
 	})
 }

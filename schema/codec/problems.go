@@ -1,4 +1,4 @@
-package schema
+package codec
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 
 	"waybill/internal/nearest"
 	"waybill/internal/safetext"
+	"waybill/schema"
+	"waybill/schema/shape"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -26,8 +28,8 @@ type walk struct {
 
 // A finding is a problem with its part of the error.
 type finding struct {
-	Problem
-	code  Code
+	schema.Problem
+	code  schema.Code
 	field string   // of UNKNOWN_FIELD: the name
 	near  []string // of UNKNOWN_FIELD: the nearest that are known
 }
@@ -46,7 +48,7 @@ func (w *walk) add(at jsontext.Pointer, describe func() finding) {
 // wrong adds that a value is not of the wanted kind.
 func (w *walk) wrong(at jsontext.Pointer, v jsontext.Value, wanted string) {
 	w.add(at, func() finding {
-		return finding{code: InvalidParams, Problem: Problem{
+		return finding{code: schema.InvalidParams, Problem: schema.Problem{
 			Message: place(at) + " must be " + wanted + ", not " + shown(v), Expected: wanted, Found: shown(v),
 		}}
 	})
@@ -55,7 +57,7 @@ func (w *walk) wrong(at jsontext.Pointer, v jsontext.Value, wanted string) {
 // missing adds that a required member is absent.
 func (w *walk) missing(at jsontext.Pointer, wanted string) {
 	w.add(at, func() finding {
-		return finding{code: InvalidParams, Problem: Problem{
+		return finding{code: schema.InvalidParams, Problem: schema.Problem{
 			Message: place(at) + " is missing; it must be " + wanted, Expected: wanted, Found: "nothing",
 		}}
 	})
@@ -64,7 +66,7 @@ func (w *walk) missing(at jsontext.Pointer, wanted string) {
 // blank adds that a text is blank.
 func (w *walk) blank(at jsontext.Pointer, v jsontext.Value, wanted string) {
 	w.add(at, func() finding {
-		return finding{code: EmptyContent, Problem: Problem{
+		return finding{code: schema.EmptyContent, Problem: schema.Problem{
 			Message: place(at) + " must be " + wanted, Expected: wanted, Found: shown(v),
 		}}
 	})
@@ -73,7 +75,7 @@ func (w *walk) blank(at jsontext.Pointer, v jsontext.Value, wanted string) {
 // zero adds that a string contains U+0000, which not every store can keep.
 func (w *walk) zero(at jsontext.Pointer) {
 	w.add(at, func() finding {
-		return finding{code: InvalidParams, Problem: Problem{
+		return finding{code: schema.InvalidParams, Problem: schema.Problem{
 			Message:  place(at) + " must not contain the character U+0000",
 			Expected: "a string without U+0000", Found: "U+0000",
 		}}
@@ -81,12 +83,12 @@ func (w *walk) zero(at jsontext.Pointer) {
 }
 
 // unknown adds that a member is not declared.
-func (w *walk) unknown(at jsontext.Pointer, name string, s *shape) {
+func (w *walk) unknown(at jsontext.Pointer, name string, s *shape.Shape) {
 	w.add(at, func() finding {
-		near := nearest.Names(name, s.names)
+		near := nearest.Names(name, s.Names)
 		field := safetext.Truncate(name, maxExcerpt)
-		return finding{code: UnknownField, field: field, near: near, Problem: Problem{
-			Message: place(at) + " is not known; " + advice(near, s.names), Expected: oneOf(s.names), Found: safetext.Printable(field),
+		return finding{code: schema.UnknownField, field: field, near: near, Problem: schema.Problem{
+			Message: place(at) + " is not known; " + advice(near, s.Names), Expected: shape.OneOf(s.Names), Found: safetext.Printable(field),
 		}}
 	})
 }
@@ -102,17 +104,10 @@ func advice(near, known []string) string {
 	return `did you mean "` + strings.Join(near, `" or "`) + `"?`
 }
 
-func oneOf(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return "one of " + strings.Join(names, ", ")
-}
-
 // error returns one error for all findings.
-func (w *walk) error() *Error {
+func (w *walk) error() *schema.Error {
 	first := w.found[0]
-	problems := make([]Problem, len(w.found))
+	problems := make([]schema.Problem, len(w.found))
 	for i, f := range w.found {
 		problems[i] = f.Problem
 		if slices.Index(gravity, f.code) > slices.Index(gravity, first.code) {
@@ -123,8 +118,8 @@ func (w *walk) error() *Error {
 	if more := len(problems) - 1; more > 0 {
 		message += " (" + strconv.Itoa(more) + " more in details.errors)"
 	}
-	e := NewError(first.code, message).With("errors", problems)
-	if first.code == UnknownField {
+	e := schema.NewError(first.code, message).With("errors", problems)
+	if first.code == schema.UnknownField {
 		e = e.With("field", first.field).With("pointer", first.Pointer)
 	}
 	if len(first.near) > 0 {
@@ -138,7 +133,7 @@ func (w *walk) error() *Error {
 
 // gravity orders the codes by weight. An unknown member weighs most, because a misspelt name usually explains the
 // missing one.
-var gravity = []Code{EmptyContent, InvalidParams, UnknownField}
+var gravity = []schema.Code{schema.EmptyContent, schema.InvalidParams, schema.UnknownField}
 
 // place returns the name of a place for a message.
 func place(at jsontext.Pointer) string {

@@ -1,4 +1,4 @@
-package schema
+package gen
 
 import (
 	_ "embed"
@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"waybill/schema"
+	"waybill/schema/shape"
 )
 
 // protocolProse is the beginning of the document about the protocol: what no declaration says.
@@ -23,8 +26,8 @@ type Exchange struct {
 // each, the notifications and the objects. It panics if a method has no exchange, because then a reader would
 // have to guess how it is spoken.
 func ProtocolMarkdown(exchanges map[string]Exchange) []byte {
-	m := markdown{comments: typeComments(), exchanges: exchanges}
-	m.printf("<!-- %s The prose is that of schema/protocol.md. -->\n\n%s\n## Methods\n\n%s\n", generatedBy, protocolProse, methodsIntroduction)
+	m := markdown{comments: schema.Comments(), exchanges: exchanges}
+	m.printf("<!-- %s The prose is that of schema/gen/protocol.md. -->\n\n%s\n## Methods\n\n%s\n", generatedBy, protocolProse, methodsIntroduction)
 	for _, group := range groups() {
 		m.printf("\n### %s\n", group.title())
 		for _, method := range group.methods {
@@ -34,7 +37,7 @@ func ProtocolMarkdown(exchanges map[string]Exchange) []byte {
 	m.notifications()
 	m.printf("\n## Objects\n")
 	for _, s := range m.objects() {
-		m.printf("\n### %s\n\n%s\n\n", s.typ.Name(), m.comments[s.typ.Name()])
+		m.printf("\n### %s\n\n%s\n\n", s.Type.Name(), m.comments[s.Type.Name()])
 		m.members("member", s)
 	}
 	return []byte(m.String())
@@ -47,7 +50,7 @@ func MethodsMarkdown() []byte {
 	for _, group := range groups() {
 		m.printf("\n## %s\n\n| method | kind | purpose |\n|---|---|---|\n", group.title())
 		for _, method := range group.methods {
-			m.printf("| [`%s`](protocol.md#%s) | %s | %s |\n", method.Name, anchor(method.Name), method.manner(), cell(method.Doc))
+			m.printf("| [`%s`](protocol.md#%s) | %s | %s |\n", method.Name, anchor(method.Name), manner(method), cell(method.Doc))
 		}
 	}
 	return []byte(m.String())
@@ -65,7 +68,7 @@ const methodsIntroduction = "Params are an object. Members marked `*` are requir
 // A group is the methods about one thing.
 type group struct {
 	name    string
-	methods []Method
+	methods []schema.Method
 }
 
 func (g group) title() string { return strings.ToUpper(g.name[:1]) + g.name[1:] }
@@ -73,7 +76,7 @@ func (g group) title() string { return strings.ToUpper(g.name[:1]) + g.name[1:] 
 // groups returns the methods in the order of their declaration.
 func groups() []group {
 	var all []group
-	for _, method := range Methods {
+	for _, method := range schema.Methods {
 		if len(all) == 0 || all[len(all)-1].name != method.Group {
 			all = append(all, group{name: method.Group})
 		}
@@ -86,7 +89,7 @@ func groups() []group {
 func (m *markdown) notifications() {
 	m.printf("\n## Notifications\n\nwaybill sends these on its own. They are hints: `events_since` returns every event.\n\n")
 	m.printf("| notification | params | meaning |\n|---|---|---|\n")
-	for _, n := range Notifications {
+	for _, n := range schema.Notifications {
 		m.printf("| `%s` | %s | %s |\n", n.Name, link(n.Params.Name()), cell(n.Doc))
 	}
 }
@@ -94,21 +97,21 @@ func (m *markdown) notifications() {
 // objects returns the objects that are described by themselves: not the params and the results of one
 // method, which are described with it, and not those of errors, which have their own page. A result that
 // is also a part of others is described by itself, too.
-func (m *markdown) objects() []*shape {
-	var objects []*shape
+func (m *markdown) objects() []*shape.Shape {
+	var objects []*shape.Shape
 	parts := map[reflect.Type]bool{}
-	for _, s := range spoken() {
-		for _, f := range s.fields {
-			part := f.shape
-			for part.elem != nil {
-				part = part.elem
+	for _, s := range allObjects() {
+		for _, f := range s.Fields {
+			part := f.Shape
+			for part.Elem != nil {
+				part = part.Elem
 			}
-			parts[part.typ] = true
+			parts[part.Type] = true
 		}
 	}
-	for _, s := range spoken() {
-		own := !parts[s.typ] && slices.ContainsFunc(Methods, func(m Method) bool { return m.Params == s.typ || m.Result == s.typ })
-		if !own && !slices.Contains(errorTypes, s.typ) {
+	for _, s := range allObjects() {
+		own := !parts[s.Type] && slices.ContainsFunc(schema.Methods, func(m schema.Method) bool { return m.Params == s.Type || m.Result == s.Type })
+		if !own && !slices.Contains(errorTypes, s.Type) {
 			objects = append(objects, s)
 		}
 	}
@@ -123,19 +126,19 @@ type markdown struct {
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.Builder, format, args...) }
 
-func (m *markdown) method(method Method) {
-	m.printf("\n#### `%s`\n\n*%s*", method.Name, method.manner())
+func (m *markdown) method(method schema.Method) {
+	m.printf("\n#### `%s`\n\n*%s*", method.Name, manner(method))
 	if method.Aliases != nil {
 		m.printf(", also called %s", codes(method.Aliases))
 	}
 	m.printf("\n\n%s\n", method.Doc)
-	if s := shapeOf(method.Params); len(s.fields) > 0 {
+	if s := shape.Of(method.Params); len(s.Fields) > 0 {
 		m.printf("\n")
 		m.members("param", s)
 	}
 	if !method.Notification {
 		m.printf("\n")
-		m.result(compiler{}.shape(method.Result))
+		m.result(shape.Of(method.Result))
 	}
 	if method.Errors != nil {
 		m.printf("\nErrors: %s.\n", codes(method.Errors))
@@ -153,70 +156,70 @@ func (m *markdown) exchange(method string) {
 }
 
 // manner says how a method is carried out beside others, and whether it is answered.
-func (m Method) manner() string {
+func manner(m schema.Method) string {
 	if m.Notification {
 		return "notification"
 	}
 	return m.Kind.String()
 }
 
-func (m *markdown) result(s *shape) {
-	if len(s.fields) > 0 {
+func (m *markdown) result(s *shape.Shape) {
+	if len(s.Fields) > 0 {
 		m.members("result", s)
 		return
 	}
-	none := rules{}
-	m.printf("The result is %s.\n", none.wanted(s))
+	none := shape.Rules{}
+	m.printf("The result is %s.\n", none.Wanted(s))
 }
 
-func (m *markdown) members(head string, s *shape) {
+func (m *markdown) members(head string, s *shape.Shape) {
 	m.printf("| %s | type | meaning |\n|---|---|---|\n", head)
-	for i := range s.fields {
-		f := &s.fields[i]
+	for i := range s.Fields {
+		f := &s.Fields[i]
 		mark := ""
 		switch {
-		case f.rules.required:
+		case f.Rules.Required:
 			mark = " *"
-		case f.optional && head != "param":
+		case f.Optional && head != "param":
 			mark = " ?"
 		}
-		m.printf("| `%s`%s | %s | %s |\n", f.name, mark, f.shape.words(f.rules), cell(f.meaning()))
+		m.printf("| `%s`%s | %s | %s |\n", f.Name, mark, words(f.Shape, f.Rules), cell(meaning(f)))
 	}
 }
 
 // words names the type of a value.
-func (s *shape) words(r rules) string {
-	switch s.kind {
-	case object:
-		return link(s.typ.Name())
-	case list:
-		return "list of " + s.elem.words(r)
-	case dict:
-		return "map to " + s.elem.words(r)
-	case text:
-		return s.textWords(r)
-	case integer:
-		return strings.Replace(r.wantedInt(), "a whole number", "integer", 1)
-	case boolean:
+func words(s *shape.Shape, r shape.Rules) string {
+	switch s.Kind {
+	case shape.Object:
+		return link(s.Type.Name())
+	case shape.List:
+		return "list of " + words(s.Elem, r)
+	case shape.Map:
+		return "map to " + words(s.Elem, r)
+	case shape.Text:
+		return textWords(s, r)
+	case shape.Integer:
+		return strings.Replace(r.WantedInt(), "a whole number", "integer", 1)
+	case shape.Boolean:
 		return "boolean"
-	case anyObject:
+	case shape.AnyObject:
 		return "object"
-	case nothing:
+	case shape.Null:
 		return "null"
-	case anything:
+	case shape.Any:
 	}
 	return "any value"
 }
 
-func (s *shape) textWords(r rules) string {
+func textWords(s *shape.Shape, r shape.Rules) string {
 	switch {
-	case s.typ == reflect.TypeFor[Time]():
+	case s.Type == reflect.TypeFor[schema.Time]():
 		return "time"
-	case s.typ == reflect.TypeFor[Code]():
+	case s.Type == reflect.TypeFor[schema.Code]():
 		return "[error code](errors.md)"
-	case r.enum != nil:
-		return codes(r.enum)
-	case r.id:
+	case r.Enum != nil:
+		return codes(r.Enum)
+	case r.ID:
 		return "id"
 	}
 	return "string"
@@ -224,19 +227,19 @@ func (s *shape) textWords(r rules) string {
 
 // ErrorsMarkdown returns the reference of errors, for people.
 func ErrorsMarkdown() []byte {
-	m := markdown{comments: typeComments()}
+	m := markdown{comments: schema.Comments()}
 	m.printf("<!-- %s -->\n\n# Errors\n\n%s\n\n", generatedBy, errorsIntroduction)
 	m.printf("| code | number | again? | meaning | answered by |\n|---|---|---|---|---|\n")
-	for _, row := range ErrorTable {
+	for _, row := range schema.ErrorTable {
 		again := "no"
 		if row.Retryable {
 			again = "yes"
 		}
-		m.printf("| `%s` | %d | %s | %s | %s |\n", row.Code, row.Number, again, cell(row.Doc), row.answeredBy())
+		m.printf("| `%s` | %d | %s | %s | %s |\n", row.Code, row.Number, again, cell(row.Doc), answeredBy(row))
 	}
 	for _, t := range errorTypes {
 		m.printf("\n## %s\n\n%s\n\n", t.Name(), m.comments[t.Name()])
-		m.members("member", shapeOf(t))
+		m.members("member", shape.Of(t))
 	}
 	return []byte(m.String())
 }
@@ -246,15 +249,15 @@ const errorsIntroduction = "`data.code` is the contract; `code` is its number, f
 	"same call with the same `idempotency_key` tells."
 
 // answeredBy names those who may answer with the error.
-func (row ErrorRow) answeredBy() string {
-	if row.everywhere() {
+func answeredBy(row schema.ErrorRow) string {
+	if everywhere(row) {
 		return "every method"
 	}
-	if slices.Contains(OverHTTP, row.Code) {
+	if slices.Contains(schema.OverHTTP, row.Code) {
 		return "HTTP"
 	}
 	var names []string
-	for _, m := range Methods {
+	for _, m := range schema.Methods {
 		if slices.Contains(m.Errors, row.Code) {
 			names = append(names, m.Name)
 		}

@@ -1,4 +1,4 @@
-package schema
+package codec
 
 import (
 	"bytes"
@@ -6,115 +6,117 @@ import (
 	"strconv"
 	"strings"
 
+	"waybill/schema/shape"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // This file looks at values whose syntax is valid.
 
 // object checks the members of an object. At the top, it ignores members that every method allows.
-func (w *walk) object(at jsontext.Pointer, v jsontext.Value, s *shape, top bool) {
-	seen := make([]bool, len(s.fields))
+func (w *walk) object(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, top bool) {
+	seen := make([]bool, len(s.Fields))
 	for name, value := range members(v) {
-		i, known := s.member(name)
+		i, known := s.Member(name)
 		switch {
 		case known:
-			seen[i] = w.member(at.AppendToken(name), value, s, &s.fields[i])
-		case s.open, top && (name == "_meta" || strings.HasPrefix(name, "x-")):
+			seen[i] = w.member(at.AppendToken(name), value, s, &s.Fields[i])
+		case s.Open, top && (name == "_meta" || strings.HasPrefix(name, "x-")):
 		default:
 			w.unknown(at.AppendToken(name), name, s)
 		}
 	}
-	for i := range s.fields {
-		if f := &s.fields[i]; f.rules.required && !seen[i] {
-			w.missing(at.AppendToken(f.name), f.rules.wanted(f.shape))
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Rules.Required && !seen[i] {
+			w.missing(at.AppendToken(f.Name), f.Rules.Wanted(f.Shape))
 		}
 	}
 }
 
 // member checks one member of s, and reports whether it counts as present.
-func (w *walk) member(at jsontext.Pointer, v jsontext.Value, s *shape, f *field) bool {
-	null := v.Kind() == 'n' && !f.shape.takes('n')
+func (w *walk) member(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, f *shape.Field) bool {
+	null := v.Kind() == 'n' && !takes(f.Shape, 'n')
 	switch {
-	case null && s.open:
+	case null && s.Open:
 		return false
-	case null && f.optional:
-		w.wrong(at, v, f.rules.wanted(f.shape)+" or left out")
+	case null && f.Optional:
+		w.wrong(at, v, f.Rules.Wanted(f.Shape)+" or left out")
 	default:
-		w.value(at, v, f.shape, f.rules)
+		w.value(at, v, f.Shape, f.Rules)
 	}
 	return true
 }
 
 // value checks one value.
-func (w *walk) value(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
-	if !s.takes(v.Kind()) {
-		w.wrong(at, v, r.wanted(s))
+func (w *walk) value(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, r shape.Rules) {
+	if !takes(s, v.Kind()) {
+		w.wrong(at, v, r.Wanted(s))
 		return
 	}
-	switch s.kind {
-	case object:
+	switch s.Kind {
+	case shape.Object:
 		w.object(at, v, s, false)
-	case list:
+	case shape.List:
 		w.list(at, v, s, r)
-	case dict:
+	case shape.Map:
 		w.dict(at, v, s, r)
-	case text:
+	case shape.Text:
 		w.text(at, v, s, r)
-	case integer:
-		if n, err := strconv.ParseInt(string(v), 10, s.typ.Bits()); err != nil || !r.allowsInt(n) {
-			w.wrong(at, v, r.wanted(s))
+	case shape.Integer:
+		if n, err := strconv.ParseInt(string(v), 10, s.Type.Bits()); err != nil || !r.AllowsInt(n) {
+			w.wrong(at, v, r.Wanted(s))
 		}
-	case anything, anyObject:
+	case shape.Any, shape.AnyObject:
 		w.clean(at, v)
-	case boolean, nothing:
+	case shape.Boolean, shape.Null:
 	}
 }
 
 // takes reports whether values of the JSON kind fit the shape.
-func (s *shape) takes(k jsontext.Kind) bool {
-	switch s.kind {
-	case object, dict, anyObject:
+func takes(s *shape.Shape, k jsontext.Kind) bool {
+	switch s.Kind {
+	case shape.Object, shape.Map, shape.AnyObject:
 		return k == '{'
-	case list:
+	case shape.List:
 		return k == '['
-	case text:
+	case shape.Text:
 		return k == '"'
-	case integer:
+	case shape.Integer:
 		return k == '0'
-	case boolean:
+	case shape.Boolean:
 		return k == 't' || k == 'f'
-	case nothing:
+	case shape.Null:
 		return k == 'n'
-	case anything:
+	case shape.Any:
 	}
 	return true
 }
 
-func (w *walk) list(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
+func (w *walk) list(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, r shape.Rules) {
 	n := 0
 	for i, value := range elements(v) {
-		w.value(at.AppendToken(strconv.Itoa(i)), value, s.elem, r.ofElements())
+		w.value(at.AppendToken(strconv.Itoa(i)), value, s.Elem, r.OfElements())
 		n++
 	}
-	if n == 0 && r.required {
-		w.wrong(at, v, r.wanted(s))
+	if n == 0 && r.Required {
+		w.wrong(at, v, r.Wanted(s))
 	}
 }
 
-func (w *walk) dict(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
+func (w *walk) dict(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, r shape.Rules) {
 	for name, value := range members(v) {
 		w.noNUL(at.AppendToken(name), name)
-		w.value(at.AppendToken(name), value, s.elem, r.ofElements())
+		w.value(at.AppendToken(name), value, s.Elem, r.OfElements())
 	}
 }
 
-func (w *walk) text(at jsontext.Pointer, v jsontext.Value, s *shape, r rules) {
+func (w *walk) text(at jsontext.Pointer, v jsontext.Value, s *shape.Shape, r shape.Rules) {
 	str := unquote(v)
 	switch {
-	case r.nonblank && blank(str):
-		w.blank(at, v, r.wanted(s))
-	case r.required && str == "", !r.allowsText(str):
-		w.wrong(at, v, r.wanted(s))
+	case r.Nonblank && strings.TrimSpace(str) == "":
+		w.blank(at, v, r.Wanted(s))
+	case r.Required && str == "", !r.AllowsText(str):
+		w.wrong(at, v, r.Wanted(s))
 	default:
 		w.noNUL(at, str)
 	}

@@ -1,4 +1,4 @@
-package schema_test
+package gen_test
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/gen"
 )
 
 func TestPythonHasEveryName(t *testing.T) {
-	text := string(schema.Python())
+	text := string(gen.Python())
 	require.Equal(t, 0, strings.Count(text, `"""`)%2, "a comment that does not end")
 	require.NotContains(t, text, `""""""`, "a type without a comment")
 	for _, m := range schema.Methods {
@@ -32,7 +33,7 @@ func TestPythonHasEveryName(t *testing.T) {
 // Each name is defined once: a message must not take the name of an object, nor a base that of a type.
 func TestPythonDefinesNamesOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for line := range strings.Lines(string(schema.Python())) {
+	for line := range strings.Lines(string(gen.Python())) {
 		rest, class := strings.CutPrefix(line, "class ")
 		name, _, defined := strings.Cut(rest, "(")
 		if !class {

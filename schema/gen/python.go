@@ -1,26 +1,29 @@
-package schema
+package gen
 
 import (
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"waybill/schema"
+	"waybill/schema/shape"
 )
 
 // Python returns the protocol for Python 3.9 and later: a TypedDict for each object, ErrorCode, Notification, and
 // Methods with a typed call for each method. Every call goes through one function, request.
 func Python() []byte {
-	p := python{comments: typeComments()}
+	p := python{comments: schema.Comments()}
 	p.printf("# %s\n", generatedBy)
 	p.printf("%s\n", pythonHead)
 	p.printf("#: The version of the protocol that is described here.\n")
-	p.printf("PROTOCOL_VERSION = %d\n\n", ProtocolVersion)
+	p.printf("PROTOCOL_VERSION = %d\n\n", schema.ProtocolVersion)
 	p.printf("#: The size in bytes of the largest message that waybill takes.\n")
-	p.printf("MAX_MESSAGE_BYTES = %d\n\n", MaxMessageBytes)
+	p.printf("MAX_MESSAGE_BYTES = %d\n\n", schema.MaxMessageBytes)
 	p.printf("#: %s\nTime = str\n\n", p.comments["Time"])
 	p.errorCodes()
 	p.printf("\n\nclass NoParams(TypedDict):\n    \"\"\"NoParams are the params of a method that takes none.\"\"\"\n")
-	for _, s := range spoken() {
+	for _, s := range allObjects() {
 		p.object(s)
 	}
 	p.notifications()
@@ -45,7 +48,7 @@ func (p *python) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, fo
 
 func (p *python) errorCodes() {
 	p.printf("#: %s\n%s = Literal[\n", p.comments["Code"], codeName)
-	for _, row := range ErrorTable {
+	for _, row := range schema.ErrorTable {
 		p.printf("    # %s\n    %q,\n", row.Doc, row.Code)
 	}
 	p.printf("]\n")
@@ -55,20 +58,20 @@ func (p *python) errorCodes() {
 // are required or all optional. A member named like a Python keyword cannot be in a class statement.
 type pythonClass struct {
 	name                                     string
-	required, optional, words, optionalWords []*field
+	required, optional, words, optionalWords []*shape.Field
 }
 
-func pythonClassOf(s *shape) pythonClass {
-	c := pythonClass{name: s.typ.Name()}
-	for i := range s.fields {
-		f := &s.fields[i]
+func pythonClassOf(s *shape.Shape) pythonClass {
+	c := pythonClass{name: s.Type.Name()}
+	for i := range s.Fields {
+		f := &s.Fields[i]
 		part := &c.required
-		switch word := isPythonWord(f.name); {
-		case word && f.optional:
+		switch word := isPythonWord(f.Name); {
+		case word && f.Optional:
 			part = &c.optionalWords
 		case word:
 			part = &c.words
-		case f.optional:
+		case f.Optional:
 			part = &c.optional
 		}
 		*part = append(*part, f)
@@ -76,7 +79,7 @@ func pythonClassOf(s *shape) pythonClass {
 	return c
 }
 
-func (p *python) object(s *shape) {
+func (p *python) object(s *shape.Shape) {
 	c := pythonClassOf(s)
 	bases := append(p.wordBase(c.name+"Words", c.words, true), p.wordBase(c.name+"OptionalWords", c.optionalWords, false)...)
 	if len(c.required) > 0 && len(c.optional) > 0 {
@@ -97,28 +100,28 @@ func (p *python) object(s *shape) {
 	}
 }
 
-func (p *python) members(fields []*field) {
+func (p *python) members(fields []*shape.Field) {
 	for _, f := range fields {
-		if doc := f.remark(); doc != "" {
+		if doc := remark(f); doc != "" {
 			p.printf("    #: %s\n", doc)
 		}
-		p.printf("    %s: %s\n", f.name, f.python())
+		p.printf("    %s: %s\n", f.Name, pythonMember(f))
 	}
 }
 
 // wordBase writes a base class for members whose names no class can have, and returns its name, or none if there are
 // no such members.
-func (p *python) wordBase(name string, fields []*field, total bool) []string {
+func (p *python) wordBase(name string, fields []*shape.Field, total bool) []string {
 	if len(fields) == 0 {
 		return nil
 	}
 	name = "_" + name
 	p.printf("\n\n%s = TypedDict(\n    %q,\n    {\n", name, name)
 	for _, f := range fields {
-		if doc := f.remark(); doc != "" {
+		if doc := remark(f); doc != "" {
 			p.printf("        # %s\n", doc)
 		}
-		p.printf("        %q: %s,\n", f.name, f.python())
+		p.printf("        %q: %s,\n", f.Name, pythonMember(f))
 	}
 	p.printf("    },\n")
 	if !total {
@@ -128,17 +131,17 @@ func (p *python) wordBase(name string, fields []*field, total bool) []string {
 	return []string{name}
 }
 
-func (f *field) python() string {
-	kind := f.shape.python(f.rules)
-	if f.nullable {
+func pythonMember(f *shape.Field) string {
+	kind := pythonType(f.Shape, f.Rules)
+	if f.Nullable {
 		return "Optional[" + kind + "]"
 	}
 	return kind
 }
 
 func (p *python) notifications() {
-	names := make([]string, len(Notifications))
-	for i, n := range Notifications {
+	names := make([]string, len(schema.Notifications))
+	for i, n := range schema.Notifications {
 		names[i] = messageName(n.Name)
 		p.printf("\n\nclass %s(TypedDict):\n    \"\"\"%s\"\"\"\n\n", names[i], n.Doc)
 		p.printf("    method: Literal[%q]\n    params: %s\n", n.Name, n.Params.Name())
@@ -159,8 +162,8 @@ func messageName(notification string) string {
 // keyed lists the methods that have an idempotency key.
 func (p *python) keyed() {
 	p.printf("\n#: The methods that take an idempotency_key, by all their names.\nKEYED = frozenset(\n    {\n")
-	for _, m := range Methods {
-		if m.Kind != Change {
+	for _, m := range schema.Methods {
+		if m.Kind != schema.Change {
 			continue
 		}
 		for _, name := range append([]string{m.Name}, m.Aliases...) {
@@ -172,25 +175,25 @@ func (p *python) keyed() {
 
 func (p *python) methods() {
 	p.printf("\n\nclass Methods:\n    \"\"\"Methods knows the params and the result of every method that is answered.\"\"\"\n")
-	for _, m := range Methods {
+	for _, m := range schema.Methods {
 		if m.Notification {
 			continue
 		}
 		quoted := fmt.Sprintf("%q", append([]string{m.Name}, m.Aliases...))
 		names := strings.ReplaceAll(strings.Trim(quoted, "[]"), `" "`, `", "`)
 		p.printf("\n    @overload\n    async def call(self, method: Literal[%s], params: %s) -> %s:\n        \"\"\"%s\"\"\"\n",
-			names, pythonParams(m.Params), compiler{}.shape(m.Result).python(rules{}), m.Doc)
+			names, pythonParams(m.Params), pythonType(shape.Of(m.Result), shape.Rules{}), m.Doc)
 	}
 	p.printf("%s", pythonTail)
 }
 
 // pythonParams returns the type of the params of a method. A call may omit params without required members.
 func pythonParams(t reflect.Type) string {
-	if t == reflect.TypeFor[None]() {
+	if t == reflect.TypeFor[schema.None]() {
 		return "Optional[NoParams] = None"
 	}
-	for _, f := range (compiler{}).shape(t).fields {
-		if !f.optional {
+	for _, f := range shape.Of(t).Fields {
+		if !f.Optional {
 			return t.Name()
 		}
 	}
@@ -207,40 +210,40 @@ const pythonTail = `
         raise NotImplementedError
 `
 
-// python returns the type of a value.
-func (s *shape) python(r rules) string {
-	switch s.kind {
-	case object:
-		return s.typ.Name()
-	case list:
-		return "List[" + s.elem.python(r) + "]"
-	case dict:
-		return "Dict[str, " + s.elem.python(r) + "]"
-	case text:
-		return s.pythonText(r)
-	case integer:
+// pythonType returns the type of a value.
+func pythonType(s *shape.Shape, r shape.Rules) string {
+	switch s.Kind {
+	case shape.Object:
+		return s.Type.Name()
+	case shape.List:
+		return "List[" + pythonType(s.Elem, r) + "]"
+	case shape.Map:
+		return "Dict[str, " + pythonType(s.Elem, r) + "]"
+	case shape.Text:
+		return pythonText(s, r)
+	case shape.Integer:
 		return "int"
-	case boolean:
+	case shape.Boolean:
 		return "bool"
-	case anyObject:
+	case shape.AnyObject:
 		return "Dict[str, Any]"
-	case nothing:
+	case shape.Null:
 		return "None"
-	case anything:
+	case shape.Any:
 	}
 	return "Any"
 }
 
-func (s *shape) pythonText(r rules) string {
+func pythonText(s *shape.Shape, r shape.Rules) string {
 	switch {
-	case s.typ == reflect.TypeFor[Time]():
+	case s.Type == reflect.TypeFor[schema.Time]():
 		return "Time"
-	case s.typ == reflect.TypeFor[Code]():
+	case s.Type == reflect.TypeFor[schema.Code]():
 		return codeName
-	case r.enum == nil:
+	case r.Enum == nil:
 		return "str"
 	}
-	return "Literal[" + strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", r.enum), "[]"), `" "`, `", "`) + "]"
+	return "Literal[" + strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", r.Enum), "[]"), `" "`, `", "`) + "]"
 }
 
 // isPythonWord reports whether a name is a keyword of Python.

@@ -1,8 +1,15 @@
-package schema
+// Package codec reads and writes the JSON of the wire: params strictly by their declarations in package schema, with every
+// problem named and placed, and configuration files by the same rules.
+//
+// It knows no method and changes no state.
+package codec
 
 import (
 	"bytes"
 	"reflect"
+
+	"waybill/schema"
+	"waybill/schema/shape"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,16 +21,15 @@ var (
 )
 
 // Decode is Decoder.Decode for params that are read once.
-func Decode(raw []byte, dst any) *Error {
-	return Decoder{shapeOf(reflect.TypeOf(dst))}.Decode(raw, dst)
+func Decode(raw []byte, dst any) *schema.Error {
+	return Decoder{shape.Of(reflect.TypeOf(dst))}.Decode(raw, dst)
 }
 
-// A Decoder reads the params of one type. Its making takes longer than its use: it is worth keeping,
-// and not worth making before it is needed.
-type Decoder struct{ shape *shape }
+// A Decoder reads the params of one type. Making one takes longer than using it, so callers keep it.
+type Decoder struct{ shape *shape.Shape }
 
 // NewDecoder returns the decoder of params of type P. It panics if a declaration in P is invalid.
-func NewDecoder[P any]() Decoder { return Decoder{shapeOf(reflect.TypeFor[P]())} }
+func NewDecoder[P any]() Decoder { return Decoder{shape.Of(reflect.TypeFor[P]())} }
 
 // Decode reads the params of a method into dst, which points to a zero value of the decoder's type.
 //
@@ -34,18 +40,18 @@ func NewDecoder[P any]() Decoder { return Decoder{shapeOf(reflect.TypeFor[P]())}
 // Without an error, dst keeps every rule of its declaration. An error lists all problems with their places, and dst
 // must not be used. Its code is UNKNOWN_FIELD if a member is not known, EMPTY_CONTENT if all problems are blank
 // texts, and otherwise INVALID_PARAMS. Malformed JSON is refused first: PARSE_ERROR, INVALID_UTF8 or DUPLICATE_KEY.
-func (d Decoder) Decode(raw []byte, dst any) *Error {
+func (d Decoder) Decode(raw []byte, dst any) *schema.Error {
 	v, s := reflect.ValueOf(dst).Elem(), d.shape
 	params, _ := unwrap(raw)
-	if s.alias != nil && params != nil {
-		named, fault := s.named(params)
+	if s.Alias != nil && params != nil {
+		named, fault := named(s, params)
 		if fault != nil {
 			return fault
 		}
 		raw, params = named, named
 	}
-	if params == nil || !s.typed(params, dst) || !s.holds(v, nil) || ambiguous(params) {
-		return s.explain(raw, v)
+	if params == nil || !typed(s, params, dst) || !holds(s, v, nil) || ambiguous(params) {
+		return explain(s, raw, v)
 	}
 	return nil
 }
@@ -73,9 +79,9 @@ func unwrap(raw []byte) (jsontext.Value, jsontext.Pointer) {
 func trim(raw []byte) []byte { return bytes.Trim(raw, " \t\r\n") }
 
 // typed reports whether dst can hold the params completely.
-func (s *shape) typed(params jsontext.Value, dst any) bool {
+func typed(s *shape.Shape, params jsontext.Value, dst any) bool {
 	unknown := closed
-	if s.open {
+	if s.Open {
 		unknown = open
 	}
 	return json.Unmarshal(params, dst, unknown) == nil
@@ -93,60 +99,60 @@ func ambiguous(params []byte) bool {
 const nul = `\u0000`
 
 // holds reports whether a decoded value keeps the rules. The rules of an object are those of its fields.
-func (s *shape) holds(v reflect.Value, r *rules) bool {
-	switch s.kind {
-	case object:
-		return s.fieldsHold(v)
-	case list:
-		return s.elementsHold(v, r)
-	case dict:
-		return s.valuesHold(v, r)
-	case text:
-		return r.allowsText(v.String())
-	case integer:
-		return r.allowsInt(v.Int())
-	case anyObject:
+func holds(s *shape.Shape, v reflect.Value, r *shape.Rules) bool {
+	switch s.Kind {
+	case shape.Object:
+		return fieldsHold(s, v)
+	case shape.List:
+		return elementsHold(s, v, r)
+	case shape.Map:
+		return valuesHold(s, v, r)
+	case shape.Text:
+		return r.AllowsText(v.String())
+	case shape.Integer:
+		return r.AllowsInt(v.Int())
+	case shape.AnyObject:
 		return jsontext.Value(v.Bytes()).Kind() == '{'
-	case boolean, anything, nothing:
+	case shape.Boolean, shape.Any, shape.Null:
 	}
 	return true
 }
 
-func (s *shape) fieldsHold(v reflect.Value) bool {
-	for _, i := range s.ruled {
-		f := &s.fields[i]
-		member := v.FieldByIndex(f.path)
+func fieldsHold(s *shape.Shape, v reflect.Value) bool {
+	for _, i := range s.Ruled {
+		f := &s.Fields[i]
+		member := v.FieldByIndex(f.Path)
 		if member.IsZero() {
-			if f.rules.required {
+			if f.Rules.Required {
 				return false
 			}
 			continue
 		}
-		if !f.shape.holds(reflect.Indirect(member), &f.rules) {
+		if !holds(f.Shape, reflect.Indirect(member), &f.Rules) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *shape) elementsHold(v reflect.Value, r *rules) bool {
-	if r.required && v.Len() == 0 {
+func elementsHold(s *shape.Shape, v reflect.Value, r *shape.Rules) bool {
+	if r.Required && v.Len() == 0 {
 		return false
 	}
 	for i := range v.Len() {
-		if !s.elem.holds(reflect.Indirect(v.Index(i)), r) {
+		if !holds(s.Elem, reflect.Indirect(v.Index(i)), r) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *shape) valuesHold(v reflect.Value, r *rules) bool {
-	if !s.elem.checked() && !r.checked() {
+func valuesHold(s *shape.Shape, v reflect.Value, r *shape.Rules) bool {
+	if !s.Elem.Checked() && !r.Checked() {
 		return true
 	}
 	for entry := v.MapRange(); entry.Next(); {
-		if !s.elem.holds(entry.Value(), r) {
+		if !holds(s.Elem, entry.Value(), r) {
 			return false
 		}
 	}

@@ -1,14 +1,17 @@
-package schema
+package codec
 
 import (
 	"bytes"
+
+	"waybill/schema"
+	"waybill/schema/shape"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // named returns the params with each alias replaced by the name of its member. It returns malformed text unchanged,
 // because the decoder refuses it, and refuses a member that has both names.
-func (s *shape) named(params jsontext.Value) (jsontext.Value, *Error) {
+func named(s *shape.Shape, params jsontext.Value) (jsontext.Value, *schema.Error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(params), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return params, nil
@@ -24,7 +27,7 @@ func (s *shape) named(params jsontext.Value) (jsontext.Value, *Error) {
 			return params, nil
 		}
 		name, start, end := string(key), int(dec.InputOffset())-len(raw), int(dec.InputOffset())
-		if own, aliased := s.alias[name]; aliased {
+		if own, aliased := s.Alias[name]; aliased {
 			quoted, _ := jsontext.AppendQuote(nil, own) // names of declarations are valid
 			out, copied, name = append(append(out, params[copied:start]...), quoted...), end, own
 		}
@@ -43,11 +46,11 @@ func (s *shape) named(params jsontext.Value) (jsontext.Value, *Error) {
 }
 
 // twoNames returns the error for a member with both of its names.
-func twoNames(one, other string) *Error {
+func twoNames(one, other string) *schema.Error {
 	at := jsontext.Pointer("").AppendToken(other)
 	w := walk{}
 	w.add(at, func() finding {
-		return finding{code: InvalidParams, Problem: Problem{
+		return finding{code: schema.InvalidParams, Problem: schema.Problem{
 			Message:  place(jsontext.Pointer("").AppendToken(one)) + " and " + place(at) + " name the same; give one of them",
 			Expected: "one of the two names", Found: "both",
 		}}

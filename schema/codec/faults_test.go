@@ -1,18 +1,18 @@
-package schema_test
+package codec_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/internal/nearest"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // refusal decodes params that must be refused.
 func refusal(t *testing.T, method, raw string) *schema.Error {
 	t.Helper()
-	err := schema.Decode([]byte(raw), paramsOf(t, method))
+	err := codec.Decode([]byte(raw), paramsOf(t, method))
 	require.NotNil(t, err, raw)
 	return err
 }
@@ -59,7 +59,7 @@ func TestFaultR7_UnknownMembersAreRefusedByName(t *testing.T) {
 		"queue_instruction": `{"content":"x","x-host":"vim","_meta":null}`,
 		"initialize":        `{"capabilities":{},"clientInfo":{"name":"vim"},"client_info":{"title":"Vim"}}`,
 	} {
-		require.Nil(t, schema.Decode([]byte(raw), paramsOf(t, method)), raw)
+		require.Nil(t, codec.Decode([]byte(raw), paramsOf(t, method)), raw)
 	}
 }
 
@@ -89,30 +89,8 @@ func TestFaultR8_BrokenStringsAreRefused(t *testing.T) {
 		require.NotEmpty(t, err.Data.Details["errors"].([]schema.Problem)[0].Pointer)
 	}
 	var params schema.QueueInstructionParams
-	require.Nil(t, schema.Decode([]byte(`{"content":"\ud83d\ude80 \\u0000 \\ud800"}`), &params))
+	require.Nil(t, codec.Decode([]byte(`{"content":"\ud83d\ude80 \\u0000 \\ud800"}`), &params))
 	require.Equal(t, `🚀 \u0000 \ud800`, params.Content)
-}
-
-// The fault: a name that does not exist gets an answer that does not help.
-func TestFaultR11_TheNearestMethodsAreNamed(t *testing.T) {
-	var known []string
-	for _, m := range schema.Methods {
-		known = append(append(known, m.Name), m.Aliases...)
-	}
-	for name, want := range map[string][]string{
-		"queue_instructions":      {"queue_instruction"},
-		"Ping":                    {"ping"},
-		"getStatus":               {"get_status"},
-		"rpc.discovery":           {"rpc.discover"},
-		"list_instruction":        {"list_instructions"},
-		"queue_instruction_ack":   {"queue_instruction", "queue_instruction_with_ack"},
-		"tools/call":              {},
-		"":                        {},
-		"\xff":                    {},
-		"textDocument/completion": {},
-	} {
-		require.Equal(t, want, nearest.Names(name, known), name)
-	}
 }
 
 // The fault: params of a wrong form get through, or are refused without a place.

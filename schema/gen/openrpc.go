@@ -1,6 +1,12 @@
-package schema
+package gen
 
-import "slices"
+import (
+	"slices"
+
+	"waybill/schema"
+	"waybill/schema/codec"
+	"waybill/schema/shape"
+)
 
 // The OpenRPC 1.3 document. It has no member for notifications of a server, which are in x-notifications.
 type (
@@ -42,8 +48,8 @@ type (
 		Ref string `json:"$ref"`
 	}
 	rpcComponents struct {
-		Schemas Ordered `json:"schemas"`
-		Errors  Ordered `json:"errors"`
+		Schemas codec.Ordered `json:"schemas"`
+		Errors  codec.Ordered `json:"errors"`
 	}
 	rpcError struct {
 		Code    int          `json:"code"`
@@ -51,8 +57,8 @@ type (
 		Data    rpcErrorData `json:"data"`
 	}
 	rpcErrorData struct {
-		Code      Code `json:"code"`
-		Retryable bool `json:"retryable"`
+		Code      schema.Code `json:"code"`
+		Retryable bool        `json:"retryable"`
 	}
 	rpcErrorRow struct {
 		rpcError
@@ -65,9 +71,9 @@ type (
 	}
 )
 
-// OpenRPCDocument returns the OpenRPC document of a binary of that version.
-func OpenRPCDocument(version string) []byte {
-	comments := typeComments()
+// OpenRPC returns the OpenRPC document of a binary of that version.
+func OpenRPC(version string) []byte {
+	comments := schema.Comments()
 	sent, received := describer{comments: comments}, describer{"#/components/schemas/", comments}
 	doc := rpcDocument{
 		OpenRPC:    "1.3.2",
@@ -75,25 +81,25 @@ func OpenRPCDocument(version string) []byte {
 		Components: rpcComponents{received.definitions(), rpcErrors()},
 		Errors:     rpcErrorRows(),
 	}
-	for _, m := range Methods {
+	for _, m := range schema.Methods {
 		doc.Methods = append(doc.Methods, rpcMethodOf(m, sent, received))
 	}
-	for _, n := range Notifications {
-		doc.Notifications = append(doc.Notifications, rpcNote{n.Name, n.Doc, received.params(shapeOf(n.Params))})
+	for _, n := range schema.Notifications {
+		doc.Notifications = append(doc.Notifications, rpcNote{n.Name, n.Doc, received.params(shape.Of(n.Params))})
 	}
 	return pretty(doc)
 }
 
-func rpcMethodOf(m Method, sent, received describer) rpcMethod {
+func rpcMethodOf(m schema.Method, sent, received describer) rpcMethod {
 	method := rpcMethod{
 		Name: m.Name, Summary: m.Doc, Tags: []rpcTag{{m.Group}}, Structure: "by-name",
-		Params: sent.params(shapeOf(m.Params)), Aliases: m.Aliases, Kind: m.Kind.String(),
+		Params: sent.params(shape.Of(m.Params)), Aliases: m.Aliases, Kind: m.Kind.String(),
 	}
 	if m.Notification {
 		return method
 	}
-	result := compiler{}.shape(m.Result)
-	method.Result = &rpcParam{Name: "result", Schema: received.node(result, rules{})}
+	result := shape.Of(m.Result)
+	method.Result = &rpcParam{Name: "result", Schema: received.node(result, shape.Rules{})}
 	for _, code := range m.Errors {
 		method.Errors = append(method.Errors, rpcRef{"#/components/errors/" + string(code)})
 	}
@@ -101,36 +107,36 @@ func rpcMethodOf(m Method, sent, received describer) rpcMethod {
 }
 
 // params describes each member of an object.
-func (d describer) params(s *shape) []rpcParam {
+func (d describer) params(s *shape.Shape) []rpcParam {
 	var params []rpcParam
-	for i := range s.fields {
-		f := &s.fields[i]
+	for i := range s.Fields {
+		f := &s.Fields[i]
 		params = append(params, rpcParam{
-			Name: f.name, Description: f.doc, Required: !f.optional, Schema: d.node(f.shape, f.rules),
+			Name: f.Name, Description: f.Doc, Required: !f.Optional, Schema: d.node(f.Shape, f.Rules),
 		})
 	}
 	return params
 }
 
-func rpcErrors() Ordered {
-	var all Ordered
-	for _, row := range ErrorTable {
-		all = append(all, Member{string(row.Code), row.rpc()})
+func rpcErrors() codec.Ordered {
+	var all codec.Ordered
+	for _, row := range schema.ErrorTable {
+		all.Put(string(row.Code), rpcErrorOf(row))
 	}
 	return all
 }
 
 func rpcErrorRows() []rpcErrorRow {
 	var all []rpcErrorRow
-	for _, row := range ErrorTable {
-		all = append(all, rpcErrorRow{row.rpc(), row.everywhere()})
+	for _, row := range schema.ErrorTable {
+		all = append(all, rpcErrorRow{rpcErrorOf(row), everywhere(row)})
 	}
 	return all
 }
 
-func (row ErrorRow) rpc() rpcError {
+func rpcErrorOf(row schema.ErrorRow) rpcError {
 	return rpcError{row.Number, row.Doc, rpcErrorData{row.Code, row.Retryable}}
 }
 
 // everywhere reports whether every method may return the error.
-func (row ErrorRow) everywhere() bool { return slices.Contains(Everywhere, row.Code) }
+func everywhere(row schema.ErrorRow) bool { return slices.Contains(schema.Everywhere, row.Code) }

@@ -1,4 +1,4 @@
-package schema_test
+package codec_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/test/golden"
 )
 
@@ -118,7 +119,7 @@ func TestDecode(t *testing.T) {
 			if c.method != "ruled" {
 				params = paramsOf(t, c.method)
 			}
-			fmt.Fprintf(&got, "%s %s\n%s\n", c.method, input, verdict(t, schema.Decode([]byte(input), params), params))
+			fmt.Fprintf(&got, "%s %s\n%s\n", c.method, input, verdict(t, codec.Decode([]byte(input), params), params))
 		}
 	}
 	golden.Equal(t, "decode.golden", got.String())
@@ -148,7 +149,7 @@ func verdict(t *testing.T, err *schema.Error, params any) string {
 
 // What a host sent comes back in messages, and those end up on terminals.
 func TestDecodeShowsNoControlCharacters(t *testing.T) {
-	err := schema.Decode([]byte("{\"content\":\"x\",\"\\u001b[31m\":1,\"session_id\":\"\u202e\u009b\"}"), new(schema.QueueInstructionParams))
+	err := codec.Decode([]byte("{\"content\":\"x\",\"\\u001b[31m\":1,\"session_id\":\"\u202e\u009b\"}"), new(schema.QueueInstructionParams))
 	require.NotNil(t, err)
 	require.True(t, strings.HasPrefix(err.Message, "/\ufffd[31m is not known"), err.Message)
 	problems := err.Data.Details["errors"].([]schema.Problem)
@@ -159,7 +160,7 @@ func TestDecodeShowsNoControlCharacters(t *testing.T) {
 func TestDecodeKeepsNothingOfTheInput(t *testing.T) {
 	raw := []byte(call)
 	var params schema.QueueInstructionWithAckParams
-	require.Nil(t, schema.Decode(raw, &params))
+	require.Nil(t, codec.Decode(raw, &params))
 	before, err := schema.Encode(params)
 	require.NoError(t, err)
 
@@ -175,8 +176,8 @@ func TestDecodeKeepsNothingOfTheInput(t *testing.T) {
 func TestDecodeReadsTheSameWithAndWithoutACloserLook(t *testing.T) {
 	for _, more := range []string{`,"_meta":null`, `,"x-note":""`} {
 		var plain, open schema.QueueInstructionWithAckParams
-		require.Nil(t, schema.Decode([]byte(call), &plain))
-		require.Nil(t, schema.Decode([]byte(strings.TrimSuffix(call, "}")+more+"}"), &open))
+		require.Nil(t, codec.Decode([]byte(call), &plain))
+		require.Nil(t, codec.Decode([]byte(strings.TrimSuffix(call, "}")+more+"}"), &open))
 		require.Equal(t, plain, open)
 	}
 }
@@ -194,7 +195,7 @@ func TestDecodeAnswersHugeParamsWithLittle(t *testing.T) {
 		"bad UTF-8":     `{"` + strings.Repeat("a", huge) + `":"` + "\xff" + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := schema.Decode([]byte(raw), new(schema.QueueInstructionWithAckParams))
+			err := codec.Decode([]byte(raw), new(schema.QueueInstructionWithAckParams))
 			require.NotNil(t, err)
 			answer, encodeErr := schema.Encode(err)
 			require.NoError(t, encodeErr, "the cut must not break a character")
@@ -212,49 +213,8 @@ func manyMembers(n int) string {
 }
 
 func TestDecodeCountsWhatItDoesNotList(t *testing.T) {
-	err := schema.Decode([]byte(`{"content":"x"`+manyMembers(50)+`}`), new(schema.QueueInstructionParams))
+	err := codec.Decode([]byte(`{"content":"x"`+manyMembers(50)+`}`), new(schema.QueueInstructionParams))
 	require.NotNil(t, err)
 	require.Len(t, err.Data.Details["errors"], 20)
 	require.Equal(t, 30, err.Data.Details["omitted"])
-}
-
-// A declaration that the decoder could not hold to must not get as far as a host.
-func TestDecodeRefusesNonsenseDeclarations(t *testing.T) {
-	type inner struct {
-		A string `json:"a,omitzero"`
-	}
-	type loop struct {
-		Next []loop `json:"next,omitzero"`
-	}
-	for want, params := range map[string]any{
-		`schema: there is no rule "mni=1"`: new(struct {
-			A int `json:"a,omitzero" schema:"mni=1"`
-		}),
-		`schema: strconv.ParseInt: parsing "one": invalid syntax`: new(struct {
-			A int `json:"a,omitzero" schema:"min=one"`
-		}),
-		`schema: A (): has no name`: new(struct{ A string }),
-		`schema: A (a): is required and omitzero`: new(struct {
-			A string `json:"a,omitzero" schema:"required"`
-		}),
-		`schema: A (a): is required and not a pointer`: new(struct {
-			A int `json:"a" schema:"required"`
-		}),
-		`schema: A (a): is omitzero and not a pointer`: new(struct {
-			A inner `json:"a,omitzero"`
-		}),
-		`schema: A (a): is not a pointer and its bounds leave out 0`: new(struct {
-			A int `json:"a,omitzero" schema:"min=1"`
-		}),
-		`schema: float64 has no place on the wire`: new(struct {
-			A float64 `json:"a,omitzero"`
-		}),
-		`schema:  is open and so must be what is in it: a`: new(struct {
-			_ struct{} `schema:"open"`
-			A []inner  `json:"a,omitzero"`
-		}),
-		`schema: schema_test.loop contains itself`: new(loop),
-	} {
-		require.PanicsWithValue(t, want, func() { _ = schema.Decode(nil, params) })
-	}
 }
