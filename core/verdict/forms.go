@@ -31,14 +31,14 @@ func formsOf(n *notes, found blocks, a surroundings) []form {
 		forms = append(forms, form{at: h.at, end: h.end, block: -1, claim: h.claim(), place: h.place})
 	}
 	slices.SortStableFunc(forms, func(a, b form) int { return a.at - b.at })
-	seen, deep := 0, a.deeper(0, 1) // up to seen, the text was searched for the start of the form's line
+	seen, line := 0, 0 // up to seen, the text was searched for the start of the form's line
 	for i := range forms {
 		f := &forms[i]
 		if start := strings.LastIndexByte(n.text[seen:f.at], '\n'); start >= 0 {
-			deep = a.deeper(seen+start+1, 1)
+			line = seen + start + 1
 		}
 		seen = f.at
-		f.quoted = deep || a.fenced(f.at, f.end) || a.commented(f.at) || f.block >= 0 && found.all[f.block].amid
+		f.quoted = a.indented(line, f.end) || a.fenced(f.at, f.end) || a.enclosed(f.at) || f.block >= 0 && found.all[f.block].amid
 	}
 	return forms
 }

@@ -120,7 +120,7 @@ type ownLine struct {
 	line
 	joined bool // it may continue a sentence of the line before
 	quoted bool // it may be quoted
-	behind bool // a code fence is above it
+	behind bool // a code fence is above it, or an enclosure may be around it
 }
 
 // states reports whether a statement of the verdict counts. A possible quotation does not count. After a fence only a
@@ -142,7 +142,7 @@ func (a surroundings) outsideFences() iter.Seq[ownLine] {
 			}
 			if l.text != "" && (!inside || a.whole) && !isQuoted(l.text) && !a.inForm(l.at) {
 				quoted := a.commented(l.at) || a.deeper(l.at, 3)
-				if !yield(ownLine{l, joined, quoted, a.behindFence(l.at)}) {
+				if !yield(ownLine{l, joined, quoted, a.behindFence(l.at) || a.enclosed(l.at)}) {
 					return
 				}
 			}

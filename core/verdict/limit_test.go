@@ -48,6 +48,8 @@ func hostile(size int) map[string]string {
 		"listed issues":             "role: worker\ntask_id: 2.1\nstatus: gaps\nissues:\n" + fill("- x\n"),
 		"blank lines":               "role: worker\n" + fill("\n") + "x",
 		"fences":                    fill("```\n"),
+		"details":                   fill("<details></details>"),
+		"angle brackets":            fill("<"),
 		"statements":                fill("APPROVED\n"),
 		"one line of statements":    fill("APPROVED. "),
 		"mentions":                  fill("it is not approved "),

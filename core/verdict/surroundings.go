@@ -11,7 +11,8 @@ type surroundings struct {
 	text     string
 	margin   int         // the smallest indentation of a line, in characters
 	fences   []fenceLine // without those between the markers of a block
-	comments [][2]int    // HTML comments and "<details>", up to their end or the end of the text
+	comments [][2]int    // enclosures in HTML, up to their end or the end of the text
+	closed   int         // the end of the last enclosure, if a quoted text may have ends of its own
 	whole    bool        // one fence encloses the whole text
 	forms    []form      // statements inside these do not count
 }
@@ -50,7 +51,7 @@ func surroundingsOf(text string, found blocks) surroundings {
 	}
 	a.whole = len(a.fences) > 0 && a.fences[0].at == first &&
 		(len(a.fences) == 1 || len(a.fences) == 2 && lastFence == last)
-	a.comments = commentsOf(text)
+	a.comments, a.closed = commentsOf(text)
 	return a
 }
 
@@ -69,24 +70,55 @@ func openFence(open, line string) string {
 // tab is the number of columns of a tab.
 const tab = 4
 
-func commentsOf(text string) (comments [][2]int) {
+// enclosures are what HTML hides or quotes a text in.
+var enclosures = [...][2]string{
+	{"<!--", "-->"}, {"<details", "</details>"}, {"<pre", "</pre>"}, {"<blockquote", "</blockquote>"},
+}
+
+// commentsOf returns the enclosures of a text, and where the last one of a text may end.
+func commentsOf(text string) (comments [][2]int, closed int) {
+	if !strings.Contains(text, "<") {
+		return nil, 0
+	}
+	text = lowerASCII(text)
 	for at := 0; ; {
-		begin, closing := len(text), ""
-		for _, pair := range [][2]string{{"<!--", "-->"}, {"<details", "</details>"}} {
-			if i := strings.Index(text[at:begin], pair[0]); i >= 0 {
-				begin, closing = at+i, pair[1]
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			break
+		}
+		begin := at + i
+		at = begin + 1
+		for _, pair := range enclosures {
+			if opens(text, begin, pair[0]) {
+				at = len(text)
+				if j := strings.Index(text[begin:], pair[1]); j >= 0 {
+					at = begin + j + len(pair[1])
+				}
+				comments = append(comments, [2]int{begin, at})
+				break
 			}
 		}
-		if closing == "" {
-			return comments
-		}
-		end := len(text)
-		if j := strings.Index(text[begin:], closing); j >= 0 {
-			end = begin + j + len(closing)
-		}
-		comments = append(comments, [2]int{begin, end})
-		at = end
 	}
+	for _, pair := range enclosures {
+		closed = max(closed, strings.LastIndex(text, pair[1]))
+	}
+	return comments, closed
+}
+
+// opens reports whether an enclosure begins at an offset. A longer name or one in back quotes is none.
+func opens(text string, at int, mark string) bool {
+	rest, ok := strings.CutPrefix(text[at:], mark)
+	return ok && (mark == enclosures[0][0] || rest == "" || !isWordByte(rest[0])) && (at == 0 || text[at-1] != '`')
+}
+
+// lowerASCII returns a text of the same length with the letters of ASCII in lower case.
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
 }
 
 // indentation returns the number of columns of white space at the start of a line.
@@ -127,11 +159,24 @@ func (a surroundings) inForm(at int) bool {
 	return begins || i > 0 && at < a.forms[i-1].end
 }
 
-// commented reports whether an offset is in an HTML comment.
+// commented reports whether an offset is in an enclosure.
 func (a surroundings) commented(at int) bool {
 	i, _ := slices.BinarySearchFunc(a.comments, at, func(c [2]int, at int) int { return c[0] - at })
 	return i > 0 && at < a.comments[i-1][1]
 }
 
+// enclosed reports whether a form may be in an enclosure: one begins before it, and one ends after it. They are not
+// matched, because a quoted text may have ends of its own.
+func (a surroundings) enclosed(at int) bool {
+	return a.commented(at) || len(a.comments) > 0 && a.comments[0][0] < at && at < a.closed
+}
+
 // deeper reports whether the line that begins at an offset is indented by more than the whole text and more columns.
 func (a surroundings) deeper(line, more int) bool { return indentation(a.text[line:]) > a.margin+more }
+
+// indented reports whether a form may be quoted by indentation: its first line by two columns, because many an answer
+// begins with a space, or its first and its last line by one, as in a diff.
+func (a surroundings) indented(line, end int) bool {
+	text := strings.TrimRight(a.text[line:end], "\n")
+	return a.deeper(line, 1) || a.deeper(line, 0) && a.deeper(line+strings.LastIndexByte(text, '\n')+1, 0)
+}
