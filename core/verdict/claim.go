@@ -80,22 +80,22 @@ func (h *headers) claim() claim {
 // claim reads the deciding members of a block. The member that has the status also tells the role.
 func (b block) claim(asked Asked) claim {
 	c := claim{roles: anyRole}
-	var worker, reviewer, key memberValue
+	var worker, reviewer, resultKey memberValue
 	for name, value := range b.object.members() {
-		switch name.upTo(maxKey) {
+		switch key, _ := keyName(name.upTo(maxKey)); key {
 		case "role":
 			c.roles &= rolesNamed(value.short())
 		case "task_id":
 			c.task = value.short()
 		case "key":
-			key.add(keyIn(value.short()))
+			resultKey.add(keyIn(value.short()))
 		case "status":
 			worker.add(value.short())
 		case "assessment":
 			reviewer.add(value.short())
 		}
 	}
-	c.key = key.only()
+	c.key = resultKey.only()
 	if reviewer.is && (!worker.is || asked.Role != core.Worker) {
 		c.roles &^= core.RolesOf(core.Worker)
 		return c.withStatus(ReviewerBlock, reviewer)

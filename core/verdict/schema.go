@@ -158,10 +158,13 @@ func (o objectReader) object(v node, keys []key) {
 	}
 }
 
+// keyOf returns the index of a member's key, or -1. The role and the result key count in any spelling that headers may
+// have, too, so that none of them is passed over.
 func (o objectReader) keyOf(name node, keys []key) int {
 	s := name.upTo(maxKey)
+	normal, _ := keyName(s)
 	for i, k := range keys {
-		if s == k.name {
+		if s == k.name || k.decides && k.optional && normal == k.name {
 			return i
 		}
 	}
