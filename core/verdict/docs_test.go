@@ -134,5 +134,5 @@ func TestStatementsOfTheDocumentAreTrue(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 23, count)
+	require.Equal(t, 25, count)
 }

@@ -228,8 +228,16 @@ func isSentence(s, words string) bool {
 type sentence struct {
 	text   string
 	at     int  // offset in the text
-	states bool // it can state a verdict; questions and halves of sentences cannot
+	states bool // it can state a verdict; questions and pieces of long sentences cannot
+	joined bool // it may continue a sentence of the line before
 	goesOn bool // it continues on the next line
+}
+
+// whole reports whether a sentence can state the verdict by itself. One that may continue the line before states no
+// pass, and no rejection if it begins in lower case.
+func (s sentence) whole(v Verdict) bool {
+	first, _ := utf8.DecodeRuneInString(s.text)
+	return s.states && !(s.joined && (v == Pass || unicode.IsLower(first)))
 }
 
 // maxSentence is the longest sentence that can state a verdict. A longer one is read in pieces, as mentions.
@@ -247,15 +255,14 @@ func (l ownLine) sentences(text string) iter.Seq[sentence] {
 			if !ends && (!long || s[i] != ' ') {
 				continue
 			}
-			states := ends && !long && s[i] != '?' && (start > 0 || !l.joined)
-			if !yield(sentence{text: s[start : i+1], at: begin + start, states: states}) {
+			states := ends && !long && s[i] != '?'
+			if !yield(sentence{text: s[start : i+1], at: begin + start, states: states, joined: l.joined && start == 0}) {
 				return
 			}
 			start = i + 1
 		}
 		next, _ := utf8.DecodeRuneInString(lineAt(text, l.next).text)
-		states := len(s)-start < maxSentence && (start > 0 || !l.joined)
-		yield(sentence{s[start:], begin + start, states, unicode.IsLower(next)})
+		yield(sentence{s[start:], begin + start, len(s)-start < maxSentence, l.joined && start == 0, unicode.IsLower(next)})
 	}
 }
 

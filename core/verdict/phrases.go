@@ -33,8 +33,13 @@ var phrases = []phrase{
 	{words: "i don't approve", verdict: Gaps, by: aReviewer, open: true},
 	{words: "i cannot approve", verdict: Gaps, by: aReviewer, open: true},
 	{words: "i can't approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i can not approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i will not approve", verdict: Gaps, by: aReviewer, open: true},
+	{words: "i won't approve", verdict: Gaps, by: aReviewer, open: true},
 	{words: "i reject", verdict: Gaps, by: aReviewer, open: true},
 	{words: "rejected", verdict: Gaps, by: aReviewer},
+	{words: "needs changes", verdict: Gaps, by: aReviewer},
+	{words: "changes requested", verdict: Gaps, by: aReviewer},
 	{words: "not spec compliant", verdict: Gaps, by: aReviewer, role: core.SpecReviewer},
 
 	{words: "spec review passed", verdict: Pass, by: aReviewer, role: core.SpecReviewer},
@@ -69,7 +74,7 @@ func (p phrase) fits(role core.Role) bool {
 
 // statementParts are parts of phrases and labels. A line without any of them has no statement.
 var statementParts = []string{
-	"approve", "passed", "compliant", "complete", "failed", "found", "blocked", "exceeded", "died", "error", "reject",
+	"approve", "passed", "compliant", "complete", "failed", "found", "blocked", "exceeded", "died", "error", "reject", "changes",
 	"verdict:", "result:", "status:", "outcome:", "assessment:", "conclusion:", // of labels
 	"however", "except", "although", "unfortunately", "but ",
 }
@@ -87,17 +92,35 @@ var reversals = []string{"but", "however", "except", "although", "unfortunately"
 // labels may stand before a phrase.
 var labels = []string{"verdict", "final verdict", "result", "status", "outcome", "assessment", "conclusion", "review result"}
 
-// denials state no verdict by themselves.
-var denials = []string{"no issues found", "0 issues found", "zero issues found"}
+// nothings deny what follows them, as in "no issues found" and "Issues found: none".
+var nothings = []string{"no", "none", "nothing", "zero", "0"}
 
-// quotingMarks are characters of forms, tables, quotations and jokes. A sentence with one states nothing.
-const quotingMarks = "[]{}<>|=~\"“”«»☐☒✗✘✖❌👎"
+// denies reports whether a sentence only denies a rejection.
+func denies(low string) bool {
+	first, rest, _ := strings.Cut(low, " ")
+	return slices.Contains(nothings, first) && slices.ContainsFunc(phrases, func(p phrase) bool { return p.words == rest && p.verdict != Pass })
+}
+
+// nothing reports whether the details after a rejection deny it. "No" may begin an issue, such as "no tests".
+func nothing(details string) bool {
+	first, rest, _ := strings.Cut(normal(details), " ")
+	return slices.Contains(nothings, first) && (first != "no" || rest == "" || slices.ContainsFunc(strings.Fields(rest), func(word string) bool {
+		return slices.Contains([]string{"issues", "problems", "findings", "failures", "errors", "blockers"}, word)
+	}))
+}
+
+// quotingMarks are characters of forms, tables and quotations. A sentence with one states nothing. A sentence with one
+// of the crosses states no pass.
+const (
+	quotingMarks = "[]{}<>|=~\"“”«»☐☒"
+	crosses      = "✗✘✖❌👎"
+)
 
 // statement returns the statement of a sentence.
 func (s sentence) statement(role core.Role) (statement, bool) {
 	words := wordsOf(s.text)
 	low := strings.ToLower(strings.Join(words, " "))
-	if slices.Contains(denials, low) {
+	if denies(low) {
 		return statement{}, false
 	}
 	found := statement{at: s.at, text: trim(s.text)}
@@ -111,8 +134,8 @@ func (s sentence) statement(role core.Role) (statement, bool) {
 			continue
 		}
 		found.verdict, found.role = p.verdict, p.role
-		found.clear = s.states && (p.open || !s.goesOn) && p.fits(role) && p.states(s.text, low)
-		found.doubted = !s.states || slices.ContainsFunc(strings.Fields(low), isDoubt)
+		found.clear = s.whole(p.verdict) && (p.open || !s.goesOn) && p.fits(role) && p.states(s.text, low)
+		found.doubted = !s.whole(Pass) || slices.ContainsFunc(strings.Fields(low), isDoubt)
 		if found.clear || p.mentioned(words, found.doubted) {
 			return found, true
 		}
@@ -139,12 +162,17 @@ func (s sentence) labelled(low string) Verdict {
 	return rejection(word)
 }
 
-// rejection returns the verdict of a status word, and "" for a pass or another word.
+// rejection returns the verdict of a status word or another usual word for a rejection, and "" for a pass or any other
+// word.
 func rejection(word string) Verdict {
+	word = strings.ReplaceAll(word, " ", "_")
 	for _, in := range []Vocabulary{V2Status, WorkerBlock, ReviewerBlock} {
 		if found, ok := Lookup(in, word); ok && Verdict(found.Means) != Pass {
 			return Verdict(found.Means)
 		}
+	}
+	if slices.Contains([]string{"fail", "rejected", "not_approved", "changes_requested", "request_changes"}, strings.ToLower(word)) {
+		return Gaps
 	}
 	return ""
 }
@@ -177,7 +205,7 @@ func (p phrase) mentioned(words []string, doubted bool) bool {
 // states reports whether a sentence is the phrase, without a doubt. A label may precede it, and details may follow
 // after a colon.
 func (p phrase) states(sentence, low string) bool {
-	if strings.ContainsAny(sentence, quotingMarks) {
+	if strings.ContainsAny(sentence, quotingMarks) || p.verdict == Pass && strings.ContainsAny(sentence, crosses) {
 		return false
 	}
 	for _, label := range labels {
@@ -196,7 +224,7 @@ func (p phrase) states(sentence, low string) bool {
 		return false
 	}
 	for _, mark := range []string{":", " - ", " – ", " — "} {
-		if head, tail, ok := strings.Cut(sentence, mark); ok && normal(head) == p.words && !isDoubt(firstWord(tail)) {
+		if head, tail, ok := strings.Cut(sentence, mark); ok && normal(head) == p.words && !nothing(tail) {
 			return true
 		}
 	}
