@@ -14,7 +14,7 @@ func (n *numbered) textLine(ln *line, m *marker) {
 	}
 	n.mayExplain(ln)
 	n.misdirected(ln, m)
-	if m.next < len(ln.text) && ln.text[m.next] >= utf8.RuneSelf && m.kind != markerHeading && m.spaced(ln.text) {
+	if m.next < len(ln.text) && ln.text[m.next] >= utf8.RuneSelf && (m.kind == markerNone || m.kind != markerHeading && m.spaced(ln.text)) {
 		n.reportSign(ln, m)
 	}
 	if (n.grid.next == ln.number || ruled(ln, m)) && n.tabular(ln, m) {

@@ -26,8 +26,8 @@ var looseGrammar = grammar{
 	missing: "no checkbox outside fences, comments and lists of criteria, and no line that begins with ⬜, ⏳ or ✅",
 }
 
-// signs replace checkboxes. A line with a task sign is always a task. A line with another sign is a task if the list
-// also has a task sign.
+// signs replace checkboxes. A line with a task sign is always a task. Another sign can also be decoration, so its line is
+// a task only beside others: see readSignLists.
 var signs = [...]struct {
 	text   string
 	status Status
@@ -40,6 +40,8 @@ var signs = [...]struct {
 	{"🔲", Pending, true},
 	{"◻", Pending, false},
 	{"◽", Pending, false},
+	{"○", Pending, false},
+	{"❌", Pending, false},
 	{"☑", Completed, true},
 	{"✔", Completed, false},
 	{"✓", Completed, false},
@@ -77,25 +79,28 @@ func signAt(s string) (signedLine, bool) {
 	return signedLine{status: Pending, sign: s[:width], title: strings.TrimPrefix(s[width:], selector)}, true
 }
 
-// inSignList reports whether a line with another sign is in a list with a task sign. Both must be in the same section,
-// with the same indent.
-func (n *numbered) inSignList(ln *line) bool {
-	if n.item != nil {
-		return n.owner < 0 // the first line of a described item is known to be an item
+// inSignList reports whether a line that begins with a sign is one of a list of tasks. In a plan of signs, a known sign
+// needs no other sign near it.
+func (n *numbered) inSignList(ln *line, s signedLine, signs bool) bool {
+	if s.task || n.item != nil {
+		return s.task || n.owner < 0 // the first line of a described item is known to be an item
 	}
 	if n.evidence.signLists == nil {
 		n.evidence.signLists = readSignLists(n.src)
 	}
-	return n.evidence.signLists[ln.number]
+	return n.evidence.signLists[ln.number] || signs && s.known && n.evidence.signLists[0]
 }
 
-// readSignLists returns the numbers of the lines that begin with a sign and belong to a list with a task sign.
+// readSignLists returns the numbers of the lines that begin with a sign and belong to a list of tasks, and 0 if any line
+// has a task sign. A line belongs to such a list if a task sign with the same indent is in its section. For a sign with
+// a known meaning, a task sign or a checkbox of any indent is enough.
 func readSignLists(text string) map[int]bool {
 	in := map[int]bool{}
 	lists, tasks := map[int][]int{}, map[int]bool{} // by indent
+	const known, none = -1, -2                      // in place of an indent
 	end := func() {
 		for indent := range tasks {
-			for _, number := range lists[indent] {
+			for _, number := range append(lists[indent], lists[known]...) {
 				in[number] = true
 			}
 		}
@@ -115,10 +120,17 @@ func readSignLists(text string) map[int]bool {
 			end()
 			continue
 		}
+		if _, ok := boxAt(ln.text, m); ok && strings.HasPrefix(ln.text[m.next:], "[") {
+			tasks[none] = true
+			continue
+		}
 		if found, ok := signAt(ln.text[m.next:]); ok {
 			lists[ln.indent] = append(lists[ln.indent], ln.number)
+			if found.known {
+				lists[known] = append(lists[known], ln.number)
+			}
 			if found.task {
-				tasks[ln.indent] = true
+				in[0], tasks[ln.indent] = true, true
 			}
 		}
 	}
@@ -132,7 +144,7 @@ func looseLine(n *numbered, ln *line, m marker) bool {
 		return false
 	}
 	s, ok := signAt(ln.text[m.next:])
-	if !ok || !s.task && !n.inSignList(ln) || n.sections.kind == sectionLegend && meansAll(trim(s.title)) {
+	if !ok || !n.inSignList(ln, s, true) || n.sections.kind == sectionLegend && meansAll(trim(s.title)) {
 		return false
 	}
 	text, withdrawn := cutStruck(trim(s.title))

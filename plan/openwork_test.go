@@ -167,6 +167,23 @@ func TestOpenSignsBesideDoneOnesAreOpen(t *testing.T) {
 	}
 }
 
+// Lists with their open signs in a section or a level of their own, or beside boxes, read as completed.
+func TestOpenSignsApartFromDoneOnesAreOpen(t *testing.T) {
+	for text, open := range map[string]int{
+		"## Done\n- ✅ a\n## In work\n- 🔄 b\n- 🚧 c\n": 2, "## Done\n- ✅ a\n## Open\n- ❌ b\n": 1, "- ✅ a\n  - 🔄 b\n    - ⏸ c\n": 1,
+		"- [x] 1. a\n- 🔄 2. b\n- ❌ 3. c\n": 2, "- [x] a\n- 🔄 b\n- ⛔ c\n": 2, "- [x] 1. a\n  - ⬜ b\n  - ☐ c\n": 2, "- [x] 1. a\n☐ b\n": 1,
+		"- [x] a\n☐ b\n": 1, "### Task 1: a (COMPLETED)\n- ☐ b\n  - ⬜ c\n": 2, "| ID | Title | Status |\n|--|--|--|\n| 1 | a | done |\n\n- ☐ b\n": 1,
+		"- ✅ a\n## Icons\n- 🎈 b\n  - 📁 c\n": 0, "- [x] 1. a\n- 🎈 b\n## Features\n- 🔄 c\n- 🚫 d\n": 0, "- [x] 1. a\n  - 🔄 b\n  - ❌ c\n": 0,
+		"- [x] 1. a\n\n⬜ Not begun | ✅ Done\n⬜ pending\n## Marks\n- ⬜ Not started\n- ☐ = open\n": 0,
+	} {
+		r := parse(t, text)
+		ready := r.Ready(r.Items(), runs(nil))
+		require.Equal(t, open, ready.Left, text)
+		require.Equal(t, open == 0, ready.Complete, text)
+		requireOpenWorkCounts(t, text)
+	}
+}
+
 // Open boxes outside lists were dropped without a word, and the plan counted as completed.
 func TestOpenBoxesThatNoDialectReadsAreOpenWork(t *testing.T) {
 	for line, open := range map[string]int{

@@ -71,23 +71,29 @@ func (n *numbered) reportBoxless() {
 }
 
 // reportSign reports a line such as "- ✅ Buy sugar" that is not a detail of the item above. An open sign counts as
-// open work.
+// open work. A sign that is a picture of an open box is one everywhere.
 func (n *numbered) reportSign(ln *line, m *marker) {
-	if n.item != nil || !n.g.boxed() || n.owner >= 0 && ln.indent > n.ownerIndent {
+	s, ok := signAt(ln.text[m.next:])
+	box, below := s.task && s.status == Pending, n.owner >= 0 && ln.indent > max(n.ownerIndent, 0)
+	switch {
+	case !ok || n.item != nil:
+		return
+	case m.kind == markerNone && (!box || below || signed(s.title)): // prose, or a legend in one line
+		return
+	case m.kind != markerNone && (n.g == &looseGrammar || !box && (below || !n.g.boxed())):
 		return
 	}
-	s, ok := signAt(ln.text[m.next:])
 	title := trim(s.title)
-	if !ok || title == "" || strings.IndexByte("=:", title[0]) >= 0 || !s.task && !n.inSignList(ln) {
+	if title == "" || strings.IndexByte("=:", title[0]) >= 0 || meansAll(title) || !n.inSignList(ln, s, false) {
 		return
 	}
 	open := s.status.open() && !withdrawn(title)
-	box := "- [x]"
+	write := "- [x]"
 	if open {
-		box = "- [ ]"
+		write = "- [ ]"
 	}
 	n.report(ln, m.next, SeverityWarning, "not_read",
-		fmt.Sprintf("this line looks like a task but is not one, because every task here has a box: write %q instead of the sign", box))
+		fmt.Sprintf("this line looks like a task but is not one, because every task here has a box: write %q instead of the sign", write))
 	n.r.Diagnostics[len(n.r.Diagnostics)-1].Open = open
 }
 
