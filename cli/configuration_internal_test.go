@@ -33,7 +33,7 @@ func TestBadConfigurations(t *testing.T) {
 		{"{\"worker\": 5}", `:1: worker is not known; known here: prompt, policy, tasks, results, plans, store; worker belongs into the object prompt.max_input_tokens`},
 		{"{\"policy\": []}", ":1: policy must be an object, not an empty list"},
 		{"{\"policy\": null}", ":1: policy must be an object or left out, not null"},
-		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `:1: plans.dialects "a=b": there is no dialect "b": use one of `},
+		{"{\"plans\": {\"dialects\": [\"a=b\"]}}", `:1: plans.dialects "a=b": there is no dialect "b": ` + "`waybill plan --help` lists them"},
 		{"{\"results\": {\n\"output_dir\": \"out\"}}", `:2: results.output_dir must be an absolute path, not "out"`},
 		{
 			"{\"prompt\": {\"max_output_tokens\": 4000}}",

@@ -211,7 +211,7 @@ func refuses(t *testing.T, row codec.SettingRow, value string) {
 			continue
 		}
 		require.Regexp(t, regexp.QuoteMeta(row.Name)+`|must be a folder|=`, err.Error())
-		require.Regexp(t, `must be|use one of|write`, err.Error())
+		require.Regexp(t, `must be|use one of|write|lists them`, err.Error())
 	}
 }
 

@@ -55,7 +55,7 @@ func CheckDialectRule(r DialectRule) error {
 		return fmt.Errorf("the pattern %q has a control character; paths of plans have none", r.Pattern)
 	}
 	if !slices.Contains(plan.Dialects(), r.Dialect) {
-		return fmt.Errorf("there is no dialect %q: use one of %s", r.Dialect, strings.Join(plan.Dialects(), ", "))
+		return errors.New(plan.UnknownDialect(r.Dialect))
 	}
 	return nil
 }

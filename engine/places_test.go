@@ -166,10 +166,10 @@ func TestDialectRules(t *testing.T) {
 
 func TestDialectRulesAreChecked(t *testing.T) {
 	for want, rule := range map[string]engine.DialectRule{
-		"no dialect \"kiri\": use one of spec-context, spec-workflow, kiro": {Pattern: "*.md", Dialect: "kiri"},
-		`the part "[b" of the pattern "a/[b/c.md"`:                          {Pattern: "a/[b/c.md", Dialect: "kiro"},
-		`has "**": write one * for each folder`:                             {Pattern: "**/a.md", Dialect: "kiro"},
-		"the pattern is empty":                                              {Dialect: "kiro"},
+		`no dialect "kiri"; perhaps: kiro`:         {Pattern: "*.md", Dialect: "kiri"},
+		`the part "[b" of the pattern "a/[b/c.md"`: {Pattern: "a/[b/c.md", Dialect: "kiro"},
+		`has "**": write one * for each folder`:    {Pattern: "**/a.md", Dialect: "kiro"},
+		"the pattern is empty":                     {Dialect: "kiro"},
 	} {
 		require.ErrorContains(t, engine.CheckDialectRule(rule), want)
 	}

@@ -1,5 +1,12 @@
 package plan
 
+import (
+	"strconv"
+	"strings"
+
+	"waybill/internal/nearest"
+)
+
 // grammar holds the differences of a dialect or a few dialects. All grammars share one pass over the lines:
 // checkboxes, hidden text and the lines of an item are the same everywhere.
 type grammar struct {
@@ -75,6 +82,15 @@ func Dialects() []string {
 		names = append(names, g.dialects...)
 	}
 	return names
+}
+
+// UnknownDialect says that a name is no dialect, and which one it may mean or where they are listed.
+func UnknownDialect(name string) string {
+	fault := "there is no dialect " + strconv.Quote(clip(name))
+	if near := nearest.Names(name, Dialects()); len(near) > 0 {
+		return fault + "; perhaps: " + strings.Join(near, ", ")
+	}
+	return fault + ": `waybill plan --help` lists them"
 }
 
 // grammarOf returns the grammar of a dialect, or nil for an unknown one.

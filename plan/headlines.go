@@ -124,9 +124,6 @@ func (n *numbered) statusLine(ln *line, text string) {
 	}
 	e := &n.r.entries[top.item]
 	status, known := choiceOf(value)
-	if !known {
-		n.report(ln, ln.body, SeverityWarning, "unknown_mark", fmt.Sprintf("the status %q has no meaning here, so the task is open", clip(value)))
-	}
 	switch {
 	case e.follows:
 		e.status, e.follows = status, false
@@ -143,6 +140,10 @@ func (n *numbered) statusLine(ln *line, text string) {
 		if top.stated > 0 && status.open() && !e.status.open() {
 			e.status = status
 		}
+	}
+	if !known {
+		n.report(ln, ln.body, SeverityWarning, "unknown_mark",
+			fmt.Sprintf("the status %q has no meaning here, so the task is %s", clip(value), e.status))
 	}
 	if e.status == InProgress && n.r.active < 0 {
 		n.r.active = top.item

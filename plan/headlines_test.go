@@ -178,6 +178,8 @@ func TestAStatusLineBelowATaskHeadingCounts(t *testing.T) {
 	r := parse(t, "### Task 1: a (DONE)\n**Status**: pending\n- [x] **Step 1: b**\n- [ ] **Step 2: c**\n**Status**: done\n")
 	require.Equal(t, plan.Completed, item(t, r, "1").Status, "the heading counts")
 	require.Len(t, diagnostics(r, "summary_conflict"), 1)
+	unknown := diagnostics(parse(t, "### [x] Task 1: a\n**Status**: ❌ as you like\n"), "unknown_mark")
+	require.Equal(t, `the status "❌ as you like" has no meaning here, so the task is completed`, unknown[0].Message, "the heading counts, and it said open")
 	require.Len(t, diagnostics(r, "parent_child_conflict"), 1)
 	require.Less(t, r.Totals.Completed, r.Totals.Total)
 }

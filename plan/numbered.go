@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -226,8 +225,7 @@ func (n *numbered) name() {
 
 func unknownDialect(set override) Diagnostic {
 	return Diagnostic{
-		Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect",
-		Message: fmt.Sprintf("no dialect is named %q: use one of %s", clip(set.dialect), strings.Join(Dialects(), ", ")),
+		Line: set.line, Column: set.column, Severity: SeverityError, Code: "unknown_dialect", Message: UnknownDialect(set.dialect),
 	}
 }
 

@@ -37,7 +37,9 @@ the runs of the items count too.
   → ready          · waits   » in progress   ! blocked   ✓ done   - skipped   ▾ a group with work left
 
 --json prints the contents of the file only. The exit code is 1 if the file has no item; the error then names the
-likeliest cause.`,
+likeliest cause. The dialects are
+
+  ` + strings.Join(slices.Collect(output.Wrap(strings.Join(plan.Dialects(), " "), 110)), "\n  "),
 		Example:           "  waybill plan\n  waybill plan specs/clock/tasks.md\n  git show HEAD~1:tasks.md | waybill plan -",
 		ValidArgsFunction: planfiles.Complete(a.App),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -110,12 +110,12 @@ func (a commands) planFile(name string) (planText, error) {
 		return planText{}, api.Fault(err).Hint("`waybill plan - <FILE` reads what is no file")
 	}
 	if err != nil {
-		return planText{}, err // the error has the path
+		return planText{}, nameFirst(name, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	text, err := readPlan(f)
 	if err != nil {
-		return planText{}, fmt.Errorf("read %s: %w", name, err)
+		return planText{}, nameFirst(name, err)
 	}
 	p := planText{name: name, text: text, rel: a.inWorkspace(name), at: really(name)}
 	if p.rel == "" {
@@ -125,6 +125,14 @@ func (a commands) planFile(name string) (planText, error) {
 		p.placing = plans.Placing(p.rel)
 	}
 	return p, nil
+}
+
+// nameFirst returns an error that begins with the name of the file.
+func nameFirst(name string, err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = of.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // really returns the absolute path of a file with the links of its folder resolved, as far as possible.
