@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"bytes"
-	"os"
 	"time"
 )
 
@@ -118,7 +117,7 @@ func (n *commitWatcher) interval() time.Duration {
 // look signals new commits and reports whether the next look can wait. It cannot wait while a commit is in progress,
 // because the end of that commit is the awaited news.
 func (n *commitWatcher) look() (rests bool) {
-	text, err := os.ReadFile(n.s.place.lockPath())
+	text, err := n.s.place.lockText()
 	if err != nil {
 		return true
 	}

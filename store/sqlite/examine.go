@@ -131,16 +131,10 @@ func (e *examination) missing() bool {
 	return false
 }
 
-// record returns the contents of the lock file. It needs no lock, because one call reads the whole record.
+// record returns the contents of the lock file, or the zero record if it cannot be read.
 func (e *examination) record() record {
-	f, err := openOwn((&place{path: e.path}).lockPath(), os.O_RDONLY)
-	if err != nil {
-		return record{}
-	}
-	defer func() { _ = f.Close() }()
-	text := make([]byte, recordSize)
-	n, _ := f.ReadAt(text, 0)
-	return parseRecord(text[:n])
+	text, _ := (&place{path: e.path}).lockText()
+	return parseRecord(text)
 }
 
 func (e *examination) modes() bool {

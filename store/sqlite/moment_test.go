@@ -83,3 +83,18 @@ func TestMomentsOfAnotherLockFileAreOthers(t *testing.T) {
 		require.False(t, ok)
 	}
 }
+
+// TestMomentOfAFileBehindALink: what a link in the place of the lock file leads to is of somebody else.
+func TestMomentOfAFileBehindALink(t *testing.T) {
+	unixOnly(t, "links take privileges here")
+	path := path(t)
+	s := open(t, sqlite.Options{Path: path})
+	moment(t, s)
+	text, err := os.ReadFile(path + ".lock")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path+".elsewhere", text, 0o600))
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, os.Symlink(path+".elsewhere", path+".lock"))
+	_, ok := s.Moment()
+	require.False(t, ok)
+}

@@ -46,9 +46,13 @@ func (p *place) reservePath() string { return p.path + ".reserve" }
 // parts returns the files that SQLite keeps.
 func (p *place) parts() []string { return []string{p.path, p.path + "-wal", p.path + "-shm"} }
 
+// journalPath returns the path of the file that SQLite has in the place of -wal on a shared disk. Everywhere else, too,
+// it opens such a file and rolls back what is in it.
+func (p *place) journalPath() string { return p.path + "-journal" }
+
 // files returns the paths of the files that make up a store, the database first.
 func (p *place) files() []string {
-	return append(p.parts(), p.lockPath(), gatePath(p.lockPath()), p.reservePath())
+	return append(p.parts(), p.journalPath(), p.lockPath(), gatePath(p.lockPath()), p.reservePath())
 }
 
 func (p *place) note(format string, args ...any) {

@@ -75,11 +75,14 @@ func TestFaultS15_UnsafePlaces(t *testing.T) {
 	requireFault(t, err, store.Unsafe)
 }
 
+// sideFiles are the ends of the names of the files that a store or SQLite has beside the database.
+var sideFiles = []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm", "-journal"}
+
 // TestPlantedSideFilesWereFollowed: somebody has put a link, a second name of another file or a pipe where a file of
 // the store is to be. The store is refused, and what the link leads to is left as it was.
 func TestPlantedSideFilesWereFollowed(t *testing.T) {
 	unixOnly(t, "links take privileges here")
-	for _, side := range []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm"} {
+	for _, side := range sideFiles {
 		for name, plant := range map[string]func(target, path string) error{
 			"symbolic link": os.Symlink, "second name": os.Link,
 		} {
@@ -198,7 +201,7 @@ func TestLinkInASharedFolderLedToAStore(t *testing.T) {
 // TestExaminationUsedPlantedFiles: an examination had SQLite write to the file that a planted -shm or -wal was a name of.
 func TestExaminationUsedPlantedFiles(t *testing.T) {
 	unixOnly(t, "links take privileges here")
-	for _, side := range []string{".lock", ".lock.gate", ".reserve", "-wal", "-shm"} {
+	for _, side := range sideFiles {
 		for name, plant := range map[string]func(target, path string) error{
 			"symbolic link": os.Symlink, "second name": os.Link,
 		} {

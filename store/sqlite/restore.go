@@ -98,8 +98,8 @@ func (p *place) supplant(ctx context.Context, temp string) (aside string, err er
 		p.settle(ctx)
 		return aside, p.exchange(temp, aside)
 	}
-	// SQLite would take a write-ahead log that stays here for the new database's.
-	if err := firstError(moveAny(p.path+"-wal", aside+"-wal"), removeAny(p.path+"-shm")); err != nil {
+	// SQLite would take a log or a journal that stays here for the new database's.
+	if err := firstError(moveAny(p.path+"-wal", aside+"-wal"), removeAny(p.path+"-shm"), moveAny(p.journalPath(), aside+"-journal")); err != nil {
 		return "", err
 	}
 	return "", moveDurably(temp, p.path)
