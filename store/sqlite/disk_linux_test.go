@@ -78,7 +78,7 @@ func TestReserveOfAFullDiskDidNotServeOrdinaryContents(t *testing.T) {
 	for _, kind := range []string{"tmpfs", "ext4"} {
 		for _, disk := range []int{8, 24, 64} {
 			for _, content := range []int{500, 20_000, 900_000} {
-				for _, by := range []string{"waybill", "another program", "another program before the start"} {
+				for _, by := range []string{"waybill", "another program", "another program before the start", "another program after a crash"} {
 					if slow.Race && (disk != 8 || content != 20_000) {
 						continue
 					}
@@ -119,7 +119,11 @@ func serveOnFullDisk(t *testing.T, dir string, content int, by string) {
 	path := filepath.Join(dir, "store.db")
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
+	defer func() {
+		if s != nil {
+			require.NoError(t, s.Close())
+		}
+	}()
 	var disk unix.Statfs_t
 	require.NoError(t, unix.Statfs(dir, &disk))
 	large, n := max(1, int64(disk.Blocks)*disk.Bsize/6/int64(content)), int64(0)
@@ -155,8 +159,11 @@ func serveOnFullDisk(t *testing.T, dir string, content int, by string) {
 			err = queue(500, 1)
 		}
 		requireFault(t, err, store.Full)
-	case "another program before the start":
+	case "another program before the start", "another program after a crash":
 		require.NoError(t, s.Close())
+		if strings.HasSuffix(by, "crash") {
+			crash(t, path)
+		}
 		fillDisk(t, dir)
 		s, err = sqlite.Open(t.Context(), sqlite.Options{Path: path})
 		require.NoError(t, err)
@@ -181,6 +188,33 @@ func serveOnFullDisk(t *testing.T, dir string, content int, by string) {
 	require.Equal(t, acks, served, "%v", err)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "filler")))
 	sound(t, s)
+}
+
+// crash has another process write to a store and kills it. It leaves its log and the index of that.
+func crash(t *testing.T, path string) {
+	t.Helper()
+	c := stepper(t, path)
+	_ = numbers(t, []string{c.ask(t, "update")})
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	require.FileExists(t, path+"-wal")
+}
+
+// TestFullDiskHidWhatOnlyTheLogHas: where the index of the log could not be made, a store was read without the log, and an
+// older state was taken for the present one.
+func TestFullDiskHidWhatOnlyTheLogHas(t *testing.T) {
+	dir := mount(t, "tmpfs", "tmpfs", 0, "size=8m,mode=0700")
+	path := filepath.Join(dir, "store.db")
+	require.NoError(t, withEvents(t, path, 3).Close())
+	crash(t, path)
+	require.NoError(t, os.Remove(path+"-shm")) // as after a power cut
+	fillDisk(t, dir)
+	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, ReadOnly: true})
+	requireFault(t, err, store.Full)
+	found := sqlite.Examine(t.Context(), sqlite.Options{Path: path})
+	require.Contains(t, found[len(found)-1].Text, "no space is left")
+	require.NoError(t, os.Remove(filepath.Join(dir, "filler")))
+	require.EqualValues(t, 4, newest(t, open(t, sqlite.Options{Path: path, ReadOnly: true})))
 }
 
 // fillDisk writes a file until there is no space left, as another program would.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -42,6 +43,16 @@ func unread(err error) bool {
 	return c == sqlite3.SQLITE_IOERR_READ || c == sqlite3.SQLITE_IOERR_CORRUPTFS || errors.Is(err, errUnread)
 }
 
+// conclusive reports whether an attempt to read the store at path that ended with err needs no other one, without the
+// write-ahead log: it worked, or another one would miss what the log has.
+func conclusive(path string, err error) bool {
+	if err == nil || unread(err) {
+		return true
+	}
+	kind := classify(path, err).Kind
+	return kind == store.Corrupt || kind == store.Full
+}
+
 // refused reports whether a statement broke a rule of the schema. Such a statement changes nothing, and its transaction
 // continues.
 func refused(err error) bool { return code(err)&0xff == sqlite3.SQLITE_CONSTRAINT }
@@ -63,6 +74,9 @@ func classify(path string, err error) *store.Error {
 		return fault(store.Corrupt, nil, "%v: the store %s was left as it is; put a copy back, or move it away to begin anew", row, path)
 	}
 	kind := kindOf(err)
+	if code(err) == sqlite3.SQLITE_IOERR_IN_PAGE && withoutSpace(filepath.Dir(path)) {
+		kind = store.Full
+	}
 	if kind == store.Corrupt && code(err) != 0 {
 		if failed := readThrough(path); failed != nil {
 			kind, err = store.IO, failed
@@ -84,6 +98,13 @@ func classify(path string, err error) *store.Error {
 	case store.IO, store.NewerSchema, store.Unsafe, store.Closed:
 	}
 	return fault(store.IO, err, "reading or writing the store %s did not work: check the disk", path)
+}
+
+// withoutSpace reports whether the disk of a folder is full. A system refuses a page of a mapped file, which only the index
+// of the write-ahead log is, on a full disk as it does on one that fails: without a reason.
+func withoutSpace(dir string) bool {
+	v, err := volumeOf(dir)
+	return err == nil && v.free < indexSpace
 }
 
 // readThrough reads the files of a database and returns the error of the disk if it does not deliver all of them. SQLite

@@ -65,7 +65,9 @@ func (e *examination) broken(check string, err error) bool {
 	switch kind {
 	case store.Corrupt:
 		return e.find(check, LevelFail, salvageFix, "it is damaged or not a database: %v", err)
-	case store.Full, store.IO, store.ReadOnly, store.NewerSchema, store.Busy, store.Lost, store.Unsafe, store.Closed, store.Cancelled:
+	case store.Full:
+		return e.find(check, LevelFail, "free some space, and try again", "no space is left, and its log cannot be read without: %v", err)
+	case store.IO, store.ReadOnly, store.NewerSchema, store.Busy, store.Lost, store.Unsafe, store.Closed, store.Cancelled:
 	}
 	return e.find(check, LevelFail, "check the disk and the permissions, and try again", "it cannot be read: %v", err)
 }
@@ -191,7 +193,7 @@ func (e *examination) space() bool {
 func (e *examination) reader(fn func(c *conn) error) error {
 	var err error
 	for _, mode := range []access{readOnly, frozen} {
-		if err = readFile(e.ctx, e.path, mode, fn); err == nil || unread(err) || isKind(classify(e.path, err), store.Corrupt) {
+		if err = readFile(e.ctx, e.path, mode, fn); conclusive(e.path, err) {
 			return err
 		}
 	}

@@ -273,7 +273,7 @@ func (s *Store) findReading(ctx context.Context, cause error) error {
 	}
 	s.database, s.alone = part{s.place.path, id}, false
 	for _, s.mode = range []access{readOnly, frozen} {
-		if err = s.tryReading(ctx); err == nil || unread(err) || isKind(classify(s.place.path, err), store.Corrupt) {
+		if err = s.tryReading(ctx); conclusive(s.place.path, err) {
 			break
 		}
 	}

@@ -292,7 +292,7 @@ func MakePrivate(database, path string) (was fs.FileMode, err error) {
 	if err != nil {
 		return was, err
 	}
-	f, err := g.keep(path, info)
+	f, err := g.keep(path, info, os.O_RDONLY)
 	if err == nil {
 		err = f.Chmod(was & 0o700)
 	}

@@ -13,7 +13,8 @@ import (
 //
 //   - The pages of the database. Before a commit, the file gets blocks for every page that it has then. So a
 //     checkpoint never needs space, and can always empty the write-ahead log.
-//   - The write-ahead log. Its file gets blocks for one large change when the store is opened, and keeps them.
+//   - The write-ahead log and its index. Their files get blocks for one large change when the store is opened, and keep
+//     them.
 //   - The reserve, a file that holds nothing. UpdateReserved shortens it piece by piece where the other two are
 //     not enough. Until it has its full size again, every other Update of every process is refused, so
 //     that nothing new takes what was made free. The lock file says whether it is short.
@@ -21,6 +22,7 @@ const (
 	maxReserve   = 3 << 20
 	reservePiece = 128 << 10
 	maxLogSpace  = 5 << 18
+	indexSpace   = 64 << 10 // for more pages than a log ever has that nobody reads for long
 )
 
 // reserveSize returns the size of a full reserve: less on a small disk.
@@ -91,10 +93,10 @@ func (s *Store) takeBackReserve() error {
 	return nil
 }
 
-// prepareSpace returns the database and the write-ahead log their space and fills the reserve when a store is opened. A
+// prepareSpace returns the database, the write-ahead log and its index their space and fills the reserve when a store is opened. A
 // store without them still works until the disk is full.
 func (s *Store) prepareSpace() {
-	for errors.Is(s.ensurePages(), syscall.ENOSPC) && s.shortenReserve() {
+	for errors.Is(errors.Join(s.ensurePages(), s.fillIndex()), syscall.ENOSPC) && s.shortenReserve() {
 	}
 	s.lock.says.spent = s.place.fillReserve() != nil
 	if err := s.place.fillLog(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -122,6 +124,21 @@ func (p *place) fillLog() error {
 		return err
 	}
 	return errors.Join(ensureBlocks(f, p.logSpace()), f.Close())
+}
+
+// fillIndex returns the index of the write-ahead log its blocks. SQLite writes a byte in each of its pages, so that a file
+// system with smaller blocks leaves holes, and ends a call that later meets one on a full disk.
+func (s *Store) fillIndex() error {
+	path := s.place.parts()[2]
+	info, err := os.Lstat(path)
+	if err != nil || s.place.volume.remote {
+		return nil //nolint:nilerr // there is no index
+	}
+	f, err := s.w.sharedFile.keep(path, info, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	return allocateAhead(f, 0, indexSpace)
 }
 
 // ensurePages returns the database blocks for every page that it has once the transaction under way is committed.

@@ -86,8 +86,8 @@ func (g *sharedFile) file(path string) (*os.File, error) {
 
 // keep opens a file of the store and returns it if info still describes it. The file stays open until the last
 // connection closes.
-func (g *sharedFile) keep(path string, info fs.FileInfo) (*os.File, error) {
-	f, err := ownfile.OpenUnfollowed(path, os.O_RDONLY)
+func (g *sharedFile) keep(path string, info fs.FileInfo, flags int) (*os.File, error) {
+	f, err := ownfile.OpenUnfollowed(path, flags)
 	if err != nil {
 		return nil, err
 	}
