@@ -50,8 +50,8 @@ func (d *Log) Record(at core.Instant, effects []core.Effect) {
 // speaksOf matches texts that must list the ids that they name.
 var speaksOf = regexp.MustCompile(`^attempt \d|\bitem "|depends on must complete`)
 
-// Written returns an explanation as text for a golden file. It fails the test if a reason lacks its ids, or a step
-// its callers and subject.
+// Written returns an explanation as text for a golden file. It fails the test if a reason lacks its ids or is not one
+// inert line, or a step lacks its callers and subject.
 func Written(t testing.TB, e core.Explanation) string {
 	t.Helper()
 	for _, reason := range e.Because {
@@ -59,6 +59,8 @@ func Written(t testing.TB, e core.Explanation) string {
 			require.NotEmpty(t, reason.IDs, reason.Text)
 		}
 		require.LessOrEqual(t, len(reason.IDs), core.MostNamed)
+		require.NotContains(t, reason.Text, "\n")
+		require.NotContains(t, reason.Text, "</")
 	}
 	for _, action := range e.Next {
 		require.NotEmpty(t, action.By, action.Name)

@@ -12,8 +12,7 @@ import (
 	"waybill/test/golden"
 )
 
-// A situation is a row of the matrix: an instruction in some phase, made by events alone, so that
-// the matrix shows nothing that cannot happen.
+// A situation is a row of the matrix. Events alone lead to it, so that the matrix shows nothing that cannot happen.
 type situation struct {
 	name string
 	in   instruction.Instruction
@@ -46,17 +45,17 @@ func situations(t *testing.T) []situation {
 	}
 }
 
-// A happening is a column of the matrix.
-type happening struct {
+// A column is an event of the matrix.
+type column struct {
 	name  string
 	event func(instruction.Instruction) instruction.Event
 }
 
-func happenings() []happening {
+func columns() []column {
 	constant := func(event instruction.Event) func(instruction.Instruction) instruction.Event {
 		return func(instruction.Instruction) instruction.Event { return event }
 	}
-	return []happening{
+	return []column{
 		{"dispatch, due", constant(instruction.Dispatch{At: 1000, MinAge: 500})},
 		{"dispatch, not due", constant(instruction.Dispatch{At: 1000, MinAge: 5000})},
 		{"dispatch, clock set back", constant(instruction.Dispatch{At: 150, MinAge: 5000})},
@@ -72,7 +71,7 @@ func happenings() []happening {
 	}
 }
 
-// previousSend is when the send before the last one was; the rows send at 200, 300, 400 and 500.
+// previousSend returns when the send before the last one was. The rows send at 200, 300, 400 and 500.
 func previousSend(in instruction.Instruction) core.Instant {
 	if in.Sends() < 2 {
 		return 0
@@ -80,9 +79,9 @@ func previousSend(in instruction.Instruction) core.Instant {
 	return in.LastSentAt() - 100
 }
 
-const matrixLegend = `What becomes of an instruction (row) by an event (column).
+const matrixLegend = `The next state of an instruction (row) after an event (column).
 
-A cell says the next state, the sends so far of the sends allowed, and when the last one was, then the
+A cell has the next state, the sends so far of the sends allowed, and the time of the last one, then the
 effects: "deliver n" hands out the n-th send, "log x" appends the record instruction.x to the event
 log, "notice x" leaves the notice instruction.x. "unchanged" is the same value without effects.
 "refused (x)" is the same value, and a refusal that is spelled out below the table.
@@ -92,7 +91,7 @@ asks for 5000; one with the clock set back happens at 150, before every send.
 `
 
 func TestInstructionMatrix(t *testing.T) {
-	rows, columns := situations(t), happenings()
+	rows, columns := situations(t), columns()
 	header := []string{""}
 	for _, column := range columns {
 		header = append(header, strings.ReplaceAll(column.name, ", ", ",\n"))
@@ -126,7 +125,7 @@ func cell(in instruction.Instruction, event instruction.Event, refusals *golden.
 	return strings.Join(lines, "\n")
 }
 
-// standing writes the state, the sends, and what only this phase knows.
+// standing returns the state, the sends, and the facts of the phase.
 func standing(in instruction.Instruction) string {
 	text := fmt.Sprintf("%s %d/%d", in.State(), in.Sends(), in.SendsMax())
 	if in.LastSentAt() != 0 {

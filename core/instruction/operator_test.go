@@ -66,17 +66,31 @@ func TestOperatorsMatch(t *testing.T) {
 }
 
 func TestARuleThatCannotMatchIsRefused(t *testing.T) {
+	_, err := instruction.NewAckRule("", "")
+	require.EqualError(t, err, "event_type is empty")
+	const noObject = "match is not an object from path to value"
 	long := strings.Repeat("a", 2000)
 	for match, want := range map[string]string{
-		`{"a": {"$contains": ""}}`:                             `the value of match path "a": $contains takes a text that is not empty`,
-		`{"a": {"$contains": 1}}`:                              `$contains takes a text`,
-		`{"a": {"$glob": "x["}}`:                               `$glob a [ has no ] or nothing before it in "x["`,
-		`{"a": {"$glob": "x[]"}}`:                              `a [ has no ]`,
-		`{"a": {"$glob": "x[z-a]"}}`:                           `a class has a range that runs backwards in "x[z-a]"`,
-		`{"a": {"$glob": "x\\"}}`:                              `a \ is the last character`,
-		`{"a": {"$glob": "` + long + `"}}`:                     `$glob has 2000 bytes; at most 512 are allowed`,
-		`{"a": {"$any": []}}`:                                  `$any takes a list of values, at least one`,
-		`{"a": {"$any": "x"}}`:                                 `$any takes a list of values`,
+		`[]`:                               noObject,
+		`"command"`:                        noObject,
+		`{"command": }`:                    noObject,
+		`{"a": 1} {}`:                      noObject,
+		`{"": 1}`:                          `match path "": is empty`,
+		`{"result.": 1}`:                   `match path "result.": has a member without a name`,
+		`{"a..b": 1}`:                      `match path "a..b": has a member without a name`,
+		`{".": 1}`:                         `match path ".": has a member without a name`,
+		`{"/a~b": 1}`:                      `match path "/a~b": in a JSON Pointer, ~ is written ~0`,
+		`{"/a~2b": 1}`:                     `match path "/a~2b": in a JSON Pointer`,
+		`{"ok": 1, "/~": 1}`:               `match path "/~": in a JSON Pointer`,
+		`{"a": {"$contains": ""}}`:         `the value of match path "a": $contains takes a text that is not empty`,
+		`{"a": {"$contains": 1}}`:          `$contains takes a text`,
+		`{"a": {"$glob": "x["}}`:           `$glob a [ has no ] or nothing before it in "x["`,
+		`{"a": {"$glob": "x[]"}}`:          `a [ has no ]`,
+		`{"a": {"$glob": "x[z-a]"}}`:       `a class has a range that runs backwards in "x[z-a]"`,
+		`{"a": {"$glob": "x\\"}}`:          `a \ is the last character`,
+		`{"a": {"$glob": "` + long + `"}}`: `$glob has 2000 bytes; at most 512 are allowed`,
+		`{"a": {"$any": []}}`:              `$any takes a list of values, at least one`,
+		`{"a": {"$any": "x"}}`:             `$any takes a list of values`,
 		`{"a": {"$any": [` + strings.Repeat("1,", 64) + `1]}}`: `$any has 65 values; at most 64 are allowed`,
 		`{"a": {"$any": [{"$any": [1]}]}}`:                     `$any value 1 is $any again; write its values into the one list`,
 		`{"a": {"$any": [0, {"$glob": "["}]}}`:                 `$any value 2 $glob a [ has no ]`,
