@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -353,7 +354,7 @@ func TestEveryKindOfNoticeIsPosted(t *testing.T) {
 		h := newHost(t, setup{})
 		h.call("queue_instruction", `{"content":"x"}`) // opens the store
 		listener := h.listen()
-		for _, kind := range core.NoticeKinds() {
+		for _, kind := range coretest.NoticeKinds() {
 			seq := h.seq() + 1
 			require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) error {
 				id := fmt.Sprint("ntc_", seq)

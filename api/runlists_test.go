@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/schema"
 	"waybill/store"
@@ -80,7 +81,7 @@ func TestHundredThousandRunsByPages(t *testing.T) {
 	st := newSharedStore(t)
 	require.NoError(t, st.Update(t.Context(), func(tx store.Tx) error {
 		for i := 1; i <= many; i++ {
-			run, _ := run.Start(fmt.Sprintf("run_%d", i), "tasks.md", fmt.Sprint(i%100), "", run.DefaultPolicy(), 1)
+			run, _ := run.Start(fmt.Sprintf("run_%d", i), "tasks.md", fmt.Sprint(i%100), "", coretest.Policy(), 1)
 			if err := tx.PutRun(run); err != nil {
 				return err
 			}

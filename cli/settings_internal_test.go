@@ -15,6 +15,7 @@ import (
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/cli/settings"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/schema"
 	"waybill/schema/codec"
@@ -219,7 +220,7 @@ func refuses(t *testing.T, row codec.SettingRow, value string) {
 func TestTheBuiltInPolicyIsThatOfTheCore(t *testing.T) {
 	a, _, err := process(t, nil)
 	require.NoError(t, err)
-	p, usual := a.Settings.Policy, run.DefaultPolicy()
+	p, usual := a.Settings.Policy, coretest.Policy()
 	require.Equal(t, usual, run.Policy{
 		InvalidRetries: *p.InvalidRetries, ReviewerFreshRuns: *p.ReviewerFreshRuns, WorkerFailures: *p.WorkerFailures,
 		ReviewRejections: *p.ReviewRejections, StalledThreshold: *p.StalledThreshold, ReviewLoopThreshold: *p.ReviewLoopThreshold,

@@ -108,11 +108,3 @@ const (
 	NoticeRunStalled        NoticeKind = "run.stalled"              // a run makes no progress and needs a new plan
 	NoticePlanCompleted     NoticeKind = "plan.completed"           // every item of a plan is done
 )
-
-// NoticeKinds lists every notice kind.
-func NoticeKinds() []NoticeKind {
-	return []NoticeKind{
-		NoticeInstructionFailed, NoticeTaskFinished, NoticeTaskAwaiting, NoticeRetryScheduled,
-		NoticeRetryReady, NoticeAllFinished, NoticeRunBlocked, NoticeRunStalled, NoticePlanCompleted,
-	}
-}

@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/core/task"
 )
 
-// declared returns the values of every string constant of a type, in the order of declaration, so that a test finds a
-// constant that its list lacks. The name has the folder of the type's package in front.
+// declared returns the values of the string constants of a type, in the order of declaration. The name begins with the
+// folder of the package.
 func declared(t *testing.T, name string) []string {
 	t.Helper()
 	folder, typeName := path.Split(name)
@@ -66,84 +67,38 @@ func texts[T ~string](list []T) []string {
 	return all
 }
 
+// Each list has every constant of its type, and the names are distinct and fit for the wire.
 func TestListsNameEveryConstant(t *testing.T) {
-	require.Equal(t, declared(t, "EventType"), texts(core.EventTypes()))
-	require.Equal(t, declared(t, "NoticeKind"), texts(core.NoticeKinds()))
-	require.Equal(t, declared(t, "instruction/State"), texts(instruction.States()))
-	require.Equal(t, declared(t, "run/State"), texts(run.States()))
-	require.Equal(t, declared(t, "run/Halt"), texts(run.Halts()))
-	require.Equal(t, declared(t, "run/NextAction"), texts(run.NextActions()))
-	require.Equal(t, declared(t, "task/Status"), texts(task.Statuses()))
-	require.Equal(t, declared(t, "task/ErrorReason"), texts(task.ErrorReasons()))
-	require.Equal(t, declared(t, "task/AttemptStatus"), texts(task.AttemptStatuses()))
-	require.Equal(t, declared(t, "task/Cause"), texts(task.Causes()))
-	require.Equal(t, declared(t, "task/Class"), texts(task.Classes()))
-	require.Equal(t, declared(t, "task/RetryMode"), texts(task.RetryModes()))
-	require.Equal(t, declared(t, "task/SessionKind"), texts(task.SessionKinds()))
-}
-
-func TestNamesAreDistinctAndFitForTheWire(t *testing.T) {
-	dotted := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
-	word := regexp.MustCompile(`^[a-z_]+$`)
-	loud := regexp.MustCompile(`^[A-Z_]+$`)
-	for _, list := range []struct {
-		names []string
+	dotted, word, loud := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`), regexp.MustCompile(`^[a-z_]+$`), regexp.MustCompile(`^[A-Z_]+$`)
+	for name, list := range map[string]struct {
+		names []string // nil for a type without a list
 		form  *regexp.Regexp
 	}{
-		{texts(core.EventTypes()), dotted},
-		{texts(core.NoticeKinds()), dotted},
-		{texts(instruction.States()), word},
-		{texts(run.States()), word},
-		{texts(run.Halts()), word},
-		{texts(run.NextActions()), word},
-		{declared(t, "run/Rule"), word},
-		{texts(task.Statuses()), loud},
-		{texts(task.ErrorReasons()), word},
-		{texts(task.AttemptStatuses()), word},
-		{texts(task.Causes()), word},
-		{texts(task.Classes()), word},
-		{texts(task.RetryModes()), word},
-		{texts(task.SessionKinds()), word},
-		{[]string{string(instruction.ByCall), string(instruction.ByEvent)}, word},
+		"EventType":             {texts(core.EventTypes()), dotted},
+		"NoticeKind":            {texts(coretest.NoticeKinds()), dotted},
+		"instruction/State":     {texts(instruction.States()), word},
+		"instruction/AckSource": {nil, word},
+		"run/State":             {texts(run.States()), word},
+		"run/Halt":              {texts(coretest.Halts()), word},
+		"run/NextAction":        {texts(coretest.NextActions()), word},
+		"run/Rule":              {nil, word},
+		"task/Status":           {texts(task.Statuses()), loud},
+		"task/ErrorReason":      {texts(coretest.ErrorReasons()), word},
+		"task/AttemptStatus":    {texts(coretest.AttemptStatuses()), word},
+		"task/Cause":            {nil, word},
+		"task/Class":            {texts(task.Classes()), word},
+		"task/RetryMode":        {texts(coretest.RetryModes()), word},
+		"task/SessionKind":      {texts(coretest.SessionKinds()), word},
 	} {
-		seen := map[string]bool{}
-		for _, name := range list.names {
-			require.Regexp(t, list.form, name)
-			require.False(t, seen[name], "%s is there twice", name)
-			seen[name] = true
+		values := declared(t, name)
+		if list.names != nil {
+			require.Equal(t, values, list.names)
+		}
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(values))), len(values), name)
+		for _, value := range values {
+			require.Regexp(t, list.form, value)
 		}
 	}
-}
-
-// Each state belongs to one phase, and each phase names a state of the list. Sent is two states: a plain instruction that was
-// sent is delivered.
-func TestEveryStateIsThatOfOnePhase(t *testing.T) {
-	phases := []instruction.Phase{instruction.Queued{}, instruction.Sent{}, instruction.Acknowledged{}, instruction.Failed{}, instruction.Cancelled{}}
-	var states []instruction.State
-	for _, phase := range phases {
-		states = append(states, phase.State())
-		require.Equal(t, phase.State(), instruction.Instruction{Tracked: true, Phase: phase}.State())
-	}
-	require.Equal(t, instruction.StateDelivered, instruction.Instruction{Phase: instruction.Sent{}}.State())
-	require.Equal(t, instruction.States(), slices.Insert(states, 2, instruction.StateDelivered))
-}
-
-func TestEveryTaskStatusIsThatOfOnePhase(t *testing.T) {
-	phases := []task.Phase{
-		task.Queued{},
-		task.Running{},
-		task.Complete{},
-		task.Awaiting{},
-		task.Errored{},
-		task.Cancelled{},
-		task.Blocked{},
-	}
-	var statuses []task.Status
-	for _, phase := range phases {
-		statuses = append(statuses, phase.Status())
-		require.Equal(t, phase.Status(), task.Task{Phase: phase}.Status())
-	}
-	require.Equal(t, task.Statuses(), statuses)
 }
 
 func TestRolesRoundTripTheirNames(t *testing.T) {
@@ -168,35 +123,26 @@ func TestRolesRoundTripTheirNames(t *testing.T) {
 	}
 }
 
-func TestStandingsHaveNames(t *testing.T) {
-	standings := []run.Standing{
-		run.Awaited, run.Submitted, run.Approved, run.Rejected, run.Unusable, run.Replaced, run.Stuck, run.Broken,
+func TestRoleSetsHaveTheirRolesAndNoOthers(t *testing.T) {
+	require.Equal(t, core.RoleSet(0), core.RolesOf())
+	set := core.RolesOf(core.SpecReviewer, core.SpecReviewer)
+	for role, want := range map[core.Role]struct{ has, reviews bool }{
+		core.Worker: {false, false}, core.SpecReviewer: {true, true}, core.CodeQualityReviewer: {false, true},
+	} {
+		require.Equal(t, want.has, set.Has(role), role)
+		require.Equal(t, want.reviews, role.Reviewer(), role)
 	}
-	var names []string
-	for i, standing := range standings {
-		require.Equal(t, run.Standing(i), standing, "%s is stored as its number", standing)
-		names = append(names, standing.String())
-	}
-	require.Equal(t, []string{
-		"awaited", "submitted", "approved", "rejected", "unusable", "replaced", "stuck", "broken",
-	}, names)
-	require.Equal(t, "standing(8)", (run.Broken + 1).String(), "a new standing needs a name")
 }
 
-func TestRefusalKindsHaveNames(t *testing.T) {
-	require.Equal(t, "invalid_state", core.InvalidState.String())
-	require.Equal(t, "not_found", core.NotFound.String())
-	require.Equal(t, "queue_full", core.QueueFull.String())
-	require.Equal(t, "key_reused", core.KeyReused.String())
-	require.Equal(t, "refusal(0)", core.RefusalKind(0).String(), "the zero kind is none")
-	require.Equal(t, "stale_attempt", core.StaleAttempt.String())
-	require.Equal(t, "already_resolved", core.AlreadyResolved.String())
-	require.Equal(t, "session_taken", core.SessionTaken.String())
-	require.Equal(t, "attempt_finalized", core.AttemptFinalized.String())
-	require.Equal(t, "retry_pending", core.RetryPending.String())
-	require.Equal(t, "bad_dependency", core.BadDependency.String())
-	require.Equal(t, "foreign", core.Foreign.String())
-	require.Equal(t, "refusal(12)", (core.Foreign + 1).String(), "a new kind needs a name")
+// A standing is stored as its number, and a new standing or refusal needs a name.
+func TestNumbersHaveNames(t *testing.T) {
+	for i, name := range strings.Fields("awaited submitted approved rejected unusable replaced stuck broken standing(8)") {
+		require.Equal(t, name, run.Standing(i).String())
+	}
+	for i, name := range strings.Fields("refusal(0) invalid_state not_found queue_full key_reused stale_attempt already_resolved " +
+		"session_taken attempt_finalized retry_pending bad_dependency foreign refusal(12)") {
+		require.Equal(t, name, core.RefusalKind(i).String())
+	}
 }
 
 func TestMissingNamesTheThing(t *testing.T) {

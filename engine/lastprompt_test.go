@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/engine"
 	"waybill/store"
@@ -23,7 +24,7 @@ func storeWithRuns(t *testing.T, runs ...string) *hookedStore {
 	st := newHookedStore(t)
 	require.NoError(t, st.Store.Update(t.Context(), func(tx store.Tx) error {
 		for _, id := range runs {
-			run, _ := run.Start(id, "tasks.md", id, "", run.DefaultPolicy(), 1)
+			run, _ := run.Start(id, "tasks.md", id, "", coretest.Policy(), 1)
 			require.NoError(t, tx.PutRun(run))
 		}
 		return nil

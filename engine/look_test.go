@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/engine"
 	"waybill/ledger"
@@ -40,7 +41,7 @@ func (f *runFixture) begin(item string) run.Run {
 	progress, err := ledger.Progress(plan.Reading, "tasks.md", "tasks.md", item)
 	require.NoError(f.t, err)
 	r := do(f.t, f.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		run, _, err := tx.StartRun(progress, run.DefaultPolicy(), false)
+		run, _, err := tx.StartRun(progress, coretest.Policy(), false)
 		return run, err
 	}})
 	return r.(run.Run)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/engine"
@@ -179,8 +180,8 @@ func TestFinishedTasksAreRemoved(t *testing.T) {
 		e := build(t, engine.Options{Open: open(st), Prunes: true, Retention: engine.Retention{For: 10 * 24 * time.Hour}})
 		stop := runEngine(t, e)
 		do(t, e, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-			live, _ := run.Start("run_live", "tasks.md", "1", "", run.DefaultPolicy(), 1)
-			over, _ := run.Start("run_over", "tasks.md", "2", "", run.DefaultPolicy(), 1)
+			live, _ := run.Start("run_live", "tasks.md", "1", "", coretest.Policy(), 1)
+			over, _ := run.Start("run_over", "tasks.md", "2", "", coretest.Policy(), 1)
 			return nil, errors.Join(tx.PutRun(live), tx.PutRun(over))
 		}})
 		ids := map[string]string{}

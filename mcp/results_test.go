@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core/run"
+	"waybill/core/coretest"
 	"waybill/mcp"
 	"waybill/test/slow"
 )
@@ -160,7 +160,7 @@ func TestUntrustedTextInAnswersIsInert(t *testing.T) {
 
 // A next action without advice would leave a model to guess.
 func TestEveryNextActionHasItsAdvice(t *testing.T) {
-	for _, action := range run.NextActions() {
+	for _, action := range coretest.NextActions() {
 		require.NotEmpty(t, mcp.Advice(string(action)), action)
 	}
 }

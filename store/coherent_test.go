@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/task"
 	"waybill/store"
 )
@@ -36,7 +37,7 @@ func TestCoherentPairs(t *testing.T) {
 		task.Blocked{},
 	}
 	require.Len(t, phases, len(task.Statuses()))
-	for _, status := range task.AttemptStatuses() {
+	for _, status := range coretest.AttemptStatuses() {
 		a := task.Attempt{ID: "att", Number: 1, Phase: task.EndedAttempt{Status: status}}
 		for _, phase := range phases {
 			err := store.Coherent(task.Task{ID: "tsk", Phase: phase, Current: a})
@@ -75,10 +76,10 @@ func drawEvent(t *rapid.T, now task.Task, at core.Instant) task.Event {
 		task.Expire{At: at, Next: next},
 		task.Finish{
 			At: at, Token: token, Status: rapid.SampledFrom(ends).Draw(t, "end"), Failure: failure,
-			Mode: rapid.SampledFrom(task.RetryModes()).Draw(t, "mode"), Next: next,
+			Mode: rapid.SampledFrom(coretest.RetryModes()).Draw(t, "mode"), Next: next,
 		},
 		task.ReportSession{
-			At: at, Session: session, Kind: rapid.SampledFrom(task.SessionKinds()).Draw(t, "kind"), Failure: failure, Next: next,
+			At: at, Session: session, Kind: rapid.SampledFrom(coretest.SessionKinds()).Draw(t, "kind"), Failure: failure, Next: next,
 		},
 		task.Retry{At: at, Next: next},
 		task.Cancel{At: at, Reason: "enough"},

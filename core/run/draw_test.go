@@ -35,32 +35,27 @@ that is done, next is what it is when others of its plan are left to begin. "unc
 without effects, "refused (x)" the same value and a refusal that is spelled out below the table, "cannot be"
 a case that does not arise. Whatever is taken moves the revision by one.
 
-At the end there are whole stories, told in the same words.
-
 `
 
 // afterwards is a plan with an item that can be begun.
 var afterwards = run.Outlook{Left: 1, Ready: 1}
 
 func TestRunMatrix(t *testing.T) {
-	rows := runSituations(t)
+	rows := situations(t)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s== The rows ==\n\n%s\n", runMatrixLegend, drawRunRows(rows))
-	for _, part := range runTables() {
+	for _, part := range tables() {
 		fmt.Fprintf(&b, "== %s ==\n\n%s\n", part.title, part.draw(rows))
-	}
-	for _, story := range runStories() {
-		fmt.Fprintf(&b, "== %s ==\n\n%s\n", story.title, story.draw(t))
 	}
 	golden.Equal(t, "matrix.golden", strings.TrimSuffix(b.String(), "\n"))
 }
 
 // drawRunRows is the table that tells how the runs of the rows stand.
-func drawRunRows(rows []runSituation) string {
+func drawRunRows(rows []situation) string {
 	table := [][]string{{"row", "how it stands", "next"}}
 	for _, row := range rows {
 		r := row.model.run
-		facts := runNews(newRun(run.DefaultPolicy()), r)
+		facts := runNews(newRun(coretest.Policy()), r)
 		if !slices.Contains(facts, whereRunIs(r)) {
 			facts = append([]string{whereRunIs(r)}, facts...)
 		}
@@ -69,7 +64,7 @@ func drawRunRows(rows []runSituation) string {
 	return golden.Table(table)
 }
 
-func (part runTable) draw(rows []runSituation) string {
+func (part table) draw(rows []situation) string {
 	header := []string{""}
 	for _, column := range part.columns {
 		header = append(header, strings.ReplaceAll(column.name, ", ", ",\n"))
@@ -108,27 +103,6 @@ func runCell(run run.Run, event run.Event, refusals *golden.Footnotes) string {
 		lines = append(lines, runEffectWord(effect))
 	}
 	return strings.Join(append(lines, "next: "+nextWord(next.Next(afterwards))), "\n")
-}
-
-func (story runStory) draw(t *testing.T) string {
-	table := [][]string{{"event", "what is different then", "by", "next"}}
-	w := newRunModel(newRun(story.policy))
-	for i, move := range story.moves {
-		before := w.run
-		event := move.event(before, coretest.CreatedAt+core.Instant(i))
-		_, effects, err := before.Step(event)
-		if law := w.advance(event); law != nil || err != nil {
-			t.Errorf("%s, event %d: %v, %v", story.title, i+1, law, err)
-		}
-		var words []string
-		for _, effect := range effects {
-			words = append(words, strings.TrimPrefix(runEffectWord(effect), "by "))
-		}
-		table = append(table, []string{
-			move.name, strings.Join(runNews(before, w.run), "; "), strings.Join(words, "; "), nextWord(w.run.Next(afterwards)),
-		})
-	}
-	return golden.Table(table)
 }
 
 // runNews is what can be told of a run that could not be told of the run that it was.

@@ -2,11 +2,11 @@ package run_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"waybill/core"
 	"waybill/core/coretest"
@@ -14,15 +14,15 @@ import (
 	"waybill/test/golden"
 )
 
-// A runChapter is a run together with its past.
-type runChapter struct {
+// An example is a run with its log.
+type example struct {
 	title   string
 	run     run.Run
 	history core.History
 }
 
-// livedThrough plays the moves, one second after the other, on a new run.
-func livedThrough(t require.TestingT, policy run.Policy, moves ...runMove) (run.Run, *coretest.Log) {
+// played returns a new run after the moves, one second apart, and its log.
+func played(t require.TestingT, policy run.Policy, moves ...move) (run.Run, *coretest.Log) {
 	run, effects := run.Start("run_1", "docs/tasks.md", "2.1", frontier, policy, coretest.Noon)
 	var d coretest.Log
 	d.Record(coretest.Noon, effects)
@@ -36,83 +36,84 @@ func livedThrough(t require.TestingT, policy run.Policy, moves ...runMove) (run.
 	return run, &d
 }
 
-func runChapters(t *testing.T) []runChapter {
-	var all []runChapter
-	tell := func(title string, policy run.Policy, moves ...runMove) {
-		run, d := livedThrough(t, policy, moves...)
-		all = append(all, runChapter{title, run, d.History})
+func examples(t *testing.T) []example {
+	var all []example
+	add := func(title string, policy run.Policy, moves ...move) {
+		run, d := played(t, policy, moves...)
+		all = append(all, example{title, run, d.History})
 	}
-	usual, long := run.DefaultPolicy(), patient()
+	usual, long := coretest.Policy(), patient()
 	steady := patient()
 	steady.StalledThreshold = 9
 
-	tell("running", usual)
-	read, d := livedThrough(t, usual)
+	add("running", usual)
+	read, d := played(t, usual)
 	read, effects := read.Reread(coretest.Noon + 1_000_000)
 	d.Record(coretest.Noon+1_000_000, effects)
-	all = append(all, runChapter{"running, its plan was read again", read, d.History})
-	tell("running, submitted", usual, works)
-	tell("running, spec approved", usual, works, specOK)
-	tell("running, both rejected", usual, works, specFinds("a"), codeFinds("b"))
-	tell("running, the findings are mended", usual, works, specFinds("a"), works)
-	tell("running, the worker's result was invalid", usual, babbles)
-	tell("running, a reviewer is asked once more", usual, works, specBabbles)
-	tell("running, a reviewer is replaced", usual, works, specOK, codeBabbles, codeBabbles)
-	tell("running, the worker is stuck", usual, sticks)
-	tell("running, a worker was lost", usual, losesWorker)
-	tell("running, with the only reviewer of its host", usual, works, anyFinds)
-	tell("running, every counter has begun", usual,
-		babbles, works, specBabbles, codeBabbles, specBabbles, codeFinds("a"), specFinds("a2"), workerFails)
-	tell("running, planned anew after its block", usual, sticks, sticks, replansOther)
-	tell("running, planned anew before the last failure", steady, workerFails, replansAlike, sticks)
-	tell("blocked by invalid results", usual, works, specBabbles, specBabbles, specBabbles)
-	tell("blocked by failures", usual, workerFails, losesWorker)
-	tell("blocked by rejections", usual, works, specFinds("a"), works, specFinds("b"), works, codeFinds("c"))
-	tell("blocked by a reviewer who gave up", usual, works, specOK, codeGivesUp)
-	tell("blocked by a reviewer of whom no more is said", usual, works, anyGivesUp)
-	tell("blocked by a stall", usual, sticks, sticks)
-	tell("blocked by a stall that a failure completed", usual, sticks, workerFails)
-	tell("blocked by a review loop", usual, works, specFinds("a"), works, specFinds("a"))
-	tell("blocked by a review loop, which a stall had hidden", long, works, specFinds("a"), works, specFinds("a"), sticks, sticks, works)
-	tell("blocked by findings that take turns", long,
-		works, specFinds("a"), works, specFinds("b"), works, specFinds("a"), works, specFinds("b"))
-	tell("blocked, and the same plan did not help", usual, sticks, sticks, replansAlike)
-	tell("running, a check is red", checks(usual), works, lintGreen, testRed)
-	tell("running, checks are due", checks(usual), works, lintGreen)
-	tell("blocked by check failures", checks(usual), works, testRed, works, testRed, works, testRed)
-	tell("blocked by a protected file", checks(usual), works, lintGreen, testAsks)
-	tell("blocked by an untrusted check", checks(usual), works, testNot)
-	tell("done with checks", checks(reviewedBy(core.Worker)), works, lintGreen, testGreen)
-	tell("done", usual, works, codeOK, specOK)
+	all = append(all, example{"running, its plan was read again", read, d.History})
+	add("running, submitted", usual, workerDone)
+	add("running, spec approved", usual, workerDone, specOK)
+	add("running, both rejected", usual, workerDone, specFinds("a"), codeFinds("b"))
+	add("running, the findings are mended", usual, workerDone, specFinds("a"), workerDone)
+	add("running, the worker's result was invalid", usual, workerInvalid)
+	add("running, a reviewer is asked once more", usual, workerDone, specInvalid)
+	add("running, a reviewer is replaced", usual, workerDone, specOK, codeInvalid, codeInvalid)
+	add("running, the worker is stuck", usual, workerStuck)
+	add("running, a worker was lost", usual, workerLost)
+	add("running, with the only reviewer of its host", usual, workerDone, anyFinds)
+	add("running, every counter has begun", usual,
+		workerInvalid, workerDone, specInvalid, codeInvalid, specInvalid, codeFinds("a"), specFinds("a2"), workerError)
+	add("running, planned anew after its block", usual, workerStuck, workerStuck, replansOther)
+	add("running, planned anew before the last failure", steady, workerError, replansAlike, workerStuck)
+	add("blocked by invalid results", usual, workerDone, specInvalid, specInvalid, specInvalid)
+	add("blocked by failures", usual, workerError, workerLost)
+	add("blocked by rejections", usual, workerDone, specFinds("a"), workerDone, specFinds("b"), workerDone, codeFinds("c"))
+	add("blocked by a reviewer who gave up", usual, workerDone, specOK, codeError)
+	add("blocked by a reviewer of whom no more is said", usual, workerDone, anyError)
+	add("blocked by a stall", usual, workerStuck, workerStuck)
+	add("blocked by a stall that a failure completed", usual, workerStuck, workerError)
+	add("blocked by a review loop", usual, workerDone, specFinds("a"), workerDone, specFinds("a"))
+	add("blocked by a review loop, which a stall had hidden", long, workerDone, specFinds("a"), workerDone, specFinds("a"), workerStuck, workerStuck, workerDone)
+	add("blocked by a review loop of the second reviewer", long, workerDone, codeFinds("a"), specFinds("b"), workerDone, codeFinds("a"))
+	add("blocked by findings that take turns", long,
+		workerDone, specFinds("a"), workerDone, specFinds("b"), workerDone, specFinds("a"), workerDone, specFinds("b"))
+	add("blocked, and the same plan did not help", usual, workerStuck, workerStuck, replansAlike)
+	add("running, a check is red", checks(usual), workerDone, lintGreen, testRed)
+	add("running, checks are due", checks(usual), workerDone, lintGreen)
+	add("blocked by check failures", checks(usual), workerDone, testRed, workerDone, testRed, workerDone, testRed)
+	add("blocked by a protected file", checks(usual), workerDone, lintGreen, testAsks)
+	add("blocked by an untrusted check", checks(usual), workerDone, testNot)
+	add("done with checks", checks(reviewedBy(core.Worker)), workerDone, lintGreen, testGreen)
+	add("done", usual, workerDone, codeOK, specOK)
 
-	superseded, d := livedThrough(t, usual, works, specFinds("a"), works, specFinds("a"))
+	superseded, d := played(t, usual, workerDone, specFinds("a"), workerDone, specFinds("a"))
 	superseded, effects = superseded.Supersede(coretest.Noon + 9_000_000)
 	d.Record(coretest.Noon+9_000_000, effects)
 	return append(
 		all,
-		runChapter{"failed: a newer run took over", superseded, d.History},
-		runChapter{"failed, and the log does not go back so far", superseded, nil},
+		example{"failed: a newer run took over", superseded, d.History},
+		example{"failed, and the log does not go back so far", superseded, nil},
 	)
 }
 
 func TestExplainRun(t *testing.T) {
 	var b strings.Builder
-	for _, c := range runChapters(t) {
+	for _, c := range examples(t) {
 		fmt.Fprintf(&b, "== %s ==\n%s\n", c.title, coretest.Written(t, c.run.Explain(c.history, "run_2")))
 	}
 	golden.Equal(t, "explain.golden", b.String())
 }
 
-// The chapters tell of every halt and every standing.
-func TestExplainRunLeavesNothingUntold(t *testing.T) {
+// The examples have every halt and every standing.
+func TestExplainRunHasEveryHaltAndStanding(t *testing.T) {
 	halts, stands := map[run.Halt]bool{}, map[run.Standing]bool{}
-	for _, c := range runChapters(t) {
+	for _, c := range examples(t) {
 		halts[c.run.Halt] = true
 		for _, s := range c.run.Standing {
 			stands[s] = true
 		}
 	}
-	for _, halt := range run.Halts() {
+	for _, halt := range coretest.Halts() {
 		require.True(t, halts[halt], halt)
 	}
 	for s := run.Awaited; s <= run.Broken; s++ {
@@ -120,9 +121,17 @@ func TestExplainRunLeavesNothingUntold(t *testing.T) {
 	}
 }
 
-// What an explanation promises, Step keeps.
+// after returns the run after a move.
+func after(t *testing.T, r run.Run, m move) run.Run {
+	t.Helper()
+	next, _, err := r.Step(m(r, coretest.MatrixNow))
+	require.NoError(t, err)
+	return next
+}
+
+// Step keeps what an explanation promises.
 func TestExplainPromisesWhatMovesARun(t *testing.T) {
-	for _, c := range runChapters(t) {
+	for _, c := range examples(t) {
 		explained := c.run.Explain(c.history, "run_2")
 		require.Equal(t, string(c.run.State), explained.State, c.title)
 		require.NotEmpty(t, explained.Because, c.title)
@@ -136,93 +145,51 @@ func TestExplainPromisesWhatMovesARun(t *testing.T) {
 		require.Equal(t, c.run.State == run.Blocked, coretest.Promises(explained, "replan"), c.title)
 		require.Equal(t, c.run.State == run.Blocked, coretest.Promises(explained, "unblock_run"), c.title)
 		if c.run.State == run.Blocked {
-			require.Equal(t, run.Running, went(t, c.run, replansOther).State, c.title)
-			require.Equal(t, run.Running, went(t, c.run, unblocks).State, c.title)
-			mended := went(t, c.run, works).State == run.Running || went(t, c.run, specOK).State == run.Running
+			require.Equal(t, run.Running, after(t, c.run, replansOther).State, c.title)
+			require.Equal(t, run.Running, after(t, c.run, unblocks).State, c.title)
+			mended := slices.ContainsFunc([]move{workerDone, specOK, codeOK}, func(m move) bool { return after(t, c.run, m).State == run.Running })
 			require.Equal(t, mended, coretest.Promises(explained, "ingest_output"), c.title)
 		}
 	}
 }
 
-func TestExplainHasAReasonForEveryRunState(t *testing.T) {
-	for _, state := range run.States() {
-		r := run.Run{ID: "run_1", State: state}
-		if state == run.Blocked {
-			r.Halt = run.HaltGaveUp
-		}
-		explained := r.Explain(nil, "")
-		require.Equal(t, string(state), explained.State)
-		require.NotEmpty(t, explained.Because, state)
+// Sentences about counts once read "failed 1 times, and its policy allows 0".
+func TestWhyARunIsBlocked(t *testing.T) {
+	strict := run.Policy{ReviewRejections: 1, StalledThreshold: 1, ReviewLoopThreshold: 1}
+	high := func(change func(p *run.Policy)) run.Policy {
+		p := run.Policy{InvalidRetries: 50, WorkerFailures: 50, ReviewRejections: 50, StalledThreshold: 50, ReviewLoopThreshold: 50}
+		change(&p)
+		return p
 	}
-}
-
-// The event of a reason is the one by which it came to hold, also if another rule decided it.
-func TestExplainNamesTheEventThatMovedTheRun(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r, d := livedThrough(t, drawnPolicy(t))
-		w := newRunModel(r)
-		last := map[string]int64{}
-		for _, b := range rapid.SliceOfN(rapid.Byte(), 1, 25).Draw(t, "walk") {
-			before := w.run
-			event := runMoves()[int(b)%len(runMoves())].event(before, coretest.Noon)
-			if event == nil || !before.Live() || isUnblock(event) && before.State != run.Blocked {
-				continue
-			}
-			role, said := w.hears(event)
-			_, effects, err := before.Step(event)
-			require.NoError(t, err)
-			d.Record(coretest.Noon, effects)
-			if len(effects) == 0 {
-				continue // a straggler
-			}
-			require.Empty(t, w.advance(event))
-			for _, reason := range reasonsMoved(before, w.run, role, said) {
-				last[reason] = d.Seq
-			}
-		}
-		for _, reason := range w.run.Explain(d.History, "").Because {
-			name := reason.Rule
-			if name == "identical_review_issues" {
-				name += " of " + foundTheSameMost(w.run).String()
-			}
-			if seq, known := last[name]; known {
-				require.Equal(t, seq, reason.EventSeq, reason.Rule)
-			}
-		}
-	})
-}
-
-// foundTheSameMost returns the reviewer whose findings the explanation counts.
-func foundTheSameMost(run run.Run) core.Role {
-	if run.Findings[0].Same >= run.Findings[1].Same {
-		return core.SpecReviewer
+	usual := coretest.Policy()
+	turns := []move{workerDone, specFinds("a"), workerDone, specFinds("b"), workerDone, specFinds("a"), workerDone, specFinds("b")}
+	for _, c := range []struct {
+		policy run.Policy
+		moves  []move
+		why    string
+	}{
+		{strict, nil, ""},
+		{strict, []move{workerError}, "its workers failed once, and its policy allows no failure"},
+		{usual, []move{workerError, workerError}, "its workers failed 2 times, and its policy allows one failure"},
+		{strict, []move{workerDone, specFinds("a")}, "its work was rejected once, and its policy allows no rejection"},
+		{usual, turns[:6], "its work was rejected 3 times, and its policy allows 2 rejections"},
+		{strict, []move{workerInvalid}, "1 result of the worker could not be read, and its policy allows no such result"},
+		{usual, []move{specInvalid, specInvalid, specInvalid}, "3 results of the spec-reviewer could not be read, and its policy allows 2 such results"},
+		{strict, []move{specError}, "a reviewer cannot judge it"},
+		{high(func(p *run.Policy) { p.StalledThreshold = 1 }), []move{workerStuck}, "its outcomes brought no progress once, and its policy allows no such outcome"},
+		{usual, []move{workerStuck, workerStuck}, "its outcomes brought no progress 2 times in a row, and its policy allows one such outcome"},
+		{
+			high(func(p *run.Policy) { p.ReviewLoopThreshold = 1 }),
+			[]move{workerDone, codeFinds("a")},
+			"the code-quality-reviewer found something, and its policy allows no such review",
+		},
+		{patient(), []move{workerDone, specFinds("a"), workerDone, specFinds("a")}, "the spec-reviewer found the same 2 times in a row, and its policy allows one such review"},
+		{
+			patient(), turns,
+			"two sets of issues of the spec-reviewer alternate: it returned to the one before the last 2 times in a row, and its policy allows one such review",
+		},
+	} {
+		r, _ := played(t, c.policy, c.moves...)
+		require.Equal(t, c.why, r.WhyBlocked())
 	}
-	return core.CodeQualityReviewer
-}
-
-// reasonsMoved names the reasons that a report brought up to date. Of failures it says nothing: one that
-// completes a stall is told as the stall.
-func reasonsMoved(before, after run.Run, role core.Role, said run.Said) []string {
-	var reasons []string
-	switch {
-	case after.State == run.Done && after.Policy.Reviewers == run.NoReviewers:
-		reasons = append(reasons, "nobody_has_to_approve")
-	case after.State == run.Done:
-		reasons = append(reasons, "every_reviewer_has_approved")
-	}
-	if role == 0 {
-		return reasons
-	}
-	name := strings.ReplaceAll(role.String(), "-", "_")
-	reasons = append(reasons, "what_the_"+name+"_reported")
-	if said == run.SaidInvalid {
-		reasons = append(reasons, "invalid_results_of_"+name)
-	}
-	if after.Counters.ReviewRejections > before.Counters.ReviewRejections {
-		reasons = append(reasons, "review_rejections", "identical_review_issues of "+role.String())
-	}
-	if after.Counters.Stalled > before.Counters.Stalled {
-		reasons = append(reasons, "outcomes_without_progress")
-	}
-	return reasons
 }

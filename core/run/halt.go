@@ -24,13 +24,6 @@ const (
 	HaltAlternation Halt = "alternating_reviews" // two sets of findings of one reviewer alternate
 )
 
-// Halts lists the halts.
-func Halts() []Halt {
-	return []Halt{
-		HaltInvalid, HaltFailures, HaltRejections, HaltGaveUp, HaltChecks, HaltUntrusted, HaltStalled, HaltReviewLoop, HaltAlternation,
-	}
-}
-
 // lasting reports whether only a new plan or a person ends the halt.
 func (h Halt) lasting() bool {
 	switch h {

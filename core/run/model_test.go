@@ -9,49 +9,50 @@ import (
 	"waybill/core/run"
 )
 
-// A runModel computes the expected state of a run from its events alone.
-type runModel struct {
-	run       run.Run
-	counters  run.Counters
-	standing  [core.Roles]run.Standing
-	found     [2]submissions // of the spec reviewer and the code quality reviewer
-	reviewed  bool           // by a reviewer, in whatever way
-	forWhom   string         // the frontier of the plan
-	proof     proof.Proof
-	red       bool // the last event was a red check that counts
-	planCount int
+// A model computes the expected state of a run from its events alone.
+type model struct {
+	run      run.Run
+	counters run.Counters
+	standing [core.Roles]run.Standing
+	found    [2]submissions // of the spec reviewer and the code quality reviewer
+	reviewed bool           // there was a review
+	frontier string
+	proof    proof.Proof
+	red      bool // the last event was a red check that counts
+	plans    int
 }
 
-func newRunModel(run run.Run) runModel {
-	return runModel{run: run, forWhom: run.Frontier, proof: run.Proof, planCount: 1}
+func newModel(run run.Run) model {
+	return model{run: run, frontier: run.Frontier, proof: run.Proof, plans: 1}
 }
 
 // findings returns the findings of both reviewers.
-func (w *runModel) findings() [2]run.Findings {
+func (w *model) findings() [2]run.Findings {
 	return [2]run.Findings{w.found[0].findings(), w.found[1].findings()}
 }
 
-// A runStep is one step with its effects.
-type runStep struct {
+// A step is one event with its effects.
+type step struct {
 	event   run.Event
+	at      core.Instant
 	before  run.Run
 	after   run.Run
 	effects []core.Effect
 	err     error
-	role    core.Role // who reported, or was lost; zero for a new plan
+	role    core.Role // the role that reported or was lost; zero for other events
 	said    run.Said
-	late    bool // a worker was lost for whom nobody waits, a receipt says nothing new, or a run is unblocked that is not blocked
+	late    bool // the run does not wait for the lost worker, the receipt says nothing new, or the run to unblock is not blocked
 }
 
-// A runLaw looks at a step with the accounts before and after it.
-type runLaw struct {
+// A law compares a step with the models before and after it.
+type law struct {
 	name   string
-	broken func(was, is runModel, s runStep) bool
+	broken func(was, is model, s step) bool
 }
 
 // advance puts one event to the run and returns the laws that are broken.
-func (w *runModel) advance(event run.Event) []string {
-	s := runStep{event: event, before: w.run}
+func (w *model) advance(event run.Event, at core.Instant) []string {
+	s := step{event: event, at: at, before: w.run}
 	s.role, s.said = w.hears(event)
 	_, lost := event.(run.LoseWorker)
 	s.late = lost && !w.workerIsNeeded() || isUnblock(event) && w.run.State != run.Blocked
@@ -65,7 +66,7 @@ func (w *runModel) advance(event run.Event) []string {
 	}
 	w.run = s.after
 	var broken []string
-	for _, law := range runLaws {
+	for _, law := range laws {
 		if law.broken(was, *w, s) {
 			broken = append(broken, law.name)
 		}
@@ -73,8 +74,8 @@ func (w *runModel) advance(event run.Event) []string {
 	return broken
 }
 
-// hears returns who says what with an event. A reviewer of whom no more is said is the next who has to approve.
-func (w *runModel) hears(event run.Event) (core.Role, run.Said) {
+// hears returns the role of an event and its statement. A reviewer without a name is the next one that must approve.
+func (w *model) hears(event run.Event) (core.Role, run.Said) {
 	switch e := event.(type) {
 	case run.LoseWorker:
 		return core.Worker, run.SaidError
@@ -100,7 +101,7 @@ func (w *runModel) hears(event run.Event) (core.Role, run.Said) {
 }
 
 // proved returns the proof after an event.
-func (w *runModel) proved(event proof.Event) proof.Proof {
+func (w *model) proved(event proof.Event) proof.Proof {
 	next, effects, err := w.proof.Step(event)
 	if err != nil {
 		panic(err)
@@ -109,8 +110,8 @@ func (w *runModel) proved(event proof.Event) proof.Proof {
 	return next
 }
 
-// account brings the account up to date.
-func (w *runModel) account(s runStep) {
+// account brings the model up to date.
+func (w *model) account(s step) {
 	w.red = false
 	if isUnblock(s.event) {
 		w.counters, w.found, w.proof = run.Counters{}, [2]submissions{}, w.proved(proof.Accept{})
@@ -124,9 +125,9 @@ func (w *runModel) account(s runStep) {
 		return
 	}
 	if e, isReplan := s.event.(run.Replan); isReplan {
-		w.planCount++
-		if e.Frontier != w.forWhom {
-			w.forWhom, w.found, w.proof = e.Frontier, [2]submissions{}, w.proved(proof.Submit{})
+		w.plans++
+		if e.Frontier != w.frontier {
+			w.frontier, w.found, w.proof = e.Frontier, [2]submissions{}, w.proved(proof.Submit{})
 			w.counters.Stalled, w.counters.ReviewLoop = 0, 0
 			for i, standing := range w.standing {
 				if standing != run.Rejected {
@@ -152,11 +153,11 @@ func (w *runModel) account(s runStep) {
 	}
 	if w.endsIn(s.after) {
 		e, _ := s.event.(run.TakeResult)
-		w.forWhom = cmp.Or(e.Frontier, w.forWhom)
+		w.frontier = cmp.Or(e.Frontier, w.frontier)
 	}
 }
 
-func (w *runModel) count(s runStep) {
+func (w *model) count(s step) {
 	c := &w.counters
 	switch s.said {
 	case run.SaidInvalid:
@@ -183,14 +184,14 @@ func (w *runModel) count(s runStep) {
 	c.ReviewLoop = max(both[0].Same, both[1].Same)
 }
 
-// forget ends what a reviewer found, and nothing if it is a worker.
-func (w *runModel) forget(role core.Role) {
+// forget removes the findings of a reviewer. A worker has none.
+func (w *model) forget(role core.Role) {
 	if role.Reviewer() {
 		w.found[role-core.SpecReviewer] = submissions{}
 	}
 }
 
-func (w *runModel) stand(s runStep) {
+func (w *model) stand(s step) {
 	var now run.Standing
 	switch {
 	case s.said == run.SaidInvalid:
@@ -219,8 +220,8 @@ func (w *runModel) stand(s runStep) {
 	}
 }
 
-// invalid returns the invalid results of a role, and how many of them block the run.
-func (w *runModel) invalid(role core.Role) (count, limit int) {
+// invalid returns the number of invalid results of a role, and the number that blocks the run.
+func (w *model) invalid(role core.Role) (count, limit int) {
 	limit = w.run.Policy.InvalidRetries + 1
 	if role.Reviewer() {
 		limit += w.run.Policy.ReviewerFreshRuns
@@ -228,8 +229,8 @@ func (w *runModel) invalid(role core.Role) (count, limit int) {
 	return w.counters.InvalidResults[role-1], limit
 }
 
-// flags returns the halt that the account flags for as long as nothing changes.
-func (w *runModel) flags() run.Halt {
+// flags returns the halt that lasts as long as its cause.
+func (w *model) flags() run.Halt {
 	p, both := w.run.Policy, w.findings()
 	switch {
 	case w.proof.State() == proof.Untrusted:
@@ -244,8 +245,8 @@ func (w *runModel) flags() run.Halt {
 	return ""
 }
 
-// reached returns the halt whose number the report has reached, of those that last.
-func (w *runModel) reached(s runStep) run.Halt {
+// reached returns the lasting halt whose limit the event has reached.
+func (w *model) reached(s step) run.Halt {
 	if w.red && w.counters.CheckFailures >= w.run.Policy.CheckFailures {
 		return run.HaltChecks
 	}
@@ -270,16 +271,14 @@ func (w *runModel) reached(s runStep) run.Halt {
 	return ""
 }
 
-// lasts reports whether only a new plan ends the halt, or the approval of everybody.
+// lasts reports whether only a new plan, a person or approval ends the halt.
 func lasts(halt run.Halt) bool {
 	return slices.Contains([]run.Halt{run.HaltInvalid, run.HaltFailures, run.HaltRejections, run.HaltGaveUp, run.HaltChecks}, halt)
 }
 
-// approvals counts who has approved of those who have to.
-func (w *runModel) approvals() (given, wanted int) { return w.approvalsIn(w.run) }
-
-// approvalsIn counts them where a run may have become one with a single reviewer.
-func (w *runModel) approvalsIn(r run.Run) (given, wanted int) {
+// approvalsIn returns how many of the required reviewers have approved, and how many are required. The run says whether
+// it has a single reviewer.
+func (w *model) approvalsIn(r run.Run) (given, wanted int) {
 	for _, role := range []core.Role{core.SpecReviewer, core.CodeQualityReviewer} {
 		if wantedOf(r).Has(role) {
 			wanted++
@@ -292,54 +291,9 @@ func (w *runModel) approvalsIn(r run.Run) (given, wanted int) {
 }
 
 // endsIn reports whether all required approvals are there and all checks hold. Without reviewers, the worker decides.
-func (w *runModel) endsIn(r run.Run) bool {
+func (w *model) endsIn(r run.Run) bool {
 	given, wanted := w.approvalsIn(r)
 	return given == wanted && (wanted > 0 || w.standing[core.Worker-1] == run.Submitted) && w.proof.Holds()
-}
-
-// decides returns the decision that the account leads to.
-func (w *runModel) decides(s runStep) run.Decision {
-	c, p := w.counters, w.run.Policy
-	required := len(w.proof.Required.List())
-	switch {
-	case w.red:
-		return run.Decision{Rule: run.RuleCheckFailed, Count: c.CheckFailures, Limit: p.CheckFailures}
-	case isReceipt(s.event):
-		return run.Decision{Rule: run.RuleChecked, Count: required - len(w.proof.Due().List()), Limit: required}
-	case s.said == run.SaidInvalid:
-		count, limit := w.invalid(s.role)
-		return run.Decision{Rule: run.RuleInvalid, Role: s.role, Count: count, Limit: limit}
-	case s.role == core.Worker:
-		return w.decidesOfWorker(s)
-	case s.said == run.SaidPass:
-		given, wanted := w.approvals()
-		return run.Decision{Rule: run.RuleApproval, Role: s.role, Count: given, Limit: wanted}
-	case s.said == run.SaidError:
-		return run.Decision{Rule: run.RuleGaveUp, Role: s.role}
-	}
-	rejections := run.Decision{Rule: run.RuleRejections, Role: s.role, Count: c.ReviewRejections, Limit: p.ReviewRejections}
-	own := w.findings()[s.role-core.SpecReviewer]
-	switch {
-	case c.ReviewRejections >= p.ReviewRejections:
-		return rejections
-	case own.Same >= p.ReviewLoopThreshold:
-		return run.Decision{Rule: run.RuleReviewLoop, Role: s.role, Count: own.Same, Limit: p.ReviewLoopThreshold}
-	case own.Swaps > swapsAllowed(p):
-		return run.Decision{Rule: run.RuleAlternation, Role: s.role, Count: own.Swaps, Limit: swapsAllowed(p) + 1}
-	}
-	return rejections
-}
-
-func (w *runModel) decidesOfWorker(s runStep) run.Decision {
-	c, p := w.counters, w.run.Policy
-	stalled := run.Decision{Rule: run.RuleStalled, Role: core.Worker, Count: c.Stalled, Limit: p.StalledThreshold}
-	switch {
-	case s.said == run.SaidPass:
-		return run.Decision{Rule: run.RuleSubmitted, Role: core.Worker}
-	case s.said == run.SaidGaps, c.Stalled >= p.StalledThreshold && c.WorkerFailures <= p.WorkerFailures:
-		return stalled
-	}
-	return run.Decision{Rule: run.RuleFailures, Role: core.Worker, Count: c.WorkerFailures, Limit: p.WorkerFailures + 1}
 }
 
 func isReceipt(event run.Event) bool {
@@ -350,4 +304,48 @@ func isReceipt(event run.Event) bool {
 func isUnblock(event run.Event) bool {
 	_, ok := event.(run.Unblock)
 	return ok
+}
+
+// submissions are the sets of issues that one reviewer found, one for each submission of the work.
+type submissions struct {
+	sets  []string
+	since int // the index of the last corrected set; nothing is counted beyond it
+}
+
+// add adds a set of issues, or corrects the last one if the reviewer has already rejected this submission.
+func (s submissions) add(issues string, again bool) submissions {
+	n := len(s.sets)
+	switch {
+	case !again || n == 0:
+		s.sets = slices.Concat(s.sets, []string{issues})
+	case s.sets[n-1] != issues:
+		s.sets = slices.Concat(s.sets[:n-1], []string{issues})
+		s.since = n - 1
+	}
+	return s
+}
+
+func (s submissions) findings() run.Findings {
+	n := len(s.sets)
+	if n == 0 {
+		return run.Findings{}
+	}
+	f := run.Findings{Last: s.sets[n-1], Same: 1}
+	if n > 1 {
+		f.Before = s.sets[n-2]
+	}
+	for i := n - 2; i >= s.since && s.sets[i] == f.Last; i-- {
+		f.Same++
+	}
+	for i := n - 1; i > max(1, s.since) && s.sets[i] == s.sets[i-2] && s.sets[i] != s.sets[i-1]; i-- {
+		f.Swaps++
+	}
+	return f
+}
+
+// swapsAllowed returns how often two sets may alternate: until each was found as often as makes a loop of a single one,
+// which is a, b, a, b for a threshold of 2.
+func swapsAllowed(p run.Policy) int {
+	turns := 2 * p.ReviewLoopThreshold
+	return max(0, turns-len("ab")-1)
 }

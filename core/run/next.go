@@ -24,14 +24,6 @@ const (
 	HaltAndEscalate    NextAction = "halt_and_escalate"     // a person has to decide
 )
 
-// NextActions lists the next actions.
-func NextActions() []NextAction {
-	return []NextAction{
-		DispatchWorker, DispatchReviewer, DispatchFixes, RetryWorker, RetryWithPreamble,
-		SpawnFreshReviewer, RunChecks, AdvanceToNextItem, PlanCompleted, HaltAndEscalate,
-	}
-}
-
 // A Next is the next step of a run, and the role that does it, if any.
 type Next struct {
 	Action NextAction

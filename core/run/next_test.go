@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/test/golden"
 )
 
-const nextActionLegend = `What has to be done next in a run that is running, by how its worker (the table), its spec reviewer (row)
-and its code quality reviewer (column) stand. "done" is a run that is over, because whoever has to approve
-has approved.
+const nextActionLegend = `The next action of a running run, by the standing of its worker (the table), its spec reviewer (row) and its code
+quality reviewer (column). "done" is a run that is over, because every required reviewer has approved.
 
-At the end: what has to be done next when a run is done, by how its plan stands. A run that is running, and
-whose item the plan has no more, halts and escalates however it stands.
+At the end: the next action of a run that is done, by the state of its plan. A running run halts and escalates
+when the plan no longer has its item.
 
 `
 
@@ -36,7 +36,7 @@ func TestNextAction(t *testing.T) {
 		{"Both reviewers have to approve", core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer)},
 		{"The spec reviewer alone has to approve", core.RolesOf(core.SpecReviewer)},
 		{"The code quality reviewer alone has to approve", core.RolesOf(core.CodeQualityReviewer)},
-		{"Nobody has to approve", run.NoReviewers},
+		{"No reviewer has to approve", run.NoReviewers},
 	} {
 		for _, worker := range workerStandings {
 			fmt.Fprintf(&b, "== %s; worker %s ==\n\n%s\n", part.title, worker, drawNext(worker, part.wanted))
@@ -54,7 +54,7 @@ func drawNext(worker run.Standing, wanted core.RoleSet) string {
 	for _, spec := range reviewerStandings {
 		cells := []string{"spec " + spec.String()}
 		for _, code := range reviewerStandings {
-			r := newRun(run.DefaultPolicy())
+			r := newRun(coretest.Policy())
 			r.Policy.Reviewers = wanted
 			r.Standing = [core.Roles]run.Standing{worker, spec, code}
 			cells = append(cells, nextOrDone(r))
@@ -119,16 +119,6 @@ func drawOutlooks() string {
 	return golden.Table(table)
 }
 
-// The item was removed from the plan during the run, and the next action sent a worker to it.
-func TestRunWhoseItemIsGoneSendsNobody(t *testing.T) {
-	for _, moves := range [][]runMove{nil, {works}, {works, specFinds("a")}, {works, specBabbles}, {sticks}} {
-		r := went(t, newRun(run.DefaultPolicy()), moves...)
-		require.Equal(t, run.Next{Action: run.HaltAndEscalate}, r.Next(run.Outlook{Left: 1, Ready: 1, Gone: true}))
-	}
-	done := went(t, newRun(run.DefaultPolicy()), works, specOK, codeOK)
-	require.Equal(t, run.Next{Action: run.PlanCompleted}, done.Next(run.Outlook{Gone: true}), "it was approved before")
-}
-
 // A standing that no event produces is a defect and must not lead to an answer.
 func TestNextOfAnImpossibleStandingIsAPanic(t *testing.T) {
 	for _, standings := range [][core.Roles]run.Standing{
@@ -140,7 +130,7 @@ func TestNextOfAnImpossibleStandingIsAPanic(t *testing.T) {
 		{run.Submitted, run.Approved, run.Broken},
 		{run.Submitted, run.Approved, run.Approved},
 	} {
-		r := newRun(run.DefaultPolicy())
+		r := newRun(coretest.Policy())
 		r.Standing = standings
 		require.Panics(t, func() { r.Next(run.Outlook{}) }, "%v", standings)
 	}

@@ -70,14 +70,6 @@ type Policy struct {
 // empty set.
 const NoReviewers core.RoleSet = 1 << (core.Worker - 1)
 
-// DefaultPolicy returns the policy of a run without one of its own.
-func DefaultPolicy() Policy {
-	return Policy{
-		InvalidRetries: 1, ReviewerFreshRuns: 1, WorkerFailures: 1,
-		ReviewRejections: 3, StalledThreshold: 2, ReviewLoopThreshold: 2, CheckFailures: 3,
-	}
-}
-
 // Counters count the failures of a run. They are independent of each other.
 type Counters struct {
 	InvalidResults   [core.Roles]int

@@ -1,10 +1,8 @@
 package run_test
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"waybill/core"
@@ -13,127 +11,78 @@ import (
 	"waybill/core/run"
 )
 
-// runMoves are the moves of a walk: all columns of the matrix, and reviews that find this or that.
-func runMoves() []runHappening {
-	var all []runHappening
-	for _, table := range runTables() {
+// moves are the moves of a walk: all columns of the matrix, and reviews with several sets of issues.
+func moves() []column {
+	var all []column
+	for _, table := range tables() {
 		all = append(all, table.columns...)
 	}
 	for _, issues := range []string{"a", "b", "c"} {
-		all = append(
-			all,
-			runHappening{"spec: gaps, " + issues, specFinds(issues)},
-			runHappening{"quality: gaps, " + issues, codeFinds(issues)},
-		)
+		all = append(all, column{"spec: gaps, " + issues, specFinds(issues)}, column{"quality: gaps, " + issues, codeFinds(issues)})
 	}
 	return append(
 		all,
-		runHappening{"replan, as at the start", replans(frontier)},
-		runHappening{"spec: pass, the plan was edited", asOf("edited", specOK)},
-		runHappening{"quality: pass, the plan was edited", asOf("edited", codeOK)},
-		runHappening{"reviewer (quality): pass", calledReviewer(codeOK)},
-		runHappening{"facts: green on A", checked(proof.Facts, proof.Green, "A")},
-		runHappening{"lint: green without a tree", checked("lint", proof.Green, "")},
+		column{"replan, as at the start", replans(frontier)},
+		column{"spec: pass, the plan was edited", asOf("edited", specOK)},
+		column{"quality: pass, the plan was edited", asOf("edited", codeOK)},
+		column{"reviewer (quality): pass", calledReviewer(codeOK)},
+		column{"facts: green on A", checked(proof.Facts, proof.Green, "A")},
+		column{"lint: green without a tree", checked("lint", proof.Green, "")},
 	)
 }
 
-// A runViolation is a law together with a walk that breaks it.
-type runViolation struct {
-	law  string
-	walk []string
-}
-
-// searchRunWalks tries every walk of at most depth moves and returns the violations.
-func searchRunWalks(start runModel, depth int) []runViolation {
-	all := runMoves()
-	var found []runViolation
-	var walk func(w runModel, path []string)
-	walk = func(w runModel, path []string) {
-		if len(path) == depth {
-			return
-		}
+// Every two moves from every row of the matrix keep the laws.
+func TestShortWalksKeepTheLaws(t *testing.T) {
+	all := moves()
+	var explore func(w model, path string, depth int)
+	explore = func(w model, path string, depth int) {
 		for _, m := range all {
 			next := w
-			event := m.event(next.run, coretest.MatrixNow+core.Instant(len(path)))
+			event := m.event(next.run, coretest.MatrixNow)
 			if event == nil {
 				continue
 			}
-			steps := append(slices.Clone(path), m.name)
-			broken := next.advance(event)
-			for _, law := range broken {
-				found = append(found, runViolation{law, steps})
+			steps := path + "; " + m.name
+			if broken := next.advance(event, coretest.MatrixNow); len(broken) > 0 {
+				t.Fatalf("%s breaks %q", steps, broken)
 			}
-			if len(broken) == 0 {
-				walk(next, steps)
+			if depth > 1 {
+				explore(next, steps, depth-1)
 			}
 		}
 	}
-	walk(start, nil)
-	return found
-}
-
-func TestEveryShortWalkOfARunKeepsTheLaws(t *testing.T) {
-	for _, start := range runSituations(t) {
-		require.Empty(t, searchRunWalks(start.model, 2), start.name)
+	for _, start := range situations(t) {
+		explore(start.model, start.name, 2)
 	}
 }
 
-// randomRunWalk follows a walk that is written as bytes, one for a move, and returns the laws that are broken and
-// the moves up to there.
-func randomRunWalk(w runModel, walk []byte) (laws, path []string) {
-	all := runMoves()
-	for i, b := range walk {
-		m := all[int(b)%len(all)]
-		event := m.event(w.run, coretest.CreatedAt+core.Instant(i))
-		if event == nil {
-			continue
-		}
-		path = append(path, m.name)
-		if laws = w.advance(event); len(laws) > 0 {
-			return laws, path
-		}
-	}
-	return nil, path
-}
-
-// policyOf reads a policy from bytes, each limit within the bounds of a host's.
-func policyOf(b [8]byte) run.Policy {
-	within := func(b byte, low, high int) int { return low + int(b)%(high-low+1) }
-	reviewers := []core.RoleSet{
-		0, core.RolesOf(core.SpecReviewer), core.RolesOf(core.CodeQualityReviewer),
-		core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer), run.NoReviewers,
-	}
-	required := []proof.Names{"", "test", "lint,test", "facts,test"}
-	return run.Policy{
-		InvalidRetries: within(b[0], 0, 3), ReviewerFreshRuns: within(b[1], 0, 3), WorkerFailures: within(b[2], 0, 4),
-		ReviewRejections: within(b[3], 1, 12), StalledThreshold: within(b[4], 1, 6), ReviewLoopThreshold: within(b[5], 1, 4),
-		Reviewers:     reviewers[int(b[6])%len(reviewers)],
-		RequireChecks: required[int(b[7])%len(required)], CheckFailures: within(b[7]/4, 1, 3),
-	}
-}
-
+// drawnPolicy draws a policy, each limit within the bounds of a host's.
 func drawnPolicy(t *rapid.T) run.Policy {
-	return policyOf([8]byte(rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "policy")))
+	within := func(low, high int, name string) int { return rapid.IntRange(low, high).Draw(t, name) }
+	return run.Policy{
+		InvalidRetries: within(0, 3, "invalid"), ReviewerFreshRuns: within(0, 3, "fresh"), WorkerFailures: within(0, 4, "failures"),
+		ReviewRejections: within(1, 12, "rejections"), StalledThreshold: within(1, 6, "stalled"),
+		ReviewLoopThreshold: within(1, 4, "loop"), CheckFailures: within(1, 3, "checks"),
+		Reviewers: rapid.SampledFrom([]core.RoleSet{
+			0, core.RolesOf(core.SpecReviewer), core.RolesOf(core.CodeQualityReviewer),
+			core.RolesOf(core.SpecReviewer, core.CodeQualityReviewer), run.NoReviewers,
+		}).Draw(t, "reviewers"),
+		RequireChecks: rapid.SampledFrom([]proof.Names{"", "test", "lint,test", "facts,test"}).Draw(t, "required"),
+	}
 }
 
-func TestLongWalksOfARunKeepTheLaws(t *testing.T) {
+func TestLongWalksKeepTheLaws(t *testing.T) {
+	all := moves()
 	rapid.Check(t, func(t *rapid.T) {
-		w := newRunModel(newRun(drawnPolicy(t)))
-		if laws, path := randomRunWalk(w, rapid.SliceOfN(rapid.Byte(), 1, 80).Draw(t, "walk")); len(laws) > 0 {
-			t.Fatalf("%q is broken by %q", laws, path)
+		w := newModel(newRun(drawnPolicy(t)))
+		for n := range rapid.IntRange(1, 80).Draw(t, "length") {
+			at := coretest.CreatedAt + core.Instant(n)
+			m := all[rapid.IntRange(0, len(all)-1).Draw(t, "move")]
+			if event := m.event(w.run, at); event != nil {
+				if broken := w.advance(event, at); len(broken) > 0 {
+					t.Fatalf("%s breaks %q", m.name, broken)
+				}
+			}
 		}
-	})
-}
-
-func FuzzRunLaws(f *testing.F) {
-	f.Add([]byte{1, 1, 1, 2, 1, 1, 0}, []byte{0, 5, 10})
-	f.Add([]byte{1, 1, 1, 2, 1, 1, 3}, []byte{3, 0, 9, 9, 9, 20, 21, 9})
-	f.Add([]byte{0, 0, 0, 8, 1, 1, 0}, []byte{0, 22, 0, 24, 0, 22, 0, 24, 1, 1, 21, 0, 15})
-	f.Add([]byte{2, 2, 4, 11, 5, 3, 1}, []byte{4, 1, 2, 0, 16, 19, 15, 28, 15, 15})
-	f.Fuzz(func(t *testing.T, policy, walk []byte) {
-		var limits [8]byte
-		copy(limits[:], policy)
-		laws, path := randomRunWalk(newRunModel(newRun(policyOf(limits))), walk[:min(len(walk), 200)])
-		require.Empty(t, laws, "broken by %q", path)
 	})
 }

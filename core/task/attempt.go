@@ -30,9 +30,6 @@ const (
 	CauseRequest Cause = "request" // a person or host asked for it
 )
 
-// Causes lists the causes.
-func Causes() []Cause { return []Cause{CauseFirst, CauseRetry, CauseReply, CauseRequest} }
-
 // An AttemptPhase holds the facts that exist in one state only. PendingAttempt, RunningAttempt and EndedAttempt are the only
 // phases.
 type AttemptPhase interface{ attemptPhase() }
@@ -123,14 +120,6 @@ const (
 	AttemptLost        AttemptStatus = "lost" // its lease ran out
 	AttemptAwaiting    AttemptStatus = "awaiting_response"
 )
-
-// AttemptStatuses lists the statuses in the order of an attempt's life.
-func AttemptStatuses() []AttemptStatus {
-	return []AttemptStatus{
-		AttemptPending, AttemptRunning, AttemptCompleted, AttemptError, AttemptCancelled,
-		AttemptInterrupted, AttemptLost, AttemptAwaiting,
-	}
-}
 
 // Status returns the status of the attempt's phase.
 func (a Attempt) Status() AttemptStatus {

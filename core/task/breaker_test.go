@@ -231,7 +231,7 @@ func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 				}
 				continue
 			}
-			status := rapid.SampledFrom(task.AttemptStatuses()[2:]).Draw(t, "status")
+			status := rapid.SampledFrom(coretest.AttemptStatuses()[2:]).Draw(t, "status")
 			before := b
 			b, _ = b.Note(ended(id, status, rapid.SampledFrom(task.Classes()).Draw(t, "class"), at))
 			if b.Opened > before.Opened && b.Until > at+300*second {

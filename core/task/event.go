@@ -131,11 +131,6 @@ const (
 	SessionDeleted  SessionKind = "deleted"
 )
 
-// SessionKinds lists the kinds.
-func SessionKinds() []SessionKind {
-	return []SessionKind{SessionStarted, SessionProgress, SessionIdle, SessionError, SessionDeleted}
-}
-
 // digest returns a digest of the report without its time.
 func (e Finish) digest() string {
 	text, err := json.Marshal([]any{e.Status, e.Output, e.Question, e.Failure, e.Mode, e.NextModel})

@@ -32,9 +32,6 @@ const (
 	RetrySame  RetryMode = "same_model" // the same model again, within the budget
 )
 
-// RetryModes lists the modes.
-func RetryModes() []RetryMode { return []RetryMode{RetryAuto, RetryNever, RetrySame} }
-
 // A Successor holds the facts of the next attempt that the task cannot know: its id and the wait before a retry on the
 // same model.
 type Successor struct {

@@ -146,7 +146,7 @@ func TestFaultD19_AttemptHasOneSessionAndAFinishedOneGetsNone(t *testing.T) {
 // An attempt that runs in no session yet is not the one of a session without a name.
 func TestNamelessSessionIsNobodys(t *testing.T) {
 	running := lived(t, newTask(t, 0), claims)
-	for _, kind := range task.SessionKinds() {
+	for _, kind := range coretest.SessionKinds() {
 		rejected(t, running, task.ReportSession{At: 500, Kind: kind, Next: successor(running)}, core.StaleAttempt)
 	}
 }

@@ -149,11 +149,6 @@ const (
 	ReasonInterrupted ErrorReason = "interrupted"       // the worker was stopped
 )
 
-// ErrorReasons lists the reasons.
-func ErrorReasons() []ErrorReason {
-	return []ErrorReason{ReasonFailed, ReasonTimeout, ReasonExhausted, ReasonInterrupted}
-}
-
 // Status returns StatusQueued.
 func (Queued) Status() Status { return StatusQueued }
 

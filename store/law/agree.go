@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/store"
@@ -173,7 +174,7 @@ func drawPutRun(t *rapid.T) verb {
 	r := newRun(drawID(t, "run"), drawID(t, "item"))
 	r.State = rapid.SampledFrom(run.States()).Draw(t, "state")
 	if r.State == run.Blocked {
-		r.Halt = rapid.SampledFrom(run.Halts()).Draw(t, "halt")
+		r.Halt = rapid.SampledFrom(coretest.Halts()).Draw(t, "halt")
 	}
 	drawStanding(t, &r)
 	r.Revision = rapid.Int64Range(1, 9).Draw(t, "revision")

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/task"
 	"waybill/store"
 )
@@ -28,7 +29,7 @@ func drawWholeTask(t *rapid.T) task.Task {
 			one.Phase = task.Running{CancelAt: drawInstant(t), CancelReason: drawText(t, "reason")}
 		}
 	case task.Errored:
-		one.Phase = task.Errored{Reason: rapid.SampledFrom(task.ErrorReasons()).Draw(t, "reason")}
+		one.Phase = task.Errored{Reason: rapid.SampledFrom(coretest.ErrorReasons()).Draw(t, "reason")}
 	case task.Cancelled:
 		one.Phase = task.Cancelled{At: drawInstant(t), Reason: drawText(t, "reason")}
 		if drawSome(t, "blocked") {
@@ -80,7 +81,7 @@ func drawAttempt(t *rapid.T, taskID string, number int) task.Attempt {
 	worker := drawText(t, "worker")
 	session := rapid.SampledFrom([]string{"", "ses1", "ses2", "ses3", "ses4"}).Draw(t, "session")
 	started, token := drawInstant(t), drawID(t, "tok")
-	status := rapid.SampledFrom(task.AttemptStatuses()).Draw(t, "status")
+	status := rapid.SampledFrom(coretest.AttemptStatuses()).Draw(t, "status")
 	switch status {
 	case task.AttemptPending:
 		return a

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/task"
 	"waybill/store"
 )
@@ -76,7 +77,7 @@ func everyAttemptComesBack(t T, s store.Store) {
 			require.Equal(t, want, getTask(t, tx, "t").Current)
 		})
 	}
-	for i, status := range task.AttemptStatuses()[2:] {
+	for i, status := range coretest.AttemptStatuses()[2:] {
 		want := over(attempt(fmt.Sprint("ended", i), 1), status)
 		update(t, s, func(tx store.Tx) { putTasks(t, tx, as(newTask(want.TaskID, int64(i)+10), want)) })
 		view(t, s, func(tx store.Tx) { require.Equal(t, want, getAttempt(t, tx, want.ID)) })

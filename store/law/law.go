@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/store"
@@ -125,7 +126,7 @@ func notice(id string, position int64) store.Notice {
 }
 
 func newRun(id, item string) run.Run {
-	r, _ := run.Start(id, "tasks.md", item, "what "+item+" wants next", run.DefaultPolicy(), start)
+	r, _ := run.Start(id, "tasks.md", item, "what "+item+" wants next", coretest.Policy(), start)
 	return r
 }
 

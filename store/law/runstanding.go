@@ -5,6 +5,7 @@ import (
 	"pgregory.net/rapid"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/store"
@@ -37,7 +38,7 @@ func standingComesBack(t T, s store.Store) {
 		update(t, s, func(tx store.Tx) { require.NoError(t, tx.PutRun(want)) })
 		view(t, s, func(tx store.Tx) { requireRun(t, tx, want) })
 	}
-	for _, halt := range run.Halts() {
+	for _, halt := range coretest.Halts() {
 		again(standing(newRun("r", "2.1"), halt))
 	}
 	bare := newRun("r", "2.1")

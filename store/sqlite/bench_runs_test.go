@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -61,7 +62,7 @@ func BenchmarkRuns(b *testing.B) {
 		for first := 1; first <= many; first += 5000 {
 			update(b, s, func(tx store.Tx) error {
 				for n := first; n < min(first+5000, many+1); n++ {
-					r, _ := run.Start(journeyID(n, 1), fmt.Sprintf("plan-%d.md", n%10), fmt.Sprint(n), "next", run.DefaultPolicy(), 1)
+					r, _ := run.Start(journeyID(n, 1), fmt.Sprintf("plan-%d.md", n%10), fmt.Sprint(n), "next", coretest.Policy(), 1)
 					if r.State = run.Done; n%3 == 0 {
 						r.State = run.Failed
 					}

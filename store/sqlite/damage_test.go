@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/core/proof"
 	"waybill/core/run"
@@ -50,7 +51,7 @@ func fillTen(tx store.Tx, n int64) error {
 }
 
 func putRunsAndNotices(tx store.Tx, n int64) error {
-	r, _ := run.Start(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), "", run.DefaultPolicy(), 1)
+	r, _ := run.Start(fmt.Sprint("run_", n), "tasks.md", fmt.Sprint(n), "", coretest.Policy(), 1)
 	if n%30 == 0 {
 		r = blockedRun(r)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -74,10 +75,10 @@ func TestFaultS4_NumbersThatAreTooLarge(t *testing.T) {
 func TestTablesHoldTheLawsOfRuns(t *testing.T) {
 	path := path(t)
 	s := open(t, sqlite.Options{Path: path})
-	begun, _ := run.Start("run", "tasks.md", "1", "2", run.DefaultPolicy(), 1)
+	begun, _ := run.Start("run", "tasks.md", "1", "2", coretest.Policy(), 1)
 	blocked := blockedRun(begun)
 	update(t, s, func(tx store.Tx) error {
-		for _, halt := range run.Halts() {
+		for _, halt := range coretest.Halts() {
 			one := blocked
 			one.Halt = halt
 			require.NoError(t, tx.PutRun(one))
@@ -185,7 +186,7 @@ func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
 	sound(t, s)
 	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
 		r, _, err := tx.Run("run_60")
-		want, _ := run.Start("run_60", "tasks.md", "60", "", run.DefaultPolicy(), 1)
+		want, _ := run.Start("run_60", "tasks.md", "60", "", coretest.Policy(), 1)
 		require.Equal(t, blockedRun(want), r)
 		return err
 	}))
@@ -264,7 +265,7 @@ func journeyID(item, run int) string {
 func putJourneys(tx store.Tx, items, each int) error {
 	for n := 1; n <= each; n++ {
 		for item := 1; item <= items; item++ {
-			r, _ := run.Start(journeyID(item, n), "tasks.md", fmt.Sprintf("%06d", item), "next", run.DefaultPolicy(), 1)
+			r, _ := run.Start(journeyID(item, n), "tasks.md", fmt.Sprintf("%06d", item), "next", coretest.Policy(), 1)
 			if n < each {
 				r, _ = r.Supersede(2)
 			} else {

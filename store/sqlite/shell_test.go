@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -28,7 +29,7 @@ func TestSQLiteOfDebianCouldNotCheckAStore(t *testing.T) {
 	update(t, s, func(tx store.Tx) error {
 		require.NoError(t, tx.PutInstruction(newInstruction(1)))
 		require.NoError(t, tx.PutRun(run.Run{
-			ID: "run_1", Plan: "tasks.md", ItemID: "1", State: run.Running, Policy: run.DefaultPolicy(), PlanVersion: 1, Revision: 1,
+			ID: "run_1", Plan: "tasks.md", ItemID: "1", State: run.Running, Policy: coretest.Policy(), PlanVersion: 1, Revision: 1,
 		}))
 		require.NoError(t, tx.PutPrompt(store.Prompt{RunID: "run_1", Role: core.Worker, At: 1, Text: content}))
 		require.NoError(t, appendOne(tx))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/store"
@@ -188,7 +189,7 @@ func TestLawsOfCoreAreRepeated(t *testing.T) {
 	}
 	requireInstructions(t, s, 0)
 	update(t, s, func(tx store.Tx) error {
-		r, _ := run.Start("run", "tasks.md", "1", "", run.DefaultPolicy(), 1)
+		r, _ := run.Start("run", "tasks.md", "1", "", coretest.Policy(), 1)
 		r.State = "paused"
 		require.Error(t, tx.PutRun(r))
 		r.State, r.Revision = run.Done, 0

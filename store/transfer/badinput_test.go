@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/store"
@@ -307,7 +308,7 @@ func TestOnlyAnEmptyStoreIsFilled(t *testing.T) {
 		"answers":  func(tx store.Tx) error { return tx.PutAnswer(store.Answer{Key: "k"}) },
 		"breakers": func(tx store.Tx) error { return tx.PutBreaker(task.Breaker{Key: "k"}) },
 		"runs": func(tx store.Tx) error {
-			r, _ := run.Start("r", "tasks.md", "1", "", run.DefaultPolicy(), 1)
+			r, _ := run.Start("r", "tasks.md", "1", "", coretest.Policy(), 1)
 			return tx.PutRun(r)
 		},
 		"notices": func(tx store.Tx) error { return tx.PutNotice(store.Notice{ID: "n", Position: 1}) },
