@@ -66,7 +66,7 @@ func directive(line string) (name, value string, ok bool) {
 		return "", "", false
 	}
 	value, _, _ = strings.Cut(strings.TrimLeft(value, "*"), "(")
-	return name, strings.Trim(trim(value), "`"), true
+	return name, strings.Trim(trim(value), "`*."), true
 }
 
 // unfit explains why the value of a directive is invalid, or returns "".

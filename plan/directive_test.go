@@ -61,6 +61,8 @@ func TestOfTwoDirectivesTheStricterCounts(t *testing.T) {
 		"**Review:** none\n#### Details\n**Review:** full":                                  {plan.Directives{Review: plan.ReviewFull}, 1},
 		"**Review:** none\n- [ ] **Step 1: b**\n\n**Acceptance:**\n- c\n\n**Review:** full": {plan.Directives{Review: plan.ReviewFull}, 1},
 		"**Model:** a/b\n**Model:** c/d":                                                    {plan.Directives{Model: "a/b"}, 1},
+		"**Review: spec-only**\n**Model: a/b**":                                             {plan.Directives{Review: plan.ReviewSpecOnly, Model: "a/b"}, 0},
+		"**Review:** `none`.":                                                               {plan.Directives{Review: plan.ReviewNone}, 0},
 		"**Review:** none\n```\n**Review:** full\n```\nAnd so":                              {plan.Directives{Review: plan.ReviewNone}, 0},
 	} {
 		r := parse(t, "### Task 1: a\n"+lines+"\n")
