@@ -58,11 +58,18 @@ func ClassRules() []ClassRule {
 		{
 			Class: ClassProvider, Of: "message", Why: noQuota, Account: true,
 			Words: []string{
-				"quota+exceeded", "quota+reset", "billing+limit", "monthly+limit", "daily+limit", " plan +limit",
-				"subscription+limit", "usage limit", "hit your limit", "reached your limit", "credits+exhausted",
-				"out of credits", "out of extra usage", " no credits", "insufficient+credit", "insufficient+balance",
-				"insufficient+quota", "balance+exhausted", "balance+too low", "payment required", "capacity+exhausted",
-				" arrears", "fair use", "使用上限", "额度不足", "余额不足", "已耗尽",
+				"quota+exceeded", "quota+reset", "quota+exhausted", "quota+not enough", "billing+limit", "billing+enable",
+				"billing details", "payment method", "payment required", "monthly+limit", "daily+limit", "weekly limit",
+				" hour limit", "session limit", "limit reached resets", " plan +limit", "subscription+limit",
+				"subscription+expired", "trial+ended", "trial+expired", "free tier+exhausted", "free requests limit",
+				"premium request", "usage limit", "spending limit", "spend limit", "spending cap", "hit your limit",
+				"reached your limit", "key limit exceeded", "budget has been exceeded", "over budget", "daily free allocation",
+				"credits+exhausted", "credits+depleted", "credits+exceeded", "out of credits", "out of extra usage",
+				" no credits", "any credits", "more credits", "not enough+credit", "not enough balance",
+				"insufficient+credit", "insufficient+balance", "insufficient+quota", "insufficient funds",
+				"balance+exhausted", "balance+too low", "balance+negative", "balance+overdue", "capacity+exhausted",
+				" arrear", "good standing", "organization has been disabled", "fair use",
+				"使用上限", "额度不足", "余额不足", "剩余额度", "已耗尽", "已用尽", "已用完", "欠费",
 			},
 		},
 		{

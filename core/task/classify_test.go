@@ -111,6 +111,21 @@ func TestQuotaErrorGoesOnWithAnotherProvider(t *testing.T) {
 		{Class: task.ClassProvider, Message: "quota exceeded"},
 		saying("You have hit your limit"), saying("You've reached your limit."), saying("out of extra usage"),
 		saying("Usage limit reached, resets at 5pm"),
+		saying("5-hour limit reached ∙ resets 3am"), saying("Opus weekly limit reached ∙ resets Oct 9"), saying("Session limit reached ∙ resets 4pm"),
+		saying("Resource has been exhausted (e.g. check quota)."),
+		{HTTP: 429, Message: "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing."},
+		{HTTP: 429, Message: "Your account is not active, please check your billing details on our website."},
+		{HTTP: 403, Message: "This API method requires billing to be enabled. Please enable billing on project #123"},
+		saying("This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens, but can only afford 1234."),
+		{HTTP: 403, Message: "Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys"},
+		{HTTP: 403, Message: "Your newly created teams doesn't have any credits yet."},
+		{HTTP: 401, Message: "No payment method. Add a payment method here: https://opencode.ai/workspace/x/billing"},
+		{HTTP: 400, Message: "Arrearage: Access denied, please make sure your account is in good standing."},
+		{HTTP: 400, Message: "Budget has been exceeded! Current cost: 1.2, Max budget: 1.0"},
+		saying("You've hit your free requests limit. Upgrade to Pro"), saying("You have exceeded your spending limit"),
+		saying("You have exceeded your monthly included credits for Inference Providers."), saying("Not enough credits"),
+		{HTTP: 429, Message: "您的账户已欠费,请充值后重试。"},
+		saying("该令牌额度已用尽"),
 	}
 	shared, _ := task.Create("tsk_1", attemptID(1), 1, launch(t, 4, opus, sonnet, gpt, haiku), 0, coretest.CreatedAt)
 	for _, why := range quota {
@@ -169,7 +184,7 @@ func TestBadRequestAboutAKeyOrAModelIsTheProviders(t *testing.T) {
 func TestPartsOfWordsAndNumbersDoNotDecide(t *testing.T) {
 	for _, text := range []string{
 		"request 14290 broke", "line 5031", "id a429b", "explanation over the limit", "planner limit", "accredited",
-		"rebalanced", "piano models",
+		"rebalanced", "piano models", "context limit reached", "output token limit reached", "time limit exceeded",
 	} {
 		require.Equal(t, string(task.ClassTerminal), string(task.Classify(saying(text)).Class), text)
 	}
