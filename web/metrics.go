@@ -31,7 +31,18 @@ type doorCounts struct {
 	mu       sync.Mutex            // guards the fields below
 	rejected map[schema.Code]int64 // requests refused before their method was called
 	events   map[string]int64      // by type
-	resends  int64                 // sends of instructions that were sent before
+	first    sends
+	repeats  sends
+}
+
+// sends counts sends of instructions, without those that did not reach the host. A counter never decreases, so that a
+// send that is taken back after it was shown counts once it is sent again.
+type sends struct{ reached, shown int64 }
+
+// show returns the count for an answer.
+func (c *sends) show() float64 {
+	c.shown = max(c.shown, c.reached)
+	return float64(c.shown)
 }
 
 func (c *doorCounts) reject(code schema.Code) {
@@ -160,23 +171,34 @@ func (c *doorCounts) add(events []schema.Event) {
 	}
 	for _, ev := range events {
 		c.events[ev.Type]++
-		var data struct{ Sends int }
-		if ev.Type == "instruction.sent" && json.Unmarshal(ev.Data, &data) == nil && data.Sends > 1 {
-			c.resends++
+		switch ev.Type {
+		case "instruction.sent":
+			c.sends(ev, 0).reached++
+		case "instruction.undelivered":
+			c.sends(ev, 1).reached--
 		}
 	}
+}
+
+// sends returns the counter of the send that an event is about. since is how many sends the event took back.
+func (c *doorCounts) sends(ev schema.Event, since int) *sends {
+	var data struct{ Sends int }
+	if json.Unmarshal(ev.Data, &data) == nil && data.Sends+since > 1 {
+		return &c.repeats
+	}
+	return &c.first
 }
 
 // eventMetrics writes the counts of the event log, which has the events of all processes of the workspace.
 func (s *server) eventMetrics(x *exposition) {
 	s.counts.mu.Lock()
-	events, repeats := maps.Clone(s.counts.events), s.counts.resends
+	events, first, repeats := maps.Clone(s.counts.events), s.counts.first.show(), s.counts.repeats.show()
 	s.counts.mu.Unlock()
 	const since = " since the first request for metrics."
 	perLabel(x, "waybill_events_total", counter, "Records of the event log"+since, "type", events)
-	x.one("waybill_instruction_attempts_total", counter, "Sends of instructions"+since, float64(events["instruction.sent"]))
-	x.one("waybill_instruction_first_sends_total", counter, "First sends of instructions"+since, float64(events["instruction.sent"]-repeats))
-	x.one("waybill_instruction_repeats_total", counter, "Sends of instructions that were sent before"+since, float64(repeats))
+	x.one("waybill_instruction_attempts_total", counter, "Sends of instructions"+since, first+repeats)
+	x.one("waybill_instruction_first_sends_total", counter, "First sends of instructions"+since, first)
+	x.one("waybill_instruction_repeats_total", counter, "Sends of instructions that were sent before"+since, repeats)
 	x.one("waybill_instructions_acknowledged_total", counter, "Instructions that were acknowledged in time"+since, float64(events["instruction.acknowledged"]))
 	x.one("waybill_instructions_failed_total", counter, "Instructions that failed"+since, float64(events["instruction.failed"]))
 	x.one("waybill_stale_events_total", counter, "Reports about attempts that were no longer current"+since, float64(events["attempt.stale"]))

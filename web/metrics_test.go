@@ -124,6 +124,14 @@ func instructionActions() []action {
 			}
 			h.call("acknowledge", `{"instruction_id":%q}`, id)
 		}},
+		{name: "an instruction that does not reach the host at first", do: func(h *harness, _ *environment) {
+			h.call("queue_instruction_with_ack", `{"content":"look"}`)
+			for range 2 {
+				h.lose("dispatch_instructions", `{}`)
+				h.metrics()
+				h.call("dispatch_instructions", `{}`)
+			}
+		}},
 		{name: "an instruction that is not", do: func(h *harness, _ *environment) {
 			h.call("queue_instruction_with_ack", `{"content":"look","max_retries":0}`)
 			for range 2 {
@@ -203,6 +211,15 @@ func (h *harness) begin(method, params string, args ...any) {
 	entry, ok := h.table.Entry(method)
 	require.True(h.t, ok, method)
 	entry.Start(context.Background(), fmt.Appendf(nil, params, args...), func(api.Answer) {})
+	synctest.Wait()
+}
+
+// lose makes a call whose answer does not reach the host.
+func (h *harness) lose(method, params string) {
+	h.t.Helper()
+	entry, ok := h.table.Entry(method)
+	require.True(h.t, ok, method)
+	entry.Start(context.Background(), []byte(params), func(a api.Answer) { a.Undelivered() })
 	synctest.Wait()
 }
 
