@@ -204,7 +204,7 @@ func (in Instruction) outcome() string {
 		if p.LateAckAt != 0 {
 			return "records that it was acknowledged late; it stays failed"
 		}
-		return fmt.Sprintf("fails it with a notice: its %s are used up", core.Counted(p.Sends, "send"))
+		return fmt.Sprintf("fails it with a notice: no send is left after %s", core.Counted(p.Sends, "send"))
 	case Cancelled:
 		return "withdraws it; nothing more is sent"
 	}
