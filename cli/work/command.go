@@ -76,14 +76,18 @@ func isTaskVariable(variable string) bool {
 	return slices.Contains(taskVariables, name)
 }
 
-// why returns the reason of a failure, in a few lines.
+// why returns the reason of a failure, in a few lines. Many agents print it as the last line of their output, and
+// nothing on standard error.
 func (p commandResult) why() string {
 	said := strings.TrimSpace(p.reason)
+	if output := strings.TrimSpace(p.output); said == "" && p.err == nil {
+		said = beginning(strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:]), maxReason)
+	}
 	switch {
 	case p.err != nil && said == "":
 		return "the command did not end by itself: " + p.err.Error()
 	case said == "":
-		return "the command failed with exit status " + strconv.Itoa(p.code) + " and said nothing on its standard error"
+		return "the command failed with exit status " + strconv.Itoa(p.code) + " and said nothing"
 	}
 	return said
 }

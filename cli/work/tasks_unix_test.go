@@ -49,7 +49,7 @@ func TestExitStatusSaysWhatItCameTo(t *testing.T) {
 		{name: "nothing is a result, too", script: "true", status: "COMPLETE"},
 		{name: "a question in the last line", script: "echo so far; echo 'QUESTION: Lend it?'; exit 10", status: "AWAITING_RESPONSE", question: "Lend it?", output: "so far\nQUESTION: Lend it?\n"},
 		{name: "all of it is the question", script: "echo Lend it?; exit 10", status: "AWAITING_RESPONSE", output: "Lend it?\n"},
-		{name: "who asks nothing has failed", script: "exit 10", status: "ERROR", reason: "failed", message: "the command failed with exit status 10 and said nothing on its standard error", class: "terminal"},
+		{name: "who asks nothing has failed", script: "exit 10", status: "ERROR", reason: "failed", message: "the command failed with exit status 10 and said nothing", class: "terminal"},
 		{name: "a marker at status 0", script: "echo so far; printf 'QUESTION: Lend it?\\n\\n \\n'", status: "AWAITING_RESPONSE", question: "Lend it?", output: "so far\nQUESTION: Lend it?\n\n \n"},
 		{name: "a marker in the middle", script: "echo 'QUESTION: Lend it?'; echo yes", status: "COMPLETE"},
 		{name: "a marker in a quotation", script: "echo 'They asked:'; echo '> QUESTION: Lend it?'", status: "COMPLETE"},
@@ -59,6 +59,7 @@ func TestExitStatusSaysWhatItCameTo(t *testing.T) {
 		{name: "a marker of one that failed", script: "echo 'QUESTION: Lend it?'; echo no >&2; exit 1", status: "ERROR", reason: "failed", message: "no", class: "terminal", output: "QUESTION: Lend it?\n"},
 		{name: "it failed and says why", script: "echo half; echo 'the font is gone' >&2; exit 3", attempts: 3, status: "ERROR", reason: "failed", message: "the font is gone", class: "terminal", output: "half\n"},
 		{name: "what it says is classified", script: "echo '429 Too Many Requests' >&2; exit 1", status: "ERROR", reason: "retries_exhausted", message: "429 Too Many Requests", class: "provider"},
+		{name: "it says why on standard output", script: "echo so far; echo '5-hour limit reached ∙ resets 3am'; exit 1", status: "ERROR", reason: "retries_exhausted", message: "5-hour limit reached ∙ resets 3am", class: "provider", output: "so far\n5-hour limit reached ∙ resets 3am\n"},
 		{name: "it may succeed later", script: "echo busy >&2; exit 75", attempts: 2, status: "ERROR", reason: "retries_exhausted", message: "busy", class: "transient"},
 		{name: "it was killed", script: "kill -KILL $$", status: "ERROR", reason: "failed", message: "the command did not end by itself: signal: killed", class: "terminal"},
 	}
