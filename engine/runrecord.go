@@ -57,7 +57,9 @@ func (tx *Tx) saveRun(r run.Run, effects []core.Effect, data RunRecord) error {
 			err = tx.record(e.Type, r.ID, data)
 		case core.Post:
 			err = tx.postRun(r, e.Kind, data)
-		case instruction.Deliver, task.Keep, core.Withdraw: // no event of a run has these effects
+		case core.Withdraw:
+			err = tx.dropNotices(r.ID, e.Kind)
+		case instruction.Deliver, task.Keep: // no event of a run has these effects
 		}
 		if err != nil {
 			return err

@@ -38,8 +38,7 @@ func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, renew 
 	if err := tx.saveRun(r, effects, RunRecord{}); err != nil {
 		return r, false, err
 	}
-	facts := append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...)
-	return r, true, tx.PutFacts(r.ID, facts)
+	return r, true, tx.PutFacts(r.ID, append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...))
 }
 
 // replacePlanFacts replaces the facts of a run that come from its plan. It changes nothing if another process already

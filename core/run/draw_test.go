@@ -175,7 +175,9 @@ func runEffectWord(effect core.Effect) string {
 		return word
 	case core.Post:
 		return "notice " + string(e.Kind)
-	case task.Keep, core.Record, instruction.Deliver, core.Withdraw:
+	case core.Withdraw:
+		return "no notice " + string(e.Kind)
+	case task.Keep, core.Record, instruction.Deliver:
 	}
 	return fmt.Sprintf("unknown effect %T", effect)
 }

@@ -136,8 +136,14 @@ var laws = []law{
 		}
 		return !slices.Equal(s.posts(), want)
 	}},
-	{"the effects are a decision and a notice", func(_, _ model, s step) bool {
-		return len(s.effects) != len(s.posts())+len(s.decisions())
+	{"the notices of a block go with the block, and only then", func(_, _ model, s step) bool {
+		ended := s.before.State == run.Blocked && s.after.State != run.Blocked
+		return ended != slices.Contains(s.effects, core.Effect(core.Withdraw{Kind: core.NoticeRunBlocked})) ||
+			ended != slices.Contains(s.effects, core.Effect(core.Withdraw{Kind: core.NoticeRunStalled}))
+	}},
+	{"the effects are a decision and notices", func(_, _ model, s step) bool {
+		rest := slices.DeleteFunc(slices.Clone(s.effects), func(e core.Effect) bool { _, gone := e.(core.Withdraw); return gone })
+		return len(rest) != len(s.posts())+len(s.decisions())
 	}},
 	{"a run whose item is gone sends no agent, and one that is done keeps its end", func(_, _ model, s step) bool {
 		gone := s.after.Next(run.Outlook{Gone: true}).Action

@@ -171,8 +171,9 @@ func (r Run) Supersede(at core.Instant) (Run, []core.Effect) {
 	if !r.Live() {
 		return r, nil
 	}
-	r.State, r.Halt, r.UpdatedAt = Failed, "", at
-	return r, []core.Effect{core.Record{Type: core.RunSuperseded}}
+	next := r
+	next.State, next.Halt, next.UpdatedAt = Failed, "", at
+	return next, withdrawn(r, next, []core.Effect{core.Record{Type: core.RunSuperseded}})
 }
 
 // Reread records that the progress facts were read again from the plan.

@@ -33,6 +33,9 @@ func TestSupersedeEndsALiveRunAndNoOther(t *testing.T) {
 		if live {
 			want.State, want.UpdatedAt, records = run.Failed, 200, []core.Effect{core.Record{Type: core.RunSuperseded}}
 		}
+		if state == run.Blocked {
+			records = append(records, core.Withdraw{Kind: core.NoticeRunBlocked}, core.Withdraw{Kind: core.NoticeRunStalled})
+		}
 		after, effects := before.Supersede(200)
 		require.Equal(t, want, after, state)
 		require.Equal(t, records, effects, state)

@@ -7,8 +7,8 @@ import (
 	"waybill/core/proof"
 )
 
-// Step returns the run after the event, and the effects: one Decide, and a Post if the event blocks the run or makes its
-// block last. Events on an ended run, and Unblock on a run that is not blocked, return a *core.Refusal. A worker that is
+// Step returns the run after the event, and the effects: one Decide, a Post if the event blocks the run or makes its
+// block last, and a Withdraw of these notices if it ends the block. Events on an ended run, and Unblock on a run that is not blocked, return a *core.Refusal. A worker that is
 // lost when none is awaited changes nothing and has no effects; neither does a receipt that the proof does not need.
 //
 // The laws that every sequence of events keeps:
@@ -41,7 +41,15 @@ func (r Run) Step(event Event) (Run, []core.Effect, error) {
 	if next.State == Blocked && (r.State != Blocked || escalates) {
 		effects = append(effects, core.Post{Kind: next.Halt.notice()})
 	}
-	return next, effects, nil
+	return next, withdrawn(r, next, effects), nil
+}
+
+// withdrawn adds to the effects that the notices of a block are withdrawn when it ends.
+func withdrawn(before, after Run, effects []core.Effect) []core.Effect {
+	if before.State != Blocked || after.State == Blocked {
+		return effects
+	}
+	return append(effects, core.Withdraw{Kind: core.NoticeRunBlocked}, core.Withdraw{Kind: core.NoticeRunStalled})
 }
 
 // straggles reports whether the event is the loss of a worker that is no longer awaited, because another one has
