@@ -249,9 +249,7 @@ func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readines
 			steps = append(steps, more...)
 			continue
 		}
-		if step, ok := ownStep(path, h, itemID); ok {
-			steps = append(steps, step)
-		}
+		steps = append(steps, ownSteps(path, h, itemID)...)
 	}
 	return steps, nil
 }
@@ -286,21 +284,24 @@ func reopen(path, itemID string) core.Action {
 		"plan", "set", path, itemID, "pending")
 }
 
-// ownStep returns the step that ends a hold without another item.
-func ownStep(path string, h plan.Hold, itemID string) (step core.Action, ok bool) {
+// ownSteps returns the steps that end a hold without another item.
+func ownSteps(path string, h plan.Hold, itemID string) []core.Action {
 	subject := subjectOf(path, itemID)
+	act := func(method, text string, command ...string) []core.Action {
+		return []core.Action{core.Act(subject, method, text, command...)}
+	}
 	switch h.Kind {
 	case plan.HeldByDependency:
-		text := "shows what the item waits for; the plan says that it waits for itself"
-		return core.Act(subject, "get_plan", text, "plan", path), true
+		return act("get_plan", "shows what the item waits for; the plan says that it waits for itself", "plan", path)
 	case plan.HeldByBlock:
-		return reopen(path, itemID), true
+		return []core.Action{reopen(path, itemID)}
 	case plan.HeldByWork:
-		return core.Act(subject, "init_run", "takes over the work, if no agent does it any more"), true
+		return append(act("init_run", "takes over the work, if no agent does it any more"),
+			act("set_item_status", "with pending lets waybill work begin it, if no agent does it any more", "plan", "set", path, itemID, "pending")...)
 	case plan.HeldByEnd:
-		return core.Act(subject, "init_run", "starts another run of it"), true
+		return act("init_run", "starts another run of it")
 	case plan.HeldByParent:
-		return core.Act(subject, "ready_items", "lists its children that can be started now", "plan", path), true
+		return act("ready_items", "lists its children that can be started now", "plan", path)
 	}
 	panic("api: unknown hold " + string(h.Kind))
 }
