@@ -24,11 +24,15 @@ import (
 	"waybill/schema"
 )
 
-// settable are the names of statuses on the command line, the names of plans first.
+// settable are the usual words for a status on the command line, those of the wire first.
 var settable = []string{"pending", "in_progress", "completed", "blocked", "skipped", "done", "open", "todo"}
 
-// statusOf reads a status as people type it, in any case, and with hyphens or spaces for underscores or without.
+// statusOf reads a status as people type it: any word that plans use for one, in any case, and with hyphens or spaces
+// for underscores or without.
 func statusOf(word string) (plan.Status, error) {
+	if status, ok := plan.WordStatus(word); ok {
+		return status, nil
+	}
 	bare := strings.NewReplacer("-", "", "_", "", " ", "")
 	said := bare.Replace(strings.ToLower(word))
 	for _, w := range settable {
@@ -55,8 +59,9 @@ func (a commands) planSetCommand() *cobra.Command {
 		Long: `Write the status of an item into the file of its plan, as the tools of its dialect write it. No other byte changes.
 The command prints the line before and after. It never overwrites a simultaneous save of another program.
 
-STATUS is pending, in_progress, completed, blocked or skipped, if the plan has a sign for it. done means completed;
-open and todo mean pending. Case does not matter, nor do hyphens, spaces or nothing instead of underscores.
+STATUS is pending, in_progress, completed, blocked or skipped, if the plan has a sign for it, or another word that a
+plan may use for one, such as done, open or todo. Case does not matter, nor do hyphens, spaces or nothing instead of
+underscores.
 
 If there is a store, the change is a transaction of the workspace and its hosts are notified. Otherwise only the file
 changes.`,
