@@ -140,6 +140,9 @@ func (w *walk) reportEnd(ctx context.Context) error {
 		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed: " + how})
 		return nil
 	}
+	if ready.Unread > 0 {
+		how = fmt.Sprintf("boxes that are no items: %d (waybill plan shows them); %s", ready.Unread, how)
+	}
 	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun; %s", ready.Left, ready.ReadyTotal, how)})
 	return ErrUnfinished
 }

@@ -174,6 +174,14 @@ func TestTwoWalksDoNothingTwice(t *testing.T) {
 	}, steps)
 }
 
+// A walk ended with "1 left, 0 of them can be begun", and did not say that what is left is no item.
+func TestWalkThatIsLeftWithABoxSaysSo(t *testing.T) {
+	q := newQueue(t)
+	q.write("- [ ] 1. First\n\n- [ ] ask the baker\n")
+	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")), work.ErrUnfinished)
+	require.Equal(t, "1 left, 0 of them can be begun; boxes that are no items: 1 (waybill plan shows them); 0 proven, 1 only said", q.all(work.Ended)[0].Message)
+}
+
 // Who is stopped in the midst of a plan leaves it so that another one can go on.
 func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
 	q := newQueue(t)
