@@ -290,3 +290,21 @@ func TestSubscribersAreSignalledByCommitsOnly(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, other, "somebody was told of a change that did not happen")
 }
+
+// While another process held the store, a change that was sent behind another one waited as long again as that.
+func TestChangeBehindABusyStoreWaitedAsLongAgain(t *testing.T) {
+	st, busy := newHookedStore(t), &store.Error{Kind: store.Busy}
+	e := build(t, engine.Options{Open: open(st)})
+	var behind <-chan outcome
+	st.before = func(n int) error {
+		if n == 1 {
+			behind = submit(t.Context(), e, queue("s", "behind"))
+		}
+		return busy
+	}
+	first := submit(t.Context(), e, queue("s", "first"))
+	runEngine(t, e)
+	require.ErrorIs(t, (<-first).err, busy)
+	require.ErrorIs(t, (<-behind).err, busy)
+	require.Equal(t, 1, st.number())
+}

@@ -274,10 +274,16 @@ func (e *Engine) settle(group []*job, writes, foreign int) {
 }
 
 // settleFailed answers a group that could not be committed. On a full disk, changes with Finishes are tried again in
-// the reserved space.
+// the reserved space. A busy store is so for the changes behind the group as well, which waited as long as it did: group
+// after group, each would wait as long again.
 func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
 	var fault *store.Error
 	full := errors.As(err, &fault) && fault.Kind == store.Full
+	if fault != nil && fault.Kind == store.Busy {
+		for more := e.take(); len(more) > 0; more = e.take() {
+			group = append(group, more...)
+		}
+	}
 	for _, j := range group {
 		if !full || !j.Finishes {
 			e.answer(j, nil, err)
