@@ -504,6 +504,21 @@ func TestFaultS2_PageThatCannotBeReadWasCalledDamage(t *testing.T) {
 	require.Equal(t, "examined", c.ask(t, "examine"))
 }
 
+// TestFaultS2_FailingDiskWasCalledFull: the index of the log cannot grow on a disk that fails, and that has room.
+func TestFaultS2_FailingDiskWasCalledFull(t *testing.T) {
+	path, said := path(t), []string{}
+	require.NoError(t, withEvents(t, path, 3).Close())
+	for n := 1; n <= 8; n++ { // it has as many pages
+		c := start(t, command(t, "steps", path, strace(t, os.DevNull, fmt.Sprintf("pwrite64:error=EIO:when=%d+", n))...))
+		require.NoError(t, c.in.Close())
+		said = append(said, c.rest()...)
+		_ = c.Wait()
+	}
+	require.Contains(t, said, "io not_applied")
+	require.NotContains(t, said, "full not_applied")
+	require.EqualValues(t, 3, newest(t, open(t, sqlite.Options{Path: path})))
+}
+
 // TestFaultS3_ReadOnlyMount: the file system is mounted for reading only. The store opens, says so,
 // reads, and refuses to write.
 func TestFaultS3_ReadOnlyMount(t *testing.T) {

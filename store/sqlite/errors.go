@@ -36,11 +36,18 @@ func code(err error) int {
 // errUnread is the cause of an error about a page that the disk did not deliver and that has no result code of SQLite.
 var errUnread = errors.New("disk I/O error")
 
-// unread reports whether err means that the disk did not deliver data. Other I/O errors may concern a lock, or a file
-// that cannot be created.
+// unread reports whether err means that the disk did not deliver data or that the index of the write-ahead log could not
+// be made. Other I/O errors may concern a lock, or a file that cannot be created.
 func unread(err error) bool {
 	c := code(err)
-	return c == sqlite3.SQLITE_IOERR_READ || c == sqlite3.SQLITE_IOERR_CORRUPTFS || errors.Is(err, errUnread)
+	return c == sqlite3.SQLITE_IOERR_READ || c == sqlite3.SQLITE_IOERR_CORRUPTFS || indexFault(err) || errors.Is(err, errUnread)
+}
+
+// indexFault reports whether err is about the index of the write-ahead log: it could not grow, or a page of it, the only
+// file that is mapped, could not be used. SQLite does not tell a full disk from one that fails then.
+func indexFault(err error) bool {
+	c := code(err)
+	return c == sqlite3.SQLITE_IOERR_SHMSIZE || c == sqlite3.SQLITE_IOERR_IN_PAGE
 }
 
 // conclusive reports whether an attempt to read the store at path that ended with err needs no other one, without the
@@ -74,7 +81,7 @@ func classify(path string, err error) *store.Error {
 		return fault(store.Corrupt, nil, "%v: the store %s was left as it is; put a copy back, or move it away to begin anew", row, path)
 	}
 	kind := kindOf(err)
-	if code(err) == sqlite3.SQLITE_IOERR_IN_PAGE && withoutSpace(filepath.Dir(path)) {
+	if indexFault(err) && withoutSpace(filepath.Dir(path)) {
 		kind = store.Full
 	}
 	if kind == store.Corrupt && code(err) != 0 {
@@ -100,8 +107,7 @@ func classify(path string, err error) *store.Error {
 	return fault(store.IO, err, "reading or writing the store %s did not work: check the disk", path)
 }
 
-// withoutSpace reports whether the disk of a folder is full. A system refuses a page of a mapped file, which only the index
-// of the write-ahead log is, on a full disk as it does on one that fails: without a reason.
+// withoutSpace reports whether the disk of a folder has no room for the index of a write-ahead log.
 func withoutSpace(dir string) bool {
 	v, err := volumeOf(dir)
 	return err == nil && v.free < indexSpace
@@ -133,8 +139,6 @@ func readThrough(path string) error {
 
 func kindOf(err error) store.Kind {
 	switch c := code(err); c {
-	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the write-ahead log could not grow
-		return store.Full
 	case sqlite3.SQLITE_READONLY_DBMOVED:
 		return store.Lost
 	default:
