@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -293,10 +294,21 @@ func MakePrivate(database, path string) (was fs.FileMode, err error) {
 		return was, err
 	}
 	f, err := g.keep(path, info, os.O_RDONLY)
-	if err == nil {
+	switch {
+	case err != nil:
+	case path == database && !isStore(f):
+		err = fmt.Errorf("%s is not a store of waybill and keeps its mode", path)
+	default:
 		err = f.Chmod(was & 0o700)
 	}
 	return was, errors.Join(err, g.release())
+}
+
+// isStore reports whether a file has the mark of a store, or nothing yet.
+func isStore(f *os.File) bool {
+	var header [72]byte
+	n, _ := f.ReadAt(header[:], 0)
+	return n == 0 || binary.BigEndian.Uint32(header[68:]) == applicationID
 }
 
 // identity is which files a store had when it was opened. SQLite does not notice that they were

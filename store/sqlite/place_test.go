@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,6 +152,23 @@ func requirePrivate(t *testing.T, dir string) {
 		require.NoError(t, err)
 		require.EqualValues(t, 0o600, info.Mode().Perm(), entry.Name())
 	}
+}
+
+// TestModeOfAFileThatIsNoStoreWasChanged: a file of the user that was named as a store, or that a link led to, became
+// private, although it was said to be left as it is.
+func TestModeOfAFileThatIsNoStoreWasChanged(t *testing.T) {
+	unixOnly(t, "modes say nothing here")
+	path, link := path(t), path(t)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("alias ls=ls\n", 9)), 0o600))
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, os.Symlink(path, link))
+	for _, named := range []string{path, link} {
+		_, err := sqlite.Open(t.Context(), sqlite.Options{Path: named})
+		require.ErrorContains(t, fault(t, err, store.Corrupt), "was left as it is")
+		requireMode(t, path, 0o644)
+	}
+	_, err := sqlite.MakePrivate(path, path)
+	require.ErrorContains(t, err, "not a store")
 }
 
 // TestFaultS22_OpenUmask: the mask of the process takes nothing away. The files are private all the same.
