@@ -65,7 +65,7 @@ func (w *prepared[R]) identify(name string, params any) error {
 	if w.key == "" {
 		return nil
 	}
-	text, err := schema.Encode(params)
+	text, err := codec.Encode(params)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (w *prepared[R]) identify(name string, params any) error {
 	}
 	sum := sha256.Sum256(append([]byte(name+"\n"), canonical...))
 	w.change.Key, w.change.Fingerprint = w.key, hex.EncodeToString(sum[:])
-	w.change.Encode = schema.Encode
+	w.change.Encode = codec.Encode
 	return nil
 }
 

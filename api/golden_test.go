@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/test/golden"
 )
 
@@ -35,7 +35,7 @@ func converse(t *testing.T, h *host, script string) string {
 			if a.Err != nil {
 				answer = a.Err
 			}
-			text, err := schema.Encode(answer)
+			text, err := codec.Encode(answer)
 			require.NoError(t, err)
 			fmt.Fprintf(&b, "< %s\n", text)
 		}

@@ -21,6 +21,7 @@ import (
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 	"waybill/test/teststore"
 )
@@ -186,7 +187,7 @@ func (h *host) result(a api.Answer) object {
 	if a.Err != nil {
 		require.Fail(h.t, "refused", "%s: %s\n%v\n%v", a.Err.Data.Code, a.Err.Message, a.Err.Data.Details, a.Cause)
 	}
-	text, err := schema.Encode(a.Result)
+	text, err := codec.Encode(a.Result)
 	require.NoError(h.t, err)
 	return newObject(h.t, text)
 }
@@ -202,7 +203,7 @@ func (h *host) refused(code schema.Code, method, params string, args ...any) obj
 	require.Equal(h.t, schema.ErrorNumber(code), a.Err.Code)
 	require.Equal(h.t, schema.OutcomeNotApplied, a.Err.Data.Outcome)
 	require.Equal(h.t, before, h.seq(), "it was refused and changed something")
-	text, err := schema.Encode(a.Err)
+	text, err := codec.Encode(a.Err)
 	require.NoError(h.t, err)
 	return newObject(h.t, text)
 }

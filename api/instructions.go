@@ -12,6 +12,7 @@ import (
 	"waybill/engine"
 	"waybill/internal/safetext"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 )
 
@@ -75,7 +76,7 @@ func coreRule(r *schema.AckRule) (instruction.AckRule, error) {
 	if r == nil {
 		return instruction.AckRule{}, nil
 	}
-	match, err := schema.Encode(r.Match)
+	match, err := codec.Encode(r.Match)
 	if err != nil {
 		return instruction.AckRule{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"waybill/core"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 )
 
@@ -49,7 +50,7 @@ func TestEventShowsWhatMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
 		id := h.track(`{"content":"x","session_id":"s","max_retries":1}`)
-		text, err := schema.Encode(h.call("events_since", `{"cursor":"0"}`).at("events.0"))
+		text, err := codec.Encode(h.call("events_since", `{"cursor":"0"}`).at("events.0"))
 		require.NoError(t, err)
 		require.JSONEq(t, fmt.Sprintf(`{"seq":1,"at":"2000-01-01T00:00:00.000000Z","type":"instruction.queued","subject_id":%q,
 			"data":{"session_id":"s","state":"queued","sends":0,"sends_max":2,"tracked":true,"content_bytes":1}}`, id), string(text))

@@ -13,7 +13,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/coretest"
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 )
 
@@ -46,7 +46,7 @@ func (h *host) listen() *noteListener {
 }
 
 func (l *noteListener) record(method string, params any) {
-	text, err := schema.Encode(params)
+	text, err := codec.Encode(params)
 	if err != nil {
 		l.t.Error(err)
 		return

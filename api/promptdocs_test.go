@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // Each call of the example in docs/prompts.md is made, and its answer compared.
@@ -62,7 +62,7 @@ func (e *playing) call(text string) {
 	var want, got any
 	require.NoError(e.t, json.Unmarshal([]byte(answer), &want), answer)
 	if a := <-e.begin(e.t.Context(), method, "%s", params); a.Err != nil {
-		fault, err := schema.Encode(a.Err.Data)
+		fault, err := codec.Encode(a.Err.Data)
 		require.NoError(e.t, err)
 		got = newObject(e.t, fault).value
 	} else {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 func TestEventAcknowledgesWhatMatches(t *testing.T) {
@@ -43,7 +44,7 @@ func TestRuleIsShownAsItWasGiven(t *testing.T) {
 	h := newHost(t, setup{})
 	queued := h.call("queue_instruction_with_ack",
 		`{"content":"x","ack_on":{"match":{"/a.b": [1, {"c":null}],"x":1.50},"event_type":"e"}}`)
-	text, err := schema.Encode(queued.at("instruction.ack_on"))
+	text, err := codec.Encode(queued.at("instruction.ack_on"))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"event_type":"e","match":{"/a.b":[1,{"c":null}],"x":1.50}}`, string(text))
 }

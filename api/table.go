@@ -13,7 +13,7 @@ var ErrHurry = engine.ErrHurry
 
 // An Answer is the result or the error of a method, never both.
 type Answer struct {
-	// Result is encoded with schema.Encode. Nil is null.
+	// Result is encoded with codec.Encode. Nil is null.
 	Result any
 	Err    *schema.Error
 	// Cause is the cause of an INTERNAL error for the log of the front door, which adds the incident number;

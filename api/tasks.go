@@ -11,6 +11,7 @@ import (
 	"waybill/core/task"
 	"waybill/engine"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 func (s *Service) createTask(ctx context.Context, p *schema.CreateTaskParams) (*prepared[schema.TaskResult], error) {
@@ -75,7 +76,7 @@ func newSpec(p *schema.CreateTaskParams) (task.Spec, error) {
 		Chain: chain, MaxAttempts: or(p.MaxAttempts, max(1, len(p.Models))),
 	}
 	if len(p.Labels) > 0 {
-		labels, err := schema.Encode(p.Labels)
+		labels, err := codec.Encode(p.Labels)
 		if err != nil {
 			return spec, err
 		}

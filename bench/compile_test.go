@@ -12,6 +12,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A journey is a run of an item of a plan, on waybill in this process.
@@ -46,7 +47,7 @@ func BenchmarkCompileWarm(b *testing.B) {
 		b.Run(fmt.Sprintf("items=%d", items), func(b *testing.B) {
 			const n = 200
 			j := newJourney(b, items, time.Hour) // later: a young plan would be read on each call
-			answer, err := schema.Encode(j.compile(b, false))
+			answer, err := codec.Encode(j.compile(b, false))
 			require.NoError(b, err)
 			through := piped(b, answer)
 			var stat, pipe, plain, encoded series
@@ -54,7 +55,7 @@ func BenchmarkCompileWarm(b *testing.B) {
 				before := j.plan.stat(b, n, copied(answer))
 				plain = append(plain, each(n, func() { j.compile(b, false) }))
 				encoded = append(encoded, each(n, func() {
-					_, err = schema.Encode(j.compile(b, false))
+					_, err = codec.Encode(j.compile(b, false))
 				}))
 				stat = append(stat, (before+j.plan.stat(b, n, copied(answer)))/2)
 				pipe = append(pipe, j.plan.stat(b, n, through))

@@ -12,10 +12,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
-	"github.com/tiktoken-go/tokenizer/codec"
+	tiktoken "github.com/tiktoken-go/tokenizer/codec"
 
 	"waybill/api"
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/schema/gen"
 )
 
@@ -52,7 +52,7 @@ func stockSame(in io.ReadCloser, out io.WriteCloser) {
 			if answer.Err != nil {
 				return nil, answer.Err
 			}
-			text, err := schema.Encode(answer.Result)
+			text, err := codec.Encode(answer.Result)
 			if err != nil {
 				return nil, err
 			}
@@ -164,7 +164,7 @@ func BenchmarkSpawnMCP(b *testing.B) {
 // BenchmarkToolListTokens counts what a model reads before anything else, by the vocabulary o200k_base. The probe is the
 // vocabulary of all methods in JSON Schema, which a host would have to hand over otherwise.
 func BenchmarkToolListTokens(b *testing.B) {
-	vocabulary := codec.NewO200kBase()
+	vocabulary := tiktoken.NewO200kBase()
 	for b.Loop() {
 		root := b.TempDir()
 		h := spawn(b, waybillMCP(root, filepath.Join(root, "state")))

@@ -127,7 +127,7 @@ func TestEverySettingHasItsSourcesInOrder(t *testing.T) {
 			a, _, err := process(t, source.env, source.args...)
 			require.NoError(t, err, "%s by %s", row.Name, source.origin)
 			require.Equal(t, []schema.Setting{{Name: row.Name, Value: []byte(value), Origin: source.origin}}, a.Settings.Changed())
-			text, err := schema.Encode(a.Settings.Settings)
+			text, err := codec.Encode(a.Settings.Settings)
 			require.NoError(t, err)
 			require.Contains(t, string(text), value, "%s by %s", row.Name, source.origin)
 		}

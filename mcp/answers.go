@@ -12,6 +12,7 @@ import (
 
 	"waybill/internal/safetext"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // idOf returns the SDK's form of a valid id.
@@ -64,7 +65,7 @@ func (c *conn) sendAnswer(response *jsonrpc.Response) {
 func (c *conn) errorAnswer(r *request, err error) []byte {
 	coded := new(jsonrpc.Error)
 	if errors.As(err, &coded) && coded.Code != 0 {
-		text, bad := schema.Encode(struct {
+		text, bad := codec.Encode(struct {
 			Code    int64          `json:"code"`
 			Message string         `json:"message"`
 			Data    jsontext.Value `json:"data,omitzero"`
@@ -138,9 +139,9 @@ func (c *conn) trackRequest(m *jsonrpc.Request) {
 
 // refusalMessage returns an error answer.
 func refusalMessage(id []byte, fault *schema.Error) []byte {
-	text, err := schema.Encode(fault)
+	text, err := codec.Encode(fault)
 	if err != nil { // only text quoted from the host can cause this
-		text, _ = schema.Encode(schema.NewError(fault.Data.Code, "the message cannot be quoted"))
+		text, _ = codec.Encode(schema.NewError(fault.Data.Code, "the message cannot be quoted"))
 	}
 	return errorMessage(id, text)
 }

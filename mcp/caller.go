@@ -13,6 +13,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // lateAnswerTime is how long await waits for the answer of a cancelled call.
@@ -26,7 +27,7 @@ type caller struct {
 
 // call runs a method and decodes its result into result, which may be nil.
 func (c *caller) call(ctx context.Context, method string, params, result any) *schema.Error {
-	raw, err := schema.Encode(params)
+	raw, err := codec.Encode(params)
 	if err != nil {
 		return schema.NewError(schema.InvalidUTF8, "the arguments are not valid UTF-8").Hint("send text only")
 	}
@@ -45,7 +46,7 @@ func (c *caller) callRaw(ctx context.Context, method string, params []byte, resu
 	if result == nil {
 		return nil
 	}
-	text, err := schema.Encode(a.Result)
+	text, err := codec.Encode(a.Result)
 	if err == nil {
 		err = json.Unmarshal(text, result)
 	}

@@ -20,7 +20,7 @@ import (
 	"waybill/engine/workspace"
 	"waybill/mcp"
 	planfile "waybill/plan/file"
-	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 	"waybill/test/teststore"
 )
@@ -251,7 +251,7 @@ func (h *harness) call(method, params string, values ...any) object {
 	entry.Start(context.Background(), fmt.Appendf(nil, params, values...), func(a api.Answer) { answers <- a })
 	a := <-answers
 	require.Nil(h.t, a.Err, "%s: %v", method, a.Err)
-	text, err := schema.Encode(a.Result)
+	text, err := codec.Encode(a.Result)
 	require.NoError(h.t, err)
 	return read(h.t, text)
 }

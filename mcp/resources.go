@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // This file has the resources, which a host can show or pass to a model without a call. They are always current.
@@ -73,7 +74,7 @@ func contents(uri string, value any, fault *schema.Error) (*sdk.ReadResourceResu
 	if fault != nil {
 		return nil, resourceError(uri, fault)
 	}
-	text, err := schema.Encode(value)
+	text, err := codec.Encode(value)
 	if err == nil {
 		text, err = neutralJSON(text)
 	}
@@ -93,7 +94,7 @@ func resourceError(uri string, fault *schema.Error) error {
 
 // notFound returns the error for an unknown resource, with the code of the modern era.
 func notFound(uri string) *jsonrpc.Error {
-	data, err := schema.Encode(object{"uri": truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
+	data, err := codec.Encode(object{"uri": truncate(strings.ToValidUTF8(uri, "\uFFFD"), maxShort)})
 	if err != nil {
 		data = nil
 	}

@@ -241,7 +241,7 @@ func spell(value any) string {
 }
 
 // MarshalJSON returns the facts as an object, in their order.
-func (f facts) MarshalJSON() ([]byte, error) { return schema.Encode(f.members()) }
+func (f facts) MarshalJSON() ([]byte, error) { return codec.Encode(f.members()) }
 
 func (f facts) members() codec.Ordered {
 	out := codec.Ordered{}

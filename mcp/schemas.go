@@ -67,7 +67,7 @@ func inputSchema(m schema.Method, params []param) jsontext.Value {
 			out.Required = append(out.Required, p.name)
 		}
 	}
-	text, err := schema.Encode(out)
+	text, err := codec.Encode(out)
 	if err != nil {
 		panic("mcp: " + m.Name + ": " + err.Error())
 	}

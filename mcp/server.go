@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A server has the tools, resources and prompts of all sessions, in both eras of the protocol.
@@ -112,7 +113,7 @@ func (s *server) reportPanic(method string, cause any) error {
 
 // wireError returns the protocol's error for a fault that the host must see, not the model.
 func wireError(fault *schema.Error) *jsonrpc.Error {
-	data, err := schema.Encode(fault.Data)
+	data, err := codec.Encode(fault.Data)
 	if err != nil {
 		data = nil
 	}

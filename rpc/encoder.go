@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // An encoder turns items into messages of one line each.
@@ -95,5 +96,5 @@ func encode(dst []byte, v any) (text []byte, err error) {
 			err = fmt.Errorf("encode %T: panic: %v", v, p)
 		}
 	}()
-	return schema.AppendEncode(dst, v)
+	return codec.AppendEncode(dst, v)
 }

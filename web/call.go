@@ -10,6 +10,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // callMethod calls the method of the request's route and answers with its result.
@@ -28,7 +29,7 @@ func (s *server) callMethod(req *request) {
 	defer cancel()
 	a := s.call(ctx, entry, params)
 	if a.Err == nil {
-		body, err := schema.Encode(a.Result)
+		body, err := codec.Encode(a.Result)
 		if err == nil {
 			req.send(http.StatusOK, body)
 			return
@@ -98,7 +99,7 @@ func storeHangs() *schema.Error {
 
 // encodable returns the error with invalid UTF-8 in its message replaced.
 func encodable(fault *schema.Error) *schema.Error {
-	if _, err := schema.Encode(fault); err == nil {
+	if _, err := codec.Encode(fault); err == nil {
 		return fault
 	}
 	copied := schema.NewError(fault.Data.Code, strings.ToValidUTF8(fault.Message, "\uFFFD"))

@@ -24,6 +24,7 @@ import (
 	"waybill/meter"
 	planfile "waybill/plan/file"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 	"waybill/test/teststore"
 	"waybill/web"
@@ -231,7 +232,7 @@ func (h *harness) call(method, params string, args ...any) object {
 	entry.Start(context.Background(), fmt.Appendf(nil, params, args...), func(a api.Answer) { answers <- a })
 	a := <-answers
 	require.Nil(h.t, a.Err, "%s: %v", method, a.Err)
-	text, err := schema.Encode(a.Result)
+	text, err := codec.Encode(a.Result)
 	require.NoError(h.t, err)
 	return read(h.t, text)
 }

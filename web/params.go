@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // This file turns paths, queries and bodies into the params of a method. It does not check the params: the decoder of
@@ -23,13 +24,13 @@ type object struct {
 
 // add adds a member. It keeps a duplicate name, which the decoder refuses.
 func (o *object) add(name string, value any) {
-	key, err := schema.Encode(name)
+	key, err := codec.Encode(name)
 	if err == nil && len(o.text) > 0 {
 		o.text = append(o.text, ',')
 	}
 	var text []byte
 	if err == nil {
-		text, err = schema.Encode(value)
+		text, err = codec.Encode(value)
 	}
 	if err != nil {
 		o.fault = schema.NewError(schema.InvalidUTF8, "the path, the query or a header is not valid UTF-8")

@@ -10,6 +10,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A refusal is the body of every error answer.
@@ -86,7 +87,7 @@ func (req *request) refuse(fault *schema.Error) {
 
 // rawAnswer returns a complete HTTP answer for a connection without a parsed request.
 func rawAnswer(status int, fault *schema.Error) []byte {
-	body, err := schema.Encode(refusal{fault})
+	body, err := codec.Encode(refusal{fault})
 	if err != nil {
 		panic(err) // its texts are constants
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A request is an HTTP request and the state of its answer.
@@ -183,7 +184,7 @@ func (req *request) clearReadDeadline() {
 
 // write answers with a result, which must be encodable.
 func (req *request) write(status int, result any) {
-	body, err := schema.Encode(result)
+	body, err := codec.Encode(result)
 	if err != nil {
 		panic(err) // callers with other results encode them first
 	}

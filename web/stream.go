@@ -199,7 +199,7 @@ func (e *eventStream) start() bool {
 
 // end writes why the stream ends and the cursor to continue from.
 func (e *eventStream) end(fault *schema.Error) {
-	text, err := schema.Encode(struct {
+	text, err := codec.Encode(struct {
 		Cursor string        `json:"cursor"`
 		Error  *schema.Error `json:"error"`
 	}{e.cursor, encodable(fault)})

@@ -10,6 +10,7 @@ import (
 
 	"waybill/api"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 const (
@@ -140,7 +141,7 @@ func (s *server) newest(ctx context.Context) (string, *schema.Error) {
 // events returns a page of the log.
 func (s *server) events(ctx context.Context, cursor string) (*schema.EventList, *schema.Error) {
 	limit := schema.MaxPage
-	params, err := schema.Encode(schema.EventsSinceParams{Cursor: cursor, Limit: &limit})
+	params, err := codec.Encode(schema.EventsSinceParams{Cursor: cursor, Limit: &limit})
 	if err != nil {
 		return nil, schema.NewError(schema.InvalidUTF8, "the cursor is not valid UTF-8")
 	}
@@ -253,7 +254,7 @@ func recordsOf(page *schema.EventList) (records []record, last int64) {
 	}
 	for i := range page.Events {
 		ev := &page.Events[i]
-		text, err := schema.Encode(ev)
+		text, err := codec.Encode(ev)
 		if err != nil {
 			text = []byte(`{"seq":` + strconv.FormatInt(ev.Seq, 10) + `}`) // the client can read the event with events_since
 		}

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 
 	"waybill/internal/safetext"
-	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // Encode returns a value as JSON. It writes every unprintable character as \uXXXX, so that the JSON cannot control the
 // terminal that shows it.
 func Encode(v any) ([]byte, error) {
-	text, err := schema.Encode(v)
+	text, err := codec.Encode(v)
 	if err != nil {
 		return nil, err
 	}

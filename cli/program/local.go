@@ -11,6 +11,7 @@ import (
 	"waybill/cli/backend"
 	"waybill/internal/nearest"
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // A Local is a service in this process, for commands that look at the store without a server. The
@@ -46,7 +47,7 @@ func (l *Local) Close() { l.Backend.Stop() }
 
 // Call carries out a method and decodes its answer into result.
 func (l *Local) Call(ctx context.Context, method string, params, result any) error {
-	text, err := schema.Encode(params)
+	text, err := codec.Encode(params)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (l *Local) answer(ctx context.Context, method string, params []byte) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	return schema.Encode(answer.Result)
+	return codec.Encode(answer.Result)
 }
 
 // unknownMethod says which methods there are that the name may mean, or where they are listed.

@@ -216,7 +216,7 @@ func (f *Finder) override(cmd *cobra.Command, row codec.SettingRow) (Given, erro
 		value, fault := valueOf(row, text)
 		return said(variable, value, fault)
 	case row.Name == DialectsSetting:
-		value, err := schema.Encode(slices.DeleteFunc(slices.Clone(f.Dialects), func(rule string) bool { return rule == "" }))
+		value, err := codec.Encode(slices.DeleteFunc(slices.Clone(f.Dialects), func(rule string) bool { return rule == "" }))
 		return Given{Value: value, Origin: "--" + name}, err
 	case name == RetryDelayFlag:
 		value, err := Millis(flag.Value.String())

@@ -32,9 +32,9 @@ func literal(kind reflect.Kind, given string) []byte {
 		for i, part := range parts {
 			parts[i] = strings.TrimSpace(part)
 		}
-		value, _ := schema.Encode(parts)
+		value, _ := codec.Encode(parts)
 		return value
 	}
-	value, _ := schema.Encode(given) // valid UTF-8 has no encoding error
+	value, _ := codec.Encode(given) // valid UTF-8 has no encoding error
 	return value
 }

@@ -19,6 +19,7 @@ import (
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 	"waybill/test/fakeagent/play"
 	"waybill/test/teststore"
@@ -83,7 +84,7 @@ func (q *queue) call(ctx context.Context, method string, params, result any) err
 			return err
 		}
 	}
-	text, err := schema.Encode(params)
+	text, err := codec.Encode(params)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (q *queue) call(ctx context.Context, method string, params, result any) err
 	if answer.Err != nil {
 		return answer.Err
 	}
-	if text, err = schema.Encode(answer.Result); err != nil {
+	if text, err = codec.Encode(answer.Result); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, result)

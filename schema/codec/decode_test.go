@@ -129,7 +129,7 @@ func TestDecode(t *testing.T) {
 func verdict(t *testing.T, err *schema.Error, params any) string {
 	t.Helper()
 	if err == nil {
-		text, encodeErr := schema.Encode(params)
+		text, encodeErr := codec.Encode(params)
 		require.NoError(t, encodeErr)
 		return "  = " + string(text) + "\n"
 	}
@@ -161,13 +161,13 @@ func TestDecodeKeepsNothingOfTheInput(t *testing.T) {
 	raw := []byte(call)
 	var params schema.QueueInstructionWithAckParams
 	require.Nil(t, codec.Decode(raw, &params))
-	before, err := schema.Encode(params)
+	before, err := codec.Encode(params)
 	require.NoError(t, err)
 
 	for i := range raw {
 		raw[i] = '!'
 	}
-	after, err := schema.Encode(params)
+	after, err := codec.Encode(params)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))
 }
@@ -197,7 +197,7 @@ func TestDecodeAnswersHugeParamsWithLittle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := codec.Decode([]byte(raw), new(schema.QueueInstructionWithAckParams))
 			require.NotNil(t, err)
-			answer, encodeErr := schema.Encode(err)
+			answer, encodeErr := codec.Encode(err)
 			require.NoError(t, encodeErr, "the cut must not break a character")
 			require.Less(t, len(answer), 16<<10)
 		})

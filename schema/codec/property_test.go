@@ -45,7 +45,7 @@ func lawfulRefusal(t *testing.T, err *schema.Error) {
 		schema.InvalidParams, schema.UnknownField, schema.EmptyContent,
 	}, err.Data.Code)
 	require.NotEmpty(t, err.Data.Details, "the message alone: %s", err.Message)
-	_, encodeErr := schema.Encode(err)
+	_, encodeErr := codec.Encode(err)
 	require.NoError(t, encodeErr)
 }
 
@@ -56,14 +56,14 @@ func roundTrip(t interface {
 }, params any,
 ) {
 	t.Helper()
-	text, err := schema.Encode(params)
+	text, err := codec.Encode(params)
 	require.NoError(t, err)
 	again := reflect.New(reflect.TypeOf(params).Elem()).Interface()
 	fault := codec.Decode(text, again)
 	if fault != nil {
 		require.Fail(t, "written params are refused", "%s: %s", text, fault.Message)
 	}
-	text2, err := schema.Encode(again)
+	text2, err := codec.Encode(again)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(text2))
 }
@@ -81,9 +81,9 @@ func acceptedByOthers(t *testing.T, m schema.Method, raw []byte, params any) {
 	}
 	plain := reflect.New(m.Params).Interface()
 	require.NoError(t, jsonv1.Unmarshal(raw, plain))
-	ours, err := schema.Encode(params)
+	ours, err := codec.Encode(params)
 	require.NoError(t, err)
-	theirs, err := schema.Encode(plain)
+	theirs, err := codec.Encode(plain)
 	require.NoError(t, err)
 	require.Equal(t, string(ours), string(theirs))
 }

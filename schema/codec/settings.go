@@ -96,7 +96,7 @@ func SettingsOf(values map[string][]byte) (s schema.Settings, fault *schema.Erro
 	if len(values) == 0 {
 		return s, nil
 	}
-	raw, err := schema.Encode(nested(values))
+	raw, err := Encode(nested(values))
 	if err != nil {
 		return s, schema.NewError(schema.InvalidParams, err.Error())
 	}
@@ -126,7 +126,7 @@ func nested(values map[string][]byte) map[string]any {
 // and no pointer is nil. The zero value only gets the defaults, because most programs start with it.
 func CompleteSettings(s schema.Settings) (full schema.Settings, fault *schema.Error) {
 	if s != full {
-		raw, err := schema.Encode(s)
+		raw, err := Encode(s)
 		if err != nil {
 			return full, schema.NewError(schema.InvalidParams, err.Error())
 		}

@@ -124,7 +124,7 @@ func FuzzSettings(f *testing.F) {
 		}
 		s, fault := codec.SettingsOf(values)
 		require.Nil(t, fault)
-		text, err := schema.Encode(s)
+		text, err := codec.Encode(s)
 		require.NoError(t, err)
 		again, fault := codec.ReadSettings(text)
 		require.Nil(t, fault)

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 // says answers with what a JSON text can say.
 func says(w http.ResponseWriter, status int, what any) {
-	body, err := schema.Encode(what)
+	body, err := codec.Encode(what)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -30,6 +30,7 @@ import (
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/schema"
+	"waybill/schema/codec"
 	"waybill/store"
 	"waybill/test/teststore"
 	"waybill/web"
@@ -255,7 +256,7 @@ func (h *harness) instead(at string, handler http.Handler) {
 // refusal answers with an error, whatever is asked.
 func refusal(status int, fault *schema.Error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		text, _ := schema.Encode(map[string]*schema.Error{"error": fault}) // it has no text but the test's
+		text, _ := codec.Encode(map[string]*schema.Error{"error": fault}) // it has no text but the test's
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = w.Write(text)
@@ -297,7 +298,7 @@ func (h *harness) answer(entry *api.Entry, params map[string]any) api.Answer {
 // into calls a method that is to succeed.
 func (h *harness) into(result any, method string, params map[string]any) {
 	a := h.result(method, params)
-	text, err := schema.Encode(a)
+	text, err := codec.Encode(a)
 	if err == nil {
 		err = json.Unmarshal(text, result)
 	}

@@ -1,9 +1,10 @@
-package schema
+package codec
 
 import (
 	"bytes"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // compact sorts the keys of maps, so that equal values have equal bytes. The defaults of the library do the rest: nil
@@ -23,4 +24,32 @@ func AppendEncode(dst []byte, v any) ([]byte, error) {
 		return dst, err
 	}
 	return b.Bytes(), nil
+}
+
+// Ordered is an object whose members stay in their order.
+type Ordered []member
+
+// A member is one of an Ordered.
+type member struct {
+	name  string
+	value any
+}
+
+// Put adds a member after all others.
+func (o *Ordered) Put(name string, value any) { *o = append(*o, member{name, value}) }
+
+// MarshalJSONTo writes the members one after the other.
+func (o Ordered) MarshalJSONTo(e *jsontext.Encoder) error {
+	if err := e.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for _, member := range o {
+		if err := e.WriteToken(jsontext.String(member.name)); err != nil {
+			return err
+		}
+		if err := json.MarshalEncode(e, member.value); err != nil {
+			return err
+		}
+	}
+	return e.WriteToken(jsontext.EndObject)
 }

@@ -1,4 +1,4 @@
-package schema_test
+package codec_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/schema"
+	"waybill/schema/codec"
 )
 
 func TestEncode(t *testing.T) {
@@ -30,11 +31,11 @@ func TestEncode(t *testing.T) {
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			got, err := schema.Encode(c.value)
+			got, err := codec.Encode(c.value)
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(got))
 
-			got, err = schema.AppendEncode([]byte("before "), c.value)
+			got, err = codec.AppendEncode([]byte("before "), c.value)
 			require.NoError(t, err)
 			require.Equal(t, "before "+c.want, string(got))
 		})
@@ -51,11 +52,11 @@ func TestEncodeRefusesWhatIsNotJSON(t *testing.T) {
 		"a function":                func() {},
 	} {
 		t.Run(what, func(t *testing.T) {
-			_, err := schema.Encode(value)
+			_, err := codec.Encode(value)
 			require.Error(t, err)
 
 			dst := append(make([]byte, 0, 64), "before"...)
-			got, err := schema.AppendEncode(dst, value)
+			got, err := codec.AppendEncode(dst, value)
 			require.Error(t, err)
 			require.Equal(t, "before", string(got))
 		})
