@@ -20,7 +20,7 @@ var (
 	open   = json.RejectUnknownMembers(false)
 )
 
-// Decode is Decoder.Decode for params that are read once.
+// Decode reads params as Decoder.Decode does, for callers that read params of the type of dst only once.
 func Decode(raw []byte, dst any) *schema.Error {
 	return Decoder{shape.Of(reflect.TypeOf(dst))}.Decode(raw, dst)
 }

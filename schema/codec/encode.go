@@ -17,7 +17,7 @@ func Encode(v any) ([]byte, error) {
 	return json.Marshal(v, compact)
 }
 
-// AppendEncode is Encode after the bytes of dst. With an error it returns dst unchanged.
+// AppendEncode appends the JSON of v to dst. It returns dst unchanged with an error.
 func AppendEncode(dst []byte, v any) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	if err := json.MarshalWrite(b, v, compact); err != nil {
