@@ -23,6 +23,7 @@ import (
 func TestGenerated(t *testing.T) {
 	for path, generate := range map[string]func() []byte{
 		// The committed copy bears the version of the protocol; that of a binary bears the binary's.
+		"comments.txt": gen.CommentLines,
 		"openrpc.json": func() []byte { return gen.OpenRPC(fmt.Sprint(schema.ProtocolVersion)) },
 		"schema.json":  gen.JSONSchema,
 		"protocol.ts":  gen.TypeScript,

@@ -153,7 +153,7 @@ func (d describer) definitions() codec.Ordered {
 // and METHOD.result for each method, and the params of each notification. The params of a method refer to no other
 // schema.
 func JSONSchema() []byte {
-	comments := schema.Comments()
+	comments := typeComments()
 	sent, received := describer{comments: comments}, describer{"#/$defs/", comments}
 	all := received.definitions()
 	for _, m := range schema.Methods {

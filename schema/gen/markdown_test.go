@@ -26,7 +26,7 @@ type Exchange struct {
 // each, the notifications and the objects. It panics if a method has no exchange, because then a reader would
 // have to guess how it is spoken.
 func ProtocolMarkdown(exchanges map[string]Exchange) []byte {
-	m := markdown{comments: schema.Comments(), exchanges: exchanges}
+	m := markdown{comments: typeComments(), exchanges: exchanges}
 	m.printf("<!-- %s The prose is that of schema/gen/protocol.md. -->\n\n%s\n## Methods\n\n%s\n", generatedBy, protocolProse, methodsIntroduction)
 	for _, group := range groups() {
 		m.printf("\n### %s\n", group.title())
@@ -227,7 +227,7 @@ func textWords(s *shape.Shape, r shape.Rules) string {
 
 // ErrorsMarkdown returns the reference of errors, for people.
 func ErrorsMarkdown() []byte {
-	m := markdown{comments: schema.Comments()}
+	m := markdown{comments: typeComments()}
 	m.printf("<!-- %s -->\n\n# Errors\n\n%s\n\n", generatedBy, errorsIntroduction)
 	m.printf("| code | number | again? | meaning | answered by |\n|---|---|---|---|---|\n")
 	for _, row := range schema.ErrorTable {

@@ -73,7 +73,7 @@ type (
 
 // OpenRPC returns the OpenRPC document of a binary of that version.
 func OpenRPC(version string) []byte {
-	comments := schema.Comments()
+	comments := typeComments()
 	sent, received := describer{comments: comments}, describer{"#/components/schemas/", comments}
 	doc := rpcDocument{
 		OpenRPC:    "1.3.2",

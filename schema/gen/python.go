@@ -13,7 +13,7 @@ import (
 // Python returns the protocol for Python 3.9 and later: a TypedDict for each object, ErrorCode, Notification, and
 // Methods with a typed call for each method. Every call goes through one function, request.
 func Python() []byte {
-	p := python{comments: schema.Comments()}
+	p := python{comments: typeComments()}
 	p.printf("# %s\n", generatedBy)
 	p.printf("%s\n", pythonHead)
 	p.printf("#: The version of the protocol that is described here.\n")

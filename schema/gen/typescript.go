@@ -13,7 +13,7 @@ import (
 // TypeScript returns the types of the protocol: an interface for each object, ErrorCode, NotificationMap, and
 // MethodMap with the params and the result of each method. It has no code.
 func TypeScript() []byte {
-	t := typescript{comments: schema.Comments()}
+	t := typescript{comments: typeComments()}
 	t.printf("// %s\n\n", generatedBy)
 	t.printf("/** The version of the protocol that is described here. */\n")
 	t.printf("export type ProtocolVersion = %d;\n\n", schema.ProtocolVersion)
