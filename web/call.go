@@ -2,8 +2,9 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"net/http"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,64 +14,27 @@ import (
 	"waybill/schema/codec"
 )
 
-// callMethod calls the method of the request's route and answers with its result.
-func (s *server) callMethod(req *request) {
-	entry, ok := s.o.Table.Entry(req.route.method)
-	if !ok {
-		req.refuse(schema.NewError(schema.MethodNotFound, "there is no method "+req.route.method))
-		return
-	}
-	params, fault := s.params(req, entry.Method)
-	if fault != nil {
-		req.refuse(fault)
-		return
-	}
-	ctx, cancel := context.WithTimeout(req.r.Context(), callTimeout)
-	defer cancel()
-	a := s.call(ctx, entry, params)
-	if a.Err == nil {
-		body, err := codec.Encode(a.Result)
-		if err == nil {
-			req.send(http.StatusOK, body)
-			return
-		}
-		a = s.withIncident(defectAnswer(err), entry.Name)
-	}
-	req.refuse(encodable(a.Err))
+const (
+	// callTimeout is the time limit of a call.
+	callTimeout = 20 * time.Second
+	// lateAnswerTime is how long a call may take to end after its time limit.
+	lateAnswerTime = 5 * time.Second
+)
+
+// A caller calls the methods of the table.
+type caller struct {
+	table *api.Table
+	log   *slog.Logger // receives the causes of INTERNAL answers
 }
 
-// params returns the params of a request, from its path and its query or body.
-func (s *server) params(req *request, m schema.Method) ([]byte, *schema.Error) {
-	if !req.route.takesBody() {
-		req.clearReadDeadline()
-		return paramsOfQuery(m.Params, object{text: []byte(req.route.fixed)}, req.args, req.r.URL.RawQuery)
-	}
-	if req.r.URL.RawQuery != "" {
-		return nil, schema.NewError(schema.InvalidParams, "a POST has its params in the body, and no query")
-	}
-	body, fault := s.readBody(req)
-	if fault != nil {
-		return nil, fault
-	}
-	more := object{text: []byte(req.route.fixed)}
-	for _, a := range req.args {
-		more.add(a.name, a.value)
-	}
-	if m.Kind == schema.Change {
-		for _, key := range req.r.Header.Values("Idempotency-Key") {
-			more.add("idempotency_key", strings.Trim(key, `"`)) // may be quoted, as in the draft of the header
-		}
-	}
-	return paramsOfBody(body, more)
-}
-
-// call calls a method. If the store hangs, it returns an error with an unknown outcome instead of blocking.
-func (s *server) call(ctx context.Context, entry *api.Entry, params []byte) (a api.Answer) {
+// answer calls a method and returns its answer. If the store hangs, it returns an error with an unknown outcome instead
+// of blocking.
+func (c caller) answer(ctx context.Context, entry *api.Entry, params []byte) (a api.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = defectAnswer(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
-		a = s.withIncident(a, entry.Name)
+		a = c.withIncident(a, entry.Name)
 	}()
 	answers := make(chan api.Answer, 1)
 	entry.Start(ctx, params, func(a api.Answer) { answers <- a })
@@ -97,12 +61,56 @@ func storeHangs() *schema.Error {
 	return fault
 }
 
-// encodable returns the error with invalid UTF-8 in its message replaced.
-func encodable(fault *schema.Error) *schema.Error {
-	if _, err := codec.Encode(fault); err == nil {
-		return fault
+// newest returns a cursor that points to the end of the log.
+func (c caller) newest(ctx context.Context) (string, *schema.Error) {
+	result, fault := c.result(ctx, "initialize", []byte("{}"))
+	if fault != nil {
+		return "", fault
 	}
-	copied := schema.NewError(fault.Data.Code, strings.ToValidUTF8(fault.Message, "\uFFFD"))
-	copied.Data.Outcome, copied.Data.Incident = fault.Data.Outcome, fault.Data.Incident
-	return copied
+	return result.(*schema.InitializeResult).Cursor, nil
+}
+
+// events returns a page of the log.
+func (c caller) events(ctx context.Context, cursor string) (*schema.EventList, *schema.Error) {
+	limit := schema.MaxPage
+	params, err := codec.Encode(schema.EventsSinceParams{Cursor: cursor, Limit: &limit})
+	if err != nil {
+		return nil, schema.NewError(schema.InvalidUTF8, "the cursor is not valid UTF-8")
+	}
+	result, fault := c.result(ctx, "events_since", params)
+	if fault != nil {
+		return nil, fault
+	}
+	return result.(*schema.EventList), nil
+}
+
+// result calls a method by name and returns its result.
+func (c caller) result(ctx context.Context, method string, params []byte) (any, *schema.Error) {
+	entry, ok := c.table.Entry(method)
+	if !ok {
+		return nil, schema.NewError(schema.MethodNotFound, "there is no method "+method)
+	}
+	a := c.answer(ctx, entry, params)
+	return a.Result, a.Err
+}
+
+// withIncident adds an incident id to an INTERNAL answer and logs its cause.
+func (c caller) withIncident(a api.Answer, method string) api.Answer {
+	if a.Err == nil || a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
+		return a
+	}
+	e := *a.Err
+	e.Data.Incident = "inc_" + strings.ToLower(rand.Text()[:12])
+	c.log.Error("a method failed", "method", method, "incident", e.Data.Incident, "cause", a.Cause)
+	a.Err = &e
+	return a
+}
+
+// defectAnswer returns an INTERNAL answer.
+func defectAnswer(cause error) api.Answer {
+	return api.Answer{
+		Err: schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").
+			Hint("look for the incident in the log of waybill"),
+		Cause: cause,
+	}
 }

@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 )
 
+// maxConnections limits the connections with a token, and separately those without.
+const maxConnections = 64
+
 // A connLimiter is a listener with a limited number of connections. Connections with and without a token have separate
 // limits, so that clients without a token cannot displace those with one.
 type connLimiter struct {

@@ -23,13 +23,13 @@ type File struct {
 }
 
 // fileRoutes maps the path of each file to a route.
-func fileRoutes(files []File) (map[string]*route, error) {
+func fileRoutes(files []File, routes []route) (map[string]*route, error) {
 	to := make(map[string]*route, len(files))
 	for _, f := range files {
 		switch {
 		case !strings.HasPrefix(f.Path, "/") || f.Type == "" || !isTag(f.ETag):
 			return nil, fmt.Errorf("web: Options.Page: the file %q needs a path from /, a type and a quoted ETag", f.Path)
-		case to[f.Path] != nil || isRoute(f.Path):
+		case to[f.Path] != nil || isRoute(routes, f.Path):
 			return nil, fmt.Errorf("web: Options.Page: the path %q is taken", f.Path)
 		}
 		to[f.Path] = &route{verb: http.MethodGet, path: f.Path, open: true, page: f.Path == "/", handle: func(_ *server, req *request) { req.sendFile(f) }}
@@ -42,7 +42,7 @@ func isTag(s string) bool {
 }
 
 // isRoute reports whether a path belongs to a route.
-func isRoute(path string) bool {
+func isRoute(routes []route, path string) bool {
 	for i := range routes {
 		if _, ok := routes[i].match(strings.Split(path, "/")); ok {
 			return true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,15 +15,16 @@ import (
 	"waybill/schema"
 )
 
-const (
-	// maxPages limits the pages of the event log that one request counts. The next request continues there.
-	maxPages = 20
-	// metricsTimeout limits the reading of the store for metrics.
-	metricsTimeout = 5 * time.Second
-)
+// maxPages limits the pages of the event log that one request counts. The next request continues there.
+const maxPages = 20
 
-// doorCounts are the counters of this package.
-type doorCounts struct {
+// metrics counts what this package sees, and writes the metrics of this process and its store.
+type metrics struct {
+	calls   caller
+	counts  func(ctx context.Context) Counts // nil without
+	conns   *connLimiter
+	streams *streams
+
 	counting sync.Mutex // held while events are counted; guards cursor
 	cursor   string     // events are counted up to here; "" before the first count
 
@@ -45,34 +45,29 @@ func (c *sends) show() float64 {
 	return float64(c.shown)
 }
 
-func (c *doorCounts) reject(code schema.Code) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.rejected == nil {
-		c.rejected = map[schema.Code]int64{}
+func (m *metrics) reject(code schema.Code) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.rejected == nil {
+		m.rejected = map[schema.Code]int64{}
 	}
-	c.rejected[code]++
+	m.rejected[code]++
 }
 
-// metrics answers with the metrics. If the store cannot be read, the metrics of the store are missing.
-func (s *server) metrics(req *request) {
-	ctx, cancel := context.WithTimeout(req.r.Context(), metricsTimeout)
-	defer cancel()
-	req.clearReadDeadline()
+// text returns all metrics in the text format of Prometheus.
+func (m *metrics) text(ctx context.Context) []byte {
 	var x exposition
-	readable := s.storeMetrics(ctx, &x)
-	s.processMetrics(ctx, &x, readable)
-	callMetrics(&x, s.o.Table.Calls())
-	s.connectionMetrics(&x)
+	readable := m.ofStore(ctx, &x)
+	m.ofProcess(ctx, &x, readable)
+	callMetrics(&x, m.calls.table.Calls())
+	m.ofConnections(&x)
 	runtimeMetrics(&x)
-	req.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = http.NewResponseController(req.w).SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, _ = req.w.Write(x.Bytes()) // the client may be gone
+	return x.Bytes()
 }
 
-// storeMetrics writes the metrics of the store and of waybill's status, and reports whether the store can be read.
-func (s *server) storeMetrics(ctx context.Context, x *exposition) bool {
-	status, ok := resultOf[*schema.StatusResult](ctx, s, "get_status", "{}")
+// ofStore writes the metrics of the store and of waybill's status, and reports whether the store can be read.
+func (m *metrics) ofStore(ctx context.Context, x *exposition) bool {
+	status, ok := resultOf[*schema.StatusResult](ctx, m.calls, "get_status", "{}")
 	readable := 0.0
 	if ok {
 		readable = 1
@@ -82,24 +77,24 @@ func (s *server) storeMetrics(ctx context.Context, x *exposition) bool {
 		return false
 	}
 	statusMetrics(x, status)
-	if waiting, ok := resultOf[*schema.AwaitingList](ctx, s, "list_awaiting", `{"limit":1}`); ok {
+	if waiting, ok := resultOf[*schema.AwaitingList](ctx, m.calls, "list_awaiting", `{"limit":1}`); ok {
 		oldest := 0.0
 		for _, a := range waiting.Items {
 			oldest = float64(a.WaitingMS) / 1000
 		}
 		x.one("waybill_awaiting_reply_age_seconds", gauge, "How long the oldest question has been waiting; 0 if none is.", oldest)
 	}
-	if told, ok := resultOf[*schema.Telemetry](ctx, s, "get_telemetry", "{}"); ok {
+	if told, ok := resultOf[*schema.Telemetry](ctx, m.calls, "get_telemetry", "{}"); ok {
 		telemetryMetrics(x, told)
 	}
-	s.countEvents(ctx)
-	s.eventMetrics(x)
+	m.countEvents(ctx)
+	m.ofEvents(x)
 	return true
 }
 
 // resultOf calls a method and returns its result.
-func resultOf[R any](ctx context.Context, s *server, method, params string) (result R, ok bool) {
-	found, fault := s.callTable(ctx, method, []byte(params))
+func resultOf[R any](ctx context.Context, calls caller, method, params string) (result R, ok bool) {
+	found, fault := calls.result(ctx, method, []byte(params))
 	if fault == nil {
 		result, ok = found.(R)
 	}
@@ -137,63 +132,62 @@ func telemetryMetrics(x *exposition, w *schema.Telemetry) {
 }
 
 // countEvents counts the events since the last call. The first call only records the end of the log.
-func (s *server) countEvents(ctx context.Context) {
-	c := &s.counts
-	if !c.counting.TryLock() {
+func (m *metrics) countEvents(ctx context.Context) {
+	if !m.counting.TryLock() {
 		return // another request counts them
 	}
-	defer c.counting.Unlock()
+	defer m.counting.Unlock()
 	for range maxPages {
-		if c.cursor == "" {
-			c.cursor, _ = s.newest(ctx) // after an error the next call tries again
+		if m.cursor == "" {
+			m.cursor, _ = m.calls.newest(ctx) // after an error the next call tries again
 			return
 		}
-		page, fault := s.events(ctx, c.cursor)
+		page, fault := m.calls.events(ctx, m.cursor)
 		if fault != nil {
 			if fault.Data.Code == schema.CursorGone {
-				c.cursor = "" // pruned events stay uncounted
+				m.cursor = "" // pruned events stay uncounted
 			}
 			return
 		}
-		c.cursor = page.Cursor
-		c.add(page.Events)
+		m.cursor = page.Cursor
+		m.add(page.Events)
 		if !page.More {
 			return
 		}
 	}
 }
 
-func (c *doorCounts) add(events []schema.Event) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.events == nil {
-		c.events = map[string]int64{}
+func (m *metrics) add(events []schema.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.events == nil {
+		m.events = map[string]int64{}
 	}
 	for _, ev := range events {
-		c.events[ev.Type]++
+		m.events[ev.Type]++
 		switch ev.Type {
 		case "instruction.sent":
-			c.sends(ev, 0).reached++
+			m.sends(ev, 0).reached++
 		case "instruction.undelivered":
-			c.sends(ev, 1).reached--
+			m.sends(ev, 1).reached--
 		}
 	}
 }
 
 // sends returns the counter of the send that an event is about. since is how many sends the event took back.
-func (c *doorCounts) sends(ev schema.Event, since int) *sends {
+func (m *metrics) sends(ev schema.Event, since int) *sends {
 	var data struct{ Sends int }
 	if json.Unmarshal(ev.Data, &data) == nil && data.Sends+since > 1 {
-		return &c.repeats
+		return &m.repeats
 	}
-	return &c.first
+	return &m.first
 }
 
-// eventMetrics writes the counts of the event log, which has the events of all processes of the workspace.
-func (s *server) eventMetrics(x *exposition) {
-	s.counts.mu.Lock()
-	events, first, repeats := maps.Clone(s.counts.events), s.counts.first.show(), s.counts.repeats.show()
-	s.counts.mu.Unlock()
+// ofEvents writes the counts of the event log, which has the events of all processes of the workspace.
+func (m *metrics) ofEvents(x *exposition) {
+	m.mu.Lock()
+	events, first, repeats := maps.Clone(m.events), m.first.show(), m.repeats.show()
+	m.mu.Unlock()
 	const since = " since the first request for metrics."
 	perLabel(x, "waybill_events_total", counter, "Records of the event log"+since, "type", events)
 	x.one("waybill_instruction_attempts_total", counter, "Sends of instructions"+since, first+repeats)
@@ -260,17 +254,14 @@ func (x *exposition) callsByCode(c api.Calls) {
 	}
 }
 
-// connectionMetrics writes the counts of requests, connections and streams.
-func (s *server) connectionMetrics(x *exposition) {
-	s.counts.mu.Lock()
-	rejected := maps.Clone(s.counts.rejected)
-	s.counts.mu.Unlock()
+// ofConnections writes the counts of requests, connections and streams.
+func (m *metrics) ofConnections(x *exposition) {
+	m.mu.Lock()
+	rejected := maps.Clone(m.rejected)
+	m.mu.Unlock()
 	perLabel(x, "waybill_http_rejected_total", counter, "Requests that were refused before their method was called.", "reason", rejected)
-	x.one("waybill_http_connections", gauge, "Open connections.", float64(s.conns.size()))
-	s.streams.mu.Lock()
-	open := s.streams.open
-	s.streams.mu.Unlock()
-	x.one("waybill_http_streams", gauge, "Open streams of events.", float64(open))
+	x.one("waybill_http_connections", gauge, "Open connections.", float64(m.conns.size()))
+	x.one("waybill_http_streams", gauge, "Open streams of events.", float64(m.streams.count()))
 }
 
 // runtimeMetrics writes metrics of the Go runtime.

@@ -34,12 +34,12 @@ type Host struct {
 // unaskedResponse is the label for a response of the host to no request, which has no error code.
 const unaskedResponse = "UNASKED_RESPONSE"
 
-// processMetrics writes the counters of other packages.
-func (s *server) processMetrics(ctx context.Context, x *exposition, readable bool) {
-	if s.o.Counts == nil {
+// ofProcess writes the counters of other packages.
+func (m *metrics) ofProcess(ctx context.Context, x *exposition, readable bool) {
+	if m.counts == nil {
 		return
 	}
-	c := s.o.Counts(ctx)
+	c := m.counts(ctx)
 	if readable {
 		x.one("waybill_store_wal_bytes", gauge, "The size of the write-ahead log, which is part of the size of the store.", float64(c.Store.WALBytes))
 	}

@@ -39,6 +39,9 @@ func (o *object) add(name string, value any) {
 	o.text = append(append(append(o.text, key...), ':'), text...)
 }
 
+// A pathParam is a param of the path.
+type pathParam struct{ name, value string }
+
 // paramsOfQuery returns the params of a request without a body: the members of o, the path and the query.
 func paramsOfQuery(params reflect.Type, o object, args []pathParam, query string) ([]byte, *schema.Error) {
 	values, err := url.ParseQuery(query)

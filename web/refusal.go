@@ -2,13 +2,11 @@ package web
 
 import (
 	"bytes"
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"waybill/api"
 	"waybill/schema"
 	"waybill/schema/codec"
 )
@@ -70,21 +68,6 @@ func setSecurityHeaders(h http.Header) {
 	}
 }
 
-// refuse answers a request with an error and does not read the rest of its body.
-func (req *request) refuse(fault *schema.Error) {
-	h := req.w.Header()
-	if req.r.ContentLength != 0 && !req.bodyRead {
-		h.Set("Connection", "close")
-	}
-	if fault.Data.RetryAfterMS > 0 {
-		h.Set("Retry-After", strconv.Itoa((fault.Data.RetryAfterMS+999)/1000))
-	}
-	if fault.Data.Code == schema.Unauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
-	}
-	req.write(statusOf(fault.Data.Code), refusal{fault})
-}
-
 // rawAnswer returns a complete HTTP answer for a connection without a parsed request.
 func rawAnswer(status int, fault *schema.Error) []byte {
 	body, err := codec.Encode(refusal{fault})
@@ -128,23 +111,12 @@ func shuttingDown() *schema.Error {
 
 func cancelled(message string) *schema.Error { return schema.NewError(schema.Cancelled, message) }
 
-// withIncident adds an incident id to an INTERNAL answer and logs its cause.
-func (s *server) withIncident(a api.Answer, method string) api.Answer {
-	if a.Err == nil || a.Err.Data.Code != schema.Internal || a.Err.Data.Incident != "" {
-		return a
+// encodable returns the error with invalid UTF-8 in its message replaced.
+func encodable(fault *schema.Error) *schema.Error {
+	if _, err := codec.Encode(fault); err == nil {
+		return fault
 	}
-	e := *a.Err
-	e.Data.Incident = "inc_" + strings.ToLower(rand.Text()[:12])
-	s.log.Error("a method failed", "method", method, "incident", e.Data.Incident, "cause", a.Cause)
-	a.Err = &e
-	return a
-}
-
-// defectAnswer returns an INTERNAL answer.
-func defectAnswer(cause error) api.Answer {
-	return api.Answer{
-		Err: schema.NewError(schema.Internal, "the call failed; this is a defect of waybill").
-			Hint("look for the incident in the log of waybill"),
-		Cause: cause,
-	}
+	copied := schema.NewError(fault.Data.Code, strings.ToValidUTF8(fault.Message, "\uFFFD"))
+	copied.Data.Outcome, copied.Data.Incident = fault.Data.Outcome, fault.Data.Incident
+	return copied
 }

@@ -1,18 +1,16 @@
 package web
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"waybill/schema"
 	"waybill/schema/codec"
 )
+
+// writeTimeout limits the writing of an answer, and of each part of a stream.
+const writeTimeout = 10 * time.Second
 
 // A request is an HTTP request and the state of its answer.
 type request struct {
@@ -23,163 +21,24 @@ type request struct {
 	bodyRead bool        // readBody has read the body
 }
 
-// ServeHTTP answers a request.
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	connOf(r).parsed.Store(true)
-	setSecurityHeaders(w.Header())
-	req := &request{w: w, r: r}
-	if r.TransferEncoding != nil {
-		// The head may also have a Content-Length, which net/http hides. Closing the connection keeps the bytes after the
-		// body from being read as a second request.
-		w.Header().Set("Connection", "close")
-	}
-	if !s.begin() {
-		w.Header().Set("Connection", "close")
-		req.refuse(shuttingDown())
-		return
-	}
-	defer s.inFlight.Done()
-	if fault := s.admit(req); fault != nil {
-		s.counts.reject(fault.Data.Code)
-		req.refuse(fault)
-		return
-	}
-	if req.route.handle != nil {
-		req.route.handle(s, req)
-		return
-	}
-	s.callMethod(req)
-}
-
-// admit checks a request in the order of the package comment.
-func (s *server) admit(req *request) *schema.Error {
-	for _, check := range []func(*request) *schema.Error{s.checkHost, s.checkRoute, checkBody, checkOrigin, s.checkToken} {
-		if fault := check(req); fault != nil {
-			return fault
-		}
-	}
-	return nil
-}
-
-// checkHost refuses a request for another host. A web site can make its name point to this machine. The browser then
-// treats waybill as part of that site, and only Host reveals it.
-func (s *server) checkHost(req *request) *schema.Error {
-	if slices.Contains(s.hosts, req.r.Host) {
-		return nil
-	}
-	return schema.NewError(schema.Forbidden, "the request is meant for another host").
-		Hint("use the url of http.json")
-}
-
-func (s *server) checkRoute(req *request) (fault *schema.Error) {
-	req.route, fault = s.fileRoute(req.r.Method, req.r.URL.EscapedPath())
-	if req.route == nil && fault == nil {
-		req.route, req.args, fault = find(req.r.Method, req.r.URL)
-	}
-	if fault != nil && fault.Data.Code == schema.WrongVerb {
-		allow, _ := fault.Data.Details["allow"].([]string)
-		req.w.Header().Set("Allow", strings.Join(allow, ", "))
-	}
-	return fault
-}
-
-// checkBody refuses a body without the content type of JSON. The form of a web site cannot set that type, and a browser
-// lets a script set it only after a preflight request, which fails.
-func checkBody(req *request) *schema.Error {
-	h := req.r.Header
-	switch {
-	case !req.route.takesBody() && req.r.ContentLength != 0:
-		return schema.NewError(schema.InvalidRequest, "a GET has no body; params are in the query")
-	case h.Values("Content-Encoding") != nil:
-		return schema.NewError(schema.WrongMedia, "a body must not be compressed; leave Content-Encoding out")
-	case req.route.takesBody() && !isJSON(h.Values("Content-Type")):
-		return schema.NewError(schema.WrongMedia, "a body must be sent with Content-Type: application/json, also an empty one")
-	case req.r.ContentLength > maxBodyBytes:
-		return tooLarge()
-	}
-	return nil
-}
-
-func isJSON(values []string) bool {
-	if len(values) != 1 {
-		return false
-	}
-	media, params, err := mime.ParseMediaType(values[0])
-	charset := params["charset"]
-	return err == nil && media == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
-}
-
-func tooLarge() *schema.Error {
-	return schema.NewError(schema.TooLarge, "the body is over its limit").With("limit", maxBodyBytes)
-}
-
-// checkOrigin refuses reads and writes by pages of another origin, which includes another port. The exception is a link
-// that opens the page itself: the page holds no data, and the origin of the link cannot read it.
-func checkOrigin(req *request) *schema.Error {
-	for _, origin := range req.r.Header.Values("Origin") {
-		if origin != "http://"+req.r.Host {
-			return otherOrigin()
-		}
-	}
-	for _, site := range req.r.Header.Values("Sec-Fetch-Site") {
-		if site != "same-origin" && site != "none" && !(req.route.page && isNavigation(req.r.Header)) {
-			return otherOrigin()
-		}
-	}
-	return nil
-}
-
-// isNavigation reports whether a browser opens the answer as a page, and not inside another page.
-func isNavigation(h http.Header) bool {
-	return slices.Equal(h.Values("Sec-Fetch-Mode"), []string{"navigate"}) && slices.Equal(h.Values("Sec-Fetch-Dest"), []string{"document"})
-}
-
-func otherOrigin() *schema.Error {
-	return schema.NewError(schema.Forbidden, "the request comes from a page of another origin")
-}
-
-func (s *server) checkToken(req *request) *schema.Error {
-	shown := req.r.Header.Values("Authorization")
-	switch {
-	case req.route.open:
-		return nil
-	case len(shown) == 1 && s.auth.accepts(shown[0]):
-		if s.conns.authorize(connOf(req.r)) {
-			return nil
-		}
-		req.w.Header().Set("Connection", "close")
-		return overloaded(fmt.Sprintf("%d connections with a token are being answered", maxConnections))
-	}
-	return s.unauthorized("the request has no valid token; send Authorization: Bearer with the token of http.json")
-}
-
-// unauthorized returns the error for a wrong token or code, which is OVERLOADED after too many of them.
-func (s *server) unauthorized(message string) *schema.Error {
-	if s.auth.tooManyFailures(time.Now()) {
-		return overloaded("too many requests without the right token")
-	}
-	return schema.NewError(schema.Unauthorized, message)
-}
-
-// readBody reads the body of an admitted request. While it waits, the connection may be closed for another one.
-func (s *server) readBody(req *request) ([]byte, *schema.Error) {
-	came := s.conns.awaitBody(connOf(req.r))
-	defer came()
-	body, err := io.ReadAll(http.MaxBytesReader(req.w, req.r.Body, maxBodyBytes))
-	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return nil, tooLarge()
-	}
-	if err != nil {
-		return nil, cancelled("the body was incomplete or too slow")
-	}
-	req.bodyRead = true
-	req.clearReadDeadline()
-	return body, nil
-}
-
 // clearReadDeadline removes the time limit for reading the request. Other limits bound the answer.
 func (req *request) clearReadDeadline() {
 	_ = http.NewResponseController(req.w).SetReadDeadline(time.Time{}) // it fails only on a broken connection
+}
+
+// refuse answers a request with an error and does not read the rest of its body.
+func (req *request) refuse(fault *schema.Error) {
+	h := req.w.Header()
+	if req.r.ContentLength != 0 && !req.bodyRead {
+		h.Set("Connection", "close")
+	}
+	if fault.Data.RetryAfterMS > 0 {
+		h.Set("Retry-After", strconv.Itoa((fault.Data.RetryAfterMS+999)/1000))
+	}
+	if fault.Data.Code == schema.Unauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	req.write(statusOf(fault.Data.Code), refusal{fault})
 }
 
 // write answers with a result, which must be encodable.

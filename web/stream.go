@@ -46,12 +46,12 @@ func (s *server) stream(req *request) {
 		req.refuse(encodable(fault))
 		return
 	}
-	t := s.joinTail()
+	t := s.streams.join()
 	if t == nil {
 		req.refuse(overloaded(strconv.Itoa(maxStreams) + " streams are open"))
 		return
 	}
-	defer s.leaveTail()
+	defer s.streams.leave()
 	req.clearReadDeadline()
 	e := &eventStream{s: s, v: req, tail: t, out: http.NewResponseController(req.w)}
 	fault = e.run(req.r.Context(), cursor)
@@ -106,7 +106,7 @@ func (e *eventStream) run(ctx context.Context, cursor string) *schema.Error {
 // catchUp writes the events of the log after a cursor, page by page.
 func (e *eventStream) catchUp(ctx context.Context, cursor string) (fault *schema.Error, gone bool) {
 	for {
-		page, fault := e.s.events(ctx, cursor)
+		page, fault := e.s.calls.events(ctx, cursor)
 		if fault != nil || ctx.Err() != nil {
 			return fault, ctx.Err() != nil
 		}

@@ -25,9 +25,21 @@ const (
 
 // streams counts the open streams and holds their common logTail.
 type streams struct {
+	ctx       context.Context // of the logTail
+	calls     caller
+	subscribe func() (wake <-chan struct{}, stop func(), err error)
+	readers   *sync.WaitGroup // counts the readers of the log
+
 	mu   sync.Mutex // guards the fields below
 	open int        // number of streams
 	tail *logTail   // nil without streams
+}
+
+// count returns the number of open streams.
+func (s *streams) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 // A logTail reads the event log for all streams and keeps the last events in their encoded form. It never waits for a
@@ -53,49 +65,49 @@ type record struct {
 	text   []byte
 }
 
-// joinTail returns the logTail for a new stream, which it starts for the first one. It returns nil if there are too
-// many streams. The caller must call leaveTail.
-func (s *server) joinTail() *logTail {
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	if s.streams.open == maxStreams {
+// join returns the logTail for a new stream, and starts it for the first one. It returns nil if there are too many
+// streams. The caller must call leave.
+func (s *streams) join() *logTail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == maxStreams {
 		return nil
 	}
-	s.streams.open++
-	if s.streams.tail == nil || s.streams.tail.cause() != nil {
-		ctx, stop := context.WithCancel(s.callCtx)
+	s.open++
+	if s.tail == nil || s.tail.cause() != nil {
+		ctx, stop := context.WithCancel(s.ctx)
 		t := &logTail{ready: make(chan struct{}), changed: make(chan struct{}), stop: stop}
-		s.inFlight.Go(func() { s.readLog(ctx, t) }) // ends with the last stream
-		s.streams.tail = t
+		s.readers.Go(func() { s.readLog(ctx, t) }) // ends with the last stream
+		s.tail = t
 	}
-	return s.streams.tail
+	return s.tail
 }
 
-// leaveTail removes a stream, and stops the reading after the last one.
-func (s *server) leaveTail() {
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	s.streams.open--
-	if s.streams.open == 0 && s.streams.tail != nil {
-		s.streams.tail.stop()
-		s.streams.tail = nil
+// leave removes a stream, and stops the reading after the last one.
+func (s *streams) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.open == 0 && s.tail != nil {
+		s.tail.stop()
+		s.tail = nil
 	}
 }
 
 // readLog reads the log from now on until ctx ends or reading fails.
-func (s *server) readLog(ctx context.Context, t *logTail) {
+func (s *streams) readLog(ctx context.Context, t *logTail) {
 	defer t.stop()
-	wake, stop, err := s.o.Subscribe()
+	wake, stop, err := s.subscribe()
 	if err != nil {
 		t.fail(api.Fault(err))
 		return
 	}
 	defer stop()
-	cursor, fault := s.newest(ctx)
+	cursor, fault := s.calls.newest(ctx)
 	for ctx.Err() == nil {
 		var page *schema.EventList
 		if fault == nil {
-			page, fault = s.events(ctx, cursor)
+			page, fault = s.calls.events(ctx, cursor)
 		}
 		switch {
 		case fault == nil:
@@ -113,7 +125,7 @@ func (s *server) readLog(ctx context.Context, t *logTail) {
 			again.Stop()
 			fault = nil
 			if cursor == "" {
-				cursor, fault = s.newest(ctx)
+				cursor, fault = s.calls.newest(ctx)
 			}
 		}
 	}
@@ -127,39 +139,6 @@ func waitForChange(ctx context.Context, wake <-chan struct{}, again <-chan time.
 	case <-wake:
 	case <-again:
 	}
-}
-
-// newest returns a cursor that points to the end of the log.
-func (s *server) newest(ctx context.Context) (string, *schema.Error) {
-	result, fault := s.callTable(ctx, "initialize", []byte("{}"))
-	if fault != nil {
-		return "", fault
-	}
-	return result.(*schema.InitializeResult).Cursor, nil
-}
-
-// events returns a page of the log.
-func (s *server) events(ctx context.Context, cursor string) (*schema.EventList, *schema.Error) {
-	limit := schema.MaxPage
-	params, err := codec.Encode(schema.EventsSinceParams{Cursor: cursor, Limit: &limit})
-	if err != nil {
-		return nil, schema.NewError(schema.InvalidUTF8, "the cursor is not valid UTF-8")
-	}
-	result, fault := s.callTable(ctx, "events_since", params)
-	if fault != nil {
-		return nil, fault
-	}
-	return result.(*schema.EventList), nil
-}
-
-// callTable calls a method of the table for this package itself.
-func (s *server) callTable(ctx context.Context, method string, params []byte) (any, *schema.Error) {
-	entry, ok := s.o.Table.Entry(method)
-	if !ok {
-		return nil, schema.NewError(schema.MethodNotFound, "there is no method "+method)
-	}
-	a := s.call(ctx, entry, params)
-	return a.Result, a.Err
 }
 
 // add appends a page. Beyond the limits it drops the older half of the records.

@@ -32,7 +32,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"waybill/api"
@@ -41,21 +40,12 @@ import (
 //go:generate go generate ./page
 
 const (
-	headTimeout  = 5 * time.Second
-	bodyTimeout  = 30 * time.Second
-	idleTimeout  = time.Minute
-	writeTimeout = 10 * time.Second
-	// callTimeout is the time limit of a call.
-	callTimeout = 20 * time.Second
-	// lateAnswerTime is how long a call may take to end after its time limit.
-	lateAnswerTime = 5 * time.Second
+	headTimeout = 5 * time.Second
+	bodyTimeout = 30 * time.Second
+	idleTimeout = time.Minute
 	// shutdownTime limits calls in flight during shutdown, first before and then after they are hurried.
 	shutdownTime = 300 * time.Millisecond
-
-	// maxConnections limits the connections with a token, and separately those without.
-	maxConnections = 64
-	maxHeadBytes   = 16 << 10
-	maxBodyBytes   = 128 << 10
+	maxHeadBytes = 16 << 10
 )
 
 // Options configures Serve. Listener, Table, Subscribe and Token are required.
@@ -76,36 +66,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// A server serves one listener.
-type server struct {
-	o         Options
-	log       *slog.Logger
-	auth      *auth
-	conns     *connLimiter
-	streams   streams
-	counts    doorCounts
-	page      map[string]*route
-	hosts     []string        // accepted values of Host
-	shutdown  <-chan struct{} // closed when streams must end
-	callCtx   context.Context // of all requests and of the logTail; ends when the remaining calls must hurry
-	readiness storeReadiness
-
-	mu       sync.RWMutex   // guards closed, and that inFlight grows only before it is set
-	closed   bool           // new requests are refused
-	inFlight sync.WaitGroup // requests, and the reader of the log
-}
-
 // Serve answers requests until ctx ends. Then it ends the streams, finishes the calls in flight, and returns within a
 // second. An error means that the options are wrong or that the listener has failed.
 func Serve(ctx context.Context, o Options) error {
-	s, err := newServer(ctx, o)
+	callCtx, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelCalls(nil)
+	s, err := newServer(ctx, callCtx, o)
 	if err != nil {
 		return err
 	}
-	callCtx, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancelCalls(nil)
-	s.callCtx = callCtx
-	h := s.http()
+	h := s.http(callCtx)
 	var broken error
 	ended := make(chan struct{})
 	go func() { // ends when h is shut down
@@ -114,16 +84,17 @@ func Serve(ctx context.Context, o Options) error {
 	}()
 	select {
 	case <-ended:
-		s.shutDown(h, cancelCalls)
+		s.shutDown(callCtx, h, cancelCalls)
 		return fmt.Errorf("accept connections: %w", broken)
 	case <-ctx.Done():
-		s.shutDown(h, cancelCalls)
+		s.shutDown(callCtx, h, cancelCalls)
 		<-ended
 		return nil
 	}
 }
 
-func newServer(ctx context.Context, o Options) (*server, error) {
+// newServer returns a server whose streams end with ctx, and whose calls end with callCtx.
+func newServer(ctx, callCtx context.Context, o Options) (*server, error) {
 	switch {
 	case o.Listener == nil:
 		return nil, errors.New("web: Options.Listener is missing")
@@ -141,18 +112,22 @@ func newServer(ctx context.Context, o Options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := fileRoutes(o.Page)
+	page, err := fileRoutes(o.Page, routes)
 	if err != nil {
 		return nil, err
 	}
-	return &server{
-		o: o, page: page, log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener, maxConnections), hosts: hosts, shutdown: ctx.Done(),
-		readiness: storeReadiness{checking: make(chan struct{}, 1)},
-	}, nil
+	s := &server{
+		log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener, maxConnections), calls: caller{o.Table, o.Logger},
+		routes: routes, page: page, hosts: hosts, shutdown: ctx.Done(),
+	}
+	s.streams = &streams{ctx: callCtx, calls: s.calls, subscribe: o.Subscribe, readers: &s.inFlight}
+	s.metrics = &metrics{calls: s.calls, counts: o.Counts, conns: s.conns, streams: s.streams}
+	s.readiness = &readiness{ctx: callCtx, calls: s.calls, checking: make(chan struct{}, 1)}
+	return s, nil
 }
 
 // http returns the server of net/http, for HTTP/1.1 only.
-func (s *server) http() *http.Server {
+func (s *server) http(callCtx context.Context) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Server{
@@ -165,7 +140,7 @@ func (s *server) http() *http.Server {
 		MaxHeaderBytes:    maxHeadBytes - librarySlack,
 		ConnState:         s.conns.stateChanged,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return s.callCtx },
+		BaseContext:       func(net.Listener) context.Context { return callCtx },
 		ConnContext:       withConn,
 		// The path "*" must pass the checks, too.
 		DisableGeneralOptionsHandler: true,
@@ -176,12 +151,12 @@ func (s *server) http() *http.Server {
 const librarySlack = 4 << 10
 
 // shutDown refuses new requests and waits for those in flight, within the limits of shutdownTime.
-func (s *server) shutDown(h *http.Server, cancelCalls context.CancelCauseFunc) {
+func (s *server) shutDown(callCtx context.Context, h *http.Server, cancelCalls context.CancelCauseFunc) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.conns.closeWaiting()
-	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(s.callCtx), shutdownTime)
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(callCtx), shutdownTime)
 	defer cancel()
 	if h.Shutdown(shutdownCtx) != nil {
 		cancelCalls(api.ErrHurry)
@@ -199,15 +174,4 @@ func (s *server) shutDown(h *http.Server, cancelCalls context.CancelCauseFunc) {
 	case <-late.C:
 		s.log.Warn("a request did not end and was abandoned")
 	}
-}
-
-// begin counts a request, unless the server shuts down. The caller must call s.inFlight.Done.
-func (s *server) begin() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return false
-	}
-	s.inFlight.Add(1)
-	return true
 }
