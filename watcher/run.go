@@ -39,10 +39,10 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.running {
+	if w.service.running {
 		return false
 	}
-	w.running = true
+	w.service.running = true
 	w.batch.reset()
 	return true
 }
@@ -50,8 +50,8 @@ func (w *Watcher) begin() bool {
 func (w *Watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.running = false
-	w.reason = notRunning
+	w.service.running = false
+	w.service.reason = notRunning
 }
 
 func (r *run) loop(ctx context.Context) {
@@ -122,13 +122,13 @@ func (r *run) disconnect() {
 func (w *Watcher) switchMode(native bool, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if native == w.native && reason == w.reason {
+	if native == w.service.native && reason == w.service.reason {
 		return
 	}
 	if reason != notRunning {
 		w.opts.Logger.Info("watching files", "notified", native, "reason", reason)
 	}
-	w.native, w.reason = native, reason
+	w.service.native, w.service.reason = native, reason
 	w.folders = nil
 	clear(w.suspect)
 	for _, f := range w.files {
@@ -204,7 +204,7 @@ func (w *Watcher) handleError(err error) {
 		w.count.overflows++
 	}
 	w.count.rescans++
-	w.rescan = time.Now()
+	w.count.last = time.Now()
 	w.opts.Logger.Warn("file notifications were lost; checking every file", "err", err)
 	for dir := range w.folders {
 		w.suspect[dir] = true

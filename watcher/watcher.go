@@ -90,15 +90,25 @@ type Watcher struct {
 	remote func(path string) (kind string, remote bool)
 
 	mu      sync.Mutex // guards all below; never held during a check of a file
-	running bool
-	native  bool             // Run has a connection to the notification service
-	reason  string           // why it has none
+	service serviceState
 	files   map[string]*file // by path; files are never removed
 	folders index            // maps notifications to files
 	suspect map[string]bool  // folders whose watches may be gone
 	ready   map[string]bool  // reported and not taken
-	count   struct{ events, overflows, rescans uint64 }
-	rescan  time.Time // time of the last rescan
+	count   counts
+}
+
+// serviceState is the connection of a Watcher to the notification service.
+type serviceState struct {
+	running bool   // Run is running
+	native  bool   // it has a connection
+	reason  string // why it has none
+}
+
+// counts are the counters of a Status.
+type counts struct {
+	events, overflows, rescans uint64
+	last                       time.Time // time of the last rescan; zero without one
 }
 
 // file is one watched path.
@@ -142,7 +152,7 @@ func newWatcher(o Options, p periods) *Watcher {
 
 		connected: make(chan struct{}),
 		remote:    workspace.RemoteFS,
-		reason:    notRunning,
+		service:   serviceState{reason: notRunning},
 		files:     map[string]*file{},
 		suspect:   map[string]bool{},
 		ready:     map[string]bool{},
@@ -192,16 +202,16 @@ func (w *Watcher) Status() Status {
 	defer w.mu.Unlock()
 	s := Status{
 		Mode:      Polling,
-		Reason:    w.reason,
+		Reason:    w.service.reason,
 		Files:     len(w.files),
 		Polled:    len(w.files),
 		Events:    w.count.events,
 		Overflows: w.count.overflows,
 		Rescans:   w.count.rescans,
 
-		LastRescan: w.rescan,
+		LastRescan: w.count.last,
 	}
-	if !w.native {
+	if !w.service.native {
 		return s
 	}
 	s.Polled, s.Reason = w.polled()
