@@ -1,227 +1,156 @@
 package task_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"waybill/core"
 	"waybill/core/coretest"
 	"waybill/core/task"
+	"waybill/test/golden"
 )
 
 const (
-	second core.Instant = 1_000_000
-	day                 = 86_400 * second
+	second  core.Instant = 1_000_000
+	day                  = 86_400 * second
+	opening              = coretest.Noon // when the breakers of the matrix open for the first time
 )
 
-// ended returns an attempt that ended at an instant, with a failure of a class, or with none.
-func ended(id string, status task.AttemptStatus, class task.Class, at core.Instant) task.Attempt {
-	return task.Attempt{ID: id, Model: opus, Phase: task.EndedAttempt{Status: status, At: at, Failure: task.Failure{Class: class}}}
+// ended returns an attempt on the model of the breaker that was claimed and ended at instants.
+func ended(id string, status task.AttemptStatus, why task.Failure, claimed, at core.Instant) task.Attempt {
+	return task.Attempt{ID: id, Model: opus, Phase: task.EndedAttempt{Status: status, StartedAt: claimed, At: at, Failure: why}}
 }
 
-func failedOn(id string, at core.Instant) task.Attempt {
-	return ended(id, task.AttemptError, task.ClassProvider, at)
-}
+// A breakerEvent is an attempt that ends, is taken back, leaves the model or is admitted at an instant.
+type breakerEvent func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect)
 
-// noted returns the breaker after attempts have ended, none of which recorded anything.
-func noted(t *testing.T, b task.Breaker, attempts ...task.Attempt) task.Breaker {
-	t.Helper()
-	for _, a := range attempts {
-		next, effects := b.Note(a)
-		require.Empty(t, effects)
-		b = next
-	}
-	return b
-}
-
-// opened returns a breaker that has just opened.
-func opened(t *testing.T, at core.Instant) task.Breaker {
-	t.Helper()
-	b := task.Breaker{Key: opus.Key()}
-	for range 4 {
-		b = noted(t, b, failedOn("att_1", at))
-		require.False(t, b.Open(at))
-	}
-	b, effects := b.Note(failedOn("att_1", at))
-	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerOpened}}, effects)
-	return b
-}
-
-func TestBreakerOpensAtTheFifthFailureInARow(t *testing.T) {
-	b := opened(t, coretest.Noon)
-	require.True(t, b.Open(coretest.Noon))
-	require.True(t, b.Open(coretest.Noon+30*second-1))
-	require.False(t, b.Open(coretest.Noon+30*second), "one may try now")
-}
-
-func TestSuccessStartsTheRowAnew(t *testing.T) {
-	for _, status := range []task.AttemptStatus{task.AttemptCompleted, task.AttemptAwaiting} {
-		b := task.Breaker{Key: opus.Key()}
-		for range 4 {
-			b = noted(t, b, failedOn("att_1", coretest.Noon))
+// notes returns the event of an attempt that ended. It was claimed when it ended, or long before the opening.
+func notes(id string, status task.AttemptStatus, why task.Failure, old bool) breakerEvent {
+	return func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect) {
+		claimed := at
+		if old {
+			claimed = opening - 1
 		}
-		b = noted(t, b, ended("att_1", status, "", coretest.Noon))
-		require.Equal(t, task.Breaker{Key: opus.Key()}, b, status)
+		return b.Note(ended(id, status, why, claimed, at))
 	}
 }
 
-// A worker that dies, a person that cancels and a prompt that is too long say nothing about a model.
-func TestOnlyFailuresOfClassProviderCount(t *testing.T) {
-	b := task.Breaker{Key: opus.Key()}
-	for range 20 {
-		b = noted(
-			t, b,
-			ended("att_1", task.AttemptError, task.ClassTransient, coretest.Noon), ended("att_1", task.AttemptError, task.ClassTerminal, coretest.Noon),
-			ended("att_1", task.AttemptError, task.ClassUser, coretest.Noon), ended("att_1", task.AttemptLost, task.ClassProvider, coretest.Noon),
-			ended("att_1", task.AttemptCancelled, task.ClassProvider, coretest.Noon), ended("att_1", task.AttemptInterrupted, "", coretest.Noon),
-			task.Attempt{ID: "att_1", Phase: task.RunningAttempt{}}, task.Attempt{ID: "att_1", Phase: task.PendingAttempt{}},
-		)
-	}
-	require.Equal(t, task.Breaker{Key: opus.Key()}, b)
-}
-
-func TestOneProbeAtATime(t *testing.T) {
-	b := opened(t, coretest.Noon)
-	at := coretest.Noon + 30*second
-	b = b.Admit("att_probe", at)
-	require.True(t, b.Open(at), "the probe is on its way")
-
-	b = noted(t, b, failedOn("att_other", at), ended("att_old", task.AttemptCompleted, "", at))
-	require.True(t, b.Open(at), "who was let through before it opened says nothing any more")
-
-	closed, effects := b.Note(ended("att_probe", task.AttemptCompleted, "", at))
-	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerClosed}}, effects)
-	require.Equal(t, task.Breaker{Key: opus.Key()}, closed)
-	require.False(t, closed.Open(at))
-}
-
-func TestEachFailedProbeDoublesTheWhileUpToItsCap(t *testing.T) {
-	b, at := opened(t, coretest.Noon), coretest.Noon
-	for _, wait := range []core.Instant{30, 60, 120, 240, 300, 300, 300} {
-		require.True(t, b.Open(at), "%d", wait)
-		require.Equal(t, at+wait*second, b.HalfOpenAt(at))
-		require.True(t, b.Open(at+wait*second-1), "%d", wait)
-		require.False(t, b.Open(at+wait*second), "%d", wait)
-		at += wait * second
-		b = b.Admit("att_probe", at)
-		var effects []core.Effect
-		b, effects = b.Note(failedOn("att_probe", at))
-		require.Equal(t, []core.Effect{core.Record{Type: core.BreakerOpened}}, effects)
+// noted returns the event of an attempt that has not ended.
+func noted(id string, phase task.AttemptPhase) breakerEvent {
+	return func(b task.Breaker, _ core.Instant) (task.Breaker, []core.Effect) {
+		return b.Note(task.Attempt{ID: id, Phase: phase})
 	}
 }
 
-func TestProbeThatSaysNothingMakesRoomForTheNext(t *testing.T) {
-	at := coretest.Noon + 30*second
-	b := opened(t, coretest.Noon).Admit("att_probe", at)
-	for _, over := range []task.Attempt{
-		ended("att_probe", task.AttemptLost, task.ClassTransient, at), ended("att_probe", task.AttemptCancelled, "", at),
-		ended("att_probe", task.AttemptError, task.ClassTerminal, at),
-	} {
-		next := noted(t, b, over)
-		require.False(t, next.Open(at))
-		require.True(t, next.Admit("att_next", at).Open(at))
+func admits(id string) breakerEvent {
+	return func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect) { return b.Admit(id, at), nil }
+}
+
+func leaves(id string) breakerEvent {
+	return func(b task.Breaker, _ core.Instant) (task.Breaker, []core.Effect) { return b.Leave(id), nil }
+}
+
+// Failures of class provider in a row open the breaker of a model. Its pauses double up to five minutes, one probe at a
+// time ends them, and a clock that was set back holds nothing up.
+func TestBreakerMatrix(t *testing.T) {
+	fails := notes("other", task.AttemptError, task.Failure{Class: task.ClassProvider}, false)
+	probeFails := notes("probe", task.AttemptError, task.Failure{Class: task.ClassProvider}, false)
+	type situation struct {
+		name string
+		b    task.Breaker
+		at   core.Instant
 	}
-}
-
-// A claim that never reached its worker tries nothing.
-func TestProbeThatWasTakenBackMakesRoomForTheNext(t *testing.T) {
-	at := coretest.Noon + 30*second
-	b := opened(t, coretest.Noon).Admit("att_probe", at)
-	require.True(t, noted(t, b, task.Attempt{ID: "att_other", Phase: task.PendingAttempt{}}).Open(at))
-	require.False(t, noted(t, b, task.Attempt{ID: "att_probe", Phase: task.PendingAttempt{}}).Open(at))
-}
-
-func TestOpenBreakerSaysWhenTimeAloneFreesIt(t *testing.T) {
-	b := opened(t, coretest.Noon)
-	require.Equal(t, coretest.Noon+30*second, b.HalfOpenAt(coretest.Noon))
-	require.Equal(t, coretest.Noon+30*second+day, b.Admit("att_probe", coretest.Noon+30*second).HalfOpenAt(coretest.Noon+30*second))
-}
-
-// Agents work for hours. A probe that is at it all the time must not be given up, and its success counts.
-func TestProbeThatTakesLongerThanTheLongestWhileIsNotGivenUp(t *testing.T) {
-	at := coretest.Noon + 30*second
-	b := opened(t, coretest.Noon).Admit("att_probe", at)
-	for _, later := range []core.Instant{300, 301, 3600, 20 * 3600} {
-		require.True(t, b.Open(at+later*second))
+	rows, at := []situation{{"closed", task.Breaker{Key: opus.Key()}, opening}}, opening
+	add := func(name string, later core.Instant, events ...breakerEvent) {
+		b := rows[len(rows)-1].b
+		at += later
+		for _, event := range events {
+			b, _ = event(b, at)
+		}
+		rows = append(rows, situation{name, b, at})
 	}
-	b, effects := b.Note(ended("att_probe", task.AttemptCompleted, "", at+20*3600*second))
-	require.Equal(t, []core.Effect{core.Record{Type: core.BreakerClosed}}, effects)
-	require.Equal(t, task.Breaker{Key: opus.Key()}, b)
-}
-
-// Whatever succeeds on the model, after it was left alone, shows that it works again.
-func TestSuccessOfAnybodyWhoBeganAfterTheOpeningClosesTheBreaker(t *testing.T) {
-	opening := coretest.Noon
-	for claimed, closes := range map[core.Instant]bool{opening - 1: false, opening: true, opening + 5: true} {
-		b := opened(t, opening).Admit("att_probe", opening+30*second)
-		b, effects := b.Note(began(ended("att_other", task.AttemptCompleted, "", opening+900*second), claimed))
-		require.Equal(t, closes, b == task.Breaker{Key: opus.Key()}, claimed)
-		require.Equal(t, closes, len(effects) > 0, claimed)
-	}
-	b := opened(t, opening).Admit("att_probe", opening+30*second)
-	require.Equal(t, b, noted(t, b, began(failedOn("att_other", opening+900*second), opening+5)), "only the probe may fail it")
-}
-
-// began returns an ended attempt that was claimed at an instant.
-func began(a task.Attempt, at core.Instant) task.Attempt {
-	over := a.Phase.(task.EndedAttempt)
-	over.StartedAt = at
-	a.Phase = over
-	return a
-}
-
-// A record of a probe that is damaged never tells of its end.
-func TestProbeOfWhichNoEndIsEverHeardMakesRoomAfterADay(t *testing.T) {
-	at := coretest.Noon + 30*second
-	b := opened(t, coretest.Noon).Admit("att_probe", at)
-	require.True(t, b.Open(at+day-1))
-	require.False(t, b.Open(at+day))
-}
-
-// A probe that the host runs on another model tries this one no more.
-func TestProbeThatLeavesTheModelMakesRoomForTheNext(t *testing.T) {
-	at := coretest.Noon + 30*second
-	b := opened(t, coretest.Noon).Admit("att_probe", at)
-	require.Equal(t, b, b.Leave("att_other"))
-	require.False(t, b.Leave("att_probe").Open(at))
-}
-
-// That a file is not found says nothing against a model, in however many tasks.
-func TestGuessedClassDoesNotShutAModel(t *testing.T) {
-	b := task.Breaker{Key: opus.Key()}
-	for range 20 {
-		for _, message := range []string{"file not found: a.go", "insufficient permissions", "bad request", "not enough credit"} {
-			why := task.Classify(task.Failure{Message: message})
-			require.Equal(t, task.ClassProvider, why.Class, message)
-			a := failedOn("att_1", coretest.Noon)
-			a.Phase = task.EndedAttempt{Status: task.AttemptError, At: coretest.Noon, Failure: why}
-			b = noted(t, b, a)
+	add("closed, four failures", 0, fails, fails, fails, fails)
+	add("open", 0, fails)
+	add("open, the pause is over", 30*second)
+	add("open, a probe runs", 0, admits("probe"))
+	for i, pause := range []core.Instant{60, 120, 240, 300, 300} {
+		add(fmt.Sprintf("open, %d probes failed", i+1), 0, probeFails)
+		if i < 4 {
+			add(fmt.Sprintf("open, probe %d runs", i+2), pause*second, admits("probe"))
 		}
 	}
-	require.Equal(t, task.Breaker{Key: opus.Key()}, b)
+	var b strings.Builder
+	b.WriteString("The breaker of a model (rows) after an event. An event without a line changes nothing. Times count from the first\nopening, in seconds.\n")
+	for _, row := range rows {
+		fmt.Fprintf(&b, "\n%s, at %s: %s\n", row.name, since(row.at), standing(row.b))
+		var open []string
+		for _, look := range []core.Instant{opening - 400*second, row.at - 1, row.at, row.b.Until - 1, row.b.Until, row.at + day - 1, row.at + day} {
+			if row.b.Open(look) {
+				open = append(open, fmt.Sprintf("%s (until %s)", since(look), since(row.b.HalfOpenAt(look))))
+			}
+		}
+		fmt.Fprintf(&b, "  %-34s %s\n", "holds attempts back at", strings.Join(open, ", "))
+		for _, id := range []string{"probe", "other"} {
+			for _, column := range []struct {
+				name  string
+				event breakerEvent
+			}{
+				{"fails, provider", notes(id, task.AttemptError, task.Failure{Class: task.ClassProvider}, false)},
+				{"fails, a guess", notes(id, task.AttemptError, task.Classify(task.Failure{Message: "file not found: a.go"}), false)},
+				{"fails, no quota left", notes(id, task.AttemptError, task.Classify(answered(402)), false)},
+				{"fails, transient", notes(id, task.AttemptError, task.Failure{Class: task.ClassTransient}, false)},
+				{"fails, terminal", notes(id, task.AttemptError, task.Failure{Class: task.ClassTerminal}, false)},
+				{"fails, user", notes(id, task.AttemptError, task.Failure{Class: task.ClassUser}, false)},
+				{"is lost", notes(id, task.AttemptLost, task.Failure{Class: task.ClassProvider}, false)},
+				{"is cancelled", notes(id, task.AttemptCancelled, task.Failure{Class: task.ClassProvider}, false)},
+				{"completes", notes(id, task.AttemptCompleted, task.Failure{}, false)},
+				{"completes, claimed before", notes(id, task.AttemptCompleted, task.Failure{}, true)},
+				{"asks", notes(id, task.AttemptAwaiting, task.Failure{}, false)},
+				{"runs", noted(id, task.RunningAttempt{})},
+				{"is taken back", noted(id, task.PendingAttempt{})},
+				{"leaves the model", leaves(id)},
+				{"is admitted", admits(id)},
+			} {
+				next, effects := column.event(row.b, row.at)
+				if next == row.b && len(effects) == 0 {
+					continue
+				}
+				fmt.Fprintf(&b, "  %-34s %s", id+" "+column.name, standing(next))
+				for _, effect := range effects {
+					fmt.Fprintf(&b, ", log %s", effect.(core.Record).Type)
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	golden.Equal(t, "breaker.golden", b.String())
 }
 
-// A clock that was set back must not hold a model back until it has caught up.
-func TestFaultD25_ClockSetBackDoesNotHoldAModelBack(t *testing.T) {
-	b := opened(t, coretest.Noon)
-	require.False(t, b.Open(coretest.Noon-300*second))
-	probing := b.Admit("att_probe", coretest.Noon+30*second)
-	require.False(t, probing.Open(coretest.Noon-400*second))
+func since(at core.Instant) string { return fmt.Sprint(float64(at-opening) / float64(second)) }
+
+// standing returns the state of a breaker as text.
+func standing(b task.Breaker) string {
+	text := "closed"
+	if b.Opened > 0 {
+		text = fmt.Sprintf("open for the %d. time, until %s", b.Opened, since(b.Until))
+	}
+	if b.Failures > 0 {
+		text += fmt.Sprintf(", failures %d", b.Failures)
+	}
+	if b.Probe != "" {
+		text += fmt.Sprintf(", %s since %s", b.Probe, since(b.ProbedAt))
+	}
+	return text
 }
 
-func TestClosedBreakerAdmitsEverybody(t *testing.T) {
-	b := task.Breaker{Key: opus.Key()}
-	require.Equal(t, b, b.Admit("att_1", coretest.Noon))
-	require.False(t, b.Open(coretest.Noon))
-}
-
-// Whatever happens, a breaker that hears nothing more lets somebody through after the longest while, or a
-// day after its probe began, and one probe that succeeds closes it.
+// A breaker without further events admits an attempt after the longest pause, or a day after its probe began, and one
+// successful probe closes it.
 func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b, at := task.Breaker{Key: opus.Key()}, coretest.Noon
+		b, at := task.Breaker{Key: opus.Key()}, opening
 		for n := range rapid.IntRange(0, 60).Draw(t, "length") {
 			at += core.Instant(rapid.Int64Range(-600, 600).Draw(t, "later")) * second
 			id := attemptID(rapid.IntRange(0, 3).Draw(t, "attempt"))
@@ -233,7 +162,7 @@ func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 			}
 			status := rapid.SampledFrom(coretest.AttemptStatuses()[2:]).Draw(t, "status")
 			before := b
-			b, _ = b.Note(ended(id, status, rapid.SampledFrom(task.Classes()).Draw(t, "class"), at))
+			b, _ = b.Note(ended(id, status, task.Failure{Class: rapid.SampledFrom(task.Classes()).Draw(t, "class")}, 0, at))
 			if b.Opened > before.Opened && b.Until > at+300*second {
 				t.Fatalf("step %d: open until %d at %d", n, b.Until, at)
 			}
@@ -252,7 +181,7 @@ func TestBreakerHoldsNothingBackForEver(t *testing.T) {
 		if early := min(b.Until, b.ProbedAt) - 301*second; b.Open(early) {
 			t.Fatalf("held back by a clock that was set back: %+v at %d", b, early)
 		}
-		b, _ = b.Admit("att_probe", silent).Note(ended("att_probe", task.AttemptCompleted, "", silent))
+		b, _ = b.Admit("probe", silent).Note(ended("probe", task.AttemptCompleted, task.Failure{}, silent, silent))
 		if b != (task.Breaker{Key: opus.Key()}) {
 			t.Fatalf("a success did not close it: %+v", b)
 		}

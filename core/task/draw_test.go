@@ -116,7 +116,7 @@ func news(before, after task.Task) []string {
 func taskFacts(t task.Task) []string {
 	a := t.Current
 	facts := []string{
-		string(t.Status()) + phaseFacts(t.Phase),
+		string(t.Status()) + phaseFacts(t),
 		fmt.Sprintf("#%d %s %s", a.Number, a.Status(), a.Model),
 		fmt.Sprintf("spent %d (%d)", t.Spent.Failures, t.Spent.OnModel),
 	}
@@ -142,8 +142,8 @@ func taskFacts(t task.Task) []string {
 	return facts
 }
 
-func phaseFacts(phase task.Phase) string {
-	switch p := phase.(type) {
+func phaseFacts(t task.Task) string {
+	switch p := t.Phase.(type) {
 	case task.Queued:
 		if p.NotBefore != 0 {
 			return fmt.Sprintf(" from %d", p.NotBefore)
@@ -153,11 +153,11 @@ func phaseFacts(phase task.Phase) string {
 			return fmt.Sprintf(", cancel asked %d", p.CancelAt)
 		}
 	case task.Errored:
-		return " " + string(p.Reason)
+		return " " + t.Reason()
 	case task.Cancelled:
-		return fmt.Sprintf(" at %d: %s", p.At, p.Reason)
+		return fmt.Sprintf(" at %d: %s", p.At, t.Reason())
 	case task.Blocked:
-		return fmt.Sprintf(" at %d: %s", p.At, p.Reason)
+		return fmt.Sprintf(" at %d: %s", p.At, t.Reason())
 	case task.Complete, task.Awaiting:
 	}
 	return ""

@@ -97,8 +97,17 @@ func (w *taskModel) count(s taskStep) {
 
 // failure returns the attempt that failed or was lost in the step, as it was saved.
 func failure(s taskStep) (task.Attempt, bool) {
+	a, ended := endedIn(s)
+	if !ended || a.Status() != task.AttemptError && a.Status() != task.AttemptLost {
+		return task.Attempt{}, false
+	}
+	return a, true
+}
+
+// endedIn returns the attempt that ended in the step, as it was saved.
+func endedIn(s taskStep) (task.Attempt, bool) {
 	for _, a := range kept(s.effects) {
-		if a.ID == s.before.Current.ID && (a.Status() == task.AttemptError || a.Status() == task.AttemptLost) {
+		if a.ID == s.before.Current.ID && a.Finished() && !s.before.Current.Finished() {
 			return a, true
 		}
 	}

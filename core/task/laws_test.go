@@ -12,17 +12,19 @@ import (
 
 // taskLaws hold for a step as seen from the account before it.
 var taskLaws = []taskLaw{
-	{"a refusal changes nothing", func(_ *taskModel, s taskStep) bool {
-		var refusal *core.Refusal
-		return s.err != nil && (s.after != s.before || len(s.effects) > 0 || !errors.As(s.err, &refusal))
+	{"a refusal changes nothing and has the facts", func(_ *taskModel, s taskStep) bool {
+		refusal, refused := errors.AsType[*core.Refusal](s.err)
+		return s.err != nil && (!refused || s.after != s.before || len(s.effects) > 0 || refusal.Noun != "task" ||
+			refusal.Subject != s.before.ID || refusal.State != string(s.before.Status()) ||
+			!strings.Contains(refusal.Message, s.before.ID) && !strings.Contains(refusal.Message, s.before.Current.ID))
 	}},
-	{"what changes nothing has no effect but what is told", func(_ *taskModel, s taskStep) bool {
+	{"without a change there are only records of a report", func(_ *taskModel, s taskStep) bool {
 		told := slices.DeleteFunc(slices.Clone(s.effects), func(e core.Effect) bool {
 			return e == core.Effect(core.Record{Type: core.AttemptProgress}) || e == core.Effect(core.Record{Type: core.AttemptReported})
 		})
 		return s.after == s.before && len(told) > 0
 	}},
-	{"what is saved is what changed", func(_ *taskModel, s taskStep) bool {
+	{"exactly the changed attempts are saved", func(_ *taskModel, s taskStep) bool {
 		_, another := added(s)
 		var want []string
 		if s.after.Current != s.before.Current && (!another || !s.before.Current.Finished()) {
@@ -37,7 +39,7 @@ var taskLaws = []taskLaw{
 		}
 		return !slices.Equal(want, got)
 	}},
-	{"what was launched never changes", func(_ *taskModel, s taskStep) bool {
+	{"the facts of the start never change", func(_ *taskModel, s taskStep) bool {
 		b, a := s.before, s.after
 		return a.ID != b.ID || a.Position != b.Position || a.CreatedAt != b.CreatedAt || a.Spec != b.Spec ||
 			a.Current.TaskID != b.ID
@@ -54,7 +56,7 @@ var taskLaws = []taskLaw{
 		next, another := added(s)
 		return another && next.Number != len(w.attempts)+1
 	}},
-	{"only a holder, an end of a lease or of a session ends what runs", func(_ *taskModel, s taskStep) bool {
+	{"only the holder, the end of its lease or of its session ends a running attempt", func(_ *taskModel, s taskStep) bool {
 		was, running := s.before.Current.Phase.(task.RunningAttempt)
 		if !running || s.after.Status() == task.StatusRunning {
 			return false
@@ -76,7 +78,7 @@ var taskLaws = []taskLaw{
 		}
 		panic("unknown event")
 	}},
-	{"a lease ends when it has run out for somebody who watched, or for the second time", func(_ *taskModel, s taskStep) bool {
+	{"a lease ends when it has run out for an observer that watched, or for the second time", func(_ *taskModel, s taskStep) bool {
 		e, was, expiry := expiryOf(s)
 		over := e.At >= was.ExpiresAt && (was.Spared || e.Calm <= was.ExpiresAt-core.Instant(was.Length/2))
 		return expiry && (s.after.Status() != task.StatusRunning) != over
@@ -99,12 +101,12 @@ var taskLaws = []taskLaw{
 		was.ExpiresAt = min(was.ExpiresAt, e.At+core.Instant(was.Length))
 		return is.Lease != was
 	}},
-	{"a lease of which something was heard may be spared again", func(_ *taskModel, s taskStep) bool {
+	{"a lease may be spared again after a sign of life", func(_ *taskModel, s taskStep) bool {
 		_, length := signOfLife(s)
 		is, running := s.after.Current.Phase.(task.RunningAttempt)
 		return length > 0 && running && is.Lease.Spared
 	}},
-	{"a sign of life gives the lease its length", func(_ *taskModel, s taskStep) bool {
+	{"a sign of life extends the lease by its length", func(_ *taskModel, s taskStep) bool {
 		at, length := signOfLife(s)
 		is, running := s.after.Current.Phase.(task.RunningAttempt)
 		return length > 0 && running && is.Lease.ExpiresAt != at+core.Instant(length)
@@ -124,6 +126,33 @@ var taskLaws = []taskLaw{
 	{"the same report again is the same answer", func(w *taskModel, s taskStep) bool {
 		return w.repeats(s.event) && (s.err != nil || s.after != s.before || len(s.effects) > 0)
 	}},
+	{"an attempt knows the report that ended it, and no other", func(_ *taskModel, s taskStep) bool {
+		e, isReport := s.event.(task.Finish)
+		over, ended := endedIn(s)
+		return ended && (over.EndedBy(e) != isReport || over.Stale != 0 || over.Belated().Stale != 1 ||
+			!isReport && over.EndedBy(task.Finish{Token: over.Token()}) || s.after.Current.ID != over.ID && s.after.Current.EndedBy(e))
+	}},
+	{"an ended attempt keeps its worker, session, start and token", func(_ *taskModel, s taskStep) bool {
+		was, running := s.before.Current.Phase.(task.RunningAttempt)
+		over, ended := endedIn(s)
+		if !ended || !running {
+			return false
+		}
+		is := over.Phase.(task.EndedAttempt)
+		return is.Worker != was.Worker || is.Session != was.Session || is.StartedAt != was.StartedAt || is.Token != was.Lease.Token
+	}},
+	{"a continuation keeps the model", func(_ *taskModel, s taskStep) bool {
+		next, another := added(s)
+		return another && next.Cause == task.CauseReply && (next.Model != s.before.Current.Model || next.Link != s.before.Current.Link)
+	}},
+	{"a bound model moves the attempt forward in the chain, and never back", func(_ *taskModel, s taskStep) bool {
+		e, isBind := s.event.(task.Bind)
+		if !isBind || s.err != nil || e.Model == (task.Model{}) {
+			return false
+		}
+		link := slices.IndexFunc(s.before.Spec.Chain.Models(), func(m task.Model) bool { return m.Key() == e.Model.Key() })
+		return s.after.Current.Model != e.Model || s.after.Current.Link != max(link, s.before.Current.Link)
+	}},
 	{"a claim is taken back only while nothing was heard of it", func(_ *taskModel, s taskStep) bool {
 		e, isReturn := s.event.(task.Return)
 		was, running := s.before.Current.Phase.(task.RunningAttempt)
@@ -131,13 +160,13 @@ var taskLaws = []taskLaw{
 			was.Lease.ExpiresAt == was.StartedAt+core.Instant(was.Lease.Length)
 		return isReturn && (s.after != s.before) != unheard
 	}},
-	{"only what is due is claimed", func(_ *taskModel, s taskStep) bool {
+	{"only a due task is claimed", func(_ *taskModel, s taskStep) bool {
 		e, isClaim := s.event.(task.Claim)
 		p, queued := s.before.Phase.(task.Queued)
 		waits := p.NotBefore > e.At && p.NotBefore <= e.At+60_000_000
 		return isClaim && (s.err == nil) != (queued && s.before.Waits == 0 && !waits)
 	}},
-	{"a failure gives one attempt more or an end", func(_ *taskModel, s taskStep) bool {
+	{"a failure leads to one more attempt or to an end", func(_ *taskModel, s taskStep) bool {
 		_, failed := failure(s)
 		next, another := added(s)
 		if !failed {
@@ -148,7 +177,7 @@ var taskLaws = []taskLaw{
 		over := !another && s.after.Status() == task.StatusError
 		return again == over
 	}},
-	{"what the host tries next is tried next", func(_ *taskModel, s taskStep) bool {
+	{"the model that the host names is tried next", func(_ *taskModel, s taskStep) bool {
 		e, isReport := s.event.(task.Finish)
 		p, running := s.before.Phase.(task.Running)
 		heeded := isReport && running && p.CancelAt == 0 && s.err == nil && e.Status == task.AttemptError && e.NextModel != task.Model{}
@@ -195,7 +224,7 @@ var taskLaws = []taskLaw{
 		return another && !handedOn(s) && next.Cause == task.CauseRetry && next.Link == s.before.Current.Link &&
 			next.Model != s.before.Current.Model
 	}},
-	{"what is never to be tried again is not", func(_ *taskModel, s taskStep) bool {
+	{"a failure that allows no retry gets none", func(_ *taskModel, s taskStep) bool {
 		over, failed := failure(s)
 		_, another := added(s)
 		e, isReport := s.event.(task.Finish)
@@ -235,7 +264,7 @@ var taskLaws = []taskLaw{
 		}
 		return s.after.Reply != want
 	}},
-	{"what was said stands as it was said", func(_ *taskModel, s taskStep) bool {
+	{"output and question are those of the last report that counts", func(_ *taskModel, s taskStep) bool {
 		e, isReport := s.event.(task.Finish)
 		_, isReply := s.event.(task.Reply)
 		status := s.after.Current.Status()
@@ -274,7 +303,7 @@ var taskLaws = []taskLaw{
 		gone := slices.Contains(s.effects, core.Effect(core.Withdraw{Kind: core.NoticeTaskAwaiting}))
 		return gone != answered
 	}},
-	{"the session of a retry is told once", func(_ *taskModel, s taskStep) bool {
+	{"the session of a retry leaves one notice", func(_ *taskModel, s taskStep) bool {
 		first := s.before.Current.Session() == "" && s.after.Current.Session() != "" && s.before.Current.Cause == task.CauseRetry
 		return slices.Contains(coretest.Notices(s.effects), core.NoticeRetryReady) != first
 	}},
@@ -284,7 +313,7 @@ var taskLaws = []taskLaw{
 	{"time does not run backwards", func(_ *taskModel, s taskStep) bool {
 		return s.after.UpdatedAt < s.before.UpdatedAt
 	}},
-	{"a mere sign of life is no change of the task", func(_ *taskModel, s taskStep) bool {
+	{"a sign of life does not move the time of the change", func(_ *taskModel, s taskStep) bool {
 		_, length := signOfLife(s)
 		_, isClaim := s.event.(task.Claim)
 		_, isBind := s.event.(task.Bind)
@@ -338,7 +367,7 @@ var taskAccounts = []taskLaw{
 		}
 		panic("unknown status")
 	}},
-	{"what was spent is what failed", func(w *taskModel, _ taskStep) bool {
+	{"the spent budget is the failures", func(w *taskModel, _ taskStep) bool {
 		return w.task.Spent != task.Spent{Failures: w.failures, OnModel: w.onModel}
 	}},
 	{"a task fails max_attempts times at most before a person is needed", func(w *taskModel, s taskStep) bool {

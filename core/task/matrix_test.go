@@ -69,6 +69,7 @@ func taskSituations(t testing.TB) []taskSituation {
 	row("error, interrupted, answered before", fresh, claims, asks, replies, claims, gives(task.AttemptInterrupted))
 	row("error, retries exhausted", lean, claims, failsProvider)
 	row("cancelled before its first claim", fresh, cancels)
+	row("cancelled, waits for a task", newTask(t, 1), cancels)
 	row("cancelled while it ran", fresh, claims, cancels, gives(task.AttemptCancelled))
 	row("cancelled while it waited for an answer", fresh, claims, asks, cancels)
 	row("blocked before its first claim", fresh, blocks)
@@ -195,6 +196,7 @@ func taskTables() []taskTable {
 			{"retry, model outside", retries(gemini)},
 			{"cancel", cancels},
 			{"reply", replies},
+			{"reply, to an earlier question", as(replies, func(e *task.Reply) { e.AttemptID = "att_00" })},
 			{"block", blocks},
 		}},
 	}

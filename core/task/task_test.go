@@ -1,9 +1,7 @@
 package task_test
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +18,7 @@ const (
 	firstWait   = 50
 )
 
-// noQuota is what a provider says whose account has used up its quota.
+// noQuota is the message of a provider whose account has used up its quota.
 const noQuota = "your quota is exceeded"
 
 var (
@@ -37,7 +35,7 @@ func chain(t require.TestingT, models ...task.Model) task.Chain {
 	return c
 }
 
-// launch is what the tasks of these tests start with.
+// launch returns the spec of the tasks of these tests.
 func launch(t require.TestingT, maxAttempts int, models ...task.Model) task.Spec {
 	return task.Spec{
 		Prompt: "paint the boat", Description: "boat", RunID: "run_1", Role: "worker", Parent: "ses_parent",
@@ -101,13 +99,18 @@ func gives(status task.AttemptStatus) taskMove {
 	return func(task task.Task, at core.Instant) task.Event { return report(task, at, status) }
 }
 
-// breaksWith reports a failure as the api does, with the class that the table tells.
+// breaksWith reports a failure with its class from the table, as the api does.
 func breaksWith(why task.Failure) taskMove {
 	return func(t task.Task, at core.Instant) task.Event {
 		e := report(t, at, task.AttemptError)
 		e.Failure = task.Classify(why)
 		return e
 	}
+}
+
+// reporting changes the output and the question of a report.
+func reporting(move taskMove, output, question string) taskMove {
+	return as(move, func(e *task.Finish) { e.Output, e.Question = output, question })
 }
 
 func breaks(class task.Class, mode task.RetryMode) taskMove {
@@ -161,7 +164,7 @@ func hears(kind task.SessionKind, class task.Class) taskMove {
 	}
 }
 
-// lived returns what the task becomes by moves that are all allowed, a hundred microseconds apart.
+// lived returns the task after moves that are all allowed, a hundred microseconds apart.
 func lived(t testing.TB, task task.Task, moves ...taskMove) task.Task {
 	t.Helper()
 	for n, move := range moves {
@@ -170,31 +173,6 @@ func lived(t testing.TB, task task.Task, moves ...taskMove) task.Task {
 		task = next
 	}
 	return task
-}
-
-// rejected asserts that the event is refused as that kind, with the facts, and that nothing changed.
-func rejected(t testing.TB, tsk task.Task, event task.Event, kind core.RefusalKind) {
-	t.Helper()
-	next, effects, err := tsk.Step(event)
-	var refusal *core.Refusal
-	require.ErrorAs(t, err, &refusal)
-	require.True(t, next == tsk, "a refusal changed the task")
-	require.Empty(t, effects)
-	require.Equal(t, kind.String(), refusal.Kind.String())
-	require.Equal(t, "task", refusal.Noun)
-	require.Equal(t, tsk.ID, refusal.Subject)
-	require.Equal(t, string(tsk.Status()), refusal.State)
-	require.Regexp(t, tsk.ID+"|"+tsk.Current.ID, refusal.Error())
-	require.Equal(t, kind == core.StaleAttempt, task.IsStale(err))
-}
-
-// ignored asserts that the event is allowed and changes nothing.
-func ignored(t testing.TB, task task.Task, event task.Event) {
-	t.Helper()
-	next, effects, err := task.Step(event)
-	require.NoError(t, err)
-	require.True(t, next == task)
-	require.Empty(t, effects)
 }
 
 func kept(effects []core.Effect) []task.Attempt {
@@ -207,23 +185,55 @@ func kept(effects []core.Effect) []task.Attempt {
 	return attempts
 }
 
-func logged(effects []core.Effect, kind core.EventType) bool {
-	return slices.Contains(effects, core.Effect(core.Record{Type: kind}))
+func TestNewTaskWaitsForItsFirstClaim(t *testing.T) {
+	tsk, effects := task.Create("tsk_1", "att_1", 7, launch(t, 4, opus, gpt), 0, coretest.CreatedAt)
+	first := task.Attempt{
+		ID: "att_1", TaskID: "tsk_1", Number: 1, Cause: task.CauseFirst, Model: opus, CreatedAt: coretest.CreatedAt,
+		Phase: task.PendingAttempt{},
+	}
+	require.Equal(t, []core.Effect{task.Keep{Attempt: first}, core.Record{Type: core.TaskCreated}}, effects)
+	require.Equal(t, task.Task{
+		ID: "tsk_1", Position: 7, CreatedAt: coretest.CreatedAt, UpdatedAt: coretest.CreatedAt, Spec: launch(t, 4, opus, gpt),
+		Current: first, Phase: task.Queued{},
+	}, tsk)
 }
 
-func TestOnlyARefusalOfAStaleReportIsStale(t *testing.T) {
-	require.False(t, task.IsStale(nil))
-	require.False(t, task.IsStale(errors.New("stale")))
-	require.False(t, task.IsStale(core.Missing("task", "tsk_9")))
+func TestAttemptTellsWhatIsKnownInEachPhase(t *testing.T) {
+	type known struct {
+		worker, session, token string
+		started, ended         core.Instant
+		finished, skewed       bool
+	}
+	of := func(a task.Attempt) known {
+		return known{a.Worker(), a.Session(), a.Token(), a.StartedAt(), a.EndedAt(), a.Finished(), a.ClockSkew()}
+	}
+	at := func(at core.Instant) taskMove { return as(completes, func(e *task.Finish) { e.At = at }) }
+	tsk := newTask(t, 0)
+	running := lived(t, tsk, claims, binds)
+	require.Equal(t, known{}, of(tsk.Current))
+	require.Equal(t, known{"w1", "ses_01", "tok_01", 200, 0, false, false}, of(running.Current))
+	require.Equal(t, known{"w1", "ses_01", "tok_01", 200, 900, true, false}, of(lived(t, running, at(900)).Current))
+	require.Equal(t, known{"w1", "ses_01", "tok_01", 200, 200, true, false}, of(lived(t, running, at(200)).Current))
+	require.Equal(t, known{"w1", "ses_01", "tok_01", 200, 3, true, true}, of(lived(t, running, at(3)).Current), "the clock was set back")
+	require.Equal(t, known{ended: 200, finished: true}, of(lived(t, tsk, cancels).Current), "it never began")
 }
 
-// TestTaskIsNeededByWhatMayStillWaitForIt: whatever may go on needs what it depends on, and a cancelled one, which may be
-// told to, needs what is not complete.
-func TestTaskIsNeededByWhatMayStillWaitForIt(t *testing.T) {
+// Pruning keeps a task that a dependent may still wait for. A cancelled dependent can be retried, so it needs the tasks that
+// are not complete.
+func TestTaskIsNeededByDependentsThatMayContinue(t *testing.T) {
 	for _, other := range task.Statuses() {
 		ended := other == task.StatusComplete || other == task.StatusCancelled
 		require.Equal(t, ended, other.Forgettable(), other)
 		require.Equal(t, !ended, task.StatusComplete.NeededBy(other), other)
 		require.Equal(t, other != task.StatusComplete, task.StatusCancelled.NeededBy(other), other)
 	}
+}
+
+// A broken invariant is a bug of the program and must not pass for an answer.
+func TestUnknownEventsAndStatusesPanic(t *testing.T) {
+	require.Panics(t, func() { _, _, _ = newTask(t, 0).Step(nil) })
+	require.Panics(t, func() { _, _, _ = newTask(t, 0).Step(task.DependencyDone{At: 900}) }, "it waits for nothing")
+	running := lived(t, newTask(t, 0), claims)
+	require.Panics(t, func() { _, _, _ = running.Step(report(running, 900, task.AttemptLost)) })
+	require.False(t, task.IsStale(core.Missing("task", "tsk_9")))
 }

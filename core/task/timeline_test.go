@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -58,11 +57,7 @@ func TestTimelineShowsWhatHasNotEnded(t *testing.T) {
 	)
 }
 
-func TestTimelineOfNothingIsEmpty(t *testing.T) {
-	require.Empty(t, task.Timeline(nil, 0, nil))
-}
-
-func TestFaultD21_TimelineOfTenThousandAttemptsIsCapped(t *testing.T) {
+func TestTimelineOfTenThousandAttemptsIsCapped(t *testing.T) {
 	const all = 10_000
 	var head, tail []task.Attempt
 	for n := 1; n <= task.TimelineHead; n++ {
@@ -80,24 +75,14 @@ func TestFaultD21_TimelineOfTenThousandAttemptsIsCapped(t *testing.T) {
 }
 
 func TestLargeNumbersOfAttemptsAreWrittenWithCommas(t *testing.T) {
+	require.Empty(t, task.Timeline(nil, 0, nil))
 	for n, want := range map[int]string{1: "1", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567"} {
 		require.Equal(t, "… "+want+" more", task.Timeline(nil, n, nil))
 	}
 }
 
-func TestFaultD26_HostileTextStaysWithinItsLine(t *testing.T) {
+func TestHostileTextStaysWithinItsLine(t *testing.T) {
 	hostile := "a\n`b` — <c>\u202e\x1b[31m"
 	got := task.Timeline([]task.Attempt{ranAs(1, task.AttemptError, task.Model{Provider: hostile, ID: hostile}, hostile, hostile)}, 0, nil)
 	require.Equal(t, "Attempt 1 — ERROR — a 'b' - ‹c› [31m/a 'b' - ‹c› [31m — a 'b' - ‹c› [31m — a 'b' - ‹c› [31m", got)
-}
-
-func ExampleTimeline() {
-	failed := task.Failure{Message: "503 service unavailable"}
-	fmt.Println(task.Timeline([]task.Attempt{
-		{Number: 1, Model: task.Model{Provider: "anthropic", ID: "opus"}, Phase: task.EndedAttempt{Status: task.AttemptError, Session: "ses_a", Failure: failed}},
-		{Number: 2, Model: task.Model{Provider: "openai", ID: "gpt-5"}, Phase: task.EndedAttempt{Status: task.AttemptCompleted, Session: "ses_b"}},
-	}, 0, nil))
-	// Output:
-	// Attempt 1 — ERROR — anthropic/opus — ses_a — 503 service unavailable
-	// Attempt 2 — COMPLETED — openai/gpt-5 — ses_b
 }

@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,20 @@ func plainly(name string, move taskMove) namedMove {
 	return namedMove{name, func(w *taskModel, at core.Instant) task.Event { return move(w.task, at) }}
 }
 
-// namedMoves are all columns of the matrix, and what depends on the past of the walk.
+// again returns a move that repeats the last report with a change.
+func again(name string, change func(e *task.Finish)) namedMove {
+	return namedMove{name, func(w *taskModel, at core.Instant) task.Event {
+		if w.report == nil {
+			return nil
+		}
+		e := *w.report
+		e.At, e.Next = at, successor(w.task)
+		change(&e)
+		return e
+	}}
+}
+
+// namedMoves are the columns of the matrix, and moves that depend on the past of the walk.
 func namedMoves() []namedMove {
 	var all []namedMove
 	for _, table := range taskTables() {
@@ -49,94 +61,45 @@ func namedMoves() []namedMove {
 		})),
 		plainly("error, with a log", reporting(failsTransient, "partial log", "")),
 		plainly("complete, without a word", reporting(completes, "", "")),
+		plainly("error, terminal, with a question", reporting(failsTerminal, "a log", "what now?")),
 		plainly("bind, next model of the chain", as(binds, func(e *task.Bind) { e.Model = gpt })),
-		plainly("reply, to what the first attempt asked", as(replies, func(e *task.Reply) { e.AttemptID = attemptID(1) })),
+		plainly("bind, first model of the chain", as(binds, func(e *task.Bind) { e.Model = opus })),
+		plainly("reply, to the first attempt", as(replies, func(e *task.Reply) { e.AttemptID = attemptID(1) })),
 		plainly("expire, long after", expires(1<<40, 0)),
-		namedMove{"the same report again", func(w *taskModel, at core.Instant) task.Event {
-			if w.report == nil {
-				return nil
-			}
-			e := *w.report
-			e.At, e.Next = at, successor(w.task)
-			return e
-		}},
-		namedMove{"the same report with something else in it", func(w *taskModel, at core.Instant) task.Event {
-			if w.report == nil {
-				return nil
-			}
-			e := *w.report
-			e.At, e.Next, e.Output = at, successor(w.task), "something else"
-			return e
-		}},
+		again("the same report again", func(*task.Finish) {}),
+		again("the same report, another token", func(e *task.Finish) { e.Token = foreign }),
+		again("the same report, another status", func(e *task.Finish) { e.Status = task.AttemptCancelled }),
+		again("the same report, another output", func(e *task.Finish) { e.Output += "!" }),
+		again("the same report, another question", func(e *task.Finish) { e.Question += "?" }),
+		again("the same report, another failure", func(e *task.Finish) { e.Failure.Message += "!" }),
+		again("the same report, another retry mode", func(e *task.Finish) { e.Mode = task.RetryNever }),
+		again("the same report, another next model", func(e *task.Finish) { e.NextModel = gemini }),
 	)
 }
 
-// A taskViolation is a law together with a walk that breaks it.
-type taskViolation struct {
-	law  string
-	walk []string
-}
-
-// searchTaskWalks tries every walk of at most depth moves and returns the violations.
-func searchTaskWalks(start taskModel, depth int) []taskViolation {
+// Every two moves from every row of the matrix keep the laws.
+func TestShortWalksKeepTheLaws(t *testing.T) {
 	all := namedMoves()
-	var found []taskViolation
-	var walk func(w taskModel, path []string)
-	walk = func(w taskModel, path []string) {
-		if len(path) == depth {
-			return
-		}
-		at := coretest.MatrixNow + core.Instant(100*len(path))
+	var explore func(w taskModel, path string, depth int)
+	explore = func(w taskModel, path string, depth int) {
 		for _, m := range all {
 			next := w
-			event := m.event(&next, at)
+			event := m.event(&next, coretest.MatrixNow+core.Instant(200-100*depth))
 			if event == nil {
 				continue
 			}
-			steps := append(slices.Clone(path), m.name)
+			steps := path + "; " + m.name
 			if law := next.advance(event); law != "" {
-				found = append(found, taskViolation{law, steps})
-				continue
+				t.Fatalf("%s: breaks %q", steps, law)
 			}
-			walk(next, steps)
+			if depth > 1 {
+				explore(next, steps, depth-1)
+			}
 		}
 	}
-	walk(start, nil)
-	return found
-}
-
-// taskStarts are the tasks that every short walk is tried on: those of the matrix, with their past.
-func taskStarts(t testing.TB) []taskModel {
-	var starts []taskModel
-	for _, s := range taskSituations(t) {
-		starts = append(starts, s.model)
+	for _, start := range taskSituations(t) {
+		explore(start.model, start.name, 2)
 	}
-	return starts
-}
-
-func TestEveryShortWalkOfATaskKeepsTheLaws(t *testing.T) {
-	for _, start := range taskStarts(t) {
-		require.Empty(t, searchTaskWalks(start, 2))
-	}
-}
-
-// randomTaskWalk follows a walk that is written as bytes, two for a move and how much later it comes, and returns
-// the law that is broken and the moves up to there, or "".
-func randomTaskWalk(w taskModel, walk []byte) (law string, path []string) {
-	all, at := namedMoves(), coretest.CreatedAt
-	for i := 0; i+1 < len(walk); i += 2 {
-		m := all[int(walk[i])%len(all)]
-		at += 2 * core.Instant(walk[i+1])
-		event := m.event(&w, at)
-		if event == nil {
-			continue
-		}
-		path = append(path, m.name)
-		if law := w.advance(event); law != "" {
-			return law, path
-		}
-	}
-	return "", path
 }
 
 // startedTask returns the model of a new task with a chain of models, dependencies, and a limit of attempts.
@@ -145,23 +108,20 @@ func startedTask(t require.TestingT, models, waits, limit int) taskModel {
 	return newTaskModel(task.Create("tsk_1", attemptID(1), 1, launch(t, limit, chain...), waits, coretest.CreatedAt))
 }
 
-func TestLongWalksOfATaskKeepTheLaws(t *testing.T) {
+func TestLongWalksKeepTheLaws(t *testing.T) {
+	all := namedMoves()
 	rapid.Check(t, func(t *rapid.T) {
 		w := startedTask(t, rapid.IntRange(0, 3).Draw(t, "models"), rapid.IntRange(0, 2).Draw(t, "waits"), rapid.IntRange(1, 6).Draw(t, "max_attempts"))
-		if law, path := randomTaskWalk(w, rapid.SliceOfN(rapid.Byte(), 2, 120).Draw(t, "walk")); law != "" {
-			t.Fatalf("%q is broken by %q", law, path)
+		at := coretest.CreatedAt
+		for range rapid.IntRange(1, 60).Draw(t, "length") {
+			m := all[rapid.IntRange(0, len(all)-1).Draw(t, "move")]
+			at += 2 * core.Instant(rapid.IntRange(0, 255).Draw(t, "later"))
+			if event := m.event(&w, at); event != nil {
+				if law := w.advance(event); law != "" {
+					t.Fatalf("%s breaks %q", m.name, law)
+				}
+			}
 		}
-	})
-}
-
-func FuzzTaskLaws(f *testing.F) {
-	f.Add(uint8(2), uint8(0), uint8(4), []byte{0, 1, 10, 1, 20, 1, 30, 1, 0, 50})
-	f.Add(uint8(0), uint8(1), uint8(1), []byte{5, 200, 0, 9, 13, 7, 23, 0, 0, 1})
-	f.Add(uint8(3), uint8(2), uint8(6), []byte{5, 1, 5, 1, 0, 1, 6, 1, 25, 1, 0, 100, 12, 0})
-	f.Fuzz(func(t *testing.T, models, waits, limit uint8, walk []byte) {
-		w := startedTask(t, int(models)%4, int(waits)%3, 1+int(limit)%8)
-		law, path := randomTaskWalk(w, walk[:min(len(walk), 400)])
-		require.Empty(t, law, "broken by %q", path)
 	})
 }
 

@@ -138,7 +138,7 @@ func (c claim) withStatus(in Vocabulary, status memberValue) claim {
 	c.verdict, c.status = Invalid, status.value
 	c.blank = strings.Contains(status.value, " or ") && unlessTemplate(status.value) == "" && !status.differ
 	if word, ok := Lookup(in, status.value); ok && !status.differ {
-		c.verdict = Verdict(word.Means)
+		c.verdict = word.Means
 	}
 	return c
 }

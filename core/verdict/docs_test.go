@@ -26,7 +26,7 @@ func readDocument(t *testing.T) string {
 // The tables of the document are written from the tables of the code.
 func TestResultsDocumentIsCurrent(t *testing.T) {
 	golden.Parts(t, document, map[string]string{
-		"matrix": matrixTable(), "tolerances": toleranceTable(), "faults": faultTable(), "words": wordTable(),
+		"matrix": matrixTable(), "tolerances": meaningTable(t, "warning", "remarks.go", "Remark"), "faults": meaningTable(t, "error", "notes.go", "Fault"),
 	})
 }
 
@@ -64,38 +64,26 @@ func grammarTitle(g verdict.Grammar) string {
 	return "headers"
 }
 
-func toleranceTable() string {
-	var b strings.Builder
-	b.WriteString("| warning | meaning |\n|---|---|\n")
-	for _, tolerance := range verdict.Tolerances() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", tolerance.Remark, tolerance.About)
-	}
-	return b.String()
-}
-
-// faultTable takes what a fault means from the comment at its declaration.
-func faultTable() string {
-	source, err := os.ReadFile("notes.go")
-	if err != nil {
-		panic(err)
-	}
-	about := map[string]string{}
-	for _, found := range regexp.MustCompile(`Fault = "(\w+)"\s+// (.*)`).FindAllStringSubmatch(string(source), -1) {
+// constants returns the values of the constants of a type in a source file, in order, and their comments.
+func constants(t testing.TB, file, typeName string) (values []string, about map[string]string) {
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	about = map[string]string{}
+	for _, found := range regexp.MustCompile(typeName+` += "(\w+)" +// (.*)`).FindAllStringSubmatch(string(source), -1) {
+		values = append(values, found[1])
 		about[found[1]] = strings.TrimRight(found[2], "\r")
 	}
-	var b strings.Builder
-	b.WriteString("| error | meaning |\n|---|---|\n")
-	for _, fault := range verdict.Faults() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", fault, about[string(fault)])
-	}
-	return b.String()
+	require.NotEmpty(t, values)
+	return values, about
 }
 
-func wordTable() string {
+// meaningTable writes the constants of a type with the meanings from their comments.
+func meaningTable(t *testing.T, title, file, typeName string) string {
 	var b strings.Builder
-	b.WriteString("| source | word | field in waybill | word in waybill | note |\n|---|---|---|---|---|\n")
-	for _, w := range verdict.Words() {
-		fmt.Fprintf(&b, "| %s | `%s` | `%s` | `%s` | %s |\n", w.In, w.Word, w.Field, w.Means, w.Note)
+	fmt.Fprintf(&b, "| %s | meaning |\n|---|---|\n", title)
+	values, about := constants(t, file, typeName)
+	for _, value := range values {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", value, about[value])
 	}
 	return b.String()
 }

@@ -16,7 +16,7 @@ import (
 
 const megabyte = 1 << 20
 
-// hostile returns texts of about a size, each made to be slow or to make much of little.
+// hostile returns texts of about a size, each of which may be slow to judge or make a large result.
 func hostile(size int) map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)+1) }
 	return map[string]string{
@@ -68,9 +68,8 @@ func hostile(size int) map[string]string {
 	}
 }
 
-// What is allocated while the worst megabyte is judged, nearly all of it for a moment only, is at most
-// forty times its size.
-// What is slower than in proportion to the text would be seen here as a test that does not end.
+// Judging the worst megabyte allocates at most forty times its size. A judge that is slower than in proportion to the
+// text would not end here.
 func TestAMegabyteTakesModestMemory(t *testing.T) {
 	slow.Test(t)
 	size := slow.Size(megabyte)
@@ -121,22 +120,6 @@ func TestWarningsOverTheLimitAreCounted(t *testing.T) {
 	require.Len(t, verdict.Judge(five, asked(core.Worker)).Warnings, 5)
 }
 
-// A list is cut where it is too long for anybody, and the cut is said.
-func TestListsOverTheLimitAreCut(t *testing.T) {
-	for name, text := range map[string]string{
-		"v2":         strings.Replace(gapsHeaders, "too long", strings.Repeat("x;", 1500), 1),
-		"json_block": block(strings.Replace(gapsObject, `"strengths":[]`, `"strengths":["x"`+strings.Repeat(`,"x"`, 1500)+`]`, 1)),
-		"legacy":     "FAILED\n" + strings.Repeat("- x\n", 1500),
-	} {
-		j := verdict.Judge(text, asked(core.SpecReviewer))
-		require.Equal(t, verdict.Gaps, j.Verdict, name)
-		require.Equal(t, name, string(j.Grammar))
-		require.Equal(t, 1000, max(len(j.Result.Issues), len(j.Result.Strengths)), name)
-		require.True(t, remarked(j, "list_cut"), name)
-		require.False(t, remarked(j, "and_more"), "the cut is said once")
-	}
-}
-
 // controlled returns results that are nearly all control characters, written in about a size.
 func controlled(size int) map[string]string {
 	raw, escaped := strings.Repeat("\x01", size), strings.Repeat(`\u0001`, size/6)
@@ -162,7 +145,7 @@ func controlled(size int) map[string]string {
 	}
 }
 
-// Eight megabytes of control characters made an answer of ninety-five.
+// Eight megabytes of control characters once made an answer of ninety-five.
 func TestAHostileTextMakesASmallResult(t *testing.T) {
 	for name, text := range controlled(megabyte) {
 		t.Run(name, func(t *testing.T) {
@@ -195,28 +178,43 @@ func warningsOf(j verdict.Judgement, remark verdict.Remark) (messages []string) 
 	return messages
 }
 
-func TestWhatIsCutSaysHowMuch(t *testing.T) {
+// The next agent is told how much of a list or a text was left out. Each grammar counts it, and says it once.
+func TestLeftOutPartsAreCounted(t *testing.T) {
 	long := strings.Repeat("é", 3000)
+	gaps := func(issues string) string { return strings.Replace(gapsHeaders, " too long; no test", issues, 1) }
+	object := func(old, new string) string { return block(strings.Replace(gapsObject, old, new, 1)) }
+	for name, c := range map[string]struct {
+		text   string
+		kept   int // issues or strengths
+		lost   verdict.Lost
+		lists  []string
+		texts  []string
+		longer string // the first issue, if it was cut
+	}{
+		"nothing":      {gapsHeaders, 2, verdict.Lost{}, nil, nil, ""},
+		"headers":      {gaps(strings.Repeat(" wet;", 1200) + " cold"), 1000, verdict.Lost{Issues: 201}, []string{"issues: 201 of 1201 entries were left out"}, nil, ""},
+		"listed items": {gaps(strings.Repeat("\n- x", 1500)), 1000, verdict.Lost{Issues: 500}, []string{"issues: 500 of 1500 entries were left out"}, nil, ""},
+		"a block":      {object(`"strengths":[]`, `"strengths":["x"`+strings.Repeat(`,"x"`, 1500)+`]`), 1000, verdict.Lost{}, []string{"strengths: 501 of 1501 entries were left out"}, nil, ""},
+		"fixes":        {object(`["f"]`, `["f"`+strings.Repeat(`,"y"`, 1200)+`]`), 1, verdict.Lost{RequiredFixes: 201}, []string{"required_fixes: 201 of 1201 entries were left out"}, nil, ""},
+		"a statement":  {"Issues found:\n" + strings.Repeat("- wet\n", 1200), 1000, verdict.Lost{Issues: 200}, []string{"issues: 200 of 1200 entries were left out"}, nil, ""},
+		"a long entry": {gaps(" " + long), 1, verdict.Lost{Issues: 1}, nil, []string{"issues: a text of 6000 bytes was cut to 4095"}, strings.Repeat("é", 2046) + "…"},
+		"a long fix":   {object(`"fix":"f"`, `"fix":"`+long+`"`), 1, verdict.Lost{Issues: 1}, nil, []string{"issues[0].fix: a text of 6000 bytes was cut to 4095"}, ""},
+		"many bytes":   {gaps(" " + strings.Repeat(strings.Repeat("x", 4096)+";", 40)), 16, verdict.Lost{Issues: 24}, []string{"issues: 24 of 40 entries were left out"}, nil, ""},
+	} {
+		j := verdict.Judge(c.text, asked(core.SpecReviewer))
+		require.Equal(t, verdict.Gaps, j.Verdict, "%s: %v", name, j.Errors)
+		require.Equal(t, c.kept, max(len(j.Result.Issues), len(j.Result.Strengths)), name)
+		require.Equal(t, c.lost, j.Lost, name)
+		require.Equal(t, c.lists, warningsOf(j, "list_cut"), name)
+		require.Equal(t, c.texts, warningsOf(j, "entry_cut"), name)
+		require.False(t, remarked(j, "and_more"), name)
+		if c.longer != "" {
+			require.Equal(t, c.longer, j.Result.Issues[0].Message, name)
+		}
+	}
 	summary := verdict.Judge(block(strings.Replace(workerObject, "drew", strings.Repeat(`\u00e9\n`, 10000), 1)), asked(core.Worker))
 	require.True(t, summary.Result.Summary == strings.Repeat("é\n", 5460)+"…", "it ends with a whole character and a mark")
 	require.Equal(t, []string{"summary: a text of 80000 bytes was cut to 16383"}, warningsOf(summary, "entry_cut"))
-
-	entry := verdict.Judge(strings.Replace(gapsHeaders, "too long", long, 1), asked(core.SpecReviewer))
-	require.True(t, entry.Result.Issues[0].Message == strings.Repeat("é", 2046)+"…")
-	require.Equal(t, "no test", entry.Result.Issues[1].Message)
-	require.Equal(t, []string{"issues: a text of 6000 bytes was cut to 4095"}, warningsOf(entry, "entry_cut"))
-
-	list := verdict.Judge(strings.Replace(gapsHeaders, "too long", strings.Repeat(strings.Repeat("x", 4096)+";", 40), 1), asked(core.SpecReviewer))
-	require.Len(t, list.Result.Issues, 16)
-	require.Equal(t, []string{"issues: 25 of 41 entries were left out"}, warningsOf(list, "list_cut"))
-	require.Empty(t, warningsOf(list, "entry_cut"), "what just fits is whole")
-}
-
-// Of a list that goes on below its header, what was not kept was not counted.
-func TestListedItemsOverTheLimitAreCounted(t *testing.T) {
-	j := verdict.Judge(strings.Replace(gapsHeaders, " too long; no test", strings.Repeat("\n- x", 1500), 1), asked(core.SpecReviewer))
-	require.Len(t, j.Result.Issues, 1000)
-	require.Equal(t, []string{"issues: 500 of 1500 entries were left out"}, warningsOf(j, "list_cut"))
 }
 
 func TestControlCharactersAreReplaced(t *testing.T) {
@@ -226,7 +224,7 @@ func TestControlCharactersAreReplaced(t *testing.T) {
 	require.Equal(t, verdict.Pass, j.Verdict)
 }
 
-func TestALongIdIsNobodys(t *testing.T) {
+func TestALongIdIsRefused(t *testing.T) {
 	for length, want := range map[int]verdict.Verdict{128: verdict.Pass, 129: verdict.Invalid} {
 		id := strings.Repeat("7", length)
 		for _, text := range []string{workerHeaders, block(workerObject)} {
@@ -261,4 +259,23 @@ func TestNestingHasALimit(t *testing.T) {
 		j := verdict.Judge(block(strings.Replace(workerObject, `"status"`, extra, 1)), asked(core.Worker))
 		require.Equal(t, want, j.Verdict, fmt.Sprint(n, j.Errors))
 	}
+}
+
+func TestRangeIsWholeAndInItsForm(t *testing.T) {
+	judged := func(text string) verdict.Result {
+		return verdict.Judge("role: worker\ntask_id: 1\nstatus: pass\ngit_range: "+text+"\n", asked(core.Worker)).Result
+	}
+	for _, good := range []string{"a1b2c3d..e4f5a6b", "main..feature/mail", "HEAD~2..HEAD"} {
+		require.Equal(t, good, judged(good).Range())
+	}
+	for _, bad := range []string{
+		"a1b2c3d", "a..", "..b", "a...b", "a..b..c", "a..b and more", "<base>..<head>", "a..b;c..d", "a..b\x00",
+		"a.." + strings.Repeat("b", 5000),
+	} {
+		result := judged(bad)
+		require.Empty(t, result.Range(), bad)
+		require.Equal(t, bad != "<base>..<head>", result.GitRange != "", "the text is kept: %q", bad)
+	}
+	require.Equal(t, "a1b2c3d..e4f5a6b", verdict.Judge("Implementation complete.\n\nGit range: a1b2c3d..e4f5a6b\n", asked(core.Worker)).Result.Range())
+	require.Empty(t, verdict.Result{}.Range())
 }

@@ -2,7 +2,7 @@ package verdict_test
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +15,7 @@ import (
 
 func TestAcceptanceMatrix(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("What a result of a role (first column) with a status word (second) must have to count. What it may\nhave besides is in brackets. A legacy statement has no fields.\n")
+	b.WriteString("The fields that a result of a role (first column) with a status word (second) must have to count. Optional fields are\nin brackets. A legacy statement has no fields.\n")
 	for _, g := range []verdict.Grammar{verdict.V2, verdict.JSONBlock} {
 		fmt.Fprintf(&b, "\n%s\n", g)
 		for _, rule := range verdict.Matrix() {
@@ -31,25 +31,33 @@ func TestAcceptanceMatrix(t *testing.T) {
 	golden.Equal(t, "matrix.golden", b.String())
 }
 
-// minimal returns, for each row of the matrix, a result with only the required parts.
-func minimal(rule verdict.Rule) verdict.Result {
-	r := verdict.Result{Role: rule.Role, TaskID: "2.1", Status: rule.Status}
-	if rule.Grammar == verdict.V2 && slices.Contains(rule.Required, "git_range") {
-		r.GitRange = "a1b2c3d..e4f5a6b"
+// minimal returns the text of a result with only the required fields of a row.
+func minimal(rule verdict.Rule) string {
+	values := map[string]string{
+		"role": rule.Role.String(), "task_id": "2.1", "status": rule.Status, "assessment": rule.Status, "git_range": "a1b2c3d..e4f5a6b",
+		"issues": "too long", "summary": "",
 	}
-	if rule.Grammar == verdict.V2 && slices.Contains(rule.Required, "issues") {
-		r.Issues = []verdict.Issue{{Message: "too long"}}
+	headers, members := "", []string{}
+	for _, field := range rule.Required {
+		headers += field + ": " + values[field] + "\n"
+		value, known := values[field]
+		if value = strconv.Quote(value); !known || field == "issues" {
+			value = "[]"
+		}
+		members = append(members, strconv.Quote(field)+":"+value)
 	}
-	return r
+	if rule.Grammar == verdict.V2 {
+		return headers
+	}
+	return block("{" + strings.Join(members, ",") + "}")
 }
 
-// Every row of the matrix is what Judge does: a result with all that a row requires has the row's
-// verdict, and without any one of the required fields it is invalid, with an error about that field.
+// Judge follows every row of the matrix: a result with all required fields has the verdict of the row, and without one of
+// them it is invalid, with an error about that field.
 func TestJudgeFollowsTheMatrix(t *testing.T) {
 	require.Len(t, verdict.Matrix(), core.Roles*3*2)
 	for _, rule := range verdict.Matrix() {
-		text, err := verdict.Render(minimal(rule), rule.Grammar)
-		require.NoError(t, err, rule)
+		text := minimal(rule)
 		j := verdict.Judge(text, asked(rule.Role))
 		require.Equal(t, rule.Verdict, j.Verdict, text)
 		require.Equal(t, rule.Grammar, j.Grammar, text)
@@ -62,7 +70,7 @@ func TestJudgeFollowsTheMatrix(t *testing.T) {
 	}
 }
 
-// drop takes a field out of a rendered result.
+// drop takes a field out of a result.
 func drop(t *testing.T, text, field string) string {
 	if object, ok := strings.CutPrefix(text, "BEGIN_DISPATCH_RESULT\n"); ok {
 		object, _, _ = strings.Cut(object, "\n")

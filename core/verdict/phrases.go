@@ -167,8 +167,8 @@ func (s sentence) labelled(low string) Verdict {
 func rejection(word string) Verdict {
 	word = strings.ReplaceAll(word, " ", "_")
 	for _, in := range []Vocabulary{V2Status, WorkerBlock, ReviewerBlock} {
-		if found, ok := Lookup(in, word); ok && Verdict(found.Means) != Pass {
-			return Verdict(found.Means)
+		if found, ok := Lookup(in, word); ok && found.Means != Pass {
+			return found.Means
 		}
 	}
 	if slices.Contains([]string{"fail", "rejected", "not_approved", "changes_requested", "request_changes"}, strings.ToLower(word)) {

@@ -37,30 +37,6 @@ func TestRetryPrompts(t *testing.T) {
 	golden.Equal(t, "retry.golden", b.String())
 }
 
-// The parts of a retry prompt, and the lines that must be in it.
-func TestRetryPromptHasWhatItMust(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		prompt := rapid.String().Draw(t, "prompt")
-		question := drawAsked(t)
-		problems := rapid.SliceOfN(rapid.Custom(hostileProblem), 0, 5).Draw(t, "problems")
-		retry := verdict.RetryPrompt(prompt, question, problems)
-		require.True(t, strings.HasPrefix(retry, "RETRY CONTEXT:"))
-		require.True(t, verdict.IsRetry(retry))
-		before := strings.LastIndex(retry, "\n---\n")
-		last := retry[before:]
-		context, ok := strings.CutSuffix(retry[:before], "\n---\n"+prompt)
-		require.True(t, ok, "the original prompt is unchanged")
-		require.Contains(t, context, "\nAny other result format or key named below does not count.\n")
-		require.Contains(t, last, " key KEY2TEST. Any\nother result format or key named above does not count.\n")
-		require.Equal(t, question.Form == run.ResultHeaders, strings.Contains(last, " header lines "))
-		headers := question.Form == run.ResultHeaders
-		require.Equal(t, headers, strings.Contains(context, "\nrole: "+question.Role.String()+"\ntask_id: 2.1\nkey: KEY2TEST\nstatus: <pass, gaps or error>\n"))
-		require.Equal(t, !headers, strings.Contains(context, "\nBEGIN_DISPATCH_RESULT\n{\"task_id\":\"2.1\",\"key\":\"KEY2TEST\","))
-		require.Equal(t, question.Role == core.Worker, strings.Contains(context, "<base>..<head>"))
-		require.Equal(t, headers && question.Role != core.Worker, strings.Contains(context, "\nconfidence: "))
-	})
-}
-
 // drawAsked draws a question with a key, and one of the forms.
 func drawAsked(t *rapid.T) verdict.Asked {
 	question := asked(role.Draw(t, "asked"))
@@ -69,8 +45,8 @@ func drawAsked(t *rapid.T) verdict.Asked {
 	return question
 }
 
-// checkRetry says what is wrong with a retry prompt, or nothing: each error is one line more of a text
-// that is otherwise always the same, and nothing that an error quotes can be taken for another part.
+// checkRetry returns what is wrong with a retry prompt, or "": each error adds one line to a text that is otherwise
+// constant, and no quoted text passes for another part.
 func checkRetry(asked verdict.Asked, problems []verdict.Problem) string {
 	plain := strings.Split(verdict.RetryPrompt("p", asked, nil), "\n")
 	lines := strings.Split(verdict.RetryPrompt("p", asked, problems), "\n")
@@ -125,7 +101,7 @@ func hostileProblem(t *rapid.T) verdict.Problem {
 	}
 }
 
-// An agent that repeats a retry prompt has given no result.
+// An agent that repeats a retry prompt has reported no result.
 func TestEchoOfARetryPromptIsInvalid(t *testing.T) {
 	for i := range core.Roles {
 		question := asked(core.Role(i + 1))
@@ -139,7 +115,7 @@ func TestEchoOfARetryPromptIsInvalid(t *testing.T) {
 	}
 }
 
-// An agent that fills in the block of a retry prompt has given a result.
+// An agent that fills in the block of a retry prompt has reported a result.
 func TestFilledInBlocksOfARetryPromptAreValid(t *testing.T) {
 	fill := strings.NewReplacer(
 		"<completed, blocked or failed>", "completed", "<approved, needs_changes or blocked>", "needs_changes",
@@ -159,7 +135,7 @@ func TestFilledInBlocksOfARetryPromptAreValid(t *testing.T) {
 	}
 }
 
-// What an agent answers that does as it is told is a result.
+// An agent that fills in the headers of a retry prompt has reported a result.
 func TestFilledInHeadersOfARetryPromptAreValid(t *testing.T) {
 	fill := strings.NewReplacer(
 		"<pass, gaps or error>", "gaps", "<base>..<head>", "a1b2c3d..e4f5a6b",
@@ -199,7 +175,7 @@ func TestOriginalIsWhatARetryRepeats(t *testing.T) {
 	})
 }
 
-// A task of which the text begins like a retry lost all of it up to the first line of dashes.
+// A task whose text begins like a retry once lost everything up to the first line of dashes.
 func TestPromptsThatOnlyBeginLikeARetryAreKept(t *testing.T) {
 	retry := verdict.RetryPrompt("p", asked(core.Worker), nil)
 	for _, prompt := range []string{

@@ -26,7 +26,7 @@ func judgeBlock(b block, n *notes) Judgement {
 	if !ok { // and the reader has said so
 		return n.judgement(Invalid, JSONBlock, r)
 	}
-	return n.judgement(Verdict(word.Means), JSONBlock, r)
+	return n.judgement(word.Means, JSONBlock, r)
 }
 
 // remark warns of tolerated text around the block.

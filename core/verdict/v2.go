@@ -132,7 +132,7 @@ func (h headers) status(r *Result, n *notes) Verdict {
 	}
 	n.remarkCase("status", said.at, said.value, word.Word)
 	r.Status = word.Word
-	return Verdict(word.Means)
+	return word.Means
 }
 
 // details reads the optional headers.
