@@ -1,13 +1,13 @@
 package instruction_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"waybill/core"
+	"waybill/core/coretest"
 	"waybill/core/instruction"
 	"waybill/test/golden"
 )
@@ -82,8 +82,8 @@ func previousSend(in instruction.Instruction) core.Instant {
 const matrixLegend = `The next state of an instruction (row) after an event (column).
 
 A cell has the next state, the sends so far of the sends allowed, and the time of the last one, then the
-effects: "deliver n" hands out the n-th send, "log x" appends the record instruction.x to the event
-log, "notice x" leaves the notice instruction.x. "unchanged" is the same value without effects.
+effects: "deliver n" hands out the n-th send, "log x" appends a record to the event log, "notice x" leaves
+a notice. "unchanged" is the same value without effects.
 "refused (x)" is the same value, and a refusal that is spelled out below the table.
 Events happen at 1000. A dispatch is due when the last send is at least 500 ago; one that is not due
 asks for 5000; one with the clock set back happens at 150, before every send.
@@ -92,37 +92,18 @@ asks for 5000; one with the clock set back happens at 150, before every send.
 
 func TestInstructionMatrix(t *testing.T) {
 	rows, columns := situations(t), columns()
-	header := []string{""}
-	for _, column := range columns {
-		header = append(header, strings.ReplaceAll(column.name, ", ", ",\n"))
-	}
-	table, refusals := [][]string{header}, &golden.Footnotes{}
+	var names, titles []string
 	for _, row := range rows {
-		cells := []string{strings.ReplaceAll(row.name, ", ", ",\n") + "\n" + standing(row.in)}
-		for _, column := range columns {
-			cells = append(cells, cell(row.in, column.event(row.in), refusals))
-		}
-		table = append(table, cells)
+		names = append(names, strings.ReplaceAll(row.name, ", ", ",\n")+"\n"+standing(row.in))
 	}
-	golden.Equal(t, "matrix.golden", matrixLegend+golden.Table(table)+"\n"+refusals.String())
-}
-
-func cell(in instruction.Instruction, event instruction.Event, refusals *golden.Footnotes) string {
-	next, effects, err := in.Step(event)
-	var refusal *core.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return "refused (" + refusals.Mark(fmt.Sprintf("%s: %s", refusal.Kind, refusal.Message)) + ")"
-	case err != nil:
-		return "error: " + err.Error()
-	case next == in && len(effects) == 0:
-		return "unchanged"
+	for _, column := range columns {
+		titles = append(titles, column.name)
 	}
-	lines := []string{standing(next)}
-	for _, effect := range effects {
-		lines = append(lines, effectWord(effect))
-	}
-	return strings.Join(lines, "\n")
+	golden.Equal(t, "matrix.golden", matrixLegend+coretest.Matrix(names, titles, func(i, j int, refusals *golden.Footnotes) string {
+		in := rows[i].in
+		next, effects, err := in.Step(columns[j].event(in))
+		return coretest.Cell(refusals, []string{standing(next)}, next != in, effects, err)
+	}))
 }
 
 // standing returns the state, the sends, and the facts of the phase.
@@ -144,16 +125,4 @@ func standing(in instruction.Instruction) string {
 		text += fmt.Sprintf("\nat %d", p.At)
 	}
 	return text
-}
-
-func effectWord(effect core.Effect) string {
-	switch e := effect.(type) {
-	case instruction.Deliver:
-		return fmt.Sprintf("deliver %d", e.Send)
-	case core.Record:
-		return "log " + strings.TrimPrefix(string(e.Type), "instruction.")
-	case core.Post:
-		return "notice " + strings.TrimPrefix(string(e.Kind), "instruction.")
-	}
-	return fmt.Sprintf("unknown effect %T", effect)
 }

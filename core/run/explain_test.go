@@ -104,23 +104,6 @@ func TestExplainRun(t *testing.T) {
 	golden.Equal(t, "explain.golden", b.String())
 }
 
-// The examples have every halt and every standing.
-func TestExplainRunHasEveryHaltAndStanding(t *testing.T) {
-	halts, stands := map[run.Halt]bool{}, map[run.Standing]bool{}
-	for _, c := range examples(t) {
-		halts[c.run.Halt] = true
-		for _, s := range c.run.Standing {
-			stands[s] = true
-		}
-	}
-	for _, halt := range coretest.Halts() {
-		require.True(t, halts[halt], halt)
-	}
-	for s := run.Awaited; s <= run.Broken; s++ {
-		require.True(t, stands[s], s)
-	}
-}
-
 // after returns the run after a move.
 func after(t *testing.T, r run.Run, m move) run.Run {
 	t.Helper()

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,12 +25,37 @@ func ended(id string, status task.AttemptStatus, why task.Failure, claimed, at c
 	return task.Attempt{ID: id, Model: opus, Phase: task.EndedAttempt{Status: status, StartedAt: claimed, At: at, Failure: why}}
 }
 
-// A breakerEvent is an attempt that ends, is taken back, leaves the model or is admitted at an instant.
-type breakerEvent func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect)
+// breakerColumns are the events of the breaker matrix: an attempt that ends, is taken back, leaves the model or is admitted.
+var breakerColumns = []struct {
+	name  string
+	event func(b task.Breaker, id string, at core.Instant) (task.Breaker, []core.Effect)
+}{
+	{"fails, provider", notes(task.AttemptError, task.Failure{Class: task.ClassProvider}, false)},
+	{"fails, a guess", notes(task.AttemptError, task.Classify(task.Failure{Message: "file not found: a.go"}), false)},
+	{"fails, no quota left", notes(task.AttemptError, task.Classify(answered(402)), false)},
+	{"fails, transient", notes(task.AttemptError, task.Failure{Class: task.ClassTransient}, false)},
+	{"fails, terminal", notes(task.AttemptError, task.Failure{Class: task.ClassTerminal}, false)},
+	{"fails, user", notes(task.AttemptError, task.Failure{Class: task.ClassUser}, false)},
+	{"is lost", notes(task.AttemptLost, task.Failure{Class: task.ClassProvider}, false)},
+	{"is cancelled", notes(task.AttemptCancelled, task.Failure{Class: task.ClassProvider}, false)},
+	{"completes", notes(task.AttemptCompleted, task.Failure{}, false)},
+	{"completes, claimed before", notes(task.AttemptCompleted, task.Failure{}, true)},
+	{"asks", notes(task.AttemptAwaiting, task.Failure{}, false)},
+	{"runs", func(b task.Breaker, id string, _ core.Instant) (task.Breaker, []core.Effect) {
+		return b.Note(task.Attempt{ID: id, Phase: task.RunningAttempt{}})
+	}},
+	{"is taken back", func(b task.Breaker, id string, _ core.Instant) (task.Breaker, []core.Effect) {
+		return b.Note(task.Attempt{ID: id, Phase: task.PendingAttempt{}})
+	}},
+	{"leaves the model", func(b task.Breaker, id string, _ core.Instant) (task.Breaker, []core.Effect) { return b.Leave(id), nil }},
+	{"is admitted", func(b task.Breaker, id string, at core.Instant) (task.Breaker, []core.Effect) {
+		return b.Admit(id, at), nil
+	}},
+}
 
-// notes returns the event of an attempt that ended. It was claimed when it ended, or long before the opening.
-func notes(id string, status task.AttemptStatus, why task.Failure, old bool) breakerEvent {
-	return func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect) {
+// notes returns the event of an attempt that ended. It was claimed at its end, or before the opening.
+func notes(status task.AttemptStatus, why task.Failure, old bool) func(task.Breaker, string, core.Instant) (task.Breaker, []core.Effect) {
+	return func(b task.Breaker, id string, at core.Instant) (task.Breaker, []core.Effect) {
 		claimed := at
 		if old {
 			claimed = opening - 1
@@ -38,94 +64,44 @@ func notes(id string, status task.AttemptStatus, why task.Failure, old bool) bre
 	}
 }
 
-// noted returns the event of an attempt that has not ended.
-func noted(id string, phase task.AttemptPhase) breakerEvent {
-	return func(b task.Breaker, _ core.Instant) (task.Breaker, []core.Effect) {
-		return b.Note(task.Attempt{ID: id, Phase: phase})
-	}
-}
-
-func admits(id string) breakerEvent {
-	return func(b task.Breaker, at core.Instant) (task.Breaker, []core.Effect) { return b.Admit(id, at), nil }
-}
-
-func leaves(id string) breakerEvent {
-	return func(b task.Breaker, _ core.Instant) (task.Breaker, []core.Effect) { return b.Leave(id), nil }
-}
-
 // Failures of class provider in a row open the breaker of a model. Its pauses double up to five minutes, one probe at a
 // time ends them, and a clock that was set back holds nothing up.
 func TestBreakerMatrix(t *testing.T) {
-	fails := notes("other", task.AttemptError, task.Failure{Class: task.ClassProvider}, false)
-	probeFails := notes("probe", task.AttemptError, task.Failure{Class: task.ClassProvider}, false)
-	type situation struct {
-		name string
-		b    task.Breaker
-		at   core.Instant
-	}
-	rows, at := []situation{{"closed", task.Breaker{Key: opus.Key()}, opening}}, opening
-	add := func(name string, later core.Instant, events ...breakerEvent) {
-		b := rows[len(rows)-1].b
-		at += later
-		for _, event := range events {
-			b, _ = event(b, at)
-		}
-		rows = append(rows, situation{name, b, at})
-	}
-	add("closed, four failures", 0, fails, fails, fails, fails)
-	add("open", 0, fails)
-	add("open, the pause is over", 30*second)
-	add("open, a probe runs", 0, admits("probe"))
-	for i, pause := range []core.Instant{60, 120, 240, 300, 300} {
-		add(fmt.Sprintf("open, %d probes failed", i+1), 0, probeFails)
-		if i < 4 {
-			add(fmt.Sprintf("open, probe %d runs", i+2), pause*second, admits("probe"))
-		}
-	}
 	var b strings.Builder
 	b.WriteString("The breaker of a model (rows) after an event. An event without a line changes nothing. Times count from the first\nopening, in seconds.\n")
-	for _, row := range rows {
-		fmt.Fprintf(&b, "\n%s, at %s: %s\n", row.name, since(row.at), standing(row.b))
-		var open []string
-		for _, look := range []core.Instant{opening - 400*second, row.at - 1, row.at, row.b.Until - 1, row.b.Until, row.at + day - 1, row.at + day} {
-			if row.b.Open(look) {
-				open = append(open, fmt.Sprintf("%s (until %s)", since(look), since(row.b.HalfOpenAt(look))))
+	row := func(name string, breaker task.Breaker, at core.Instant) {
+		fmt.Fprintf(&b, "\n%s, at %s: %s\n", name, since(at), standing(breaker))
+		looks := []core.Instant{opening - 400*second, at - 1, at, breaker.Until - 1, breaker.Until, at + day - 1, at + day}
+		for _, look := range slices.Compact(slices.Sorted(slices.Values(looks))) {
+			if breaker.Open(look) {
+				fmt.Fprintf(&b, "  %-34s until %s\n", "holds attempts back at "+since(look), since(breaker.HalfOpenAt(look)))
 			}
 		}
-		fmt.Fprintf(&b, "  %-34s %s\n", "holds attempts back at", strings.Join(open, ", "))
 		for _, id := range []string{"probe", "other"} {
-			for _, column := range []struct {
-				name  string
-				event breakerEvent
-			}{
-				{"fails, provider", notes(id, task.AttemptError, task.Failure{Class: task.ClassProvider}, false)},
-				{"fails, a guess", notes(id, task.AttemptError, task.Classify(task.Failure{Message: "file not found: a.go"}), false)},
-				{"fails, no quota left", notes(id, task.AttemptError, task.Classify(answered(402)), false)},
-				{"fails, transient", notes(id, task.AttemptError, task.Failure{Class: task.ClassTransient}, false)},
-				{"fails, terminal", notes(id, task.AttemptError, task.Failure{Class: task.ClassTerminal}, false)},
-				{"fails, user", notes(id, task.AttemptError, task.Failure{Class: task.ClassUser}, false)},
-				{"is lost", notes(id, task.AttemptLost, task.Failure{Class: task.ClassProvider}, false)},
-				{"is cancelled", notes(id, task.AttemptCancelled, task.Failure{Class: task.ClassProvider}, false)},
-				{"completes", notes(id, task.AttemptCompleted, task.Failure{}, false)},
-				{"completes, claimed before", notes(id, task.AttemptCompleted, task.Failure{}, true)},
-				{"asks", notes(id, task.AttemptAwaiting, task.Failure{}, false)},
-				{"runs", noted(id, task.RunningAttempt{})},
-				{"is taken back", noted(id, task.PendingAttempt{})},
-				{"leaves the model", leaves(id)},
-				{"is admitted", admits(id)},
-			} {
-				next, effects := column.event(row.b, row.at)
-				if next == row.b && len(effects) == 0 {
-					continue
+			for _, column := range breakerColumns {
+				if next, effects := column.event(breaker, id, at); next != breaker || len(effects) > 0 {
+					fmt.Fprintf(&b, "  %-34s %s\n", id+" "+column.name, strings.Join(append([]string{standing(next)}, coretest.Words(effects)...), ", "))
 				}
-				fmt.Fprintf(&b, "  %-34s %s", id+" "+column.name, standing(next))
-				for _, effect := range effects {
-					fmt.Fprintf(&b, ", log %s", effect.(core.Record).Type)
-				}
-				b.WriteByte('\n')
 			}
 		}
 	}
+	fails := breakerColumns[0].event
+	breaker, at := task.Breaker{Key: opus.Key()}, opening
+	row("closed", breaker, at)
+	for range 4 {
+		breaker, _ = fails(breaker, "other", at)
+	}
+	row("closed, four failures", breaker, at)
+	breaker, _ = fails(breaker, "other", at)
+	row("open", breaker, at)
+	for n, pause := range []core.Instant{30, 60, 120, 240, 300} {
+		at += pause * second
+		row(fmt.Sprintf("open, pause %d is over", n+1), breaker, at)
+		breaker = breaker.Admit("probe", at)
+		row(fmt.Sprintf("open, probe %d runs", n+1), breaker, at)
+		breaker, _ = fails(breaker, "probe", at)
+	}
+	row("open, the longest pause", breaker, at)
 	golden.Equal(t, "breaker.golden", b.String())
 }
 

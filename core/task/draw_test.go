@@ -1,33 +1,27 @@
 package task_test
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"waybill/core"
 	"waybill/core/coretest"
-	"waybill/core/instruction"
-	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/test/golden"
 )
 
-const taskMatrixLegend = `What becomes of a task (row) by an event (column).
+const taskMatrixLegend = `The next state of a task (row) after an event (column).
 
 The tasks have a chain of two models, anthropic/opus-4.1 and openai/gpt-5, and at most 4 attempts may
 fail, so that the first model has a share of 2; those without a chain may fail 2 times. Leases last
 1000. A retry on the same model waits 50. Events happen at 1000 unless the column says otherwise.
 
-The first table tells how the task of each row stands. In the others, rows that read alike and follow
-one another are written as one. "#2 running openai/gpt-5" is its newest attempt; "spent 3 (1)" means
-that 3 attempts have failed or were lost since a person last intervened, 1 of them on the present model.
-A cell says what is different then, and the effects: "keep #1 error" saves an attempt, "log x" appends
-a record to the event log, "notice x" leaves a notice and "no notice x" removes it. "unchanged" is the same value without effects,
-"refused (x)" the same value and a refusal that is spelled out below the table, "cannot be" a case that
-is a defect of the caller.
+The first table has the facts of the task of each row. In the others, adjacent rows with the same cells are
+written as one. "#2 running openai/gpt-5" is its newest attempt; "spent 3 (1)" means that 3 attempts have failed
+or were lost since a person last intervened, 1 of them on the present model. A cell has the facts that are new, and
+the effects: "keep #1 error" saves an attempt, "log x" appends a record to the event log, "notice x" leaves a notice
+and "no notice x" removes it. "unchanged" is the same value without effects, "refused (x)" the same value and a
+refusal below the table, "cannot be" a case that would be a bug of the caller.
 
 `
 
@@ -42,67 +36,36 @@ func TestTaskMatrix(t *testing.T) {
 }
 
 func (part taskTable) draw(rows []taskSituation) string {
-	header := []string{""}
-	for _, column := range part.columns {
-		header = append(header, strings.ReplaceAll(column.name, ", ", ",\n"))
-	}
-	table, refusals := [][]string{header}, &golden.Footnotes{}
+	var names, columns []string
 	for _, row := range rows {
-		cells := []string{row.name}
-		for _, column := range part.columns {
-			cells = append(cells, taskCell(row.task, column.event(row.task, coretest.MatrixNow), refusals))
-		}
-		if above := table[len(table)-1]; slices.Equal(above[1:], cells[1:]) {
-			above[0] += "\n" + row.name
-			continue
-		}
-		table = append(table, cells)
+		names = append(names, row.name)
 	}
-	return golden.Table(table) + "\n" + refusals.String()
+	for _, column := range part.columns {
+		columns = append(columns, column.name)
+	}
+	return coretest.Matrix(names, columns, func(i, j int, refusals *golden.Footnotes) string {
+		t := rows[i].task
+		event := part.columns[j].event(t, coretest.MatrixNow)
+		if event == nil {
+			return "cannot be"
+		}
+		next, effects, err := t.Step(event)
+		return coretest.Cell(refusals, news(t, next), next != t, effects, err)
+	})
 }
 
-// drawRows is the table that tells how the tasks of the rows stand.
+// drawRows returns the table of the rows and their facts.
 func drawRows(rows []taskSituation) string {
-	table := [][]string{{"row", "how it stands"}}
+	table := [][]string{{"row", "facts"}}
 	for _, row := range rows {
 		table = append(table, []string{row.name, strings.Join(taskFacts(row.task), "; ")})
 	}
 	return golden.Table(table)
 }
 
-func taskCell(task task.Task, event task.Event, refusals *golden.Footnotes) string {
-	if event == nil {
-		return "cannot be"
-	}
-	next, effects, err := task.Step(event)
-	var refusal *core.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return "refused (" + refusals.Mark(fmt.Sprintf("%s: %s", refusal.Kind, refusal.Message)) + ")"
-	case err != nil:
-		return "error: " + err.Error()
-	case next == task && len(effects) == 0:
-		return "unchanged"
-	}
-	lines := news(task, next)
-	for _, effect := range effects {
-		lines = append(lines, taskEffectWord(effect))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// news is what can be told of a task that could not be told of the task that it was.
+// news returns the facts of a task that the task did not have before.
 func news(before, after task.Task) []string {
-	was := map[string]bool{}
-	for _, fact := range taskFacts(before) {
-		was[fact] = true
-	}
-	var lines []string
-	for _, fact := range taskFacts(after) {
-		if !was[fact] {
-			lines = append(lines, fact)
-		}
-	}
+	lines := coretest.News(taskFacts(before), taskFacts(after))
 	if before.Continues() && !after.Continues() {
 		lines = append(lines, "no reply any more")
 	}
@@ -112,7 +75,7 @@ func news(before, after task.Task) []string {
 	return lines
 }
 
-// taskFacts tells a task in short lines.
+// taskFacts returns the facts of a task as short lines.
 func taskFacts(t task.Task) []string {
 	a := t.Current
 	facts := []string{
@@ -161,19 +124,4 @@ func phaseFacts(t task.Task) string {
 	case task.Complete, task.Awaiting:
 	}
 	return ""
-}
-
-func taskEffectWord(effect core.Effect) string {
-	switch e := effect.(type) {
-	case task.Keep:
-		return fmt.Sprintf("keep #%d %s", e.Attempt.Number, e.Attempt.Status())
-	case core.Record:
-		return "log " + string(e.Type)
-	case core.Post:
-		return "notice " + string(e.Kind)
-	case core.Withdraw:
-		return "no notice " + string(e.Kind)
-	case instruction.Deliver, run.Decide:
-	}
-	return fmt.Sprintf("unknown effect %T", effect)
 }

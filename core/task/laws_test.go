@@ -78,28 +78,22 @@ var taskLaws = []taskLaw{
 		}
 		panic("unknown event")
 	}},
-	{"a lease ends when it has run out for an observer that watched, or for the second time", func(_ *taskModel, s taskStep) bool {
-		e, was, expiry := expiryOf(s)
-		over := e.At >= was.ExpiresAt && (was.Spared || e.Calm <= was.ExpiresAt-core.Instant(was.Length/2))
-		return expiry && (s.after.Status() != task.StatusRunning) != over
-	}},
-	{"a lease that has run out goes on only when it is spared, and for its length", func(_ *taskModel, s taskStep) bool {
+	{"an observer ends a lease that has run out, spares it once, or shortens it to its length", func(_ *taskModel, s taskStep) bool {
 		e, was, expiry := expiryOf(s)
 		is, runs := s.after.Current.Phase.(task.RunningAttempt)
-		if !expiry || !runs || e.At < was.ExpiresAt {
+		if !expiry {
 			return false
 		}
-		was.ExpiresAt, was.Spared = e.At+core.Instant(was.Length), true
-		return is.Lease != was
-	}},
-	{"an observer shortens a lease that runs only to its length", func(_ *taskModel, s taskStep) bool {
-		e, was, expiry := expiryOf(s)
-		is, runs := s.after.Current.Phase.(task.RunningAttempt)
-		if !expiry || !runs || e.At >= was.ExpiresAt {
-			return false
+		watched := e.Calm <= was.ExpiresAt-core.Instant(was.Length/2)
+		switch whole := e.At + core.Instant(was.Length); {
+		case e.At < was.ExpiresAt:
+			was.ExpiresAt = min(was.ExpiresAt, whole)
+		case was.Spared || watched:
+			return runs
+		default:
+			was.ExpiresAt, was.Spared = whole, true
 		}
-		was.ExpiresAt = min(was.ExpiresAt, e.At+core.Instant(was.Length))
-		return is.Lease != was
+		return !runs || is.Lease != was
 	}},
 	{"a lease may be spared again after a sign of life", func(_ *taskModel, s taskStep) bool {
 		_, length := signOfLife(s)

@@ -113,28 +113,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Every fault and every remark of the documentation has an example. The remarks about long lists have tests of their own.
-func TestCorpusHasEveryFaultAndRemark(t *testing.T) {
-	seen := map[string]bool{"Fault and_more": true, "Remark and_more": true, "Remark list_cut": true, "Remark entry_cut": true}
-	for _, e := range examples(t) {
-		j := verdict.Judge(e.text, e.asked)
-		for _, p := range j.Errors {
-			seen["Fault "+string(p.Fault)] = true
-		}
-		for _, w := range j.Warnings {
-			seen["Remark "+string(w.Remark)] = true
-		}
-	}
-	known := map[string]bool{}
-	for typeName, file := range map[string]string{"Fault": "notes.go", "Remark": "remarks.go"} {
-		values, _ := constants(t, file, typeName)
-		for _, value := range values {
-			known[typeName+" "+value] = true
-		}
-	}
-	require.Equal(t, known, seen)
-}
-
 // written writes a judgement for a golden file.
 func written(j verdict.Judgement) string {
 	var b strings.Builder

@@ -18,21 +18,19 @@ import (
 type law struct {
 	name  string
 	check func(text string, asked verdict.Asked) string
-	own   bool // it looks at texts of its own
 }
 
 var laws = []law{
-	{"the same text has the same judgement", sameTwice, false},
-	{"white space at the end does not matter", blankEnd, false},
-	{"white space at the ends of lines does not matter", blankLineEnds, false},
-	{"a result is invalid if and only if there are errors", invalidHasErrors, false},
-	{"another task's result is invalid", foreignTask, false},
-	{"a result has what the matrix requires", hasRequired, false},
-	{"the status word decides the verdict", wordDecides, false},
-	{"errors are shown on one line and have a place", shownOnOneLine, false},
-	{"an added approval makes no pass of a rejection", rejectionStays, false},
-	{"every missing field is named", everyMissing, true},
-	{"a result is bounded and shows nothing that cannot be seen", isBounded, false},
+	{"the same text has the same judgement", sameTwice},
+	{"white space at the end does not matter", blankEnd},
+	{"white space at the ends of lines does not matter", blankLineEnds},
+	{"a result is invalid if and only if there are errors", invalidHasErrors},
+	{"another task's result is invalid", foreignTask},
+	{"a result has what the matrix requires", hasRequired},
+	{"the status word decides the verdict", wordDecides},
+	{"errors are shown on one line and have a place", shownOnOneLine},
+	{"an added approval makes no pass of a rejection", rejectionStays},
+	{"a result is bounded and shows nothing that cannot be seen", isBounded},
 }
 
 func sameTwice(text string, asked verdict.Asked) string {
@@ -163,26 +161,6 @@ func approvalsOf(role core.Role) []string {
 	return []string{block(object), "role: " + role.String() + "\ntask_id: 2.1\nstatus: pass\n", "APPROVED", "Review passed."}
 }
 
-func everyMissing(_ string, _ verdict.Asked) string {
-	for _, c := range []struct {
-		text string
-		role core.Role
-		want string
-	}{
-		{block("{}"), core.Worker, "task_id status summary files_changed tests follow_up_actions"},
-		{block("{}"), core.SpecReviewer, "task_id assessment strengths issues required_fixes"},
-		{block(`{"task_id":"2.1","assessment":"approved","strengths":[],"issues":[{}],"required_fixes":[]}`), core.SpecReviewer, "issues[0].severity issues[0].message issues[0].fix"},
-		{"role: worker\n", core.Worker, "task_id status"},
-		{"role: worker\nstatus: pass\n", core.Worker, "task_id git_range"},
-		{"task_id: 2.1\nstatus: gaps\n", core.CodeQualityReviewer, "role issues"},
-	} {
-		if got := strings.Join(fields(verdict.Judge(c.text, asked(c.role)).Errors), " "); got != c.want {
-			return fmt.Sprintf("%q: %s instead of %s", c.text, got, c.want)
-		}
-	}
-	return ""
-}
-
 // isBounded looks at all texts of a result but the body.
 func isBounded(text string, asked verdict.Asked) string {
 	r := verdict.Judge(text, asked).Result
@@ -236,10 +214,7 @@ func TestLaws(t *testing.T) {
 	all := specimens(t)
 	for _, law := range laws {
 		t.Run(law.name, func(t *testing.T) {
-			for i, e := range all {
-				if law.own && i > 0 {
-					break
-				}
+			for _, e := range all {
 				require.Empty(t, law.check(e.text, e.asked), "%s: %q", e.name, e.text)
 			}
 		})
