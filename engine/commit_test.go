@@ -233,17 +233,6 @@ func TestFullReserveIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, full)
 }
 
-func TestCancelledBeforeItWasApplied(t *testing.T) {
-	e := start(t, newHookedStore(t))
-	release := blockEngine(t, e)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := submit(ctx, e, queue("s", "never"))
-	cancel()
-	release()
-	require.ErrorIs(t, (<-done).err, context.Canceled)
-	require.Empty(t, contents(t, e))
-}
-
 func TestCancelledAfterItWasAppliedIsApplied(t *testing.T) {
 	st := newHookedStore(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -91,18 +91,3 @@ func TestCriteriaThatCannotBeReadAreAnError(t *testing.T) {
 	file(t, filepath.Join(dir, "requirements.md"), rainCriteria)
 	require.Len(t, criteriaIn(t, plans, "tasks.md", ""), 1)
 }
-
-func BenchmarkCriteria(b *testing.B) {
-	dir := b.TempDir()
-	require.NoError(b, os.WriteFile(filepath.Join(dir, "requirements.md"), []byte(rainCriteria), 0o644))
-	plans := plansReadLater(b, dir)
-	for _, dialect := range []string{"kiro", "spec-kit"} {
-		b.Run(map[string]string{"kiro": "warm", "spec-kit": "missing"}[dialect], func(b *testing.B) {
-			for b.Loop() {
-				if _, err := plans.Criteria("tasks.md", dialect); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -41,7 +41,7 @@ func TestPlansFollowTheDialectsOfTheWorkspace(t *testing.T) {
 	require.Equal(t, "spec-context", dialect())
 }
 
-func TestDialectFileWithABrokenLineKeepsTheOthers(t *testing.T) {
+func TestDialectFileIsReadAsFarAsPossible(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dialects")
 	require.NoError(t, os.WriteFile(file, []byte("a.md=klingon\n*=b.md=kiro\n"), 0o600))
 	rules, err := engine.ReadDialects(file)
@@ -49,4 +49,13 @@ func TestDialectFileWithABrokenLineKeepsTheOthers(t *testing.T) {
 	require.Equal(t, []engine.DialectRule{{Pattern: "*=b.md", Dialect: "kiro"}}, rules)
 	require.Error(t, engine.CheckDialectRule(engine.DialectRule{Pattern: "a\nb", Dialect: "kiro"}), "it would be two lines")
 	require.Error(t, engine.WriteDialects(filepath.Join(file, "below"), rules))
+
+	large, link := filepath.Join(t.TempDir(), "large"), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.WriteFile(large, make([]byte, 2<<20), 0o600))
+	_, err = engine.ReadDialects(large)
+	require.ErrorContains(t, err, "has more than")
+	if os.Symlink(file, link) == nil {
+		_, err = engine.ReadDialects(link)
+		require.ErrorContains(t, err, "is a symbolic link")
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"waybill/engine"
 	"waybill/plan"
 	planfile "waybill/plan/file"
-	"waybill/test/teststore"
 )
 
 const backlog = "backlog/tasks"
@@ -161,39 +159,4 @@ func lastLedger(t *testing.T, f *runFixture) (last engine.LedgerEvent) {
 	}
 	require.True(t, found, "nothing was said about the folder")
 	return last
-}
-
-// Two writers set items in different files of one folder at the same time.
-func TestTwoWritersInOneFolder(t *testing.T) {
-	dir := t.TempDir()
-	for i := range 4 {
-		path := filepath.Join(dir, filepath.FromSlash(backlog), fmt.Sprintf("BACK-%d - Card.md", i))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(card(fmt.Sprint("BACK-", i), "To Do")), 0o644))
-	}
-	lock := filepath.Join(t.TempDir(), "lock")
-	var working sync.WaitGroup
-	for half := range 2 {
-		root, err := planfile.Open(dir, planfile.Options{Folders: true, LockPath: lock})
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = root.Close() })
-		plans := engine.NewPlans(root, engine.PlanOptions{})
-		e := build(t, engine.Options{Open: open(teststore.New(t)), Plans: plans})
-		runEngine(t, e)
-		working.Go(func() { // ends with its two items
-			for i := half; i < 4; i += 2 {
-				change := &engine.StatusChange{Marking: plan.Marking{Plan: backlog, ItemID: fmt.Sprint("BACK-", i), Status: plan.Completed}}
-				out := <-submit(t.Context(), e, engine.Change{Apply: func(tx *engine.Tx) (any, error) { return tx.SetItemStatus(change) }})
-				if out.err != nil {
-					t.Error(out.err)
-				}
-			}
-		})
-	}
-	working.Wait()
-	for i := range 4 {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(backlog), fmt.Sprintf("BACK-%d - Card.md", i)))
-		require.NoError(t, err)
-		require.Equal(t, card(fmt.Sprint("BACK-", i), "Done"), string(text))
-	}
 }

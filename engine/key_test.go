@@ -21,17 +21,6 @@ func keyed(key, fingerprint string, c engine.Change) engine.Change {
 	return c
 }
 
-func TestSameKeyGetsTheFirstAnswer(t *testing.T) {
-	e := start(t, newHookedStore(t))
-	first, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
-	require.NoError(t, err)
-	require.Equal(t, "x", first)
-	again, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))
-	require.NoError(t, err)
-	require.Equal(t, engine.Replay{JSON: `"x"`}, again)
-	require.Equal(t, []string{"x"}, contents(t, e))
-}
-
 func TestSameKeyWithAnotherFingerprintIsRefused(t *testing.T) {
 	e := start(t, newHookedStore(t))
 	_, err := e.Do(t.Context(), keyed("k", "f", queue("s", "x")))

@@ -1,7 +1,14 @@
 package engine_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,210 +21,245 @@ import (
 	"waybill/store"
 )
 
-func TestLeaseRunsOutByItselfAtItsMoment(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
-		h.sleep(300 * time.Millisecond)
-		h.claim(10500 * time.Millisecond)
-		h.sleep(10499 * time.Millisecond)
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(time.Millisecond)
-		h.requireState(id, task.StatusQueued, 2)
-		require.Equal(t, task.CauseRetry, h.task(id).Current.Cause)
-		h.claim(time.Minute)
-		h.sleep(time.Minute)
-		require.Equal(t, task.Errored{Reason: task.ReasonExhausted}, h.task(id).Phase)
-	})
-}
+// Each row is a story about leases in fake time.
+func TestLeases(t *testing.T) {
+	for name, script := range map[string]string{
+		"a lease ends at its moment":                         "sleep 300ms; claim 1 10500ms; sleep 10499ms; lost 0; sleep 1ms; lost 1",
+		"a claim ends expired leases before the first check": "poll 0; sleep 1s; checks off; claim 1 1s; sleep 1200ms; lost 0; poll 1; lost 1",
+		"a heartbeat extends its lease":                      "claim 1 10s; " + strings.Repeat("sleep 9s; beat 10s; ", 10) + "beat 2s; sleep 1999ms; lost 0; sleep 1ms; lost 1; beat refused",
+		"many leases end together":                           "claim 300 10s; sleep 10s; lost 300",
 
-// A claim ends expired leases even before the first check.
-func TestClaimGetsWhatRanOut(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(3)
-		h.sleep(time.Millisecond)
-		release := h.st.hold() // from now on the watch does not come to look
-		h.claim(time.Second)
-		h.sleep(1200 * time.Millisecond)
-		h.requireState(id, task.StatusRunning, 1)
-		got := h.claim(time.Minute)
-		require.Equal(t, id, got.Task.ID)
-		h.requireState(id, task.StatusRunning, 2)
-		release()
-	})
-}
+		// After a suspend, the wall clock jumps and the monotonic clock does not.
+		"a suspended machine loses no attempt":                       "claim 100 1m; sleep 10s; clock 8h; sleep 59s; lost 0; sleep 5s; lost 100",
+		"a claim is the first call after a suspend":                  "claim 100 1m; sleep 10s; clock 8h; poll 0; sleep 30s; lost 0",
+		"a worker that comes back after a suspend keeps its attempt": "claim 1 1m; sleep 1s; clock 1h; sleep 30s; beat 1m; sleep 59s; lost 0",
+		"a small clock step ends no short lease": "claim 20 3s; " +
+			strings.Repeat("sleep 1s; beat 3s; sleep 1s; clock 2900ms; sleep 1s; beat 3s; sleep 1s; beat 3s; ", 3) + "lost 0",
+		"extended long leases delay no short one": "claim 80 1h; sleep 1s; clock 2h; sleep 2s; claim 1 1s; sleep 2s; lost 1",
+		"many extended leases hide no other":      "claim 500 1h; clock 55m; claim 20 10m; clock 2h; sleep 9m59s; lost 0; sleep 3s; lost 20; sleep 50m; lost 520",
 
-func TestHeartbeatExtendsTheLease(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
-		c := h.claim(10 * time.Second)
-		for range 10 {
-			h.sleep(9 * time.Second)
-			require.True(t, h.beat(c, 0).Applied)
-		}
-		require.True(t, h.beat(c, 2*time.Second).Applied) // shorter from now on
-		h.sleep(1999 * time.Millisecond)
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(time.Millisecond)
-		h.requireState(id, task.StatusQueued, 2)
-		require.False(t, h.beat(c, 0).Applied)
-	})
-}
+		// The process is stopped and continued, so its next check is late.
+		"a stopped process loses no attempt":                 "claim 100 1m; checks off; sleep 10m; checks on; lost 0; sleep 59s; lost 0; sleep 5s; lost 100",
+		"a claim of a stopped process runs before its check": "claim 100 1m; checks off; sleep 10m; poll 0; checks on; lost 0",
 
-func TestLostAttemptIsTriedAgainOnTheSameModel(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		chain, err := task.NewChain([]task.Model{{Provider: "a", ID: "1"}, {Provider: "b", ID: "2"}})
-		require.NoError(t, err)
-		id := h.apply(func(tx *engine.Tx) (any, error) {
-			task, err := tx.CreateTask(task.Spec{Prompt: "x", MaxAttempts: 3, Chain: chain}, nil)
-			return task.ID, err
-		}).(string)
-		for n := 1; n <= 2; n++ {
-			h.claim(time.Second)
-			h.sleep(time.Second)
-			h.requireState(id, task.StatusQueued, n+1)
-			require.Equal(t, "1", h.task(id).Current.Model.ID)
-		}
-		h.claim(time.Second)
-		h.sleep(time.Second)
-		require.Equal(t, task.Errored{Reason: task.ReasonExhausted}, h.task(id).Phase)
-	})
-}
+		// After the clock was set back, no lease lasts longer than its length.
+		"the clock is set back":                              "claim 20 1m; sleep 10s; clock -24h; sleep 30s; lost 0; sleep 35s; lost 20",
+		"the clock is set back before a claim":               "claim 20 1m; sleep 10s; clock -24h; poll 0; sleep 30s; lost 0; sleep 35s; lost 20",
+		"the clock is set back while the store fails":        "claim 1 1m; sleep 10s; clock -24h; store off; sleep 5s; store on; sleep 65s; lost 1",
+		"the clock was ahead and was corrected":              "claim 20 1m; sleep 10s; clock 24h; sleep 5s; clock -24h; sleep 5s; claim 1 3s; sleep 4s; lost 1; sleep 1m; lost 21",
+		"the clock is set back between two processes":        "poll 0; sleep 1s; checks off; start; claim 1 1m; exit; clock -24h; start; poll 0; sleep 62s; lost 1",
+		"workers cannot report while the store is read-only": "claim 20 1m; sleep 10s; store off; sleep 10m; store on; sleep 59s; lost 0; sleep 2s; lost 20",
 
-func TestRequestedEndComesAboutWhenTheLeaseRunsOut(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(5)
-		c := h.claim(10 * time.Second)
-		h.apply(func(tx *engine.Tx) (any, error) { return tx.CancelTask(id, "not wanted") })
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(5 * time.Second)
-		require.True(t, h.beat(c, 0).Applied) // the worker has not stopped, so it is not cancelled
-		h.sleep(9 * time.Second)
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(time.Second)
-		h.requireState(id, task.StatusCancelled, 1)
-		require.Equal(t, "not wanted", h.task(id).Reason())
-	})
-}
-
-// createAll claims many tasks and returns their ids.
-func (h *leaseHarness) createAll(n int, lease time.Duration) []string {
-	h.t.Helper()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = h.create(2)
-		h.claim(lease)
-	}
-	return ids
-}
-
-func (h *leaseHarness) countLost(ids []string) int {
-	h.t.Helper()
-	n := 0
-	for _, id := range ids {
-		if h.task(id).Current.Number > 1 {
-			n++
-		}
-	}
-	return n
-}
-
-// After a suspend, the wall clock jumps and the monotonic clock does not.
-func TestMachineThatSleptLosesNoAttempt(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		ids := h.createAll(100, time.Minute)
-		h.sleep(10 * time.Second)
-		h.shiftClock(8 * time.Hour)
-		h.sleep(59 * time.Second)
-		require.Zero(t, h.countLost(ids))
-		h.sleep(5 * time.Second) // without a report
-		require.Equal(t, len(ids), h.countLost(ids))
-	})
-}
-
-// The first call after a suspend is a claim.
-func TestClaimAfterASleepLosesNoAttempt(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		ids := h.createAll(100, time.Minute)
-		h.sleep(10 * time.Second)
-		h.shiftClock(8 * time.Hour)
-		require.True(t, h.claim(time.Minute).Empty())
-		h.sleep(30 * time.Second)
-		require.Zero(t, h.countLost(ids))
-	})
-}
-
-// The process is stopped and continued, so its next check is late.
-func TestProcessThatWasStoppedLosesNoAttempt(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		ids := h.createAll(100, time.Minute)
-		release := h.st.hold()
-		h.sleep(10 * time.Minute)
-		release()
-		require.Zero(t, h.countLost(ids))
-		h.sleep(59 * time.Second)
-		require.Zero(t, h.countLost(ids))
-		h.sleep(5 * time.Second)
-		require.Equal(t, len(ids), h.countLost(ids))
-	})
-}
-
-// A claim runs before the late check.
-func TestClaimOfAProcessThatWasStoppedLosesNoAttempt(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		ids := h.createAll(100, time.Minute)
-		release := h.st.hold()
-		h.sleep(10 * time.Minute)
-		require.True(t, h.claim(time.Minute).Empty())
-		release()
-		require.Zero(t, h.countLost(ids))
-	})
-}
-
-func TestWorkerThatComesBackAfterASleepKeepsItsAttempt(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
-		c := h.claim(time.Minute)
-		h.sleep(time.Second)
-		h.shiftClock(time.Hour)
-		h.sleep(30 * time.Second)
-		require.True(t, h.beat(c, 0).Applied)
-		h.sleep(59 * time.Second)
-		h.requireState(id, task.StatusRunning, 1)
-	})
-}
-
-// After the clock was set back, no lease lasts longer than its length.
-func TestClockSetBackMakesNoLeaseEndless(t *testing.T) {
-	for _, claim := range []bool{false, true} { // a claim or a check comes first
-		t.Run(fmt.Sprint(claim), func(t *testing.T) {
-			withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-				ids := h.createAll(20, time.Minute)
-				h.sleep(10 * time.Second)
-				h.shiftClock(-24 * time.Hour)
-				if claim {
-					require.True(t, h.claim(time.Minute).Empty())
-				}
-				h.sleep(30 * time.Second)
-				require.Zero(t, h.countLost(ids))
-				h.sleep(35 * time.Second)
-				require.Equal(t, len(ids), h.countLost(ids))
-			})
+		// Another process claims, is the first to look, or takes over.
+		"a lease of another process ends at its moment":              "poll 0; sleep 1s; start; claim 1 1m; exit; changed; sleep 59s; lost 0; sleep 1s; lost 1",
+		"a process begins after a suspend, and the workers live":     "claim 20 1m; sleep 10s; checks off; clock 1h; start; poll 0; checks on; " + strings.Repeat("sleep 25s; beat 1m; ", 6) + "lost 0",
+		"a process begins after a suspend, and the workers are dead": "claim 20 1m; sleep 10s; checks off; clock 1h; start; poll 0; checks on; sleep 150s; lost 20",
+		"a lease outlives a crash by one length":                     "poll 0; sleep 1s; checks off; start; claim 1 1m; exit; sleep 10m; start; poll 0; sleep 59s; lost 0; sleep 1s; lost 1",
+		"a lease ends at its moment if the next process starts soon": "poll 0; sleep 1s; checks off; start; claim 1 1m; exit; sleep 20s; start; poll 0; sleep 39s; lost 0; sleep 1s; lost 1",
+		"short-lived processes end a lease": "poll 0; sleep 1s; checks off; start; claim 1 1m; exit; sleep 10m; start; poll 0; exit; sleep 59s; start; poll 0; exit; " +
+			"sleep 2s; start; poll 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			withLeaseHarness(t, func(_ *testing.T, h *leaseHarness) { h.play(script) })
 		})
 	}
 }
 
-// The correction is tried again after a store error.
-func TestClockSetBackIsCorrectedAlthoughTheStoreFails(t *testing.T) {
+// A gatedStore counts its reads and can block them.
+type gatedStore struct {
+	*hookedStore
+	peek sync.Mutex // guards what follows
+	n    int
+	gate chan struct{} // nil: reads go through; otherwise they wait until it is closed
+}
+
+func (p *gatedStore) View(ctx context.Context, fn func(store.Tx) error) error {
+	p.peek.Lock()
+	p.n++
+	gate := p.gate
+	p.peek.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	return p.hookedStore.View(ctx, fn)
+}
+
+// readings returns the number of reads.
+func (p *gatedStore) readings() int {
+	p.peek.Lock()
+	defer p.peek.Unlock()
+	return p.n
+}
+
+// setChecks blocks or admits reads, so that no lease check runs.
+func (p *gatedStore) setChecks(on bool) {
+	p.peek.Lock()
+	gate := p.gate
+	p.gate = nil
+	if !on {
+		p.gate = make(chan struct{})
+	}
+	p.peek.Unlock()
+	if gate != nil {
+		close(gate)
+		synctest.Wait()
+	}
+}
+
+// A leaseHarness is an engine in fake time with an adjustable wall clock.
+type leaseHarness struct {
+	t       *testing.T
+	st      *gatedStore
+	e       *engine.Engine // the process that makes the calls
+	claims  []engine.Claimed
+	shift   atomic.Int64 // of the wall clock
+	failing atomic.Bool  // the store refuses updates
+}
+
+func withLeaseHarness(t *testing.T, test func(t *testing.T, h *leaseHarness)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := &leaseHarness{t: t, st: &gatedStore{hookedStore: newHookedStore(t)}}
+		h.st.before = func(int) error {
+			if h.failing.Load() {
+				return &store.Error{Kind: store.IO, Message: "a bad moment"}
+			}
+			return nil
+		}
+		h.e = build(t, engine.Options{Open: open(h.st), Now: h.now})
+		runEngine(t, h.e)
+		t.Cleanup(func() { h.st.setChecks(true) })
+		test(t, h)
+	})
+}
+
+func (h *leaseHarness) now() time.Time { return time.Now().Add(time.Duration(h.shift.Load())) }
+
+// play runs a script of steps: a verb, and its arguments.
+//
+//	claim N LENGTH       creates tasks of two attempts, and claims them
+//	poll N               claims until no task is ready, and asserts the number of claims
+//	beat LENGTH|refused  sends the heartbeats of all workers
+//	lost N               asserts how many attempts have ended
+//	sleep DURATION       advances all clocks
+//	clock DURATION       shifts only the wall clock
+//	checks on|off        admits or blocks the lease checks of the first process
+//	store on|off         lets updates succeed or fail
+//	start, exit          starts and ends another process, which makes the calls until then
+//	changed              signals the commit of another process to the first one
+func (h *leaseHarness) play(script string) {
+	h.t.Helper()
+	first, exit := h.e, func() {}
+	defer func() { exit() }()
+	for step := range strings.SplitSeq(script, "; ") {
+		words := strings.Fields(step)
+		n, last := 0, words[len(words)-1]
+		n, _ = strconv.Atoi(words[min(1, len(words)-1)])
+		length, _ := time.ParseDuration(last)
+		switch words[0] {
+		case "claim":
+			for range n {
+				h.create(2)
+				h.claims = append(h.claims, h.claim(length))
+			}
+		case "poll":
+			for range n {
+				require.False(h.t, h.claim(time.Minute).Empty(), step)
+			}
+			require.True(h.t, h.claim(time.Minute).Empty(), step)
+		case "beat":
+			for _, c := range h.claims {
+				require.Equal(h.t, last != "refused", h.beat(c, length).Applied, step)
+			}
+		case "lost":
+			require.Equal(h.t, n, h.countLost(), "%s in %s", step, script)
+		case "sleep":
+			h.sleep(length)
+		case "clock":
+			h.shift.Add(int64(length))
+		case "checks":
+			h.st.setChecks(last == "on")
+		case "store":
+			h.failing.Store(last == "off")
+		case "start":
+			h.e = build(h.t, engine.Options{Open: open(h.st.hookedStore), Now: h.now})
+			exit = runEngine(h.t, h.e)
+		case "exit":
+			exit()
+			h.e = first
+		case "changed":
+			h.st.changed <- struct{}{}
+		default:
+			require.Fail(h.t, "no such step", step)
+		}
+	}
+}
+
+// sleep advances the time and waits for everything that is due.
+func (h *leaseHarness) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (h *leaseHarness) apply(fn func(tx *engine.Tx) (any, error)) any {
+	h.t.Helper()
+	return do(h.t, h.e, engine.Change{Apply: fn})
+}
+
+// create creates a task with that many attempts.
+func (h *leaseHarness) create(attempts int) string {
+	h.t.Helper()
+	return h.apply(func(tx *engine.Tx) (any, error) {
+		t, err := tx.CreateTask(task.Spec{Prompt: "x", MaxAttempts: attempts}, nil)
+		return t.ID, err
+	}).(string)
+}
+
+// claim claims a task with that lease.
+func (h *leaseHarness) claim(lease time.Duration) engine.Claimed {
+	h.t.Helper()
+	return h.apply(func(tx *engine.Tx) (any, error) {
+		return tx.ClaimTask(engine.Claim{Worker: "w", Length: lease.Microseconds()})
+	}).(engine.Claimed)
+}
+
+func (h *leaseHarness) beat(c engine.Claimed, length time.Duration) engine.Reported {
+	h.t.Helper()
+	return h.apply(func(tx *engine.Tx) (any, error) {
+		return tx.Heartbeat(c.Task.ID, c.Lease.Token, length.Microseconds(), engine.Progress{})
+	}).(engine.Reported)
+}
+
+// countLost returns how many of the claimed tasks are beyond their first attempt.
+func (h *leaseHarness) countLost() (n int) {
+	h.t.Helper()
+	require.NoError(h.t, h.st.hookedStore.View(h.t.Context(), func(tx store.Tx) error {
+		for _, c := range h.claims {
+			task, _, err := tx.Task(c.Task.ID)
+			if err != nil {
+				return err
+			}
+			if task.Current.Number > 1 {
+				n++
+			}
+		}
+		return nil
+	}))
+	return n
+}
+
+func TestExpiredLeaseUsesUpAnAttempt(t *testing.T) {
 	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
 		id := h.create(2)
-		h.claim(time.Minute)
-		h.sleep(10 * time.Second)
-		h.shiftClock(-24 * time.Hour)
-		h.failing.Store(true)
-		h.sleep(5 * time.Second)
-		h.failing.Store(false)
-		h.sleep(65 * time.Second)
-		h.requireState(id, task.StatusQueued, 2)
+		for _, want := range []string{"QUEUED 2 retry", "ERROR 2 retry"} {
+			h.claim(time.Minute)
+			h.sleep(time.Minute)
+			require.NoError(t, h.e.View(t.Context(), func(tx store.Tx) error {
+				got, _, err := tx.Task(id)
+				require.Equal(t, want, fmt.Sprint(got.Status(), " ", got.Current.Number, " ", got.Current.Cause))
+				return err
+			}))
+		}
 	})
 }
 
@@ -249,89 +291,60 @@ func TestWatchRestsWhileThereIsNoLease(t *testing.T) {
 	})
 }
 
-// Leases of other processes are checked too.
-func TestLeaseOfAnotherProcessRunsOut(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
-		h.sleep(time.Second)
-		require.NoError(t, h.st.hookedStore.Store.Update(t.Context(), func(tx store.Tx) error {
-			tsk, _, err := tx.Task(id)
-			if err != nil {
-				return err
-			}
-			next, effects, err := tsk.Step(task.Claim{
-				At: core.Instant(time.Now().UnixMicro()), Worker: "elsewhere", Token: "lease_elsewhere", Length: time.Minute.Microseconds(),
+// A claim that waits for a task is answered when a lease ends, or when another process adds a task.
+func TestWaitingClaimIsAnsweredWhenATaskIsReady(t *testing.T) {
+	for _, added := range []bool{false, true} {
+		withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
+			want, after := h.create(2), 10500*time.Millisecond
+			h.claim(after)
+			began := time.Now()
+			var last engine.Claimed
+			done := waits(t, t.Context(), h.e, engine.Change{
+				Apply: func(tx *engine.Tx) (any, error) {
+					var err error
+					last, err = tx.ClaimTask(engine.Claim{Worker: "waiting", Length: time.Minute.Microseconds()})
+					return last.Task.ID, err
+				},
+				Wait: 25 * time.Second, Session: engine.Claimers,
+				Idle: func(any) bool { return last.Empty() }, Due: func(any) core.Instant { return last.Due },
 			})
-			if err != nil {
-				return err
+			if added {
+				other := build(t, engine.Options{Open: open(h.st.hookedStore)})
+				runEngine(t, other)
+				h.e, after = other, 0
+				want = h.create(1)
+				h.st.changed <- struct{}{}
 			}
-			if err := tx.PutAttempt(effects[0].(task.Keep).Attempt); err != nil {
-				return err
-			}
-			return tx.PutTask(next)
-		}))
-		h.st.changed <- struct{}{}
-		h.sleep(59 * time.Second)
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(time.Second)
-		h.requireState(id, task.StatusQueued, 2)
-	})
-}
-
-func TestExtendedLongLeasesDelayNoShortOne(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		long := h.createAll(80, time.Hour)
-		h.sleep(time.Second)
-		h.shiftClock(2 * time.Hour) // all of them seem to have run out
-		h.sleep(2 * time.Second)
-		short := h.create(2)
-		h.claim(time.Second)
-		h.sleep(2 * time.Second)
-		h.requireState(short, task.StatusQueued, 2)
-		require.Zero(t, h.countLost(long))
-	})
-}
-
-// waitingClaim returns a change that waits for a task.
-func (h *leaseHarness) waitingClaim() engine.Change {
-	var last engine.Claimed
-	return engine.Change{
-		Apply: func(tx *engine.Tx) (any, error) {
-			var err error
-			last, err = tx.ClaimTask(engine.Claim{Worker: "waiting", Length: time.Minute.Microseconds()})
-			return last.Task.ID, err
-		},
-		Wait: 25 * time.Second, Session: engine.Claimers,
-		Idle: func(any) bool { return last.Empty() }, Due: func(any) core.Instant { return last.Due },
+			require.Equal(t, outcome{result: want}, <-done)
+			require.Equal(t, after, time.Since(began))
+		})
 	}
 }
 
-func TestWaitingClaimIsAnsweredWhenALeaseRunsOut(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(2)
-		h.claim(10500 * time.Millisecond)
-		began := time.Now()
-		done := waits(t, t.Context(), h.e, h.waitingClaim())
-		require.Equal(t, outcome{result: id}, <-done)
-		require.Equal(t, 10500*time.Millisecond, time.Since(began))
-	})
-}
-
-func TestWaitingClaimIsAnsweredWhenAnotherProcessCommits(t *testing.T) {
-	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		h.create(1)
-		h.claim(time.Minute)
-		done := waits(t, t.Context(), h.e, h.waitingClaim())
-		began := time.Now()
-		require.NoError(t, h.st.hookedStore.Store.Update(t.Context(), func(tx store.Tx) error {
-			tsk, effects := task.Create("tsk_elsewhere", "att_elsewhere", 100, task.Spec{Prompt: "x", MaxAttempts: 1}, 0, 1)
-			if err := tx.PutTask(tsk); err != nil {
-				return err
+// A store that accepts no writes causes one warning, not one per second.
+func TestLeaseErrorIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newHookedStore(t)
+		var fault atomic.Pointer[store.Error]
+		st.before = func(int) error {
+			if f := fault.Load(); f != nil {
+				return f
 			}
-			return tx.PutAttempt(effects[0].(task.Keep).Attempt)
-		}))
-		h.st.changed <- struct{}{}
-		require.Equal(t, outcome{result: "tsk_elsewhere"}, <-done)
-		require.Zero(t, time.Since(began))
+			return nil
+		}
+		var log bytes.Buffer
+		e := build(t, engine.Options{Open: open(st), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		runEngine(t, e)
+		h := &leaseHarness{t: t, st: &gatedStore{hookedStore: st}, e: e}
+		h.play("claim 1 1s")
+		fault.Store(&store.Error{Kind: store.ReadOnly, Message: "it is read-only"})
+		h.sleep(time.Second)
+		before := st.number()
+		h.sleep(10 * time.Minute)
+		require.Equal(t, before+10, st.number(), "it is left alone for a minute")
+		fault.Store(&store.Error{Kind: store.IO, Message: "the disk is gone"})
+		h.sleep(10 * time.Minute)
+		require.Equal(t, 1, strings.Count(log.String(), "it is read-only"))
+		require.Equal(t, 1, strings.Count(log.String(), "the disk is gone"))
 	})
 }

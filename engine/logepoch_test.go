@@ -1,8 +1,8 @@
 package engine_test
 
 import (
-	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,11 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
-	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
-	"waybill/store/transfer"
-	"waybill/test/teststore"
 )
 
 // replaceStore replaces the store in fake time, as a restore does.
@@ -85,26 +82,11 @@ func TestLastPromptOfAReplacedLogIsForgotten(t *testing.T) {
 // After a restore, holders of extended leases get the time that a new process would give them.
 func TestRestoreEndsNoLeaseOfAnActiveWorker(t *testing.T) {
 	withLeaseHarness(t, func(t *testing.T, h *leaseHarness) {
-		id := h.create(3)
-		c := h.claim(10 * time.Second)
-		var file bytes.Buffer
-		_, err := transfer.Export(t.Context(), h.st.Store, &file, "w")
-		require.NoError(t, err)
-		copied := teststore.New(t)
-		_, err = transfer.Import(t.Context(), copied, bytes.NewReader(file.Bytes()))
-		require.NoError(t, err)
+		h.play("claim 1 10s")
+		copied := copied(t, h.st.Store)
 		h.create(1) // an event, by which the logs differ
-		for range 10 {
-			h.sleep(9 * time.Second)
-			require.True(t, h.beat(c, 0).Applied)
-		}
+		h.play(strings.Repeat("sleep 9s; beat 10s; ", 9) + "sleep 9s; beat 10s")
 		replaceStore(h.st.hookedStore, copied)
-		h.sleep(4 * time.Second)
-		h.requireState(id, task.StatusRunning, 1)
-		require.True(t, h.beat(c, 0).Applied)
-		h.sleep(9 * time.Second)
-		h.requireState(id, task.StatusRunning, 1)
-		h.sleep(time.Minute)
-		h.requireState(id, task.StatusQueued, 2)
+		h.play("sleep 4s; lost 0; beat 10s; sleep 9s; lost 0; sleep 1m; lost 1")
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
 	"waybill/engine"
 	"waybill/plan"
 	planfile "waybill/plan/file"
@@ -100,53 +101,6 @@ func TestListHasALimit(t *testing.T) {
 	require.Len(t, plans, 100)
 }
 
-func TestResolveShortNames(t *testing.T) {
-	plans, _ := folders(t)
-	plans.write("docs/plans/2026-01-01-a.md", twoItems, time.Hour)
-	plans.write("tasks/tasks-prd-b.md", twoItems, time.Hour)
-	plans.write("openspec/changes/add-c/tasks.md", twoItems, time.Hour)
-	plans.write("backlog/tasks/back-1 - D.md", twoItems, time.Hour)
-	plans.write("conductor/tracks/e_1/plan.md", twoItems, time.Hour)
-	for name, want := range map[string]string{
-		"2026-01-01-a": "docs/plans/2026-01-01-a.md", "tasks-prd-b": "tasks/tasks-prd-b.md", "add-c": "openspec/changes/add-c/tasks.md",
-		"tasks": "backlog/tasks", "e_1": "conductor/tracks/e_1/plan.md", "backlog/tasks/": "backlog/tasks",
-	} {
-		got, err := plans.Resolve(name)
-		require.NoError(t, err, name)
-		require.Equal(t, want, got, name)
-		if name != "backlog/tasks/" {
-			require.Contains(t, plans.Candidates(name), want, "it is found by that name when it is gone")
-		}
-	}
-	_, err := plans.Resolve("plans")
-	require.EqualError(t, err, `no plan has the name or path "plans"`)
-	for _, path := range plans.Candidates("x") {
-		require.NotContains(t, path, "*")
-	}
-}
-
-// A short name with a version number is not a path.
-func TestResolveShortNamesWithADot(t *testing.T) {
-	plans, _ := folders(t)
-	plans.write("specs/v1.2/tasks.md", twoItems, time.Hour)
-	plans.write("docs/plans/2026-01-01-v1.2.md", twoItems, time.Hour)
-	plans.write("v2.0", twoItems, time.Hour)
-	plans.write("specs/v2.0/tasks.md", twoItems, time.Hour)
-	for name, want := range map[string]string{
-		"v1.2": "specs/v1.2/tasks.md", "2026-01-01-v1.2": "docs/plans/2026-01-01-v1.2.md", "v2.0": "v2.0", "v9.md": "v9.md", "..": "..",
-	} {
-		got, err := plans.Resolve(name)
-		require.NoError(t, err, name)
-		require.Equal(t, want, got, name)
-	}
-	_, err := plans.Read("v2.0")
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(filepath.Join(plans.dir, "v2.0")))
-	got, err := plans.Resolve("v2.0")
-	require.NoError(t, err)
-	require.Equal(t, "v2.0", got, "it was a plan, and its name means no other one now")
-}
-
 func TestDialectRules(t *testing.T) {
 	plans, _ := folders(t,
 		engine.DialectRule{Pattern: "specs/a/tasks.md", Dialect: "openspec"},
@@ -204,15 +158,53 @@ func TestFollowFindsNewPlans(t *testing.T) {
 	})
 }
 
-func TestResolveAFolderWithAllTasksInOneFile(t *testing.T) {
+func TestResolve(t *testing.T) {
 	plans, _ := folders(t)
+	for _, path := range []string{
+		"specs/login/tasks.md", "specs/003/tasks.md", "TODO", "docs/plans/2026-01-01-a.md", "tasks/tasks-prd-b.md", "openspec/changes/add-c/tasks.md",
+		"backlog/tasks/back-1 - D.md", "conductor/tracks/e_1/plan.md", "specs/v1.2/tasks.md", "docs/plans/2026-01-01-v1.2.md", "v2.0", "specs/v2.0/tasks.md",
+	} {
+		plans.write(path, twoItems, time.Hour)
+	}
+	for name, want := range map[string]string{
+		// A short name, which may have a version number.
+		"login": "specs/login/tasks.md", "003": "specs/003/tasks.md", "2026-01-01-a": "docs/plans/2026-01-01-a.md", "tasks-prd-b": "tasks/tasks-prd-b.md",
+		"add-c": "openspec/changes/add-c/tasks.md", "tasks": "backlog/tasks", "e_1": "conductor/tracks/e_1/plan.md",
+		"v1.2": "specs/v1.2/tasks.md", "2026-01-01-v1.2": "docs/plans/2026-01-01-v1.2.md",
+	} {
+		got, err := plans.Resolve(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, got, name)
+		require.Contains(t, plans.Candidates(name), want, "it is found by that name when it is gone")
+	}
+	for name, want := range map[string]string{
+		"TODO": "TODO", "specs/login/tasks.md": "specs/login/tasks.md", "./specs//003/tasks.md": "specs/003/tasks.md", "backlog/tasks/": "backlog/tasks",
+		"nowhere.md": "nowhere.md", "../outside/of/tasks.md": "../outside/of/tasks.md", "v2.0": "v2.0", "v9.md": "v9.md", "..": "..",
+	} {
+		got, err := plans.Resolve(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, got, name)
+	}
+	for _, path := range plans.Candidates("x") {
+		require.NotContains(t, path, "*")
+	}
+	_, err := plans.Resolve("logout")
+	require.EqualError(t, err, `no plan has the name or path "logout"`)
+	var refusal *core.Refusal
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, "logout", refusal.Subject)
+
+	_, err = plans.Read("v2.0")
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(plans.dir, "v2.0")))
+	got, err := plans.Resolve("v2.0")
+	require.NoError(t, err)
+	require.Equal(t, "v2.0", got, "it was a plan, and its name means no other one now")
 	plans.write(".taskmaster/tasks/task_001.txt", "# Task ID: 1\n", time.Hour)
 	for _, want := range []string{".taskmaster/tasks", ".taskmaster/tasks/tasks.json"} {
-		for _, name := range []string{".taskmaster/tasks", "./.taskmaster/tasks/"} {
-			got, err := plans.Resolve(name)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-		}
-		plans.write(".taskmaster/tasks/tasks.json", "{}", time.Hour)
+		got, err = plans.Resolve("./.taskmaster/tasks/")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		plans.write(".taskmaster/tasks/tasks.json", "{}", time.Hour) // it has all tasks of the folder
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
 	"waybill/engine"
 	planfile "waybill/plan/file"
 )
@@ -106,30 +105,6 @@ func TestPlanIsReadAnewOnlyWhenItChanged(t *testing.T) {
 	require.Equal(t, 1, changed.Reading.Totals.Completed)
 }
 
-func TestEmptiedPlanIsStaleUntilItSaysSomethingAgain(t *testing.T) {
-	plans := newPlanFixture(t)
-	plans.write("tasks.md", twoItems, time.Hour)
-	plans.requireItems([]string{"1", "2"}, "")
-	plans.write("tasks.md", " \n", time.Second)
-	plans.requireItems([]string{"1", "2"}, engine.StaleEmpty)
-	p, err := plans.Read("tasks.md")
-	require.NoError(t, err)
-	var stale *engine.StaleError
-	require.ErrorAs(t, p.Fault, &stale)
-	require.Equal(t, engine.StaleError{Path: "tasks.md", Reason: engine.StaleEmpty}, *stale)
-	require.ErrorContains(t, stale, `"tasks.md" was emptied`)
-	plans.write("tasks.md", twoItems, time.Second)
-	plans.requireItems([]string{"1", "2"}, "")
-}
-
-func TestPlanThatWasEmptyFromTheStartIsEmpty(t *testing.T) {
-	plans := newPlanFixture(t)
-	plans.write("tasks.md", "", 0)
-	plans.requireItems([]string{}, "")
-	plans.write("tasks.md", twoItems, 0)
-	plans.requireItems([]string{"1", "2"}, "")
-}
-
 func TestOnlyPlansAreWatchedAndRemembered(t *testing.T) {
 	plans := newPlanFixture(t)
 	plans.write("tasks.md", twoItems, time.Hour)
@@ -138,39 +113,4 @@ func TestOnlyPlansAreWatchedAndRemembered(t *testing.T) {
 	}
 	require.Equal(t, []string{"tasks.md"}, plans.watched)
 	require.Equal(t, []string{"tasks.md"}, plans.Known())
-}
-
-func TestResolve(t *testing.T) {
-	plans := newPlanFixture(t)
-	plans.write("specs/login/tasks.md", twoItems, time.Hour)
-	plans.write("specs/003/tasks.md", twoItems, time.Hour)
-	plans.write("TODO", twoItems, time.Hour)
-	for name, want := range map[string]string{
-		"login":                  "specs/login/tasks.md",
-		"003":                    "specs/003/tasks.md",
-		"TODO":                   "TODO",
-		"specs/login/tasks.md":   "specs/login/tasks.md",
-		"./specs//003/tasks.md":  "specs/003/tasks.md",
-		"nowhere.md":             "nowhere.md",
-		"../outside/of/tasks.md": "../outside/of/tasks.md",
-	} {
-		got, err := plans.Resolve(name)
-		require.NoError(t, err, name)
-		require.Equal(t, want, got, name)
-	}
-	_, err := plans.Resolve("logout")
-	var refusal *core.Refusal
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, "logout", refusal.Subject)
-	require.EqualError(t, refusal, `no plan has the name or path "logout"`)
-}
-
-func TestListFindsWhatLiesInTheUsualPlaces(t *testing.T) {
-	plans := newPlanFixture(t)
-	plans.write("tasks.md", twoItems, time.Hour)
-	plans.write("specs/login/tasks.md", twoItems, time.Hour)
-	plans.write("plans/a.md", twoItems, time.Hour)
-	found, err := plans.List()
-	require.NoError(t, err)
-	require.Equal(t, []string{"specs/login/tasks.md", "tasks.md"}, found)
 }

@@ -113,22 +113,6 @@ func TestClockJumpRemovesNoYoungRecords(t *testing.T) {
 	})
 }
 
-func TestNothingIsForgottenTooSoon(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, _ func() time.Duration) {
-		e := build(t, engine.Options{Open: open(newHookedStore(t)), Prunes: true})
-		runEngine(t, e)
-		do(t, e, keyed("k", "f", queue("s", "x")))
-		time.Sleep(29 * 24 * time.Hour)
-		for range 5000 { // as many puts as pass between two looks
-			do(t, e, queue("s", "y"))
-		}
-		synctest.Wait()
-		oldest, _ := bounds(t, e)
-		require.EqualValues(t, 1, oldest)
-		require.Equal(t, engine.Replay{JSON: `"x"`}, do(t, e, keyed("k", "f", queue("s", "x"))))
-	})
-}
-
 // A work is a task and its target state; "" means that it was not claimed.
 type work struct {
 	run    string

@@ -41,7 +41,7 @@ func TestListedPlanIsAPipeNow(t *testing.T) {
 			if c.reason == "symlink_dangling" {
 				require.Equal(t, []string{"gone"}, f.records())
 			} else {
-				require.Equal(t, []string{"rebuild_failed: " + c.reason}, f.records())
+				require.Equal(t, []string{c.reason}, f.records())
 			}
 			f.repairPlan(threeItems)
 			require.Equal(t, map[string]string{"tasks.md": ""}, f.list())

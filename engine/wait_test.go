@@ -71,15 +71,6 @@ func inFakeTime(t *testing.T, test func(t *testing.T, elapsed func() time.Durati
 	})
 }
 
-func TestWaitIsOverAtOnceWhenThereIsSomething(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
-		e := start(t, newHookedStore(t))
-		do(t, e, queue("s", "x"))
-		require.Equal(t, []string{"x"}, do(t, e, next("s", 0)))
-		require.Zero(t, elapsed())
-	})
-}
-
 func TestWaitIsOverWhenTheSessionGetsSomething(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, elapsed func() time.Duration) {
 		e := start(t, newHookedStore(t))
@@ -192,14 +183,6 @@ func TestHurriedWaitIsAnsweredWithWhatThereIs(t *testing.T) {
 		require.Equal(t, engine.Replay{JSON: "[]"}, do(t, e, keyed("k", "f", next("s", 0))))
 		require.Zero(t, elapsed())
 	})
-}
-
-func TestHurryDoesNotKeepAChangeFromHappening(t *testing.T) {
-	e := start(t, newHookedStore(t))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(engine.ErrHurry)
-	require.NoError(t, (<-submit(ctx, e, queue("s", "x"))).err)
-	require.Equal(t, []string{"x"}, contents(t, e))
 }
 
 func TestStopEndsEveryWait(t *testing.T) {
