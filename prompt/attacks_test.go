@@ -5,24 +5,30 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 
 	"waybill/ledger"
 	"waybill/plan"
 	"waybill/plan/criteria"
 	"waybill/prompt"
+	"waybill/test/golden"
 	"waybill/test/slow"
 )
 
-// attack is a text that pretends to be something else, or would hide or carry something.
+// An attack is a text that pretends to be something else, or would hide or carry something.
 type attack struct{ category, name, text string }
 
-// attacks reads testdata/attacks: a file for each category, and in it a line for each text, as Go would quote it, so
-// that what nobody sees is seen.
+// attacks reads testdata/attacks: a file for each category with one quoted text a line, so that invisible characters
+// can be seen.
 func attacks(t testing.TB) (list []attack) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/attacks/*.txt")
@@ -48,10 +54,26 @@ func attacks(t testing.TB) (list []attack) {
 	return list
 }
 
+// The golden files say what a prompt makes of each attack, and how many changes that takes.
+func TestAttacksReadAsTheGoldenFilesSay(t *testing.T) {
+	results := map[string]string{}
+	for _, a := range attacks(t) {
+		got, neutralised := promptOf(t, a.text)
+		if a.category == "plain-words" { // they are harmless where they stand
+			require.Equal(t, a.text, got)
+			continue
+		}
+		results[a.category] += fmt.Sprintf("%s: %d %q\n", a.name, neutralised, got)
+	}
+	for category, result := range results {
+		golden.Equal(t, "attacks/"+category+".golden", result)
+	}
+}
+
 // harmless stands in each place before an attack does.
 const harmless = "harmlesswords"
 
-// A place is where a text of others enters a prompt.
+// A place is where an untrusted text enters a prompt.
 type place struct {
 	name string
 	put  func(in *prompt.CompileInput, text string)
@@ -103,35 +125,28 @@ var places = []place{
 }
 
 // attacked returns the part behind the prefix of a prompt with a text in a place.
-func attacked(t *testing.T, p place, role ledger.Role, delta bool, text string) string {
+func attacked(t *testing.T, p place, role ledger.Role, text string) string {
 	t.Helper()
 	in := rejected(input(t, "2.1"))
 	in.Role, in.MaxInputTokens = role, 1<<20
-	if delta {
-		in.Since = compile(t, in).Packet.Cursor
-	}
 	p.put(&in, text)
 	c := compile(t, in)
-	tail, ok := strings.CutPrefix(c.Prompt, c.StablePrefix)
-	require.True(t, ok)
-	return tail
+	return strings.TrimPrefix(c.Prompt, c.StablePrefix)
 }
 
-// No text of the corpus gets anything past the strict reader, wherever it stands in a prompt.
-func TestNoAttackSurvivesInAPrompt(t *testing.T) {
+// No attack adds, changes or hides a section, wherever it stands in a prompt.
+func TestNoAttackForgesASection(t *testing.T) {
 	list := attacks(t)
-	for role := ledger.RoleWorker; role <= ledger.RoleCodeQualityReviewer; role++ {
-		for _, delta := range []bool{false, true} {
-			t.Run(fmt.Sprintf("role %d, delta %t", role, delta), func(t *testing.T) {
-				t.Parallel()
-				for i, p := range places {
-					if slow.Race && (i%3+1 != int(role) || delta != (i%2 == 0)) {
-						continue // nothing here is concurrent, so one kind of prompt is enough
-					}
-					noneSurvives(t, some(list, i), p, role, delta)
-				}
-			})
-		}
+	for i, p := range places {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			role := roles[i%len(roles)]
+			before := attacked(t, p, role, harmless)
+			require.Contains(t, before, harmless)
+			for _, a := range some(list, i) {
+				requireSections(t, before, attacked(t, p, role, a.text), a.category+", "+a.name)
+			}
+		})
 	}
 }
 
@@ -147,109 +162,80 @@ func some(list []attack, turn int) (few []attack) {
 	return few
 }
 
-func noneSurvives(t *testing.T, list []attack, p place, role ledger.Role, delta bool) {
+// requireSections asserts that a prompt has the sections of the one before it, and those without the harmless words
+// unchanged. A Markdown reader finds no section in code or HTML, and no image from elsewhere.
+func requireSections(t *testing.T, before, prompt, of string) {
 	t.Helper()
-	before := attacked(t, p, role, delta, harmless)
-	require.Contains(t, before, harmless, p.name)
-	require.Empty(t, problemsOf(before, before, harmless, sectionHead), p.name)
-	for _, a := range list {
-		prompt := attacked(t, p, role, delta, a.text)
-		if problems := problemsOf(prompt, before, harmless, sectionHead); len(problems) > 0 {
-			t.Fatalf("%s, %s, as %s: %q\n%.3000q", a.category, a.name, p.name, problems, prompt)
+	want, got := promptHead.Split(before, -1), promptHead.Split(prompt, -1)
+	require.Equal(t, promptHead.FindAllString(before, -1), promptHead.FindAllString(prompt, -1), "%s\n%.3000q", of, prompt)
+	for i := range want {
+		if !strings.Contains(want[i], harmless) {
+			require.Equal(t, want[i], got[i], of)
 		}
 	}
+	require.Empty(t, hidden(prompt), "%s\n%.3000q", of, prompt)
 }
 
-// The words of no language are touched; what makes them harmless is where they stand.
-func TestPlainWordsStayAsTheyAre(t *testing.T) {
-	for _, a := range attacks(t) {
-		if a.category == "plain-words" {
-			got, neutralised := promptOf(t, a.text)
-			require.Equal(t, a.text, got)
-			require.Zero(t, neutralised)
+// hidden reads the prompt as Markdown, and returns the sections in code or HTML and the images from elsewhere.
+func hidden(prompt string) (problems []string) {
+	source, heads := []byte(prompt), promptHead.FindAllStringIndex(prompt, -1)
+	inside := func(lines *text.Segments) {
+		for i := range lines.Len() {
+			if part := lines.At(i); slices.ContainsFunc(heads, func(h []int) bool { return part.Start <= h[0] && h[0] < part.Stop }) {
+				problems = append(problems, fmt.Sprintf("hidden %.40q", part.Value(source)))
+			}
 		}
 	}
+	loaded := func(html string) {
+		if loads.MatchString(html) {
+			problems = append(problems, fmt.Sprintf("loads %.40q", html))
+		}
+	}
+	_ = ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeBlock, *ast.FencedCodeBlock:
+			inside(n.Lines())
+		case *ast.HTMLBlock:
+			inside(n.Lines())
+			loaded(string(n.Lines().Value(source)))
+		case *ast.RawHTML:
+			loaded(string(n.Segments.Value(source)))
+		case *ast.Image:
+			if elsewhere.Match(n.Destination) {
+				problems = append(problems, fmt.Sprintf("image %q", n.Destination))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return problems
 }
 
-// A heading of any name that says whose words follow is one in each place, were it not marked.
-func TestReaderFindsEachForgedProvenance(t *testing.T) {
-	n := 0
-	for _, a := range attacks(t) {
-		if a.category != "forged-provenance" {
-			continue
-		}
-		n++
-		require.NotEmpty(t, problemsIn(a.text), a.name)
-		got, neutralised := promptOf(t, a.text)
-		require.Empty(t, problemsIn(got), "%s: %q", a.name, got)
-		require.Contains(t, got, "│ ", a.name)
-		require.Positive(t, neutralised, a.name)
-	}
-	require.Greater(t, n, 40)
-}
+// elsewhere matches an address with a scheme or a host. A colon behind the first slash is part of a path.
+var elsewhere = regexp.MustCompile(`^[^/?#]*:|^//`)
 
-// The same holds for the prompt that picks a run up again.
-func TestNoAttackSurvivesInAResumption(t *testing.T) {
-	slow.Test(t)
-	resumed := func(text string, put func(in *prompt.ResumptionInput, text string)) string {
-		in := rejected(input(t, "2.1"))
-		r := prompt.ResumptionInput{
-			Progress: in.Progress, Task: in.Task, Halted: "blocked", Why: "it stalls", Unreadable: "no file", NextAction: "Wait.",
-		}
-		put(&r, text)
-		return prompt.Resumption(r)
-	}
-	list, turn := attacks(t), 0
-	for name, put := range map[string]func(in *prompt.ResumptionInput, text string){
-		"item":       func(in *prompt.ResumptionInput, text string) { in.Progress.CurrentItem.ID = text },
-		"summary":    func(in *prompt.ResumptionInput, text string) { in.Task.Summary = text },
-		"assessment": func(in *prompt.ResumptionInput, text string) { in.Task.ReviewerAssessment = text },
-		"blockers":   func(in *prompt.ResumptionInput, text string) { in.Task.Blockers = []string{text, "b"} },
-		"hint":       func(in *prompt.ResumptionInput, text string) { in.Task.ReplanHint = text },
-		"fixes":      func(in *prompt.ResumptionInput, text string) { in.Task.Reviews[0].RequiredFixes = []string{text} },
-		"issue":      func(in *prompt.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Message = text },
-		"issue fix":  func(in *prompt.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Fix = text },
-		"issue file": func(in *prompt.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].File = text },
-		"severity":   func(in *prompt.ResumptionInput, text string) { in.Task.Reviews[0].Issues[0].Severity = text },
-		"halted":     func(in *prompt.ResumptionInput, text string) { in.Halted = text },
-		"why":        func(in *prompt.ResumptionInput, text string) { in.Why = text },
-		"unreadable": func(in *prompt.ResumptionInput, text string) { in.Unreadable = text },
-		"next":       func(in *prompt.ResumptionInput, text string) { in.NextAction = text },
-	} {
-		turn++
-		before := resumed(harmless, put)
-		require.Contains(t, before, harmless)
-		for _, a := range some(list, turn) {
-			prompt := resumed(a.text, put)
-			require.Empty(t, problemsOf(prompt, before, harmless, sectionHead), "%s, %s: %s\n%.3000q", a.category, a.name, name, prompt)
-		}
-	}
-}
+var loads = regexp.MustCompile(`(?is)<(img|image|iframe|embed|object|video|audio|source)\s.*(//|http)`)
 
-// And for the prompt that continues a task with an answer.
-func TestNoAttackSurvivesInAContinuation(t *testing.T) {
-	continued := func(text string, put func(d *prompt.Dialogue, text string)) string {
-		d := prompt.Dialogue{
-			Task: "Name it.", Output: "I looked.", Question: "oak?", Reply: "elm",
-			Earlier: []prompt.Exchange{{Question: "where?", Reply: "here"}, {Question: "when?", Reply: "now"}},
-		}
-		put(&d, text)
-		prompt, _ := prompt.Continuation(d)
-		return prompt
+// No text hides the sections behind it, or loads an image.
+func FuzzNeutralisedTextHidesNothing(f *testing.F) {
+	for _, a := range some(attacks(f), 0) {
+		f.Add(a.text)
 	}
-	list := attacks(t)
-	for name, put := range map[string]func(d *prompt.Dialogue, text string){
-		"task":             func(d *prompt.Dialogue, text string) { d.Task = text },
-		"output":           func(d *prompt.Dialogue, text string) { d.Output = text },
-		"question":         func(d *prompt.Dialogue, text string) { d.Question = text },
-		"reply":            func(d *prompt.Dialogue, text string) { d.Reply = text },
-		"earlier question": func(d *prompt.Dialogue, text string) { d.Earlier[0].Question = text },
-		"earlier reply":    func(d *prompt.Dialogue, text string) { d.Earlier[0].Reply = text },
-	} {
-		before := continued(harmless, put)
-		for _, a := range list {
-			prompt := continued(a.text, put)
-			require.Empty(t, problemsOf(prompt, before, harmless, dialogueHead), "%s, %s: %s\n%.3000q", a.category, a.name, name, prompt)
-		}
+	for _, text := range clean {
+		f.Add(text)
 	}
+	f.Fuzz(func(t *testing.T, text string) {
+		slow.InTime(t)
+		text = strings.ReplaceAll(text, harmless, "")
+		for _, p := range places {
+			switch p.name {
+			case "item prompt", "item details", "task summary", "task fixes", "issue fix":
+				before := attacked(t, p, ledger.RoleWorker, harmless)
+				requireSections(t, before, attacked(t, p, ledger.RoleWorker, "x"+text), p.name)
+				requireSections(t, before, attacked(t, p, ledger.RoleWorker, text+"x"), p.name)
+			}
+		}
+	})
 }

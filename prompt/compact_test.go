@@ -13,7 +13,6 @@ import (
 	"waybill/ledger"
 	"waybill/prompt"
 	"waybill/test/golden"
-	"waybill/test/slow"
 )
 
 // heavy is a prompt with much in it that may be cut.
@@ -68,41 +67,6 @@ func TestNoRoleLosesWhatItNeedsInAnyModeAndStage(t *testing.T) {
 				require.True(t, seen[s.String()+" "+string(stage)], "%s %s was not looked at", s, stage)
 			}
 		}
-	}
-}
-
-// The law above cut texts out of a finished prompt, and so tried itself and not the prompts. Here each thing that is
-// required is taken out of what the prompt is made of, and the prompt falls to the law for it.
-func TestTheLawMissesEachThingThatAPromptWasMadeWithout(t *testing.T) {
-	slow.Test(t)
-	taken := map[string]int{}
-	for _, s := range situations("usual", "heavy") {
-		if s.mode == "same" {
-			continue // a delta, too, and what is required does not depend on what has changed
-		}
-		in := s.input(t)
-		law := lawOf(t, &in)
-		for i := range needs {
-			without := copied(in)
-			needs[i].take(&without)
-			for _, c := range eachPrompt(t, without) {
-				if len(needs[i].wanted(&in, &c)) == 0 {
-					continue
-				}
-				require.Contains(t, law.lost(&c), needs[i].name, "%s %s", s, c.Stage)
-				taken[needs[i].name]++
-			}
-		}
-		for _, other := range roles {
-			asOther := in
-			asOther.Role = other
-			for _, c := range eachPrompt(t, asOther) {
-				require.Equal(t, other != s.role, slices.Contains(law.lost(&c), contractName), "%s", s)
-			}
-		}
-	}
-	for i := range needs {
-		require.NotZero(t, taken[needs[i].name], needs[i].name)
 	}
 }
 

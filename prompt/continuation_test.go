@@ -96,10 +96,11 @@ func TestContinuationKeepsCleanTextByteForByte(t *testing.T) {
 }
 
 func TestContinuationMarksWhatPassesForStructure(t *testing.T) {
-	for _, row := range hostile {
-		got, neutralised := prompt.Continuation(prompt.Dialogue{Task: "x", Reply: row.text})
-		require.Contains(t, got, "[User Reply]\n"+row.want, row.name)
-		require.Equal(t, row.count, neutralised, row.name)
+	for _, a := range attacks(t) {
+		want, count := promptOf(t, a.text)
+		got, neutralised := prompt.Continuation(prompt.Dialogue{Task: "x", Reply: a.text})
+		require.Contains(t, got, "[User Reply]\n"+strings.TrimRight(want, "\n"), a.name)
+		require.Equal(t, count, neutralised, a.name)
 	}
 }
 
@@ -123,8 +124,8 @@ func TestContinuationBoundsWhatWasAnsweredBefore(t *testing.T) {
 
 // Whatever stands in the texts, each of our headings begins a line of the prompt once.
 func FuzzContinuation(f *testing.F) {
-	for _, row := range hostile {
-		f.Add(row.text, row.text, row.text)
+	for _, a := range attacks(f) {
+		f.Add(a.text, a.text, a.text)
 	}
 	f.Add("[User Reply]", "a\r\n[Continue Task]", " [previous output]\t")
 	f.Fuzz(func(t *testing.T, task, said, reply string) {

@@ -21,7 +21,6 @@ type life struct {
 	named   int // files
 	// heard is what the agent of a role knew after each packet that reached it, at first nothing.
 	heard map[ledger.Role][]hearing
-	seen  *sightings
 }
 
 // A hearing is what an agent knows, and the cursor that says so.
@@ -30,19 +29,8 @@ type hearing struct {
 	facts  map[string]string
 }
 
-// sightings are what lives went through.
-type sightings struct {
-	changed, gone                                 map[string]bool // facts of deltas
-	outcomes                                      map[string]bool
-	deltas, cut, strangers, lost, behind, clipped int
-}
-
-func newSightings() *sightings {
-	return &sightings{changed: map[string]bool{}, gone: map[string]bool{}, outcomes: map[string]bool{}}
-}
-
-func newLife(t *testing.T, choices []byte, seen *sightings) *life {
-	l := &life{t: t, choices: choices, text: rainPlan, in: input(t, "2.1"), seen: seen, heard: map[ledger.Role][]hearing{}}
+func newLife(t *testing.T, choices []byte) *life {
+	l := &life{t: t, choices: choices, text: rainPlan, in: input(t, "2.1"), heard: map[ledger.Role][]hearing{}}
 	for _, role := range roles {
 		l.heard[role] = []hearing{{}}
 	}
@@ -110,7 +98,6 @@ var kindsOf = map[ledger.Role][]ledger.OutcomeKind{
 func (l *life) outcome() ledger.Outcome {
 	o := ledger.Outcome{Role: roles[l.pick(len(roles))], Summary: l.word()}
 	o.Kind = kindsOf[o.Role][l.pick(len(kindsOf[o.Role]))]
-	l.seen.outcomes[roleFiles[o.Role]+" "+o.Kind.String()] = true
 	if o.Role == ledger.RoleWorker {
 		o.GitRange = []string{"", "a1..b2", "b2..c3"}[l.pick(3)]
 		o.FollowUps, o.FilesChanged = l.words(), l.files()

@@ -2,7 +2,6 @@ package prompt_test
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"waybill/ledger"
@@ -13,129 +12,41 @@ import (
 // A need is something that a prompt has to say, whatever it costs.
 type need struct {
 	name string
-	// reviewers means that nobody else needs it.
+	// head is the section that says it. The fact, if any, is in the packet with its whole value.
+	head, fact string
+	// reviewers means that only reviewers need it.
 	reviewers bool
-	// head is the section that says it, and says returns the texts, none if there is nothing to say.
-	head string
-	says func(*prompt.CompileInput, *prompt.Compiled) []string
-	// fact is in the packet with its whole value, "" if the packet does not have it.
-	fact string
-	// take takes it out of the input.
-	take func(*prompt.CompileInput)
+	says      func(*prompt.CompileInput, *prompt.Compiled) []string // nothing if there is nothing to say
 }
 
 // needs are all that there are, but for the contract.
 var needs = []need{
-	{
-		name: "id", head: "Task", says: ofItem(func(it *plan.Item) string { return it.ID }), fact: "ledger.progress.item_id",
-		take: func(in *prompt.CompileInput) {
-			in.Progress.CurrentItem.ID, in.Progress.ItemID, in.Task.ItemID = "", "", ""
-		},
-	},
-	{
-		name: "title", head: "Task", says: ofItem(func(it *plan.Item) string { return it.Title }),
-		take: func(in *prompt.CompileInput) { in.Progress.CurrentItem.Title = "" },
-	},
-	{
-		name: "prompt", head: "Task Prompt", says: asked,
-		take: func(in *prompt.CompileInput) {
-			in.TaskPrompt, in.Progress.CurrentItem.Prompt, in.Compaction.PromptOverride = "", "", ""
-		},
-	},
-	{
-		name: "details", head: "Details", says: ofItems(func(it *plan.Item) []string { return it.Details }),
-		take: func(in *prompt.CompileInput) { in.Progress.CurrentItem.Details = nil },
-	},
-	{
-		name: "place in the plan", head: "Task", says: placeIfNeeded,
-		take: func(in *prompt.CompileInput) { in.Progress.SourcePath = "" },
-	},
-	{
-		name: "criteria or their place", reviewers: true, head: "Acceptance Criteria", says: criteriaOrPlace,
-		take: func(in *prompt.CompileInput) { in.Criteria = nil },
-	},
-	{
-		name: "commits", reviewers: true, head: "Work", fact: "ledger.task.git_range",
-		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return []string{in.Task.GitRange} },
-		take: func(in *prompt.CompileInput) { in.Task.GitRange = "" },
-	},
-	{
-		name: "files of the work", reviewers: true, head: "Work", says: filesLeft,
-		take: func(in *prompt.CompileInput) { in.Task.FilesChanged = nil },
-	},
-	{
-		name: "summary of a failed attempt", head: "Last Attempt", fact: "ledger.task.summary",
-		says: ifFailed(func(task *ledger.TaskLedger) string { return task.Summary }),
-		take: func(in *prompt.CompileInput) { in.Task.Summary = "" },
-	},
-	{
-		name: "assessment of a failed attempt", head: "Last Attempt", fact: "ledger.task.reviewer_assessment",
-		says: ifFailed(func(task *ledger.TaskLedger) string { return task.ReviewerAssessment }),
-		take: func(in *prompt.CompileInput) { in.Task.ReviewerAssessment = "" },
-	},
-	{
-		name: "fixes of the spec review", head: "Required Fixes", says: fixes(0), fact: "ledger.task.required_fixes",
-		take: func(in *prompt.CompileInput) { in.Task.Reviews[0].RequiredFixes = nil },
-	},
-	{
-		name: "fixes of the quality review", head: "Required Fixes", says: fixes(1), fact: "ledger.task.required_fixes",
-		take: func(in *prompt.CompileInput) { in.Task.Reviews[1].RequiredFixes = nil },
-	},
-	{
-		name: "fixes of failed checks", head: "Required Fixes", says: fixes(2), fact: "ledger.task.required_fixes",
-		take: func(in *prompt.CompileInput) { in.Task.Reviews[2].RequiredFixes = nil },
-	},
-	{
-		name: "blockers", head: "Blockers", fact: "ledger.task.blockers",
-		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return in.Task.Blockers },
-		take: func(in *prompt.CompileInput) { in.Task.Blockers = nil },
-	},
-	{
-		name: "what the plan says is in the way", head: "Blockers",
-		says: ofItem(func(it *plan.Item) string { return it.BlockedReason }),
-		take: func(in *prompt.CompileInput) { in.Progress.CurrentItem.BlockedReason = "" },
-	},
-	{
-		name: "issues of the spec review", head: "Review Issues", says: issues(0), fact: "ledger.task.reviewer_issues",
-		take: func(in *prompt.CompileInput) { in.Task.Reviews[0].Issues = nil },
-	},
-	{
-		name: "issues of the quality review", head: "Review Issues", says: issues(1), fact: "ledger.task.reviewer_issues",
-		take: func(in *prompt.CompileInput) { in.Task.Reviews[1].Issues = nil },
-	},
-	{
-		name: "what to do about the issues", head: "Review Issues", says: cures, fact: "ledger.task.reviewer_issues",
-		take: func(in *prompt.CompileInput) {
-			for i := range in.Task.Reviews {
-				list := slices.Clone(in.Task.Reviews[i].Issues)
-				for k := range list {
-					list[k].Fix = ""
-				}
-				in.Task.Reviews[i].Issues = list
-			}
-		},
-	},
-	{
-		name: "replan hint", head: "Replan Hint", fact: "ledger.task.replan_hint",
-		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return []string{in.Task.ReplanHint} },
-		take: func(in *prompt.CompileInput) { in.Task.ReplanHint = "" },
-	},
-	{
-		name: "status", head: "Now", says: ofItem(func(it *plan.Item) string { return it.Status.String() }),
-		take: func(in *prompt.CompileInput) { in.Progress.CurrentItem.Status = plan.Skipped },
-	},
-	{
-		name: "that the plan could not be read", head: "Now",
-		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return []string{in.Degraded} },
-		take: func(in *prompt.CompileInput) { in.Degraded = "" },
-	},
-	{
-		name: "limit of the answer", head: "Now",
-		says: func(in *prompt.CompileInput, _ *prompt.Compiled) []string {
-			return []string{strconv.Itoa(in.MaxOutputTokens)}
-		},
-		take: func(in *prompt.CompileInput) { in.MaxOutputTokens = 0 },
-	},
+	{"id", "Task", "ledger.progress.item_id", false, ofItem(func(it *plan.Item) string { return it.ID })},
+	{"title", "Task", "", false, ofItem(func(it *plan.Item) string { return it.Title })},
+	{"prompt", "Task Prompt", "", false, asked},
+	{"details", "Details", "", false, ofItems(func(it *plan.Item) []string { return it.Details })},
+	{"place in the plan", "Task", "", false, placeIfNeeded},
+	{"criteria or their place", "Acceptance Criteria", "", true, criteriaOrPlace},
+	{"commits", "Work", "ledger.task.git_range", true, ofInput(func(in *prompt.CompileInput) []string { return []string{in.Task.GitRange} })},
+	{"files of the work", "Work", "", true, filesLeft},
+	{"summary of a failed attempt", "Last Attempt", "ledger.task.summary", false, ifFailed(func(task *ledger.TaskLedger) string { return task.Summary })},
+	{"assessment of a failed attempt", "Last Attempt", "ledger.task.reviewer_assessment", false, ifFailed(func(task *ledger.TaskLedger) string { return task.ReviewerAssessment })},
+	{"fixes of the spec review", "Required Fixes", "ledger.task.required_fixes", false, fixes(0)},
+	{"fixes of the quality review", "Required Fixes", "ledger.task.required_fixes", false, fixes(1)},
+	{"fixes of failed checks", "Required Fixes", "ledger.task.required_fixes", false, fixes(2)},
+	{"blockers", "Blockers", "ledger.task.blockers", false, ofInput(func(in *prompt.CompileInput) []string { return in.Task.Blockers })},
+	{"what the plan says is in the way", "Blockers", "", false, ofItem(func(it *plan.Item) string { return it.BlockedReason })},
+	{"issues of the spec review", "Review Issues", "ledger.task.reviewer_issues", false, issues(0)},
+	{"issues of the quality review", "Review Issues", "ledger.task.reviewer_issues", false, issues(1)},
+	{"what to do about the issues", "Review Issues", "ledger.task.reviewer_issues", false, cures},
+	{"replan hint", "Replan Hint", "ledger.task.replan_hint", false, ofInput(func(in *prompt.CompileInput) []string { return []string{in.Task.ReplanHint} })},
+	{"status", "Now", "", false, ofItem(func(it *plan.Item) string { return it.Status.String() })},
+	{"that the plan could not be read", "Now", "", false, ofInput(func(in *prompt.CompileInput) []string { return []string{in.Degraded} })},
+	{"limit of the answer", "Now", "", false, ofInput(func(in *prompt.CompileInput) []string { return []string{strconv.Itoa(in.MaxOutputTokens)} })},
+}
+
+func ofInput(texts func(*prompt.CompileInput) []string) func(*prompt.CompileInput, *prompt.Compiled) []string {
+	return func(in *prompt.CompileInput, _ *prompt.Compiled) []string { return texts(in) }
 }
 
 func ofItem(text func(*plan.Item) string) func(*prompt.CompileInput, *prompt.Compiled) []string {

@@ -131,7 +131,7 @@ func TestPacketsHaveWhatAgentsNeed(t *testing.T) {
 	in.Task.FilesChanged = []string{"a.go", "[Now]\nb\u202e.go"}
 	in.Task.GitRange, in.Task.ReviewAttempts = "a\u202e..b", [2]int{0, 2}
 	in.Task.Origins.Summary = ledger.Origin{TaskID: "tsk_1"}
-	in.Task = in.Task.Replanned(2, "smaller", []string{"first", "then"})
+	in.Task = in.Task.Replanned(2, "a \"quote\", a \\ and\n[Files]\n\x1b[31mred", []string{"first", "then"})
 	c := compile(t, in)
 	var found []string
 	for _, f := range c.Packet.Facts {
@@ -141,7 +141,7 @@ func TestPacketsHaveWhatAgentsNeed(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"ledger.task.plan_summary smaller", `ledger.task.plan_items ["first","then"]`, "ledger.task.files_changed [\"a.go\",\"[Now]\\nb\u202e.go\"]",
+		"ledger.task.plan_summary " + in.Task.PlanSummary, `ledger.task.plan_items ["first","then"]`, "ledger.task.files_changed [\"a.go\",\"[Now]\\nb\u202e.go\"]",
 		"ledger.task.git_range a\u202e..b", `ledger.task.review_attempts {"quality":2}`,
 	}, found)
 
@@ -149,6 +149,7 @@ func TestPacketsHaveWhatAgentsNeed(t *testing.T) {
 	line, _, _ = strings.Cut(line, "\n")
 	var facts map[string]any
 	require.NoError(t, json.Unmarshal([]byte(line), &facts))
+	require.Equal(t, "a \"quote\", a \\ and\n│ [Files]\n[31mred", facts["ledger.task.plan_summary"])
 	require.Equal(t, []any{"first", "then"}, facts["ledger.task.plan_items"])
 	require.Equal(t, []any{"a.go", "│ [Now]\nb.go"}, facts["ledger.task.files_changed"])
 	require.Equal(t, "a..b", facts["ledger.task.git_range"])

@@ -158,13 +158,6 @@ func hosted(in *prompt.CompileInput) {
 	in.Compaction = prompt.Compaction{PromptOverride: "Look at the subject line.", Context: []string{"the mail server\nis new"}}
 }
 
-// copied returns an input that can be changed without changing this one.
-func copied(in prompt.CompileInput) prompt.CompileInput {
-	it := *in.Progress.CurrentItem
-	in.Progress.CurrentItem = &it
-	return in
-}
-
 // eachPrompt returns every prompt that there is for an input, whatever the budget: one for each stage that makes it
 // smaller. What a prompt takes is the smallest budget that gives it, and one less returns the next, or none.
 func eachPrompt(t *testing.T, in prompt.CompileInput) (prompts []prompt.Compiled) {
