@@ -25,7 +25,6 @@ import (
 	"go.uber.org/goleak"
 
 	"waybill/api"
-	"waybill/cli"
 	"waybill/engine"
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
@@ -37,15 +36,7 @@ import (
 	"waybill/web/page"
 )
 
-// asWaybill, set in the environment, makes the test binary be the program itself.
-const asWaybill = "WAYBILL_TEST_BINARY_IS_WAYBILL"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asWaybill) != "" {
-		os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, "test"))
-	}
-	goleak.VerifyTestMain(untilTheBrowserEnds{m})
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(untilTheBrowserEnds{m}) }
 
 type untilTheBrowserEnds struct{ *testing.M }
 

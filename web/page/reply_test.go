@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"waybill/schema"
+
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -225,6 +227,49 @@ func TestDraftOutlivesTheServer(t *testing.T) {
 	p.press("Enter")
 	p.until(`document.querySelector("#reply") === null`)
 	require.Equal(t, []string{"To the street. At once."}, h.replies(id))
+}
+
+// TestTabIsLetInAgainWithItsDraft: a tab whose token is refused says so, takes neither the focus nor the draft, and is
+// let in by an address that waybill ui prints.
+func TestTabIsLetInAgainWithItsDraft(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	id := h.asks("Move the gate", "Where to?")
+	p := newBrowser(t).reading(h, id)
+	p.write("To the street.")
+	refused := []string{"GET /api/events", "GET /api/tasks/" + id, "POST /api/tasks/" + id + "/reply"}
+	for _, at := range refused {
+		h.instead(at, refusal(http.StatusUnauthorized, schema.NewError(schema.Unauthorized, "who are you?")))
+	}
+	h.mu.Lock()
+	h.front.CloseClientConnections()
+	h.mu.Unlock()
+	p.sees("This page is not signed in")
+	p.until(`document.querySelector("[data-link=out]") !== null`)
+	require.Equal(t, "reply", p.look(`document.activeElement.id`), "the refusal took the focus")
+	p.press("Enter")
+	p.sees("UNAUTHORIZED")
+	require.Empty(t, h.replies(id))
+	for _, at := range refused {
+		h.instead(at, nil)
+	}
+	p.focus(".sign-in input")
+	for _, line := range [][2]string{
+		{"ada", "That is not an address that waybill ui prints."},
+		{"http://127.0.0.1:1/#c=1", "That address belongs to another page"},
+		{h.link() + "0", "the code is not known"},
+		{h.link(), ""},
+	} {
+		p.look(`document.querySelector(".sign-in input").select()`)
+		p.write(line[0])
+		p.press("Enter")
+		p.sees(line[1])
+	}
+	p.until(`document.querySelector("[data-link=live]") !== null && document.querySelector(".sign-in") === null`)
+	p.focus("#reply")
+	p.press("Enter")
+	p.until(`document.querySelector("#reply") === null`)
+	require.Equal(t, []string{"To the street."}, h.replies(id))
 }
 
 // TestEventsLeaveTheTypistAlone: whatever happens meanwhile, the text, the caret, the focus and the scroll stay.
