@@ -52,35 +52,3 @@ func FuzzHead(f *testing.F) {
 		require.Equal(t, served, body.Error.Data.Code == "")
 	})
 }
-
-// FuzzBody sends any body: it is refused, or read as JSON reads it.
-func FuzzBody(f *testing.F) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(f, err)
-	h := newHarness(f, setup{listener: listener})
-	for _, body := range []string{
-		"", "{}", `{"reply":"x"}`, `{"reply":"x"`, `{"reply":"}`, `{"reply":"x"}}`, `{"task_id":"x"}`, `{"reply":"x",}`, "[{}]", `{"a":{"reply":"x"}}`,
-		`{"reply":"x","idempotency_key":"y"}`, `{"reply":"\"}"}`, `{"reply":"x"}{"reply":"y"}`, "{,}", `{"_meta":{}}`,
-	} {
-		f.Add(body)
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		if len(body) > 4<<10 {
-			return
-		}
-		mine := *h
-		mine.t = t
-		a := mine.ask("POST", "/api/tasks/tsk_none/reply", body)
-		a.requireSecurityHeaders()
-		switch a.object().str("error.data.code") {
-		case "TASK_NOT_FOUND": // it came as far as to the method, so it was right
-			var p struct{ Reply, By string }
-			require.NoError(t, json.Unmarshal([]byte(body), &p), "%q", body)
-			require.NotEmpty(t, strings.TrimSpace(p.Reply), "%q", body)
-		case "TOO_LARGE":
-			require.Equal(t, 413, a.status)
-		default:
-			require.Equal(t, 400, a.status, "%q: %s", body, a.body)
-		}
-	})
-}

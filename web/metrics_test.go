@@ -373,27 +373,6 @@ func TestMetricsWithoutAHost(t *testing.T) {
 	})
 }
 
-func TestMetricsOfTheRuntime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const held = 64 << 20
-		h := newHarness(t, setup{})
-		before := values(t, h.metrics())
-		memory, leave := make([]byte, held), make(chan struct{})
-		for range 100 {
-			go func() { <-leave }() // ends below
-		}
-		runtime.GC()
-		after := values(t, h.metrics())
-		close(leave)
-		runtime.KeepAlive(memory)
-		require.GreaterOrEqual(t, after["go_goroutines"]-before["go_goroutines"], 50.0)
-		require.Greater(t, after["go_gc_cycles_total"], before["go_gc_cycles_total"])
-		require.Greater(t, after["go_memstats_mallocs_total"], before["go_memstats_mallocs_total"])
-		require.GreaterOrEqual(t, after["go_memstats_heap_alloc_bytes"], float64(held))
-		require.GreaterOrEqual(t, after["go_memstats_sys_bytes"], after["go_memstats_heap_alloc_bytes"])
-	})
-}
-
 // The log is counted page by page, and no event twice.
 func TestMetricsOfManyEvents(t *testing.T) {
 	serve(t, func(t *testing.T, h *harness) {

@@ -113,30 +113,6 @@ func TestDraftOfAnOlderQuestionIsNotSentToANewOne(t *testing.T) {
 	require.Equal(t, []string{"no", "yes!"}, h.replies(id))
 }
 
-// TestQuestionThatChangesUnderTheHandsIsNotAnswered: the task asks something else while somebody types, and who reads
-// the old question still presses Enter.
-func TestQuestionThatChangesUnderTheHandsIsNotAnswered(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Keep the old gate?")
-	p := newBrowser(t).reading(h, id)
-	p.write("no")
-	h.asksNext(id, "To the hill.", "Bob", "Shall I stop deleting everything?")
-	p.sees("You wrote this when it asked: Keep the old gate?") // the new question may be in the list before that
-	p.press("Enter")
-	p.sees("Not sent: you wrote this text for another question.")
-	require.Equal(t, 0, h.keys())
-	require.Equal(t, "no", p.look(inTheBox))
-	p.sees("Answered by Bob: To the hill.")
-	p.discard()
-	p.until(inTheBox + ` === ""`)
-	p.until(`document.activeElement.id === "reply"`)
-	p.write("yes")
-	p.press("Enter")
-	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, []string{"To the hill.", "yes"}, h.replies(id))
-}
-
 // TestAnswerThatArrivedIsNotSaidToHaveBeenLost: the answer was taken, and the connection broke before that was said.
 // The page finds it among the answers of the task, also after it was loaded again, or by sending it again.
 func TestAnswerThatArrivedIsNotSaidToHaveBeenLost(t *testing.T) {

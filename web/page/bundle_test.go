@@ -110,19 +110,6 @@ func TestPageMakesNoHTML(t *testing.T) {
 	}
 }
 
-// TestFilesHaveDistinctETags: a file is known by its hash, so that a browser that has it need not be sent it again.
-func TestFilesHaveDistinctETags(t *testing.T) {
-	t.Parallel()
-	tags := map[string]bool{}
-	for _, file := range page.Files() {
-		require.NotEmpty(t, file.Text, file.Path)
-		require.Regexp(t, `^"[0-9a-f]{32}"$`, file.ETag)
-		require.Contains(t, file.Type, "charset=utf-8")
-		tags[file.ETag] = true
-	}
-	require.Len(t, tags, 3)
-}
-
 // TestPageRequestsAreDocumented: every path that the sources name with a method is one that docs/http.md has, with
 // that method.
 func TestPageRequestsAreDocumented(t *testing.T) {

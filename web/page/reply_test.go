@@ -128,21 +128,6 @@ func TestFirstAnswerWinsInTwoTabs(t *testing.T) {
 	bob.until(`document.querySelector("#reply") === null`)
 }
 
-// TestAnswerThatComesWhileOneTypesIsSaid: whoever types learns at once that somebody was faster, who, and with what.
-func TestAnswerThatComesWhileOneTypesIsSaid(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
-	p.write("To the garden.")
-	h.call("reply", map[string]any{"task_id": id, "reply": "To the street.", "by": "Bob"})
-	p.sees("Answered by Bob: ")
-	p.sees("To the street.")
-	p.until(`document.querySelector("#reply").readOnly`)
-	require.Equal(t, "reply", p.look(`document.activeElement.id`))
-	require.Equal(t, "To the garden.", p.look(`document.querySelector("#reply").value`), "the draft is lost")
-}
-
 // TestAnswerGivenElsewhereIsSeen: the status is asked for before anything is sent, so what a paused page shows as
 // waiting is not answered a second time.
 func TestAnswerGivenElsewhereIsSeen(t *testing.T) {
@@ -182,25 +167,6 @@ func TestQuestionThatChangedIsSaid(t *testing.T) {
 	p.press("Enter")
 	p.until(`document.querySelector("#reply") === null`)
 	require.Equal(t, []string{"To the hill.", "To the street."}, h.replies(id))
-}
-
-// TestReplyThatGotNoAnswerIsSentOnce: when nobody knows whether a reply arrived, it is sent again under the same key.
-func TestReplyThatGotNoAnswerIsSentOnce(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	id := h.asks("Move the gate", "Where to?")
-	p := newBrowser(t).reading(h, id)
-	p.write("To the street.")
-	at := "POST /api/tasks/" + id + "/reply"
-	h.instead(at, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	p.press("Enter")
-	p.sees("waybill could not find out whether the answer arrived.")
-	h.instead(at, nil)
-	p.focus("#reply")
-	p.press("Enter")
-	p.until(`document.querySelector("#reply") === null`)
-	require.Equal(t, 1, h.keys(), "the same text was sent under two keys")
-	require.Equal(t, []string{"To the street."}, h.replies(id))
 }
 
 // TestDraftOutlivesTheServer: a draft is there after a reload, and after waybill could not be reached for a while.
