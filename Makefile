@@ -103,7 +103,7 @@ cross: ## fail if the code or its tests do not type-check for the other systems
 
 # bench is a module of its own, so that waybill does not depend on the other queues.
 bench: build ## benchmarks, each as a ratio to a raw probe in the same run; then queues
-	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./store/sqlite ./plan ./prompt ./core/verdict ./schema/codec ./plan/file
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchtime 1s ./store/sqlite ./core/verdict ./schema/codec
 	CGO_ENABLED=0 $(GO) test -C bench -run '^$$' -bench . -benchtime 1s .
 	$(MAKE) queues
 

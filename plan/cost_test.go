@@ -65,32 +65,6 @@ func TestFaultF21_NoPieceCostsMoreThanItsSize(t *testing.T) {
 	}
 }
 
-// BenchmarkPieces gives, for each dialect, how much longer four times as much of a piece takes, of the piece for which
-// that is most. What costs the square of its size comes to 16.
-func BenchmarkPieces(b *testing.B) {
-	for _, dialect := range plan.Dialects() {
-		b.Run(dialect, func(b *testing.B) {
-			const size, tries = 1 << 14, 3
-			for b.Loop() {
-				worst, at := 0.0, ""
-				for _, unit := range units {
-					few, many := inDialect(dialect, inPlaces(unit, size)), inDialect(dialect, inPlaces(unit, 4*size))
-					ratio := 1e9
-					for range tries { // the least is what no other program disturbed
-						ratio = min(ratio, growth(few, many))
-					}
-					if ratio > worst {
-						worst, at = ratio, unit
-					}
-				}
-				b.Logf("%s: %q", dialect, at)
-				b.ReportMetric(worst, "x-for-4-times")
-			}
-			b.ReportMetric(0, "ns/op")
-		})
-	}
-}
-
 // growth is how many times as long as one text takes another.
 func growth(few, many string) float64 { return timeOf(many).Seconds() / timeOf(few).Seconds() }
 

@@ -2,9 +2,7 @@ package plan_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -58,41 +56,4 @@ func TestReadyCostsInProportion(t *testing.T) {
 			require.Equal(t, many, len(r.Ready)+len(r.Waiting))
 		})
 	}
-}
-
-// BenchmarkReady2000 has one pass over the items that copies their ids for a probe. The large array is what
-// it is for BenchmarkParse2000.
-func BenchmarkReady2000(b *testing.B) {
-	var p strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&p, "- [%c] %d x\n", "x  "[min(2, i/700)], i+1)
-		if i%2 == 1 {
-			fmt.Fprintf(&p, "  _Depends: %d, %d_\n", i, i/2+1)
-		}
-	}
-	r, err := plan.Parse([]byte(p.String()))
-	require.NoError(b, err)
-	items := r.Items()
-	table := map[string]plan.ItemRun{"900": plan.RunBlocked, "1000": plan.RunLive}
-	heap := make([]byte, 16<<20)
-	var probe, ready time.Duration
-	b.ReportAllocs()
-	for b.Loop() {
-		start := time.Now()
-		ids := make([]string, 0, len(items))
-		for i := range items {
-			ids = append(ids, items[i].ID)
-		}
-		middle := time.Now()
-		found := plan.Ready(items, runs(table))
-		ready += time.Since(middle)
-		probe += middle.Sub(start)
-		if len(ids) != len(found.Ready)+len(found.Waiting) {
-			b.Fatal(len(ids))
-		}
-	}
-	b.ReportMetric(probe.Seconds()*1e6/float64(b.N), "µs-probe/op")
-	b.ReportMetric(ready.Seconds()*1e6/float64(b.N), "µs-ready/op")
-	b.ReportMetric(ready.Seconds()/probe.Seconds(), "x-probe")
-	require.NotEmpty(b, heap)
 }

@@ -1,7 +1,9 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -215,39 +217,55 @@ func TestFaultS4_EmptiedStore(t *testing.T) {
 	require.Contains(t, e.Message, "400 events")
 }
 
-// TestVerifyNamesTheDamage: each row that is not what was written is found, and by its name.
-func TestVerifyNamesTheDamage(t *testing.T) {
-	rows := map[string]string{
-		"UPDATE instructions SET content = 'other' WHERE position = 7":                              "instruction " + benchID(7),
-		"UPDATE runs SET stalled = 9 WHERE id = 'run_20'":                                           "run run_20",
-		"UPDATE facts SET value = 'other' WHERE run_id = 'run_20'":                                  "fact ledger.task.summary of run run_20",
-		"UPDATE events SET data = '{}' WHERE seq = 17":                                              "event 17",
-		"DELETE FROM events WHERE seq = 17":                                                         "events 17 to 17",
-		"DELETE FROM events WHERE seq = 1":                                                          "events 1 to 1",
-		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":                                     "notice ntc_20",
-		"UPDATE answers SET result = 'other' WHERE key = 'key_20'":                                  "the answer for the key key_20",
-		"DELETE FROM instructions WHERE position = 7":                                               "the count of queued instructions",
-		"UPDATE instructions SET sum = x'0000000000000000' WHERE position = 8":                      "instruction " + benchID(8),
-		"PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON": "table facts",
+// damageOf returns every kind of damage to what fullStore makes: the statement that does it, the check of Examine that
+// finds it, and the name that Verify returns.
+func damageOf() map[string][2]string {
+	kinds := map[string][2]string{
+		"UPDATE instructions SET content = 'other' WHERE position = 7":                              {"rows", "instruction " + benchID(7)},
+		"UPDATE runs SET stalled = 9 WHERE id = 'run_20'":                                           {"rows", "run run_20"},
+		"UPDATE facts SET value = 'other' WHERE run_id = 'run_20'":                                  {"rows", "fact ledger.task.summary of run run_20"},
+		"UPDATE events SET data = '{}' WHERE seq = 17":                                              {"event log", "event 17"},
+		"DELETE FROM events WHERE seq = 17":                                                         {"event log", "events 17 to 17"},
+		"DELETE FROM events WHERE seq = 1":                                                          {"event log", "events 1 to 1"},
+		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":                                     {"rows", "notice ntc_20"},
+		"UPDATE answers SET result = 'other' WHERE key = 'key_20'":                                  {"rows", "the answer for the key key_20"},
+		"DELETE FROM instructions WHERE position = 7":                                               {"counts", "the count of queued instructions"},
+		"UPDATE instructions SET sum = x'0000000000000000' WHERE position = 8":                      {"rows", "instruction " + benchID(8)},
+		"PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON": {"structure", "table facts"},
 	}
-	for statement, what := range runDamage() {
-		rows[statement] = what
-	}
+	maps.Copy(kinds, runDamage())
+	maps.Copy(kinds, taskDamage())
+	return kinds
+}
+
+// TestDamageIsNamed: each row that is not what was written is found once, by its name, by the store and from outside,
+// which changes nothing.
+func TestDamageIsNamed(t *testing.T) {
 	source := fullStore(t)
-	for statement, want := range rows {
+	for statement, want := range damageOf() {
 		t.Run(statement, func(t *testing.T) {
 			path := path(t)
 			copyFile(t, source, path)
 			change(t, path, statement)
-			s := open(t, sqlite.Options{Path: path})
-			damage, err := s.Verify(t.Context())
+			before, err := os.ReadFile(path)
 			require.NoError(t, err)
-			var found []string
-			for _, d := range damage {
-				found = append(found, d.What)
-				require.NotEmpty(t, d.Detail)
+			var checks []string
+			for _, f := range sqlite.Examine(t.Context(), sqlite.Options{Path: path}) {
+				if f.Level == sqlite.LevelFail {
+					checks = append(checks, f.Check)
+					require.Contains(t, f.Text, want[1])
+					require.NotEmpty(t, f.Fix)
+				}
 			}
-			require.Equal(t, []string{want}, found)
+			require.Equal(t, []string{want[0]}, checks)
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(before, after))
+			damage, err := open(t, sqlite.Options{Path: path}).Verify(t.Context())
+			require.NoError(t, err)
+			require.Len(t, damage, 1)
+			require.Equal(t, want[1], damage[0].What)
+			require.NotEmpty(t, damage[0].Detail)
 		})
 	}
 }
@@ -342,23 +360,10 @@ func TestExamine(t *testing.T) {
 			require.Equal(t, sqlite.LevelOK, level, name)
 		}
 	}
-	for want, statement := range map[string]string{
-		"rows":      "UPDATE instructions SET content = 'other' WHERE position = 7",
-		"event log": "DELETE FROM events WHERE seq = 17",
-		"counts":    "DELETE FROM instructions WHERE position = 7",
-		"schema":    "CREATE TABLE extras (x)",
-		"structure": "PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run_20'; PRAGMA foreign_keys = ON",
-	} {
-		path := path(t)
-		copyFile(t, source, path)
-		change(t, path, statement)
-		before, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, sqlite.LevelFail, levels(path)[want], want)
-		after, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.True(t, string(before) == string(after), want)
-	}
+	extra := path(t)
+	copyFile(t, source, extra)
+	change(t, extra, "CREATE TABLE extras (x)")
+	require.Equal(t, sqlite.LevelFail, levels(extra)["schema"])
 
 	nowhere := filepath.Join(t.TempDir(), "none", "store.db")
 	require.Equal(t, map[string]sqlite.Level{"file": sqlite.LevelWarn}, levels(nowhere))
@@ -391,19 +396,6 @@ func TestSalvageOfAText(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, result.Kept)
 	require.Equal(t, []string{"the file"}, result.Unreadable)
-	s := open(t, sqlite.Options{Path: path})
-	sound(t, s)
-	update(t, s, appendOne)
-	require.EqualValues(t, 401, newest(t, s))
-}
-
-// TestSalvageOfATornLog: a log that has lost its end is not continued from where it was torn.
-func TestSalvageOfATornLog(t *testing.T) {
-	path := fullStore(t)
-	change(t, path, "DELETE FROM events WHERE seq > 390")
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.Zero(t, result.Kept["events"])
 	s := open(t, sqlite.Options{Path: path})
 	sound(t, s)
 	update(t, s, appendOne)
@@ -445,4 +437,32 @@ func blockedRun(r run.Run) run.Run {
 	r.Counters.ReviewLoop = 1
 	r.Frontier = "2, 3"
 	return r
+}
+
+// TestSalvageLosesWhatIsDamaged: what belongs to a damaged row is lost with it, and everything else is kept.
+func TestSalvageLosesWhatIsDamaged(t *testing.T) {
+	source := fullStore(t)
+	type counts = map[string]int
+	for statement, lost := range map[string]counts{
+		"UPDATE runs SET naming = 0 WHERE id = 'run_30'":                 {"runs": 1, "facts": 1, "tallies": 2, "prompts": 2},
+		"UPDATE prompts SET text = 'other'" + thatPrompt:                 {"prompts": 1},
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND n > 2": {"tallies": 1},
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'":   {"breakers": 1},
+		"UPDATE notices SET deliveries = 9 WHERE id = 'ntc_20'":          {"notices": 1},
+		"DELETE FROM events WHERE seq > 390":                             {"events": 400}, // a torn log is not continued
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":          {"tasks": 1, "attempts": 1, "dependencies": 1},
+	} {
+		t.Run(statement, func(t *testing.T) {
+			path := path(t)
+			copyFile(t, source, path)
+			change(t, path, statement)
+			result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
+			require.NoError(t, err)
+			require.Equal(t, lost, result.Lost)
+			s := open(t, sqlite.Options{Path: path})
+			sound(t, s)
+			update(t, s, appendOne)
+			require.EqualValues(t, 401, newest(t, s))
+		})
+	}
 }

@@ -38,19 +38,3 @@ func TestFaultS4_DamagedRowIsInStatus(t *testing.T) {
 	require.False(t, status.ReadOnly)
 	update(t, s, appendOne)
 }
-
-// TestFaultS4_ManyDamagedRowsAreBounded: the status does not grow with the damage.
-func TestFaultS4_ManyDamagedRowsAreBounded(t *testing.T) {
-	path := fullStore(t)
-	change(t, path, "UPDATE instructions SET content = 'other'")
-	s := open(t, sqlite.Options{Path: path})
-	for n := int64(1); n <= 40; n++ {
-		requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
-			_, _, err := tx.Instruction(benchID(n))
-			return err
-		}), store.Corrupt)
-	}
-	degraded := s.Status(t.Context()).Degraded
-	require.Len(t, degraded, 21)
-	require.Contains(t, degraded[20], "more records")
-}

@@ -39,7 +39,10 @@ func TestFaultS4_DamageThatIsReadLosesNoTransaction(t *testing.T) {
 		require.True(t, ok)
 		return err
 	}))
-	require.Len(t, s.Status(t.Context()).Degraded, 2)
+	degraded := s.Status(t.Context()).Degraded
+	require.Len(t, degraded, 2)
+	require.Contains(t, degraded[0], "task "+taskID(3)+" ")
+	require.Contains(t, degraded[1], "attempt att_4_2 ")
 }
 
 // TestFaultS4_DamagedPartsOfATaskAreLeftOut: of the attempts, the replies and the dependents of a task one

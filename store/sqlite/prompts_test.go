@@ -61,20 +61,3 @@ func TestFaultS4_DamagedPromptHoldsUpNobody(t *testing.T) {
 	}))
 	sound(t, s)
 }
-
-// TestSalvageKeepsOtherPrompts: of the prompts that are there, only the damaged one is lost.
-func TestSalvageKeepsOtherPrompts(t *testing.T) {
-	path := fullStore(t)
-	change(t, path, "UPDATE prompts SET text = 'other'"+thatPrompt)
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.Equal(t, map[string]int{"prompts": 1}, result.Lost)
-	require.Equal(t, 19, result.Kept["prompts"])
-	s := open(t, sqlite.Options{Path: path})
-	sound(t, s)
-	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
-		all, err := promptsOf(tx, "run_30")
-		require.Equal(t, [core.Roles]store.Prompt{1: promptFor("run_30", core.SpecReviewer)}, all)
-		return err
-	}))
-}

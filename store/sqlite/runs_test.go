@@ -16,36 +16,36 @@ import (
 
 // runDamage is damage to what fullStore has of runs since version 3, and of their prompts: run_20 has nothing there, and run_30
 // has something everywhere.
-func runDamage() map[string]string {
-	rows := map[string]string{
-		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": "run run_20",
-		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        "run run_30",
-		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    "run run_30",
+func runDamage() map[string][2]string {
+	rows := map[string][2]string{
+		"UPDATE runs SET state = 'blocked', halt = 'stalled' WHERE id = 'run_20'": {"rows", "run run_20"},
+		"UPDATE runs SET state = 'running', halt = '' WHERE id = 'run_30'":        {"rows", "run run_30"},
+		"UPDATE runs SET halt = 'stalled' WHERE id = 'run_30'":                    {"rows", "run run_30"},
 		`UPDATE runs SET reviewers = 0, standing_worker = 0, standing_spec = 0, standing_quality = 0, naming = 0, proof = '', findings_spec = '',
-			findings_quality = '', frontier = '' WHERE id = 'run_30'`: "run run_30",
-		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  "run run_30",
-		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": "run run_30",
-		"UPDATE runs SET check_failures = check_failures + 1 WHERE id = 'run_30'":                                   "run run_30",
-		"UPDATE runs SET proof = replace(proof, 'red', 'green') WHERE id = 'run_30'":                                "run run_30",
-		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           "the tally prompt.tokens of run run_30",
-		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     "the tally prompt of run run_30",
-		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               "the prompt for worker of run run_30",
-		"UPDATE prompts SET version = '2'" + thatPrompt:                                                             "the prompt for worker of run run_30",
-		"UPDATE prompts SET cursor = version, version = cursor" + thatPrompt:                                        "the prompt for worker of run run_30",
-		"UPDATE prompts SET tokens = 0" + thatPrompt:                                                                "the prompt for worker of run run_30",
-		"UPDATE prompts SET text = ''" + thatPrompt:                                                                 "the prompt for worker of run run_30",
-		"UPDATE prompts SET sum = x'0000000000000000'" + thatPrompt:                                                 "the prompt for worker of run run_30",
-		"UPDATE prompts SET role = 'code-quality-reviewer'" + thatPrompt:                                            "the prompt for code-quality-reviewer of run run_30",
-		"UPDATE prompts SET run_id = 'run_20'" + thatPrompt:                                                         "the prompt for worker of run run_20",
-		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    "the tally results:worker of run run_20",
+			findings_quality = '', frontier = '' WHERE id = 'run_30'`: {"rows", "run run_30"},
+		"UPDATE runs SET findings_spec = replace(findings_spec, '1 2', '1 3') WHERE id = 'run_30'":                  {"rows", "run run_30"},
+		"UPDATE runs SET (findings_spec, findings_quality) = (findings_quality, findings_spec) WHERE id = 'run_30'": {"rows", "run run_30"},
+		"UPDATE runs SET check_failures = check_failures + 1 WHERE id = 'run_30'":                                   {"rows", "run run_30"},
+		"UPDATE runs SET proof = replace(proof, 'red', 'green') WHERE id = 'run_30'":                                {"rows", "run run_30"},
+		"UPDATE tallies SET n = n + 1 WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                           {"rows", "the tally prompt.tokens of run run_30"},
+		"UPDATE tallies SET name = 'prompt' WHERE run_id = 'run_30' AND name = 'prompt.tokens'":                     {"rows", "the tally prompt of run run_30"},
+		"UPDATE prompts SET at = at + 1" + thatPrompt:                                                               {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET version = '2'" + thatPrompt:                                                             {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET cursor = version, version = cursor" + thatPrompt:                                        {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET tokens = 0" + thatPrompt:                                                                {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET text = ''" + thatPrompt:                                                                 {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET sum = x'0000000000000000'" + thatPrompt:                                                 {"rows", "the prompt for worker of run run_30"},
+		"UPDATE prompts SET role = 'code-quality-reviewer'" + thatPrompt:                                            {"rows", "the prompt for code-quality-reviewer of run run_30"},
+		"UPDATE prompts SET run_id = 'run_20'" + thatPrompt:                                                         {"rows", "the prompt for worker of run run_20"},
+		"UPDATE tallies SET run_id = 'run_20' WHERE run_id = 'run_30' AND n = 2":                                    {"rows", "the tally results:worker of run run_20"},
 	}
 	for _, column := range smallColumns() {
-		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = "run run_20"
-		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = "run run_30"
+		rows["UPDATE runs SET "+column+" = 1 WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
+		rows["UPDATE runs SET "+column+" = 0 WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
 	}
 	for _, column := range []string{"findings_spec", "findings_quality", "frontier", "proof"} {
-		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = "run run_20"
-		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = "run run_30"
+		rows["UPDATE runs SET "+column+" = 'other' WHERE id = 'run_20'"] = [2]string{"rows", "run run_20"}
+		rows["UPDATE runs SET "+column+" = '' WHERE id = 'run_30'"] = [2]string{"rows", "run run_30"}
 	}
 	return rows
 }
@@ -164,32 +164,6 @@ func TestFaultS4_DamagedTallyHoldsUpNobody(t *testing.T) {
 	degraded := s.Status(t.Context()).Degraded
 	require.Len(t, degraded, 1)
 	require.Contains(t, degraded[0], "the tally a of run "+journeyID(1, 1)+" ")
-	require.NoError(t, s.Close())
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.Equal(t, map[string]int{"tallies": 1}, result.Lost)
-	require.Equal(t, 1, result.Kept["tallies"])
-	sound(t, open(t, sqlite.Options{Path: path}))
-}
-
-// TestSalvageDropsTalliesOfLostRuns: nothing is counted of a run that there is not any more, and no prompt of
-// it is kept.
-func TestSalvageDropsTalliesOfLostRuns(t *testing.T) {
-	path := fullStore(t)
-	change(t, path, "UPDATE runs SET naming = 0 WHERE id = 'run_30'")
-	result, err := sqlite.Salvage(t.Context(), sqlite.Options{Path: path})
-	require.NoError(t, err)
-	require.Equal(t, map[string]int{"runs": 1, "facts": 1, "tallies": 2, "prompts": 2}, result.Lost)
-	require.Equal(t, 18, result.Kept["tallies"])
-	require.Equal(t, 18, result.Kept["prompts"])
-	s := open(t, sqlite.Options{Path: path})
-	sound(t, s)
-	require.NoError(t, s.View(t.Context(), func(tx store.Tx) error {
-		r, _, err := tx.Run("run_60")
-		want, _ := run.Start("run_60", "tasks.md", "60", "", coretest.Policy(), 1)
-		require.Equal(t, blockedRun(want), r)
-		return err
-	}))
 }
 
 // TestLatestRunsPlan: the latest runs of a plan are looked up in an index, in its order, and no other row is

@@ -234,28 +234,31 @@ func TestQueryPlans(t *testing.T) {
 
 // TestBackup: a backup is a store of its own, as it was at that moment. What is there is not replaced.
 func TestBackup(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	update(t, s, appendOne)
+	s := open(t, sqlite.Options{Path: fullStore(t)})
+	want, err := dump(t, s)
+	require.NoError(t, err)
 	backup := path(t)
 	damage, err := s.Backup(t.Context(), backup)
 	require.NoError(t, err)
 	require.Empty(t, damage)
 	update(t, s, appendOne)
-	_, err = s.Backup(t.Context(), backup)
-	requireFault(t, err, store.Unsafe)
 	copied := open(t, sqlite.Options{Path: backup})
-	require.EqualValues(t, 1, newest(t, copied))
+	got, err := dump(t, copied)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 	sound(t, copied)
 	info, err := os.Stat(backup)
 	require.NoError(t, err)
 	if runtime.GOOS != "windows" {
 		require.EqualValues(t, 0o600, info.Mode().Perm())
 	}
-	_, err = s.Backup(t.Context(), filepath.Join(backup, "below a file"))
-	requireFault(t, err, store.IO)
-	_, err = s.Backup(t.Context(), s.Status(t.Context()).Path)
-	requireFault(t, err, store.Unsafe)
-	require.EqualValues(t, 2, newest(t, s))
+	for target, kind := range map[string]store.Kind{
+		backup: store.Unsafe, s.Status(t.Context()).Path: store.Unsafe, filepath.Join(backup, "below a file"): store.IO,
+	} {
+		_, err = s.Backup(t.Context(), target)
+		requireFault(t, err, kind)
+	}
+	require.EqualValues(t, 401, newest(t, s))
 }
 
 // TestBackupOfADamagedStore: a damaged record is copied as it is, and named.

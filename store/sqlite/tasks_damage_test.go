@@ -59,28 +59,6 @@ func staff(tx store.Tx, n int64) error {
 	return tx.PutBreaker(task.Breaker{Key: fmt.Sprint("provider/model-", n), Failures: 5, Opened: 1, Until: 7})
 }
 
-// TestFaultS4_DamagedTaskStopsNoOther: a task and an attempt that are not what was written are refused and
-// named, and every other task goes on.
-func TestFaultS4_DamagedTaskStopsNoOther(t *testing.T) {
-	path := staffed(t)
-	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 3",
-		"UPDATE attempts SET worker = 'other' WHERE id = 'att_4_2'")
-	s := open(t, sqlite.Options{Path: path})
-	for range 2 {
-		requireFault(t, s.View(t.Context(), func(tx store.Tx) error {
-			_, _, err := tx.Task(taskID(3))
-			return err
-		}), store.Corrupt)
-		requireFault(t, s.Update(t.Context(), func(tx store.Tx) error { return happen(tx, 4) }), store.Corrupt)
-	}
-	degraded := s.Status(t.Context()).Degraded
-	require.Len(t, degraded, 2)
-	require.Contains(t, degraded[0], "task "+taskID(3)+" ")
-	require.Contains(t, degraded[1], "attempt att_4_2 ")
-	update(t, s, func(tx store.Tx) error { return happen(tx, 2, claimOf(200)) })
-	update(t, s, func(tx store.Tx) error { return createTask(tx, 99) })
-}
-
 // TestFaultS4_DamageHoldsUpNobody: the task that is first in the queue, the lease that ends first and a
 // breaker are not what was written. Claims, looks at leases and lists pass them by, and the status names
 // them.
@@ -112,25 +90,6 @@ func TestFaultS4_DamageHoldsUpNobody(t *testing.T) {
 	for _, what := range []string{"task " + taskID(2), "task " + taskID(5), "attempt att_10_2", "model provider/model-1"} {
 		require.Contains(t, degraded, what)
 	}
-}
-
-// TestFaultS4_LeaseOfADamagedTask: the lease that ends first is of a task that is not what was written.
-// Once that was noticed, nobody is given it again, and those behind it end in time.
-func TestFaultS4_LeaseOfADamagedTask(t *testing.T) {
-	path := staffed(t)
-	change(t, path, "UPDATE task_specs SET prompt = 'other' WHERE task = 10")
-	s := open(t, sqlite.Options{Path: path})
-	expire := func(tx store.Tx) error {
-		due, err := tx.Leased(0, 1)
-		if err != nil {
-			return err
-		}
-		_, ok, err := tx.Task(due[0].TaskID)
-		require.True(t, ok || err != nil)
-		return err
-	}
-	requireFault(t, s.Update(t.Context(), expire), store.Corrupt)
-	update(t, s, expire)
 }
 
 // TestSalvageOfTasks: a task is kept with all that belongs to it, or not at all, and the rest of the store
@@ -166,22 +125,6 @@ func TestSalvageOfTasks(t *testing.T) {
 	update(t, s, func(tx store.Tx) error { return createTask(tx, 99) })
 }
 
-// TestBackupHasTasks: a backup has the tasks, too.
-func TestBackupHasTasks(t *testing.T) {
-	s := open(t, sqlite.Options{Path: staffed(t)})
-	backup := path(t)
-	found, err := s.Backup(t.Context(), backup)
-	require.NoError(t, err)
-	require.Empty(t, found)
-	copied := open(t, sqlite.Options{Path: backup})
-	sound(t, copied)
-	want, err := dumpTasks(t, s)
-	require.NoError(t, err)
-	got, err := dumpTasks(t, copied)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-}
-
 // dumpTasks reads everything that staffed has put, by its front, as one text.
 func dumpTasks(t *testing.T, s store.Store) (text string, err error) {
 	t.Helper()
@@ -204,4 +147,30 @@ func dumpTasks(t *testing.T, s store.Store) (text string, err error) {
 		return errors.Join(errs...)
 	})
 	return text, err
+}
+
+// taskDamage is every kind of damage to what staffed makes: the statement that does it, the check of
+// Examine that finds it, and what Verify calls it.
+func taskDamage() map[string][2]string {
+	return map[string][2]string{
+		"UPDATE tasks SET waits = 1 WHERE position = 3":                                  {"rows", "task " + taskID(3)},
+		"UPDATE tasks SET sum = x'0000000000000000' WHERE position = 3":                  {"rows", "task " + taskID(3)},
+		"UPDATE task_specs SET prompt = 'other' WHERE task = 3":                          {"rows", "task " + taskID(3)},
+		"DELETE FROM task_specs WHERE task = 3":                                          {"rows", "task " + taskID(3)},
+		"UPDATE task_outputs SET output = 'other' WHERE task = 3":                        {"rows", "task " + taskID(3)},
+		"DELETE FROM task_outputs WHERE task = 3":                                        {"rows", "task " + taskID(3)},
+		"INSERT INTO task_replies SELECT 3, reply, sum FROM task_replies WHERE task = 2": {"rows", "task " + taskID(3)},
+		"UPDATE task_replies SET reply = 'other' WHERE task = 2":                         {"rows", "task " + taskID(2)},
+		"UPDATE replies SET text = 'other' WHERE task = 2":                               {"rows", "reply 1 to task " + taskID(2)},
+		"UPDATE dependencies SET sum = x'0000000000000000' WHERE task = '" + taskID(4) + "'": {
+			"rows", "the dependency of task " + taskID(4) + " on " + taskID(1),
+		},
+		"UPDATE breakers SET until = 9 WHERE key = 'provider/model-4'": {"rows", "the breaker of model provider/model-4"},
+		"UPDATE attempts SET stale = 9 WHERE id = 'att_1_1'":           {"rows", "attempt att_1_1"},
+		"UPDATE attempts SET model_key = 'x' WHERE id = 'att_3_1'":     {"rows", "attempt att_3_1"}, // read with its task, and by itself
+		"UPDATE attempts SET spared = 1 WHERE id = 'att_4_2'":          {"rows", "attempt att_4_2"},
+		"DELETE FROM attempts WHERE id = 'att_1_1'":                    {"rows", "task " + taskID(1)},
+		"UPDATE task_counts SET running = running + 1":                 {"task counts", "the count of tasks"},
+		"DELETE FROM task_counts":                                      {"task counts", "the count of tasks"},
+	}
 }
