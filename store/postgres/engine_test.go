@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/core"
 	"waybill/core/task"
 	"waybill/engine"
 	"waybill/store"
@@ -74,38 +73,6 @@ func TestFaultS19_ClocksDiffer(t *testing.T) {
 	require.InDelta(t, time.Minute, left, float64(2*time.Minute))
 }
 
-// TestFaultS19_ServerRestartsInAClaim: it ends as if it were killed while a claim is being carried out, and comes back.
-// The claim is made once, and nobody else gets the task.
-func TestFaultS19_ServerRestartsInAClaim(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Own(t)
-	o := options(t, server)
-	o.Clock = new(postgres.Clock)
-	one, other := begin(t, o), begin(t, o)
-	create(t, one)
-	create(t, one)
-	runs := 0
-	change := claiming()
-	apply := change.Apply
-	change.Apply = func(tx *engine.Tx) (any, error) {
-		got, err := apply(tx)
-		if runs++; runs == 1 {
-			require.NoError(t, server.End("immediate"))
-			require.NoError(t, server.Start())
-		}
-		return got, err
-	}
-	got, err := one.Do(t.Context(), change)
-	require.NoError(t, err)
-	require.Greater(t, runs, 1)
-	first := got.(engine.Claimed)
-	second := claim(t, other)
-	require.False(t, first.Empty() || second.Empty())
-	require.NotEqual(t, first.Task.ID, second.Task.ID)
-	require.Equal(t, 1, first.Task.Current.Number)
-	require.True(t, claim(t, one).Empty())
-}
-
 // TestFaultS18_UnknownOutcomeIsResolvedByItsKey: who could not be told whether a change was made asks again with the same
 // key, and it was made once.
 func TestFaultS18_UnknownOutcomeIsResolvedByItsKey(t *testing.T) {
@@ -138,32 +105,4 @@ func TestFaultS18_UnknownOutcomeIsResolvedByItsKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, got.(engine.Replay).JSON, "tsk_")
 	require.True(t, claim(t, begin(t, o)).Empty(), "there was one task, and it was claimed once")
-}
-
-// TestClaimThatWaitsIsWokenByAnotherProcess: it is told of the task that it waits for, and does not look for it.
-func TestClaimThatWaitsIsWokenByAnotherProcess(t *testing.T) {
-	server := pgtest.Shared(t)
-	o := options(t, server)
-	o.Clock = new(postgres.Clock)
-	waiting, other := begin(t, o.Looking(time.Hour)), begin(t, o)
-	waits := claiming()
-	waits.Wait = time.Hour
-	waits.Idle = func(result any) bool { return result.(engine.Claimed).Empty() }
-	waits.Due = func(any) core.Instant { return 0 }
-	done := make(chan any, 1)
-	waiting.Submit(t.Context(), waits, func(result any, err error) {
-		if err != nil {
-			t.Errorf("claim: %v", err)
-		}
-		done <- result
-	})
-	require.Equal(t, engine.Claimed{}, claim(t, waiting), "by the time of this answer the other one waits")
-	listening(t, server, o, "1")
-	create(t, other)
-	select {
-	case got := <-done:
-		require.False(t, got.(engine.Claimed).Empty())
-	case <-time.After(soon):
-		require.FailNow(t, "nobody woke it")
-	}
 }

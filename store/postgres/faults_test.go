@@ -81,20 +81,6 @@ func TestWorkspacesAreApart(t *testing.T) {
 	require.EqualValues(t, 1, newest(t, one))
 }
 
-// TestCommitsOfOthersAreSignalled: who waits hears of what another process did.
-func TestCommitsOfOthersAreSignalled(t *testing.T) {
-	o := options(t, pgtest.Shared(t))
-	one, other := open(t, o), open(t, o)
-	changed := one.Changed()
-	require.NoError(t, other.Update(t.Context(), appendOne))
-	select {
-	case <-changed:
-	case <-time.After(soon):
-		t.Fatal("nobody said that the store has changed")
-	}
-	require.EqualValues(t, 1, newest(t, one))
-}
-
 // TestFaultS7_AnotherHoldsTheWorkspace: who waits in vain is refused as Busy, and nothing is applied.
 func TestFaultS7_AnotherHoldsTheWorkspace(t *testing.T) {
 	o := options(t, pgtest.Shared(t))
