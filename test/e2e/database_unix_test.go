@@ -5,7 +5,6 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,45 +18,6 @@ import (
 	"waybill/store/postgres/pgtest"
 	"waybill/test/slow"
 )
-
-// Two machines, which here are two folders with states of their own, work on one workspace by its name, and neither
-// shows the password.
-func TestMachinesShareAWorkspaceInADatabase(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	u, err := url.Parse(pgtest.Own(t).Database(t))
-	require.NoError(t, err)
-	u.User = url.UserPassword("waybill", "hunter2")
-	one, other := newWorld(t), newWorld(t)
-	run := func(w world, args ...string) string {
-		cmd := w.command(t, append(args, "--workspace-name", "team/app")...)
-		cmd.Env = append(cmd.Env, "WAYBILL_STORE="+u.String())
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.NotContains(t, string(out), "hunter2")
-		return string(out)
-	}
-	run(one, "call", "create_task", `{"prompt":"count the shelves"}`)
-	require.Contains(t, run(other, "ls"), "count the shelves")
-	claimed := run(other, "call", "claim_task", `{"worker":"w"}`)
-	require.Contains(t, claimed, `"lease"`)
-	require.Contains(t, run(one, "call", "claim_task", `{"worker":"w"}`), `"claim":null`)
-	require.Contains(t, run(one, "status"), "workspace team/app")
-	require.Contains(t, run(one, "where"), "postgres://waybill@")
-	checked := run(one, "doctor")
-	require.Regexp(t, `(?m)^ok    database +everything in .*, workspace team/app is what was written$`, checked)
-	require.Regexp(t, `(?m)^ok    environment .*WAYBILL_STORE`, checked)
-	require.NoError(t, filepath.WalkDir(one.state, func(path string, d os.DirEntry, err error) error {
-		require.NoError(t, err)
-		require.NotContains(t, path, "hunter2")
-		if !d.IsDir() {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.NotContains(t, string(text), "hunter2")
-		}
-		return nil
-	}))
-}
 
 // moving returns a world, what runs a command there that ends with a code, and what names files of a folder.
 func moving(t *testing.T) (w world, run func(code int, args ...string) string, in func(name string) string) {

@@ -97,3 +97,24 @@ func TestStatusWhoseLeftoverStaysIsApplied(t *testing.T) {
 	w.pipe(t, `{"jsonrpc":"2.0","id":1,"method":"get_plan","params":{"plan":"board.md"}}`+"\n")
 	w.clean(t)
 }
+
+// board writes a plan with so many open items, whose text makes it long enough that a half of it would show.
+func (w world) board(t *testing.T, items int) (path, text string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("\ufeff# Board\r\n\r\n")
+	for i := range items {
+		fmt.Fprintf(&b, "- [ ] %d. Item\r\n  - Purpose: %s\r\n", i+1, strings.Repeat("row upon row ", 20))
+	}
+	path = filepath.Join(w.workspace, "board.md")
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o640))
+	return path, b.String()
+}
+
+// clean asserts that no temporary file was left in the workspace.
+func (w world) clean(t *testing.T) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(w.workspace, ".waybill-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -76,80 +75,6 @@ func (g *guest) try(name string, arguments map[string]any) (map[string]any, erro
 	}
 	content, _ := r.StructuredContent.(map[string]any)
 	return content, nil
-}
-
-// An agent asks, a person answers in the window of the host, and the same task goes on: a whole conversation with the
-// real program, in both eras.
-func TestMCPConversation(t *testing.T) {
-	t.Parallel()
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			w := newWorld(t)
-			g := w.visit(t, era, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
-				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"reply": "Drop it."}}, nil
-			}})
-			created := g.use("create_task", map[string]any{"prompt": "Migrate the loans."})
-			claimed := g.use("claim_task", map[string]any{"worker": "me"})
-			require.Equal(t, created["task_id"], claimed["task_id"])
-			g.use("finish_attempt", map[string]any{
-				"task_id": claimed["task_id"], "lease_token": claimed["lease_token"], "status": "awaiting_response", "question": "Keep the old column?",
-			})
-			require.Equal(t, "QUEUED", g.use("reply", map[string]any{"task_id": claimed["task_id"]})["new_status"])
-			g.leave()
-
-			again := w.visit(t, era, nil)
-			require.Equal(t, claimed["task_id"], again.use("claim_task", map[string]any{"worker": "me"})["task_id"], "what was answered is on disk")
-			again.leave()
-		})
-	}
-}
-
-// Two hosts of different eras and one that speaks JSON-RPC work on one workspace at once. Each task is claimed once.
-func TestMCPAndJSONRPCHostsShareAWorkspace(t *testing.T) {
-	t.Parallel()
-	const n = 30
-	w := newWorld(t)
-	p := w.serve(t)
-	for i := range n {
-		p.must("create_task", fmt.Sprintf(`{"prompt":"Task %d."}`, i), nil)
-	}
-	var mu sync.Mutex // guards claimed
-	claimed := map[string]string{}
-	note := func(task, by string) {
-		mu.Lock()
-		defer mu.Unlock()
-		require.Empty(t, claimed[task], "%s claimed what %s had", by, claimed[task])
-		claimed[task] = by
-	}
-	var working sync.WaitGroup
-	for _, era := range eras {
-		g := w.visit(t, era, nil)
-		working.Go(func() { // ends when nothing is left to claim
-			for {
-				c, err := g.try("claim_task", map[string]any{"worker": era})
-				if err != nil || c["task_id"] == nil {
-					return
-				}
-				note(c["task_id"].(string), era)
-			}
-		})
-	}
-	for {
-		var r struct {
-			Claim *struct {
-				Task struct {
-					TaskID string `json:"task_id"`
-				}
-			}
-		}
-		p.must("claim_task", `{"worker":"json-rpc"}`, &r)
-		if r.Claim == nil {
-			break
-		}
-		note(r.Claim.Task.TaskID, "json-rpc")
-	}
-	working.Wait()
-	require.Len(t, claimed, n)
 }
 
 // Standard output carries protocol and nothing else, whatever is said on the way.

@@ -80,36 +80,3 @@ func (p *peer) await(plan string, meant func(schema.LedgerNote) bool, others ...
 		}
 	}
 }
-
-// A folder is one plan, whichever of its files changes, comes or goes, also all of them.
-func TestFolderIsWatchedAsOnePlan(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	for _, args := range [][]string{nil, {"--poll"}} {
-		t.Run(fmt.Sprint(args), func(t *testing.T) {
-			const plan = "backlog/tasks"
-			w := newWorld(t)
-			card := func(id int, status string) {
-				w.put(t, fmt.Sprintf("%s/back-%d - Card.md", plan, id), fmt.Sprintf("---\nid: BACK-%d\ntitle: A card\nstatus: %s\n---\n", id, status))
-			}
-			changed := func(id string) func(schema.LedgerNote) bool {
-				return func(n schema.LedgerNote) bool { return slices.Contains(n.ChangedIDs, id) }
-			}
-			card(1, "To Do")
-			card(2, "To Do")
-			p := w.serve(t, args...)
-			p.must("get_plan", `{"plan":"backlog/tasks"}`, nil)
-			card(2, "Done")
-			p.await(plan, changed("BACK-2"))
-			card(10, "To Do")
-			p.await(plan, changed("BACK-10"))
-			require.NoError(t, os.Remove(filepath.Join(w.workspace, "backlog", "tasks", "back-1 - Card.md")))
-			p.await(plan, changed("BACK-1"))
-			require.NoError(t, os.RemoveAll(filepath.Join(w.workspace, "backlog")))
-			p.await(plan, func(n schema.LedgerNote) bool { return n.Gone })
-			card(2, "In Progress")
-			card(10, "To Do")
-			p.await(plan, changed("BACK-2"))
-		})
-	}
-}

@@ -14,17 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/store"
-	"waybill/store/sqlite"
-	"waybill/test/slow"
 )
 
 // patience bounds every wait for a process. No test passes or fails by how fast it is.
@@ -464,44 +459,6 @@ func TestFaultR22_ClosedLogDoesNotKill(t *testing.T) {
 	require.Contains(t, string(out), "pong")
 }
 
-// The machine sleeps and wakes up: what was sent meanwhile is answered, and nothing is sent in a burst,
-// because only a pass sends.
-func TestFaultR23_SuspendedProcessGoesOn(t *testing.T) {
-	t.Parallel()
-	const asked = 500
-	p := newWorld(t).serve(t)
-	p.must("queue_instruction_with_ack", `{"content":"x"}`, nil)
-	p.must("dispatch_instructions", `{}`, nil)
-	p.stop()
-	for i := range asked {
-		_, err := fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%d,"method":"queue_instruction","params":{"content":"%d","session_id":"s"}}`+"\n", 1000+i, i)
-		require.NoError(t, err)
-	}
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
-	for i := range asked {
-		r, err := p.answer(1000 + i)
-		require.NoError(t, err)
-		require.Nil(t, r.Error)
-	}
-	var list struct{ Items []struct{ Sends int } }
-	p.must("list_instructions", `{"session_id":"default"}`, &list)
-	require.Len(t, list.Items, 1)
-	require.Equal(t, 1, list.Items[0].Sends)
-}
-
-// stop suspends the process, and returns when it does nothing any more.
-func (p *peer) stop() {
-	p.t.Helper()
-	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGSTOP))
-	var status syscall.WaitStatus
-	_, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
-	require.NoError(p.t, err)
-	require.True(p.t, status.Stopped())
-	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)); err == nil { // where there is one
-		require.Contains(p.t, string(stat), ") T ")
-	}
-}
-
 // Every byte of standard output is protocol, whatever goes wrong.
 func TestFaultR25_OutputIsProtocolOnly(t *testing.T) {
 	t.Parallel()
@@ -553,86 +510,6 @@ func TestCallThatCannotPrintTakesBackWhatItHandedOut(t *testing.T) {
 	require.Equal(t, 1, cmd.ProcessState.ExitCode(), "it did not die by a signal")
 	require.Contains(t, said.String(), "is taken back")
 	require.Contains(t, w.pipe(t, `{"jsonrpc":"2.0","id":1,"method":"list_instructions"}`), `"state":"queued","tracked":true,"priority":false,"sends":0`)
-}
-
-// Another process has the lock of the store, and does not let go of it before the answer is there.
-func TestFaultR27_CancelIsAnsweredWhileAnotherProcessHoldsTheLock(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p := w.serve(t, "--store", w.state)
-	p.must("queue_instruction", `{"content":"before"}`, nil)
-	other, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(w.state, "store.db")})
-	require.NoError(t, err)
-	require.NoError(t, other.Update(t.Context(), func(store.Tx) error {
-		// The call behind it is not cancelled and waits on.
-		_, err := io.WriteString(p.in, `{"jsonrpc":"2.0","id":100,"method":"queue_instruction","params":{"content":"cancelled"}}
-{"jsonrpc":"2.0","id":101,"method":"queue_instruction","params":{"content":"kept"}}
-`)
-		require.NoError(t, err)
-		p.must("list_instructions", `{}`, nil) // by the time of its answer both wait for the lock
-		_, err = io.WriteString(p.in, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":100}}`+"\n")
-		require.NoError(t, err)
-		r, err := p.answer(100)
-		require.NoError(t, err)
-		require.NotNil(t, r.Error)
-		require.Equal(t, -32800, r.Error.Code)
-		return nil
-	}))
-	require.NoError(t, other.Close())
-	r, err := p.answer(101)
-	require.NoError(t, err)
-	require.Nil(t, r.Error)
-	var page struct{ Items []struct{ Content string } }
-	p.must("list_instructions", `{}`, &page)
-	require.Equal(t, []struct{ Content string }{{"before"}, {"kept"}}, page.Items)
-}
-
-// Another process is stopped while it has the lock of the store, before ours starts or after. Ours answers what only
-// reads, refuses a change as busy, and takes changes when the other one goes on.
-func TestFaultS7_LockOfStoppedProcess(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	w := newWorld(t)
-	old := w.serve(t, "--store", w.state)
-	old.must("create_task", `{"prompt":"before"}`, nil)
-	holder := w.serve(t, "--store", w.state)
-	holder.must("get_status", `{}`, nil)
-	require.Eventually(t, func() bool {
-		_, err := fmt.Fprintln(holder.in, `{"jsonrpc":"2.0","id":1000,"method":"queue_instruction","params":{"content":"x"}}`)
-		require.NoError(t, err)
-		return holder.stoppedAtLock(filepath.Join(w.state, "store.db.lock"))
-	}, patience, time.Millisecond)
-	busy := func(p *peer) {
-		p.must("get_status", `{}`, nil)
-		var page struct{ Items []struct{ Status string } }
-		p.must("list_tasks", `{}`, &page)
-		require.Len(t, page.Items, 1)
-		r, err := p.call("create_task", `{"prompt":"refused"}`)
-		require.NoError(t, err)
-		require.NotNil(t, r.Error)
-		require.Equal(t, "STORE_BUSY", r.Error.Data.Code)
-		require.Contains(t, r.Error.Message, strconv.Itoa(holder.cmd.Process.Pid))
-	}
-	fresh := w.serve(t, "--store", w.state)
-	busy(fresh)
-	busy(old)
-	require.NoError(t, holder.cmd.Process.Signal(syscall.SIGCONT))
-	fresh.must("create_task", `{"prompt":"after"}`, nil)
-	old.must("create_task", `{"prompt":"after"}`, nil)
-}
-
-// stoppedAtLock stops the process and reports whether it has the lock of the file. If not, the process goes on.
-func (p *peer) stoppedAtLock(path string) bool {
-	p.stop()
-	lock, err := os.Open(path)
-	require.NoError(p.t, err)
-	defer func() { require.NoError(p.t, lock.Close()) }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		require.ErrorIs(p.t, err, syscall.EWOULDBLOCK)
-		return true
-	}
-	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGCONT))
-	return false
 }
 
 // The host closed its end of the pipe before the answer was written.

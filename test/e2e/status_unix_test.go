@@ -9,11 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,45 +53,6 @@ func TestFaultF18_ReplacedWorkspaceIsInTheStatus(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(out), "was replaced by another folder", "%v", args)
 	}
-}
-
-// The process gets no time while more files change than the system keeps notes of.
-func TestFaultF13_OverflowIsInTheStatus(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
-	if err != nil {
-		t.Skip("this system has no inotify")
-	}
-	kept, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	require.NoError(t, err)
-	if kept > 1<<16 {
-		t.Skipf("this system keeps %d notifications; overflowing it takes too long", kept)
-	}
-	w := newWorld(t)
-	p := w.serve(t)
-	p.must("get_plan", `{"plan":"tasks.md"}`, nil)
-	w.edit(t, "91")
-	p.awaitChange("91") // the watch is in place
-	st := p.status()
-	require.Equal(t, "inotify", st.Watcher.Mode)
-	require.Zero(t, st.Watcher.Overflows)
-	require.Empty(t, st.Watcher.LastRescanAt)
-	p.stop()
-	for i := range kept/2 + 4096 { // two notifications each, and what is in the buffers
-		name := filepath.Join(w.workspace, fmt.Sprint("f", i))
-		require.NoError(t, os.WriteFile(name, nil, 0o600))
-		require.NoError(t, os.Remove(name))
-	}
-	w.edit(t, "92")
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
-	p.awaitChange("92")
-	// The change may have been read before the news of the overflow.
-	for deadline := time.Now().Add(patience); st.Watcher.Overflows == 0 && time.Now().Before(deadline); {
-		st = p.status()
-	}
-	require.NotZero(t, st.Watcher.Overflows)
-	require.NotZero(t, st.Watcher.Rescans)
-	require.NotEmpty(t, st.Watcher.LastRescanAt)
 }
 
 // --poll is for a file system that does not tell of changes.

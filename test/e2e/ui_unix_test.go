@@ -133,33 +133,6 @@ func TestFrontDoorsOfOneWorkspace(t *testing.T) {
 	}
 }
 
-// TestFrontDoorsThatLeaveAtOnce: all but one leave at the same time, and hand over to one another.
-func TestFrontDoorsThatLeaveAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	stays := w.serve(t, "--http")
-	stays.must("get_status", "{}", nil)
-	urls := w.portFile(t).URL
-	var others []*peer
-	for range 4 {
-		p := w.serve(t, "--http")
-		p.must("get_status", "{}", nil)
-		others = append(others, p)
-	}
-	for _, p := range others {
-		require.NoError(t, p.in.Close())
-	}
-	for _, p := range others {
-		require.Zero(t, p.end())
-	}
-	require.Equal(t, urls, w.portFile(t).URL)
-	require.NoError(t, stays.in.Close())
-	require.Zero(t, stays.end())
-	found, err := filepath.Glob(filepath.Join(w.state, "waybill", "*", "http*"))
-	require.NoError(t, err)
-	require.Empty(t, found)
-}
-
 // TestPageOfAnotherStoreIsNotThatOfTheHost: whoever asked for the page of a store was shown that of a running host,
 // which has another one, and would have answered there.
 func TestPageOfAnotherStoreIsNotThatOfTheHost(t *testing.T) {

@@ -34,31 +34,6 @@ func eachStore(t *testing.T, test func(t *testing.T, newWorld func(t *testing.T)
 	})
 }
 
-// A claim waits in one process, and a task is created in another. The end of the wait would find the task, too:
-// the test is that of the wake-up only if the attempt began long before it.
-func TestClaimIsWokenByAnotherProcess(t *testing.T) {
-	t.Parallel()
-	slow.Test(t)
-	const wait = 25 * time.Second
-	eachStore(t, func(t *testing.T, newWorld func(t *testing.T) world) {
-		w := newWorld(t)
-		waiting, creating := w.serve(t), w.serve(t)
-		waiting.must("ping", `{}`, nil)
-		for i := range 3 {
-			began := time.Now()
-			_, err := fmt.Fprintf(waiting.in, `{"jsonrpc":"2.0","id":%d,"method":"claim_task","params":{"worker":"w","wait_ms":%d}}`+"\n", 1000+i, wait.Milliseconds())
-			require.NoError(t, err)
-			waiting.parked()
-			creating.must("create_task", `{"prompt":"Dig the bed."}`, nil)
-			r, err := waiting.answer(1000 + i)
-			require.NoError(t, err)
-			require.Nil(t, r.Error)
-			require.Contains(t, string(r.Result), `"prompt":"Dig the bed."`)
-			require.Less(t, time.Since(began), wait, "the task was found at the end of the wait")
-		}
-	})
-}
-
 // parked returns when what was called before waits: changes of one connection take effect in their order.
 func (p *peer) parked() {
 	p.t.Helper()
