@@ -53,30 +53,14 @@ func TestUnknownMethodAndToolAreRefused(t *testing.T) {
 		require.Equal(t, "1 -32601", c.ask(in("1", "no/such", "")), name)
 		require.Equal(t, "2 -32602", c.ask(in("2", "tools/call", tool("no_such", ""))), name)
 		require.Equal(t, "3 -32602", c.ask(in("3", "tools/call", `"name":7`)), name)
+		require.Equal(t, "4 error INVALID_PARAMS", c.ask(in("4", "tools/call", `"name":"acknowledge","arguments":[]`)), name)
+		require.Equal(t, "5 -32600", c.ask(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`), "params are missing")
 	}
 	c.requireAlive()
 }
 
 // eras says the same in both.
 var eras = map[string]func(id, method, members string) string{"legacy": inLegacy, "modern": inModern}
-
-// The arguments are no object, or not what the tool takes: the model can correct that.
-func TestArgumentsOfWrongTypesAreRefused(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	c.initialize()
-	for name, in := range eras {
-		for call, code := range map[string]string{
-			tool("ready_items", `"plan":7`):                        "INVALID_PARAMS",
-			tool("ready_items", `"plan":"tasks.md","color":"red"`): "UNKNOWN_FIELD",
-			`"name":"acknowledge","arguments":[]`:                  "INVALID_PARAMS",
-			`"name":"acknowledge","arguments":"x"`:                 "INVALID_PARAMS",
-		} {
-			require.Equal(t, "1 error "+code, c.ask(in("1", "tools/call", call)), "%s %s", name, call)
-		}
-		require.Equal(t, "3 -32600", c.ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call"}`), "params are missing")
-	}
-	c.requireAlive()
-}
 
 // Wrong arguments are a result for the model that says what to do.
 func TestWrongArgumentsAreAToolError(t *testing.T) {

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -97,34 +96,6 @@ func TestRequestsInFlightAreLimited(t *testing.T) {
 	require.Equal(t, `"next" complete`, next)
 	close(s.release)
 	require.Len(t, c.remaining(), limit-1)
-}
-
-// A session may last for days: nothing of a call stays behind.
-func TestManyCallsOfOneConnectionDoNotLeak(t *testing.T) {
-	slow.Test(t)
-	const rounds, window = 20, 100
-	_, c := connectRaw(t, setup{})
-	c.initialize()
-	round := func() {
-		for i := range window {
-			in := inLegacy
-			if i%2 == 0 {
-				in = inModern
-			}
-			c.send(in(fmt.Sprint(i), "tools/call", tool("ready_items", `"plan":"tasks.md"`)))
-		}
-		for range window {
-			c.nextAnswer()
-		}
-	}
-	round()
-	before := runtime.NumGoroutine()
-	for range rounds {
-		round()
-	}
-	// A goroutine may still be on its way out of the last call.
-	require.LessOrEqual(t, runtime.NumGoroutine(), before+window)
-	require.Empty(t, c.remaining())
 }
 
 // Answers that are too long for the pipe wait for the host, and all arrive.

@@ -180,59 +180,6 @@ func (p *peer) end() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-func TestFaultR16_EndInMidMessageDropsOnlyThat(t *testing.T) {
-	t.Parallel()
-	p := newWorld(t).serve(t)
-	p.must("queue_instruction", `{"content":"whole"}`, nil)
-	_, err := io.WriteString(p.in, `{"jsonrpc":"2.0","id":2,"meth`)
-	require.NoError(t, err)
-	require.NoError(t, p.in.Close())
-	out, err := io.ReadAll(p.out)
-	require.NoError(t, err)
-	require.Contains(t, string(out), `-32700`)
-	require.NotContains(t, string(out), `"id":2`)
-}
-
-// The input ends behind the last request. Where the machine gives the process no time, the rest is refused.
-func TestFaultR17_EveryPipedRequestIsAnswered(t *testing.T) {
-	t.Parallel()
-	const n = 1000
-	var in bytes.Buffer
-	for i := range n {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"queue_instruction","params":{"content":"c%d"}}`+"\n", i, i)
-	}
-	cmd := newWorld(t).command(t)
-	cmd.Stdin = &in
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	seen, last := map[int]bool{}, int64(0)
-	for line := range strings.Lines(string(out)) {
-		var r struct {
-			ID     *int `json:"id"`
-			Result struct {
-				Seq         int64 `json:"seq"`
-				Instruction struct{ Content string }
-			} `json:"result"`
-			Error struct {
-				Data struct{ Code, Outcome string }
-			}
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &r))
-		if r.ID == nil {
-			continue
-		}
-		seen[*r.ID] = true
-		if r.Error.Data.Code == "SHUTTING_DOWN" && r.Error.Data.Outcome == "not_applied" {
-			continue
-		}
-		require.Equal(t, fmt.Sprintf("c%d", *r.ID), r.Result.Instruction.Content, line)
-		require.Greater(t, r.Result.Seq, last, "changes take effect in the order of their lines")
-		last = r.Result.Seq
-	}
-	require.Positive(t, last)
-	require.Len(t, seen, n)
-}
-
 // The host is killed while a grandchild of it keeps the pipe open, so that no end of input comes.
 func TestFaultR19_ProcessLeavesWhenItsHostDies(t *testing.T) {
 	t.Parallel()
