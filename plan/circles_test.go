@@ -11,49 +11,11 @@ import (
 	"waybill/plan"
 )
 
-// An item waits for what its parent waits for, and a parent for its children: a circle that goes by the tree is one.
-func TestCirclesThroughTheTreeAreReported(t *testing.T) {
-	const boards = "#### Task Group 1: A\n**Dependencies:** Task Group 2\n- [ ] 1.0 a\n  - [ ] 1.1 b\n" +
-		"#### Task Group 2: B\n- [ ] 2.0 a\n  - [ ] 2.1 b (depends on 1.1)\n"
-	for _, c := range []struct{ name, plan, want string }{
-		{"a parent waits for its child", "- [ ] 3. p\n  - _Depends: 3.1_\n  - [ ] 3.1 k\n", "1 3 -> 3.1 -> 3"},
-		{"a child waits for its parent", "- [ ] 2. b\n  - [ ] 2.1 c\n    - _Depends: 2_\n", "2 2.1 -> 2 -> 2.1"},
-		{"a child of one that waits", "- [ ] 4. p\n  - _Depends: 5.1_\n- [ ] 5. q\n  - _Depends: 4_\n  - [ ] 5.1 r\n", "1 4 -> 5.1 -> 5 -> 4"},
-		{"groups", boards, "1 1 -> 2 -> 2.1 -> 1.1 -> 1"},
-		{"grandchildren", "- [ ] 1. p\n  - [ ] 1.1 q\n    - [ ] 1.1.1 r\n      - _Depends: 2_\n- [ ] 2. s\n  - _Depends: 1_\n", "3 1.1.1 -> 2 -> 1 -> 1.1.1"},
-		{"a sibling of the parent", "- [ ] 1. p\n- [ ] 2. q\n  - [ ] 2.1 r\n    - _Depends: 1_\n- [ ] 3. s\n  - _Depends: 2.1_\n", ""},
-		{"a sibling", "- [ ] 1. p\n  - _Depends: 2_\n  - [ ] 1.1 q\n  - [ ] 1.2 r\n    - _Depends: 1.1, 2_\n- [ ] 2. s\n", ""},
-		{"an optional child holds nothing up", "- [ ] 1. p\n  - [ ] 1.1 q\n  - [ ]* 1.2 r\n    - _Depends: 1_\n", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var all []string
-			for _, d := range diagnostics(parse(t, c.plan), "dependency_cycle") {
-				all = append(all, fmt.Sprintf("%d %s", d.Line, strings.Join(circle(d.Message), " -> ")))
-			}
-			require.Equal(t, c.want, strings.Join(all, "; "))
-		})
-	}
-}
-
 // circle returns the ids that the message about a circle names.
 func circle(message string) []string {
 	_, path, _ := strings.Cut(message, ": ")
 	path, _, _ = strings.Cut(path, " (")
 	return strings.Split(path, " -> ")
-}
-
-// There are as many ways round as two groups that wait for each other have children. That is one mistake.
-func TestACircleOfGroupsIsReportedOnce(t *testing.T) {
-	var b strings.Builder
-	for g := 1; g <= 2; g++ {
-		fmt.Fprintf(&b, "- [ ] %d. p\n  - _Depends: %d_\n", g, 3-g)
-		for k := range 50 {
-			fmt.Fprintf(&b, "  - [ ] %d.%d k\n", g, k+1)
-		}
-	}
-	circles := diagnostics(parse(t, b.String()), "dependency_cycle")
-	require.Len(t, circles, 1)
-	require.Equal(t, []string{"1", "2", "1"}, circle(circles[0].Message))
 }
 
 // Whatever a plan says: an item that never gets ready, however much of the rest is finished, waits for a circle

@@ -239,42 +239,6 @@ func meant(r *plan.Reading) (all []wanted) {
 	return all
 }
 
-// A comment sets the dialect, whatever else the file looks like.
-func TestACommentSetsTheDialect(t *testing.T) {
-	const text = "- [ ] 1. a\n- [-] T001 b\n"
-	require.Equal(t, "spec-context", parse(t, text).Dialect)
-	r := parse(t, "<!-- waybill: dialect=spec-kit -->\n"+text)
-	require.Equal(t, "spec-kit", r.Dialect)
-	require.Equal(t, plan.Evidence{Line: 1, Dialect: "spec-kit", Signal: "comment that sets the dialect"}, r.Evidence[0])
-	require.Equal(t, plan.Skipped, item(t, r, "T001").Status)
-	require.Equal(t, "kiro", parse(t, "# Plan\n<!--waybill: dialect=kiro-->\n- [ ] 1. a\n  - _Prompt: b_\n").Dialect)
-	require.Equal(t, "spec-context", parse(t, "```\n<!-- waybill: dialect=kiro -->\n```\n"+text).Dialect, "a sample sets nothing")
-}
-
-// The error listed all dialects.
-func TestAnUnknownDialectIsReportedWithTheOneItMayMean(t *testing.T) {
-	r := parse(t, "# Plan\n  <!-- waybill: dialect=klingon -->\n- [ ] 1. a\n")
-	require.Equal(t, "spec-context", r.Dialect)
-	found := diagnostics(r, "unknown_dialect")
-	require.Len(t, found, 1)
-	require.Equal(t, []int{2, 3}, []int{found[0].Line, found[0].Column})
-	require.Equal(t, plan.SeverityError, found[0].Severity)
-	require.Equal(t, "there is no dialect \"klingon\": `waybill plan --help` lists them", found[0].Message)
-	require.Equal(t, `there is no dialect "kirro"; perhaps: kiro`, plan.UnknownDialect("kirro"))
-}
-
-// An id that is named twice in one title made the reader look at it for ever.
-func TestAnIDNamedTwiceEnds(t *testing.T) {
-	r := parse(t, "- [ ] T001 a\n- [ ] T002 b (depends on T001 and T001 and T001)\n- [ ] T003 c, depends on T001 & T0\n")
-	require.Equal(t, []string{"T001", "T001", "T001"}, item(t, r, "T002").DependsOn)
-}
-
-// A dialect that the file sets itself is the only one that is tried.
-func TestASetDialectThatFindsNothingIsAnError(t *testing.T) {
-	_, err := plan.Parse([]byte("<!-- waybill: dialect=spec-kit -->\n- [ ] 1. a\n"))
-	require.ErrorContains(t, err, "its only checkbox is not a task; line 2: no id")
-}
-
 // A file without a task was answered with 1,200 characters that listed every dialect and did not name the file.
 func TestAPlanErrorNamesTheFileAndOneCause(t *testing.T) {
 	for _, c := range []struct{ text, want string }{

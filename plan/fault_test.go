@@ -78,56 +78,6 @@ func TestFaultF6_WhatIsNoTextIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-// Two tasks with one id are never merged: both are items, a lookup returns the
-// first, and the diagnostic names both lines.
-func TestFaultF19_DuplicateIDsAreReportedWithBothLines(t *testing.T) {
-	r := parse(t, "- [ ] 1. first\n- [x] 2. other\n\n- [x] 1. second\n- [-] 1\\. third\n")
-	require.Len(t, r.Items(), 4)
-	require.Equal(t, "first", item(t, r, "1").Title)
-	found := diagnostics(r, "duplicate_id")
-	require.Len(t, found, 2)
-	require.Equal(t, 4, found[0].Line)
-	require.Equal(t, plan.SeverityError, found[0].Severity)
-	require.Contains(t, found[0].Message, "line 1 and again on line 4")
-	require.Contains(t, found[1].Message, "line 1 and again on line 5")
-	require.Equal(t, 4, r.Totals.Total)
-}
-
-// A task that waits for itself, for a circle or for nothing is reported, and
-// all other tasks stay usable.
-func TestFaultF20_ImpossibleDependenciesAreReportedWithTheirPath(t *testing.T) {
-	r := parse(t, strings.Join([]string{
-		"- [ ] 1. a", "  - _Depends: 2_",
-		"- [ ] 2. b", "  - _Depends: 3_",
-		"- [ ] 3. c", "  - _Depends: 1_",
-		"- [ ] 4. d", "  - _Depends: 4_",
-		"- [ ] 5. e", "  - _Depends: 1.1_",
-		"- [ ] 6. f", "  - _Depends: 5_",
-	}, "\n"))
-	circles := diagnostics(r, "dependency_cycle")
-	require.Len(t, circles, 2)
-	require.Contains(t, circles[0].Message, "1 -> 2 -> 3 -> 1")
-	require.Contains(t, circles[1].Message, "4 -> 4")
-	require.Equal(t, 7, circles[1].Line)
-	unknown := diagnostics(r, "dependency_unresolved")
-	require.Len(t, unknown, 1)
-	require.Contains(t, unknown[0].Message, `5 waits for "1.1"`)
-	require.Equal(t, 9, unknown[0].Line)
-	require.Len(t, r.Items(), 6)
-	require.Equal(t, []string{"5"}, item(t, r, "6").DependsOn)
-}
-
-func TestFaultF20_ALongCircleIsNamedInShort(t *testing.T) {
-	var b strings.Builder
-	for i := range 100 {
-		fmt.Fprintf(&b, "- [ ] %d. x\n  - _Depends: %d_\n", i+1, (i+1)%100+1)
-	}
-	circles := diagnostics(parse(t, b.String()), "dependency_cycle")
-	require.Len(t, circles, 1)
-	require.Contains(t, circles[0].Message,
-		"1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> … 88 more … -> 97 -> 98 -> 99 -> 100 -> 1")
-}
-
 // Ids are text, levels are many, and the size of a plan costs in proportion:
 // each shape would take minutes here if anything in it were looked at again
 // for each task.
@@ -169,40 +119,4 @@ func TestFaultF21_LargeAndDeepPlansCostInProportion(t *testing.T) {
 			require.NotEmpty(t, plan.Diff(r, more))
 		})
 	}
-}
-
-func TestFaultF21_IDsAreTextAndLevelsAreMany(t *testing.T) {
-	r := parse(t, "- [ ] 1 a\n- [ ] 1.0 b\n- [ ] 1.1 c\n- [ ] 1.10 d\n- [ ] 01 e\n- [ ] 001 f\n"+
-		"- [ ] 1.1.1.1.1.1.1.1.1.1 g\n")
-	require.Empty(t, diagnostics(r, "duplicate_id"))
-	for id, title := range map[string]string{"1": "a", "1.0": "b", "1.1": "c", "1.10": "d", "01": "e", "001": "f"} {
-		require.Equal(t, title, item(t, r, id).Title)
-	}
-	require.Equal(t, "1.1", item(t, r, "1.1.1.1.1.1.1.1.1.1").ParentID)
-
-	var b strings.Builder
-	id := "1"
-	for range 10 {
-		fmt.Fprintf(&b, "- [ ] %s. x\n", id)
-		id += ".1"
-	}
-	deep := parse(t, b.String())
-	require.Equal(t, 9, deep.Items()[9].Level)
-	require.Equal(t, deep.Items()[8].ID, deep.Items()[9].ParentID)
-	require.Equal(t, 9, deep.Totals.Groups)
-}
-
-// The marks people use, each with its meaning, and a fence with samples.
-func TestFaultF21_MarksAndFences(t *testing.T) {
-	r := parse(t, "- [x] 1 a\n- [X] 2 b\n- [-] 3 c\n- [~] 4 d\n- [ ] 5 e\n- [/] 6 f\n```\n- [ ] 7 g\n```\n")
-	want := []plan.Status{
-		plan.Completed, plan.Completed, plan.InProgress, plan.Pending, plan.Pending, plan.Pending,
-	}
-	require.Len(t, r.Items(), len(want))
-	for i, status := range want {
-		require.Equal(t, status, r.Items()[i].Status, r.Items()[i].ID)
-	}
-	require.Len(t, diagnostics(r, "ambiguous_mark"), 1)
-	require.Len(t, diagnostics(r, "unknown_mark"), 1)
-	require.Len(t, diagnostics(r, "checkbox_in_fence"), 1)
 }

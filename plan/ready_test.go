@@ -192,35 +192,3 @@ func TestAPlanWithUnreadBoxesIsNotComplete(t *testing.T) {
 	r := parse(t, "- [x] T001 a\n- [x] b\n## Acceptance\n- [ ] c\n```\n- [ ] d\n```\n")
 	require.Equal(t, 1, r.Ready(r.Items(), runs(nil)).Left, "criteria are work, and samples are not")
 }
-
-// Prose in a field of dependencies held its item back for ever, and so did an id that no item has.
-func TestADependencyThatNamesNoItemHoldsBackNobody(t *testing.T) {
-	for name, text := range map[string]string{
-		"cc-sdd":      "- [ ] 1. a (P)\n  - _Depends: the new server must be there_\n  - _Boundary: x_\n- [ ] 2. b\n  - _Depends: 1_\n",
-		"superpowers": "### Task 1: a\n**Depends on:** approval by the board\n- [ ] **Step 1: do**\n### Task 2: b\n**Depends on:** Task 1\n- [ ] **Step 1: do**\n",
-		"tina":        "### Task 1: a\n**Depends on:** Task 99\n**Model:** small\n### Task 2: b\n**Depends on:** 1\n",
-		"a table":     "| ID | Title | Status | Depends on |\n|--|--|--|--|\n| T1 | a | todo | whatever comes |\n| T2 | b | todo | T1 |\n",
-		"backlog":     "---\nid: B-1\ntitle: a\nstatus: To Do\ndependencies: [somebody]\n---\n",
-		"spec-kit":    "- [ ] T001 a (depends on T099)\n- [ ] T002 b (depends on T001)\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := parse(t, text)
-			require.NotEmpty(t, diagnostics(r, "dependency_unresolved"))
-			ready := r.Ready(r.Items(), runs(nil))
-			var leaves []string
-			for _, it := range r.Items() {
-				if it.DerivedStatus == 0 {
-					leaves = append(leaves, it.ID)
-				}
-			}
-			require.Equal(t, leaves[:1], ready.Ready)
-			for _, w := range ready.Waiting {
-				for _, h := range w.Because {
-					require.NotEqual(t, "T099", h.ItemID)
-					_, there := r.Item(h.ItemID)
-					require.True(t, there || h.ItemID == "", h.ItemID)
-				}
-			}
-		})
-	}
-}

@@ -87,49 +87,6 @@ func TestFrontMatterIsBounded(t *testing.T) {
 	}
 }
 
-// A comment sets the dialect of a record, too, and of one that does not look like it.
-func TestACommentSetsTheDialectOfRecords(t *testing.T) {
-	const set = "<!-- waybill: dialect=%s -->\n"
-	const front = "---\nid: A-1\nstatus: Done\n---\n- [ ] 1. a\n"
-	require.Equal(t, "spec-context", parse(t, front).Dialect, "id and status alone are not enough for a file with a task")
-	r := parse(t, fmt.Sprintf(set, "backlog")+front)
-	require.Equal(t, "backlog", r.Dialect)
-	require.Equal(t, plan.Evidence{Line: 1, Dialect: "backlog", Signal: "comment that sets the dialect"}, r.Evidence[0])
-	require.Equal(t, plan.Completed, item(t, r, "A-1").Status)
-	require.Equal(t, "loose", parse(t, fmt.Sprintf(set, "loose")+"---\nid: A-1\nlabels: []\nstatus: Done\n---\n- [ ] 1. a\n").Dialect)
-	require.Equal(t, "backlog", parse(t, "---\nid: A-1\nlabels: []\nstatus: Done\n---\n"+fmt.Sprintf(set, "klingon")).Dialect)
-	require.Len(t, diagnostics(parse(t, "---\nid: A-1\nlabels: []\nstatus: Done\n---\n"+fmt.Sprintf(set, "klingon")), "unknown_dialect"), 1)
-	_, err := plan.Read(fmt.Sprintf(set, "task-master")+front, plan.Hints{})
-	require.ErrorContains(t, err, "no JSON")
-	require.NotContains(t, err.Error(), "gsd")
-}
-
-// Front matter alone makes no plan of records out of a list of boxes.
-func TestListsWithFrontMatterStayLists(t *testing.T) {
-	for text, dialect := range map[string]string{
-		"---\ntitle: a\n---\n- [ ] 1. a\n":                                      "spec-context",
-		"---\nstatus: [broken\n---\n- [ ] 1. a\n":                               "spec-context",
-		"---\n- [ ] T001 a\n- [ ] T002 b\n":                                     "spec-kit",
-		"{ not JSON \"tasks\"\n- [ ] 1. a\n":                                    "spec-context",
-		"---\ntitle: a\n---\nSay <task type=\"auto\"> in GSD.\n- [ ] 1. a\n":    "spec-context",
-		"---\nwave: 1\n---\n```\n<task type=\"auto\">\n```\n- [ ] 1. a\n":       "spec-context",
-		"# Plan\n- [ ] 1. a\n\n<task type=\"auto\">\n<name>b</name>\n</task>\n": "spec-context",
-		"<objective>a</objective>\n<task type=\"auto\">\n</task>\n":             "gsd",
-	} {
-		require.Equal(t, dialect, parse(t, text).Dialect, "%q", text)
-	}
-}
-
-// A name of a plan that its file contradicts, in GSD too.
-func TestFaultPlanFileNamedAfterAnotherPlan(t *testing.T) {
-	const plan = "---\nphase: 03-roof\nplan: %s\n---\n<task type=\"auto\">\n<name>Task 1: a</name>\n</task>\n"
-	r := parse(t, folder("03-01-PLAN.md", fmt.Sprintf(plan, "01"), "03-02-PLAN.md", fmt.Sprintf(plan, "05")))
-	require.Equal(t, []string{"03-01", "03-01/1", "03-05", "03-05/1"}, idsOf(r.Items()))
-	found := diagnostics(r, "file_name_conflict")
-	require.Len(t, found, 1)
-	require.Equal(t, "03-02-PLAN.md", found[0].Source)
-}
-
 // A plan that is one long line, with something odd about each of its tasks, cost the square of its length:
 // each place was counted from where the line begins.
 func TestOddTasksInOneLongLineCostInProportion(t *testing.T) {

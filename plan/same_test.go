@@ -102,27 +102,9 @@ func TestFaultF7_OtherSpellingsOfWhiteSpaceReadTheSame(t *testing.T) {
 	}
 }
 
-// A refusal that quotes a line with no-break spaces in it was taken for another one, in one run of many.
-func TestDefect_ARefusalQuotesNoBreakSpaces(t *testing.T) {
-	const text = `{"wave": 2, "tasks": [1.2], "depends_on": [1]}` + "\n- [ ] **Files**: a.go\n"
-	want := meaningOf(t, text)
-	require.NotEmpty(t, want.refusal)
-	require.Equal(t, want, meaningOf(t, strings.Replace(text, "- [ ] ", "-\u00a0[\u00a0]\u00a0", 1)))
-}
-
 func TestFaultF7_ColumnsDoNotCountByteOrderMarkAndCarriageReturn(t *testing.T) {
 	const text = "- [?] 1. a\n- [ ] nameless\n"
 	want := meaningOf(t, text)
 	require.Len(t, want.diagnostics, 2)
 	require.Equal(t, want, meaningOf(t, "\ufeff"+strings.ReplaceAll(text, "\n", "\r\n")))
-}
-
-// An id in another Unicode form is another text and must not be taken for it;
-// ids here are ASCII, so such a box is reported and not read wrongly.
-func TestFaultF7_DecomposedLettersBehindANumberAreNoID(t *testing.T) {
-	r, err := plan.Parse([]byte("- [ ] 1. caf\u0065\u0301\n- [ ] 2e\u0301 x\n"))
-	require.NoError(t, err)
-	require.Len(t, r.Items(), 1)
-	require.Equal(t, "caf\u0065\u0301", r.Items()[0].Title)
-	require.Equal(t, 1, countNotTasks(r.Diagnostics))
 }

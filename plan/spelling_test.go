@@ -33,34 +33,6 @@ func (s shape) spell(line string, named, meant []int) (text string, want []strin
 	return fmt.Sprintf(line, ids...), want
 }
 
-// Where what an item waits for has a field or a cell of its own, lists mean the same in each of these dialects.
-func TestEverySpellingOfADependencyInAFieldOfItsOwn(t *testing.T) {
-	for dialect := range withoutSentences {
-		if withoutIDs[dialect] != "" {
-			continue
-		}
-		t.Run(dialect, func(t *testing.T) {
-			s := shapeOf(t, dialect)
-			for _, c := range []struct {
-				field       string
-				named, want []int
-			}{
-				{"", nil, nil},
-				{"%s", []int{1}, []int{1}},
-				{"%s, %s", []int{1, 4}, []int{1, 4}},
-				{"%s,%s, %s", []int{3, 1, 2}, []int{3, 1, 2}},
-			} {
-				items := s.nine(nil)
-				field, want := s.spell(c.field, c.named, c.want)
-				items[8].waits = field
-				r := parse(t, s.plan(dialect, items))
-				require.Equal(t, want, item(t, r, s.idOf(9)).DependsOn, "%q", field)
-				require.Empty(t, diagnostics(r, "dependency_unresolved"), field)
-			}
-		})
-	}
-}
-
 // spelled are lines below an item, with the numbers of the items that they name and of those that are meant.
 var spelled = []struct {
 	line  string
@@ -109,40 +81,4 @@ var spelled = []struct {
 	{"  - Depends on: []", nil, nil},
 	{"  - Depends on the weather", nil, nil},
 	{"  - Depends on 3 teams", nil, nil},
-}
-
-// A sentence in a title says it, too, where the dialect reads titles.
-func TestOpenSpecReadsDependenciesInALineBelow(t *testing.T) {
-	r := parse(t, "## 1. Bread\n- [ ] 1.1 Parse\n- [ ] 1.2 Reject\n  Depends on 1.1 and the oven\n- [ ] 1.3 Print\n  - Depends on 1.1, 1.2\n")
-	require.Equal(t, "openspec", r.Dialect)
-	require.Equal(t, "1.2:1.1 1.3:1.1,1.2", waiting(r))
-	require.Equal(t, []string{"Depends on 1.1 and the oven"}, item(t, r, "1.2").Details, "the words around are kept")
-}
-
-// Words in a title counted in some dialects, and in others they were only words.
-func TestATitleSaysWhatAnItemWaitsForInEveryDialectWithIDs(t *testing.T) {
-	for dialect, text := range map[string]string{
-		"spec-context":  "- [ ] 1. a\n- [ ] 1.2 b (depends on 1)\n  - _Prompt: c_\n",
-		"spec-workflow": "### Task 1: a\n- [ ] **Files**: b\n### Task 1.2: c (depends on 1)\n- [ ] **Files**: d\n  - _Blocked: e_\n",
-		"kiro":          "# Implementation Plan\n- [ ] 1. a\n- [ ]* 1.2 b, DEPENDS ON 1\n",
-		"cc-sdd":        "- [ ] 1. a (P)\n- [ ] 1.2 b Depends on: 1 (P)\n",
-		"conductor":     "## a [checkpoint: 4c1d9aa]\n- [ ] Task 1: b\n- [ ] Task 1.2: c (depends on Task 1)\n- [ ] Task: d\n<!-- waybill: dialect=conductor -->\n",
-		"bmad":          "## Tasks / Subtasks\n- [ ] Task 1: a (AC: 1)\n- [ ] Task 1.2: b (depends on 1) (AC: 2)\n",
-		"openspec":      "## 1. a\n- [ ] 1 b\n- [ ] 1.2 c (depends on 1)\n",
-		"ai-dev-tasks":  "- [ ] 1.0 a\n- [ ] 2.0 b\n- [ ] 1 c\n- [ ] 1.2 b (depends on 1)\n",
-		"superpowers":   "### Task 1: a\n### Task 1.2: b (depends on 1)\n- [ ] **Step 1: c**\n",
-	} {
-		r := parse(t, text)
-		require.Equal(t, dialect, r.Dialect, "%q", text)
-		require.Equal(t, "1.2:1", waiting(r), "%q", text)
-	}
-	r := parse(t, "- [ ] 1. a\n- [ ] 2. b _Prompt: say what it depends on 1 and why_\n- [ ] 3. it depends on 3 teams\n")
-	require.Empty(t, waiting(r), "neither the words of a prompt nor a count")
-}
-
-// A sign that stands alone is a part of what was named, so that "none ]" is reported and not taken for none.
-func TestHalfABracketIsNoBracket(t *testing.T) {
-	r := parse(t, "- [ ] 1 a\n  - _Depends: none \"]_\n")
-	require.Equal(t, []string{`none "]`}, item(t, r, "1").DependsOn)
-	require.Len(t, diagnostics(r, "dependency_unresolved"), 1)
 }

@@ -60,32 +60,3 @@ func TestStruckThroughIsWithdrawnInEveryDialect(t *testing.T) {
 		}
 	}
 }
-
-// Of a title that is struck through in a part something is left to do.
-func TestPartThatIsStruckThroughWithdrawsNothing(t *testing.T) {
-	for text, title := range map[string]string{
-		"- [ ] do ~~this~~ that\n":                  "do ~~this~~ that",
-		"- [ ] ~~this~~ that\n":                     "~~this~~ that",
-		"- [ ] ~~this~~ and ~~that~~\n":             "~~this~~ and ~~that~~",
-		"- [ ] 1. do ~~this~~\n":                    "do ~~this~~",
-		"- [ ] 1. ~~this~~ that\n":                  "~~this~~ that",
-		"- [ ] 1. ~~this~~ and ~~that~~\n":          "~~this~~ and ~~that~~",
-		"- [ ] 1. ~~this\n":                         "~~this",
-		"- [ ] 1. ~~~~\n":                           "~~~~",
-		"- [ ] 1. a ~~b~~ (P)\n":                    "a ~~b~~",
-		"- [ ] T001 ~~this~~ that\n":                "~~this~~ that",
-		"- [ ] 001.md - ~~a~~ b (parallel: true)\n": "~~a~~ b",
-		"| ID | Status | Title |\n|--|--|--|\n| 1 | todo | ~~a~~ or ~~b~~ |\n": "~~a~~ or ~~b~~",
-	} {
-		it := parse(t, text).Items()[0]
-		require.Equal(t, title, it.Title, "%q", text)
-		require.Equal(t, plan.Pending, it.Status, "%q", text)
-	}
-}
-
-// A task that is struck through is evidence for cc-sdd, and decides nothing.
-func TestStruckThroughMakesNoOtherDialect(t *testing.T) {
-	r := parse(t, "# Implementation Plan\n- [ ] 1. A\n- [ ] ~~2. B~~\n- [ ] ~~3. C~~\n")
-	require.Equal(t, "kiro", r.Dialect)
-	require.Contains(t, r.Evidence, plan.Evidence{Line: 3, Dialect: "cc-sdd", Signal: "task that is struck through"})
-}

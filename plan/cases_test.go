@@ -1,0 +1,189 @@
+package plan_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/plan"
+	"waybill/test/golden"
+)
+
+// TestCasesReadAsTheFilesSay reads the cases of testdata/cases. A heading says what the cases below it are about. A case
+// is one line, and the indented lines below it, which -update writes, are its result:
+//
+//	read "TEXT" [dialect=NAME] [path=PATH]             reads a plan
+//	set ID[@LINE] STATUS "TEXT" [dialect=…] [path=…]   sets the status of an item
+func TestCasesReadAsTheFilesSay(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			var b strings.Builder
+			for line := range strings.Lines(strings.ReplaceAll(string(text), "\r\n", "\n")) {
+				if strings.HasPrefix(line, "  ") {
+					continue
+				}
+				b.WriteString(line)
+				switch verb, arguments, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); verb {
+				case "read":
+					text, hints := caseText(t, arguments)
+					b.WriteString(indented(readCase(t, text, hints)))
+				case "set":
+					item, rest, _ := strings.Cut(arguments, " ")
+					status, rest, _ := strings.Cut(rest, " ")
+					text, hints := caseText(t, rest)
+					b.WriteString(indented(setCase(t, text, hints, item, status)))
+				}
+			}
+			golden.File(t, path, b.String())
+		})
+	}
+}
+
+// caseText returns the text and the hints of a case.
+func caseText(t *testing.T, arguments string) (text string, hints plan.Hints) {
+	t.Helper()
+	quoted, err := strconv.QuotedPrefix(arguments)
+	require.NoError(t, err, arguments)
+	text, err = strconv.Unquote(quoted)
+	require.NoError(t, err, arguments)
+	for _, hint := range strings.Fields(arguments[len(quoted):]) {
+		name, value, _ := strings.Cut(hint, "=")
+		switch name {
+		case "dialect":
+			hints.Dialect, hints.Pattern = value, "*.md"
+		case "path":
+			hints.Path = value
+		default:
+			require.Fail(t, "no such hint", hint)
+		}
+	}
+	return text, hints
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// readCase returns all that a reading says, in short.
+func readCase(t *testing.T, text string, hints plan.Hints) string {
+	t.Helper()
+	r, err := plan.Read(text, hints)
+	if err != nil {
+		var refusal *plan.ParseError
+		require.ErrorAs(t, err, &refusal)
+		return fmt.Sprintf("error %s %d+%d: %s\n%s", refusal.Reason, refusal.Line, refusal.Offset, err, diagnosticLines(refusal.Diagnostics))
+	}
+	if hints == (plan.Hints{}) {
+		checkLaws(t, []byte(text))
+	}
+	var b strings.Builder
+	b.WriteString(cmp.Or(r.Dialect, "no dialect"))
+	if r.Active() != "" {
+		b.WriteString(", active " + r.Active())
+	}
+	for _, e := range r.Evidence {
+		fmt.Fprintf(&b, "; %d %s: %s", e.Line, e.Dialect, e.Signal)
+	}
+	b.WriteString("\n")
+	ready := r.Ready(r.Items(), runs(nil))
+	because := map[string]string{}
+	for _, w := range ready.Waiting {
+		for _, h := range w.Because {
+			because[w.ItemID] = cmp.Or(because[w.ItemID], " waits") + " " + strings.TrimSuffix(string(h.Kind)+"="+h.ItemID, "="+w.ItemID)
+		}
+	}
+	for _, it := range r.Items() {
+		b.WriteString(itemLine(text, it) + because[it.ID] + "\n")
+	}
+	return b.String() + diagnosticLines(r.Diagnostics)
+}
+
+// itemLine returns the item, without what is empty.
+func itemLine(text string, it plan.Item) string {
+	line := fmt.Sprintf("%s %q %s %s:%d", it.ID, it.Title, it.Status, it.Source, it.Line)
+	if it.DerivedStatus != 0 && it.DerivedStatus != it.Status {
+		line += " derived " + it.DerivedStatus.String()
+	}
+	if it.ParentID != "" {
+		line += fmt.Sprintf(" in %s/%d", it.ParentID, it.Level)
+	}
+	if it.Mark.End > 0 {
+		line += fmt.Sprintf(" mark %q", text[it.Mark.Start:it.Mark.End])
+	}
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"derived-id", it.DerivedID}, {"optional", it.Optional}, {"parallel", it.Parallel}, {"worded", it.Worded}} {
+		if flag.set {
+			line += " " + flag.name
+		}
+	}
+	d := it.Directives()
+	for _, field := range []struct {
+		name   string
+		values []string
+	}{
+		{"prompt", []string{it.Prompt}},
+		{"after", it.DependsOn},
+		{"requirements", it.Requirements},
+		{"files", it.Files},
+		{"leverage", []string{it.Leverage}},
+		{"purpose", []string{it.Purpose}},
+		{"blocked", []string{it.BlockedReason}},
+		{"review", []string{string(d.Review)}},
+		{"model", []string{d.Model}},
+		{"details", it.Details},
+	} {
+		if strings.Join(field.values, "") != "" {
+			line += fmt.Sprintf(" %s%q", field.name, field.values)
+		}
+	}
+	return line
+}
+
+func diagnosticLines(all []plan.Diagnostic) string {
+	var b strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&b, "! %s%d:%d %s %s: %s", d.Source, d.Line, d.Column, d.Severity, d.Code, d.Message)
+		if d.NotATask {
+			b.WriteString(" [not a task]")
+		}
+		if d.Open {
+			b.WriteString(" [open]")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// setCase returns the text in which an item has another status, or the refusal.
+func setCase(t *testing.T, text string, hints plan.Hints, item, status string) string {
+	t.Helper()
+	r, err := plan.Read(text, hints)
+	require.NoError(t, err)
+	to, ok := plan.ParseStatus(status)
+	require.True(t, ok, status)
+	id, line, _ := strings.Cut(item, "@")
+	n, _ := strconv.Atoi(line)
+	marked, err := r.Marked(plan.Marking{Plan: "p", ItemID: id, Line: n, Status: to})
+	if refusal, ok := errors.AsType[*plan.MarkError](err); ok {
+		return fmt.Sprintf("error %s %v: %s", refusal.Reason, refusal.Lines, err)
+	}
+	if err != nil {
+		return "error " + err.Error()
+	}
+	require.Equal(t, to, marked.Item.Status)
+	return strconv.Quote(marked.Text)
+}
