@@ -166,45 +166,6 @@ func TestFaultS4_DamagedTallyHoldsUpNobody(t *testing.T) {
 	require.Contains(t, degraded[0], "the tally a of run "+journeyID(1, 1)+" ")
 }
 
-// TestLatestRunsPlan: the latest runs of a plan are looked up in an index, in its order, and no other row is
-// read.
-func TestLatestRunsPlan(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-		_, err := tx.LatestRuns("tasks.md")
-		return err
-	})
-	require.NoError(t, err)
-	require.Contains(t, plan, "SEARCH runs USING COVERING INDEX runs_item (plan=?)")
-	require.Contains(t, plan, "SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)")
-	require.NotContains(t, plan, "TEMP B-TREE")
-}
-
-// TestRunListPlans: lists of runs are read in the order of an index, and no row of another list is.
-func TestRunListPlans(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	for name, row := range map[string]struct {
-		q    store.RunQuery
-		want string
-	}{
-		"all":           {store.RunQuery{}, "SCAN runs\n"},
-		"behind one":    {store.RunQuery{Behind: "r"}, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
-		"a state":       {store.RunQuery{State: run.Done, Behind: "r"}, "USING INDEX runs_state (state=? AND number<?)"},
-		"a plan":        {store.RunQuery{Plan: "p", Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
-		"both":          {store.RunQuery{Plan: "p", State: run.Done, Behind: "r"}, "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
-		"a whole plan":  {store.RunQuery{Plan: "p"}, "USING INDEX runs_plan (plan=? AND state=?)"},
-		"a whole state": {store.RunQuery{State: run.Done}, "USING INDEX runs_state (state=?)"},
-	} {
-		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-			_, err := tx.Runs(row.q)
-			return err
-		})
-		require.NoError(t, err)
-		require.Contains(t, plan, row.want, name)
-		require.NotContains(t, plan, "TEMP B-TREE", name)
-	}
-}
-
 // TestFaultS4_DamagedRunIsNotListed: a run is not what was written. Lists go on without it, also one that goes
 // on behind it, and the status names it.
 func TestFaultS4_DamagedRunIsNotListed(t *testing.T) {

@@ -210,28 +210,6 @@ func requireNoInstructions(t *testing.T, tx store.Tx) {
 	require.Zero(t, counts[instruction.StateQueued])
 }
 
-// TestQueryPlans: the questions that are asked at each turn of an agent are answered from an index.
-func TestQueryPlans(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	no := false
-	for want, q := range map[string]store.InstructionQuery{
-		"instructions_queued (session=?)":     {Session: "a", State: instruction.StateQueued, Order: store.ByUrgency},
-		"instructions_sent (session=?)":       {Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no},
-		"instructions_rule (ack_event=?)":     {AckEvent: "tool.done"},
-		"USING INDEX instructions_failed":     {State: instruction.StateFailed},
-		"INTEGER PRIMARY KEY (rowid>?)":       {After: 10},
-		"instructions_rule (ack_event=? AND ": {AckEvent: "tool.done", After: 10},
-	} {
-		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-			_, err := tx.Instructions(q)
-			return err
-		})
-		require.NoError(t, err)
-		require.Contains(t, plan, want)
-		require.NotContains(t, plan, "TEMP B-TREE", want)
-	}
-}
-
 // TestBackup: a backup is a store of its own, as it was at that moment. What is there is not replaced.
 func TestBackup(t *testing.T) {
 	s := open(t, sqlite.Options{Path: fullStore(t)})

@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,78 +71,6 @@ func claimOf(n int64) task.Claim {
 
 func finishOf(n int64) task.Finish {
 	return task.Finish{At: core.Instant(n), Token: fmt.Sprint("tok_", n), Status: task.AttemptCompleted, Output: content}
-}
-
-// TestTaskQueryPlans: what is asked at each claim, at each look and for each page is answered from an
-// index, in its order.
-func TestTaskQueryPlans(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	for name, row := range map[string]struct {
-		q    store.TaskQuery
-		want string
-	}{
-		"claim":              {store.TaskQuery{ReadyAt: 5, Limit: 1}, "INDEX tasks_ready"},
-		"claim for a role":   {store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}, "INDEX tasks_ready"},
-		"page of all":        {store.TaskQuery{After: 9}, "SEARCH tasks USING INTEGER PRIMARY KEY (rowid>?)"},
-		"page of a status":   {store.TaskQuery{Status: task.StatusError, After: 9}, "INDEX tasks_status (status=? AND "},
-		"page of a run":      {store.TaskQuery{RunID: "run", After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
-		"status of a run":    {store.TaskQuery{RunID: "run", Status: task.StatusError, After: 9}, "INDEX tasks_run (run_id=? AND position>?)"},
-		"claim for a run":    {store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}, "INDEX tasks_run (run_id=?)"},
-		"page of a parent":   {store.TaskQuery{Parent: "ses", After: 9}, "INDEX tasks_parent (parent=? AND position>?)"},
-		"status of a parent": {store.TaskQuery{Parent: "ses", Status: task.StatusError, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
-		"what lives of one":  {store.TaskQuery{Parent: "ses", Live: true, After: 9}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
-		"page of what lives": {store.TaskQuery{Live: true, After: 9}, "INDEX tasks_status (status=? AND "},
-	} {
-		for _, newest := range []bool{false, true} {
-			if row.q.Newest = newest; newest {
-				row.want = strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(row.want)
-			}
-			plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-				_, err := tx.Tasks(row.q)
-				return err
-			})
-			require.NoError(t, err)
-			require.Contains(t, plan, row.want, name)
-			require.NotContains(t, plan, "TEMP B-TREE", name)
-			require.NotContains(t, plan, "SCAN attempts", name)
-		}
-	}
-	plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-		_, err := tx.Leased(1, 1)
-		return err
-	})
-	require.NoError(t, err)
-	require.Contains(t, plan, "INDEX attempts_leased (expires_at>?)")
-	require.NotContains(t, plan, "TEMP B-TREE")
-	plan, err = s.Plan(t.Context(), func(tx store.Tx) error {
-		_, err := tx.NextReady(1)
-		return err
-	})
-	require.NoError(t, err)
-	require.Contains(t, plan, "INDEX tasks_retry (not_before>?)")
-}
-
-// TestTaskCountPlans: what is counted at the end of each task is counted in an index of what is asked for.
-// Once it took a look at every task that the same session had ever begun.
-func TestTaskCountPlans(t *testing.T) {
-	s := open(t, sqlite.Options{Path: path(t)})
-	for name, row := range map[string]struct {
-		q    store.TaskQuery
-		want string
-	}{
-		"of a parent, alive": {store.TaskQuery{Parent: "ses", Live: true}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
-		"of a parent":        {store.TaskQuery{Parent: "ses"}, "COVERING INDEX tasks_parent (parent=?)"},
-		"and of a status":    {store.TaskQuery{Parent: "ses", Status: task.StatusError}, "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
-		"of a status":        {store.TaskQuery{Status: task.StatusRunning}, "COVERING INDEX tasks_status (status=?)"},
-		"ready":              {store.TaskQuery{ReadyAt: 5}, "COVERING INDEX tasks_ready"},
-	} {
-		plan, err := s.Plan(t.Context(), func(tx store.Tx) error {
-			_, err := tx.CountTasks(row.q)
-			return err
-		})
-		require.NoError(t, err)
-		require.Contains(t, plan, row.want, name)
-	}
 }
 
 // TestLawsOfTasksAreRepeated: a task or an attempt that core can never have given is refused by the

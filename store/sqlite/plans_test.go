@@ -1,0 +1,87 @@
+package sqlite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/core/instruction"
+	"waybill/core/run"
+	"waybill/core/task"
+	"waybill/store"
+	"waybill/store/sqlite"
+)
+
+// Each query is answered from an index, in its order, and reads no other row.
+func TestQueryPlans(t *testing.T) {
+	no := false
+	tasks := func(q store.TaskQuery) func(store.Tx) error {
+		return func(tx store.Tx) error { _, err := tx.Tasks(q); return err }
+	}
+	countTasks := func(q store.TaskQuery) func(store.Tx) error {
+		return func(tx store.Tx) error { _, err := tx.CountTasks(q); return err }
+	}
+	runs := func(q store.RunQuery) func(store.Tx) error {
+		return func(tx store.Tx) error { _, err := tx.Runs(q); return err }
+	}
+	instructions := func(q store.InstructionQuery) func(store.Tx) error {
+		return func(tx store.Tx) error { _, err := tx.Instructions(q); return err }
+	}
+	type row struct {
+		read func(store.Tx) error
+		want string
+	}
+	rows := map[string]row{
+		"claim":          {tasks(store.TaskQuery{ReadyAt: 5, Limit: 1}), "INDEX tasks_ready"},
+		"claim, role":    {tasks(store.TaskQuery{ReadyAt: 5, Role: "worker", Except: []string{"a", "b"}, Limit: 1}), "INDEX tasks_ready"},
+		"claim, run":     {tasks(store.TaskQuery{RunID: "run", ReadyAt: 5, Limit: 1}), "INDEX tasks_run (run_id=?)"},
+		"leases":         {func(tx store.Tx) error { _, err := tx.Leased(1, 1); return err }, "INDEX attempts_leased (expires_at>?)"},
+		"retries":        {func(tx store.Tx) error { _, err := tx.NextReady(1); return err }, "INDEX tasks_retry (not_before>?)"},
+		"count, live":    {countTasks(store.TaskQuery{Parent: "ses", Live: true}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
+		"count, parent":  {countTasks(store.TaskQuery{Parent: "ses"}), "COVERING INDEX tasks_parent (parent=?)"},
+		"count, both":    {countTasks(store.TaskQuery{Parent: "ses", Status: task.StatusError}), "COVERING INDEX tasks_parent_status (parent=? AND status=?)"},
+		"count, status":  {countTasks(store.TaskQuery{Status: task.StatusRunning}), "COVERING INDEX tasks_status (status=?)"},
+		"count, ready":   {countTasks(store.TaskQuery{ReadyAt: 5}), "COVERING INDEX tasks_ready"},
+		"runs":           {runs(store.RunQuery{}), "SCAN runs\n"},
+		"runs behind":    {runs(store.RunQuery{Behind: "r"}), "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"},
+		"runs, state":    {runs(store.RunQuery{State: run.Done, Behind: "r"}), "USING INDEX runs_state (state=? AND number<?)"},
+		"runs, plan":     {runs(store.RunQuery{Plan: "p", Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"runs, both":     {runs(store.RunQuery{Plan: "p", State: run.Done, Behind: "r"}), "USING INDEX runs_plan (plan=? AND state=? AND number<?)"},
+		"a whole plan":   {runs(store.RunQuery{Plan: "p"}), "USING INDEX runs_plan (plan=? AND state=?)"},
+		"a whole state":  {runs(store.RunQuery{State: run.Done}), "USING INDEX runs_state (state=?)"},
+		"latest runs":    {func(tx store.Tx) error { _, err := tx.LatestRuns("tasks.md"); return err }, "SEARCH runs USING COVERING INDEX runs_item (plan=?)"},
+		"urgency":        {instructions(store.InstructionQuery{Session: "a", State: instruction.StateQueued, Order: store.ByUrgency}), "instructions_queued (session=?)"},
+		"repeats":        {instructions(store.InstructionQuery{Session: "a", State: instruction.StateSent, Order: store.ByLastSend, SentBefore: 9, Now: 9, Exhausted: &no}), "instructions_sent (session=?)"},
+		"rules":          {instructions(store.InstructionQuery{AckEvent: "tool.done"}), "instructions_rule (ack_event=?)"},
+		"rules behind":   {instructions(store.InstructionQuery{AckEvent: "tool.done", After: 10}), "instructions_rule (ack_event=? AND "},
+		"failures":       {instructions(store.InstructionQuery{State: instruction.StateFailed}), "USING INDEX instructions_failed"},
+		"a page of them": {instructions(store.InstructionQuery{After: 10}), "INTEGER PRIMARY KEY (rowid>?)"},
+	}
+	for name, page := range map[string]struct {
+		q    store.TaskQuery
+		want string
+	}{
+		"all":                {store.TaskQuery{}, "SEARCH tasks USING INTEGER PRIMARY KEY (rowid>?)"},
+		"status":             {store.TaskQuery{Status: task.StatusError}, "INDEX tasks_status (status=? AND "},
+		"run":                {store.TaskQuery{RunID: "run"}, "INDEX tasks_run (run_id=? AND position>?)"},
+		"status of a run":    {store.TaskQuery{RunID: "run", Status: task.StatusError}, "INDEX tasks_run (run_id=? AND position>?)"},
+		"parent":             {store.TaskQuery{Parent: "ses"}, "INDEX tasks_parent (parent=? AND position>?)"},
+		"status of a parent": {store.TaskQuery{Parent: "ses", Status: task.StatusError}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
+		"live of a parent":   {store.TaskQuery{Parent: "ses", Live: true}, "INDEX tasks_parent_status (parent=? AND status=? AND position>?)"},
+		"live":               {store.TaskQuery{Live: true}, "INDEX tasks_status (status=? AND "},
+	} {
+		page.q.After = 9
+		rows["tasks, "+name] = row{tasks(page.q), page.want}
+		page.q.Newest = true
+		rows["newest tasks, "+name] = row{tasks(page.q), strings.NewReplacer("position>?", "position<?", "rowid>?", "rowid<?").Replace(page.want)}
+	}
+	s := open(t, sqlite.Options{Path: path(t)})
+	for name, row := range rows {
+		plan, err := s.Plan(t.Context(), row.read)
+		require.NoError(t, err)
+		require.Contains(t, plan, row.want, name)
+		require.NotContains(t, plan, "TEMP B-TREE", name)
+		require.NotContains(t, plan, "SCAN attempts", name)
+	}
+}
