@@ -45,6 +45,7 @@ type harness struct {
 	dir    string // the workspace; free of links
 	marker string // a watched file outside of it
 	marks  int
+	writes int
 }
 
 func start(t testing.TB, o testOptions, rel ...string) *harness {
@@ -154,12 +155,4 @@ func bothModes(t *testing.T, test func(t *testing.T, o testOptions)) {
 		o.ForcePolling = true
 		test(t, o)
 	})
-}
-
-func symlink(t testing.TB, target, name string) {
-	t.Helper()
-	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	if err := os.Symlink(target, name); err != nil {
-		t.Skipf("links cannot be made here: %v", err)
-	}
 }

@@ -3,11 +3,9 @@ package watcher_test
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,34 +15,6 @@ import (
 
 	"waybill/watcher"
 )
-
-func TestChangesOfAFileAreReported(t *testing.T) {
-	bothModes(t, func(t *testing.T, o testOptions) {
-		r := start(t, o, "tasks.md", "docs/tasks.md")
-		file := r.path("tasks.md")
-		r.change(func() { write(t, file, "created") }, "tasks.md")
-		r.change(func() { write(t, file, "written again") }, "tasks.md")
-		r.change(func() { require.NoError(t, os.Truncate(file, 3)) }, "tasks.md")
-		r.change(func() { require.NoError(t, os.Remove(file)) }, "tasks.md")
-		r.change(func() { write(t, file, "back"); write(t, r.path("docs/tasks.md"), "x") }, "tasks.md", "docs/tasks.md")
-		s := r.Status()
-		require.Equal(t, 3, s.Files)
-		require.Equal(t, o.ForcePolling, s.Mode == watcher.Polling)
-		require.Equal(t, o.ForcePolling, s.Polled == 3)
-		require.Equal(t, o.ForcePolling, s.Reason != "")
-	})
-}
-
-func TestOtherFilesOfTheFolderAreNotReported(t *testing.T) {
-	r := start(t, fastOptions(), "tasks.md")
-	write(t, r.path("tasks.md"), "")
-	r.await(r.path("tasks.md"))
-	r.settle()
-	for _, name := range []string{"tasks.md.tmp", "other.md", "sub/tasks.md", "TASKS2.md"} {
-		write(t, r.path(name), "x")
-	}
-	require.Empty(t, r.settle())
-}
 
 func TestAddIsIdempotentAndRefusesRelativePaths(t *testing.T) {
 	r := start(t, fastOptions(), "tasks.md")
@@ -74,52 +44,6 @@ func TestTakeIsSortedAndEmptiesTheList(t *testing.T) {
 		got = append(got, paths...)
 	}
 	require.Empty(t, r.Take())
-}
-
-// A program saves by writing a new file and renaming it over the old one.
-func TestSavesByRenameAreReported(t *testing.T) {
-	saves := map[string]func(t *testing.T, file, text string){
-		"rename over": func(t *testing.T, file, text string) {
-			write(t, file+".tmp.1", text)
-			rename(t, file+".tmp.1", file)
-		},
-		"rename away, write anew": func(t *testing.T, file, text string) { // vim with backup
-			rename(t, file, file+"~")
-			write(t, file, text)
-			require.NoError(t, os.Remove(file+"~"))
-		},
-		"temporary file of another folder": func(t *testing.T, file, text string) {
-			tmp := filepath.Join(filepath.Dir(filepath.Dir(file)), "tmp")
-			write(t, tmp, text)
-			rename(t, tmp, file)
-		},
-		"remove and write": func(t *testing.T, file, text string) {
-			require.NoError(t, os.Remove(file))
-			write(t, file, text)
-		},
-		"truncate and write": func(t *testing.T, file, text string) { // VS Code
-			require.NoError(t, os.Truncate(file, 0))
-			write(t, file, text)
-		},
-		"hard link back": func(t *testing.T, file, text string) {
-			write(t, file+".new", text)
-			require.NoError(t, os.Remove(file))
-			require.NoError(t, os.Link(file+".new", file))
-			require.NoError(t, os.Remove(file+".new"))
-		},
-	}
-	bothModes(t, func(t *testing.T, o testOptions) {
-		for name, save := range saves {
-			t.Run(name, func(t *testing.T) {
-				r := start(t, o, "tasks.md")
-				r.change(func() { write(t, r.path("tasks.md"), "old") }, "tasks.md")
-				for i := range 5 { // the watch must survive each save
-					r.change(func() { save(t, r.path("tasks.md"), strings.Repeat("x", i+1)) }, "tasks.md")
-				}
-				r.change(func() { write(t, r.path("tasks.md"), "in place") }, "tasks.md")
-			})
-		}
-	})
 }
 
 // The file system does not tell of changes: the file is polled, the others are not.
@@ -191,18 +115,6 @@ func TestManyChangesCauseFewWakes(t *testing.T) {
 		require.LessOrEqual(t, wakes.Load(), most)
 		t.Logf("%d wakes in %v; %+v", wakes.Load(), time.Since(began), r.Status())
 	})
-}
-
-// Changes of the mode alone say nothing about a plan.
-func TestChmodIsIgnored(t *testing.T) {
-	r := start(t, fastOptions())
-	write(t, r.path("tasks.md"), "x")
-	r.watch(r.path("tasks.md"))
-	r.settle()
-	for _, mode := range []fs.FileMode{0o600, 0o644} {
-		require.NoError(t, os.Chmod(r.path("tasks.md"), mode))
-	}
-	require.NotContains(t, r.settle(), r.path("tasks.md"))
 }
 
 // A second Run is refused, a later one watches on and reports what happened between.
