@@ -31,12 +31,12 @@ func addCriteria(in *prompt.CompileInput, role core.Role, plans *engine.Plans, v
 	}
 	all, err := plans.Criteria(view.Run.Plan, view.Progress.Dialect)
 	if err != nil {
-		in.CriteriaMissing = fmt.Sprintf("%s cannot be read: %s", all.Path, readFault(err))
+		in.Criteria.Missing = fmt.Sprintf("%s cannot be read: %s", all.Path, readFault(err))
 		return
 	}
 	var unmet []string
-	in.Criteria, unmet = criteria.Named(it.Requirements, all.List)
-	if in.CriteriaSource = all.Path; all.Path == "" {
+	in.Criteria.List, unmet = criteria.Named(it.Requirements, all.List)
+	if in.Criteria.Source = all.Path; all.Path == "" {
 		return
 	}
 	var missing []string
@@ -46,7 +46,7 @@ func addCriteria(in *prompt.CompileInput, role core.Role, plans *engine.Plans, v
 	if len(all.List) == criteria.Most {
 		missing = append(missing, fmt.Sprintf("only the first %d criteria of %s are read", criteria.Most, all.Path))
 	}
-	in.CriteriaMissing = strings.Join(missing, "; ")
+	in.Criteria.Missing = strings.Join(missing, "; ")
 }
 
 // readFault returns in a few words why a file cannot be read.

@@ -94,7 +94,7 @@ func wireCompiled(c prompt.Compiled, view engine.RunView) *schema.CompilePromptR
 		PromptTokensBefore: c.TokensBefore, PromptTokensAfter: c.TokensAfter, PromptTokenBudget: c.Budget,
 		PromptEstimate: c.Estimate, PromptVersion: prompt.PromptVersion, PromptResend: c.Resend,
 		Compaction: schema.Compaction{
-			Applied: c.Stage != prompt.StageNone, Stage: string(c.Stage),
+			Applied: c.Stage() != prompt.StageNone, Stage: string(c.Stage()),
 			Trace: entity.All(c.Trace, func(t prompt.TraceStep) schema.TraceStep {
 				return schema.TraceStep{Stage: string(t.Stage), PromptTokens: t.PromptTokens}
 			}),

@@ -25,7 +25,7 @@ func tallyPrompt(e *engine.Engine, now time.Time, view engine.RunView, c prompt.
 		{Name: engine.TallyPrompts, N: 1},
 		{Name: engine.TallyBefore, N: int64(c.TokensBefore)},
 		{Name: engine.TallyAfter, N: int64(c.TokensAfter)},
-		{Name: engine.TallyStage + string(c.Stage), N: 1},
+		{Name: engine.TallyStage + string(c.Stage()), N: 1},
 		{Name: engine.TallyMode + ledgerMode(view), N: 1},
 		{Name: engine.TallySent, N: int64(c.Estimate)},
 		{Name: engine.TallyResend, N: int64(c.Resend)},

@@ -28,7 +28,7 @@ var parts = []part{
 	{"item.files", "Files", func(in *prompt.CompileInput) []string { return in.Progress.CurrentItem.Files }},
 	{"item.leverage", "Leverage", func(in *prompt.CompileInput) []string { return []string{in.Progress.CurrentItem.Leverage} }},
 	{"acceptance_criteria", "Acceptance Criteria", func(in *prompt.CompileInput) (texts []string) {
-		for _, c := range in.Criteria {
+		for _, c := range in.Criteria.List {
 			texts = append(texts, c.Text)
 		}
 		return texts

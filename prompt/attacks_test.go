@@ -116,7 +116,7 @@ var places = []place{
 	issuePlace("fix", func(issue *ledger.ReviewIssue, text string) { issue.Fix = text }),
 	taskPlace("commits", func(task *ledger.TaskLedger, text string) { task.GitRange = text }),
 	{"criteria", func(in *prompt.CompileInput, text string) {
-		in.Criteria = []criteria.Criterion{{Text: text}, {Text: "b"}}
+		in.Criteria.List = []criteria.Criterion{{Text: text}, {Text: "b"}}
 	}},
 	{"source path", func(in *prompt.CompileInput, text string) { in.Progress.SourcePath = text }},
 	{"plan", func(in *prompt.CompileInput, text string) { in.Progress.Plan = text }},

@@ -12,18 +12,6 @@ import (
 // item; the outcome of a failed attempt; required fixes; blockers; open review issues with their remedies; the replan
 // hint. If they alone exceed the budget, compilation fails.
 
-// Compaction controls how a prompt that exceeds its budget shrinks. A prompt that fits is not changed.
-type Compaction struct {
-	// Off makes Compile return an *OverflowError for a prompt that exceeds its budget, without compaction.
-	Off bool
-	// KeepPacket skips the stage that prunes the packet.
-	KeepPacket bool
-	// Context is added to a prompt that StageShorten shortened.
-	Context []string
-	// PromptOverride replaces the task prompt in a shortened prompt, unchanged. It must ask for the same work.
-	PromptOverride string
-}
-
 // A Stage is one step of compaction. It is a wire word.
 type Stage string
 
@@ -147,10 +135,10 @@ func shorten(d draft) (draft, bool) {
 			d.omitted = append(d.omitted, Omission{What: "item." + what, Why: "the plan says it, in the line that the prompt names"})
 		}
 	}
-	if len(d.in.Criteria) > 0 {
+	if len(d.in.Criteria.List) > 0 {
 		why := "the requirements say it, in the lines that the prompt names"
-		if d.in.CriteriaMissing != "" {
-			why += "; " + d.in.CriteriaMissing
+		if d.in.Criteria.Missing != "" {
+			why += "; " + d.in.Criteria.Missing
 		}
 		d.omitted = omit(slices.Clone(d.omitted), acceptanceCriteria, why)
 	}
@@ -181,7 +169,7 @@ const acceptanceCriteria = "acceptance_criteria"
 
 // noCriteria returns the omission that explains why a prompt has no criteria.
 func (in *CompileInput) noCriteria() Omission {
-	return Omission{What: acceptanceCriteria, Why: in.CriteriaMissing}
+	return Omission{What: acceptanceCriteria, Why: in.Criteria.Missing}
 }
 
 // unused lists the caller's compaction input that a prompt without StageShorten does not use.

@@ -51,11 +51,11 @@ func TestNoRoleLosesWhatItNeedsInAnyModeAndStage(t *testing.T) {
 		in := s.input(t)
 		law := lawOf(t, &in)
 		for _, c := range eachPrompt(t, in) {
-			where := s.String() + " " + string(c.Stage)
+			where := s.String() + " " + string(c.Stage())
 			require.Empty(t, law.lost(&c), where)
 			require.Equal(t, s.mode == "full", c.Packet.Mode == ledger.PacketFull, where)
 			require.Equal(t, c.TokensBefore, c.Trace[0].PromptTokens)
-			require.Equal(t, prompt.TraceStep{Stage: c.Stage, PromptTokens: c.TokensAfter}, c.Trace[len(c.Trace)-1])
+			require.Equal(t, c.TokensAfter, c.Trace[len(c.Trace)-1].PromptTokens)
 			require.True(t, slices.IsSortedFunc(c.Trace, func(a, b prompt.TraceStep) int { return b.PromptTokens - a.PromptTokens }))
 			t.Run(where, func(t *testing.T) { requireAccountedFor(t, &in, &c) })
 			seen[where] = true
@@ -78,8 +78,8 @@ func TestPromptsOverTheirBudgetReadAsTheGoldenFilesSay(t *testing.T) {
 	for stage := prompt.StageNone; stage != prompt.StageEmergency; {
 		in.MaxInputTokens = fits // one less than it takes
 		c := compile(t, in)
-		require.NotEqual(t, stage, c.Stage)
-		stage, fits = c.Stage, c.TokensAfter
+		require.NotEqual(t, stage, c.Stage())
+		stage, fits = c.Stage(), c.TokensAfter
 		golden.Equal(t, "prompts/worker-"+string(stage)+".golden", strings.TrimPrefix(c.Prompt, c.StablePrefix))
 	}
 }
@@ -130,7 +130,7 @@ func TestTokensAreCountedAsTheCallerDoes(t *testing.T) {
 	require.Equal(t, prompt.Tokens(utf8.RuneCountInString(c.Prompt)), c.Estimate)
 	in.MaxOutputTokens, in.MaxInputTokens = 1, c.TokensAfter
 	smaller := compile(t, in)
-	require.Equal(t, prompt.StagePrune, smaller.Stage)
+	require.Equal(t, prompt.StagePrune, smaller.Stage())
 	require.Equal(t, c.TokensAfter, smaller.TokensBefore)
 	require.Equal(t, len(strings.Fields(smaller.Prompt)), smaller.TokensAfter)
 }

@@ -225,7 +225,7 @@ func TestBudgets(t *testing.T) {
 		runes := utf8.RuneCountInString(compiled.Prompt)
 		require.Equal(t, (runes+3)/4, compiled.TokensAfter)
 		require.Equal(t, compiled.TokensAfter, compiled.TokensBefore)
-		require.Equal(t, prompt.StageNone, compiled.Stage)
+		require.Equal(t, prompt.StageNone, compiled.Stage())
 		require.Equal(t, []prompt.TraceStep{{Stage: prompt.StageNone, PromptTokens: compiled.TokensAfter}}, compiled.Trace)
 	}
 }

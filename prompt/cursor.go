@@ -53,8 +53,8 @@ var factKeys = func() map[byte]string {
 const cursorPrefix = "p3_"
 
 // knowsNothing returns the knowledge of an agent without facts, for a run and a kind of prompt.
-func knowsNothing(in *CompileInput) knowledge {
-	return knowledge{run: shortHash(in.RunID), prompt: in.prefix().short}
+func knowsNothing(runID string, fixed *prefix) knowledge {
+	return knowledge{run: shortHash(runID), prompt: fixed.short}
 }
 
 func knownOf(f ledger.Fact) knownFact {
@@ -62,20 +62,14 @@ func knownOf(f ledger.Fact) knownFact {
 	return knownFact{factCodes[f.Key], factHash(sum[:])}
 }
 
-// knowledgeOf returns the knowledge of an agent that received exactly these facts.
-func knowledgeOf(in *CompileInput, facts []ledger.Fact) knowledge {
-	k := knowsNothing(in)
+// with returns the knowledge of an agent that received exactly these facts.
+func (k knowledge) with(facts []ledger.Fact) knowledge {
 	k.facts = make([]knownFact, 0, len(facts))
 	for _, f := range facts {
 		k.facts = append(k.facts, knownOf(f))
 	}
 	slices.SortFunc(k.facts, func(a, b knownFact) int { return int(a.code) - int(b.code) })
 	return k
-}
-
-func shortHash(s string) uint32 {
-	sum := sha256.Sum256([]byte(s))
-	return binary.BigEndian.Uint32(sum[:])
 }
 
 // cursor encodes the knowledge as text, with a checksum at the end.

@@ -80,9 +80,9 @@ func placeIfNeeded(in *prompt.CompileInput, c *prompt.Compiled) []string {
 }
 
 func criteriaOrPlace(in *prompt.CompileInput, c *prompt.Compiled) (texts []string) {
-	for _, criterion := range in.Criteria {
+	for _, criterion := range in.Criteria.List {
 		if saidOf(c, "acceptance_criteria") {
-			texts = append(texts, in.CriteriaSource, strconv.Itoa(criterion.Line))
+			texts = append(texts, in.Criteria.Source, strconv.Itoa(criterion.Line))
 			continue
 		}
 		texts = append(texts, criterion.ID, criterion.Text)

@@ -17,7 +17,7 @@ func (d *draft) pack() {
 	d.whole = runes(facts)
 	d.omitted = clipFiles(facts, d.in.Task.FilesChanged)
 	d.omitted = append(d.omitted, d.in.notThere()...)
-	if d.in.CriteriaMissing != "" {
+	if d.in.Criteria.Missing != "" {
 		d.omitted = append(d.omitted, d.in.noCriteria())
 	}
 	kept := facts[:0]
@@ -40,7 +40,7 @@ func (in *CompileInput) known() (knowledge, ledger.FullReason) {
 		return knowledge{}, ledger.FullNoCursor
 	}
 	before, ok := readCursor(in.Since)
-	now := knowsNothing(in)
+	now := in.knowsNothing()
 	switch {
 	case !ok:
 		return before, ledger.FullUnknownCursor
@@ -50,6 +50,11 @@ func (in *CompileInput) known() (knowledge, ledger.FullReason) {
 		return before, ledger.FullOtherPrompt
 	}
 	return before, ""
+}
+
+// knowsNothing returns the knowledge of an agent that has no facts yet.
+func (in *CompileInput) knowsNothing() knowledge {
+	return knowsNothing(in.RunID, prefixOf(in.Role, in.Block))
 }
 
 // leaveSame removes the facts that the agent already knows from the packet, except facts that are in every packet.
@@ -70,7 +75,7 @@ func (d *draft) leaveSame() {
 // settle computes what the agent knows after this packet. A changed fact that the packet omits is listed as removed,
 // so that the agent does not rely on the old value.
 func (d *draft) settle() {
-	now := knowledgeOf(d.in, append(slices.Clip(d.packet.Facts), d.same...))
+	now := d.in.knowsNothing().with(append(slices.Clip(d.packet.Facts), d.same...))
 	d.packet.Cursor, d.packet.Removed = now.cursor(), nil
 	for _, f := range d.before.facts {
 		if _, still := now.find(f.code); !still && d.packet.Mode == ledger.PacketDelta {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"unicode/utf8"
 
@@ -141,12 +142,12 @@ var (
 	}
 )
 
-// prefix returns the stable prefix of the prompt.
-func (in *CompileInput) prefix() *prefix {
-	if in.Block {
-		return &blockPrefixes[in.Role]
+// prefixOf returns the stable prefix of a role's prompts.
+func prefixOf(role ledger.Role, block bool) *prefix {
+	if block {
+		return &blockPrefixes[role]
 	}
-	return &headerPrefixes[in.Role]
+	return &headerPrefixes[role]
 }
 
 func newPrefix(text string) prefix {
@@ -157,4 +158,9 @@ func newPrefix(text string) prefix {
 func hashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
+}
+
+func shortHash(s string) uint32 {
+	sum := sha256.Sum256([]byte(s))
+	return binary.BigEndian.Uint32(sum[:])
 }

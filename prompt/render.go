@@ -58,19 +58,19 @@ func (d *draft) writeItem(w *writer) {
 
 // writeCriteria writes the item's acceptance criteria. In a shortened prompt, it writes only their line numbers.
 func (d *draft) writeCriteria(w *writer) {
-	if len(d.in.Criteria) == 0 {
+	if len(d.in.Criteria.List) == 0 {
 		return
 	}
 	w.head(sanitize.HeadCriteria, byRequirements)
 	if d.short {
-		lines := make([]string, len(d.in.Criteria))
-		for i, c := range d.in.Criteria {
+		lines := make([]string, len(d.in.Criteria.List))
+		for i, c := range d.in.Criteria.List {
 			lines[i] = strconv.Itoa(c.Line)
 		}
-		w.field("They stand in ", d.in.CriteriaSource+", lines "+strings.Join(lines, ", "))
+		w.field("They stand in ", d.in.Criteria.Source+", lines "+strings.Join(lines, ", "))
 		return
 	}
-	for _, c := range d.in.Criteria {
+	for _, c := range d.in.Criteria.List {
 		w.entry("- ", strings.TrimLeft(c.ID+" "+c.Text, " "))
 	}
 }

@@ -37,7 +37,7 @@ func Outdated(prompt, key string, block bool) bool {
 func compiledForm(prompt string) (block, ours bool) {
 	for role := ledger.RoleWorker; role.Known(); role++ {
 		for _, block := range []bool{false, true} {
-			if strings.HasPrefix(prompt, (&CompileInput{Role: role, Block: block}).prefix().text) {
+			if strings.HasPrefix(prompt, prefixOf(role, block).text) {
 				return block, true
 			}
 		}

@@ -32,7 +32,7 @@ type ResumptionInput struct {
 func Resumption(in ResumptionInput) string {
 	w := &writer{}
 	if in.Ask != nil {
-		w.WriteString(in.Ask.prefix().text)
+		w.WriteString(prefixOf(in.Ask.Role, in.Ask.Block).text)
 		w.head(sanitize.HeadTask, byPlan)
 		w.field("Task id: ", in.Ask.Progress.CurrentItem.ID)
 		w.field("Run id: ", in.Ask.RunID)

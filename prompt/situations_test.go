@@ -57,8 +57,8 @@ func (s situation) input(t *testing.T) prompt.CompileInput {
 	in.Role, in.MaxOutputTokens = s.role, 1717
 	in.Progress.CurrentItem.DependsOn = []string{"7.77"}
 	if s.role != ledger.RoleWorker { // a worker is given none
-		in.CriteriaSource = "plans/rain/requirements.md"
-		in.Criteria = []criteria.Criterion{
+		in.Criteria.Source = "plans/rain/requirements.md"
+		in.Criteria.List = []criteria.Criterion{
 			{Line: 1041, ID: "1.1", Text: "WHEN it is six THEN the post SHALL be on its way"},
 			{Line: 1058, Text: "IF it hails\nTHEN the farmer SHALL hear of it"},
 		}
@@ -147,8 +147,8 @@ func burden(in *prompt.CompileInput) {
 			})
 		}
 	}
-	for i := range in.Criteria {
-		in.Criteria[i].Text += strings.Repeat(", and it SHALL go on to do so", 8)
+	for i := range in.Criteria.List {
+		in.Criteria.List[i].Text += strings.Repeat(", and it SHALL go on to do so", 8)
 	}
 }
 
@@ -187,6 +187,6 @@ func requireOverflow(t *testing.T, err error, budget int, prompts []prompt.Compi
 	require.Equal(t, "dispatch_prompt_overflow_terminal", overflow.Code())
 	smallest := prompts[len(prompts)-1]
 	require.Equal(t, prompt.OverflowError{
-		Estimate: smallest.TokensAfter, Budget: budget, Role: overflow.Role, Stage: string(smallest.Stage),
+		Estimate: smallest.TokensAfter, Budget: budget, Role: overflow.Role, Stage: string(smallest.Stage()),
 	}, *overflow)
 }
