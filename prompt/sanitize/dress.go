@@ -41,7 +41,8 @@ func looked(line string) string {
 		line = undecorated.Replace(html.UnescapeString(line))
 	}
 	if hasWide(line) {
-		line = skeleton(new(Cleaner).strip(line), math.MaxInt)
+		line, _ = strip(line)
+		line = skeleton(line, math.MaxInt)
 	}
 	return line
 }

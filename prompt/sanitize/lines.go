@@ -72,15 +72,6 @@ func kindOf(line string, found traits) lineKind {
 	return kind
 }
 
-func hasWide(line string) bool {
-	for i := range len(line) {
-		if line[i] >= utf8.RuneSelf {
-			return true
-		}
-	}
-	return false
-}
-
 // asWritten returns the kind of a line without regard to look-alike characters.
 func asWritten(line string) lineKind {
 	if claimsOrigin(line) {

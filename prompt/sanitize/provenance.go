@@ -17,7 +17,6 @@ import (
 //
 // "[a](from/there.md)", "tokens (from a trusted issuer)" and "(from trusted, untrusted and unknown hosts)" are
 // therefore not claims.
-// claims.
 
 // claimsOrigin reports whether a line claims a source. Most lines are excluded because they do not contain "from".
 func claimsOrigin(line string) bool {

@@ -43,6 +43,9 @@ const (
 	MarkerEnd   = "END_DISPATCH_RESULT"
 )
 
+// QuoteMark precedes a line of untrusted text that looks like structure.
+const QuoteMark = "│ "
+
 // Source is the author of a text. It is a wire word.
 type Source string
 

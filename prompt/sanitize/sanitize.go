@@ -3,7 +3,6 @@
 package sanitize
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -25,12 +24,8 @@ import (
 // rules are narrow, because plans are full of code: harmless text stays unchanged. Neutralising a text twice has the
 // same result as once.
 
-const (
-	// QuoteMark precedes a line of untrusted text that looks like structure.
-	QuoteMark = "│ "
-	// blunted replaces a bracket that would open a construct. No Unicode decomposition turns it back into a bracket.
-	blunted = "‹"
-)
+// blunted replaces a bracket that would open a construct. No Unicode decomposition turns it back into a bracket.
+const blunted = "‹"
 
 // Text returns the neutralised text. In the prompt, it must begin on a new line.
 func Text(text string) string { return new(Cleaner).Text(text) }
@@ -69,32 +64,11 @@ func (n *Cleaner) neutralise(s string, whole bool) string {
 	return n.quoteLines(s, found, whole)
 }
 
-// traits are the kinds of bytes that occur in a text. Most texts have no relevant kind and need only this one scan.
-type traits uint8
-
-const (
-	unplain traits = 1 << iota // not printable ASCII, tab or line feed
-	angle
-	bracket
-	bang
-	fenceMark
-)
-
-var traitTable = func() (table [256]traits) {
-	for c := range table {
-		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
-			table[c] = unplain
-		}
-	}
-	table['<'], table['['], table['!'], table['`'], table['~'] = angle, bracket, bang, fenceMark, fenceMark
-	return table
-}()
-
-func traitsOf(s string) (found traits) {
-	for i := range len(s) {
-		found |= traitTable[s[i]]
-	}
-	return found
+// strip removes invisible characters.
+func (n *Cleaner) strip(s string) string {
+	s, removed := strip(s)
+	n.Count += removed
+	return s
 }
 
 // blunt replaces the brackets that would open a construct.
@@ -142,49 +116,4 @@ func (n *Cleaner) quoteLines(s string, found traits, whole bool) string {
 	}
 	b.WriteString(s[kept:])
 	return b.String()
-}
-
-// readLine is one line of a text, with the structure that it resembles.
-type readLine struct {
-	start, end int
-	kind       lineKind
-	fenced     bool // it is in a fence that the text closes
-	unended    bool // it opens a fence that the text may not close
-}
-
-// quoted reports whether the line gets the quote mark. A section name in code has no meaning.
-func (l *readLine) quoted() bool {
-	return l.unended || l.kind == structure || l.kind == sectionName && !l.fenced
-}
-
-// linesOf yields the lines of a text. whole means that the text begins on a new line.
-func linesOf(s string, found traits, whole bool) iter.Seq[readLine] {
-	return func(yield func(readLine) bool) {
-		var open *fences
-		if found&fenceMark != 0 {
-			open = fencesOf(s, found)
-		}
-		inside := 0 // s[:inside] ends inside a fence, or with its closing line
-		for start := 0; start < len(s); {
-			line := readLine{start: start, end: lineEnd(s, start), fenced: start < inside}
-			line.kind = kindOf(s[start:line.end], found)
-			if !line.fenced && line.kind == plain && open != nil && (whole || start > 0) {
-				var opens bool
-				inside, opens = open.past(s, start, line.end)
-				line.unended = opens && inside == start
-			}
-			if !yield(line) {
-				return
-			}
-			start = line.end + 1
-		}
-	}
-}
-
-// lineEnd returns the end of the line that contains s[from].
-func lineEnd(s string, from int) int {
-	if i := strings.IndexByte(s[from:], '\n'); i >= 0 {
-		return from + i
-	}
-	return len(s)
 }

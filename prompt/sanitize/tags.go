@@ -34,14 +34,6 @@ var bracketTokens = [...]string{
 	"[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]",
 }
 
-func names(list ...string) map[string]bool {
-	set := make(map[string]bool, len(list))
-	for _, name := range list {
-		set[name] = true
-	}
-	return set
-}
-
 // longestTag limits the bytes that are read to find the name of a tag.
 const longestTag = 96
 
@@ -196,6 +188,17 @@ func readTag(s string) tag {
 	return tag{name, closing, closed && behind != "" && isWordByte(behind[0])}
 }
 
+// isType reports whether the tag t at s[i] has the form of a type. In code, a bracketed name after a word is a type, such
+// as `std::vector<instruction>`. It is not a tag, unless the text also closes it.
+func (t tag) isType(s string, i int) bool {
+	end := i + 1
+	for end < len(s) && isWordByte(s[end]) {
+		end++
+	}
+	joined := i > 0 && (isWordByte(s[i-1]) || strings.HasSuffix(s[:i], "::"))
+	return joined && !t.closing && !t.goesOn && end < len(s) && s[end] == '>' && knownName(s[i+1:end]) == t.name
+}
+
 // beginsAttribute reports whether s begins with an attribute. If white space follows the bracket, it may be a
 // comparison, so the equals sign must follow the name directly.
 func beginsAttribute(s string, spaced bool) bool {
@@ -217,10 +220,6 @@ func knownName(name string) string {
 		return low
 	}
 	return ""
-}
-
-func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
 func (t tag) placeholder() bool { return placeholders[t.name] && !t.closing }

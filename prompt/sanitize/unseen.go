@@ -10,8 +10,8 @@ import (
 // split words to evade rules, or reorder a line. Invisible characters that a language or an emoji needs stay. Visible
 // characters always stay, including private ones, because a font may draw them.
 
-// strip removes invisible characters, except those that their neighbours need.
-func (n *Cleaner) strip(s string) string {
+// strip removes invisible characters, except those that their neighbours need, and counts them.
+func strip(s string) (seen string, removed int) {
 	var b strings.Builder
 	kept, last := 0, rune(0) // s[:kept] is already written or dropped; last is the last character kept
 	for i := 0; i < len(s); {
@@ -29,13 +29,13 @@ func (n *Cleaner) strip(s string) string {
 		b.WriteString(s[kept:i])
 		i += width
 		kept = i
-		n.Count++
+		removed++
 	}
 	if kept == 0 {
-		return s
+		return s, 0
 	}
 	b.WriteString(s[kept:])
-	return b.String()
+	return b.String(), removed
 }
 
 // unseen reports whether a character is removed in any context.
