@@ -98,6 +98,22 @@ type Store struct {
 	Tables Tables
 }
 
+// Server describes the database server of a store. For a server that was not reached, only Reached is set.
+type Server struct {
+	Reached         bool
+	Version, Oldest int64 // in the server's numbers: present and oldest supported
+	Encoding        string
+	Standby         bool
+	Fsync           bool // the server waits for the disk
+	WholePages      bool // the log has full pages, which repair half-written ones
+	Commit          string
+	Free, Most      int64 // connections of this user
+	Each            int64 // connections of one process
+	Pooled          bool  // a pooler assigns connections per transaction
+	Insisted        *bool // value in the URL; nil if absent
+	Ahead           time.Duration
+}
+
 // Engine describes the database of a store and its settings.
 type Engine struct {
 	Version string
