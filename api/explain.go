@@ -89,7 +89,7 @@ func (s *Service) explainItem(ctx context.Context, name, itemID string) (*schema
 		case len(cycle) > 0:
 			found.Next = []core.Action{breakCycle(p, item, cycle)}
 		default:
-			found.Next, err = itemSteps(tx, p.Path, p.Reading, ready, itemID)
+			found.Next, err = itemSteps(tx, p.Path, p.Reading, ready, itemID, map[string]bool{itemID: true})
 		}
 		return err
 	})
@@ -228,34 +228,34 @@ func readyReasons(p *plan.Reading, holds []plan.Hold, itemID string) []core.Reas
 	})
 }
 
-// itemSteps returns the next steps for an item without a run.
-func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string) ([]core.Action, error) {
+// itemSteps returns the next steps for an item without a run. seen are the items that have theirs already.
+func itemSteps(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
 	holds := holdsOf(ready, itemID)
 	if len(holds) == 0 {
 		return []core.Action{core.Act(subjectOf(path, itemID), "init_run", "starts the work on this item", core.WorkOn(path)...)}, nil
 	}
 	steps := []core.Action{}
-	seen := []string{}
 	for _, h := range holds {
-		if h.ItemID != "" && (slices.Contains(seen, h.ItemID) || len(seen) == core.MostNamed) {
-			continue // an item can be both a dependency and blocked
-		}
-		if h.ItemID != "" && h.ItemID != itemID {
-			seen = append(seen, h.ItemID)
-			more, err := stepsTowards(tx, path, plan, ready, h.ItemID)
-			if err != nil {
-				return nil, err
-			}
-			steps = append(steps, more...)
+		if h.ItemID == "" || h.ItemID == itemID {
+			steps = append(steps, ownSteps(path, h, itemID)...)
 			continue
 		}
-		steps = append(steps, ownSteps(path, h, itemID)...)
+		if seen[h.ItemID] || len(seen) > core.MostNamed {
+			continue // an item can be both a dependency and blocked
+		}
+		seen[h.ItemID] = true
+		more, err := stepsTowards(tx, path, plan, ready, h.ItemID, seen)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, more...)
 	}
 	return steps, nil
 }
 
-// stepsTowards returns the next steps for an item that another item waits for.
-func stepsTowards(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string) ([]core.Action, error) {
+// stepsTowards returns the next steps for an item that another item waits for. If it waits, too, they are those for
+// the items that it waits for.
+func stepsTowards(tx store.Tx, path string, plan *plan.Reading, ready plan.Readiness, itemID string, seen map[string]bool) ([]core.Action, error) {
 	subject := subjectOf(path, itemID)
 	if _, known := plan.Item(itemID); !known {
 		text := fmt.Sprintf("lists the items of the plan; item %q is not among them", itemID)
@@ -273,6 +273,9 @@ func stepsTowards(tx store.Tx, path string, plan *plan.Reading, ready plan.Readi
 		return []core.Action{core.Act(subject, "init_run", fmt.Sprintf("starts the work on item %q", itemID), core.WorkOn(path)...)}, nil
 	case ownBlock(holds, itemID):
 		return []core.Action{reopen(path, itemID)}, nil
+	}
+	if steps, err := itemSteps(tx, path, plan, ready, itemID, seen); err != nil || len(steps) > 0 {
+		return steps, err
 	}
 	text := fmt.Sprintf("explains what item %q needs", itemID)
 	return []core.Action{core.Act(subject, "explain", text, "explain", path, itemID)}, nil

@@ -132,7 +132,7 @@ func TestExplanationOfItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, numbered())
 		h.write("tasks.md", clockPlan+"- [x] 4. Buy paper\n- [~] 5. Sign it\n  - _Blocked: there is no pen_\n- [ ] 6. Sell it\n  - _Depends: 5_\n"+
-			"- [ ] 7. Tidy up\n  - [ ] 7.1 Sweep\n  - [-] 7.2 Wipe\n", time.Hour)
+			"- [ ] 7. Tidy up\n  - [ ] 7.1 Sweep\n  - [-] 7.2 Wipe\n- [ ] 8. Lock up\n  - _Depends: 7_\n- [ ] 9. Go home\n  - _Depends: 7.2, 8_\n", time.Hour)
 		var b strings.Builder
 		item := func(title, id string) {
 			writeOutcome(&b, title, h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id))
@@ -144,6 +144,7 @@ func TestExplanationOfItems(t *testing.T) {
 		item("behind a blocked one", "6")
 		item("a group", "7")
 		item("in progress in the file", "7.2")
+		item("waiting for others that wait", "9")
 		run := h.run("1")
 		item("under way", "1")
 		h.walk(run, "worker invalid", "worker invalid")
@@ -157,6 +158,6 @@ func TestExplanationOfItems(t *testing.T) {
 		writeOutcome(&b, "an instruction", h.explained(h.track(`{"content": "x"}`)))
 		golden.Equal(t, "explain-items.txt", b.String())
 		h.badRun("/subject_id", "explain", `{"plan": "tasks.md"}`)
-		require.Equal(t, "9", h.refused("item_not_found", "explain", `{"plan": "tasks.md", "item_id": "9"}`).str("data.details.item_id"))
+		require.Equal(t, "10", h.refused("item_not_found", "explain", `{"plan": "tasks.md", "item_id": "10"}`).str("data.details.item_id"))
 	})
 }
