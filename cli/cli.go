@@ -142,17 +142,25 @@ func asTyped(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name, rest, _ := strings.Cut(strings.TrimPrefix(fault.Message, "/"), " ")
-	if !strings.HasPrefix(fault.Message, "/") || strings.Contains(name, "/") {
+	if !strings.HasPrefix(fault.Message, "/") {
 		return err
 	}
+	if list, _, element := strings.Cut(name, "/"); element {
+		name = strings.TrimSuffix(list, "s") // a flag that is given once for each element
+	}
 	typed := *fault
-	for _, flag := range []string{strings.ReplaceAll(name, "_", "-"), strings.TrimSuffix(name, "_id"), flagOf[name]} {
+	bare, isID := strings.CutSuffix(name, "_id")
+	for _, flag := range []string{strings.ReplaceAll(name, "_", "-"), bare, flagOf[name]} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
 			typed.Message = "--" + flag + " " + rest
 			return &typed
 		}
 	}
-	for _, argument := range []string{strings.ToUpper(strings.TrimSuffix(name, "_id")), "ID"} {
+	other := argumentOf[name]
+	if isID {
+		other = "ID"
+	}
+	for _, argument := range []string{strings.ToUpper(bare), other} {
 		if slices.Contains(strings.Fields(cmd.Use), argument) {
 			typed.Message = argument + " " + rest
 			return &typed
@@ -163,3 +171,6 @@ func asTyped(cmd *cobra.Command, err error) error {
 
 // flagOf maps parameters to the flags that set them under another name.
 var flagOf = map[string]string{"parent_session_id": "session", "reply": "message", "cursor": "since"}
+
+// argumentOf maps parameters to the arguments that set them under another name.
+var argumentOf = map[string]string{"reply": "TEXT"}
