@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -296,4 +299,35 @@ func TestChangeBehindABusyStoreWaitedAsLongAgain(t *testing.T) {
 	require.ErrorIs(t, (<-first).err, busy)
 	require.ErrorIs(t, (<-behind).err, busy)
 	require.Equal(t, 1, st.number())
+}
+
+// Calls that needed the store of a process that had just started waited for its lock one after the other.
+func TestCallsTriedABusyStoreOneAfterTheOther(t *testing.T) {
+	const calls = 5
+	tries := 0
+	e := build(t, engine.Options{Open: func(context.Context) (store.Store, error) {
+		tries++
+		require.Eventually(t, func() bool { return waitingToOpen() >= calls-tries }, time.Minute, time.Millisecond)
+		return nil, &store.Error{Kind: store.Busy}
+	}})
+	done := make(chan error)
+	for range calls {
+		go func() { done <- e.View(t.Context(), func(store.Tx) error { return nil }) }() // ends with the answer
+	}
+	for range calls {
+		require.Error(t, <-done)
+	}
+	require.Equal(t, 1, tries)
+}
+
+// waitingToOpen counts the goroutines that wait while another one opens a store.
+func waitingToOpen() (n int) {
+	text := make([]byte, 1<<20)
+	text = text[:runtime.Stack(text, true)]
+	for one := range strings.SplitSeq(string(text), "\n\n") {
+		if strings.Contains(one, "[sync.Mutex.Lock") && strings.Contains(one, "(*Engine).store(") {
+			n++
+		}
+	}
+	return n
 }

@@ -82,6 +82,8 @@ type Engine struct {
 	closed  bool // the store must not be opened again
 	st      store.Store
 	head    store.Point // the end of the log when the store was opened
+	// busy is the error of the last opening that another process held up.
+	busy atomic.Pointer[store.Error]
 
 	// beingOpened, committing and views are reported by AtWork; views counts the reads in progress.
 	beingOpened, committing atomic.Bool
@@ -247,25 +249,32 @@ func (e *Engine) AtWork() bool {
 // Head returns the end of the log at the time when the store was opened. It is valid once Opened is closed.
 func (e *Engine) Head() store.Point { return e.head }
 
-// store returns the store and opens it if necessary.
+// store returns the store and opens it if necessary. A call that waited while another one found the store busy has its
+// answer: calls that tried one after the other would wait for minutes.
 func (e *Engine) store(ctx context.Context) (store.Store, error) {
 	select {
 	case <-e.opened:
 		return e.st, nil
 	default:
 	}
+	before := e.busy.Load()
 	e.opening.Lock()
 	defer e.opening.Unlock()
-	switch {
+	switch busy := e.busy.Load(); {
 	case e.st != nil:
 		return e.st, nil
 	case e.closed:
 		return nil, ErrStopped
+	case busy != before:
+		return nil, busy
 	}
 	e.beingOpened.Store(true)
 	defer e.beingOpened.Store(false)
 	st, err := e.o.Open(ctx)
 	if err != nil {
+		if fault, ok := errors.AsType[*store.Error](err); ok && fault.Kind == store.Busy {
+			e.busy.Store(fault)
+		}
 		return nil, err
 	}
 	err = st.View(ctx, func(tx store.Tx) error {

@@ -54,7 +54,7 @@ func claim(path string) error {
 
 // verifyFile checks a database that no process writes.
 func verifyFile(ctx context.Context, path string) (found []store.Damage, err error) {
-	err = readFile(ctx, path, frozen, func(c *conn) error {
+	err = readFile(ctx, path, frozen, readPatience, func(c *conn) error {
 		v := verifier(ctx, c)
 		found, err = v.All(checks(v, c))
 		return err

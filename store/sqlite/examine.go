@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"waybill/doctor"
 	"waybill/internal/ownfile"
@@ -193,21 +194,24 @@ func (e *examination) space() bool {
 func (e *examination) reader(fn func(c *conn) error) error {
 	var err error
 	for _, mode := range []access{readOnly, frozen} {
-		if err = readFile(e.ctx, e.path, mode, fn); conclusive(e.path, err) {
+		if err = readFile(e.ctx, e.path, mode, readPatience, fn); conclusive(e.path, err) {
 			return err
 		}
 	}
 	return err
 }
 
+// readPatience is how long a connection for one purpose waits for programs that do not take turns with us.
+const readPatience = 5 * time.Second
+
 // readFile runs fn with a connection of its own to the database at path.
-func readFile(ctx context.Context, path string, mode access, fn func(c *conn) error) (err error) {
+func readFile(ctx context.Context, path string, mode access, wait time.Duration, fn func(c *conn) error) (err error) {
 	c, err := connect(ctx, path, mode)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, c.close()) }()
-	if err := c.script(ctx, settings+"PRAGMA query_only = ON; PRAGMA busy_timeout = 5000;"); err != nil {
+	if err := c.script(ctx, readerSettings(wait)); err != nil {
 		return err
 	}
 	return fn(c)

@@ -79,6 +79,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // startPatience bounds how long an opening waits for the lock before it makes do with reading.
 const startPatience = 250 * time.Millisecond
 
+// indexStep is the size of the smallest index of a write-ahead log. SQLite waits 10 s for one that is smaller.
+const indexStep = 32 << 10
+
 // start opens the connection that writes, under the lock, so that no other process makes the same store. While another
 // process holds the lock, open opens a store with tables of this version for reading. The first Update that gets the
 // lock opens the writing connection.
@@ -110,13 +113,14 @@ func (s *Store) start(ctx context.Context) error {
 }
 
 // readFirst opens a store for reading without the lock and reports whether that worked. Where it did not, the opening
-// under the lock finds out why.
+// under the lock finds out why. It does not wait for the index of the write-ahead log: the holder of the lock may have
+// been stopped while it made that.
 func (s *Store) readFirst(ctx context.Context, busy error) bool {
 	notes := s.place.notes
-	if s.enter() == nil && !s.place.fresh && !s.place.volume.remote {
+	if s.enter() == nil && !s.place.fresh && !s.place.volume.remote && sizeOf(s.place.parts()[2]) >= indexStep {
 		id, err := idOf(s.place.path)
 		s.database = part{s.place.path, id}
-		if err == nil && s.tryReading(ctx) == nil && s.version == schemaVersion {
+		if err == nil && readFile(ctx, s.place.path, readWrite, startPatience, s.readable) == nil && s.version == schemaVersion {
 			s.setAbsent(fault(store.Busy, busy, "the store %s was opened for reading only, and the first change that gets its lock opens it for writing",
 				s.place.path))
 			if s.o.ReadOnly {
@@ -126,7 +130,6 @@ func (s *Store) readFirst(ctx context.Context, busy error) bool {
 		}
 	}
 	s.presence.withdraw()
-	_ = s.readers.close() // they may read a file that is replaced before the lock is had
 	s.presence, s.database, s.version, s.place.notes = nil, part{}, 0, notes
 	return false
 }
@@ -204,9 +207,9 @@ func (s *Store) dropWriter() {
 	}
 }
 
-// readerSettings returns the settings of a connection that only reads.
-func (s *Store) readerSettings() string {
-	return patience(s.o.lockWait) + settings + "PRAGMA query_only = ON;"
+// readerSettings returns the settings of a connection that only reads, and that waits so long.
+func readerSettings(d time.Duration) string {
+	return patience(d) + settings + "PRAGMA query_only = ON;"
 }
 
 // patience returns the setting for how long SQLite waits for programs that do not take turns with us.
@@ -289,17 +292,19 @@ func (s *Store) findReading(ctx context.Context, cause error) error {
 // tryReading makes sure that the store can be read, at one moment of it.
 func (s *Store) tryReading(ctx context.Context) error {
 	return s.reading(ctx, func(c *conn) (bool, error) {
-		if _, err := c.Exec("BEGIN"); err != nil {
-			return false, err
-		}
 		err := s.readable(c)
-		_, ended := c.Exec("ROLLBACK")
-		err = firstError(err, ended)
 		return err == nil, err
 	})
 }
 
-func (s *Store) readable(c *conn) error {
+func (s *Store) readable(c *conn) (err error) {
+	if _, err := c.Exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() {
+		_, ended := c.Exec("ROLLBACK")
+		err = firstError(err, ended)
+	}()
 	found, err := readLabels(c)
 	if err != nil {
 		return err

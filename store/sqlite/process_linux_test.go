@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,6 +73,32 @@ func TestFaultS7_OpenedBesideAStoppedHolder(t *testing.T) {
 	require.False(t, noteWith(s, t, holder))
 	require.EqualValues(t, 5, newest(t, s))
 	sound(t, s)
+}
+
+// TestFaultS7_OpenedBesideAnUnfinishedIndex: the holder of the lock was stopped while SQLite made the index of the log for
+// it. Another process waited 10 s for that index, however little time it had.
+func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
+	path := path(t)
+	require.NoError(t, withEvents(t, path, 3).Close())
+	c := start(t, command(t, "steps", path, strace(t, os.DevNull, "pwrite64:signal=STOP:when=3")...))
+	require.Eventually(t, func() bool {
+		info, err := os.Stat(path + "-shm")
+		return err == nil && info.Size() > 0 && info.Size() < 32<<10
+	}, time.Minute, time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // what is left when it ends is a call that gave up
+	defer cancel()
+	_, err := sqlite.Open(ctx, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
+	require.Contains(t, fault(t, err, store.Busy).Message, "process ")
+	require.NoError(t, unix.Kill(tracee(t, c.Process.Pid), syscall.SIGCONT))
+	require.Equal(t, "3", c.ask(t, "newest"))
+}
+
+// tracee returns the process that strace runs.
+func tracee(t *testing.T, strace int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", strace))
+	require.NoError(t, err)
+	return int(numbers(t, strings.Fields(string(text)))[0])
 }
 
 // TestFaultS7_StoreReplacedBeforeTheFirstChange: a store that was opened for reading only was replaced when its first

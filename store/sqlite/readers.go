@@ -132,7 +132,7 @@ func (s *Store) connectReader(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.script(ctx, s.readerSettings()); err != nil {
+	if err := c.script(ctx, readerSettings(s.o.lockWait)); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	if !s.database.there() {

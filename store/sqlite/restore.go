@@ -161,7 +161,7 @@ func duplicate(ctx context.Context, from, temp string) (newest int64, err error)
 	if exists(from + "-wal") {
 		mode = readOnly
 	}
-	if err := readFile(ctx, from, mode, func(c *conn) error {
+	if err := readFile(ctx, from, mode, readPatience, func(c *conn) error {
 		if err := restorable(c, from); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ const mostRecent = 200
 
 // contents reads what is in the store, as far as it can be read.
 func (s *surveyor) contents(ctx context.Context) {
-	_ = readFile(ctx, s.place.path, readOnly, func(c *conn) error { return s.settings(ctx, c) }) // a file that cannot be read has no settings
+	_ = readFile(ctx, s.place.path, readOnly, readPatience, func(c *conn) error { return s.settings(ctx, c) }) // a file that cannot be read has no settings
 	e := examination{ctx: ctx, path: s.place.path}
 	_ = e.reader(func(c *conn) error { return s.tables(c) }) // the checks report the reason
 }
