@@ -504,6 +504,30 @@ func TestFaultS2_PageThatCannotBeReadWasCalledDamage(t *testing.T) {
 	require.Equal(t, "examined", c.ask(t, "examine"))
 }
 
+// TestFaultS2_PageThatCannotBeReadOnceWasCalledDamage: the disk delivers a page at the second attempt only.
+func TestFaultS2_PageThatCannotBeReadOnceWasCalledDamage(t *testing.T) {
+	slow.Test(t)
+	path := path(t)
+	require.NoError(t, withEvents(t, path, 200).Close())
+	failed, step := 0, 1
+	if testing.Short() || slow.Race {
+		step = 4
+	}
+	for n := 1; n <= 30; n += step { // more reads than an opening and a View make
+		of := append(strace(t, os.DevNull, fmt.Sprintf("pread64:error=EIO:when=%d", n)), "-P", path) // not of its libraries
+		c := start(t, command(t, "steps", path, of...))
+		said := c.ask(t, "newest")
+		if said == "io not_applied" {
+			failed++
+			continue
+		}
+		require.Equal(t, "200", said, "from read %d on", n)
+		require.NoError(t, c.in.Close())
+		require.NoError(t, c.Wait())
+	}
+	require.Greater(t, failed, 3)
+}
+
 // TestFaultS2_FailingDiskWasCalledFull: the index of the log cannot grow on a disk that fails, and that has room.
 func TestFaultS2_FailingDiskWasCalledFull(t *testing.T) {
 	path, said := path(t), []string{}

@@ -85,7 +85,7 @@ func classify(path string, err error) *store.Error {
 		kind = store.Full
 	}
 	if kind == store.Corrupt && code(err) != 0 {
-		if failed := readThrough(path); failed != nil {
+		if failed := undelivered(path, code(err)); failed != nil {
 			kind, err = store.IO, failed
 		}
 	}
@@ -111,6 +111,29 @@ func classify(path string, err error) *store.Error {
 func withoutSpace(dir string) bool {
 	v, err := volumeOf(dir)
 	return err == nil && v.free < indexSpace
+}
+
+// undelivered returns the error of the disk if a database is not known to be damaged that SQLite called so. A disk that
+// fails for a moment delivers the same page at the next attempt.
+func undelivered(path string, said int) error {
+	if err := readThrough(path); err != nil || said&0xff != sqlite3.SQLITE_CORRUPT {
+		return err
+	}
+	mode := frozen // creates no files beside a copy
+	if exists(path + "-wal") {
+		mode = readOnly
+	}
+	err := readFile(context.Background(), path, mode, 0, func(c *conn) error {
+		damage, err := integrity(context.Background(), c)
+		if err == nil && len(damage) == 0 {
+			err = unreadPageFault(path, "at the first attempt")
+		}
+		return err
+	})
+	if isKind(err, store.IO) || unread(err) {
+		return err
+	}
+	return nil
 }
 
 // readThrough reads the files of a database and returns the error of the disk if it does not deliver all of them. SQLite

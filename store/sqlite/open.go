@@ -79,8 +79,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // startPatience bounds how long an opening waits for the lock before it makes do with reading.
 const startPatience = 250 * time.Millisecond
 
-// indexStep is the size of the smallest index of a write-ahead log. SQLite waits 10 s for one that is smaller.
-const indexStep = 32 << 10
+// makesIndex reports whether another process has begun an index of the write-ahead log and has not yet given it the size of
+// the smallest one. SQLite waits 10 s for such an index, whatever its busy timeout is.
+func (p *place) makesIndex() bool {
+	info, err := os.Lstat(p.parts()[2])
+	return err == nil && info.Size() < 32<<10
+}
 
 // start opens the connection that writes, under the lock, so that no other process makes the same store. While another
 // process holds the lock, open opens a store with tables of this version for reading. The first Update that gets the
@@ -117,7 +121,7 @@ func (s *Store) start(ctx context.Context) error {
 // been stopped while it made that.
 func (s *Store) readFirst(ctx context.Context, busy error) bool {
 	notes := s.place.notes
-	if s.enter() == nil && !s.place.fresh && !s.place.volume.remote && sizeOf(s.place.parts()[2]) >= indexStep {
+	if s.enter() == nil && !s.place.fresh && !s.place.volume.remote && !s.place.makesIndex() {
 		id, err := idOf(s.place.path)
 		s.database = part{s.place.path, id}
 		if err == nil && readFile(ctx, s.place.path, readWrite, startPatience, s.readable) == nil && s.version == schemaVersion {

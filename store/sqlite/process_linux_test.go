@@ -76,10 +76,24 @@ func TestFaultS7_OpenedBesideAStoppedHolder(t *testing.T) {
 }
 
 // TestFaultS7_OpenedBesideAnUnfinishedIndex: the holder of the lock was stopped while SQLite made the index of the log for
-// it. Another process waited 10 s for that index, however little time it had.
+// it. Another process waited 10 s for that index, however little time it had. Before the holder begins it, reading goes on.
 func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
 	path := path(t)
 	require.NoError(t, withEvents(t, path, 3).Close())
+	first := start(t, command(t, "steps", path, strace(t, os.DevNull, "pwrite64:signal=STOP:when=1")...))
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(path + ".lock")
+		return err == nil && strings.Contains(string(text), "state busy")
+	}, time.Minute, time.Millisecond)
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
+	require.NoError(t, err)
+	require.EqualValues(t, 3, newest(t, s))
+	require.NoError(t, s.Close())
+	require.NoError(t, unix.Kill(tracee(t, first.Process.Pid), syscall.SIGCONT))
+	require.Equal(t, "3", first.ask(t, "newest"))
+	require.NoError(t, first.in.Close())
+	require.NoError(t, first.Wait())
+
 	c := start(t, command(t, "steps", path, strace(t, os.DevNull, "pwrite64:signal=STOP:when=3")...))
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(path + "-shm")
@@ -87,7 +101,7 @@ func TestFaultS7_OpenedBesideAnUnfinishedIndex(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second) // what is left when it ends is a call that gave up
 	defer cancel()
-	_, err := sqlite.Open(ctx, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
+	_, err = sqlite.Open(ctx, sqlite.Options{Path: path}.Waiting(500*time.Millisecond))
 	require.Contains(t, fault(t, err, store.Busy).Message, "process ")
 	require.NoError(t, unix.Kill(tracee(t, c.Process.Pid), syscall.SIGCONT))
 	require.Equal(t, "3", c.ask(t, "newest"))
