@@ -101,9 +101,10 @@ anyway.`,
 			if err != nil {
 				return err
 			}
-			if !force && sound(sqlite.Examine(cmd.Context(), a.SQLiteOptions(path))) {
-				return schema.NewError(schema.InvalidState, "nothing is damaged in the store at "+path+", so there is nothing to salvage").
-					Hint("waybill backup FILE copies it; --force salvages it all the same")
+			if !force {
+				if err := needsSalvage(path, sqlite.Examine(cmd.Context(), a.SQLiteOptions(path))); err != nil {
+					return err
+				}
 			}
 			var result sqlite.Salvaged
 			if len(args) == 0 {
@@ -121,10 +122,18 @@ anyway.`,
 	return cmd
 }
 
-// sound reports whether a complete examination found no damage. An examination that ended early has a last finding with
-// the reason.
-func sound(findings []sqlite.Finding) bool {
-	return !slices.ContainsFunc(findings, func(f sqlite.Finding) bool { return f.Level == sqlite.LevelFail })
+// needsSalvage returns the reason why an examination found nothing to salvage: there is no damage, or none is known
+// because the examination could not end.
+func needsSalvage(path string, found []sqlite.Finding) error {
+	if slices.ContainsFunc(found, sqlite.IsDamage) {
+		return nil
+	}
+	if i := slices.IndexFunc(found, func(f sqlite.Finding) bool { return f.Level == sqlite.LevelFail }); i >= 0 {
+		return schema.NewError(schema.StoreIO, "whether the store at "+path+" is damaged is not known: "+found[i].Text).
+			Hint(found[i].Fix + "; --force salvages it all the same")
+	}
+	return schema.NewError(schema.InvalidState, "nothing is damaged in the store at "+path+", so there is nothing to salvage").
+		Hint("waybill backup FILE copies it; --force salvages it all the same")
 }
 
 func (a commands) reportSalvage(r sqlite.Salvaged) error {

@@ -75,6 +75,9 @@ func (e *examination) broken(check string, err error) bool {
 
 const salvageFix = "end all processes that use the store, then run `waybill salvage`; the damaged file is kept"
 
+// IsDamage reports whether a finding is one of damage, which a salvage leaves behind.
+func IsDamage(f Finding) bool { return f.Fix == salvageFix }
+
 // refused adds the finding of a check that refuses a place. Another error is no refusal: the checks that follow say more.
 func (e *examination) refused(check string, err error) bool {
 	refusal, ok := errors.AsType[*ownfile.Refusal](err)

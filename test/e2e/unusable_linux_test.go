@@ -139,3 +139,17 @@ func TestServeWhoseStoreCameBackEndsWell(t *testing.T) {
 	require.NoError(t, p.in.Close())
 	require.Equal(t, 0, p.end())
 }
+
+// A disk that failed while the store was examined had a whole store set aside.
+func TestSalvageOnAFailingDiskLeavesAWholeStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pipe(t, request(t, "create_task", map[string]any{"prompt": "Go."}))
+	out, err := w.traced(t, "pwrite64", "error=EIO:when=1", "salvage").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "STORE_IO_ERROR")
+	require.Contains(t, string(out), "is not known")
+	aside, err := filepath.Glob(filepath.Join(w.state, "waybill", "*", "*.corrupt-*"))
+	require.NoError(t, err)
+	require.Empty(t, aside)
+}
