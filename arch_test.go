@@ -38,7 +38,7 @@ var floors = map[string]struct {
 	"schema/codec": {floor: 0, beside: []string{"internal/nearest", "internal/safetext", "schema", "schema/shape"}},
 	"schema/gen":   {floor: 0, beside: []string{"schema", "schema/codec", "schema/shape"}},
 
-	"core/instruction": {floor: 0, beside: []string{"core", "core/shellcmd"}},
+	"core/instruction": {floor: 0, beside: []string{"core", "core/shellcmd", "internal/glob"}},
 	"core/shellcmd":    {floor: 0},
 	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
 	"core/proof":       {floor: 0},
@@ -50,6 +50,7 @@ var floors = map[string]struct {
 	"prompt/sanitize": {floor: 0},
 
 	"internal/atomicfile": {floor: 0},
+	"internal/glob":       {floor: 0},
 	"internal/nearest":    {floor: 0},
 	"internal/ownfile":    {floor: 0},
 	"internal/procgroup":  {floor: 0},

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"waybill/core/shellcmd"
+	"waybill/internal/glob"
 )
 
 // The operators of a rule. Each stands alone in an object in the place of a value, as in {"$contains": "PASS"}.
 const (
 	opContains = "$contains" // a text that has the given text in it
-	opGlob     = "$glob"     // a text that fits the pattern as a whole; see compileGlob
+	opGlob     = "$glob"     // a text that fits the pattern as a whole; see glob.Compile
 	opAny      = "$any"      // one of the given values or operators
 	opCommand  = "$command"  // a command line, or a list of a program and its arguments, that runs the command; see shellcmd
 )
@@ -35,8 +36,12 @@ type want struct {
 	any      []want
 }
 
-// maxAlternatives bounds the values of $any.
-const maxAlternatives = 64
+const (
+	// maxAlternatives bounds the values of $any.
+	maxAlternatives = 64
+	// maxGlobText is the largest text in bytes that $glob can match. The time of a match grows with it.
+	maxGlobText = 1 << 12
+)
 
 // parseWant reads the value of a path of a rule.
 func parseWant(value any) (want, error) {
@@ -130,7 +135,7 @@ func parseTest(name string, operand any) (func(any) (string, bool), error) {
 	case opContains:
 		return onText(func(got string) bool { return strings.Contains(got, text) }), nil
 	case opGlob:
-		pattern, err := compileGlob(text)
+		pattern, err := glob.Compile(text)
 		if err != nil {
 			return nil, err
 		}

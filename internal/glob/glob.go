@@ -1,4 +1,5 @@
-package instruction
+// Package glob matches paths with patterns. Braces and ! have no meaning in its patterns.
+package glob
 
 import (
 	"errors"
@@ -7,23 +8,20 @@ import (
 	"strings"
 )
 
-// The largest pattern and the largest text that it can match, in bytes. The time of a match grows with both.
-const (
-	maxGlob     = 1 << 9
-	maxGlobText = 1 << 12
-)
+// maxPattern is the size of the largest pattern in bytes. The time of a match grows with it.
+const maxPattern = 1 << 9
 
-// compileGlob translates a pattern for paths: * and ? stand for characters but /, ** for any characters, **/ also for
-// nothing, [a-z] and [!a-z] for one character, and \ takes the meaning from the next one. Braces have no meaning. As a
-// regular expression without backtracking it takes time in proportion to the text.
-func compileGlob(pattern string) (*regexp.Regexp, error) {
-	if len(pattern) > maxGlob {
-		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(pattern), maxGlob)
+// Compile translates a pattern for paths: * and ? stand for characters but /, ** for any characters, **/ also for
+// nothing, [a-z] and [!a-z] for one character, and \ takes the meaning from the next one. As a regular expression without
+// backtracking it takes time in proportion to the text.
+func Compile(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(pattern), maxPattern)
 	}
 	var b strings.Builder
 	b.WriteString(`\A(?s:`)
 	for rest := pattern; rest != ""; {
-		part, after, err := globPart(rest)
+		part, after, err := translate(rest)
 		if err != nil {
 			return nil, fmt.Errorf("%w in %q", err, pattern)
 		}
@@ -33,8 +31,8 @@ func compileGlob(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(b.String() + `)\z`)
 }
 
-// globPart translates the first part of a pattern and returns the rest.
-func globPart(pattern string) (part, rest string, err error) {
+// translate translates the first part of a pattern and returns the rest.
+func translate(pattern string) (part, rest string, err error) {
 	for _, row := range []struct{ glob, expression string }{
 		{"**/", `(?:.*/)?`}, {"**", `.*`}, {"*", `[^/]*`}, {"?", `[^/]`},
 	} {
@@ -44,7 +42,7 @@ func globPart(pattern string) (part, rest string, err error) {
 	}
 	switch pattern[0] {
 	case '[':
-		return globClass(pattern[1:])
+		return translateClass(pattern[1:])
 	case '\\':
 		pattern = pattern[1:]
 		if pattern == "" {
@@ -58,8 +56,8 @@ func globPart(pattern string) (part, rest string, err error) {
 	panic("unreachable")
 }
 
-// globClass translates a class whose opening bracket was read.
-func globClass(pattern string) (part, rest string, err error) {
+// translateClass translates a class whose opening bracket was read.
+func translateClass(pattern string) (part, rest string, err error) {
 	class, rest, closed := strings.Cut(pattern, "]")
 	not := strings.HasPrefix(class, "!") || strings.HasPrefix(class, "^")
 	if not {
