@@ -29,27 +29,20 @@ import (
 	"time"
 	"unicode"
 
+	"waybill/check/config"
 	"waybill/core/proof"
 	"waybill/internal/procgroup"
 	"waybill/schema"
 )
 
-const (
-	// DefaultTimeout is the time limit of a check without its own.
-	DefaultTimeout = 10 * time.Minute
-	// grace is the time between the request to end and the kill.
-	grace = 5 * time.Second
-)
+// grace is the time between the request to end and the kill.
+const grace = 5 * time.Second
 
 // maxOutput is the size of an output at which a check is ended.
 var maxOutput int64 = 1 << 30
 
 // A Check is a command that a person owns.
-type Check struct {
-	Name    string // unique among the checks of a workspace
-	Command string // for a shell
-	Timeout time.Duration
-}
+type Check = config.Check
 
 // typedName is a name before a command. It is in lower case, because a command may begin with a variable.
 var typedName = regexp.MustCompile(`^([a-z0-9][a-z0-9._:-]*)=`)
@@ -77,7 +70,7 @@ func Parse(typed string) (Check, error) {
 
 // Run runs a check in a folder and returns its receipt, still without a run. An error means that ctx ended first.
 func Run(ctx context.Context, dir string, c Check) (schema.CheckRun, error) {
-	r := schema.CheckRun{Check: c.Name, Command: c.Command}
+	r := schema.CheckRun{Check: c.Name, Command: c.CommandLine()}
 	r.TreeBefore, _ = Tree(ctx, dir) // without a tree, the receipt is not bound to files
 	began := time.Now()
 	out := &tail{hash: sha256.New()}
@@ -112,11 +105,15 @@ func execute(ctx context.Context, dir string, c Check, out *tail) (code int, err
 	defer runtime.UnlockOSThread()
 	timeout := c.Timeout
 	if timeout == 0 {
-		timeout = DefaultTimeout
+		timeout = config.DefaultTimeout
 	}
 	limit, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	cmd := exec.CommandContext(limit, shell[0], append(slices.Clone(shell[1:]), c.Command)...)
+	argv := c.Argv
+	if len(argv) == 0 {
+		argv = append(slices.Clone(shell), c.Command)
+	}
+	cmd := exec.CommandContext(limit, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = grace

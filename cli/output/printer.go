@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -44,9 +45,20 @@ func (p *Printer) PrintDocument(doc []byte) error {
 // Say writes a line to standard error. If even that is closed, the line is lost.
 func (p *Printer) Say(line string) { _, _ = fmt.Fprintln(p.Err, line) }
 
+// Lines are several errors of one kind, such as the mistakes in a file. Each is printed on a line of its own.
+type Lines []string
+
+func (l Lines) Error() string { return strings.Join(l, "; ") }
+
 // Complain prints an error with its reason and its code.
 func (p *Printer) Complain(err error) {
 	fault := new(schema.Error)
+	if lines, ok := errors.AsType[Lines](err); ok {
+		for _, line := range lines {
+			p.Say("waybill: " + safetext.Printable(line))
+		}
+		return
+	}
 	if !errors.As(err, &fault) {
 		p.Say("waybill: " + safetext.Printable(err.Error()))
 		return

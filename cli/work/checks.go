@@ -6,43 +6,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"waybill/check"
+	"waybill/check/config"
+	"waybill/core/proof"
 	"waybill/schema"
 )
 
 // policy returns the policy of the runs that this process begins, or nil for the usual one.
 func (h *host) policy() *schema.Policy {
-	if len(h.o.Checks) == 0 {
+	if len(h.required) == 0 {
 		return nil
 	}
-	p := &schema.Policy{}
-	for _, c := range h.o.Checks {
-		p.RequireChecks = append(p.RequireChecks, c.Name)
-	}
-	return p
+	return &schema.Policy{RequireChecks: h.required}
 }
 
 // lacks reports whether a run does not require a check of this process.
 func (h *host) lacks(r schema.Run) bool {
-	return slices.ContainsFunc(h.o.Checks, func(c check.Check) bool { return !slices.Contains(r.Policy.RequireChecks, c.Name) })
-}
-
-// named returns the check with a name.
-func (h *host) named(name string) (check.Check, bool) {
-	i := slices.IndexFunc(h.o.Checks, func(c check.Check) bool { return c.Name == name })
-	if i < 0 {
-		return check.Check{}, false
-	}
-	return h.o.Checks[i], true
+	return slices.ContainsFunc(h.required, func(name string) bool { return !slices.Contains(r.Policy.RequireChecks, name) })
 }
 
 // runChecks runs the due checks of the run, alone, and reports them. An error says why the run cannot go on.
 func (j *itemRunner) runChecks(ctx context.Context, due step) error {
-	for _, name := range strings.Split(due.checks, ",") {
-		if _, ok := j.named(name); !ok {
-			return fmt.Errorf("its run requires check %q, which has no command here: start this again with --check '%s=COMMAND'", name, name)
+	names := strings.Split(due.checks, ",")
+	for _, name := range names {
+		if _, known := j.o.Checks.Command(name); !known {
+			return fmt.Errorf("its run requires check %q, which has no command here: declare it in %s, or start this again with --check '%s=COMMAND'", name, config.Name, name)
 		}
 	}
 	if !j.slots.acquire(j.claiming, false) {
@@ -50,26 +38,17 @@ func (j *itemRunner) runChecks(ctx context.Context, due step) error {
 	}
 	defer j.slots.release()
 	var changed []string
-	for _, name := range strings.Split(due.checks, ",") {
-		c, _ := j.named(name)
-		j.tell(Event{Kind: Checking, Plan: j.plan, ItemID: j.item, RunID: j.run.RunID, Message: c.Command})
-		r, err := check.Run(ctx, j.o.Dir, c)
-		if err != nil {
+	for _, name := range names {
+		r, err := j.runCheck(ctx, j.run, j.item, name)
+		if ctx.Err() != nil {
 			return nil // the work is ended; the run waits for its checks
 		}
-		r.Runner, r.Round = "waybill work", &due.round
-		p := schema.ReportCheckParams{RunID: j.run.RunID, CheckRun: r, Keyed: schema.Keyed{IdempotencyKey: "check-" + uuid.NewString()}}
-		var answer schema.ReportCheckResult
-		if err := j.callWithRetry(context.WithoutCancel(ctx), "report_check", p, &answer); err != nil {
+		if err != nil {
 			return err
 		}
 		if r.TreeBefore != r.TreeAfter {
 			changed = append(changed, name)
 		}
-		j.tell(Event{
-			Kind: Checked, Plan: j.plan, ItemID: j.item, RunID: j.run.RunID, Check: name, Verdict: r.Outcome, TookMS: r.DurationMS,
-			Next: answer.NextAction, Message: failureOf(r),
-		})
 	}
 	after, err := j.next(context.WithoutCancel(ctx))
 	if err == nil && after == due {
@@ -79,10 +58,61 @@ func (j *itemRunner) runChecks(ctx context.Context, due step) error {
 	return err
 }
 
+// runCheck runs a check and reports it for a run. item is "" for a check of the plan; without any run, there is no receipt.
+func (w *walk) runCheck(ctx context.Context, run schema.Run, item, name string) (schema.CheckRun, error) {
+	line, _ := w.o.Checks.Command(name)
+	w.tell(Event{Kind: Checking, Plan: w.plan, ItemID: item, RunID: run.RunID, Message: line})
+	r, err := w.o.Checks.Run(ctx, run, name)
+	if err != nil {
+		return r, err
+	}
+	var answer schema.ReportCheckResult
+	if run.RunID != "" {
+		if err := w.callWithRetry(context.WithoutCancel(ctx), "report_check", w.o.Checks.Params(run, r), &answer); err != nil {
+			return r, err
+		}
+	}
+	if item == "" {
+		answer.NextAction = "" // that of a run which is done already
+	}
+	w.tell(Event{
+		Kind: Checked, Plan: w.plan, ItemID: item, RunID: run.RunID, Check: name, Verdict: r.Outcome, TookMS: r.DurationMS,
+		Next: answer.NextAction, Message: failureOf(r),
+	})
+	return r, nil
+}
+
+// runPlanChecks runs the checks of the plan after its last item, and returns a sentence if they do not allow its completion.
+// Their receipts are kept with the approved run that began last.
+func (w *walk) runPlanChecks(ctx context.Context, last schema.Run) (why string, err error) {
+	var failed []string
+	for _, name := range w.o.Checks.Required(config.PerPlan) {
+		if w.closing() {
+			return "its items are done, but its checks have not run", nil
+		}
+		r, err := w.runCheck(ctx, last, "", name)
+		switch {
+		case ctx.Err() != nil:
+			return "its items are done, but its checks have not run", nil
+		case err != nil:
+			return "", err
+		case r.Outcome != proof.Green.String():
+			failed = append(failed, name+" ("+r.Outcome+")")
+		}
+	}
+	if len(failed) > 0 {
+		why = "its items are done, but these checks of the plan are not green: " + strings.Join(failed, ", ")
+	}
+	return why, nil
+}
+
 // failureOf says how a check failed, with the last line of its output.
 func failureOf(r schema.CheckRun) string {
-	if r.Outcome == "green" {
+	if r.Outcome == proof.Green.String() {
 		return ""
+	}
+	if r.Outcome != proof.Red.String() {
+		return r.Reason
 	}
 	how := r.Reason
 	if r.ExitCode != nil {
@@ -97,21 +127,22 @@ func failureOf(r schema.CheckRun) string {
 
 // tree returns the tree of the present files for the result of a reviewer, or "" if the run has no checks.
 func (a *attempt) tree(ctx context.Context) string {
-	if len(a.o.Checks) == 0 || a.claim.Task.Role == "worker" {
+	if len(a.required) == 0 || a.claim.Task.Role == "worker" {
 		return ""
 	}
 	tree, _ := check.Tree(ctx, a.o.Dir) // without one, the checks run again
 	return tree
 }
 
-// proven counts the items of the plan whose last run was approved, and those of them that are proven.
-func (w *walk) proven(ctx context.Context) (approved, proven int, err error) {
+// proven counts the items of the plan whose last run was approved, and those of them that are proven. last is the approved
+// run that began last.
+func (w *walk) proven(ctx context.Context) (approved, proven int, last schema.Run, err error) {
 	seen := map[string]bool{}
 	p := schema.ListRunsParams{Plan: w.plan}
 	for {
 		var page schema.RunList
 		if err := w.callUntilDone(ctx, "list_runs", p, &page); err != nil {
-			return 0, 0, err
+			return 0, 0, last, err
 		}
 		for _, r := range page.Items { // the newest first
 			if !seen[r.ItemID] && r.State == "done" {
@@ -119,11 +150,14 @@ func (w *walk) proven(ctx context.Context) (approved, proven int, err error) {
 				if r.Proof.State == stateProven {
 					proven++
 				}
+				if last.RunID == "" {
+					last = r
+				}
 			}
 			seen[r.ItemID] = true
 		}
 		if p.Cursor = page.NextCursor; p.Cursor == "" {
-			return approved, proven, nil
+			return approved, proven, last, nil
 		}
 	}
 }

@@ -39,7 +39,7 @@ const onlyItem = "- [ ] 1. Write done.txt\n"
 // walked walks the plan with a check, and returns the run of item 1 and the plan file.
 func (q *queue) walked(o work.Options, checks ...check.Check) (r schema.Run, text string, err error) {
 	q.t.Helper()
-	o.Checks, o.Tick = checks, work.TickProven
+	o.Checks.Typed, o.Tick = checks, work.TickProven
 	err = work.Plan(q.t.Context(), nil, "tasks.md", o)
 	runs := ask[schema.RunList](q, "list_runs", schema.ListRunsParams{Plan: "tasks.md"}).Items
 	file, readErr := os.ReadFile(filepath.Join(q.root, "tasks.md"))
@@ -171,7 +171,7 @@ func TestCheckThatIsInterruptedRunsAgain(t *testing.T) {
 	q.write(onlyItem)
 	slow := check.Check{Name: "test", Command: "test -f fast || sleep 100", Timeout: time.Minute}
 	o := q.claims(":", ":")
-	o.Checks = []check.Check{slow}
+	o.Checks.Typed = []check.Check{slow}
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- work.Plan(ctx, nil, "tasks.md", o) }() // ends when ctx ends

@@ -20,6 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"waybill/check"
+	"waybill/check/config"
+	"waybill/check/trust"
 	"waybill/cli/backend"
 	"waybill/cli/output"
 	"waybill/cli/program"
@@ -107,7 +109,7 @@ reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended command
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "PROVIDER/MODEL[:VARIANT] for the tasks of a plan; repeat it for a chain of fallbacks")
 	cmd.Flags().IntVar(&f.MaxAttempts, "max-attempts", 0, "failed attempts that a task of a plan may have (default: the number of models)")
 	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "[name=]COMMAND for a shell that must succeed before an item is done; repeat it for several")
-	cmd.Flags().DurationVar(&f.checkTimeout, "check-timeout", check.DefaultTimeout, "the time limit of a check")
+	cmd.Flags().DurationVar(&f.checkTimeout, "check-timeout", config.DefaultTimeout, "the time limit of a check")
 	cmd.Flags().StringVar(&f.tick, "tick", "", "tick the boxes of items that checks prove (proven), or of all approved items (claimed)")
 	cmd.Flags().Lookup("tick").NoOptDefVal = string(TickProven)
 	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker", "check", "tick")
@@ -119,6 +121,13 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	if err := a.locate(&f.Options); err != nil {
+		return err
+	}
+	if f.plan == "" {
+		f.Checks.File = trust.Place{} // checks are those of a plan
+	}
+	warning, err := f.Checks.Ready()
+	if err != nil {
 		return err
 	}
 	l, err := a.Open(true)
@@ -135,6 +144,9 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 	saying.Run(func(ctx context.Context) { _ = said.Run(ctx) }) // it reports nothing
 	defer saying.Stop()
 	f.Call, f.Tell, f.Errors = l.Call, a.tellOfWork, errorsOf(said, f.Parallel > 1)
+	if warning != "" {
+		f.Tell(Event{Kind: Trouble, Plan: f.plan, Message: warning})
+	}
 	return a.underSignals(ctx, said, func(ctx context.Context, drain <-chan struct{}) error {
 		if f.plan != "" {
 			return Plan(ctx, drain, f.plan, f.Options)
@@ -172,14 +184,14 @@ func (f *workFlags) check() error {
 	f.Tick = Tick(f.tick)
 	for _, typed := range f.checks {
 		c, err := check.Parse(typed)
-		if err == nil && slices.ContainsFunc(f.Checks, func(other check.Check) bool { return other.Name == c.Name }) {
+		if err == nil && slices.ContainsFunc(f.Checks.Typed, func(other check.Check) bool { return other.Name == c.Name }) {
 			err = fmt.Errorf("there are two checks with the name %q: name them name=COMMAND", c.Name)
 		}
 		if err != nil {
 			return output.UsageError(fmt.Errorf("--check: %w", err))
 		}
 		c.Timeout = f.checkTimeout
-		f.Checks = append(f.Checks, c)
+		f.Checks.Typed = append(f.Checks.Typed, c)
 	}
 	for _, text := range f.models {
 		m, err := program.ParseModel(text)
@@ -223,6 +235,7 @@ func (a commands) locate(o *Options) error {
 		return schema.NewError(schema.NoWorkspace, err.Error())
 	}
 	o.Dir, o.Env = ws.Root, []string{"WAYBILL_WORKSPACE=" + ws.Root}
+	o.Checks.File = trust.Place{Root: ws.Root, StateDir: ws.StateDir}
 	if a.Store == "" {
 		return nil
 	}

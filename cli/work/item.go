@@ -97,9 +97,9 @@ func (j *itemRunner) confirmMoved(ctx context.Context, before step, t schema.Tas
 const planRetries = 5
 
 // callWithRetry is callUntilDone for calls that read the plan file.
-func (j *itemRunner) callWithRetry(ctx context.Context, method string, params, result any) (err error) {
+func (w *walk) callWithRetry(ctx context.Context, method string, params, result any) (err error) {
 	for range planRetries {
-		if err = j.callUntilDone(ctx, method, params, result); !mayPassSoon(err) || !pause(j.claiming, pollInterval) {
+		if err = w.callUntilDone(ctx, method, params, result); !mayPassSoon(err) || !pause(w.claiming, pollInterval) {
 			return err
 		}
 	}

@@ -37,6 +37,9 @@ func Plan(ctx context.Context, drain <-chan struct{}, plan string, o Options) er
 		host: h, plan: plan, slots: commandSlots{seats: h.o.Parallel, left: make(chan struct{})},
 		live: map[string]*itemRunner{}, finished: map[string]string{}, ended: make(chan *itemRunner),
 	}
+	if err := w.o.Checks.Begin(ctx); err != nil {
+		w.tell(Event{Kind: Trouble, Plan: plan, Message: err.Error()})
+	}
 	for {
 		if err := w.startReady(ctx); err != nil {
 			if len(w.live) == 0 {
@@ -45,7 +48,7 @@ func Plan(ctx context.Context, drain <-chan struct{}, plan string, o Options) er
 			w.tell(Event{Kind: Trouble, Plan: plan, Message: err.Error()})
 		}
 		if len(w.live) == 0 {
-			return w.reportEnd(context.WithoutCancel(ctx))
+			return w.reportEnd(ctx)
 		}
 		select {
 		case j := <-w.ended:
@@ -116,35 +119,44 @@ func (d *commandSlots) changed() {
 	d.left = make(chan struct{})
 }
 
-// reportEnd sends an event about the state of the plan at the end.
+// reportEnd runs the checks of a plan whose items are done, and sends an event about the state of the plan at the end.
 func (w *walk) reportEnd(ctx context.Context) error {
 	if err := w.failure(); err != nil {
 		return err
 	}
+	reading := context.WithoutCancel(ctx)
 	var ready schema.ReadyItems
 	for range planRetries {
 		ready = schema.ReadyItems{}
-		if err := w.callUntilDone(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready); err != nil {
+		if err := w.callUntilDone(reading, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready); err != nil {
 			return err
 		}
-		if ready.Stale == "" || !pause(ctx, pollInterval) { // it may have been in the midst of being written
+		if ready.Stale == "" || !pause(reading, pollInterval) { // it may have been in the midst of being written
 			break
 		}
 	}
-	approved, proven, err := w.proven(ctx)
+	approved, proven, last, err := w.proven(reading)
 	if err != nil {
 		return err
 	}
 	how := fmt.Sprintf("%d proven, %d only said", proven, approved-proven)
-	if ready.Completed {
-		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed: " + how})
-		return nil
+	if !ready.Completed {
+		if ready.Unread > 0 {
+			how = fmt.Sprintf("boxes that are no items: %d (waybill plan shows them); %s", ready.Unread, how)
+		}
+		w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun; %s", ready.Left, ready.ReadyTotal, how)})
+		return ErrUnfinished
 	}
-	if ready.Unread > 0 {
-		how = fmt.Sprintf("boxes that are no items: %d (waybill plan shows them); %s", ready.Unread, how)
+	why, err := w.runPlanChecks(ctx, last)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is not completed: " + why + "; " + how})
+		return ErrUnfinished
 	}
-	w.tell(Event{Kind: Ended, Plan: w.plan, Message: fmt.Sprintf("%d left, %d of them can be begun; %s", ready.Left, ready.ReadyTotal, how)})
-	return ErrUnfinished
+	w.tell(Event{Kind: Ended, Plan: w.plan, Message: "the plan is completed: " + how})
+	return nil
 }
 
 // startReady starts every item that can begin and has room.

@@ -12,7 +12,8 @@
 //   - Exit status 0 means that standard output is the result, Ask that it is a question to a person, and 75 (EX_TEMPFAIL)
 //     that a retry may succeed. Any other status is a failure, with the end of standard error as the reason.
 //   - A result of a task with a run and a role is judged; the run decides the next step.
-//   - The checks of an item run while no command runs, after each submission of a worker.
+//   - The checks of an item run while no command runs, after each submission of a worker, and those of a plan when its items
+//     are done.
 //   - A report is repeated for half a minute while the store asks for that, and counts once. If it still fails, the work
 //     ends with an error.
 //
@@ -29,7 +30,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"waybill/check"
+	"waybill/check/config"
+	"waybill/cli/receipts"
 	"waybill/schema"
 )
 
@@ -76,8 +78,8 @@ type Options struct {
 	MaxAttempts int
 	// Tick says which approved items Plan ticks in their file.
 	Tick Tick
-	// Checks must be green before an item of a plan is done.
-	Checks []check.Check
+	// Checks can run here. Those for items must be green before an item of a plan is done, the others before the plan is.
+	Checks receipts.Checks
 }
 
 // A Tick says which approved items are ticked.
@@ -159,6 +161,7 @@ var ErrUnfinished = errors.New("the plan is not completed")
 // A host runs the commands of one call of Tasks or Plan.
 type host struct {
 	o        Options
+	required []string        // names of the checks that the runs of this process require
 	drain    <-chan struct{} // closed when nothing new may begin
 	claiming context.Context // ends with drain or after fail, at most a moment later
 	stop     context.CancelFunc
@@ -171,6 +174,8 @@ type host struct {
 // newHost returns a host. The caller must call its stop.
 func newHost(ctx context.Context, o Options, drain <-chan struct{}) *host {
 	h := &host{o: o.filled(), drain: drain, streak: streak{most: o.GiveUpAfter, outcomes: map[string]outcome{}}}
+	h.o.Checks.Call, h.o.Checks.Dir, h.o.Checks.Runner = h.callUntilDone, h.o.Dir, "waybill work"
+	h.required = h.o.Checks.Required(config.PerItem)
 	h.claiming, h.stop = context.WithCancel(ctx)
 	go func() { // ends with claiming
 		select {

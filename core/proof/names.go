@@ -10,8 +10,10 @@ import (
 // Names is a set of names of checks, in ascending order and separated by commas, so that sets can be compared with ==.
 type Names string
 
-// validName is a name of a check: as every id, it has no comma.
-var validName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+// NamePattern matches the names of checks. As every id, a name has no comma.
+const NamePattern = `^[A-Za-z0-9._:-]{1,128}$`
+
+var validName = regexp.MustCompile(NamePattern)
 
 // ParseNames returns the set of the given names.
 func ParseNames(names ...string) (Names, error) {

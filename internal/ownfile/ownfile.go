@@ -75,6 +75,12 @@ func check(path string, info fs.FileInfo) error {
 	return nil
 }
 
+// Owner returns the user id of the owner of a file, or -1 on a system where access lists decide.
+func Owner(info fs.FileInfo) int {
+	uid, _ := ownerIn(info)
+	return uid
+}
+
 func strange(path, what string) *Refusal {
 	return &Refusal{What: path + " " + what + ", which waybill never makes", Mend: remove(path)}
 }

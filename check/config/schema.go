@@ -1,0 +1,48 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// JSONSchema returns the JSON Schema of the file for editors, in draft 7, which the TOML extensions of editors read.
+func JSONSchema() []byte {
+	properties := map[string]any{}
+	for _, k := range keys() {
+		p := map[string]any{"type": "string", "description": k.doc}
+		if k.kind == list {
+			p["type"], p["items"] = "array", map[string]any{"type": "string", "minLength": 1}
+		}
+		for name, value := range k.schema {
+			p[name] = value
+		}
+		properties[k.name] = p
+	}
+	check := map[string]any{
+		"type": "object", "description": "a command that decides whether work is done", "additionalProperties": false,
+		"properties": properties, "required": []string{"name"},
+		"oneOf": []any{map[string]any{"required": []string{"run"}}, map[string]any{"required": []string{"argv"}}},
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"$schema": "http://json-schema.org/draft-07/schema#", "title": Name,
+		"$comment":    "Generated from check/config by `go test ./check/config -update`. Do not edit it.",
+		"description": "The checks of a workspace. They run only after `waybill check trust`.",
+		"type":        "object", "additionalProperties": false,
+		"properties": map[string]any{"check": map[string]any{"type": "array", "maxItems": MaxChecks, "items": check}},
+	}, "", "  ")
+	if err != nil {
+		panic(err) // texts and numbers have no encoding error
+	}
+	return append(text, '\n')
+}
+
+// Markdown returns the table of keys for the documentation.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| key | example | meaning |\n|---|---|---|\n")
+	for _, k := range keys() {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", k.name, k.example, k.doc)
+	}
+	return b.String()
+}
