@@ -128,12 +128,12 @@ var rooms = map[string][]string{
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"check/config", "mcphost"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
-	"github.com/spf13/cobra":                 {"cli", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":                 {"cli", "cli/check", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
 	"github.com/anishathalye/porcupine":      {"test/linearizability"},
-	"github.com/rogpeppe/go-internal":        {"cli/prompt"}, // its diff of two texts
+	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt"}, // its diff of two texts
 	"github.com/yuin/goldmark":               {"web/markdown"},
-	"golang.org/x/term":                      {"cli", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
+	"golang.org/x/term":                      {"cli", "cli/check", "cli/output", "cli/program", "cli/prompt", "cli/store", "cli/task"},
 	"golang.org/x/tools":                     {"test/conformance", "test/typecheck"}, // txtar, many files in one; packages and their types
 	"golang.org/x/text":                      {"prompt/sanitize"},
 	"golang.org/x/sys":                       {"internal/procgroup", "mcphost", "rpc", "wire", "internal/ownfile", "store/sqlite", "plan/file", "engine/workspace", "watcher"},

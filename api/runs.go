@@ -33,7 +33,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepar
 	if progress.CurrentItem != nil {
 		directives = progress.CurrentItem.Directives()
 	}
-	policy := policyOf(withReviewers(p.Policy, directives), s.o.Settings.Policy)
+	policy := policyOf(withReviewers(p.Policy, directives), s.o.Settings.Policy, s.o.RequireChecks())
 	return prepare(s, p.Keyed, func(tx *engine.Tx) (*schema.InitRunResult, error) {
 		if fault != nil {
 			return nil, fault // not earlier, so that a repeated call with the same key gets its first answer

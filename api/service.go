@@ -33,6 +33,8 @@ type Options struct {
 	Connection func() *schema.ConnectionStatus
 	// Degraded returns a sentence for each problem of the components that Start created.
 	Degraded func() []string
+	// RequireChecks returns the names of the checks that every new run requires, besides those of call and settings.
+	RequireChecks func() []string
 	// Host is called with the process id that the host sends.
 	Host func(pid int64)
 	// Settings are the defaults of calls; by default the built-in ones.
@@ -80,6 +82,9 @@ func New(o Options) (*Service, error) {
 	}
 	if o.Degraded == nil {
 		o.Degraded = func() []string { return nil }
+	}
+	if o.RequireChecks == nil {
+		o.RequireChecks = func() []string { return nil }
 	}
 	return &Service{o: o, started: o.Now(), ready: make(chan struct{})}, nil
 }

@@ -52,8 +52,8 @@ func compactionOf(p *schema.CompactionParams, usual *schema.CompactionSettings) 
 	}
 }
 
-// policyOf returns the policy of a new run: that of the call, completed by the settings.
-func policyOf(w, usual *schema.Policy) run.Policy {
+// policyOf returns the policy of a new run: that of the call, completed by the settings, with the checks of the workspace.
+func policyOf(w, usual *schema.Policy, checks []string) run.Policy {
 	if w == nil {
 		w = &schema.Policy{}
 	}
@@ -67,8 +67,8 @@ func policyOf(w, usual *schema.Policy) run.Policy {
 	}
 	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
 	p.CheckFailures = or(w.CheckFailures, *usual.CheckFailures)
-	// The schema allows only ids, and these are all names. A call adds to the checks of the settings and drops none.
-	p.RequireChecks, _ = proof.ParseNames(slices.Concat(w.RequireChecks, usual.RequireChecks)...)
+	// The schema allows only ids, and these are all names. A call adds to the other checks and drops none.
+	p.RequireChecks, _ = proof.ParseNames(slices.Concat(w.RequireChecks, usual.RequireChecks, checks)...)
 	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {

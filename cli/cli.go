@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"waybill/cli/check"
 	"waybill/cli/doctor"
 	"waybill/cli/output"
 	"waybill/cli/plan"
@@ -59,8 +60,8 @@ waybill serves JSON-RPC; on a terminal it prints this help.
 An id may be shortened to four or more characters of its beginning or end if that is unambiguous.
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
-exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, doctor and
-work list their own.`,
+exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, doctor,
+work and check list their own.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -84,7 +85,7 @@ work list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), doctor.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), doctor.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

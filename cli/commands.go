@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	checkfile "waybill/check/config"
 	"waybill/cli/output"
 	"waybill/cli/program"
 	"waybill/engine/workspace"
@@ -75,6 +76,7 @@ func whereCommand(a *program.App) *cobra.Command {
 
 // documents are the documents that `waybill schema` can print.
 var documents = map[string]func(version string) []byte{
+	"checks":      func(string) []byte { return checkfile.JSONSchema() },
 	"openrpc":     gen.OpenRPC,
 	"json-schema": func(string) []byte { return gen.JSONSchema() },
 	"python":      func(string) []byte { return gen.Python() },
@@ -82,11 +84,12 @@ var documents = map[string]func(version string) []byte{
 }
 
 func schemaCommand(a *program.App) *cobra.Command {
-	formats := []string{"openrpc", "json-schema", "python", "typescript"}
+	formats := []string{"openrpc", "json-schema", "python", "typescript", "checks"}
 	var format string
 	cmd := &cobra.Command{
 		Use: "schema", Short: "Print the protocol: methods, notifications and errors", Args: cobra.NoArgs,
-		Long: "Print the methods, notifications, objects and errors of this binary, as an OpenRPC document,\nas JSON Schema, or as types for Python or TypeScript.",
+		Long: `Print the methods, notifications, objects and errors of this binary, as an OpenRPC document, as JSON Schema, or as types
+for Python or TypeScript. The format checks is the JSON Schema of ` + checkfile.Name + `, for editors.`,
 		RunE: func(*cobra.Command, []string) error {
 			document, ok := documents[format]
 			if !ok {

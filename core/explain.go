@@ -77,6 +77,7 @@ var actors = map[string][]Actor{
 	"resume_run":                 {ActorHost, ActorWaybill},
 	"retry_task":                 {ActorPerson, ActorHost},
 	"set_item_status":            {ActorPerson, ActorHost},
+	"trust_checks":               {ActorPerson}, // no method: only a person at a terminal trusts checks
 	"unblock_run":                {ActorPerson, ActorHost},
 }
 

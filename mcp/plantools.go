@@ -182,7 +182,7 @@ var advice = map[string]string{
 	"retry_worker":          "Call compile_prompt with role worker and have another agent try, then ingest_output.",
 	"retry_with_preamble":   "Give retry_prompt to the same agent, then ingest_output.",
 	"spawn_fresh_reviewer":  "Call compile_prompt with next_role for a reviewer that has not seen this item, then ingest_output.",
-	"run_checks":            "Stop here: no tool runs checks. Tell the person that waybill work --check has to run next_checks; their outcome moves the run on.",
+	"run_checks":            "Stop here: no tool runs checks. Tell the person that next_checks have to run, by waybill check with the run_id or by waybill work; their outcome moves the run on.",
 	"advance_to_next_item":  "Call init_run with one of next_items.",
 	"plan_completed":        "Nothing is left in this plan.",
 	"halt_and_escalate":     "Stop work on this item and tell the person why it is blocked.",

@@ -21,7 +21,7 @@ type key struct {
 	kind    kind // text, or list for a list of texts
 	example string
 	doc     string
-	schema  map[string]any // what its JSON Schema says besides the type and doc
+	schema  map[string]any // further keywords of its JSON Schema
 	set     func(r *reader, c *Check, v *value)
 }
 

@@ -1,7 +1,7 @@
 // Package trust keeps, outside of the workspace, which text of .waybill.toml a person trusts, and how the files were that
 // its checks protect. So a process can tell whether it may run these checks.
 //
-// It runs nothing, asks nobody, and decides nothing about runs. It stops an agent that is wrong or lazy, and not a program
+// It runs nothing, asks no question, and decides nothing about runs. It stops an agent that is wrong or lazy, and not a program
 // that attacks with the rights of the person.
 package trust
 
@@ -56,7 +56,7 @@ type Standing struct {
 	State    State
 	Text     []byte           // of the file; nil if it is not there or must not be read
 	Checks   []config.Check   // in the file, whether trusted or not
-	Kept     *Kept            // what a person trusted last, or nil
+	Kept     *Kept            // the text that a person trusted last, or nil
 	Mistakes []config.Mistake // in the file
 	Why      string           // one sentence that says why no check runs; "" if they may, or if there are none
 	Mend     string           // the command or the step that solves it

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"waybill/check/config"
+	"waybill/check/trust"
 	"waybill/cli/output"
 	"waybill/cli/settings"
 	"waybill/engine"
@@ -54,6 +56,7 @@ type Backend struct {
 	used     bool             // the store was opened
 	unusable error            // why the store could not be opened last, until it is
 	rulesAt  string           // the file of the dialects that the workspace has; "" before a workspace was found
+	checks   trust.Place      // of the workspace; zero before one was found
 }
 
 // Options are the settings of a backend.
@@ -127,7 +130,7 @@ func (b *Backend) Start(ws workspace.Workspace) (*engine.Engine, *engine.Plans, 
 		return nil, nil, err
 	}
 	b.mu.Lock()
-	b.engine = e
+	b.engine, b.checks = e, trust.Place{Root: ws.Root, StateDir: ws.StateDir}
 	b.mu.Unlock()
 	b.running.Run(func(ctx context.Context) {
 		if err := e.Run(ctx); err != nil {
@@ -208,10 +211,27 @@ func (b *Backend) Troubles() []string {
 	b.mu.Lock()
 	said, rulesAt := slices.Clone(b.degraded), b.rulesAt
 	b.mu.Unlock()
+	if standing := b.checksNow(); standing.Why != "" {
+		said = append(said, standing.Why+": "+standing.Mend)
+	}
 	if rulesAt == "" {
 		return said
 	}
 	return append(said, b.Dialects.Troubles(rulesAt, b.KeepDialects)...)
+}
+
+// RequiredChecks returns the names of the checks for items that a person of this workspace trusts. It runs none of them.
+func (b *Backend) RequiredChecks() []string { return b.checksNow().Required(config.PerItem) }
+
+// checksNow returns how a person and the file with the checks stand.
+func (b *Backend) checksNow() trust.Standing {
+	b.mu.Lock()
+	place := b.checks
+	b.mu.Unlock()
+	if place == (trust.Place{}) {
+		return trust.Standing{State: trust.None}
+	}
+	return place.Look()
 }
 
 // makeFolder creates the folder that --store names, if it names one.

@@ -188,3 +188,19 @@ func Wrap(line string, n int) iter.Seq[string] {
 		}
 	}
 }
+
+// Diff returns a unified difference that is safe on a terminal, with the styles for its lines.
+func Diff(text string, style func(code string) func(string) string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = safetext.Printable(strings.TrimSuffix(line, "\n"))
+		if code := diffColours[line[:min(1, len(line))]]; code != "" {
+			line = style(code)(line)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// diffColours maps the first character of a line to its colour.
+var diffColours = map[string]string{"+": "32", "-": "31", "@": "36"}

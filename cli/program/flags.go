@@ -19,6 +19,23 @@ func NoFiles(cmd *cobra.Command, flags ...string) {
 	}
 }
 
+// TaskVariables are the environment variables with which waybill work describes a task to its command.
+var TaskVariables = []string{
+	"WAYBILL_TASK_ID", "WAYBILL_ATTEMPT_ID", "WAYBILL_ATTEMPT_NUMBER", "WAYBILL_SESSION_ID", "WAYBILL_CONTINUATION",
+	"WAYBILL_RUN_ID", "WAYBILL_ROLE", "WAYBILL_PROVIDER_ID", "WAYBILL_MODEL_ID", "WAYBILL_MODEL_VARIANT",
+}
+
+// AttemptVariable returns the name of a task variable that is set, or "". If one is, this process was started by a command of
+// waybill work, and so by an agent.
+func AttemptVariable(env func(string) string) string {
+	for _, name := range TaskVariables {
+		if env(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // ParseModel reads provider/model[:variant]. The names of models may have slashes in them.
 func ParseModel(text string) (schema.Model, error) {
 	provider, rest, _ := strings.Cut(text, "/")

@@ -34,7 +34,7 @@ func (a *App) Open(follow bool) (*Local, error) {
 	}
 	b := backend.New(a.BackendOptions(follow, a.Logger(a.Err)))
 	s, err := api.New(api.Options{
-		Version: a.Version, Sources: a.Sources(), Start: b.Start, Watcher: b.Status, Degraded: b.Troubles,
+		Version: a.Version, Sources: a.Sources(), Start: b.Start, Watcher: b.Status, Degraded: b.Troubles, RequireChecks: b.RequiredChecks,
 		Settings: a.Settings.Partial, Changed: a.Settings.Changed(),
 	})
 	if err != nil {

@@ -85,15 +85,6 @@ func (s promptSheet) diff(p schema.CompilePromptParams, c schema.CompilePromptRe
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  given %s\n", s.style("1")(safetext.Printable(p.RunID)), safetext.Printable(p.Role), given)
-	for line := range strings.Lines(text) {
-		line = safetext.Printable(strings.TrimSuffix(line, "\n"))
-		if code := diffColours[line[:min(1, len(line))]]; code != "" {
-			line = s.style(code)(line)
-		}
-		b.WriteString(line + "\n")
-	}
+	b.WriteString(output.Diff(text, s.style))
 	return b.String()
 }
-
-// diffColours maps the first character of a line to its colour.
-var diffColours = map[string]string{"+": "32", "-": "31", "@": "36"}

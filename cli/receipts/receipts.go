@@ -86,15 +86,15 @@ func (c *Checks) typed(name string) bool {
 	return slices.ContainsFunc(c.Typed, func(t check.Check) bool { return t.Name == name })
 }
 
-// Command returns the command line of a check that this process knows, or false. It may run it or not.
-func (c *Checks) Command(name string) (line string, known bool) {
+// Command returns the command line of a check, whether Run would run it now, and whether this process knows such a check.
+func (c *Checks) Command(name string) (line string, runs, known bool) {
 	for _, t := range c.Typed {
 		if t.Name == name {
-			return t.CommandLine(), true
+			return t.CommandLine(), true, true
 		}
 	}
-	found, _, known := c.Look().Find(name)
-	return found.CommandLine(), known
+	found, runs, known := c.Look().Find(name)
+	return found.CommandLine(), runs, known
 }
 
 // Run runs the check with a name for a run and returns its receipt. A check of the file that no person trusts as it is now

@@ -182,7 +182,7 @@ func (a commands) converse(ctx context.Context, f hostFlags, at *web.Address, l 
 	b.Host = countsOfHost(l.tally, unlogged)
 	service, err := api.New(api.Options{
 		Version: a.Version, Sources: a.Sources(), Start: b.Start, Host: host.WatchProcess,
-		Watcher: b.Status, Connection: l.tally.Status, Degraded: b.Troubles,
+		Watcher: b.Status, Connection: l.tally.Status, Degraded: b.Troubles, RequireChecks: b.RequiredChecks,
 		Settings: a.Settings.Partial, Changed: a.Settings.Changed(),
 	})
 	if err != nil {

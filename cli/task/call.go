@@ -26,7 +26,7 @@ func (a storeCommands) callCommand() *cobra.Command {
 			return callable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "report_check" && a.Env("WAYBILL_ATTEMPT_ID") != "" {
+			if args[0] == "report_check" && program.AttemptVariable(a.Env) != "" {
 				return schema.NewError(schema.InvalidState, "this command runs for an attempt of waybill work, and an agent writes no receipts; waybill work --check runs the checks")
 			}
 			params, err := a.params(args[1:])

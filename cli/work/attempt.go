@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"waybill/cli/program"
 	"waybill/schema"
 )
 
@@ -25,12 +26,6 @@ const (
 	// maxQuestion limits the bytes of a question.
 	maxQuestion = 64 << 10
 )
-
-// taskVariables lists the environment variables that describe the task to a command.
-var taskVariables = []string{
-	"WAYBILL_TASK_ID", "WAYBILL_ATTEMPT_ID", "WAYBILL_ATTEMPT_NUMBER", "WAYBILL_SESSION_ID", "WAYBILL_CONTINUATION",
-	"WAYBILL_RUN_ID", "WAYBILL_ROLE", "WAYBILL_PROVIDER_ID", "WAYBILL_MODEL_ID", "WAYBILL_MODEL_VARIANT",
-}
 
 // An attempt is one claimed attempt of a task.
 type attempt struct {
@@ -139,7 +134,7 @@ func (a *attempt) environment(session string) []string {
 		t.RunID, t.Role, m.ProviderID, m.ModelID, m.Variant,
 	} {
 		if value != "" {
-			env = append(env, taskVariables[i]+"="+value)
+			env = append(env, program.TaskVariables[i]+"="+value)
 		}
 	}
 	return env

@@ -29,7 +29,7 @@ func (h *host) lacks(r schema.Run) bool {
 func (j *itemRunner) runChecks(ctx context.Context, due step) error {
 	names := strings.Split(due.checks, ",")
 	for _, name := range names {
-		if _, known := j.o.Checks.Command(name); !known {
+		if _, _, known := j.o.Checks.Command(name); !known {
 			return fmt.Errorf("its run requires check %q, which has no command here: declare it in %s, or start this again with --check '%s=COMMAND'", name, config.Name, name)
 		}
 	}
@@ -60,8 +60,9 @@ func (j *itemRunner) runChecks(ctx context.Context, due step) error {
 
 // runCheck runs a check and reports it for a run. item is "" for a check of the plan; without any run, there is no receipt.
 func (w *walk) runCheck(ctx context.Context, run schema.Run, item, name string) (schema.CheckRun, error) {
-	line, _ := w.o.Checks.Command(name)
-	w.tell(Event{Kind: Checking, Plan: w.plan, ItemID: item, RunID: run.RunID, Message: line})
+	if line, runs, _ := w.o.Checks.Command(name); runs {
+		w.tell(Event{Kind: Checking, Plan: w.plan, ItemID: item, RunID: run.RunID, Message: line})
+	}
 	r, err := w.o.Checks.Run(ctx, run, name)
 	if err != nil {
 		return r, err

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"waybill/cli/program"
 	"waybill/internal/procgroup"
 )
 
@@ -73,7 +74,7 @@ func (h *host) execute(ctx context.Context, task, prompt string, env []string, m
 // variables, and they must not reach this process's commands.
 func isTaskVariable(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	return slices.Contains(taskVariables, name)
+	return slices.Contains(program.TaskVariables, name)
 }
 
 // why returns the reason of a failure, in a few lines. Many agents print it as the last line of their output, and

@@ -286,7 +286,8 @@ func (r Run) Moves() []core.Action {
 	case Running:
 		n := r.Next(Outlook{})
 		if n.Action == RunChecks {
-			return []core.Action{core.Act(r.ID, "report_check", fmt.Sprintf("records how %s ended; waybill work --check runs its checks itself", named(n.Checks)))}
+			text := fmt.Sprintf("records how %s ended; waybill check does so for checks that you trust, and waybill work for its own", named(n.Checks))
+			return []core.Action{core.Act(r.ID, "report_check", text, "check", "run", r.ID)}
 		}
 		method, text := "compile_prompt", "%s: compiles the prompt for the %s, whose turn it is"
 		if n.Action == RetryWithPreamble {
@@ -297,11 +298,20 @@ func (r Run) Moves() []core.Action {
 			core.Act(r.ID, "ingest_output", fmt.Sprintf("judges the result of the %s, and returns the next action", n.Role)),
 		}
 	case Blocked:
-		actions := []core.Action{
-			core.Act(r.ID, "unblock_run", "ends the block after its cause was solved; the counters start again at zero", "unblock", r.ID),
+		var actions []core.Action
+		if r.Halt == HaltUntrusted && r.Proof.Untrusted != "" {
+			actions = append(actions, core.Act(r.ID, "trust_checks", "shows a person at a terminal what has changed, and asks whether to trust it", "check", "trust"))
+		}
+		unblocks := "ends the block after its cause was solved; the counters start again at zero"
+		if r.Halt == HaltUntrusted && r.Proof.Protected != "" {
+			unblocks = "ends the block, and accepts the protected files as they are; the counters start again at zero"
+		}
+		actions = append(
+			actions,
+			core.Act(r.ID, "unblock_run", unblocks, "unblock", r.ID),
 			core.Act(r.ID, "replan", fmt.Sprintf("for item %q of %s ends the block if the steps, or the item in the plan file, have changed; the counters keep their values",
 				r.ItemID, r.Plan)),
-		}
+		)
 		if !r.Halt.lasting() {
 			actions = append(actions, core.Act(r.ID, "ingest_output", "also ends the block, with a result that makes progress"))
 		}
