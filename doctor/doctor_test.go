@@ -28,6 +28,7 @@ func sound() *doctor.Facts {
 		Program:   doctor.Program{Version: "1.0", Go: "go1", OS: "plan9", Arch: "arm", OnPath: []doctor.Installed{{Path: "/bin/waybill", Same: true}}},
 		Workspace: doctor.Workspace{Root: "/work", ResolvedBy: "cwd"},
 		State:     doctor.Folder{Path: "/state", There: true, Folder: true, Mine: true, Modes: true, Mode: fs.ModeDir | 0o700},
+		Checks:    doctor.Checks{Looked: true, Path: "/work/.waybill.toml", Number: 2, TrustedAt: noon},
 		Place:     doctor.Place{Looked: true},
 		Settings:  doctor.Settings{File: "/config.json", KeepFor: 30 * 24 * time.Hour},
 		Plans:     doctor.Plans{Looked: true, Plans: []doctor.Plan{{Path: "tasks.md", Items: 3}}},
@@ -108,6 +109,7 @@ var faults = map[string][]fault{
 	"config":    {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Settings.Err = errDisk }}},
 	"workspace": {{doctor.Fail, "hums", func(f *doctor.Facts) { f.Workspace.Err = errDisk }}},
 	"identity":  {{doctor.Warn, "another folder", func(f *doctor.Facts) { f.Workspace.Former = "/work" }}},
+	"checks":    {{doctor.Warn, "it has changed", func(f *doctor.Facts) { f.Checks.Why, f.Checks.Mend = "it has changed", "waybill check trust" }}},
 	"state folder": {
 		{doctor.Warn, "open to other users (-rwxr-xr-x)", func(f *doctor.Facts) { f.State.Mode = fs.ModeDir | 0o755 }},
 		{doctor.Fail, "belongs to another user", func(f *doctor.Facts) { f.State.Mine = false }},

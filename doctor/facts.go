@@ -18,6 +18,7 @@ type Facts struct {
 	Store     Store
 	Doors     []Door
 	Litter    []Leftover // next to the endpoint files and the store
+	Checks    Checks
 	Plans     Plans
 	Watching  Watching
 }
@@ -205,6 +206,15 @@ func Gone(d Door) bool { return !d.Opaque && !d.living() }
 type Leftover struct {
 	Path  string
 	Bytes int64
+}
+
+// Checks describes the file that declares the checks of the workspace.
+type Checks struct {
+	Looked    bool
+	Path      string // "" if there is no file
+	Number    int
+	TrustedAt time.Time
+	Why, Mend string // why none of them runs, and the step that solves it; "" if they may run
 }
 
 // Plans describes the plans of the workspace.

@@ -5,6 +5,7 @@ func workspaceChecks() []Check {
 		{Name: "workspace", Part: TheWorkspace, Looks: "the workspace folder, and the rule that selected it", judge: workspace},
 		{Name: "identity", Part: TheWorkspace, Looks: "whether the state belongs to this folder", judge: identity},
 		{Name: "state folder", Part: TheWorkspace, Looks: "the owner of the state folder, that it is no link, and its mode 0700", judge: stateFolder},
+		{Name: "checks", Part: TheWorkspace, Looks: "whether .waybill.toml has no mistakes, and is trusted as it is", judge: checks},
 	}
 }
 
@@ -49,4 +50,16 @@ func stateFolder(f *Facts, c *chart) {
 // wide reports whether other users have rights on the folder.
 func (s Folder) wide() bool {
 	return s.Modes && s.There && s.Folder && s.Mine && s.Mode.Perm()&0o077 != 0
+}
+
+func checks(f *Facts, c *chart) {
+	switch k := f.Checks; {
+	case !k.Looked:
+	case k.Why != "":
+		c.warn(k.Mend, "%s", k.Why)
+	case k.Path == "":
+		c.ok("no file declares any")
+	default:
+		c.ok("%s in %s, trusted since %s", many(k.Number, "check"), k.Path, k.TrustedAt.Format("2006-01-02 15:04:05Z"))
+	}
 }

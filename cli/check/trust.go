@@ -146,7 +146,8 @@ func (a commands) question(place trust.Place, standing trust.Standing, changed [
 		}
 	default:
 		fmt.Fprintf(&b, "%s differs from what was trusted %s:\n\n", path, standing.Kept.At.Local().Format("2006-01-02 15:04"))
-		b.WriteString(output.Diff(string(diff.Diff("trusted", []byte(standing.Kept.Text), "now", standing.Text)), a.Style))
+		_, text, _ := strings.Cut(string(diff.Diff("trusted", []byte(standing.Kept.Text), "now", standing.Text)), "\n") // the names, which follow once more
+		b.WriteString(output.Diff(text, a.Style))
 	}
 	if len(changed) > 0 {
 		b.WriteString("\nThese protected files have changed, and count as accepted with your answer:\n")

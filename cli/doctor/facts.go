@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"waybill/check/trust"
 	"waybill/cli/backend"
 	"waybill/cli/endpoint"
 	"waybill/cli/program"
@@ -40,6 +41,7 @@ func (a commands) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 		}
 	}
 	if err == nil {
+		f.Checks = checkFacts(trust.Place{Root: ws.Root, StateDir: ws.StateDir})
 		f.Plans = a.planFacts()
 		f.Watching = a.watchingFacts(cmd.Context(), ws.Root)
 	}
@@ -215,6 +217,19 @@ func stateFacts(dir string) doctor.Folder {
 		return f
 	}
 	f.There, f.Folder, f.Mine, f.Mode = true, info.IsDir() && info.Mode()&fs.ModeIrregular == 0, endpoint.Mine(info), info.Mode()
+	return f
+}
+
+// checkFacts collects the facts about the file with the checks. It runs none of them.
+func checkFacts(place trust.Place) doctor.Checks {
+	standing := place.Look()
+	f := doctor.Checks{Looked: true, Number: len(standing.Checks), Why: standing.Why, Mend: standing.Mend}
+	if standing.State != trust.None {
+		f.Path = place.Path()
+	}
+	if standing.Kept != nil {
+		f.TrustedAt = standing.Kept.At
+	}
 	return f
 }
 

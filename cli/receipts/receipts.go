@@ -63,11 +63,15 @@ func (c *Checks) Ready() (warning string, err error) {
 	if len(standing.Mistakes) > 0 {
 		return "", output.UsageError(Mistakes(c.File, standing.Mistakes))
 	}
-	needed := slices.ContainsFunc(standing.Checks, func(declared config.Check) bool { return !c.typed(declared.Name) })
+	declared := standing.Checks
+	if standing.Kept != nil {
+		declared = slices.Concat(declared, standing.Kept.Checks)
+	}
+	needed := slices.ContainsFunc(declared, func(d config.Check) bool { return !c.typed(d.Name) })
 	switch {
 	case standing.State == trust.Unusable, standing.State == trust.Untrusted && standing.Kept == nil && needed:
 		return "", schema.NewError(schema.InvalidState, standing.Why).Hint(standing.Mend)
-	case standing.State == trust.Untrusted && standing.Kept != nil:
+	case standing.State == trust.Untrusted && needed:
 		return standing.Why + ": " + standing.Mend, nil
 	}
 	return "", nil
