@@ -190,6 +190,28 @@ func TestLibrariesStayInTheirRooms(t *testing.T) {
 	}
 }
 
+// A server must not be able to run a check, also not by way of another package.
+func TestServersRunNoChecks(t *testing.T) {
+	imports := map[string][]string{}
+	for _, f := range sources(t) {
+		if !f.test {
+			imports[f.pkg] = append(imports[f.pkg], f.imports...)
+		}
+	}
+	reached := []string{"cli/serve", "rpc", "mcp", "web", "web/page"}
+	for i := 0; i < len(reached); i++ {
+		require.Contains(t, imports, reached[i])
+		for _, imported := range imports[reached[i]] {
+			local, ours := strings.CutPrefix(imported, "waybill/")
+			if ours && !slices.Contains(reached, local) {
+				require.NotEqual(t, "check", local, "%s imports it", reached[i])
+				reached = append(reached, local)
+			}
+		}
+	}
+	require.Contains(t, reached, "check/trust", "servers say whether checks are trusted")
+}
+
 func housed(pkg, imported string) bool {
 	for library, homes := range rooms {
 		if imported == library || strings.HasPrefix(imported, library+"/") {

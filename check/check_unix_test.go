@@ -183,3 +183,21 @@ func TestChecksThatAPersonTypes(t *testing.T) {
 		require.Error(t, err, typed)
 	}
 }
+
+func TestCheckWithoutAShell(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "run.sh")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$1\"\n"), 0o700))
+	c := check.Check{Name: "test", Argv: []string{"./run.sh", "$HOME; 'x'"}}
+	r, err := check.Run(t.Context(), dir, c)
+	require.NoError(t, err)
+	require.Equal(t, "green", r.Outcome, r.Reason)
+	require.Equal(t, "$HOME; 'x'\n", r.Output)
+	require.Equal(t, `./run.sh '$HOME; '\''x'\'''`, r.Command)
+
+	require.NoError(t, os.Remove(script))
+	r, err = check.Run(t.Context(), dir, c)
+	require.NoError(t, err)
+	require.Equal(t, "red", r.Outcome, "it is not there any more")
+	require.Contains(t, r.Reason, "it cannot be started")
+}

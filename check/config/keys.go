@@ -52,7 +52,7 @@ func keys() []key {
 		{
 			name: "protect", kind: list, example: `protect = ["Makefile", "**/*_test.go"]`,
 			doc:    "patterns of files; if the work changed one, a success proves nothing until a person accepts it; not with `when = \"plan\"`",
-			schema: map[string]any{"uniqueItems": true}, set: (*reader).setProtect,
+			schema: map[string]any{"items": map[string]any{"type": "string", "minLength": 1}}, set: (*reader).setProtect,
 		},
 	}
 }

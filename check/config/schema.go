@@ -12,7 +12,7 @@ func JSONSchema() []byte {
 	for _, k := range keys() {
 		p := map[string]any{"type": "string", "description": k.doc}
 		if k.kind == list {
-			p["type"], p["items"] = "array", map[string]any{"type": "string", "minLength": 1}
+			p["type"], p["items"] = "array", map[string]any{"type": "string"}
 		}
 		for name, value := range k.schema {
 			p[name] = value

@@ -1,0 +1,61 @@
+package check_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/check"
+)
+
+func TestProtectedFiles(t *testing.T) {
+	f := repository(t)
+	for name, text := range map[string]string{
+		"Makefile": "m", "a_test.go": "1", "sub/b_test.go": "2", "sub/c.go": "3", "out/d_test.go": "4", "local.mk": "5", ".gitignore": "/out/\n*.mk\n",
+	} {
+		f.write(name, text)
+	}
+	found := func(patterns ...string) []string {
+		files, err := check.Protected(t.Context(), f.dir, patterns)
+		require.NoError(t, err)
+		return slices.Sorted(maps.Keys(files))
+	}
+	require.Equal(t, []string{"Makefile", "a_test.go", "sub/b_test.go"}, found("Makefile", "**/*_test.go"))
+	require.Equal(t, []string{"sub/b_test.go", "sub/c.go", "sub/part.go"}, found("sub/**"))
+	require.Equal(t, []string{"local.mk"}, found("local.mk"), "a path counts though git ignores it")
+	require.Empty(t, found("*.mk"))
+	require.Empty(t, found(".git/**"))
+	_, err := check.Protected(t.Context(), f.dir, []string{"["})
+	require.Error(t, err)
+	_, err = check.Protected(t.Context(), filepath.Join(f.dir, "none"), []string{"a"})
+	require.Error(t, err)
+
+	before, err := check.Protected(t.Context(), f.dir, []string{"a_test.go"})
+	require.NoError(t, err)
+	for _, change := range []func() error{
+		func() error { return os.WriteFile(filepath.Join(f.dir, "a_test.go"), []byte("2"), 0o600) },
+		func() error { return os.Chmod(filepath.Join(f.dir, "a_test.go"), 0o700) },
+		func() error { return os.Remove(filepath.Join(f.dir, "a_test.go")) },
+		func() error { return os.Symlink("sub/b_test.go", filepath.Join(f.dir, "a_test.go")) },
+	} {
+		require.NoError(t, change())
+		now, err := check.Protected(t.Context(), f.dir, []string{"a_test.go"})
+		require.NoError(t, err)
+		require.NotEqual(t, before, now)
+		before = now
+	}
+}
+
+func TestProtectedFilesWithoutGit(t *testing.T) {
+	f := repository(t)
+	f.write("a.mk", "")
+	f.write(".gitignore", "*.mk\n")
+	defer check.WithoutGit()()
+	files, err := check.Protected(t.Context(), f.dir, []string{"*.mk"})
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}
