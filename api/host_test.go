@@ -76,6 +76,7 @@ type setup struct {
 	dialects   []engine.DialectRule
 	settings   schema.Settings
 	changed    []schema.Setting
+	checks     []string // of the workspace
 	start      func(workspace.Workspace) (*engine.Engine, *engine.Plans, error)
 }
 
@@ -157,7 +158,7 @@ func (h *host) launch(s setup) {
 	var err error
 	h.Service, err = api.New(api.Options{
 		Version: s.version, Sources: s.sources, Start: s.start, Watcher: s.watcher, Connection: s.connection, Host: s.heard, Now: s.now,
-		Settings: s.settings, Changed: s.changed,
+		Settings: s.settings, Changed: s.changed, RequireChecks: func() []string { return s.checks },
 	})
 	require.NoError(h.t, err)
 }

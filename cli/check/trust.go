@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,7 +131,8 @@ func changedFiles(ctx context.Context, c *receipts.Checks, standing trust.Standi
 	if err != nil || unread != nil {
 		return patterns
 	}
-	return base.Changed(files)
+	before, now := config.Check{Protect: base.Patterns}, config.Check{Protect: patterns}
+	return slices.DeleteFunc(base.Changed(files), func(name string) bool { return !before.Protects(name) || !now.Protects(name) })
 }
 
 // question shows what is asked about. Everything is shown in full, because a person decides about all of it.

@@ -11,11 +11,15 @@ import (
 	"waybill/check/config"
 	"waybill/check/trust"
 	"waybill/core/proof"
+	"waybill/internal/safetext"
 	"waybill/schema"
 )
 
-// maxChanged bounds the bytes of the names of changed files in a receipt.
-const maxChanged = 2 << 10
+// maxChanged bounds the bytes of the names of changed files in a receipt, and longestName the characters of each.
+const (
+	maxChanged  = 2 << 10
+	longestName = 200
+)
 
 // protect changes a green receipt to protected if files that its check protects are in a state that no person accepted. It
 // also does so if that cannot be found out.
@@ -26,16 +30,16 @@ func (c *Checks) protect(ctx context.Context, patterns []string, found config.Ch
 	}
 	files, err := check.Protected(ctx, c.Dir, patterns)
 	if err != nil {
-		r.Outcome, r.Changed = proof.Protected.String(), found.Protect
+		r.Outcome, r.Changed = proof.Protected.String(), shortened(found.Protect)
 		r.Reason = "it is not known whether the work changed a file that it protects: " + err.Error()
 		return nil
 	}
-	var changed []string
+	changed := found.Protect
 	if base != nil && base.Is(patterns) {
 		changed = slices.DeleteFunc(base.Changed(files), func(name string) bool { return !found.Protects(name) })
-		r.Reason = "the work changed " + named(changed)
+		r.Reason = "the work changed " + named(shortened(changed), len(changed))
 	} else {
-		base, changed = trust.NewBase(patterns, nil), found.Protect
+		base = trust.NewBase(patterns, nil)
 		r.Reason = "it was not noted how the files that it protects were before the work"
 	}
 	if len(changed) == 0 {
@@ -48,24 +52,26 @@ func (c *Checks) protect(ctx context.Context, patterns []string, found config.Ch
 	return c.File.KeepBase(base)
 }
 
-// named returns some names of files as text.
-func named(names []string) string {
-	const most = 3
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more files that it protects", strings.Join(names[:most], ", "), more)
+// named returns the first names of a number of files as text.
+func named(names []string, all int) string {
+	names = names[:min(len(names), 3)]
+	if more := all - len(names); more > 0 {
+		return fmt.Sprintf("%s and %d more files that it protects", strings.Join(names, ", "), more)
 	}
 	return strings.Join(names, ", ") + ", which it protects"
 }
 
-// shortened returns the first names that a receipt can hold, and at least one.
-func shortened(names []string) []string {
+// shortened returns the first names, each cut to a length, that a receipt can hold.
+func shortened(names []string) (kept []string) {
 	size := 0
-	for i, name := range names {
-		if size += len(name); size > maxChanged && i > 0 {
-			return names[:i]
+	for _, name := range names {
+		name = safetext.Truncate(strings.ToValidUTF8(name, "?"), longestName)
+		if size += len(name); size > maxChanged {
+			break
 		}
+		kept = append(kept, name)
 	}
-	return names
+	return kept
 }
 
 // settled returns the base of the workspace, to which it adds what persons have accepted since: a person who unblocks a run

@@ -101,7 +101,7 @@ func (c *Checks) Command(name string) (line string, runs, known bool) {
 	return found.CommandLine(), runs, known
 }
 
-// Run runs the check with a name for a run and returns its receipt. A check of the file that no person trusts as it is now
+// Run runs the check with a name for a run and returns its receipt. The zero run stands for none. A check of the file that no person trusts as it is now
 // is not run, and its receipt says so. An error means that ctx ended first, or that the store cannot be read.
 func (c *Checks) Run(ctx context.Context, run schema.Run, name string) (schema.CheckRun, error) {
 	for _, t := range c.Typed {
@@ -119,7 +119,7 @@ func (c *Checks) Run(ctx context.Context, run schema.Run, name string) (schema.C
 		return schema.CheckRun{Check: name, Outcome: proof.NotRun.String(), Reason: why}, nil
 	}
 	r, err := check.Run(ctx, c.Dir, found)
-	if err != nil || r.Outcome != proof.Green.String() || len(found.Protect) == 0 {
+	if err != nil || r.Outcome != proof.Green.String() || len(found.Protect) == 0 || run.RunID == "" {
 		return r, err
 	}
 	if err := c.protect(ctx, standing.Patterns(), found, run, &r); err != nil {

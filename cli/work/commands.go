@@ -65,8 +65,9 @@ func (a commands) workCommand() *cobra.Command {
 command waits for more tasks until it is interrupted; with --no-wait it ends when no task is left.
 
 With --plan it works through a plan: it starts ready items, creates tasks for workers and reviewers, submits each result
-and takes the next action of the run, until the plan is completed or no item can start. With --check an item is done only
-if the check succeeds on the present files; its failure goes back to a worker, and the third one blocks the item.
+and takes the next action of the run, until the plan is completed or no item can start. With --check, or with checks in
+.waybill.toml that you trust (see waybill check), an item is done only if the checks succeed on the present files; their
+failure goes back to a worker, and the third one blocks the item.
 
 COMMAND gets the environment variables WAYBILL_TASK_ID, WAYBILL_ATTEMPT_ID, WAYBILL_ATTEMPT_NUMBER, WAYBILL_SESSION_ID
 (the same again when it continues with a person's answer; WAYBILL_CONTINUATION is 1 then), WAYBILL_RUN_ID, WAYBILL_ROLE,
@@ -123,12 +124,12 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 	if err := a.locate(&f.Options); err != nil {
 		return err
 	}
-	if f.plan == "" {
-		f.Checks.File = trust.Place{} // checks are those of a plan
-	}
-	warning, err := f.Checks.Ready()
-	if err != nil {
-		return err
+	warning := ""
+	if f.plan != "" {
+		var err error
+		if warning, err = f.Checks.Ready(); err != nil {
+			return err
+		}
 	}
 	l, err := a.Open(true)
 	if err != nil {
