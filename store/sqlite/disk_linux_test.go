@@ -59,6 +59,11 @@ func TestFaultS1_FullDisk(t *testing.T) {
 		require.NoError(t, s.UpdateReserved(t.Context(), func(tx store.Tx) error { return acknowledge(tx, n) }))
 		requireFault(t, s.Update(t.Context(), queue), store.Full)
 	}
+	for range 10 { // more than what the last one that did not fit has left
+		require.NoError(t, s.UpdateReserved(t.Context(), queue))
+		queued++
+	}
+	requireFault(t, s.Update(t.Context(), queue), store.Full)
 	requireInstructions(t, s, queued)
 	require.True(t, noteWith(s, t, "the disk is full"))
 
