@@ -17,8 +17,7 @@ type Counts struct {
 // outdated advice would mislead the next agent.
 func (t TaskLedger) Counted(c Counts) TaskLedger {
 	t = t.clone()
-	t.Stalled, t.ReviewLoop, t.Rejections = c.Stalled, c.ReviewLoop, c.Rejections
-	t.ReplanHint = c.hint()
+	t.Counts, t.ReplanHint = c, c.hint()
 	return t
 }
 

@@ -14,6 +14,7 @@ import (
 // objects are JSON.
 type Fact struct{ Key, Value string }
 
+// The keys of the facts.
 const (
 	FactPlan        = "ledger.progress.plan"
 	FactItemID      = "ledger.progress.item_id"

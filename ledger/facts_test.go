@@ -88,17 +88,23 @@ func drawOrigin(t *rapid.T) ledger.Origin {
 func drawTask(t *rapid.T) ledger.TaskLedger {
 	return ledger.TaskLedger{
 		RunID: "run_1", ItemID: "2.1",
-		PlanVersion: rapid.Int().Draw(t, "version"), Summary: rapid.String().Draw(t, "summary"),
-		PlanSummary: rapid.String().Draw(t, "plan summary"), PlanItems: drawStrings(t, "plan items"),
+		Replan: ledger.Replan{
+			PlanVersion: rapid.Int().Draw(t, "version"),
+			PlanSummary: rapid.String().Draw(t, "plan summary"), PlanItems: drawStrings(t, "plan items"),
+		},
+		Summary:            rapid.String().Draw(t, "summary"),
 		ReviewerAssessment: rapid.String().Draw(t, "assessment"),
 		Reviews:            [3]ledger.Review{drawReview(t), drawReview(t), drawReview(t)},
 		Blockers:           drawStrings(t, "blockers"), FilesChanged: drawStrings(t, "files"),
-		Stalled: ledger.Stalled{ConsecutiveNonProgress: rapid.Int().Draw(t, "n"), Threshold: 2, Flagged: rapid.Bool().Draw(t, "flag")},
-		ReviewLoop: ledger.ReviewLoop{
-			Count: rapid.Int().Draw(t, "c"), Threshold: 3,
-			Alternating: rapid.Bool().Draw(t, "turns"), Flagged: rapid.Bool().Draw(t, "loop"),
+		Counts: ledger.Counts{
+			Stalled: ledger.Stalled{ConsecutiveNonProgress: rapid.Int().Draw(t, "n"), Threshold: 2, Flagged: rapid.Bool().Draw(t, "flag")},
+			ReviewLoop: ledger.ReviewLoop{
+				Count: rapid.Int().Draw(t, "c"), Threshold: 3,
+				Alternating: rapid.Bool().Draw(t, "turns"), Flagged: rapid.Bool().Draw(t, "loop"),
+			},
+			Rejections: rapid.Int().Draw(t, "rejections"),
 		},
-		Rejections: rapid.Int().Draw(t, "rejections"), ReplanHint: rapid.String().Draw(t, "hint"), Attempts: rapid.Int().Draw(t, "attempts"),
+		ReplanHint: rapid.String().Draw(t, "hint"), Attempts: rapid.Int().Draw(t, "attempts"),
 		ReviewAttempts: [2]int{rapid.IntRange(0, 3).Draw(t, "spec reviews"), rapid.IntRange(0, 3).Draw(t, "quality reviews")},
 		GitRange:       rapid.String().Draw(t, "range"),
 		Origins:        ledger.Origins{Summary: drawOrigin(t), Reviews: [2]ledger.Origin{drawOrigin(t), drawOrigin(t)}},

@@ -12,8 +12,10 @@ const (
 	RoleCodeQualityReviewer
 )
 
+// Known reports whether the role is one of the roles above.
 func (r Role) Known() bool { return RoleWorker <= r && r <= RoleCodeQualityReviewer }
 
+// Reviewer reports whether the role reviews.
 func (r Role) Reviewer() bool { return r == RoleSpecReviewer || r == RoleCodeQualityReviewer }
 
 // ReviewIndex returns the index of a reviewer's review in a ledger.

@@ -63,13 +63,18 @@ type Origins struct {
 	Reviews [2]Origin
 }
 
+// Replan is the newest version of what a run shall do.
+type Replan struct {
+	PlanVersion int
+	// PlanSummary says what this version wants done differently, and PlanItems are its steps.
+	PlanSummary string
+	PlanItems   []string
+}
+
 // TaskLedger records the work on one item in one run.
 type TaskLedger struct {
 	RunID, ItemID string
-	PlanVersion   int
-	// PlanSummary says what the newest plan version wants done differently, and PlanItems are its steps.
-	PlanSummary string
-	PlanItems   []string
+	Replan
 	// Summary is the summary of the worker's last result, "" if it had none.
 	Summary string
 	// ReviewerAssessment is the assessment of the reviewer who reported last. If that reviewer approved and the other
@@ -81,10 +86,8 @@ type TaskLedger struct {
 	Blockers []string
 	// LostBlockers counts blockers that were dropped or cut because a result held too many.
 	LostBlockers int
-	Stalled      Stalled
-	ReviewLoop   ReviewLoop
-	Rejections   int
-	ReplanHint   string
+	Counts
+	ReplanHint string
 	// FilesChanged lists the files that workers changed, in the order of their first mention.
 	FilesChanged []string
 	// Attempts counts the turns of workers.
@@ -101,9 +104,8 @@ func NewTaskLedger(runID, itemID string) TaskLedger {
 	const threshold = 2
 	return TaskLedger{
 		RunID: runID, ItemID: itemID,
-		PlanVersion: 1,
-		Stalled:     Stalled{Threshold: threshold},
-		ReviewLoop:  ReviewLoop{Threshold: threshold},
+		Replan: Replan{PlanVersion: 1},
+		Counts: Counts{Stalled: Stalled{Threshold: threshold}, ReviewLoop: ReviewLoop{Threshold: threshold}},
 	}
 }
 

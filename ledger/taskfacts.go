@@ -92,11 +92,10 @@ func ParseTaskFacts(runID, itemID string, facts []Fact) (TaskLedger, error) {
 	)
 	t := TaskLedger{
 		RunID: runID, ItemID: itemID,
-		PlanVersion:        r.number(FactPlanVersion),
-		PlanSummary:        r.text(FactPlanSummary),
+		Replan:             Replan{PlanVersion: r.number(FactPlanVersion), PlanSummary: r.text(FactPlanSummary)},
 		Summary:            r.text(FactSummary),
 		ReviewerAssessment: r.text(FactAssessment),
-		Rejections:         r.number(FactRejections),
+		Counts:             Counts{Rejections: r.number(FactRejections)},
 		ReplanHint:         r.text(FactReplanHint),
 		Attempts:           r.number(FactAttempts),
 		GitRange:           r.text(FactGitRange),
