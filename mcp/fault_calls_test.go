@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,53 +45,8 @@ func readyItems(id string) string {
 	return inModern(id, "tools/call", tool("ready_items", `"plan":"tasks.md"`))
 }
 
-func TestUnknownMethodAndToolAreRefused(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	c.initialize()
-	for name, in := range eras {
-		require.Equal(t, "1 -32601", c.ask(in("1", "no/such", "")), name)
-		require.Equal(t, "2 -32602", c.ask(in("2", "tools/call", tool("no_such", ""))), name)
-		require.Equal(t, "3 -32602", c.ask(in("3", "tools/call", `"name":7`)), name)
-		require.Equal(t, "4 error INVALID_PARAMS", c.ask(in("4", "tools/call", `"name":"acknowledge","arguments":[]`)), name)
-		require.Equal(t, "5 -32600", c.ask(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`), "params are missing")
-	}
-	c.requireAlive()
-}
-
 // eras says the same in both.
 var eras = map[string]func(id, method, members string) string{"legacy": inLegacy, "modern": inModern}
-
-// Wrong arguments are a result for the model that says what to do.
-func TestWrongArgumentsAreAToolError(t *testing.T) {
-	h := newHarness(t, setup{asleep: true})
-	g := h.connect(modern, nil)
-	for _, row := range []struct{ tool, arguments, code, says string }{
-		{"acknowledge", `{}`, "INVALID_PARAMS", "/instruction_id is missing"},
-		{"acknowledge", `{"instruction_id":7}`, "INVALID_PARAMS", "/instruction_id must be"},
-		{"acknowledge", `{"instruction_id":null}`, "INVALID_PARAMS", "/instruction_id"},
-		{"acknowledge", `{"instructionid":"ins_1"}`, "UNKNOWN_FIELD", "Did you mean instruction_id?"},
-		{"acknowledge", `{"quite_other":1}`, "UNKNOWN_FIELD", "It takes instruction_id."},
-		{"acknowledge", `[]`, "INVALID_PARAMS", "the arguments must be one object"},
-		{"acknowledge", `{"instruction_id":"a","instruction_id":"b"}`, "INVALID_PARAMS", "each name once"},
-		{"claim_task", `{"lease_ms":3600000}`, "UNKNOWN_FIELD", "lease_ms"},
-		{"claim_task", `{"wait_ms":"long"}`, "INVALID_PARAMS", "/wait_ms"},
-		{"claim_task", `{"wait_ms":999999}`, "INVALID_PARAMS", "/wait_ms"},
-		{"claim_task", `{"cursor":3}`, "INVALID_PARAMS", "cursor must be a string"},
-		{"create_task", `{"prompt":" "}`, "EMPTY_CONTENT", "/prompt"},
-		{"create_task", `{"prompt":"x","depends_on":"tsk_1"}`, "INVALID_PARAMS", "/depends_on"},
-		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"error","error":7}`, "INVALID_PARAMS", "/error must be"},
-		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"error","error_class":"user"}`, "INVALID_PARAMS", "/error is missing"},
-		{"finish_attempt", `{"task_id":"t","lease_token":"l","status":"done"}`, "INVALID_PARAMS", "completed"},
-		{"get_task", `{"task_id":"tsk_nobody"}`, "TASK_NOT_FOUND", "tsk_nobody"},
-		{"init_run", `{"plan":"../secret.md","item_id":"1"}`, "PATH_OUTSIDE_WORKSPACE", "secret"},
-		{"get_task", `{"task_id":"t","cursor":"rest_other0.1.0"}`, "CURSOR_EXPIRED", "call without one"},
-	} {
-		text := g.callRefused(row.tool, "%s", row.arguments)
-		require.True(t, strings.HasPrefix(text, row.code+": "), "%s %s: %s", row.tool, row.arguments, text)
-		require.Contains(t, text, row.says, "%s %s", row.tool, row.arguments)
-		require.Regexp(t, `[.?!]$`, text)
-	}
-}
 
 // The host could not tell the answers of two requests with one id apart.
 func TestDuplicateIDInFlightIsRefused(t *testing.T) {

@@ -3,12 +3,14 @@ package mcp_test
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"waybill/mcp"
+	"waybill/test/golden"
 )
 
 // connectRaw starts a harness with a plan and connects a rawClient, which can send any line.
@@ -20,67 +22,73 @@ func connectRaw(t testing.TB, p setup, change ...func(*mcp.Options)) (*harness, 
 	return h, h.connectRaw(change...)
 }
 
-// One bad line costs one answer and never the session. Package wire tests all that can be wrong with a message.
-func TestBadLineIsRefused(t *testing.T) {
+// Each session of testdata/lines.txt is a host that writes lines: L and M begin requests of the legacy and the modern era,
+// N a notification, ~ what has no answer besides, and any other line stands as it is. Below each is what it was answered.
+// Package wire tests all that can be wrong with a message.
+func TestLinesAreAnsweredAsTheFileSays(t *testing.T) {
+	text, err := os.ReadFile("testdata/lines.txt")
+	require.NoError(t, err)
+	var got strings.Builder
+	for i, session := range strings.Split(string(text), "\n\n") {
+		_, c := connectRaw(t, setup{})
+		stray := 0
+		for line := range strings.SplitSeq(strings.TrimSpace(session), "\n") {
+			if strings.HasPrefix(line, "<") {
+				continue
+			}
+			if i > 0 && strings.HasPrefix(line, "#") {
+				got.WriteString("\n")
+			}
+			got.WriteString(line + "\n")
+			part := append(strings.SplitN(line, " ", 4), "", "", "")
+			switch part[0] {
+			case "#":
+			case "N":
+				c.send(note(part[1], strings.Join(part[2:], " ")))
+			case "~":
+				stray++
+				c.send(line[2:])
+			case "L":
+				fmt.Fprintln(&got, "<", c.told(inLegacy(part[1], part[2], part[3])))
+			case "M":
+				fmt.Fprintln(&got, "<", c.told(inModern(part[1], part[2], part[3])))
+			default:
+				fmt.Fprintln(&got, "<", c.told(line))
+			}
+		}
+		c.requireAlive()
+		require.EqualValues(t, stray, c.tally.Stats().Responses)
+		require.Empty(t, c.remaining())
+	}
+	golden.Equal(t, "lines.txt", got.String())
+}
+
+// told is ask with what an error says.
+func (c *rawClient) told(line string) string {
+	c.t.Helper()
+	c.send(line)
+	text := c.nextAnswer()
+	a, short := parse(c.t, text), brief(c.t, text)
+	switch {
+	case a.Error != nil:
+		says, _, _ := strings.Cut(a.Error.Message, " unmarshaling") // what follows names types of the SDK
+		return strings.TrimSuffix(short+": "+says+"; "+a.Error.Data.Hint, "; ")
+	case a.Result.IsError:
+		return fmt.Sprintf("%s error %s", a.ID, a.Result.Content[0].Text)
+	case a.Result.SupportedVersions != nil:
+		return fmt.Sprint(short, " ", a.Result.SupportedVersions)
+	}
+	return short
+}
+
+// A line may be so long and no longer, and a batch of any length is refused once.
+func TestLongLineIsRefused(t *testing.T) {
 	_, c := connectRaw(t, setup{}, func(o *mcp.Options) { o.SetMaxMessageBytes(10_000) })
 	good := readyItems("1")
 	padded := func(n int) string { return good[:len(good)-1] + strings.Repeat(" ", n-len(good)) + "}" }
-	for line, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":`:          "null -32700 PARSE_ERROR",
-		`{"jsonrpc":"2.0","id":1,"method":"\ud800"}`: "null -32700 INVALID_UTF8",
-		`{}`:                                  "null -32600 INVALID_REQUEST",
-		`{"jsonrpc":"2.0","id":1,"method":7}`: "1 -32600 INVALID_REQUEST",
-		`{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`: "1 -32600 DUPLICATE_KEY",
-		inModern(`1.5`, "tools/list", ""):                          "1.5 -32600 INVALID_REQUEST",
-		padded(10_000):                                             "1 complete",
-		padded(10_001):                                             "null -32600 MESSAGE_TOO_LARGE",
-	} {
-		require.Equal(t, want, c.ask(line), line)
-		c.requireAlive()
-	}
-	for _, id := range []string{`0`, `9007199254740991`, `"a"`, `"1"`, `""`, `"\u0061\n"`, `"ä"`} {
-		require.Equal(t, id+" complete", c.ask(inModern(id, "tools/list", "")), "it comes back byte for byte")
-	}
-	require.Empty(t, c.remaining())
-}
-
-// A batch is refused as a whole, once; the protocol has had none for long.
-func TestBatchIsRefused(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	ping := inLegacy("1", "ping", "")
-	for _, batch := range []string{
-		"[]", "[" + ping + "]", "[" + ping + "," + note("notifications/initialized", "") + "]", "[1,2]",
-		"[" + strings.Repeat(ping+",", 200) + ping + "]",
-	} {
-		c.send(batch)
-		a := parse(t, c.nextAnswer())
-		require.Equal(t, "null", string(a.ID))
-		require.Equal(t, -32600, a.Error.Code)
-		require.Equal(t, "INVALID_BATCH", a.Error.Data.Code)
-		require.Contains(t, a.Error.Data.Hint, "line of its own")
-		c.requireAlive()
-	}
-}
-
-// A response to no request is dropped and counted.
-func TestStrayResponsesAreDropped(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	stray := []string{
-		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
-		`{"jsonrpc":"2.0","id":1.5,"result":null}`, `{"jsonrpc":"2.0","result":[]}`,
-	}
-	c.send(stray...)
-	c.requireAlive()
-	require.EqualValues(t, len(stray), c.tally.Stats().Responses)
-}
-
-// Notifications are never answered, whatever is in them.
-func TestUnknownNotificationsAreDropped(t *testing.T) {
-	_, c := connectRaw(t, setup{})
-	c.send(
-		note("notifications/progress", `"progressToken":1,"progress":1`),
-		note("notifications/roots/list_changed", ""), note("notifications/initialized", ""), note("no/such", ""), note("tools/call", `"name":"reply"`),
-	)
+	require.Equal(t, "1 complete", c.ask(padded(10_000)))
+	require.Equal(t, "null -32600 MESSAGE_TOO_LARGE", c.ask(padded(10_001)))
+	require.Equal(t, "null -32600 INVALID_BATCH", c.ask("["+strings.Repeat(inLegacy("1", "ping", "")+",", 100)+"1]"))
 	c.requireAlive()
 	require.Empty(t, c.remaining())
 }
