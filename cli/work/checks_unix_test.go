@@ -3,7 +3,6 @@
 package work_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +50,7 @@ var exists = check.Check{Name: "test", Command: "test -f done.txt || { echo no d
 
 // A worker of three lines that does nothing says that all is done.
 func TestLieIsCaught(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, text, err := q.walked(q.claims(":", ":"), exists)
 	require.ErrorIs(t, err, work.ErrUnfinished)
 	require.Equal(t, "blocked", r.State)
@@ -73,8 +71,7 @@ func TestLieIsCaught(t *testing.T) {
 }
 
 func TestWorkIsProven(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, text, err := q.walked(q.claims("touch done.txt", ":"), exists)
 	require.NoError(t, err)
 	require.Equal(t, "done", r.State)
@@ -86,8 +83,7 @@ func TestWorkIsProven(t *testing.T) {
 }
 
 func TestRedOutputIsWhatTheNextWorkerMends(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, _, err := q.walked(q.claims(`case $prompt in *"no done.txt"*) touch done.txt;; esac`, ":"), exists)
 	require.NoError(t, err)
 	require.Equal(t, "proven", r.Proof.State)
@@ -98,16 +94,14 @@ func TestRedOutputIsWhatTheNextWorkerMends(t *testing.T) {
 }
 
 func TestFilesThatChangeBeforeTheLastApprovalAreCheckedAgain(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, _, err := q.walked(q.claims("touch done.txt", `[ "$WAYBILL_ROLE" = code-quality-reviewer ] && rm done.txt`), exists)
 	require.NoError(t, err, "the reviewer removed the work, and a worker did it again")
 	require.Equal(t, "proven", r.Proof.State)
 	require.Equal(t, 1, r.Counters.CheckFailures)
 	require.Len(t, q.all(work.Checked), 3)
 
-	q = newQueue(t)
-	q.write(onlyItem)
+	q = newPlan(t, onlyItem)
 	r, _, err = q.walked(q.claims("touch done.txt", `[ "$WAYBILL_ROLE" = code-quality-reviewer ] && echo remark >remarks.txt`), exists)
 	require.NoError(t, err)
 	require.Equal(t, "proven", r.Proof.State)
@@ -115,8 +109,7 @@ func TestFilesThatChangeBeforeTheLastApprovalAreCheckedAgain(t *testing.T) {
 }
 
 func TestItemsThatNothingProvesAreOnlySaid(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, text, err := q.walked(q.claims(":", ":"))
 	require.NoError(t, err)
 	require.Equal(t, "none_required", r.Proof.State)
@@ -126,8 +119,7 @@ func TestItemsThatNothingProvesAreOnlySaid(t *testing.T) {
 }
 
 func TestRunThatRequiresACheckWithoutACommandWaits(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "1", Policy: &schema.Policy{RequireChecks: []string{"lint"}}})
 	r, _, err := q.walked(q.claims(":", ":"))
 	require.ErrorIs(t, err, work.ErrUnfinished)
@@ -136,8 +128,7 @@ func TestRunThatRequiresACheckWithoutACommandWaits(t *testing.T) {
 }
 
 func TestRunThatDoesNotRequireTheCheckIsBegunAgain(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	before := ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "1"}).Run
 	r, _, err := q.walked(q.claims("touch done.txt", ":"), exists)
 	require.NoError(t, err)
@@ -146,8 +137,7 @@ func TestRunThatDoesNotRequireTheCheckIsBegunAgain(t *testing.T) {
 }
 
 func TestCheckThatChangesFilesProvesNothing(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, _, err := q.walked(q.claims(":", ":"), check.Check{Name: "test", Command: "date +%N >>report.txt"})
 	require.ErrorIs(t, err, work.ErrUnfinished)
 	require.Equal(t, "stale", r.Proof.State)
@@ -155,8 +145,7 @@ func TestCheckThatChangesFilesProvesNothing(t *testing.T) {
 }
 
 func TestSeveralChecksAreAllRun(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	r, _, err := q.walked(q.claims(`case $prompt in *"no lint"*"no unit"*) touch lint unit;; esac`, ":"),
 		check.Check{Name: "lint", Command: "test -f lint || { echo no lint; false; }"},
 		check.Check{Name: "unit", Command: "test -f unit || { echo no unit; false; }"})
@@ -167,16 +156,13 @@ func TestSeveralChecksAreAllRun(t *testing.T) {
 
 // The walk is ended while a check runs. The next one goes on with the check.
 func TestCheckThatIsInterruptedRunsAgain(t *testing.T) {
-	q := newQueue(t)
-	q.write(onlyItem)
+	q := newPlan(t, onlyItem)
 	slow := check.Check{Name: "test", Command: "test -f fast || sleep 100", Timeout: time.Minute}
 	o := q.claims(":", ":")
 	o.Checks.Typed = []check.Check{slow}
-	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- work.Plan(ctx, nil, "tasks.md", o) }() // ends when ctx ends
+	ended := q.walking(o)
 	q.wait(work.Checking)
-	end()
+	q.stop()
 	require.ErrorIs(t, <-ended, work.ErrUnfinished)
 	require.Empty(t, q.all(work.Checked))
 	require.NoError(t, os.WriteFile(filepath.Join(q.root, "fast"), nil, 0o600))

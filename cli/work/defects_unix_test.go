@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -43,14 +42,7 @@ func TestOutputThatAStoreRefuses(t *testing.T) {
 func TestRefusedReportEndsTheAttempt(t *testing.T) {
 	q := newQueue(t)
 	id := q.make("Lend it.", 3)
-	refused := false
-	q.before = func(method string, _ any) (bool, error) {
-		if method != "finish_attempt" || refused {
-			return false, nil
-		}
-		refused = true
-		return true, schema.NewError(schema.InvalidParams, "output is not to my taste")
-	}
+	q.refuse(1, "finish_attempt", schema.NewError(schema.InvalidParams, "output is not to my taste"))
 	q.drain(q.shell("echo done"))
 	require.Equal(t, "ERROR", q.task(id).Status)
 	require.Contains(t, q.task(id).Error.Message, "not to my taste")
@@ -59,7 +51,6 @@ func TestRefusedReportEndsTheAttempt(t *testing.T) {
 // A command ran on after its lease had expired during an outage of the store, beside the next worker.
 func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	q.make("Lend it.", 1)
 	var away atomic.Bool
 	q.before = func(method string, _ any) (bool, error) {
@@ -67,11 +58,7 @@ func TestCommandEndsWhenItsLeaseMayHaveRunOut(t *testing.T) {
 	}
 	o := q.shell("exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := q.working(o)
-	opened()
-	away.Store(true)
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() { away.Store(true) })
 	require.Len(t, q.all(work.Lost), 1)
 	require.NotEmpty(t, q.all(work.Trouble))
 	require.NotContains(t, q.calls, "finish_attempt")
@@ -172,19 +159,14 @@ func TestCommandThatCannotBeStartedEndsTheWork(t *testing.T) {
 // What a command had left running went on beside those that came after it.
 func TestWhatACommandLeavesRunningEndsWithIt(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 1)
-	done := q.working(q.shell("exec 3>fifo; sleep 1000 >/dev/null 2>&1 & echo done"))
-	opened()
-	require.NoError(t, <-done)
-	closed()
+	q.during(q.shell("exec 3>fifo; sleep 1000 >/dev/null 2>&1 & echo done"), func() {})
 	require.Equal(t, "done\n", q.task(id).Output)
 }
 
 // A task that was completed without a judged result was followed by new tasks for ever.
 func TestTaskWhoseResultIsNotJudgedHaltsItsItem(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	o := q.agent("")
 	o.Call = func(ctx context.Context, method string, params, result any) error {
 		if method == "ingest_output" { // a worker that knows nothing of runs
@@ -202,8 +184,7 @@ func TestTaskWhoseResultIsNotJudgedHaltsItsItem(t *testing.T) {
 
 // A walk began an item beside one that another process worked on.
 func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	one, other := q.agent("* * * slow 100ms\n"), q.agent("* * * slow 100ms\n")
 	for _, o := range []*work.Options{&one, &other} {
 		o.Stay = true
@@ -218,9 +199,8 @@ func TestWalksKeepTheOrderOfThePlan(t *testing.T) {
 
 // An item that had waited for an answer went on beside one that the plan does not allow beside others.
 func TestAnsweredItemWaitsForItsTurn(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
-	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
+	q.pipe("go")
 	o := q.agent("1 worker 1 question \"Which font?\"\n")
 	o.Stay, o.Parallel = true, 2
 	o.Command = append([]string{"sh", "-c", `mkdir busy || touch both
@@ -231,15 +211,14 @@ func TestAnsweredItemWaitsForItsTurn(t *testing.T) {
 	for q.wait(work.Started).ItemID != "2" {
 	}
 	ask[schema.ReplyResult](q, "reply", schema.ReplyParams{TaskID: asked.TaskID, Reply: "Garamond."})
-	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
+	q.letGo()
 	require.NoError(t, <-done)
 	require.NoFileExists(t, filepath.Join(q.root, "both"))
 }
 
 // A live run whose plan could not be read was begun again and again.
 func TestRunThatCannotBeGoneOnWithIsBegunOnce(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "2"})
 	q.before = func(method string, _ any) (bool, error) {
 		return method == "init_run", schema.NewError(schema.InvalidState, "not now")
@@ -252,14 +231,7 @@ func TestRunThatCannotBeGoneOnWithIsBegunOnce(t *testing.T) {
 func TestClaimThatTookLongIsNotLost(t *testing.T) {
 	q := newQueue(t)
 	id := q.make("Lend it.", 1)
-	refusals := 6 // which take longer than the lease
-	q.before = func(method string, _ any) (bool, error) {
-		if method != "claim_task" || refusals == 0 {
-			return false, nil
-		}
-		refusals--
-		return true, schema.NewError(schema.StoreBusy, "another process holds the store")
-	}
+	q.refuse(6, "claim_task", schema.NewError(schema.StoreBusy, "another process holds the store")) // longer than the lease
 	o := q.shell("true")
 	o.Lease = 3 * time.Second
 	q.drain(o)
@@ -278,8 +250,7 @@ func TestCommandThatEndedInTime(t *testing.T) {
 
 // A drained walk created a task and did not run it.
 func TestWalkThatIsDrainedMakesNoTask(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	drain := make(chan struct{})
 	q.before = func(method string, _ any) (bool, error) {
 		if method == "init_run" {
@@ -293,8 +264,7 @@ func TestWalkThatIsDrainedMakesNoTask(t *testing.T) {
 
 // An item that was blocked once was not gone on with, although it had been planned anew.
 func TestItemThatIsPlannedAnewIsGoneOnWith(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.agent("1 worker 1 error \"the font is gone\"\n1 worker 2 error \"the font is gone\"\n2 worker 1 question \"Which font?\"\n")
 	o.Stay = true
 	done := q.walking(o)
@@ -307,8 +277,7 @@ func TestItemThatIsPlannedAnewIsGoneOnWith(t *testing.T) {
 
 // A look at the plan that failed ended the walk, but for what was under way.
 func TestWalkOutlivesALookThatFails(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.agent("1 worker 1 question \"Which font?\"\n")
 	o.Stay = true
 	failed := false

@@ -5,9 +5,11 @@ package work_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +43,10 @@ type queue struct {
 	root  string
 	table *api.Table
 
+	ctx     context.Context // of the work
+	stop    func()
+	drained chan struct{}
+
 	mu     sync.Mutex // guards what follows
 	events []work.Event
 	told   chan work.Event // what nobody has waited for yet
@@ -70,7 +76,9 @@ func newQueue(t *testing.T) *queue {
 		Start:   func(workspace.Workspace) (*engine.Engine, *engine.Plans, error) { return e, plans, nil },
 	})
 	require.NoError(t, err)
-	return &queue{t: t, root: root, table: s.Table(), told: make(chan work.Event, 10_000)}
+	q := &queue{t: t, root: root, table: s.Table(), drained: make(chan struct{}), told: make(chan work.Event, 10_000)}
+	q.ctx, q.stop = context.WithCancel(t.Context())
+	return q
 }
 
 // call carries out a method.
@@ -169,18 +177,73 @@ func (q *queue) drain(o work.Options) {
 // working works on tasks until there is nothing to do, and returns what Tasks said.
 func (q *queue) working(o work.Options) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- work.Tasks(q.t.Context(), nil, o) }() // ends before the test
+	go func() { done <- work.Tasks(q.ctx, q.drained, o) }() // ends before the test
 	return done
 }
 
 // walking is working for a plan.
 func (q *queue) walking(o work.Options) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- work.Plan(q.t.Context(), nil, "tasks.md", o) }() // ends before the test
+	go func() { done <- work.Plan(q.ctx, q.drained, "tasks.md", o) }() // ends before the test
 	return done
 }
 
-// write writes the plan.
-func (q *queue) write(text string) {
-	require.NoError(q.t, os.WriteFile(filepath.Join(q.root, "tasks.md"), []byte(text), 0o600))
+// during works on tasks with a command that opens the named pipe fifo when it has begun. Then something happens, and the
+// work comes to its end, with nothing left that has the pipe open.
+func (q *queue) during(o work.Options, happens func()) {
+	q.t.Helper()
+	require.NoError(q.t, q.begin(o, q.working, happens))
+}
+
+// begin is during for work of any kind, and returns what that said.
+func (q *queue) begin(o work.Options, work func(work.Options) <-chan error, happens func()) error {
+	q.t.Helper()
+	fifo := q.pipe("fifo")
+	q.pipe("go")
+	files := make(chan *os.File, 1)
+	go func() { // ends when a script opens the other end
+		file, err := os.Open(fifo)
+		if err != nil {
+			panic(err)
+		}
+		files <- file
+	}()
+	done := work(o)
+	file := <-files
+	happens()
+	err := <-done
+	_, readErr := io.ReadAll(file)
+	require.NoError(q.t, readErr)
+	require.NoError(q.t, file.Close())
+	return err
+}
+
+// pipe makes a named pipe in the workspace.
+func (q *queue) pipe(name string) string {
+	file := filepath.Join(q.root, name)
+	require.NoError(q.t, syscall.Mkfifo(file, 0o600))
+	return file
+}
+
+// letGo lets a script go on that reads the named pipe go.
+func (q *queue) letGo() {
+	require.NoError(q.t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
+}
+
+// refuse refuses the next calls of a method.
+func (q *queue) refuse(calls int, method string, err error) {
+	q.before = func(called string, _ any) (bool, error) {
+		if called != method || calls == 0 {
+			return false, nil
+		}
+		calls--
+		return true, err
+	}
+}
+
+// newPlan is newQueue with a plan in the workspace.
+func newPlan(t *testing.T, text string) *queue {
+	q := newQueue(t)
+	require.NoError(t, os.WriteFile(filepath.Join(q.root, "tasks.md"), []byte(text), 0o600))
+	return q
 }

@@ -3,13 +3,11 @@
 package work_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,8 +33,7 @@ func (q *queue) items(kind string) (items []string) {
 }
 
 func TestPlanIsWalkedToItsEnd(t *testing.T) {
-	q := newQueue(t)
-	q.write(plan)
+	q := newPlan(t, plan)
 	o := q.agent(`1 worker 1 garbage
 2 code-quality-reviewer 1 gaps "the names say nothing"
 `)
@@ -62,8 +59,7 @@ func TestPlanIsWalkedToItsEnd(t *testing.T) {
 
 // What cannot go on holds back what depends on it, and nothing else.
 func TestBlockedItemHoldsBackWhatDependsOnIt(t *testing.T) {
-	q := newQueue(t)
-	q.write(plan)
+	q := newPlan(t, plan)
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 worker * error \"the font is gone\"\n")), work.ErrUnfinished)
 	require.Equal(t, []string{"1"}, q.items(work.Halted))
 	require.Equal(t, []string{"3"}, q.items(work.Approved))
@@ -73,8 +69,7 @@ func TestBlockedItemHoldsBackWhatDependsOnIt(t *testing.T) {
 
 // A reviewer that fails without a result is not asked again and again.
 func TestReviewerThatCrashesHaltsItsItem(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 spec-reviewer * crash\n")), work.ErrUnfinished)
 	require.Equal(t, []string{"1"}, q.items(work.Halted))
 	require.Len(t, q.all(work.Failed), 1)
@@ -88,16 +83,14 @@ func TestReviewerThatCrashesHaltsItsItem(t *testing.T) {
 
 // A worker that crashes is made up for by another one, as the policy of the run says.
 func TestWorkerThatCrashesIsMadeUpFor(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("1 worker 1 crash\n")))
 	require.Equal(t, []string{"1"}, q.items(work.Approved))
 }
 
 // While one item waits for a person, others are worked on; with the answer it goes on.
 func TestItemThatWaitsForAPersonHoldsUpNobody(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.agent("1 worker 1 question \"Which font?\"\n")
 	o.Stay = true
 	done := q.walking(o)
@@ -113,8 +106,7 @@ func TestItemThatWaitsForAPersonHoldsUpNobody(t *testing.T) {
 // An agent that cannot choose its exit status asks in its last line. A good result before that line moves nothing: who asks
 // has not finished. The worker is told how to ask, behind the stable prefix, and once.
 func TestQuestionAtStatusZeroParksTheItem(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	o := q.shell(`cat >"prompt$WAYBILL_ATTEMPT_NUMBER"; printf 'role: worker\ntask_id: 1\nstatus: pass\n\nQUESTION: Which font?\n'`)
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
 	require.Empty(t, q.all(work.Completed))
@@ -139,8 +131,7 @@ func TestQuestionAtStatusZeroParksTheItem(t *testing.T) {
 
 // Without Stay the walk ends where only a person can help, and another one goes on from there.
 func TestWalkGoesOnWhereAnotherOneEnded(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	o := q.agent("1 worker 1 question \"Which font?\"\n")
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)
 	require.Len(t, q.all(work.Waits), 1)
@@ -153,8 +144,7 @@ func TestWalkGoesOnWhereAnotherOneEnded(t *testing.T) {
 // Of several who walk the same plan at the same time, one does each step. Once the maker of a task with other models
 // took the clash for the next step, and the step was done twice.
 func TestTwoWalksDoNothingTwice(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] T001 [P] First\n- [ ] T002 [P] Second\n- [ ] T003 [P] Third\n")
+	q := newPlan(t, "- [ ] T001 [P] First\n- [ ] T002 [P] Second\n- [ ] T003 [P] Third\n")
 	one, other := q.agent(""), q.agent("")
 	one.Parallel, other.Parallel, other.Worker = 2, 2, "other"
 	one.Stay, other.Stay = true, true
@@ -176,25 +166,16 @@ func TestTwoWalksDoNothingTwice(t *testing.T) {
 
 // A walk ended with "1 left, 0 of them can be begun", and did not say that what is left is no item.
 func TestWalkThatIsLeftWithABoxSaysSo(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n\n- [ ] ask the baker\n")
+	q := newPlan(t, "- [ ] 1. First\n\n- [ ] ask the baker\n")
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")), work.ErrUnfinished)
 	require.Equal(t, "1 left, 0 of them can be begun; boxes that are no items: 1 (waybill plan shows them); 0 proven, 1 only said", q.all(work.Ended)[0].Message)
 }
 
 // Who is stopped in the midst of a plan leaves it so that another one can go on.
 func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n- [ ] 2. Second\n")
-	opened, closed := begun(t, q)
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
 	o := q.shell("exec 3>fifo; sleep 1000")
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- work.Plan(ctx, nil, "tasks.md", o) }() // ends before the test
-	opened()
-	stop()
-	require.ErrorIs(t, <-done, work.ErrUnfinished)
-	closed()
+	require.ErrorIs(t, q.begin(o, q.walking, func() { q.stop() }), work.ErrUnfinished)
 	require.Len(t, q.all(work.Interrupted), 1)
 	require.Equal(t, "2 left, 1 of them can be begun; 0 proven, 0 only said", q.all(work.Ended)[0].Message)
 	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", q.agent("")))
@@ -203,18 +184,12 @@ func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
 
 // Who drains in the midst of a plan lets the command come to its end, and begins nothing more.
 func TestWalkDrains(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
-	opened, closed := begun(t, q)
-	drain, done := make(chan struct{}), make(chan error, 1)
-	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
+	q := newPlan(t, "- [ ] 1. First\n")
 	o := q.shell("exec 3>fifo; read line <go; printf 'role: worker\\ntask_id: 1\\nstatus: pass\\n'")
-	go func() { done <- work.Plan(t.Context(), drain, "tasks.md", o) }() // ends before the test
-	opened()
-	close(drain)
-	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
-	require.ErrorIs(t, <-done, work.ErrUnfinished)
-	closed()
+	require.ErrorIs(t, q.begin(o, q.walking, func() {
+		close(q.drained)
+		q.letGo()
+	}), work.ErrUnfinished)
 	require.Len(t, q.all(work.Started), 1)
 	require.Len(t, q.all(work.Completed), 1)
 }
@@ -229,8 +204,7 @@ func TestPlanThatIsNotThere(t *testing.T) {
 
 // The chain of models goes with the tasks, and each command is told which one it is to use.
 func TestCommandsAreToldTheirModel(t *testing.T) {
-	q := newQueue(t)
-	q.write("- [ ] 1. First\n")
+	q := newPlan(t, "- [ ] 1. First\n")
 	o := q.shell(`echo "$WAYBILL_PROVIDER_ID/$WAYBILL_MODEL_ID:$WAYBILL_MODEL_VARIANT $WAYBILL_ROLE" >>models; echo "429 Too Many Requests" >&2; exit 1`)
 	o.Models = []schema.Model{{ProviderID: "acme", ModelID: "large", Variant: "high"}, {ProviderID: "other", ModelID: "small"}}
 	require.ErrorIs(t, work.Plan(t.Context(), nil, "tasks.md", o), work.ErrUnfinished)

@@ -3,13 +3,8 @@
 package work_test
 
 import (
-	"context"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -103,56 +98,25 @@ func TestAnswerGoesToTheConversationThatAsked(t *testing.T) {
 	require.Contains(t, prompt, "[User Reply]\nTo Ada.")
 }
 
-// begun returns a named pipe that a script opens when it has begun, and that nobody has open any more when it and all that
-// it has started is over.
-func begun(t *testing.T, q *queue) (opened, closed func()) {
-	fifo := filepath.Join(q.root, "fifo")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	files := make(chan *os.File, 1)
-	go func() { // ends when a script opens the other end
-		file, err := os.Open(fifo)
-		if err != nil {
-			panic(err)
-		}
-		files <- file
-	}()
-	var file *os.File
-	opened = func() { file = <-files }
-	return opened, func() {
-		_, err := io.ReadAll(file)
-		require.NoError(t, err)
-		require.NoError(t, file.Close())
-	}
-}
-
 // forEver opens the named pipe in two processes, which do not end by themselves, nor when they are asked to.
 const forEver = `trap '' TERM; exec 3>fifo; sh -c 'while :; do sleep 1000; done' & while :; do sleep 1000; done`
 
 func TestCommandThatTakesTooLongEndsWithAllThatItStarted(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 1)
 	o := q.shell(forEver)
 	o.Timeout, o.Grace = 3*time.Second, 50*time.Millisecond
-	done := q.working(o)
-	opened()
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() {})
 	task := q.task(id)
 	require.Equal(t, []string{"ERROR", "the command was ended after 3s", "transient"}, []string{task.Status, task.Error.Message, task.Error.Class})
 }
 
 func TestWithdrawnTaskEndsItsCommand(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	id := q.make("Lend it.", 3)
 	o := q.shell("echo half; exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := q.working(o)
-	opened()
-	ask[schema.TaskResult](q, "cancel_task", schema.CancelTaskParams{TaskID: id})
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() { ask[schema.TaskResult](q, "cancel_task", schema.CancelTaskParams{TaskID: id}) })
 	require.Equal(t, "CANCELLED", q.task(id).Status)
 	require.Equal(t, "half\n", q.task(id).Output)
 	require.Len(t, q.all(work.Cancelled), 1)
@@ -161,7 +125,6 @@ func TestWithdrawnTaskEndsItsCommand(t *testing.T) {
 // Whoever has lost the lease is not to report, and not to go on.
 func TestLostLeaseEndsTheCommandWithoutAReport(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	q.make("Lend it.", 1)
 	var stale atomic.Bool
 	q.before = func(method string, result any) (bool, error) {
@@ -173,11 +136,7 @@ func TestLostLeaseEndsTheCommandWithoutAReport(t *testing.T) {
 	}
 	o := q.shell("exec 3>fifo; sleep 1000")
 	o.Lease = 3 * time.Second
-	done := q.working(o)
-	opened()
-	stale.Store(true)
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() { stale.Store(true) })
 	require.Len(t, q.all(work.Lost), 1)
 	require.NotContains(t, q.calls, "finish_attempt")
 }
@@ -193,33 +152,22 @@ func TestLeaseIsRenewed(t *testing.T) {
 		}
 		return false, nil
 	}
-	opened, closed := begun(t, q)
-	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
 	o := q.shell("exec 3>fifo; cat; read line <go")
 	o.Lease = 3 * time.Second
-	done := q.working(o)
-	opened()
-	for range 4 { // which is longer than the lease
-		<-beats
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() {
+		for range 4 { // which is longer than the lease
+			<-beats
+		}
+		q.letGo()
+	})
 	require.Equal(t, "COMPLETE", q.task(id).Status)
 }
 
 // An end of the context ends what runs; it is reported as interrupted, and can be set going again.
 func TestWhoIsStoppedInterruptsItsCommands(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
 	id, left := q.make("Lend it.", 3), q.make("Lend the other.", 3)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(ctx, nil, q.shell("exec 3>fifo; sleep 1000")) }() // ends before the test
-	opened()
-	stop()
-	require.NoError(t, <-done)
-	closed()
+	q.during(q.shell("exec 3>fifo; sleep 1000"), func() { q.stop() })
 	require.Equal(t, []string{"ERROR", "interrupted"}, []string{q.task(id).Status, q.task(id).Reason})
 	require.Equal(t, "QUEUED", q.task(left).Status)
 }
@@ -227,18 +175,13 @@ func TestWhoIsStoppedInterruptsItsCommands(t *testing.T) {
 // Who drains lets what runs come to its end, and begins nothing more.
 func TestWhoDrainsBeginsNothingMore(t *testing.T) {
 	q := newQueue(t)
-	opened, closed := begun(t, q)
-	require.NoError(t, syscall.Mkfifo(filepath.Join(q.root, "go"), 0o600))
 	id, left := q.make("Lend it.", 3), q.make("Lend the other.", 3)
-	drain, done := make(chan struct{}), make(chan error, 1)
 	o := q.shell("exec 3>fifo; read line <go; echo done")
 	o.Stay = true
-	go func() { done <- work.Tasks(t.Context(), drain, o) }() // ends before the test
-	opened()
-	close(drain)
-	require.NoError(t, os.WriteFile(filepath.Join(q.root, "go"), []byte("go\n"), 0o600))
-	require.NoError(t, <-done)
-	closed()
+	q.during(o, func() {
+		close(q.drained)
+		q.letGo()
+	})
 	require.Equal(t, "done\n", q.task(id).Output)
 	require.Equal(t, "QUEUED", q.task(left).Status)
 }
@@ -246,7 +189,7 @@ func TestWhoDrainsBeginsNothingMore(t *testing.T) {
 // Who waits for a task and drains ends at once.
 func TestWhoWaitsForATaskDrains(t *testing.T) {
 	q := newQueue(t)
-	drain, claiming := make(chan struct{}), make(chan struct{}, 10)
+	claiming := make(chan struct{}, 10)
 	q.before = func(method string, _ any) (bool, error) {
 		if method == "claim_task" {
 			claiming <- struct{}{}
@@ -255,12 +198,11 @@ func TestWhoWaitsForATaskDrains(t *testing.T) {
 	}
 	o := q.shell("true")
 	o.Stay, o.Parallel = true, 3
-	done := make(chan error, 1)
-	go func() { done <- work.Tasks(t.Context(), drain, o) }() // ends before the test
+	done := q.working(o)
 	for range o.Parallel {
 		<-claiming
 	}
-	close(drain)
+	close(q.drained)
 	require.NoError(t, <-done)
 }
 
@@ -291,14 +233,7 @@ func TestCommandsRunBesideEachOther(t *testing.T) {
 func TestReportIsRepeated(t *testing.T) {
 	q := newQueue(t)
 	id := q.make("Lend it.", 1)
-	refusals := 3
-	q.before = func(method string, _ any) (bool, error) {
-		if method != "finish_attempt" || refusals == 0 {
-			return false, nil
-		}
-		refusals--
-		return true, schema.NewError(schema.StoreBusy, "another process holds the store")
-	}
+	q.refuse(3, "finish_attempt", schema.NewError(schema.StoreBusy, "another process holds the store"))
 	q.drain(q.shell("echo done"))
 	require.Equal(t, "COMPLETE", q.task(id).Status)
 	require.Len(t, q.all(work.Completed), 1)
