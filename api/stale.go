@@ -43,9 +43,9 @@ func fallbackDetail(view engine.RunView) string {
 	return view.Fault.Error()
 }
 
-// stalePlans returns a sentence for each plan that is unreadable or gone.
-func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans) []string {
-	paths, err := allPlans(plans)
+// stalePlans returns a sentence for each plan that is unreadable or gone, those of running runs among them.
+func stalePlans(ctx context.Context, e *engine.Engine, plans *engine.Plans, running []string) []string {
+	paths, err := allPlans(plans, running)
 	texts := sentences(err)
 	for _, path := range paths {
 		plan, err := e.Plan(ctx, path)

@@ -44,17 +44,18 @@ func (s *Service) getStatus(ctx context.Context, _ *schema.None) (*schema.Status
 		w.Degraded = append(w.Degraded, w.Watcher.Reason)
 	}
 	w.Degraded = append(w.Degraded, lostNotifications(w.Connection)...)
-	w.Degraded = append(w.Degraded, stalePlans(ctx, e, plans)...)
-	w.Watcher.Plans = len(plans.Known()) // with those that were just read
+	var work core.Workload
 	err = e.View(ctx, func(tx store.Tx) error {
 		if err := count(tx, &w.Counts); err != nil {
 			return err
 		}
-		work, err := store.Workload(tx)
-		w.Attention = entity.All(core.Attention(work, w.Degraded), wireConcern)
-		w.Well = len(w.Attention) == 0
+		work, err = store.Workload(tx)
 		return err
 	})
+	w.Degraded = append(w.Degraded, stalePlans(ctx, e, plans, work.Plans)...)
+	w.Watcher.Plans = len(plans.Known()) // with those that were just read
+	w.Attention = entity.All(core.Attention(work, w.Degraded), wireConcern)
+	w.Well = len(w.Attention) == 0
 	return w, err
 }
 
@@ -108,10 +109,11 @@ func sentences(err error) []string {
 	return strings.Split(err.Error(), "\n") // file names are quoted, so they contain no line ends
 }
 
-// allPlans returns the present and the former plans. The error names folders that could not be searched.
-func allPlans(plans *engine.Plans) ([]string, error) {
+// allPlans returns the present and the former plans, and more that are known. The error names folders that could not be
+// searched.
+func allPlans(plans *engine.Plans, more []string) ([]string, error) {
 	paths, err := plans.List()
-	paths = append(paths, plans.Known()...)
+	paths = slices.Concat(paths, plans.Known(), more)
 	slices.Sort(paths)
 	return slices.Compact(paths), err
 }

@@ -33,6 +33,7 @@ type Concern struct {
 // Workload counts the things in a store that may need attention.
 type Workload struct {
 	Questions, BlockedRuns, FailedTasks, FailedInstructions Group
+	Plans                                                   []string // the plans of running runs, which must be readable
 }
 
 // A Group is a number of things of one kind.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 
 	"waybill/core"
 	"waybill/core/instruction"
@@ -24,7 +25,7 @@ func Workload(tx Tx) (w core.Workload, err error) {
 	if err != nil {
 		return w, err
 	}
-	if err := blockedRuns(tx, &w.BlockedRuns); err != nil {
+	if err := liveRuns(tx, &w); err != nil {
 		return w, err
 	}
 	w.Questions.Count = tasks[task.StatusAwaiting]
@@ -48,15 +49,28 @@ func Workload(tx Tx) (w core.Workload, err error) {
 	return w, err
 }
 
-func blockedRuns(tx Tx, g *core.Group) error {
+func liveRuns(tx Tx, w *core.Workload) error {
 	counts, err := tx.RunCounts()
-	g.Count = counts[run.Blocked]
-	if err != nil || g.Count == 0 {
+	if err != nil {
 		return err
 	}
+	if counts[run.Running] > 0 {
+		runs, err := tx.Runs(RunQuery{State: run.Running})
+		if err != nil {
+			return err
+		}
+		for _, r := range runs {
+			if !slices.Contains(w.Plans, r.Plan) {
+				w.Plans = append(w.Plans, r.Plan)
+			}
+		}
+	}
+	if w.BlockedRuns.Count = counts[run.Blocked]; w.BlockedRuns.Count == 0 {
+		return nil
+	}
 	runs, err := tx.Runs(RunQuery{State: run.Blocked, Limit: core.MostNamed})
-	for _, run := range runs {
-		g.IDs = append(g.IDs, run.ID)
+	for _, r := range runs {
+		w.BlockedRuns.IDs = append(w.BlockedRuns.IDs, r.ID)
 	}
 	return err
 }

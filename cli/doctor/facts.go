@@ -42,7 +42,6 @@ func (a commands) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 	}
 	if err == nil {
 		f.Checks = checkFacts(trust.Place{Root: ws.Root, StateDir: ws.StateDir})
-		f.Plans = a.planFacts()
 		f.Watching = a.watchingFacts(cmd.Context(), ws.Root)
 	}
 	if err != nil && (a.Store == "" || postgres.Names(a.Store)) {
@@ -51,6 +50,9 @@ func (a commands) facts(cmd *cobra.Command) (*doctor.Facts, error) {
 	f.Place = doctor.Place{Looked: true, Err: a.ForeseePlace(ws)}
 	if err := a.surveyStore(cmd.Context(), f, ws); err != nil {
 		return nil, err
+	}
+	if f.Workspace.Err == nil {
+		f.Plans = a.planFacts(f.Store.Tables.Work.Plans)
 	}
 	folder, err := endpoint.Folder(a.Store, ws)
 	if err != nil {

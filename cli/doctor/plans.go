@@ -20,8 +20,8 @@ import (
 	"waybill/watcher"
 )
 
-// planFacts reads the plans of the workspace.
-func (a commands) planFacts() doctor.Plans {
+// planFacts reads the plans of the workspace, and those of running runs.
+func (a commands) planFacts(running []string) doctor.Plans {
 	p, err := planfiles.Open(a.App)
 	if err != nil {
 		return doctor.Plans{Looked: true, Err: err}
@@ -29,6 +29,9 @@ func (a commands) planFacts() doctor.Plans {
 	defer p.Close()
 	paths, err := p.List()
 	facts := doctor.Plans{Looked: true, Err: err}
+	paths = append(paths, running...)
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
 	for _, path := range paths {
 		facts.Plans = append(facts.Plans, planFact(p, path))
 	}
