@@ -64,6 +64,15 @@ var wrappers = map[string]wrapper{
 	"setsid":  {},
 	"stdbuf":  {values: names("-i --input -o --output -e --error")},
 	"ionice":  {values: names("-c --class -n --classdata"), runsNone: names("-p --pid -P -u")},
+
+	"gtimeout":   {values: names("-k --kill-after -s --signal"), operands: 1}, // timeout on macOS
+	"flock":      {values: names("-w --wait --timeout -E --conflict-exit-code"), operands: 1},
+	"taskset":    {runsNone: names("-p --pid"), operands: 1},
+	"unbuffer":   {},
+	"chronic":    {},
+	"caffeinate": {values: names("-t -w")},
+	"xvfb-run":   {values: names("-e --error-file -f --auth-file -n --server-num -p --xauth-protocol -s --server-args -w --wait")},
+	"cross-env":  {settings: true},
 }
 
 // unwrap returns the command in the arguments of a wrapper, or nothing.
@@ -74,7 +83,7 @@ func (w wrapper) unwrap(args []word) []word {
 		switch {
 		case arg.text == "--" && operands == w.operands:
 		case arg.isOption() && operands == w.operands:
-			if w.runsNone.has(arg.text) {
+			if w.runsNone.has(arg.text) || arg.text == "--help" || arg.text == "--version" {
 				return nil
 			}
 			if w.values.has(arg.text) {
