@@ -43,6 +43,7 @@ var floors = map[string]struct {
 	"core/task":        {floor: 0, beside: []string{"core", "internal/safetext"}},
 	"core/proof":       {floor: 0},
 	"core/run":         {floor: 0, beside: []string{"core", "core/proof"}},
+	"core/audit":       {floor: 0, beside: []string{"core", "core/proof", "core/shellcmd", "core/verdict"}},
 	"core/verdict":     {floor: 0, beside: []string{"core", "core/run", "internal/safetext"}},
 	"core/coretest":    {floor: 0, beside: []string{"core", "core/instruction", "core/run", "core/task"}},
 
@@ -58,14 +59,15 @@ var floors = map[string]struct {
 	"internal/procgroup":  {floor: 0},
 	"internal/safetext":   {floor: 0},
 
-	"store":            {floor: 1},
-	"store/transfer":   {floor: 1, beside: []string{"store"}},
-	"store/sqlstore":   {floor: 1, beside: []string{"store"}},
-	"store/postgres":   {floor: 1, beside: []string{"store", "store/sqlstore"}},
-	"store/sqlite":     {floor: 1, beside: []string{"store", "store/sqlstore"}},
-	"store/law":        {floor: 1, beside: []string{"store"}},
-	"plan/file":        {floor: 1},
-	"engine/workspace": {floor: 1},
+	"store":             {floor: 1},
+	"store/transfer":    {floor: 1, beside: []string{"store"}},
+	"store/sqlstore":    {floor: 1, beside: []string{"store"}},
+	"store/postgres":    {floor: 1, beside: []string{"store", "store/sqlstore"}},
+	"store/sqlite":      {floor: 1, beside: []string{"store", "store/sqlstore"}},
+	"store/law":         {floor: 1, beside: []string{"store"}},
+	"plan/file":         {floor: 1},
+	"engine/workspace":  {floor: 1},
+	"engine/resultfile": {floor: 2},
 
 	"test/golden":             {floor: 0},
 	"test/slow":               {floor: 0},
@@ -73,7 +75,7 @@ var floors = map[string]struct {
 	"test/conformance":        {floor: 0},
 	"test/conformance/player": {floor: 1},
 
-	"engine":     {floor: 2},
+	"engine":     {floor: 2, beside: []string{"engine/resultfile"}},
 	"api":        {floor: 3, beside: []string{"api/entity"}},
 	"api/entity": {floor: 3},
 	"mcphost":    {floor: 3},
@@ -97,6 +99,7 @@ var floors = map[string]struct {
 	"cli/receipts":  {floor: 5, beside: []string{"cli/output"}},
 	"cli/planfiles": {floor: 5, beside: []string{"cli/backend", "cli/output", "cli/program", "cli/settings"}},
 
+	"cli/audit":  {floor: 6},
 	"cli/check":  {floor: 6},
 	"cli/doctor": {floor: 6},
 	"cli/plan":   {floor: 6},
@@ -128,7 +131,7 @@ var rooms = map[string][]string{
 	"github.com/tailscale/hujson":            {"mcphost"},
 	"github.com/pelletier/go-toml/v2":        {"check/config", "mcphost"},
 	"go.yaml.in/yaml/v3":                     {"plan"},
-	"github.com/spf13/cobra":                 {"cli", "cli/check", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
+	"github.com/spf13/cobra":                 {"cli", "cli/audit", "cli/check", "cli/doctor", "cli/plan", "cli/planfiles", "cli/program", "cli/prompt", "cli/serve", "cli/settings", "cli/setup", "cli/store", "cli/task", "cli/work"},
 	"github.com/tiktoken-go/tokenizer":       {"api"},
 	"github.com/anishathalye/porcupine":      {"test/linearizability"},
 	"github.com/rogpeppe/go-internal":        {"cli/check", "cli/prompt"}, // its diff of two texts
@@ -222,7 +225,7 @@ func housed(pkg, imported string) bool {
 }
 
 func TestPurePackagesKnowNoWorld(t *testing.T) {
-	pure := []string{"check/config", "core", "core/instruction", "core/task", "core/run", "core/verdict", "doctor", "internal/safetext", "ledger", "plan", "plan/criteria", "prompt", "prompt/sanitize", "schema", "schema/shape", "schema/codec", "schema/gen", "test/conformance"}
+	pure := []string{"check/config", "core", "core/audit", "core/instruction", "core/task", "core/run", "core/verdict", "doctor", "internal/safetext", "ledger", "plan", "plan/criteria", "prompt", "prompt/sanitize", "schema", "schema/shape", "schema/codec", "schema/gen", "test/conformance"}
 	for _, f := range sources(t) {
 		if f.test || !slices.Contains(pure, f.pkg) {
 			continue

@@ -18,6 +18,7 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
+	"waybill/engine/resultfile"
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/schema"
@@ -144,7 +145,7 @@ func (h *host) launch(s setup) {
 			e, err := engine.New(engine.Options{
 				Open:  func(context.Context) (store.Store, error) { return s.store, nil },
 				Plans: plans, Now: s.now, NewID: s.newID, MaxPending: s.maxPending, Backoff: time.Second,
-				Outputs: engine.Outputs{Workspace: ws.Root, Other: s.outputDir},
+				Outputs: resultfile.Folders{Workspace: ws.Root, Other: s.outputDir},
 			})
 			running.Go(func() {
 				if err := e.Run(ctx); err != nil {

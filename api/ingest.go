@@ -9,6 +9,7 @@ import (
 	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
+	"waybill/engine/resultfile"
 	"waybill/plan"
 	"waybill/plan/criteria"
 	"waybill/prompt"
@@ -91,7 +92,7 @@ func outputOf(e *engine.Engine, p *schema.IngestOutputParams) (string, error) {
 	case p.Output != nil && p.OutputPath != "":
 		return "", badParam("/output_path", "absent when there is an output", p.OutputPath)
 	case p.Output != nil: // an agent that printed nothing gave an invalid result
-		return *p.Output, within("/output", len(*p.Output), engine.MaxOutput)
+		return *p.Output, within("/output", len(*p.Output), resultfile.MaxBytes)
 	case p.OutputPath == "":
 		return "", badParam("/output", "the output of the agent, unless output_path names a file with it", nil)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/engine"
+	"waybill/engine/resultfile"
 	"waybill/schema"
 )
 
@@ -153,7 +153,7 @@ func TestHugeResultIsRefusedInConstantMemory(t *testing.T) {
 		require.NotNil(t, a.Err)
 		require.Equal(t, schema.TooLarge, a.Err.Data.Code)
 		require.Equal(t, 64<<20, a.Err.Data.Details["size"])
-		require.Equal(t, engine.MaxOutput, a.Err.Data.Details["limit"])
+		require.Equal(t, resultfile.MaxBytes, a.Err.Data.Details["limit"])
 		require.Equal(t, "/output_path", a.Err.Data.Details["pointer"])
 	}
 	refuse()
@@ -165,12 +165,12 @@ func TestHugeResultIsRefusedInConstantMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "all of 16 refusals together")
 
-	require.NoError(t, os.Truncate(path, engine.MaxOutput+1))
+	require.NoError(t, os.Truncate(path, resultfile.MaxBytes+1))
 	refused := h.refused(schema.TooLarge, "ingest_output", "%s", fromFile(run, path))
-	refused.has(engine.MaxOutput+1, "data.details.size")
-	put(t, path, worked()+"\n"+strings.Repeat("x", engine.MaxOutput-len(worked())-1))
+	refused.has(resultfile.MaxBytes+1, "data.details.size")
+	put(t, path, worked()+"\n"+strings.Repeat("x", resultfile.MaxBytes-len(worked())-1))
 	h.call("ingest_output", "%s", fromFile(run, path)).has("pass", "verdict")
-	fault := h.refused(schema.TooLarge, "ingest_output", "%s", ingestParams(run, "worker", strings.Repeat("x", engine.MaxOutput+1)))
+	fault := h.refused(schema.TooLarge, "ingest_output", "%s", ingestParams(run, "worker", strings.Repeat("x", resultfile.MaxBytes+1)))
 	fault.has("/output", "data.details.pointer")
 }
 

@@ -56,7 +56,7 @@ func checkReceipt(c *schema.CheckRun) error {
 	switch outcome, _ := proof.ParseOutcome(c.Outcome); {
 	case failed && outcome != proof.Red:
 		return badParam("/outcome", "red, because exit_code says that the check failed", c.Outcome)
-	case outcome == proof.Protected && len(c.Changed) == 0:
+	case outcome == proof.Protected && len(c.Changed) == 0 && c.Check != proof.Facts:
 		return badParam("/changed", "the protected files that the work changed", c.Changed)
 	}
 	size := len(c.Command) + len(c.Reason) + len(c.TreeBefore) + len(c.TreeAfter) + len(c.Runner) + len(c.OutputHash)
@@ -105,27 +105,12 @@ func (s *Service) listReceipts(ctx context.Context, p *schema.ListReceiptsParams
 // receiptsAfter returns at most limit receipts of a run, or of all runs for "", behind the event with a number.
 func receiptsAfter(tx store.Tx, runID string, after int64, limit int) ([]schema.Receipt, error) {
 	found := []schema.Receipt{}
-	for {
-		var page []store.Event
-		var err error
-		if runID == "" {
-			page, err = tx.Events(after, limit, []core.EventType{core.ReceiptRecorded})
-		} else {
-			page, err = tx.EventsOf(runID, after, limit)
-		}
-		if err != nil || len(page) == 0 {
-			return found, err
-		}
-		for _, ev := range page {
-			if after = ev.Seq; ev.Type != core.ReceiptRecorded {
-				continue
-			}
-			r, err := receiptOf(ev)
-			if found = append(found, r); err != nil || len(found) == limit {
-				return found, err
-			}
-		}
+	events, err := eventsAfter(tx, runID, after, limit, []core.EventType{core.ReceiptRecorded})
+	for _, ev := range events {
+		r, malformed := receiptOf(ev)
+		found, err = append(found, r), cmp.Or(err, malformed)
 	}
+	return found, err
 }
 
 // receiptOf returns the receipt in an event.

@@ -9,6 +9,7 @@ import (
 
 	"waybill/api/entity"
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/run"
 	"waybill/core/verdict"
 	"waybill/engine"
@@ -38,7 +39,7 @@ func (s *Service) initRun(ctx context.Context, p *schema.InitRunParams) (*prepar
 		if fault != nil {
 			return nil, fault // not earlier, so that a repeated call with the same key gets its first answer
 		}
-		run, created, err := tx.StartRun(progress, policy, p.Resume == "new")
+		run, created, err := tx.StartRun(progress, policy, audit.Start{Commit: p.Commit, Tree: p.Tree}, p.Resume == "new")
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,11 @@ func policyOf(w, usual *schema.Policy, checks []string) run.Policy {
 	p.ResultForm, _ = run.ParseResultForm(cmp.Or(w.ResultForm, usual.ResultForm)) // the schema allows only known names
 	p.CheckFailures = or(w.CheckFailures, *usual.CheckFailures)
 	// The schema allows only ids, and these are all names. A call adds to the other checks and drops none.
-	p.RequireChecks, _ = proof.ParseNames(slices.Concat(w.RequireChecks, usual.RequireChecks, checks)...)
+	required := slices.Concat(w.RequireChecks, usual.RequireChecks, checks)
+	if cmp.Or(w.Facts, usual.Facts) == "require" {
+		required = append(required, proof.Facts)
+	}
+	p.RequireChecks, _ = proof.ParseNames(required...)
 	p.RequireKey = or(w.RequireKey, *usual.RequireKey)
 	reviewers := w.Reviewers
 	if reviewers == nil {

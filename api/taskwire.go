@@ -3,9 +3,11 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 
 	"waybill/api/entity"
 	"waybill/core"
+	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/core/verdict"
 	"waybill/engine"
@@ -26,8 +28,7 @@ func knownModel(m task.Model) *schema.Model {
 	if m == (task.Model{}) {
 		return nil
 	}
-	w := wireModel(m)
-	return &w
+	return new(wireModel(m))
 }
 
 func wireModelName(m schema.Model) string { return coreModel(m).String() }
@@ -55,8 +56,25 @@ func wireTask(tx store.Tx, t task.Task, now core.Instant) (schema.Task, error) {
 	case task.Complete, task.Awaiting, task.Errored, task.Cancelled, task.Blocked:
 	}
 	var err error
-	w.WaitingFor, err = waitingFor(tx, t, now)
+	if w.Proof, err = proofOf(tx, t.Spec.RunID); err == nil {
+		w.WaitingFor, err = waitingFor(tx, t, now)
+	}
 	return w, err
+}
+
+// proofOf returns how much is proven of a run with required checks, and "" for any other and for a damaged one.
+func proofOf(tx store.Tx, runID string) (string, error) {
+	if runID == "" {
+		return "", nil
+	}
+	r, _, err := tx.Run(runID)
+	if damage, ok := errors.AsType[*store.Error](err); ok && damage.Kind == store.Corrupt {
+		r, err = run.Run{}, nil
+	}
+	if r.Proof.Required == "" {
+		return "", err
+	}
+	return r.Proof.State().String(), err
 }
 
 // waitingFor returns the reasons why a queued task waits.

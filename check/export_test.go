@@ -7,9 +7,9 @@ func SetMaxOutput(most int64) (restore func()) {
 	return func() { maxOutput = before }
 }
 
-// WithoutGit makes the machine one without git and returns a function that restores it.
-func WithoutGit() (restore func()) {
+// WithGit sets the path of git, "" for a machine without it, and returns a function that restores it.
+func WithGit(path string) (restore func()) {
 	before := git
-	git = func() string { return "" }
+	git = func() string { return path }
 	return func() { git = before }
 }

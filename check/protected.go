@@ -76,7 +76,7 @@ func matcher(patterns []string) (func(name string) bool, error) {
 // dropIgnored removes the files that git ignores, unless a pattern is the path of the file.
 func dropIgnored(ctx context.Context, dir string, patterns []string, found map[string]string) error {
 	r, err := openRepository(ctx, dir)
-	if errors.Is(err, errNoRepository) {
+	if errors.Is(err, ErrNoRepository) {
 		return nil
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ func TestProtectedFilesWithoutGit(t *testing.T) {
 	f := repository(t)
 	f.write("a.mk", "")
 	f.write(".gitignore", "*.mk\n")
-	defer check.WithoutGit()()
+	defer check.WithGit("")()
 	files, err := check.Protected(t.Context(), f.dir, []string{"*.mk"})
 	require.NoError(t, err)
 	require.Len(t, files, 1)

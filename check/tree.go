@@ -34,7 +34,7 @@ func Tree(ctx context.Context, dir string) (string, error) {
 	defer stop()
 	r, err := openRepository(ctx, dir)
 	switch {
-	case errors.Is(err, errNoRepository):
+	case errors.Is(err, ErrNoRepository):
 		return hashFiles(ctx, dir)
 	case err != nil:
 		return "", err
@@ -42,8 +42,8 @@ func Tree(ctx context.Context, dir string) (string, error) {
 	return r.tree(ctx)
 }
 
-// errNoRepository says that a folder belongs to no repository, or that there is no git.
-var errNoRepository = errors.New("there is no repository")
+// ErrNoRepository says that a folder belongs to no repository, or that there is no git.
+var ErrNoRepository = errors.New("there is no repository")
 
 // git is the path of git, or "".
 var git = sync.OnceValue(func() string {
@@ -63,7 +63,7 @@ var safe = []string{
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
 	"-c", "filter.lfs.required=false", "-c", "filter.lfs.clean=", "-c", "filter.lfs.process=", // Git LFS keeps what it cleans in the repository
-	"-c", "core.looseCompression=0", "-c", "core.fsync=none", "-c", "core.fsyncObjectFiles=false",
+	"-c", "status.renames=false", "-c", "core.looseCompression=0", "-c", "core.fsync=none", "-c", "core.fsyncObjectFiles=false",
 }
 
 // A repository is a repository of git with a folder in its working tree.
@@ -72,16 +72,16 @@ type repository struct {
 	index string // the path of the index
 }
 
-// openRepository finds the repository of a folder. errNoRepository says that there is none.
+// openRepository finds the repository of a folder. ErrNoRepository says that there is none.
 func openRepository(ctx context.Context, dir string) (repository, error) {
 	r := repository{dir: dir}
 	if git() == "" {
-		return r, errNoRepository
+		return r, ErrNoRepository
 	}
 	out, err := r.run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--git-path", "index")
 	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository") {
-			return r, errNoRepository
+			return r, ErrNoRepository
 		}
 		return r, err
 	}
@@ -97,6 +97,11 @@ func openRepository(ctx context.Context, dir string) (repository, error) {
 
 // run runs git in the folder and returns its output.
 func (r repository) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
+	return r.runWith(ctx, nil, env, args...)
+}
+
+// runWith is run with an input.
+func (r repository) runWith(ctx context.Context, in io.Reader, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, git(), slices.Concat(safe, args)...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
@@ -104,7 +109,7 @@ func (r repository) run(ctx context.Context, env []string, args ...string) ([]by
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = grace
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
 	err := cmd.Run()
 	if err != nil {
 		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))

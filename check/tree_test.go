@@ -170,16 +170,7 @@ func TestTreeLeavesTheRepositoryAsItIs(t *testing.T) {
 			f.git("config", "filter.lfs.required", "true")
 			f.write("main.go", "changed")
 		},
-		"in a merge": func(f folder) {
-			f.git("checkout", "-qb", "other")
-			f.write("main.go", "theirs")
-			f.git("commit", "-qam", "theirs")
-			f.git("checkout", "-q", "main")
-			f.write("main.go", "ours")
-			f.git("commit", "-qam", "ours")
-			_, err := f.tryGit("merge", "other")
-			require.Error(f.t, err)
-		},
+		"in a merge": folder.inMerge,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +228,7 @@ func TestTreeOfUnusualRepositories(t *testing.T) {
 func TestMachineWithoutGit(t *testing.T) {
 	f := repository(t)
 	bound := f.tree()
-	defer check.WithoutGit()()
+	defer check.WithGit("")()
 	before := f.tree()
 	require.NotEqual(t, bound, before)
 	f.write("debug.log", "ignored by git alone")

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"waybill/cli/audit"
 	"waybill/cli/check"
 	"waybill/cli/doctor"
 	"waybill/cli/output"
@@ -61,7 +62,7 @@ An id may be shortened to four or more characters of its beginning or end if tha
 
 Exit codes: 0 success; 1 failure; 2 a wrong argument, such as a value over its limit; 3 something named does not
 exist; 4 its state does not allow the command; 5 the store cannot be used; 75 try again later. serve, mcp, doctor,
-work and check list their own.`,
+work, check and audit list their own.`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -85,7 +86,7 @@ work and check list their own.`,
 		strict(root)
 		return root
 	}
-	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), doctor.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
+	root.AddCommand(plan.Command(a), prompt.Command(a), work.Command(a), check.Command(a), audit.Command(a), doctor.Command(a), whereCommand(a), versionCommand(a), schemaCommand(a))
 	root.AddCommand(task.Commands(a)...)
 	root.AddCommand(store.Commands(a)...)
 	if a.Page != nil {

@@ -30,7 +30,7 @@ var others = map[string]string{
 	"prompt.tokenizer": `"o200k"`, "prompt.compaction.auto": "false", "prompt.compaction.prune": "false",
 	"policy.invalid_retries": "0", "policy.reviewer_fresh_runs": "12", "policy.worker_failures": "13", "policy.review_rejections": "14",
 	"policy.result_form": `"json"`, "policy.require_key": "true",
-	"policy.check_failures": "17", "policy.require_checks": `["test","lint"]`,
+	"policy.facts": `"warn"`, "policy.check_failures": "17", "policy.require_checks": `["test","lint"]`,
 	"policy.stalled_threshold": "15", "policy.review_loop_threshold": "16", "policy.reviewers": `["code-quality-reviewer"]`,
 	"tasks.retry_delay_ms": "17", "results.output_dir": "", "plans.poll": "true", "plans.dialects": `["a/*.md=kiro","b.md=loose"]`,
 	"store.keep_days": "18", "store.keep_tasks": "0",

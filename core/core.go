@@ -58,6 +58,7 @@ const (
 	AttemptFinished  EventType = "attempt.finished"  // it ended
 	AttemptScheduled EventType = "attempt.scheduled" // it follows one that failed or was lost
 	AttemptStale     EventType = "attempt.stale"     // a report came after the lease was lost
+	ToolReported     EventType = "tool.reported"     // the host reported a tool call of its session
 
 	BreakerOpened EventType = "breaker.opened" // a model failed too often and gets no attempts for a while
 	BreakerClosed EventType = "breaker.closed" // it works again
@@ -85,7 +86,7 @@ func EventTypes() []EventType {
 		InstructionCancelled, InstructionUndelivered, InstructionLateAck,
 		TaskCreated, TaskReleased, TaskCancelRequested, TaskSettled, TaskReplied, TaskRetried,
 		AttemptStarted, AttemptReturned, AttemptBound, AttemptProgress, AttemptReported, AttemptFinished,
-		AttemptScheduled, AttemptStale,
+		AttemptScheduled, AttemptStale, ToolReported,
 		BreakerOpened, BreakerClosed,
 		RunStarted, RunSuperseded, RunOutcome, RunReplanned, RunUnblocked, RunLedger,
 		ReceiptRecorded, ProofChanged, LedgerChanged,

@@ -17,6 +17,21 @@ import (
 const rainCriteria = "### Requirement 1\n#### Acceptance Criteria\n1. WHEN it rains THEN the siren SHALL sound\n"
 
 // plansReadLater returns the plans of a folder with a clock one hour ahead, so that its files count as settled.
+// real returns a new folder by its path without links.
+func real(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}
+
+func file(t *testing.T, path, text string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
 func plansReadLater(t testing.TB, dir string) *engine.Plans {
 	t.Helper()
 	root, err := planfile.Open(dir, planfile.Options{

@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"waybill/core"
+	"waybill/engine/resultfile"
 	"waybill/store"
 )
 
@@ -32,7 +33,7 @@ type Options struct {
 	// Plans reads the plan files. Plan, Look and Follow need it.
 	Plans *Plans
 	// Outputs reads the result files of agents.
-	Outputs Outputs
+	Outputs resultfile.Folders
 	// Now is the clock; by default time.Now.
 	Now func() time.Time
 	// NewID returns a unique id with the given prefix; by default from a UUIDv7.

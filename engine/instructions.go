@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/instruction"
+	"waybill/core/task"
 	"waybill/internal/safetext"
 	"waybill/store"
 )
@@ -168,9 +170,12 @@ type Acknowledged struct {
 }
 
 // Report acknowledges every outstanding instruction whose rule matches the event. An empty session means all
-// sessions. It returns the instructions in the order of queueing.
+// sessions. It returns the instructions in the order of queueing. A tool call in the session of an attempt is recorded.
 func (tx *Tx) Report(session, eventType, data string) ([]Acknowledged, error) {
 	var acknowledged []Acknowledged
+	if err := recordTool(tx, session, eventType, data); err != nil {
+		return nil, err
+	}
 	err := tx.each(store.InstructionQuery{Session: session, AckEvent: eventType}, func(in instruction.Instruction) error {
 		matches, ok := in.AckOn.Matches(eventType, data)
 		if !ok {
@@ -181,6 +186,36 @@ func (tx *Tx) Report(session, eventType, data string) ([]Acknowledged, error) {
 		return err
 	})
 	return acknowledged, err
+}
+
+// A ToolRecord is the data of tool.reported.
+type ToolRecord struct {
+	AttemptID string `json:"attempt_id"`
+	Session   string `json:"session_id"`
+	RunID     string `json:"run_id,omitempty"`
+	Type      string `json:"type"` // of the reported event
+	audit.Tool
+}
+
+// recordTool records a tool call in the session of an attempt, so that an audit can compare it with the result. A damaged
+// attempt has no tool calls.
+func recordTool(tx *Tx, session, eventType, data string) error {
+	tool, is := audit.ToolIn(eventType, data)
+	if session == "" || !is {
+		return nil
+	}
+	a, known, err := tx.AttemptOf(session)
+	var t task.Task
+	if known && err == nil {
+		t, _, err = tx.Task(a.TaskID)
+	}
+	if damaged(err) {
+		return nil
+	}
+	if err != nil || !known {
+		return err
+	}
+	return tx.record(core.ToolReported, a.TaskID, ToolRecord{a.ID, session, t.Spec.RunID, eventType, tool})
 }
 
 // each calls do for the instructions of a query in the order of queueing. do may change the instruction.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/coretest"
 	"waybill/core/run"
 	"waybill/engine"
@@ -38,7 +39,7 @@ func (f *runFixture) begin(item string) run.Run {
 	progress, err := ledger.Progress(plan.Reading, "tasks.md", "tasks.md", item)
 	require.NoError(f.t, err)
 	r := do(f.t, f.Engine, engine.Change{Apply: func(tx *engine.Tx) (any, error) {
-		run, _, err := tx.StartRun(progress, coretest.Policy(), false)
+		run, _, err := tx.StartRun(progress, coretest.Policy(), audit.Start{}, false)
 		return run, err
 	}})
 	return r.(run.Run)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/core/verdict"
@@ -92,6 +93,9 @@ func (tx *Tx) TakeResult(r Result) (Taken, error) {
 	}
 	data := RunRecord{
 		Verdict: r.Judgement.Verdict, Grammar: r.Judgement.Grammar, Retry: taken.Retry, TaskID: t.ID, AttemptID: a.ID,
+	}
+	if r.Judgement.Verdict == verdict.Pass {
+		data.Said = audit.SaidIn(r.Judgement.Result)
 	}
 	outcome := outcomeOf(r.Role, r.Judgement)
 	outcome.Origin = ledger.Origin{TaskID: t.ID, AttemptID: a.ID}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/instruction"
 	"waybill/core/run"
 	"waybill/core/task"
@@ -26,6 +27,8 @@ type RunRecord struct {
 	Retry       bool            `json:"retry_context,omitempty"` // the agent had a retry prompt
 	Check       string          `json:"check,omitempty"`         // of proof.changed
 	Proof       string          `json:"proof,omitempty"`         // with required checks: how much is proven
+	Start       audit.Start     `json:"start,omitzero"`          // of run.started
+	Said        audit.Said      `json:"said,omitzero"`           // of run.outcome with the verdict pass
 	PlanVersion int             `json:"plan_version,omitempty"`  // of run.replanned
 	Why         string          `json:"why,omitempty"`           // of run.unblocked: the reason of the person
 	Rule        run.Rule        `json:"rule,omitempty"`

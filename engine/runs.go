@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"waybill/core"
+	"waybill/core/audit"
 	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/ledger"
@@ -15,8 +16,8 @@ import (
 )
 
 // StartRun starts the run of an item. Unless renew is set, it returns the live run, or the one in which the item was
-// approved. created reports whether the run is new.
-func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, renew bool) (r run.Run, created bool, err error) {
+// approved. start is the state of the workspace, as far as the host knows it. created reports whether the run is new.
+func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, start audit.Start, renew bool) (r run.Run, created bool, err error) {
 	live, ok, err := tx.LatestRun(progress.Plan, progress.ItemID)
 	switch {
 	case err != nil:
@@ -35,7 +36,7 @@ func (tx *Tx) StartRun(progress ledger.ProgressLedger, policy run.Policy, renew 
 	frontier := ledger.Frontier(progress.CurrentItem, nil)
 	r, effects := run.Start(tx.engine.o.NewID("run_"), progress.Plan, progress.ItemID, frontier, policy, tx.now)
 	task := ledger.NewTaskLedger(r.ID, r.ItemID).Counted(counts(r))
-	if err := tx.saveRun(r, effects, RunRecord{}); err != nil {
+	if err := tx.saveRun(r, effects, RunRecord{Start: start}); err != nil {
 		return r, false, err
 	}
 	return r, true, tx.PutFacts(r.ID, append(ledger.TaskFacts(task), ledger.ProgressFacts(progress)...))

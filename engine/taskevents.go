@@ -23,6 +23,7 @@ type TaskRecord struct {
 	Session   string             `json:"session_id,omitempty"`
 	Model     string             `json:"model,omitempty"`
 	Class     task.Class         `json:"error_class,omitempty"`
+	Error     string             `json:"error,omitempty"` // of a failure, on one line
 	Parent    string             `json:"parent_session_id,omitempty"`
 	RunID     string             `json:"run_id,omitempty"`
 	Heard     task.SessionKind   `json:"session_event,omitempty"` // the host's report about the session
@@ -33,7 +34,7 @@ type TaskRecord struct {
 func describeTask(t task.Task, a task.Attempt) TaskRecord {
 	ev := TaskRecord{
 		Status: t.Status(), Reason: safetext.OneLine(t.Reason(), maxQuoted), AttemptID: a.ID, Number: a.Number, Attempt: a.Status(),
-		Worker: a.Worker(), Session: a.Session(), Class: a.Failure().Class,
+		Worker: a.Worker(), Session: a.Session(), Class: a.Failure().Class, Error: safetext.OneLine(a.Failure().Message, maxQuoted),
 		Parent: t.Spec.Parent, RunID: t.Spec.RunID,
 	}
 	if a.Model != (task.Model{}) {

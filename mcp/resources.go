@@ -58,7 +58,7 @@ func (s *server) addResources() {
 	}
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: runsURI + "{run_id}", Name: "run", Title: "A run", MIMEType: jsonType, Annotations: forBoth(0.5),
-		Description: "The run of one item of a plan: its state and its facts.",
+		Description: "The run of one item of a plan: its state, its facts, and the receipts of its checks.",
 	}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		value, fault := s.readRun(ctx, strings.TrimPrefix(req.Params.URI, runsURI))
 		return contents(req.Params.URI, value, fault)
@@ -157,5 +157,9 @@ func (s *server) readRun(ctx context.Context, id string) (any, *schema.Error) {
 	if fault := s.caller.call(ctx, "get_ledger", object{"run_id": id}, &ledgers); fault != nil {
 		return nil, fault
 	}
-	return object{"run": list.Items[0], "ledgers": ledgers}, nil
+	var receipts schema.ReceiptList
+	if fault := s.caller.call(ctx, "list_receipts", object{"run_id": id, "limit": schema.MaxPage}, &receipts); fault != nil {
+		return nil, fault
+	}
+	return object{"run": list.Items[0], "ledgers": ledgers, "receipts": receipts.Items}, nil
 }

@@ -14,7 +14,7 @@ type Proof struct {
 // CheckRun is one execution of a check.
 type CheckRun struct {
 	Check      string   `json:"check" schema:"required,id" doc:"its name"`
-	Outcome    string   `json:"outcome" schema:"required,enum=green|red|protected|untrusted" doc:"protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now"`
+	Outcome    string   `json:"outcome" schema:"required,enum=green|red|protected|untrusted" doc:"protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now; of facts, protected says that nothing was changed, and untrusted that git could not be asked"`
 	Round      *int     `json:"round,omitzero" schema:"min=0" doc:"proof.round of the run when the check began; by default the present one"`
 	Command    string   `json:"command,omitzero"`
 	ExitCode   *int     `json:"exit_code,omitzero"`

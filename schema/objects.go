@@ -146,6 +146,7 @@ type Policy struct {
 	ResultForm          string   `json:"result_form,omitzero" schema:"enum=headers|json,default=headers,setting=policy.result_form" doc:"the form of results that prompts and retry prompts ask for; both are read"`
 	RequireKey          *bool    `json:"require_key,omitzero" schema:"default=false,setting=policy.require_key" doc:"true: a result without the key of its prompt is invalid; false: it only has a warning"`
 	RequireChecks       []string `json:"require_checks,omitzero" schema:"id,setting=policy.require_checks" doc:"names of the checks that must be green on the present files before the run is done, besides those of the settings; facts is the built-in check of facts"`
+	Facts               string   `json:"facts,omitzero" schema:"enum=require|warn|off,setting=policy.facts" doc:"require adds facts to require_checks; with warn, waybill work only records whether they hold; without it, waybill work requires them in a repository of git"`
 	CheckFailures       *int     `json:"check_failures,omitzero" schema:"min=1,max=100,default=3,setting=policy.check_failures" doc:"the submission with a red check at which the run is blocked"`
 }
 

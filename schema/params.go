@@ -132,6 +132,8 @@ type InitRunParams struct {
 	ItemID string  `json:"item_id" schema:"required,alias=taskId"`
 	Policy *Policy `json:"policy,omitzero"`
 	Resume string  `json:"resume,omitzero" schema:"enum=existing|new,default=existing"`
+	Commit string  `json:"commit,omitzero" schema:"id" doc:"the commit that is checked out when the work begins; the event run.started keeps it"`
+	Tree   string  `json:"tree,omitzero" schema:"id" doc:"a hash over the contents of the files when the work begins, as tree_after of a receipt"`
 	Keyed
 }
 
@@ -172,9 +174,10 @@ type GetLedgerParams struct {
 
 // EventsSinceParams are the params of events_since.
 type EventsSinceParams struct {
-	Cursor string   `json:"cursor" schema:"required" doc:"\"0\" for the beginning"`
-	Limit  *int     `json:"limit,omitzero" schema:"min=1,max=500,default=50"`
-	Types  []string `json:"types,omitzero"`
+	Cursor  string   `json:"cursor" schema:"required" doc:"\"0\" for the beginning"`
+	Limit   *int     `json:"limit,omitzero" schema:"min=1,max=500,default=50"`
+	Types   []string `json:"types,omitzero"`
+	Subject string   `json:"subject_id,omitzero" schema:"id" doc:"only events about this run, task or instruction"`
 }
 
 // ListNoticesParams are the params of list_notices.

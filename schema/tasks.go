@@ -20,6 +20,7 @@ type Task struct {
 	Description       string            `json:"description,omitzero"`
 	Role              string            `json:"role,omitzero"`
 	RunID             string            `json:"run_id,omitzero"`
+	Proof             string            `json:"proof,omitzero" doc:"of a run with required checks: proof.state of the run"`
 	ParentSessionID   string            `json:"parent_session_id,omitzero" doc:"the session that is told of its end"`
 	Models            []Model           `json:"models"`
 	MaxAttempts       int               `json:"max_attempts"`

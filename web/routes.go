@@ -40,6 +40,7 @@ var routes = []route{
 	{verb: "GET", path: "/api/runs", method: "list_runs"},
 	{verb: "GET", path: "/api/runs/{run_id}", method: "get_snapshot"},
 	{verb: "GET", path: "/api/runs/{run_id}/ledger", method: "get_ledger"},
+	{verb: "GET", path: "/api/runs/{run_id}/receipts", method: "list_receipts"},
 	{verb: "GET", path: "/api/runs/{run_id}/telemetry", method: "get_telemetry"},
 	{verb: "POST", path: "/api/runs/{run_id}/prompt", method: "compile_prompt", fixed: `"preview":true`},
 	{verb: "POST", path: "/api/runs/{run_id}/replan", method: "replan"},

@@ -92,6 +92,9 @@ func (c *Checks) typed(name string) bool {
 
 // Command returns the command line of a check, whether Run would run it now, and whether this process knows such a check.
 func (c *Checks) Command(name string) (line string, runs, known bool) {
+	if name == proof.Facts {
+		return "the facts of its result", true, true
+	}
 	for _, t := range c.Typed {
 		if t.Name == name {
 			return t.CommandLine(), true, true
@@ -101,9 +104,13 @@ func (c *Checks) Command(name string) (line string, runs, known bool) {
 	return found.CommandLine(), runs, known
 }
 
-// Run runs the check with a name for a run and returns its receipt. The zero run stands for none. A check of the file that no person trusts as it is now
-// is not run, and its receipt says so. An error means that ctx ended first, or that the store cannot be read.
+// Run runs the check with a name for a run and returns its receipt. The zero run stands for none. A check of the file that no
+// person trusts as it is now is not run, and its receipt says so. An error means that ctx ended first, or that the store cannot
+// be read.
 func (c *Checks) Run(ctx context.Context, run schema.Run, name string) (schema.CheckRun, error) {
+	if name == proof.Facts {
+		return c.lookAtFacts(ctx, run.RunID)
+	}
 	for _, t := range c.Typed {
 		if t.Name == name {
 			return check.Run(ctx, c.Dir, t)

@@ -186,7 +186,7 @@ func (p taskSheet) facts(t schema.Task) string {
 	say("about", safetext.Printable(t.Description))
 	say("created", output.Ago(t.CreatedAt, p.now))
 	say("role", safetext.Printable(t.Role))
-	say("run", safetext.Printable(t.RunID))
+	say("run", safetext.Printable(strings.TrimSpace(t.RunID+"  "+t.Proof)))
 	say("for", safetext.Printable(t.ParentSessionID))
 	say("session", safetext.Printable(t.SessionID))
 	say("models", strings.Join(modelNames(t.Models), ", "))

@@ -14,15 +14,16 @@ import (
 
 // policy returns the policy of the runs that this process begins, or nil for the usual one.
 func (h *host) policy() *schema.Policy {
-	if len(h.required) == 0 {
+	if len(h.required) == 0 && h.o.Facts == "" {
 		return nil
 	}
-	return &schema.Policy{RequireChecks: h.required}
+	return &schema.Policy{RequireChecks: h.required, Facts: string(h.o.Facts)}
 }
 
-// lacks reports whether a run does not require a check of this process.
-func (h *host) lacks(r schema.Run) bool {
-	return slices.ContainsFunc(h.required, func(name string) bool { return !slices.Contains(r.Policy.RequireChecks, name) })
+// differs reports whether a run does not require a check of this process, or uses facts in another way than a person asked for.
+func (h *host) differs(r schema.Run) bool {
+	lacks := slices.ContainsFunc(h.required, func(name string) bool { return !slices.Contains(r.Policy.RequireChecks, name) })
+	return lacks || h.o.FactsAsked && (h.o.Facts == FactsRequire) != requiresFacts(r)
 }
 
 // runChecks runs the due checks of the run, alone, and reports them. An error says why the run cannot go on.
@@ -128,7 +129,7 @@ func failureOf(r schema.CheckRun) string {
 
 // tree returns the tree of the present files for the result of a reviewer, or "" if the run has no checks.
 func (a *attempt) tree(ctx context.Context) string {
-	if len(a.required) == 0 || a.claim.Task.Role == "worker" {
+	if len(a.required) == 0 && !a.looks() || a.claim.Task.Role == "worker" {
 		return ""
 	}
 	tree, _ := check.Tree(ctx, a.o.Dir) // without one, the checks run again

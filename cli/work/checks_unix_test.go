@@ -4,6 +4,7 @@ package work_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,4 +172,112 @@ func TestCheckThatIsInterruptedRunsAgain(t *testing.T) {
 	require.Equal(t, "proven", r.Proof.State)
 	started := slices.DeleteFunc(q.all(work.Started), func(e work.Event) bool { return e.Role != "worker" })
 	require.Len(t, started, 1, "the worker is not asked again: %s", strings.Join(q.items(work.Started), " "))
+}
+
+// git runs git in the workspace.
+func (q *queue) git(args ...string) {
+	q.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = q.root
+	out, err := cmd.CombinedOutput()
+	require.NoError(q.t, err, string(out))
+}
+
+// inRepository makes the workspace a repository with one commit, in which facts count.
+func (q *queue) inRepository(use work.Facts) func(o work.Options) work.Options {
+	if _, err := exec.LookPath("git"); err != nil {
+		q.t.Skip("git is not installed")
+	}
+	require.NoError(q.t, os.WriteFile(filepath.Join(q.root, "tasks.md"), []byte(onlyItem), 0o600))
+	q.git("init", "-q")
+	q.git("add", "-A")
+	q.git("commit", "-qm", "one")
+	return func(o work.Options) work.Options {
+		o.Facts = use
+		return o
+	}
+}
+
+// The agent of claims names commits that there are not.
+func TestInventedCommitsAreRefused(t *testing.T) {
+	q := newQueue(t)
+	factual := q.inRepository(work.FactsRequire)
+	r, text, err := q.walked(factual(q.claims("touch done.txt", ":")), exists)
+	require.ErrorIs(t, err, work.ErrUnfinished)
+	require.Equal(t, "check_failures", r.Reason)
+	require.Equal(t, "refuted", r.Proof.State)
+	require.Equal(t, []string{"facts"}, r.Proof.Red)
+	require.Equal(t, onlyItem, text, "no box is ticked, although the check is green")
+}
+
+// honest is a worker that says what is true: range is its git_range.
+func (q *queue) honest(worker, gitRange string) work.Options {
+	o := q.claims(worker, ":")
+	o.Command[2] = strings.Replace(o.Command[2], "a1b2c3d..d4e5f6a", gitRange, 1)
+	return o
+}
+
+func TestHonestWorkWithFactsIsProven(t *testing.T) {
+	for name, c := range map[string]struct{ worker, gitRange string }{
+		"committed":     {"touch done.txt; git add -A; git -c user.name=a -c user.email=a@b commit -qm done", "HEAD~1..HEAD"},
+		"not committed": {"touch done.txt", "HEAD..HEAD"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQueue(t)
+			factual := q.inRepository(work.FactsRequire)
+			r, _, err := q.walked(factual(q.honest(c.worker, c.gitRange)), exists)
+			require.NoError(t, err)
+			require.Equal(t, "proven", r.Proof.State)
+			require.Equal(t, []string{"facts", "test"}, r.Proof.Green)
+			require.Len(t, q.all(work.Checked), 2)
+		})
+	}
+}
+
+// The work was done in a run that another process began, and that is replaced because it did not require the check.
+func TestRunThatReplacesOneHasItsStart(t *testing.T) {
+	q := newQueue(t)
+	factual := q.inRepository(work.FactsRequire)
+	start := check.Begin(t.Context(), q.root)
+	before := ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "1", Commit: start.Commit, Tree: start.Tree}).Run
+	require.NoError(t, os.WriteFile(filepath.Join(q.root, "done.txt"), nil, 0o600))
+	r, _, err := q.walked(factual(q.honest(":", "HEAD..HEAD")), exists)
+	require.NoError(t, err)
+	require.NotEqual(t, before.RunID, r.RunID)
+	require.Equal(t, "proven", r.Proof.State)
+}
+
+// While the worker works, the repository goes away. Nobody can say whether the result is true, and a person is asked.
+func TestFactsThatCannotBeSeenAreLeftToAPerson(t *testing.T) {
+	q := newQueue(t)
+	factual := q.inRepository(work.FactsRequire)
+	r, _, err := q.walked(factual(q.honest("touch done.txt; mv .git elsewhere", "HEAD..HEAD")), exists)
+	require.ErrorIs(t, err, work.ErrUnfinished)
+	require.Equal(t, "untrusted_checks", r.Reason)
+	require.Zero(t, r.Counters.CheckFailures)
+}
+
+func TestFactsThatOnlyWarn(t *testing.T) {
+	q := newQueue(t)
+	factual := q.inRepository(work.FactsWarn)
+	r, _, err := q.walked(factual(q.claims("touch done.txt", ":")), exists)
+	require.NoError(t, err)
+	require.Equal(t, "proven", r.Proof.State)
+	receipts := ask[schema.ReceiptList](q, "list_receipts", schema.ListReceiptsParams{RunID: r.RunID}).Items
+	require.Equal(t, []string{"facts", "test"}, []string{receipts[0].Check, receipts[1].Check})
+	require.Equal(t, "red", receipts[0].Outcome)
+}
+
+// A person who asks for another use of facts gets it, also for a run that was begun before.
+func TestRunWithAnotherUseOfFactsIsBegunAgain(t *testing.T) {
+	q := newQueue(t)
+	q.inRepository(work.FactsOff)
+	before := ask[schema.InitRunResult](q, "init_run", schema.InitRunParams{Plan: "tasks.md", ItemID: "1", Policy: &schema.Policy{Facts: "require"}}).Run
+	o := q.claims(":", ":")
+	o.Facts, o.FactsAsked = work.FactsOff, true
+	r, _, err := q.walked(o)
+	require.NoError(t, err)
+	require.NotEqual(t, before.RunID, r.RunID)
+	require.Empty(t, r.Policy.RequireChecks)
 }

@@ -45,6 +45,7 @@ type workFlags struct {
 	models []string
 	checks []string
 	tick   string
+	facts  string
 
 	checkTimeout time.Duration
 
@@ -111,9 +112,10 @@ reported; 3 if COMMAND or the plan does not exist; 130 if a signal ended command
 	cmd.Flags().IntVar(&f.MaxAttempts, "max-attempts", 0, "failed attempts that a task of a plan may have (default: the number of models)")
 	cmd.Flags().StringArrayVar(&f.checks, "check", nil, "[name=]COMMAND for a shell that must succeed before an item is done; repeat it for several")
 	cmd.Flags().DurationVar(&f.checkTimeout, "check-timeout", config.DefaultTimeout, "the time limit of a check")
+	cmd.Flags().StringVar(&f.facts, "facts", "", "whether the commits and files that a result names must be there: require, warn or off (default: require where there is git)")
 	cmd.Flags().StringVar(&f.tick, "tick", "", "tick the boxes of items that checks prove (proven), or of all approved items (claimed)")
 	cmd.Flags().Lookup("tick").NoOptDefVal = string(TickProven)
-	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker", "check", "tick")
+	program.NoFiles(cmd, "worker", "run", "role", "model", "ask-marker", "check", "facts", "tick")
 	return cmd
 }
 
@@ -128,6 +130,9 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 	if f.plan != "" {
 		var err error
 		if warning, err = f.Checks.Ready(); err != nil {
+			return err
+		}
+		if err := a.useFacts(ctx, &f); err != nil {
 			return err
 		}
 	}
@@ -175,8 +180,10 @@ func (f *workFlags) check() error {
 		return output.UsageError(fmt.Errorf("--max-attempts %d: must not be negative", f.MaxAttempts))
 	case f.plan != "" && (f.RunID != "" || f.Role != ""):
 		return output.UsageError(errors.New("--run and --role choose among the tasks of the queue, and --plan works on nothing but its own"))
-	case f.plan == "" && (len(f.models) > 0 || f.MaxAttempts != 0 || f.tick != "" || len(f.checks) > 0):
-		return output.UsageError(errors.New("--model, --max-attempts, --check and --tick are for a plan: give --plan, too"))
+	case f.plan == "" && (len(f.models) > 0 || f.MaxAttempts != 0 || f.tick != "" || len(f.checks) > 0 || f.facts != ""):
+		return output.UsageError(errors.New("--model, --max-attempts, --check, --facts and --tick are for a plan: give --plan, too"))
+	case f.facts != "" && !slices.Contains(usesOfFacts, Facts(f.facts)):
+		return output.UsageError(fmt.Errorf("--facts %s: must be require, warn or off", f.facts))
 	case f.tick != "" && f.tick != string(TickProven) && f.tick != string(TickClaimed):
 		return output.UsageError(fmt.Errorf("--tick=%s: must be %s or %s", f.tick, TickProven, TickClaimed))
 	case f.checkTimeout <= 0:

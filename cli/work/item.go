@@ -65,7 +65,9 @@ func (j *itemRunner) workOnItem(ctx context.Context) {
 			if over.TaskID == "" {
 				return // an event has told why
 			}
-			err = j.confirmMoved(ctx, next, over)
+			if err = j.confirmMoved(ctx, next, over); err == nil {
+				err = j.warnOfFacts(ctx, next.round)
+			}
 		}
 		if errors.Is(err, errMoved) {
 			err = nil
@@ -109,14 +111,19 @@ func (w *walk) callWithRetry(ctx context.Context, method string, params, result 
 func (j *itemRunner) begin(ctx context.Context) error {
 	var r schema.InitRunResult
 	p := schema.InitRunParams{Plan: j.plan, ItemID: j.item, Policy: j.policy()}
-	err := j.callWithRetry(ctx, "init_run", p, &r)
-	why := ""
-	if err == nil && j.lacks(r.Run) {
-		if j.again { // another process may have begun it, with other checks
-			return errors.New("its run does not require all checks of this process")
-		}
-		p.Resume, why = "new", "its last run did not require all checks"
+	err := j.describeStart(ctx, &p)
+	if err == nil {
 		err = j.callWithRetry(ctx, "init_run", p, &r)
+	}
+	why := ""
+	if err == nil && j.differs(r.Run) {
+		if j.again { // another process may have begun it, with other checks
+			return errors.New("its run does not require the checks of this process")
+		}
+		j.run, p.Resume, why = r.Run, "new", "its last run did not require the same checks"
+		if err = j.describeStart(ctx, &p); err == nil {
+			err = j.callWithRetry(ctx, "init_run", p, &r)
+		}
 	}
 	if err != nil {
 		return err

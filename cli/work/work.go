@@ -80,6 +80,10 @@ type Options struct {
 	Tick Tick
 	// Checks can run here. Those for items must be green before an item of a plan is done, the others before the plan is.
 	Checks receipts.Checks
+	// Facts says what the facts of results count for in the runs that this process begins; "" leaves that to the settings.
+	// FactsAsked says that a run with another use of facts is begun again.
+	Facts      Facts
+	FactsAsked bool
 }
 
 // A Tick says which approved items are ticked.

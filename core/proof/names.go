@@ -44,5 +44,5 @@ func (n Names) Has(name string) bool { return slices.Contains(n.List(), name) }
 // and returns the union of two sets.
 func (n Names) and(other Names) Names { return join(append(n.List(), other.List()...)) }
 
-// without returns the names that are not in the other set.
-func (n Names) without(other Names) Names { return join(slices.DeleteFunc(n.List(), other.Has)) }
+// Without returns the names that are not in the other set.
+func (n Names) Without(other Names) Names { return join(slices.DeleteFunc(n.List(), other.Has)) }

@@ -153,8 +153,8 @@ func (p Proof) take(r Receipt) (Proof, []Effect, error) {
 		p = p.outdated()
 	}
 	name := Names(r.Check)
-	p.Green, p.Red, p.Stale = p.Green.without(name), p.Red.without(name), p.Stale.without(name)
-	p.Protected, p.Untrusted = p.Protected.without(name), p.Untrusted.without(name)
+	p.Green, p.Red, p.Stale = p.Green.Without(name), p.Red.Without(name), p.Stale.Without(name)
+	p.Protected, p.Untrusted = p.Protected.Without(name), p.Untrusted.Without(name)
 	if r.Before != r.After {
 		p.Stale = p.Stale.and(name) // the files changed while it ran, so it says nothing about either
 		return p, nil, nil
@@ -195,11 +195,11 @@ func (p Proof) State() State {
 		return Refuted
 	case p.Protected != "", p.Untrusted != "":
 		return Untrusted
-	case due != "" && due.without(p.Stale) == "":
+	case due != "" && due.Without(p.Stale) == "":
 		return Stale
 	case due != "":
 		return Missing
-	case p.Required.without(Facts) == "":
+	case p.Required.Without(Facts) == "":
 		return NoneRequired
 	default:
 		return Proven
@@ -213,4 +213,4 @@ func (p Proof) Holds() bool {
 }
 
 // Due returns the required checks that must run before the run may be approved.
-func (p Proof) Due() Names { return p.Required.without(p.Green).without(p.Protected) }
+func (p Proof) Due() Names { return p.Required.Without(p.Green).Without(p.Protected) }

@@ -211,6 +211,9 @@ func sayProof(r Run, _ core.History) string {
 		return ""
 	}
 	text := fmt.Sprintf("the run requires %s to be green, and its proof is %s", named(p.Required), p.State())
+	if p.State() == proof.NoneRequired {
+		text = "what the worker says about commits and files is true, which proves no work: no other check is required"
+	}
 	if due := p.Due(); due != "" && r.Live() {
 		text += fmt.Sprintf("; not green on the present files: %s", strings.Join(due.List(), ", "))
 	}

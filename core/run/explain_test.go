@@ -10,6 +10,7 @@ import (
 
 	"waybill/core"
 	"waybill/core/coretest"
+	"waybill/core/proof"
 	"waybill/core/run"
 	"waybill/test/golden"
 )
@@ -83,6 +84,9 @@ func examples(t *testing.T) []example {
 	add("blocked by check failures", checks(usual), workerDone, testRed, workerDone, testRed, workerDone, testRed)
 	add("blocked by a protected file", checks(usual), workerDone, lintGreen, testAsks)
 	add("blocked by an untrusted check", checks(usual), workerDone, testNot)
+	add("blocked by facts that git cannot show", withFacts(usual), workerDone, checked(proof.Facts, proof.NotRun, ""))
+	add("blocked by a worker that changes nothing", withFacts(usual), workerDone, checked(proof.Facts, proof.Protected, "A"))
+	add("done with facts", withFacts(reviewedBy(core.Worker)), workerDone, checked(proof.Facts, proof.Green, "A"))
 	add("done with checks", checks(reviewedBy(core.Worker)), workerDone, lintGreen, testGreen)
 	add("done", usual, workerDone, codeOK, specOK)
 

@@ -125,10 +125,16 @@ func (r Run) whyInvalid() string {
 // whyUntrusted names the checks that a person must look at.
 func whyUntrusted(p proof.Proof) string {
 	var why []string
-	if names := p.Untrusted; names != "" {
+	if p.Untrusted.Has(proof.Facts) {
+		why = append(why, "git could not be asked whether the result of its worker is true")
+	}
+	if p.Protected.Has(proof.Facts) {
+		why = append(why, "its worker says again that it is done, and changed nothing")
+	}
+	if names := p.Untrusted.Without(proof.Facts); names != "" {
 		why = append(why, fmt.Sprintf("no person trusts %s as it is now, so it was not run", named(names)))
 	}
-	if names := p.Protected; names != "" {
+	if names := p.Protected.Without(proof.Facts); names != "" {
 		why = append(why, fmt.Sprintf("the work changed files that %s protects, so its success proves nothing", named(names)))
 	}
 	return strings.Join(why, "; ")

@@ -105,6 +105,11 @@ func checks(policy run.Policy) run.Policy {
 	return policy
 }
 
+func withFacts(policy run.Policy) run.Policy {
+	policy.RequireChecks = proof.Facts
+	return policy
+}
+
 func unblocks(_ run.Run, at core.Instant) run.Event { return run.Unblock{At: at} }
 
 func replansAlike(run run.Run, at core.Instant) run.Event { return replans(run.Frontier)(run, at) }

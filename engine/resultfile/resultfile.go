@@ -1,4 +1,5 @@
-package engine
+// Package resultfile reads results that agents leave in files. It refuses every file outside the folders that the host names.
+package resultfile
 
 import (
 	"path/filepath"
@@ -6,26 +7,26 @@ import (
 	planfile "waybill/plan/file"
 )
 
-// MaxOutput bounds the size of a result in bytes. A larger file is not read.
-const MaxOutput = 8 << 20
+// MaxBytes bounds the size of a result in bytes. A larger file is not read.
+const MaxBytes = 8 << 20
 
-// Outputs reads result files from the workspace and from one more folder that the host may name. It follows no link
+// Folders are those that results are read from: the workspace, and one more that the host may name. No link is followed
 // out of them. The zero value reads nothing.
-type Outputs struct {
+type Folders struct {
 	Workspace string // relative paths start here
 	Other     string // "" for none
 }
 
 // Read returns the text of a file by a relative path in the workspace, or by an absolute path in either folder. An
 // error is a *planfile.Error, or says that the folder cannot be read.
-func (o Outputs) Read(path string) (string, error) {
-	if !filepath.IsAbs(path) && o.Workspace != "" { // otherwise the path would start in the folder of the process
-		return readOutput(o.Workspace, path)
+func (f Folders) Read(path string) (string, error) {
+	if !filepath.IsAbs(path) && f.Workspace != "" { // otherwise the path would start in the folder of the process
+		return read(f.Workspace, path)
 	}
-	for _, dir := range []string{o.Workspace, o.Other} {
+	for _, dir := range []string{f.Workspace, f.Other} {
 		for _, name := range spellings(dir) {
 			if rel, err := filepath.Rel(name, path); err == nil && filepath.IsLocal(rel) {
-				return readOutput(dir, filepath.ToSlash(rel))
+				return read(dir, filepath.ToSlash(rel))
 			}
 		}
 	}
@@ -47,12 +48,12 @@ func spellings(dir string) []string {
 	return names
 }
 
-// readOutput opens the folder for each file, because a result is read once.
-func readOutput(dir, rel string) (string, error) {
+// read opens the folder for each file, because a result is read once.
+func read(dir, rel string) (string, error) {
 	if filepath.Clean(rel) == "." {
 		return "", &planfile.Error{Path: rel, Reason: planfile.NotRegular}
 	}
-	root, err := planfile.Open(dir, planfile.Options{MaxBytes: MaxOutput})
+	root, err := planfile.Open(dir, planfile.Options{MaxBytes: MaxBytes})
 	if err != nil {
 		return "", &planfile.Error{Path: rel, Reason: planfile.Unreadable, Err: err}
 	}

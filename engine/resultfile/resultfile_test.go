@@ -1,4 +1,4 @@
-package engine_test
+package resultfile_test
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/engine"
+	"waybill/engine/resultfile"
 	planfile "waybill/plan/file"
 )
 
-// real returns a new folder by its path without links.
-func real(t *testing.T) string {
+// folder returns a new folder by its path without links.
+func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -29,71 +29,71 @@ func file(t *testing.T, path, text string) string {
 }
 
 // read reads an existing file.
-func read(t *testing.T, o engine.Outputs, path string) string {
+func read(t *testing.T, o resultfile.Folders, path string) string {
 	t.Helper()
 	text, err := o.Read(path)
 	require.NoError(t, err, path)
 	return string(text)
 }
 
-func refuses(t *testing.T, o engine.Outputs, reason planfile.Reason, path string) {
+func refuses(t *testing.T, o resultfile.Folders, reason planfile.Reason, path string) {
 	t.Helper()
 	text, err := o.Read(path)
 	require.ErrorIs(t, err, reason, path)
 	require.Empty(t, text)
 }
 
-func TestOutputsOfBothFolders(t *testing.T) {
-	o := engine.Outputs{Workspace: real(t), Other: real(t)}
+func TestResultsOfBothFolders(t *testing.T) {
+	o := resultfile.Folders{Workspace: folder(t), Other: folder(t)}
 	inside, beside := file(t, filepath.Join(o.Workspace, "a", "b.txt"), "inside"), file(t, filepath.Join(o.Other, "c.txt"), "beside")
 	require.Equal(t, "inside", read(t, o, "a/b.txt"))
 	require.Equal(t, "inside", read(t, o, inside))
 	require.Equal(t, "beside", read(t, o, beside))
 	refuses(t, o, planfile.Missing, "c.txt") // a relative path is one of the workspace
-	refuses(t, engine.Outputs{Workspace: o.Workspace}, planfile.OutsideWorkspace, beside)
-	refuses(t, engine.Outputs{Other: o.Other}, planfile.OutsideWorkspace, inside)
+	refuses(t, resultfile.Folders{Workspace: o.Workspace}, planfile.OutsideWorkspace, beside)
+	refuses(t, resultfile.Folders{Other: o.Other}, planfile.OutsideWorkspace, inside)
 }
 
 // The other folder may contain the workspace or be inside it.
-func TestOutputsOfFoldersInEachOther(t *testing.T) {
-	outer := real(t)
+func TestResultsOfFoldersInEachOther(t *testing.T) {
+	outer := folder(t)
 	inner := filepath.Join(outer, "inner")
 	path := file(t, filepath.Join(inner, "x"), "x")
-	require.Equal(t, "x", read(t, engine.Outputs{Workspace: outer, Other: inner}, path))
-	o := engine.Outputs{Workspace: inner, Other: outer}
+	require.Equal(t, "x", read(t, resultfile.Folders{Workspace: outer, Other: inner}, path))
+	o := resultfile.Folders{Workspace: inner, Other: outer}
 	require.Equal(t, "x", read(t, o, path))
 	require.Equal(t, "y", read(t, o, file(t, filepath.Join(outer, "y"), "y")))
-	refuses(t, engine.Outputs{Workspace: inner}, planfile.OutsideWorkspace, inner+"x/x") // a name that only begins the same
+	refuses(t, resultfile.Folders{Workspace: inner}, planfile.OutsideWorkspace, inner+"x/x") // a name that only begins the same
 }
 
 // Without a workspace, a relative path must not be read from the folder of the process.
-func TestNoFoldersGiveNoOutput(t *testing.T) {
-	dir := real(t)
+func TestNoFoldersHaveNoResult(t *testing.T) {
+	dir := folder(t)
 	path := file(t, filepath.Join(dir, "x"), "x")
-	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, path)
+	refuses(t, resultfile.Folders{}, planfile.OutsideWorkspace, path)
 	t.Chdir(dir) // a folder that is no workspace
-	refuses(t, engine.Outputs{}, planfile.OutsideWorkspace, "x")
-	refuses(t, engine.Outputs{Other: dir}, planfile.OutsideWorkspace, "x")
+	refuses(t, resultfile.Folders{}, planfile.OutsideWorkspace, "x")
+	refuses(t, resultfile.Folders{Other: dir}, planfile.OutsideWorkspace, "x")
 }
 
 // Folders and files may be named with or without links.
-func TestOutputsOfALinkedFolder(t *testing.T) {
-	dir := real(t)
-	link := filepath.Join(real(t), "link")
+func TestResultsOfALinkedFolder(t *testing.T) {
+	dir := folder(t)
+	link := filepath.Join(folder(t), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Skipf("links cannot be made here: %v", err)
 	}
 	path := file(t, filepath.Join(dir, "x"), "x")
-	for _, o := range []engine.Outputs{{Workspace: link}, {Workspace: real(t), Other: link}} {
+	for _, o := range []resultfile.Folders{{Workspace: link}, {Workspace: folder(t), Other: link}} {
 		require.Equal(t, "x", read(t, o, path))
 		require.Equal(t, "x", read(t, o, filepath.Join(link, "x")))
 	}
-	refuses(t, engine.Outputs{Workspace: dir}, planfile.OutsideWorkspace, filepath.Join(link, "x"))
+	refuses(t, resultfile.Folders{Workspace: dir}, planfile.OutsideWorkspace, filepath.Join(link, "x"))
 }
 
 // The size is checked before the file is read.
-func TestHugeOutputTakesNoMemory(t *testing.T) {
-	o := engine.Outputs{Workspace: real(t)}
+func TestHugeResultTakesNoMemory(t *testing.T) {
+	o := resultfile.Folders{Workspace: folder(t)}
 	path := file(t, filepath.Join(o.Workspace, "huge"), "")
 	require.NoError(t, os.Truncate(path, 64<<20))
 	var before, after runtime.MemStats
@@ -103,11 +103,11 @@ func TestHugeOutputTakesNoMemory(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
-	require.NoError(t, os.Truncate(path, engine.MaxOutput))
-	require.Len(t, read(t, o, "huge"), engine.MaxOutput)
+	require.NoError(t, os.Truncate(path, resultfile.MaxBytes))
+	require.Len(t, read(t, o, "huge"), resultfile.MaxBytes)
 }
 
-func TestOutputsKeepNothingOpen(t *testing.T) {
+func TestResultsKeepNothingOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the open files of a process are counted in /proc")
 	}
@@ -116,7 +116,7 @@ func TestOutputsKeepNothingOpen(t *testing.T) {
 		require.NoError(t, err)
 		return len(entries)
 	}
-	o := engine.Outputs{Workspace: real(t), Other: real(t)}
+	o := resultfile.Folders{Workspace: folder(t), Other: folder(t)}
 	path := file(t, filepath.Join(o.Other, "x"), strings.Repeat("x", 1000))
 	before := open()
 	for range 50 {

@@ -634,6 +634,8 @@ export interface EventsSinceParams {
   /** a whole number from 1 to 500; default `50` */
   limit?: number;
   types?: Array<string>;
+  /** only events about this run, task or instruction */
+  subject_id?: string;
 }
 
 /** Evidence holds the proof of a completed plan. */
@@ -824,6 +826,10 @@ export interface InitRunParams {
   policy?: Policy;
   /** default `existing` */
   resume?: "existing" | "new";
+  /** the commit that is checked out when the work begins; the event run.started keeps it */
+  commit?: string;
+  /** a hash over the contents of the files when the work begins, as tree_after of a receipt */
+  tree?: string;
   /** the same key with the same params returns the first answer again */
   idempotency_key?: string;
 }
@@ -1311,6 +1317,8 @@ export interface Policy {
   require_key?: boolean;
   /** names of the checks that must be green on the present files before the run is done, besides those of the settings; facts is the built-in check of facts; default: the setting `policy.require_checks` */
   require_checks?: Array<string>;
+  /** require adds facts to require_checks; with warn, waybill work only records whether they hold; without it, waybill work requires them in a repository of git; default: the setting `policy.facts` */
+  facts?: "require" | "warn" | "off";
   /** the submission with a red check at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.check_failures`, which is `3` where it is not set */
   check_failures?: number;
 }
@@ -1466,7 +1474,7 @@ export interface Receipt {
   at: Time;
   /** its name */
   check: string;
-  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now */
+  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now; of facts, protected says that nothing was changed, and untrusted that git could not be asked */
   outcome: "green" | "red" | "protected" | "untrusted";
   /** proof.round of the run when the check began; by default the present one; a whole number from 0 */
   round?: number;
@@ -1564,7 +1572,7 @@ export interface ReportCheckParams {
   run_id: string;
   /** its name */
   check: string;
-  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now */
+  /** protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now; of facts, protected says that nothing was changed, and untrusted that git could not be asked */
   outcome: "green" | "red" | "protected" | "untrusted";
   /** proof.round of the run when the check began; by default the present one; a whole number from 0 */
   round?: number;
@@ -1917,6 +1925,8 @@ export interface Task {
   description?: string;
   role?: string;
   run_id?: string;
+  /** of a run with required checks: proof.state of the run */
+  proof?: string;
   /** the session that is told of its end */
   parent_session_id?: string;
   models: Array<Model>;

@@ -26,6 +26,7 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
+	"waybill/engine/resultfile"
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/schema"
@@ -96,7 +97,7 @@ func newHarnessOf(t *testing.T, o engine.Options) *harness {
 				return nil, nil, err
 			}
 			plans := engine.NewPlans(root, engine.PlanOptions{})
-			o.Plans, o.MaxPending, o.Outputs = plans, schema.MaxPending, engine.Outputs{Workspace: ws.Root}
+			o.Plans, o.MaxPending, o.Outputs = plans, schema.MaxPending, resultfile.Folders{Workspace: ws.Root}
 			e, err := engine.New(o)
 			if err != nil {
 				return nil, nil, err

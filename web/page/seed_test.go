@@ -93,6 +93,9 @@ func (h *harness) journey() string {
 		"run_id": run, "role": "worker",
 		"output": "role: worker\ntask_id: 2.2\nstatus: pass\ngit_range: a1..b2\nissues: none\nfiles_changed: works/escapement.md\nconfidence: high\n",
 	})
+	h.call("report_check", map[string]any{
+		"run_id": run, "check": "make-test", "outcome": "red", "exit_code": 2, "command": "make test", "output": "the anchor does not move\n",
+	})
 	h.call("ingest_output", map[string]any{
 		"run_id": run, "role": "spec-reviewer",
 		"output": "BEGIN_DISPATCH_RESULT\n{\"task_id\":\"2.2\",\"assessment\":\"needs_changes\",\"strengths\":[\"quiet\"]," +

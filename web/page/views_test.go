@@ -25,7 +25,7 @@ func sights(w town) []sight {
 		{"tasks", "#/tasks/" + w.failed, []string{"Wind the clock", "error", "503 service unavailable", "acme/large", "other/small", "Retry"}},
 		{"retried", "#/tasks/" + w.retried + "?q=status%3Acomplete", []string{"Polish the hands.", "Both hands shine.", "retry"}},
 		{"running", "#/tasks/" + w.running, []string{"Oil the works", "running", "Cancel the task"}},
-		{"runs", "#/runs/" + w.run, []string{"Fit the escapement", "Straighten the anchor.", "The anchor is bent.", "Rejections by reviewers", "of 6"}},
+		{"runs", "#/runs/" + w.run, []string{"Fit the escapement", "Straighten the anchor.", "The anchor is bent.", "Rejections by reviewers", "of 6", "said, not proven", "make-test: red (exit status 2)"}},
 		{"plans", "#/plans/tasks.md/2.2", []string{"Fit the escapement", "Hang the pendulum", "specs/garden/tasks.md", "in progress", w.run, "works/escapement.md"}},
 		{"instructions", "#/instructions/" + w.instruction, []string{"Stop at the next full hour.", "sent ×2 of 2", "failed", "Queue it again", "stopped"}},
 		{"notices", "#/notices", []string{"Notices", "Mark "}},

@@ -775,6 +775,8 @@ class EventsSinceParams(_EventsSinceParamsRequired, total=False):
     #: a whole number from 1 to 500; default `50`
     limit: int
     types: List[str]
+    #: only events about this run, task or instruction
+    subject_id: str
 
 
 class Evidence(TypedDict):
@@ -1009,6 +1011,10 @@ class InitRunParams(_InitRunParamsRequired, total=False):
     policy: Policy
     #: default `existing`
     resume: Literal["existing", "new"]
+    #: the commit that is checked out when the work begins; the event run.started keeps it
+    commit: str
+    #: a hash over the contents of the files when the work begins, as tree_after of a receipt
+    tree: str
     #: the same key with the same params returns the first answer again
     idempotency_key: str
 
@@ -1592,6 +1598,8 @@ class Policy(TypedDict, total=False):
     require_key: bool
     #: names of the checks that must be green on the present files before the run is done, besides those of the settings; facts is the built-in check of facts; default: the setting `policy.require_checks`
     require_checks: List[str]
+    #: require adds facts to require_checks; with warn, waybill work only records whether they hold; without it, waybill work requires them in a repository of git; default: the setting `policy.facts`
+    facts: Literal["require", "warn", "off"]
     #: the submission with a red check at which the run is blocked; a whole number from 1 to 100; default: the setting `policy.check_failures`, which is `3` where it is not set
     check_failures: int
 
@@ -1781,7 +1789,7 @@ class _ReceiptRequired(TypedDict):
     at: Time
     #: its name
     check: str
-    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now
+    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now; of facts, protected says that nothing was changed, and untrusted that git could not be asked
     outcome: Literal["green", "red", "protected", "untrusted"]
 
 
@@ -1905,7 +1913,7 @@ class _ReportCheckParamsRequired(TypedDict):
     run_id: str
     #: its name
     check: str
-    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now
+    #: protected: it passed, but the work changed a file that the check protects; untrusted: it was not run, because no person trusts its command as it is now; of facts, protected says that nothing was changed, and untrusted that git could not be asked
     outcome: Literal["green", "red", "protected", "untrusted"]
 
 
@@ -2365,6 +2373,8 @@ class Task(_TaskRequired, total=False):
     description: str
     role: str
     run_id: str
+    #: of a run with required checks: proof.state of the run
+    proof: str
     #: the session that is told of its end
     parent_session_id: str
     labels: Dict[str, str]

@@ -15,6 +15,7 @@ import (
 
 	"waybill/api"
 	"waybill/engine"
+	"waybill/engine/resultfile"
 	"waybill/engine/workspace"
 	planfile "waybill/plan/file"
 	"waybill/rpc"
@@ -113,7 +114,7 @@ func (d *door) engine(ctx context.Context, running *sync.WaitGroup, ws workspace
 	plans := engine.NewPlans(root, engine.PlanOptions{})
 	e, err := engine.New(engine.Options{
 		Open:  func(context.Context) (store.Store, error) { return d.store, nil },
-		Plans: plans, MaxPending: schema.MaxPending, Outputs: engine.Outputs{Workspace: ws.Root},
+		Plans: plans, MaxPending: schema.MaxPending, Outputs: resultfile.Folders{Workspace: ws.Root},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -2,13 +2,14 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { Counters, Ledger, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
+import type { Counters, Ledger, Receipt, Run, TaskLedger } from "../../../schema/gen/protocol.ts";
 import { status } from "./counts.ts";
 import { FilterBar, filterOf } from "./filter.tsx";
 import { Formatting, Prose } from "./formatted.tsx";
 import { Paged } from "./paged.ts";
 import { Act, Age, At, Bar, Empty, Fact, Facts, Id, Raw, State, Trouble, Waiting } from "./parts.tsx";
 import { PromptPreview } from "./prompt.tsx";
+import { Proof } from "./proof.tsx";
 import { holds, link, route } from "./route.ts";
 import { Rows } from "./rows.tsx";
 import { Split } from "./split.tsx";
@@ -77,19 +78,21 @@ interface Known {
   ledger: Ledger;
   /** The run; absent if its plan is not known. */
   run: Run | undefined;
+  receipts: Receipt[];
   state: string;
   revision: number;
   updated_at: string;
 }
 
 async function readRun(id: string): Promise<Known> {
-  const [ledger, snapshot, listed] = await Promise.all([
+  const [ledger, snapshot, listed, receipts] = await Promise.all([
     get("get_ledger", address`/api/runs/${id}/ledger`),
     get("get_snapshot", address`/api/runs/${id}`),
     get("list_runs", "/api/runs", { run_id: id }),
+    get("list_receipts", address`/api/runs/${id}/receipts`, { limit: 200 }),
   ]);
   const run = listed.items[0];
-  return { ledger, run, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
+  return { ledger, run, receipts: receipts.items, state: run?.state ?? snapshot.status, revision: snapshot.revision, updated_at: snapshot.updated_at };
 }
 
 function RunPane({ id }: { id: string }): JSX.Element {
@@ -131,6 +134,7 @@ function RunPane({ id }: { id: string }): JSX.Element {
         </section>
       )}
       {work && <Work work={work} run={run} revision={known.revision} />}
+      {run && <Proof run={run} receipts={known.receipts} />}
       {run && <Counted counters={run.counters} run={run} />}
       <PromptPreview run={id} />
       <p><a href={link({ view: "tasks", filter: `run:${id}` })}>Tasks of this run</a></p>
@@ -247,6 +251,7 @@ function Counted({ counters, run }: { counters: Counters; run: Run }): JSX.Eleme
   const rows: [string, number, number | undefined][] = [
     ...Object.entries(counters.invalid_results).map(([role, n]): [string, number, number | undefined] => [`Invalid results of ${role}`, n, policy.invalid_retries]),
     ["Failures of workers", counters.worker_failures, policy.worker_failures],
+    ["Submissions with a failed check", counters.check_failures, policy.check_failures],
     ["Rejections by reviewers", counters.review_rejections, policy.review_rejections],
     ["Outcomes without progress", counters.stalled, policy.stalled_threshold],
     ["Same findings again", counters.review_loop, policy.review_loop_threshold],
