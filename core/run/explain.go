@@ -302,11 +302,11 @@ func (r Run) Moves() []core.Action {
 		}
 	case Blocked:
 		var actions []core.Action
-		if r.Halt == HaltUntrusted && r.Proof.Untrusted != "" {
+		if r.Halt == HaltUntrusted && r.Proof.Untrusted != "" && r.Proof.Untrusted != proof.Facts {
 			actions = append(actions, core.Act(r.ID, "trust_checks", "shows a person at a terminal what has changed, and asks whether to trust it", "check", "trust"))
 		}
 		unblocks := "ends the block after its cause was solved; the counters start again at zero"
-		if r.Halt == HaltUntrusted && r.Proof.Protected != "" {
+		if r.Halt == HaltUntrusted && r.Proof.Protected != "" && r.Proof.Protected != proof.Facts {
 			unblocks = "ends the block, and accepts the protected files as they are; the counters start again at zero"
 		}
 		actions = append(
