@@ -272,3 +272,10 @@ func TestRangeIsWholeAndInItsForm(t *testing.T) {
 	require.Equal(t, "a1b2c3d..e4f5a6b", verdict.Judge("Implementation complete.\n\nGit range: a1b2c3d..e4f5a6b\n", asked(core.Worker)).Result.Range())
 	require.Empty(t, verdict.Result{}.Range())
 }
+
+// Headers whose git_range was too long passed without one, although a block with it was invalid.
+func TestFinishedWorkWithARangeThatIsTooLongIsInvalid(t *testing.T) {
+	j := verdict.Judge("role: worker\ntask_id: 2.1\nstatus: pass\ngit_range: a.."+strings.Repeat("b", 5000)+"\n", asked(core.Worker))
+	require.Equal(t, verdict.Invalid, j.Verdict)
+	require.Contains(t, fields(j.Errors), "git_range")
+}

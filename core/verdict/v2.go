@@ -139,7 +139,7 @@ func (h headers) status(r *Result, n *notes) Verdict {
 func (h headers) details(r *Result, n *notes) {
 	if one, ok := h.value("git_range", n); ok && one.notEmpty(n) {
 		r.GitRange = n.bounded("git_range", one.at, one.value, maxEntry, len(one.value))
-		n.checkRange(one.value, one.value, one.at, n.asked.Role == core.Worker && r.Status == "pass")
+		n.checkRange(r.GitRange, one.value, one.at, n.asked.Role == core.Worker && r.Status == "pass")
 	}
 	if one, ok := h.value("issues", n); ok && one.notEmpty(n) {
 		r.Issues = asIssues(one.entries(";", n))
