@@ -295,7 +295,9 @@ func TestClaudeCodeHooksRefuseInOneLine(t *testing.T) {
 		`{}`:                           "'None' is no event that it is for",
 		`{"hook_event_name":"Melt"}`:   "'Melt' is no event that it is for",
 		`{"hook_event_name":["Stop"]}`: "is no event that it is for",
-		`{"hook_event_name":"Stop"}`:   "'None' cannot be the name of a session",
+		// A pass before the first turn would use up a send.
+		p.event("SessionStart", map[string]any{"source": "startup"}):                            "'SessionStart' is no event that it is for",
+		`{"hook_event_name":"Stop"}`:                                                            "'None' cannot be the name of a session",
 		p.event("Stop", map[string]any{"session_id": "a/b\nc\x1b[2J"}):                          `'a/b\nc\x1b[2J' cannot be the name of a session`,
 		p.event("UserPromptSubmit", map[string]any{"session_id": strings.Repeat("s", 200_000)}): "cannot be the name of a session",
 		`{"hook_event_name":"Stop","session_id":"` + strings.Repeat(" ", 33<<20) + `"}`:         "the event has more than 33554432 bytes",
