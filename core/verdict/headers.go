@@ -174,19 +174,16 @@ func headerBlocks(text string, asked Asked) iter.Seq[headers] {
 	}
 }
 
-// qualify reports whether the lines are headers. A single line counts only with the right key, or at the very
-// beginning with the name of a role.
+// qualify reports whether the lines are headers. A single line counts only at the very beginning, with the name of a
+// role. With the right key, one other line is enough; the key alone may be from an echo of the prompt.
 func (h *headers) qualify(asked Asked) bool {
-	if slices.ContainsFunc(h.list, func(one header) bool { return one.key == "key" && slices.Contains(asked.Keys, keyIn(one.value)) }) {
-		return true
-	}
 	count := 0
 	for _, key := range passed {
 		if h.has(key) {
 			count++
 		}
 	}
-	if count >= 2 {
+	if count >= 2 || count == 1 && h.hasKey(asked) {
 		return true
 	}
 	if !h.first || h.list[0].key != "role" {
@@ -194,6 +191,11 @@ func (h *headers) qualify(asked Asked) bool {
 	}
 	_, ok := roleNamed(h.list[0].value, core.SpecReviewer)
 	return ok
+}
+
+// hasKey reports whether one of the lines has the right key.
+func (h *headers) hasKey(asked Asked) bool {
+	return slices.ContainsFunc(h.list, func(one header) bool { return one.key == "key" && slices.Contains(asked.Keys, keyIn(one.value)) })
 }
 
 func readHeaders(text string, at int) headers {

@@ -115,6 +115,25 @@ func TestEchoOfARetryPromptIsInvalid(t *testing.T) {
 	}
 }
 
+// Some commands print the prompt before the answer. The line with the key in it was taken for a second result.
+func TestAnswerBehindAnEchoOfThePromptIsRead(t *testing.T) {
+	prompt := "role: worker\ntask_id: <task id>\nkey: <result key>\nstatus: <pass, gaps or error>\n\n" +
+		"[Now] (from waybill; trusted)\nItem status: pending\nResult key: KEY2TEST\nMax output tokens: 1200\n"
+	for form := range run.ResultForm(run.ResultForms) {
+		question := asked(core.Worker)
+		question.Keys, question.Form, question.RequireKey = []string{theKey}, form, true
+		for _, echo := range []string{prompt, verdict.RetryPrompt(prompt, question, nil)} {
+			require.Equal(t, verdict.Invalid, verdict.Judge(echo, question).Verdict, "an echo is no result")
+			for _, answer := range []string{withKeyOf(theKey, workerHeaders), block(withKeyOf(theKey, workerObject))} {
+				for _, text := range []string{echo + "\n" + answer, answer + "\n" + echo} {
+					j := verdict.Judge(text, question)
+					require.Equal(t, verdict.Pass, j.Verdict, "%v\n%s", j.Errors, text)
+				}
+			}
+		}
+	}
+}
+
 // An agent that fills in the block of a retry prompt has reported a result.
 func TestFilledInBlocksOfARetryPromptAreValid(t *testing.T) {
 	fill := strings.NewReplacer(
