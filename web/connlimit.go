@@ -6,16 +6,20 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// maxConnections limits the connections with a token, and separately those without.
-const maxConnections = 64
+// maxConnections limits the connections with a token, and maxWithoutToken separately those without. There are more of
+// these, because each is kept for a moment, and the next ones wait for that.
+const (
+	maxConnections  = 64
+	maxWithoutToken = 256
+)
 
 // A connLimiter is a listener with a limited number of connections. Connections with and without a token have separate
 // limits, so that clients without a token cannot displace those with one.
 type connLimiter struct {
 	net.Listener
-	limit int // of each of the two kinds
 
 	mu    sync.Mutex // guards the fields below, and some fields of each clientConn
 	open  map[*clientConn]struct{}
@@ -26,6 +30,7 @@ type connLimiter struct {
 type clientConn struct {
 	net.Conn
 	acceptedAt   uint64 // value of the clock
+	keptUntil    time.Time
 	authorized   bool   // has shown a token; guarded by the limiter
 	waiting      bool   // for the client; guarded by the limiter
 	waitingSince uint64 // value of the clock; guarded by the limiter
@@ -35,26 +40,36 @@ type clientConn struct {
 	parsed atomic.Bool
 }
 
-func newConnLimiter(l net.Listener, limit int) *connLimiter {
-	return &connLimiter{Listener: l, limit: limit, open: map[*clientConn]struct{}{}}
+func newConnLimiter(l net.Listener) *connLimiter {
+	return &connLimiter{Listener: l, open: map[*clientConn]struct{}{}}
 }
 
+// headStart is how long a connection is kept without a token, whoever else comes. Without it, clients that connect in a
+// loop close the connection of another one before its request is read.
+const headStart = 50 * time.Millisecond
+
 // Accept returns the next connection. At the limit it closes the oldest connection without a token, so that a client
-// that sends its request at once is served.
+// that sends its request at once is served. While that one has its head start, the next one waits in the system's queue.
 func (l *connLimiter) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
 	c := &clientConn{Conn: conn}
-	if evicted := l.admit(c); evicted != nil {
+	evicted, wait := l.admit(c)
+	for wait > 0 {
+		<-time.After(wait)
+		evicted, wait = l.admit(c)
+	}
+	if evicted != nil {
 		_ = evicted.Close() // it has shown no token, so it needs no answer
 	}
 	return c, nil
 }
 
-// admit adds a connection. It returns the connection that must be closed for it, or nil.
-func (l *connLimiter) admit(c *clientConn) (evicted *clientConn) {
+// admit adds a connection, or returns how long that must wait. It returns the connection that must be closed for it, or
+// nil.
+func (l *connLimiter) admit(c *clientConn) (evicted *clientConn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	count := 0
@@ -67,14 +82,17 @@ func (l *connLimiter) admit(c *clientConn) (evicted *clientConn) {
 			evicted = other
 		}
 	}
-	if count < l.limit {
+	if count < maxWithoutToken {
 		evicted = nil
+	} else if wait = time.Until(evicted.keptUntil); wait > 0 {
+		return nil, wait
 	}
 	delete(l.open, evicted)
 	l.clock++
 	c.acceptedAt, c.waiting, c.waitingSince = l.clock, true, l.clock
+	c.keptUntil = time.Now().Add(headStart)
 	l.open[c] = struct{}{}
-	return evicted
+	return evicted, 0
 }
 
 // authorize marks a connection as one with a token. At the limit it closes the connection that has waited longest for
@@ -95,7 +113,7 @@ func (l *connLimiter) authorize(c *clientConn) bool {
 			idlest = other
 		}
 	}
-	if count >= l.limit {
+	if count >= maxConnections {
 		if idlest == nil {
 			return false
 		}

@@ -103,7 +103,7 @@ func TestSlowRequestsWithoutATokenDoNotBlockOthers(t *testing.T) {
 	} {
 		serve(t, func(t *testing.T, h *harness) {
 			var slow []net.Conn
-			for range 64 {
+			for range 256 {
 				conn := h.connect()
 				slow = append(slow, conn)
 				_, err := io.WriteString(conn, request)
@@ -124,7 +124,7 @@ func TestSlowRequestsWithoutATokenDoNotBlockOthers(t *testing.T) {
 func TestSilentConnectionsDoNotBlockOthers(t *testing.T) {
 	many := 1000
 	if slow.Race {
-		many = 200
+		many = 400
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -143,13 +143,31 @@ func TestSilentConnectionsDoNotBlockOthers(t *testing.T) {
 	}
 	ask()
 	h.ask("GET", "/api/status", "").requireOK()
-	for i, conn := range silent[:many-64] {
+	for i, conn := range silent[:many-256] {
 		_, err := conn.Read(make([]byte, 1))
 		require.ErrorIs(t, err, io.EOF, "%d", i)
 	}
 	for _, conn := range silent {
 		_ = conn.Close()
 	}
+}
+
+// Clients that connected in a loop closed the connection of another one before its request was read.
+func TestConnectionWasClosedBeforeItsRequestCouldBeRead(t *testing.T) {
+	serve(t, func(t *testing.T, h *harness) {
+		conn := h.connect()
+		var crowd []net.Conn
+		for range 256 {
+			crowd = append(crowd, h.connect())
+		}
+		_, err := fmt.Fprintf(conn, "GET /api/status HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", h.at, testToken)
+		require.NoError(t, err)
+		h.readAnswer(bufio.NewReader(conn)).requireOK()
+		h.ask("GET", "/api/status", "").requireOK()
+		for _, conn := range crowd {
+			_ = conn.Close()
+		}
+	})
 }
 
 // When all connections with a token are busy, the next one is refused and the others go on.

@@ -117,7 +117,7 @@ func newServer(ctx, callCtx context.Context, o Options) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener, maxConnections), calls: caller{o.Table, o.Logger},
+		log: o.Logger, auth: newAuth(o.Token), conns: newConnLimiter(o.Listener), calls: caller{o.Table, o.Logger},
 		routes: routes, page: page, hosts: hosts, shutdown: ctx.Done(),
 	}
 	s.streams = &streams{ctx: callCtx, calls: s.calls, subscribe: o.Subscribe, readers: &s.inFlight}
