@@ -2,7 +2,6 @@ package file_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -77,34 +76,6 @@ func TestFaultF8_RenameOverWhileReading(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, []string{"old\n", planText}, f.Text)
 	require.False(t, f.Unstable)
-}
-
-// The workspace is deleted during the run, and later made again.
-func TestFaultF24_WorkspaceDeletedAndRecreated(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "ws")
-	write(t, filepath.Join(dir, "tasks.md"), planText)
-	r := open(t, dir, planfile.Options{Now: later})
-	good, err := r.Read("tasks.md", nil)
-	require.NoError(t, err)
-
-	require.NoError(t, os.RemoveAll(dir))
-	_, err = r.Read("tasks.md", &good)
-	e := refused(t, err, "tasks.md", planfile.Missing)
-	require.True(t, e.WorkspaceGone)
-	_, err = r.Find(planfile.DefaultPatterns())
-	require.ErrorIs(t, err, fs.ErrNotExist)
-
-	write(t, filepath.Join(dir, "tasks.md"), "new\n")
-	f, err := r.Read("tasks.md", &good)
-	require.NoError(t, err)
-	require.Equal(t, "new\n", f.Text)
-
-	write(t, filepath.Join(dir+"2", "tasks.md"), "other\n")
-	require.NoError(t, os.Rename(dir, dir+"1"))
-	require.NoError(t, os.Rename(dir+"2", dir))
-	f, err = r.Read("tasks.md", &f)
-	require.NoError(t, err)
-	require.Equal(t, "other\n", f.Text)
 }
 
 // Readers meet a workspace that comes and goes: each answer is a whole file or a

@@ -38,19 +38,6 @@ func TestUnchangedNeedsASettledReading(t *testing.T) {
 	require.Equal(t, old.Stat, same.Stat)
 }
 
-func TestUnchangedIsOnlyForTheSamePath(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.md"), planText)
-	require.NoError(t, os.Link(filepath.Join(dir, "a.md"), filepath.Join(dir, "b.md")))
-	r := open(t, dir, planfile.Options{Now: later})
-	a, err := r.Read("a.md", nil)
-	require.NoError(t, err)
-	b, err := r.Read("b.md", &a)
-	require.NoError(t, err)
-	require.False(t, b.Unchanged)
-	require.Equal(t, "b.md", b.Path)
-}
-
 // Bytes change but the modification time is put back (cp -p, touch -r, git).
 func TestFaultF22_PreservedMtimeDoesNotHideAChange(t *testing.T) {
 	dir := t.TempDir()

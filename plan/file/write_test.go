@@ -194,32 +194,6 @@ func TestFilesAreExchangedStepByStepWhereTheSystemCannot(t *testing.T) {
 	only(t, dir, "a", "b")
 }
 
-// A link to the plan stays a link, and the file that it leads to is replaced.
-func TestFaultF15_LinkedPlanIsWrittenThroughTheLink(t *testing.T) {
-	for name, target := range map[string]string{
-		"relative": "real/plan.md", "absolute": "%/real/plan.md", "through a folder": "folder/plan.md", "up": "real/../real/plan.md", "chain": "second.md",
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			real := filepath.Join(dir, "real", "plan.md")
-			write(t, real, planText)
-			symlink(t, "real", filepath.Join(dir, "folder"))
-			symlink(t, "real/plan.md", filepath.Join(dir, "second.md"))
-			symlink(t, strings.ReplaceAll(target, "%", dir), filepath.Join(dir, "tasks.md"))
-			r := open(t, dir, planfile.Options{})
-			f, err := r.Rewrite("tasks.md", "", check)
-			require.NoError(t, err)
-			require.Equal(t, changed, f.Text)
-			has(t, real, changed)
-			info, err := os.Lstat(filepath.Join(dir, "tasks.md"))
-			require.NoError(t, err)
-			require.NotZero(t, info.Mode()&fs.ModeSymlink)
-			only(t, filepath.Join(dir, "real"), "plan.md")
-			only(t, dir, "real", "folder", "second.md", "tasks.md")
-		})
-	}
-}
-
 // A file that a dead writer left is no plan, and the next writer removes it, even with another lock.
 func TestRemainsOfADeadWriterAreSwept(t *testing.T) {
 	r, dir, _ := bench(t)
