@@ -35,34 +35,12 @@ func (s *Service) eventsSince(ctx context.Context, p *schema.EventsSinceParams) 
 		if err != nil {
 			return err
 		}
-		events, err = eventsAfter(tx, p.Subject, after, limit+1, types)
+		events, err = store.EventsAfter(tx, p.Subject, after, limit+1, types)
 		return err
 	}); err != nil {
 		return nil, err
 	}
 	return eventPage(events, limit, tip), nil
-}
-
-// eventsAfter returns at most limit events behind a number, of one subject or of all for "", and of the types or of all
-// for none.
-func eventsAfter(tx store.Tx, subject string, after int64, limit int, types []core.EventType) (found []store.Event, err error) {
-	if subject == "" {
-		return tx.Events(after, limit, types)
-	}
-	for {
-		page, err := tx.EventsOf(subject, after, limit)
-		if err != nil || len(page) == 0 {
-			return found, err
-		}
-		for _, ev := range page {
-			if after = ev.Seq; len(types) == 0 || slices.Contains(types, ev.Type) {
-				found = append(found, ev)
-			}
-			if len(found) == limit {
-				return found, nil
-			}
-		}
-	}
 }
 
 // cursorGone returns the error for a cursor outside the log, with cursors to continue from.
