@@ -44,7 +44,7 @@ func newConnLimiter(l net.Listener) *connLimiter {
 	return &connLimiter{Listener: l, open: map[*clientConn]struct{}{}}
 }
 
-// headStart is how long a connection is kept without a token, whoever else comes. Without it, clients that connect in a
+// headStart is how long a connection is kept without a token, however many others come. Without it, clients that connect in a
 // loop close the connection of another one before its request is read.
 const headStart = 50 * time.Millisecond
 

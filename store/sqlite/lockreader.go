@@ -21,18 +21,6 @@ type lockReader struct {
 	known bool // whether that text names the moment now
 }
 
-// lockText returns the contents of the lock file. It needs no lock, because one call reads the whole record.
-func (p *place) lockText() ([]byte, error) {
-	f, err := openOwn(p.lockPath(), os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	text := make([]byte, recordSize)
-	n, _ := f.ReadAt(text, 0)
-	return text[:n], nil
-}
-
 // Moment returns the commit count of the lock file if no commit is in progress. On a shared disk it may be outdated.
 func (s *Store) Moment() (now store.Moment, ok bool) {
 	if s.place.volume.remote {

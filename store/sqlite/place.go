@@ -56,6 +56,18 @@ func (p *place) files() []string {
 	return append(p.parts(), p.journalPath(), p.lockPath(), gatePath(p.lockPath()), p.reservePath())
 }
 
+// lockText returns the contents of the lock file. It needs no lock, because one call reads the whole record.
+func (p *place) lockText() ([]byte, error) {
+	f, err := openOwn(p.lockPath(), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	text := make([]byte, recordSize)
+	n, _ := f.ReadAt(text, 0)
+	return text[:n], nil
+}
+
 func (p *place) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }

@@ -22,7 +22,7 @@ const (
 	maxReserve   = 3 << 20
 	reservePiece = 128 << 10
 	maxLogSpace  = 5 << 18
-	indexSpace   = 64 << 10 // for more pages than a log ever has that nobody reads for long
+	indexSpace   = 64 << 10 // for more pages than a log has while no reader stays long
 )
 
 // reserveSize returns the size of a full reserve: less on a small disk.
@@ -93,7 +93,7 @@ func (s *Store) takeBackReserve() error {
 	return nil
 }
 
-// prepareSpace returns the database, the write-ahead log and its index their space and fills the reserve when a store is opened. A
+// prepareSpace allocates the space of the database, the write-ahead log and its index, and fills the reserve, when a store is opened. A
 // store without them still works until the disk is full.
 func (s *Store) prepareSpace() {
 	for errors.Is(errors.Join(s.ensurePages(), s.fillIndex()), syscall.ENOSPC) && s.shortenReserve() {
@@ -126,7 +126,7 @@ func (p *place) fillLog() error {
 	return errors.Join(ensureBlocks(f, p.logSpace()), f.Close())
 }
 
-// fillIndex returns the index of the write-ahead log its blocks. SQLite writes a byte in each of its pages, so that a file
+// fillIndex allocates the blocks of the index of the write-ahead log. SQLite writes a byte in each of its pages, so that a file
 // system with smaller blocks leaves holes, and ends a call that later meets one on a full disk.
 func (s *Store) fillIndex() error {
 	path := s.place.parts()[2]
