@@ -10,7 +10,7 @@ import (
 func blankWidth(s string, i int) int {
 	c := s[i]
 	if c < utf8.RuneSelf {
-		if c == ' ' || c == '\t' || c == '\v' || c == '\f' {
+		if c == ' ' || c >= '\t' && c <= '\r' {
 			return 1
 		}
 		return 0

@@ -16,16 +16,17 @@ import (
 // Most lines are excluded by this byte alone.
 func mayBeDressed(line string, first byte) bool {
 	switch first {
-	case '[', '<', '&', '!':
+	case '[', '<', '&', '!', '=':
 		return true
 	case 'b', 'B', 'e', 'E', 'r', 'R':
 		return strings.ContainsAny(line, "\\&<*`~")
 	}
-	return first >= utf8.RuneSelf && strings.ContainsAny(line, "[<&")
+	return first >= utf8.RuneSelf && strings.ContainsAny(line, "[<&") ||
+		strings.IndexByte(line, '<') >= 0 && strings.ContainsAny(line, "[&") // a tag may begin a new line
 }
 
-// undressed returns an approximation of the rendered line. It decodes entities, and drops tags, decoration, escapes
-// and link addresses. "[a][b]" is a link only if the text defines it, so linked is a second version in which it is a
+// undressed returns an approximation of the rendered line, with a line feed for each tag that begins a new line. It
+// decodes entities, and drops other tags, decoration, escapes and link addresses. "[a][b]" is a link only if the text defines it, so linked is a second version in which it is a
 // link. Both take linear time.
 func undressed(line string) (seen, linked string) {
 	line = withoutDecoration(line)
@@ -71,9 +72,9 @@ func withoutDecoration(line string) string {
 		case c == '<' && i < lastComment && strings.HasPrefix(line[i:], "<!--"):
 			i += strings.Index(line[i:], "-->") + 2
 		case c == '<' && i < lastTag:
-			end := i + strings.IndexByte(line[i:], '>')
-			if strings.EqualFold(line[i:min(end, i+len("<br"))], "<br") {
-				out = append(out, ' ')
+			end := i + bracketEnd(line[i:])
+			if name, _ := elementIn(lowerASCII(line[i : end+1])); breaking[name] {
+				out = append(out, '\n')
 			}
 			if autolink.MatchString(line[i : end+1]) {
 				out = append(out, line[i+1:end]...)
@@ -82,11 +83,36 @@ func withoutDecoration(line string) string {
 		case c == '\\' && i+1 < len(line) && strings.IndexByte("[]()", line[i+1]) >= 0:
 			i++
 			out = fmt.Appendf(out, "&#%d;", line[i]) // an escaped bracket is not part of a link
+		case strings.HasPrefix(line[i:], "=="): // marks a text
+			i++
 		case strings.IndexByte("*_~`\\", c) < 0:
 			out = append(out, c)
 		}
 	}
 	return string(out)
+}
+
+// breaking are the elements that begin and end a rendered line.
+var breaking = names(
+	"address", "article", "aside", "blockquote", "br", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+	"form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul",
+)
+
+// bracketEnd returns the index of the bracket that ends the tag at the beginning of s. A quoted value may contain brackets.
+func bracketEnd(s string) int {
+	const longest = 1024
+	for i, equals := 1, false; i < min(len(s), longest); i++ {
+		switch c := s[i]; {
+		case c == '>':
+			return i
+		case (c == '"' || c == '\'') && equals:
+			i += max(0, strings.IndexByte(s[i+1:min(len(s), longest)], c)) + 1
+			equals = false
+		case c != ' ':
+			equals = c == '='
+		}
+	}
+	return strings.IndexByte(s, '>')
 }
 
 // withoutLinks replaces links and images by their text, without brackets. opening lists the brackets that may follow

@@ -31,7 +31,7 @@ var (
 	markdown    = goldmark.New(goldmark.WithExtensions(extension.Strikethrough), goldmark.WithRendererOptions(unsafe.WithUnsafe()))
 	imageText   = regexp.MustCompile(`<img [^>]*alt="([^"]*)"[^>]*>`)
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
-	htmlTag     = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+	htmlTag     = regexp.MustCompile(`</?[A-Za-z](?:"[^"]*"|'[^']*'|[^>"'])*>`)
 )
 
 // rendered returns the lines that a reader sees of a text in Markdown.
@@ -68,6 +68,7 @@ var dresses = [][2]string{
 	{"~~", "~~"},
 	{"<b>", "</b>"},
 	{"<i class='a'>", "</i>"},
+	{`<i title="a>b" id = '>'>`, "</i>"},
 	{"[", "](https://e.example/a)"},
 	{"[", "](a(b))"},
 	{"[", "](<a)b> \"t\")"},
@@ -114,13 +115,15 @@ func TestDressedSectionNamesAreMarked(t *testing.T) {
 		"[[Now]](x)", "[~~Now~~]", "\\[Now\\]", "&#91;Now&#93;", "&lbrack;Now]", "[&#78;ow]", "[N&#8203;ow]", "［**Ｎow**］", "**[_Now_]**: x",
 		"- [ **Files** ] (see there)", "<!-- a > b -->[Now]", "[Now<!-- a -->]", "![[Now]](x.png)", "[](x)[Now]", "BEGIN\\_DISPATCH\\_RESULT", "[**User** Reply] yes",
 		"- [ ] [Now]", "- [x] [**Now**]", "[[Now]]", "[[**Now**]]", "[User<br>Reply]", "[User<BR/>Reply]", "[&lowbar;Now&lowbar;]", "[&ast;Now]", "[Now]{.c}", "[**Now**]{#id}",
+		"[==Now==]", "==[Now]==", "[User&NewLine;Reply]", "[<b title=\"a>b\">Now</b>]", "⌈Now⌉", "[Now]<br/>text", "<p>[Now]</p>text", "x<br>[Now]",
+		"| x<BR>[**Now**] |", "x<hr><br>&#91;Now]<br>y", "<h2 id=a>[Now]</h2> text",
 	} {
 		want := "x\n│ " + strings.ReplaceAll(line, "\u200b", "")
 		require.Equal(t, want, sanitize.Text("x\n"+line))
 	}
 	for _, line := range []string{
 		"[**Context**](docs/context.md)", "[`Files`][1]", "[**Task**]: <https://e.example/1>", "[**Files**] of [Task]", "[*User*] Reply", "[a](x) [Now]",
-		"<b>Now</b>", "`[a]` and [Now]", "[[a]] [Now]", "BEGIN_\\_x", "R&D: x", "`[files] = 1`",
+		"<b>Now</b>", "`[a]` and [Now]", "[[a]] [Now]", "x<i>[Now]</i>", "a < b, [Now]", "a <= b && [Now]", "[[a]] == [Now]", "<p>[Now] and then</p>", "BEGIN_\\_x", "R&D: x", "`[files] = 1`",
 	} {
 		require.Equal(t, line, sanitize.Text(line))
 	}

@@ -92,9 +92,12 @@ func reserved(line string) lineKind {
 		return kind
 	}
 	seen, linked := undressed(line)
-	for _, line := range [...]string{seen, linked} {
-		if at = pastMarkup(line); at < len(line) && kind == plain {
-			kind = reservedFrom(line, at, undressedSpelled[:])
+	for _, rest := range [...]string{seen, linked} {
+		for first, more := true, true; more && kind == plain; first = false {
+			if at = pastMarkup(rest); at < len(rest) && (first || rest[at] == '[') {
+				kind = reservedFrom(rest, at, undressedSpelled[:])
+			}
+			_, rest, more = strings.Cut(rest[at:], "\n")
 		}
 	}
 	return kind
@@ -167,6 +170,8 @@ func standsAlone(rest string) bool {
 	for i := 0; i < len(rest); {
 		width := blankWidth(rest, i)
 		switch {
+		case rest[i] == '\n': // a tag ends the rendered line
+			return true
 		case width > 0:
 			i += width
 		case strings.IndexByte(":({", rest[i]) >= 0:

@@ -95,7 +95,7 @@ var lookalikes = readLookalikes(
 	"AАΑᎪ", "BВΒᏴ", "CСᏟϹ", "DԀᎠ", "EЕΕᎬ", "FϜ", "GԌᏀ", "HНΗᎻ", "IІΙӀᏆ", "JЈᎫ", "KКΚᏦ", "LᏞ", "MМΜᎷ", "NΝ",
 	"OОΟՕ", "PРΡᏢ", "QԚ", "RᎡ", "SЅᏚՏ", "TТΤᎢ", "UՍ", "VѴᏙ", "WԜᎳ", "XХΧ", "YҮΥᎩ", "ZΖᏃ",
 	// Brackets, bars, colons, semicolons, dashes and list bullets.
-	"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭", "|∣ǀ", ":∶։ː", ";⁏", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
+	"[【〔〖〘〚⁅❲⟦⦋⦍⦏⟬⎡⎣⌈⌊⦗", "]】〕〗〙〛⁆❳⟧⦌⦎⦐⟭⎤⎦⌉⌋⦘", "|∣ǀ", ":∶։ː", ";⁏", "_‗", "-‐‑‒–—−•‣◦▪·", "<˂ᐸ", ">˃ᐳ", "/∕⁄",
 )
 
 // readLookalikes parses lists. The first character of each list is the look of all others.
