@@ -53,13 +53,10 @@ func readTree(file []byte) (*value, *Mistake) {
 	b.parser.Reset(file)
 	at := b.root
 	for b.parser.NextExpression() {
-		switch e := b.parser.Expression(); e.Kind {
-		case unstable.Table:
-			at = b.below(b.root, b.keys(e), false)
-		case unstable.ArrayTable:
-			at = b.below(b.root, b.keys(e), true)
-		case unstable.KeyValue:
+		if e := b.parser.Expression(); e.Kind == unstable.KeyValue {
 			b.put(at, e)
+		} else { // a header; the parser keeps no comments
+			at = b.below(b.root, b.keys(e), e.Kind == unstable.ArrayTable)
 		}
 	}
 	return b.root, nil
