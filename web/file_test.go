@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/schema"
 	"waybill/web"
 )
 
@@ -50,29 +49,6 @@ func TestPageNeedsNoToken(t *testing.T) {
 				require.Equal(t, f.ETag, a.header.Get("ETag"))
 			}
 		}
-	})
-}
-
-// TestUnknownPathsAreNotFiles: paths are taken as they are. There are no folders, nothing above the page, and
-// nobody is sent elsewhere.
-func TestUnknownPathsAreNotFiles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, setup{page: somePage()})
-		for _, path := range []string{
-			"/./page.js", "//page.js", "/page.js/", "/%70age.js", "/x/../page.js", "/PAGE.JS", "/page.js%00", "/page.js.map", "/favicon.ico",
-		} {
-			a := h.ask("GET", path, "")
-			a.requireError(404, schema.MethodNotFound)
-			require.Empty(t, a.header.Get("Location"))
-		}
-		for _, verb := range []string{"POST", "PUT", "DELETE", "TRACE", "OPTIONS"} {
-			a := h.ask(verb, "/page.js", "")
-			a.requireError(405, schema.WrongVerb)
-			require.Equal(t, "GET", a.header.Get("Allow"))
-		}
-		h.ask("GET", "/", "", "Host: evil.test").requireError(403, schema.Forbidden)
-		h.ask("GET", "/", "", "Sec-Fetch-Site: cross-site").requireError(403, schema.Forbidden)
-		h.ask("GET", "/", "", "Content-Length: 1").requireError(400, schema.InvalidRequest)
 	})
 }
 

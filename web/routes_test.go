@@ -69,29 +69,6 @@ func TestReply(t *testing.T) {
 	serve(t, func(t *testing.T, h *harness) {
 		id := h.taskThatAsks()
 		reply := "/api/tasks/" + id + "/reply"
-		for body, code := range map[string]schema.Code{
-			"":                               schema.InvalidParams,
-			"{}":                             schema.InvalidParams,
-			`{"reply":null}`:                 schema.InvalidParams,
-			`{"reply":" \n\t"}`:              schema.EmptyContent,
-			`{"reply":"x","to":"y"}`:         schema.UnknownField,
-			`{"reply":"x","task_id":"y"}`:    schema.DuplicateKey,
-			`{"reply":"x"`:                   schema.ParseError,
-			`{"reply":"x"} {"by":"y"}`:       schema.ParseError,
-			`{"reply":"x",}`:                 schema.ParseError,
-			`{"reply":"\ud800"}`:             schema.InvalidUTF8,
-			strings.Repeat(`{"_meta":`, 129): schema.NestingTooDeep,
-		} {
-			a := h.ask("POST", reply, body)
-			require.Equal(t, 400, a.status, "%s: %s", body, a.body)
-			require.Equal(t, string(code), a.object().str("error.data.code"), body)
-		}
-		h.ask("POST", "/api/tasks/tsk_none/reply", `{"reply":"x"}`).requireError(404, schema.TaskGone)
-		for _, odd := range []string{"a%2Fb", "%00", "a%20b", "%D1%82sk", strings.Repeat("x", 129), "%ff", "..%2f.."} {
-			h.ask("POST", "/api/tasks/"+odd+"/reply", `{"reply":"x"}`).requireError(404, schema.TaskGone)
-		}
-		h.ask("POST", reply+"?by=me", `{"reply":"x"}`).requireError(400, schema.InvalidParams)
-
 		o := h.ask("POST", reply, ` { "reply" : "elm \"{[" , "by":"me", "x-note": 1 } `+"\n").requireOK()
 		require.Equal(t, id, o.str("task_id"))
 		require.Equal(t, "AWAITING_RESPONSE", o.str("old_status"))
@@ -105,22 +82,6 @@ func TestReply(t *testing.T) {
 		never := h.call("create_task", `{"prompt":"sail"}`).str("task.task_id")
 		o = h.ask("POST", "/api/tasks/"+never+"/reply", `{"reply":"oak"}`).requireError(409, schema.InvalidState)
 		require.Equal(t, "QUEUED", o.str("error.data.details.status"))
-	})
-}
-
-// The client sends again what it got no answer to.
-func TestRepeatedKeyReturnsTheSameAnswer(t *testing.T) {
-	serve(t, func(t *testing.T, h *harness) {
-		reply := "/api/tasks/" + h.taskThatAsks() + "/reply"
-		first := h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1")
-		first.requireOK()
-		require.Equal(t, string(first.body), string(h.ask("POST", reply, `{"reply":"elm"}`, `Idempotency-Key: "k1"`).body))
-		require.Equal(t, string(first.body), string(h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`).body))
-		h.ask("POST", reply, `{"reply":"oak"}`, "Idempotency-Key: k1").requireError(409, schema.IdempotencyClash)
-		h.ask("POST", reply, `{"reply":"elm","idempotency_key":"k1"}`, "Idempotency-Key: k1").requireError(400, schema.DuplicateKey)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: k1", "Idempotency-Key: k2").requireError(400, schema.DuplicateKey)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: not an id").requireError(400, schema.InvalidParams)
-		h.ask("POST", reply, `{"reply":"elm"}`, "Idempotency-Key: \xff").requireError(400, schema.InvalidUTF8)
 	})
 }
 
@@ -146,11 +107,6 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 
 		require.Len(t, h.ask("GET", "/api/tasks?status=AWAITING_RESPONSE&limit=1", "").requireOK().at("items"), 1)
 		require.Empty(t, h.ask("GET", "/api/tasks?status=QUEUED", "").requireOK().at("items"))
-		h.ask("GET", "/api/tasks?status=queued", "").requireError(400, schema.InvalidParams)
-		h.ask("GET", "/api/tasks?state=QUEUED", "").requireError(400, schema.UnknownField)
-		h.ask("GET", "/api/tasks?limit=1&limit=2", "").requireError(400, schema.DuplicateKey)
-		h.ask("GET", "/api/tasks?limit=%zz", "").requireError(400, schema.InvalidParams)
-		h.ask("GET", "/api/tasks?status=%ff", "").requireError(400, schema.InvalidUTF8)
 		require.Len(t, h.ask("GET", "/api/awaiting", "").requireOK().at("items"), 1)
 		require.Len(t, h.ask("GET", "/api/tasks/"+first+"/timeline?max_lines=1", "").requireOK().at("attempts"), 1)
 		require.Equal(t, "CANCELLED", h.ask("POST", "/api/tasks/"+first+"/cancel", `{"reason":"no wood"}`).requireOK().str("task.status"))
@@ -158,22 +114,17 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 
 		require.Len(t, h.ask("GET", "/api/instructions?state=queued&session_id=s", "").requireOK().at("items"), 1)
 		require.Equal(t, []any{"sail"}, contents(h.ask("GET", "/api/instructions/"+instruction, "").requireOK()))
-		h.ask("GET", "/api/instructions/ins_none", "").requireError(404, schema.InstructionGone)
-		h.ask("GET", "/api/instructions/no%20id", "").requireError(404, schema.InstructionGone)
 		h.ask("GET", "/api/instructions/"+instruction+"?state=queued", "").requireError(400, schema.InvalidParams)
 		h.ask("GET", "/api/instructions/"+instruction+"?instruction_id=x", "").requireError(400, schema.DuplicateKey)
 		require.Equal(t, "cancelled", h.ask("POST", "/api/instructions/"+instruction+"/cancel", "").requireOK().str("instruction.state"))
 		require.Equal(t, "1", h.ask("POST", "/api/instructions/cancel", `{"session_id":"default","all":true}`).requireOK().str("cancelled"))
 		require.Empty(t, h.ask("GET", "/api/instructions/failed", "").requireOK().at("items"))
-		h.ask("POST", "/api/instructions/ins_none/cancel", "").requireError(404, schema.InstructionGone)
 
 		require.Len(t, h.ask("GET", "/api/plans", "").requireOK().at("items"), 1)
 		require.Len(t, h.ask("GET", plan, "").requireOK().at("items"), 2)
 		require.Len(t, h.ask("GET", plan+"/ready?limit=1", "").requireOK().at("ready"), 1)
 		require.Equal(t, "in_progress", h.ask("POST", plan+"/items/1/status", `{"status":"in_progress"}`).requireOK().str("item.status"))
 		h.ask("POST", plan+"/items/9/status", `{"status":"completed"}`).requireError(422, schema.ItemGone)
-		h.ask("GET", "/api/plans/"+url.PathEscape("../tasks.md"), "").requireError(400, schema.PathOutside)
-		h.ask("GET", "/api/plans/none", "").requireError(404, schema.PlanGone)
 
 		run := h.ask("POST", plan+"/items/1/run", "").requireOK().str("run.run_id")
 		require.Equal(t, run, h.ask("GET", plan+"/items/1/run", "").requireOK().str("run.run_id"))
@@ -184,13 +135,11 @@ func TestRoutesReachTheirMethods(t *testing.T) {
 		require.Equal(t, "0", h.ask("GET", "/api/runs/"+run+"/telemetry", "").requireOK().str("dispatch.prompts"), "a preview is not counted")
 		h.ask("POST", "/api/runs/"+run+"/prompt", `{"role":"worker","preview":false}`).requireError(400, schema.DuplicateKey)
 		require.Equal(t, run, h.ask("POST", "/api/runs/"+run+"/replan", `{"summary":"smaller","plan_items":["1"]}`).requireOK().str("run.run_id"))
-		h.ask("GET", "/api/runs/run_none", "").requireError(404, schema.RunGone)
 		h.ask("GET", "/api/telemetry", "").requireOK()
 
 		notices := h.ask("GET", "/api/notices", "").requireOK().at("items").([]any)
 		require.NotEmpty(t, notices)
 		notice := notices[0].(map[string]any)["notice_id"].(string)
-		h.ask("GET", "/api/notices?peek=false", "").requireError(400, schema.DuplicateKey)
 		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind a tally, if there were one
 		handed := h.call("list_notices", `{"peek":true}`).at("items").([]any)[0].(map[string]any)
 		require.Equal(t, "0", fmt.Sprint(handed["deliveries"]), "what a person looks at is not handed to a host")
