@@ -188,7 +188,7 @@ func (f *feed) sendEvent(tx store.Tx, ev store.Event) error {
 			f.notice(ev.Seq, n)
 		}
 		return err
-	case core.RunLedger, core.ReceiptRecorded, core.NoticeConsumed,
+	case core.RunLedger, core.ReceiptRecorded, core.ToolReported, core.NoticeConsumed,
 		core.BreakerOpened, core.BreakerClosed:
 	}
 	return nil

@@ -11,17 +11,6 @@ import (
 	"waybill/test/slow"
 )
 
-// waiting returns what each item of a plan waits for that waits for something.
-func waiting(r *plan.Reading) string {
-	var all []string
-	for _, it := range r.Items() {
-		if len(it.DependsOn) > 0 {
-			all = append(all, it.ID+":"+strings.Join(it.DependsOn, ","))
-		}
-	}
-	return strings.Join(all, " ")
-}
-
 // Ten thousand items that wait for ten thousand are a hundred million pairs, which nobody writes down: the
 // plan is read in proportion to its text, and what is ready is known all the same.
 func TestWavesOfTenThousandItemsCostInProportion(t *testing.T) {

@@ -6,18 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/plan"
 	"waybill/test/slow"
 )
-
-// tree writes each item as id:parent.
-func tree(r *plan.Reading) string {
-	var all []string
-	for _, it := range r.Items() {
-		all = append(all, it.ID+":"+it.ParentID)
-	}
-	return strings.Join(all, " ")
-}
 
 func TestFaultF21_LargePlansOfHeadingsCostInProportion(t *testing.T) {
 	slow.Test(t)

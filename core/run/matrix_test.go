@@ -131,7 +131,6 @@ var (
 	codeOK        = reports(core.CodeQualityReviewer, run.SaidPass)
 	codeError     = reports(core.CodeQualityReviewer, run.SaidError)
 	codeInvalid   = reports(core.CodeQualityReviewer, run.SaidInvalid)
-	anyOK         = nameless(specOK)
 	anyFinds      = nameless(finds(core.SpecReviewer, "a"))
 	anyError      = nameless(specError)
 	anyInvalid    = nameless(specInvalid)

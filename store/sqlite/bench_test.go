@@ -1,12 +1,10 @@
 package sqlite_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,27 +106,4 @@ func probe(b *testing.B, each int) time.Duration {
 		require.NoError(b, f.Sync())
 	}
 	return time.Since(begun) / rounds
-}
-
-func counts(writers []lineCounter) []int64 {
-	all := make([]int64, len(writers))
-	for i := range writers {
-		all[i] = writers[i].lines.Load()
-	}
-	return all
-}
-
-func sum(all []int64) (total int64) {
-	for _, n := range all {
-		total += n
-	}
-	return total
-}
-
-// lineCounter counts the lines written to it.
-type lineCounter struct{ lines atomic.Int64 }
-
-func (c *lineCounter) Write(text []byte) (int, error) {
-	c.lines.Add(int64(bytes.Count(text, []byte{'\n'})))
-	return len(text), nil
 }

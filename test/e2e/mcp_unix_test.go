@@ -48,35 +48,6 @@ func (w world) visit(t *testing.T, era string, o *sdk.ClientOptions) *guest {
 	return &guest{session, t, cmd}
 }
 
-// leave ends the conversation, and with it the program.
-func (g *guest) leave() {
-	g.t.Helper()
-	require.NoError(g.t, g.Close())
-	require.Zero(g.t, g.cmd.ProcessState.ExitCode())
-}
-
-// use calls a tool, which must succeed, and returns its structured content.
-func (g *guest) use(name string, arguments map[string]any) map[string]any {
-	g.t.Helper()
-	content, err := g.try(name, arguments)
-	require.NoError(g.t, err)
-	return content
-}
-
-func (g *guest) try(name string, arguments map[string]any) (map[string]any, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	r, err := g.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments})
-	if err != nil {
-		return nil, err
-	}
-	if r.IsError {
-		return nil, fmt.Errorf("%s: %s", name, r.Content[0].(*sdk.TextContent).Text)
-	}
-	content, _ := r.StructuredContent.(map[string]any)
-	return content, nil
-}
-
 // Standard output carries protocol and nothing else, whatever is said on the way.
 func TestMCPStandardOutputIsPure(t *testing.T) {
 	t.Parallel()
