@@ -8,8 +8,9 @@ import (
 )
 
 // Step returns the run after the event, and the effects: one Decide, a Post if the event blocks the run or makes its
-// block last, and a Withdraw of these notices if it ends the block. Events on an ended run, and Unblock on a run that is not blocked, return a *core.Refusal. A worker that is
-// lost when none is awaited changes nothing and has no effects; neither does a receipt that the proof does not need.
+// block last, and a Withdraw of these notices if it ends the block. Events on an ended run, and Unblock on a run that is
+// not blocked, return a *core.Refusal. A worker that is lost when none is awaited changes nothing and has no effects;
+// neither does a receipt that the proof does not need.
 //
 // The laws that every sequence of events keeps:
 //   - each counter moves by its own events only, and no counter changes the limit of another;
