@@ -119,8 +119,9 @@ func handshake(ctx context.Context, h *host) {
 		r.ServerInfo.Name, r.ServerInfo.Version, r.ProtocolVersion, len(r.Capabilities.Methods), r.ServerInfo.PID)
 }
 
-// open returns the notices that remain at the end, because no host consumed them.
-var open = []string{"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.finished", "run.blocked", "run.blocked", "plan.completed"}
+// open lists the kinds of the notices that remain at the end, because no host consumed them. The notice of the block that was
+// ended is gone.
+var open = []string{"instruction.failed", "task.retry_scheduled", "task.retry_session_ready", "task.finished", "run.blocked", "plan.completed"}
 
 func goodbye(ctx context.Context, h *host) {
 	var notices schema.NoticeList
