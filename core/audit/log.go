@@ -90,7 +90,6 @@ type reader struct {
 
 // An attempt is what the log tells about one attempt.
 type attempt struct {
-	run         string
 	began, took core.Instant
 	tools       []tool
 }
@@ -183,7 +182,7 @@ func (r *reader) work(run string) *Work {
 
 func (r *reader) attempt(about record) *attempt {
 	if r.attempts[about.AttemptID] == nil {
-		r.attempts[about.AttemptID] = &attempt{run: about.RunID, took: -1}
+		r.attempts[about.AttemptID] = &attempt{took: -1}
 	}
 	return r.attempts[about.AttemptID]
 }
@@ -196,7 +195,7 @@ func (r *reader) done() []Work {
 		for i := range w.Passes {
 			p := &w.Passes[i]
 			p.took = -1
-			if a := r.attempts[p.Attempt]; a != nil && p.Attempt != "" {
+			if a := r.attempts[p.Attempt]; a != nil {
 				p.took, p.tools = a.took, a.tools
 			}
 			if len(p.tools) > 0 {
