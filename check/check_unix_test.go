@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/check"
+	"waybill/core/audit"
 	"waybill/schema"
 )
 
@@ -133,11 +134,24 @@ func TestRepositoryOfAnotherUser(t *testing.T) {
 	}
 	_, err := check.Tree(t.Context(), f.dir)
 	require.ErrorContains(t, err, "dubious ownership")
+	require.ErrorContains(t, check.CanLook(t.Context(), f.dir), "dubious ownership")
+	require.Equal(t, "untrusted", f.facts(audit.Start{}, "HEAD~1..HEAD").Outcome)
 	r, err := check.Run(t.Context(), f.dir, check.Check{Name: "test", Command: "true"})
 	require.NoError(t, err)
 	require.Equal(t, "green", r.Outcome)
 	require.Empty(t, r.TreeBefore)
 	require.Empty(t, r.TreeAfter)
+}
+
+// A git of long ago does not know what it is asked.
+func TestFactsOfAGitThatIsTooOld(t *testing.T) {
+	f := repository(t)
+	old := folder{t, t.TempDir()}
+	old.write("git", "#!/bin/sh\necho \"error: unknown option\" >&2; exit 129\n")
+	require.NoError(t, os.Chmod(filepath.Join(old.dir, "git"), 0o755))
+	defer check.WithGit(filepath.Join(old.dir, "git"))()
+	require.ErrorContains(t, check.CanLook(t.Context(), f.dir), "unknown option")
+	require.Equal(t, "untrusted", f.facts(audit.Start{}, "HEAD~1..HEAD").Outcome)
 }
 
 func TestExecutionThatIsEndedHasNoReceipt(t *testing.T) {

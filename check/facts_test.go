@@ -84,7 +84,8 @@ func TestFacts(t *testing.T) {
 			f.git("update-index", "--assume-unchanged", "main.go")
 			f.write("main.go", "changed")
 		}, "HEAD..HEAD", nil, "green", ""},
-		"in a merge": {folder.inMerge, "HEAD~1..HEAD", []string{"main.go"}, "green", ""},
+		"a locked index": {func(f folder) { f.commit("a.go"); f.write(".git/index.lock", "") }, "HEAD~1..HEAD", []string{"a.go"}, "green", ""},
+		"in a merge":     {folder.inMerge, "HEAD~1..HEAD", []string{"main.go"}, "green", ""},
 
 		"invented commits":     {func(f folder) { f.commit("a.go") }, "a1b2c3d..d4e5f6a", nil, "red", `no commit "d4e5f6a"`},
 		"a branch that is not": {func(f folder) { f.commit("a.go") }, "main..feature", nil, "red", `no commit "feature"`},
