@@ -57,7 +57,7 @@ var Methods = []Method{
 	}),
 	method[ReportEventParams, ReportEventResult](Method{
 		Name: "report_event", Group: "instructions", Kind: Change,
-		Doc:    "Reports an event, and acknowledges every outstanding instruction whose ack_on matches it.",
+		Doc:    "Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits.",
 		Errors: []Code{TooLarge},
 	}),
 	method[FailedParams, InstructionList](Method{

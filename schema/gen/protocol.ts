@@ -2205,7 +2205,7 @@ export interface MethodMap {
   "dispatch_instructions": { params: DispatchParams; result: DispatchResult };
   /** Confirms that a tracked instruction took effect. A repeated call returns the same answer. A failed instruction stays failed and gets late_ack_at. */
   "acknowledge": { params: AcknowledgeParams; result: AcknowledgeResult };
-  /** Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. */
+  /** Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits. */
   "report_event": { params: ReportEventParams; result: ReportEventResult };
   /** Lists the instructions that failed because no agent acknowledged them. */
   "get_failed_instructions": { params: FailedParams; result: InstructionList };

@@ -2832,7 +2832,7 @@ class Methods:
 
     @overload
     async def call(self, method: Literal["report_event"], params: ReportEventParams) -> ReportEventResult:
-        """Reports an event, and acknowledges every outstanding instruction whose ack_on matches it."""
+        """Reports an event, and acknowledges every outstanding instruction whose ack_on matches it. A tool call in the session of an attempt is kept in the event log, for audits."""
 
     @overload
     async def call(self, method: Literal["get_failed_instructions"], params: Optional[FailedParams] = None) -> InstructionList:
