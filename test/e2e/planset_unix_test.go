@@ -14,13 +14,12 @@ import (
 func TestThePathOfAPlanSpeaksForItWhereverItIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	path, _ := w.board(t, 1)
-	dir := filepath.Join(filepath.Dir(path), ".spec-workflow", "specs", "x")
+	dir := filepath.Join(w.workspace, ".spec-workflow", "specs", "x")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tasks.md"), []byte("- [ ] 1. a\n- [~] 2. b\n"), 0o600))
 	var all []string
 	for from, name := range map[string]string{
-		filepath.Dir(path): ".spec-workflow/specs/x/tasks.md", dir: "tasks.md", filepath.Dir(dir): "x/tasks.md",
+		w.workspace: ".spec-workflow/specs/x/tasks.md", dir: "tasks.md", filepath.Dir(dir): "x/tasks.md",
 		os.TempDir(): filepath.Join(dir, "tasks.md"),
 	} {
 		cmd := w.command(t, "plan", name, "--json")
