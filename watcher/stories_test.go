@@ -75,7 +75,7 @@ func (r *harness) step(line string) {
 	}
 	switch only, ok := strings.CutPrefix(reported, "only "); {
 	case ok:
-		require.Equal(r.t, r.paths(strings.Fields(only)), r.await(r.paths(strings.Fields(only))...), line)
+		require.Equal(r.t, r.paths(strings.Fields(only)), r.withoutMarker(r.await(r.paths(strings.Fields(only))...)), line)
 	case reported == "nothing":
 		require.Empty(r.t, r.settle(), line)
 	case reported != "whatever":
