@@ -95,14 +95,14 @@ type Engine struct {
 	began   core.Instant // when the engine was created, by its clock
 	running time.Time    // the same by the monotonic clock
 
-	mu      sync.Mutex  // guards the fields below
-	end     store.Point // the last known end of the log
-	queue   []*job      // in the order of submission
-	stopped bool
-	waiting map[*job]struct{} // waiting changes, see wait.go
-	foreign int               // counts the commits signalled by other processes
-	pending int               // estimate of the outstanding instructions; -1 is unknown
-	subs    map[chan struct{}]struct{}
+	mu           sync.Mutex  // guards the fields below
+	end          store.Point // the last known end of the log
+	queue        []*job      // in the order of submission
+	stopped      bool
+	waiting      map[*job]struct{} // waiting changes, see wait.go
+	foreignCount int               // counts the signals about commits of other processes
+	pending      int               // estimate of the outstanding instructions; -1 is unknown
+	subs         map[chan struct{}]struct{}
 	// unanswered is the first event of the group being committed, or 0. heldBack reports that a reader has seen it.
 	unanswered    int64
 	heldBack      bool

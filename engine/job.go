@@ -110,7 +110,7 @@ func (e *Engine) commit(ctx context.Context, group []*job) {
 	defer e.signalHeldBack()
 	live := group
 	for len(live) > 0 {
-		foreign := e.foreignSeen()
+		foreign := e.foreignSignals()
 		applied, broken, writes, err := e.attempt(ctx, live, store.Store.Update)
 		switch {
 		case broken != nil:
@@ -294,6 +294,7 @@ func (e *Engine) settleFailed(ctx context.Context, group []*job, err error) {
 }
 
 func (e *Engine) finish(ctx context.Context, j *job) {
+	foreign := e.foreignSignals()
 	applied, broken, writes, err := e.attempt(ctx, []*job{j}, store.Store.UpdateReserved)
 	switch {
 	case broken != nil:
@@ -301,6 +302,6 @@ func (e *Engine) finish(ctx context.Context, j *job) {
 	case err != nil:
 		e.answer(j, nil, err)
 	default:
-		e.settle(applied, writes, e.foreignSeen())
+		e.settle(applied, writes, foreign)
 	}
 }

@@ -19,13 +19,13 @@ func (e *Engine) shouldWait(j *job, result any) bool {
 	return j.ctx.Err() == nil && time.Now().Before(j.deadline)
 }
 
-// park lets the job wait. foreign is foreignSeen from before the run: if it changed, the run may have missed another
+// park lets the job wait. foreign is the number of foreign signals before the run: if it changed, the run may have missed another
 // process's commit.
 func (e *Engine) park(j *job, foreign int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watchLocked(j)
-	if e.stopped || e.foreign != foreign {
+	if e.stopped || e.foreignCount != foreign {
 		e.requeueLocked(j)
 		return
 	}
@@ -80,17 +80,19 @@ func (e *Engine) wakeWaiting(sessions []string) {
 	}
 }
 
-func (e *Engine) foreignSeen() int {
+// foreignSignals returns the number of signals about commits of other processes. A job that ran while it changed may be
+// outdated.
+func (e *Engine) foreignSignals() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.foreign
+	return e.foreignCount
 }
 
 // noteForeign puts all waiting jobs back into the queue, because another process may have changed their results.
 func (e *Engine) noteForeign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.foreign++
+	e.foreignCount++
 	e.pending = -1
 	signal(e.leased)
 	for j := range e.waiting {
