@@ -89,7 +89,7 @@ func (c *conn) protocolError(r *request, err error) *schema.Error {
 	case r.method == "initialize":
 		return schema.NewError(schema.InvalidParams, err.Error())
 	case r.era == c.legacy && !ready:
-		return notInitialized(r.method)
+		return beforeInitialize(r.method)
 	}
 	return c.reportDefect(r.method, err)
 }
@@ -161,8 +161,9 @@ func duplicateID() *schema.Error {
 		Hint("give each unanswered request its own id")
 }
 
-func notInitialized(method string) *schema.Error {
-	return schema.NewError(schema.InvalidRequest, fmt.Sprintf("%q came before initialize", safetext.Truncate(method, 80))).
+// beforeInitialize returns the error for a request of the older protocol before initialize was accepted.
+func beforeInitialize(method string) *schema.Error {
+	return schema.NewError(schema.InvalidRequest, fmt.Sprintf("%q came before initialize was accepted", safetext.Truncate(method, 80))).
 		Hint("send initialize first, or name the version of the protocol in _meta of each request")
 }
 

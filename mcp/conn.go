@@ -176,7 +176,7 @@ func (c *conn) handleRequest(method string, m wire.Message) {
 	}
 	era, tool := c.routeOf(m.Params)
 	if era == c.legacy && !c.initialized && method != "initialize" && method != "ping" && method != "server/discover" {
-		c.refuse(m.ID, notInitialized(method))
+		c.refuse(m.ID, beforeInitialize(method))
 		return
 	}
 	if fault := c.admit(r.paramsSize); fault != nil {

@@ -271,9 +271,9 @@ func (f facts) members() codec.Ordered {
 
 // refusal returns an answer for an error: its code, its message and its hint.
 func refusal(fault *schema.Error) *sdk.CallToolResult {
-	text := string(fault.Data.Code) + ": " + sentence(neutralCut(fault.Message, maxFault))
+	text := string(fault.Data.Code) + ": " + withFullStop(neutralCut(fault.Message, maxFault))
 	if fault.Data.Hint != "" {
-		text += " " + sentence(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
+		text += " " + withFullStop(strings.ToUpper(fault.Data.Hint[:1])+fault.Data.Hint[1:])
 	}
 	if fault.Data.RetryAfterMS > 0 {
 		text += fmt.Sprintf(" Try again in %d ms.", fault.Data.RetryAfterMS)
@@ -287,8 +287,8 @@ func refusal(fault *schema.Error) *sdk.CallToolResult {
 // maxFault limits the message of an error.
 const maxFault = 2 << 10
 
-// sentence returns the text with a full stop if it has no end mark.
-func sentence(text string) string {
+// withFullStop returns the text with a full stop if it has no end mark.
+func withFullStop(text string) string {
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
 		return text
 	}
