@@ -78,7 +78,7 @@ func Facts(ctx context.Context, dir string, said audit.Said, start audit.Start, 
 	}
 	seen.Told = r.TreeAfter != "" && told(r.TreeAfter)
 	outcome, wrong := audit.Facts(said, seen)
-	r.Output = audit.Output(wrong)
+	r.Output = audit.FormatFalse(wrong)
 	switch outcome {
 	case proof.Red:
 		r.Reason = "not as the result says"
@@ -96,7 +96,7 @@ func Facts(ctx context.Context, dir string, said audit.Said, start audit.Start, 
 }
 
 func aboutOf(said audit.Said) string {
-	if !said.Commits() {
+	if !said.NamesCommits() {
 		return "changes that are not committed"
 	}
 	return said.GitRange

@@ -173,12 +173,12 @@ func TestBaseOfProtectedFiles(t *testing.T) {
 	require.Nil(t, b)
 	b = trust.NewBase([]string{"b", "a", "b"}, map[string]string{"kept": "1", "changed": "1", "removed": "1"})
 	b.Asked["run_1"] = trust.Asking{Check: "test", Round: 2, Files: map[string]string{"kept": "1"}}
-	require.NoError(t, p.KeepBase(b))
+	require.NoError(t, p.SaveBase(b))
 	again, err := p.Base()
 	require.NoError(t, err)
 	require.Equal(t, b, again)
-	require.True(t, b.Is([]string{"a", "b"}))
-	require.False(t, b.Is([]string{"a"}))
+	require.True(t, b.HasPatterns([]string{"a", "b"}))
+	require.False(t, b.HasPatterns([]string{"a"}))
 	now := map[string]string{"kept": "1", "changed": "2", "new": "1"}
 	require.Equal(t, []string{"changed", "new", "removed"}, b.Changed(now))
 	b.Accept(now)

@@ -180,7 +180,7 @@ func (a commands) look(ctx context.Context, w audit.Work) (trouble string, err e
 			return err.Error(), nil
 		}
 		p.Looked = true
-		if p.Said.Commits() { // changes that were not committed may be gone by now
+		if p.Said.NamesCommits() { // changes that were not committed may be gone by now
 			_, p.False = audit.Facts(p.Said, seen)
 		}
 	}

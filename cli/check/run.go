@@ -79,7 +79,7 @@ func (a commands) runAll(ctx context.Context, c *receipts.Checks) error {
 func unready(file trust.Place, standing trust.Standing) error {
 	switch {
 	case len(standing.Mistakes) > 0:
-		return output.UsageError(receipts.Mistakes(file, standing.Mistakes))
+		return output.UsageError(receipts.MistakesError(file, standing.Mistakes))
 	case standing.State == trust.None:
 		return errNone(file)
 	case standing.State != trust.Trusted:

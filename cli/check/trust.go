@@ -66,7 +66,7 @@ func (a commands) trust(ctx context.Context) error {
 	standing := place.Look()
 	switch {
 	case len(standing.Mistakes) > 0:
-		return output.UsageError(receipts.Mistakes(place, standing.Mistakes))
+		return output.UsageError(receipts.MistakesError(place, standing.Mistakes))
 	case standing.State == trust.None:
 		return errNone(place)
 	case standing.State == trust.Unusable:

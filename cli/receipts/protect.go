@@ -35,7 +35,7 @@ func (c *Checks) protect(ctx context.Context, patterns []string, found config.Ch
 		return nil
 	}
 	changed := found.Protect
-	if base != nil && base.Is(patterns) {
+	if base != nil && base.HasPatterns(patterns) {
 		changed = slices.DeleteFunc(base.Changed(files), func(name string) bool { return !found.Protects(name) })
 		r.Reason = "the work changed " + named(shortened(changed), len(changed))
 	} else {
@@ -49,7 +49,7 @@ func (c *Checks) protect(ctx context.Context, patterns []string, found config.Ch
 		r.Outcome, r.Changed = proof.Protected.String(), shortened(changed)
 		base.Asked[run.RunID] = trust.Asking{Check: found.Name, Round: run.Proof.Round, Files: files}
 	}
-	return c.File.KeepBase(base)
+	return c.File.SaveBase(base)
 }
 
 // named returns the first names of a number of files as text.
@@ -121,5 +121,5 @@ func (c *Checks) Note(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return fmt.Errorf("it cannot be noted how the protected files are: %w", err)
 	}
-	return c.File.KeepBase(trust.NewBase(patterns, files))
+	return c.File.SaveBase(trust.NewBase(patterns, files))
 }

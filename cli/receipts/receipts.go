@@ -1,7 +1,7 @@
 // Package receipts runs the checks of a workspace and reports their receipts, for the commands that may run checks.
 //
 // It runs only commands that a person typed or trusts. Of every other check it reports that it was not run. It decides
-// nothing about runs: methods do that.
+// nothing about runs: the methods of the API do that.
 package receipts
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // Checks are the checks that a process can run in a workspace.
 type Checks struct {
-	// Call carries out a method.
+	// Call calls a method of the API.
 	Call func(ctx context.Context, method string, params, result any) error
 	// Dir is the folder in which checks run.
 	Dir string
@@ -32,7 +32,7 @@ type Checks struct {
 	Runner string
 }
 
-// Look returns how a person and the file stand now.
+// Look returns the file's checks, and whether a person trusts the file as it is now.
 func (c *Checks) Look() trust.Standing {
 	if c.File == (trust.Place{}) {
 		return trust.Standing{State: trust.None}
@@ -40,7 +40,8 @@ func (c *Checks) Look() trust.Standing {
 	return c.File.Look()
 }
 
-// Required returns the names of the checks of a kind that must be green.
+// Required returns the names of the checks that must be green at a moment: the typed ones, which are per item, and those
+// of the file as a person trusted it last.
 func (c *Checks) Required(when config.When) (names []string) {
 	for _, typed := range c.Typed {
 		if when == config.PerItem {
@@ -55,13 +56,12 @@ func (c *Checks) Required(when config.When) (names []string) {
 	return names
 }
 
-// Ready returns an error if no work should begin before a person has looked at the file: it cannot be used, or was never
-// trusted, and the command line does not have all of its checks. Of a file that has changed since, its runs will wait for a
-// person; then warning says so.
+// Ready returns an error if the file cannot be used, or if work needs its checks and no person ever trusted it. It returns a
+// warning if the file has changed since: runs will wait for a person.
 func (c *Checks) Ready() (warning string, err error) {
 	standing := c.Look()
 	if len(standing.Mistakes) > 0 {
-		return "", output.UsageError(Mistakes(c.File, standing.Mistakes))
+		return "", output.UsageError(MistakesError(c.File, standing.Mistakes))
 	}
 	declared := standing.Checks
 	if standing.Kept != nil {
@@ -77,8 +77,8 @@ func (c *Checks) Ready() (warning string, err error) {
 	return "", nil
 }
 
-// Mistakes returns the mistakes in a file as one error.
-func Mistakes(file trust.Place, mistakes []config.Mistake) error {
+// MistakesError returns the mistakes in a file as one error.
+func MistakesError(file trust.Place, mistakes []config.Mistake) error {
 	lines := make(output.Lines, len(mistakes))
 	for i, m := range mistakes {
 		lines[i] = file.Path() + ":" + m.String()
@@ -105,8 +105,8 @@ func (c *Checks) Command(name string) (line string, runs, known bool) {
 }
 
 // Run runs the check with a name for a run and returns its receipt. The zero run stands for none. A check of the file that no
-// person trusts as it is now is not run, and its receipt says so. An error means that ctx ended first, or that the store cannot
-// be read.
+// person trusts as it is now is not run, and its receipt says so. A green check whose protected files have changed is
+// protected. An error means that ctx ended first, or that the store or the base cannot be read or written.
 func (c *Checks) Run(ctx context.Context, run schema.Run, name string) (schema.CheckRun, error) {
 	if name == proof.Facts {
 		return c.lookAtFacts(ctx, run.RunID)
@@ -135,7 +135,7 @@ func (c *Checks) Run(ctx context.Context, run schema.Run, name string) (schema.C
 	return r, ctx.Err()
 }
 
-// Params returns the params of report_check for a receipt.
+// Params returns the params of report_check for a receipt, with a new idempotency key.
 func (c *Checks) Params(run schema.Run, r schema.CheckRun) schema.ReportCheckParams {
 	r.Runner, r.Round = c.Runner, &run.Proof.Round
 	return schema.ReportCheckParams{RunID: run.RunID, CheckRun: r, Keyed: schema.Keyed{IdempotencyKey: "check-" + uuid.NewString()}}

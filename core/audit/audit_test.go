@@ -64,10 +64,10 @@ func TestFactsMatrix(t *testing.T) {
 	} {
 		outcome, wrong := audit.Facts(audit.Said{GitRange: row.gitRange, Files: row.files}, row.seen)
 		fmt.Fprintf(&b, "%s: %s\n", row.name, outcome)
-		for line := range strings.Lines(audit.Output(wrong)) {
+		for line := range strings.Lines(audit.FormatFalse(wrong)) {
 			b.WriteString("  " + line)
 		}
-		require.Equal(t, wrong, audit.FalseIn(audit.Output(wrong)), row.name)
+		require.Equal(t, wrong, audit.ParseFalse(audit.FormatFalse(wrong)), row.name)
 	}
 	golden.Equal(t, "facts.golden", b.String())
 }
@@ -255,9 +255,9 @@ func TestFlagsOfFactsThatWereLookedAtLater(t *testing.T) {
 	require.Empty(t, audit.Flags(works[0]))
 	require.Equal(t, audit.Start{Commit: "c1", Tree: "t1"}, works[0].Start)
 	p := &works[0].Passes[0]
-	p.Looked, p.False = true, []audit.False{{Fact: audit.FactFiles, Text: "no"}}
+	p.Looked, p.False = true, []audit.FalseFact{{Fact: audit.FactFiles, Text: "no"}}
 	flags := audit.Flags(works[0])
 	require.Len(t, flags, 2)
 	require.Equal(t, audit.NoRange, flags[0].Kind)
-	require.Equal(t, audit.FilesNotThere, flags[1].Kind)
+	require.Equal(t, audit.FilesNotChanged, flags[1].Kind)
 }

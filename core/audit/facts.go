@@ -46,24 +46,24 @@ const (
 	FactChange Fact = "changes" // something has changed since the work began
 )
 
-// A False is a false fact, with a text for the agent: how git contradicts it, and how to mend it.
-type False struct {
+// A FalseFact is a false fact, with a text for the agent: how git contradicts it, and how to mend it.
+type FalseFact struct {
 	Fact Fact
 	Text string
 }
 
 // Facts judges what a result says. Red means that at least one fact is false. Protected means that nothing is false but that
 // nothing was changed, although a worker was told: a person decides whether that is right.
-func Facts(said Said, seen Seen) (proof.Outcome, []False) {
-	var all []False
+func Facts(said Said, seen Seen) (proof.Outcome, []FalseFact) {
+	var all []FalseFact
 	if f := seen.falseRange(said.GitRange); f != "" {
-		all = append(all, False{FactRange, f})
+		all = append(all, FalseFact{FactRange, f})
 	} else if seen.Same && !seen.names(said.GitRange) {
-		all = append(all, False{FactChange, "no file differs from the state in which the work began. Do the task; if it needs no change, " +
+		all = append(all, FalseFact{FactChange, "no file differs from the state in which the work began. Do the task; if it needs no change, " +
 			"answer pass once more and change nothing, and a person will decide."})
 	}
 	if f := seen.falseFiles(said.Files); f != "" {
-		all = append(all, False{FactFiles, f})
+		all = append(all, FalseFact{FactFiles, f})
 	}
 	switch {
 	case len(all) == 0:

@@ -11,7 +11,7 @@ import (
 // A Flag is a sign that a person should look at a result or a run.
 type Flag struct {
 	Kind FlagKind
-	// Role, Task and Attempt are those of the result; "" for a flag about the run.
+	// Role, Task and Attempt are those of the result. A flag about the run has only the failed task, if any.
 	Role, Task, Attempt string
 	Text                string
 	Events              []int64 // the evidence in the event log, in ascending order
@@ -22,13 +22,13 @@ type FlagKind string
 
 // The kinds of flags.
 const (
-	NoRange       FlagKind = "no_range"         // a worker's pass names no commits, or a range without changes
-	FalseRange    FlagKind = "false_range"      // the range is not what the result says
-	FilesNotThere FlagKind = "files_not_there"  // files that the result names did not change
-	NotTested     FlagKind = "not_tested"       // it says that tests ran, and no reported tool call ran them
-	NoTools       FlagKind = "no_tools"         // there is no tool call, although the host reports them
-	Instant       FlagKind = "instant"          // the attempt ended within a second
-	RepeatedStep  FlagKind = "repeated_failure" // the same step failed the same way again
+	NoRange         FlagKind = "no_range"         // a worker's pass names no commits or an empty range, or no file has changed
+	FalseRange      FlagKind = "false_range"      // the range is not what the result says
+	FilesNotChanged FlagKind = "files_not_there"  // files that the result names did not change
+	NotTested       FlagKind = "not_tested"       // the result says that tests ran, and no reported tool call ran them
+	NoTools         FlagKind = "no_tools"         // there is no tool call, although the host reports them
+	TooFast         FlagKind = "instant"          // the attempt ended within a second
+	RepeatedFailure FlagKind = "repeated_failure" // the same step failed the same way again
 )
 
 // second is the shortest time in which an agent can have worked.
@@ -47,7 +47,8 @@ func Flags(w Work) []Flag {
 		if p.Receipt != 0 {
 			receipt = []int64{p.Receipt}
 		}
-		if p.Looked && p.Receipt == 0 && !p.Said.Commits() {
+		// Without a receipt of the facts, only the range shows it.
+		if p.Looked && p.Receipt == 0 && !p.Said.NamesCommits() {
 			flag(NoRange, nil, "it names no commits, so git cannot show what it changed")
 		}
 		for _, f := range p.False {
@@ -55,24 +56,24 @@ func Flags(w Work) []Flag {
 		}
 		p.flagTests(flag)
 		if p.took >= 0 && p.took < second {
-			flag(Instant, nil, "its attempt took %d ms", p.took/1000)
+			flag(TooFast, nil, "its attempt took %d ms", p.took/1000)
 		}
 	}
 	return append(flags, w.repeated()...)
 }
 
-// Commits reports whether a result names commits: HEAD..HEAD says that there are none.
-func (s Said) Commits() bool {
+// NamesCommits reports whether a result names commits: HEAD..HEAD says that there are none.
+func (s Said) NamesCommits() bool {
 	base, head := ends(s.GitRange)
 	return base != head
 }
 
-func (f False) kind() FlagKind {
+func (f FalseFact) kind() FlagKind {
 	switch f.Fact {
 	case FactRange:
 		return FalseRange
 	case FactFiles:
-		return FilesNotThere
+		return FilesNotChanged
 	case FactChange:
 		return NoRange
 	}
@@ -116,14 +117,14 @@ func (w Work) repeated() (flags []Flag) {
 	}
 	for _, same := range order {
 		if f, at := last[same], events[same]; len(at) > f.most {
-			flags = append(flags, Flag{RepeatedStep, "", f.task, "", fmt.Sprintf("%d times the same way: %s", len(at), f.what), at})
+			flags = append(flags, Flag{RepeatedFailure, "", f.task, "", fmt.Sprintf("%d times the same way: %s", len(at), f.what), at})
 		}
 	}
 	return flags
 }
 
-// Output returns false facts as the output of a check: a line each.
-func Output(all []False) string {
+// FormatFalse returns false facts as the output of a check: a line each.
+func FormatFalse(all []FalseFact) string {
 	var b strings.Builder
 	for _, f := range all {
 		fmt.Fprintf(&b, "%s: %s\n", f.Fact, f.Text)
@@ -131,12 +132,12 @@ func Output(all []False) string {
 	return b.String()
 }
 
-// FalseIn returns the false facts in an Output.
-func FalseIn(output string) (all []False) {
+// ParseFalse is the inverse of FormatFalse. It skips other lines.
+func ParseFalse(output string) (all []FalseFact) {
 	for line := range strings.Lines(output) {
 		fact, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		if ok && slices.Contains([]Fact{FactRange, FactFiles, FactChange}, Fact(fact)) {
-			all = append(all, False{Fact(fact), text})
+			all = append(all, FalseFact{Fact(fact), text})
 		}
 	}
 	return all

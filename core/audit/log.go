@@ -40,7 +40,7 @@ type Pass struct {
 	Said          Said
 	// False are the facts of a worker's pass that are false. Looked says that they were looked at: see Receipt, the event
 	// with the receipt about them, or 0.
-	False   []False
+	False   []FalseFact
 	Looked  bool
 	Receipt int64
 
@@ -165,7 +165,7 @@ func (r *reader) receipt(w *Work, seq int64, about record) {
 		if p := &w.Passes[i]; p.Role == core.Worker.String() {
 			p.Looked, p.Receipt, p.False = true, seq, nil
 			if about.Outcome != proof.Green.String() {
-				p.False = FalseIn(about.Output)
+				p.False = ParseFalse(about.Output)
 			}
 			return
 		}

@@ -19,7 +19,8 @@ func (r Run) Explain(history core.History, newest string) core.Explanation {
 	}
 }
 
-func theItem(r Run) []string { return []string{r.ItemID} }
+// itemIDs returns the id of the run's item for ReasonRule.IDs.
+func itemIDs(r Run) []string { return []string{r.ItemID} }
 
 // withDecisions adds occurrences for the rule of each decision, and for its rule and role. Reasons find their event
 // by these types.
@@ -46,37 +47,37 @@ func decided(rule Rule, role core.Role) core.EventType {
 // runRules explain the laws of Step: the state of the run, the standing of each role, the facts, and each counter
 // above zero with its limit.
 var runRules = []core.ReasonRule[Run]{
-	{Name: "one_run_leads_one_item_to_approval", Text: sayRunning, Events: []core.EventType{core.RunStarted}, IDs: theItem},
-	{Name: "every_reviewer_has_approved", Text: sayDone, Events: ending(RuleApproval), IDs: theItem},
-	{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: ending(RuleSubmitted), IDs: theItem},
+	{Name: "one_run_leads_one_item_to_approval", Text: sayRunning, Events: []core.EventType{core.RunStarted}, IDs: itemIDs},
+	{Name: "every_reviewer_has_approved", Text: sayDone, Events: ending(RuleApproval), IDs: itemIDs},
+	{Name: "nobody_has_to_approve", Text: sayUnreviewed, Events: ending(RuleSubmitted), IDs: itemIDs},
 	halting(HaltInvalid, RuleInvalid), halting(HaltFailures, RuleFailures), halting(HaltRejections, RuleRejections),
 	halting(HaltGaveUp, RuleGaveUp), halting(HaltStalled, RuleStalled), halting(HaltReviewLoop, RuleReviewLoop),
 	halting(HaltAlternation, RuleAlternation), halting(HaltChecks, RuleCheckFailed), halting(HaltUntrusted, RuleChecked),
 	{
-		Name: "required_checks", Text: sayProof, IDs: theItem,
+		Name: "required_checks", Text: sayProof, IDs: itemIDs,
 		Events: []core.EventType{decided(RuleChecked, 0), decided(RuleCheckFailed, 0), decided(RuleSubmitted, 0), decided(RuleApproval, 0)},
 	},
 	standing(core.Worker), standing(core.SpecReviewer), standing(core.CodeQualityReviewer),
-	counter("invalid_results_of_worker", blocks,
+	counter("invalid_results_of_worker", blocksForGood,
 		func(r Run) (int, int) { return r.invalid(core.Worker) }, decided(RuleInvalid, core.Worker)),
-	counter("invalid_results_of_spec_reviewer", blocks,
+	counter("invalid_results_of_spec_reviewer", blocksForGood,
 		func(r Run) (int, int) { return r.invalid(core.SpecReviewer) }, decided(RuleInvalid, core.SpecReviewer)),
-	counter("invalid_results_of_code_quality_reviewer", blocks,
+	counter("invalid_results_of_code_quality_reviewer", blocksForGood,
 		func(r Run) (int, int) { return r.invalid(core.CodeQualityReviewer) }, decided(RuleInvalid, core.CodeQualityReviewer)),
-	counter("worker_failures", blocks,
+	counter("worker_failures", blocksForGood,
 		func(r Run) (int, int) { return r.Counters.WorkerFailures, r.Policy.WorkerFailures + 1 }, decided(RuleFailures, 0)),
-	counter("review_rejections", blocks,
+	counter("review_rejections", blocksForGood,
 		func(r Run) (int, int) { return r.Counters.ReviewRejections, r.Policy.ReviewRejections },
 		decided(RuleRejections, 0), decided(RuleReviewLoop, 0), decided(RuleAlternation, 0)),
-	counter("check_failures", blocks,
+	counter("check_failures", blocksForGood,
 		func(r Run) (int, int) { return r.Counters.CheckFailures, r.Policy.CheckFailures }, decided(RuleCheckFailed, 0)),
-	counter("outcomes_without_progress", flags,
+	counter("outcomes_without_progress", blocksUntilProgress,
 		func(r Run) (int, int) { return r.Counters.Stalled, r.Policy.StalledThreshold },
 		decided(RuleStalled, 0), decided(RuleFailures, 0), decided(RuleGaveUp, 0)),
-	foundBy(core.SpecReviewer, "identical_review_issues", sameAgain),
-	foundBy(core.CodeQualityReviewer, "identical_review_issues", sameAgain),
-	foundBy(core.SpecReviewer, "alternating_review_issues", cameBack),
-	foundBy(core.CodeQualityReviewer, "alternating_review_issues", cameBack),
+	foundBy(core.SpecReviewer, "identical_review_issues", sameInARow),
+	foundBy(core.CodeQualityReviewer, "identical_review_issues", sameInARow),
+	foundBy(core.SpecReviewer, "alternating_review_issues", returnsInARow),
+	foundBy(core.CodeQualityReviewer, "alternating_review_issues", returnsInARow),
 	{Name: "new_plan_needs_another_frontier", Text: sayPlanned, Events: []core.EventType{core.RunReplanned}},
 	{Name: "person_unblocks", Text: sayUnblocked, Events: []core.EventType{core.RunUnblocked}},
 	{Name: "facts_are_read_from_the_plan", Text: sayReread, Events: []core.EventType{core.RunLedger}},
@@ -89,8 +90,8 @@ func ending(by Rule) []core.EventType {
 
 // Effects of a counter at its limit, as text.
 const (
-	blocks = "blocks the run until there is a new plan or a person unblocks it"
-	flags  = "blocks the run until there is a new plan, a person unblocks it, or the work moves on"
+	blocksForGood       = "blocks the run until there is a new plan or a person unblocks it"
+	blocksUntilProgress = "blocks the run until there is a new plan, a person unblocks it, or the work moves on"
 )
 
 // halting returns the rule for one halt.
@@ -101,7 +102,7 @@ func halting(why Halt, by Rule) core.ReasonRule[Run] {
 		}
 		return fmt.Sprintf("%s is blocked: %s; only its dependents wait with it", r.item(), r.WhyBlocked())
 	}
-	return core.ReasonRule[Run]{Name: "blocked_by_" + string(why), Text: says, Events: []core.EventType{decided(by, 0)}, IDs: theItem}
+	return core.ReasonRule[Run]{Name: "blocked_by_" + string(why), Text: says, Events: []core.EventType{decided(by, 0)}, IDs: itemIDs}
 }
 
 // standing returns the rule for the standing of one role.
@@ -162,7 +163,7 @@ func counter(name, effect string, of func(Run) (count, limit int), moved ...core
 }
 
 // foundBy returns the rule for the findings of one reviewer. It has a text only for the reviewer with the higher
-// count.
+// count, at a tie for the spec reviewer.
 func foundBy(role core.Role, name string, of func(Policy, Findings) (count, limit int)) core.ReasonRule[Run] {
 	most := func(r Run) (count, limit int) {
 		first, limit := of(r.Policy, r.findings(core.SpecReviewer))
@@ -172,13 +173,15 @@ func foundBy(role core.Role, name string, of func(Policy, Findings) (count, limi
 		}
 		return max(first, second), limit
 	}
-	return counter(name, flags, most,
+	return counter(name, blocksUntilProgress, most,
 		decided(RuleRejections, role), decided(RuleReviewLoop, role), decided(RuleAlternation, role))
 }
 
-func sameAgain(p Policy, f Findings) (count, limit int) { return f.Same, p.ReviewLoopThreshold }
+// sameInARow returns the number of submissions in a row with the same issues, the first included, and its limit.
+func sameInARow(p Policy, f Findings) (count, limit int) { return f.Same, p.ReviewLoopThreshold }
 
-func cameBack(p Policy, f Findings) (count, limit int) { return f.Swaps, p.swapLimit() }
+// returnsInARow returns how often in a row two sets of issues took turns, and its limit.
+func returnsInARow(p Policy, f Findings) (count, limit int) { return f.Swaps, p.swapLimit() }
 
 // invalid returns the count and the limit of the invalid results of a role. A reviewer's limit includes fresh
 // reviewers.
@@ -236,7 +239,7 @@ func (r Run) superseded(h core.History, newest string) []core.Reason {
 		return nil
 	}
 	ended := h.Last(core.RunSuperseded)
-	reason := core.Reason{Rule: "run_without_approval_has_failed", EventSeq: ended.Seq, IDs: theItem(r)}
+	reason := core.Reason{Rule: "run_without_approval_has_failed", EventSeq: ended.Seq, IDs: itemIDs(r)}
 	reason.Text = fmt.Sprintf("ended before %s was approved", r.item())
 	if ended != (core.Occurrence{}) {
 		reason.Text = fmt.Sprintf("ended at %s, before %s was approved: a newer run of it was started, and an item has one live run",

@@ -30,7 +30,7 @@ func (s *Store) afterFault(err error) error {
 		switch {
 		case code(e) == 0:
 		case code(e)&0xff == sqlite3.SQLITE_CORRUPT && !isKind(s.checkIntegrity(context.Background()), store.Corrupt):
-			e = &store.Error{Kind: store.IO, Outcome: e.Outcome, Message: diskFailed(s.place.path), Err: e.Err}
+			e = &store.Error{Kind: store.IO, Outcome: e.Outcome, Message: diskFailedText(s.place.path), Err: e.Err}
 			s.revive(e)
 		default:
 			s.stop(fault(store.Corrupt, e.Err, "the store %s is damaged and is not written any more: it was left as it is; put a copy back, or move it away to begin anew", s.place.path))
@@ -42,25 +42,25 @@ func (s *Store) afterFault(err error) error {
 	return e
 }
 
-// The time between two attempts to open the writing connection after the disk failed doubles from the one to the other.
+// After the disk failed, the time between two attempts to open the writing connection doubles from firstRetry to lastRetry.
 const (
 	firstRetry = time.Second
 	lastRetry  = 30 * time.Second
 )
 
 // revive opens the writing connection again after the disk failed. After a failed sync, the system treats pages as
-// clean that never reached the disk, so this connection may trust lost data. If the disk fails again soon, revive
-// leaves the store without a writing connection, and a later Update opens it. The failed call already reports the disk,
-// so revive drops its own errors.
+// clean that never reached the disk, so this connection may trust lost data. After a second
+// fault within the waiting time, or a failed attempt, the store has no writing connection until a later Update opens one.
+// The failed call reports the first fault; rest keeps the later one for the next Update.
 func (s *Store) revive(why *store.Error) {
 	s.o.Logger.Error("the disk of the store failed", "path", s.place.path, "reason", why.Error())
 	if !s.diskFailed {
 		s.diskFailed = true
 		s.note("the disk of the store has failed since waybill was started: " + why.Error())
 	}
-	again := time.Now().Before(s.retryAt)
+	tooSoon := time.Now().Before(s.retryAt)
 	s.backOff()
-	if again {
+	if tooSoon {
 		_ = s.rest(why)
 		return
 	}
@@ -90,12 +90,12 @@ func (s *Store) rest(err error) *store.Error {
 		return e
 	case store.IO, store.ReadOnly, store.Closed, store.Cancelled:
 	}
-	e = fault(store.IO, err, "%s", diskFailed(s.place.path))
+	e = fault(store.IO, err, "%s", diskFailedText(s.place.path))
 	s.setAbsent(e)
 	return e
 }
 
-func diskFailed(path string) string {
+func diskFailedText(path string) string {
 	return fmt.Sprintf("the disk of the store %s failed: check the disk and repeat the call; nothing is written until the disk works again, which waybill tries every %v or more often",
 		path, lastRetry)
 }

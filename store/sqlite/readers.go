@@ -103,7 +103,7 @@ func (s *Store) readingAlone(ctx context.Context, fn func(c *conn) (bool, error)
 		return err
 	}
 	if s.w == nil {
-		return fault(store.IO, nil, "%s", diskFailed(s.place.path))
+		return fault(store.IO, nil, "%s", diskFailedText(s.place.path))
 	}
 	_, err := fn(s.w)
 	return err

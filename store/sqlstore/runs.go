@@ -55,7 +55,7 @@ func takeRun(r *Row, buf *encoder) (number int64, itemRun run.Run, err error) {
 	itemRun.Policy.CheckFailures, itemRun.Counters.CheckFailures = next(), next()
 	itemRun.PlanVersion, itemRun.Revision = next(), r.Integer()
 	itemRun.CreatedAt, itemRun.UpdatedAt = core.Instant(r.Integer()), core.Instant(r.Integer())
-	stands := takeStanding(r, &itemRun)
+	stands := takeLateColumns(r, &itemRun)
 	sum := r.blob()
 	*buf = buf.run(number, itemRun).columns(stands)
 	if r.err != nil || !bytes.Equal(sum, buf.sum()) {
@@ -122,7 +122,7 @@ func runArgs(number int64, run run.Run, buf *encoder) []any {
 	for _, n := range numbersOf(run) {
 		args = append(args, n)
 	}
-	stands := standingOf(run)
+	stands := lateColumns(run)
 	*buf = buf.run(number, run).columns(stands)
 	return append(append(args, stands...), buf.sum())
 }

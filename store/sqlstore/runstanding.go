@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// standingCount is how many values standingOf returns.
-	standingCount = 12
+	// lateColumnCount is how many values lateColumns returns.
+	lateColumnCount = 12
 
 	// selectLatestRuns looks for the latest runs in the index alone, and reads no other row. They come in
 	// the order of the index; told to order them, SQLite would sort them again, with all their columns.
@@ -22,20 +22,20 @@ const (
 		) AS newest CROSS JOIN runs ON runs.workspace = :w AND number = latest`
 )
 
-// standingOf returns the values of the columns from halt on: why a run is blocked, and how its roles stand.
-func standingOf(run run.Run) []any {
-	at := run.Standing
+// lateColumns returns the values of the columns from halt on: why a run is blocked, and how its roles stand.
+func lateColumns(itemRun run.Run) []any {
+	at := itemRun.Standing
 	return []any{
-		string(run.Halt), int64(run.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), int64(run.Naming),
-		writtenFindings(run.Findings[0]), writtenFindings(run.Findings[1]), run.Frontier,
-		int64(run.Policy.ResultForm), flag(run.Policy.RequireKey), writtenProof(run.Proof),
+		string(itemRun.Halt), int64(itemRun.Policy.Reviewers), int64(at[0]), int64(at[1]), int64(at[2]), int64(itemRun.Naming),
+		writtenFindings(itemRun.Findings[0]), writtenFindings(itemRun.Findings[1]), itemRun.Frontier,
+		int64(itemRun.Policy.ResultForm), flag(itemRun.Policy.RequireKey), writtenProof(itemRun.Proof),
 	}
 }
 
-// takeStanding reads the columns of standingOf. It returns a number that does not fit into a Standing as stored, so
-// that it cannot look like one that fits.
-func takeStanding(r *Row, itemRun *run.Run) []any {
-	stored := make([]any, standingCount)
+// takeLateColumns reads the columns of lateColumns into a run. It also returns their stored values for the checksum,
+// because the types of a Run drop high bits.
+func takeLateColumns(r *Row, itemRun *run.Run) []any {
+	stored := make([]any, lateColumnCount)
 	for i := range stored {
 		stored[i] = r.values[r.next+i]
 	}
