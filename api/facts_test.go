@@ -124,6 +124,6 @@ func TestLogCanBeAudited(t *testing.T) {
 		for _, f := range audit.Flags(works[0]) {
 			kinds = append(kinds, f.Kind)
 		}
-		require.Equal(t, []audit.FlagKind{audit.FalseRange, audit.NotTested, audit.Instant, audit.RepeatedStep}, kinds)
+		require.Equal(t, []audit.FlagKind{audit.FalseRange, audit.NotTested, audit.TooFast, audit.RepeatedFailure}, kinds)
 	})
 }

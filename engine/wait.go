@@ -80,8 +80,7 @@ func (e *Engine) wakeWaiting(sessions []string) {
 	}
 }
 
-// foreignSignals returns the number of signals about commits of other processes. A job that ran while it changed may be
-// outdated.
+// foreignSignals returns the number of signals about commits of other processes.
 func (e *Engine) foreignSignals() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
