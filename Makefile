@@ -107,7 +107,7 @@ bench: build ## benchmarks, each as a ratio to a raw probe in the same run; then
 	CGO_ENABLED=0 $(GO) test -C bench -run '^$$' -bench . -benchtime 1s .
 	$(MAKE) queues
 
-queues: ## measure waybill beside other queues for a quarter of an hour, and write docs/benchmarks.md and docs/scaling.md
+queues: ## measure waybill beside other queues for a quarter of an hour, and write the tables of docs/performance.md
 	cd bench/queues && $(GO) run .
 
 queues-smoke: ## the tests of bench: a few items through every queue that is installed; each must arrive once

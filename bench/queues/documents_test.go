@@ -14,7 +14,7 @@ func TestDocumentsSayWhatWasMeasured(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			measured, err := os.ReadFile(d.data())
 			require.NoError(t, err)
-			text := documentText(t, d)
+			text := pageText(t)
 			want, err := d.with(text, measured)
 			require.NoError(t, err)
 			require.Equal(t, want, text, "write it with: go run . -render -only %s", d.name)
@@ -23,9 +23,9 @@ func TestDocumentsSayWhatWasMeasured(t *testing.T) {
 	}
 }
 
-func documentText(t *testing.T, d document) string {
+func pageText(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(d.path())
+	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
@@ -50,7 +50,7 @@ func requireTables(t *testing.T, text string) {
 }
 
 func TestEveryContenderIsInTheDocument(t *testing.T) {
-	text := documentText(t, documents[0])
+	text := pageText(t)
 	for _, c := range contenders() {
 		require.Contains(t, text, c.name)
 	}
@@ -60,7 +60,7 @@ func TestAFigureThatWasEditedIsNoticed(t *testing.T) {
 	d := documents[0]
 	measured, err := os.ReadFile(d.data())
 	require.NoError(t, err)
-	text := documentText(t, d)
+	text := pageText(t)
 	edited := strings.Replace(text, "| River, FetchCooldown 1 ms | ", "| River, FetchCooldown 1 ms | 9", 1)
 	require.NotEqual(t, text, edited)
 	want, err := d.with(edited, measured)
@@ -69,8 +69,9 @@ func TestAFigureThatWasEditedIsNoticed(t *testing.T) {
 }
 
 func TestADocumentWithoutItsMarksIsRefused(t *testing.T) {
-	for _, text := range []string{"", beginMark, endMark, endMark + beginMark} {
-		_, err := documents[0].with(text, []byte("{}"))
+	d := documents[0]
+	for _, text := range []string{"", d.beginMark(), endMark, endMark + d.beginMark()} {
+		_, err := d.with(text, []byte("{}"))
 		require.ErrorIs(t, err, errNoMarks, text)
 	}
 }

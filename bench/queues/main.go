@@ -1,5 +1,5 @@
-// Command queues compares waybill with other durable queues and writes docs/benchmarks.md and docs/scaling.md. All
-// run on one machine in one run, each as durable as its settings allow. A slow result is no failure.
+// Command queues compares waybill with other durable queues and writes the tables of docs/performance.md. All run on
+// one machine in one run, each as durable as its settings allow. A slow result is no failure.
 package main
 
 import (
@@ -28,7 +28,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) error {
 	}
 	flags := flag.NewFlagSet("queues", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	render := flags.Bool("render", false, "write the documents anew from what was measured before")
+	render := flags.Bool("render", false, "write the tables anew from what was measured before")
 	what := flags.String("only", "", "measure only one of: benchmarks, scaling")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -47,7 +47,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) error {
 	return nil
 }
 
-// A document is a page with a generated part.
+// A document is a generated part of the page.
 type document struct {
 	name    string
 	measure func(ctx context.Context, say func(format string, args ...any)) (any, error)
@@ -75,10 +75,11 @@ func markdownOf[T interface{ markdown() string }](text []byte) (string, error) {
 	return r.markdown(), err
 }
 
-func (d document) data() string { return "testdata/" + d.name + ".json" }
-func (d document) path() string { return "../../docs/" + d.name + ".md" }
+const page = "../../docs/performance.md"
 
-// make measures, stores the measurements, and writes the document.
+func (d document) data() string { return "testdata/" + d.name + ".json" }
+
+// make measures, stores the measurements, and writes the part.
 func (d document) make(ctx context.Context, render bool, say func(format string, args ...any)) error {
 	if !render {
 		r, err := d.measure(ctx, say)
@@ -97,7 +98,7 @@ func (d document) make(ctx context.Context, render bool, say func(format string,
 	if err != nil {
 		return err
 	}
-	now, err := os.ReadFile(d.path())
+	now, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
@@ -105,24 +106,22 @@ func (d document) make(ctx context.Context, render bool, say func(format string,
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(d.path(), []byte(text), 0o644)
+	return os.WriteFile(page, []byte(text), 0o644)
 }
 
-// The generated part is between these lines.
-const (
-	beginMark = "<!-- measured: begin. `make queues` writes this part. -->\n"
-	endMark   = "<!-- measured: end -->\n"
-)
+func (d document) beginMark() string { return "<!-- generated: " + d.name + " -->\n" }
 
-var errNoMarks = errors.New("the document does not have the two marks, in their order")
+const endMark = "<!-- end -->\n"
 
-// with returns the document with a new generated part.
-func (d document) with(document string, measured []byte) (string, error) {
-	before, rest, begun := strings.Cut(document, beginMark)
+var errNoMarks = errors.New("the page does not have the two marks, in their order")
+
+// with returns the page with a new part.
+func (d document) with(page string, measured []byte) (string, error) {
+	before, rest, begun := strings.Cut(page, d.beginMark())
 	_, after, ended := strings.Cut(rest, endMark)
 	if !begun || !ended {
 		return "", errNoMarks
 	}
 	part, err := d.read(measured)
-	return before + beginMark + "\n" + part + "\n" + endMark + after, err
+	return before + d.beginMark() + "\n" + part + "\n" + endMark + after, err
 }

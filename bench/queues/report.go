@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A report has all measurements of a comparison. docs/benchmarks.md is written from it.
+// A report has all measurements of a comparison with other queues.
 type report struct {
 	Machine   machine
 	Plan      plan
@@ -125,7 +125,7 @@ func (f *field) rest(ctx context.Context, s *standing) (err error) {
 	return err
 }
 
-// markdown returns the generated part of docs/benchmarks.md.
+// markdown returns the part "benchmarks" of docs/performance.md.
 func (r report) markdown() string {
 	var b strings.Builder
 	r.Machine.write(&b)

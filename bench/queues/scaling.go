@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A scaling has the rates of waybill with many processes, and the database work of each call. docs/scaling.md is
-// written from it.
+// A scaling has the rates of waybill with many processes, and the database work of each call.
 type scaling struct {
 	Machine machine
 	Plan    scalePlan
@@ -282,7 +281,7 @@ func (h *house) serverOf(ctx context.Context, c contender) (int, error) {
 	return h.postmaster(ctx)
 }
 
-// markdown returns the generated part of docs/scaling.md.
+// markdown returns the part "scaling" of docs/performance.md.
 func (s scaling) markdown() string {
 	var b strings.Builder
 	s.Machine.write(&b)
