@@ -115,9 +115,9 @@ const endMark = "<!-- end -->\n"
 
 var errNoMarks = errors.New("the page does not have the two marks, in their order")
 
-// with returns the page with a new part.
-func (d document) with(page string, measured []byte) (string, error) {
-	before, rest, begun := strings.Cut(page, d.beginMark())
+// with returns the text of the page with a new part.
+func (d document) with(text string, measured []byte) (string, error) {
+	before, rest, begun := strings.Cut(text, d.beginMark())
 	_, after, ended := strings.Cut(rest, endMark)
 	if !begun || !ended {
 		return "", errNoMarks
