@@ -115,6 +115,7 @@ func execute(ctx context.Context, dir string, c Check, out *tail) (code int, err
 	}
 	cmd := exec.CommandContext(limit, argv[0], argv[1:]...)
 	cmd.Dir = dir
+	out.stop = stop
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = grace
 	procgroup.Detach(cmd)
@@ -156,11 +157,13 @@ type tail struct {
 	kept    []byte
 	size    int64
 	flooded bool
+	stop    func() // ends the program that writes
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	if t.size += int64(len(p)); t.size > maxOutput {
 		t.flooded = true
+		t.stop()
 		return 0, errFlood
 	}
 	t.hash.Write(p)

@@ -94,11 +94,15 @@ func TestReceiptHasTheEndAndTheHashOfAllOutput(t *testing.T) {
 
 func TestFloodIsEnded(t *testing.T) {
 	defer check.SetMaxOutput(1 << 20)()
-	r := ran(t, "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", 0)
-	require.Equal(t, "red", r.Outcome)
-	require.Nil(t, r.ExitCode)
-	require.Contains(t, r.Reason, "ended because it wrote more than")
-	require.LessOrEqual(t, len(r.Output), schema.MaxCheckOutput)
+	const flood = "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done"
+	for _, command := range []string{flood, "trap '' PIPE; " + flood} {
+		r := ran(t, command, time.Minute)
+		require.Equal(t, "red", r.Outcome)
+		require.Nil(t, r.ExitCode)
+		require.Contains(t, r.Reason, "ended because it wrote more than")
+		require.LessOrEqual(t, len(r.Output), schema.MaxCheckOutput)
+		require.Less(t, r.DurationMS, time.Minute.Milliseconds(), "it is ended, not waited for")
+	}
 }
 
 func TestMachineWithoutAShell(t *testing.T) {
