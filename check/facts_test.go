@@ -195,6 +195,25 @@ func TestFactsOfUnusualRepositories(t *testing.T) {
 	require.Equal(t, "green", empty.facts(start, audit.EmptyTree[0]+"..HEAD", "a.go").Outcome)
 }
 
+// A partial clone lacks objects, and git would fetch them. It must not: a server elsewhere has no part in a decision.
+func TestFactsFetchNothing(t *testing.T) {
+	origin := repository(t)
+	origin.git("config", "uploadpack.allowFilter", "true")
+	origin.commit("second.go")
+	parent := folder{t, t.TempDir()}
+	parent.git("clone", "-q", "--filter=tree:0", "file://"+origin.dir, "partial")
+	partial := folder{t, filepath.Join(parent.dir, "partial")}
+	partial.git("config", "protocol.file.allow", "always")
+	before := contents(t, partial.dir)
+	r := partial.facts(audit.Start{}, "HEAD~1..HEAD", "second.go")
+	require.Equal(t, "untrusted", r.Outcome, r.Output)
+	require.NotEmpty(t, r.TreeAfter)
+	require.Equal(t, before, contents(t, partial.dir))
+	start := partial.begin()
+	partial.commit("a.go")
+	require.Equal(t, "green", partial.facts(start, "HEAD~1..HEAD", "a.go").Outcome, "it has the objects of its own work")
+}
+
 // Git does not look at the files of a submodule. A receipt is bound to no files there, and a change of the submodule as a
 // whole is what can be seen.
 func TestFactsInARepositoryWithASubmodule(t *testing.T) {

@@ -105,7 +105,7 @@ func (r repository) runWith(ctx context.Context, in io.Reader, env []string, arg
 	cmd := exec.CommandContext(ctx, git(), slices.Concat(safe, args)...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
-		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_PAGER=cat", "LC_ALL=C")
+		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", "LC_ALL=C")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = grace
 	var out, said bytes.Buffer
