@@ -71,7 +71,8 @@ func Parse(typed string) (Check, error) {
 // Run runs a check in a folder and returns its receipt, still without a run. An error means that ctx ended first.
 func Run(ctx context.Context, dir string, c Check) (schema.CheckRun, error) {
 	r := schema.CheckRun{Check: c.Name, Command: c.CommandLine()}
-	r.TreeBefore, _ = Tree(ctx, dir) // without a tree, the receipt is not bound to files
+	var unbound error
+	r.TreeBefore, unbound = Tree(ctx, dir) // without a tree, the receipt is not bound to files
 	began := time.Now()
 	out := &tail{hash: sha256.New()}
 	code, err := execute(ctx, dir, c, out)
@@ -90,8 +91,10 @@ func Run(ctx context.Context, dir string, c Check) (schema.CheckRun, error) {
 	if code > 0 {
 		r.Outcome = proof.Red.String()
 	}
-	if r.TreeBefore != "" {
+	if unbound == nil {
 		r.TreeAfter, _ = Tree(ctx, dir)
+	} else if r.Outcome == proof.Green.String() {
+		r.Reason = "bound to no files, because there is no tree of them: " + unbound.Error()
 	}
 	return r, ctx.Err()
 }

@@ -145,17 +145,26 @@ func TestRepositoryOfAnotherUser(t *testing.T) {
 	require.Equal(t, "green", r.Outcome)
 	require.Empty(t, r.TreeBefore)
 	require.Empty(t, r.TreeAfter)
+	require.Contains(t, r.Reason, "dubious ownership", "the receipt says why it is bound to no files")
 }
 
-// A git of long ago does not know what it is asked.
-func TestFactsOfAGitThatIsTooOld(t *testing.T) {
+// A git of long ago does not know what it is asked, and complains at length.
+func TestGitThatIsTooOld(t *testing.T) {
 	f := repository(t)
 	old := folder{t, t.TempDir()}
-	old.write("git", "#!/bin/sh\necho \"error: unknown option\" >&2; exit 129\n")
+	old.write("git", "#!/bin/sh\n{ seq 10000; echo \"error: unknown option\"; } >&2; exit 129\n")
 	require.NoError(t, os.Chmod(filepath.Join(old.dir, "git"), 0o755))
 	defer check.WithGit(filepath.Join(old.dir, "git"))()
 	require.ErrorContains(t, check.CanLook(t.Context(), f.dir), "unknown option")
 	require.Equal(t, "untrusted", f.facts(audit.Start{}, "HEAD~1..HEAD").Outcome)
+	r, err := check.Run(t.Context(), f.dir, check.Check{Name: "test", Command: "true"})
+	require.NoError(t, err)
+	require.Equal(t, "green", r.Outcome)
+	require.Empty(t, r.TreeBefore)
+	require.Empty(t, r.TreeAfter)
+	require.Contains(t, r.Reason, "bound to no files")
+	require.Contains(t, r.Reason, "unknown option")
+	require.Less(t, len(r.Reason), 2<<10, "a receipt can hold it")
 }
 
 func TestExecutionThatIsEndedHasNoReceipt(t *testing.T) {

@@ -25,6 +25,8 @@ const (
 	// maxFiles and maxBytes bound the files that are hashed without git.
 	maxFiles = 20_000
 	maxBytes = 200 << 20
+	// longestComplaint bounds the bytes that are kept from the end of an error of git, because a receipt must hold it.
+	longestComplaint = 1 << 10
 )
 
 // Tree returns a hash over the names and contents of the files in a folder. In a repository of git, the ignored files are
@@ -63,7 +65,7 @@ var safe = []string{
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
 	"-c", "filter.lfs.required=false", "-c", "filter.lfs.clean=", "-c", "filter.lfs.process=", // Git LFS keeps what it cleans in the repository
-	"-c", "status.renames=false", "-c", "core.looseCompression=0", "-c", "core.fsync=none", "-c", "core.fsyncObjectFiles=false",
+	"-c", "status.renames=false", "-c", "core.looseCompression=0", "-c", "core.fsync=none",
 }
 
 // A repository is a repository of git with a folder in its working tree.
@@ -112,7 +114,8 @@ func (r repository) runWith(ctx context.Context, in io.Reader, env []string, arg
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
 	err := cmd.Run()
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
+		why := strings.TrimSpace(said.String())
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, strings.ToValidUTF8(why[max(0, len(why)-longestComplaint):], ""))
 	}
 	return out.Bytes(), nil
 }
