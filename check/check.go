@@ -64,6 +64,8 @@ func Parse(typed string) (Check, error) {
 		return c, fmt.Errorf("%q is the name of the built-in check; choose another one", c.Name)
 	case err != nil:
 		return c, fmt.Errorf("%q needs a name: write name=COMMAND", typed)
+	case len(c.Command) > config.MaxCommand:
+		return c, fmt.Errorf("the command of %q has %d bytes, and at most %d are allowed: put it into a script", c.Name, len(c.Command), config.MaxCommand)
 	}
 	return c, nil
 }

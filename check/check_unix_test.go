@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/check"
+	"waybill/check/config"
 	"waybill/core/audit"
 	"waybill/schema"
 )
@@ -205,7 +206,7 @@ func TestChecksThatAPersonTypes(t *testing.T) {
 		require.NoError(t, err, typed)
 		require.Equal(t, want, got, typed)
 	}
-	for _, typed := range []string{"", " ", "test=", "test= ", "facts=true", "facts", "é", "./"} {
+	for _, typed := range []string{"", " ", "test=", "test= ", "facts=true", "facts", "é", "./", "test=" + strings.Repeat("x", config.MaxCommand+1)} {
 		_, err := check.Parse(typed)
 		require.Error(t, err, typed)
 	}
