@@ -3,8 +3,8 @@
 //
 // These rules hold:
 //
-//   - A check runs in the workspace, in a session and process group of its own, without a terminal and without input. Its
-//     processes do not outlive it.
+//   - A check runs in the workspace, in a session and process group of its own, without a terminal and without input. The
+//     processes of the group do not outlive it. A daemon that leaves the group, as those of some build tools do, goes on.
 //   - A check that does not end, floods its output, or cannot be started is red, with the reason. It is never green.
 //   - An execution that this process ends has no receipt.
 //   - Computing a tree changes neither the files of a workspace nor its repository. It runs git, and git runs no more than

@@ -49,6 +49,8 @@ func TestOutcomeOfAnExecution(t *testing.T) {
 		"waits for input":      {"read answer", "red", code(1), ""},
 		"is not a command":     {"if", "red", code(2), ""},
 		"leaves a child":       {"sleep 100 >/dev/null 2>&1 & exit 0", "green", code(0), ""},
+		"leaves a talker":      {"sleep 100 & exit 0", "green", code(0), ""},
+		"leaves a daemon":      {"setsid sleep 20 & exit 0", "green", code(0), ""},
 		"never ends":           {"sleep 100", "red", nil, "timed out after 200ms"},
 		"never ends, stubborn": {"trap '' TERM; while :; do sleep 0.05; done", "red", nil, "timed out after 200ms"},
 	} {
