@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"waybill/internal/glob"
 )
 
-// Protected returns the files in a folder that match one of the patterns, each with a hash over its content. Files that git
+// Protected returns the files in a folder that match one of the patterns, each with a hash over its content; that of a link
+// is also over the file behind it. Files that git
 // ignores only match a pattern that is their path. An error says why it is not known which files there are.
 func Protected(ctx context.Context, dir string, patterns []string) (map[string]string, error) {
 	ctx, stop := context.WithTimeout(ctx, treeTimeout)
@@ -43,6 +45,12 @@ func Protected(ctx context.Context, dir string, patterns []string) (map[string]s
 			return errTooMuch
 		}
 		content, err := hashFile(path, info)
+		if target, unseen := os.Stat(path); unseen == nil && info.Mode()&fs.ModeSymlink != 0 && err == nil {
+			size += target.Size()
+			var behind []byte
+			behind, err = hashFile(path, target)
+			content = append(content, behind...)
+		}
 		if content != nil {
 			found[name] = hex.EncodeToString(content)
 		}

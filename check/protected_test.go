@@ -50,6 +50,23 @@ func TestProtectedFiles(t *testing.T) {
 	}
 }
 
+func TestFileBehindAProtectedLink(t *testing.T) {
+	f := repository(t)
+	require.NoError(t, os.Symlink("sub/part.go", filepath.Join(f.dir, "Makefile")))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(f.dir, "Brokenfile")))
+	protected := func() map[string]string {
+		files, err := check.Protected(t.Context(), f.dir, []string{"*file"})
+		require.NoError(t, err)
+		require.Len(t, files, 2)
+		return files
+	}
+	before := protected()
+	f.write("sub/part.go", "weaker")
+	require.NotEqual(t, before["Makefile"], protected()["Makefile"])
+	f.write("nowhere", "it is there now")
+	require.NotEqual(t, before["Brokenfile"], protected()["Brokenfile"])
+}
+
 func TestProtectedFilesWithoutGit(t *testing.T) {
 	f := repository(t)
 	f.write("a.mk", "")
