@@ -22,17 +22,20 @@ import (
 func CanLook(ctx context.Context, dir string) error {
 	ctx, stop := context.WithTimeout(ctx, treeTimeout)
 	defer stop()
-	if git() == "" && inRepository(dir) {
-		return errors.New("git is not installed")
-	}
 	r, err := openRepository(ctx, dir)
-	if err == nil {
+	switch {
+	case err == nil:
 		_, err = r.commits(ctx, "HEAD")
+	case !errors.Is(err, ErrNoRepository) || !inRepository(dir):
+	case git() == "":
+		err = errors.New("git is not installed")
+	default:
+		err = errors.New("git does not recognise the repository, so that it may be damaged")
 	}
 	return err
 }
 
-// inRepository reports whether a folder looks like one of a repository, for a machine without git.
+// inRepository reports whether a folder looks like one of a repository.
 func inRepository(dir string) bool {
 	for dir, _ = filepath.Abs(dir); ; dir = filepath.Dir(dir) {
 		if exists(filepath.Join(dir, ".git")) {

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -110,7 +111,12 @@ func TestFacts(t *testing.T) {
 		"a file that is as before": {func(f folder) { f.commit("a.go") }, "HEAD~1..HEAD", []string{"main.go"}, "red", `no change of "main.go"`},
 		"a file that is not there": {func(f folder) { f.commit("a.go") }, "HEAD~1..HEAD", []string{"ghost.go"}, "red", `no change of "ghost.go"`},
 		"a file outside":           {func(f folder) { f.commit("a.go") }, "HEAD~1..HEAD", []string{"../a.go"}, "red", "outside the workspace"},
-		"an option for git":        {func(f folder) { f.commit("a.go") }, "HEAD~1..--all", nil, "red", "no commit"},
+		"an absolute path":         {func(f folder) { f.commit("a.go") }, "HEAD~1..HEAD", []string{"/etc/hosts"}, "red", "outside the workspace"},
+		"a file behind a link": {func(f folder) {
+			require.NoError(f.t, os.Symlink("/etc", filepath.Join(f.dir, "etc")))
+			f.commit("a.go")
+		}, "HEAD~1..HEAD", []string{"etc/hosts"}, "red", `no change of "etc/hosts"`},
+		"an option for git": {func(f folder) { f.commit("a.go") }, "HEAD~1..--all", nil, "red", "no commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,6 +263,7 @@ func TestFactsThatGitCannotShow(t *testing.T) {
 		require.Contains(t, r.Reason, c.why, name)
 		require.Error(t, check.CanLook(t.Context(), c.f.dir), name)
 	}
+	require.ErrorContains(t, check.CanLook(t.Context(), broken.dir), "may be damaged")
 	require.NoError(t, check.CanLook(t.Context(), f.dir))
 	require.ErrorIs(t, check.CanLook(t.Context(), plain.dir), check.ErrNoRepository)
 
