@@ -140,19 +140,19 @@ func (a *attempt) tree(ctx context.Context) string {
 	return tree
 }
 
-// proven counts the items of the plan whose last run was approved, and those of them that are proven. last is the approved
+// proven returns the items of the plan whose last run was approved, and counts those of them that are proven. last is the approved
 // run that began last.
-func (w *walk) proven(ctx context.Context) (approved, proven int, last schema.Run, err error) {
-	seen := map[string]bool{}
+func (w *walk) proven(ctx context.Context) (approved map[string]bool, proven int, last schema.Run, err error) {
+	seen, approved := map[string]bool{}, map[string]bool{}
 	p := schema.ListRunsParams{Plan: w.plan}
 	for {
 		var page schema.RunList
 		if err := w.callUntilDone(ctx, "list_runs", p, &page); err != nil {
-			return 0, 0, last, err
+			return nil, 0, last, err
 		}
 		for _, r := range page.Items { // the newest first
 			if !seen[r.ItemID] && r.State == "done" {
-				approved++
+				approved[r.ItemID] = true
 				if r.Proof.State == stateProven {
 					proven++
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type walk struct {
 	// the item may be picked again.
 	finished map[string]string
 	ended    chan *itemRunner
+	open     []string // items without children that were not done when the walk began
 }
 
 // Plan works on the items of a plan, and continues its live runs, until no item can begin. Closing drain lets begun
@@ -139,7 +141,10 @@ func (w *walk) reportEnd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	how := fmt.Sprintf("%d proven, %d only said", proven, approved-proven)
+	how := fmt.Sprintf("%d proven, %d only said", proven, len(approved)-proven)
+	if closed := closedSince(w.open, ready, approved); len(closed) > 0 {
+		how += ", and closed in the file by others: " + strings.Join(closed, ", ")
+	}
 	if !ready.Completed {
 		if ready.Unread > 0 {
 			how = fmt.Sprintf("boxes that are no items: %d (waybill plan shows them); %s", ready.Unread, how)
@@ -159,6 +164,25 @@ func (w *walk) reportEnd(ctx context.Context) error {
 	return nil
 }
 
+// closedSince returns the items that are no longer open although no run of them was approved: an agent may tick every box, or
+// remove items.
+func closedSince(before []string, now schema.ReadyItems, approved map[string]bool) []string {
+	open := openItems(now, true)
+	return slices.DeleteFunc(slices.Clone(before), func(id string) bool { return approved[id] || slices.Contains(open, id) })
+}
+
+// openItems returns the items that are not done, with or without those whose work happens in their children.
+func openItems(r schema.ReadyItems, parents bool) []string {
+	open := slices.Clone(r.Ready)
+	for _, item := range r.Waiting {
+		why := item.Because[0]
+		if why.Kind != "done" && (parents || why != (schema.Hold{Kind: "parent"})) {
+			open = append(open, item.ItemID)
+		}
+	}
+	return open
+}
+
 // startReady starts every item that can begin and has room.
 func (w *walk) startReady(ctx context.Context) error {
 	if w.closing() {
@@ -168,6 +192,9 @@ func (w *walk) startReady(ctx context.Context) error {
 	err := w.callUntilDone(ctx, "ready_items", schema.ReadyItemsParams{Plan: w.plan}, &ready)
 	var under []schema.Run
 	if err == nil {
+		if w.open == nil {
+			w.open = openItems(ready, false)
+		}
 		under, err = w.underWay(ctx)
 	}
 	if w.closing() {

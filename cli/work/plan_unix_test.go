@@ -171,6 +171,15 @@ func TestWalkThatIsLeftWithABoxSaysSo(t *testing.T) {
 	require.Equal(t, "1 left, 0 of them can be begun; boxes that are no items: 1 (waybill plan shows them); 0 proven, 1 only said", q.all(work.Ended)[0].Message)
 }
 
+// An agent ticks the boxes of others. The walk does not count that as its own.
+func TestItemsThatAnAgentClosesAreTold(t *testing.T) {
+	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n  - [ ] 2.1. Part\n- [ ] 3. Third\n- [x] 4. By hand\n")
+	o := q.claims(`sed -i.old 's/\[ \]/[x]/' tasks.md; rm tasks.md.old`, ":")
+	require.NoError(t, work.Plan(t.Context(), nil, "tasks.md", o))
+	require.Equal(t, []string{"1"}, q.items(work.Approved))
+	require.Equal(t, "the plan is completed: 0 proven, 1 only said, and closed in the file by others: 2.1, 3", q.all(work.Ended)[0].Message)
+}
+
 // Who is stopped in the midst of a plan leaves it so that another one can go on.
 func TestWalkThatIsStoppedCanBeGoneOnWith(t *testing.T) {
 	q := newPlan(t, "- [ ] 1. First\n- [ ] 2. Second\n")
