@@ -3,11 +3,9 @@ package check
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"waybill/check/config"
@@ -40,7 +38,7 @@ func (a commands) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, program.EndSignals()...)
 	defer stop()
 	c := &receipts.Checks{Dir: ws.Root, File: place, Runner: "waybill check"}
 	if len(args) == 0 {

@@ -49,13 +49,19 @@ func ParseModel(text string) (schema.Model, error) {
 	return schema.Model{ProviderID: provider, ModelID: model, Variant: variant}, nil
 }
 
-// ListenToSignals sends the signals that end a process to the channel, except ignored ones. It returns these signals.
-func ListenToSignals(to chan<- os.Signal) (heeded []os.Signal) {
+// EndSignals returns the signals that end a process, except ignored ones.
+func EndSignals() (heeded []os.Signal) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // nohup and scripts with background commands ignore signals on purpose
 			heeded = append(heeded, s)
 		}
 	}
+	return heeded
+}
+
+// ListenToSignals sends the signals that end a process to the channel. It returns these signals.
+func ListenToSignals(to chan<- os.Signal) (heeded []os.Signal) {
+	heeded = EndSignals()
 	signal.Notify(to, heeded...)
 	return heeded
 }
