@@ -88,9 +88,8 @@ func unready(file trust.Place, standing trust.Standing) error {
 
 // runOne runs the checks that a run requires, and records their receipts.
 func (a commands) runOne(ctx context.Context, c *receipts.Checks, args []string) error {
-	if name := program.AttemptVariable(a.Env); name != "" {
-		return schema.NewError(schema.InvalidState, name+" is set, so an agent runs this command, and an agent writes no receipts").
-			Hint("`waybill check` without a run says how the work stands")
+	if err := a.RefuseAgents("an agent writes no receipts: `waybill check` without a run says how the work stands"); err != nil {
+		return err
 	}
 	return a.With(func(l *program.Local) error {
 		c.Call = l.Call

@@ -26,8 +26,10 @@ func (a storeCommands) callCommand() *cobra.Command {
 			return callable(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[0] == "report_check" && program.AttemptVariable(a.Env) != "" {
-				return schema.NewError(schema.InvalidState, "this command runs for an attempt of waybill work, and an agent writes no receipts; waybill work --check runs the checks")
+			if only := notForAgents[args[0]]; only != "" {
+				if err := a.RefuseAgents(only); err != nil {
+					return err
+				}
 			}
 			params, err := a.params(args[1:])
 			if err != nil {
@@ -42,6 +44,11 @@ func (a storeCommands) callCommand() *cobra.Command {
 			return a.answer(cmd.Context(), l, args[0], params)
 		},
 	}
+}
+
+// notForAgents has the methods that an agent must not call, and who may.
+var notForAgents = map[string]string{
+	"report_check": "an agent writes no receipts", "unblock_run": onlyPersons,
 }
 
 // answer calls a method and prints its result. If the output is closed, handed out work is taken back, as it is after

@@ -11,6 +11,9 @@ import (
 	"waybill/schema"
 )
 
+// onlyPersons is the reason why an agent unblocks no run: that accepts its work, and the changes of protected files.
+const onlyPersons = "only a person unblocks runs"
+
 func (a commands) unblockCommand() *cobra.Command {
 	var all bool
 	var reason string
@@ -19,7 +22,7 @@ func (a commands) unblockCommand() *cobra.Command {
 		Long: `Continue a blocked run, or with --all every blocked run of the workspace. Its counters restart at zero; its work and
 reviews stay. The command prints the next action, and waybill work --plan continues with it.
 
-A run that is not blocked stays unchanged; waybill explain shows what it waits for. --all succeeds if no run is blocked.
+A run that is not blocked stays unchanged, and an agent of waybill work unblocks none; waybill explain shows what it waits for. --all succeeds if no run is blocked.
 A run whose plan or item is gone stays blocked, and the exit code is 1.`,
 		Example: "  waybill unblock tasks.md 2.1 --reason 'the API key was renewed'\n  waybill unblock --all",
 		Args:    cobra.MaximumNArgs(2), ValidArgsFunction: cobra.NoFileCompletions,
@@ -29,6 +32,9 @@ A run whose plan or item is gone stays blocked, and the exit code is 1.`,
 				return output.UsageError(errors.New("give either --all or a run, not both"))
 			case !all && len(args) == 0:
 				return output.UsageError(errors.New("say which run: RUN, PLAN ITEM, or --all"))
+			}
+			if err := a.RefuseAgents(onlyPersons); err != nil {
+				return err
 			}
 			return a.With(func(l *program.Local) error {
 				if all {

@@ -123,6 +123,11 @@ func (a commands) work(ctx context.Context, f workFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if len(f.checks) > 0 || f.facts != "" {
+		if err := a.RefuseAgents("only a person gives --check and --facts: leave them out"); err != nil {
+			return err
+		}
+	}
 	if err := a.locate(&f.Options); err != nil {
 		return err
 	}
