@@ -58,14 +58,15 @@ func ClassRules() []ClassRule {
 		{
 			Class: ClassProvider, Of: "message", Why: noQuota, Account: true,
 			Words: []string{
-				"quota+exceeded", "quota+reset", "quota+exhausted", "quota+not enough", "billing+limit", "billing+enable",
+				"quota+exceeded", "quota+reset", "quota+exhausted", "quota+not enough", "quota+limit", "quota+reached", "quota+used up",
+				"quota+depleted", " no quota", "out of quota", "billing+limit", "billing+enable",
 				"billing details", "payment method", "payment required", "monthly+limit", "daily+limit", "weekly limit",
 				" hour limit", "session limit", "limit reached resets", " plan +limit", "subscription+limit",
 				"subscription+expired", "trial+ended", "trial+expired", "free tier+exhausted", "free requests limit",
 				"premium request", "usage limit", "spending limit", "spend limit", "spending cap", "hit your limit",
 				"reached your limit", "key limit exceeded", "budget has been exceeded", "over budget", "daily free allocation",
-				"credits+exhausted", "credits+depleted", "credits+exceeded", "out of credits", "out of extra usage",
-				" no credits", "any credits", "more credits", "not enough+credit", "not enough balance",
+				" credit+exhausted", " credit+depleted", " credit+exceeded", " credit+limit", " credit+used up", " credit+run out",
+				" credit+too low", "out of credit", "out of extra usage", " no credit", "any credits", "more credits", "not enough+credit", "not enough balance",
 				"insufficient+credit", "insufficient+balance", "insufficient+quota", "insufficient funds",
 				"balance+exhausted", "balance+too low", "balance+negative", "balance+overdue", "capacity+exhausted",
 				" arrear", "good standing", "organization has been disabled", "fair use",
