@@ -29,11 +29,13 @@ type connLimiter struct {
 // A clientConn is a connection of a connLimiter.
 type clientConn struct {
 	net.Conn
-	acceptedAt   uint64 // value of the clock
-	keptUntil    time.Time
-	authorized   bool   // has shown a token; guarded by the limiter
-	waiting      bool   // for the client; guarded by the limiter
-	waitingSince uint64 // value of the clock; guarded by the limiter
+	limiter      *connLimiter
+	begun        atomic.Bool // it was read from
+	acceptedAt   uint64      // value of the clock
+	keptUntil    time.Time   // zero before it is read from
+	authorized   bool        // has shown a token; guarded by the limiter
+	waiting      bool        // for the client; guarded by the limiter
+	waitingSince uint64      // value of the clock; guarded by the limiter
 
 	// parsed is set when net/http has parsed a request, so that waybill writes the answer. Before that, Write rewrites
 	// the refusals of net/http.
@@ -44,18 +46,19 @@ func newConnLimiter(l net.Listener) *connLimiter {
 	return &connLimiter{Listener: l, open: map[*clientConn]struct{}{}}
 }
 
-// headStart is how long a connection is kept without a token, however many others come. Without it, clients that connect in a
-// loop close the connection of another one before its request is read.
+// headStart is how long a connection is kept without a token after the first attempt to read from it, however many others
+// come. Without it, clients that connect in a loop close the connection of another one before its request is read. It does
+// not begin earlier, because a busy machine reads late.
 const headStart = 50 * time.Millisecond
 
 // Accept returns the next connection. At the limit it closes the oldest connection without a token, so that a client
-// that sends its request at once is served. While that one has its head start, the next one waits in the system's queue.
+// that sends its request at once is served. While none can be closed, the next one waits in the system's queue.
 func (l *connLimiter) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	c := &clientConn{Conn: conn}
+	c := &clientConn{Conn: conn, limiter: l}
 	evicted, wait := l.admit(c)
 	for wait > 0 {
 		<-time.After(wait)
@@ -78,19 +81,23 @@ func (l *connLimiter) admit(c *clientConn) (evicted *clientConn, wait time.Durat
 			continue
 		}
 		count++
-		if evicted == nil || other.acceptedAt < evicted.acceptedAt {
+		if !other.keptUntil.IsZero() && (evicted == nil || other.acceptedAt < evicted.acceptedAt) {
 			evicted = other
 		}
 	}
-	if count < maxWithoutToken {
+	switch {
+	case count < maxWithoutToken:
 		evicted = nil
-	} else if wait = time.Until(evicted.keptUntil); wait > 0 {
-		return nil, wait
+	case evicted == nil:
+		return nil, headStart
+	default:
+		if wait = time.Until(evicted.keptUntil); wait > 0 {
+			return nil, wait
+		}
 	}
 	delete(l.open, evicted)
 	l.clock++
 	c.acceptedAt, c.waiting, c.waitingSince = l.clock, true, l.clock
-	c.keptUntil = time.Now().Add(headStart)
 	l.open[c] = struct{}{}
 	return evicted, 0
 }
@@ -171,6 +178,16 @@ func (l *connLimiter) closeWaiting() {
 			_ = c.Close()
 		}
 	}
+}
+
+// Read reads from the client. The first call begins the head start.
+func (c *clientConn) Read(text []byte) (int, error) {
+	if !c.begun.Swap(true) {
+		c.limiter.mu.Lock()
+		c.keptUntil = time.Now().Add(headStart)
+		c.limiter.mu.Unlock()
+	}
+	return c.Conn.Read(text)
 }
 
 // Write writes an answer. It rewrites an answer that net/http has written itself.

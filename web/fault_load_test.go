@@ -170,6 +170,55 @@ func TestConnectionWasClosedBeforeItsRequestCouldBeRead(t *testing.T) {
 	})
 }
 
+// A machine that was too busy to read a request in time closed its connection for those of others.
+func TestConnectionWasClosedBeforeTheServerReadIt(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	busy := make(chan struct{}) // closed when the machine has time for the first connection
+	h := newHarness(t, setup{listener: &busyListener{Listener: l, busy: busy}})
+	conn := h.connect()
+	_, err = fmt.Fprintf(conn, "GET /api/status HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", h.at, testToken)
+	require.NoError(t, err)
+	var crowd []net.Conn
+	for range 256 {
+		crowd = append(crowd, h.connect())
+	}
+	_, err = crowd[0].Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF, "the oldest of those that were read")
+	close(busy)
+	h.readAnswer(bufio.NewReader(conn)).requireOK()
+	for _, conn := range crowd {
+		_ = conn.Close()
+	}
+}
+
+// A busyListener has no time for its first connection: asking for the address of its client, which the server does
+// before it reads, takes until busy is closed.
+type busyListener struct {
+	net.Listener
+	busy     <-chan struct{}
+	accepted bool
+}
+
+func (l *busyListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil || l.accepted {
+		return conn, err
+	}
+	l.accepted = true
+	return busyConn{conn, l.busy}, nil
+}
+
+type busyConn struct {
+	net.Conn
+	busy <-chan struct{}
+}
+
+func (c busyConn) RemoteAddr() net.Addr {
+	<-c.busy
+	return c.Conn.RemoteAddr()
+}
+
 // When all connections with a token are busy, the next one is refused and the others go on.
 func TestConnectionsWithATokenAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
