@@ -97,9 +97,9 @@ func (s site) worthless(temp string) (bool, error) {
 	return slices.Contains(parts[2:4], hex.EncodeToString(sum.Sum(nil))[:sumDigits]), nil
 }
 
-// RemoveLeftovers removes the temporary files listed in a lock file, unless another writer holds the lock. It creates
-// no file. A temporary file that it cannot remove stays listed for the next call. A file with a text that a person
-// saved is renamed instead; RemoveLeftovers returns the paths of those.
+// RemoveLeftovers removes the temporary files listed in a lock file, unless another writer holds the lock or lockPath is
+// "". It creates no file. A temporary file that it cannot remove stays listed for the next call. A file with a text that
+// a person saved is renamed instead; RemoveLeftovers returns the paths of those.
 func RemoveLeftovers(lockPath string) (saved []string) {
 	if info, err := os.Lstat(lockPath); err != nil || info.Size() <= 1 {
 		return nil

@@ -49,6 +49,10 @@ func TestTextThatWasSavedBeforeAKillIsKept(t *testing.T) {
 	}
 	for name, next := range map[string]func(t *testing.T, dir, lock, temp string) []string{
 		"by its lock": func(_ *testing.T, _, lock, _ string) []string { return planfile.RemoveLeftovers(lock) },
+		"by one who only opens the folder": func(t *testing.T, dir, lock, _ string) (kept []string) {
+			open(t, dir, planfile.Options{LockPath: lock, Kept: func(path string) { kept = append(kept, path) }})
+			return kept
+		},
 		"by a reader": func(t *testing.T, dir, lock, _ string) (kept []string) {
 			_, err := open(t, dir, planfile.Options{LockPath: lock, Kept: func(path string) { kept = append(kept, path) }}).Read("tasks.md", nil)
 			require.NoError(t, err)

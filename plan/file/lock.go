@@ -47,9 +47,7 @@ func (r *Root) takeTurn() (*turn, error) {
 			return nil, err
 		case f != nil:
 			left, saved := removeLeft(f)
-			for _, path := range saved {
-				r.tellKept(path)
-			}
+			r.tellKept(saved...)
 			return &turn{root: r, file: f, left: left}, nil
 		}
 	}
@@ -68,9 +66,7 @@ func (t *turn) end() {
 	if t.file != nil {
 		if len(t.left) > 0 {
 			_, saved := removeLeft(t.file)
-			for _, path := range saved {
-				t.root.tellKept(path)
-			}
+			t.root.tellKept(saved...)
 		}
 		_ = t.file.Close()
 	}

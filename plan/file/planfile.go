@@ -71,7 +71,8 @@ type Root struct {
 	closed bool
 }
 
-// Open opens the workspace folder dir, which must exist. The caller closes it.
+// Open opens the workspace folder dir, which must exist, and removes what a killed writer with the same lock file left. The
+// caller closes it.
 func Open(dir string, o Options) (*Root, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -85,6 +86,7 @@ func Open(dir string, o Options) (*Root, error) {
 	if err := r.refresh(); err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
+	r.tellKept(RemoveLeftovers(o.LockPath)...)
 	return r, nil
 }
 
@@ -99,9 +101,11 @@ func (r *Root) Close() error {
 	return r.drop()
 }
 
-func (r *Root) tellKept(path string) {
-	if r.opts.Kept != nil {
-		r.opts.Kept(path)
+func (r *Root) tellKept(paths ...string) {
+	for _, path := range paths {
+		if r.opts.Kept != nil {
+			r.opts.Kept(path)
+		}
 	}
 }
 

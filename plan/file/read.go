@@ -83,11 +83,7 @@ func (r *Root) Read(rel string, prev *File) (File, error) {
 		same.Unchanged = true
 		return same, nil
 	}
-	if r.opts.LockPath != "" {
-		for _, path := range RemoveLeftovers(r.opts.LockPath) {
-			r.tellKept(path)
-		}
-	}
+	r.tellKept(RemoveLeftovers(r.opts.LockPath)...)
 	if err := r.refresh(); err != nil {
 		return File{}, r.folderError(rel, err)
 	}
