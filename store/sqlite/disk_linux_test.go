@@ -533,6 +533,37 @@ func TestFaultS2_PageThatCannotBeReadOnceWasCalledDamage(t *testing.T) {
 	require.Greater(t, failed, 3)
 }
 
+// TestFaultS2_SecondLookAtAFailingDiskWasBelieved: a page is not delivered, and neither is one when the store is looked at
+// again because of that. The store is damaged only if a page is, or if no look tells.
+func TestFaultS2_SecondLookAtAFailingDiskWasBelieved(t *testing.T) {
+	malformed, unread := &store.Error{Kind: store.Corrupt}, &store.Error{Kind: store.IO}
+	for name, c := range map[string]struct {
+		looks   []error // nil finds nothing
+		damage  []string
+		damaged bool
+	}{
+		"whole":                  {looks: []error{nil}},
+		"whole at the third":     {looks: []error{malformed, malformed, nil}},
+		"not delivered again":    {looks: []error{malformed, unread}},
+		"malformed at all looks": {looks: []error{malformed, malformed, malformed}, damaged: true},
+		"a damaged page":         {looks: []error{nil}, damage: []string{"page 7"}, damaged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := sqlite.LookAgain("store.db", func() ([]string, error) {
+				look := c.looks[0]
+				c.looks = c.looks[1:]
+				return c.damage, look
+			})
+			require.Empty(t, c.looks)
+			if c.damaged {
+				require.NoError(t, err)
+			} else {
+				requireFault(t, err, store.IO)
+			}
+		})
+	}
+}
+
 // TestFaultS2_FailingDiskWasCalledFull: the index of the log cannot grow on a disk that fails, and that has room.
 func TestFaultS2_FailingDiskWasCalledFull(t *testing.T) {
 	path, said := path(t), []string{}

@@ -123,15 +123,28 @@ func undelivered(path string, said int) error {
 	if exists(path + "-wal") {
 		mode = readOnly
 	}
-	err := readFile(context.Background(), path, mode, 0, func(c *conn) error {
-		damage, err := integrity(context.Background(), c)
-		if err == nil && len(damage) == 0 {
-			err = unreadPageFault(path, "at the first attempt")
-		}
-		return err
+	return lookAgain(path, func() (damage []string, err error) {
+		err = readFile(context.Background(), path, mode, 0, func(c *conn) (err error) {
+			damage, err = integrity(context.Background(), c)
+			return err
+		})
+		return damage, err
 	})
-	if isKind(err, store.IO) || unread(err) {
-		return err
+}
+
+// lookAgain looks at the pages of a database up to three times, because the disk may fail during a look, too. It returns
+// the error of the disk, or nil if the database is damaged.
+func lookAgain(path string, look func() (damage []string, err error)) error {
+	for range 3 {
+		damage, err := look()
+		switch {
+		case err == nil && len(damage) == 0:
+			return unreadPageFault(path, "at the first attempt")
+		case isKind(err, store.IO) || unread(err):
+			return err
+		case len(damage) > 0:
+			return nil
+		}
 	}
 	return nil
 }

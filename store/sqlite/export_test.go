@@ -26,6 +26,9 @@ func (o Options) Netting(d time.Duration) Options {
 	return o
 }
 
+// LookAgain is inside because no test can have a disk fail twice at will.
+var LookAgain = lookAgain
+
 // Inherit takes over from a process that died at its commit, and reports whether one did.
 func (s *Store) Inherit() bool { return s.holderDied() }
 
