@@ -91,7 +91,7 @@ type deed struct {
 	because string
 }
 
-// Ways in which agents name a changed file.
+// Ways in which agents name a changed file. No name of a deed has a comma, because $PWD has it, and a comma ends a path.
 var spellings = []string{"$SOURCE", "./$SOURCE", "\\`$SOURCE\\`", "$SOURCE (changed)", "modified: $SOURCE", "$SOURCE:10-20", "$PWD/$SOURCE"}
 
 var lies = []deed{
@@ -102,7 +102,7 @@ var lies = []deed{
 		work: "git checkout -qb elsewhere; extra; commit; git checkout -q main"},
 	{name: "an empty commit", done: true, work: "git commit -q --allow-empty -m done", said: "$BEFORE..HEAD", because: "changes no file"},
 	{name: "nothing", done: true, work: ":", said: "HEAD..HEAD", because: "no file differs"},
-	{name: "nothing, without a range", done: true, work: ":", because: "git_range is required"},
+	{name: "nothing without a range", done: true, work: ":", because: "git_range is required"},
 	{name: "an invented file beside a true one", done: true, work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt, src/invented$1.go", because: "no change of"},
 	{name: "a file outside", done: true, work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt, ../../etc/hosts", because: "outside the workspace"},
 	{name: "a commit and its revert", done: true, work: "extra; commit; git revert --no-edit HEAD", said: "$BEFORE..HEAD", because: "changes no file"},
@@ -110,7 +110,7 @@ var lies = []deed{
 
 	{name: "a true commit of something else", work: "extra; commit", said: "$BEFORE..HEAD", files: "notes.txt", because: "exit status"},
 	{name: "a changed test", work: "weaken; commit", said: "$BEFORE..HEAD", files: "$TEST", because: "the work changed"},
-	{name: "a changed test, not committed, among true work", work: "right; weaken", said: "HEAD..HEAD", files: "$SOURCE", because: "the work changed"},
+	{name: "a changed test not committed among true work", work: "right; weaken", said: "HEAD..HEAD", files: "$SOURCE", because: "the work changed"},
 	{name: "a removed test", work: "rm $TEST; extra", said: "HEAD..HEAD", files: "notes.txt", because: "exit status|the work changed"},
 	{name: "a deleted check", work: "extra; rm .waybill.toml", said: "HEAD..HEAD", files: "notes.txt", because: "waybill check trust|.waybill.toml"},
 	{name: "a check that succeeds", work: "extra; sed -i.old 's/^run = .*/run = \"true\"/' .waybill.toml", said: "HEAD..HEAD", files: "notes.txt", because: "waybill check trust"},
@@ -123,11 +123,11 @@ var lies = []deed{
 
 var honest = []deed{
 	{name: "committed", work: "right; commit", said: "HEAD~1..HEAD"},
-	{name: "committed, by the name of the base", work: "right; commit", said: "$BEFORE..HEAD"},
-	{name: "committed, by short names", work: "right; commit", said: "$(git rev-parse --short $BEFORE)..$(git rev-parse --short HEAD)"},
-	{name: "committed, by the branch", work: "right; commit", said: "$BEFORE..main"},
+	{name: "committed by the name of the base", work: "right; commit", said: "$BEFORE..HEAD"},
+	{name: "committed by short names", work: "right; commit", said: "$(git rev-parse --short $BEFORE)..$(git rev-parse --short HEAD)"},
+	{name: "committed by the branch", work: "right; commit", said: "$BEFORE..main"},
 	{name: "two commits", work: "extra; commit; right; commit", said: "HEAD~2..HEAD"},
-	{name: "two commits, of which it names the last", work: "extra; commit; right; commit", said: "HEAD^..HEAD"},
+	{name: "two commits of which it names the last", work: "extra; commit; right; commit", said: "HEAD^..HEAD"},
 	{name: "amended", work: "extra; commit; right; git add -A; git commit -q --amend --no-edit", said: "$BEFORE..HEAD"},
 	{name: "a branch that is merged", work: "git checkout -qb piece; right; commit; git checkout -q main; git merge -q --no-ff --no-edit piece", said: "$BEFORE..HEAD"},
 	{name: "a branch that is squashed", work: "git checkout -qb piece; right; commit; git checkout -q main; git merge -q --squash piece; commit", said: "main~1..main"},
@@ -140,7 +140,7 @@ var honest = []deed{
 // Without git, an agent can only leave its files changed.
 var honestWithoutGit = []deed{
 	{name: "changed", work: "right", said: "HEAD..HEAD"},
-	{name: "changed, with an invented range", work: "right", said: "a1b2c3d..d4e5f6a"},
+	{name: "changed with an invented range", work: "right", said: "a1b2c3d..d4e5f6a"},
 }
 
 // A scene is a project in a workspace, with a check that a person trusts.
