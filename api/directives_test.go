@@ -26,7 +26,7 @@ const directedPlan = `# Plan
 ### Task 3: Alarm
 `
 
-func TestPlanSaysWhoReviewsAndOnWhichModel(t *testing.T) {
+func TestPlanNamesReviewersAndModel(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", directedPlan, time.Hour)
 	first := h.call("init_run", `{"plan": "tasks.md", "item_id": "1"}`)
@@ -45,7 +45,7 @@ func TestPlanSaysWhoReviewsAndOnWhichModel(t *testing.T) {
 	h.call("init_run", `{"plan": "tasks.md", "item_id": "3"}`).lacks("directives")
 }
 
-func TestTaskTakesTheModelThatThePlanNamesNow(t *testing.T) {
+func TestTaskTakesTheModelOfThePlanAsItIsNow(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", directedPlan, 2*time.Hour)
 	run := h.call("init_run", `{"plan": "tasks.md", "item_id": "1"}`).str("run.run_id")

@@ -39,31 +39,6 @@ func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
 	h.refused(schema.InvalidParams, "init_run", `{"plan": "tasks.md", "item_id": "2", "policy": {"facts": "maybe"}}`)
 }
 
-// The settings decide about runs that a host begins without a word about facts.
-func TestFactsOfTheSettings(t *testing.T) {
-	h := newHost(t, setup{settings: schema.Settings{Policy: &schema.Policy{Facts: "require"}}})
-	h.write("tasks.md", clockPlan, time.Hour)
-	h.start("1", "").has([]any{"facts"}, "run.policy.require_checks")
-	h.start("2", `"policy": {"facts": "off"}`).lacks("run.policy.require_checks")
-}
-
-func TestEventsOfOneSubjectInPages(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.start("1", "").str("run.run_id")
-	h.start("2", "")
-	h.walk(run, "worker gaps", "worker pass", "worker pass")
-	types, cursor := []string{}, "0"
-	for more := true; more; {
-		page := h.call("events_since", `{"cursor": %q, "limit": 1, "subject_id": %q}`, cursor, run)
-		types = append(types, page.each("events", "type")...)
-		require.LessOrEqual(t, len(page.each("events", "type")), 1)
-		cursor, more = page.str("cursor"), page.at("more").(bool)
-	}
-	require.Equal(t, []string{"run.started", "run.outcome", "run.outcome", "run.outcome"}, types)
-	h.call("events_since", `{"cursor": "0", "subject_id": "run_nobody"}`).has([]any{}, "events")
-}
-
 // The tool calls of an attempt are on the log, for an audit. Events of other kinds, and of sessions without an attempt, are not.
 func TestToolCallsOfAnAttemptAreOnTheLog(t *testing.T) {
 	h := newHost(t, setup{})

@@ -3,6 +3,8 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,16 +16,22 @@ import (
 	"waybill/test/golden"
 )
 
-// converse runs a conversation file. Its lines begin with ">" for a call, "<" for its answer, "!" for a notification,
-// "+" for passing time, and "#" for a remark.
-func converse(t *testing.T, h *host, script string) string {
+// converse holds the conversation of a golden file again. A line begins with ">" for a call, "<" for its answer, "!" for
+// a notification, "+" for passing time, and "#" for a remark; with -update, answers and notifications are written.
+func converse(t *testing.T, h *host, name string) {
 	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
 	listener := h.listen()
 	var b strings.Builder
-	for line := range strings.Lines(script) {
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
+		kind, rest, _ := strings.Cut(line, " ")
+		if kind == "<" || kind == "!" {
+			continue
+		}
 		fmt.Fprintln(&b, line)
-		switch kind, rest, _ := strings.Cut(line, " "); kind {
+		switch kind {
 		case "+":
 			d, err := time.ParseDuration(rest)
 			require.NoError(t, err)
@@ -43,41 +51,134 @@ func converse(t *testing.T, h *host, script string) string {
 			fmt.Fprintf(&b, "! %s %s\n", n.method, n.text)
 		}
 	}
-	return b.String()
+	golden.Equal(t, name, b.String())
+}
+
+// counted returns ids that are numbered from 1 for each prefix.
+func counted() func(string) string {
+	ids := map[string]int{}
+	return func(prefix string) string {
+		ids[prefix]++
+		return fmt.Sprint(prefix, ids[prefix])
+	}
+}
+
+// numbered returns a setup with reproducible ids and times.
+func numbered() setup {
+	return setup{
+		newID: counted(),
+		now:   func() time.Time { return time.Now().Truncate(time.Second / 2) }, // without the pauses of the feed
+	}
 }
 
 func TestLifeOfAnInstruction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "instruction.txt") })
+}
+
+// A task falls back from one model to the next, asks a person, and completes as the same task.
+func TestLifeOfATask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "task.txt") })
+}
+
+func TestEndsOfTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "task-ends.txt") })
+}
+
+// Two items are worked on until the plan is completed: with an invalid result, a rejection, a block and a new plan.
+func TestLifeOfARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ids := 0
-		h := newHost(t, setup{
-			newID: func(prefix string) string {
-				ids++
-				return fmt.Sprint(prefix, ids)
-			},
-			now: func() time.Time { return time.Now().Truncate(time.Second) }, // without the rests of the feed
-		})
-		golden.Equal(t, "instruction.txt", converse(t, h, `# A tracked instruction is handed out until it is acknowledged.
-			> queue_instruction_with_ack {"content":"run the tests","session_id":"s","max_retries":1,"ack_on":{"event_type":"command","match":{"name":"go test"}}}
-			> dispatch_instructions {"session_id":"s"}
-			+ 1s
-			> report_event {"type":"command","data":{"name":"go build"}}
-			> dispatch_instructions {"session_id":"s"}
-			> report_event {"type":"command","data":{"name":"go test","exit_code":0}}
-			> dispatch_instructions {"session_id":"s"}
-			# One that nobody acknowledges fails, with a notice, and a late acknowledgement is kept.
-			> queue_instruction_with_ack {"content":"format the code","session_id":"s","max_retries":0}
-			> dispatch_instructions {"session_id":"s"}
-			+ 1s
-			> dispatch_instructions {"session_id":"s"}
-			> acknowledge {"instruction_id":"ins_2"}
-			> get_failed_instructions {}
-			> list_notices {}
-			> consume_notices {"notice_ids":["ntc_3"]}
-			> explain {"subject_id":"ins_2"}
-			# What is not known or not allowed is refused, and nothing happens.
-			> acknowledge {"instruction_id":"ins_9"}
-			> cancel_instruction {"instruction_id":"ins_1"}
-			> queue_instruction {"contents":"x"}
-		`))
+		h := newHost(t, numbered())
+		h.write("specs/clock/tasks.md", "# Clock\n\n- [ ] 1. Draw the face\n  - _Prompt: Draw the face of the clock._\n"+
+			"- [ ] 2. Draw the hands\n  - _Depends: 1_\n", time.Hour)
+		h.write("specs/clock/requirements.md", "# Clock\n\n1. WHEN it is noon THEN the clock SHALL strike twelve\n"+
+			"2. The hands are black\n3. IF it stops THEN it SHALL say so\n", time.Hour)
+		converse(t, h, "run.txt")
+	})
+}
+
+// writeOutcome writes an explanation for review.
+func writeOutcome(b *strings.Builder, title string, o object) {
+	fmt.Fprintf(b, "== %s: %s is %s\n", title, o.str("subject"), o.str("state"))
+	for i := range o.each("because", "rule") {
+		at := fmt.Sprintf("because.%d.", i)
+		fmt.Fprintf(b, "   %s: %s", o.str(at+"rule"), o.str(at+"text"))
+		if seq, ok := o.find(at + "event_seq"); ok {
+			fmt.Fprintf(b, " [event %v]", seq)
+		}
+		b.WriteString("\n")
+	}
+	for i := range o.each("next", "action") {
+		at := fmt.Sprintf("next.%d.", i)
+		fmt.Fprintf(b, "   -> %s of %s: %s\n", o.str(at+"action"), o.str(at+"subject"), o.str(at+"text"))
+	}
+	b.WriteString("\n")
+}
+
+// ways are sequences of results that block a run, one for each reason.
+var ways = []struct {
+	halt   string
+	policy string
+	steps  []step
+}{
+	{"invalid_results", "", []step{"worker invalid", "worker invalid"}},
+	{"worker_failures", `"stalled_threshold": 9`, []step{"worker error", "worker error"}},
+	{"review_rejections", `"review_loop_threshold": 9`, []step{"worker pass", "spec gaps:a", "worker pass", "spec gaps:b", "worker pass", "spec gaps:c"}},
+	{"reviewer_gave_up", "", []step{"worker pass", "quality error"}},
+	{"stalled", "", []step{"worker gaps", "worker gaps"}},
+	{"review_loop", "", []step{"worker pass", "spec gaps:a", "worker pass", "spec gaps:a"}},
+	{"alternating_reviews", `"review_rejections": 9`, []step{
+		"worker pass", "spec gaps:a", "worker pass", "spec gaps:b", "worker pass", "spec gaps:a", "worker pass", "spec gaps:b",
+	}},
+}
+
+func TestExplanationOfEveryHalt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, numbered())
+		h.write("tasks.md", clockPlan, time.Hour)
+		var b strings.Builder
+		for _, way := range ways {
+			run := h.start("1", `"resume": "new", "policy": {`+way.policy+`}`).str("run.run_id")
+			task := h.create(`"run_id": %q, "role": "worker"`, run)
+			last := h.walk(run, way.steps...)
+			last.has("blocked", "run.state")
+			last.has(way.halt, "run.reason")
+			last.has("halt_and_escalate", "next_action")
+			h.is("BLOCKED", task)
+			writeOutcome(&b, way.halt, h.explained(run))
+			writeOutcome(&b, "its task", h.explained(task))
+		}
+		golden.Equal(t, "explain-halts.txt", b.String())
+	})
+}
+
+func TestExplanationOfItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, numbered())
+		h.write("tasks.md", clockPlan+"- [x] 4. Buy paper\n- [~] 5. Sign it\n  - _Blocked: there is no pen_\n- [ ] 6. Sell it\n  - _Depends: 5_\n"+
+			"- [ ] 7. Tidy up\n  - [ ] 7.1 Sweep\n  - [-] 7.2 Wipe\n- [ ] 8. Lock up\n  - _Depends: 7_\n- [ ] 9. Go home\n  - _Depends: 7.2, 8_\n", time.Hour)
+		var b strings.Builder
+		item := func(title, id string) {
+			writeOutcome(&b, title, h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id))
+		}
+		item("ready", "1")
+		item("waiting", "2")
+		item("done in the file", "4")
+		item("blocked in the file", "5")
+		item("behind a blocked one", "6")
+		item("a group", "7")
+		item("in progress in the file", "7.2")
+		item("waiting for others that wait", "9")
+		run := h.run("1")
+		item("under way", "1")
+		h.walk(run, "worker invalid", "worker invalid")
+		item("blocked by its run", "1")
+		item("behind a blocked run", "2")
+		run = h.start("1", `"resume": "new"`).str("run.run_id")
+		h.walk(run, "worker pass", "spec pass", "quality pass").has("advance_to_next_item", "next_action")
+		item("done by its run", "1")
+		writeOutcome(&b, "the run that is done", h.explained(run))
+		item("ready since", "2")
+		writeOutcome(&b, "an instruction", h.explained(h.track(`{"content": "x"}`)))
+		golden.Equal(t, "explain-items.txt", b.String())
 	})
 }

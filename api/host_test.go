@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -29,21 +30,39 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A sharedStore outlives a process: Close does nothing. It can be made to fail.
+// A sharedStore outlives a process: Close does nothing. Tests can make it fail, hook into its transactions, and replace
+// it while it is open, as a restore does.
 type sharedStore struct {
-	store.Store
-	mu    sync.Mutex // guards fault
-	fault error
+	store.Store               // the first one
+	views       atomic.Int64  // number of View calls
+	changed     chan struct{} // size 1, never closed
+
+	mu       sync.Mutex // guards what follows
+	now      store.Store
+	fault    error                                            // returned by Update
+	unread   error                                            // returned by View
+	around   func(commit func() error) error                  // runs each commit
+	inUpdate func(tx store.Tx, fn func(store.Tx) error) error // runs the function of each update
+	inView   func(tx store.Tx, fn func(store.Tx) error) error // runs the function of each view
 }
 
-func newSharedStore(t testing.TB) *sharedStore { return &sharedStore{Store: teststore.New(t)} }
+func newSharedStore(t testing.TB) *sharedStore {
+	st := teststore.New(t)
+	return &sharedStore{Store: st, now: st, changed: make(chan struct{}, 1)}
+}
 
-// fail makes every later Update fail; nil ends that.
-func (s *sharedStore) fail(err error) {
+// set changes faults and hooks.
+func (s *sharedStore) set(change func(s *sharedStore)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fault = err
+	change(s)
 }
+
+// fail makes every later Update fail; nil ends that.
+func (s *sharedStore) fail(err error) { s.set(func(s *sharedStore) { s.fault = err }) }
+
+// failViews makes every later View fail; nil ends that.
+func (s *sharedStore) failViews(err error) { s.set(func(s *sharedStore) { s.unread = err }) }
 
 func (s *sharedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	s.mu.Lock()
@@ -52,12 +71,43 @@ func (s *sharedStore) Update(ctx context.Context, fn func(store.Tx) error) error
 	if fault != nil {
 		return fault
 	}
-	return s.Store.Update(ctx, fn)
+	return s.commit(fn, func(st store.Store, fn func(store.Tx) error) error { return st.Update(ctx, fn) })
+}
+
+func (s *sharedStore) commit(fn func(store.Tx) error, update func(store.Store, func(store.Tx) error) error) error {
+	s.mu.Lock()
+	st, around, inside := s.now, s.around, s.inUpdate
+	s.mu.Unlock()
+	commit := func() error { return update(st, hooked(fn, inside)) }
+	if around != nil {
+		return around(commit)
+	}
+	return commit()
+}
+
+func hooked(fn func(store.Tx) error, inside func(store.Tx, func(store.Tx) error) error) func(store.Tx) error {
+	if inside == nil {
+		return fn
+	}
+	return func(tx store.Tx) error { return inside(tx, fn) }
 }
 
 func (s *sharedStore) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, fn)
+	return s.commit(fn, func(st store.Store, fn func(store.Tx) error) error { return st.UpdateReserved(ctx, fn) })
 }
+
+func (s *sharedStore) View(ctx context.Context, fn func(store.Tx) error) error {
+	s.views.Add(1)
+	s.mu.Lock()
+	st, unread, inside := s.now, s.unread, s.inView
+	s.mu.Unlock()
+	if unread != nil {
+		return unread
+	}
+	return st.View(ctx, hooked(fn, inside))
+}
+
+func (s *sharedStore) Changed() <-chan struct{} { return s.changed }
 
 func (*sharedStore) Close() error { return nil }
 
@@ -316,4 +366,44 @@ func (o object) each(list, path string) []string {
 		got[i] = object{o.t, o.text, element}.str(path)
 	}
 	return got
+}
+
+// pages returns the strings at a path of the items of each page of a list. params are further JSON members.
+func (h *host) pages(method, path, params string) (pages [][]string) {
+	h.t.Helper()
+	limit := `"limit":2`
+	if strings.Contains(params, `"limit"`) {
+		limit, params = params[1:], ""
+	}
+	for cursor := ""; ; {
+		page := h.call(method, `{%s,"cursor":%q%s}`, limit, cursor, params)
+		pages = append(pages, page.each("items", path))
+		next, ok := page.find("next_cursor")
+		if !ok {
+			return pages
+		}
+		cursor = next.(string)
+	}
+}
+
+// bad asserts that a call is refused with a pointer to the invalid param.
+func (h *host) bad(pointer, method, params string, args ...any) object {
+	h.t.Helper()
+	fault := h.refused(schema.InvalidParams, method, params, args...)
+	fault.has(pointer, "data.details.errors.0.pointer")
+	return fault
+}
+
+// inFakeTime runs a test with a new host in fake time.
+func inFakeTime(t *testing.T, test func(t *testing.T, h *host)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newHost(t, setup{})) })
+}
+
+// instant returns the time at a path.
+func (o object) instant(path string) time.Time {
+	o.t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, o.str(path))
+	require.NoError(o.t, err)
+	return at
 }

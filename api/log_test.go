@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,30 +21,36 @@ func requireCursor(t *testing.T, seq int, cursor string) {
 	require.Regexp(t, fmt.Sprintf(`^%d\.[0-9a-f]{8}$`, seq), cursor)
 }
 
-func TestEventsAreWithoutGaps(t *testing.T) {
+func TestEventsContinueAtTheCursor(t *testing.T) {
 	h := newHost(t, setup{})
-	for i := range 7 {
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	for i := range 6 {
 		h.track(`{"content":"%d"}`, i)
 	}
-	h.pass()
-	seqs, cursor := []float64{}, "0"
-	for more := true; more; {
-		page := h.call("events_since", `{"cursor":%q,"limit":3}`, cursor)
-		require.LessOrEqual(t, len(page.each("events", "type")), 3)
-		for i := range page.each("events", "type") {
-			seqs = append(seqs, page.at(fmt.Sprintf("events.%d.seq", i)).(float64))
+	h.walk(run, "worker gaps", "worker pass", "worker pass")
+	read := func(params string, limit int) (seqs []float64, types []string) {
+		cursor := "0"
+		for more := true; more; {
+			page := h.call("events_since", `{"cursor":%q,"limit":%d%s}`, cursor, limit, params)
+			kinds := page.each("events", "type")
+			require.LessOrEqual(t, len(kinds), limit)
+			types = append(types, kinds...)
+			for i := range kinds {
+				seqs = append(seqs, page.at(fmt.Sprintf("events.%d.seq", i)).(float64))
+			}
+			cursor, more = page.str("cursor"), page.at("more").(bool)
 		}
-		cursor, more = page.str("cursor"), page.at("more").(bool)
+		last := h.call("events_since", `{"cursor":%q%s}`, cursor, params)
+		last.has([]any{}, "events")
+		last.has(cursor, "cursor")
+		return seqs, types
 	}
-	want := []float64{}
-	for seq := 1.0; seq <= 14; seq++ {
-		want = append(want, seq)
-	}
-	require.Equal(t, want, seqs)
-	last := h.call("events_since", `{"cursor":%q}`, cursor)
-	last.has([]any{}, "events")
-	last.has(cursor, "cursor")
-	last.has(false, "more")
+	all, _ := read("", 3)
+	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, all)
+	_, ofRun := read(`,"subject_id":`+quoted(run), 1)
+	require.Equal(t, []string{"run.started", "run.outcome", "run.outcome", "run.outcome"}, ofRun)
+	h.call("events_since", `{"cursor": "0", "subject_id": "run_nobody"}`).has([]any{}, "events")
 }
 
 func TestEventShowsWhatMoved(t *testing.T) {
@@ -99,26 +106,17 @@ func TestMalformedCursorIsRefused(t *testing.T) {
 	h.call("events_since", `{"cursor":"1"}`).has([]any{}, "events")
 }
 
-// The cursor is from another or a deleted store.
-func TestCursorAheadOfTheLogIsRefused(t *testing.T) {
-	h := newHost(t, setup{})
-	h.call("queue_instruction", `{"content":"x"}`)
-	fault := h.refused(schema.CursorGone, "events_since", `{"cursor":"2"}`)
-	fault.has(4040, "code")
-	fault.has("0", "data.details.oldest")
-}
-
-func TestCursorBehindTheLogHasExpired(t *testing.T) {
+func TestCursorThatTheLogDoesNotHaveIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	for range 3 {
 		h.call("queue_instruction", `{"content":"x"}`)
 	}
+	h.refused(schema.CursorGone, "events_since", `{"cursor":"4"}`).has("0", "data.details.oldest")
 	require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Prune(core.Instant(time.Now().Add(time.Hour).UnixMicro()), 2)
 		return err
 	}))
 	fault := h.refused(schema.CursorGone, "events_since", `{"cursor":"1"}`)
-	fault.has("CURSOR_EXPIRED", "data.code")
 	requireCursor(t, 2, fault.str("data.details.oldest"))
 	requireCursor(t, 3, fault.str("data.details.newest"))
 	for _, cursor := range []string{"0", "2", fault.str("data.details.oldest")} {
@@ -177,132 +175,84 @@ func failed(t *testing.T, h *host, n int) (ids []string) {
 }
 
 func TestNoticesStayUntilTheyAreConsumed(t *testing.T) {
-	dir, st := t.TempDir(), newSharedStore(t)
-	h := newHost(t, setup{dir: dir, store: st})
-	ids := failed(t, h, 3)
-	notices := h.call("list_notices", `{}`)
-	require.ElementsMatch(t, ids, notices.each("items", "subject_id"))
-	first := notices.str("items.0.notice_id")
-	h.stop()
-	h = newHost(t, setup{dir: dir, store: st})
-	require.Equal(t, notices.each("items", "notice_id"), h.call("list_notices", `{}`).each("items", "notice_id"))
-	consumed := h.call("consume_notices", `{"notice_ids":[%q,"ntc_nobody",%q]}`, first, first)
-	consumed.has([]any{first}, "consumed")
-	consumed.has(h.seq(), "seq")
-	h.call("consume_notices", `{"notice_ids":[%q]}`, first).has([]any{}, "consumed")
-	require.NotContains(t, h.call("list_notices", `{}`).each("items", "notice_id"), first)
-	h.call("events_since", `{"cursor":"0","types":["notice.consumed"]}`).has(first, "events.0.subject_id")
-	h.refused(schema.InvalidParams, "consume_notices", `{"notice_ids":[]}`)
-}
-
-func TestNoticesInPages(t *testing.T) {
 	h := newHost(t, setup{})
 	failed(t, h, 5)
-	all := h.call("list_notices", `{}`)
-	all.lacks("next_cursor")
-	page := h.call("list_notices", `{"limit":3}`)
-	rest := h.call("list_notices", `{"limit":3,"cursor":%q}`, page.str("next_cursor"))
-	rest.lacks("next_cursor")
-	require.Equal(t, all.each("items", "notice_id"), append(page.each("items", "notice_id"), rest.each("items", "notice_id")...))
+	notices := h.call("list_notices", `{}`)
+	notices.lacks("next_cursor")
+	ids := notices.each("items", "notice_id")
+	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:]}, h.pages("list_notices", "notice_id", ""))
 	require.Len(t, h.call("list_notices", `{"session_id":"b"}`).each("items", "kind"), 2)
-}
-
-func TestDeliveriesOfANoticeAreCounted(t *testing.T) {
-	h := newHost(t, setup{})
-	failed(t, h, 1)
-	for n := 1; n <= 3; n++ {
-		h.call("list_notices", `{}`).has(n, "items.0.deliveries")
-		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind the tally
-	}
+	consumed := h.call("consume_notices", `{"notice_ids":[%q,"ntc_nobody",%q]}`, ids[0], ids[0])
+	consumed.has([]any{ids[0]}, "consumed")
+	h.call("consume_notices", `{"notice_ids":[%q]}`, ids[0]).has([]any{}, "consumed")
+	require.Equal(t, ids[1:], h.call("list_notices", `{}`).each("items", "notice_id"))
+	h.call("events_since", `{"cursor":"0","types":["notice.consumed"]}`).has(ids[0], "events.0.subject_id")
+	h.refused(schema.InvalidParams, "consume_notices", `{"notice_ids":[]}`)
+	h.bad("/notice_ids", "consume_notices", `{"notice_ids":["n"%s]}`, strings.Repeat(`,"n"`, 500))
 }
 
 func TestPeekAtNoticesIsNoDelivery(t *testing.T) {
 	h := newHost(t, setup{})
 	failed(t, h, 2)
-	for range 3 {
+	counted := func() { h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) } // is carried out behind a tally
+	for range 2 {
 		h.call("list_notices", `{"peek":true}`).has(0, "items.1.deliveries")
-		h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) // behind a tally, if there were one
+		counted()
 	}
-	h.call("list_notices", `{"limit":1}`).has(1, "items.0.deliveries")
-	h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`)
+	for n := 1; n <= 2; n++ {
+		h.call("list_notices", `{"limit":1}`).has(n, "items.0.deliveries")
+		counted()
+	}
 	looked := h.call("list_notices", `{"peek":true}`)
-	looked.has(1, "items.0.deliveries")
+	looked.has(2, "items.0.deliveries")
 	looked.has(0, "items.1.deliveries")
-	first := h.call("list_notices", `{"peek":true,"limit":1}`)
-	rest := h.call("list_notices", `{"peek":true,"cursor":%q}`, first.str("next_cursor"))
-	require.Equal(t, looked.each("items", "notice_id"), append(first.each("items", "notice_id"), rest.each("items", "notice_id")...))
 }
 
-func TestTooManyNoticesAtOnce(t *testing.T) {
-	h := newHost(t, setup{})
-	ids := `"n"`
-	for range 500 {
-		ids += `,"n"`
-	}
-	h.refused(schema.InvalidParams, "consume_notices", `{"notice_ids":[%s]}`, ids).
-		has("/notice_ids", "data.details.errors.0.pointer")
-}
-
-// The text of a notice quotes a content.
-func TestNoticeCannotBeForged(t *testing.T) {
+func TestNoticeQuotesTheBeginningOnOneLine(t *testing.T) {
 	h := newHost(t, setup{})
 	h.track(`{"content":"a\"\n\u001b[31m\u202eb and never acknowledged: \"c","max_retries":0}`)
-	h.pass()
-	h.pass()
-	h.call("list_notices", `{}`).has(
-		`an instruction for session default was sent once and never acknowledged: "a' [31mb and never acknowledged: 'c"`,
-		"items.0.text")
-}
-
-func TestNoticeQuotesOnlyTheBeginning(t *testing.T) {
-	h := newHost(t, setup{})
 	h.track(`{"content":"%0*d","max_retries":2}`, 1000, 0)
 	for range 4 {
 		h.pass()
 	}
-	text := h.call("list_notices", `{}`).str("items.0.text")
-	require.Contains(t, text, "sent 3 times")
-	require.Less(t, len(text), 250)
-	require.Contains(t, text, `0…"`)
+	notices := h.call("list_notices", `{}`)
+	notices.has(`an instruction for session default was sent once and never acknowledged: "a' [31mb and never acknowledged: 'c"`, "items.0.text")
+	long := notices.str("items.1.text")
+	require.Contains(t, long, "sent 3 times")
+	require.Contains(t, long, `0…"`)
+	require.Less(t, len(long), 250)
 }
 
-func TestExplain(t *testing.T) {
+func TestExplainNamesOneKnownSubject(t *testing.T) {
 	h, run := planned(t, setup{})
 	id := h.track(`{"content":"x","max_retries":0}`)
-	why := h.call("explain", `{"subject_id":%q}`, id)
-	why.has(id, "subject")
-	why.has("queued", "state")
-	why.has(2, "because.0.event_seq")
-	require.Contains(t, why.each("next", "action"), "dispatch_instructions")
 	h.pass()
 	h.pass()
-	why = h.call("explain", `{"subject_id":%q}`, id)
+	why := h.explained(id)
 	why.has("failed", "state")
-	why.has("fails_when_its_sends_are_used_up", "because.0.rule")
 	notice := h.call("list_notices", `{}`).str("items.0.notice_id")
-	require.Equal(t, why.text, h.call("explain", `{"subject_id":%q}`, notice).text)
-	why = h.call("explain", `{"subject_id":%q}`, run)
-	why.has("running", "state")
-	why.has(1, "because.0.event_seq")
-	require.Contains(t, why.each("next", "action"), "compile_prompt")
-	fault := h.refused(schema.SubjectGone, "explain", `{"subject_id":"tsk_nobody"}`)
-	fault.has("SUBJECT_NOT_FOUND", "data.code")
-	fault.has("tsk_nobody", "data.details.subject_id")
+	require.Equal(t, why.text, h.explained(notice).text, "a notice is explained by its subject")
+	h.refused(schema.SubjectGone, "explain", `{"subject_id":"tsk_nobody"}`).has("tsk_nobody", "data.details.subject_id")
+	h.refused(schema.ItemGone, "explain", `{"plan":"tasks.md","item_id":"9"}`)
+	h.refused(schema.PlanGone, "explain", `{"plan":"login","item_id":"1"}`)
+	for _, params := range []string{`{}`, `{"plan":"tasks.md"}`, `{"item_id":"1"}`, `{"subject_id":"` + run + `","plan":"tasks.md","item_id":"1"}`} {
+		h.bad("/subject_id", "explain", "%s", params)
+	}
 }
 
-func TestExplainAnItem(t *testing.T) {
-	h, _ := planned(t, setup{})
-	why := h.call("explain", `{"plan":"tasks.md","item_id":"1"}`)
-	why.has("tasks.md 1", "subject")
-	why.has("in_progress", "state")
-	why.has("plan.mark", "because.0.rule")
-	require.Contains(t, why.str("because.0.text"), "line 3")
-	require.Contains(t, why.each("next", "action"), "compile_prompt")
-	why = h.call("explain", `{"plan":"tasks.md","item_id":"2"}`)
-	why.has("completed", "state")
-	require.Equal(t, []string{"init_run"}, why.each("next", "action"))
-	h.refused(schema.ItemGone, "explain", `{"plan":"tasks.md","item_id":"9"}`)
-	for _, half := range []string{`{}`, `{"plan":"tasks.md"}`, `{"item_id":"1"}`} {
-		h.refused(schema.InvalidParams, "explain", "%s", half)
-	}
+// The explanations of two items that wait for each other must not refer to each other.
+func TestExplanationOfACycleSaysWhatEndsIt(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [ ] 1. Draw\n- [ ] 2. Cut\n  - _Depends: 3_\n- [ ] 3. Glue\n  - _Depends: 4_\n- [ ] 4. Fold\n  - _Depends: 3_\n", time.Hour)
+	explain := func(id string) object { return h.call("explain", `{"plan": "tasks.md", "item_id": %q}`, id) }
+	three := explain("3")
+	require.Contains(t, three.each("because", "rule"), "plan.cycle")
+	require.Contains(t, three.each("because", "text"), "these items wait for each other: 3 -> 4 -> 3")
+	require.Equal(t, []string{"edit_plan"}, three.each("next", "action"))
+	three.has([]any{"person"}, "next.0.by")
+	three.has(`edit tasks.md:4 so that item "3" does not wait for item "4", or break the cycle at another of its items`, "next.0.text")
+	explain("4").has(`edit tasks.md:6 so that item "4" does not wait for item "3", or break the cycle at another of its items`, "next.0.text")
+	require.NotContains(t, explain("2").each("because", "rule"), "plan.cycle", "it waits for a cycle and is in none")
+	h.write("tasks.md", "- [ ] 1. Draw\n  - _Depends: 1_\n", time.Minute)
+	require.Equal(t, []string{"edit_plan"}, explain("1").each("next", "action"))
 }

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,9 +35,9 @@ func (h *host) fails(session string) string {
 	return id
 }
 
-func TestNoticesOfASessionThatComeTogetherAreOneNotification(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		listener := h.listen() // to hear takes up to 5 ms, for the feed may rest so long
+func TestNoticesOfASessionShareANotification(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
+		listener := h.listen() // recorded takes up to 5 ms
 		h.fails("p")
 		time.Sleep(60 * time.Millisecond)
 		h.fails("q")
@@ -54,7 +53,7 @@ func TestNoticesOfASessionThatComeTogetherAreOneNotification(t *testing.T) {
 		notes = listener.recorded()
 		require.Equal(t, [][]string{{"task.retry_scheduled"}}, posts(notes))
 		notes[0].has("q", "notice.session_id")
-		h.fails("p") // what comes later has its own time
+		h.fails("p") // a later notice begins another pause
 		time.Sleep(90 * time.Millisecond)
 		require.Empty(t, posts(listener.recorded()))
 		time.Sleep(15 * time.Millisecond)
@@ -62,25 +61,29 @@ func TestNoticesOfASessionThatComeTogetherAreOneNotification(t *testing.T) {
 	})
 }
 
-func TestEndOfAllTasksTakesAlongWhatIsHeld(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+func TestEndOfAllTasksIsAnnouncedWithHeldNotices(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		h.fails("q")
 		h.create(`"parent_session_id": "p"`)
 		h.create(`"parent_session_id": "p"`)
 		first, second := h.claim("w"), h.claim("w")
-		h.finish(first, `"status": "completed"`)
-		h.finish(second, `"status": "completed"`)
+		h.finish(first, completed)
+		h.finish(second, completed)
 		require.Equal(t, [][]string{{"task.finished", "task.finished", "tasks.all_finished"}}, posts(listener.recorded()))
 		time.Sleep(time.Second)
 		require.Equal(t, [][]string{{"task.retry_scheduled"}}, posts(listener.recorded())) // of the other session
 	})
 }
 
-func TestFailedInstructionIsAnnouncedAtOnceWithWhatIsHeld(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+// A failed instruction and a notice without a session do not wait.
+func TestUrgentNoticesAreAnnouncedAtOnce(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		h.fails("p")
+		h.create(``)
+		h.finish(h.claim("w"), completed)
+		require.Equal(t, [][]string{{"task.finished"}}, posts(listener.recorded()))
 		h.track(`{"content": "x", "session_id": "p", "max_retries": 0}`)
 		h.call("dispatch_instructions", `{"session_id": "p"}`)
 		h.call("dispatch_instructions", `{"session_id": "p"}`)
@@ -88,18 +91,8 @@ func TestFailedInstructionIsAnnouncedAtOnceWithWhatIsHeld(t *testing.T) {
 	})
 }
 
-func TestNoticeOfNoSessionIsAnnouncedAtOnce(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		listener := h.listen()
-		h.fails("p")
-		h.create(``)
-		h.finish(h.claim("w"), `"status": "completed"`)
-		require.Equal(t, [][]string{{"task.finished"}}, posts(listener.recorded()))
-	})
-}
-
 func TestConsumedNoticeIsNotAnnounced(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		h.fails("p")
 		h.fails("p")
@@ -115,7 +108,7 @@ func TestConsumedNoticeIsNotAnnounced(t *testing.T) {
 }
 
 func TestTaskNoticeIsAnnouncedUntilItIsConsumed(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		h.create(`"parent_session_id": "p"`)
 		h.create(`"parent_session_id": "p"`)
@@ -141,7 +134,7 @@ func TestTaskNoticeIsAnnouncedUntilItIsConsumed(t *testing.T) {
 
 // Open notices are announced again while one is held for the first time.
 func TestHeldNoticeIsNotAnnouncedTwice(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		h.create(`"parent_session_id": "p"`)
 		c := h.claim("w") // opens the store, and the rounds begin
@@ -158,7 +151,7 @@ func TestHeldNoticeIsNotAnnouncedTwice(t *testing.T) {
 }
 
 func TestVeryManyNoticesComeInSeveralNotifications(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
 		for range 250 {
 			h.create(`"parent_session_id": "p", "max_attempts": 2`)
@@ -182,99 +175,61 @@ func TestVeryManyNoticesComeInSeveralNotifications(t *testing.T) {
 	})
 }
 
-func TestHeldNoticesAreAnnouncedAlthoughTheStoreCannotBeRead(t *testing.T) {
+func TestHeldNoticesAreAnnouncedWhileTheStoreCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &flakyStore{sharedStore: newSharedStore(t)}
+		st := newSharedStore(t)
 		h := newHost(t, setup{store: st})
 		listener := h.listen()
 		h.fails("p")
 		listener.recorded()
-		st.setError(&store.Error{Kind: store.IO, Message: "a bad moment"})
+		st.failViews(&store.Error{Kind: store.IO, Message: "a bad moment"})
 		time.Sleep(time.Second)
 		require.Equal(t, [][]string{{"task.retry_scheduled"}}, posts(listener.recorded()))
-		st.setError(nil)
+		st.failViews(nil)
 	})
 }
 
-func TestNotificationsOfTasksCarryTheirSeq(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		listener := h.listen()
-		h.asked(`"parent_session_id": "p"`)
-		time.Sleep(time.Second)
-		require.Equal(t, []string{
-			"1 task/updated", "2 attempt/updated", "2 task/updated", "3 attempt/updated", "4 task/awaiting_response", "5 notice/posted",
-		}, methods(listener.recorded()))
-	})
-}
-
-func TestNotificationOfALongQuestionLeavesItOut(t *testing.T) {
-	timedTasks(t, setup{}, func(t *testing.T, h *host) {
-		listener := h.listen()
-		for _, size := range []int{4 << 10, 4<<10 + 1} {
-			h.create(``)
-			h.finish(h.claim("w"), fmt.Sprintf(`"status": "awaiting_response", "question": "%0*d"`, size, 0))
-			for _, n := range listener.recorded() {
-				if n.method == "task/awaiting_response" {
-					_, shown := n.find("question")
-					require.Equal(t, size == 4<<10, shown)
-				}
-			}
-		}
-	})
-}
-
-// The last unfinished task of a session posts one notice, and another one after a retry.
-func TestAllFinishedIsToldWhenTheLastOneEnds(t *testing.T) {
+func TestAllFinishedIsPostedWhenTheLastTaskEnds(t *testing.T) {
 	h := newHost(t, setup{})
-	all := func() int {
-		n := 0
-		for _, kind := range h.call("list_notices", `{"limit": 500}`).each("items", "kind") {
+	all := func() object {
+		list := h.call("list_notices", `{"limit": 500}`)
+		var posted []any
+		for i, kind := range list.each("items", "kind") {
 			if kind == "tasks.all_finished" {
-				n++
+				posted = append(posted, list.at(fmt.Sprintf("items.%d", i)))
 			}
 		}
-		return n
+		return object{t, list.text, map[string]any{"posted": posted}}
 	}
-	first := h.create(`"parent_session_id": "p"`)
+	cancelled := h.create(`"parent_session_id": "p"`)
 	waiting := h.create(`"parent_session_id": "p"`)
 	failing := h.create(`"parent_session_id": "p", "max_attempts": 1`)
-	h.finish(h.claim("w"), `"status": "completed"`)
+	h.call("cancel_task", `{"task_id": %q}`, cancelled)
 	h.finish(h.claim("w"), `"status": "awaiting_response", "question": "?"`)
 	h.finish(h.claim("w"), overloaded).has("ERROR", "task.status")
-	require.Zero(t, all(), "one waits for a person")
+	require.Empty(t, all().at("posted"), "one waits for a person")
 	h.call("reply", `{"task_id": %q, "reply": "x"}`, waiting)
-	h.finish(h.claim("w"), `"status": "completed"`)
-	require.Equal(t, 1, all())
-	list := h.call("list_notices", `{"limit": 500}`)
-	last := len(list.at("items").([]any)) - 1
-	require.True(t, strings.HasPrefix(list.str(fmt.Sprintf("items.%d.text", last)), "all 3 tasks of session p are over: 2 complete, 1 not\n- task "+failing+` "do it": ERROR`))
-	list.has(map[string]any{"COMPLETE": 2.0, "ERROR": 1.0}, fmt.Sprintf("items.%d.data.counts", last))
+	h.finish(h.claim("w"), completed)
+	h.call("cancel_task", `{"task_id": %q}`, cancelled) // is over already
+	posted := all()
+	require.Len(t, posted.at("posted"), 1)
+	require.Contains(t, posted.str("posted.0.text"), "all 3 tasks of session p are over: 1 complete, 2 not\n")
+	require.Contains(t, posted.str("posted.0.text"), "\n- task "+failing+` "do it": ERROR`)
+	posted.has(map[string]any{"CANCELLED": 1.0, "COMPLETE": 1.0, "ERROR": 1.0}, "posted.0.data.counts")
 	h.call("retry_task", `{"task_id": %q}`, failing)
-	require.Equal(t, 1, all())
-	h.finish(h.claim("w"), `"status": "completed"`)
-	require.Equal(t, 2, all())
-	h.is("COMPLETE", first)
+	require.Len(t, all().at("posted"), 1)
+	h.finish(h.claim("w"), completed)
+	require.Len(t, all().at("posted"), 2)
 }
 
-func TestAllFinishedIsNotToldAgainForATaskThatWasOver(t *testing.T) {
-	h := newHost(t, setup{})
-	h.create(`"parent_session_id": "p"`)
-	h.finish(h.claim("w"), `"status": "completed"`)
-	id := h.create(`"parent_session_id": "p"`)
-	h.call("cancel_task", `{"task_id": %q}`, id)
-	h.call("cancel_task", `{"task_id": %q}`, id)
-	require.Equal(t, []string{"task.finished", "tasks.all_finished", "task.finished", "tasks.all_finished"},
-		h.call("list_notices", `{}`).each("items", "kind"))
-}
-
-func TestTimelineComesWithTheEndOnlyOfSeveralAttempts(t *testing.T) {
+func TestNoticeHasTheTimelineOfSeveralAttempts(t *testing.T) {
 	h := newHost(t, setup{})
 	h.create(`"max_attempts": 1`)
-	h.finish(h.claim("w"), `"status": "completed"`)
+	h.finish(h.claim("w"), completed)
 	id := h.create(`"max_attempts": 1`)
 	h.finish(h.claim("w"), overloaded)
 	h.call("retry_task", `{"task_id": %q}`, id)
-	h.finish(h.claim("w"), `"status": "completed"`)
+	h.finish(h.claim("w"), completed)
 	notices := h.call("list_notices", `{}`)
 	notices.lacks("items.0.data.timeline")
 	notices.lacks("items.1.data.timeline")

@@ -2,9 +2,10 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,31 +77,6 @@ func methods(notes []note) []string {
 	return list
 }
 
-func TestNotifications(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
-		listener := h.listen()
-		id := h.track(`{"content":"x","session_id":"s","max_retries":0,"priority":true}`)
-		notes := listener.recorded()
-		require.Equal(t, []string{"1 instruction/available"}, methods(notes))
-		require.JSONEq(t, fmt.Sprintf(`{"seq":1,"subject_id":%q,"instruction_id":%q,"session_id":"s","state":"queued",
-			"tracked":true,"priority":true,"sends":0,"sends_max":1,"content":"x","content_bytes":1}`, id, id), notes[0].text)
-
-		h.call("dispatch_instructions", `{"session_id":"s"}`)
-		h.call("dispatch_instructions", `{"session_id":"s"}`)
-		notes = listener.recorded()
-		require.Equal(t, []string{"2 instruction/updated", "3 instruction/updated", "4 notice/posted"}, methods(notes))
-		notes[0].has("sent", "state")
-		notes[1].has("failed", "state")
-		notes[2].has(id, "notice.subject_id")
-		notes[2].has(1, "notice.deliveries")
-
-		h.call("acknowledge", `{"instruction_id":%q}`, id) // late
-		h.call("consume_notices", `{"notice_ids":[%q]}`, notes[2].str("notice.notice_id"))
-		require.Equal(t, []string{"5 instruction/updated"}, methods(listener.recorded()))
-	})
-}
-
 // Each notification shows the state after its event, even if the instruction changed since.
 func TestNotificationsShowWhatHappenedThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,16 +97,21 @@ func TestNotificationsShowWhatHappenedThen(t *testing.T) {
 	})
 }
 
-func TestNotificationOfALongContentLeavesItOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
+func TestNotificationLeavesOutLongTexts(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
 		listener := h.listen()
-		h.call("queue_instruction", `{"content":"%0*d"}`, 4<<10, 0)
-		h.call("queue_instruction", `{"content":"%0*d"}`, 4<<10+1, 0)
-		notes := listener.recorded()
-		require.Len(t, notes[0].str("content"), 4<<10)
-		notes[1].lacks("content")
-		notes[1].has(4<<10+1, "content_bytes")
+		for _, size := range []int{4 << 10, 4<<10 + 1} {
+			h.call("queue_instruction", `{"content":"%0*d"}`, size, 0)
+			h.create(``)
+			h.finish(h.claim("w"), fmt.Sprintf(`"status": "awaiting_response", "question": "%0*d"`, size, 0))
+			notes := listener.recorded()
+			_, shown := notes[0].find("content")
+			require.Equal(t, size == 4<<10, shown)
+			notes[0].has(size, "content_bytes")
+			i := slices.IndexFunc(notes, func(n note) bool { return n.method == "task/awaiting_response" })
+			_, shown = notes[i].find("question")
+			require.Equal(t, size == 4<<10, shown)
+		}
 	})
 }
 
@@ -142,30 +123,11 @@ func TestOpenNoticesAreAnnouncedToTheNextProcess(t *testing.T) {
 		h.stop()
 		h = newHost(t, setup{dir: dir, store: st})
 		listener := h.listen()
-		require.Empty(t, listener.recorded(), "the store was opened although nobody needed it")
+		require.Empty(t, listener.recorded(), "no call needs the store yet")
 		h.call("queue_instruction", `{"content":"x"}`)
 		notes := listener.recorded()
 		require.Equal(t, []string{"6 notice/posted", "8 notice/posted", "9 instruction/available"}, methods(notes))
 		notes[0].has(1, "notice.deliveries")
-	})
-}
-
-func TestNoticeIsAnnouncedUntilItIsConsumed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
-		listener := h.listen()
-		failed(t, h, 1)
-		listener.recorded()
-		var again []note
-		for n := 2; n <= 4; n++ {
-			time.Sleep(5 * time.Minute)
-			again = listener.recorded()
-			require.Equal(t, []string{"4 notice/posted"}, methods(again))
-			again[0].has(n, "notice.deliveries")
-		}
-		h.call("consume_notices", `{"notice_ids":[%q]}`, again[0].str("notice.notice_id"))
-		time.Sleep(time.Hour)
-		require.Empty(t, listener.recorded())
 	})
 }
 
@@ -187,57 +149,46 @@ func TestManyEventsAreSentInTheirOrder(t *testing.T) {
 
 func TestChangedPlanIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, _ := planned(t, setup{})
-		listener := h.listen()
-		listener.recorded()
-		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
-		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes := listener.recorded()
-		require.Equal(t, []string{"2 ledger/changed"}, methods(notes))
-		notes[0].has("tasks.md", "plan")
-		notes[0].has([]any{"3"}, "changed_ids")
-		notes[0].has(plan.at("fingerprint"), "fingerprint")
-	})
-}
-
-func TestPlanThatWasEditedUnseenOrDeletedIsAnnounced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
 		dir, st := t.TempDir(), newSharedStore(t)
 		h, run := planned(t, setup{dir: dir, store: st})
 		h.stop()
-		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
+		edited := twoItems + "- [ ] 3. Third\n"
+		h.write("tasks.md", edited, time.Hour)
 		h = newHost(t, setup{dir: dir, store: st})
 		listener := h.listen()
-		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes := listener.recorded()
-		require.Equal(t, []string{"2 ledger/changed"}, methods(notes))
-		notes[0].has(true, "unseen")
-		notes[0].has([]any{}, "changed_ids")
-		notes[0].lacks("gone")
-		notes[0].has(plan.at("fingerprint"), "fingerprint")
+		announced := func(seq string) note {
+			t.Helper()
+			h.call("get_plan", `{"plan":"tasks.md"}`)
+			notes := listener.recorded()
+			require.Equal(t, []string{seq + " ledger/changed"}, methods(notes))
+			return notes[0]
+		}
+		unseen := announced("2")
+		unseen.has(true, "unseen")
+		unseen.has([]any{}, "changed_ids")
+		unseen.lacks("gone")
+		print := h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint")
+		unseen.has(print, "fingerprint")
 
 		h.remove("tasks.md")
-		h.compile(run).has("ledger_plus_fallback", "ledger_mode") // event 3: the run has its facts from what was read last
+		h.compile(run).has("ledger_plus_fallback", "ledger_mode") // event 3: the run has its facts from the last reading
 		require.Empty(t, listener.recorded())
-		time.Sleep(time.Second) // it may have been about to come back
-		for range 2 {
-			h.compile(run)
-		}
-		notes = listener.recorded()
-		require.Equal(t, []string{"4 ledger/changed"}, methods(notes))
-		notes[0].has(true, "gone")
-		notes[0].has(plan.at("fingerprint"), "fingerprint")
-		h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Hour)
-		h.call("get_plan", `{"plan":"tasks.md"}`)
-		notes = listener.recorded()
-		require.Equal(t, []string{"5 ledger/changed"}, methods(notes))
-		notes[0].lacks("gone")
-		notes[0].lacks("unseen")
+		time.Sleep(time.Second) // an editor may be about to write it again
+		gone := announced("4")
+		gone.has(true, "gone")
+		gone.has(print, "fingerprint")
+
+		h.write("tasks.md", edited, time.Hour)
+		back := announced("5")
+		back.lacks("gone")
+		back.lacks("unseen")
+		h.write("tasks.md", edited+"- [ ] 4. Fourth\n", time.Hour)
+		announced("6").has([]any{"4"}, "changed_ids")
 	})
 }
 
 // A single event is sent at once, and the ones right after it a few milliseconds later.
-func TestLoneEventIsToldAtOnce(t *testing.T) {
+func TestLoneEventIsSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
 		listener := h.listen()
@@ -262,9 +213,9 @@ func TestLoneEventIsToldAtOnce(t *testing.T) {
 }
 
 // The feed does not read the log again after each event.
-func TestFeedReadsABurstAsAPageAndNothingBehindIt(t *testing.T) {
+func TestFeedReadsABurstAsOnePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &counting{sharedStore: newSharedStore(t)}
+		st := newSharedStore(t)
 		h := newHost(t, setup{store: st})
 		listener := h.listen()
 		h.call("queue_instruction", `{"content":"x"}`)
@@ -281,51 +232,17 @@ func TestFeedReadsABurstAsAPageAndNothingBehindIt(t *testing.T) {
 	})
 }
 
-// A counting store counts its views.
-type counting struct {
-	*sharedStore
-	views atomic.Int64
-}
-
-func (s *counting) View(ctx context.Context, fn func(store.Tx) error) error {
-	s.views.Add(1)
-	return s.sharedStore.View(ctx, fn)
-}
-
-// A flakyStore fails some views.
-type flakyStore struct {
-	*sharedStore
-	mu    sync.Mutex // guards fault
-	fault error
-}
-
-func (s *flakyStore) setError(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fault = err
-}
-
-func (s *flakyStore) View(ctx context.Context, fn func(store.Tx) error) error {
-	s.mu.Lock()
-	fault := s.fault
-	s.mu.Unlock()
-	if fault != nil {
-		return fault
-	}
-	return s.sharedStore.View(ctx, fn)
-}
-
-func TestNotificationsSurviveAStoreThatCannotBeReadForAWhile(t *testing.T) {
+func TestNotificationsContinueAfterTheStoreCouldNotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := &flakyStore{sharedStore: newSharedStore(t)}
+		st := newSharedStore(t)
 		h := newHost(t, setup{store: st})
 		listener := h.listen()
 		h.call("queue_instruction", `{"content":"a"}`)
 		require.Len(t, listener.recorded(), 1)
-		st.setError(&store.Error{Kind: store.IO, Message: "a bad moment"})
+		st.failViews(&store.Error{Kind: store.IO, Message: "a bad moment"})
 		h.call("queue_instruction", `{"content":"b"}`)
 		require.Empty(t, listener.recorded())
-		st.setError(nil)
+		st.failViews(nil)
 		h.call("queue_instruction", `{"content":"c"}`)
 		require.Equal(t, []string{"2 instruction/available", "3 instruction/available"}, methods(listener.recorded()))
 	})
@@ -336,17 +253,6 @@ func TestNotifyEndsBeforeAnythingBegan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, h.Notify(ctx, func(string, any) { t.Error("nothing has happened") }))
-}
-
-func TestSubscribersAreWokenByEveryCommit(t *testing.T) {
-	h := newHost(t, setup{})
-	wake, stop, err := h.Subscribe()
-	require.NoError(t, err)
-	defer stop()
-	for range 3 {
-		h.call("queue_instruction", `{"content":"x"}`)
-		<-wake
-	}
 }
 
 func TestEveryKindOfNoticeIsPosted(t *testing.T) {
@@ -374,4 +280,31 @@ func TestEveryKindOfNoticeIsPosted(t *testing.T) {
 			require.Equal(t, []string{string(kind)}, heard)
 		}
 	})
+}
+
+// The feed may be woken between a commit and its answer. It then holds new events back until the answer was sent,
+// also if the result of the commit is unknown.
+func TestNotificationDoesNotOvertakeTheAnswerOfItsCall(t *testing.T) {
+	for name, fault := range map[string]error{"committed": nil, "unknown": errors.New("the connection broke")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newSharedStore(t)
+				h := newHost(t, setup{store: st})
+				h.call("queue_instruction", `{"content":"before"}`)
+				listening := make(chan *noteListener, 1)
+				committed := func(commit func() error) error {
+					st.set(func(s *sharedStore) { s.around = nil })
+					require.NoError(t, commit())
+					listener := h.listen() // looks at all that is committed
+					require.Equal(t, []string{"1 instruction/available"}, methods(listener.recorded()))
+					listening <- listener
+					return fault
+				}
+				st.set(func(s *sharedStore) { s.around = committed })
+				answer := <-h.begin(t.Context(), "queue_instruction", `{"content":"x"}`)
+				require.Equal(t, fault == nil, answer.Err == nil)
+				require.Equal(t, []string{"2 instruction/available"}, methods((<-listening).recorded()))
+			})
+		})
+	}
 }

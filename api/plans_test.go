@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/engine"
 	"waybill/schema"
-	"waybill/store"
 )
 
 const twoItems = "# Plan\n\n- [ ] 1. First\n  - _Prompt: Do the first thing._\n- [x] 2. Second\n"
@@ -35,190 +36,27 @@ func (h *host) compile(run string) object {
 	return h.call("compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
 }
 
-func TestInitRun(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", twoItems, time.Hour)
-	first := h.call("init_run", `{"plan":"tasks.md","item_id":"1","policy":{"review_rejections":7}}`)
-	first.has(true, "created")
-	first.has("running", "run.state")
-	first.has("tasks.md", "run.plan")
-	first.has("1", "run.item_id")
-	first.has(1, "run.plan_version")
-	first.has(7, "run.policy.review_rejections")
-	first.has(2, "run.policy.stalled_threshold")
-	first.has(0, "run.counters.invalid_results.worker")
-	first.has(1, "seq")
-	same := h.call("init_run", `{"plan":"./tasks.md","item_id":"1"}`)
-	same.has(false, "created")
-	require.Equal(t, first.at("run"), same.at("run"))
-	renewed := h.call("init_run", `{"plan":"tasks.md","item_id":"1","resume":"new"}`)
-	renewed.has(true, "created")
-	require.NotEqual(t, first.str("run.run_id"), renewed.str("run.run_id"))
-	h.call("get_snapshot", `{"run_id":%q}`, first.str("run.run_id")).has("failed", "status")
-	h.call("init_run", `{"plan":"tasks.md","item_id":"1"}`).has(renewed.str("run.run_id"), "run.run_id")
-	h.call("init_run", `{"plan":"tasks.md","item_id":"2"}`).has(true, "created")
-	require.Equal(t, []string{"run.started", "run.superseded", "run.started", "run.started"},
-		h.call("events_since", `{"cursor":"0"}`).each("events", "type"))
+// ready calls ready_items for tasks.md; rest are further params.
+func (h *host) ready(rest string) object {
+	h.t.Helper()
+	return h.call("ready_items", "%s", `{"plan": "tasks.md"`+rest+`}`)
 }
 
-// An unknown id never stands for another item.
-func TestRunNeedsAnItemOfThePlan(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", "- [-] 1. In progress\n- [ ] 2. Second\n", time.Hour)
-	fault := h.refused(schema.ItemGone, "init_run", `{"plan":"tasks.md","item_id":"3"}`)
-	fault.has(4220, "code")
-	fault.has("item_not_found", "data.code")
-	fault.has("3", "data.details.item_id")
-	h.refused(schema.RunGone, "compile_prompt", `{"run_id":"run_nobody","role":"worker"}`)
-	h.refused(schema.RunGone, "get_ledger", `{"run_id":"run_nobody"}`)
-	h.refused(schema.RunGone, "get_snapshot", `{"run_id":"run_nobody"}`).has(4040, "code")
-}
-
-func TestUnknownPlan(t *testing.T) {
-	h := newHost(t, setup{})
-	fault := h.refused(schema.PlanGone, "get_plan", `{"plan":"login"}`)
-	fault.has(4040, "code")
-	fault.has("login", "data.details.plan")
-	h.refused(schema.PlanGone, "init_run", `{"plan":"login","item_id":"1"}`)
-	h.refused(schema.PlanGone, "explain", `{"plan":"login","item_id":"1"}`)
-}
-
-func TestCompilePrompt(t *testing.T) {
-	h, run := planned(t, setup{})
-	prompt := h.compile(run)
-	text := prompt.str("prompt")
-	require.Contains(t, text, "Do the first thing.")
-	require.Contains(t, text, run)
-	require.Equal(t, prompt.str("stable_prefix"), text[:len(prompt.str("stable_prefix"))])
-	require.Len(t, prompt.str("stable_prefix_hash"), 64)
-	require.Len(t, prompt.str("full_prompt_hash"), 64)
-	prompt.has("ledger_only", "ledger_mode")
-	prompt.lacks("fallback_reason")
-	prompt.has(false, "rebuilt")
-	prompt.has("full", "packet.mode")
-	prompt.has([]any{}, "packet.removed")
-	prompt.has([]any{}, "omitted")
-	prompt.has("none", "compaction.stage")
-	prompt.has(false, "compaction.applied")
-	prompt.has(3600, "prompt_token_budget")
-	require.Equal(t, prompt.at("prompt_tokens_before"), prompt.at("prompt_tokens_after"))
-	require.Equal(t, text, h.compile(run).str("prompt"))
-
-	steered := h.call("compile_prompt", `{"run_id":%q,"role":"worker","compaction":{"auto":true,"context":["c"],"prompt_override":"o"}}`, run)
-	require.Equal(t, text, steered.str("prompt"))
-	steered.has("compaction.context", "omitted.0.what")
-	steered.has("compaction.prompt_override", "omitted.1.what")
-
-	since := h.call("compile_prompt", `{"run_id":%q,"role":"implementer","since":%q}`, run, prompt.str("packet.cursor"))
-	since.has("delta", "packet.mode")
-	since.has(prompt.str("packet.cursor"), "packet.base")
-	since.has(map[string]any{"ledger.progress.item_id": prompt.at("packet.facts").(map[string]any)["ledger.progress.item_id"]}, "packet.facts")
-	since.has(prompt.str("packet.cursor"), "packet.cursor")
-	prompt.has("estimate", "tokenizer")
-	require.Equal(t, prompt.at("prompt_tokens_after"), prompt.at("prompt_tokens_estimate"))
-	counted := h.call("compile_prompt", `{"run_id":%q,"role":"worker","tokenizer":"o200k"}`, run)
-	counted.has("o200k", "tokenizer")
-	require.Equal(t, prompt.at("prompt_tokens_after"), counted.at("prompt_tokens_estimate"))
-	require.NotEqual(t, counted.at("prompt_tokens_after"), counted.at("prompt_tokens_estimate"))
-	other := h.call("compile_prompt", `{"run_id":%q,"role":"spec-reviewer","since":%q}`, run, prompt.str("packet.cursor"))
-	other.has("full", "packet.mode")
-	other.has("other_prompt", "packet.why_full")
-	own := h.call("compile_prompt", `{"run_id":%q,"role":"reviewer","task_prompt":"Look at it."}`, run)
-	require.Contains(t, own.str("prompt"), "Look at it.")
-	require.NotContains(t, own.str("prompt"), "Do the first thing.")
-	require.NotEqual(t, prompt.str("stable_prefix_hash"), own.str("stable_prefix_hash"))
-}
-
-func TestPromptOverItsBudget(t *testing.T) {
-	h, run := planned(t, setup{})
-	fault := h.refused(schema.PromptOverflow, "compile_prompt",
-		`{"run_id":%q,"role":"worker","max_input_tokens":100,"max_output_tokens":90}`, run)
-	fault.has("dispatch_prompt_overflow_terminal", "data.code")
-	fault.has(10, "data.details.budget")
-	fault.has(false, "data.retryable")
-	h.refused(schema.InvalidParams, "compile_prompt", `{"run_id":%q,"role":"cook"}`, run)
-}
-
-func TestRebuiltSaysThatThePlanReallyChanged(t *testing.T) {
-	h, run := planned(t, setup{})
-	before := h.call("get_snapshot", `{"run_id":%q}`, run)
-	before.has(1, "revision")
-	h.write("tasks.md", twoItems, time.Minute) // touched
-	h.compile(run).has(false, "rebuilt")
-	require.Equal(t, before.text, h.call("get_snapshot", `{"run_id":%q}`, run).text)
-	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
-	h.compile(run).has(true, "rebuilt")
-	h.compile(run).has(false, "rebuilt")
-	h.call("get_snapshot", `{"run_id":%q}`, run).has(2, "revision")
-}
-
-func TestLedgers(t *testing.T) {
-	h, run := planned(t, setup{})
-	both := h.call("get_ledger", `{"run_id":%q}`, run)
-	both.has(run, "task_ledger.run_id")
-	both.has("1", "task_ledger.item_id")
-	both.has([]any{}, "task_ledger.required_fixes")
-	both.has("First", "progress_ledger.current_item.title")
-	both.has("tasks.md", "progress_ledger.source_path")
-	both.has(1, "progress_ledger.totals.completed")
-	both.lacks("not_modified")
-	h.call("get_ledger", `{"run_id":%q,"kind":"task"}`, run).lacks("progress_ledger")
-	h.call("get_ledger", `{"run_id":%q,"kind":"progress"}`, run).lacks("task_ledger")
-
-	etag := both.str("etag")
-	same := h.call("get_ledger", `{"run_id":%q,"if_none_match":%q}`, run, etag)
-	same.has(true, "not_modified")
-	same.has(etag, "etag")
-	same.lacks("task_ledger")
-	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
-	moved := h.call("get_ledger", `{"run_id":%q,"if_none_match":%q}`, run, etag)
-	moved.lacks("not_modified")
-	moved.has(3, "progress_ledger.totals.total")
-	require.NotEqual(t, etag, moved.str("etag"))
-}
-
-// After the item is gone, the second prompt fails like the first.
-func TestItemThatIsGoneGetsNoPrompt(t *testing.T) {
-	dir, st := t.TempDir(), newSharedStore(t)
-	h, run := planned(t, setup{dir: dir, store: st})
-	h.write("tasks.md", "- [x] 2. Second\n", time.Minute)
-	gone := func() {
-		t.Helper()
-		for range 3 {
-			a := <-h.begin(t.Context(), "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
-			require.Equal(t, schema.ItemGone, a.Err.Data.Code)
+// held returns why each item cannot be started, in plan order.
+func (o object) held() []string {
+	o.t.Helper()
+	list := []string{}
+	for i, id := range o.each("waiting", "item_id") {
+		reasons := []string{}
+		for j, kind := range o.each(fmt.Sprintf("waiting.%d.because", i), "kind") {
+			if about, ok := o.find(fmt.Sprintf("waiting.%d.because.%d.item_id", i, j)); ok {
+				kind += " " + about.(string)
+			}
+			reasons = append(reasons, kind)
 		}
-		ledger := h.call("get_ledger", `{"run_id":%q}`, run)
-		ledger.lacks("progress_ledger.current_item")
-		ledger.has(1, "progress_ledger.totals.total")
-		ledger.has("1", "task_ledger.item_id")
+		list = append(list, id+": "+strings.Join(reasons, ", "))
 	}
-	gone()
-	h.call("get_snapshot", `{"run_id":%q}`, run).has(2, "revision")
-	h.stop()
-	h = newHost(t, setup{dir: dir, store: st})
-	gone()
-	h.remove("tasks.md")
-	gone()
-	h.write("tasks.md", twoItems, time.Minute)
-	require.Contains(t, h.compile(run).str("prompt"), "Do the first thing.")
-}
-
-func TestReadOnlyStoreStillGivesPrompts(t *testing.T) {
-	st := newSharedStore(t)
-	h, run := planned(t, setup{store: st})
-	etag := h.call("get_ledger", `{"run_id":%q}`, run).str("etag")
-	st.fail(&store.Error{Kind: store.ReadOnly, Message: "the store can be read only"})
-	h.write("tasks.md", "- [ ] 1. Another first\n", time.Minute)
-	for range 2 {
-		prompt := h.compile(run)
-		require.Contains(t, prompt.str("prompt"), "Another first")
-		prompt.has("ledger_only", "ledger_mode")
-	}
-	moved := h.call("get_ledger", `{"run_id":%q,"if_none_match":%q}`, run, etag)
-	moved.lacks("not_modified") // although nothing could be stored
-	moved.has("Another first", "progress_ledger.current_item.title")
-	h.refused(schema.StoreReadOnly, "init_run", `{"plan":"tasks.md","item_id":"1"}`).has(5071, "code")
+	return list
 }
 
 func TestListPlans(t *testing.T) {
@@ -253,7 +91,7 @@ func TestListPlans(t *testing.T) {
 	h.call("list_plans", `{}`).has([]any{}, "items")
 }
 
-func TestPlanShowsWhatItDidNotTakeAtFaceValue(t *testing.T) {
+func TestPlanShowsDerivedStatusAndDiagnostics(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [x] 1. Parent\n  - [x] 1.1 Child\n  - [ ] 1.2 Other\n- [ ] no id\n", time.Hour)
 	plan := h.call("get_plan", `{"plan":"tasks.md"}`)
@@ -269,4 +107,194 @@ func TestPlanShowsWhatItDidNotTakeAtFaceValue(t *testing.T) {
 	}
 	require.Contains(t, lines, 4.0)
 	h.call("list_plans", `{}`).has(len(lines), "items.0.diagnostics_count")
+}
+
+func TestPlanNamesItsDialectAndTheEvidence(t *testing.T) {
+	h := newHost(t, setup{dialects: []engine.DialectRule{{Pattern: "docs/*.md", Dialect: "openspec"}}})
+	h.write("docs/tasks.md", "- [ ]* 1. First\n", time.Hour)
+	h.write(".spec-workflow/specs/a/tasks.md", twoItems, time.Hour)
+	list := h.call("list_plans", `{}`)
+	list.has("spec-workflow", "items.0.dialect")
+	list.has("box with a number", "items.0.dialect_reason")
+	list.has("openspec", "items.1.dialect")
+	list.has("set by configuration for docs/*.md", "items.1.dialect_reason")
+	plan := h.call("get_plan", `{"plan":"docs/tasks.md"}`)
+	plan.has("openspec", "evidence.0.dialect")
+	plan.lacks("evidence.0.line")
+	plan.has("kiro", "evidence.1.dialect")
+	plan.has("star after a box", "evidence.1.signal")
+	plan.has(1, "evidence.1.line")
+	plan = h.call("get_plan", `{"plan":"a"}`)
+	plan.has("path that begins with .spec-workflow/", "evidence.1.signal")
+	plan.lacks("evidence.1.line")
+	status := h.call("get_status", `{}`)
+	status.has("docs/*.md", "dialects.0.pattern")
+	status.has("openspec", "dialects.0.dialect")
+	status.lacks("dialects.1")
+}
+
+func TestListSaysWhyAFileIsNoPlan(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("docs/plans/a.md", twoItems, time.Hour)
+	h.write("docs/plans/notes.md", "# Notes\n", time.Hour)
+	list := h.call("list_plans", `{}`)
+	list.has("docs/plans/a.md", "items.0.path")
+	list.lacks("items.1")
+	list.has("docs/plans/notes.md", "others.0.path")
+	list.has("progress_ledger_parse_failed", "others.0.why.code")
+	list.has("no_items", "others.0.why.reason")
+	list.lacks("others.1")
+	list.lacks("problems.0")
+	require.NotContains(t, h.call("get_status", `{}`).text, "notes.md")
+	h.remove("docs/plans/notes.md")
+	h.call("list_plans", `{}`).lacks("others.0")
+}
+
+func TestListOfTooManyPlansReportsAProblem(t *testing.T) {
+	h := newHost(t, setup{})
+	for i := range 101 {
+		h.write(fmt.Sprintf("specs/%03d/tasks.md", i), twoItems, time.Hour-time.Duration(i)*time.Second)
+	}
+	list := h.call("list_plans", `{}`)
+	require.Contains(t, list.str("problems.0"), "there are 101 plans")
+	list.lacks("items.100")
+	require.Contains(t, h.call("get_status", `{}`).at("degraded"), list.at("problems.0"))
+}
+
+func TestPlanThatCannotBeReadIsRefused(t *testing.T) {
+	mkdir := func(h *host) { require.NoError(h.t, os.Mkdir(filepath.Join(h.dir, "tasks.md"), 0o755)) }
+	text := func(text string) func(h *host) {
+		return func(h *host) { h.write("tasks.md", text, time.Hour) }
+	}
+	for reason, c := range map[string]struct {
+		code    schema.Code
+		make    func(h *host)
+		details map[string]any
+	}{
+		"missing":      {schema.LedgerMissing, func(*host) {}, map[string]any{"path": "tasks.md"}},
+		"not_regular":  {schema.LedgerUnparsed, func(h *host) { mkdir(h) }, nil},
+		"too_large":    {schema.LedgerUnparsed, text(strings.Repeat("x", 65<<10)), map[string]any{"size": 65 << 10, "limit": 64 << 10}},
+		"not_text":     {schema.LedgerUnparsed, text("a\x00\x01\x02"), nil},
+		"invalid_utf8": {schema.LedgerUnparsed, text("- [ ] 1. a\xff\n"), map[string]any{"line": 1}},
+		"no_items":     {schema.LedgerUnparsed, text("```\n- [ ] 1. sample\n```\n"), map[string]any{"checkboxes": 1}},
+	} {
+		h := newHost(t, setup{})
+		c.make(h)
+		for method, params := range map[string]string{
+			"get_plan": `{"plan":"tasks.md"}`, "ready_items": `{"plan":"tasks.md"}`, "init_run": `{"plan":"tasks.md","item_id":"1"}`,
+			"set_item_status": `{"plan":"tasks.md","item_id":"1","status":"completed"}`,
+		} {
+			fault := h.refused(c.code, method, "%s", params)
+			fault.has(reason, "data.details.reason")
+			for name, want := range c.details {
+				fault.has(want, "data.details."+name)
+			}
+		}
+		h.repairPlan(twoItems)
+		h.run("1")
+	}
+}
+
+func TestNameOfNoPlanIsRefused(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("backlog/tasks/notes.txt", "x", time.Hour)
+	for method, more := range map[string]string{
+		"get_plan": ``, "ready_items": ``, "init_run": `,"item_id":"1"`, "set_item_status": `,"item_id":"1","status":"completed"`,
+	} {
+		h.refused(schema.PlanGone, method, `{"plan":"login"%s}`, more).has("login", "data.details.plan")
+		for _, folder := range []string{"backlog/tasks", "backlog/drafts"} { // neither has plans
+			h.refused(schema.LedgerMissing, method, `{"plan":%q%s}`, folder, more).has(folder, "data.details.path")
+		}
+		for _, path := range []string{"../tasks.md", "a/../../tasks.md", "/etc/passwd", `C:\\tasks.md`, "CON.md", "tasks.md."} {
+			h.refused(schema.PathOutside, method, `{"plan":"%s"%s}`, path, more)
+		}
+	}
+}
+
+func TestPlanThatBecameUnreadableIsNotComplete(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", "- [x] 1. First\n", time.Hour)
+	before := h.ready("")
+	before.has(true, "completed")
+	before.lacks("stale_reason")
+	h.write("tasks.md", "nothing to do\n", time.Hour)
+	h.ready("").has(false, "completed")
+	h.breakPlan()
+	h.ready("").has(false, "completed")
+}
+
+func TestDeletedWorkspaceHasACode(t *testing.T) {
+	h, run := planned(t, setup{})
+	if err := os.RemoveAll(h.dir); err != nil {
+		t.Skipf("this system does not remove a folder that is open: %v", err)
+	}
+	h.degraded(run, "rebuild_failed")
+	h.refused(schema.NoWorkspace, "list_plans", `{}`)
+	h.refused(schema.NoWorkspace, "get_plan", `{"plan":"login"}`)
+	require.Contains(t, h.call("get_status", `{}`).text, "find plans")
+	h.call("queue_instruction", `{"content":"the store is intact"}`)
+}
+
+const wholePlan = "- [x] 1. First\n- [ ] 2. Second\n  - _Depends: 1_\n- [ ] 3. Third\n  - _Depends: 2_\n- [ ] 4. (P) Fourth\n" +
+	"- [ ] 5. Group\n  - [ ] 5.1 One (P)\n  - [-] 5.2 Two\n- [ ] 6. Sixth\n  - _Depends: 5, 9_\n"
+
+func TestReadyItemsSayWhatHoldsTheOthersBack(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", wholePlan, time.Hour)
+	all := h.ready("")
+	all.has([]any{"2", "4", "5.1"}, "ready")
+	all.has([]any{"4", "5.1"}, "parallel")
+	all.has(3, "ready_total")
+	require.Equal(t, []string{"1: done", "3: depends_on 2", "5: parent", "5.2: in_progress", "6: depends_on 5"}, all.held())
+	all.has(6, "left")
+	all.has(false, "completed")
+	all.lacks("stale")
+	all.lacks("unread")
+	few := h.ready(`, "limit": 2`)
+	few.has([]any{"2", "4"}, "ready")
+	few.has([]any{"4"}, "parallel")
+	few.has(3, "ready_total")
+	require.Equal(t, all.at("waiting"), few.at("waiting"))
+	for _, limit := range []string{"0", "-1", "501", "1.5"} {
+		h.bad("/limit", "ready_items", `{"plan": "tasks.md", "limit": %s}`, limit)
+	}
+
+	run := h.run("2")
+	require.Contains(t, h.ready("").held(), "2: in_progress")
+	for range 2 {
+		h.ingest(run, "worker", "nonsense")
+	}
+	blocked := h.ready("").held()
+	require.Contains(t, blocked, "2: blocked 2")
+	require.Contains(t, blocked, "3: depends_on 2, blocked 2")
+	h.replan(run, `"plan_items": ["another way"]`)
+	require.Contains(t, h.ready("").held(), "2: in_progress")
+}
+
+// Boxes without an id keep the plan from being completed.
+func TestPlanWithUnreadBoxesIsNotCompleted(t *testing.T) {
+	h := newHost(t, setup{})
+	const plan = "# Implementation Plan\n- [ ] 1. First\n- [x] asked\n"
+	h.write("tasks.md", plan+"- [ ] test it\n", time.Hour)
+	run := h.run("1")
+	h.walk(run, "worker pass", "spec pass", "quality pass").has("halt_and_escalate", "next_action")
+	require.Empty(t, h.call("list_notices", `{}`).each("items", "kind"))
+	now := h.ready("")
+	now.has(1, "left")
+	now.has(1, "unread")
+	now.has(false, "completed")
+	h.write("tasks.md", plan, 0)
+	h.ready("").has(true, "completed")
+}
+
+// A run approves an item, not any later item with its id.
+func TestApprovalIsOfAnItemAndNotOfItsID(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	h.walk(run, "worker pass", "spec pass", "quality pass").has("done", "run.state")
+	h.call("ready_items", `{"plan": "tasks.md"}`).has("done", "waiting.0.because.0.kind")
+	h.write("tasks.md", "# Clock\n\n- [ ] 1. Draw the  face\n  - _Prompt: Draw it anew._\n", time.Minute)
+	h.call("ready_items", `{"plan": "tasks.md"}`).has(true, "completed")
+	h.write("tasks.md", "# Clock\n\n- [ ] 1. Sell the clock\n", time.Minute/2)
+	h.call("ready_items", `{"plan": "tasks.md"}`).has([]any{"1"}, "ready")
+	h.start("1", "").has(true, "created")
 }

@@ -2,9 +2,7 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,56 +15,13 @@ import (
 	"waybill/store/transfer"
 )
 
-// A replaceable store can be replaced while it is open, as a restore does.
-type replaceable struct {
-	changed chan struct{} // size 1, never closed
-
-	mu sync.Mutex // guards st
-	st store.Store
-}
-
-func newReplaceable(t testing.TB) *replaceable {
-	return &replaceable{changed: make(chan struct{}, 1), st: newSharedStore(t)}
-}
-
-func (r *replaceable) now() store.Store {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.st
-}
-
-// replace replaces the store and signals it.
-func (r *replaceable) replace(other store.Store) {
+// restore replaces the store and signals it. It needs fake time.
+func (s *sharedStore) restore(other store.Store) {
 	synctest.Wait()
-	r.set(other)
-	r.changed <- struct{}{}
+	s.set(func(s *sharedStore) { s.now = other })
+	s.changed <- struct{}{}
 	synctest.Wait()
 }
-
-// set replaces the store without a signal.
-func (r *replaceable) set(other store.Store) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.st = other
-}
-
-func (r *replaceable) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return r.now().Update(ctx, fn)
-}
-
-func (r *replaceable) UpdateReserved(ctx context.Context, fn func(store.Tx) error) error {
-	return r.now().UpdateReserved(ctx, fn)
-}
-
-func (r *replaceable) View(ctx context.Context, fn func(store.Tx) error) error {
-	return r.now().View(ctx, fn)
-}
-func (r *replaceable) Changed() <-chan struct{}                { return r.changed }
-func (r *replaceable) Status(ctx context.Context) store.Status { return r.now().Status(ctx) }
-func (r *replaceable) Verify(ctx context.Context) ([]store.Damage, error) {
-	return r.now().Verify(ctx)
-}
-func (r *replaceable) Close() error { return nil }
 
 // another returns a store that another host has filled.
 func another(t *testing.T, fill func(h *host)) store.Store {
@@ -101,14 +56,14 @@ func TestReplacedLogIsAnnounced(t *testing.T) {
 	for _, events := range []int{2, 3, 5} {
 		t.Run(fmt.Sprint(events, " events before"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newReplaceable(t)
+				st := newSharedStore(t)
 				h := newHost(t, setup{store: st})
 				listener := h.listen()
 				for range events {
 					h.call("queue_instruction", `{"content":"x"}`)
 				}
 				require.Len(t, listener.recorded(), events)
-				st.replace(queueTwo(t))
+				st.restore(queueTwo(t))
 				notes := listener.recorded()
 				require.Len(t, notes, 2)
 				require.Equal(t, "log", notes[0].method)
@@ -129,14 +84,14 @@ func TestReplacedLogIsAnnounced(t *testing.T) {
 // Commits of another process are announced as usual, also after a restore of the same log.
 func TestContinuedLogIsNotAnnouncedAsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newReplaceable(t)
+		st := newSharedStore(t)
 		h := newHost(t, setup{store: st})
 		listener := h.listen()
 		h.call("queue_instruction", `{"content":"x"}`)
 		require.Equal(t, []string{"1 instruction/available"}, methods(listener.recorded()))
-		other := newHost(t, setup{store: st.now()})
+		other := newHost(t, setup{store: st.now})
 		other.call("queue_instruction", `{"content":"y"}`)
-		st.replace(st.now())
+		st.restore(st.now)
 		require.Equal(t, []string{"2 instruction/available"}, methods(listener.recorded()))
 	})
 }
@@ -144,7 +99,7 @@ func TestContinuedLogIsNotAnnouncedAsReplaced(t *testing.T) {
 // A waiting worker gets a task of the restored store, and its earlier tasks are unknown.
 func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newReplaceable(t)
+		st := newSharedStore(t)
 		h := newHost(t, setup{store: st})
 		gone := h.call("create_task", `{"prompt":"of the store that is gone"}`).str("task.task_id")
 		h.call("create_task", `{"prompt":"of it, too"}`)
@@ -153,7 +108,7 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 		waiting := h.begin(t.Context(), "claim_task", `{"worker":"w","wait_ms":25000}`)
 		synctest.Wait()
 		require.Empty(t, waiting)
-		st.replace(another(t, func(h *host) { h.call("create_task", `{"prompt":"restored"}`) }))
+		st.restore(another(t, func(h *host) { h.call("create_task", `{"prompt":"restored"}`) }))
 		require.Len(t, waiting, 1, "it goes on waiting")
 		got := h.result(<-waiting)
 		require.Contains(t, got.str("claim.prompt"), "restored")
@@ -167,19 +122,19 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 
 // A prompt uses the facts of the restored log, even if both logs have the same length.
 func TestPromptOfAReplacedLogIsCompiledAgain(t *testing.T) {
-	st := newReplaceable(t)
+	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
 	h.write("tasks.md", clockPlan, time.Hour)
 	run := h.run("1")
 	h.compile(run)
-	lost, kept := copied(t, st.now()), copied(t, st.now())
+	lost, kept := copied(t, st.now), copied(t, st.now)
 	for other, issue := range map[store.Store]string{lost: "no numerals", kept: "no hands"} {
-		st.set(other)
+		st.set(func(s *sharedStore) { s.now = other })
 		h.walk(run, "worker pass", step("spec gaps:"+issue))
 	}
-	st.set(lost)
+	st.set(func(s *sharedStore) { s.now = lost })
 	require.Contains(t, h.compile(run).str("prompt"), "no numerals")
-	st.set(kept)
+	st.set(func(s *sharedStore) { s.now = kept })
 	prompt := h.compile(run).str("prompt")
 	require.Contains(t, prompt, "no hands")
 	require.NotContains(t, prompt, "no numerals")

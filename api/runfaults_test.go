@@ -1,7 +1,7 @@
 package api_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,105 +28,8 @@ func (h *host) refact(run string, change func(facts []store.Fact) []store.Fact) 
 	}))
 }
 
-// Facts of other tools are kept.
-func TestUnknownFactsAreKept(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
-	unknown := map[string]string{
-		"a.key.of.others": "x", "ledger.task.mood": "bright", "ledger.progress.weather": `{"rain": true}`, "zz": "",
-	}
-	h.refact(run, func(facts []store.Fact) []store.Fact {
-		for key, value := range unknown {
-			facts = append(facts, store.Fact{Key: key, Value: value})
-		}
-		return facts
-	})
-	kept := func() {
-		t.Helper()
-		snapshot := h.snapshot(run)
-		got := map[string]string{}
-		for i, key := range snapshot.each("facts", "k") {
-			if _, ours := unknown[key]; ours {
-				got[key] = snapshot.each("facts", "v")[i]
-			}
-		}
-		require.Equal(t, unknown, got)
-	}
-	kept()
-	h.walk(run, "worker invalid", "worker pass", "spec gaps", "worker pass")
-	kept()
-	h.replan(run, `"plan_items": ["a"]`)
-	h.write("tasks.md", clockPlan+"- [ ] 4. New\n", time.Hour)
-	h.compile(run)
-	kept()
-	h.walk(run, "spec pass", "quality pass").has("done", "run.state")
-	h.stop()
-	h = p.host(t)
-	kept()
-}
-
-// Unreadable facts must not count as missing.
-func TestDamagedFactsNeverLookEmpty(t *testing.T) {
-	keys := map[string]string{
-		"ledger.task.attempts": "many", "ledger.task.blockers": "none", "ledger.task.required_fixes": `{"a"`,
-		"ledger.task.reviews": "[]", "ledger.task.plan_version": "", "ledger.task.stalled": "2", "ledger.task.plan_items": "a, b",
-	}
-	for key, value := range keys {
-		t.Run(strings.TrimPrefix(key, "ledger.task."), func(t *testing.T) {
-			h, run := hostWithClock(t, setup{})
-			h.walk(run, "worker pass", "spec gaps:a")
-			var whole []store.Fact
-			h.refact(run, func(facts []store.Fact) []store.Fact {
-				whole = append(whole, facts...)
-				for i := range facts {
-					if facts[i].Key == key {
-						facts[i].Value = value
-					}
-				}
-				require.NotEqual(t, whole, facts, "there is no such fact")
-				return facts
-			})
-			before := h.snapshot(run).text
-			for method, params := range map[string]string{
-				"ingest_output": ingestParams(run, "worker", worked()), "get_ledger": `{"run_id": ` + quoted(run) + `}`,
-				"compile_prompt": `{"run_id": ` + quoted(run) + `, "role": "worker"}`,
-				"replan":         `{"run_id": ` + quoted(run) + `, "summary": "x"}`,
-				"resume_run":     `{"plan": "tasks.md", "item_id": "1"}`,
-			} {
-				fault := h.refused(schema.LedgerIncomplete, method, "%s", params)
-				fault.has(key, "data.details.key")
-			}
-			require.Equal(t, before, h.snapshot(run).text)
-			h.start("1", "").has(false, "created") // which needs no facts
-			h.refact(run, func([]store.Fact) []store.Fact { return whole })
-			h.walk(run, "worker pass").has("dispatch_reviewer", "next_action")
-		})
-	}
-}
-
-// A missing required fact is damage, too.
-func TestMissingFactsNeverLookEmpty(t *testing.T) {
-	h, run := hostWithClock(t, setup{})
-	h.refact(run, func(facts []store.Fact) []store.Fact {
-		var rest []store.Fact
-		for _, f := range facts {
-			if f.Key != "ledger.task.required_fixes" {
-				rest = append(rest, f)
-			}
-		}
-		return rest
-	})
-	h.refused(schema.LedgerIncomplete, "ingest_output", "%s", ingestParams(run, "worker", worked())).
-		has("ledger.task.required_fixes", "data.details.key")
-	h.refact(run, func([]store.Fact) []store.Fact { return nil })
-	h.refused(schema.LedgerIncomplete, "ingest_output", "%s", ingestParams(run, "worker", worked()))
-	h.start("1", `"resume": "new"`).has(true, "created") // a way out
-}
-
 // A worker's report is taken even if the facts of its run are damaged.
-func TestDamagedFactsHoldUpNoTask(t *testing.T) {
+func TestDamagedFactsDelayNoTask(t *testing.T) {
 	h, run := hostWithClock(t, setup{})
 	id, claim := h.leased(run, "worker")
 	h.refact(run, func([]store.Fact) []store.Fact { return nil })
@@ -134,7 +37,7 @@ func TestDamagedFactsHoldUpNoTask(t *testing.T) {
 	h.is("ERROR", id)
 }
 
-func TestDamagedFactsOfAnotherRunHoldUpNoPlan(t *testing.T) {
+func TestDamagedFactsOfAnotherRunDelayNoPlan(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "- [ ] 1. First\n- [ ] 2. Second\n", time.Hour)
 	first := h.run("1")
@@ -149,4 +52,111 @@ func TestDamagedFactsOfAnotherRunHoldUpNoPlan(t *testing.T) {
 	require.Equal(t, []string{"1", "2"}, last.each("evidence.outcomes", "item_id"))
 	last.has(first, "evidence.outcomes.0.run_id")
 	require.Contains(t, last.str("evidence.outcomes.0.summary"), "cannot be read")
+}
+
+// Facts of other tools are kept.
+func TestUnknownFactsAreKept(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	unknown := map[string]string{"a.key.of.others": "x", "ledger.task.mood": "bright", "ledger.progress.weather": `{"rain": true}`, "zz": ""}
+	h.refact(run, func(facts []store.Fact) []store.Fact {
+		for key, value := range unknown {
+			facts = append(facts, store.Fact{Key: key, Value: value})
+		}
+		return facts
+	})
+	h.walk(run, "worker invalid", "worker pass", "spec gaps")
+	h.replan(run, `"plan_items": ["a"]`)
+	h.write("tasks.md", clockPlan+"- [ ] 4. New\n", time.Hour)
+	h.compile(run)
+	for key, value := range unknown {
+		require.Equal(t, value, h.snapshotFact(run, key), key)
+	}
+}
+
+// A damaged or missing fact is refused by name: it must not count as none, nor make old result keys valid again.
+func TestDamagedFactsNeverLookEmpty(t *testing.T) {
+	for key, value := range map[string]string{
+		"attempts": "many", "reviews": "[]", "plan_items": "a, b", "required_fixes": "", "accepted_results": `{"counts":`, "taken_attempts": `{"counts":`,
+		"invalid_result.spec-reviewer": `{"counts":`,
+	} {
+		h, run := hostWithClock(t, setup{})
+		h.replan(run, `"plan_items": ["buy ink"]`)
+		_, claim := h.leased(run, "worker")
+		h.ingest(run, "worker", worked(), `"attempt_id": `+quoted(claim.str("claim.attempt.attempt_id")))
+		h.walk(run, "quality gaps:a", "worker pass", "spec invalid")
+		var whole []store.Fact
+		h.refact(run, func(facts []store.Fact) []store.Fact {
+			whole = append(whole, facts...)
+			i := slices.IndexFunc(facts, func(f store.Fact) bool { return f.Key == "ledger.task."+key })
+			require.NotEqual(t, -1, i, "there is no fact %s", key)
+			if facts[i].Value = value; value == "" {
+				facts = slices.Delete(facts, i, i+1)
+			}
+			return facts
+		})
+		before := h.snapshot(run).text
+		for method, params := range map[string]string{
+			"ingest_output": ingestParams(run, "worker", "x"), "get_ledger": `{"run_id": ` + quoted(run) + `}`,
+			"compile_prompt": `{"run_id": ` + quoted(run) + `, "role": "worker"}`,
+			"replan":         `{"run_id": ` + quoted(run) + `, "summary": "x"}`,
+			"resume_run":     `{"plan": "tasks.md", "item_id": "1"}`,
+		} {
+			h.refused(schema.LedgerIncomplete, method, "%s", params).has("ledger.task."+key, "data.details.key")
+		}
+		require.Equal(t, value, h.snapshotFact(run, "ledger.task."+key), "a snapshot shows it as it is")
+		require.Equal(t, before, h.snapshot(run).text)
+		h.start("1", "").has(false, "created") // which needs no facts
+		h.refact(run, func([]store.Fact) []store.Fact { return whole })
+		h.walk(run, "spec pass").has("dispatch_reviewer", "next_action")
+	}
+}
+
+func TestDamagedFactsOfADoneRunCompleteNoPlan(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	h.walk(run, "worker pass", "spec pass", "quality pass").has("advance_to_next_item", "next_action")
+	h.refact(run, func([]store.Fact) []store.Fact { return nil })
+	h.start("1", "").has("advance_to_next_item", "next_action")
+	h.start("1", `"resume": "new"`).has(true, "created") // a way out
+}
+
+// snapshotFact returns a stored fact of a run, or "".
+func (h *host) snapshotFact(run, key string) string {
+	h.t.Helper()
+	snapshot := h.snapshot(run)
+	i := slices.Index(snapshot.each("facts", "k"), key)
+	if i < 0 {
+		return ""
+	}
+	return snapshot.each("facts", "v")[i]
+}
+
+func TestLedgerRecordsOriginsOfResults(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	const key = "ledger.task.origins"
+	h.ingest(run, "worker", worked()+"\nThe face is drawn.\n")
+	require.Empty(t, h.snapshotFact(run, key), "nobody was named")
+
+	task := h.create(`"run_id": %q, "role": "spec-reviewer"`, run)
+	attempt := h.task(task).str("attempts.0.attempt_id")
+	h.ingest(run, "spec-reviewer", says("spec-reviewer", "1", "gaps", "no hands"), `"attempt_id": `+quoted(attempt))
+	require.JSONEq(t, `{"spec": {"task_id": "`+task+`", "attempt_id": "`+attempt+`"}}`, h.snapshotFact(run, key))
+
+	work := h.create(`"run_id": %q, "role": "worker"`, run)
+	h.ingest(run, "worker", worked()+"\nThe hands, too.\n", `"task_id": `+quoted(work))
+	require.JSONEq(t, `{"summary": {"task_id": "`+work+`"}, "spec": {"task_id": "`+task+`", "attempt_id": "`+attempt+`"}}`,
+		h.snapshotFact(run, key))
+	h.ingest(run, "spec-reviewer", says("spec-reviewer", "1", "pass", ""), `"task_id": "1"`) // the item, which is no task of the queue
+	require.JSONEq(t, `{"summary": {"task_id": "`+work+`"}}`, h.snapshotFact(run, key))
+}
+
+func TestItemOfALostPlanIsExplainedByItsRun(t *testing.T) {
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	h.run("1")
+	h.stop()
+	h = p.host(t)
+	h.remove("tasks.md")
+	h.call("explain", `{"plan": "tasks.md", "item_id": "1"}`).has("plan.unreadable", "because.0.rule")
+	h.refused(schema.LedgerMissing, "explain", `{"plan": "tasks.md", "item_id": "2"}`)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/schema"
 	"waybill/store"
 	"waybill/store/sqlite"
 )
@@ -119,28 +118,14 @@ func (h *host) walk(run string, steps ...step) (last object) {
 	return last
 }
 
-// snapshot calls get_snapshot.
-func (h *host) snapshot(run string) object {
-	h.t.Helper()
-	return h.call("get_snapshot", `{"run_id": %q}`, run)
-}
-
-// runIs returns the current run of an item without changing anything.
-func (h *host) runIs(item string) object {
-	h.t.Helper()
-	return h.start(item, "")
-}
-
 // explained calls explain.
 func (h *host) explained(subject string) object {
 	h.t.Helper()
 	return h.call("explain", `{"subject_id": %q}`, subject)
 }
 
-// badRun asserts that a call is refused with a pointer to the invalid param.
-func (h *host) badRun(pointer, method, params string, args ...any) object {
+// snapshot calls get_snapshot.
+func (h *host) snapshot(run string) object {
 	h.t.Helper()
-	fault := h.refused(schema.InvalidParams, method, params, args...)
-	fault.has(pointer, "data.details.errors.0.pointer")
-	return fault
+	return h.call("get_snapshot", `{"run_id": %q}`, run)
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,28 +17,30 @@ func (h *host) tell(session, rest string) object {
 	return h.call("report_session_event", `{"session_id": %q, %s}`, session, rest)
 }
 
-func TestIdleSessionIsNotFinished(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	h.bind(h.claim("w"), "ses_1")
-	for _, kind := range []string{"started", "idle", "idle"} {
-		h.tell("ses_1", `"type": "`+kind+`"`).has(true, "applied")
-		h.is("RUNNING", id)
-	}
-	heard := h.logged("attempt.reported", id)
-	require.Len(t, heard, 3)
-	heard[0].has("started", "data.session_event")
-	heard[2].has("idle", "data.session_event")
-}
-
-func TestWhatIsHeardOfASessionExtendsItsLease(t *testing.T) {
-	for _, kind := range []string{`"type": "started"`, `"type": "progress"`, `"type": "idle"`, `"type": "error", "message": "try again", "data": {"class": "transient"}`} {
-		timedTasks(t, setup{}, func(t *testing.T, h *host) {
+// A report about a session extends the lease of its attempt and, unless it is progress without a message, is recorded.
+func TestReportOfASessionExtendsItsLease(t *testing.T) {
+	for report, kind := range map[string]string{
+		`"type": "started"`: "started", `"type": "idle"`: "idle", `"type": "progress"`: "",
+		`"type": "progress", "message": "reading\nfiles"`:                              "progress",
+		`"type": "error", "message": "reading\nfiles", "data": {"class": "transient"}`: "error",
+		`"type": "error", "data": {"message": "reading\nfiles", "http_status": 503}`:   "error",
+	} {
+		inFakeTime(t, func(t *testing.T, h *host) {
 			id := h.create(``)
 			h.bind(h.claim("w"), "ses_1")
 			for range 3 {
 				time.Sleep(50 * time.Second)
-				h.tell("ses_1", kind).has(true, "applied")
+				h.tell("ses_1", report).has(true, "applied")
+			}
+			heard := h.logged("attempt.reported", id)
+			if kind == "" {
+				require.Empty(t, heard)
+			} else {
+				require.Len(t, heard, 3)
+				heard[0].has(kind, "data.session_event")
+				if strings.Contains(report, "reading") {
+					heard[0].has("reading files", "data.message")
+				}
 			}
 			time.Sleep(59 * time.Second)
 			synctest.Wait()
@@ -47,23 +50,6 @@ func TestWhatIsHeardOfASessionExtendsItsLease(t *testing.T) {
 			h.is("ERROR", id)
 		})
 	}
-}
-
-func TestErrorThatASessionMayRecoverFromEndsNothing(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	h.bind(h.claim("w"), "ses_1")
-	for _, said := range []string{
-		`"message": "socket hang up"`, `"data": {"http_status": 503}`, `"data": {"message": "overloaded"}`, `"message": "x", "data": {"class": "transient"}`,
-	} {
-		h.tell("ses_1", `"type": "error", `+said).has(true, "applied")
-		h.is("RUNNING", id)
-	}
-	heard := h.logged("attempt.reported", id)
-	require.Len(t, heard, 4)
-	heard[0].has("error", "data.session_event")
-	heard[0].has("socket hang up", "data.message")
-	heard[2].has("overloaded", "data.message")
 }
 
 func TestErrorThatEndsASessionEndsItsAttempt(t *testing.T) {
@@ -78,57 +64,28 @@ func TestErrorThatEndsASessionEndsItsAttempt(t *testing.T) {
 	task.has("context too long", "task.error.message")
 	h.finish(c, completed).has(false, "applied")
 	h.tell("ses_1", `"type": "idle"`).has("stale_attempt", "reason")
-	h.task(id).has(2, "attempts.0.stale_events")
-	h.mirrored(id)
 }
 
-func TestDeletedSessionCancelsItsTask(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(`"max_attempts": 5`)
-	h.bind(h.claim("w"), "ses_1")
-	h.tell("ses_1", `"type": "deleted"`).has(true, "applied")
-	task := h.task(id)
-	task.has("CANCELLED", "task.status")
-	task.has("its session was deleted", "task.reason")
-	h.tell("ses_1", `"type": "deleted"`).has("stale_attempt", "reason")
-}
-
-func TestSessionThatWasNeverBoundIsUnknown(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	h.claim("w")
-	seq := h.seq()
-	h.tell("ses_1", `"type": "deleted"`).has("unknown_session", "reason")
-	require.Equal(t, seq, h.seq())
-	h.is("RUNNING", id)
-}
-
-func TestErrorOfASessionIsReadStrictly(t *testing.T) {
+func TestInvalidReportOfASessionIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	h.create(``)
 	h.bind(h.claim("w"), "ses_1")
 	for data, pointer := range map[string]string{
 		`{"class": "odd"}`: "/data/class", `{"class": 7}`: "/data", `{"http_status": "429"}`: "/data", `[1]`: "/data", `"x"`: "/data",
 	} {
-		fault := h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "error", "data": %s}`, data)
-		fault.has(pointer, "data.details.errors.0.pointer")
+		h.bad(pointer, "report_session_event", `{"session_id": "ses_1", "type": "error", "data": %s}`, data)
 	}
-	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "stopped"}`)
+	for _, data := range []string{
+		`{"error": "text"}`, `{"status": 7}`, `{"info": {"error": {"data": {"statusCode": "404"}}}}`,
+		`{}`, `{"error": {}}`, `{"properties": {"error": null}}`, `{"failure": {"message": "insufficient_quota"}}`,
+	} {
+		h.bad("/data", "report_session_event", `{"session_id": "ses_1", "type": "session.error", "data": %s}`, data)
+	}
+	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error"}`)
+	for _, kind := range []string{"stopped", "session.gone"} {
+		h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": %q}`, kind)
+	}
 	h.tell("ses_1", `"type": "error", "data": {"class": "transient", "of the host": {"n": 1}}`).has(true, "applied")
-}
-
-func TestProgressThatSaysSomethingIsOnTheLog(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	h.bind(h.claim("w"), "ses_1")
-	seq := h.seq()
-	h.tell("ses_1", `"type": "progress"`).has(true, "applied")
-	require.Equal(t, seq, h.seq(), "a mere sign of life is nothing to tell")
-	h.tell("ses_1", `"type": "progress", "message": "reading\nfiles"`)
-	heard := h.logged("attempt.reported", id)
-	require.Len(t, heard, 1)
-	heard[0].has("reading files", "data.message")
-	heard[0].has("progress", "data.session_event")
 }
 
 // Hosts use their own event names and forward their event data.
@@ -161,20 +118,4 @@ func TestHostEventNamesAreMapped(t *testing.T) {
 			h.logged("attempt.reported", id)[0].has(row.heard, "data.session_event")
 		}
 	}
-}
-
-func TestEventOfAHostThatIsNoneIsRefused(t *testing.T) {
-	h := newHost(t, setup{})
-	for _, data := range []string{`{"error": "text"}`, `{"status": 7}`, `{"info": {"error": {"data": {"statusCode": "404"}}}}`} {
-		h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error", "data": %s}`, data).
-			has("/data", "data.details.errors.0.pointer")
-	}
-	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.gone"}`)
-	h.create(``)
-	h.bind(h.claim("w"), "ses_1")
-	for _, data := range []string{`{}`, `{"error": {}}`, `{"properties": {"error": null}}`, `{"failure": {"message": "insufficient_quota"}}`} {
-		fault := h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error", "data": %s}`, data)
-		fault.has("/data", "data.details.errors.0.pointer")
-	}
-	h.refused(schema.InvalidParams, "report_session_event", `{"session_id": "ses_1", "type": "session.error"}`)
 }

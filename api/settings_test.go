@@ -76,17 +76,17 @@ func TestRetryPromptKeepsToTheSettings(t *testing.T) {
 func TestRunsKeepTheSettingsTheyBeganWith(t *testing.T) {
 	three, seven := 3, 7
 	shared := newSharedStore(t)
-	policy := &schema.Policy{WorkerFailures: &three, StalledThreshold: &seven, Reviewers: []string{"spec-reviewer"}, RequireChecks: []string{"test"}}
+	policy := &schema.Policy{WorkerFailures: &three, StalledThreshold: &seven, Reviewers: []string{"spec-reviewer"}, RequireChecks: []string{"test"}, Facts: "require"}
 	h := newHost(t, setup{store: shared, settings: schema.Settings{Policy: policy}, checks: []string{"test", "vet"}})
 	h.write("tasks.md", clockPlan, time.Hour)
 	want := map[string]any{
 		"invalid_retries": 1.0, "reviewer_fresh_runs": 1.0, "worker_failures": 3.0, "review_rejections": 3.0,
 		"stalled_threshold": 7.0, "review_loop_threshold": 2.0, "reviewers": []any{"spec-reviewer"},
-		"result_form": "headers", "require_key": false, "check_failures": 3.0, "require_checks": []any{"test", "vet"},
+		"result_form": "headers", "require_key": false, "check_failures": 3.0, "require_checks": []any{"facts", "test", "vet"},
 	}
 	h.start("1", "").has(want, "run.policy")
 	other := h.start("3", `"policy": {"worker_failures": 0, "reviewers": ["code-quality-reviewer"], "require_checks": ["lint"]}`)
-	other.has([]any{"lint", "test", "vet"}, "run.policy.require_checks")
+	other.has([]any{"facts", "lint", "test", "vet"}, "run.policy.require_checks")
 	other.has(0, "run.policy.worker_failures")
 	other.has(7, "run.policy.stalled_threshold")
 	other.has([]any{"code-quality-reviewer"}, "run.policy.reviewers")

@@ -13,6 +13,18 @@ import (
 	"waybill/schema"
 )
 
+// degraded asserts that a prompt was compiled from the last good reading, and returns it.
+func (h *host) degraded(run, reason string) object {
+	h.t.Helper()
+	prompt := h.compile(run)
+	prompt.has("ledger_plus_fallback", "ledger_mode")
+	prompt.has(reason, "fallback_reason")
+	require.NotEmpty(h.t, prompt.str("fallback_detail"))
+	require.Contains(h.t, prompt.str("prompt"), "Do the first thing.")
+	prompt.has(false, "rebuilt")
+	return prompt
+}
+
 // stalled returns a host with a run of a plan that was written an hour ago.
 func stalled(t *testing.T) (h *host, run string, c *clock, written schema.Time) {
 	t.Helper()
@@ -50,14 +62,14 @@ var (
 	fallbackNames = [2]string{"fallback_since", "ledger_as_of"}
 )
 
-func TestMissingPlanIsToldOfWithItsAge(t *testing.T) {
+func TestMissingPlanIsReportedWithItsAge(t *testing.T) {
 	h, run, c, written := stalled(t)
 	h.remove("tasks.md")
 	began := c.now()
 	for range 3 {
 		prompt := h.degraded(run, "rebuild_failed")
 		prompt.aged("", "fallback", "rebuild_failed", began, fallbackNames, written)
-		require.Contains(t, prompt.str("prompt"), "rebuild_failed", "the agent is told, too")
+		require.Contains(t, prompt.str("prompt"), "rebuild_failed", "the agent must know")
 		ledgers := h.call("get_ledger", `{"run_id":%q}`, run)
 		ledgers.aged("", "fallback", "rebuild_failed", began, fallbackNames, written)
 		ledgers.has(prompt.at("fallback_detail"), "fallback_detail")
@@ -76,50 +88,45 @@ func TestMissingPlanIsToldOfWithItsAge(t *testing.T) {
 	}
 }
 
-func TestPlanThatWasMadeUnreadableIsToldOfEverywhereUntilItIsBack(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestUnreadablePlanIsReportedUntilItIsBack(t *testing.T) {
+	for _, c := range []struct {
 		fallback, reason string
 		damage           func(h *host)
 	}{
-		"folder":        {"rebuild_failed", "not_regular", func(h *host) { h.breakPlan() }},
-		"invalid UTF-8": {"rebuild_failed", "invalid_utf8", func(h *host) { h.repairPlan("- [ ] 1. a\xff\n") }},
-		"no items":      {"rebuild_failed", "no_items", func(h *host) { h.repairPlan("# Notes\n") }},
-		"emptied":       {"empty", "empty", func(h *host) { h.repairPlan("") }},
+		{"rebuild_failed", "not_regular", func(h *host) { h.breakPlan() }},
+		{"empty", "empty", func(h *host) { h.repairPlan("") }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			h, run, clock, written := stalled(t)
-			c.damage(h)
-			began := clock.now()
-			h.degraded(run, c.fallback)
-			clock.move(time.Minute)
-			h.degraded(run, c.fallback).aged("", "fallback", c.fallback, began, fallbackNames, written)
-			list := h.call("list_plans", `{}`)
-			list.aged("items.0.", "stale", c.reason, began, staleNames, written)
-			list.has(c.fallback, "items.0.stale")
-			list.has(c.reason, "items.0.error.reason")
-			h.call("ready_items", `{"plan":"tasks.md"}`).aged("", "stale", c.reason, began, staleNames, written)
-			require.Contains(t, h.call("get_status", `{}`).text, "("+c.reason+" since "+string(schema.TimeOf(began))+")")
+		h, run, clock, written := stalled(t)
+		c.damage(h)
+		began := clock.now()
+		h.degraded(run, c.fallback)
+		clock.move(time.Minute)
+		h.degraded(run, c.fallback).aged("", "fallback", c.fallback, began, fallbackNames, written)
+		list := h.call("list_plans", `{}`)
+		list.aged("items.0.", "stale", c.reason, began, staleNames, written)
+		list.has(c.fallback, "items.0.stale")
+		list.has(c.reason, "items.0.error.reason")
+		plan := h.call("get_plan", `{"plan":"tasks.md"}`)
+		plan.has(c.fallback, "stale")
+		plan.aged("", "stale", c.reason, began, staleNames, written)
+		require.Contains(t, h.call("get_status", `{}`).text, "("+c.reason+" since "+string(schema.TimeOf(began))+")")
 
-			h.repairPlan(twoItems + "- [ ] 3. Third\n")
-			for _, method := range []string{"compile_prompt", "get_ledger"} {
-				answer := h.call(method, map[string]string{
-					"compile_prompt": `{"run_id":%q,"role":"worker"}`, "get_ledger": `{"run_id":%q}`,
-				}[method], run)
-				answer.has("ledger_only", "ledger_mode")
-				for _, field := range []string{"fallback_reason", "fallback_detail", "fallback_since", "ledger_as_of"} {
-					answer.lacks(field)
-				}
+		h.repairPlan(twoItems + "- [ ] 3. Third\n")
+		for _, answer := range []object{h.compile(run), h.call("get_ledger", `{"run_id":%q}`, run)} {
+			answer.has("ledger_only", "ledger_mode")
+			for _, field := range []string{"fallback_reason", "fallback_detail", "fallback_since", "ledger_as_of"} {
+				answer.lacks(field)
 			}
-			list = h.call("list_plans", `{}`)
-			for _, field := range []string{"stale", "stale_reason", "stale_since", "as_of", "error"} {
-				list.lacks("items.0." + field)
-			}
-			require.NotContains(t, h.call("get_status", `{}`).text, "plan tasks.md")
-		})
+		}
+		list = h.call("list_plans", `{}`)
+		for _, field := range []string{"stale", "stale_reason", "stale_since", "as_of", "error"} {
+			list.lacks("items.0." + field)
+		}
+		require.NotContains(t, h.call("get_status", `{}`).text, "plan tasks.md")
 	}
 }
 
-func TestPlanThatWasNeverReadHasNoVersion(t *testing.T) {
+func TestUnreadPlanHasNoVersion(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", "no plan\n", time.Hour)
 	list := h.call("list_plans", `{}`)
@@ -130,7 +137,7 @@ func TestPlanThatWasNeverReadHasNoVersion(t *testing.T) {
 }
 
 // During the settle period the last good reading counts, then the truncated file.
-func TestHalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
+func TestHalfWrittenPlanIsReportedWithItsAge(t *testing.T) {
 	h, run, c, written := stalled(t)
 	h.write("tasks.md", "# Plan\n\n- [ ] 1. First\n  - _Prompt: Do it._\n", 0)
 	began := c.now()
@@ -145,28 +152,30 @@ func TestHalfWrittenPlanHasAnAgeUntilTheFileWins(t *testing.T) {
 	require.Contains(t, prompt.str("prompt"), "Do it.")
 }
 
-// A missing item gets no prompt, whether or not the file is readable.
-func TestItemThatVanishedIsAnErrorAlsoInDegradedMode(t *testing.T) {
+// A run whose item is gone from the plan gets no prompt, whether or not the file is readable.
+func TestRunOfARemovedItemGetsNoPrompt(t *testing.T) {
 	dir, st := t.TempDir(), newSharedStore(t)
 	h, run := planned(t, setup{dir: dir, store: st})
 	h.compile(run)
 	h.write("tasks.md", "- [x] 2. Second\n", time.Hour)
-	vanished := func() {
+	a := <-h.begin(t.Context(), "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
+	require.Equal(t, schema.ItemGone, a.Err.Data.Code) // this call changes the facts
+	removed := func() {
 		t.Helper()
 		for range 2 {
 			fault := h.refused(schema.ItemGone, "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
 			require.NotContains(t, fault.text, "Do the first thing.")
 		}
+		ledger := h.call("get_ledger", `{"run_id":%q}`, run)
+		ledger.lacks("progress_ledger.current_item")
+		ledger.has(1, "progress_ledger.totals.total")
 	}
-	a := <-h.begin(t.Context(), "compile_prompt", `{"run_id":%q,"role":"worker"}`, run)
-	require.Equal(t, schema.ItemGone, a.Err.Data.Code) // this one changes the facts
-	h.call("get_ledger", `{"run_id":%q}`, run).lacks("progress_ledger.current_item")
-	vanished()
+	removed()
 	h.breakPlan()
-	vanished()
+	removed()
 	h.stop()
-	h = newHost(t, setup{dir: dir, store: st}) // which knows it from the facts alone
-	vanished()
+	h = newHost(t, setup{dir: dir, store: st}) // which has only the stored facts
+	removed()
 	h.repairPlan(twoItems)
 	h.compile(run).has("ledger_only", "ledger_mode")
 }
@@ -185,7 +194,7 @@ func TestPlanEmptiedBetweenProcessesIsDegraded(t *testing.T) {
 }
 
 // Each change of state is sent once, as a notification and as an event.
-func TestPlanThatCannotBeReadIsAnnounced(t *testing.T) {
+func TestUnreadablePlanIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, run := planned(t, setup{})
 		listener := h.listen()
@@ -226,7 +235,7 @@ func TestPlanThatCannotBeReadIsAnnounced(t *testing.T) {
 			notes[0].lacks("gone")
 			notes[0].has([]any{}, "changed_ids")
 			notes[0].has(hash.(map[string]any)["hash"], "fingerprint.hash")
-			require.Empty(t, look(), "it stays as it is")
+			require.Empty(t, look(), "nothing has changed since")
 		}
 	})
 }

@@ -1,15 +1,27 @@
 package api_test
 
 import (
-	"context"
-	"testing"
-	"testing/synctest"
-	"time"
+	"fmt"
 
 	"github.com/stretchr/testify/require"
-
-	"waybill/api"
 )
+
+// claim claims a task and returns the claim of the answer.
+func (h *host) claim(worker string) object {
+	h.t.Helper()
+	got := h.call("claim_task", `{"worker": %q}`, worker)
+	if got.at("claim") == nil {
+		require.Fail(h.t, "there was nothing to claim", got.text)
+	}
+	return got
+}
+
+// finish ends the attempt of a claim; rest are further params.
+func (h *host) finish(claim object, rest string) object {
+	h.t.Helper()
+	return h.call("finish_attempt", `{"task_id": %q, "lease_token": %q, %s}`,
+		claim.str("claim.task.task_id"), claim.str("claim.lease.token"), rest)
+}
 
 // create creates a task and returns its id. params are further JSON members.
 func (h *host) create(params string, args ...any) string {
@@ -23,8 +35,18 @@ func (h *host) create(params string, args ...any) string {
 // bind binds the attempt of a claim to a session.
 func (h *host) bind(claim object, session string) object {
 	h.t.Helper()
-	return h.call("bind_session", `{"task_id": %q, "attempt_id": %q, "lease_token": %q, "session_id": %q}`,
-		claim.str("claim.task.task_id"), claim.str("claim.attempt.attempt_id"), claim.str("claim.lease.token"), session)
+	return h.bindTo(claim, session, "")
+}
+
+// bindTo is bind with further params.
+func (h *host) bindTo(claim object, session, rest string) object {
+	h.t.Helper()
+	return h.call("bind_session", "%s", bindParams(claim, session, rest))
+}
+
+func bindParams(claim object, session, rest string) string {
+	return fmt.Sprintf(`{"task_id": %q, "attempt_id": %q, "lease_token": %q, "session_id": %q%s}`,
+		claim.str("claim.task.task_id"), claim.str("claim.attempt.attempt_id"), claim.str("claim.lease.token"), session, rest)
 }
 
 // beat sends a heartbeat for a claim; rest are further params.
@@ -93,15 +115,6 @@ func (h *host) nothing() {
 	h.call("claim_task", `{"worker": "w"}`).has(nil, "claim")
 }
 
-// claimWaits asserts that a claim waits, and returns its answer.
-func (h *host) claimWaits(ctx context.Context) <-chan api.Answer {
-	h.t.Helper()
-	done := h.begin(ctx, "claim_task", `{"worker": "waiting", "wait_ms": 25000}`)
-	synctest.Wait()
-	require.Empty(h.t, done, "it did not wait")
-	return done
-}
-
 // logged returns the events of a type about a subject.
 func (h *host) logged(kind, subject string) []object {
 	h.t.Helper()
@@ -113,14 +126,6 @@ func (h *host) logged(kind, subject string) []object {
 		}
 	}
 	return found
-}
-
-// instant returns the time at a path.
-func (o object) instant(path string) time.Time {
-	o.t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, o.str(path))
-	require.NoError(o.t, err)
-	return at
 }
 
 // mirrored asserts that a task shows the state of its newest attempt.
@@ -146,9 +151,4 @@ func (h *host) mirrored(id string) {
 			require.NotContains(h.t, []string{"pending", "running"}, o.str("status"), "two attempts are live")
 		}
 	}
-}
-
-func timedTasks(t *testing.T, s setup, test func(t *testing.T, h *host)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newHost(t, s)) })
 }

@@ -112,7 +112,7 @@ func TestTasksKeepTheirPromisesInEveryOrder(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			timedTasks(t, setup{}, func(t *testing.T, h *host) {
+			inFakeTime(t, func(t *testing.T, h *host) {
 				w := &walker{host: h, Rand: rand.New(rand.NewPCG(seed, 7))}
 				w.ids = append(w.ids, w.create(`"max_attempts": 5`))
 				for range 150 {

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -84,47 +83,6 @@ func TestTelemetryOfAScriptedRun(t *testing.T) {
 	h = p.host(t)
 	require.Equal(t, mine.text, h.telemetry(run).text)
 	require.Equal(t, all.text, h.telemetry("").text)
-	require.Empty(t, h.telemetry(h.restart("1")).at("verdicts"), "a new run begins at nothing")
-	h.refused(schema.RunGone, "get_telemetry", `{"run_id": "run_nobody"}`)
-}
-
-// restart starts a new run of an item of a removed plan.
-func (h *host) restart(item string) string {
-	h.t.Helper()
 	h.write("tasks.md", clockPlan, time.Hour)
-	return h.start(item, `"resume": "new"`).str("run.run_id")
-}
-
-// Compiling a prompt costs no commit; its counts are stored together later.
-func TestCountsOfPromptsAreStoredAfterAPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newSharedStore(t)
-		h, run := hostWithClock(t, setup{store: st})
-		for range 3 {
-			h.compile(run)
-		}
-		stored := func() float64 {
-			t.Helper()
-			other := newHost(t, setup{dir: h.dir, store: st}) // which knows only what is stored
-			defer other.stop()
-			return other.telemetry(run).at("dispatch.prompts").(float64)
-		}
-		h.telemetry(run).has(3, "dispatch.prompts")
-		require.Zero(t, stored())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, 3.0, stored())
-		h.telemetry(run).has(3, "dispatch.prompts")
-		h.compile(run)
-		require.Equal(t, 3.0, stored())
-		h.stop()
-		require.Equal(t, 4.0, stored())
-	})
-}
-
-func TestRefusedResultIsNotCounted(t *testing.T) {
-	h, run := hostWithClock(t, setup{})
-	h.refused(schema.TaskGone, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"task_id": "tsk_nobody"`))
-	h.telemetry("").has(0, "dispatch.results")
-	h.telemetry(run).has(map[string]any{}, "next_actions")
+	require.Empty(t, h.telemetry(h.start("1", `"resume": "new"`).str("run.run_id")).at("verdicts"), "a new run begins at nothing")
 }

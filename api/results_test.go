@@ -1,0 +1,425 @@
+package api_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"waybill/schema"
+	"waybill/store"
+)
+
+func TestResultMayNameItsTask(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	id := h.create(`"run_id": %q, "role": "worker"`, run)
+	output := says("worker", id, "pass", "")
+	h.ingest(run, "worker", output).has("task_id_mismatch", "errors.0.code") // the call named no task
+	last := h.ingest(run, "worker", output, `"task_id": `+quoted(id))
+	last.has("pass", "verdict")
+	last.has("running", "run.state")
+	h.is("QUEUED", id)                                                         // a result without a lease does not move the task
+	h.ingest(run, "worker", worked(), `"task_id": "1"`).has("pass", "verdict") // a host that takes the item for the task
+}
+
+func TestResultOfAnotherTaskOrRunIsRefused(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	other := h.run("3")
+	mine, foreign, free := h.create(`"run_id": %q`, run), h.create(`"run_id": %q`, other), h.create(``)
+	attempt := func(id string) string { return h.task(id).str("attempts.0.attempt_id") }
+	refused := func(pointer string, more ...string) {
+		t.Helper()
+		h.bad(pointer, "ingest_output", "%s", ingestParams(run, "worker", worked(), more...))
+	}
+	for _, id := range []string{foreign, free} {
+		refused("/task_id", `"task_id": `+quoted(id))
+		refused("/attempt_id", `"attempt_id": `+quoted(attempt(id)))
+		refused("/attempt_id", `"task_id": `+quoted(mine), `"attempt_id": `+quoted(attempt(id)))
+		refused("/attempt_id", `"task_id": "1"`, `"attempt_id": `+quoted(attempt(id)))
+	}
+	h.refused(schema.TaskGone, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"task_id": "tsk_nobody"`))
+	h.refused(schema.AttemptGone, "ingest_output", "%s", ingestParams(run, "worker", worked(), `"attempt_id": "att_nobody"`))
+	for _, role := range []string{"cook", "", "Worker", "spec_reviewer"} {
+		h.bad("/role", "ingest_output", "%s", ingestParams(run, role, worked()))
+	}
+	h.telemetry(run).has(0, "dispatch.results")
+
+	first, second, third := h.claim("w"), h.claim("w"), h.claim("w")
+	third.has(free, "claim.task.task_id")
+	token := func(c object) string { return `"lease_token": ` + quoted(c.str("claim.lease.token")) }
+	also := h.create(`"run_id": %q`, run)
+	refused("/lease_token", `"task_id": `+quoted(also), token(first))
+	refused("/lease_token", token(second))
+	refused("/lease_token", token(third))
+	refused("/lease_token", token(first), `"attempt_id": `+quoted(attempt(also)))
+	require.Equal(t, 1.0, h.snapshot(run).at("revision"))
+	h.ingest(run, "implementer", says("implementer", "1", "pass", "")+"git_range: a..b\n",
+		`"task_id": `+quoted(mine), `"attempt_id": `+quoted(attempt(mine))).has("pass", "verdict")
+}
+
+func TestResultForAFinishedRunIsRefused(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	h.walk(run, "worker pass", "spec pass", "quality pass").has("done", "run.state")
+	superseded := h.run("3")
+	id, claim := h.leased(superseded, "worker")
+	h.start("3", `"resume": "new"`)
+	for id, state := range map[string]string{run: "done", superseded: "failed"} {
+		fault := h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(id, "worker", "nonsense"))
+		fault.has(state, "data.details.state")
+		fault.has(id, "data.details.run_id")
+		require.Contains(t, fault.str("message"), `init_run with resume "new"`)
+	}
+	h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(superseded, "worker", worked(), lease(claim)))
+	h.is("RUNNING", id)
+	h.finish(claim, completed).has("COMPLETE", "task.status")
+}
+
+// keyed puts the key of a prompt into headers.
+func keyed(t *testing.T, prompt, text string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^(?:Result key|key): ([A-Z2-7]{8})$`).FindStringSubmatch(prompt)
+	require.NotNil(t, found, prompt)
+	return strings.Replace(text, "\nstatus:", "\nkey: "+found[1]+"\nstatus:", 1)
+}
+
+// promptOf compiles the prompt of a role.
+func (h *host) promptOf(run, role string) string {
+	h.t.Helper()
+	return h.call("compile_prompt", `{"run_id": %q, "role": %q}`, run, role).str("prompt")
+}
+
+// A text that names no reviewer counts for one of them, whichever process takes it.
+func TestSameTextCountsForOneRole(t *testing.T) {
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.start("3", `"policy": {"invalid_retries": 9}`).str("run.run_id")
+	h.ingest(run, "worker", says("worker", "3", "pass", "")).has("pass", "verdict")
+	approval := says("reviewer", "3", "pass", "")
+	h.ingest(run, "spec-reviewer", approval).has("pass", "verdict")
+	h.stop()
+	h = p.host(t)
+	for _, again := range []string{approval, "\n" + strings.ReplaceAll(approval, "\n", " \r\n")} {
+		answer := h.ingest(run, "code-quality-reviewer", again)
+		answer.has("invalid", "verdict")
+		answer.has("role_mismatch", "errors.0.code")
+	}
+	h.ingest(run, "code-quality-reviewer", approval+"\nIt is clear, too.\n").has("done", "run.state")
+}
+
+// The key is the same for all prompts of a round, and changes afterwards.
+func TestKeyIsOfOneRound(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	first := h.promptOf(run, "worker")
+	require.Equal(t, first, h.promptOf(run, "worker"))
+	h.write("tasks.md", clockPlan+"\nA remark.\n", time.Minute)
+	late := keyed(t, first, worked())
+	require.Equal(t, late, keyed(t, h.promptOf(run, "worker"), worked()), "the plan has changed")
+	answer := h.ingest(run, "worker", "I am done!")
+	require.Equal(t, late, keyed(t, answer.str("retry_prompt"), worked()))
+	answer = h.ingest(run, "worker", late)
+	answer.has("pass", "verdict")
+	answer.has([]any{}, "warnings")
+
+	review := h.promptOf(run, "spec-reviewer")
+	h.write("tasks.md", clockPlan+"- [ ] 4. Wind it up\n", 30*time.Second)
+	h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`) // which waits until the facts of the plan are stored
+	require.Equal(t, keyed(t, review, worked()), keyed(t, h.promptOf(run, "spec-reviewer"), worked()))
+	spec := keyed(t, h.promptOf(run, "spec-reviewer"), says("spec-reviewer", "1", "gaps", "no numerals"))
+	h.ingest(run, "spec-reviewer", spec).has("gaps", "verdict")
+	stale := strings.Replace(spec, "gaps\nissues: no numerals", "pass", 1)
+	h.walk(run, "worker pass")
+	answer = h.ingest(run, "spec-reviewer", stale)
+	answer.has("invalid", "verdict")
+	answer.has("key_mismatch", "errors.0.code")
+	h.ingest(run, "spec-reviewer", keyed(t, h.promptOf(run, "spec-reviewer"), says("spec-reviewer", "1", "pass", ""))).has("pass", "verdict")
+	h.ingest(run, "code-quality-reviewer", keyed(t, h.promptOf(run, "spec-reviewer"), says("code-quality-reviewer", "1", "pass", ""))).
+		has("key_mismatch", "errors.0.code")
+}
+
+func TestRepeatedKeyedResultChangesNothing(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	text := keyed(t, h.promptOf(run, "worker"), worked())
+	h.ingest(run, "worker", text).has("dispatch_reviewer", "next_action")
+	before := h.start("1", "").at("run")
+	answer := h.ingest(run, "worker", text)
+	answer.has(true, "already")
+	answer.has("pass", "verdict")
+	require.Equal(t, before, h.start("1", "").at("run"))
+}
+
+func TestPolicyMayRequireTheKey(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	h.ingest(run, "worker", worked()).has("key_missing", "warnings.0.code")
+	strict := h.start("3", `"policy": {"require_key": true}`).str("run.run_id")
+	answer := h.ingest(strict, "worker", says("worker", "3", "pass", ""))
+	answer.has("invalid", "verdict")
+	answer.has("key_missing", "errors.0.code")
+	h.ingest(strict, "worker", keyed(t, answer.str("retry_prompt"), says("worker", "3", "pass", ""))).has("pass", "verdict")
+}
+
+func TestPromptsAndRetryPromptsTeachOneForm(t *testing.T) {
+	const block, headers = "\nBEGIN_DISPATCH_RESULT\n", "\nstatus: <pass, gaps or error>\n"
+	for form, other := range map[string][2]string{"headers": {headers, block}, "json": {block, headers}} {
+		h := newHost(t, setup{})
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.start("1", `"policy": {"result_form": %q, "invalid_retries": 9, "reviewer_fresh_runs": 0}`, form).str("run.run_id")
+		for _, role := range []string{"worker", "spec-reviewer", "code-quality-reviewer"} {
+			prompt := h.promptOf(run, role)
+			require.Contains(t, prompt, other[0], role)
+			require.NotContains(t, prompt, other[1], role)
+		}
+		for _, original := range []string{"", "Do it."} {
+			retry := h.ingest(run, "worker", "I had a look around.", `"prompt": `+quoted(original)).str("retry_prompt")
+			require.Equal(t, 0, strings.Count(retry, other[1]), "%s, %q:\n%s", form, original, retry)
+			require.Contains(t, retry, other[0])
+		}
+		h.stop()
+	}
+}
+
+// repeated returns the text between the first and the last separator of a retry prompt.
+func repeated(t *testing.T, o object) string {
+	t.Helper()
+	reason, rest, ok := strings.Cut(o.str("retry_prompt"), "\n---\n")
+	require.True(t, ok)
+	require.True(t, strings.HasPrefix(reason, "RETRY CONTEXT:"))
+	last := strings.LastIndex(rest, "\n---\n")
+	require.Positive(t, last, rest)
+	return rest[:last]
+}
+
+// A retry prompt repeats the prompt of the call, otherwise of the task, otherwise the compiled one. A prompt that was
+// compiled for another key or form is compiled anew.
+func TestRetryPromptRepeatsTheOriginal(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	compiled := h.compile(run).str("prompt")
+	fresh := func() { run = h.start("1", `"resume": "new"`).str("run.run_id") }
+
+	require.Equal(t, compiled, repeated(t, h.ingest(run, "worker", "nonsense")))
+	fresh()
+	id := h.create(`"run_id": %q`, run)
+	require.Equal(t, "do it", repeated(t, h.ingest(run, "worker", "nonsense", `"task_id": `+quoted(id))))
+	h.claim("w")
+	fresh()
+	_, claim := h.leased(run, "worker")
+	require.Equal(t, "do it", repeated(t, h.ingest(run, "worker", "nonsense", `"lease_token": `+quoted(claim.str("claim.lease.token")))))
+	fresh()
+	_, claim = h.leased(run, "worker")
+	given := h.ingest(run, "worker", "nonsense", lease(claim), `"prompt": "draw\n---\na line\n"`)
+	require.Equal(t, "draw\n---\na line\n", repeated(t, given))
+	for _, again := range []object{h.resume("tasks.md", "1"), h.start("1", ""), h.replan(run, "")} {
+		require.Equal(t, given.str("retry_prompt"), again.str("retry_prompt"))
+	}
+	other := h.promptOf(h.start("3", `"policy": {"result_form": "json"}`).str("run.run_id"), "worker")
+	fresh()
+	anew := repeated(t, h.ingest(run, "worker", "I had a look.", `"prompt": `+quoted(other)))
+	require.Equal(t, h.promptOf(run, "worker"), anew)
+}
+
+// A second retry repeats the original prompt without the first reason.
+func TestRetryPromptOfARetryHasOneReason(t *testing.T) {
+	h, _ := hostWithClock(t, setup{})
+	run := h.start("1", `"resume": "new", "policy": {"invalid_retries": 3}`).str("run.run_id")
+	first := h.ingest(run, "worker", "nonsense", `"prompt": "draw"`)
+	first.lacks("retry_context")
+	second := h.ingest(run, "worker", says("worker", "9", "pass", ""), `"prompt": `+quoted(first.str("retry_prompt")))
+	second.has(true, "retry_context")
+	require.Equal(t, "draw", repeated(t, second))
+	require.NotContains(t, second.str("retry_prompt"), "nothing in the text is a result")
+	h.walk(run, "worker pass").lacks("retry_prompt")
+	h.resume("tasks.md", "1").lacks("retry_prompt")
+}
+
+// No file is read inside a transaction, because other changes wait for it.
+func TestRetryPromptReadsNoFileInATransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where only the calls use the store
+		st := newSharedStore(t)
+		h := newHost(t, setup{store: st})
+		h.write("tasks.md", gaugePlan, time.Hour)
+		h.write("requirements.md", gaugeCriteria, time.Hour)
+		run := h.run("1")
+		h.ingest(run, "worker", worked())
+		long := strings.Repeat("word ", 60<<10) // too long to store, so the prompt is compiled again
+		st.set(func(s *sharedStore) {
+			s.inUpdate = func(tx store.Tx, fn func(store.Tx) error) error {
+				h.write("requirements.md", strings.ReplaceAll(gaugeCriteria, "strike", "sleep"), time.Minute)
+				return fn(tx)
+			}
+		})
+		for _, call := range []func() object{
+			func() object { return h.ingest(run, "spec-reviewer", "nonsense", `"prompt": `+quoted(long)) },
+			func() object { return h.start("1", "") },
+			func() object { return h.replan(run, "") },
+		} {
+			synctest.Wait() // for what the call before stores later
+			h.write("requirements.md", gaugeCriteria, time.Hour)
+			original := repeated(t, call())
+			require.Contains(t, original, "it is noon the clock SHALL strike")
+			require.NotContains(t, original, "SHALL sleep")
+		}
+	})
+}
+
+// leased returns a task of a run in a role, and its claim.
+func (h *host) leased(run, role string) (id string, claim object) {
+	h.t.Helper()
+	if role == "" {
+		id = h.create(`"run_id": %q`, run)
+	} else {
+		id = h.create(`"run_id": %q, "role": %q`, run, role)
+	}
+	claim = h.claim("w")
+	claim.has(id, "claim.task.task_id")
+	return id, claim
+}
+
+// lease returns the params with which a result finishes a claimed attempt.
+func lease(claim object) string {
+	return `"task_id": ` + quoted(claim.str("claim.task.task_id")) + `, "lease_token": ` + quoted(claim.str("claim.lease.token"))
+}
+
+// A result ends its attempt as completed if the work can continue, and otherwise as an error without retry.
+func TestResultFinishesItsAttempt(t *testing.T) {
+	for _, c := range []struct {
+		role   string
+		said   step
+		status string
+		class  string
+	}{
+		{"worker", "worker pass", "COMPLETE", ""},
+		{"worker", "worker gaps", "ERROR", "result_gaps"},
+		{"worker", "worker error", "ERROR", "result_error"},
+		{"worker", "worker invalid", "ERROR", "result_invalid"},
+		{"spec-reviewer", "spec pass", "COMPLETE", ""},
+		{"spec-reviewer", "spec gaps", "COMPLETE", ""},
+		{"spec-reviewer", "spec error", "ERROR", "result_error"},
+		{"spec-reviewer", "spec invalid", "ERROR", "result_invalid"},
+	} {
+		t.Run(string(c.said), func(t *testing.T) {
+			h, run := hostWithClock(t, setup{})
+			id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, c.role)
+			dependent := h.create(`"depends_on": [%q]`, id)
+			claim := h.claim("w")
+			role, output := c.said.result()
+			last := h.ingest(run, role, output, lease(claim))
+			last.has(true, "applied")
+			last.has(id, "task.task_id")
+			last.has(c.status, "task.status")
+			last.has(claim.str("claim.attempt.attempt_id"), "attempt.attempt_id")
+			task := h.task(id)
+			task.has(c.status, "task.status")
+			require.Len(t, task.at("attempts"), 1, "the queue tries it again")
+			held := h.task(dependent)
+			if c.status == "COMPLETE" {
+				last.has("completed", "attempt.status")
+				held.lacks("task.waiting_for")
+			} else {
+				last.has("error", "attempt.status")
+				last.has("terminal", "attempt.error_class")
+				held.has(id, "task.waiting_for.0.task_id")
+				h.nothing()
+			}
+			outcome := h.logged("run.outcome", run)
+			require.Len(t, outcome, 1)
+			outcome[0].has(id, "data.task_id")
+			outcome[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
+		})
+	}
+}
+
+// The attempt and the run change in one transaction.
+func TestFailedCommitLeavesRunAndAttempt(t *testing.T) {
+	st := newSharedStore(t)
+	h, run := hostWithClock(t, setup{store: st})
+	id, claim := h.leased(run, "worker")
+	before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
+	st.set(func(s *sharedStore) {
+		s.inUpdate = func(tx store.Tx, fn func(store.Tx) error) error {
+			if err := fn(tx); err != nil {
+				return err
+			}
+			return &store.Error{Kind: store.IO, Message: "the disk failed"}
+		}
+	})
+	h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
+	require.Equal(t, before, h.snapshot(run).text)
+	require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
+	h.is("RUNNING", id)
+	st.set(func(s *sharedStore) { s.inUpdate = nil })
+	h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
+	h.is("COMPLETE", id)
+	h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+}
+
+func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
+	p := newStoreCase(t)
+	h := p.host(t)
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.run("1")
+	id, claim := h.leased(run, "worker")
+	h.finish(claim, `"status": "error", "error": {"message": "429", "http_status": 429}`)
+	before := h.snapshot(run).text
+	for i, output := range []string{worked(), "nonsense"} {
+		last := h.ingest(run, "worker", output, lease(claim))
+		last.has(false, "applied")
+		last.has("stale_attempt", "reason")
+		last.lacks("decision")
+		last.lacks("next_action")
+		last.lacks("next")
+		last.lacks("retry_prompt")
+		h.task(id).has(i+1, "attempts.0.stale_events")
+	}
+	last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)
+	last.has(false, "applied")
+	last.has("stale_attempt", "reason")
+	last.lacks("task")
+	require.Equal(t, before, h.snapshot(run).text)
+	require.Empty(t, h.logged("run.outcome", run))
+	h.call("get_telemetry", `{}`).has(0, "dispatch.results")
+}
+
+func TestRepeatedResultOfAnAttemptMovesTheRunOnce(t *testing.T) {
+	for _, s := range []step{"worker pass", "worker invalid"} {
+		h, run := hostWithClock(t, setup{})
+		_, claim := h.leased(run, "worker")
+		role, output := s.result()
+		first := h.ingest(run, role, output, lease(claim))
+		again := h.ingest(run, role, output, lease(claim))
+		for _, same := range []string{"next", "counters", "run", "task_ledger", "verdict", "applied", "task", "attempt"} {
+			require.Equal(t, first.at(same), again.at(same), same)
+		}
+		prompt, given := first.find("retry_prompt")
+		repeated, still := again.find("retry_prompt")
+		require.Equal(t, given, still)
+		require.Equal(t, prompt, repeated)
+		again.lacks("decision")
+		require.Len(t, h.logged("run.outcome", run), 1)
+		h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+
+		other := h.ingest(run, role, output+"\nand more\n", lease(claim))
+		other.has("stale_attempt", "reason")
+		require.Equal(t, first.at("run"), other.at("run"))
+	}
+}
+
+func TestResultOfAReviewerEndsNoTaskOfAWorker(t *testing.T) {
+	h, run := hostWithClock(t, setup{})
+	work, working := h.leased(run, "implementer")
+	review, reviewing := h.leased(run, "reviewer")
+	approval := says("spec-reviewer", "1", "pass", "")
+	h.bad("/role", "ingest_output", "%s", ingestParams(run, "spec-reviewer", approval, lease(working)))
+	h.bad("/role", "ingest_output", "%s", ingestParams(run, "spec-reviewer", approval, `"task_id": `+quoted(work)))
+	h.bad("/role", "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(reviewing)))
+	h.bad("/role", "ingest_output", "%s", ingestParams(run, "worker", worked(),
+		`"lease_token": `+quoted(reviewing.str("claim.lease.token"))))
+	h.is("RUNNING", work)
+	h.is("RUNNING", review)
+	h.ingest(run, "worker", worked(), lease(working)).has("COMPLETE", "task.status")
+	h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "1", "pass", ""), lease(reviewing)).has("COMPLETE", "task.status")
+	_, anybody := h.leased(run, "")
+	h.ingest(run, "spec-reviewer", approval, lease(anybody)).has("done", "run.state")
+}
