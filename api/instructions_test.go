@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,58 +68,18 @@ func TestRepeatedAckHasTheFirstAnswer(t *testing.T) {
 	})
 }
 
-func TestTrackedInstructionIsSentOncePerPass(t *testing.T) {
-	for _, retries := range []int{0, 3} {
-		h := newHost(t, setup{})
-		id := h.track(`{"content":"x","max_retries":%d}`, retries)
-		for send := 1; send <= 1+retries; send++ {
-			pass := h.pass()
-			require.Equal(t, []string{id}, pass.each("instructions", "instruction_id"))
-			pass.has(send, "instructions.0.send")
-			pass.has(1+retries, "instructions.0.sends_max")
-			require.Empty(t, pass.each("failed", "state"))
-		}
-		last := h.pass()
-		require.Empty(t, last.sent())
-		last.has(id, "failed.0.instruction_id")
-		last.has(1+retries, "failed.0.sends")
-		over := h.pass()
-		require.Empty(t, over.sent())
-		require.Empty(t, over.each("failed", "state"))
-	}
-}
-
-// The process could not write its answer to the host.
-func TestUndeliveredSendUsesUpNoRetry(t *testing.T) {
-	h := newHost(t, setup{})
-	plain := h.call("queue_instruction", `{"content":"plain"}`).str("instruction.instruction_id")
-	tracked := h.track(`{"content":"tracked","max_retries":1}`)
-	for range 3 {
-		lost := <-h.begin(t.Context(), "dispatch_instructions", `{}`)
-		require.Equal(t, []string{plain, tracked}, h.result(lost).each("instructions", "instruction_id"))
-		lost.Undelivered()
-	}
-	for send := 1; send <= 2; send++ {
-		pass := h.pass()
-		pass.has(send, fmt.Sprintf("instructions.%d.send", 2-send))
-		lost := <-h.begin(t.Context(), "dispatch_instructions", `{"limit":1}`)
-		if send == 1 {
-			h.result(lost).has(2, "instructions.0.send")
+// The process could not write its answer to the host: a send uses up no retry, and does not change the time of the last
+// one. A later send stays.
+func TestUndeliveredSendIsForgotten(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, h *host) {
+		plain := h.call("queue_instruction", `{"content":"plain"}`).str("instruction.instruction_id")
+		tracked := h.track(`{"content":"tracked"}`)
+		for range 3 {
+			lost := <-h.begin(t.Context(), "dispatch_instructions", `{}`)
+			require.Equal(t, []string{plain, tracked}, h.result(lost).each("instructions", "instruction_id"))
 			lost.Undelivered()
 		}
-	}
-	list := h.call("list_instructions", `{}`)
-	list.has(1, "items.0.sends")
-	list.has("failed", "items.1.state")
-	list.has(2, "items.1.sends")
-}
-
-// A send that was taken back does not change the time of the last send, nor a later send.
-func TestUndeliveredSendIsForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
-		h.track(`{"content":"x"}`)
-		h.pass()
+		h.pass().has(1, "instructions.1.send")
 		time.Sleep(time.Minute)
 		lost := <-h.begin(t.Context(), "dispatch_instructions", `{}`)
 		lost.Undelivered()
@@ -229,6 +188,7 @@ func TestCancelNamesOneInstructionOrASession(t *testing.T) {
 	} {
 		h.bad(pointer, "cancel_instruction", "%s", params)
 	}
+	h.refused(schema.InstructionGone, "cancel_instruction", `{"instruction_id":"ins_nobody"}`)
 }
 
 func TestMaxRetriesHasBounds(t *testing.T) {

@@ -69,7 +69,6 @@ func TestRunIsBlockedByLostWorkers(t *testing.T) {
 		require.Contains(t, h.call("list_notices", `{}`).each("items", "kind"), "run.blocked")
 		h.is("BLOCKED", id)
 		h.nothing()
-		h.mirrored(id)
 	})
 }
 
@@ -97,17 +96,6 @@ func TestOnlyTerminalErrorsAreFailuresOfTheWorker(t *testing.T) {
 	h.tell("ses_1", `"type": "error", "message": "context too long", "data": {"name": "ContextLengthError"}`).has(true, "applied")
 	h.ingest(run, "worker", says("worker", "1", "error", "x"), lease(claim)).has(false, "applied")
 	h.start("1", "").has(1, "run.counters.worker_failures")
-}
-
-func TestLostWorkerOfADoneRunChangesNothing(t *testing.T) {
-	workedOn(t, func(t *testing.T, h *host, run string) {
-		id, _ := h.leased(run, "worker")
-		h.walk(run, "worker pass", "spec pass", "quality pass").has("done", "run.state")
-		before := h.snapshot(run).text
-		expire()
-		h.is("ERROR", id)
-		require.Equal(t, before, h.snapshot(run).text)
-	})
 }
 
 func TestResultOfALostAttemptByItsIDMovesNothing(t *testing.T) {

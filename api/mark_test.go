@@ -75,16 +75,6 @@ func TestSetItemStatusRefusesAnotherVersionOfThePlan(t *testing.T) {
 		fault.str("data.details.found_hash")).has(1, "changed_bytes")
 }
 
-func TestSetItemStatusHappensOncePerKey(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", twoItems, time.Hour)
-	const params = `{"plan":"tasks.md","item_id":"1","status":"completed","idempotency_key":"k"}`
-	first := h.call("set_item_status", params)
-	h.set("1", "pending")
-	require.Equal(t, first.text, h.call("set_item_status", params).text)
-	require.Equal(t, twoItems, h.text("tasks.md"), "the call was carried out twice")
-}
-
 func TestSetItemStatusSaysWhyItCannot(t *testing.T) {
 	h := newHost(t, setup{})
 	const text = "- [ ] 1. First\n- [ ] 2. Second\n- [ ] 1. First again\n> - [ ] 3. Quoted\n"
@@ -104,20 +94,6 @@ func TestSetItemStatusSaysWhyItCannot(t *testing.T) {
 	require.Equal(t, text, h.text("tasks.md"))
 	h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","line":3}`).has(3, "item.line")
 	require.Equal(t, strings.Replace(text, "- [ ] 1. First again", "- [x] 1. First again", 1), h.text("tasks.md"))
-}
-
-func TestSetItemStatusBlocksAndSkips(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("kit.md", "- [ ] T001 First\n- [ ] T002 Second\n", time.Hour)
-	h.write("flow.md", "- [ ] 1. First\n- [~] 2. Second\n  - _Blocked: no paper_\n", time.Hour)
-	for _, c := range []struct{ plan, item, status, before, after string }{
-		{"kit.md", "T002", "skipped", "- [ ] T002", "- [-] T002"},
-		{"flow.md", "1", "blocked", "- [ ] 1", "- [~] 1"},
-	} {
-		want := strings.Replace(h.text(c.plan), c.before, c.after, 1)
-		h.call("set_item_status", `{"plan":%q,"item_id":%q,"status":%q}`, c.plan, c.item, c.status).has(c.status, "item.status")
-		require.Equal(t, want, h.text(c.plan))
-	}
 }
 
 func TestSetItemStatusOfAReadOnlyFile(t *testing.T) {

@@ -221,18 +221,3 @@ func TestAllFinishedIsPostedWhenTheLastTaskEnds(t *testing.T) {
 	h.finish(h.claim("w"), completed)
 	require.Len(t, all().at("posted"), 2)
 }
-
-func TestNoticeHasTheTimelineOfSeveralAttempts(t *testing.T) {
-	h := newHost(t, setup{})
-	h.create(`"max_attempts": 1`)
-	h.finish(h.claim("w"), completed)
-	id := h.create(`"max_attempts": 1`)
-	h.finish(h.claim("w"), overloaded)
-	h.call("retry_task", `{"task_id": %q}`, id)
-	h.finish(h.claim("w"), completed)
-	notices := h.call("list_notices", `{}`)
-	notices.lacks("items.0.data.timeline")
-	notices.lacks("items.1.data.timeline")
-	notices.has("Attempt 1 — ERROR — unknown-model — unknown — overloaded\nAttempt 2 — COMPLETED — unknown-model — unknown",
-		"items.2.data.timeline")
-}

@@ -182,8 +182,15 @@ func TestChangedPlanIsAnnounced(t *testing.T) {
 		back := announced("5")
 		back.lacks("gone")
 		back.lacks("unseen")
+		h.repairPlan("")
+		h.call("get_plan", `{"plan":"tasks.md"}`)
+		time.Sleep(time.Second)
+		empty := announced("6")
+		empty.has("empty", "stale")
+		empty.has("empty", "stale_reason")
+		h.call("events_since", `{"cursor":"5"}`).has("empty", "events.0.data.stale_reason")
 		h.write("tasks.md", edited+"- [ ] 4. Fourth\n", time.Hour)
-		announced("6").has([]any{"4"}, "changed_ids")
+		announced("7").has([]any{"4"}, "changed_ids")
 	})
 }
 

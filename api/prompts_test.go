@@ -70,19 +70,6 @@ func TestCompilePrompt(t *testing.T) {
 	require.NotEqual(t, prompt.str("stable_prefix_hash"), own.str("stable_prefix_hash"))
 }
 
-func TestRebuiltMeansThatThePlanChanged(t *testing.T) {
-	h, run := planned(t, setup{})
-	before := h.call("get_snapshot", `{"run_id":%q}`, run)
-	before.has(1, "revision")
-	h.write("tasks.md", twoItems, time.Minute) // touched
-	h.compile(run).has(false, "rebuilt")
-	require.Equal(t, before.text, h.call("get_snapshot", `{"run_id":%q}`, run).text)
-	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
-	h.compile(run).has(true, "rebuilt")
-	h.compile(run).has(false, "rebuilt")
-	h.call("get_snapshot", `{"run_id":%q}`, run).has(2, "revision")
-}
-
 func TestLedgers(t *testing.T) {
 	h, run := planned(t, setup{})
 	both := h.call("get_ledger", `{"run_id":%q}`, run)
@@ -361,20 +348,6 @@ func TestReplacedItemIsReported(t *testing.T) {
 	h.compile(other).has(hint, "item_changed")
 	h.call("replan", `{"run_id":%q,"summary":"a good one"}`, other)
 	h.compile(other).lacks("item_changed")
-}
-
-func TestSnapshot(t *testing.T) {
-	h, run := planned(t, setup{})
-	snapshot := h.call("get_snapshot", `{"run_id":%q}`, run)
-	snapshot.has(run, "run_id")
-	snapshot.has("running", "status")
-	keys := snapshot.each("facts", "k")
-	require.IsIncreasing(t, keys)
-	require.Contains(t, keys, "ledger.task.attempts")
-	require.Contains(t, keys, "ledger.progress.current_item")
-	for _, key := range keys {
-		require.Regexp(t, `^ledger\.(task|progress)\.[a-z_]+$`, key)
-	}
 }
 
 func TestSnapshotThatCannotBeUpdatedIsRefused(t *testing.T) {

@@ -1,13 +1,17 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
+	"waybill/core/audit"
 	"waybill/schema"
 )
 
@@ -67,26 +71,6 @@ func TestApprovalNeedsReceiptsForItsTree(t *testing.T) {
 	}
 }
 
-func TestUntrustedChecksWaitForAPerson(t *testing.T) {
-	for outcome, c := range map[string]struct{ more, after string }{
-		"untrusted": {`, "reason": ".waybill.toml has changed"`, "run_checks"},
-		"protected": {`, "changed": ["Makefile"]`, "advance_to_next_item"},
-	} {
-		t.Run(outcome, func(t *testing.T) {
-			h := newHost(t, setup{})
-			h.write("tasks.md", clockPlan, time.Hour)
-			run := h.start("1", `"policy": {"require_checks": ["test"], "reviewers": []}`).str("run.run_id")
-			h.walk(run, "worker pass")
-			blocked := h.reported(run, "test", outcome, "A", c.more)
-			blocked.has("blocked", "run.state")
-			blocked.has("untrusted_checks", "run.reason")
-			blocked.has("untrusted", "run.proof.state")
-			h.call("list_notices", `{"peek": true}`).has("run.blocked", "items.0.kind")
-			h.call("unblock_run", `{"run_id": %q}`, run).has(c.after, "next_action")
-		})
-	}
-}
-
 func TestReceiptsAreListedAndShown(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", clockPlan, time.Hour)
@@ -141,4 +125,93 @@ func TestReceiptOfAnotherCheckMovesNothing(t *testing.T) {
 	}
 	require.Equal(t, before.text, h.call("list_runs", `{"run_id": %q}`, run).text)
 	require.Len(t, h.logged("receipt.recorded", run), 2)
+}
+
+// A process that can ask git knows from the log where the work began and what a result says about it.
+func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", clockPlan, time.Hour)
+	began := h.start("1", `"commit": "c0ffee1", "tree": "git:abc", "policy": {"facts": "require", "reviewers": []}`)
+	began.has([]any{"facts"}, "run.policy.require_checks")
+	run := began.str("run.run_id")
+	again := h.start("1", `"commit": "decade2", "tree": "git:def"`)
+	again.has(false, "created")
+
+	h.ingest(run, "worker", says("worker", "1", "pass", "")+"files_changed: face.go, hands.go\n\nAll tests pass.\n").has("run_checks", "next_action")
+	h.ingest(run, "worker", says("worker", "1", "gaps", "no ink"))
+	about := h.call("events_since", `{"cursor": "0", "subject_id": %q, "types": ["run.started", "run.outcome"]}`, run)
+	require.Len(t, about.each("events", "type"), 3)
+	about.has("c0ffee1", "events.0.data.start.commit")
+	about.has("git:abc", "events.0.data.start.tree")
+	about.has("a1b2c3d..e4f5a6b", "events.1.data.said.git_range")
+	about.has([]any{"face.go", "hands.go"}, "events.1.data.said.files_changed")
+	about.has("All tests pass.", "events.1.data.said.tested")
+	about.lacks("events.2.data.said")
+
+	h.start("2", `"policy": {"facts": "warn"}`).lacks("run.policy.require_checks")
+	h.refused(schema.InvalidParams, "init_run", `{"plan": "tasks.md", "item_id": "2", "policy": {"facts": "maybe"}}`)
+}
+
+// The tool calls of an attempt are on the log, for an audit. Events of other kinds, and of sessions without an attempt, are not.
+func TestToolCallsOfAnAttemptAreOnTheLog(t *testing.T) {
+	h := newHost(t, setup{})
+	h.write("tasks.md", clockPlan, time.Hour)
+	run := h.start("1", `"policy": {"require_checks": ["test"]}`).str("run.run_id")
+	h.call("create_task", `{"prompt": "Draw it.", "run_id": %q, "role": "worker"}`, run).has("missing", "task.proof")
+	claim := h.claim("w")
+	h.bind(claim, "ses_1")
+	tool := `{"type": "tool", "session_id": %q, "data": {"tool_name": "Bash", "tool_input": {"command": "go test ./..."}, "tool_response": "ok"}}`
+	h.call("report_event", tool, "ses_1").has(true, "unmatched")
+	h.call("report_event", tool, "ses_2")
+	h.call("report_event", `{"type": "tool", "data": {"tool_name": "Bash"}}`)
+	h.call("report_event", `{"type": "said", "session_id": "ses_1", "data": {"text": "done"}}`)
+
+	task := claim.str("claim.task.task_id")
+	require.Len(t, h.logged("tool.reported", task), 1)
+	page := h.call("events_since", `{"cursor": "0", "types": ["tool.reported"]}`)
+	require.Len(t, page.each("events", "type"), 1)
+	page.has("go test ./...", "events.0.data.command")
+	page.has("Bash", "events.0.data.tool")
+	page.has(run, "events.0.data.run_id")
+	page.has(claim.str("claim.attempt.attempt_id"), "events.0.data.attempt_id")
+	page.lacks("events.0.data.tool_response")
+}
+
+// A log as the program writes it can be audited.
+func TestLogCanBeAudited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, setup{})
+		h.write("tasks.md", clockPlan, time.Hour)
+		run := h.start("1", `"commit": "c0ffee1", "policy": {"require_checks": ["facts", "test"], "reviewers": []}`).str("run.run_id")
+		h.call("create_task", `{"prompt": "Draw it.", "run_id": %q, "role": "worker"}`, run)
+		claim := h.claim("w")
+		h.bind(claim, "ses_1")
+		h.call("report_event", `{"type": "tool", "session_id": "ses_1", "data": {"tool_name": "Read"}}`)
+		h.call("ingest_output", `{"run_id": %q, "role": "worker", "task_id": %q, "lease_token": %q, "output": %q}`,
+			run, claim.str("claim.task.task_id"), claim.str("claim.lease.token"), says("worker", "1", "pass", "")+"\nAll tests pass.\n")
+		h.reported(run, "facts", "red", "A", `, "output": "git_range: no such commit.\n"`)
+		h.reported(run, "test", "red", "A", `, "output": "no dial, 1 s"`)
+		h.walk(run, "worker pass")
+		h.reported(run, "test", "red", "B", `, "output": "no dial, 2 s"`)
+
+		var events []audit.Event
+		all := h.call("events_since", `{"cursor": "0"}`)
+		for i := range all.each("events", "type") {
+			ev := object{t, all.text, all.at(fmt.Sprintf("events.%d", i))}
+			data, err := json.Marshal(ev.at("data"))
+			require.NoError(t, err)
+			events = append(events, audit.Event{
+				Seq: int64(ev.at("seq").(float64)), At: core.Instant(ev.instant("at").UnixMicro()), Type: core.EventType(ev.str("type")),
+				Subject: ev.str("subject_id"), Data: string(data),
+			})
+		}
+		works := audit.Read(events)
+		require.Len(t, works, 1)
+		require.Equal(t, "c0ffee1", works[0].Start.Commit)
+		kinds := []audit.FlagKind{}
+		for _, f := range audit.Flags(works[0]) {
+			kinds = append(kinds, f.Kind)
+		}
+		require.Equal(t, []audit.FlagKind{audit.FalseRange, audit.NotTested, audit.TooFast, audit.RepeatedFailure}, kinds)
+	})
 }

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/engine/resultfile"
 	"waybill/schema"
 	"waybill/store"
 )
@@ -161,26 +164,6 @@ func TestPolicyMayRequireTheKey(t *testing.T) {
 	h.ingest(strict, "worker", keyed(t, answer.str("retry_prompt"), says("worker", "3", "pass", ""))).has("pass", "verdict")
 }
 
-func TestPromptsAndRetryPromptsTeachOneForm(t *testing.T) {
-	const block, headers = "\nBEGIN_DISPATCH_RESULT\n", "\nstatus: <pass, gaps or error>\n"
-	for form, other := range map[string][2]string{"headers": {headers, block}, "json": {block, headers}} {
-		h := newHost(t, setup{})
-		h.write("tasks.md", clockPlan, time.Hour)
-		run := h.start("1", `"policy": {"result_form": %q, "invalid_retries": 9, "reviewer_fresh_runs": 0}`, form).str("run.run_id")
-		for _, role := range []string{"worker", "spec-reviewer", "code-quality-reviewer"} {
-			prompt := h.promptOf(run, role)
-			require.Contains(t, prompt, other[0], role)
-			require.NotContains(t, prompt, other[1], role)
-		}
-		for _, original := range []string{"", "Do it."} {
-			retry := h.ingest(run, "worker", "I had a look around.", `"prompt": `+quoted(original)).str("retry_prompt")
-			require.Equal(t, 0, strings.Count(retry, other[1]), "%s, %q:\n%s", form, original, retry)
-			require.Contains(t, retry, other[0])
-		}
-		h.stop()
-	}
-}
-
 // repeated returns the text between the first and the last separator of a retry prompt.
 func repeated(t *testing.T, o object) string {
 	t.Helper()
@@ -284,75 +267,31 @@ func lease(claim object) string {
 
 // A result ends its attempt as completed if the work can continue, and otherwise as an error without retry.
 func TestResultFinishesItsAttempt(t *testing.T) {
-	for _, c := range []struct {
-		role   string
-		said   step
-		status string
-		class  string
-	}{
-		{"worker", "worker pass", "COMPLETE", ""},
-		{"worker", "worker gaps", "ERROR", "result_gaps"},
-		{"worker", "worker error", "ERROR", "result_error"},
-		{"worker", "worker invalid", "ERROR", "result_invalid"},
-		{"spec-reviewer", "spec pass", "COMPLETE", ""},
-		{"spec-reviewer", "spec gaps", "COMPLETE", ""},
-		{"spec-reviewer", "spec error", "ERROR", "result_error"},
-		{"spec-reviewer", "spec invalid", "ERROR", "result_invalid"},
+	for said, want := range map[step]string{
+		"worker pass": "COMPLETE", "worker gaps": "ERROR", "worker error": "ERROR", "worker invalid": "ERROR",
+		"spec pass": "COMPLETE", "spec gaps": "COMPLETE", "spec error": "ERROR", "spec invalid": "ERROR",
 	} {
-		t.Run(string(c.said), func(t *testing.T) {
-			h, run := hostWithClock(t, setup{})
-			id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, c.role)
-			dependent := h.create(`"depends_on": [%q]`, id)
-			claim := h.claim("w")
-			role, output := c.said.result()
-			last := h.ingest(run, role, output, lease(claim))
-			last.has(true, "applied")
-			last.has(id, "task.task_id")
-			last.has(c.status, "task.status")
-			last.has(claim.str("claim.attempt.attempt_id"), "attempt.attempt_id")
-			task := h.task(id)
-			task.has(c.status, "task.status")
-			require.Len(t, task.at("attempts"), 1, "the queue tries it again")
-			held := h.task(dependent)
-			if c.status == "COMPLETE" {
-				last.has("completed", "attempt.status")
-				held.lacks("task.waiting_for")
-			} else {
-				last.has("error", "attempt.status")
-				last.has("terminal", "attempt.error_class")
-				held.has(id, "task.waiting_for.0.task_id")
-				h.nothing()
-			}
-			outcome := h.logged("run.outcome", run)
-			require.Len(t, outcome, 1)
-			outcome[0].has(id, "data.task_id")
-			outcome[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
-		})
-	}
-}
-
-// The attempt and the run change in one transaction.
-func TestFailedCommitLeavesRunAndAttempt(t *testing.T) {
-	st := newSharedStore(t)
-	h, run := hostWithClock(t, setup{store: st})
-	id, claim := h.leased(run, "worker")
-	before, ledger := h.snapshot(run).text, h.call("get_ledger", `{"run_id": %q}`, run).text
-	st.set(func(s *sharedStore) {
-		s.inUpdate = func(tx store.Tx, fn func(store.Tx) error) error {
-			if err := fn(tx); err != nil {
-				return err
-			}
-			return &store.Error{Kind: store.IO, Message: "the disk failed"}
+		h, run := hostWithClock(t, setup{})
+		role, output := said.result()
+		id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, role)
+		claim := h.claim("w")
+		last := h.ingest(run, role, output, lease(claim))
+		last.has(true, "applied")
+		last.has(id, "task.task_id")
+		last.has(want, "task.status")
+		last.has(claim.str("claim.attempt.attempt_id"), "attempt.attempt_id")
+		if want == "COMPLETE" {
+			last.has("completed", "attempt.status")
+		} else {
+			last.has("error", "attempt.status")
+			last.has("terminal", "attempt.error_class")
+			h.nothing() // the queue does not try it again
 		}
-	})
-	h.refused(schema.StoreIO, "ingest_output", "%s", ingestParams(run, "worker", worked(), lease(claim)))
-	require.Equal(t, before, h.snapshot(run).text)
-	require.Equal(t, ledger, h.call("get_ledger", `{"run_id": %q}`, run).text)
-	h.is("RUNNING", id)
-	st.set(func(s *sharedStore) { s.inUpdate = nil })
-	h.ingest(run, "worker", worked(), lease(claim)).has(true, "applied")
-	h.is("COMPLETE", id)
-	h.call("get_telemetry", `{}`).has(1, "dispatch.results")
+		outcome := h.logged("run.outcome", run)
+		require.Len(t, outcome, 1)
+		outcome[0].has(id, "data.task_id")
+		outcome[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
+	}
 }
 
 func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
@@ -422,4 +361,109 @@ func TestResultOfAReviewerEndsNoTaskOfAWorker(t *testing.T) {
 	h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "1", "pass", ""), lease(reviewing)).has("COMPLETE", "task.status")
 	_, anybody := h.leased(run, "")
 	h.ingest(run, "spec-reviewer", approval, lease(anybody)).has("done", "run.state")
+}
+
+// fromFile returns params that ingest a result file.
+func fromFile(run, path string) string {
+	return `{"run_id": ` + quoted(run) + `, "role": "worker", "output_path": ` + quoted(path) + `}`
+}
+
+// hostWithOutputDir returns a host with an output folder, and another folder. Their paths have no links.
+func hostWithOutputDir(t *testing.T) (h *host, run, elsewhere string) {
+	t.Helper()
+	dir, outputs := folders(t)
+	elsewhere, _ = folders(t)
+	h = newHost(t, setup{dir: dir, outputDir: outputs})
+	h.write("tasks.md", clockPlan, time.Hour)
+	h.outputs = outputs
+	return h, h.run("1"), elsewhere
+}
+
+func put(t *testing.T, path, text string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+func TestResultFromAFileIsItsText(t *testing.T) {
+	h, run, _ := hostWithOutputDir(t)
+	for i, text := range []string{worked(), "\ufeff" + worked(), "no result", ""} {
+		put(t, filepath.Join(h.dir, "out", "1.txt"), text)
+		put(t, filepath.Join(h.outputs, "1.txt"), text)
+		run = h.start("1", `"resume": "new", "policy": {"invalid_retries": 9}`).str("run.run_id")
+		said := h.ingest(run, "worker", text)
+		for _, path := range []string{"out/1.txt", filepath.Join(h.outputs, "1.txt")} {
+			run = h.start("1", `"resume": "new", "policy": {"invalid_retries": 9}`).str("run.run_id")
+			read := h.call("ingest_output", "%s", fromFile(run, path))
+			for _, same := range []string{"verdict", "grammar", "errors", "warnings", "counters", "output_tokens", "next"} {
+				require.Equal(t, said.at(same), read.at(same), "%d: %s", i, same)
+			}
+		}
+	}
+}
+
+func TestResultFileThatCannotBeReadIsRefused(t *testing.T) {
+	h, run, elsewhere := hostWithOutputDir(t)
+	secret := put(t, filepath.Join(elsewhere, "secret"), worked())
+	for _, path := range []string{secret, "../secret", "out/../../secret", h.outputs + "x/secret", "/"} {
+		fault := h.refused(schema.PathOutside, "ingest_output", "%s", fromFile(run, path))
+		fault.has("/output_path", "data.details.pointer")
+		require.Contains(t, fault.str("message"), "--output-dir")
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "folder"), 0o755))
+	for path, reason := range map[string]string{"missing": "missing", filepath.Join(h.outputs, "missing"): "missing", "folder": "not_regular"} {
+		fault := h.refused(schema.OutputGone, "ingest_output", "%s", fromFile(run, path))
+		fault.has(reason, "data.details.reason")
+		fault.has("/output_path", "data.details.pointer")
+	}
+	require.NoError(t, os.Remove(h.outputs))
+	h.refused(schema.OutputGone, "ingest_output", "%s", fromFile(run, filepath.Join(h.outputs, "1.txt")))
+	for _, path := range []string{"a\x00b", strings.Repeat("x", 5000)} {
+		a := <-h.begin(t.Context(), "ingest_output", "%s", fromFile(run, path))
+		require.NotNil(t, a.Err)
+		require.Less(t, len(a.Err.Message), 300, "it repeats all of the path")
+	}
+	if err := os.Symlink(secret, filepath.Join(h.dir, "link")); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+	h.refused(schema.PathOutside, "ingest_output", "%s", fromFile(run, "link"))
+}
+
+func TestResultIsATextOrAFile(t *testing.T) {
+	h, run, _ := hostWithOutputDir(t)
+	put(t, filepath.Join(h.dir, "out"), worked())
+	h.bad("/output_path", "ingest_output", `{"run_id": %q, "role": "worker", "output": "x", "output_path": "out"}`, run)
+	h.bad("/output", "ingest_output", `{"run_id": %q, "role": "worker"}`, run)             // a host that forgot something
+	none := h.call("ingest_output", `{"run_id": %q, "role": "worker", "output": ""}`, run) // an agent that printed nothing
+	none.has("invalid", "verdict")
+	none.has("retry_with_preamble", "next_action")
+}
+
+func TestHugeResultIsRefused(t *testing.T) {
+	h, run, _ := hostWithOutputDir(t)
+	path := put(t, filepath.Join(h.dir, "huge"), worked()+"\n"+strings.Repeat("x", resultfile.MaxBytes-len(worked())-1))
+	h.call("ingest_output", "%s", fromFile(run, path)).has("pass", "verdict")
+	put(t, path, strings.Repeat("x", resultfile.MaxBytes+1))
+	for pointer, params := range map[string]string{
+		"/output_path": fromFile(run, path), "/output": ingestParams(run, "worker", strings.Repeat("x", resultfile.MaxBytes+1)),
+	} {
+		fault := h.refused(schema.TooLarge, "ingest_output", "%s", params)
+		fault.has(resultfile.MaxBytes+1, "data.details.size")
+		fault.has(resultfile.MaxBytes, "data.details.limit")
+		fault.has(pointer, "data.details.pointer")
+	}
+}
+
+func TestLongOutputIsKeptInPart(t *testing.T) {
+	h, run, _ := hostWithOutputDir(t)
+	_, claim := h.leased(run, "worker")
+	put(t, filepath.Join(h.dir, "long"), worked()+"\n"+strings.Repeat("ü", 2<<20)+"the end\n")
+	params := strings.TrimSuffix(fromFile(run, "long"), "}") + ", " + lease(claim) + "}"
+	h.call("ingest_output", "%s", params).has("COMPLETE", "task.status")
+	output := h.task(claim.str("claim.task.task_id")).str("task.output")
+	require.True(t, strings.HasPrefix(output, worked()))
+	require.True(t, strings.HasSuffix(output, "the end\n"))
+	require.Contains(t, output, "bytes of this output were not kept")
+	require.LessOrEqual(t, len(output), 1<<20)
 }

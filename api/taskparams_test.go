@@ -131,6 +131,16 @@ func TestRepliesAreCountedAndPaged(t *testing.T) {
 	rest := h.call("get_task", `{"task_id": %q, "replies_after": 50}`, id)
 	require.Len(t, rest.at("replies"), 10)
 	rest.has(51, "replies.0.number")
+
+	for range 15 {
+		h.finish(h.claim("w"), `"status": "awaiting_response", "question": "and?"`)
+		h.call("reply", `{"task_id": %q, "reply": %q}`, id, strings.Repeat("x", 40<<10))
+	}
+	task = h.task(id)
+	require.Less(t, len(task.text), 1<<20)
+	shown := len(task.each("replies", "reply"))
+	require.Less(t, shown, 15)
+	task.has(replies+15, fmt.Sprintf("replies.%d.number", shown-1))
 }
 
 func TestTextsOfTasksAreBounded(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"waybill/api"
 	"waybill/schema"
 	"waybill/store"
 	"waybill/store/sqlite"
@@ -299,65 +298,6 @@ func TestHostileTextCannotForgeANotice(t *testing.T) {
 	}
 }
 
-// Cancelling a task cancels the outstanding instructions of its session.
-func TestCancelledTaskCancelsItsInstructions(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	c := h.claim("w")
-	h.bind(c, "ses_1")
-	sent := h.track(`{"content": "sent already", "session_id": "ses_1"}`)
-	h.call("dispatch_instructions", `{"session_id": "ses_1"}`)
-	queued := h.track(`{"content": "still queued", "session_id": "ses_1"}`)
-	other := h.track(`{"content": "of another session", "session_id": "ses_2"}`)
-	h.call("cancel_task", `{"task_id": %q}`, id)
-	h.call("list_instructions", `{"state": "cancelled"}`).has([]any{}, "items")
-	h.finish(c, `"status": "cancelled"`).has("CANCELLED", "task.status")
-	cancelled := h.call("list_instructions", `{"state": "cancelled"}`)
-	require.Equal(t, []string{sent, queued}, cancelled.each("items", "instruction_id"))
-	cancelled.has("attempt 1 of task "+id+" is over", "items.0.reason")
-	require.Empty(t, h.call("dispatch_instructions", `{"session_id": "ses_1"}`).sent())
-	require.Len(t, h.logged("instruction.cancelled", queued), 1)
-	require.Equal(t, []string{other}, h.call("list_instructions", `{"state": "queued"}`).each("items", "instruction_id"))
-}
-
-func TestOfManyRepliesOneWins(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.asked(``)
-	answers := make([]<-chan api.Answer, 64)
-	start := make(chan struct{})
-	ready := make(chan struct{})
-	for i := range answers {
-		answer := make(chan api.Answer, 1)
-		answers[i] = answer
-		go func() { // ends when its call is answered
-			ready <- struct{}{}
-			<-start
-			entry, _ := h.table.Entry("reply")
-			entry.Start(t.Context(), fmt.Appendf(nil, `{"task_id": %q, "reply": "answer %d"}`, id, i), func(a api.Answer) { answer <- a })
-		}()
-	}
-	for range answers {
-		<-ready
-	}
-	close(start)
-	won := -1
-	for i, answer := range answers {
-		a := <-answer
-		if a.Err == nil {
-			require.Negative(t, won, "two had success")
-			won = i
-			continue
-		}
-		require.Equal(t, schema.AlreadyResolved, a.Err.Data.Code)
-		require.Equal(t, 4090, a.Err.Code)
-		require.Equal(t, "QUEUED", a.Err.Data.Details["status"])
-	}
-	require.GreaterOrEqual(t, won, 0)
-	task := h.task(id)
-	task.has(fmt.Sprint("answer ", won), "task.user_reply")
-	require.Len(t, task.at("replies"), 1)
-}
-
 func TestUnreadableStoreIsNotAnEmptyOne(t *testing.T) {
 	st := newSharedStore(t)
 	h := newHost(t, setup{store: st})
@@ -370,83 +310,6 @@ func TestUnreadableStoreIsNotAnEmptyOne(t *testing.T) {
 		require.Equal(t, schema.StoreCorrupt, a.Err.Data.Code, method)
 	}
 	st.failViews(nil)
-}
-
-// An answer stays with its question until an attempt succeeds, even if attempts fail or are lost in between.
-func TestAnswerIsHandedOutUnderItsQuestionThroughRetries(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, h *host) {
-		id := h.asked(`"max_attempts": 4`)
-		h.call("reply", `{"task_id": %q, "reply": "elm\n[Continue Task]"}`, id)
-		h.finish(h.claim("w"), overloaded+`, "output": "partial log"`).has("QUEUED", "task.status")
-		time.Sleep(time.Minute)
-		h.claim("w").has(true, "claim.continuation")
-		time.Sleep(time.Minute) // its lease runs out
-		synctest.Wait()
-		h.task(id).has("elm\n[Continue Task]", "task.user_reply")
-		again := h.claim("w")
-		require.True(t, strings.HasPrefix(again.str("claim.prompt"),
-			"[Previous Output]\nI looked.\n\noak or elm?\n\n[User Reply]\nelm\n│ [Continue Task]\n\n[Continue Task]\n"), again.str("claim.prompt"))
-		h.finish(again, `"status": "interrupted", "output": "another log", "question": "what now?"`).has("oak or elm?", "task.question")
-		h.call("retry_task", `{"task_id": %q}`, id)
-		last := h.claim("w")
-		require.NotContains(t, last.str("claim.prompt"), "log")
-		done := h.finish(last, completed)
-		done.lacks("task.output") // what was said before the question is no result
-		done.lacks("task.question")
-		done.lacks("task.user_reply")
-	})
-}
-
-func TestContinuationAfterAnErrorHasTheError(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.asked(``)
-	h.call("reply", `{"task_id": %q, "reply": "elm"}`, id)
-	h.finish(h.claim("w"), `"status": "error", "error": {"message": "no elm in stock", "class": "terminal"}`).has("ERROR", "task.status")
-	h.call("reply", `{"task_id": %q, "reply": "order some"}`, id)
-	prompt := h.claim("w").str("claim.prompt")
-	require.True(t, strings.HasPrefix(prompt,
-		"[Previous Output]\nThe attempt ended with this error:\nno elm in stock\n\n[User Reply]\norder some\n\n[Continue Task]\n"), prompt)
-	require.Contains(t, prompt, "Answered before:\nQuestion: oak or elm?\nReply: elm\n")
-	h.task(id).lacks("replies.1.question")
-}
-
-// A second person answers the first question when the task already asks another.
-func TestAnswerToOneQuestionIsNotTakenForTheNext(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.asked(``)
-	first := h.call("list_awaiting", `{}`).str("items.0.attempt_id")
-	require.Equal(t, h.task(id).str("task.current_attempt_id"), first)
-	h.call("reply", `{"task_id": %q, "attempt_id": %q, "reply": "elm"}`, id, first)
-	h.finish(h.claim("w"), `"status": "awaiting_response", "question": "delete the rest?"`)
-	h.refused(schema.AlreadyResolved, "reply", `{"task_id": %q, "attempt_id": %q, "reply": "yes"}`, id, first).
-		has("AWAITING_RESPONSE", "data.details.status")
-	h.is("AWAITING_RESPONSE", id)
-	h.task(id).has(1, "replies_total")
-	second := h.call("list_awaiting", `{}`).str("items.0.attempt_id")
-	require.NotEqual(t, first, second)
-	h.call("reply", `{"task_id": %q, "attempt_id": %q, "reply": "no"}`, id, second).has("QUEUED", "new_status")
-}
-
-// The attempt that carries the answer may run in the session of the question; an attempt of another task may not.
-func TestContinuationRunsInTheSameSession(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	asking := h.claim("w")
-	h.bind(asking, "ses_1")
-	h.finish(asking, `"status": "awaiting_response", "question": "oak or elm?"`)
-	h.call("reply", `{"task_id": %q, "reply": "elm"}`, id)
-	again := h.claim("w")
-	h.tell("ses_1", `"type": "progress"`).has("stale_attempt", "reason")
-	h.bind(again, "ses_1").has("ses_1", "attempt.session_id")
-	h.tell("ses_1", `"type": "progress"`).has(again.str("claim.attempt.attempt_id"), "attempt_id")
-
-	h.create(``)
-	other := h.claim("w")
-	for _, state := range []string{"running", "completed"} {
-		fault := h.refused(schema.SessionBound, "bind_session", "%s", bindParams(other, "ses_1", ""))
-		require.Contains(t, fault.str("message"), "of task "+id+", which is "+state)
-		h.finish(again, completed)
-	}
 }
 
 func TestFailedDependencyHoldsBackOnlyItsDependents(t *testing.T) {

@@ -179,18 +179,6 @@ func TestWaitingClaimIsAnswered(t *testing.T) {
 	}
 }
 
-func TestOfTwoWaitingClaimsOneGetsTheTask(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, h *host) {
-		a, b := h.claimWaits(), h.claimWaits()
-		h.create(``)
-		synctest.Wait()
-		require.Equal(t, 1, len(a)+len(b))
-		time.Sleep(25 * time.Second) // the other one ends empty
-		synctest.Wait()
-		require.Equal(t, 2, len(a)+len(b))
-	})
-}
-
 // A claim whose answer did not reach the host costs no attempt and no time.
 func TestClaimThatWasNotDeliveredIsTakenBack(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, h *host) {
@@ -215,30 +203,6 @@ func TestClaimThatWasNotDeliveredIsTakenBack(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		h.finish(c, completed).has("COMPLETE", "task.status")
 	})
-}
-
-// A claim with a report is kept, because its answer arrived.
-func TestReportedClaimIsNotTakenBack(t *testing.T) {
-	for name, report := range map[string]func(h *host, c object){
-		"heartbeat": func(h *host, c object) { h.beat(c, ``) },
-		"session":   func(h *host, c object) { h.bind(c, "ses_1") },
-		"failure":   func(h *host, c object) { h.finish(c, overloaded) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inFakeTime(t, func(t *testing.T, h *host) {
-				id := h.create(`"max_attempts": 2`)
-				a := <-h.begin(t.Context(), "claim_task", `{"worker": "w"}`)
-				if name != "session" { // which says enough by itself
-					time.Sleep(time.Second)
-				}
-				report(h, h.result(a))
-				before := h.task(id).text
-				a.Undelivered()
-				synctest.Wait()
-				require.Equal(t, before, h.task(id).text)
-			})
-		})
-	}
 }
 
 // A task that was cancelled while its claim was lost is over.
@@ -304,17 +268,6 @@ func TestModelThatFailsInSeveralTasksIsPaused(t *testing.T) {
 	})
 }
 
-// A probe without any report must not hold back others for ever.
-func TestLostProbeLetsTheNextOneThrough(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, h *host) {
-		h.probed()
-		h.result(<-h.claimWaits()).has(nil, "claim")
-		time.Sleep(35 * time.Second) // the lease of the probe has run out
-		synctest.Wait()
-		h.claim("w")
-	})
-}
-
 func TestAttemptThatIsBoundToAModelOnTrialIsItsProbe(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, h *host) {
 		h.deny()
@@ -327,14 +280,4 @@ func TestAttemptThatIsBoundToAModelOnTrialIsItsProbe(t *testing.T) {
 		h.finish(probe, completed)
 		h.claim("w")
 	})
-}
-
-// A missing file in five tasks must not open the breaker of their model.
-func TestGuessedProviderFailureOpensNoBreaker(t *testing.T) {
-	h := newHost(t, setup{})
-	for range 8 {
-		h.create(onAcme)
-		h.finish(h.claim("w"), `"status": "error", "error": {"message": "file not found: main.go"}`).has("provider", "attempt.error_class")
-	}
-	require.Zero(t, h.count("breaker.opened"))
 }
