@@ -3,7 +3,6 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,33 +19,26 @@ const clockPlan = "# Clock\n\n" +
 	"- [ ] 2. Draw the hands\n  - _Depends: 1_\n  - _Prompt: Draw both hands._\n" +
 	"- [ ] 3. Choose a name\n  - _Prompt: Name the clock._\n"
 
-// A storeCase is a workspace and a store on disk that outlive a process.
-type storeCase struct{ dir, store string }
-
-func newStoreCase(t *testing.T) storeCase {
+// onDisk returns an opened SQLite store at a path, as a process has it.
+func onDisk(t *testing.T, path string) store.Store {
 	t.Helper()
-	return storeCase{t.TempDir(), filepath.Join(t.TempDir(), "store.db")}
-}
-
-// open opens the store for one more process.
-func (p storeCase) open(t *testing.T) store.Store {
-	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlite.Options{Path: p.store})
+	st, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
 	require.NoError(t, err)
 	return st
 }
 
-// host starts a new process; the earlier one must have stopped.
-func (p storeCase) host(t *testing.T) *host {
+// clockHost returns a host with clockPlan.
+func clockHost(t *testing.T, s setup) *host {
 	t.Helper()
-	return newHost(t, setup{dir: p.dir, store: p.open(t)})
+	h := newHost(t, s)
+	h.write("tasks.md", clockPlan, time.Hour)
+	return h
 }
 
 // hostWithClock returns a host with clockPlan and a run of its item 1.
 func hostWithClock(t *testing.T, s setup) (h *host, run string) {
 	t.Helper()
-	h = newHost(t, s)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h = clockHost(t, s)
 	return h, h.run("1")
 }
 

@@ -151,6 +151,7 @@ type host struct {
 	dir     string
 	store   store.Store
 	table   *api.Table
+	setup   setup
 	clock   func() time.Time
 	outputs string // where results may lie besides, for the tests that need it
 	stop    func() // ends the process; what was called before is carried out
@@ -167,13 +168,20 @@ func newHost(t *testing.T, s setup) *host {
 	if s.sources == (workspace.Sources{}) {
 		s.sources.Flag = s.dir
 	}
-	h := &host{t: t, dir: s.dir, store: s.store, clock: time.Now}
+	h := &host{t: t, setup: s, dir: s.dir, store: s.store, clock: time.Now}
 	if s.now != nil {
 		h.clock = s.now
 	}
 	h.launch(s)
 	h.table = h.Table()
 	return h
+}
+
+// restart ends the process and starts the next one with the same workspace and store.
+func (h *host) restart() *host {
+	h.t.Helper()
+	h.stop()
+	return newHost(h.t, h.setup)
 }
 
 // launch creates the service.
@@ -337,8 +345,8 @@ func (o object) str(path string) string {
 	return s
 }
 
-// has asserts the value at a path.
-func (o object) has(want any, path string) {
+// has asserts the value at a path; more are further values, each followed by its path.
+func (o object) has(want any, path string, more ...any) {
 	o.t.Helper()
 	switch n := want.(type) {
 	case int:
@@ -347,13 +355,18 @@ func (o object) has(want any, path string) {
 		want = float64(n)
 	}
 	require.Equal(o.t, want, o.at(path), "at %s of %s", path, o.text)
+	if len(more) > 0 {
+		o.has(more[0], more[1].(string), more[2:]...)
+	}
 }
 
-// lacks asserts that a path does not exist.
-func (o object) lacks(path string) {
+// lacks asserts that paths do not exist.
+func (o object) lacks(paths ...string) {
 	o.t.Helper()
-	v, ok := o.find(path)
-	require.False(o.t, ok, "at %s is %v", path, v)
+	for _, path := range paths {
+		v, ok := o.find(path)
+		require.False(o.t, ok, "at %s is %v", path, v)
+	}
 }
 
 // each returns the strings at a path in every element of a list.

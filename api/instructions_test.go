@@ -34,9 +34,7 @@ func (o object) sent() []string {
 func TestPlainInstructionIsSentOnce(t *testing.T) {
 	h := newHost(t, setup{})
 	queued := h.call("queue", `{"content":"x"}`)
-	queued.has("default", "instruction.session_id")
-	queued.has(false, "instruction.tracked")
-	queued.has(1, "instruction.sends_max")
+	queued.has("default", "instruction.session_id", false, "instruction.tracked", 1, "instruction.sends_max")
 	queued.lacks("instruction.last_sent_at")
 	pass := h.pass()
 	require.Equal(t, []string{"x"}, pass.sent())
@@ -51,8 +49,7 @@ func TestRepeatedAckHasTheFirstAnswer(t *testing.T) {
 		h := newHost(t, setup{})
 		id, queued := h.track(`{"content":"x"}`), h.track(`{"content":"y"}`)
 		early := h.call("acknowledge", `{"instruction_id":%q}`, queued)
-		early.has(true, "before_dispatch")
-		early.has(0, "instruction.sends")
+		early.has(true, "before_dispatch", 0, "instruction.sends")
 		require.Equal(t, []string{"x"}, h.pass().sent())
 		first := h.call("acknowledge", `{"instruction_id":%q}`, id)
 		first.has(false, "already")
@@ -105,8 +102,7 @@ func TestQueuedGoBeforeRepeatsAndPriorityGoesFirst(t *testing.T) {
 	want := []string{"b", "d", "a", "c", "old 1", "old 2"} // repeats go by their last send
 	require.Equal(t, want, again.sent())
 	again = h.pass()
-	again.has("**IMPORTANT:** old 1", "instructions.0.text")
-	again.has("old 1", "instructions.0.content")
+	again.has("**IMPORTANT:** old 1", "instructions.0.text", "old 1", "instructions.0.content")
 }
 
 // A pass over several calls sends and fails each instruction once.
@@ -159,8 +155,7 @@ func TestCancelledInstructionsAreNotSent(t *testing.T) {
 	h.call("queue_instruction", `{"content":"plain","session_id":"s"}`)
 	id := h.track(`{"content":"other"}`)
 	gone := h.call("cancel_instruction", `{"session_id":"s","all":true,"reason":"reset"}`)
-	gone.has(3, "cancelled")
-	gone.has(h.seq(), "seq")
+	gone.has(3, "cancelled", h.seq(), "seq")
 	gone.lacks("instruction")
 	require.Empty(t, h.call("dispatch_instructions", `{"session_id":"s"}`).sent())
 	require.Equal(t, []string{"other"}, h.pass().sent())
@@ -170,8 +165,7 @@ func TestCancelledInstructionsAreNotSent(t *testing.T) {
 	h.call("cancel_instruction", `{"session_id":"s","all":true}`).has(0, "cancelled")
 
 	one := h.call("cancel_instruction", `{"instruction_id":%q,"reason":"not wanted"}`, id)
-	one.has(1, "cancelled")
-	one.has("not wanted", "instruction.reason")
+	one.has(1, "cancelled", "not wanted", "instruction.reason")
 	again := h.call("cancel_instruction", `{"instruction_id":%q,"reason":"another"}`, id)
 	again.has(0, "cancelled")
 	require.Equal(t, one.at("instruction"), again.at("instruction"))
@@ -211,8 +205,7 @@ func TestInstructionTextsAreBounded(t *testing.T) {
 		}
 		h.refused(schema.InvalidParams, method, `{}`)
 		fault := h.refused(schema.TooLarge, method, `{"content":"%s"}`, x(schema.MaxContentBytes+1))
-		fault.has(schema.MaxContentBytes, "data.details.limit")
-		fault.has(schema.MaxContentBytes+1, "data.details.size")
+		fault.has(schema.MaxContentBytes, "data.details.limit", schema.MaxContentBytes+1, "data.details.size")
 		h.call(method, `{"content":"%s"}`, x(schema.MaxContentBytes))
 	}
 	h.refused(schema.TooLarge, "report_event", `{"type":"e","data":{"x":"%s"}}`, x(schema.MaxContentBytes))
@@ -244,12 +237,9 @@ func TestEventAcknowledgesWhatMatches(t *testing.T) {
 	loose := h.track(`{"content":"loose","session_id":"s","ack_on":{"event_type":"command"}}`)
 	h.call("dispatch_instructions", `{"session_id":"t"}`) // other was sent; the rest is still queued
 	missed := h.call("report_event", `{"type":"command","session_id":"nobody","data":{"name":"go test"}}`)
-	missed.has([]any{}, "acknowledged")
-	missed.has(true, "unmatched")
+	missed.has([]any{}, "acknowledged", true, "unmatched")
 	hit := h.call("report_event", `{"type":"command","session_id":"s","data":{"name":"go build"}}`)
-	hit.has([]any{loose}, "acknowledged")
-	hit.has(false, "unmatched")
-	hit.has(h.seq(), "seq")
+	hit.has([]any{loose}, "acknowledged", false, "unmatched", h.seq(), "seq")
 	h.call("report_event", `{"type":"command","data":{"name":"go test"}}`).has([]any{mine, other}, "acknowledged")
 	list := h.call("list_instructions", `{"state":"acknowledged"}`)
 	require.Equal(t, []string{"event", "event", "event"}, list.each("items", "acknowledged_by"))

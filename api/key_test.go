@@ -39,8 +39,7 @@ func TestSameKeyForAnotherMethodIsRefused(t *testing.T) {
 		"dispatch_instructions": `{"idempotency_key":"k"}`,
 	} {
 		fault := h.refused(schema.IdempotencyClash, method, "%s", params)
-		fault.has("k", "data.details.idempotency_key")
-		fault.has(false, "data.retryable")
+		fault.has("k", "data.details.idempotency_key", false, "data.retryable")
 	}
 }
 
@@ -57,9 +56,7 @@ func TestRefusalIsNotRemembered(t *testing.T) {
 // Every change repeats its answer for its key, also in the next process and without its plan, and refuses the key for
 // other params.
 func TestEveryChangeTakesAKey(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run, blocked := h.run("1"), h.run("3")
 	h.ingest(blocked, "spec-reviewer", says("spec-reviewer", "3", "error", "no name")).has("blocked", "run.state")
 	waiting, _ := h.in("AWAITING_RESPONSE")
@@ -111,8 +108,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			h.refused(schema.IdempotencyClash, c.method, "%s", "{"+c.others+`, "idempotency_key": "key.of.`+c.method+`"}`)
 		}
 		require.Equal(t, seq, h.seq())
-		h.stop()
-		h = p.host(t)
+		h = h.restart()
 	}
 	for _, name := range h.table.Names() {
 		entry, _ := h.table.Entry(name)

@@ -24,9 +24,7 @@ func requireCursor(t *testing.T, seq int, cursor string) {
 }
 
 func TestEventsContinueAtTheCursor(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{})
 	for i := range 6 {
 		h.track(`{"content":"%d"}`, i)
 	}
@@ -44,8 +42,7 @@ func TestEventsContinueAtTheCursor(t *testing.T) {
 			cursor, more = page.str("cursor"), page.at("more").(bool)
 		}
 		last := h.call("events_since", `{"cursor":%q%s}`, cursor, params)
-		last.has([]any{}, "events")
-		last.has(cursor, "cursor")
+		last.has([]any{}, "events", cursor, "cursor")
 		return seqs, types
 	}
 	all, _ := read("", 3)
@@ -80,8 +77,7 @@ func TestEventsOfSomeTypes(t *testing.T) {
 	page.has([]any{}, "events")
 	requireCursor(t, 6, page.str("cursor")) // past what is of another type
 	fault := h.refused(schema.InvalidParams, "events_since", `{"cursor":"0","types":["instruction.sent","cake.baked"]}`)
-	fault.has("/types/1", "data.details.errors.0.pointer")
-	fault.has("instruction.queued", "data.details.known.0")
+	fault.has("/types/1", "data.details.errors.0.pointer", "instruction.queued", "data.details.known.0")
 }
 
 func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
@@ -159,8 +155,7 @@ func TestPageOfEventsIsBoundedInBytes(t *testing.T) {
 	page.has(true, "more")
 	requireCursor(t, 2, page.str("cursor"))
 	page = h.call("events_since", `{"cursor":"4"}`)
-	page.has(5, "events.0.seq")
-	page.has(false, "more")
+	page.has(5, "events.0.seq", false, "more")
 }
 
 // failed makes n instructions fail and returns their ids.
@@ -206,8 +201,7 @@ func TestPeekAtNoticesIsNoDelivery(t *testing.T) {
 		counted()
 	}
 	looked := h.call("list_notices", `{"peek":true}`)
-	looked.has(2, "items.0.deliveries")
-	looked.has(0, "items.1.deliveries")
+	looked.has(2, "items.0.deliveries", 0, "items.1.deliveries")
 }
 
 func TestNoticeQuotesTheBeginningOnOneLine(t *testing.T) {
@@ -367,9 +361,7 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 // A prompt uses the facts of the restored log, even if both logs have the same length.
 func TestPromptOfAReplacedLogIsCompiledAgain(t *testing.T) {
 	st := newSharedStore(t)
-	h := newHost(t, setup{store: st})
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{store: st})
 	h.compile(run)
 	lost, kept := copied(t, st.now), copied(t, st.now)
 	for other, issue := range map[store.Store]string{lost: "no numerals", kept: "no hands"} {

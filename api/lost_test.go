@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -38,13 +39,10 @@ func TestLostLeaseIsAFailureOfTheWorker(t *testing.T) {
 			h.is("ERROR", lost)
 		}
 		now := h.start("1", "")
-		now.has(1, "run.counters.worker_failures")
-		now.has("broken", "run.standing.worker")
-		now.has("retry_worker", "next_action")
+		now.has(1, "run.counters.worker_failures", "broken", "run.standing.worker", "retry_worker", "next_action")
 		outcomes := h.logged("run.outcome", run)
 		require.Len(t, outcomes, 1)
-		outcomes[0].has("worker_failures", "data.rule")
-		outcomes[0].has(id, "data.task_id")
+		outcomes[0].has("worker_failures", "data.rule", id, "data.task_id")
 		outcomes[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
 		h.call("get_ledger", `{"run_id": %q}`, run).has(1, "task_ledger.attempts")
 		h.ingest(run, "worker", worked(), lease(claim)).has("stale_attempt", "reason")
@@ -60,8 +58,7 @@ func TestRunIsBlockedByLostWorkers(t *testing.T) {
 		expire()
 		h.is("QUEUED", id)
 		at := h.resume("tasks.md", "1")
-		at.has(1, "run.counters.worker_failures")
-		at.has("dispatch_worker", "next_action")
+		at.has(1, "run.counters.worker_failures", "dispatch_worker", "next_action")
 		h.claim("w").has(id, "claim.task.task_id")
 		expire()
 		now := h.start("1", "")
@@ -105,15 +102,13 @@ func TestResultOfALostAttemptByItsIDMovesNothing(t *testing.T) {
 		expire()
 		now := `"attempt_id": ` + quoted(h.claim("b").str("claim.attempt.attempt_id"))
 		late := h.ingest(run, "worker", worked(), `"attempt_id": `+quoted(lost))
-		late.has(false, "applied")
-		late.has("stale_attempt", "reason")
+		late.has(false, "applied", "stale_attempt", "reason")
 		late.lacks("next_action")
 		h.ingest(run, "worker", "I had a look.", now).has("retry_with_preamble", "next_action")
 		h.ingest(run, "worker", "I had a look.", now).has(true, "already")
 		better := h.ingest(run, "worker", worked(), now) // another result of the attempt counts
 		better.lacks("already")
-		better.has("dispatch_reviewer", "next_action")
-		better.has(1, "counters.invalid_results.worker")
+		better.has("dispatch_reviewer", "next_action", 1, "counters.invalid_results.worker")
 		again := h.ingest(run, "worker", worked(), now)
 		again.has(true, "already")
 		again.lacks("decision")
@@ -130,16 +125,15 @@ func TestLossAfterTheResultUndoesNothing(t *testing.T) {
 		expire()
 		h.call("list_tasks", `{}`).has("ERROR", "items.0.status")
 		at := h.resume("tasks.md", "1")
-		at.has("retry_with_preamble", "next_action")
-		at.has(0, "run.counters.worker_failures")
+		at.has("retry_with_preamble", "next_action", 0, "run.counters.worker_failures")
 	})
 }
 
 // Results of two reviewers at the same time are both taken, each for its own role, also by two processes.
 func TestTwoReviewersReportAtOnce(t *testing.T) {
-	p := newStoreCase(t)
-	one, other := p.host(t), p.host(t)
-	one.write("tasks.md", clockPlan, time.Hour)
+	path := filepath.Join(t.TempDir(), "store.db")
+	one := clockHost(t, setup{store: onDisk(t, path)})
+	other := newHost(t, setup{dir: one.dir, store: onDisk(t, path)})
 	for _, h := range []*host{one, other} {
 		for _, results := range [][2]step{
 			{"spec gaps:a", "quality pass"}, {"spec gaps:a", "quality gaps:b"}, {"spec pass", "quality error"}, {"spec invalid", "quality gaps:b"},
@@ -183,8 +177,7 @@ func (h *host) gist(run string) string {
 // ledger.
 func TestTwoUnnamedReviewersReportAtOnce(t *testing.T) {
 	st := newSharedStore(t)
-	h := newHost(t, setup{store: st})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{store: st})
 	run := h.start("1", `"policy": {"reviewers": ["spec-reviewer", "code-quality-reviewer"]}`).str("run.run_id")
 	h.walk(run, "worker pass")
 	free := make(chan struct{})
@@ -202,8 +195,7 @@ func TestTwoUnnamedReviewersReportAtOnce(t *testing.T) {
 	h.result(<-answers[0]).has("approved", "run.standing.spec-reviewer")
 	h.result(<-answers[1]).has("rejected", "run.standing.code-quality-reviewer")
 	last := h.walk(run, "worker pass", "quality pass")
-	last.has("done", "run.state")
-	last.has([]any{}, "task_ledger.reviewer_issues")
+	last.has("done", "run.state", []any{}, "task_ledger.reviewer_issues")
 }
 
 func TestEachReviewerHasItsOwnRetryPrompt(t *testing.T) {
@@ -212,12 +204,10 @@ func TestEachReviewerHasItsOwnRetryPrompt(t *testing.T) {
 	first := h.walk(run, "spec invalid")
 	require.Contains(t, first.str("retry_prompt"), "role: spec-reviewer\n")
 	second := h.ingest(run, "code-quality-reviewer", says("code-quality-reviewer", "7", "pass", ""))
-	second.has("retry_with_preamble", "next_action")
-	second.has("spec-reviewer", "next.role")
+	second.has("retry_with_preamble", "next_action", "spec-reviewer", "next.role")
 	require.Equal(t, first.str("retry_prompt"), second.str("retry_prompt"))
 	third := h.walk(run, "spec pass")
-	third.has("retry_with_preamble", "next_action")
-	third.has("code-quality-reviewer", "next.role")
+	third.has("retry_with_preamble", "next_action", "code-quality-reviewer", "next.role")
 	require.Contains(t, third.str("retry_prompt"), "role: code-quality-reviewer\n")
 	require.Contains(t, third.str("retry_prompt"), "found 7")
 	resumed := h.call("resume_run", `{"plan": "tasks.md", "item_id": "1"}`)

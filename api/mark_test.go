@@ -30,19 +30,15 @@ func (h *host) set(item, status string) object {
 }
 
 func TestSetItemStatusChangesTheMark(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
+	h := newHost(t, setup{})
 	h.write("tasks.md", twoItems, time.Hour)
 	run := h.run("1")
 	hash := h.call("get_plan", `{"plan":"tasks.md"}`).str("fingerprint.hash")
 	set := h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
 	want := strings.Replace(twoItems, "[ ]", "[x]", 1)
 	require.Equal(t, want, h.text("tasks.md"))
-	set.has("1", "item.item_id")
-	set.has("completed", "item.status")
-	set.has(1, "changed_bytes")
-	set.has(plan.Hash([]byte(want)), "fingerprint.hash")
-	set.has(len(want), "fingerprint.size")
+	set.has("1", "item.item_id", "completed", "item.status", 1, "changed_bytes")
+	set.has(plan.Hash([]byte(want)), "fingerprint.hash", len(want), "fingerprint.size")
 	require.Equal(t, set.at("fingerprint"), h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint"))
 
 	// The log has the change once, and the next prompt knows it.
@@ -67,9 +63,7 @@ func TestSetItemStatusRefusesAnotherVersionOfThePlan(t *testing.T) {
 	h.write("tasks.md", edited, time.Minute)
 	h.call("get_plan", `{"plan":"tasks.md"}`)
 	fault := h.refused(schema.Conflict, "set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`, hash)
-	fault.has(4090, "code")
-	fault.has(hash, "data.details.expected_hash")
-	fault.has(plan.Hash([]byte(edited)), "data.details.found_hash")
+	fault.has(4090, "code", hash, "data.details.expected_hash", plan.Hash([]byte(edited)), "data.details.found_hash")
 	require.Equal(t, edited, h.text("tasks.md"))
 	h.call("set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed","expected_hash":%q}`,
 		fault.str("data.details.found_hash")).has(1, "changed_bytes")
@@ -82,8 +76,7 @@ func TestSetItemStatusSaysWhyItCannot(t *testing.T) {
 	h.call("get_plan", `{"plan":"tasks.md"}`)
 	const set = `{"plan":%q,"item_id":%q,"status":"completed"}`
 	twice := h.refused(schema.ItemFixed, "set_item_status", set, "tasks.md", "1")
-	twice.has(4220, "code")
-	twice.has("ambiguous_id", "data.details.reason")
+	twice.has(4220, "code", "ambiguous_id", "data.details.reason")
 	require.Equal(t, []any{1.0, 3.0}, twice.at("data.details.lines"))
 	h.refused(schema.ItemFixed, "set_item_status", set, "tasks.md", "3").has("quoted", "data.details.reason")
 	h.refused(schema.ItemGone, "set_item_status", set, "tasks.md", "4").has("4", "data.details.item_id")
@@ -102,9 +95,7 @@ func TestSetItemStatusOfAReadOnlyFile(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o444))
 	t.Cleanup(func() { _ = os.Chmod(path, 0o644) })
 	fault := h.refused(schema.PlanUnwritable, "set_item_status", `{"plan":"tasks.md","item_id":"1","status":"completed"}`)
-	fault.has("permission_denied", "data.details.reason")
-	fault.has("tasks.md", "data.details.path")
-	fault.has(true, "data.retryable")
+	fault.has("permission_denied", "data.details.reason", "tasks.md", "data.details.path", true, "data.retryable")
 	require.Equal(t, twoItems, h.text("tasks.md"))
 }
 

@@ -121,8 +121,7 @@ func TestTaskNoticeIsAnnouncedUntilItIsConsumed(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 			again = listener.recorded()
 			require.Equal(t, [][]string{{"task.awaiting_response", "task.awaiting_response"}}, posts(again))
-			again[0].has(n, "notices.0.deliveries")
-			again[0].has(n, "notices.1.deliveries")
+			again[0].has(n, "notices.0.deliveries", n, "notices.1.deliveries")
 		}
 		for _, id := range again[0].each("notices", "notice_id") {
 			h.call("consume_notices", `{"notice_ids": [%q]}`, id)

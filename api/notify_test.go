@@ -117,11 +117,9 @@ func TestNotificationLeavesOutLongTexts(t *testing.T) {
 
 func TestOpenNoticesAreAnnouncedToTheNextProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, st := t.TempDir(), newSharedStore(t)
-		h := newHost(t, setup{dir: dir, store: st})
+		h := newHost(t, setup{})
 		failed(t, h, 2)
-		h.stop()
-		h = newHost(t, setup{dir: dir, store: st})
+		h = h.restart()
 		listener := h.listen()
 		require.Empty(t, listener.recorded(), "no call needs the store yet")
 		h.call("queue_instruction", `{"content":"x"}`)
@@ -149,12 +147,11 @@ func TestManyEventsAreSentInTheirOrder(t *testing.T) {
 
 func TestChangedPlanIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, st := t.TempDir(), newSharedStore(t)
-		h, run := planned(t, setup{dir: dir, store: st})
+		h, run := planned(t, setup{})
 		h.stop()
 		edited := twoItems + "- [ ] 3. Third\n"
 		h.write("tasks.md", edited, time.Hour)
-		h = newHost(t, setup{dir: dir, store: st})
+		h = h.restart()
 		listener := h.listen()
 		announced := func(seq string) note {
 			t.Helper()
@@ -164,8 +161,7 @@ func TestChangedPlanIsAnnounced(t *testing.T) {
 			return notes[0]
 		}
 		unseen := announced("2")
-		unseen.has(true, "unseen")
-		unseen.has([]any{}, "changed_ids")
+		unseen.has(true, "unseen", []any{}, "changed_ids")
 		unseen.lacks("gone")
 		print := h.call("get_plan", `{"plan":"tasks.md"}`).at("fingerprint")
 		unseen.has(print, "fingerprint")
@@ -175,19 +171,16 @@ func TestChangedPlanIsAnnounced(t *testing.T) {
 		require.Empty(t, listener.recorded())
 		time.Sleep(time.Second) // an editor may be about to write it again
 		gone := announced("4")
-		gone.has(true, "gone")
-		gone.has(print, "fingerprint")
+		gone.has(true, "gone", print, "fingerprint")
 
 		h.write("tasks.md", edited, time.Hour)
 		back := announced("5")
-		back.lacks("gone")
-		back.lacks("unseen")
+		back.lacks("gone", "unseen")
 		h.repairPlan("")
 		h.call("get_plan", `{"plan":"tasks.md"}`)
 		time.Sleep(time.Second)
 		empty := announced("6")
-		empty.has("empty", "stale")
-		empty.has("empty", "stale_reason")
+		empty.has("empty", "stale", "empty", "stale_reason")
 		h.call("events_since", `{"cursor":"5"}`).has("empty", "events.0.data.stale_reason")
 		h.write("tasks.md", edited+"- [ ] 4. Fourth\n", time.Hour)
 		announced("7").has([]any{"4"}, "changed_ids")

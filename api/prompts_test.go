@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,24 +28,17 @@ func TestCompilePrompt(t *testing.T) {
 	require.Len(t, prompt.str("full_prompt_hash"), 64)
 	prompt.has("ledger_only", "ledger_mode")
 	prompt.lacks("fallback_reason")
-	prompt.has(false, "rebuilt")
-	prompt.has("full", "packet.mode")
-	prompt.has([]any{}, "packet.removed")
-	prompt.has([]any{}, "omitted")
-	prompt.has("none", "compaction.stage")
-	prompt.has(false, "compaction.applied")
-	prompt.has(3600, "prompt_token_budget")
+	prompt.has(false, "rebuilt", "full", "packet.mode", []any{}, "packet.removed", []any{}, "omitted")
+	prompt.has("none", "compaction.stage", false, "compaction.applied", 3600, "prompt_token_budget")
 	require.Equal(t, prompt.at("prompt_tokens_before"), prompt.at("prompt_tokens_after"))
 	require.Equal(t, text, h.compile(run).str("prompt"))
 
 	steered := h.call("compile_prompt", `{"run_id":%q,"role":"worker","compaction":{"auto":true,"context":["c"],"prompt_override":"o"}}`, run)
 	require.Equal(t, text, steered.str("prompt"))
-	steered.has("compaction.context", "omitted.0.what")
-	steered.has("compaction.prompt_override", "omitted.1.what")
+	steered.has("compaction.context", "omitted.0.what", "compaction.prompt_override", "omitted.1.what")
 
 	since := h.call("compile_prompt", `{"run_id":%q,"role":"implementer","since":%q}`, run, prompt.str("packet.cursor"))
-	since.has("delta", "packet.mode")
-	since.has(prompt.str("packet.cursor"), "packet.base")
+	since.has("delta", "packet.mode", prompt.str("packet.cursor"), "packet.base")
 	since.has(map[string]any{"ledger.progress.item_id": prompt.at("packet.facts").(map[string]any)["ledger.progress.item_id"]}, "packet.facts")
 	since.has(prompt.str("packet.cursor"), "packet.cursor")
 	prompt.has("estimate", "tokenizer")
@@ -54,14 +48,12 @@ func TestCompilePrompt(t *testing.T) {
 	require.Equal(t, prompt.at("prompt_tokens_after"), counted.at("prompt_tokens_estimate"))
 	require.NotEqual(t, counted.at("prompt_tokens_after"), counted.at("prompt_tokens_estimate"))
 	other := h.call("compile_prompt", `{"run_id":%q,"role":"spec-reviewer","since":%q}`, run, prompt.str("packet.cursor"))
-	other.has("full", "packet.mode")
-	other.has("other_prompt", "packet.why_full")
+	other.has("full", "packet.mode", "other_prompt", "packet.why_full")
 	for cursor, why := range map[string]string{ // of other runs, and of nothing
 		h.compile(h.run("2")).str("packet.cursor"): "other_run", prompt.str("packet.cursor") + "A": "unknown_cursor", "p3_": "unknown_cursor",
 	} {
 		full := h.call("compile_prompt", `{"run_id":%q,"role":"worker","since":%q}`, run, cursor)
-		full.has("full", "packet.mode")
-		full.has(why, "packet.why_full")
+		full.has("full", "packet.mode", why, "packet.why_full")
 		full.lacks("packet.base")
 	}
 	own := h.call("compile_prompt", `{"run_id":%q,"role":"reviewer","task_prompt":"Look at it."}`, run)
@@ -73,11 +65,8 @@ func TestCompilePrompt(t *testing.T) {
 func TestLedgers(t *testing.T) {
 	h, run := planned(t, setup{})
 	both := h.call("get_ledger", `{"run_id":%q}`, run)
-	both.has(run, "task_ledger.run_id")
-	both.has("1", "task_ledger.item_id")
-	both.has([]any{}, "task_ledger.required_fixes")
-	both.has("First", "progress_ledger.current_item.title")
-	both.has("tasks.md", "progress_ledger.source_path")
+	both.has(run, "task_ledger.run_id", "1", "task_ledger.item_id", []any{}, "task_ledger.required_fixes")
+	both.has("First", "progress_ledger.current_item.title", "tasks.md", "progress_ledger.source_path")
 	both.has(1, "progress_ledger.totals.completed")
 	both.lacks("not_modified")
 	h.call("get_ledger", `{"run_id":%q,"kind":"task"}`, run).lacks("progress_ledger")
@@ -85,8 +74,7 @@ func TestLedgers(t *testing.T) {
 
 	etag := both.str("etag")
 	same := h.call("get_ledger", `{"run_id":%q,"if_none_match":%q}`, run, etag)
-	same.has(true, "not_modified")
-	same.has(etag, "etag")
+	same.has(true, "not_modified", etag, "etag")
 	same.lacks("task_ledger")
 	h.write("tasks.md", twoItems+"- [ ] 3. Third\n", time.Minute)
 	moved := h.call("get_ledger", `{"run_id":%q,"if_none_match":%q}`, run, etag)
@@ -138,8 +126,7 @@ func TestPromptKeepsToItsBudget(t *testing.T) {
 	require.Contains(t, cut.str("prompt"), "- keep this line")
 	require.Contains(t, fmt.Sprint(cut.at("omitted")), "item.requirements")
 	telemetry := h.telemetry(run)
-	telemetry.has(4, "dispatch.overflows")
-	telemetry.has(2, "dispatch.prompts")
+	telemetry.has(4, "dispatch.overflows", 2, "dispatch.prompts")
 	require.Equal(t, 1.0, telemetry.at("cut").(map[string]any)["item.requirements"])
 }
 
@@ -166,8 +153,7 @@ func (h *host) preview(run, role string) object {
 func (h *host) noLastPrompt(run, role string) {
 	h.t.Helper()
 	shown := h.preview(run, role)
-	shown.lacks("last_prompt")
-	shown.lacks("last_prompt_lost")
+	shown.lacks("last_prompt", "last_prompt_lost")
 }
 
 // A preview shows the last prompt of a role. It is neither counted nor kept.
@@ -304,8 +290,7 @@ func TestPromptReportsMissingCriteria(t *testing.T) {
 
 // The dialect is stored, so that a process that cannot read the plan finds the right criteria file.
 func TestCriteriaOfALostPlanAreThoseOfItsDialect(t *testing.T) {
-	dir, st := t.TempDir(), newSharedStore(t)
-	h := newHost(t, setup{dir: dir, store: st})
+	h := newHost(t, setup{})
 	h.write("specs/001-clock/tasks.md", "## Phase 1: User Story 1\n- [ ] T001 [US1] Draw the face\n- [ ] T002 [US2] Draw the hands\n", time.Hour)
 	h.write("specs/001-clock/spec.md", "### User Story 1 - Read it\n**Acceptance Scenarios**:\n1. **Given** noon, **When** I look, **Then** I see it\n", time.Hour)
 	h.write("specs/001-clock/requirements.md", "### User Story 1\n**Acceptance Criteria**:\n1. that of another tool\n", time.Hour)
@@ -321,8 +306,7 @@ func TestCriteriaOfALostPlanAreThoseOfItsDialect(t *testing.T) {
 		require.Empty(t, missing)
 		_, missing = h.prompted(story, "spec-reviewer")
 		require.Equal(t, "tasks.md cannot be read: missing", missing)
-		h.stop()
-		h = newHost(t, setup{dir: dir, store: st})
+		h = h.restart()
 	}
 }
 
@@ -372,9 +356,7 @@ func TestSnapshotThatCannotBeUpdatedIsRefused(t *testing.T) {
 // the test uses for comparison.
 func TestCachedPromptIsTheCompiledOne(t *testing.T) {
 	slow.Test(t)
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{store: onDisk(t, filepath.Join(t.TempDir(), "store.db"))}) // which can tell whether it has changed
 	run := h.run("1")
 	other := h.run("3")
 	seen := map[string]bool{}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,20 +24,15 @@ func (h *host) reported(run, check, outcome, tree, more string) object {
 }
 
 func TestDoneNeedsGreenReceipts(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	began := h.start("1", requiresChecks)
 	run := began.str("run.run_id")
 	began.has("missing", "run.proof.state")
 	said := h.walk(run, "worker pass")
-	said.has("running", "run.state")
-	said.has("run_checks", "next_action")
-	said.has([]any{"lint", "test"}, "next.checks")
+	said.has("running", "run.state", "run_checks", "next_action", []any{"lint", "test"}, "next.checks")
 
 	red := h.reported(run, "test", "red", "A", `, "exit_code": 1, "command": "make test", "output": "clock_test.go:7: no second hand\n"`)
-	red.has("dispatch_worker_fixes", "next_action")
-	red.has(1, "run.counters.check_failures")
-	red.has("check_failures", "decision.rule")
+	red.has("dispatch_worker_fixes", "next_action", 1, "run.counters.check_failures", "check_failures", "decision.rule")
 	red.has("refuted", "run.proof.state")
 	prompt := h.call("compile_prompt", `{"run_id": %q, "role": "worker"}`, run).str("prompt")
 	require.Contains(t, prompt, "clock_test.go:7: no second hand")
@@ -47,8 +41,7 @@ func TestDoneNeedsGreenReceipts(t *testing.T) {
 	h.walk(run, "worker pass").has("run_checks", "next_action")
 	h.reported(run, "test", "green", "B", "").has("run_checks", "next_action")
 	done := h.reported(run, "lint", "green", "B", "")
-	done.has("done", "run.state")
-	done.has("proven", "run.proof.state")
+	done.has("done", "run.state", "proven", "run.proof.state")
 	require.Len(t, h.logged("receipt.recorded", run), 3)
 	require.Len(t, h.logged("proof.changed", run), 3)
 }
@@ -56,24 +49,21 @@ func TestDoneNeedsGreenReceipts(t *testing.T) {
 // Between the receipts and the last approval, files may have changed.
 func TestApprovalNeedsReceiptsForItsTree(t *testing.T) {
 	for tree, state := range map[string]string{``: "running", `, "tree": "C"`: "running", `, "tree": "A"`: "done"} {
-		h := newHost(t, setup{})
-		h.write("tasks.md", clockPlan, time.Hour)
+		h := clockHost(t, setup{})
 		run := h.start("1", `"policy": {"require_checks": ["test"], "reviewers": ["spec-reviewer"]}`).str("run.run_id")
 		h.walk(run, "worker pass")
 		h.reported(run, "test", "green", "A", "").has("dispatch_reviewer", "next_action")
 		last := h.call("ingest_output", `{"run_id": %q, "role": "spec-reviewer", "output": %q%s}`, run, says("spec-reviewer", "1", "pass", ""), tree)
 		last.has(state, "run.state")
 		if state == "running" {
-			last.has("stale", "run.proof.state")
-			last.has("run_checks", "next_action")
+			last.has("stale", "run.proof.state", "run_checks", "next_action")
 			h.reported(run, "test", "green", "B", "").has("done", "run.state")
 		}
 	}
 }
 
 func TestReceiptsAreListedAndShown(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	one, other := h.start("1", requiresChecks).str("run.run_id"), h.start("3", requiresChecks).str("run.run_id")
 	var ids []string
 	for n := range 5 {
@@ -86,18 +76,14 @@ func TestReceiptsAreListedAndShown(t *testing.T) {
 		require.Equal(t, want, h.pages("list_receipts", "receipt_id", params))
 	}
 	shown := h.call("get_receipt", `{"receipt_id": %q}`, ids[1])
-	shown.has(other, "run_id")
-	shown.has("1", "tree_after")
-	shown.has("CI", "runner")
-	shown.has(0, "round")
+	shown.has(other, "run_id", "1", "tree_after", "CI", "runner", 0, "round")
 	for _, id := range []string{"rcp_1", "rcp_999999", "rcp_x", "run_1"} {
 		h.refused(schema.ReceiptGone, "get_receipt", `{"receipt_id": %q}`, id)
 	}
 }
 
 func TestInvalidReceiptsAreRefused(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run := h.start("1", requiresChecks).str("run.run_id")
 	for _, c := range []string{
 		`"check": "make test", "outcome": "green"`,
@@ -115,8 +101,7 @@ func TestInvalidReceiptsAreRefused(t *testing.T) {
 
 // A receipt that a run does not ask for is recorded and moves nothing.
 func TestReceiptOfAnotherCheckMovesNothing(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run := h.start("1", requiresChecks).str("run.run_id")
 	h.walk(run, "worker pass")
 	before := h.call("list_runs", `{"run_id": %q}`, run)
@@ -129,8 +114,7 @@ func TestReceiptOfAnotherCheckMovesNothing(t *testing.T) {
 
 // A process that can ask git knows from the log where the work began and what a result says about it.
 func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	began := h.start("1", `"commit": "c0ffee1", "tree": "git:abc", "policy": {"facts": "require", "reviewers": []}`)
 	began.has([]any{"facts"}, "run.policy.require_checks")
 	run := began.str("run.run_id")
@@ -141,8 +125,7 @@ func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
 	h.ingest(run, "worker", says("worker", "1", "gaps", "no ink"))
 	about := h.call("events_since", `{"cursor": "0", "subject_id": %q, "types": ["run.started", "run.outcome"]}`, run)
 	require.Len(t, about.each("events", "type"), 3)
-	about.has("c0ffee1", "events.0.data.start.commit")
-	about.has("git:abc", "events.0.data.start.tree")
+	about.has("c0ffee1", "events.0.data.start.commit", "git:abc", "events.0.data.start.tree")
 	about.has("a1b2c3d..e4f5a6b", "events.1.data.said.git_range")
 	about.has([]any{"face.go", "hands.go"}, "events.1.data.said.files_changed")
 	about.has("All tests pass.", "events.1.data.said.tested")
@@ -154,8 +137,7 @@ func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
 
 // The tool calls of an attempt are on the log, for an audit. Events of other kinds, and of sessions without an attempt, are not.
 func TestToolCallsOfAnAttemptAreOnTheLog(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run := h.start("1", `"policy": {"require_checks": ["test"]}`).str("run.run_id")
 	h.call("create_task", `{"prompt": "Draw it.", "run_id": %q, "role": "worker"}`, run).has("missing", "task.proof")
 	claim := h.claim("w")
@@ -170,9 +152,7 @@ func TestToolCallsOfAnAttemptAreOnTheLog(t *testing.T) {
 	require.Len(t, h.logged("tool.reported", task), 1)
 	page := h.call("events_since", `{"cursor": "0", "types": ["tool.reported"]}`)
 	require.Len(t, page.each("events", "type"), 1)
-	page.has("go test ./...", "events.0.data.command")
-	page.has("Bash", "events.0.data.tool")
-	page.has(run, "events.0.data.run_id")
+	page.has("go test ./...", "events.0.data.command", "Bash", "events.0.data.tool", run, "events.0.data.run_id")
 	page.has(claim.str("claim.attempt.attempt_id"), "events.0.data.attempt_id")
 	page.lacks("events.0.data.tool_response")
 }
@@ -180,8 +160,7 @@ func TestToolCallsOfAnAttemptAreOnTheLog(t *testing.T) {
 // A log as the program writes it can be audited.
 func TestLogCanBeAudited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
-		h.write("tasks.md", clockPlan, time.Hour)
+		h := clockHost(t, setup{})
 		run := h.start("1", `"commit": "c0ffee1", "policy": {"require_checks": ["facts", "test"], "reviewers": []}`).str("run.run_id")
 		h.call("create_task", `{"prompt": "Draw it.", "run_id": %q, "role": "worker"}`, run)
 		claim := h.claim("w")

@@ -22,8 +22,7 @@ func TestResultMayNameItsTask(t *testing.T) {
 	output := says("worker", id, "pass", "")
 	h.ingest(run, "worker", output).has("task_id_mismatch", "errors.0.code") // the call named no task
 	last := h.ingest(run, "worker", output, `"task_id": `+quoted(id))
-	last.has("pass", "verdict")
-	last.has("running", "run.state")
+	last.has("pass", "verdict", "running", "run.state")
 	h.is("QUEUED", id)                                                         // a result without a lease does not move the task
 	h.ingest(run, "worker", worked(), `"task_id": "1"`).has("pass", "verdict") // a host that takes the item for the task
 }
@@ -71,8 +70,7 @@ func TestResultForAFinishedRunIsRefused(t *testing.T) {
 	h.start("3", `"resume": "new"`)
 	for id, state := range map[string]string{run: "done", superseded: "failed"} {
 		fault := h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(id, "worker", "nonsense"))
-		fault.has(state, "data.details.state")
-		fault.has(id, "data.details.run_id")
+		fault.has(state, "data.details.state", id, "data.details.run_id")
 		require.Contains(t, fault.str("message"), `init_run with resume "new"`)
 	}
 	h.refused(schema.InvalidState, "ingest_output", "%s", ingestParams(superseded, "worker", worked(), lease(claim)))
@@ -96,19 +94,15 @@ func (h *host) promptOf(run, role string) string {
 
 // A text that names no reviewer counts for one of them, whichever process takes it.
 func TestSameTextCountsForOneRole(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run := h.start("3", `"policy": {"invalid_retries": 9}`).str("run.run_id")
 	h.ingest(run, "worker", says("worker", "3", "pass", "")).has("pass", "verdict")
 	approval := says("reviewer", "3", "pass", "")
 	h.ingest(run, "spec-reviewer", approval).has("pass", "verdict")
-	h.stop()
-	h = p.host(t)
+	h = h.restart()
 	for _, again := range []string{approval, "\n" + strings.ReplaceAll(approval, "\n", " \r\n")} {
 		answer := h.ingest(run, "code-quality-reviewer", again)
-		answer.has("invalid", "verdict")
-		answer.has("role_mismatch", "errors.0.code")
+		answer.has("invalid", "verdict", "role_mismatch", "errors.0.code")
 	}
 	h.ingest(run, "code-quality-reviewer", approval+"\nIt is clear, too.\n").has("done", "run.state")
 }
@@ -124,8 +118,7 @@ func TestKeyIsOfOneRound(t *testing.T) {
 	answer := h.ingest(run, "worker", "I am done!")
 	require.Equal(t, late, keyed(t, answer.str("retry_prompt"), worked()))
 	answer = h.ingest(run, "worker", late)
-	answer.has("pass", "verdict")
-	answer.has([]any{}, "warnings")
+	answer.has("pass", "verdict", []any{}, "warnings")
 
 	review := h.promptOf(run, "spec-reviewer")
 	h.write("tasks.md", clockPlan+"- [ ] 4. Wind it up\n", 30*time.Second)
@@ -136,8 +129,7 @@ func TestKeyIsOfOneRound(t *testing.T) {
 	stale := strings.Replace(spec, "gaps\nissues: no numerals", "pass", 1)
 	h.walk(run, "worker pass")
 	answer = h.ingest(run, "spec-reviewer", stale)
-	answer.has("invalid", "verdict")
-	answer.has("key_mismatch", "errors.0.code")
+	answer.has("invalid", "verdict", "key_mismatch", "errors.0.code")
 	h.ingest(run, "spec-reviewer", keyed(t, h.promptOf(run, "spec-reviewer"), says("spec-reviewer", "1", "pass", ""))).has("pass", "verdict")
 	h.ingest(run, "code-quality-reviewer", keyed(t, h.promptOf(run, "spec-reviewer"), says("code-quality-reviewer", "1", "pass", ""))).
 		has("key_mismatch", "errors.0.code")
@@ -149,8 +141,7 @@ func TestRepeatedKeyedResultChangesNothing(t *testing.T) {
 	h.ingest(run, "worker", text).has("dispatch_reviewer", "next_action")
 	before := h.start("1", "").at("run")
 	answer := h.ingest(run, "worker", text)
-	answer.has(true, "already")
-	answer.has("pass", "verdict")
+	answer.has(true, "already", "pass", "verdict")
 	require.Equal(t, before, h.start("1", "").at("run"))
 }
 
@@ -159,8 +150,7 @@ func TestPolicyMayRequireTheKey(t *testing.T) {
 	h.ingest(run, "worker", worked()).has("key_missing", "warnings.0.code")
 	strict := h.start("3", `"policy": {"require_key": true}`).str("run.run_id")
 	answer := h.ingest(strict, "worker", says("worker", "3", "pass", ""))
-	answer.has("invalid", "verdict")
-	answer.has("key_missing", "errors.0.code")
+	answer.has("invalid", "verdict", "key_missing", "errors.0.code")
 	h.ingest(strict, "worker", keyed(t, answer.str("retry_prompt"), says("worker", "3", "pass", ""))).has("pass", "verdict")
 }
 
@@ -276,45 +266,33 @@ func TestResultFinishesItsAttempt(t *testing.T) {
 		id := h.create(`"run_id": %q, "role": %q, "max_attempts": 5`, run, role)
 		claim := h.claim("w")
 		last := h.ingest(run, role, output, lease(claim))
-		last.has(true, "applied")
-		last.has(id, "task.task_id")
-		last.has(want, "task.status")
+		last.has(true, "applied", id, "task.task_id", want, "task.status")
 		last.has(claim.str("claim.attempt.attempt_id"), "attempt.attempt_id")
 		if want == "COMPLETE" {
 			last.has("completed", "attempt.status")
 		} else {
-			last.has("error", "attempt.status")
-			last.has("terminal", "attempt.error_class")
+			last.has("error", "attempt.status", "terminal", "attempt.error_class")
 			h.nothing() // the queue does not try it again
 		}
 		outcome := h.logged("run.outcome", run)
 		require.Len(t, outcome, 1)
-		outcome[0].has(id, "data.task_id")
-		outcome[0].has(claim.str("claim.attempt.attempt_id"), "data.attempt_id")
+		outcome[0].has(id, "data.task_id", claim.str("claim.attempt.attempt_id"), "data.attempt_id")
 	}
 }
 
 func TestResultUnderAStaleLeaseMovesNothing(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{})
 	id, claim := h.leased(run, "worker")
 	h.finish(claim, `"status": "error", "error": {"message": "429", "http_status": 429}`)
 	before := h.snapshot(run).text
 	for i, output := range []string{worked(), "nonsense"} {
 		last := h.ingest(run, "worker", output, lease(claim))
-		last.has(false, "applied")
-		last.has("stale_attempt", "reason")
-		last.lacks("decision")
-		last.lacks("next_action")
-		last.lacks("next")
-		last.lacks("retry_prompt")
+		last.has(false, "applied", "stale_attempt", "reason")
+		last.lacks("decision", "next_action", "next", "retry_prompt")
 		h.task(id).has(i+1, "attempts.0.stale_events")
 	}
 	last := h.ingest(run, "worker", worked(), `"lease_token": "lease_of_nobody"`)
-	last.has(false, "applied")
-	last.has("stale_attempt", "reason")
+	last.has(false, "applied", "stale_attempt", "reason")
 	last.lacks("task")
 	require.Equal(t, before, h.snapshot(run).text)
 	require.Empty(t, h.logged("run.outcome", run))
@@ -414,8 +392,7 @@ func TestResultFileThatCannotBeReadIsRefused(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(h.dir, "folder"), 0o755))
 	for path, reason := range map[string]string{"missing": "missing", filepath.Join(h.outputs, "missing"): "missing", "folder": "not_regular"} {
 		fault := h.refused(schema.OutputGone, "ingest_output", "%s", fromFile(run, path))
-		fault.has(reason, "data.details.reason")
-		fault.has("/output_path", "data.details.pointer")
+		fault.has(reason, "data.details.reason", "/output_path", "data.details.pointer")
 	}
 	require.NoError(t, os.Remove(h.outputs))
 	h.refused(schema.OutputGone, "ingest_output", "%s", fromFile(run, filepath.Join(h.outputs, "1.txt")))
@@ -436,8 +413,7 @@ func TestResultIsATextOrAFile(t *testing.T) {
 	h.bad("/output_path", "ingest_output", `{"run_id": %q, "role": "worker", "output": "x", "output_path": "out"}`, run)
 	h.bad("/output", "ingest_output", `{"run_id": %q, "role": "worker"}`, run)             // a host that forgot something
 	none := h.call("ingest_output", `{"run_id": %q, "role": "worker", "output": ""}`, run) // an agent that printed nothing
-	none.has("invalid", "verdict")
-	none.has("retry_with_preamble", "next_action")
+	none.has("invalid", "verdict", "retry_with_preamble", "next_action")
 }
 
 func TestHugeResultIsRefused(t *testing.T) {
@@ -449,8 +425,7 @@ func TestHugeResultIsRefused(t *testing.T) {
 		"/output_path": fromFile(run, path), "/output": ingestParams(run, "worker", strings.Repeat("x", resultfile.MaxBytes+1)),
 	} {
 		fault := h.refused(schema.TooLarge, "ingest_output", "%s", params)
-		fault.has(resultfile.MaxBytes+1, "data.details.size")
-		fault.has(resultfile.MaxBytes, "data.details.limit")
+		fault.has(resultfile.MaxBytes+1, "data.details.size", resultfile.MaxBytes, "data.details.limit")
 		fault.has(pointer, "data.details.pointer")
 	}
 }

@@ -150,12 +150,9 @@ func TestLedgerRecordsOriginsOfResults(t *testing.T) {
 }
 
 func TestItemOfALostPlanIsExplainedByItsRun(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	h.run("1")
-	h.stop()
-	h = p.host(t)
+	h = h.restart()
 	h.remove("tasks.md")
 	h.call("explain", `{"plan": "tasks.md", "item_id": "1"}`).has("plan.unreadable", "because.0.rule")
 	h.refused(schema.LedgerMissing, "explain", `{"plan": "tasks.md", "item_id": "2"}`)

@@ -14,20 +14,13 @@ import (
 )
 
 func TestInitRunReturnsTheLiveRun(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	first := h.start("1", `"policy": {"review_rejections": 7}`)
-	first.has(true, "created")
-	first.has(1, "run.plan_version")
-	first.has(7, "run.policy.review_rejections")
-	first.has(2, "run.policy.stalled_threshold")
-	first.has("dispatch_worker", "next_action")
-	first.has(1, "seq")
+	first.has(true, "created", 1, "run.plan_version", 7, "run.policy.review_rejections")
+	first.has(2, "run.policy.stalled_threshold", "dispatch_worker", "next_action", 1, "seq")
 	run := first.str("run.run_id")
 	moved := h.walk(run, "worker pass")
-	h.stop()
-	h = p.host(t)
+	h = h.restart()
 	again := h.call("init_run", `{"plan": "./tasks.md", "item_id": "1", "resume": "existing", "policy": {"review_rejections": 1}}`)
 	again.has(false, "created")
 	require.Equal(t, moved.at("run"), again.at("run"))
@@ -36,8 +29,7 @@ func TestInitRunReturnsTheLiveRun(t *testing.T) {
 	h.walk(run, "spec error").has("blocked", "run.state")
 	h.start("1", "").has("halt_and_escalate", "next_action")
 	renewed := h.start("1", `"resume": "new"`)
-	renewed.has(true, "created")
-	renewed.has("dispatch_worker", "next_action")
+	renewed.has(true, "created", "dispatch_worker", "next_action")
 	h.snapshot(run).has("failed", "status")
 	require.Len(t, h.logged("run.superseded", run), 1)
 	require.Empty(t, h.call("list_notices", `{}`).each("items", "kind"), "the notice of the block goes with it")
@@ -78,21 +70,15 @@ func (h *host) resume(plan, item string) object {
 }
 
 func TestResumedRunIsWhereItWas(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{})
 	last := h.walk(run, "worker pass", "spec gaps:the minute hand is missing")
-	h.stop()
-	h = p.host(t)
+	h = h.restart()
 	resumed := h.resume("tasks.md", "1")
 	require.Equal(t, last.at("run"), resumed.at("run"))
 	require.Equal(t, last.at("task_ledger"), resumed.at("task_ledger"))
 	require.Equal(t, last.at("next"), resumed.at("next"))
-	resumed.has("dispatch_worker_fixes", "next_action")
-	resumed.has(false, "stale")
-	resumed.lacks("progress_ledger_error")
-	resumed.lacks("retry_prompt")
+	resumed.has("dispatch_worker_fixes", "next_action", false, "stale")
+	resumed.lacks("progress_ledger_error", "retry_prompt")
 	prompt := resumed.str("resumption_prompt")
 	for _, part := range []string{"1 Draw the face", "needs_changes", "the minute hand is missing", "do what the reviewers ask for"} {
 		require.Contains(t, prompt, part)
@@ -105,9 +91,7 @@ func TestResumeReturnsTheNewestRun(t *testing.T) {
 	h, first := hostWithClock(t, setup{})
 	h.walk(first, "worker pass", "spec pass", "quality pass").has("done", "run.state")
 	done := h.resume("tasks.md", "1")
-	done.has(first, "run.run_id")
-	done.has("advance_to_next_item", "next_action")
-	done.has([]any{"2", "3"}, "next.item_ids")
+	done.has(first, "run.run_id", "advance_to_next_item", "next_action", []any{"2", "3"}, "next.item_ids")
 	h.start("1", "").has(first, "run.run_id") // an approved item is not begun again by chance
 	second := h.start("1", `"resume": "new"`).str("run.run_id")
 	require.NotEqual(t, first, second)
@@ -132,27 +116,19 @@ func TestEditedPlanIsStaleOnce(t *testing.T) {
 
 // The stored facts are enough to resume a run whose plan is gone.
 func TestResumeWithoutThePlan(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker gaps:there is no ink")
-	h.stop()
-	h = p.host(t)
+	h = h.restart()
 	h.remove("tasks.md")
 	resumed := h.resume("tasks.md", "1")
-	resumed.has(run, "run.run_id")
-	resumed.has(true, "stale")
-	resumed.has("progress_ledger_missing_tasks", "progress_ledger_error.code")
-	resumed.has("missing", "progress_ledger_error.reason")
-	resumed.has("retry_worker", "next_action")
+	resumed.has(run, "run.run_id", true, "stale", "progress_ledger_missing_tasks", "progress_ledger_error.code")
+	resumed.has("missing", "progress_ledger_error.reason", "retry_worker", "next_action")
 	for _, part := range []string{"1 Draw the face", "there is no ink", "cannot be read"} {
 		require.Contains(t, resumed.str("resumption_prompt"), part)
 	}
 	h.write("tasks.md", "nothing that would be a plan\n", time.Hour)
 	broken := h.resume("tasks.md", "1")
-	broken.has("progress_ledger_parse_failed", "progress_ledger_error.code")
-	broken.has(true, "stale")
+	broken.has("progress_ledger_parse_failed", "progress_ledger_error.code", true, "stale")
 }
 
 func TestRunOfARemovedItemHalts(t *testing.T) {
@@ -160,8 +136,7 @@ func TestRunOfARemovedItemHalts(t *testing.T) {
 	h.write("tasks.md", "- [ ] 2. Draw the hands\n", time.Minute)
 	for range 2 {
 		resumed := h.resume("tasks.md", "1")
-		resumed.has(run, "run.run_id")
-		resumed.has("item_not_found", "progress_ledger_error.code")
+		resumed.has(run, "run.run_id", "item_not_found", "progress_ledger_error.code")
 		resumed.has("halt_and_escalate", "next_action")
 		require.NotContains(t, resumed.str("resumption_prompt"), "Draw the face")
 	}
@@ -172,18 +147,15 @@ func TestRunOfARemovedItemHalts(t *testing.T) {
 
 func TestResumeByTheNameOfARemovedFolder(t *testing.T) {
 	for _, under := range []string{"specs", ".kiro/specs", ".spec-context/specs"} {
-		dir, st := t.TempDir(), newSharedStore(t)
-		h := newHost(t, setup{dir: dir, store: st})
+		h := newHost(t, setup{})
 		h.write(under+"/clock/tasks.md", clockPlan, time.Hour)
 		run := h.call("init_run", `{"plan": "clock", "item_id": "1"}`).str("run.run_id")
-		require.NoError(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(under))))
+		require.NoError(t, os.RemoveAll(filepath.Join(h.dir, filepath.FromSlash(under))))
 		for range 2 {
 			resumed := h.resume("clock", "1")
-			resumed.has(run, "run.run_id")
-			resumed.has("progress_ledger_missing_tasks", "progress_ledger_error.code")
+			resumed.has(run, "run.run_id", "progress_ledger_missing_tasks", "progress_ledger_error.code")
 			h.refused(schema.PlanGone, "resume_run", `{"plan": "clock", "item_id": "2"}`)
-			h.stop()
-			h = newHost(t, setup{dir: dir, store: st})
+			h = h.restart()
 		}
 	}
 }
@@ -191,8 +163,7 @@ func TestResumeByTheNameOfARemovedFolder(t *testing.T) {
 // The resumption prompt has a key and a form.
 func TestResumptionPromptAsksForAResult(t *testing.T) {
 	for _, form := range []string{"headers", "json"} {
-		h := newHost(t, setup{})
-		h.write("tasks.md", clockPlan, time.Hour)
+		h := clockHost(t, setup{})
 		run := h.start("1", `"policy": {"require_key": true, "result_form": %q}`, form).str("run.run_id")
 		for _, role := range []string{"worker", "spec-reviewer", "code-quality-reviewer"} {
 			compiled := h.call("compile_prompt", `{"run_id": %q, "role": %q}`, run, role)
@@ -225,24 +196,18 @@ func TestReplanEndsABlockOnlyWithANewPlan(t *testing.T) {
 	blocked()
 	for version, rest := range []string{"", `"plan_items": []`, ""} {
 		same := h.replan(run, rest)
-		same.has(false, "frontier_changed")
-		same.has("blocked", "run.state")
-		same.has("halt_and_escalate", "next_action")
-		same.has(version+2, "run.plan_version")
-		same.has(version+2, "task_ledger.plan_version")
+		same.has(false, "frontier_changed", "blocked", "run.state", "halt_and_escalate", "next_action")
+		same.has(version+2, "run.plan_version", version+2, "task_ledger.plan_version")
 		same.has("another way", "task_ledger.plan_summary")
 	}
 	after := h.replan(run, `"plan_items": ["buy ink", "draw"]`)
-	after.has(true, "frontier_changed")
-	after.has("running", "run.state")
-	after.lacks("run.reason")
-	after.lacks("task_ledger.replan_hint")
+	after.has(true, "frontier_changed", "running", "run.state")
+	after.lacks("run.reason", "task_ledger.replan_hint")
 	after.has(0, "run.counters.stalled")
 	require.Contains(t, h.compile(run).str("prompt"), "buy ink")
 	events := h.logged("run.replanned", run)
 	require.Len(t, events, 4)
-	events[3].has("new_plan_clears_the_way", "data.rule")
-	events[3].has(5, "data.plan_version")
+	events[3].has("new_plan_clears_the_way", "data.rule", 5, "data.plan_version")
 
 	blocked()
 	h.replan(run, `"plan_items": [" buy  ink", "draw"]`).has(false, "frontier_changed") // but for spacing
@@ -287,13 +252,11 @@ func TestUnblockedRunBeginsItsCountersAgain(t *testing.T) {
 	after := h.call("unblock_run", `{"run_id": %q, "reason": "the font is there"}`, run)
 	after.has("running", "run.state")
 	after.lacks("run.reason")
-	after.has(0, "run.counters.stalled")
-	after.has("retry_worker", "next_action")
+	after.has(0, "run.counters.stalled", "retry_worker", "next_action")
 	require.NotContains(t, h.call("list_notices", `{"peek": true}`).text, `"kind":"run.`, "the block is over")
 	events := h.logged("run.unblocked", run)
 	require.Len(t, events, 1)
-	events[0].has("person_unblocks", "data.rule")
-	events[0].has("the font is there", "data.why")
+	events[0].has("person_unblocks", "data.rule", "the font is there", "data.why")
 	h.refused(schema.InvalidState, "unblock_run", `{"run_id": %q}`, run).has("running", "data.details.state")
 	h.refused(schema.TooLarge, "unblock_run", `{"run_id": %q, "reason": %q}`, run, strings.Repeat("x", schema.MaxReplyBytes+1))
 
@@ -318,8 +281,7 @@ func TestTasksFollowTheirRun(t *testing.T) {
 	}
 	require.Contains(t, h.task(before).str("task.reason"), run)
 	last := h.ingest(run, "worker", worked(), lease(claim))
-	last.has("COMPLETE", "task.status")
-	last.has("blocked", "run.state")
+	last.has("COMPLETE", "task.status", "blocked", "run.state")
 	h.claim("w").has(others, "claim.task.task_id")
 	h.nothing()
 
@@ -344,9 +306,7 @@ var limits = map[string]int{
 }
 
 func TestPolicyIsStoredWithItsRun(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	own := h.start("1", `"policy": {"invalid_retries": 11, "reviewer_fresh_runs": 12, "worker_failures": 13, "review_rejections": 14,
 		"stalled_threshold": 15, "review_loop_threshold": 16, "reviewers": ["code-quality-reviewer"], "result_form": "json",
 		"check_failures": 17, "require_checks": ["test", "lint"]}`)
@@ -356,11 +316,10 @@ func TestPolicyIsStoredWithItsRun(t *testing.T) {
 		"result_form": "json", "require_key": false, "check_failures": 17.0, "require_checks": []any{"lint", "test"},
 	}, "run.policy")
 	ledger := h.call("get_ledger", `{"run_id": %q}`, own.str("run.run_id"))
-	ledger.has(15, "task_ledger.stalled.threshold")
-	ledger.has(16, "task_ledger.review_loop.threshold")
+	ledger.has(15, "task_ledger.stalled.threshold", 16, "task_ledger.review_loop.threshold")
 	h.stop()
 
-	h = p.host(t)
+	h = h.restart()
 	require.Equal(t, own.at("run"), h.start("1", `"policy": {"worker_failures": 0}`).at("run"), "it is under way already")
 	h.walk(own.str("run.run_id"), "worker gaps", "worker gaps").has("running", "run.state")
 }
@@ -377,12 +336,10 @@ func TestEachLimitOfAPolicyBlocks(t *testing.T) {
 		"stalled":           {`"stalled_threshold": 1`, "worker gaps"},
 		"review_loop":       {`"review_loop_threshold": 1`, "quality gaps"},
 	} {
-		h := newHost(t, setup{})
-		h.write("tasks.md", clockPlan, time.Hour)
+		h := clockHost(t, setup{})
 		h.walk(h.start("1", `"policy": {`+c.policy+`}`).str("run.run_id"), c.step).has(halt, "run.reason")
 	}
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run := h.start("1", `"policy": {"invalid_retries": 0, "reviewer_fresh_runs": 1, "reviewers": ["code-quality-reviewer", "code-quality-reviewer"]}`).str("run.run_id")
 	h.walk(run, "worker pass").has("code-quality-reviewer", "next.role")
 	h.walk(run, "quality invalid").has("spawn_fresh_reviewer", "next_action")
@@ -390,9 +347,7 @@ func TestEachLimitOfAPolicyBlocks(t *testing.T) {
 }
 
 func TestHostThatKnowsOneReviewer(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
-	run := h.run("1")
+	h, run := hostWithClock(t, setup{})
 	h.walk(run, "worker pass")
 	h.ingest(run, "reviewer", says("reviewer", "1", "gaps", "a")).has("dispatch_worker_fixes", "next_action")
 	h.walk(run, "worker pass").has("spec-reviewer", "next.role")
@@ -405,8 +360,7 @@ func TestHostThatKnowsOneReviewer(t *testing.T) {
 }
 
 func TestPolicyHasBounds(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	for limit, least := range limits {
 		for _, bad := range []string{fmt.Sprint(least - 1), "101", "1000000000000000000000", "1.5", `"2"`, "true"} {
 			h.bad("/policy/"+limit, "init_run", `{"plan": "tasks.md", "item_id": "1", "policy": {%q: %s}}`, limit, bad)
@@ -426,8 +380,7 @@ func TestPolicyHasBounds(t *testing.T) {
 
 // The list has the runs of all plans, newest first, or those of a plan by its path or short name.
 func TestListOfRuns(t *testing.T) {
-	h := newHost(t, setup{})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	h.write("specs/tower/tasks.md", clockPlan, time.Hour)
 	start := func(plan, item string) string {
 		return h.call("init_run", `{"plan":%q,"item_id":%q,"resume":"new"}`, plan, item).str("run.run_id")

@@ -51,13 +51,9 @@ func TestInitialize(t *testing.T) {
 	var pids []int64
 	h := newHost(t, setup{version: "1.2.3", heard: func(pid int64) { pids = append(pids, pid) }})
 	greeting := h.call("initialize", `{"protocol_version":1,"process_id":77,"client_info":{"name":"host"},"capabilities":{"any":1}}`)
-	greeting.has(1, "protocol_version")
-	greeting.has("waybill", "server_info.name")
-	greeting.has("1.2.3", "server_info.version")
-	greeting.has(os.Getpid(), "server_info.pid")
-	greeting.has("--workspace", "workspace.resolved_by")
-	greeting.has(schema.MaxMessageBytes, "limits.max_message_bytes")
-	greeting.has(schema.MaxContentBytes, "limits.max_content_bytes")
+	greeting.has(1, "protocol_version", "waybill", "server_info.name", "1.2.3", "server_info.version")
+	greeting.has(os.Getpid(), "server_info.pid", "--workspace", "workspace.resolved_by")
+	greeting.has(schema.MaxMessageBytes, "limits.max_message_bytes", schema.MaxContentBytes, "limits.max_content_bytes")
 	greeting.has(schema.MaxPending, "limits.max_pending")
 	require.Contains(t, greeting.at("capabilities.methods"), "compile_prompt")
 	require.Contains(t, greeting.at("capabilities.notifications"), "notice/posted")
@@ -73,8 +69,7 @@ func TestInitialize(t *testing.T) {
 func TestVersionThatIsNotServedIsRefused(t *testing.T) {
 	h := newHost(t, setup{})
 	fault := h.refused(schema.BadVersion, "initialize", `{"protocol_version":0}`)
-	fault.has(1, "data.details.min")
-	fault.has(1, "data.details.max")
+	fault.has(1, "data.details.min", 1, "data.details.max")
 	h.call("initialize", `{"protocol_version":2}`).has(1, "protocol_version") // the host may step down
 	h.refused(schema.InvalidParams, "initialize", `{"protocol_version":"1"}`)
 }
@@ -96,8 +91,7 @@ func TestFolderOfInitializeIsTheWorkspace(t *testing.T) {
 	h.call("initialize", `{}`).lacks("workspace")
 	h.call("initialize", `{"root_uri":%q}`, b).has(b, "workspace.root")
 	greeting := h.call("initialize", `{"workspace_folders":[{"uri":%q},{"uri":%q}],"root_uri":%q}`, a, b, b)
-	greeting.has(a, "workspace.root")
-	greeting.has("initialize", "workspace.resolved_by")
+	greeting.has(a, "workspace.root", "initialize", "workspace.resolved_by")
 	h.call("initialize", `{}`).has(a, "workspace.root")
 	h.call("queue_instruction", `{"content":"x"}`)
 	h.call("initialize", `{"root_uri":%q}`, b).has(a, "workspace.root") // it is in use by now
@@ -171,8 +165,7 @@ func TestStatus(t *testing.T) {
 func TestUnknownParamsAreRefusedByName(t *testing.T) {
 	h := newHost(t, setup{})
 	fault := h.refused(schema.UnknownField, "queue_instruction", `{"content":"x","prioritiy":true}`)
-	fault.has("prioritiy", "data.details.field")
-	fault.has("priority", "data.details.did_you_mean.0")
+	fault.has("prioritiy", "data.details.field", "priority", "data.details.did_you_mean.0")
 	h.call("queue_instruction", `{"content":"x","_meta":{"a":1}}`)
 }
 
@@ -184,8 +177,7 @@ func TestUnheardNotificationsAreInTheStatus(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(status.at("degraded")), "notifications")
 	connection = &schema.ConnectionStatus{NotificationsFailed: 3, NotificationsDropped: 41}
 	status = h.call("get_status", `{}`)
-	status.has(3, "connection.notifications_failed")
-	status.has(41, "connection.notifications_dropped")
+	status.has(3, "connection.notifications_failed", 41, "connection.notifications_dropped")
 	degraded := fmt.Sprint(status.at("degraded"))
 	require.Contains(t, degraded, "failed: 3;")
 	require.Contains(t, degraded, "in time: 41;")
@@ -212,8 +204,7 @@ func TestFullDiskLetsWorkBeFinished(t *testing.T) {
 		"create_task": `{"prompt":"x"}`, "claim_task": `{"worker":"w"}`, "init_run": `{"plan":"tasks.md","item_id":"2"}`,
 	} {
 		fault := h.refused(schema.StoreFull, method, "%s", params)
-		fault.has(5070, "code")
-		fault.has(true, "data.retryable")
+		fault.has(5070, "code", true, "data.retryable")
 	}
 	h.call("acknowledge", `{"instruction_id":%q}`, acked).has("acknowledged", "instruction.state")
 	h.call("cancel_instruction", `{"instruction_id":%q}`, cancelled).has(1, "cancelled")
@@ -265,9 +256,7 @@ func (s odd) Status(ctx context.Context) store.Status {
 // A process of an older version that still uses the store is a reason for concern.
 func TestStatusDescribesTheStore(t *testing.T) {
 	status := newHost(t, setup{store: odd{newSharedStore(t)}, version: "1.1.0"}).call("get_status", `{}`)
-	status.has("read_only", "store.mode")
-	status.has("/x/store.db", "store.path")
-	status.has(4096, "store.size_bytes")
+	status.has("read_only", "store.mode", "/x/store.db", "store.path", 4096, "store.size_bytes")
 	status.has(3, "store.schema_version")
 	require.Contains(t, status.at("degraded"),
 		"a waybill process of version 1.0.0 (process 41) uses this store, and this is version 1.1.0; restart the older one")

@@ -143,8 +143,7 @@ func TestAnswerIsHandedOutUnderItsQuestionThroughRetries(t *testing.T) {
 		require.NotContains(t, last.str("claim.prompt"), "log")
 		done := h.finish(last, completed)
 		done.lacks("task.output") // what was said before the question is no result
-		done.lacks("task.question")
-		done.lacks("task.user_reply")
+		done.lacks("task.question", "task.user_reply")
 	})
 }
 

@@ -29,12 +29,10 @@ func TestPromptsKeepToTheSettings(t *testing.T) {
 	h, run := planned(t, setup{settings: limited()})
 	for role, budget := range map[string]int{"worker": 8000, "implementer": 8000, "reviewer": 6000, "spec-reviewer": 6000, "code-quality-reviewer": 6000} {
 		prompt := h.call("compile_prompt", `{"run_id":%q,"role":%q}`, run, role)
-		prompt.has(budget, "prompt_token_budget")
-		prompt.has(api.O200k, "tokenizer")
+		prompt.has(budget, "prompt_token_budget", api.O200k, "tokenizer")
 	}
 	call := h.call("compile_prompt", `{"run_id":%q,"role":"worker","max_output_tokens":10,"max_input_tokens":3010,"tokenizer":"estimate"}`, run)
-	call.has(3000, "prompt_token_budget")
-	call.has(api.Estimate, "tokenizer")
+	call.has(3000, "prompt_token_budget", api.Estimate, "tokenizer")
 
 	h, run = planned(t, setup{})
 	h.call("compile_prompt", `{"run_id":%q,"role":"worker"}`, run).has(3600, "prompt_token_budget")
@@ -80,8 +78,7 @@ func TestRunsKeepTheSettingsTheyBeganWith(t *testing.T) {
 	three, seven := 3, 7
 	shared := newSharedStore(t)
 	policy := &schema.Policy{WorkerFailures: &three, StalledThreshold: &seven, Reviewers: []string{"spec-reviewer"}, RequireChecks: []string{"test"}, Facts: "require"}
-	h := newHost(t, setup{store: shared, settings: schema.Settings{Policy: policy}, checks: []string{"test", "vet"}})
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{store: shared, settings: schema.Settings{Policy: policy}, checks: []string{"test", "vet"}})
 	want := map[string]any{
 		"invalid_retries": 1.0, "reviewer_fresh_runs": 1.0, "worker_failures": 3.0, "review_rejections": 3.0,
 		"stalled_threshold": 7.0, "review_loop_threshold": 2.0, "reviewers": []any{"spec-reviewer"},
@@ -89,16 +86,13 @@ func TestRunsKeepTheSettingsTheyBeganWith(t *testing.T) {
 	}
 	h.start("1", "").has(want, "run.policy")
 	other := h.start("3", `"policy": {"worker_failures": 0, "reviewers": ["code-quality-reviewer"], "require_checks": ["lint"]}`)
-	other.has([]any{"facts", "lint", "test", "vet"}, "run.policy.require_checks")
-	other.has(0, "run.policy.worker_failures")
-	other.has(7, "run.policy.stalled_threshold")
-	other.has([]any{"code-quality-reviewer"}, "run.policy.reviewers")
+	other.has([]any{"facts", "lint", "test", "vet"}, "run.policy.require_checks", 0, "run.policy.worker_failures")
+	other.has(7, "run.policy.stalled_threshold", []any{"code-quality-reviewer"}, "run.policy.reviewers")
 
 	h.stop()
 	h = newHost(t, setup{dir: h.dir, store: shared})
 	again := h.start("1", "")
-	again.has(false, "created")
-	again.has(want, "run.policy")
+	again.has(false, "created", want, "run.policy")
 	h.start("1", `"resume": "new"`).has(1, "run.policy.worker_failures")
 }
 
@@ -146,8 +140,7 @@ func TestPlanNamesReviewersAndModel(t *testing.T) {
 	h := newHost(t, setup{})
 	h.write("tasks.md", directedPlan, time.Hour)
 	first := h.call("init_run", `{"plan": "tasks.md", "item_id": "1"}`)
-	first.has([]any{"spec-reviewer"}, "run.policy.reviewers")
-	first.has("spec-only", "directives.review")
+	first.has([]any{"spec-reviewer"}, "run.policy.reviewers", "spec-only", "directives.review")
 	first.has("acme/large", "directives.model")
 	id := h.create(`"run_id": %q`, first.str("run.run_id"))
 	h.task(id).has([]any{map[string]any{"provider_id": "acme", "model_id": "large"}}, "task.models")
@@ -155,8 +148,7 @@ func TestPlanNamesReviewersAndModel(t *testing.T) {
 	h.task(named).has("tiny", "task.models.0.model_id")
 
 	second := h.call("init_run", `{"plan": "tasks.md", "item_id": "2"}`)
-	second.has([]any{}, "run.policy.reviewers")
-	second.has("small", "directives.model")
+	second.has([]any{}, "run.policy.reviewers", "small", "directives.model")
 	h.task(h.create(`"run_id": %q`, second.str("run.run_id"))).has([]any{}, "task.models")
 	h.call("init_run", `{"plan": "tasks.md", "item_id": "3"}`).lacks("directives")
 }
@@ -206,9 +198,7 @@ func (h *host) telemetry(run string) object {
 }
 
 func TestTelemetryOfAScriptedRun(t *testing.T) {
-	p := newStoreCase(t)
-	h := p.host(t)
-	h.write("tasks.md", clockPlan, time.Hour)
+	h := clockHost(t, setup{})
 	run, other := h.run("1"), h.run("3")
 	before, after, sent, resend := 0.0, 0.0, 0.0, 0.0
 	since := ""
@@ -244,29 +234,20 @@ func TestTelemetryOfAScriptedRun(t *testing.T) {
 	}, "tokens")
 	require.Greater(t, resend, sent)
 	mine.has(map[string]any{"full": 1.0, "delta": 2.0, "why_full": map[string]any{"no_cursor": 1.0}}, "packets")
-	mine.has(map[string]any{prompt.PromptVersion: 3.0}, "prompt_versions")
-	mine.has(map[string]any{}, "cut")
-	mine.has(map[string]any{"none": 3.0}, "compaction_stages")
-	mine.has(map[string]any{"ledger_only": 3.0}, "ledger_modes")
+	mine.has(map[string]any{prompt.PromptVersion: 3.0}, "prompt_versions", map[string]any{}, "cut")
+	mine.has(map[string]any{"none": 3.0}, "compaction_stages", map[string]any{"ledger_only": 3.0}, "ledger_modes")
 	mine.has(map[string]any{"total": 0.0, "fallbacks": map[string]any{}, "fallback_ms": 0.0}, "rebuilds")
 	mine.has(map[string]any{"pass": 5.0, "gaps": 2.0, "invalid": 3.0}, "verdicts")
-	mine.has(map[string]any{"v2": 7.0, "none": 3.0}, "grammars")
-	mine.has(map[string]any{"nothing_recognised": 3.0}, "errors")
+	mine.has(map[string]any{"v2": 7.0, "none": 3.0}, "grammars", map[string]any{"nothing_recognised": 3.0}, "errors")
 	mine.has(map[string]any{
 		"retry_with_preamble": 2.0, "spawn_fresh_reviewer": 1.0, "dispatch_reviewer": 4.0, "dispatch_worker_fixes": 2.0,
 		"advance_to_next_item": 1.0,
 	}, "next_actions")
-	all.has(5, "dispatch.prompts")
-	all.has(11, "dispatch.results")
-	all.has(4, "verdicts.invalid")
-	all.has(1, "errors.task_id_mismatch")
-	all.has(map[string]any{"ledger_only": 4.0, "ledger_plus_fallback": 1.0}, "ledger_modes")
-	all.has(1, "rebuilds.total")
-	all.has(map[string]any{"rebuild_failed": 1.0}, "rebuilds.fallbacks")
-	all.has(3, "dispatch.retry_prompts")
+	all.has(5, "dispatch.prompts", 11, "dispatch.results", 4, "verdicts.invalid", 1, "errors.task_id_mismatch")
+	all.has(map[string]any{"ledger_only": 4.0, "ledger_plus_fallback": 1.0}, "ledger_modes", 1, "rebuilds.total")
+	all.has(map[string]any{"rebuild_failed": 1.0}, "rebuilds.fallbacks", 3, "dispatch.retry_prompts")
 
-	h.stop() // which stores what was only gathered
-	h = p.host(t)
+	h = h.restart() // which stores what was only gathered
 	require.Equal(t, mine.text, h.telemetry(run).text)
 	require.Equal(t, all.text, h.telemetry("").text)
 	h.write("tasks.md", clockPlan, time.Hour)

@@ -119,12 +119,10 @@ func TestRepliesAreCountedAndPaged(t *testing.T) {
 		h.call("reply", `{"task_id": %q, "reply": "%d"}`, id, i+1)
 	}
 	task := h.call("get_task", `{"task_id": %q}`, id)
-	task.has(replies, "replies_total")
-	task.has(replies+1, "attempts_total")
+	task.has(replies, "replies_total", replies+1, "attempts_total")
 	require.Equal(t, task.each("replies", "reply"), task.each("reply_history", "content"))
 	require.Len(t, task.at("replies"), 50)
-	task.has(11, "replies.0.number")
-	task.has("60", "replies.49.reply")
+	task.has(11, "replies.0.number", "60", "replies.49.reply")
 	first := h.call("get_task", `{"task_id": %q, "replies_after": 0}`, id)
 	require.Len(t, first.at("replies"), 50)
 	first.has("1", "replies.0.reply")
@@ -176,8 +174,7 @@ func TestTextsOfTasksAreBounded(t *testing.T) {
 		method, params, _ := strings.Cut(call, " ")
 		fault := h.refused(schema.TooLarge, method, params, strings.Repeat("x", row.limit+1))
 		extra := fault.at("data.details.size").(float64) - float64(row.limit+1) // the braces of data, and the like
-		fault.has(float64(row.limit)+extra, "data.details.limit")
-		fault.has(row.pointer, "data.details.pointer")
+		fault.has(float64(row.limit)+extra, "data.details.limit", row.pointer, "data.details.pointer")
 		h.call(method, params, strings.Repeat("x", row.limit))
 	}
 }

@@ -44,8 +44,7 @@ func TestNextStateByErrorClass(t *testing.T) {
 			failed.lacks("retry")
 			continue
 		}
-		failed.has(row.next, "retry.model.model_id")
-		failed.has(failed.at("retry.attempt.attempt_id"), "task.current_attempt_id")
+		failed.has(row.next, "retry.model.model_id", failed.at("retry.attempt.attempt_id"), "task.current_attempt_id")
 		// Another model is tried at once; the same one has to wait.
 		_, waits := failed.find("task.not_before")
 		require.Equal(t, row.next == "1", waits, row.report)
@@ -61,8 +60,7 @@ func TestRetryOnANamedModel(t *testing.T) {
 	h.finish(h.claim("w"), noModel)
 	h.call("retry_task", `{"task_id": %q, "model": {"provider_id": "c", "model_id": "3"}}`, id)
 	c := h.claim("w")
-	c.has("3", "claim.attempt.model.model_id")
-	c.has("request", "claim.attempt.cause")
+	c.has("3", "claim.attempt.model.model_id", "request", "claim.attempt.cause")
 	h.finish(c, denied).has("1", "retry.model.model_id") // and then the list from its beginning
 }
 
@@ -74,8 +72,7 @@ func TestNamedNextModelContinuesTheTask(t *testing.T) {
 	again := h.claim("w")
 	report := noModel + `, "nextModel": {"provider_id": "umbra", "model_id": "small"}, "retry": "auto"`
 	first := h.finish(again, report)
-	first.has("QUEUED", "task.status")
-	first.has(0, "task.failures")
+	first.has("QUEUED", "task.status", 0, "task.failures")
 	h.finish(again, report).has(first.str("retry.attempt.attempt_id"), "retry.attempt.attempt_id")
 	last := h.claim("w")
 	last.has("small", "claim.attempt.model.model_id")
@@ -118,8 +115,7 @@ func TestRetryKeepsTheInputsOfTheTask(t *testing.T) {
 	for _, field := range launch {
 		second.has(first.at("claim.task."+field), "claim.task."+field)
 	}
-	second.has("do it", "claim.prompt")
-	second.has(map[string]any{"permission": "ask", "skills": "a,b"}, "claim.task.labels")
+	second.has("do it", "claim.prompt", map[string]any{"permission": "ask", "skills": "a,b"}, "claim.task.labels")
 }
 
 // A refusal lists the allowed actions.
@@ -150,8 +146,7 @@ func TestIllegalMovesAreRefusedWithTheLegalOnes(t *testing.T) {
 				continue
 			}
 			fault := h.refused(code, method, params, id)
-			fault.has(status, "data.details.status")
-			fault.has(row.allowed, "data.details.allowed")
+			fault.has(status, "data.details.status", row.allowed, "data.details.allowed")
 		}
 	}
 }
@@ -178,13 +173,10 @@ func TestLateReportsChangeNothing(t *testing.T) {
 	h.beat(old, ``).has("stale_attempt", "reason")
 	for _, other := range []string{completed, overloaded + `, "output": "x"`, strings.Replace(overloaded, "overloaded", "overloaded!", 1)} {
 		late := h.finish(old, other)
-		late.has(false, "applied")
-		late.has("stale_attempt", "reason")
+		late.has(false, "applied", "stale_attempt", "reason")
 	}
 	heard := h.tell("ses_1", `"type": "deleted"`)
-	heard.has(false, "applied")
-	heard.has("stale_attempt", "reason")
-	heard.has(id, "task_id")
+	heard.has(false, "applied", "stale_attempt", "reason", id, "task_id")
 	heard.has(old.at("claim.attempt.attempt_id"), "attempt_id")
 	unknown := h.call("finish_attempt", `{"task_id": %q, "lease_token": "lease_guess", "status": "completed"}`, id)
 	unknown.has("stale_attempt", "reason")
@@ -192,13 +184,11 @@ func TestLateReportsChangeNothing(t *testing.T) {
 
 	task := h.task(id)
 	require.Equal(t, before, task.at("task"))
-	task.has(6, "attempts.0.stale_events")
-	task.has("overloaded", "attempts.0.error")
+	task.has(6, "attempts.0.stale_events", "overloaded", "attempts.0.error")
 	stale := h.logged("attempt.stale", id)
 	require.Len(t, stale, 7)
 	for i, call := range []string{"bind_session", "heartbeat", "finish_attempt", "finish_attempt", "finish_attempt", "report_session_event"} {
-		stale[i].has(call, "data.call")
-		stale[i].has(1, "data.attempt_number")
+		stale[i].has(call, "data.call", 1, "data.attempt_number")
 	}
 }
 
@@ -245,12 +235,10 @@ func TestClockThatIsSetBack(t *testing.T) {
 		h.call("dispatch_instructions", `{"min_age_ms":1000}`).has(2, "instructions.0.send")
 		second := h.create(``)
 		done := h.finish(c, `"status": "awaiting_response", "question": "?"`)
-		done.has(0, "attempt.duration_ms")
-		done.has(true, "attempt.clock_skew")
+		done.has(0, "attempt.duration_ms", true, "attempt.clock_skew")
 		shift.Store(int64(-2 * time.Hour))
 		waiting := h.call("list_awaiting", `{}`)
-		waiting.has(0, "items.0.waiting_ms")
-		waiting.has(true, "items.0.clock_skew")
+		waiting.has(0, "items.0.waiting_ms", true, "items.0.clock_skew")
 		require.Equal(t, []string{first, second}, h.call("list_tasks", `{}`).each("items", "task_id"))
 		shift.Store(0)
 		h.call("list_awaiting", `{}`).lacks("items.0.clock_skew")
@@ -335,8 +323,7 @@ func TestFailedDependencyHoldsBackOnlyItsDependents(t *testing.T) {
 	h.finish(h.claim("w"), completed).has(failing, "task.task_id")
 	require.Len(t, h.logged("task.released", behindFailing), 1)
 	released := h.claim("w")
-	released.has(behindFailing, "claim.task.task_id")
-	released.has([]any{failing, fine}, "claim.task.depends_on")
+	released.has(behindFailing, "claim.task.task_id", []any{failing, fine}, "claim.task.depends_on")
 	h.task(h.create(`"depends_on": [%q]`, fine)).lacks("task.waiting_for")
 }
 
