@@ -37,7 +37,7 @@ type sharedStore struct {
 	views       atomic.Int64  // number of View calls
 	changed     chan struct{} // size 1, never closed
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	now      store.Store
 	fault    error                                            // returned by Update
 	unread   error                                            // returned by View
@@ -154,7 +154,7 @@ type host struct {
 	setup   setup
 	clock   func() time.Time
 	outputs string // where results may lie besides, for the tests that need it
-	stop    func() // ends the process; what was called before is carried out
+	stop    func() // ends the process after the calls before it were carried out
 }
 
 func newHost(t *testing.T, s setup) *host {

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"waybill/schema"
 	"waybill/schema/codec"
 	"waybill/store"
-	"waybill/store/transfer"
 )
 
 // requireCursor checks that a cursor points behind the event with that number and has a hash.
@@ -75,7 +73,7 @@ func TestEventsOfSomeTypes(t *testing.T) {
 	requireCursor(t, 5, page.str("cursor"))
 	page = h.call("events_since", `{"cursor":"5","types":["instruction.queued"]}`)
 	page.has([]any{}, "events")
-	requireCursor(t, 6, page.str("cursor")) // past what is of another type
+	requireCursor(t, 6, page.str("cursor")) // past the events of other types
 	fault := h.refused(schema.InvalidParams, "events_since", `{"cursor":"0","types":["instruction.sent","cake.baked"]}`)
 	fault.has("/types/1", "data.details.errors.0.pointer", "instruction.queued", "data.details.known.0")
 }
@@ -288,8 +286,7 @@ func queueTwo(t *testing.T) store.Store {
 	return st
 }
 
-// The replaced log is shorter, as long or longer. The host is told so and gets the open notices and events of the new
-// log.
+// The log was shorter, as long or longer before. The host hears of the replacement, then of the open notices of the new log.
 func TestReplacedLogIsAnnounced(t *testing.T) {
 	for _, events := range []int{2, 3, 5} {
 		t.Run(fmt.Sprint(events, " events before"), func(t *testing.T) {
@@ -356,34 +353,4 @@ func TestClaimWaitsForWhatIsRestored(t *testing.T) {
 		h.call("finish_attempt", `{"task_id":%q,"lease_token":%q,"status":"completed"}`, got.str("claim.task.task_id"), got.str("claim.lease.token")).has(true, "applied")
 		h.call("create_task", `{"prompt":"and on"}`)
 	})
-}
-
-// A prompt uses the facts of the restored log, even if both logs have the same length.
-func TestPromptOfAReplacedLogIsCompiledAgain(t *testing.T) {
-	st := newSharedStore(t)
-	h, run := hostWithClock(t, setup{store: st})
-	h.compile(run)
-	lost, kept := copied(t, st.now), copied(t, st.now)
-	for other, issue := range map[store.Store]string{lost: "no numerals", kept: "no hands"} {
-		st.set(func(s *sharedStore) { s.now = other })
-		h.walk(run, "worker pass", step("spec gaps:"+issue))
-	}
-	st.set(func(s *sharedStore) { s.now = lost })
-	require.Contains(t, h.compile(run).str("prompt"), "no numerals")
-	st.set(func(s *sharedStore) { s.now = kept })
-	prompt := h.compile(run).str("prompt")
-	require.Contains(t, prompt, "no hands")
-	require.NotContains(t, prompt, "no numerals")
-}
-
-// copied returns a copy of the store.
-func copied(t *testing.T, from store.Store) store.Store {
-	t.Helper()
-	var file bytes.Buffer
-	_, err := transfer.Export(t.Context(), from, &file, "w")
-	require.NoError(t, err)
-	to := newSharedStore(t)
-	_, err = transfer.Import(t.Context(), to, bytes.NewReader(file.Bytes()))
-	require.NoError(t, err)
-	return to
 }

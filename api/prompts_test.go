@@ -187,7 +187,7 @@ func TestPreviewShowsTheLastPrompt(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		h.stop()
-		other := newHost(t, setup{dir: h.dir, store: st}) // which knows only what is stored
+		other := newHost(t, setup{dir: h.dir, store: st}) // which has only the stored prompts
 		other.preview(run, "worker").has(want, "last_prompt")
 		other.stop()
 	})

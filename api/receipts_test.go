@@ -112,7 +112,7 @@ func TestReceiptOfAnotherCheckMovesNothing(t *testing.T) {
 	require.Len(t, h.logged("receipt.recorded", run), 2)
 }
 
-// A process that can ask git knows from the log where the work began and what a result says about it.
+// The log says at which commit the work began and which files a result claims, so that another process can ask git.
 func TestLogHasTheStartOfARunAndTheClaimsOfItsResults(t *testing.T) {
 	h := clockHost(t, setup{})
 	began := h.start("1", `"commit": "c0ffee1", "tree": "git:abc", "policy": {"facts": "require", "reviewers": []}`)

@@ -324,7 +324,7 @@ func TestPolicyIsStoredWithItsRun(t *testing.T) {
 	h.walk(own.str("run.run_id"), "worker gaps", "worker gaps").has("running", "run.state")
 }
 
-// Each number of a policy limits what its name says.
+// Each number of a policy limits the outcomes of its name.
 func TestEachLimitOfAPolicyBlocks(t *testing.T) {
 	for halt, c := range map[string]struct {
 		policy string

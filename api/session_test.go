@@ -142,7 +142,7 @@ func TestAnswerIsHandedOutUnderItsQuestionThroughRetries(t *testing.T) {
 		last := h.claim("w")
 		require.NotContains(t, last.str("claim.prompt"), "log")
 		done := h.finish(last, completed)
-		done.lacks("task.output") // what was said before the question is no result
+		done.lacks("task.output") // the text before the question is no result
 		done.lacks("task.question", "task.user_reply")
 	})
 }

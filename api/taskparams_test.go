@@ -1,12 +1,17 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"waybill/core"
+	"waybill/core/coretest"
+	"waybill/core/instruction"
+	"waybill/core/run"
 	"waybill/core/task"
 	"waybill/schema"
 	"waybill/store"
@@ -139,6 +144,31 @@ func TestRepliesAreCountedAndPaged(t *testing.T) {
 	shown := len(task.each("replies", "reply"))
 	require.Less(t, shown, 15)
 	task.has(replies+15, fmt.Sprintf("replies.%d.number", shown-1))
+}
+
+func TestLargestPagesContinue(t *testing.T) {
+	h := newHost(t, setup{})
+	require.NoError(t, h.store.Update(t.Context(), func(tx store.Tx) (err error) {
+		for i := int64(1); i <= schema.MaxPage+1; i++ {
+			r, _ := run.Start(fmt.Sprint("run_", i), "tasks.md", fmt.Sprint(i), "", coretest.Policy(), 1)
+			tsk, effects := task.Create(fmt.Sprint("tsk_", i), fmt.Sprint("att_", i), i, task.Spec{Prompt: "x", MaxAttempts: 1}, 0, 1)
+			err = errors.Join(err, tx.PutRun(r), tx.PutTask(tsk), tx.PutAttempt(effects[0].(task.Keep).Attempt),
+				tx.PutInstruction(instruction.Instruction{
+					ID: fmt.Sprint("ins_", i), Session: "s", Content: "x", CreatedAt: 1, Position: i, Phase: instruction.Queued{},
+				}),
+				tx.PutNotice(store.Notice{
+					ID: fmt.Sprint("ntc_", i), Kind: core.NoticeTaskFinished, Subject: "x", Text: "x", Data: "{}", CreatedAt: 1, Position: i,
+				}))
+		}
+		return err
+	}))
+	for method, id := range map[string]string{
+		"list_runs": "run_id", "list_tasks": "task_id", "list_instructions": "instruction_id", "list_notices": "notice_id",
+	} {
+		pages := h.pages(method, id, `,"limit":500`)
+		require.Len(t, pages, 2, method)
+		require.Len(t, pages[1], 1, method)
+	}
 }
 
 func TestTextsOfTasksAreBounded(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 	noModel    = `"status": "error", "error": {"message": "no such model", "class": "terminal"}`
 )
 
-// The class of an error and the wish of the host decide what becomes of the task.
+// The class of an error and the retry mode of the report decide the next state of the task.
 func TestNextStateByErrorClass(t *testing.T) {
 	for _, row := range []struct{ report, status, reason, next string }{
 		{`"error": {"message": "x", "class": "transient"}`, "QUEUED", "", "1"},

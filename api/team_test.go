@@ -86,7 +86,7 @@ func (team *agentTeam) work() map[string]string {
 	}
 }
 
-// drawScript returns up to ten lines about what the agents do wrong.
+// drawScript returns up to ten lines with mistakes of the agents.
 func drawScript(t *rapid.T) string {
 	behaviours := map[string][]string{
 		"worker": {
