@@ -71,17 +71,13 @@ func numbered() setup {
 	}
 }
 
-func TestLifeOfAnInstruction(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "instruction.txt") })
-}
-
-// A task falls back from one model to the next, asks a person, and completes as the same task.
-func TestLifeOfATask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "task.txt") })
-}
-
-func TestEndsOfTasks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), "task-ends.txt") })
+// Each file is a conversation that needs no workspace files.
+func TestConversations(t *testing.T) {
+	for _, name := range []string{"instruction", "instructions", "rules", "log", "task", "task-ends"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { converse(t, newHost(t, numbered()), name+".txt") })
+		})
+	}
 }
 
 // Two items are worked on until the plan is completed: with an invalid result, a rejection, a block and a new plan.

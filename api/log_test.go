@@ -11,7 +11,6 @@ import (
 
 	"waybill/core"
 	"waybill/schema"
-	"waybill/schema/codec"
 	"waybill/store"
 )
 
@@ -50,34 +49,6 @@ func TestEventsContinueAtTheCursor(t *testing.T) {
 	h.call("events_since", `{"cursor": "0", "subject_id": "run_nobody"}`).has([]any{}, "events")
 }
 
-func TestEventShowsWhatMoved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, setup{})
-		id := h.track(`{"content":"x","session_id":"s","max_retries":1}`)
-		text, err := codec.Encode(h.call("events_since", `{"cursor":"0"}`).at("events.0"))
-		require.NoError(t, err)
-		require.JSONEq(t, fmt.Sprintf(`{"seq":1,"at":"2000-01-01T00:00:00.000000Z","type":"instruction.queued","subject_id":%q,
-			"data":{"session_id":"s","state":"queued","sends":0,"sends_max":2,"tracked":true,"content_bytes":1}}`, id), string(text))
-	})
-}
-
-func TestEventsOfSomeTypes(t *testing.T) {
-	h := newHost(t, setup{})
-	for range 3 {
-		h.track(`{"content":"x"}`)
-	}
-	h.pass()
-	page := h.call("events_since", `{"cursor":"0","types":["instruction.sent"],"limit":2}`)
-	require.Equal(t, []string{"instruction.sent", "instruction.sent"}, page.each("events", "type"))
-	page.has(true, "more")
-	requireCursor(t, 5, page.str("cursor"))
-	page = h.call("events_since", `{"cursor":"5","types":["instruction.queued"]}`)
-	page.has([]any{}, "events")
-	requireCursor(t, 6, page.str("cursor")) // past the events of other types
-	fault := h.refused(schema.InvalidParams, "events_since", `{"cursor":"0","types":["instruction.sent","cake.baked"]}`)
-	fault.has("/types/1", "data.details.errors.0.pointer", "instruction.queued", "data.details.known.0")
-}
-
 func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, setup{})
@@ -91,15 +62,6 @@ func TestCursorOfInitializeIsFromThereOn(t *testing.T) {
 		requireCursor(t, 2, page.str("cursor"))
 		page.lacks("events.1")
 	})
-}
-
-func TestMalformedCursorIsRefused(t *testing.T) {
-	h := newHost(t, setup{})
-	h.call("queue_instruction", `{"content":"x"}`)
-	for _, bad := range []string{"", "x", "-1", "@", "@-1", "@x", "1.5", "1.", "1.0123456g", "1.0123456789", "@1.01234567", "99999999999999999999"} {
-		h.refused(schema.InvalidParams, "events_since", `{"cursor":%q}`, bad)
-	}
-	h.call("events_since", `{"cursor":"1"}`).has([]any{}, "events")
 }
 
 func TestCursorThatTheLogDoesNotHaveIsRefused(t *testing.T) {
@@ -169,69 +131,13 @@ func failed(t *testing.T, h *host, n int) (ids []string) {
 	return ids
 }
 
-func TestNoticesStayUntilTheyAreConsumed(t *testing.T) {
+func TestNoticesArePaged(t *testing.T) {
 	h := newHost(t, setup{})
 	failed(t, h, 5)
-	notices := h.call("list_notices", `{}`)
-	notices.lacks("next_cursor")
-	ids := notices.each("items", "notice_id")
+	ids := h.call("list_notices", `{}`).each("items", "notice_id")
 	require.Equal(t, [][]string{ids[:2], ids[2:4], ids[4:]}, h.pages("list_notices", "notice_id", ""))
-	require.Len(t, h.call("list_notices", `{"session_id":"b"}`).each("items", "kind"), 2)
-	consumed := h.call("consume_notices", `{"notice_ids":[%q,"ntc_nobody",%q]}`, ids[0], ids[0])
-	consumed.has([]any{ids[0]}, "consumed")
-	h.call("consume_notices", `{"notice_ids":[%q]}`, ids[0]).has([]any{}, "consumed")
-	require.Equal(t, ids[1:], h.call("list_notices", `{}`).each("items", "notice_id"))
-	h.call("events_since", `{"cursor":"0","types":["notice.consumed"]}`).has(ids[0], "events.0.subject_id")
-	h.refused(schema.InvalidParams, "consume_notices", `{"notice_ids":[]}`)
-	h.bad("/notice_ids", "consume_notices", `{"notice_ids":["n"%s]}`, strings.Repeat(`,"n"`, 500))
-}
-
-func TestPeekAtNoticesIsNoDelivery(t *testing.T) {
-	h := newHost(t, setup{})
-	failed(t, h, 2)
-	counted := func() { h.call("consume_notices", `{"notice_ids":["ntc_nobody"]}`) } // is carried out behind a tally
-	for range 2 {
-		h.call("list_notices", `{"peek":true}`).has(0, "items.1.deliveries")
-		counted()
-	}
-	for n := 1; n <= 2; n++ {
-		h.call("list_notices", `{"limit":1}`).has(n, "items.0.deliveries")
-		counted()
-	}
-	looked := h.call("list_notices", `{"peek":true}`)
-	looked.has(2, "items.0.deliveries", 0, "items.1.deliveries")
-}
-
-func TestNoticeQuotesTheBeginningOnOneLine(t *testing.T) {
-	h := newHost(t, setup{})
-	h.track(`{"content":"a\"\n\u001b[31m\u202eb and never acknowledged: \"c","max_retries":0}`)
-	h.track(`{"content":"%0*d","max_retries":2}`, 1000, 0)
-	for range 4 {
-		h.pass()
-	}
-	notices := h.call("list_notices", `{}`)
-	notices.has(`an instruction for session default was sent once and never acknowledged: "a' [31mb and never acknowledged: 'c"`, "items.0.text")
-	long := notices.str("items.1.text")
-	require.Contains(t, long, "sent 3 times")
-	require.Contains(t, long, `0…"`)
-	require.Less(t, len(long), 250)
-}
-
-func TestExplainNamesOneKnownSubject(t *testing.T) {
-	h, run := planned(t, setup{})
-	id := h.track(`{"content":"x","max_retries":0}`)
-	h.pass()
-	h.pass()
-	why := h.explained(id)
-	why.has("failed", "state")
-	notice := h.call("list_notices", `{}`).str("items.0.notice_id")
-	require.Equal(t, why.text, h.explained(notice).text, "a notice is explained by its subject")
-	h.refused(schema.SubjectGone, "explain", `{"subject_id":"tsk_nobody"}`).has("tsk_nobody", "data.details.subject_id")
-	h.refused(schema.ItemGone, "explain", `{"plan":"tasks.md","item_id":"9"}`)
-	h.refused(schema.PlanGone, "explain", `{"plan":"login","item_id":"1"}`)
-	for _, params := range []string{`{}`, `{"plan":"tasks.md"}`, `{"item_id":"1"}`, `{"subject_id":"` + run + `","plan":"tasks.md","item_id":"1"}`} {
-		h.bad("/subject_id", "explain", "%s", params)
-	}
+	require.Len(t, h.pages("list_notices", "kind", `,"session_id":"b"`)[0], 2)
+	h.bad("/notice_ids", "consume_notices", `{"notice_ids":["n"%s]}`, strings.Repeat(`,"n"`, schema.MaxPage))
 }
 
 // The explanations of two items that wait for each other must not refer to each other.

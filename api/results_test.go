@@ -187,7 +187,9 @@ func TestRetryPromptRepeatsTheOriginal(t *testing.T) {
 	for _, again := range []object{h.resume("tasks.md", "1"), h.start("1", ""), h.replan(run, "")} {
 		require.Equal(t, given.str("retry_prompt"), again.str("retry_prompt"))
 	}
-	other := h.promptOf(h.start("3", `"policy": {"result_form": "json"}`).str("run.run_id"), "worker")
+	blocks := h.start("3", `"policy": {"result_form": "json"}`).str("run.run_id")
+	require.Contains(t, h.ingest(blocks, "worker", "nonsense", `"prompt": "draw"`).str("retry_prompt"), "\nBEGIN_DISPATCH_RESULT\n")
+	other := h.promptOf(blocks, "worker")
 	fresh()
 	anew := repeated(t, h.ingest(run, "worker", "I had a look.", `"prompt": `+quoted(other)))
 	require.Equal(t, h.promptOf(run, "worker"), anew)
