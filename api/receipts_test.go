@@ -23,29 +23,6 @@ func (h *host) reported(run, check, outcome, tree, more string) object {
 		run, check, outcome, tree, tree, more)
 }
 
-func TestDoneNeedsGreenReceipts(t *testing.T) {
-	h := clockHost(t, setup{})
-	began := h.start("1", requiresChecks)
-	run := began.str("run.run_id")
-	began.has("missing", "run.proof.state")
-	said := h.walk(run, "worker pass")
-	said.has("running", "run.state", "run_checks", "next_action", []any{"lint", "test"}, "next.checks")
-
-	red := h.reported(run, "test", "red", "A", `, "exit_code": 1, "command": "make test", "output": "clock_test.go:7: no second hand\n"`)
-	red.has("dispatch_worker_fixes", "next_action", 1, "run.counters.check_failures", "check_failures", "decision.rule")
-	red.has("refuted", "run.proof.state")
-	prompt := h.call("compile_prompt", `{"run_id": %q, "role": "worker"}`, run).str("prompt")
-	require.Contains(t, prompt, "clock_test.go:7: no second hand")
-	require.Contains(t, prompt, "make test (exit status 1)")
-
-	h.walk(run, "worker pass").has("run_checks", "next_action")
-	h.reported(run, "test", "green", "B", "").has("run_checks", "next_action")
-	done := h.reported(run, "lint", "green", "B", "")
-	done.has("done", "run.state", "proven", "run.proof.state")
-	require.Len(t, h.logged("receipt.recorded", run), 3)
-	require.Len(t, h.logged("proof.changed", run), 3)
-}
-
 // Between the receipts and the last approval, files may have changed.
 func TestApprovalNeedsReceiptsForItsTree(t *testing.T) {
 	for tree, state := range map[string]string{``: "running", `, "tree": "C"`: "running", `, "tree": "A"`: "done"} {

@@ -202,23 +202,33 @@ func TestContinuationRunsInTheSameSession(t *testing.T) {
 	}
 }
 
-// Cancelling a task cancels the outstanding instructions of its session.
-func TestCancelledTaskCancelsItsInstructions(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(``)
-	c := h.claim("w")
-	h.bind(c, "ses_1")
-	sent := h.track(`{"content": "sent already", "session_id": "ses_1"}`)
-	h.call("dispatch_instructions", `{"session_id": "ses_1"}`)
-	queued := h.track(`{"content": "still queued", "session_id": "ses_1"}`)
-	other := h.track(`{"content": "of another session", "session_id": "ses_2"}`)
-	h.call("cancel_task", `{"task_id": %q}`, id)
-	h.call("list_instructions", `{"state": "cancelled"}`).has([]any{}, "items")
-	h.finish(c, `"status": "cancelled"`).has("CANCELLED", "task.status")
-	cancelled := h.call("list_instructions", `{"state": "cancelled"}`)
-	require.Equal(t, []string{sent, queued}, cancelled.each("items", "instruction_id"))
-	cancelled.has("attempt 1 of task "+id+" is over", "items.0.reason")
-	require.Empty(t, h.call("dispatch_instructions", `{"session_id": "ses_1"}`).sent())
-	require.Len(t, h.logged("instruction.cancelled", queued), 1)
-	require.Equal(t, []string{other}, h.call("list_instructions", `{"state": "queued"}`).each("items", "instruction_id"))
+// The outstanding instructions of a session are cancelled when its attempt is cancelled or its lease expires.
+func TestEndOfAnAttemptCancelsItsInstructions(t *testing.T) {
+	for name, end := range map[string]func(h *host, id string, c object){
+		"cancelled": func(h *host, id string, c object) {
+			h.call("cancel_task", `{"task_id": %q}`, id)
+			h.call("list_instructions", `{"state": "cancelled"}`).has([]any{}, "items")
+			h.finish(c, `"status": "cancelled"`).has("CANCELLED", "task.status")
+		},
+		"expired": func(*host, string, object) {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		},
+	} {
+		inFakeTime(t, func(t *testing.T, h *host) {
+			id := h.create(`"max_attempts": 2`)
+			c := h.claim("w")
+			h.bind(c, "ses_1")
+			sent := h.track(`{"content": "sent already", "session_id": "ses_1"}`)
+			h.call("dispatch_instructions", `{"session_id": "ses_1"}`)
+			queued := h.track(`{"content": "still queued", "session_id": "ses_1"}`)
+			other := h.track(`{"content": "of another session", "session_id": "ses_2"}`)
+			end(h, id, c)
+			cancelled := h.call("list_instructions", `{"state": "cancelled"}`)
+			require.Equal(t, []string{sent, queued}, cancelled.each("items", "instruction_id"), name)
+			cancelled.has("attempt 1 of task "+id+" is over", "items.0.reason")
+			require.Len(t, h.logged("instruction.cancelled", queued), 1)
+			require.Equal(t, []string{other}, h.call("list_instructions", `{"state": "queued"}`).each("items", "instruction_id"))
+		})
+	}
 }

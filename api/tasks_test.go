@@ -54,16 +54,6 @@ func TestNextStateByErrorClass(t *testing.T) {
 	}
 }
 
-func TestRetryOnANamedModel(t *testing.T) {
-	h := newHost(t, setup{})
-	id := h.create(twoModels)
-	h.finish(h.claim("w"), noModel)
-	h.call("retry_task", `{"task_id": %q, "model": {"provider_id": "c", "model_id": "3"}}`, id)
-	c := h.claim("w")
-	c.has("3", "claim.attempt.model.model_id", "request", "claim.attempt.cause")
-	h.finish(c, denied).has("1", "retry.model.model_id") // and then the list from its beginning
-}
-
 // A host that names the next model gets no notice that all tasks are over.
 func TestNamedNextModelContinuesTheTask(t *testing.T) {
 	h := newHost(t, setup{})
