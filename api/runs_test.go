@@ -344,6 +344,9 @@ func TestEachLimitOfAPolicyBlocks(t *testing.T) {
 	h.walk(run, "worker pass").has("code-quality-reviewer", "next.role")
 	h.walk(run, "quality invalid").has("spawn_fresh_reviewer", "next_action")
 	h.walk(run, "quality pass").has("done", "run.state")
+	run = h.start("1", `"resume": "new", "policy": {"check_failures": 1, "require_checks": ["test"]}`).str("run.run_id")
+	h.walk(run, "worker pass")
+	h.reported(run, "test", "red", "A", "").has("check_failures", "run.reason", 1, "run.counters.check_failures")
 }
 
 func TestHostThatKnowsOneReviewer(t *testing.T) {
