@@ -236,14 +236,14 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 
 func TestInvalidDependenciesAreRefused(t *testing.T) {
 	h := newHost(t, setup{newID: counted()})
-	on := h.create(``)
+	on, tooMany := h.create(``), strings.TrimSuffix(strings.Repeat(`"x",`, 501), ",")
 	for list, pointer := range map[string]string{
-		`"tsk_nobody"`:                                       "/depends_on/0",
-		fmt.Sprintf(`%q, "tsk_nobody"`, on):                  "/depends_on/1",
-		fmt.Sprintf(`%q, %q`, on, on):                        "/depends_on/1",
-		`"tsk_2"`:                                            "/depends_on/0", // the id that it would get itself
-		fmt.Sprintf(`%q, "att_1"`, on):                       "/depends_on/1",
-		strings.TrimSuffix(strings.Repeat(`"x",`, 501), ","): "/depends_on",
+		`"tsk_nobody"`:                      "/depends_on/0",
+		fmt.Sprintf(`%q, "tsk_nobody"`, on): "/depends_on/1",
+		fmt.Sprintf(`%q, %q`, on, on):       "/depends_on/1",
+		`"tsk_2"`:                           "/depends_on/0", // the id that it would get itself
+		fmt.Sprintf(`%q, "att_1"`, on):      "/depends_on/1",
+		tooMany:                             "/depends_on",
 	} {
 		h.bad(pointer, "create_task", `{"prompt": "x", "depends_on": [%s]}`, list)
 	}
