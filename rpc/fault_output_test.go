@@ -54,9 +54,8 @@ func TestBlockedOutputDoesNotBlockTheInput(t *testing.T) {
 
 // A host that reads slowly gets everything, and nothing is refused: the input waits for it.
 func TestReaderWaitsForASlowHost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	serveUnread(t, func(t *testing.T, _ *fixture, h *host) {
 		const n = 5000
-		h := connectUnread(t, newFixture())
 		go func() { // ends when all is sent
 			for i := range n {
 				h.sendRaw(framed(wire.Lines, request(i, "change", "{}")))
@@ -69,7 +68,6 @@ func TestReaderWaitsForASlowHost(t *testing.T) {
 			require.NoError(t, err)
 			require.NotContains(t, line, "error")
 		}
-		require.Zero(t, h.end())
 	})
 }
 
@@ -227,21 +225,5 @@ func TestUnreadRefusalsAreLimited(t *testing.T) {
 		synctest.Wait()
 		require.Greater(t, taken, 30_000)
 		require.Less(t, taken, 120_000, "at least 150 bytes are said about each, and 16 MiB are kept")
-	})
-}
-
-// The way out is open for a reader that waits for room.
-func TestWaitingForRoomEndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := connect(t, newFixture())
-		for i := range maxInFlight {
-			h.sendRaw(framed(wire.Lines, request(i, "wait", "")))
-		}
-		h.send(request(`"late"`, "change", ""))
-		require.Empty(t, h.received())
-		h.cancel()
-		require.Equal(t, []string{`"late" 5030 SHUTTING_DOWN`}, briefs(t, h.received()))
-		require.Zero(t, <-h.exit)
-		require.Len(t, h.received(), maxInFlight)
 	})
 }

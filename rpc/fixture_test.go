@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,7 +22,7 @@ type fixture struct {
 	undelivered []string
 	pending     []func() // answers of wait that have not been given
 
-	release chan struct{} // closed to let block end
+	release chan struct{} // closed to let block, hold and hang end
 	running chan string   // gets the params of each block that runs
 }
 
@@ -46,6 +47,15 @@ func (f *fixture) table() *api.Table {
 		entry("wait", schema.Change, f.wait),
 		entry("hand_out", schema.Change, f.handOut),
 		entry("fail", schema.Change, f.fail),
+		entry("hold", schema.Change, f.hold),
+		entry("hang", schema.Read, func(_ context.Context, _ []byte, done func(api.Answer)) {
+			<-f.release
+			done(api.Answer{})
+		}),
+		entry("slow", schema.Change, func(ctx context.Context, _ []byte, done func(api.Answer)) {
+			time.Sleep(900 * time.Millisecond)
+			done(api.Answer{Result: ctx.Err() == nil})
+		}),
 		entry("break", schema.Control, func(context.Context, []byte, func(api.Answer)) { panic("control broke") }),
 		entry("break_read", schema.Read, func(context.Context, []byte, func(api.Answer)) { panic("read broke") }),
 		entry("break_change", schema.Change, func(context.Context, []byte, func(api.Answer)) { panic("change broke") }),
@@ -124,6 +134,13 @@ func (f *fixture) change(_ context.Context, params []byte, done func(api.Answer)
 	f.record("change", params)
 	result := jsontext.Value(params).Clone()
 	go done(api.Answer{Result: result}) // ends at once, for done does not block
+}
+
+// hold keeps its place in the order until it is released.
+func (f *fixture) hold(_ context.Context, params []byte, done func(api.Answer)) {
+	<-f.release
+	f.record("hold", params)
+	done(api.Answer{Result: "held"})
 }
 
 // wait is answered when it is cancelled, or by answerAll.

@@ -17,11 +17,14 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"waybill/api"
 	"waybill/rpc"
 	"waybill/wire"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A host is the peer of a server over two net.Pipes, inside a bubble of synctest: it can tell when the
 // server has nothing left to do.
@@ -82,22 +85,20 @@ func connectUnread(t testing.TB, f *fixture, change ...func(*rpc.Options)) *host
 }
 
 // serve runs a test with a host that leaves at its end, in a bubble.
-func serve(t *testing.T, test func(t *testing.T, f *fixture, h *host)) {
+func serve(t *testing.T, test func(t *testing.T, f *fixture, h *host), change ...func(*rpc.Options)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		h := connect(t, f)
+	serveUnread(t, func(t *testing.T, f *fixture, h *host) {
+		h.listen()
 		test(t, f, h)
-		require.Zero(t, h.end())
-	})
+	}, change...)
 }
 
 // serveUnread is serve for a host that does not read until listen.
-func serveUnread(t *testing.T, test func(t *testing.T, f *fixture, h *host)) {
+func serveUnread(t *testing.T, test func(t *testing.T, f *fixture, h *host), change ...func(*rpc.Options)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		h := connectUnread(t, f)
+		h := connectUnread(t, f, change...)
 		test(t, f, h)
 		require.Zero(t, h.end())
 	})
@@ -283,19 +284,6 @@ func unframeAll(t testing.TB, f wire.Framing, text string) (messages []string) {
 }
 
 var bothFramings = []wire.Framing{wire.Lines, wire.Headers}
-
-// converse sends messages to a fresh server, each in a frame of its own, and returns its answers. It
-// makes sure that the session is alive afterwards.
-func converse(t *testing.T, f wire.Framing, messages ...string) (answers []string) {
-	t.Helper()
-	serve(t, func(t *testing.T, _ *fixture, h *host) {
-		h.framing = f
-		h.send(messages...)
-		answers = h.received()
-		require.Equal(t, `"alive" {"pong":true}`, brief(t, h.ask(request(`"alive"`, "ping", ""))))
-	})
-	return answers
-}
 
 // serveAll serves everything that is in in, and returns all that was answered.
 func serveAll(t testing.TB, f *fixture, in io.ReadCloser, change ...func(*rpc.Options)) string {

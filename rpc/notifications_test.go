@@ -17,32 +17,18 @@ import (
 	"waybill/wire"
 )
 
-// A notifier is one that the test can make send.
+// A notifier is one that the test can make send, from its beginning on.
 type notifier struct {
 	send  func(method string, params any)
-	begun chan struct{}
-	ended chan struct{}
+	ended bool
 }
 
-func notify(n *notifier) func(*rpc.Options) {
-	n.begun, n.ended = make(chan struct{}), make(chan struct{})
-	return func(o *rpc.Options) {
-		o.Notify = func(ctx context.Context, send func(string, any)) error {
-			n.send = send
-			close(n.begun)
-			<-ctx.Done()
-			close(n.ended)
-			return ctx.Err()
-		}
-	}
-}
-
-func (n *notifier) isBegun() bool {
-	select {
-	case <-n.begun:
-		return true
-	default:
-		return false
+func (n *notifier) option(o *rpc.Options) {
+	o.Notify = func(ctx context.Context, send func(string, any)) error {
+		n.send = send
+		<-ctx.Done()
+		n.ended = true
+		return ctx.Err()
 	}
 }
 
@@ -57,12 +43,11 @@ func TestNotifications(t *testing.T) {
 	for _, framing := range bothFramings {
 		synctest.Test(t, func(t *testing.T) {
 			n := &notifier{}
-			h := connect(t, newFixture(), notify(n))
+			h := connect(t, newFixture(), n.option)
 			h.framing = framing
 			synctest.Wait()
-			require.False(t, n.isBegun(), "nobody knows yet how to say it")
+			require.Nil(t, n.send, "nobody knows yet how to say it")
 			h.send(request(1, "ping", ""))
-			<-n.begun
 			n.send("task/updated", &note{1})
 			n.send("ledger/changed", &note{2})
 			n.send("log", nil)
@@ -73,7 +58,7 @@ func TestNotifications(t *testing.T) {
 				`{"jsonrpc":"2.0","method":"log"}`,
 			}, h.received())
 			require.Zero(t, h.end())
-			<-n.ended
+			require.True(t, n.ended)
 			n.send("log", nil)
 		})
 	}
@@ -81,30 +66,19 @@ func TestNotifications(t *testing.T) {
 
 // An answer is written before what is announced after it, although another goroutine announces it.
 func TestAnswerPrecedesItsNotification(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex // makes answering and announcing one
-		var send func(string, any)
-		ready := make(chan struct{})
-		act := entry("act", schema.Change, func(_ context.Context, params []byte, done func(api.Answer)) {
-			id := string(params)
-			go func() { // ends at once
-				mu.Lock()
-				defer mu.Unlock()
-				done(api.Answer{Result: id})
-				send("acted", id)
-			}()
-		})
-		h := connect(t, newFixture(), table(act), func(o *rpc.Options) {
-			o.Notify = func(ctx context.Context, s func(string, any)) error {
-				send = s
-				close(ready)
-				<-ctx.Done()
-				return nil
-			}
-		})
-		h.sendRaw("\n{") // the first byte, so that the notifier begins
-		<-ready
-		h.sendRaw("}\n")
+	n := &notifier{}
+	var mu sync.Mutex // makes answering and announcing one
+	act := entry("act", schema.Change, func(_ context.Context, params []byte, done func(api.Answer)) {
+		id := string(params)
+		go func() { // ends at once
+			mu.Lock()
+			defer mu.Unlock()
+			done(api.Answer{Result: id})
+			n.send("acted", id)
+		}()
+	})
+	serve(t, func(t *testing.T, _ *fixture, h *host) {
+		h.send("{}") // the notifier begins
 		for i := range 100 {
 			h.sendRaw(framed(wire.Lines, request(i, "act", fmt.Sprint(i))))
 		}
@@ -114,17 +88,14 @@ func TestAnswerPrecedesItsNotification(t *testing.T) {
 			id := parse(t, heard[i]).ID
 			require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"acted","params":"%s"}`, id), heard[i+1])
 		}
-		require.Zero(t, h.end())
-	})
+	}, table(act), n.option)
 }
 
 // A host that does not read loses notifications. A log notification in their place has their number.
 func TestDroppedNotificationsAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, tally := &notifier{}, &wire.Tally{}
-		h := connectUnread(t, newFixture(), notify(n), func(o *rpc.Options) { o.Tally = tally })
+	n, tally := &notifier{}, &wire.Tally{}
+	serveUnread(t, func(t *testing.T, _ *fixture, h *host) {
 		h.send(request(1, "ping", ""))
-		<-n.begun
 		const sent = 10_000
 		for i := range sent {
 			n.send("noted", &note{i})
@@ -141,17 +112,14 @@ func TestDroppedNotificationsAreCounted(t *testing.T) {
 		n.send("noted", &note{sent})
 		require.Len(t, h.received(), 1, "the gap is over")
 		require.EqualValues(t, sent-len(notes), tally.Status().NotificationsDropped)
-		require.Zero(t, h.end())
-	})
+	}, n.option, func(o *rpc.Options) { o.Tally = tally })
 }
 
 // The marker stands before the next notification, if there is one.
 func TestDropCountPrecedesTheNextNotification(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &notifier{}
-		h := connectUnread(t, newFixture(), notify(n))
+	n := &notifier{}
+	serveUnread(t, func(t *testing.T, _ *fixture, h *host) {
 		h.send(request(1, "ping", ""))
-		<-n.begun
 		for i := range 1000 {
 			n.send("noted", &note{i})
 		}
@@ -161,8 +129,7 @@ func TestDropCountPrecedesTheNextNotification(t *testing.T) {
 		heard := h.received()
 		require.Contains(t, heard[len(heard)-2], `"dropped":`)
 		require.Contains(t, heard[len(heard)-1], `"seq":1000`)
-		require.Zero(t, h.end())
-	})
+	}, n.option)
 }
 
 // A failing notifier does not end the session.
@@ -172,15 +139,12 @@ func TestSessionSurvivesAFailingNotifier(t *testing.T) {
 		"cause=the log is gone":            func(func(string, any)) error { return errors.New("the log is gone") },
 		"a notification cannot be encoded": func(send func(string, any)) error { send("unspeakable", "\xff"); return nil },
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			h := connect(t, newFixture(), func(o *rpc.Options) {
-				o.Notify = func(_ context.Context, send func(string, any)) error { return fail(send) }
-			})
-			h.send(request(1, "ping", ""))
-			require.Equal(t, []string{`1 {"pong":true}`}, briefs(t, h.received()))
+		serve(t, func(t *testing.T, _ *fixture, h *host) {
+			require.Equal(t, `1 {"pong":true}`, brief(t, h.ask(request(1, "ping", ""))))
 			require.Contains(t, h.log.text(), want)
 			require.Equal(t, `2 {"pong":true}`, brief(t, h.ask(request(2, "ping", ""))))
-			require.Zero(t, h.end())
+		}, func(o *rpc.Options) {
+			o.Notify = func(_ context.Context, send func(string, any)) error { return fail(send) }
 		})
 	}
 }

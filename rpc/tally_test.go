@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,9 +15,8 @@ import (
 // spot, those to many by the writer.
 func TestTallyCountsBytes(t *testing.T) {
 	for _, f := range bothFramings {
-		synctest.Test(t, func(t *testing.T) {
-			tally := new(wire.Tally)
-			h := connect(t, newFixture(), func(o *rpc.Options) { o.Tally = tally })
+		tally := new(wire.Tally)
+		serve(t, func(t *testing.T, _ *fixture, h *host) {
 			h.framing = f
 			in, out := 0, 0
 			converse := func(messages ...string) {
@@ -36,39 +34,20 @@ func TestTallyCountsBytes(t *testing.T) {
 			converse(request(1, "ping", ""))
 			converse(request(2, "find", `"`+strings.Repeat("x", 300_000)+`"`))
 			converse("["+strings.Repeat(request(3, "ping", "")+",", 9)+request(4, "ping", "")+"]", request(5, "ping", ""))
-			require.Zero(t, h.end())
-		})
+		}, func(o *rpc.Options) { o.Tally = tally })
 	}
 }
 
 // What no method gets is counted by the code that it is refused with. What a method refuses is not.
 func TestTallyCountsRefusedRequests(t *testing.T) {
-	for _, row := range []struct {
-		name, message string
-		want          map[schema.Code]int64
-		responses     int64
-	}{
-		{"a request", request(1, "ping", ""), nil, 0},
-		{"a request that its method refuses", request(1, "mumble", ""), nil, 0},
-		{"no JSON", `{"id":`, map[schema.Code]int64{schema.ParseError: 1}, 0},
-		{"no request", `{"id":1}`, map[schema.Code]int64{schema.InvalidRequest: 1}, 0},
-		{"no method", request(1, "pong", ""), map[schema.Code]int64{schema.MethodNotFound: 1}, 0},
-		{"no method for a notification", notification("pong", ""), map[schema.Code]int64{schema.MethodNotFound: 1}, 0},
-		{"members of a batch", `[` + request(1, "pong", "") + `,7,` + notification("pong", "") + `]`, map[schema.Code]int64{
-			schema.MethodNotFound: 2, schema.InvalidRequest: 1,
-		}, 0},
-		{"an answer", `{"jsonrpc":"2.0","id":1,"result":null}`, nil, 1},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				tally := new(wire.Tally)
-				h := connect(t, newFixture(), func(o *rpc.Options) { o.Tally = tally })
-				h.send(row.message)
-				require.Zero(t, h.end())
-				stats := tally.Stats()
-				require.Equal(t, row.want, stats.Refused)
-				require.Equal(t, row.responses, stats.Responses)
-			})
-		})
-	}
+	tally := new(wire.Tally)
+	serve(t, func(t *testing.T, _ *fixture, h *host) {
+		h.send(request(1, "ping", ""))
+		h.send(request(1, "mumble", ""))
+		h.send(`{"id":`, `{"id":1}`, request(1, "pong", ""), notification("pong", ""),
+			"["+request(2, "pong", "")+",7,"+notification("pong", "")+"]", `{"jsonrpc":"2.0","id":1,"result":null}`)
+		stats := tally.Stats()
+		require.Equal(t, map[schema.Code]int64{schema.ParseError: 1, schema.InvalidRequest: 2, schema.MethodNotFound: 4}, stats.Refused)
+		require.EqualValues(t, 1, stats.Responses)
+	}, func(o *rpc.Options) { o.Tally = tally })
 }
