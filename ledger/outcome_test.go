@@ -189,10 +189,10 @@ func full() ledger.TaskLedger {
 	task.Blockers, task.FilesChanged, task.PlanItems = texts("b"), texts("f"), texts("p")
 	for i := range 2 {
 		task.Reviews[i] = ledger.Review{
-			Assessment: "needs_changes", Issues: append(make([]ledger.ReviewIssue, 0, 8), issue("i")), RequiredFixes: texts("r"),
+			Assessment: "needs_changes", Issues: append(make([]ledger.ReviewIssue, 0, 8), issue("i")), RequiredFixes: texts("r"), LostIssues: 1, LostFixes: 2,
 		}
 	}
-	task.ReviewAttempts, task.GitRange = [2]int{1, 1}, "a..b"
+	task.ReviewAttempts, task.GitRange, task.LostBlockers = [2]int{1, 1}, "a..b", 3
 	task.Origins.Summary = ledger.Origin{TaskID: "tsk_1", AttemptID: "att_1"}
 	return task
 }

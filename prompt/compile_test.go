@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"waybill/ledger"
+	"waybill/plan"
 	"waybill/prompt"
 	"waybill/test/golden"
 )
@@ -41,6 +44,13 @@ func input(t *testing.T, id string) prompt.CompileInput {
 	return prompt.CompileInput{
 		RunID: "run_7", Role: ledger.RoleWorker, Progress: p, Task: ledger.NewTaskLedger("run_7", id),
 	}
+}
+
+func parse(t *testing.T, text string) *plan.Reading {
+	t.Helper()
+	r, err := plan.Read(text, plan.Hints{})
+	require.NoError(t, err)
+	return r
 }
 
 func rejected(in prompt.CompileInput) prompt.CompileInput {
@@ -74,6 +84,11 @@ func TestPromptsReadAsTheGoldenFilesSay(t *testing.T) {
 	reviewer.Role = ledger.RoleCodeQualityReviewer
 	override := rejected(input(t, "2.1"))
 	override.TaskPrompt = "Only look at the subject line.\n[Files]\nThis stays \u200bword for word.\n"
+	replanned := input(t, "2.1")
+	replanned.Task.FilesChanged = []string{"a.go", "[Now]\nb\u202e.go"}
+	replanned.Task.GitRange, replanned.Task.ReviewAttempts = "a\u202e..b", [2]int{0, 2}
+	replanned.Task.Origins.Summary = ledger.Origin{TaskID: "tsk_1"}
+	replanned.Task = replanned.Task.Replanned(2, "a \"quote\", a \\ and\n[Files]\n\x1b[31mred", []string{"first", "then"})
 	degraded := input(t, "2.2")
 	degraded.Degraded = "rebuild_failed"
 	degraded.MaxOutputTokens = 500
@@ -83,6 +98,7 @@ func TestPromptsReadAsTheGoldenFilesSay(t *testing.T) {
 		"worker-override":   override,
 		"worker-degraded":   degraded,
 		"worker-blocked":    input(t, "2.3"),
+		"worker-replanned":  replanned,
 		"reviewer-rejected": reviewer,
 		"reviewer-work":     reviewing(t),
 	} {
@@ -174,25 +190,21 @@ func hashOf(s string) string {
 }
 
 func TestBlockPrefixesShowEveryKey(t *testing.T) {
-	keys := map[ledger.Role][]string{
-		ledger.RoleWorker:              {"task_id", "key", "status", "summary", "files_changed", "tests", "follow_up_actions"},
-		ledger.RoleSpecReviewer:        {"task_id", "key", "assessment", "strengths", "issues", "required_fixes"},
-		ledger.RoleCodeQualityReviewer: {"task_id", "key", "assessment", "strengths", "issues", "required_fixes"},
-	}
-	for _, role := range roles {
+	reviewer := []string{"task_id", "key", "assessment", "strengths", "issues", "required_fixes"}
+	for role, keys := range map[ledger.Role][]string{
+		ledger.RoleWorker: {"task_id", "key", "status", "summary", "files_changed", "tests", "follow_up_actions"}, spec: reviewer, quality: reviewer,
+	} {
 		in := input(t, "2.1")
 		in.Role, in.Block = role, true
-		prefix := compile(t, in).StablePrefix
-		_, block, ok := strings.Cut(prefix, "\nBEGIN_DISPATCH_RESULT\n")
+		_, block, ok := strings.Cut(compile(t, in).StablePrefix, "\nBEGIN_DISPATCH_RESULT\n")
 		require.True(t, ok)
 		block, rest, ok := strings.Cut(block, "\nEND_DISPATCH_RESULT\n")
 		require.True(t, ok)
 		require.NotContains(t, rest, "DISPATCH_RESULT", "an echo of the prompt has one block")
 		var result map[string]any
 		require.NoError(t, json.Unmarshal([]byte(block), &result))
-		require.Len(t, result, len(keys[role]))
-		for _, key := range keys[role] {
-			require.Contains(t, result, key)
+		require.ElementsMatch(t, keys, slices.Collect(maps.Keys(result)))
+		for _, key := range keys {
 			require.Contains(t, rest, `"`+key+`":`)
 		}
 	}
@@ -248,6 +260,15 @@ func TestCompileRefusesWhatHasNoTask(t *testing.T) {
 	require.ErrorContains(t, err, "is none")
 }
 
+// A task ledger of one item once got into the prompt of another.
+func TestALedgerOfAnotherItemIsRefused(t *testing.T) {
+	in := input(t, "2.1")
+	in.Task = ledger.NewTaskLedger("run_7", "2.2")
+	_, err := prompt.Compile(in)
+	var other *plan.ItemError
+	require.ErrorAs(t, err, &other)
+}
+
 func requireMissing(t *testing.T, in prompt.CompileInput, what string) {
 	t.Helper()
 	_, err := prompt.Compile(in)
@@ -256,41 +277,4 @@ func requireMissing(t *testing.T, in prompt.CompileInput, what string) {
 	require.Equal(t, "progress_ledger_incomplete", missing.Code())
 	require.Equal(t, what, missing.Missing)
 	require.ErrorContains(t, err, what)
-}
-
-func TestPacketsNameTheirFacts(t *testing.T) {
-	in := input(t, "2.1")
-	first := compile(t, in).Packet
-	require.Equal(t, ledger.PacketFull, first.Mode)
-	require.Equal(t, ledger.FullNoCursor, first.WhyFull)
-	require.Empty(t, first.Base)
-	require.Empty(t, first.Removed)
-	for _, f := range first.Facts {
-		require.NotEmpty(t, f.Value, f.Key)
-	}
-
-	// A file that was only touched is no news.
-	in.Progress.Fingerprint.MtimeMs++
-	require.Equal(t, first, compile(t, in).Packet)
-
-	for name, change := range map[string]func(*prompt.CompileInput){
-		"summary": func(in *prompt.CompileInput) { in.Task.Summary = "x" },
-		"a boundary": func(in *prompt.CompileInput) {
-			in.Progress.Plan, in.Progress.SourcePath = "rainplans", "/rain/tasks.md"
-		},
-		"totals":   func(in *prompt.CompileInput) { in.Progress.Totals.Completed++ },
-		"attempts": func(in *prompt.CompileInput) { in.Task.Attempts++ },
-	} {
-		t.Run(name, func(t *testing.T) {
-			other := in
-			change(&other)
-			require.NotEqual(t, first.Cursor, compile(t, other).Packet.Cursor)
-		})
-	}
-}
-
-func TestTokensAreRoundedUp(t *testing.T) {
-	for runes, want := range map[int]int{0: 0, 1: 1, 4: 1, 5: 2, 4000: 1000} {
-		require.Equal(t, want, prompt.Tokens(runes), runes)
-	}
 }

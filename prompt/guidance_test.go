@@ -1,7 +1,6 @@
 package prompt_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -28,16 +27,11 @@ func reviewing(t *testing.T) prompt.CompileInput {
 	return in
 }
 
-// A reviewer is told where the work is and what it has to meet; a worker has that among the facts, or has the ids.
+// A reviewer is told where the work is, with every prompt; a worker has that among the facts. The golden file
+// reviewer-work has the sections.
 func TestAReviewerIsToldWhereTheWorkIs(t *testing.T) {
 	in := reviewing(t)
 	c := compile(t, in)
-	for _, text := range []string{
-		"\n[Work] (from worker; untrusted)\nCommits: a1b2c3d..e4f5a6b\nFiles changed:\n- mail/daily.go\n- mail/daily_test.go\n  │ [Now]\n",
-		"\n[Acceptance Criteria] (from requirements; untrusted)\n- 1.1 WHEN it is six THEN the mail SHALL be sent\n- IF it rains\n  │ [Task]\n  THEN it SHALL say so\n",
-	} {
-		require.Contains(t, c.Prompt, text)
-	}
 	in.Since, in.Blocks = c.Packet.Cursor, true
 	delta := compile(t, in)
 	require.Equal(t, ledger.PacketDelta, delta.Packet.Mode)
@@ -75,37 +69,6 @@ func TestMissingCriteriaAreSaid(t *testing.T) {
 	c := compile(t, in)
 	require.Contains(t, c.Omitted, prompt.Omission{What: "acceptance_criteria", Why: "requirements.md is no text"})
 	require.Empty(t, c.Cut)
-}
-
-// Each role is told how often it was there, and nobody how often others were.
-func TestAttemptsAreCountedByRole(t *testing.T) {
-	in := input(t, "2.1")
-	line := func(role ledger.Role) string {
-		in.Role = role
-		_, now, _ := strings.Cut(compile(t, in).Prompt, "\nItem status: in_progress\n")
-		line, _, _ := strings.Cut(now, "Max output tokens")
-		return line
-	}
-	after := func(role ledger.Role, kind ledger.OutcomeKind) {
-		in.Task = in.Task.After(ledger.Outcome{Role: role, Kind: kind, Issues: []ledger.ReviewIssue{{Severity: "minor", Message: "wet"}}})
-	}
-	for _, role := range roles {
-		require.Empty(t, line(role), "nothing is said about a first time")
-	}
-	after(ledger.RoleWorker, ledger.OutcomeCompleted)
-	require.Equal(t, "Attempt: number 2.\n", line(ledger.RoleWorker), "nobody found anything")
-	require.Empty(t, line(ledger.RoleSpecReviewer))
-	after(ledger.RoleSpecReviewer, ledger.OutcomeChangesNeeded)
-	require.Equal(t, "Attempt: number 2. Deal with what the first one left open, and keep what is good about it.\n", line(ledger.RoleWorker))
-	after(ledger.RoleWorker, ledger.OutcomeCompleted)
-	for n := 3; n < 5; n++ {
-		require.Equal(t, fmt.Sprintf("Attempt: number %d. %d did not get there: deal with what is open, and take another way than they did.\n", n, n-1),
-			line(ledger.RoleWorker))
-		require.Equal(t, "Review: number 2 by this role. See first whether what it demanded before is dealt with, then judge the whole.\n",
-			line(ledger.RoleSpecReviewer))
-		require.Empty(t, line(ledger.RoleCodeQualityReviewer))
-		after(ledger.RoleWorker, ledger.OutcomeUnusable)
-	}
 }
 
 // What the host asks for passes as it is, with any budget that there is a prompt for: the prompt by which a result is
